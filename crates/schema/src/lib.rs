@@ -1,1 +1,26 @@
-//! To be written.
+//! Plain data of wirespeed: what is asked for ([`plan`], [`case`]), what every rank saw ([`outcome`]), what is
+//! published ([`run`]), and what ranks and their coordinator tell each other ([`message`]).
+//!
+//! This crate must never do I/O, read a clock or use unsafe code. Every number carries its unit in its name;
+//! floating-point numbers pass through [`finite::Finite`], so NaN and infinities cannot enter a document.
+#![forbid(unsafe_code)]
+
+pub mod case;
+pub mod finite;
+pub mod histogram;
+pub mod host;
+pub mod message;
+pub mod outcome;
+pub mod plan;
+pub mod run;
+pub mod test;
+pub mod units;
+pub mod version;
+
+pub use case::{Case, Load, RankSpec, Role, Stop, TransportOptions};
+pub use finite::Finite;
+pub use histogram::HistogramData;
+pub use outcome::Outcome;
+pub use plan::Plan;
+pub use run::Run;
+pub use test::{Layout, Test};

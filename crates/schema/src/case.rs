@@ -1,0 +1,148 @@
+//! One fully resolved measurement: a test on a transport between ranks with roles, and when it stops.
+
+use crate::test::Test;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Options of a transport, by name, as the user gave them. Each transport parses its own and refuses unknown ones.
+pub type TransportOptions = BTreeMap<String, String>;
+
+/// What a rank does in a test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Starts operations: the requester of a ping-pong, the sender of a stream, the origin of one-sided operations.
+    Source,
+    /// Answers, receives or is the target.
+    Sink,
+    /// Exchanges messages with every worker.
+    Hub,
+    /// Answers the hub.
+    Worker,
+    /// Takes no part in the test; only carries its background load.
+    Idle,
+}
+
+/// Load that a rank puts on its machine beside the measurement.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Load {
+    /// Threads that burn CPU.
+    pub cpu_threads: u32,
+    /// Memory to allocate before the run.
+    pub memory_bytes: u64,
+    /// How much of it to touch, once or again and again.
+    pub touch_bytes: u64,
+    /// True: touch once, before the run. False: touch in a loop during the run.
+    pub touch_once: bool,
+    /// Threads that write 80-character log lines.
+    pub log_threads: u32,
+}
+
+impl Load {
+    /// True when there is nothing to do.
+    pub fn is_idle(&self) -> bool {
+        self.cpu_threads == 0 && self.memory_bytes == 0 && self.log_threads == 0
+    }
+}
+
+/// One rank of the group.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct RankSpec {
+    /// What it does.
+    pub role: Role,
+    /// The rank that it exchanges data with; absent for hub, workers with one hub, and idle ranks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<u32>,
+    /// CPU to pin the measuring thread to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<u32>,
+    /// Load beside the measurement.
+    #[serde(default, skip_serializing_if = "Load::is_idle")]
+    pub load: Load,
+}
+
+/// When a run ends. Both ends agree on it in-band: the source marks its last message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum Stop {
+    /// After so many operations.
+    Iterations {
+        /// At least 1.
+        count: u64,
+    },
+    /// After so much time on the source's clock.
+    Duration {
+        /// At least 1 ms.
+        duration_ns: u64,
+    },
+}
+
+/// What a rank does while it waits for more ranks than there are cores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IdlePolicy {
+    /// Spin: lowest latency; needs a core for each rank.
+    Spin,
+    /// Give the core away at every empty poll.
+    Yield,
+}
+
+/// Where the ranks of a group live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GroupKind {
+    /// Threads of one process.
+    Threads,
+    /// Processes on one machine.
+    Processes,
+    /// Processes on two machines.
+    Hosts,
+}
+
+/// One measurement, checked and complete. Every rank gets the same case.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Case {
+    /// What is measured.
+    #[serde(flatten)]
+    pub test: Test,
+    /// Name of the transport.
+    pub transport: String,
+    /// The transport's own options.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: TransportOptions,
+    /// Where the ranks live.
+    pub group: GroupKind,
+    /// One entry a rank; index is the rank's number.
+    pub ranks: Vec<RankSpec>,
+    /// When to stop.
+    pub stop: Stop,
+    /// Operations before anything counts, at most; see `warmup_ns_max`.
+    pub warmup_iterations: u64,
+    /// Time after which warm-up ends even if its iterations are not done.
+    pub warmup_ns_max: u64,
+    /// Check every payload byte and every fetched value.
+    #[serde(default)]
+    pub check: bool,
+    /// Time between interval reports; 0 for none.
+    #[serde(default)]
+    pub report_interval_ns: u64,
+    /// Keep at most so many raw samples a rank; 0 for none.
+    #[serde(default)]
+    pub raw_samples_max: u64,
+    /// What ranks do while they wait.
+    pub idle: IdlePolicy,
+}
+
+impl Case {
+    /// Short label for progress lines and errors: `tcp am_lat 64 B`.
+    pub fn label(&self) -> String {
+        format!(
+            "{} {} {}",
+            self.transport,
+            self.test.name(),
+            crate::units::format_size(self.test.size_bytes())
+        )
+    }
+}

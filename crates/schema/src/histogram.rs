@@ -1,0 +1,191 @@
+//! The histogram as data: log-linear buckets over picoseconds, sparse, mergeable.
+//!
+//! 256 sub-buckets an octave: a bucket is at most 1/256 (0.39 %) of its value wide, so a value read back from its
+//! middle is within 0.2 %. The same mapping serves the recorder (over clock ticks) and this document (over ps).
+
+use crate::finite::Finite;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// log2 of the number of sub-buckets an octave.
+pub const SUB_BUCKET_BITS: u32 = 8;
+const SUB_BUCKETS: u64 = 1 << SUB_BUCKET_BITS;
+
+/// Number of buckets that cover all of `u64`.
+pub const BUCKETS: usize = ((64 - SUB_BUCKET_BITS as usize) + 1) << SUB_BUCKET_BITS;
+
+/// The bucket that `value` falls into. Values below 512 have a bucket of their own.
+#[inline(always)]
+pub fn bucket_of(value: u64) -> usize {
+    let octave = 63 - (value | SUB_BUCKETS).leading_zeros();
+    let shift = octave - SUB_BUCKET_BITS;
+    ((shift as usize) << SUB_BUCKET_BITS) + (value >> shift) as usize
+}
+
+/// Lowest value of bucket `index` and the bucket's width.
+pub fn bucket_range(index: usize) -> (u64, u64) {
+    let index = index as u64;
+    if index < 2 * SUB_BUCKETS {
+        return (index, 1);
+    }
+    let shift = (index >> SUB_BUCKET_BITS) - 1;
+    let mantissa = index - (shift << SUB_BUCKET_BITS);
+    (mantissa << shift, 1 << shift)
+}
+
+/// Middle of bucket `index`.
+pub fn bucket_middle(index: usize) -> u64 {
+    let (low, width) = bucket_range(index);
+    low + width / 2
+}
+
+/// Sparse histogram of durations. Buckets are sorted by index; no count is zero.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HistogramData {
+    /// Samples recorded.
+    pub count: u64,
+    /// Smallest sample, exact.
+    pub min_ns: Finite,
+    /// Largest sample, exact.
+    pub max_ns: Finite,
+    /// Sum of all samples, exact up to floating point.
+    pub sum_ns: Finite,
+    /// `(bucket index over picoseconds, count)`.
+    pub buckets: Vec<(u32, u64)>,
+}
+
+impl HistogramData {
+    /// True when nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Arithmetic mean in ns; 0 when empty.
+    pub fn mean_ns(&self) -> f64 {
+        if self.count == 0 {
+            0.0
+        } else {
+            self.sum_ns.get() / self.count as f64
+        }
+    }
+
+    /// Value of the `rank`-th smallest sample (1-based, nearest rank), within half a bucket; `None` when out of range.
+    pub fn value_at_rank_ns(&self, rank: u64) -> Option<f64> {
+        if rank == 0 || rank > self.count {
+            return None;
+        }
+        if rank == 1 {
+            return Some(self.min_ns.get());
+        }
+        if rank == self.count {
+            return Some(self.max_ns.get());
+        }
+        let mut seen = 0u64;
+        for &(index, count) in &self.buckets {
+            seen = seen.saturating_add(count);
+            if seen >= rank {
+                let ns = bucket_middle(index as usize) as f64 / 1000.0;
+                return Some(ns.clamp(self.min_ns.get(), self.max_ns.get()));
+            }
+        }
+        Some(self.max_ns.get())
+    }
+
+    /// Quantile `q` in 0..=1 by nearest rank: the ceil(q·n)-th smallest sample. `None` when empty.
+    pub fn quantile_ns(&self, q: f64) -> Option<f64> {
+        if self.count == 0 || !(0.0..=1.0).contains(&q) {
+            return None;
+        }
+        let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count);
+        self.value_at_rank_ns(rank)
+    }
+
+    /// Add all samples of `other`. Counts add; quantiles are never averaged.
+    pub fn merge(&mut self, other: &HistogramData) {
+        if other.count == 0 {
+            return;
+        }
+        if self.count == 0 {
+            *self = other.clone();
+            return;
+        }
+        let mut merged: std::collections::BTreeMap<u32, u64> = self.buckets.iter().copied().collect();
+        for &(index, count) in &other.buckets {
+            let slot = merged.entry(index).or_default();
+            *slot = slot.saturating_add(count);
+        }
+        self.buckets = merged.into_iter().collect();
+        self.count = self.count.saturating_add(other.count);
+        self.min_ns = if other.min_ns < self.min_ns {
+            other.min_ns
+        } else {
+            self.min_ns
+        };
+        self.max_ns = if other.max_ns > self.max_ns {
+            other.max_ns
+        } else {
+            self.max_ns
+        };
+        self.sum_ns = Finite::maybe(self.sum_ns.get() + other.sum_ns.get()).unwrap_or(self.sum_ns);
+    }
+
+    /// Build from single samples in ns (tests, importers).
+    pub fn from_samples_ns(samples: &[f64]) -> Self {
+        let mut counts = std::collections::BTreeMap::<u32, u64>::new();
+        let mut data = HistogramData::default();
+        for sample in samples.iter().copied().filter(|s| s.is_finite() && *s >= 0.0) {
+            *counts
+                .entry(bucket_of((sample * 1000.0).round() as u64) as u32)
+                .or_default() += 1;
+            let value = Finite::maybe(sample).unwrap_or_default();
+            if data.count == 0 || value < data.min_ns {
+                data.min_ns = value;
+            }
+            if data.count == 0 || value > data.max_ns {
+                data.max_ns = value;
+            }
+            data.sum_ns = Finite::maybe(data.sum_ns.get() + sample).unwrap_or(data.sum_ns);
+            data.count += 1;
+        }
+        data.buckets = counts.into_iter().collect();
+        data
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_value_lies_in_its_bucket(value in any::<u64>()) {
+            let index = bucket_of(value);
+            let (low, width) = bucket_range(index);
+            prop_assert!(index < BUCKETS);
+            prop_assert!(low <= value && value - low < width);
+            prop_assert!(width == 1 || width <= low / 256);
+        }
+
+        #[test]
+        fn merging_is_recording_together(a in prop::collection::vec(0.0..1e9f64, 0..50), b in prop::collection::vec(0.0..1e9f64, 0..50)) {
+            let mut merged = HistogramData::from_samples_ns(&a);
+            merged.merge(&HistogramData::from_samples_ns(&b));
+            let together = HistogramData::from_samples_ns(&[a, b].concat());
+            prop_assert_eq!(&merged.buckets, &together.buckets);
+            prop_assert_eq!(merged.count, together.count);
+            prop_assert_eq!(merged.min_ns, together.min_ns);
+            prop_assert_eq!(merged.max_ns, together.max_ns);
+        }
+
+        #[test]
+        fn quantiles_are_within_half_a_bucket(mut samples in prop::collection::vec(1.0..1e9f64, 1..200), q in 0.0..=1.0f64) {
+            let data = HistogramData::from_samples_ns(&samples);
+            samples.sort_by(f64::total_cmp);
+            let rank = ((q * samples.len() as f64).ceil() as usize).clamp(1, samples.len());
+            let exact = samples[rank - 1];
+            let got = data.quantile_ns(q).unwrap();
+            prop_assert!((got - exact).abs() <= exact * 0.002 + 0.002, "{got} for {exact}");
+        }
+    }
+}

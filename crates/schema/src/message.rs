@@ -1,0 +1,1 @@
+//! Control messages between a coordinator and the ranks.

@@ -1,0 +1,160 @@
+//! What one rank saw of one run: raw counts and histograms, before any statistics.
+
+use crate::case::{IdlePolicy, Role};
+use crate::finite::Finite;
+use crate::histogram::HistogramData;
+use crate::host::{ClockInfo, Disturbance, Floor, HostFingerprint, Noise};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The asked count or time was reached; both ends agree.
+    #[default]
+    Completed,
+    /// The user stopped it.
+    Interrupted,
+    /// The other end went away or fell silent.
+    PeerLost,
+    /// The transport reported an error.
+    Failed,
+}
+
+/// What a sample of a histogram is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SampleKind {
+    /// From the start of a request to the arrival of its answer.
+    RoundTrip,
+    /// From the start of an operation to its completion at the origin (get, atomics).
+    Completion,
+    /// From the sending of a stream's message to the acknowledgement that covers it.
+    Acknowledged,
+    /// Time of a batch of messages divided by their number, at the sender.
+    SendInterval,
+    /// Time of a batch of messages divided by their number, at the receiver.
+    ReceiveInterval,
+}
+
+/// Samples of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Samples {
+    /// What a sample is.
+    pub kind: SampleKind,
+    /// Operations that one sample covers: above 1, a sample is the mean of a batch of so many.
+    pub batch_ops: u64,
+    /// All samples of the run.
+    pub histogram: HistogramData,
+    /// The first samples in order of time, where raw samples were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub raw_ns: Vec<Finite>,
+}
+
+/// Messages or operations and their payload bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Count {
+    /// Messages or operations.
+    pub messages: u64,
+    /// Payload bytes.
+    pub bytes: u64,
+}
+
+/// Faults found in the data that arrived.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Faults {
+    /// Sequence numbers that never came.
+    pub lost_messages: u64,
+    /// Messages that came after a later one.
+    pub reordered_messages: u64,
+    /// Messages that came twice.
+    pub duplicate_messages: u64,
+    /// Messages whose payload was not what was sent.
+    pub corrupt_messages: u64,
+}
+
+/// One slice of time of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Interval {
+    /// Start, from the start of the run.
+    pub start_ns: u64,
+    /// Length.
+    pub duration_ns: u64,
+    /// What this rank sent (or completed) in it.
+    pub sent: Count,
+    /// What this rank received in it.
+    pub received: Count,
+    /// Median of the interval's samples, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p50_ns: Option<Finite>,
+    /// Largest of the interval's samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_ns: Option<Finite>,
+}
+
+/// What one rank did and saw in one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Outcome {
+    /// The rank.
+    pub rank: u32,
+    /// Its role.
+    pub role: Role,
+    /// Why it stopped.
+    pub stop: StopReason,
+    /// Time from this rank's first operation to its last completion.
+    pub elapsed_ns: u64,
+    /// What it sent, wrote or fetched, warm-up excluded.
+    pub sent: Count,
+    /// What it received, warm-up excluded.
+    pub received: Count,
+    /// Faults in what it received.
+    #[serde(default)]
+    pub faults: Faults,
+    /// Operations of the warm-up.
+    pub warmup_operations: u64,
+    /// Time of the first operation of all: connection, first touch and cold caches included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_operation_ns: Option<Finite>,
+    /// Samples by kind.
+    pub samples: Vec<Samples>,
+    /// Slices of time, where reports were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub intervals: Vec<Interval>,
+    /// The clock.
+    pub clock: ClockInfo,
+    /// The harness floor of the same loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<Floor>,
+    /// CPU the thread was pinned to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<u32>,
+    /// How it waited.
+    pub idle: IdlePolicy,
+    /// What disturbed it.
+    pub disturbance: Disturbance,
+    /// Noise of its CPU before the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<Noise>,
+    /// Work that its background load got done: `cpu_loops`, `touched_bytes`, `log_lines`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub load_done: BTreeMap<String, u64>,
+    /// Facts of the transport as it ran: congestion control, buffer sizes, `one_sided = emulated`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub transport_facts: BTreeMap<String, String>,
+    /// The machine of this rank.
+    #[serde(default)]
+    pub host: HostFingerprint,
+    /// The error that ended it, one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl Outcome {
+    /// The samples of `kind`, if any were taken.
+    pub fn samples_of(&self, kind: SampleKind) -> Option<&Samples> {
+        self.samples.iter().find(|s| s.kind == kind)
+    }
+}

@@ -1,0 +1,56 @@
+//! What the user asked for: templates whose every parameter may be a list, expanded to cases elsewhere in order.
+//!
+//! A template is kept as the user's words (after splitting lists and ranges), so that a document repeats exactly.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The values of one parameter, in the user's order: one or many.
+pub type Axis = Vec<String>;
+
+/// One family of cases: the Cartesian product of its axes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Template {
+    /// Parameters by their option names (`test`, `via`, `size`, `window`, `layout`, ...). The first key in
+    /// [`crate::plan::KEYS`] varies slowest.
+    pub axes: BTreeMap<String, Axis>,
+    /// The transport's own options by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, Axis>,
+}
+
+/// Everything asked for in one run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Plan {
+    /// Fresh repetitions of every case.
+    pub repeats: u32,
+    /// Families of cases, in order.
+    pub templates: Vec<Template>,
+}
+
+/// Keys of [`Template::axes`] in the order in which they vary, slowest first.
+pub const KEYS: [&str; 20] = [
+    "via",
+    "test",
+    "to",
+    "threads",
+    "procs",
+    "layout",
+    "size",
+    "window",
+    "outstanding",
+    "pace",
+    "fan_out",
+    "roles",
+    "cpus",
+    "load",
+    "iters",
+    "duration",
+    "warmup",
+    "interval",
+    "raw",
+    "check",
+];

@@ -1,0 +1,245 @@
+//! The run document: the one thing that every verb publishes and every renderer reads.
+
+use crate::case::Case;
+use crate::finite::Finite;
+use crate::host::HostFingerprint;
+use crate::outcome::Outcome;
+use crate::plan::Plan;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How the whole run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Every case completed.
+    #[default]
+    Ok,
+    /// Some case failed, was skipped by an error, or ended early.
+    Failed,
+    /// The user stopped it; what was measured is here.
+    Interrupted,
+    /// Refused: identity or limits.
+    Refused,
+    /// Wrong data: loss where none may be, corruption, or ends that disagree.
+    WrongData,
+}
+
+impl Status {
+    /// The exit code of the program: 0 ok, 1 run failed, 5 refused, 6 wrong data, 130 interrupted.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Status::Ok => 0,
+            Status::Failed => 1,
+            Status::Refused => 5,
+            Status::WrongData => 6,
+            Status::Interrupted => 130,
+        }
+    }
+}
+
+/// How much weight a remark has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// The number may mislead.
+    Warning,
+    /// The result is suspect: an invariant is broken.
+    Suspect,
+}
+
+/// A remark on a result: what was seen and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Remark {
+    /// Its weight.
+    pub severity: Severity,
+    /// Stable name: `involuntary_switches`, `ends_disagree`.
+    pub code: String,
+    /// One line of cause.
+    pub message: String,
+    /// One line of remedy, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+}
+
+/// One published figure. Its tag (the map's key), formula and source are in docs/metrics.md.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Metric {
+    /// The value, in the unit that the tag ends with.
+    pub value: Finite,
+    /// Lower end of the interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lower: Option<Finite>,
+    /// Upper end of the interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upper: Option<Finite>,
+    /// Confidence level that the interval itself has (order statistics are discrete).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<Finite>,
+    /// Samples behind it.
+    pub samples: u64,
+    /// True for a figure computed from another, such as one-way = RTT/2.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub derived: bool,
+}
+
+/// A quantile that was not printed because there are too few samples.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Withheld {
+    /// Tag of the figure.
+    pub tag: String,
+    /// Samples that it needs.
+    pub samples_needed: u64,
+    /// Samples there are.
+    pub samples: u64,
+}
+
+/// One repetition of a case: fresh connections, one outcome a rank.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Repetition {
+    /// Number of the repetition, from 0.
+    pub index: u32,
+    /// What every rank saw, by rank.
+    pub outcomes: Vec<Outcome>,
+    /// Figures of this repetition.
+    pub metrics: BTreeMap<String, Metric>,
+    /// Set-up time: from the start of the ranks to the first barrier.
+    pub setup_ns: u64,
+    /// Other sessions on the same server during this run, 0 when it was alone.
+    #[serde(default)]
+    pub overlapping_sessions: u32,
+}
+
+/// How a case ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CaseStatus {
+    /// Measured to its end.
+    Ok,
+    /// Measured in part.
+    Partial,
+    /// Not measured: an error.
+    Failed,
+    /// Not measured: the transport cannot do it here; the reason is in `error`.
+    Skipped,
+    /// Measured, but the data were wrong.
+    WrongData,
+}
+
+/// A case with everything measured of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CaseResult {
+    /// The case.
+    pub case: Case,
+    /// How it ended.
+    pub status: CaseStatus,
+    /// Why, when it did not end well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What the user can do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+    /// Figures over all repetitions.
+    pub metrics: BTreeMap<String, Metric>,
+    /// Quantiles that lack samples.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<Withheld>,
+    /// Remarks, worst first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<Remark>,
+    /// Each repetition.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repetitions: Vec<Repetition>,
+}
+
+/// The program that measured.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// `wirespeed`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Its commit, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+}
+
+/// The run document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    /// Version of this document's format, "major.minor".
+    pub document_version: String,
+    /// What wrote it.
+    pub tool: Tool,
+    /// The exact command that repeats it.
+    pub command: Vec<String>,
+    /// Start, RFC 3339, UTC.
+    pub started_at: String,
+    /// Wall time of all of it.
+    pub duration_ns: u64,
+    /// How it ended.
+    pub status: Status,
+    /// The error that ended it before any case could run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Plan>,
+    /// The machine that the plan was given to.
+    pub host: HostFingerprint,
+    /// Remarks on the run as a whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<Remark>,
+    /// Every case, in the plan's order.
+    pub cases: Vec<CaseResult>,
+    /// Sections that only one row knows, by name: `quick`, later `session`, `byteio`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sections: BTreeMap<String, serde_json::Value>,
+}
+
+/// One line of `--ndjson`: an event while the run goes on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// A case begins.
+    CaseStarted {
+        /// Its number, from 0.
+        case: u32,
+        /// Of how many.
+        cases: u32,
+        /// Its label.
+        label: String,
+        /// Number of the repetition.
+        repetition: u32,
+    },
+    /// A slice of time of a running case.
+    Interval {
+        /// The case.
+        case: u32,
+        /// The repetition.
+        repetition: u32,
+        /// The rank that reports.
+        rank: u32,
+        /// The slice.
+        #[serde(flatten)]
+        interval: crate::outcome::Interval,
+    },
+    /// A case ended.
+    CaseFinished {
+        /// The case.
+        case: u32,
+        /// Its result without the raw outcomes.
+        result: Box<CaseResult>,
+    },
+    /// The run ended; always the last line.
+    RunFinished {
+        /// How.
+        status: Status,
+        /// The error, if one ended it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
+}

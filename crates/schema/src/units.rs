@@ -1,0 +1,304 @@
+//! Sizes, durations, lists and ranges as people type them, and numbers as people read them.
+//!
+//! Sizes: bare `K M G T` and `KiB MiB ..` are binary, `kB MB GB` decimal. Durations: `250ns 10us 500ms 10s 2m`.
+//! Lists: `64,1K`. Ranges: `8..1M:x2` (times 2), `1..9:+2` (plus 2), both ends included.
+
+use std::fmt::Write as _;
+
+/// A quantity that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{input:?} is not a {expected}")]
+pub struct UnitError {
+    /// What was typed.
+    pub input: String,
+    /// What it should have been, with examples.
+    pub expected: &'static str,
+}
+
+/// Values that one range may expand to.
+pub const RANGE_VALUES_MAX: usize = 10_000;
+
+const SIZE: &str = "size (such as 64, 8K, 1MiB, 10MB)";
+const DURATION: &str = "duration (such as 500ms, 10s, 2m)";
+const COUNT: &str = "count (such as 1000, 10k, 1e6)";
+const RANGE: &str = "range (such as 8..1M:x2 or 1..9:+2)";
+
+fn split_number(input: &str) -> (&str, &str) {
+    let end = input
+        .find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_')
+        .unwrap_or(input.len());
+    input.split_at(end)
+}
+
+/// `number * factor` as an exact integer; fractions are allowed where they give one (`1.5K`).
+fn scaled(number: &str, factor: u64) -> Option<u64> {
+    let digits = number.replace('_', "");
+    if let Ok(whole) = digits.parse::<u64>() {
+        return whole.checked_mul(factor);
+    }
+    let value = digits.parse::<f64>().ok()? * factor as f64;
+    (value.is_finite() && value >= 0.0 && value < 9.0e18 && value.fract() == 0.0).then_some(value as u64)
+}
+
+/// A size in bytes.
+pub fn parse_size(input: &str) -> Result<u64, UnitError> {
+    let fail = || UnitError {
+        input: input.into(),
+        expected: SIZE,
+    };
+    let (number, unit) = split_number(input.trim());
+    let factor: u64 = match unit.trim() {
+        "" | "B" | "b" => 1,
+        "K" | "k" | "Ki" | "KiB" => 1 << 10,
+        "M" | "m" | "Mi" | "MiB" => 1 << 20,
+        "G" | "g" | "Gi" | "GiB" => 1 << 30,
+        "T" | "t" | "Ti" | "TiB" => 1 << 40,
+        "kB" | "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "TB" => 1_000_000_000_000,
+        _ => return Err(fail()),
+    };
+    scaled(number, factor).ok_or_else(fail)
+}
+
+/// A duration in nanoseconds. A bare number is refused: it has no unit.
+pub fn parse_duration_ns(input: &str) -> Result<u64, UnitError> {
+    let fail = || UnitError {
+        input: input.into(),
+        expected: DURATION,
+    };
+    let (number, unit) = split_number(input.trim());
+    let factor: u64 = match unit.trim() {
+        "ns" => 1,
+        "us" | "µs" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" | "min" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        _ => return Err(fail()),
+    };
+    scaled(number, factor).ok_or_else(fail)
+}
+
+/// A count of messages, operations or repetitions; decimal suffixes and exponents allowed.
+pub fn parse_count(input: &str) -> Result<u64, UnitError> {
+    let fail = || UnitError {
+        input: input.into(),
+        expected: COUNT,
+    };
+    let text = input.trim();
+    if let Some((mantissa, exponent)) = text.split_once(['e', 'E']) {
+        let power = exponent
+            .parse::<u32>()
+            .ok()
+            .and_then(|e| 10u64.checked_pow(e))
+            .ok_or_else(fail)?;
+        return scaled(mantissa, power).ok_or_else(fail);
+    }
+    let (number, unit) = split_number(text);
+    let factor = match unit {
+        "" => 1,
+        "k" | "K" => 1_000,
+        "M" => 1_000_000,
+        "G" => 1_000_000_000,
+        _ => return Err(fail()),
+    };
+    scaled(number, factor).ok_or_else(fail)
+}
+
+/// Split a list at its commas and expand its ranges; the elements keep the user's spelling where they are not ranges.
+pub fn expand_list(input: &str) -> Result<Vec<String>, UnitError> {
+    let mut values = Vec::new();
+    for element in input.split(',').map(str::trim) {
+        if element.is_empty() {
+            return Err(UnitError {
+                input: input.into(),
+                expected: "list without empty elements",
+            });
+        }
+        match element.split_once("..") {
+            Some((first, rest)) => values.extend(expand_range(element, first, rest)?),
+            None => values.push(element.to_owned()),
+        }
+        if values.len() > RANGE_VALUES_MAX {
+            return Err(UnitError {
+                input: input.into(),
+                expected: "list of at most 10000 values",
+            });
+        }
+    }
+    Ok(values)
+}
+
+fn expand_range(input: &str, first: &str, rest: &str) -> Result<Vec<String>, UnitError> {
+    let fail = || UnitError {
+        input: input.into(),
+        expected: RANGE,
+    };
+    let (last, step) = rest.split_once(':').unwrap_or((rest, "x2"));
+    let (first, last) = (
+        parse_size(first).map_err(|_| fail())?,
+        parse_size(last).map_err(|_| fail())?,
+    );
+    let (times, amount) = match step.strip_prefix(['x', '*']) {
+        Some(factor) => (true, parse_count(factor).map_err(|_| fail())?),
+        None => (
+            false,
+            parse_size(step.strip_prefix('+').ok_or_else(fail)?).map_err(|_| fail())?,
+        ),
+    };
+    if first > last || (times && (amount < 2 || first == 0)) || (!times && amount == 0) {
+        return Err(fail());
+    }
+    let mut values = Vec::new();
+    let mut value = first;
+    while value <= last {
+        values.push(format_size_exact(value));
+        if values.len() > RANGE_VALUES_MAX {
+            return Err(fail());
+        }
+        let next = if times {
+            value.checked_mul(amount)
+        } else {
+            value.checked_add(amount)
+        };
+        match next {
+            Some(next) => value = next,
+            None => break,
+        }
+    }
+    Ok(values)
+}
+
+/// The shortest text that [`parse_size`] reads back as exactly `bytes`: `64`, `8K`, `1M`, `1000`.
+pub fn format_size_exact(bytes: u64) -> String {
+    for (shift, unit) in [(40u32, "T"), (30, "G"), (20, "M"), (10, "K")] {
+        if bytes >> shift > 0 && bytes.trailing_zeros() >= shift {
+            return format!("{}{unit}", bytes >> shift);
+        }
+    }
+    bytes.to_string()
+}
+
+/// A size for people: `64 B`, `8 KiB`, `1.5 MiB`.
+pub fn format_size(bytes: u64) -> String {
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let mut value = bytes as f64;
+    let mut unit = "B";
+    for next in ["KiB", "MiB", "GiB", "TiB", "PiB"] {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = next;
+    }
+    format!("{} {unit}", significant(value, 4))
+}
+
+/// A duration for people: `81.4 ns`, `1.873 µs`, `2.5 s`; at most four significant digits.
+pub fn format_ns(ns: f64) -> String {
+    let (value, unit) = match ns.abs() {
+        v if v < 1e3 => (ns, "ns"),
+        v if v < 1e6 => (ns / 1e3, "µs"),
+        v if v < 1e9 => (ns / 1e6, "ms"),
+        _ => (ns / 1e9, "s"),
+    };
+    format!("{} {unit}", significant(value, 4))
+}
+
+/// A decimal rate for people: `12.3 M` + `unit`.
+pub fn format_rate(per_second: f64, unit: &str) -> String {
+    let (value, prefix) = match per_second.abs() {
+        v if v < 1e3 => (per_second, ""),
+        v if v < 1e6 => (per_second / 1e3, "k"),
+        v if v < 1e9 => (per_second / 1e6, "M"),
+        v if v < 1e12 => (per_second / 1e9, "G"),
+        _ => (per_second / 1e12, "T"),
+    };
+    format!("{} {prefix}{unit}", significant(value, 4))
+}
+
+/// `value` with `digits` significant digits, trailing zeros of the fraction removed.
+pub fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return "0".to_owned();
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    let decimals = (digits as i32 - 1 - magnitude).max(0) as usize;
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = write!(text, "{value:.decimals$}");
+    if text.contains('.') {
+        text.truncate(text.trim_end_matches('0').trim_end_matches('.').len());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(parse_size("64"), Ok(64));
+        assert_eq!(parse_size("8K"), Ok(8192));
+        assert_eq!(parse_size("1.5K"), Ok(1536));
+        assert_eq!(parse_size("10MB"), Ok(10_000_000));
+        assert_eq!(parse_size("1GiB"), Ok(1 << 30));
+        for bad in ["", "x", "8x", "-1", "1.3", "99999999999T", "8 parsecs", "1..2"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn durations_need_a_unit() {
+        assert_eq!(parse_duration_ns("500ms"), Ok(500_000_000));
+        assert_eq!(parse_duration_ns("1.5s"), Ok(1_500_000_000));
+        assert!(parse_duration_ns("10").is_err());
+        assert!(parse_duration_ns("-1s").is_err());
+    }
+
+    #[test]
+    fn counts() {
+        assert_eq!(parse_count("1e6"), Ok(1_000_000));
+        assert_eq!(parse_count("10k"), Ok(10_000));
+        assert!(parse_count("1e99").is_err());
+        assert!(parse_count("abc").is_err());
+    }
+
+    #[test]
+    fn lists_and_ranges() {
+        assert_eq!(expand_list("8..64:x2").unwrap(), ["8", "16", "32", "64"]);
+        assert_eq!(expand_list("1..9:+4").unwrap(), ["1", "5", "9"]);
+        assert_eq!(expand_list("64,1K..4K").unwrap(), ["64", "1K", "2K", "4K"]);
+        for bad in [
+            "8..4", "0..8:x2", "8..64:x1", "1..9:+0", "1..x", ",", "1..9:2", "1..1T:+1",
+        ] {
+            assert!(expand_list(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(format_ns(1873.2), "1.873 µs");
+        assert_eq!(format_size(1536), "1.5 KiB");
+        assert_eq!(format_rate(126e6, "msg/s"), "126 Mmsg/s");
+        assert_eq!(significant(0.0, 3), "0");
+    }
+
+    proptest! {
+        #[test]
+        fn exact_sizes_read_back(bytes in any::<u64>()) {
+            prop_assert_eq!(parse_size(&format_size_exact(bytes)), Ok(bytes));
+        }
+
+        #[test]
+        fn nothing_panics(input in ".{0,30}") {
+            let _ = (parse_size(&input), parse_duration_ns(&input), parse_count(&input), expand_list(&input));
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Versions of the three contracts: the run document, the control protocol and the command line.
+
+/// Version of the run document. Minor: fields added. Major: a field changed its meaning or went away.
+pub const DOCUMENT_VERSION: &str = "1.0";
+
+/// Newest control protocol that this build speaks.
+pub const PROTOCOL_VERSION: u32 = 1;
+
+/// Oldest control protocol that this build still speaks.
+pub const PROTOCOL_VERSION_MIN: u32 = 1;
+
+/// Whether a document of `version` ("major.minor") can be read by this build: same major version.
+pub fn document_is_readable(version: &str) -> bool {
+    let major = |v: &str| v.split('.').next().and_then(|m| m.parse::<u32>().ok());
+    match (major(version), major(DOCUMENT_VERSION)) {
+        (Some(theirs), Some(ours)) => theirs == ours,
+        _ => false,
+    }
+}
+
+/// The protocol version that both ends speak: the newest of the overlap, or `None`.
+pub fn agree_protocol(theirs_min: u32, theirs_max: u32) -> Option<u32> {
+    let newest = theirs_max.min(PROTOCOL_VERSION);
+    (newest >= theirs_min && newest >= PROTOCOL_VERSION_MIN).then_some(newest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_agree_on_the_newest_common_one() {
+        assert_eq!(agree_protocol(1, 7), Some(1));
+        assert_eq!(agree_protocol(PROTOCOL_VERSION + 1, PROTOCOL_VERSION + 2), None);
+        assert!(document_is_readable("1.99"));
+        assert!(!document_is_readable("2.0"));
+        assert!(!document_is_readable("one"));
+    }
+}

@@ -1,0 +1,78 @@
+//! The one public entry: measure a case as one rank of a group, in the caller's thread.
+
+use crate::transport::bootstrap::{Bootstrap, BootstrapError};
+use crate::transport::cancel::CancelReason;
+use crate::transport::registry::{Registry, Report};
+use crate::transport::{ConnectError, Support};
+use wirespeed_schema::case::Case;
+use wirespeed_schema::outcome::Outcome;
+
+/// Why a rank has no result at all. An error in the measured phase gives an [`Outcome`] with `error` set instead.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MeasureError {
+    /// The case contradicts itself or the group: a usage error.
+    #[error("{0}")]
+    Usage(String),
+    /// The transport or this machine cannot do it; the reason says why.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The ranks could not meet.
+    #[error(transparent)]
+    Bootstrap(#[from] BootstrapError),
+    /// No connection.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// The system refused something around the measurement: pinning, memory.
+    #[error("{0}")]
+    System(String),
+}
+
+/// Measure `case` as the rank that `bootstrap` says. Collective: every rank of the group calls it with the same case.
+/// `report` is called at the case's report interval, in this thread. Nothing is printed, nothing outlives the call.
+///
+/// When a rank fails, the group's cancel flag is set, so that the others return too.
+pub fn measure(
+    case: &Case,
+    registry: &Registry,
+    bootstrap: &dyn Bootstrap,
+    report: Report,
+) -> Result<Outcome, MeasureError> {
+    let result = run(case, registry, bootstrap, report);
+    let failed = match &result {
+        Err(_) => true,
+        Ok(outcome) => outcome.error.is_some(),
+    };
+    if failed {
+        bootstrap.cancel().cancel(CancelReason::PeerLost);
+    }
+    result
+}
+
+fn run(
+    case: &Case,
+    registry: &Registry,
+    bootstrap: &dyn Bootstrap,
+    report: Report,
+) -> Result<Outcome, MeasureError> {
+    let entry = registry.find(&case.transport).ok_or_else(|| {
+        let known: Vec<_> = registry.entries().iter().map(|e| e.name).collect();
+        MeasureError::Usage(format!(
+            "no transport {:?}; there are: {}",
+            case.transport,
+            known.join(", ")
+        ))
+    })?;
+    if case.ranks.len() != bootstrap.size() as usize || bootstrap.rank() >= bootstrap.size() {
+        return Err(MeasureError::Usage(format!(
+            "the case has {} ranks, the group has {}",
+            case.ranks.len(),
+            bootstrap.size()
+        )));
+    }
+    (entry.check)(case)?;
+    match entry.support(case.test.capability()) {
+        Support::Native(run) | Support::Emulated(run, _) => run(case, bootstrap, report),
+        Support::Lacks(why) => Err(MeasureError::Unsupported(why.to_owned())),
+    }
+}

@@ -1,0 +1,194 @@
+//! How the ranks of one measurement meet: a number, a barrier, and an exchange of small blobs. Nothing else of a
+//! launcher, session or job is known to the library.
+
+use super::cancel::{Cancel, CancelReason};
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Largest blob that a rank may exchange.
+pub const BLOB_BYTES_MAX: usize = 64 << 10;
+
+/// Why the ranks could not meet.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BootstrapError {
+    /// The cancel flag was set while waiting.
+    #[error("cancelled while the ranks were meeting")]
+    Cancelled,
+    /// A rank is gone.
+    #[error("rank {rank} went away")]
+    PeerLost {
+        /// The rank, where known.
+        rank: u32,
+    },
+    /// The channel between ranks failed.
+    #[error("the control channel failed: {0}")]
+    Channel(String),
+}
+
+/// What the library needs to know of the group it runs in. Callers may bring their own; every method is collective
+/// except `rank`, `size`, `cancel` and `bind_address`.
+pub trait Bootstrap {
+    /// Number of ranks.
+    fn size(&self) -> u32;
+
+    /// This rank, from 0.
+    fn rank(&self) -> u32;
+
+    /// Wait until every rank is here, calling `progress` again and again meanwhile (at least every 10 ms).
+    fn barrier(&self, progress: &mut dyn FnMut()) -> Result<(), BootstrapError>;
+
+    /// Give `blob` (at most [`BLOB_BYTES_MAX`]) to every rank; returns the blobs of all ranks by rank, the own included.
+    fn exchange(&self, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError>;
+
+    /// The flag that ends this measurement early.
+    fn cancel(&self) -> Cancel;
+
+    /// Address to listen on for data of this session. Loopback unless the group spans machines.
+    fn bind_address(&self) -> IpAddr {
+        IpAddr::V4(Ipv4Addr::LOCALHOST)
+    }
+}
+
+#[derive(Default)]
+struct Meeting {
+    arrived: u32,
+    generation: u64,
+    blobs: Vec<Vec<u8>>,
+    done: Vec<Vec<u8>>,
+}
+
+struct Shared {
+    size: u32,
+    meeting: Mutex<Meeting>,
+    moved: Condvar,
+    cancel: Cancel,
+    address: IpAddr,
+}
+
+/// The bootstrap of threads of one process.
+pub struct ThreadBootstrap {
+    rank: u32,
+    shared: Arc<Shared>,
+}
+
+impl ThreadBootstrap {
+    /// One bootstrap a rank for a group of `size` threads. When one is dropped while its thread panics, the others are
+    /// cancelled.
+    pub fn group(size: u32) -> Vec<ThreadBootstrap> {
+        Self::group_with(size, Cancel::new(), IpAddr::V4(Ipv4Addr::LOCALHOST))
+    }
+
+    /// As `group`, with a flag of the caller's and the loopback address to use.
+    pub fn group_with(size: u32, cancel: Cancel, address: IpAddr) -> Vec<ThreadBootstrap> {
+        let meeting = Meeting {
+            blobs: vec![Vec::new(); size as usize],
+            ..Meeting::default()
+        };
+        let shared = Arc::new(Shared {
+            size,
+            meeting: Mutex::new(meeting),
+            moved: Condvar::new(),
+            cancel,
+            address,
+        });
+        (0..size)
+            .map(|rank| ThreadBootstrap {
+                rank,
+                shared: shared.clone(),
+            })
+            .collect()
+    }
+
+    fn meet(&self, blob: &[u8], progress: &mut dyn FnMut()) -> Result<Vec<Vec<u8>>, BootstrapError> {
+        let shared = &*self.shared;
+        let mut meeting = shared.meeting.lock().unwrap_or_else(PoisonError::into_inner);
+        let generation = meeting.generation;
+        meeting.blobs[self.rank as usize] = blob.to_vec();
+        meeting.arrived += 1;
+        if meeting.arrived == shared.size {
+            meeting.arrived = 0;
+            meeting.generation += 1;
+            meeting.done = std::mem::replace(&mut meeting.blobs, vec![Vec::new(); shared.size as usize]);
+            shared.moved.notify_all();
+            return Ok(meeting.done.clone());
+        }
+        while meeting.generation == generation {
+            if shared.cancel.reason().is_some() {
+                return Err(BootstrapError::Cancelled);
+            }
+            let wait = shared.moved.wait_timeout(meeting, Duration::from_micros(200));
+            drop(wait);
+            progress();
+            meeting = shared.meeting.lock().unwrap_or_else(PoisonError::into_inner);
+        }
+        // Nobody can start the next meeting before all have left this one: it needs every rank.
+        Ok(meeting.done.clone())
+    }
+}
+
+impl Drop for ThreadBootstrap {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.shared.cancel.cancel(CancelReason::PeerLost);
+        }
+    }
+}
+
+impl Bootstrap for ThreadBootstrap {
+    fn size(&self) -> u32 {
+        self.shared.size
+    }
+
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    fn barrier(&self, progress: &mut dyn FnMut()) -> Result<(), BootstrapError> {
+        self.meet(&[], progress).map(drop)
+    }
+
+    fn exchange(&self, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
+        self.meet(blob, &mut || ())
+    }
+
+    fn cancel(&self) -> Cancel {
+        self.shared.cancel.clone()
+    }
+
+    fn bind_address(&self) -> IpAddr {
+        self.shared.address
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_meet_and_exchange() {
+        let ranks = ThreadBootstrap::group(3);
+        std::thread::scope(|scope| {
+            for rank in &ranks {
+                scope.spawn(move || {
+                    for round in 0..50u8 {
+                        let blobs = rank.exchange(&[rank.rank() as u8, round]).unwrap();
+                        assert_eq!(blobs, [[0, round], [1, round], [2, round]]);
+                        rank.barrier(&mut || ()).unwrap();
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_cancelled_barrier_ends() {
+        let ranks = ThreadBootstrap::group(2);
+        ranks[0].cancel().cancel(CancelReason::Interrupted);
+        assert!(matches!(
+            ranks[0].barrier(&mut || ()),
+            Err(BootstrapError::Cancelled)
+        ));
+    }
+}

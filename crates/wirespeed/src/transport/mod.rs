@@ -1,0 +1,304 @@
+//! What a transport is: one folder here, one line in [`registry`], and the capabilities that it implements.
+//!
+//! The cold half is [`Transport`]: name, options, limits, probe. The hot halves are the traits of [`port`]; a transport
+//! opens a port and hands it to a runner by value, so that everything after is monomorphic. `dyn` never enters a loop.
+//!
+//! A transport must never know another transport, the command line, or how ranks were started.
+
+pub mod bootstrap;
+pub mod cancel;
+pub mod options;
+pub mod port;
+pub mod registry;
+pub mod waiter;
+
+pub mod null;
+
+use crate::measure::MeasureError;
+use bootstrap::{Bootstrap, BootstrapError};
+use cancel::Cancel;
+use options::{OptionError, OptionSpec};
+use port::{MessagePort, OneSidedPort, TaggedPort};
+use registry::RunFn;
+use wirespeed_schema::case::{Case, GroupKind, TransportOptions};
+use wirespeed_schema::test::{Capability, Layout, Test};
+
+/// Whether this machine can use a transport.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Availability {
+    /// It can.
+    Ready,
+    /// A library, kernel feature or device is missing; the reason names it.
+    Missing(String),
+    /// The kernel refuses; the reason names what and the remedy.
+    NotPermitted(String),
+}
+
+/// How a transport offers a capability.
+#[derive(Clone, Copy)]
+pub enum Support {
+    /// By its own means.
+    Native(RunFn),
+    /// Through another capability; the words say how, and go into the result.
+    Emulated(RunFn, &'static str),
+    /// Not at all, and why.
+    Lacks(&'static str),
+}
+
+/// Whether a layout can be used for an operation, and up to which size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SizeLimit {
+    /// Up to so many bytes.
+    UpTo(u64),
+    /// Not at all, and why.
+    Lacks(&'static str),
+}
+
+/// What a transport can do with given options. Arrays are indexed by `Layout as usize`.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Active messages by layout.
+    pub messages: [SizeLimit; 3],
+    /// Puts by layout.
+    pub put: [SizeLimit; 3],
+    /// Gets by layout (`short` never: a get has nothing to inline).
+    pub get: [SizeLimit; 3],
+    /// Tagged messages.
+    pub tagged: SizeLimit,
+    /// Kinds of groups that it works in.
+    pub groups: &'static [GroupKind],
+    /// Most ranks of one group.
+    pub ranks_max: u32,
+}
+
+impl Limits {
+    /// The limit that applies to `test`.
+    pub fn of(&self, test: &Test) -> SizeLimit {
+        let by_layout = |limits: &[SizeLimit; 3]| limits[test.layout().unwrap_or(Layout::Short) as usize];
+        match test {
+            Test::AmLat(_) | Test::AmBw(_) | Test::AmBibw(_) | Test::HubLat(_) => by_layout(&self.messages),
+            Test::PutLat(_) | Test::PutBw(_) => by_layout(&self.put),
+            Test::Get(_) | Test::GetBw(_) => by_layout(&self.get),
+            Test::TagLat(_) | Test::TagBw(_) => self.tagged,
+            _ => SizeLimit::UpTo(8),
+        }
+    }
+}
+
+/// Sizes that a port must be able to serve; computed by the engine from the case.
+#[derive(Debug, Clone, Default)]
+pub struct Needs {
+    /// Largest active message.
+    pub message_bytes: usize,
+    /// Messages that may be unacknowledged at once.
+    pub window_msgs: u64,
+    /// Local memory: zero-copy sends, puts, gets, tagged buffers.
+    pub buffer_bytes: usize,
+    /// Region exposed to peers.
+    pub region_bytes: usize,
+    /// Slots for fetched values.
+    pub fetch_slots: usize,
+    /// Tagged requests outstanding at once.
+    pub requests_max: usize,
+}
+
+/// What a transport gets to open a port.
+pub struct Connect<'a> {
+    /// The group. `open` is collective: every rank calls it and makes the same number of exchanges, peers or none.
+    pub bootstrap: &'a dyn Bootstrap,
+    /// The case.
+    pub case: &'a Case,
+    /// Ranks that this rank exchanges data with; symmetric over the group. May hold this rank itself (loopback).
+    pub peers: &'a [u32],
+    /// Sizes to provide for.
+    pub needs: Needs,
+    /// The flag that ends the run early.
+    pub cancel: Cancel,
+}
+
+/// Why a port could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The ranks could not meet.
+    #[error(transparent)]
+    Bootstrap(#[from] BootstrapError),
+    /// The options do not fit.
+    #[error(transparent)]
+    Options(#[from] OptionError),
+    /// The operating system refused.
+    #[error("{op}: {source}")]
+    Os {
+        /// What was tried.
+        op: String,
+        /// What it said.
+        source: std::io::Error,
+    },
+    /// A peer's blob or first message is not what this build expects.
+    #[error("rank {rank} sent an unusable address: {what}")]
+    BadPeer {
+        /// The peer.
+        rank: u32,
+        /// What was wrong.
+        what: String,
+    },
+    /// Not enough memory for what the case needs.
+    #[error("not enough memory: {what} needs {bytes} bytes")]
+    Memory {
+        /// What for.
+        what: &'static str,
+        /// How much.
+        bytes: u64,
+    },
+    /// A peer did not connect in time.
+    #[error("rank {rank} did not connect within {seconds} s")]
+    Timeout {
+        /// The peer.
+        rank: u32,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// Anything else, in one line.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl ConnectError {
+    /// `source` happened while doing `op`.
+    pub fn os(op: impl Into<String>, source: std::io::Error) -> Self {
+        ConnectError::Os {
+            op: op.into(),
+            source,
+        }
+    }
+}
+
+/// The cold half of a transport.
+pub trait Transport: Sized + 'static {
+    /// Name as typed.
+    const NAME: &'static str;
+    /// One line for `wirespeed list`.
+    const SUMMARY: &'static str;
+    /// Options that it takes.
+    const OPTIONS: &'static [OptionSpec];
+    /// Active messages: `Support::Native(engine::messages::<Self>)` or why not.
+    const MESSAGES: Support;
+    /// Matched sends and receives: `engine::tagged::<Self>`.
+    const TAGGED: Support;
+    /// Put, get, atomics: `engine::one_sided::<Self>`.
+    const ONE_SIDED: Support;
+    /// Its options, parsed.
+    type Options: 'static;
+
+    /// Parse the options; unknown names and values are refused.
+    fn parse(options: &TransportOptions) -> Result<Self::Options, OptionError>;
+
+    /// Whether this machine can use it.
+    fn probe() -> Availability;
+
+    /// What it can do with these options.
+    fn limits(options: &Self::Options) -> Limits;
+}
+
+/// Runs on a message port of any type; implemented by the engine.
+pub trait MessageRunner {
+    /// What comes back.
+    type Output;
+    /// Take the port to the end of the measurement.
+    fn run<P: MessagePort>(self, port: P) -> Self::Output;
+}
+
+/// Runs on a one-sided port of any type.
+pub trait OneSidedRunner {
+    /// What comes back.
+    type Output;
+    /// Take the port to the end of the measurement.
+    fn run<P: OneSidedPort>(self, port: P) -> Self::Output;
+}
+
+/// Runs on a tagged port of any type.
+pub trait TaggedRunner {
+    /// What comes back.
+    type Output;
+    /// Take the port to the end of the measurement.
+    fn run<P: TaggedPort>(self, port: P) -> Self::Output;
+}
+
+/// A transport with active messages.
+pub trait Messages: Transport {
+    /// Connect to all peers and run. Options choose the port's type here, once.
+    fn open<R: MessageRunner>(
+        ctx: &Connect,
+        options: &Self::Options,
+        runner: R,
+    ) -> Result<R::Output, ConnectError>;
+}
+
+/// A transport with put, get and atomics.
+pub trait OneSided: Transport {
+    /// Connect to all peers and run.
+    fn open<R: OneSidedRunner>(
+        ctx: &Connect,
+        options: &Self::Options,
+        runner: R,
+    ) -> Result<R::Output, ConnectError>;
+}
+
+/// A transport with matched sends and receives.
+pub trait Tagged: Transport {
+    /// Connect to all peers and run.
+    fn open<R: TaggedRunner>(
+        ctx: &Connect,
+        options: &Self::Options,
+        runner: R,
+    ) -> Result<R::Output, ConnectError>;
+}
+
+/// Why a transport cannot run a case, found before anything is opened.
+pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
+    let options = T::parse(&case.options).map_err(|e| MeasureError::Usage(e.to_string()))?;
+    let support = match case.test.capability() {
+        Capability::Messages => T::MESSAGES,
+        Capability::Tagged => T::TAGGED,
+        Capability::OneSided => T::ONE_SIDED,
+    };
+    let refuse = |why: String| Err(MeasureError::Unsupported(format!("{}: {why}", case.label())));
+    if let Support::Lacks(why) = support {
+        return refuse(format!(
+            "{} has no {}: {why}",
+            T::NAME,
+            case.test.capability().name()
+        ));
+    }
+    let limits = T::limits(&options);
+    if !limits.groups.contains(&case.group) {
+        return refuse(format!(
+            "{} does not work between {}",
+            T::NAME,
+            group_name(case.group)
+        ));
+    }
+    if case.ranks.len() > limits.ranks_max as usize {
+        return refuse(format!("{} takes at most {} ranks", T::NAME, limits.ranks_max));
+    }
+    match limits.of(&case.test) {
+        SizeLimit::Lacks(why) => refuse(format!("no such layout on {}: {why}", T::NAME)),
+        SizeLimit::UpTo(max) if case.test.size_bytes() > max => refuse(format!(
+            "size {} is above the limit of {max} bytes",
+            case.test.size_bytes()
+        )),
+        SizeLimit::UpTo(_) => match T::probe() {
+            Availability::Ready => Ok(()),
+            Availability::Missing(why) | Availability::NotPermitted(why) => refuse(why),
+        },
+    }
+}
+
+fn group_name(group: GroupKind) -> &'static str {
+    match group {
+        GroupKind::Threads => "threads of one process",
+        GroupKind::Processes => "processes of one machine",
+        GroupKind::Hosts => "two machines",
+    }
+}

@@ -1,0 +1,59 @@
+//! The transport that does nothing: a message sent is a message received, by the same rank. Running the engine's loops
+//! over it gives the harness floor: what clock, recording and loop cost without any transport.
+//!
+//! It must never gain a queue, a copy or a branch that a real measurement would not pay for.
+
+mod link;
+
+use super::options::{OptionError, OptionReader, OptionSpec};
+use super::{
+    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, SizeLimit, Support, Transport,
+};
+use crate::engine;
+use wirespeed_schema::case::{GroupKind, TransportOptions};
+
+pub use link::NullPort;
+
+/// The null transport.
+pub struct Null;
+
+const NO_MEMORY: &str = "it holds no memory";
+
+impl Transport for Null {
+    const NAME: &'static str = "null";
+    const SUMMARY: &'static str = "nothing at all: the harness floor";
+    const OPTIONS: &'static [OptionSpec] = &[];
+    const MESSAGES: Support = Support::Native(engine::messages::<Self>);
+    const TAGGED: Support = Support::Lacks(NO_MEMORY);
+    const ONE_SIDED: Support = Support::Lacks(NO_MEMORY);
+    type Options = ();
+
+    fn parse(options: &TransportOptions) -> Result<(), OptionError> {
+        OptionReader::new(Self::NAME, Self::OPTIONS, options).map(drop)
+    }
+
+    fn probe() -> Availability {
+        Availability::Ready
+    }
+
+    fn limits(_: &()) -> Limits {
+        Limits {
+            messages: [
+                SizeLimit::UpTo(u64::MAX),
+                SizeLimit::Lacks(NO_MEMORY),
+                SizeLimit::Lacks(NO_MEMORY),
+            ],
+            put: [SizeLimit::Lacks(NO_MEMORY); 3],
+            get: [SizeLimit::Lacks(NO_MEMORY); 3],
+            tagged: SizeLimit::Lacks(NO_MEMORY),
+            groups: &[GroupKind::Threads],
+            ranks_max: 1,
+        }
+    }
+}
+
+impl Messages for Null {
+    fn open<R: MessageRunner>(ctx: &Connect, _: &(), runner: R) -> Result<R::Output, ConnectError> {
+        Ok(runner.run(NullPort::new(ctx.cancel.clone())))
+    }
+}

@@ -1,0 +1,269 @@
+//! The hot halves of a transport: what the engine's loops call. A rank has one port a measurement; the port owns its
+//! connections to all its peers. Peers are numbered by their place in [`Connect::peers`](super::Connect), from 0.
+//!
+//! Contract of every port (the conformance suite holds each transport to it):
+//! - **Order**: between two ranks, messages arrive in the order in which they were sent (unless `LOSSY`), each once.
+//! - **Busy**: a send that finds no room returns [`Post::Busy`] at once and has no effect; `poll`, then try again.
+//! - **Progress**: nothing moves unless somebody calls `poll` or `wait`, except where the medium moves by itself.
+//! - **Flush** means local completion: every send so far has left the port, its memory may be reused. Delivery is
+//!   known only from an answer.
+//! - **Peer death**: a call that can notice it returns [`LinkError::Closed`]; every `wait` looks at the cancel flag and
+//!   returns [`LinkError::Cancelled`] within 100 ms of its being set.
+//! - **Malformed data** from a peer is [`LinkError::Corrupt`], never a panic and never out-of-bounds access.
+//! - No port allocates, locks or logs between connect and close, except links over HTTP.
+//!
+//! A port must never read the clock, count samples or know which test runs.
+
+use crate::sync::SharedBytes;
+use std::collections::BTreeMap;
+
+/// Whether an operation was accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Post {
+    /// Accepted.
+    Done,
+    /// No room now; nothing happened.
+    Busy,
+}
+
+/// Why a port can no longer be used. Small and `Copy`: it is returned from hot loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// The peer closed the connection or died.
+    #[error("the peer went away")]
+    Closed,
+    /// The cancel flag was set.
+    #[error("cancelled")]
+    Cancelled,
+    /// The operating system refused an operation.
+    #[error("{op} failed: {}", std::io::Error::from_raw_os_error(*.errno))]
+    Os {
+        /// The operation.
+        op: &'static str,
+        /// Its error number.
+        errno: i32,
+    },
+    /// What arrived breaks the link's own format.
+    #[error("malformed data from the peer: {0}")]
+    Corrupt(&'static str),
+    /// The operation is one that this port cannot do; the engine's checks should have refused the case.
+    #[error("not supported: {0}")]
+    Unsupported(&'static str),
+    /// No answer within the time that a lossy transport is given.
+    #[error("no answer from the peer")]
+    TimedOut,
+}
+
+impl LinkError {
+    /// The last OS error of `op`; a reset or broken pipe is [`LinkError::Closed`].
+    pub fn last_os(op: &'static str) -> Self {
+        Self::from_io(op, &std::io::Error::last_os_error())
+    }
+
+    /// The OS error `error` of `op`; a reset or broken pipe is [`LinkError::Closed`].
+    pub fn from_io(op: &'static str, error: &std::io::Error) -> Self {
+        use std::io::ErrorKind::{
+            BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof,
+        };
+        match error.kind() {
+            BrokenPipe | ConnectionReset | ConnectionAborted | NotConnected | UnexpectedEof => {
+                LinkError::Closed
+            }
+            _ => LinkError::Os {
+                op,
+                errno: error.raw_os_error().unwrap_or(0),
+            },
+        }
+    }
+}
+
+/// Facts about a port as it runs, for the result: `congestion = cubic`, `ring_bytes = 262144`.
+pub type Facts = BTreeMap<String, String>;
+
+/// Receives active messages. Implementations are small structs of the engine, inlined into the loop.
+pub trait OnMessage {
+    /// A message of `peer` arrived. `payload` is valid only during the call.
+    fn message(&mut self, peer: usize, header: u64, payload: &[u8]);
+}
+
+/// Active messages: an 8-byte header (the engine's sequence number and flags) and a payload, to a handler.
+pub trait MessagePort {
+    /// True when messages may be lost, doubled or reordered (datagrams).
+    const LOSSY: bool = false;
+
+    /// Send with the payload inlined by the call.
+    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError>;
+
+    /// Send `len` bytes that `pack` writes straight into the transport's storage. `pack` is not called on `Busy`.
+    fn send_bcopy(
+        &mut self,
+        peer: usize,
+        header: u64,
+        len: usize,
+        pack: impl FnOnce(&mut [u8]),
+    ) -> Result<Post, LinkError>;
+
+    /// Send `len` bytes of [`MessagePort::buffer`] from `offset` without a copy by the CPU in user space. They must not
+    /// change until counted by [`MessagePort::zcopy_completed`].
+    fn send_zcopy(&mut self, peer: usize, header: u64, offset: usize, len: usize) -> Result<Post, LinkError> {
+        let _ = (peer, header, offset, len);
+        Err(LinkError::Unsupported("zcopy"))
+    }
+
+    /// Zero-copy sends completed since connect.
+    fn zcopy_completed(&self) -> u64 {
+        0
+    }
+
+    /// Registered memory for zero-copy sends, `Needs::buffer_bytes` long. Only where zcopy is offered.
+    fn buffer(&mut self) -> Option<&SharedBytes> {
+        None
+    }
+
+    /// Handle what has arrived, and move what is to be sent. Never sleeps. Returns the number of messages handled;
+    /// a port handles a bounded number a call, so that a flood cannot hold the loop.
+    fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError>;
+
+    /// As `poll`, but when nothing has arrived, wait as this port's mode says: spin, yield or sleep in the kernel.
+    /// May return 0 early. Looks at the cancel flag.
+    fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError>;
+
+    /// Whether every send so far has completed locally. Moves what is to be sent.
+    fn flush(&mut self) -> Result<bool, LinkError>;
+
+    /// Facts for the result. Cold.
+    fn facts(&self) -> Facts {
+        Facts::new()
+    }
+}
+
+/// An operation on a remote word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtomicOp {
+    /// Add; nothing comes back (posted).
+    Add,
+    /// Add and fetch the value from before.
+    FetchAdd,
+    /// Swap and fetch.
+    Swap,
+    /// Swap if equal to `compare`; fetches the value from before.
+    CompareSwap,
+}
+
+/// Width of a remote word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Width {
+    /// 4 bytes.
+    W4,
+    /// 8 bytes.
+    W8,
+}
+
+/// Put, get and atomics on the region that every peer exposes (`Needs::region_bytes` long, zeroed at connect).
+///
+/// Local data live in [`OneSidedPort::local`]. Offsets are in bytes; atomics want them aligned to the word.
+/// Operations on one peer's region take effect in order only across [`OneSidedPort::fence`].
+pub trait OneSidedPort {
+    /// Put `data`, inlined by the call.
+    fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Result<Post, LinkError>;
+
+    /// Put `len` bytes that `pack` writes into the transport's storage (or the target itself).
+    fn put_bcopy(
+        &mut self,
+        peer: usize,
+        to: usize,
+        len: usize,
+        pack: impl FnOnce(&mut [u8]),
+    ) -> Result<Post, LinkError>;
+
+    /// Put `len` bytes of the local memory from `from`; counted by [`OneSidedPort::completed`] when `from` may change.
+    fn put_zcopy(&mut self, peer: usize, to: usize, from: usize, len: usize) -> Result<Post, LinkError> {
+        let _ = (peer, to, from, len);
+        Err(LinkError::Unsupported("put_zcopy"))
+    }
+
+    /// Fetch `len` bytes of the peer's region from `from` into local memory at `to` through the transport's storage.
+    /// Counted by [`OneSidedPort::completed`] when they are there.
+    fn get_bcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Result<Post, LinkError>;
+
+    /// As `get_bcopy`, straight into local memory.
+    fn get_zcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Result<Post, LinkError> {
+        let _ = (peer, from, to, len);
+        Err(LinkError::Unsupported("get_zcopy"))
+    }
+
+    /// Atomic `op` on the word at `offset` of the peer's region. Fetching ops put the old value into `slot` (below
+    /// `Needs::fetch_slots`), zero-extended, and are counted by [`OneSidedPort::completed`]; `Add` is not counted.
+    #[allow(clippy::too_many_arguments)] // one word each, all primitive: this is the hot path
+    fn atomic(
+        &mut self,
+        op: AtomicOp,
+        width: Width,
+        peer: usize,
+        offset: usize,
+        operand: u64,
+        compare: u64,
+        slot: usize,
+    ) -> Result<Post, LinkError>;
+
+    /// Value fetched into `slot` by an atomic that has completed.
+    fn fetched(&self, slot: usize) -> u64;
+
+    /// Counted operations (gets, zero-copy puts, fetching atomics) completed since connect. They may complete in any
+    /// order between peers, in order for one peer.
+    fn completed(&self) -> u64;
+
+    /// Operations after the fence take effect at each peer after those before it.
+    fn fence(&mut self) -> Result<Post, LinkError>;
+
+    /// Whether every operation so far has taken effect at its peer.
+    fn flush(&mut self) -> Result<bool, LinkError>;
+
+    /// Serve peers and move own operations. Never sleeps. A no-op where the medium does it.
+    fn poll(&mut self) -> Result<(), LinkError>;
+
+    /// As `poll`, waiting as the port's mode says. May return at once. Looks at the cancel flag.
+    fn wait(&mut self) -> Result<(), LinkError>;
+
+    /// The region that this rank exposes.
+    fn region(&self) -> &SharedBytes;
+
+    /// Local memory for puts and gets, `Needs::buffer_bytes` long.
+    fn local(&self) -> &SharedBytes;
+
+    /// Facts for the result. Cold.
+    fn facts(&self) -> Facts {
+        Facts::new()
+    }
+}
+
+/// A posted send or receive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Request(pub u32);
+
+/// Sends and receives matched by peer and tag, in order for equal tags. Any number may be outstanding, up to
+/// `Needs::requests_max`.
+pub trait TaggedPort {
+    /// Memory that sends read and receives write, `Needs::buffer_bytes` long. A range in use by a request must not be
+    /// touched until the request is done.
+    fn buffer(&self) -> &SharedBytes;
+
+    /// Receive a message of `peer` with `tag` into `len` bytes at `offset`. A longer message is `Corrupt`.
+    fn post_recv(&mut self, peer: usize, tag: u64, offset: usize, len: usize) -> Result<Request, LinkError>;
+
+    /// Send `len` bytes from `offset` to `peer` with `tag`.
+    fn post_send(&mut self, peer: usize, tag: u64, offset: usize, len: usize) -> Result<Request, LinkError>;
+
+    /// Whether `request` is done; if so it is forgotten and its number may come back.
+    fn done(&mut self, request: Request) -> Result<bool, LinkError>;
+
+    /// Wait until all are done; empties `requests`. Waits as the port's mode says; looks at the cancel flag.
+    fn wait_all(&mut self, requests: &mut Vec<Request>) -> Result<(), LinkError>;
+
+    /// Facts for the result. Cold.
+    fn facts(&self) -> Facts {
+        Facts::new()
+    }
+}

@@ -1,0 +1,106 @@
+//! The list of transports: a value, built by whoever starts a run, never a global.
+
+use super::options::OptionSpec;
+use super::{Availability, Limits, Support, Transport};
+use crate::measure::MeasureError;
+use crate::transport::Bootstrap;
+use wirespeed_schema::case::{Case, TransportOptions};
+use wirespeed_schema::outcome::{Interval, Outcome};
+use wirespeed_schema::test::Capability;
+
+/// Receives interval reports in the measuring thread.
+pub type Report<'a> = &'a mut dyn FnMut(&Interval);
+
+/// Runs one case on one rank, to the end: the only place where the transport's type is erased.
+pub type RunFn = fn(&Case, &dyn Bootstrap, Report) -> Result<Outcome, MeasureError>;
+
+/// One transport as the registry knows it.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// Name as typed.
+    pub name: &'static str,
+    /// One line about it.
+    pub summary: &'static str,
+    /// Options that it takes.
+    pub options: &'static [OptionSpec],
+    /// Active messages.
+    pub messages: Support,
+    /// Matched sends and receives.
+    pub tagged: Support,
+    /// Put, get, atomics.
+    pub one_sided: Support,
+    /// Whether this machine can use it.
+    pub probe: fn() -> Availability,
+    /// Whether it can run a case; everything is checked before anything is opened.
+    pub check: fn(&Case) -> Result<(), MeasureError>,
+    /// What it can do with given options.
+    pub limits: fn(&TransportOptions) -> Result<Limits, MeasureError>,
+}
+
+impl Entry {
+    /// The entry of `T`.
+    pub const fn of<T: Transport>() -> Self {
+        Entry {
+            name: T::NAME,
+            summary: T::SUMMARY,
+            options: T::OPTIONS,
+            messages: T::MESSAGES,
+            tagged: T::TAGGED,
+            one_sided: T::ONE_SIDED,
+            probe: T::probe,
+            check: super::check::<T>,
+            limits: |options| {
+                T::parse(options)
+                    .map(|o| T::limits(&o))
+                    .map_err(|e| MeasureError::Usage(e.to_string()))
+            },
+        }
+    }
+
+    /// How it offers `capability`.
+    pub fn support(&self, capability: Capability) -> Support {
+        match capability {
+            Capability::Messages => self.messages,
+            Capability::Tagged => self.tagged,
+            Capability::OneSided => self.one_sided,
+        }
+    }
+}
+
+/// Transports by name, in the order in which they are shown.
+#[derive(Clone)]
+pub struct Registry {
+    entries: Vec<Entry>,
+}
+
+impl Registry {
+    /// The transports of this library. THE list: one line each.
+    pub fn builtin() -> Self {
+        Registry {
+            entries: vec![Entry::of::<super::null::Null>()],
+        }
+    }
+
+    /// No transports at all.
+    pub fn empty() -> Self {
+        Registry { entries: Vec::new() }
+    }
+
+    /// With one more; one of the same name is replaced.
+    #[must_use]
+    pub fn with(mut self, entry: Entry) -> Self {
+        self.entries.retain(|e| e.name != entry.name);
+        self.entries.push(entry);
+        self
+    }
+
+    /// The transport called `name`.
+    pub fn find(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|e| e.name == name)
+    }
+
+    /// All of them.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+}

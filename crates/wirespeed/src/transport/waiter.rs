@@ -1,0 +1,64 @@
+//! What a port does when it has nothing to do: spin or yield, and look at the cancel flag now and then.
+
+use super::cancel::Cancel;
+use super::port::LinkError;
+use wirespeed_schema::case::IdlePolicy;
+
+/// Empty polls between two looks at the cancel flag (well below 100 ms even when each poll is a system call).
+const POLLS_PER_LOOK: u32 = 1024;
+
+/// Counts empty polls of one port.
+#[derive(Clone)]
+pub struct Waiter {
+    policy: IdlePolicy,
+    cancel: Cancel,
+    empty_polls: u32,
+}
+
+impl Waiter {
+    /// A waiter with the case's policy.
+    pub fn new(policy: IdlePolicy, cancel: Cancel) -> Self {
+        Waiter {
+            policy,
+            cancel,
+            empty_polls: 0,
+        }
+    }
+
+    /// Call after every empty poll.
+    #[inline(always)]
+    pub fn idle(&mut self) -> Result<(), LinkError> {
+        self.empty_polls = self.empty_polls.wrapping_add(1);
+        if matches!(self.policy, IdlePolicy::Yield) {
+            std::thread::yield_now();
+        } else {
+            core::hint::spin_loop();
+        }
+        if self.empty_polls.is_multiple_of(POLLS_PER_LOOK) {
+            self.look()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Look at the cancel flag now: for ports that slept.
+    #[cold]
+    #[inline(never)]
+    pub fn look(&self) -> Result<(), LinkError> {
+        if self.cancel.reason().is_some() {
+            Err(LinkError::Cancelled)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The policy.
+    pub fn policy(&self) -> IdlePolicy {
+        self.policy
+    }
+
+    /// The flag.
+    pub fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+}
