@@ -117,8 +117,9 @@ fn start_remote(
             let silent_at = server.silent_at();
             let wait = silent_at.saturating_duration_since(Instant::now());
             match group.incoming.recv_timeout(wait) {
-                Ok(Incoming::Server(ServerHeard::Closed(why))) => return Err(lost(why)),
-                Ok(Incoming::Server(ServerHeard::Message(message))) => match message {
+                Ok(Incoming::Server(connection, _)) if connection != group.connections => {}
+                Ok(Incoming::Server(_, ServerHeard::Closed(why))) => return Err(lost(why)),
+                Ok(Incoming::Server(_, ServerHeard::Message(message))) => match message {
                     SessionMessage::Started { run: theirs } if theirs == run => return Ok(started),
                     SessionMessage::Refused(refusal) | SessionMessage::Stopping(refusal) => {
                         return Err(ControlError::Refused(refusal));
@@ -261,13 +262,21 @@ impl Drive<'_> {
                 }
             }
             Incoming::Local(..) => {}
-            Incoming::Server(ServerHeard::Message(message)) => self.server_says(message),
-            Incoming::Server(ServerHeard::Outcome(report)) if self.remote.contains(&report.rank) => {
-                let rank = report.rank;
-                self.machine.outcome(now, rank, *report);
+            Incoming::Server(connection, heard) if connection == self.group.connections => {
+                self.server_heard(heard);
             }
-            Incoming::Server(ServerHeard::Outcome(_)) => {}
-            Incoming::Server(ServerHeard::Closed(why)) => self.server_closed(&why),
+            Incoming::Server(..) => {}
+        }
+    }
+
+    fn server_heard(&mut self, heard: ServerHeard) {
+        match heard {
+            ServerHeard::Message(message) => self.server_says(message),
+            ServerHeard::Outcome(report) if self.remote.contains(&report.rank) => {
+                self.machine.outcome(self.group.now(), report.rank, *report);
+            }
+            ServerHeard::Outcome(_) => {}
+            ServerHeard::Closed(why) => self.server_closed(&why),
         }
     }
 

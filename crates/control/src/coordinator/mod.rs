@@ -142,7 +142,8 @@ impl GroupResult {
 pub(crate) enum Incoming {
     /// Of a process started by generation `.0` of the local ranks.
     Local(u64, u32, Heard),
-    Server(ServerHeard),
+    /// Of connection `.0` to the server.
+    Server(u64, ServerHeard),
     Stop,
 }
 
@@ -157,6 +158,7 @@ pub struct Group {
     incoming: mpsc::Receiver<Incoming>,
     runs: u64,
     generation: u64,
+    connections: u64,
     local: Option<RankSet>,
     server: Option<Server>,
 }
@@ -180,6 +182,7 @@ impl Group {
             incoming,
             runs: 0,
             generation: 0,
+            connections: 0,
             local: None,
             server: None,
         };
@@ -216,7 +219,9 @@ impl Group {
         if self.server.as_ref().is_some_and(Server::is_open) {
             return Ok(());
         }
-        let tx = self.sender.clone();
+        self.server = None;
+        self.connections += 1;
+        let (connection, tx) = (self.connections, self.sender.clone());
         let server = Server::connect(
             &hosts.address,
             &hosts.identity,
@@ -224,7 +229,7 @@ impl Group {
             stop,
             move |heard| {
                 // Nobody listens any more when the group is gone.
-                let _ = tx.send(Incoming::Server(heard));
+                let _ = tx.send(Incoming::Server(connection, heard));
             },
         )?;
         events(GroupEvent::Connected {

@@ -16,15 +16,17 @@ pub enum Beat {
 /// Watches one connection. Anything heard counts, not only answers to pings.
 #[derive(Debug, Clone)]
 pub struct Heart {
+    interval: Duration,
     silence: Duration,
     heard: Duration,
     asked: Duration,
 }
 
 impl Heart {
-    /// A heart that beats from `now`.
+    /// A heart that beats from `now`, four times in the time of silence that it takes.
     pub fn new(silence: Duration, now: Duration) -> Self {
         Heart {
+            interval: silence / 4,
             silence,
             heard: now,
             asked: now,
@@ -36,16 +38,21 @@ impl Heart {
         self.heard = now;
     }
 
-    /// What is due at `now`. A ping is due once a quarter of the silence; asking counts as done.
+    /// Take so much silence from now on; the beat stays.
+    pub fn set_silence(&mut self, silence: Duration) {
+        self.silence = silence;
+    }
+
+    /// What is due at `now`. Asking counts as done.
     pub fn poll(&mut self, now: Duration) -> Beat {
         if now >= self.heard + self.silence {
             return Beat::Silent;
         }
-        if now >= self.asked + self.silence / 4 {
+        if now >= self.asked + self.interval {
             self.asked = now;
             return Beat::Ping;
         }
-        Beat::Wait((self.asked + self.silence / 4).min(self.heard + self.silence))
+        Beat::Wait((self.asked + self.interval).min(self.heard + self.silence))
     }
 }
 

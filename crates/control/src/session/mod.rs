@@ -23,7 +23,7 @@ pub struct Timing {
     pub orderly: Duration,
     /// After a cancel, ranks have so long to deliver what they have; then they are given up.
     pub grace: Duration,
-    /// A server gives a silent client's slot away after so long.
+    /// A server gives a silent client's slot away after so long when others wait for it.
     pub lease: Duration,
 }
 
@@ -35,7 +35,7 @@ impl Default for Timing {
             start: Duration::from_secs(10),
             orderly: Duration::from_secs(2),
             grace: Duration::from_secs(2),
-            lease: Duration::from_secs(4),
+            lease: Duration::from_millis(3500),
         }
     }
 }

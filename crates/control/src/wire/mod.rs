@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wirespeed_schema::message::OutcomeReport;
 
 /// A write that makes no progress for so long closes the connection.
@@ -24,12 +24,45 @@ pub(crate) trait Wire: Send + Sync {
     fn close(&self);
 }
 
+/// The timeout of a socket that makes reads end by a deadline; changed only when it must be.
+#[derive(Default)]
+pub(crate) struct ReadDeadline {
+    deadline: Option<Instant>,
+    // Whether the socket has a timeout now.
+    limited: bool,
+}
+
+impl ReadDeadline {
+    /// For a socket that may have a timeout already.
+    pub(crate) fn limited() -> Self {
+        ReadDeadline {
+            deadline: None,
+            limited: true,
+        }
+    }
+
+    pub(crate) fn set(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
+    }
+
+    /// Before a read: tell the socket, through `set_timeout`, how long it may take.
+    pub(crate) fn apply(&mut self, set_timeout: impl FnOnce(Option<Duration>) -> io::Result<()>) -> io::Result<()> {
+        let Some(deadline) = self.deadline else {
+            return if std::mem::take(&mut self.limited) { set_timeout(None) } else { Ok(()) };
+        };
+        let left = deadline.saturating_duration_since(Instant::now());
+        self.limited = true;
+        // A timeout of zero would mean "for ever" to the system. A late reader may still take what is there.
+        set_timeout(Some(left.max(Duration::from_millis(1))))
+    }
+}
+
 /// Receives bytes.
 pub(crate) trait WireReader: Send {
     /// As [`io::Read::read`]: 0 is the end of the stream; `WouldBlock` or `TimedOut` when the timeout passed.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize>;
-    /// Time after which `read` gives up; `None` for never.
-    fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()>;
+    /// When `read` gives up, however the bytes trickle; `None` for never.
+    fn set_deadline(&mut self, deadline: Option<Instant>);
 }
 
 /// What arrived.
@@ -120,9 +153,7 @@ impl Receiver {
         &mut self,
         timeout: Option<Duration>,
     ) -> Result<Packet<M>, ReceiveError> {
-        // A timeout of zero would mean "for ever" to the system.
-        let timeout = timeout.map(|t| t.max(Duration::from_millis(1)));
-        self.reader.set_timeout(timeout).map_err(ReceiveError::Io)?;
+        self.reader.set_deadline(timeout.map(|t| Instant::now() + t));
         loop {
             if let Some(frame) = self.decoder.next_frame()? {
                 return match frame.kind {

@@ -3,13 +3,13 @@
 //! The reader waits in the socket without a lock. Encrypted bytes leave under a lock of their own, so that a slow
 //! receiver never keeps this end from reading.
 
-use super::{WRITE_TIMEOUT, Wire, WireReader};
+use super::{ReadDeadline, WRITE_TIMEOUT, Wire, WireReader};
 use rustls::Connection;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Plain bytes encrypted at once: bounds the memory of a large frame.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -29,6 +29,7 @@ pub(crate) struct TlsReader {
     encrypted: Vec<u8>,
     // What of `encrypted` was read and not yet decrypted.
     pending: Range<usize>,
+    deadline: ReadDeadline,
 }
 
 /// Both halves of a connection whose handshake is done.
@@ -43,6 +44,8 @@ pub(crate) fn halves(stream: TcpStream, connection: Connection) -> io::Result<(A
         wire: wire.clone(),
         encrypted: vec![0; 16 << 10],
         pending: 0..0,
+        // The handshake may have left a timeout on the socket.
+        deadline: ReadDeadline::limited(),
     };
     Ok((wire, reader))
 }
@@ -119,6 +122,8 @@ impl WireReader for TlsReader {
                 other => return other,
             }
             if self.pending.is_empty() {
+                let stream = &self.wire.stream;
+                self.deadline.apply(|timeout| stream.set_read_timeout(timeout))?;
                 let count = (&self.wire.stream).read(&mut self.encrypted)?;
                 if count == 0 {
                     return Ok(0);
@@ -134,7 +139,7 @@ impl WireReader for TlsReader {
         }
     }
 
-    fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        self.wire.stream.set_read_timeout(timeout)
+    fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline.set(deadline);
     }
 }

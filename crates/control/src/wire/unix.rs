@@ -1,19 +1,22 @@
 //! A socket pair between two processes of one machine: nobody else can reach it, so it needs no identity.
 
-use super::{Receiver, Sender, WRITE_TIMEOUT, Wire, WireReader};
+use super::{ReadDeadline, Receiver, Sender, WRITE_TIMEOUT, Wire, WireReader};
 use crate::frame::FrameLimits;
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::Instant;
 
 struct UnixWire {
     writing: Mutex<UnixStream>,
     stream: UnixStream,
 }
 
-struct UnixReader(UnixStream);
+struct UnixReader {
+    stream: UnixStream,
+    deadline: ReadDeadline,
+}
 
 /// Both halves of `stream`.
 pub(crate) fn halves(stream: UnixStream) -> io::Result<(Sender, Receiver)> {
@@ -22,7 +25,11 @@ pub(crate) fn halves(stream: UnixStream) -> io::Result<(Sender, Receiver)> {
         writing: Mutex::new(stream.try_clone()?),
         stream: stream.try_clone()?,
     };
-    let receiver = Receiver::new(Box::new(UnixReader(stream)), FrameLimits::OUTCOMES);
+    let reader = UnixReader {
+        stream,
+        deadline: ReadDeadline::default(),
+    };
+    let receiver = Receiver::new(Box::new(reader), FrameLimits::OUTCOMES);
     Ok((Sender::new(Arc::new(wire)), receiver))
 }
 
@@ -45,11 +52,12 @@ impl Wire for UnixWire {
 
 impl WireReader for UnixReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read(buffer)
+        self.deadline.apply(|timeout| self.stream.set_read_timeout(timeout))?;
+        self.stream.read(buffer)
     }
 
-    fn set_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
-        self.0.set_read_timeout(timeout)
+    fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline.set(deadline);
     }
 }
 
