@@ -2,5 +2,6 @@
 //! unsafe code may stand.
 
 mod bytes;
+pub mod ring;
 
 pub use bytes::SharedBytes;
