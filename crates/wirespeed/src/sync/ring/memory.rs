@@ -64,7 +64,10 @@ pub trait Memory {
     }
 }
 
-/// One line for the consumer's position, then the data.
+/// Bytes before the data: the consumer's position, and its neighbour line, which prefetchers fetch along.
+const HEAD: usize = 2 * LINE;
+
+/// The consumer's position in lines of its own, then the data.
 #[derive(Clone)]
 pub struct RingMemory {
     data: *mut u8,
@@ -78,17 +81,17 @@ unsafe impl Send for RingMemory {}
 impl RingMemory {
     /// Bytes that a ring of `capacity` takes.
     pub const fn size_bytes(capacity: usize) -> usize {
-        capacity + LINE
+        capacity + HEAD
     }
 
     /// The ring in `bytes`, which must be zeroed, aligned to a line and as long as `size_bytes` of a power of two.
     pub fn new(bytes: SharedBytes) -> Option<Self> {
-        let capacity = bytes.len().checked_sub(LINE)?;
+        let capacity = bytes.len().checked_sub(HEAD)?;
         let aligned = (bytes.as_ptr() as usize).is_multiple_of(LINE);
         let fits = (CAPACITY_MIN..=CAPACITY_MAX).contains(&capacity) && capacity.is_power_of_two();
         (aligned && fits).then(|| RingMemory {
-            // SAFETY: the length is at least LINE, checked above.
-            data: unsafe { bytes.as_ptr().add(LINE) },
+            // SAFETY: the length is at least HEAD, checked above.
+            data: unsafe { bytes.as_ptr().add(HEAD) },
             capacity,
             bytes,
         })

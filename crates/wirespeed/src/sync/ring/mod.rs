@@ -60,7 +60,10 @@ pub const fn payload_max(capacity: usize) -> usize {
 
 /// Smallest power of two in which four messages of `payload` bytes fit.
 pub fn capacity_for(payload: usize) -> Option<usize> {
-    payload.checked_mul(4)?.max(CAPACITY_MIN).checked_next_power_of_two()
+    payload
+        .checked_mul(4)?
+        .max(CAPACITY_MIN)
+        .checked_next_power_of_two()
 }
 
 #[inline(always)]
