@@ -12,7 +12,11 @@ pub mod port;
 pub mod registry;
 pub mod waiter;
 
+mod local;
+
+pub mod inproc;
 pub mod null;
+pub mod shm;
 
 use crate::measure::MeasureError;
 use bootstrap::{Bootstrap, BootstrapError};
