@@ -12,7 +12,11 @@ pub mod port;
 pub mod registry;
 pub mod waiter;
 
+mod stream_socket;
+
 pub mod null;
+pub mod tcp;
+pub mod unix;
 
 use crate::measure::MeasureError;
 use bootstrap::{Bootstrap, BootstrapError};
