@@ -8,6 +8,10 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
+/// `SO_EE_ORIGIN_ZEROCOPY` and `SO_EE_CODE_ZEROCOPY_COPIED` of linux/errqueue.h.
+const ORIGIN_ZEROCOPY: u8 = 5;
+const CODE_COPIED: u8 = 1;
+
 const SEND_NOW: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
 
 #[cold]
@@ -175,13 +179,13 @@ pub fn finished_zerocopy(fd: BorrowedFd<'_>) -> Result<Option<Finished>, LinkErr
     // SAFETY: the data of this header hold a whole `sock_extended_err`, by the length checked above.
     let report =
         unsafe { std::ptr::read_unaligned(libc::CMSG_DATA(header).cast::<libc::sock_extended_err>()) };
-    if report.ee_origin != libc::SO_EE_ORIGIN_ZEROCOPY {
+    if report.ee_origin != ORIGIN_ZEROCOPY {
         return Ok(None);
     }
     Ok(Some(Finished {
         first: report.ee_info,
         last: report.ee_data,
-        copied: report.ee_code & libc::SO_EE_CODE_ZEROCOPY_COPIED != 0,
+        copied: report.ee_code & CODE_COPIED != 0,
     }))
 }
 

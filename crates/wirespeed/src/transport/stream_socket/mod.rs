@@ -11,8 +11,6 @@ mod meet;
 mod options;
 mod outbox;
 mod port;
-#[cfg(test)]
-mod tests;
 mod zerocopy;
 
 pub use meet::{Family, Listening, meet};
