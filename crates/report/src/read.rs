@@ -70,8 +70,12 @@ impl ReadError {
         match self {
             ReadError::TooLarge { .. } => "split the plan, or measure without raw samples",
             ReadError::Truncated { .. } => "fetch or write the file again; the run may still be writing it",
-            ReadError::NotJson { .. } | ReadError::Foreign { .. } => "name a file that --json or -o FILE.json wrote",
-            ReadError::OtherVersion { .. } => "read it with the version of wirespeed that wrote it, or a newer one",
+            ReadError::NotJson { .. } | ReadError::Foreign { .. } => {
+                "name a file that --json or -o FILE.json wrote"
+            }
+            ReadError::OtherVersion { .. } => {
+                "read it with the version of wirespeed that wrote it, or a newer one"
+            }
             ReadError::Malformed { .. } | ReadError::Inconsistent { .. } => {
                 "take the file as it was written: this one was changed or damaged"
             }
@@ -128,13 +132,20 @@ pub fn read_run(bytes: &[u8]) -> Result<Run, ReadError> {
 
 fn check(run: &Run) -> Result<(), ReadError> {
     for (case, result) in run.cases.iter().enumerate() {
-        for outcome in result.repetitions.iter().flat_map(|repetition| &repetition.outcomes) {
+        for outcome in result
+            .repetitions
+            .iter()
+            .flat_map(|repetition| &repetition.outcomes)
+        {
             for samples in &outcome.samples {
-                samples.histogram.check().map_err(|reason| ReadError::Inconsistent {
-                    case,
-                    rank: outcome.rank,
-                    reason,
-                })?;
+                samples
+                    .histogram
+                    .check()
+                    .map_err(|reason| ReadError::Inconsistent {
+                        case,
+                        rank: outcome.rank,
+                        reason,
+                    })?;
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Rows of the human table: which columns each kind of test has and what stands in them.
 
-use super::figures::{duration, duration_with_interval, percent, rate, rate_with_interval};
+use super::figures::{duration, duration_interval, percent, rate, rate_interval};
 use super::grid::{Column, number, text};
 use super::style::clean;
 use wirespeed_schema::Test;
@@ -61,6 +61,7 @@ pub(crate) fn columns(kind: Kind) -> Vec<Column> {
     columns.extend(match kind {
         Kind::RoundTrip => vec![
             number("RTT p50", 0),
+            text("interval", 3),
             number("one-way p50", 4),
             number("p90", 6),
             number("p99", 1),
@@ -70,6 +71,7 @@ pub(crate) fn columns(kind: Kind) -> Vec<Column> {
         ],
         Kind::Completion => vec![
             number("p50", 0),
+            text("interval", 3),
             number("p90", 6),
             number("p99", 1),
             number("p99.9", 3),
@@ -78,6 +80,7 @@ pub(crate) fn columns(kind: Kind) -> Vec<Column> {
         ],
         Kind::Rate => vec![
             number("rate", 0),
+            text("interval", 3),
             number("bandwidth", 0),
             number("ack p50", 4),
             number("ack p99", 5),
@@ -132,13 +135,10 @@ fn figures(result: &CaseResult, kind: Kind) -> Vec<String> {
         true => "–".to_owned(),
         false => duration(metric(tag)),
     };
-    let headline = |tag: &str| match metric(tag) {
-        None => quantile(tag),
-        found => duration_with_interval(found),
-    };
     match kind {
         Kind::RoundTrip => vec![
-            headline("rtt_p50_ns"),
+            quantile("rtt_p50_ns"),
+            duration_interval(metric("rtt_p50_ns")),
             duration(metric("one_way_p50_ns")),
             quantile("rtt_p90_ns"),
             quantile("rtt_p99_ns"),
@@ -147,7 +147,8 @@ fn figures(result: &CaseResult, kind: Kind) -> Vec<String> {
             duration(metric("rtt_max_ns")),
         ],
         Kind::Completion => vec![
-            headline("completion_p50_ns"),
+            quantile("completion_p50_ns"),
+            duration_interval(metric("completion_p50_ns")),
             quantile("completion_p90_ns"),
             quantile("completion_p99_ns"),
             quantile("completion_p999_ns"),
@@ -155,7 +156,8 @@ fn figures(result: &CaseResult, kind: Kind) -> Vec<String> {
             rate(metric("rate_msg_per_s"), "op/s"),
         ],
         Kind::Rate => vec![
-            rate_with_interval(metric("rate_msg_per_s"), "msg/s"),
+            rate(metric("rate_msg_per_s"), "msg/s"),
+            rate_interval(metric("rate_msg_per_s"), "msg/s"),
             rate(metric("bandwidth_bytes_per_s"), "B/s"),
             quantile("ack_p50_ns"),
             quantile("ack_p99_ns"),

@@ -42,16 +42,22 @@ pub(crate) fn count(samples: u64) -> String {
 }
 
 fn with_interval(metric: &Metric, format: impl Fn(f64) -> String) -> String {
-    let text = format(metric.value.get());
+    let (value, ends) = (format(metric.value.get()), interval(metric, format));
+    format!("{value} {ends}").trim_end().to_owned()
+}
+
+/// `[1.868, 1.881]`, or in braces without a level; in the figure's unit where both ends have it too. Empty without ends.
+fn interval(metric: &Metric, format: impl Fn(f64) -> String) -> String {
     let (Some(lower), Some(upper)) = (metric.lower, metric.upper) else {
-        return text;
+        return String::new();
     };
+    let value = format(metric.value.get());
     let (lower, upper) = (format(lower.get()), format(upper.get()));
     let split = |text: &str| {
         text.split_once(' ')
             .map(|(number, unit)| (number.to_owned(), unit.to_owned()))
     };
-    let ends = match (split(&text), split(&lower), split(&upper)) {
+    let ends = match (split(&value), split(&lower), split(&upper)) {
         (Some((_, unit)), Some((low, low_unit)), Some((high, high_unit)))
             if low_unit == unit && high_unit == unit =>
         {
@@ -60,9 +66,23 @@ fn with_interval(metric: &Metric, format: impl Fn(f64) -> String) -> String {
         _ => (lower, upper),
     };
     match metric.level {
-        Some(_) => format!("{text} [{}, {}]", ends.0, ends.1),
-        None => format!("{text} {{{} .. {}}}", ends.0, ends.1),
+        Some(_) => format!("[{}, {}]", ends.0, ends.1),
+        None => format!("{{{} .. {}}}", ends.0, ends.1),
     }
+}
+
+/// The interval of a duration alone.
+pub(crate) fn duration_interval(metric: Option<&Metric>) -> String {
+    metric
+        .map(|metric| interval(metric, format_ns))
+        .unwrap_or_default()
+}
+
+/// The interval of a rate alone.
+pub(crate) fn rate_interval(metric: Option<&Metric>, unit: &str) -> String {
+    metric
+        .map(|metric| interval(metric, |value| format_rate(value, unit)))
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -66,23 +66,26 @@ pub(crate) fn clean(text: &str) -> String {
         .collect()
 }
 
-/// `text` broken at spaces into lines of at most `width` characters (longer words stay whole), each after the first
-/// indented by `indent`.
+/// `text` broken at spaces into lines of at most `width` characters (longer words stay whole). The first line keeps its
+/// leading spaces, each later one starts with `indent` spaces.
 pub(crate) fn wrap(text: &str, width: usize, indent: usize) -> String {
-    let mut lines = String::new();
-    let mut used = 0;
-    for word in text.split(' ') {
+    let words = text.trim_start_matches(' ');
+    let lead = text.len() - words.len();
+    let mut lines = " ".repeat(lead);
+    let (mut used, mut line_start) = (lead, true);
+    for word in words.split(' ') {
         let length = word.chars().count();
-        if used > indent && used + 1 + length > width {
+        if !line_start && used + 1 + length > width {
             lines.push('\n');
             lines.push_str(&" ".repeat(indent));
             used = indent;
-        } else if used > 0 {
+        } else if !line_start {
             lines.push(' ');
             used += 1;
         }
         lines.push_str(word);
         used += length;
+        line_start = false;
     }
     lines
 }
@@ -99,6 +102,7 @@ mod tests {
     #[test]
     fn long_text_is_wrapped_at_spaces() {
         assert_eq!(wrap("one two three four", 9, 2), "one two\n  three\n  four");
+        assert_eq!(wrap("  one two three", 9, 4), "  one two\n    three");
         assert_eq!(wrap("unbreakable", 4, 2), "unbreakable");
     }
 

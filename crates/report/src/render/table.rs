@@ -8,7 +8,7 @@ use crate::checks::run_remarks;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Remark, Severity, Status};
-use wirespeed_schema::units::format_ns;
+use wirespeed_schema::units::{format_ns, significant};
 
 /// The human table of a run.
 pub fn table(run: &Run, style: &Style) -> String {
@@ -70,6 +70,7 @@ fn headline(result: &CaseResult, style: &Style) -> Vec<String> {
         return Vec::new();
     };
     let runs = result.repetitions.len();
+    let percent = |level: f64| format!("{} %", significant(level * 100.0, 3));
     let meaning = match (metric.level, runs) {
         (Some(level), 0 | 1) => format!("{} interval within one run", percent(level.get())),
         (Some(level), runs) => format!("{} interval over {runs} runs", percent(level.get())),
@@ -77,7 +78,10 @@ fn headline(result: &CaseResult, style: &Style) -> Vec<String> {
         (None, runs) => format!("braces: smallest and largest of {runs} runs; an interval needs 6"),
     };
     let figures = format!("{}: {}", clean(&result.case.label()), headline_figures(result));
-    let mut lines = vec![format!("{} ({meaning})", style.paint(Tone::Strong, &figures))];
+    let mut lines = vec![style.paint(
+        Tone::Strong,
+        &wrap(&format!("{figures} ({meaning})"), style.width, 2),
+    )];
     lines.extend(plot::percentile_bar(result, style));
     lines.extend(interval_line(result, style));
     lines.push(String::new());
@@ -114,7 +118,7 @@ fn kind_table(run: &Run, kind: Kind, style: &Style) -> Vec<String> {
     }
     let (mut lines, dropped) = grid::render(&cases::columns(kind), &rows, style.width);
     lines[0] = style.paint(Tone::Faint, &lines[0]);
-    lines.insert(0, style.paint(Tone::Strong, kind.title()));
+    lines.insert(0, style.paint(Tone::Strong, &wrap(kind.title(), style.width, 2)));
     if !dropped.is_empty() {
         let note = format!(
             "left out for lack of room: {}; --csv and --json have all",
@@ -218,14 +222,17 @@ pub(super) fn trust_line(results: &[CaseResult]) -> Option<String> {
     if let Some(samples) = headlines.map(|metric| metric.samples).min() {
         parts.push(format!("{} samples", count(samples)));
     }
-    let runs = results
-        .iter()
-        .filter(|r| !r.metrics.is_empty())
-        .map(|r| r.repetitions.len())
-        .min()?;
-    parts.push(match runs {
-        1 => "1 run (--repeats 6 for an interval over runs)".to_owned(),
-        runs => format!("{runs} runs"),
+    let runs = || {
+        results
+            .iter()
+            .filter(|r| !r.metrics.is_empty())
+            .map(|r| r.repetitions.len())
+    };
+    let (fewest, most) = (runs().min()?, runs().max()?);
+    parts.push(match (fewest, most) {
+        (_, 1) => "1 run (--repeats 6 for an interval over runs)".to_owned(),
+        (fewest, most) if fewest == most => format!("{most} runs"),
+        (fewest, most) => format!("{fewest} to {most} runs"),
     });
     Some(parts.join(" · "))
 }
