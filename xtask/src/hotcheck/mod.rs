@@ -128,7 +128,9 @@ const SELF_TEST: &str = r#"
 fn main() {
     let n = std::env::args().count() as u64;
     let mut sum = 0;
-    hot_good(&mut [n; 9]);
+    let mut data = [n; 9];
+    hot_good(&mut data);
+    sum += data[8];
     if n > 1 { hot_dyn(&mut |i| sum += i) } else { hot_dyn(&mut |i| sum ^= i) }
     hot_print(hot_alloc(n).len() as u64);
     hot_lock(&std::sync::Mutex::new(sum));

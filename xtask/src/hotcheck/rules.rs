@@ -155,7 +155,7 @@ fn without_parameters(name: &str) -> String {
         }
         previous = c;
     }
-    plain.trim_end_matches("::").to_owned()
+    plain.replace("::::", "::").trim_end_matches("::").to_owned()
 }
 
 #[cfg(test)]
@@ -176,7 +176,7 @@ mod tests {
         ));
         assert_eq!(
             without_parameters("a::b::<c::D<e>>::f"),
-            "a::b::::f".replace("::::", "::")
+            "a::b::f"
         );
     }
 

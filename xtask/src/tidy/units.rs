@@ -48,8 +48,8 @@ const ORDINALS: [&str; 10] = [
     "slot",
     "sequence",
 ];
-/// Values whose unit stands elsewhere: in the tag of the metric.
-const TAGGED: [&str; 4] = ["value", "lower", "upper", "level"];
+/// Values without a unit of their own: a metric's stands in its tag, a load average has none.
+const TAGGED: [&str; 5] = ["value", "lower", "upper", "level", "load_average_1min"];
 const NUMERIC: [&str; 9] = ["u8", "u16", "u32", "u64", "usize", "i32", "i64", "f64", "Finite"];
 
 /// Numeric fields of the schema without a unit.
