@@ -174,10 +174,7 @@ mod tests {
         assert!(is_own(
             "<wirespeed::transport::shm::link::Port as wirespeed::transport::port::MessagePort>::poll"
         ));
-        assert_eq!(
-            without_parameters("a::b::<c::D<e>>::f"),
-            "a::b::f"
-        );
+        assert_eq!(without_parameters("a::b::<c::D<e>>::f"), "a::b::f");
     }
 
     #[test]
