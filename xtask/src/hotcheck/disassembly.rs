@@ -41,9 +41,14 @@ impl Binary {
     pub fn read(path: &Path) -> Result<Binary> {
         let objdump =
             |arguments: &[&str]| command::capture(Command::new("objdump").args(arguments).arg(path));
-        let symbols = symbols(&objdump(&["-t", "-C", "-w"])?);
-        let slots = slots(&objdump(&["-R", "-C", "-w"])?, &symbols);
         let listing = objdump(&["-d", "-C", "-w", "--no-show-raw-insn", "--section=.text"])?;
+        // Identical functions share one address; the listing knows them by one name, which all others then mean.
+        let symbols = listing
+            .lines()
+            .filter_map(header)
+            .map(|(at, name)| (at, name.to_owned()))
+            .collect();
+        let slots = slots(&objdump(&["-R", "-C", "-w"])?, &symbols);
         Ok(Binary {
             functions: functions(&listing, &slots),
         })
@@ -70,22 +75,6 @@ impl Binary {
     }
 }
 
-/// Functions by address, from `objdump -t`.
-fn symbols(table: &str) -> HashMap<u64, String> {
-    let parse = |line: &str| {
-        let (address, rest) = line.split_once(' ')?;
-        let (_, name) = rest.split_once('\t')?;
-        let name = name
-            .split_once(' ')?
-            .1
-            .trim()
-            .trim_start_matches(".hidden ")
-            .to_owned();
-        Some((u64::from_str_radix(address, 16).ok()?, name))
-    };
-    table.lines().filter_map(parse).collect()
-}
-
 /// Functions by the address of the slot that the loader fills with their address, from `objdump -R`.
 fn slots(relocations: &str, symbols: &HashMap<u64, String>) -> HashMap<u64, String> {
     let parse = |line: &str| {
@@ -107,7 +96,7 @@ fn functions(listing: &str, slots: &HashMap<u64, String>) -> BTreeMap<String, Fu
     let mut reader = Reader::new(slots);
     let mut name = String::new();
     for line in listing.lines() {
-        if let Some(header) = header(line) {
+        if let Some((_, header)) = header(line) {
             name = header.to_owned();
             reader = Reader::new(slots);
             continue;
@@ -127,10 +116,10 @@ fn functions(listing: &str, slots: &HashMap<u64, String>) -> BTreeMap<String, Fu
     found
 }
 
-/// `0000000000001234 <name>:` gives the name.
-fn header(line: &str) -> Option<&str> {
-    let (address, rest) = line.strip_suffix(">:")?.split_once(" <")?;
-    address.bytes().all(|b| b.is_ascii_hexdigit()).then_some(rest)
+/// `0000000000001234 <name>:` gives address and name.
+fn header(line: &str) -> Option<(u64, &str)> {
+    let (address, name) = line.strip_suffix(">:")?.split_once(" <")?;
+    Some((u64::from_str_radix(address, 16).ok()?, name))
 }
 
 /// `  1234:\tcall   5678 <name>` gives address and instruction.
@@ -196,11 +185,16 @@ impl<'a> Reader<'a> {
         let Some(register) = plain.trim().rsplit(',').next().filter(|r| r.starts_with('%')) else {
             return;
         };
-        let loaded = slot_address(comment)
-            .and_then(|a| self.slots.get(&a))
-            .filter(|_| mnemonic == "mov");
+        let source = plain.split(',').next().unwrap_or_default().trim();
+        let loaded = match mnemonic {
+            "mov" => slot_address(comment)
+                .and_then(|a| self.slots.get(&a))
+                .or_else(|| self.registers.get(source)),
+            _ => None,
+        };
+        let loaded = loaded.cloned();
         match loaded {
-            Some(name) => self.registers.insert(register.to_owned(), name.clone()),
+            Some(name) => self.registers.insert(register.to_owned(), name),
             None if mnemonic.starts_with("cmp") || mnemonic.starts_with("test") || mnemonic == "push" => None,
             None => self.registers.remove(register),
         };
@@ -237,8 +231,10 @@ mod tests {
     1004:\tcall   *0x3fd0(%rip)        # 4ff8 <x>
     100a:\tjne    1000 <a::hot_x::<b::C>>
     100c:\tcall   *%r14
+    100d:\tmov    %r14,%rbx
     100f:\tmov    %rax,%r14
     1012:\tcall   *%r14
+    1014:\tcall   *%rbx
     1015:\tcall   *0x18(%rax)
     1018:\tmovslq (%rdx,%rcx,4),%rcx
     101c:\tadd    %rdx,%rcx
@@ -256,6 +252,7 @@ mod tests {
             named("send@GLIBC_2.2.5"),
             named("memcpy"),
             Target::Unknown,
+            named("memcpy"),
             Target::Unknown,
             named("a::other"),
         ];

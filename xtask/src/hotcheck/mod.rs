@@ -10,7 +10,7 @@ mod rules;
 use crate::command;
 use anyhow::{Context, Result, bail};
 use disassembly::{Binary, Target};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
@@ -48,35 +48,102 @@ pub fn run(root: &Path) -> Result<()> {
     if lines.is_empty() {
         bail!("no hot functions found: the loops must be named hot_* and never be inlined");
     }
-    for line in &lines {
+    for line in summary(&lines) {
         println!("{line}");
     }
-    println!("hotcheck: {} hot functions", lines.len());
+    println!(
+        "hotcheck: {} hot functions, {} bytes of code",
+        lines.len(),
+        lines.iter().map(|l| l.size_bytes).sum::<u64>()
+    );
     if faults.is_empty() {
         return Ok(());
     }
-    for fault in &faults {
+    for fault in grouped(&faults) {
         println!("{fault}");
     }
     bail!("hotcheck: {} calls that no hot loop may make", faults.len())
 }
 
-/// One line for each hot function, and one for each call that it may not make.
-fn check(binary: &Binary) -> (Vec<String>, Vec<String>) {
+/// A hot function as found.
+struct Hot {
+    name: String,
+    size_bytes: u64,
+    calls: BTreeSet<String>,
+}
+
+/// A call that a hot function may not make.
+struct Fault {
+    hot: String,
+    address: u64,
+    through: String,
+    what: String,
+}
+
+/// One line for each loop and transport: how many instances, how large, what they call.
+fn summary(lines: &[Hot]) -> Vec<String> {
+    let mut groups = BTreeMap::<(String, String), (usize, u64, BTreeSet<&str>)>::new();
+    for hot in lines {
+        let group = groups
+            .entry((rules::transport(&hot.name), rules::short(&hot.name)))
+            .or_default();
+        group.0 += 1;
+        group.1 = group.1.max(hot.size_bytes);
+        group.2.extend(hot.calls.iter().map(String::as_str));
+    }
+    let line =
+        |((transport, name), (count, size, calls)): (&(String, String), &(usize, u64, BTreeSet<&str>))| {
+            let calls: Vec<_> = calls.iter().copied().collect();
+            let calls = if calls.is_empty() {
+                "nothing".to_owned()
+            } else {
+                calls.join(", ")
+            };
+            format!("{transport:<8} {name}: {count} instances of at most {size} bytes, calling {calls}")
+        };
+    groups.iter().map(line).collect()
+}
+
+/// Faults with the same cause as one line each.
+fn grouped(faults: &[Fault]) -> Vec<String> {
+    let mut groups = BTreeMap::<(&str, &str), Vec<&Fault>>::new();
+    for fault in faults {
+        groups
+            .entry((&fault.what, &fault.through))
+            .or_default()
+            .push(fault);
+    }
+    let line = |((what, through), found): (&(&str, &str), &Vec<&Fault>)| {
+        let through = if through.is_empty() {
+            String::new()
+        } else {
+            format!(" through {through}")
+        };
+        let first = found
+            .first()
+            .map(|f| format!("{} at {:#x}", f.hot, f.address))
+            .unwrap_or_default();
+        format!(
+            "may not call {what}{through}: {} times, first in {first}",
+            found.len()
+        )
+    };
+    groups.iter().map(line).collect()
+}
+
+/// Every hot function, and every call that one may not make.
+fn check(binary: &Binary) -> (Vec<Hot>, Vec<Fault>) {
     let mut lines = Vec::new();
     let mut faults = Vec::new();
     for name in binary.functions().filter(|n| rules::is_hot(n)) {
         let mut seen = BTreeSet::new();
         let mut calls = BTreeSet::new();
         follow(binary, name, name, &mut seen, &mut calls, &mut faults);
-        let size = binary.size_bytes(name);
-        let calls: Vec<_> = calls.into_iter().collect();
-        let calls = if calls.is_empty() {
-            "no calls".to_owned()
-        } else {
-            format!("calls {}", calls.join(", "))
-        };
-        lines.push(format!("{name}: {size} bytes of code, {calls}"));
+        lines.push(Hot {
+            name: name.to_owned(),
+            size_bytes: binary.size_bytes(name),
+            calls,
+        });
     }
     (lines, faults)
 }
@@ -88,7 +155,7 @@ fn follow(
     function: &str,
     seen: &mut BTreeSet<String>,
     calls: &mut BTreeSet<String>,
-    faults: &mut Vec<String>,
+    faults: &mut Vec<Fault>,
 ) {
     if !seen.insert(function.to_owned()) {
         return;
@@ -107,13 +174,18 @@ fn follow(
             }
             Target::Named(name) => Some(format!("{name} ({})", rules::why_not(name))),
         };
-        if let Some(fault) = fault {
+        if let Some(what) = fault {
             let through = if function == hot {
                 String::new()
             } else {
-                format!(" through {function}")
+                function.to_owned()
             };
-            faults.push(format!("{hot} at {:#x}{through}: {fault}", call.address));
+            faults.push(Fault {
+                hot: hot.to_owned(),
+                address: call.address,
+                through,
+                what,
+            });
         }
     }
 }
@@ -156,11 +228,7 @@ fn self_test(folder: &Path) -> Result<()> {
     )?;
     let (lines, faults) = check(&Binary::read(&program)?);
     if lines.len() != 5 {
-        bail!(
-            "self-test: found {} hot functions instead of 5:\n{}",
-            lines.len(),
-            lines.join("\n")
-        );
+        bail!("self-test: found {} hot functions instead of 5", lines.len());
     }
     for (name, flagged) in [
         ("hot_good", false),
@@ -169,11 +237,11 @@ fn self_test(folder: &Path) -> Result<()> {
         ("hot_print", true),
         ("hot_lock", true),
     ] {
-        if faults.iter().any(|f| f.contains(&format!("{name} at"))) != flagged {
+        if faults.iter().any(|f| f.hot.ends_with(name)) != flagged {
             bail!(
                 "self-test: {name} should {}be flagged:\n{}",
                 if flagged { "" } else { "not " },
-                faults.join("\n")
+                grouped(&faults).join("\n")
             );
         }
     }

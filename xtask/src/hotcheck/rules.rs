@@ -61,12 +61,14 @@ const TRANSPORTS: [(&str, &[&str]); 6] = [
 ];
 /// Crates whose functions are followed instead of judged by name.
 const OWN: [&str; 2] = ["wirespeed::", "wirespeed_schema::"];
-/// Cold functions with names of their own, called once a run or never.
-const EXITS: [&str; 4] = [
+/// Functions with names of their own that are not followed: cold ones, and the system's clock, which reaches the vDSO
+/// through a pointer.
+const EXITS: [&str; 5] = [
     "Waiter>::look",
     "Waiter::look",
     "LinkError>::from_io",
     "LinkError>::last_os",
+    "clock::monotonic_ns",
 ];
 
 /// Whether the function is a hot loop.
@@ -135,6 +137,16 @@ pub fn short(name: &str) -> String {
     without_parameters(name.split('@').next().unwrap_or(name))
 }
 
+/// The transport whose port the function is compiled for.
+pub fn transport(name: &str) -> String {
+    let named = name
+        .split("transport::")
+        .skip(1)
+        .filter_map(|rest| rest.split_once("::"));
+    let known = |t: &&str| TRANSPORTS.iter().any(|(k, _)| k == t);
+    named.map(|(t, _)| t).find(known).unwrap_or("-").to_owned()
+}
+
 /// The last segment of the path, without type parameters.
 fn last_segment(name: &str) -> String {
     let plain = without_parameters(name);
@@ -183,6 +195,7 @@ mod tests {
         assert!(is_allowed(&tcp, "send@GLIBC_2.2.5"));
         assert!(!is_allowed(SHM, "send"));
         assert!(is_allowed(SHM, "memcpy@plt"));
+        assert_eq!(transport(SHM), "shm");
         assert!(is_allowed(SHM, "core::panicking::panic_bounds_check"));
         assert!(!is_allowed(SHM, "malloc"));
         assert!(!is_allowed(&tcp, "sendfile"));
