@@ -95,6 +95,10 @@ impl Run<'_, '_> {
             (_, Role::Idle) => idle(rank, link, meter),
             (Test::AmLat(_), Role::Source) => request(rank, link, meter, Requester { sender, arrival }),
             (Test::AmLat(_), Role::Sink) => answer(rank, link, meter, sender, arrival),
+            // A rank that is its own peer is both ends of its stream.
+            (Test::AmBw(p), Role::Source) if rank.is_own_peer() => {
+                source::<P, S, CHECK, true>(rank, link, meter, sender, p)
+            }
             (Test::AmBw(p), Role::Source) => source::<P, S, CHECK, false>(rank, link, meter, sender, p),
             (Test::AmBw(p), Role::Sink) => sink::<P, CHECK>(rank, link, meter, p),
             (Test::AmBibw(p), Role::Source | Role::Sink) => {

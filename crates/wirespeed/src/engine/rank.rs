@@ -105,6 +105,11 @@ impl<'a> Rank<'a> {
         }
     }
 
+    /// Whether this rank exchanges data with itself alone.
+    pub fn is_own_peer(&self) -> bool {
+        self.peers == [self.bootstrap.rank()]
+    }
+
     /// A waiter with the case's policy.
     pub fn waiter(&self) -> Waiter {
         Waiter::new(self.case.idle, self.cancel.clone())
