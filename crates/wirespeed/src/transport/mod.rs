@@ -13,6 +13,7 @@ pub mod registry;
 pub mod waiter;
 
 pub mod null;
+pub mod udp;
 
 use crate::measure::MeasureError;
 use bootstrap::{Bootstrap, BootstrapError};
