@@ -15,7 +15,6 @@ use std::os::fd::AsRawFd;
 struct Batch {
     headers: Box<[libc::mmsghdr]>,
     parts: Box<[libc::iovec]>,
-    names: Box<[SockAddrStorage]>,
     bytes: Box<[u8]>,
     stride: usize,
 }
@@ -45,7 +44,6 @@ impl Batch {
         Batch {
             headers,
             parts,
-            names: (0..count).map(|_| SockAddrStorage::zeroed()).collect(),
             bytes,
             stride,
         }
@@ -65,6 +63,8 @@ pub struct BatchPort<const ONE: bool, const BLOCK: bool> {
     addresses: Box<[SockAddr]>,
     outgoing: Batch,
     incoming: Batch,
+    /// Where what came was sent from; unused when there is one peer.
+    senders: Box<[SockAddrStorage]>,
     /// Next of the queue to go out.
     sent: usize,
     /// End of the queue.
@@ -81,6 +81,7 @@ impl<const ONE: bool, const BLOCK: bool> BatchPort<ONE, BLOCK> {
             ends,
             outgoing: Batch::new(batch, stride),
             incoming: Batch::new(batch, stride),
+            senders: (0..batch).map(|_| SockAddrStorage::zeroed()).collect(),
             sent: 0,
             queued: 0,
             waiter,
@@ -156,7 +157,7 @@ impl<const ONE: bool, const BLOCK: bool> BatchPort<ONE, BLOCK> {
     #[inline(always)]
     fn receive<H: OnMessage>(&mut self, flags: libc::c_int, on: &mut H) -> Result<usize, LinkError> {
         if !ONE {
-            for (header, name) in self.incoming.headers.iter_mut().zip(&mut self.incoming.names) {
+            for (header, name) in self.incoming.headers.iter_mut().zip(&mut self.senders) {
                 header.msg_hdr.msg_name = std::ptr::from_mut(name).cast();
                 header.msg_hdr.msg_namelen = size_of::<SockAddrStorage>() as libc::socklen_t;
             }
@@ -194,7 +195,7 @@ impl<const ONE: bool, const BLOCK: bool> BatchPort<ONE, BLOCK> {
         let from = if ONE {
             None
         } else {
-            let name = std::mem::replace(&mut self.incoming.names[i], SockAddrStorage::zeroed());
+            let name = std::mem::replace(&mut self.senders[i], SockAddrStorage::zeroed());
             // SAFETY: the kernel wrote an address of `msg_namelen` bytes into this name.
             let address = unsafe { SockAddr::new(name, header.msg_hdr.msg_namelen) };
             address.as_socket()
