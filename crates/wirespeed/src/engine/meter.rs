@@ -13,7 +13,8 @@ use wirespeed_schema::outcome::{Count, Faults, Interval, SampleKind, Samples, St
 
 /// Aim of a segment's length.
 const SEGMENT_NS: f64 = 4e6;
-/// Samples below so many clock steps are taken over batches.
+/// Samples below so many clock steps are taken over batches. A step is what two neighbouring reads can tell apart, and
+/// never less than what a read costs: a sample of that size would be mostly clock.
 const STEPS_PER_SAMPLE: f64 = 20.0;
 /// Interval reports kept in the outcome; later ones only go to the callback.
 const INTERVALS_MAX: usize = 100_000;
@@ -66,7 +67,7 @@ impl Series {
 
     fn close_interval(&mut self) {
         if let Some(total) = &mut self.total {
-            total.merge(&self.current);
+            total.merge(&mut self.current);
             self.current.clear();
         }
     }
@@ -74,7 +75,7 @@ impl Series {
     fn into_samples(mut self, timebase: &Timebase) -> Option<Samples> {
         self.close_interval();
         let scale = self.ns_per_unit(timebase);
-        let recorder = self.total.as_ref().unwrap_or(&self.current);
+        let recorder = self.total.as_mut().unwrap_or(&mut self.current);
         (recorder.count() > 0).then(|| Samples {
             kind: self.kind,
             batch_ops: self.batch_ops,
@@ -278,7 +279,7 @@ impl<'a> Meter<'a> {
 
 /// Operations that one sample must cover so that it spans at least 20 clock steps; a power of two.
 pub fn batch_for(op_ticks: f64, timebase: &Timebase) -> u64 {
-    let needed = STEPS_PER_SAMPLE * timebase.step_ticks as f64;
+    let needed = STEPS_PER_SAMPLE * timebase.cost_ticks.max(timebase.step_ticks as f64);
     if op_ticks <= 0.0 || op_ticks >= needed {
         return 1;
     }
