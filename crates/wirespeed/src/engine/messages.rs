@@ -4,6 +4,7 @@
 //! settle in-band (a barrier over a control channel leaves ranks up to a millisecond apart), the measured phase, and a
 //! last barrier so that nobody closes while a peer still waits.
 
+use super::datagram;
 use super::meter::{Measured, Meter, batch_for};
 use super::payload::{Bcopy, Sender, Short, ZCOPY_SLOTS, Zcopy};
 use super::pingpong::{Arrival, Requester, SETTLE_ROUND_TRIPS, hot_answer};
@@ -12,7 +13,7 @@ use super::stream::{Flow, Incoming, Outgoing, Sink, Source};
 use super::wired::Wired;
 use crate::measure::MeasureError;
 use crate::transport::bootstrap::Bootstrap;
-use crate::transport::port::{LinkError, MessagePort};
+use crate::transport::port::{Facts, LinkError, MessagePort};
 use crate::transport::registry::Report;
 use crate::transport::{MessageRunner, Messages, Needs};
 use wirespeed_schema::case::{Case, Role};
@@ -59,7 +60,7 @@ struct Run<'a, 'r> {
 }
 
 impl MessageRunner for Run<'_, '_> {
-    type Output = Result<(Finished, crate::transport::port::Facts), MeasureError>;
+    type Output = Result<(Finished, Facts), MeasureError>;
 
     fn run<P: MessagePort>(self, port: P) -> Self::Output {
         let case = self.rank.case;
@@ -91,6 +92,9 @@ impl Run<'_, '_> {
     ) -> Result<Finished, MeasureError> {
         let Run { rank, report } = self;
         let meter = Meter::new(rank.case, &rank.timebase, &rank.cancel, report);
+        if P::LOSSY {
+            return datagram::run::<P, S, CHECK>(rank, link, meter, sender);
+        }
         let size = rank.case.test.size_bytes() as usize;
         let arrival = Arrival::<CHECK>::new(size);
         Ok(match (&rank.case.test, rank.spec.role) {
@@ -114,15 +118,18 @@ impl Run<'_, '_> {
 
 /// What comes before the measured phase.
 #[derive(Default)]
-struct Prelude {
-    warmup_operations: u64,
-    first_operation_ticks: Option<u64>,
+pub(super) struct Prelude {
+    /// Operations of the warm-up.
+    pub(super) warmup_operations: u64,
+    /// Time of the very first operation.
+    pub(super) first_operation_ticks: Option<u64>,
     /// Ticks that one operation takes, from the quickest round of the warm-up: a round may be preempted.
-    op_ticks: f64,
+    pub(super) op_ticks: f64,
 }
 
 impl Prelude {
-    fn finished(
+    /// How the phases went, all told.
+    pub(super) fn finished(
         self,
         end: Result<StopReason, LinkError>,
         elapsed_ticks: u64,
@@ -134,11 +141,12 @@ impl Prelude {
             warmup_operations: self.warmup_operations,
             first_operation_ticks: self.first_operation_ticks,
             end,
+            facts: Facts::new(),
         }
     }
 
     /// Rounds of 16, 32, 64 .. operations until the warm-up's count or time is reached; `round(n, last)` does them.
-    fn warm_up(
+    pub(super) fn warm_up(
         &mut self,
         rank: &Rank,
         mut round: impl FnMut(u64, bool) -> Result<(), LinkError>,
@@ -180,7 +188,7 @@ fn meet<P: MessagePort>(rank: &Rank, link: &mut Wired<P>) -> Result<(), LinkErro
     failed.map_or(Ok(()), Err)
 }
 
-fn idle<P: MessagePort>(rank: &Rank, link: &mut Wired<P>, meter: Meter) -> Finished {
+pub(super) fn idle<P: MessagePort>(rank: &Rank, link: &mut Wired<P>, meter: Meter) -> Finished {
     // The ranks at work take three barriers; this one keeps them company.
     let end = (0..3)
         .try_for_each(|_| meet(rank, link))
@@ -259,7 +267,7 @@ fn answer<P: MessagePort, S: Sender, const CHECK: bool>(
 }
 
 /// Ticks between two sends of a paced stream, 0 for none.
-fn pace_ticks(rank: &Rank, stream: &Stream) -> f64 {
+pub(super) fn pace_ticks(rank: &Rank, stream: &Stream) -> f64 {
     stream
         .pace_msg_per_s
         .map_or(0.0, |rate| 1e9 / rate as f64 / rank.timebase.ns_per_tick())

@@ -3,6 +3,7 @@
 //! Between the two barriers a loop never allocates, locks, logs, looks at configuration or calls through a pointer of
 //! ours; every function named `hot_` is held to that on its machine code. The engine does not know transports' names.
 
+mod datagram;
 mod floor;
 mod header;
 mod messages;

@@ -43,6 +43,8 @@ pub struct Finished {
     pub first_operation_ticks: Option<u64>,
     /// Why it stopped, or the error that ended it.
     pub end: Result<StopReason, LinkError>,
+    /// Facts that only this loop knows.
+    pub facts: Facts,
 }
 
 impl<'a> Rank<'a> {
@@ -89,9 +91,10 @@ impl<'a> Rank<'a> {
     }
 
     /// The rank's view of the run, after its port was closed.
-    pub fn finish(mut self, finished: Finished, facts: Facts) -> Outcome {
+    pub fn finish(mut self, finished: Finished, mut facts: Facts) -> Outcome {
         self.cancel.clear_hooks();
         self.timebase.recalibrate();
+        facts.extend(finished.facts);
         let (stop, error) = self.ending(&finished.end);
         let first = finished
             .first_operation_ticks
@@ -135,6 +138,7 @@ impl<'a> Rank<'a> {
                     Some("another rank of the group was lost".to_owned()),
                 ),
             },
+            Err(error @ LinkError::TimedOut) => (StopReason::PeerLost, Some(error.to_string())),
             Err(error) => (StopReason::Failed, Some(error.to_string())),
         }
     }

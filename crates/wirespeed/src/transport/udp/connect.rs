@@ -429,3 +429,51 @@ fn wait_readable(socket: &Socket) -> Result<(), ConnectError> {
         Err(e) => Err(ConnectError::os("waiting for a handshake datagram", e.into())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_right_tag_rank_and_address_pass() {
+        let address: SocketAddr = "127.0.0.1:1000".parse().unwrap();
+        let ends = Ends {
+            socket: Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP)).unwrap(),
+            peers: vec![Peer {
+                address,
+                tag: 7,
+                rank: 2,
+            }],
+            tag: 42,
+            rank: 0,
+            stray_datagrams: 0,
+            slot_of_rank: vec![None, None, Some(0)],
+            facts: Facts::new(),
+        };
+        let head = |rank, tag| Head {
+            kind: Kind::Data,
+            rank,
+            tag,
+            value: 0,
+        };
+        let elsewhere = "127.0.0.1:1001".parse().unwrap();
+        assert_eq!(ends.slot(&head(2, 42), address), Some(0));
+        assert_eq!(ends.slot(&head(2, 7), address), None, "the peer's tag, not ours");
+        assert_eq!(ends.slot(&head(1, 42), address), None, "a rank that is no peer");
+        assert_eq!(ends.slot(&head(9, 42), address), None, "no such rank");
+        assert_eq!(ends.slot(&head(2, 42), elsewhere), None);
+    }
+
+    #[test]
+    fn fragments_follow_the_mtu() {
+        // 1500 less 20 (IPv4) or 40 (IPv6), less 8 (UDP), less 24 (header).
+        assert_eq!(
+            (fragments(1448, 1500, false), fragments(1449, 1500, false)),
+            (1, 2)
+        );
+        assert_eq!((fragments(1428, 1500, true), fragments(1429, 1500, true)), (1, 2));
+        assert_eq!(fragments(65_483, 1500, false), 65_515_usize.div_ceil(1480));
+        assert_eq!(fragments(65_483, 65_536, false), 1);
+        assert!(fragments(100, 0, false) > 1);
+    }
+}
