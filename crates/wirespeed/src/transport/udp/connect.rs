@@ -61,6 +61,12 @@ impl Ends {
         (head.tag == self.tag && same_end(peer.address, from)).then_some(slot)
     }
 
+    /// Whether the socket is connected to the only peer.
+    #[inline(always)]
+    pub fn is_connected(&self) -> bool {
+        self.peers.len() == 1
+    }
+
     /// Facts of the run so far.
     pub fn facts(&self) -> Facts {
         let mut facts = self.facts.clone();

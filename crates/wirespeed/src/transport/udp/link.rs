@@ -1,6 +1,7 @@
 //! The port that makes one system call a datagram.
 //!
-//! Its type says how it waits and whether the socket is connected to its only peer; nothing is decided while it runs.
+//! Its type says how it waits. Whether the socket is connected to its only peer is a branch that always goes the same
+//! way: nothing beside a system call, and half the types to compile.
 
 use super::connect::Ends;
 use super::wire::{HEADER_BYTES, Head, Kind, PAYLOAD_BYTES_MAX};
@@ -14,8 +15,8 @@ use std::net::SocketAddr;
 /// Shortest receive buffer, so that the engine's acknowledgements fit whatever the case's message size is.
 const PAYLOAD_BYTES_MIN: usize = 64;
 
-/// One datagram a system call. `ONE`: connected to its only peer. `BLOCK`: sleeps in the kernel.
-pub struct UdpPort<const ONE: bool, const BLOCK: bool> {
+/// One datagram a system call. `BLOCK`: sleeps in the kernel.
+pub struct UdpPort<const BLOCK: bool> {
     ends: Ends,
     outgoing: Box<[u8]>,
     incoming: Box<[u8]>,
@@ -73,7 +74,7 @@ impl Ends {
     }
 }
 
-impl<const ONE: bool, const BLOCK: bool> UdpPort<ONE, BLOCK> {
+impl<const BLOCK: bool> UdpPort<BLOCK> {
     /// A port for messages of up to `message_bytes`.
     pub fn new(ends: Ends, message_bytes: usize, waiter: Waiter) -> Self {
         let bytes = datagram_bytes(message_bytes);
@@ -90,7 +91,7 @@ impl<const ONE: bool, const BLOCK: bool> UdpPort<ONE, BLOCK> {
     fn receive<H: OnMessage>(&mut self, flags: RecvFlags, on: &mut H) -> Result<usize, LinkError> {
         // With TRUNC the kernel tells the whole length of a datagram that does not fit: it is not one of ours.
         let flags = flags | RecvFlags::TRUNC;
-        let (len, from) = if ONE {
+        let (len, from) = if self.ends.is_connected() {
             match rustix::net::recv(&self.ends.socket, &mut self.incoming[..], flags) {
                 Ok((_, len)) => (len, None),
                 Err(error) => return nothing(error),
@@ -136,7 +137,7 @@ impl<const ONE: bool, const BLOCK: bool> UdpPort<ONE, BLOCK> {
     fn send(ends: &Ends, peer: usize, parts: &[IoSlice]) -> Result<Post, LinkError> {
         let mut control = SendAncillaryBuffer::default();
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        let sent = if ONE {
+        let sent = if ends.is_connected() {
             rustix::net::sendmsg(&ends.socket, parts, &mut control, flags)
         } else {
             let address = &ends.peers[peer].address;
@@ -159,7 +160,7 @@ fn nothing(error: Errno) -> Result<usize, LinkError> {
     }
 }
 
-impl<const ONE: bool, const BLOCK: bool> MessagePort for UdpPort<ONE, BLOCK> {
+impl<const BLOCK: bool> MessagePort for UdpPort<BLOCK> {
     const LOSSY: bool = true;
 
     #[inline(always)]

@@ -56,8 +56,8 @@ impl Batch {
     }
 }
 
-/// Up to N datagrams a system call. `ONE`: connected to its only peer. `BLOCK`: sleeps in the kernel.
-pub struct BatchPort<const ONE: bool, const BLOCK: bool> {
+/// Up to N datagrams a system call. `BLOCK`: sleeps in the kernel.
+pub struct BatchPort<const BLOCK: bool> {
     ends: Ends,
     /// By slot, on the heap: queued headers point at them.
     addresses: Box<[SockAddr]>,
@@ -72,7 +72,7 @@ pub struct BatchPort<const ONE: bool, const BLOCK: bool> {
     waiter: Waiter,
 }
 
-impl<const ONE: bool, const BLOCK: bool> BatchPort<ONE, BLOCK> {
+impl<const BLOCK: bool> BatchPort<BLOCK> {
     /// A port for messages of up to `message_bytes`, `batch` of them a call.
     pub fn new(ends: Ends, message_bytes: usize, batch: usize, waiter: Waiter) -> Self {
         let stride = datagram_bytes(message_bytes);
@@ -108,7 +108,7 @@ impl<const ONE: bool, const BLOCK: bool> BatchPort<ONE, BLOCK> {
         datagram[..HEADER_BYTES].copy_from_slice(&head);
         pack(&mut datagram[HEADER_BYTES..]);
         self.outgoing.parts[at].iov_len = HEADER_BYTES + len;
-        if !ONE {
+        if !self.ends.is_connected() {
             let address = &self.addresses[peer];
             let header = &mut self.outgoing.headers[at].msg_hdr;
             // The kernel only reads the names of what is sent.
@@ -156,7 +156,7 @@ impl<const ONE: bool, const BLOCK: bool> BatchPort<ONE, BLOCK> {
 
     #[inline(always)]
     fn receive<H: OnMessage>(&mut self, flags: libc::c_int, on: &mut H) -> Result<usize, LinkError> {
-        if !ONE {
+        if !self.ends.is_connected() {
             for (header, name) in self.incoming.headers.iter_mut().zip(&mut self.senders) {
                 header.msg_hdr.msg_name = std::ptr::from_mut(name).cast();
                 header.msg_hdr.msg_namelen = size_of::<SockAddrStorage>() as libc::socklen_t;
@@ -192,7 +192,7 @@ impl<const ONE: bool, const BLOCK: bool> BatchPort<ONE, BLOCK> {
         let header = &self.incoming.headers[i];
         let len = header.msg_len as usize;
         let is_cut = header.msg_hdr.msg_flags & libc::MSG_TRUNC != 0;
-        let from = if ONE {
+        let from = if self.ends.is_connected() {
             None
         } else {
             let name = std::mem::replace(&mut self.senders[i], SockAddrStorage::zeroed());
@@ -200,7 +200,7 @@ impl<const ONE: bool, const BLOCK: bool> BatchPort<ONE, BLOCK> {
             let address = unsafe { SockAddr::new(name, header.msg_hdr.msg_namelen) };
             address.as_socket()
         };
-        if is_cut || len > self.incoming.stride || (!ONE && from.is_none()) {
+        if is_cut || len > self.incoming.stride || (!self.ends.is_connected() && from.is_none()) {
             self.ends.stray_datagrams += 1;
             return false;
         }
@@ -219,7 +219,7 @@ fn last_errno() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
 
-impl<const ONE: bool, const BLOCK: bool> MessagePort for BatchPort<ONE, BLOCK> {
+impl<const BLOCK: bool> MessagePort for BatchPort<BLOCK> {
     const LOSSY: bool = true;
 
     #[inline(always)]

@@ -73,18 +73,13 @@ impl Messages for Udp {
         let ends = Ends::meet(ctx, options)?;
         let waiter = Waiter::new(ctx.case.idle, ctx.cancel.clone());
         let bytes = ctx.needs.message_bytes;
-        let is_one = ends.peers.len() == 1;
         let blocks = options.wait == WaitMode::Block;
         let batch = options.batch;
-        Ok(match (batch > 1, is_one, blocks) {
-            (false, true, false) => runner.run(UdpPort::<true, false>::new(ends, bytes, waiter)),
-            (false, true, true) => runner.run(UdpPort::<true, true>::new(ends, bytes, waiter)),
-            (false, false, false) => runner.run(UdpPort::<false, false>::new(ends, bytes, waiter)),
-            (false, false, true) => runner.run(UdpPort::<false, true>::new(ends, bytes, waiter)),
-            (true, true, false) => runner.run(BatchPort::<true, false>::new(ends, bytes, batch, waiter)),
-            (true, true, true) => runner.run(BatchPort::<true, true>::new(ends, bytes, batch, waiter)),
-            (true, false, false) => runner.run(BatchPort::<false, false>::new(ends, bytes, batch, waiter)),
-            (true, false, true) => runner.run(BatchPort::<false, true>::new(ends, bytes, batch, waiter)),
+        Ok(match (batch > 1, blocks) {
+            (false, false) => runner.run(UdpPort::<false>::new(ends, bytes, waiter)),
+            (false, true) => runner.run(UdpPort::<true>::new(ends, bytes, waiter)),
+            (true, false) => runner.run(BatchPort::<false>::new(ends, bytes, batch, waiter)),
+            (true, true) => runner.run(BatchPort::<true>::new(ends, bytes, batch, waiter)),
         })
     }
 }
