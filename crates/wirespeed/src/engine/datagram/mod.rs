@@ -8,15 +8,18 @@ mod ending;
 mod header;
 mod patience;
 mod pingpong;
+mod receive;
 mod sequence;
 mod stream;
+mod traffic;
 
 #[cfg(test)]
 mod tests;
 
-use super::messages::{Prelude, idle, pace_ticks};
+use super::messages::{idle, pace_ticks};
 use super::meter::{Meter, batch_for};
 use super::payload::Sender;
+use super::phases::Prelude;
 use super::pingpong::SETTLE_ROUND_TRIPS;
 use super::rank::{Finished, Rank};
 use super::wired::Wired;
@@ -24,8 +27,10 @@ use crate::measure::MeasureError;
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage};
 use patience::Patience;
 use pingpong::{Replies, Requester, Requests, hot_answer};
+use receive::{Incoming, Sink};
 use sequence::Tracker;
-use stream::{Incoming, Outgoing, Sink, Source, Traffic};
+use stream::{Outgoing, Source};
+use traffic::Traffic;
 use wirespeed_schema::case::Role;
 use wirespeed_schema::outcome::{Faults, SampleKind, StopReason};
 use wirespeed_schema::test::{Stream, Test};

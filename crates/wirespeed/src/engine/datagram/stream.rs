@@ -1,169 +1,26 @@
-//! Streams over a medium that loses messages, one way or both ways at once.
+//! The sending side of a stream over a medium that loses messages; with `BOTH`, the receiving side of the other
+//! direction too.
 //!
 //! The receiver acknowledges the highest sequence number that has come: what is below is delivered or will never be
 //! waited for. When no acknowledgement comes in time, the sender writes everything in flight off and goes on.
 
-use super::ending::{Ending, send_control};
+use super::Attend;
+use super::ending::send_control;
 use super::header::{Kind, encode};
 use super::patience::Patience;
-use super::sequence::Tracker;
-use super::{Attend, faults_of};
+use super::traffic::Traffic;
 use crate::clock::{Clock, Timebase};
-use crate::engine::header::number;
-use crate::engine::meter::{Meter, Series, Tally};
-use crate::engine::payload::{self, Sender};
+use crate::engine::meter::{Meter, Series};
+use crate::engine::payload::Sender;
 use crate::engine::wired::Wired;
-use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
+use crate::transport::port::{LinkError, MessagePort, Post};
 use std::time::Duration;
-use wirespeed_schema::outcome::{Count, StopReason};
+use wirespeed_schema::outcome::StopReason;
 
 /// A paced sender sleeps when the next message is due later than this, else it spins.
 const SLEEP_NS_MIN: u64 = 100_000;
 /// Longest sleep at once: the peer and the cancel flag want attention.
 const SLEEP_NS_MAX: u64 = 1_000_000;
-/// A receiver that hears nothing for so long acknowledges what it has.
-const IDLE_ACK_NS: u64 = 1_000_000;
-/// A receiver that hears nothing for so long returns, so that interval reports go on.
-const IDLE_RETURN_NS: u64 = 20_000_000;
-
-/// What has come of one phase.
-struct Arrivals {
-    tracker: Tracker,
-    bytes: u64,
-    corrupt: u64,
-}
-
-impl Arrivals {
-    fn new() -> Self {
-        Arrivals {
-            tracker: Tracker::new(),
-            bytes: 0,
-            corrupt: 0,
-        }
-    }
-
-    fn clear(&mut self) {
-        self.tracker.clear();
-        (self.bytes, self.corrupt) = (0, 0);
-    }
-}
-
-/// Both directions' state that messages change.
-pub struct Traffic<const CHECK: bool> {
-    size: usize,
-    ack_every: u64,
-    ending: Ending,
-    now: Arrivals,
-    /// The peer of a bidirectional stream may begin the next phase while this rank ends this one.
-    early: Arrivals,
-    /// What the last acknowledgement said.
-    acknowledged: u64,
-    /// Highest sequence number that the peer has said to have, plus one.
-    credited: u64,
-    /// Messages that the peer has counted in this phase, once it closed it.
-    pub peer_received: Option<u64>,
-}
-
-impl<const CHECK: bool> Traffic<CHECK> {
-    /// For payloads of `size` bytes and a window of `window` messages.
-    pub fn new(size: usize, window: u64) -> Self {
-        Traffic {
-            size,
-            ack_every: (window / 4).max(1),
-            ending: Ending::default(),
-            now: Arrivals::new(),
-            early: Arrivals::new(),
-            acknowledged: 0,
-            credited: 0,
-            peer_received: None,
-        }
-    }
-
-    fn restart(&mut self) {
-        self.ending.restart();
-        self.now.clear();
-        std::mem::swap(&mut self.now, &mut self.early);
-        (self.acknowledged, self.credited, self.peer_received) = (0, 0, None);
-    }
-
-    /// Different messages that have come in this phase.
-    pub fn received(&self) -> u64 {
-        self.now.tracker.received
-    }
-
-    fn tally(&self, sent: u64) -> Tally {
-        Tally {
-            sent: Count {
-                messages: sent,
-                bytes: sent.saturating_mul(self.size as u64),
-            },
-            received: Count {
-                messages: self.now.tracker.received,
-                bytes: self.now.bytes,
-            },
-            faults: faults_of(
-                &self.now.tracker,
-                self.ending.total.unwrap_or(0),
-                self.now.corrupt,
-            ),
-        }
-    }
-
-    #[inline(always)]
-    fn is_ack_due(&self) -> bool {
-        self.now.tracker.next - self.acknowledged >= self.ack_every
-    }
-
-    /// Acknowledge if there is room; the next one says as much and more.
-    #[inline(always)]
-    fn acknowledge<P: MessagePort>(&mut self, port: &mut P) -> Result<(), LinkError> {
-        let next = self.now.tracker.next;
-        if port.send_short(0, encode(self.ending.phase, Kind::Ack(next)), &[])? == Post::Done {
-            self.acknowledged = next;
-        }
-        Ok(())
-    }
-}
-
-impl<const CHECK: bool> OnMessage for Traffic<CHECK> {
-    #[inline(always)]
-    fn message(&mut self, _: usize, header: u64, payload: &[u8]) {
-        let (ahead, kind) = self.ending.take(header);
-        match (ahead, kind) {
-            (0 | 1, Kind::Data(sequence)) => {
-                let arrivals = if ahead == 0 {
-                    &mut self.now
-                } else {
-                    &mut self.early
-                };
-                let is_over = ahead == 0 && self.ending.closed.is_some();
-                if is_over || !arrivals.tracker.note(sequence) {
-                    return;
-                }
-                if CHECK && !payload::matches(number(header), self.size, payload) {
-                    arrivals.corrupt += 1;
-                }
-                arrivals.bytes += payload.len() as u64;
-            }
-            (0, Kind::Ack(next)) => self.credited = self.credited.max(next),
-            (0, Kind::Closed(received)) => self.peer_received = Some(received),
-            _ => {}
-        }
-    }
-}
-
-impl<const CHECK: bool> Attend for Traffic<CHECK> {
-    #[inline(always)]
-    fn attend<P: MessagePort>(&mut self, port: &mut P) -> Result<(), LinkError> {
-        if self.is_ack_due() {
-            self.acknowledge(port)?;
-        }
-        if self.ending.is_asked() {
-            self.ending.answer(port, self.now.tracker.received)?;
-        }
-        Ok(())
-    }
-}
 
 /// The sending half: how far it got, and its timing.
 pub struct Outgoing {
@@ -335,99 +192,6 @@ fn pace<P: MessagePort, const CHECK: bool, const BOTH: bool>(
     }
 }
 
-/// The receiving half's timing.
-pub struct Incoming {
-    /// Mean time a message over batches of arrivals.
-    pub intervals: Series,
-    first_arrival: Option<u64>,
-    last_arrival: u64,
-    marked: u64,
-    marked_at: u64,
-    silent_since: Option<u64>,
-    silence_ticks: u64,
-    idle_ack_ticks: u64,
-    idle_return_ticks: u64,
-}
-
-impl Incoming {
-    /// With its series (of means). A source that says nothing for `silence_ticks` is gone.
-    pub fn new(intervals: Series, timebase: &Timebase, silence_ticks: u64) -> Self {
-        Incoming {
-            intervals,
-            first_arrival: None,
-            last_arrival: 0,
-            marked: 0,
-            marked_at: 0,
-            silent_since: None,
-            silence_ticks,
-            idle_ack_ticks: timebase.to_ticks(IDLE_ACK_NS),
-            idle_return_ticks: timebase.to_ticks(IDLE_RETURN_NS),
-        }
-    }
-
-    fn restart(&mut self) {
-        (self.first_arrival, self.last_arrival, self.marked, self.marked_at) = (None, 0, 0, 0);
-        self.silent_since = None;
-    }
-
-    /// Ticks from the first to the last arrival.
-    pub fn elapsed_ticks(&self) -> u64 {
-        self.first_arrival
-            .map_or(0, |first| self.last_arrival.saturating_sub(first))
-    }
-
-    #[inline(always)]
-    fn mark(&mut self, received: u64, now: u64) {
-        if self.first_arrival.is_some() {
-            let fresh = received - self.marked;
-            self.intervals.record_mean(now - self.marked_at, fresh);
-        } else {
-            self.first_arrival = Some(now);
-        }
-        (self.marked, self.marked_at, self.last_arrival) = (received, now, now);
-    }
-}
-
-/// Receive until `until` different messages of the phase have come, it is closed, or nothing comes for a while.
-#[inline(never)]
-pub fn hot_receive<P: MessagePort, const CHECK: bool>(
-    link: &mut Wired<P>,
-    traffic: &mut Traffic<CHECK>,
-    incoming: &mut Incoming,
-    (clock, until): (Clock, u64),
-) -> Result<(), LinkError> {
-    let batch = incoming.intervals.batch_ops;
-    while traffic.received() < until && traffic.ending.closed.is_none() {
-        if link.port.wait(traffic)? == 0 {
-            let now = clock.now();
-            let silent_ticks = now.saturating_sub(*incoming.silent_since.get_or_insert(now));
-            if silent_ticks < incoming.idle_ack_ticks {
-                continue;
-            }
-            if traffic.now.tracker.next > traffic.acknowledged {
-                traffic.acknowledge(&mut link.port)?;
-            }
-            if silent_ticks >= incoming.silence_ticks {
-                return Err(LinkError::TimedOut);
-            }
-            if silent_ticks >= incoming.idle_return_ticks {
-                return Ok(());
-            }
-            continue;
-        }
-        incoming.silent_since = None;
-        let received = traffic.received();
-        if received - incoming.marked >= batch {
-            incoming.mark(received, clock.now());
-        }
-        traffic.attend(&mut link.port)?;
-    }
-    if traffic.ending.closed.is_some() && traffic.received() > incoming.marked {
-        incoming.mark(traffic.received(), clock.now());
-    }
-    Ok(())
-}
-
 /// A sender's phases.
 pub struct Source<S, const CHECK: bool> {
     /// Hands messages over.
@@ -478,13 +242,13 @@ impl<S: Sender, const CHECK: bool> Source<S, CHECK> {
                 send_control(link, traffic, bits)?;
             }
             let (start, timeout) = (clock.now(), out.patience.timeout_ticks());
-            let mut heard = (traffic.credited, traffic.now.tracker.received);
+            let mut heard = (traffic.credited, traffic.received());
             loop {
                 link.port.wait(traffic)?;
                 let now = clock.now();
                 out.note_credit(traffic.credited, now);
                 traffic.attend(&mut link.port)?;
-                let hearing = (traffic.credited, traffic.now.tracker.received);
+                let hearing = (traffic.credited, traffic.received());
                 if hearing != heard {
                     if hearing.0 != heard.0 {
                         delivered = now;
@@ -536,54 +300,5 @@ impl<S: Sender, const CHECK: bool> Source<S, CHECK> {
             meter.between_segments(Some(&mut self.out.intervals));
             op_ticks = meter.elapsed_ticks() as f64 / self.out.sent as f64;
         }
-    }
-}
-
-/// A receiver's phases.
-pub struct Sink<const CHECK: bool> {
-    /// What comes.
-    pub traffic: Traffic<CHECK>,
-    /// Its timing.
-    pub incoming: Incoming,
-}
-
-impl<const CHECK: bool> Sink<CHECK> {
-    /// The next phase begins.
-    pub fn restart(&mut self) {
-        self.traffic.restart();
-        self.incoming.restart();
-    }
-
-    /// One phase, to its end.
-    pub fn phase<P: MessagePort>(&mut self, link: &mut Wired<P>, clock: Clock) -> Result<(), LinkError> {
-        while self.traffic.ending.closed.is_none() {
-            hot_receive(link, &mut self.traffic, &mut self.incoming, (clock, u64::MAX))?;
-        }
-        Ok(())
-    }
-
-    /// The measured phase, to its end, pausing now and then for interval reports.
-    pub fn measure<P: MessagePort>(
-        &mut self,
-        link: &mut Wired<P>,
-        meter: &mut Meter,
-        op_ticks: f64,
-    ) -> Result<(), LinkError> {
-        self.restart();
-        let mut op_ticks = op_ticks;
-        while self.traffic.ending.closed.is_none() {
-            let received = self.traffic.received();
-            let (count, _) = meter.next_segment(received, op_ticks, self.incoming.intervals.batch_ops);
-            let until = received.saturating_add(count);
-            let result = hot_receive(link, &mut self.traffic, &mut self.incoming, (meter.clock, until));
-            meter.tally = self.traffic.tally(0);
-            result?;
-            if self.traffic.ending.closed.is_some() {
-                break;
-            }
-            meter.between_segments(Some(&mut self.incoming.intervals));
-            op_ticks = (meter.elapsed_ticks() as f64 / self.traffic.received().max(1) as f64).max(0.1);
-        }
-        Ok(())
     }
 }

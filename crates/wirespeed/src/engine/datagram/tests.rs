@@ -177,7 +177,7 @@ fn play(case: &Case, faults: [Faults; 2]) -> ([Outcome; 2], [Log; 2]) {
                     };
                     let mut link = Wired::new(port, rank.waiter());
                     let mut report = |_: &wirespeed_schema::outcome::Interval| ();
-                    let meter = Meter::new(case, &rank.timebase, &rank.cancel, &mut report);
+                    let meter = Meter::new(case, None, &rank.timebase, &rank.cancel, &mut report);
                     let size = case.test.size_bytes() as usize;
                     let finished = run::<_, _, true>(&rank, &mut link, meter, Short::<true>::new(size));
                     let finished = finished.unwrap();

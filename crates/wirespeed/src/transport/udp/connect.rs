@@ -1,28 +1,19 @@
-//! From a bootstrap to sockets whose peers have proved their addresses.
+//! From a bootstrap to a socket whose peers have proved their addresses.
 //!
-//! It must never send more than handshake datagrams to an address that has not answered, and no more answers than it
-//! got hellos: a group member that names a victim's address gains nothing.
+//! It must never give a port to the engine before the whole group has agreed that everyone met its peers.
 
+use super::handshake::{HANDSHAKE_TIME_MAX, Handshake};
 use super::link_sys;
 use super::options::{DontFragment, UdpOptions, WaitMode};
-use super::wire::{self, HEADER_BYTES, Head, Kind};
+use super::wire::{self, HEADER_BYTES, Head};
 use crate::transport::port::Facts;
 use crate::transport::{Connect, ConnectError};
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::io::Errno;
-use rustix::net::RecvFlags;
 use rustix::net::sockopt::{Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Time for all peers to prove their addresses.
-const HANDSHAKE_TIME_MAX: Duration = Duration::from_secs(5);
-/// Time before the first hello is repeated; doubled each time.
-const HELLO_REPEAT_MIN: Duration = Duration::from_millis(20);
-/// Longest time between two hellos.
-const HELLO_REPEAT_MAX: Duration = Duration::from_millis(400);
 /// A blocking receive returns this often with nothing, so that the caller can count a message as lost or see a cancel.
 const BLOCKED_RECEIVE_MAX: Duration = Duration::from_millis(4);
 
@@ -33,7 +24,8 @@ pub struct Peer {
     pub address: SocketAddr,
     /// The tag that it expects.
     pub tag: u64,
-    rank: u32,
+    /// Its rank.
+    pub rank: u32,
 }
 
 /// What a port is made from: the socket and who may be talked to.
@@ -98,11 +90,7 @@ impl Ends {
             slot_of_rank,
             facts: Facts::new(),
         };
-        let mut handshake = Handshake {
-            proven: vec![false; ends.peers.len()],
-            ends: &mut ends,
-            nonce: u64::from_le_bytes(nonce),
-        };
+        let mut handshake = Handshake::new(&mut ends, u64::from_le_bytes(nonce));
         let met = handshake.run(ctx);
         // Slower peers are still asking.
         ctx.bootstrap.barrier(&mut || {
@@ -328,116 +316,9 @@ fn path_mtu(like: &Socket, peer: SocketAddr) -> Result<u32, ConnectError> {
     ask().map_err(|e| ConnectError::os("reading the path MTU", e))
 }
 
-/// The exchange of hellos and answers.
-struct Handshake<'a> {
-    ends: &'a mut Ends,
-    proven: Vec<bool>,
-    /// Known to nobody until it is in a hello, so that only who receives hellos can answer.
-    nonce: u64,
-}
-
-impl Handshake<'_> {
-    fn run(&mut self, ctx: &Connect) -> Result<(), ConnectError> {
-        let start = Instant::now();
-        let mut repeat = HELLO_REPEAT_MIN;
-        let mut next_hello = start;
-        while let Some(missing) = self.proven.iter().position(|proven| !proven) {
-            let now = Instant::now();
-            if ctx.cancel.reason().is_some() {
-                return Err(crate::transport::bootstrap::BootstrapError::Cancelled.into());
-            }
-            if now - start >= HANDSHAKE_TIME_MAX {
-                return Err(ConnectError::Timeout {
-                    rank: self.ends.peers[missing].rank,
-                    seconds: HANDSHAKE_TIME_MAX.as_secs(),
-                });
-            }
-            if now >= next_hello {
-                self.send_hellos()?;
-                next_hello = now + repeat;
-                repeat = (repeat * 2).min(HELLO_REPEAT_MAX);
-            }
-            wait_readable(&self.ends.socket)?;
-            self.take_datagrams()?;
-        }
-        Ok(())
-    }
-
-    fn send_hellos(&self) -> Result<(), ConnectError> {
-        for (peer, _) in self.ends.peers.iter().zip(&self.proven).filter(|(_, p)| !**p) {
-            self.send(peer, Kind::Hello, self.nonce)?;
-        }
-        Ok(())
-    }
-
-    fn send(&self, peer: &Peer, kind: Kind, value: u64) -> Result<(), ConnectError> {
-        let head = Head {
-            kind,
-            rank: self.ends.rank,
-            tag: peer.tag,
-            value,
-        };
-        let address = SockAddr::from(peer.address);
-        match self
-            .ends
-            .socket
-            .send_to_with_flags(&head.encode(0), &address, libc::MSG_DONTWAIT)
-        {
-            Ok(_) => Ok(()),
-            // No room now: as good as lost on the way, it is repeated.
-            Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => Ok(()),
-            Err(e) => Err(ConnectError::os(format!("sending to rank {}", peer.rank), e)),
-        }
-    }
-
-    /// Take what has arrived: answer hellos, note answers.
-    fn take_datagrams(&mut self) -> Result<(), ConnectError> {
-        // One byte more than a handshake has, so that a longer datagram is seen to be one.
-        let mut buffer = [0; HEADER_BYTES + 1];
-        loop {
-            match rustix::net::recvfrom(&self.ends.socket, &mut buffer[..], RecvFlags::DONTWAIT) {
-                Ok((len, _, from)) => {
-                    let from = from.and_then(|a| SocketAddr::try_from(a).ok());
-                    self.take(&buffer[..len], from)?;
-                }
-                Err(Errno::AGAIN) => return Ok(()),
-                Err(Errno::INTR) => {}
-                Err(e) => return Err(ConnectError::os("receiving a handshake datagram", e.into())),
-            }
-        }
-    }
-
-    fn take(&mut self, datagram: &[u8], from: Option<SocketAddr>) -> Result<(), ConnectError> {
-        let known = Head::decode(datagram).and_then(|head| Some((head, self.ends.slot(&head, from?)?)));
-        match known {
-            Some((head, slot)) if head.kind == Kind::Hello => {
-                self.send(&self.ends.peers[slot], Kind::Answer, head.value)?;
-            }
-            Some((head, slot)) if head.kind == Kind::Answer && head.value == self.nonce => {
-                self.proven[slot] = true;
-            }
-            // Data cannot come yet: nobody has passed the barrier.
-            _ => self.ends.stray_datagrams += 1,
-        }
-        Ok(())
-    }
-}
-
-/// Sleep until a datagram is there, at most 10 ms.
-fn wait_readable(socket: &Socket) -> Result<(), ConnectError> {
-    let mut fds = [PollFd::new(socket, PollFlags::IN)];
-    let timeout = Timespec {
-        tv_sec: 0,
-        tv_nsec: 10_000_000,
-    };
-    match rustix::event::poll(&mut fds, Some(&timeout)) {
-        Ok(_) | Err(Errno::INTR) => Ok(()),
-        Err(e) => Err(ConnectError::os("waiting for a handshake datagram", e.into())),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::wire::Kind;
     use super::*;
 
     #[test]

@@ -4,6 +4,7 @@
 //! It must never send more than small handshake datagrams to an address that has not proved to be a peer's.
 
 mod connect;
+mod handshake;
 mod link;
 mod link_batch;
 mod link_sys;
