@@ -9,7 +9,12 @@ use wirespeed_schema::{Plan, Run};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 3] = [("units", units), ("plan", plan), ("run_document", run_document)];
+pub const TARGETS: [Target; 4] = [
+    ("units", units),
+    ("plan", plan),
+    ("run_document", run_document),
+    ("frame", frame),
+];
 
 /// Sizes, durations, counts, lists and ranges as typed by a user.
 pub fn units(data: &[u8]) {
@@ -28,6 +33,11 @@ pub fn units(data: &[u8]) {
     if let Ok(values) = units::expand_list(text) {
         assert!(values.len() <= units::RANGE_VALUES_MAX, "lists are bounded");
     }
+}
+
+/// What arrives on the control port, after the first byte, which says how the rest is cut.
+pub fn frame(data: &[u8]) {
+    wirespeed_control::frame::fuzz_frame(data);
 }
 
 /// A plan file.

@@ -36,7 +36,9 @@ const COUNTED: [&str; 27] = [
     "position",
 ];
 /// Numbers of things: which, not how many.
-const ORDINALS: [&str; 10] = [
+const ORDINALS: [&str; 12] = [
+    "run",
+    "round",
     "rank",
     "peer",
     "cpu",
