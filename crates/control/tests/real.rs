@@ -171,7 +171,9 @@ fn a_killed_peer_ends_a_real_run_with_a_partial_result() {
             }
         };
         let result = group.run(&endless, &mut events, &stop);
-        let error = result.error.unwrap();
+        let Some(error) = &result.error else {
+            panic!("{transport}: killed {killed}, yet {:?}", result.outcomes);
+        };
         assert!(error.message.contains("signal 9"), "{transport}: {error:?}");
         let survivor = result.outcomes[0].as_ref().expect("the survivor delivers");
         assert_eq!(survivor.stop, StopReason::PeerLost, "{transport}");
