@@ -107,7 +107,9 @@ fn unsafe_code(source: &Source) -> Vec<Finding> {
         let above = |lines: usize| text[number.saturating_sub(lines)..number].join("\n");
         let declares = line.contains("unsafe fn") || line.contains("unsafe trait");
         let noted = if declares {
-            above(20).contains("# Safety") || above(8).contains("SAFETY:")
+            // The implementation of a trait's function is documented at the trait; its body then says why it is sound.
+            let below = text[number..text.len().min(number + 3)].join("\n");
+            above(20).contains("# Safety") || above(8).contains("SAFETY:") || below.contains("SAFETY:")
         } else {
             line.contains("#[unsafe(") || above(8).contains("SAFETY:")
         };
