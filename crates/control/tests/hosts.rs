@@ -11,8 +11,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use wirespeed_control::auth::keyfile::KeyFile;
 use wirespeed_control::{
-    ControlError, Daemon, Group, GroupEvent, GroupOptions, GroupResult, GroupSpec, HostsSpec, Identity, Listen,
-    LogLine, ServeOptions, StopFlag, Timing, run_case,
+    ControlError, Daemon, Group, GroupEvent, GroupOptions, GroupResult, GroupSpec, HostsSpec, Identity,
+    Listen, LogLine, ServeOptions, StopFlag, Timing, run_case,
 };
 use wirespeed_schema::Case;
 use wirespeed_schema::case::{GroupKind, Stop};
@@ -77,7 +77,14 @@ impl Running {
     }
 
     fn run(&self, case: &Case) -> GroupResult {
-        run_case(&self.spec(), case, &registry(), options(), &mut |_| (), &StopFlag::new())
+        run_case(
+            &self.spec(),
+            case,
+            &registry(),
+            options(),
+            &mut |_| (),
+            &StopFlag::new(),
+        )
     }
 
     fn logged(&self, words: &str) -> bool {
@@ -156,9 +163,19 @@ fn ipv6_works_where_the_machine_has_it() {
         identity: daemon.identity.clone(),
         remote_ranks: Some(vec![0]),
     });
-    let result = run_case(&spec, &hosts_case(&[]), &registry(), options(), &mut |_| (), &StopFlag::new());
+    let result = run_case(
+        &spec,
+        &hosts_case(&[]),
+        &registry(),
+        options(),
+        &mut |_| (),
+        &StopFlag::new(),
+    );
     assert!(result.error.is_none(), "{:?}", result.error);
-    assert_eq!((fact(&result, 0, "bind"), fact(&result, 1, "bind")), ("::1".into(), "::1".into()));
+    assert_eq!(
+        (fact(&result, 0, "bind"), fact(&result, 1, "bind")),
+        ("::1".into(), "::1".into())
+    );
 }
 
 #[test]
@@ -189,7 +206,11 @@ fn forged(identity: &Identity) -> Identity {
     let mut text = identity.to_text();
     // Near the end of the base64 text lies the token's end; another letter there is another token.
     let position = text.len() - 6;
-    let other = if text.as_bytes()[position] == b'A' { "B" } else { "A" };
+    let other = if text.as_bytes()[position] == b'A' {
+        "B"
+    } else {
+        "A"
+    };
     text.replace_range(position..=position, other);
     Identity::from_text(&text).unwrap()
 }
@@ -207,7 +228,9 @@ fn nobody_there_is_an_error_with_a_remedy() {
             identity: identity.clone(),
             remote_ranks: None,
         });
-        Group::open(&spec, &registry(), options(), &mut |_| (), &StopFlag::new()).err().unwrap()
+        Group::open(&spec, &registry(), options(), &mut |_| (), &StopFlag::new())
+            .err()
+            .unwrap()
     };
     let refused = open(&format!("127.0.0.1:{port}"));
     assert!(matches!(refused, ControlError::Connect { .. }));
@@ -238,7 +261,14 @@ fn two_clients_queue_and_both_are_measured_alone() {
                 running.send(()).unwrap();
             }
         };
-        run_case(&spec, &hosts_case(&[("all", "run")]), &registry(), options(), &mut events, &first_stop)
+        run_case(
+            &spec,
+            &hosts_case(&[("all", "run")]),
+            &registry(),
+            options(),
+            &mut events,
+            &first_stop,
+        )
     });
     started.recv_timeout(Duration::from_secs(20)).unwrap();
     let mut queued = Vec::new();
@@ -249,7 +279,14 @@ fn two_clients_queue_and_both_are_measured_alone() {
         }
     };
     let spec = daemon.spec();
-    let second = run_case(&spec, &hosts_case(&[]), &registry(), options(), &mut events, &StopFlag::new());
+    let second = run_case(
+        &spec,
+        &hosts_case(&[]),
+        &registry(),
+        options(),
+        &mut events,
+        &StopFlag::new(),
+    );
     let first = first.join().unwrap();
     assert_eq!(queued.first(), Some(&1));
     assert!(second.error.is_none(), "{:?}", second.error);
@@ -275,7 +312,14 @@ fn a_shared_server_labels_results_that_overlapped() {
                 running.send(()).unwrap();
             }
         };
-        run_case(&spec, &hosts_case(&[("all", "run")]), &registry(), options(), &mut events, &stop)
+        run_case(
+            &spec,
+            &hosts_case(&[("all", "run")]),
+            &registry(),
+            options(),
+            &mut events,
+            &stop,
+        )
     });
     started.recv_timeout(Duration::from_secs(20)).unwrap();
     let second = daemon.run(&hosts_case(&[]));
@@ -296,11 +340,25 @@ fn limits_are_refused_by_name_and_places_run_out() {
     };
     let daemon = Running::start(limits, Timing::default());
     let mut group = daemon.group().unwrap();
-    let refused = group.run(&hosts_case(&[]), &mut |_| (), &StopFlag::new()).error.unwrap();
+    let refused = group
+        .run(&hosts_case(&[]), &mut |_| (), &StopFlag::new())
+        .error
+        .unwrap();
     assert_eq!(refused.class, FailureClass::Refused);
-    assert!(refused.message.contains("4 B") && refused.remedy.unwrap().contains("--size"), "{}", refused.message);
-    let again = group.run(&hosts_case(&[]), &mut |_| (), &StopFlag::new()).error.unwrap();
-    assert_eq!(again.class, FailureClass::Refused, "the session goes on after a refusal");
+    assert!(
+        refused.message.contains("4 B") && refused.remedy.unwrap().contains("--size"),
+        "{}",
+        refused.message
+    );
+    let again = group
+        .run(&hosts_case(&[]), &mut |_| (), &StopFlag::new())
+        .error
+        .unwrap();
+    assert_eq!(
+        again.class,
+        FailureClass::Refused,
+        "the session goes on after a refusal"
+    );
     let _second = daemon.group().unwrap();
     let third = daemon.group().err().expect("there were only two places");
     assert_eq!(third.exit_code(), 5);
@@ -322,7 +380,10 @@ fn a_run_beyond_the_time_limit_is_ended_in_order_and_says_so() {
     let error = result.error.unwrap();
     assert!(error.message.contains("limit of 300 ms"), "{error:?}");
     assert_eq!(error.class, FailureClass::Refused);
-    assert!(result.outcomes.iter().all(Option::is_some), "what was measured is there");
+    assert!(
+        result.outcomes.iter().all(Option::is_some),
+        "what was measured is there"
+    );
     let long = Case {
         stop: Stop::Duration {
             duration_ns: 400_000_000,
@@ -338,12 +399,18 @@ fn a_death_among_the_servers_ranks_is_told_and_the_daemon_goes_on() {
     let daemon = Running::ordinary();
     let result = daemon.run(&hosts_case(&[("0", "run"), ("1", "die")]));
     let error = result.error.unwrap();
-    assert!(error.message.contains("rank 1") && error.message.contains("signal 6"), "{error:?}");
+    assert!(
+        error.message.contains("rank 1") && error.message.contains("signal 6"),
+        "{error:?}"
+    );
     assert_eq!(result.outcomes[0].as_ref().unwrap().stop, StopReason::PeerLost);
     daemon.assert_serves();
     let result = daemon.run(&hosts_case(&[("0", "die"), ("1", "run")]));
     assert!(result.error.unwrap().message.contains("rank 0"));
-    assert!(result.outcomes[1].is_some(), "the server's rank delivers what it has");
+    assert!(
+        result.outcomes[1].is_some(),
+        "the server's rank delivers what it has"
+    );
     daemon.assert_serves();
 }
 
@@ -369,7 +436,10 @@ fn a_client_that_goes_frees_its_slot() {
     assert!(client.join().unwrap().error.is_some());
     let left = Instant::now();
     daemon.assert_serves();
-    assert!(left.elapsed() < Duration::from_secs(5), "the slot was not free in time");
+    assert!(
+        left.elapsed() < Duration::from_secs(5),
+        "the slot was not free in time"
+    );
 }
 
 #[test]
@@ -383,7 +453,14 @@ fn a_stopping_daemon_tells_its_clients() {
         }
     };
     let case = hosts_case(&[("all", "run")]);
-    let result = run_case(&daemon.spec(), &case, &registry(), options(), &mut events, &StopFlag::new());
+    let result = run_case(
+        &daemon.spec(),
+        &case,
+        &registry(),
+        options(),
+        &mut events,
+        &StopFlag::new(),
+    );
     let error = result.error.unwrap();
     assert!(error.message.contains("shutting down"), "{error:?}");
     for outcome in &result.outcomes {
@@ -399,7 +476,9 @@ fn strangers_never_hold_anybody_up() {
         ..Timing::default()
     };
     let daemon = Running::start(ServerLimits::default(), timing);
-    let idle: Vec<_> = (0..200).map(|_| TcpStream::connect(daemon.address).unwrap()).collect();
+    let idle: Vec<_> = (0..200)
+        .map(|_| TcpStream::connect(daemon.address).unwrap())
+        .collect();
     daemon.assert_serves();
     let garbage: [&[u8]; 6] = [
         b"GET / HTTP/1.1\r\n\r\n",
@@ -426,7 +505,10 @@ fn strangers_never_hold_anybody_up() {
         let mut left = Vec::new();
         // Shown out: the end of the stream or a reset, after an alert at most.
         let ended = (&mut &*stream).read_to_end(&mut left);
-        assert!(!matches!(ended, Err(e) if e.kind() == std::io::ErrorKind::WouldBlock), "a stranger stayed");
+        assert!(
+            !matches!(ended, Err(e) if e.kind() == std::io::ErrorKind::WouldBlock),
+            "a stranger stayed"
+        );
         assert!(left.len() < 64);
     }
     daemon.assert_serves();

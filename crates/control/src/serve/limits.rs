@@ -27,7 +27,11 @@ pub(super) fn check(case: &Case, ranks: &[u32], limits: &ServerLimits) -> Result
     check_shape(case, ranks)?;
     if ranks.len() > limits.ranks_max as usize || case.ranks.len() > 2 * limits.ranks_max as usize {
         return refuse(
-            format!("{} ranks are above this server's limit of {}", ranks.len(), limits.ranks_max),
+            format!(
+                "{} ranks are above this server's limit of {}",
+                ranks.len(),
+                limits.ranks_max
+            ),
             "use fewer ranks",
         );
     }
@@ -35,7 +39,10 @@ pub(super) fn check(case: &Case, ranks: &[u32], limits: &ServerLimits) -> Result
     if size > limits.message_bytes_max {
         let limit = format_size(limits.message_bytes_max);
         return refuse(
-            format!("messages of {} are above this server's limit of {limit}", format_size(size)),
+            format!(
+                "messages of {} are above this server's limit of {limit}",
+                format_size(size)
+            ),
             format!("use --size {limit} or less"),
         );
     }
@@ -69,7 +76,10 @@ fn check_time(case: &Case, limits: &ServerLimits) -> Result<(), Refusal> {
     if asked > limits.duration_ns_max {
         let limit = format_ns(limits.duration_ns_max as f64);
         return refuse(
-            format!("a run of {} is above this server's limit of {limit}", format_ns(asked as f64)),
+            format!(
+                "a run of {} is above this server's limit of {limit}",
+                format_ns(asked as f64)
+            ),
             format!("use --duration {limit} or less"),
         );
     }
@@ -77,20 +87,37 @@ fn check_time(case: &Case, limits: &ServerLimits) -> Result<(), Refusal> {
 }
 
 fn check_load(case: &Case, ranks: &[u32], limits: &ServerLimits) -> Result<(), Refusal> {
-    let own = || ranks.iter().filter_map(|r| case.ranks.get(*r as usize)).map(|rank| &rank.load);
+    let own = || {
+        ranks
+            .iter()
+            .filter_map(|r| case.ranks.get(*r as usize))
+            .map(|rank| &rank.load)
+    };
     let buffers = case.test.size_bytes().saturating_mul(BUFFERED_MESSAGES);
     let window = case.test.window().saturating_mul(WINDOW_ENTRY_BYTES);
     let raw = case.raw_samples_max.saturating_mul(RAW_SAMPLE_BYTES);
-    let load = own().map(|load| load.memory_bytes.max(load.touch_bytes)).max().unwrap_or(0);
-    let asked = buffers.saturating_add(window).saturating_add(raw).saturating_add(load);
+    let load = own()
+        .map(|load| load.memory_bytes.max(load.touch_bytes))
+        .max()
+        .unwrap_or(0);
+    let asked = buffers
+        .saturating_add(window)
+        .saturating_add(raw)
+        .saturating_add(load);
     if asked > limits.memory_bytes_max {
         let limit = format_size(limits.memory_bytes_max);
         return refuse(
-            format!("{} of memory are above this server's limit of {limit}", format_size(asked)),
+            format!(
+                "{} of memory are above this server's limit of {limit}",
+                format_size(asked)
+            ),
             "use a smaller window, fewer raw samples or less load",
         );
     }
-    let threads = own().map(|load| load.cpu_threads.saturating_add(load.log_threads)).max().unwrap_or(0);
+    let threads = own()
+        .map(|load| load.cpu_threads.saturating_add(load.log_threads))
+        .max()
+        .unwrap_or(0);
     if threads > limits.load_threads_max {
         let limit = limits.load_threads_max;
         return refuse(
@@ -114,7 +141,10 @@ fn check_rate(case: &Case, limits: &ServerLimits) -> Result<(), Refusal> {
         return Ok(());
     }
     refuse(
-        format!("this server accepts only streams paced at {}/s or less", format_size(limit)),
+        format!(
+            "this server accepts only streams paced at {}/s or less",
+            format_size(limit)
+        ),
         format!("use am_bw with --pace {}", limit / case.test.size_bytes().max(1)),
     )
 }
@@ -149,7 +179,11 @@ mod tests {
         assert!(of(|l| l.message_bytes_max = 1023).reason.contains("1023 B"));
         assert!(of(|l| l.duration_ns_max = 999_000_000).reason.contains("999 ms"));
         assert!(of(|l| l.memory_bytes_max = 4096).reason.contains("4 KiB"));
-        assert!(of(|l| l.rate_bytes_per_s_max = Some(10_240)).remedy.ends_with("--pace 10"));
+        assert!(
+            of(|l| l.rate_bytes_per_s_max = Some(10_240))
+                .remedy
+                .ends_with("--pace 10")
+        );
         assert!(of(|l| l.ranks_max = 0).reason.contains("ranks"));
         assert_eq!(of(|l| l.ranks_max = 0).code, RefusalCode::Limit);
     }
@@ -161,7 +195,11 @@ mod tests {
         assert!(check(&heavy, &[1], &ServerLimits::default()).is_err());
         heavy.ranks[1].load = Default::default();
         heavy.ranks[0].load.memory_bytes = u64::MAX;
-        assert_eq!(check(&heavy, &[1], &ServerLimits::default()), Ok(()), "the client's load is its own");
+        assert_eq!(
+            check(&heavy, &[1], &ServerLimits::default()),
+            Ok(()),
+            "the client's load is its own"
+        );
         heavy.ranks[1].load.cpu_threads = u32::MAX;
         assert!(check(&heavy, &[1], &ServerLimits::default()).is_err());
     }
@@ -182,7 +220,10 @@ mod tests {
     #[test]
     fn ranks_that_do_not_exist_are_refused() {
         for ranks in [&[][..], &[2], &[1, 1], &[u32::MAX]] {
-            assert!(check(&case(), ranks, &ServerLimits::default()).is_err(), "{ranks:?}");
+            assert!(
+                check(&case(), ranks, &ServerLimits::default()).is_err(),
+                "{ranks:?}"
+            );
         }
         let local = Case {
             group: GroupKind::Processes,

@@ -21,7 +21,10 @@ pub(super) fn bind(addresses: &[IpAddr], port: u16, some: bool) -> Result<Vec<Tc
     let mut refused = None;
     for address in addresses {
         // With any free port, the later addresses take the port that the first one got.
-        let port = listeners.first().and_then(|l| l.local_addr().ok()).map_or(port, |a| a.port());
+        let port = listeners
+            .first()
+            .and_then(|l| l.local_addr().ok())
+            .map_or(port, |a| a.port());
         let address = SocketAddr::new(*address, port);
         match bind_one(address) {
             Ok(listener) => listeners.push(listener),

@@ -131,9 +131,18 @@ pub struct Daemon {
 
 impl Daemon {
     /// Listen as `options` say, with the identity of `key`.
-    pub fn bind(options: ServeOptions, key: &KeyFile, stop: &StopFlag, log: Log) -> Result<Self, ControlError> {
+    pub fn bind(
+        options: ServeOptions,
+        key: &KeyFile,
+        stop: &StopFlag,
+        log: Log,
+    ) -> Result<Self, ControlError> {
         let tls = tls::server_config(key)?;
-        let listeners = listen::bind(&options.listen.addresses(), options.port, options.listen == Listen::Loopback)?;
+        let listeners = listen::bind(
+            &options.listen.addresses(),
+            options.port,
+            options.listen == Listen::Loopback,
+        )?;
         let addresses = listeners.iter().filter_map(|l| l.local_addr().ok()).collect();
         let shared = Shared {
             slots: Slots::new(options.limits.clients_max.max(1) as usize),
@@ -196,18 +205,20 @@ fn admit(shared: &Arc<Shared>, stream: TcpStream, client: SocketAddr) {
         Ok(visitor) => visitor,
         Err(error) => return shared.log(Some(client), format!("cannot keep the connection: {error}")),
     };
-    let spawned = std::thread::Builder::new().name(format!("client {id}")).spawn(move || {
-        let greeted = door::greet(&here, stream, client);
-        // No stranger any more, or gone.
-        drop(visitor);
-        match greeted {
-            Ok(known) => {
-                session::run(&here, id, client, known);
-                here.leave();
+    let spawned = std::thread::Builder::new()
+        .name(format!("client {id}"))
+        .spawn(move || {
+            let greeted = door::greet(&here, stream, client);
+            // No stranger any more, or gone.
+            drop(visitor);
+            match greeted {
+                Ok(known) => {
+                    session::run(&here, id, client, known);
+                    here.leave();
+                }
+                Err(why) => here.log(Some(client), why),
             }
-            Err(why) => here.log(Some(client), why),
-        }
-    });
+        });
     if let Err(error) = spawned {
         shared.log(Some(client), format!("cannot start a thread: {error}"));
     }

@@ -284,7 +284,9 @@ impl Session<'_> {
             run,
             running: request.ranks.iter().copied().collect(),
             forced: Forced::No,
-            until: now.saturating_add(limit).saturating_add(self.shared.options.timing.start),
+            until: now
+                .saturating_add(limit)
+                .saturating_add(self.shared.options.timing.start),
         });
         // First, so that the client knows of the run before its ranks speak.
         self.say(&SessionMessage::Started { run });
@@ -293,12 +295,15 @@ impl Session<'_> {
         };
         set.begin_run(self.shared.options.timing, now);
         for &rank in &request.ranks {
-            set.send(rank, &RankMessage::Prepare {
-                run,
+            set.send(
                 rank,
-                case: request.case.clone(),
-                bind_address: self.local_address,
-            });
+                &RankMessage::Prepare {
+                    run,
+                    rank,
+                    case: request.case.clone(),
+                    bind_address: self.local_address,
+                },
+            );
         }
     }
 
@@ -384,7 +389,10 @@ impl Session<'_> {
     }
 
     fn rank_gone(&mut self, rank: u32, reason: String) {
-        let running = self.active.as_ref().is_some_and(|active| active.running.contains(&rank));
+        let running = self
+            .active
+            .as_ref()
+            .is_some_and(|active| active.running.contains(&rank));
         if running {
             self.log(format!("rank {rank} went away: {reason}"));
             let message = RankMessage::Gone { reason };
@@ -418,7 +426,10 @@ impl Session<'_> {
         self.log(format!("ends: {why}"));
         self.leaving = true;
         self.waiting = None;
-        self.cancel(CancelCause::PeerLost, ORPHAN_GRACE.min(self.shared.options.timing.grace));
+        self.cancel(
+            CancelCause::PeerLost,
+            ORPHAN_GRACE.min(self.shared.options.timing.grace),
+        );
     }
 
     /// The daemon is asked to stop: in order at first, at once the second time.
@@ -460,7 +471,11 @@ impl Session<'_> {
 
     fn stop_in_order(&mut self) {
         let until = self.now() + self.shared.options.timing.orderly;
-        let Some(active) = self.active.as_mut().filter(|active| active.forced < Forced::Stopped) else {
+        let Some(active) = self
+            .active
+            .as_mut()
+            .filter(|active| active.forced < Forced::Stopped)
+        else {
             return;
         };
         active.forced = Forced::Stopped;
@@ -483,7 +498,10 @@ impl Session<'_> {
         }
         active.forced = Forced::Cancelled;
         active.until = until;
-        let message = RankMessage::Cancel { run: active.run, cause };
+        let message = RankMessage::Cancel {
+            run: active.run,
+            cause,
+        };
         if let Some(set) = &self.ranks {
             active.running.iter().for_each(|rank| set.send(*rank, &message));
         }

@@ -15,10 +15,7 @@ pub(super) enum Turn {
     /// The slot is yours.
     Yours,
     /// So many are ahead, the running ones included.
-    Ahead {
-        ahead: u32,
-        wait_ns_min: Option<u64>,
-    },
+    Ahead { ahead: u32, wait_ns_min: Option<u64> },
 }
 
 type Notify = Box<dyn Fn(Turn) + Send>;
@@ -104,7 +101,10 @@ impl Slots {
 
 impl Inner {
     fn running(&self) -> impl Iterator<Item = SessionId> + '_ {
-        self.holders.iter().filter(|(_, holder)| holder.running).map(|(session, _)| *session)
+        self.holders
+            .iter()
+            .filter(|(_, holder)| holder.running)
+            .map(|(session, _)| *session)
     }
 
     fn grant(&mut self) {
@@ -181,7 +181,11 @@ mod tests {
         let slots = Slots::new(1);
         let _turn = ask(&slots, 1);
         slots.run_begins(1, Some(Duration::from_secs(1000)));
-        let Ok(Turn::Ahead { wait_ns_min: Some(wait), .. }) = ask(&slots, 2).try_recv() else {
+        let Ok(Turn::Ahead {
+            wait_ns_min: Some(wait),
+            ..
+        }) = ask(&slots, 2).try_recv()
+        else {
             panic!("no wait told");
         };
         assert!(wait > 900_000_000_000);

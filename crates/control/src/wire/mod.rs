@@ -46,9 +46,16 @@ impl ReadDeadline {
     }
 
     /// Before a read: tell the socket, through `set_timeout`, how long it may take.
-    pub(crate) fn apply(&mut self, set_timeout: impl FnOnce(Option<Duration>) -> io::Result<()>) -> io::Result<()> {
+    pub(crate) fn apply(
+        &mut self,
+        set_timeout: impl FnOnce(Option<Duration>) -> io::Result<()>,
+    ) -> io::Result<()> {
         let Some(deadline) = self.deadline else {
-            return if std::mem::take(&mut self.limited) { set_timeout(None) } else { Ok(()) };
+            return if std::mem::take(&mut self.limited) {
+                set_timeout(None)
+            } else {
+                Ok(())
+            };
         };
         let left = deadline.saturating_duration_since(Instant::now());
         self.limited = true;

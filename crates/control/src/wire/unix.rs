@@ -52,7 +52,8 @@ impl Wire for UnixWire {
 
 impl WireReader for UnixReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.deadline.apply(|timeout| self.stream.set_read_timeout(timeout))?;
+        self.deadline
+            .apply(|timeout| self.stream.set_read_timeout(timeout))?;
         self.stream.read(buffer)
     }
 

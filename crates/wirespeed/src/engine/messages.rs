@@ -69,20 +69,31 @@ impl MessageRunner for Run<'_, '_> {
             (Layout::Short, true) => self.with::<P, _, true>(&mut link, Short::<true>::new(size)),
             (Layout::Bcopy, false) => self.with::<P, _, false>(&mut link, Bcopy::<false>::new(size)),
             (Layout::Bcopy, true) => self.with::<P, _, true>(&mut link, Bcopy::<true>::new(size)),
-            (Layout::Zcopy, false) => {
-                let sender = Zcopy::<false>::new(size, &mut link.port);
-                self.with::<P, _, false>(&mut link, sender)
-            }
-            (Layout::Zcopy, true) => {
-                let sender = Zcopy::<true>::new(size, &mut link.port);
-                self.with::<P, _, true>(&mut link, sender)
-            }
+            (Layout::Zcopy, check) => self.with_zcopy(&mut link, size, check),
         }?;
         Ok((finished, link.port.facts()))
     }
 }
 
 impl Run<'_, '_> {
+    fn with_zcopy<P: MessagePort>(
+        self,
+        link: &mut Wired<P>,
+        size: usize,
+        check: bool,
+    ) -> Result<Finished, MeasureError> {
+        if !P::ZCOPY {
+            return Err(MeasureError::Unsupported("this port has no zcopy".to_owned()));
+        }
+        if check {
+            let sender = Zcopy::<true>::new(size, &mut link.port);
+            self.with::<P, _, true>(link, sender)
+        } else {
+            let sender = Zcopy::<false>::new(size, &mut link.port);
+            self.with::<P, _, false>(link, sender)
+        }
+    }
+
     fn with<P: MessagePort, S: Sender, const CHECK: bool>(
         self,
         link: &mut Wired<P>,

@@ -271,6 +271,8 @@ fn wait_for_any<H: OnMessage>(port: &mut StreamPort<Sleep>, on: &mut H) -> Resul
 }
 
 impl<W: WaitMode> MessagePort for StreamPort<W> {
+    const ZCOPY: bool = true;
+
     #[inline(always)]
     fn send_short(&mut self, slot: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
         self.check_len(payload.len())?;
