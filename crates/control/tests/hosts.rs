@@ -523,14 +523,94 @@ fn a_trickling_stranger_is_shown_out_by_the_deadline() {
         ..Timing::default()
     };
     let daemon = Running::start(ServerLimits::default(), timing);
-    let mut stream = TcpStream::connect(daemon.address).unwrap();
-    let hello = [0x16u8, 3, 1, 0x02, 0, 1, 0, 0x01, 0xfc];
-    let mut bytes = hello.iter().chain(std::iter::repeat(&0));
+    let stream = TcpStream::connect(daemon.address).unwrap();
+    // The head of a TLS record, then its body byte by byte: each read of the server succeeds.
+    (&stream)
+        .write_all(&[0x16, 3, 1, 0x02, 0, 1, 0, 0x01, 0xfc, 3, 3])
+        .unwrap();
     eventually("the end of patience", || {
-        let byte = *bytes.clone().next().unwrap();
-        (&stream).write_all(&[byte]).is_err() || daemon.logged("turned away")
+        std::thread::sleep(Duration::from_millis(20));
+        (&stream).write_all(&[0]).is_err() || daemon.logged("turned away")
     });
-    let _ = bytes.next();
-    stream.flush().ok();
     daemon.assert_serves();
+}
+
+/// A wire between a client and the daemon that can be cut, or fall silent.
+struct Proxy {
+    address: SocketAddr,
+    silent: Arc<std::sync::atomic::AtomicBool>,
+    streams: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Proxy {
+    fn to(target: SocketAddr) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let proxy = Proxy {
+            address: listener.local_addr().unwrap(),
+            silent: Arc::default(),
+            streams: Arc::default(),
+        };
+        let (silent, streams) = (proxy.silent.clone(), proxy.streams.clone());
+        std::thread::spawn(move || {
+            let (client, _) = listener.accept().unwrap();
+            let server = TcpStream::connect(target).unwrap();
+            for (from, to) in [(&client, &server), (&server, &client)] {
+                let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                streams.lock().unwrap().push(from.try_clone().unwrap());
+                let silent = silent.clone();
+                std::thread::spawn(move || {
+                    let mut buffer = [0; 4096];
+                    while let Ok(n @ 1..) = from.read(&mut buffer) {
+                        if !silent.load(std::sync::atomic::Ordering::Acquire)
+                            && to.write_all(&buffer[..n]).is_err()
+                        {
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        proxy
+    }
+
+    fn cut(&self) {
+        for stream in self.streams.lock().unwrap().iter() {
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+        }
+    }
+}
+
+#[test]
+fn a_cut_or_silent_wire_is_noticed_by_both_ends() {
+    let _deadline = deadline(60);
+    let timing = Timing {
+        silence: Duration::from_millis(1200),
+        ..Timing::default()
+    };
+    for silent in [false, true] {
+        let daemon = Running::start(ServerLimits::default(), timing);
+        let proxy = Proxy::to(daemon.address);
+        let spec = GroupSpec::Hosts(HostsSpec {
+            address: proxy.address.to_string(),
+            identity: daemon.identity.clone(),
+            remote_ranks: None,
+        });
+        let mut options = options();
+        options.timing = timing;
+        let mut events = |event: GroupEvent| match event {
+            GroupEvent::Interval { rank: 0, .. } if silent => {
+                proxy.silent.store(true, std::sync::atomic::Ordering::Release);
+            }
+            GroupEvent::Interval { rank: 0, .. } => proxy.cut(),
+            _ => {}
+        };
+        let case = hosts_case(&[("all", "run")]);
+        let result = run_case(&spec, &case, &registry(), options, &mut events, &StopFlag::new());
+        let error = result.error.unwrap();
+        assert!(error.message.contains("the server is lost"), "{error:?}");
+        assert_eq!(error.message.contains("silent"), silent, "{error:?}");
+        assert!(result.outcomes[0].is_some(), "the survivor delivers");
+        assert!(result.outcomes[1].is_none());
+        daemon.assert_serves();
+    }
 }

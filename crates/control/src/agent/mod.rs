@@ -11,7 +11,8 @@ use crate::session::agent::{Action, AgentMachine, Start};
 use crate::wire::{Packet, ReceiveError, Receiver, unix};
 use bootstrap::AgentBootstrap;
 use shared::Shared;
-use std::io;
+use std::any::Any;
+use std::io::{self, Write as _};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::panic::AssertUnwindSafe;
@@ -37,6 +38,11 @@ pub fn run_stdio_agent(registry: &Registry) -> u8 {
     if stream.peer_addr().is_err() {
         return 2;
     }
+    // This process is nothing but a rank: one line instead of a backtrace, the cause travels to the coordinator.
+    std::panic::set_hook(Box::new(|info| {
+        let place = info.location().map(ToString::to_string).unwrap_or_default();
+        let _ = writeln!(io::stderr(), "wirespeed: a rank panicked at {place}");
+    }));
     let give_up = || std::process::exit(1);
     match run_agent(stream, registry, Timing::default(), give_up) {
         Ok(()) => 0,
@@ -147,10 +153,10 @@ fn measure_one(shared: &Shared, registry: &Registry, start: &Start) {
             class: classify(&error, told_to_cancel),
             error: error.to_string(),
         },
-        Err(_) => RankMessage::Failed {
+        Err(panic) => RankMessage::Failed {
             run,
             class: FailureClass::Failed,
-            error: "the measurement panicked; this is a defect of the transport or of wirespeed".into(),
+            error: describe_panic(&*panic),
         },
     };
     let _ = shared.sender().message(&failed);
@@ -170,6 +176,16 @@ fn send_outcome(shared: &Shared, start: &Start, outcome: Outcome) {
             error: format!("the outcome could not be sent: {error}"),
         });
     }
+}
+
+/// A panic of a measurement in one line.
+pub(crate) fn describe_panic(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!(
+        "the measurement panicked, which is a defect: {}",
+        text.unwrap_or("no reason given")
+    )
 }
 
 /// What kind of failure `error` is. After the coordinator's cancel every failure is a consequence.

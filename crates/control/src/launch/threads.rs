@@ -1,6 +1,6 @@
 //! Ranks as threads of this process: no channel, no frames; they meet through the library's own thread bootstrap.
 
-use crate::agent::classify;
+use crate::agent::{classify, describe_panic};
 use crate::coordinator::{GroupEvent, GroupResult};
 use crate::session::Timing;
 use crate::session::group::Failure;
@@ -197,9 +197,9 @@ fn start_thread(
                 Ok(result) => result.map_err(|error: MeasureError| {
                     Failure::new(classify(&error, false), format!("rank {rank}: {error}"))
                 }),
-                Err(_) => {
+                Err(panic) => {
                     bootstrap.cancel().cancel(CancelReason::PeerLost);
-                    let text = format!("rank {rank}: the measurement panicked; this is a defect");
+                    let text = format!("rank {rank}: {}", describe_panic(&*panic));
                     Err(Failure::new(FailureClass::Failed, text))
                 }
             };

@@ -9,6 +9,8 @@ mod limits;
 mod listen;
 mod session;
 mod slots;
+#[cfg(test)]
+mod tests;
 
 use crate::auth::keyfile::KeyFile;
 use crate::auth::{Identity, tls};

@@ -66,6 +66,7 @@ impl WireReader for UnixReader {
 mod tests {
     use super::*;
     use crate::wire::{Packet, ReceiveError};
+    use std::time::Duration;
     use wirespeed_schema::message::RankMessage;
 
     #[test]
