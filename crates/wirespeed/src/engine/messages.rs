@@ -155,7 +155,11 @@ impl Prelude {
             round(count_now, last)?;
             let now = clock.now();
             let op_ticks = (now - before) as f64 / count_now as f64;
-            self.op_ticks = if self.op_ticks > 0.0 { self.op_ticks.min(op_ticks) } else { op_ticks };
+            self.op_ticks = if self.op_ticks > 0.0 {
+                self.op_ticks.min(op_ticks)
+            } else {
+                op_ticks
+            };
             self.warmup_operations += count_now;
             if last {
                 return Ok(());
