@@ -12,9 +12,12 @@ pub mod port;
 pub mod registry;
 pub mod waiter;
 
+mod local;
 mod stream_socket;
 
+pub mod inproc;
 pub mod null;
+pub mod shm;
 pub mod tcp;
 pub mod unix;
 

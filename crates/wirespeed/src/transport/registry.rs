@@ -79,6 +79,8 @@ impl Registry {
         Registry {
             entries: vec![
                 Entry::of::<super::null::Null>(),
+                Entry::of::<super::inproc::Inproc>(),
+                Entry::of::<super::shm::Shm>(),
                 Entry::of::<super::unix::Unix>(),
                 Entry::of::<super::tcp::Tcp>(),
             ],
