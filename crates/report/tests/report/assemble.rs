@@ -222,7 +222,7 @@ fn the_worst_case_decides_the_status_of_the_run() {
     assert_eq!(run_status(&[ok.clone(), skipped.clone()], false), Status::Ok);
     assert_eq!(run_status(&[skipped], false), Status::Failed);
     assert_eq!(run_status(&[ok.clone(), failed], false), Status::Failed);
-    assert_eq!(run_status(&[ok.clone()], true), Status::Interrupted);
+    assert_eq!(run_status(std::slice::from_ref(&ok), true), Status::Interrupted);
     assert_eq!(run_status(&[wrong, ok.clone()], true), Status::WrongData);
     assert!(
         without_outcomes(&ok)

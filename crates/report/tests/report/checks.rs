@@ -3,7 +3,7 @@
 use crate::fixture::*;
 use wirespeed_report::{Limits, case_result, repetition, run_remarks};
 use wirespeed_schema::Test;
-use wirespeed_schema::case::IdlePolicy;
+use wirespeed_schema::case::{IdlePolicy, Role};
 use wirespeed_schema::outcome::{Outcome, StopReason};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Severity};
 
@@ -242,4 +242,21 @@ fn remarks_are_ranked_and_each_code_stands_once() {
             .windows(2)
             .all(|pair| pair[0].severity >= pair[1].severity)
     );
+}
+
+#[test]
+fn a_target_that_counts_must_agree_with_the_origin() {
+    let gets = |at_target: u64| {
+        result(case("shm", get(8), 20_000), 1, |_| {
+            let mut source = outcome(0, Role::Source, 30_000_000);
+            source.sent = count(20_000, 8);
+            let mut sink = outcome(1, Role::Sink, 30_000_000);
+            sink.received = count(at_target, 8);
+            vec![source, sink]
+        })
+        .status
+    };
+    // A target that takes no part counts nothing.
+    assert_eq!((gets(20_000), gets(0)), (CaseStatus::Ok, CaseStatus::Ok));
+    assert_eq!(gets(19_999), CaseStatus::WrongData);
 }
