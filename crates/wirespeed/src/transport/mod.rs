@@ -12,7 +12,14 @@ pub mod port;
 pub mod registry;
 pub mod waiter;
 
+mod local;
+mod stream_socket;
+
+pub mod inproc;
 pub mod null;
+pub mod shm;
+pub mod tcp;
+pub mod unix;
 
 use crate::measure::MeasureError;
 use bootstrap::{Bootstrap, BootstrapError};
@@ -188,6 +195,8 @@ pub trait Transport: Sized + 'static {
     const TAGGED: Support;
     /// Put, get, atomics: `engine::one_sided::<Self>`.
     const ONE_SIDED: Support;
+    /// Whether payload bytes reach the peer, so that they can be checked.
+    const CARRIES_PAYLOAD: bool = true;
     /// Its options, parsed.
     type Options: 'static;
 
