@@ -191,6 +191,7 @@ fn early_ends_are_partial_or_failed_with_cause_and_remedy() {
     let cut = result(case("tcp", am_lat(64), 1000), 1, |_| {
         let mut ends = ping_pong(64, 1000, 1000.0);
         ends[0].stop = StopReason::PeerLost;
+        ends[1].stop = StopReason::Failed;
         ends[1].error = Some("killed".into());
         ends
     });
