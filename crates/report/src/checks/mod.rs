@@ -1,6 +1,6 @@
 //! Invariants and circumstances of a result: remarks, worst first, each with a stable code, a cause and a remedy.
 //!
-//! [`data`] and [`laws`] check what must hold whatever the machine does; [`conditions`] and [`clock`] say what may have
+//! `data` and `laws` check what must hold whatever the machine does; `conditions` and `clock` say what may have
 //! bent the number. No check may alter a figure.
 
 mod clock;
