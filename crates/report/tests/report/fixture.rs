@@ -233,7 +233,7 @@ pub fn example() -> Run {
             let ack_ns = elapsed_ns as f64 / n as f64 * 40.0;
             cases.push(result(
                 case(transport, Test::AmBw(stream(size_bytes, 64)), n),
-                3,
+                2,
                 |index| {
                     one_way_stream(
                         size_bytes,
