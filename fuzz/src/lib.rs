@@ -11,11 +11,12 @@ use wirespeed_schema::{Plan, Run};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 4] = [
+pub const TARGETS: [Target; 5] = [
     ("units", units),
     ("plan", plan),
     ("run_document", run_document),
     ("ring", ring),
+    ("frame", frame),
 ];
 
 /// Sizes, durations, counts, lists and ranges as typed by a user.
@@ -114,4 +115,9 @@ pub fn ring(data: &[u8]) {
             }
         }
     }
+}
+
+/// A control connection: frames cut at arbitrary places, and every message that they may hold.
+pub fn frame(data: &[u8]) {
+    wirespeed_control::frame::fuzz_frame(data);
 }
