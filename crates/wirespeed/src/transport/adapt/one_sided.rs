@@ -29,11 +29,7 @@ pub fn limits(messages: [SizeLimit; 3]) -> ([SizeLimit; 3], [SizeLimit; 3]) {
     let [short, bcopy, _] = messages;
     let no_zcopy = SizeLimit::Lacks(NO_ZCOPY);
     let put = [short, bcopy, no_zcopy];
-    let get = [
-        SizeLimit::Lacks("a get has nothing to inline"),
-        bcopy,
-        no_zcopy,
-    ];
+    let get = [SizeLimit::Lacks("a get has nothing to inline"), bcopy, no_zcopy];
     (put, get)
 }
 
@@ -129,7 +125,9 @@ impl<P: MessagePort> OneSidedOver<P> {
             while let Some(&reply) = peer.replies.front() {
                 let sent = match reply {
                     Reply::Data { from, len } => {
-                        port.send_bcopy(slot, Kind::Data.with_count(0), len, |room| region.read(from, room))?
+                        port.send_bcopy(slot, Kind::Data.with_count(0), len, |room| {
+                            region.read(from, room)
+                        })?
                     }
                     Reply::Value(value) => {
                         port.send_short(slot, Kind::Value.with_count(0), &value.to_le_bytes())?

@@ -46,9 +46,20 @@ pub enum Kind {
 impl Kind {
     fn of(header: u64) -> Option<Kind> {
         use Kind::*;
-        [Put, Add, FetchAdd, Swap, CompareSwap, Get, Data, Value, Ask, Applied]
-            .into_iter()
-            .find(|kind| *kind as u64 == header >> OP_SHIFT)
+        [
+            Put,
+            Add,
+            FetchAdd,
+            Swap,
+            CompareSwap,
+            Get,
+            Data,
+            Value,
+            Ask,
+            Applied,
+        ]
+        .into_iter()
+        .find(|kind| *kind as u64 == header >> OP_SHIFT)
     }
 
     /// The kind of an atomic operation.
