@@ -6,7 +6,7 @@
 
 use super::meter::{Meter, batch_for};
 use super::payload::{Bcopy, Sender, Short, ZCOPY_SLOTS, Zcopy};
-use super::phases::Prelude;
+use super::phases::{self, Prelude};
 use super::pingpong::{Arrival, Requester, SETTLE_ROUND_TRIPS, hot_answer};
 use super::rank::{Finished, Rank};
 use super::stream::{Flow, Incoming, Outgoing, Sink, Source};
@@ -111,10 +111,8 @@ impl Run<'_, '_> {
 }
 
 /// Meet the other ranks; meanwhile only sends move: a peer that is ahead may have sent already.
-fn meet<P: MessagePort>(rank: &Rank, link: &mut Wired<P>) -> Result<(), LinkError> {
-    let mut failed = None;
-    rank.barrier(&mut || failed = failed.or(link.port.flush().err()))?;
-    failed.map_or(Ok(()), Err)
+pub fn meet<P: MessagePort>(rank: &Rank, link: &mut Wired<P>) -> Result<(), LinkError> {
+    phases::meet(rank, || link.port.flush().map(drop))
 }
 
 fn idle<P: MessagePort>(rank: &Rank, link: &mut Wired<P>, meter: Meter) -> Finished {
