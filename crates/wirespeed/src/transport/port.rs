@@ -9,6 +9,7 @@
 //!   known only from an answer.
 //! - **Peer death**: a call that can notice it returns [`LinkError::Closed`]; every `wait` looks at the cancel flag and
 //!   returns [`LinkError::Cancelled`] within 100 ms of its being set.
+//! - **Lossy** ports return from `wait` within 10 ms also when nothing comes: what it waits for may be lost.
 //! - **Malformed data** from a peer is [`LinkError::Corrupt`], never a panic and never out-of-bounds access.
 //! - No port allocates, locks or logs between connect and close, except links over HTTP.
 //!

@@ -301,7 +301,9 @@ impl MessagePort for UringPort {
         pack: impl FnOnce(&mut [u8]),
     ) -> Result<Post, LinkError> {
         if len > self.message_bytes_max {
-            return Err(LinkError::Unsupported("a message longer than the port was opened for"));
+            return Err(LinkError::Unsupported(
+                "a message longer than the port was opened for",
+            ));
         }
         if !self.has_room(slot).map_err(|e| self.explain(e))? {
             return Ok(Post::Busy);

@@ -187,7 +187,9 @@ impl<W> StreamPort<W> {
     #[inline(always)]
     fn check_len(&self, len: usize) -> Result<(), LinkError> {
         if len > self.message_bytes_max {
-            return Err(LinkError::Unsupported("a message longer than the port was opened for"));
+            return Err(LinkError::Unsupported(
+                "a message longer than the port was opened for",
+            ));
         }
         Ok(())
     }
