@@ -89,8 +89,15 @@ fn tests_of(size: u64) -> Vec<Test> {
             tests.push(Test::GetBw(rma(32)));
         }
     }
-    let tagged = |window_msgs| Tagged { size_bytes: size, window_msgs };
-    tests.extend([Test::TagLat(tagged(1)), Test::TagBw(tagged(1)), Test::TagBw(tagged(64))]);
+    let tagged = |window_msgs| Tagged {
+        size_bytes: size,
+        window_msgs,
+    };
+    tests.extend([
+        Test::TagLat(tagged(1)),
+        Test::TagBw(tagged(1)),
+        Test::TagBw(tagged(64)),
+    ]);
     if size == 4 || size == 8 {
         for outstanding_ops in [1, 16] {
             let atomic = Atomic {

@@ -5,6 +5,7 @@
 //! last barrier so that nobody closes while a peer still waits.
 
 use super::datagram;
+use super::hub;
 use super::meter::{Meter, batch_for};
 use super::payload::{Bcopy, Sender, Short, ZCOPY_SLOTS, Zcopy};
 use super::phases::{self, Prelude};
@@ -108,6 +109,8 @@ impl Run<'_, '_> {
             (Test::AmBibw(p), Role::Source | Role::Sink) => {
                 source::<P, S, CHECK, true>(rank, link, meter, sender, p)
             }
+            (Test::HubLat(p), Role::Hub) => hub::hub::<P, S, CHECK>(rank, link, meter, sender, p.fan_out)?,
+            (Test::HubLat(_), Role::Worker) => answer(rank, link, meter, sender, arrival),
             (test, role) => {
                 return Err(MeasureError::Usage(format!(
                     "{} has no role {role:?}",

@@ -7,6 +7,7 @@ mod attached;
 mod datagram;
 mod floor;
 mod header;
+mod hub;
 mod messages;
 mod meter;
 mod one_sided;

@@ -234,9 +234,5 @@ fn sink<P: TaggedPort, T: Pattern, const CHECK: bool>(
         Ok(meter.stop_reason())
     };
     let end = run();
-    prelude.finished(
-        end,
-        elapsed_ticks,
-        meter.finish(series.into_iter().collect()),
-    )
+    prelude.finished(end, elapsed_ticks, meter.finish(series.into_iter().collect()))
 }

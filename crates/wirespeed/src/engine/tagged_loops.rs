@@ -167,9 +167,7 @@ impl<P: TaggedPort, const CHECK: bool> Matched<P, CHECK> {
     #[inline(always)]
     fn arrived(&mut self, number: u64, slot: usize) {
         if CHECK {
-            self.port
-                .buffer()
-                .read(self.places.slot(slot), &mut self.scratch);
+            self.port.buffer().read(self.places.slot(slot), &mut self.scratch);
             if !payload::matches(number, self.places.size, &self.scratch) {
                 self.tally.faults.corrupt_messages += 1;
             }
