@@ -2,16 +2,19 @@
 
 use super::{Consumer, Memory, Producer};
 use crate::sync::doorbell;
+use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// A tiny ring of checked words. Payload words are relaxed atomics: reading an old one is possible in the model and
-/// found by value.
+/// A tiny ring of checked words. Headers and payloads are relaxed atomics, so that an old value can be read and is found
+/// by value; beside each word stands a cell whose accesses the checker wants ordered, so that overwriting what the
+/// other side may still be reading is found too.
 #[derive(Clone)]
 struct Model(Arc<Words>);
 
 struct Words {
     data: Vec<AtomicU32>,
+    owned: Vec<UnsafeCell<()>>,
     tail: AtomicUsize,
 }
 
@@ -19,6 +22,7 @@ impl Model {
     fn new(capacity: usize) -> Self {
         Model(Arc::new(Words {
             data: (0..capacity / 4).map(|_| AtomicU32::new(0)).collect(),
+            owned: (0..capacity / 4).map(|_| UnsafeCell::new(())).collect(),
             tail: AtomicUsize::new(0),
         }))
     }
@@ -46,6 +50,7 @@ impl Memory for Model {
         let words = data.len() / 4;
         for i in [0, words - 1] {
             let word = u32::from_ne_bytes([data[4 * i], data[4 * i + 1], data[4 * i + 2], data[4 * i + 3]]);
+            self.0.owned[offset / 4 + i].with_mut(|_| ());
             self.0.data[offset / 4 + i].store(word, Ordering::Relaxed);
         }
     }
@@ -59,7 +64,11 @@ impl Memory for Model {
 
     unsafe fn read<R>(&self, offset: usize, len: usize, read: impl FnOnce(&[u8]) -> R) -> R {
         let words = &self.0.data[offset / 4..(offset + len) / 4];
-        let load = |i: usize| words[i].load(Ordering::Relaxed).to_ne_bytes();
+        let load = |i: usize| {
+            let word = words[i].load(Ordering::Relaxed).to_ne_bytes();
+            self.0.owned[offset / 4 + i].with(|_| ());
+            word
+        };
         let copy = [load(0), load(words.len() - 1)].concat();
         read(&copy)
     }
