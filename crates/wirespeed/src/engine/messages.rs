@@ -4,23 +4,22 @@
 //! settle in-band (a barrier over a control channel leaves ranks up to a millisecond apart), the measured phase, and a
 //! last barrier so that nobody closes while a peer still waits.
 
-use super::meter::{Measured, Meter, batch_for};
+use super::datagram;
+use super::meter::{Meter, batch_for};
 use super::payload::{Bcopy, Sender, Short, ZCOPY_SLOTS, Zcopy};
+use super::phases::Prelude;
 use super::pingpong::{Arrival, Requester, SETTLE_ROUND_TRIPS, hot_answer};
 use super::rank::{Finished, Rank};
 use super::stream::{Flow, Incoming, Outgoing, Sink, Source};
 use super::wired::Wired;
 use crate::measure::MeasureError;
 use crate::transport::bootstrap::Bootstrap;
-use crate::transport::port::{LinkError, MessagePort};
+use crate::transport::port::{Facts, LinkError, MessagePort};
 use crate::transport::registry::Report;
 use crate::transport::{MessageRunner, Messages, Needs};
 use wirespeed_schema::case::{Case, Role};
 use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
 use wirespeed_schema::test::{Layout, Stream, Test};
-
-/// First round of the warm-up; rounds double.
-const WARMUP_FIRST_ROUND: u64 = 16;
 
 /// Run a test on active messages as one rank of the group.
 pub fn messages<T: Messages>(
@@ -59,7 +58,7 @@ struct Run<'a, 'r> {
 }
 
 impl MessageRunner for Run<'_, '_> {
-    type Output = Result<(Finished, crate::transport::port::Facts), MeasureError>;
+    type Output = Result<(Finished, Facts), MeasureError>;
 
     fn run<P: MessagePort>(self, port: P) -> Self::Output {
         let case = self.rank.case;
@@ -70,33 +69,51 @@ impl MessageRunner for Run<'_, '_> {
             (Layout::Short, true) => self.with::<P, _, true>(&mut link, Short::<true>::new(size)),
             (Layout::Bcopy, false) => self.with::<P, _, false>(&mut link, Bcopy::<false>::new(size)),
             (Layout::Bcopy, true) => self.with::<P, _, true>(&mut link, Bcopy::<true>::new(size)),
-            (Layout::Zcopy, false) => {
-                let sender = Zcopy::<false>::new(size, &mut link.port);
-                self.with::<P, _, false>(&mut link, sender)
-            }
-            (Layout::Zcopy, true) => {
-                let sender = Zcopy::<true>::new(size, &mut link.port);
-                self.with::<P, _, true>(&mut link, sender)
-            }
+            (Layout::Zcopy, check) => self.with_zcopy(&mut link, size, check),
         }?;
         Ok((finished, link.port.facts()))
     }
 }
 
 impl Run<'_, '_> {
+    fn with_zcopy<P: MessagePort>(
+        self,
+        link: &mut Wired<P>,
+        size: usize,
+        check: bool,
+    ) -> Result<Finished, MeasureError> {
+        if !P::ZCOPY {
+            return Err(MeasureError::Unsupported("this port has no zcopy".to_owned()));
+        }
+        if check {
+            let sender = Zcopy::<true>::new(size, &mut link.port);
+            self.with::<P, _, true>(link, sender)
+        } else {
+            let sender = Zcopy::<false>::new(size, &mut link.port);
+            self.with::<P, _, false>(link, sender)
+        }
+    }
+
     fn with<P: MessagePort, S: Sender, const CHECK: bool>(
         self,
         link: &mut Wired<P>,
         sender: S,
     ) -> Result<Finished, MeasureError> {
         let Run { rank, report } = self;
-        let meter = Meter::new(rank.case, &rank.timebase, &rank.cancel, report);
+        let meter = Meter::new(rank.case, rank.spec.cpu, &rank.timebase, &rank.cancel, report);
+        if P::LOSSY {
+            return datagram::run::<P, S, CHECK>(rank, link, meter, sender);
+        }
         let size = rank.case.test.size_bytes() as usize;
         let arrival = Arrival::<CHECK>::new(size);
         Ok(match (&rank.case.test, rank.spec.role) {
             (_, Role::Idle) => idle(rank, link, meter),
             (Test::AmLat(_), Role::Source) => request(rank, link, meter, Requester { sender, arrival }),
             (Test::AmLat(_), Role::Sink) => answer(rank, link, meter, sender, arrival),
+            // A rank that is its own peer is both ends of its stream.
+            (Test::AmBw(p), Role::Source) if rank.is_own_peer() => {
+                source::<P, S, CHECK, true>(rank, link, meter, sender, p)
+            }
             (Test::AmBw(p), Role::Source) => source::<P, S, CHECK, false>(rank, link, meter, sender, p),
             (Test::AmBw(p), Role::Sink) => sink::<P, CHECK>(rank, link, meter, p),
             (Test::AmBibw(p), Role::Source | Role::Sink) => {
@@ -112,67 +129,6 @@ impl Run<'_, '_> {
     }
 }
 
-/// What comes before the measured phase.
-#[derive(Default)]
-struct Prelude {
-    warmup_operations: u64,
-    first_operation_ticks: Option<u64>,
-    /// Ticks that one operation takes, from the quickest round of the warm-up: a round may be preempted.
-    op_ticks: f64,
-}
-
-impl Prelude {
-    fn finished(
-        self,
-        end: Result<StopReason, LinkError>,
-        elapsed_ticks: u64,
-        measured: Measured,
-    ) -> Finished {
-        Finished {
-            measured,
-            elapsed_ticks,
-            warmup_operations: self.warmup_operations,
-            first_operation_ticks: self.first_operation_ticks,
-            end,
-        }
-    }
-
-    /// Rounds of 16, 32, 64 .. operations until the warm-up's count or time is reached; `round(n, last)` does them.
-    fn warm_up(
-        &mut self,
-        rank: &Rank,
-        mut round: impl FnMut(u64, bool) -> Result<(), LinkError>,
-    ) -> Result<(), LinkError> {
-        let clock = rank.timebase.clock;
-        let limit_ticks = rank.timebase.to_ticks(rank.case.warmup_ns_max);
-        let started = clock.now();
-        let mut count = WARMUP_FIRST_ROUND;
-        loop {
-            let left = rank.case.warmup_iterations.saturating_sub(self.warmup_operations);
-            let last = left <= count || rank.cancel.stop_requested();
-            let count_now = count.min(left).max(1);
-            let before = clock.now();
-            round(count_now, last)?;
-            let now = clock.now();
-            let op_ticks = (now - before) as f64 / count_now as f64;
-            self.op_ticks = if self.op_ticks > 0.0 {
-                self.op_ticks.min(op_ticks)
-            } else {
-                op_ticks
-            };
-            self.warmup_operations += count_now;
-            if last {
-                return Ok(());
-            }
-            if now - started >= limit_ticks {
-                self.warmup_operations += 1;
-                return round(1, true);
-            }
-            count *= 2;
-        }
-    }
-}
-
 /// Meet the other ranks; meanwhile only sends move: a peer that is ahead may have sent already.
 fn meet<P: MessagePort>(rank: &Rank, link: &mut Wired<P>) -> Result<(), LinkError> {
     let mut failed = None;
@@ -180,7 +136,7 @@ fn meet<P: MessagePort>(rank: &Rank, link: &mut Wired<P>) -> Result<(), LinkErro
     failed.map_or(Ok(()), Err)
 }
 
-fn idle<P: MessagePort>(rank: &Rank, link: &mut Wired<P>, meter: Meter) -> Finished {
+pub(super) fn idle<P: MessagePort>(rank: &Rank, link: &mut Wired<P>, meter: Meter) -> Finished {
     // The ranks at work take three barriers; this one keeps them company.
     let end = (0..3)
         .try_for_each(|_| meet(rank, link))
@@ -210,11 +166,12 @@ fn request<P: MessagePort, S: Sender, const CHECK: bool>(
         })?;
         link.drain()?;
         series.batch_ops = batch_for(prelude.op_ticks, &rank.timebase);
+        meter.arm();
         meet(rank, link)?;
         requester.phase(link, &mut ignored, clock, SETTLE_ROUND_TRIPS)?;
         meter.start();
         let result = requester.measure(link, &mut series, &mut meter, prelude.op_ticks);
-        elapsed_ticks = meter.elapsed_ticks();
+        elapsed_ticks = meter.stop();
         let stop = result?;
         link.drain()?;
         meet(rank, link)?;
@@ -243,11 +200,12 @@ fn answer<P: MessagePort, S: Sender, const CHECK: bool>(
         phase(link, &mut arrival)?;
         phase(link, &mut arrival)?;
         prelude.warmup_operations = arrival.tally.received.messages;
+        meter.arm();
         meet(rank, link)?;
         phase(link, &mut arrival)?;
         meter.start();
         let result = phase(link, &mut arrival);
-        elapsed_ticks = meter.elapsed_ticks();
+        elapsed_ticks = meter.stop();
         meter.tally = arrival.tally;
         meter.tally.sent = arrival.tally.received;
         result?;
@@ -259,7 +217,7 @@ fn answer<P: MessagePort, S: Sender, const CHECK: bool>(
 }
 
 /// Ticks between two sends of a paced stream, 0 for none.
-fn pace_ticks(rank: &Rank, stream: &Stream) -> f64 {
+pub(super) fn pace_ticks(rank: &Rank, stream: &Stream) -> f64 {
     stream
         .pace_msg_per_s
         .map_or(0.0, |rate| 1e9 / rate as f64 / rank.timebase.ns_per_tick())
@@ -301,6 +259,7 @@ fn source<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
             source.round::<P, BOTH>(link, clock, (count, last))
         })?;
         link.drain()?;
+        meter.arm();
         meet(rank, link)?;
         source.phase::<P, BOTH>(link, clock, 1)?;
         source.out = new_outgoing(&meter);
@@ -308,13 +267,14 @@ fn source<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
         meter.start();
         let (stop, elapsed) = source.measure::<P, BOTH>(link, &mut meter, prelude.op_ticks)?;
         elapsed_ticks = elapsed;
+        meter.stop();
         link.drain()?;
         meet(rank, link)?;
         Ok(stop)
     };
     let end = run(&mut source);
     if end.is_err() && elapsed_ticks == 0 {
-        elapsed_ticks = meter.elapsed_ticks();
+        elapsed_ticks = meter.stop();
     }
     prelude.finished(
         end,
@@ -344,12 +304,14 @@ fn sink<P: MessagePort, const CHECK: bool>(
         prelude.warmup_operations = sink.flow.received();
         prelude.op_ticks = sink.incoming.elapsed_ticks() as f64 / prelude.warmup_operations.max(1) as f64;
         link.drain()?;
+        meter.arm();
         meet(rank, link)?;
         sink.phase(link, clock)?;
         sink.incoming = new_incoming(&meter);
         sink.incoming.intervals.batch_ops = batch_for(prelude.op_ticks.max(1.0), &rank.timebase);
         meter.start();
         sink.measure(link, &mut meter, prelude.op_ticks.max(1.0))?;
+        meter.stop();
         link.drain()?;
         meet(rank, link)?;
         Ok(meter.stop_reason())

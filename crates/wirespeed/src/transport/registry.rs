@@ -81,6 +81,9 @@ impl Registry {
                 Entry::of::<super::null::Null>(),
                 Entry::of::<super::inproc::Inproc>(),
                 Entry::of::<super::shm::Shm>(),
+                Entry::of::<super::unix::Unix>(),
+                Entry::of::<super::tcp::Tcp>(),
+                Entry::of::<super::udp::Udp>(),
             ],
         }
     }

@@ -1,0 +1,198 @@
+//! From outcomes to published figures: repetitions, cases, the status of a run.
+//!
+//! Every figure is listed in [`crate::tags`] and defined in docs/metrics.md. Outcomes come from other processes: they
+//! may be missing, inconsistent or absurd, and nothing here may panic on them.
+
+mod flows;
+mod latency;
+mod over_runs;
+
+pub use flows::{Flow, flows, in_flight_mean_msgs};
+pub(crate) use flows::{peer_of, sum, sum_faults};
+pub use latency::merged_samples;
+
+use crate::checks::{self, Limits};
+use std::collections::BTreeMap;
+use wirespeed_schema::finite::Finite;
+use wirespeed_schema::outcome::StopReason;
+use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition, Status, Withheld};
+use wirespeed_schema::{Case, Outcome};
+
+/// Figures by tag.
+pub type Metrics = BTreeMap<String, Metric>;
+
+/// Figures of one repetition from what every rank saw (any order), and the quantiles that lack samples.
+pub fn repetition_metrics(case: &Case, outcomes: &[Outcome]) -> (Metrics, Vec<Withheld>) {
+    let mut metrics = Metrics::new();
+    latency::add(&mut metrics, case, outcomes);
+    flows::add(&mut metrics, case, outcomes);
+    let withheld = latency::withheld(&metrics);
+    (metrics, withheld)
+}
+
+/// A repetition with its figures. `setup_ns` is the time from the start of the ranks to the first barrier,
+/// `overlapping_sessions` the number of other sessions that the far end measured meanwhile.
+pub fn repetition(
+    case: &Case,
+    index: u32,
+    mut outcomes: Vec<Outcome>,
+    setup_ns: u64,
+    overlapping_sessions: u32,
+) -> Repetition {
+    outcomes.sort_by_key(|outcome| outcome.rank);
+    let (mut metrics, _) = repetition_metrics(case, &outcomes);
+    insert(&mut metrics, "setup_ns", setup_ns as f64, 1);
+    Repetition {
+        index,
+        outcomes,
+        metrics,
+        setup_ns,
+        overlapping_sessions,
+    }
+}
+
+/// A case with figures over all repetitions, status and remarks. No repetition at all gives `Failed`.
+pub fn case_result(case: Case, repetitions: Vec<Repetition>, limits: &Limits) -> CaseResult {
+    if repetitions.is_empty() {
+        return failed_case(case, "no repetition was measured", None);
+    }
+    let (metrics, withheld) = over_runs::figures(&repetitions);
+    let (remarks, wrong_data) = checks::remarks(&case, &repetitions, &metrics, limits);
+    let end = early_end(&case, &repetitions);
+    let measured = repetitions
+        .iter()
+        .any(|repetition| repetition.metrics.keys().any(|tag| tag != "setup_ns"));
+    let status = match (&end, wrong_data) {
+        (_, true) => CaseStatus::WrongData,
+        (Some(_), _) if measured => CaseStatus::Partial,
+        (Some(_), _) => CaseStatus::Failed,
+        (None, _) => CaseStatus::Ok,
+    };
+    let (error, remedy) = end.map_or((None, None), |(error, remedy)| (Some(error), Some(remedy)));
+    CaseResult {
+        case,
+        status,
+        error,
+        remedy,
+        metrics,
+        withheld,
+        remarks,
+        repetitions,
+    }
+}
+
+/// A case that an error kept from being measured.
+pub fn failed_case(case: Case, error: impl Into<String>, remedy: Option<String>) -> CaseResult {
+    unmeasured(case, CaseStatus::Failed, error.into(), remedy)
+}
+
+/// A case that the transport cannot do here; `reason` says why.
+pub fn skipped_case(case: Case, reason: impl Into<String>, remedy: Option<String>) -> CaseResult {
+    unmeasured(case, CaseStatus::Skipped, reason.into(), remedy)
+}
+
+/// The same result without raw outcomes, for [`wirespeed_schema::run::Event::CaseFinished`].
+pub fn without_outcomes(result: &CaseResult) -> CaseResult {
+    let bare = |repetition: &Repetition| Repetition {
+        index: repetition.index,
+        outcomes: Vec::new(),
+        metrics: repetition.metrics.clone(),
+        setup_ns: repetition.setup_ns,
+        overlapping_sessions: repetition.overlapping_sessions,
+    };
+    CaseResult {
+        case: result.case.clone(),
+        status: result.status,
+        error: result.error.clone(),
+        remedy: result.remedy.clone(),
+        metrics: result.metrics.clone(),
+        withheld: result.withheld.clone(),
+        remarks: result.remarks.clone(),
+        repetitions: result.repetitions.iter().map(bare).collect(),
+    }
+}
+
+/// Status of a run: wrong data before interruption before failure. A case that ended early fails the run; skipped
+/// cases do so only when there is nothing else.
+pub fn run_status(cases: &[CaseResult], interrupted: bool) -> Status {
+    let any = |status: CaseStatus| cases.iter().any(|case| case.status == status);
+    let nothing_but_skipped = any(CaseStatus::Skipped) && !any(CaseStatus::Ok);
+    if any(CaseStatus::WrongData) {
+        Status::WrongData
+    } else if interrupted {
+        Status::Interrupted
+    } else if any(CaseStatus::Failed) || any(CaseStatus::Partial) || nothing_but_skipped {
+        Status::Failed
+    } else {
+        Status::Ok
+    }
+}
+
+fn unmeasured(case: Case, status: CaseStatus, error: String, remedy: Option<String>) -> CaseResult {
+    CaseResult {
+        case,
+        status,
+        error: Some(error),
+        remedy,
+        metrics: Metrics::new(),
+        withheld: Vec::new(),
+        remarks: Vec::new(),
+        repetitions: Vec::new(),
+    }
+}
+
+/// Cause and remedy when some rank did not come to its end. The rank whose end explains the others' speaks: who failed,
+/// then who was interrupted; others only lost their peer.
+fn early_end(case: &Case, repetitions: &[Repetition]) -> Option<(String, String)> {
+    let look = "look at that rank's own messages, then run the case again";
+    let telling = |outcome: &&Outcome| match outcome.stop {
+        StopReason::Failed => 0,
+        StopReason::Interrupted => 1,
+        StopReason::PeerLost => 2,
+        StopReason::Completed => 3,
+    };
+    let outcomes = repetitions.iter().flat_map(|repetition| &repetition.outcomes);
+    let ended = |outcome: &&Outcome| outcome.stop != StopReason::Completed || outcome.error.is_some();
+    if let Some(outcome) = outcomes.filter(ended).min_by_key(telling) {
+        let (what, remedy) = match outcome.stop {
+            StopReason::Interrupted => ("interrupted", "run it again to its end"),
+            StopReason::PeerLost => (
+                "lost its peer",
+                "look at what the other ranks say, then run the case again",
+            ),
+            StopReason::Failed | StopReason::Completed => ("failed", look),
+        };
+        let cause = outcome.error.as_deref().unwrap_or(what);
+        return Some((format!("rank {}: {cause}", outcome.rank), remedy.to_owned()));
+    }
+    let short = repetitions
+        .iter()
+        .find(|repetition| repetition.outcomes.len() < case.ranks.len())?;
+    let cause = format!(
+        "repetition {}: {} of {} ranks delivered a result",
+        short.index,
+        short.outcomes.len(),
+        case.ranks.len()
+    );
+    Some((cause, look.to_owned()))
+}
+
+/// Publish `value` under `tag`, without an interval, if it is a finite number.
+fn insert(metrics: &mut Metrics, tag: &str, value: f64, samples: u64) {
+    if let Some(value) = Finite::maybe(value) {
+        let metric = Metric {
+            value,
+            lower: None,
+            upper: None,
+            level: None,
+            samples,
+            derived: false,
+        };
+        metrics.insert(tag.to_owned(), metric);
+    }
+}
+
+/// A confidence level for the document, rounded to six decimals.
+fn rounded_level(level: f64) -> Option<Finite> {
+    Finite::maybe((level * 1e6).round() / 1e6)
+}
