@@ -8,6 +8,8 @@ mod link_one_sided;
 mod meet;
 mod options;
 mod place;
+#[cfg(all(test, not(loom)))]
+mod tests;
 
 pub use link_messages::open_messages;
 pub use link_one_sided::open_one_sided;
