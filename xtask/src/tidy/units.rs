@@ -39,6 +39,8 @@ const COUNTED: [&str; 29] = [
 ];
 /// Numbers of things: which, not how many.
 const ORDINALS: [&str; 12] = [
+    "run",
+    "round",
     "rank",
     "peer",
     "cpu",
@@ -49,8 +51,6 @@ const ORDINALS: [&str; 12] = [
     "port",
     "slot",
     "sequence",
-    "run",
-    "round",
 ];
 /// Values without a unit of their own: a metric's stands in its tag, a load average has none.
 const TAGGED: [&str; 5] = ["value", "lower", "upper", "level", "load_average_1min"];
