@@ -37,7 +37,7 @@ fn scaled(number: &str, factor: u64) -> Option<u64> {
         return whole.checked_mul(factor);
     }
     let value = digits.parse::<f64>().ok()? * factor as f64;
-    (value.is_finite() && value >= 0.0 && value < 9.0e18 && value.fract() == 0.0).then_some(value as u64)
+    ((0.0..9.0e18).contains(&value) && value.fract() == 0.0).then_some(value as u64)
 }
 
 /// A size in bytes.

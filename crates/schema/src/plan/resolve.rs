@@ -68,7 +68,7 @@ pub(super) fn resolve(
     if !known.contains(&via) {
         return Err(PlanError::unknown("transport", via, &known));
     }
-    for key in words.keys.keys().filter(|key| !takes(test, key)) {
+    if let Some(key) = words.keys.keys().find(|key| !takes(test, key)) {
         return Err(PlanError::new(
             format!("{test} takes no {}", option_name(key)),
             "leave it out, or give that test a [[case]] of its own in a plan file",
