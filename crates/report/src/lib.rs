@@ -1,1 +1,25 @@
-//! To be written.
+//! Statistics, checks and renderers: turns the outcomes of ranks into published figures and a Run document into text.
+//!
+//! This crate must never open a socket, read a clock or use unsafe code. It depends on the schema alone, so that any
+//! program that holds outcomes or a document can use it.
+//!
+//! ```text
+//! Vec<Outcome> --repetition--> Repetition --case_result--> CaseResult --(in a Run)--> render::{table, quick, csv, json}
+//! bytes --read_run--> Run          Event --render::event_line--> one line of NDJSON
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod assemble;
+pub mod checks;
+pub mod read;
+pub mod render;
+pub mod schema;
+pub mod stats;
+pub mod tags;
+
+pub use assemble::{
+    case_result, failed_case, repetition, repetition_metrics, run_status, skipped_case, without_outcomes,
+};
+pub use checks::{Limits, run_remarks};
+pub use read::{ReadError, read_run};
+pub use schema::schema_json;

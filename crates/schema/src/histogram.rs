@@ -22,9 +22,10 @@ pub fn bucket_of(value: u64) -> usize {
     ((shift as usize) << SUB_BUCKET_BITS) + (value >> shift) as usize
 }
 
-/// Lowest value of bucket `index` and the bucket's width.
+/// Lowest value of bucket `index` and the bucket's width. An index beyond the last means the last: data from outside
+/// must not make arithmetic overflow.
 pub fn bucket_range(index: usize) -> (u64, u64) {
-    let index = index as u64;
+    let index = index.min(BUCKETS - 1) as u64;
     if index < 2 * SUB_BUCKETS {
         return (index, 1);
     }
@@ -60,6 +61,31 @@ impl HistogramData {
         self.count == 0
     }
 
+    /// Whether the parts agree: sorted buckets within range, no empty one, counts that sum to `count`, ordered extremes.
+    /// Data from another process or a file must pass this before anything is computed from them.
+    pub fn check(&self) -> Result<(), &'static str> {
+        if self.buckets.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
+            return Err("histogram buckets are not in order");
+        }
+        if self.buckets.iter().any(|&(index, _)| index as usize >= BUCKETS) {
+            return Err("histogram bucket out of range");
+        }
+        if self.buckets.iter().any(|&(_, count)| count == 0) {
+            return Err("histogram bucket without samples");
+        }
+        let sum = self
+            .buckets
+            .iter()
+            .try_fold(0u64, |sum, &(_, count)| sum.checked_add(count));
+        if sum != Some(self.count) {
+            return Err("histogram counts do not add up");
+        }
+        if self.min_ns.get() < 0.0 || self.min_ns > self.max_ns || self.sum_ns.get() < 0.0 {
+            return Err("histogram extremes are out of order");
+        }
+        Ok(())
+    }
+
     /// Arithmetic mean in ns; 0 when empty.
     pub fn mean_ns(&self) -> f64 {
         if self.count == 0 {
@@ -85,7 +111,8 @@ impl HistogramData {
             seen = seen.saturating_add(count);
             if seen >= rank {
                 let ns = bucket_middle(index as usize) as f64 / 1000.0;
-                return Some(ns.clamp(self.min_ns.get(), self.max_ns.get()));
+                // Not `clamp`: it panics on data from outside whose minimum is above its maximum.
+                return Some(ns.max(self.min_ns.get()).min(self.max_ns.get()));
             }
         }
         Some(self.max_ns.get())
@@ -156,6 +183,22 @@ impl HistogramData {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn foreign_data_are_refused_and_never_overflow() {
+        let good = HistogramData::from_samples_ns(&[1.0, 2.0, 900.0]);
+        assert_eq!(good.check(), Ok(()));
+        let mut bad = vec![good.clone(); 4];
+        bad[0].buckets[0].0 = u32::MAX;
+        bad[1].count += 1;
+        bad[2].min_ns = Finite::from(5000u32);
+        bad[3].buckets.push((0, 1));
+        for data in &bad {
+            assert!(data.check().is_err(), "{data:?}");
+            let _ = data.quantile_ns(0.5);
+        }
+        assert_eq!(bucket_range(usize::MAX), bucket_range(BUCKETS - 1));
+    }
 
     proptest! {
         #[test]

@@ -1,0 +1,1 @@
+//! Statistics: quantiles with intervals, summaries over runs, moments of histograms.
