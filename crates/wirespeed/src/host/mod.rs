@@ -1,1 +1,28 @@
-//! To be written.
+//! The machine under the measurement: where a thread may run, what the machine is, what disturbed it.
+//!
+//! Reads `/proc`, `/sys` and the scheduler. It must never own a clock, print, or read secrets (environment, users).
+
+mod affinity;
+mod cgroup;
+mod disturbance;
+mod error;
+mod facts;
+mod files;
+mod fingerprint;
+mod hypervisor;
+mod memory;
+mod noise;
+mod offload;
+mod topology;
+
+pub use affinity::{
+    PinGuard, allowed_cpus, default_cpus, format_cpu_list, parse_cpu_list, pin_thread, rank_budget,
+    restrict_thread,
+};
+pub use disturbance::Probe;
+pub use error::HostError;
+pub use facts::interface_facts;
+pub use fingerprint::{FingerprintOptions, fingerprint};
+pub use memory::available_bytes;
+pub use noise::scan;
+pub use topology::{Cache, CacheKind, Cpu, Topology};

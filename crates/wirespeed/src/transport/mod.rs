@@ -188,6 +188,8 @@ pub trait Transport: Sized + 'static {
     const TAGGED: Support;
     /// Put, get, atomics: `engine::one_sided::<Self>`.
     const ONE_SIDED: Support;
+    /// Whether payload bytes reach the peer, so that they can be checked.
+    const CARRIES_PAYLOAD: bool = true;
     /// Its options, parsed.
     type Options: 'static;
 

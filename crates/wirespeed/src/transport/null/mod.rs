@@ -26,6 +26,7 @@ impl Transport for Null {
     const MESSAGES: Support = Support::Native(engine::messages::<Self>);
     const TAGGED: Support = Support::Lacks(NO_MEMORY);
     const ONE_SIDED: Support = Support::Lacks(NO_MEMORY);
+    const CARRIES_PAYLOAD: bool = false;
     type Options = ();
 
     fn parse(options: &TransportOptions) -> Result<(), OptionError> {

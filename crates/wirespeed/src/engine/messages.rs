@@ -1,0 +1,356 @@
+//! Tests on active messages: picks the loop for role, layout and checking once, runs its phases, gives the outcome.
+//!
+//! Phases, the same on every rank: the very first operation (timed apart), warm-up, a barrier, a few operations to
+//! settle in-band (a barrier over a control channel leaves ranks up to a millisecond apart), the measured phase, and a
+//! last barrier so that nobody closes while a peer still waits.
+
+use super::meter::{Measured, Meter, batch_for};
+use super::payload::{Bcopy, Sender, Short, ZCOPY_SLOTS, Zcopy};
+use super::pingpong::{Arrival, Requester, SETTLE_ROUND_TRIPS, hot_answer};
+use super::rank::{Finished, Rank};
+use super::stream::{Flow, Incoming, Outgoing, Sink, Source};
+use super::wired::Wired;
+use crate::measure::MeasureError;
+use crate::transport::bootstrap::Bootstrap;
+use crate::transport::port::{LinkError, MessagePort};
+use crate::transport::registry::Report;
+use crate::transport::{MessageRunner, Messages, Needs};
+use wirespeed_schema::case::{Case, Role};
+use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
+use wirespeed_schema::test::{Layout, Stream, Test};
+
+/// First round of the warm-up; rounds double.
+const WARMUP_FIRST_ROUND: u64 = 16;
+
+/// Run a test on active messages as one rank of the group.
+pub fn messages<T: Messages>(
+    case: &Case,
+    bootstrap: &dyn Bootstrap,
+    report: Report,
+) -> Result<Outcome, MeasureError> {
+    let options = T::parse(&case.options).map_err(|e| MeasureError::Usage(e.to_string()))?;
+    if case.check && !T::CARRIES_PAYLOAD {
+        return Err(MeasureError::Usage(format!(
+            "{} carries no payload to check",
+            T::NAME
+        )));
+    }
+    let rank = Rank::begin(case, bootstrap)?;
+    let size = case.test.size_bytes() as usize;
+    let zcopy = case.test.layout() == Some(Layout::Zcopy);
+    let needs = Needs {
+        message_bytes: size,
+        window_msgs: case.test.window(),
+        buffer_bytes: if zcopy {
+            size.saturating_mul(ZCOPY_SLOTS).max(64)
+        } else {
+            0
+        },
+        ..Needs::default()
+    };
+    let finished = T::open(&rank.connect(needs), &options, Run { rank: &rank, report })?;
+    let (finished, facts) = finished?;
+    Ok(rank.finish(finished, facts))
+}
+
+struct Run<'a, 'r> {
+    rank: &'a Rank<'a>,
+    report: Report<'r>,
+}
+
+impl MessageRunner for Run<'_, '_> {
+    type Output = Result<(Finished, crate::transport::port::Facts), MeasureError>;
+
+    fn run<P: MessagePort>(self, port: P) -> Self::Output {
+        let case = self.rank.case;
+        let mut link = Wired::new(port, self.rank.waiter());
+        let size = case.test.size_bytes() as usize;
+        let finished = match (case.test.layout().unwrap_or(Layout::Short), case.check) {
+            (Layout::Short, false) => self.with::<P, _, false>(&mut link, Short::<false>::new(size)),
+            (Layout::Short, true) => self.with::<P, _, true>(&mut link, Short::<true>::new(size)),
+            (Layout::Bcopy, false) => self.with::<P, _, false>(&mut link, Bcopy::<false>::new(size)),
+            (Layout::Bcopy, true) => self.with::<P, _, true>(&mut link, Bcopy::<true>::new(size)),
+            (Layout::Zcopy, false) => {
+                let sender = Zcopy::<false>::new(size, &mut link.port);
+                self.with::<P, _, false>(&mut link, sender)
+            }
+            (Layout::Zcopy, true) => {
+                let sender = Zcopy::<true>::new(size, &mut link.port);
+                self.with::<P, _, true>(&mut link, sender)
+            }
+        }?;
+        Ok((finished, link.port.facts()))
+    }
+}
+
+impl Run<'_, '_> {
+    fn with<P: MessagePort, S: Sender, const CHECK: bool>(
+        self,
+        link: &mut Wired<P>,
+        sender: S,
+    ) -> Result<Finished, MeasureError> {
+        let Run { rank, report } = self;
+        let meter = Meter::new(rank.case, &rank.timebase, &rank.cancel, report);
+        let size = rank.case.test.size_bytes() as usize;
+        let arrival = Arrival::<CHECK>::new(size);
+        Ok(match (&rank.case.test, rank.spec.role) {
+            (_, Role::Idle) => idle(rank, link, meter),
+            (Test::AmLat(_), Role::Source) => request(rank, link, meter, Requester { sender, arrival }),
+            (Test::AmLat(_), Role::Sink) => answer(rank, link, meter, sender, arrival),
+            (Test::AmBw(p), Role::Source) => source::<P, S, CHECK, false>(rank, link, meter, sender, p),
+            (Test::AmBw(p), Role::Sink) => sink::<P, CHECK>(rank, link, meter, p),
+            (Test::AmBibw(p), Role::Source | Role::Sink) => {
+                source::<P, S, CHECK, true>(rank, link, meter, sender, p)
+            }
+            (test, role) => {
+                return Err(MeasureError::Usage(format!(
+                    "{} has no role {role:?}",
+                    test.name()
+                )));
+            }
+        })
+    }
+}
+
+/// What comes before the measured phase.
+#[derive(Default)]
+struct Prelude {
+    warmup_operations: u64,
+    first_operation_ticks: Option<u64>,
+    /// Ticks that one operation takes, from the quickest round of the warm-up: a round may be preempted.
+    op_ticks: f64,
+}
+
+impl Prelude {
+    fn finished(
+        self,
+        end: Result<StopReason, LinkError>,
+        elapsed_ticks: u64,
+        measured: Measured,
+    ) -> Finished {
+        Finished {
+            measured,
+            elapsed_ticks,
+            warmup_operations: self.warmup_operations,
+            first_operation_ticks: self.first_operation_ticks,
+            end,
+        }
+    }
+
+    /// Rounds of 16, 32, 64 .. operations until the warm-up's count or time is reached; `round(n, last)` does them.
+    fn warm_up(
+        &mut self,
+        rank: &Rank,
+        mut round: impl FnMut(u64, bool) -> Result<(), LinkError>,
+    ) -> Result<(), LinkError> {
+        let clock = rank.timebase.clock;
+        let limit_ticks = rank.timebase.to_ticks(rank.case.warmup_ns_max);
+        let started = clock.now();
+        let mut count = WARMUP_FIRST_ROUND;
+        loop {
+            let left = rank.case.warmup_iterations.saturating_sub(self.warmup_operations);
+            let last = left <= count || rank.cancel.stop_requested();
+            let count_now = count.min(left).max(1);
+            let before = clock.now();
+            round(count_now, last)?;
+            let now = clock.now();
+            let op_ticks = (now - before) as f64 / count_now as f64;
+            self.op_ticks = if self.op_ticks > 0.0 { self.op_ticks.min(op_ticks) } else { op_ticks };
+            self.warmup_operations += count_now;
+            if last {
+                return Ok(());
+            }
+            if now - started >= limit_ticks {
+                self.warmup_operations += 1;
+                return round(1, true);
+            }
+            count *= 2;
+        }
+    }
+}
+
+/// Meet the other ranks; meanwhile only sends move: a peer that is ahead may have sent already.
+fn meet<P: MessagePort>(rank: &Rank, link: &mut Wired<P>) -> Result<(), LinkError> {
+    let mut failed = None;
+    rank.barrier(&mut || failed = failed.or(link.port.flush().err()))?;
+    failed.map_or(Ok(()), Err)
+}
+
+fn idle<P: MessagePort>(rank: &Rank, link: &mut Wired<P>, meter: Meter) -> Finished {
+    // The ranks at work take three barriers; this one keeps them company.
+    let end = (0..3)
+        .try_for_each(|_| meet(rank, link))
+        .map(|()| StopReason::Completed);
+    Prelude::default().finished(end, 0, meter.finish(Vec::new()))
+}
+
+fn request<P: MessagePort, S: Sender, const CHECK: bool>(
+    rank: &Rank,
+    link: &mut Wired<P>,
+    mut meter: Meter,
+    mut requester: Requester<S, CHECK>,
+) -> Finished {
+    let clock = meter.clock;
+    let mut prelude = Prelude::default();
+    let mut series = meter.series(SampleKind::RoundTrip);
+    let mut elapsed_ticks = 0;
+    let mut run = || -> Result<StopReason, LinkError> {
+        let mut ignored = meter.series(SampleKind::RoundTrip);
+        meet(rank, link)?;
+        let before = clock.now();
+        requester.phase(link, &mut ignored, clock, 1)?;
+        prelude.first_operation_ticks = Some(clock.now() - before);
+        requester.arrival.restart();
+        prelude.warm_up(rank, |count, last| {
+            requester.round(link, &mut ignored, clock, (count, last))
+        })?;
+        link.drain()?;
+        series.batch_ops = batch_for(prelude.op_ticks, &rank.timebase);
+        meet(rank, link)?;
+        requester.phase(link, &mut ignored, clock, SETTLE_ROUND_TRIPS)?;
+        meter.start();
+        let result = requester.measure(link, &mut series, &mut meter, prelude.op_ticks);
+        elapsed_ticks = meter.elapsed_ticks();
+        let stop = result?;
+        link.drain()?;
+        meet(rank, link)?;
+        Ok(stop)
+    };
+    let end = run();
+    prelude.finished(end, elapsed_ticks, meter.finish(vec![series]))
+}
+
+fn answer<P: MessagePort, S: Sender, const CHECK: bool>(
+    rank: &Rank,
+    link: &mut Wired<P>,
+    mut meter: Meter,
+    mut sender: S,
+    mut arrival: Arrival<CHECK>,
+) -> Finished {
+    let mut prelude = Prelude::default();
+    let mut elapsed_ticks = 0;
+    let mut run = || -> Result<StopReason, LinkError> {
+        let mut phase = |link: &mut Wired<P>, arrival: &mut Arrival<CHECK>| {
+            arrival.restart();
+            hot_answer(link, &mut sender, arrival)?;
+            link.drain()
+        };
+        meet(rank, link)?;
+        phase(link, &mut arrival)?;
+        phase(link, &mut arrival)?;
+        prelude.warmup_operations = arrival.tally.received.messages;
+        meet(rank, link)?;
+        phase(link, &mut arrival)?;
+        meter.start();
+        let result = phase(link, &mut arrival);
+        elapsed_ticks = meter.elapsed_ticks();
+        meter.tally = arrival.tally;
+        meter.tally.sent = arrival.tally.received;
+        result?;
+        meet(rank, link)?;
+        Ok(meter.stop_reason())
+    };
+    let end = run();
+    prelude.finished(end, elapsed_ticks, meter.finish(Vec::new()))
+}
+
+/// Ticks between two sends of a paced stream, 0 for none.
+fn pace_ticks(rank: &Rank, stream: &Stream) -> f64 {
+    stream
+        .pace_msg_per_s
+        .map_or(0.0, |rate| 1e9 / rate as f64 / rank.timebase.ns_per_tick())
+}
+
+fn source<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
+    rank: &Rank,
+    link: &mut Wired<P>,
+    mut meter: Meter,
+    sender: S,
+    stream: &Stream,
+) -> Finished {
+    let clock = meter.clock;
+    let new_outgoing = |meter: &Meter| {
+        let intervals = meter.series(SampleKind::SendInterval);
+        let acknowledged = meter.series(SampleKind::Acknowledged);
+        Outgoing::new(
+            stream.window_msgs,
+            pace_ticks(rank, stream),
+            intervals,
+            acknowledged,
+        )
+    };
+    let flow = Flow::<CHECK>::new(stream.size_bytes as usize, stream.window_msgs);
+    let mut prelude = Prelude::default();
+    let mut source = Source {
+        sender,
+        flow,
+        out: new_outgoing(&meter),
+    };
+    let mut elapsed_ticks = 0;
+    let mut run = |source: &mut Source<S, CHECK>| -> Result<StopReason, LinkError> {
+        meet(rank, link)?;
+        let before = clock.now();
+        source.phase::<P, BOTH>(link, clock, 1)?;
+        prelude.first_operation_ticks = Some(clock.now() - before);
+        source.restart(clock);
+        prelude.warm_up(rank, |count, last| {
+            source.round::<P, BOTH>(link, clock, (count, last))
+        })?;
+        link.drain()?;
+        meet(rank, link)?;
+        source.phase::<P, BOTH>(link, clock, 1)?;
+        source.out = new_outgoing(&meter);
+        source.out.intervals.batch_ops = batch_for(prelude.op_ticks, &rank.timebase);
+        meter.start();
+        let (stop, elapsed) = source.measure::<P, BOTH>(link, &mut meter, prelude.op_ticks)?;
+        elapsed_ticks = elapsed;
+        link.drain()?;
+        meet(rank, link)?;
+        Ok(stop)
+    };
+    let end = run(&mut source);
+    if end.is_err() && elapsed_ticks == 0 {
+        elapsed_ticks = meter.elapsed_ticks();
+    }
+    prelude.finished(
+        end,
+        elapsed_ticks,
+        meter.finish(vec![source.out.intervals, source.out.acknowledged]),
+    )
+}
+
+fn sink<P: MessagePort, const CHECK: bool>(
+    rank: &Rank,
+    link: &mut Wired<P>,
+    mut meter: Meter,
+    stream: &Stream,
+) -> Finished {
+    let clock = meter.clock;
+    let new_incoming = |meter: &Meter| Incoming::new(meter.series_of_means(SampleKind::ReceiveInterval));
+    let flow = Flow::<CHECK>::new(stream.size_bytes as usize, stream.window_msgs);
+    let mut prelude = Prelude::default();
+    let mut sink = Sink {
+        flow,
+        incoming: new_incoming(&meter),
+    };
+    let mut run = |sink: &mut Sink<CHECK>| -> Result<StopReason, LinkError> {
+        meet(rank, link)?;
+        sink.phase(link, clock)?;
+        sink.phase(link, clock)?;
+        prelude.warmup_operations = sink.flow.received();
+        prelude.op_ticks = sink.incoming.elapsed_ticks() as f64 / prelude.warmup_operations.max(1) as f64;
+        link.drain()?;
+        meet(rank, link)?;
+        sink.phase(link, clock)?;
+        sink.incoming = new_incoming(&meter);
+        sink.incoming.intervals.batch_ops = batch_for(prelude.op_ticks.max(1.0), &rank.timebase);
+        meter.start();
+        sink.measure(link, &mut meter, prelude.op_ticks.max(1.0))?;
+        link.drain()?;
+        meet(rank, link)?;
+        Ok(meter.stop_reason())
+    };
+    let end = run(&mut sink);
+    let elapsed_ticks = sink.incoming.elapsed_ticks();
+    prelude.finished(end, elapsed_ticks, meter.finish(vec![sink.incoming.intervals]))
+}

@@ -1,0 +1,288 @@
+//! What the loops count and when they pause: segments, interval reports, the agreed end.
+//!
+//! A loop runs in segments of some milliseconds. Between two of them, outside every sample, the meter looks at the
+//! clock, the stop condition and the report interval. Inside a segment nothing but counting happens.
+
+use crate::clock::{Clock, Timebase};
+use crate::record::Recorder;
+use crate::transport::cancel::Cancel;
+use crate::transport::registry::Report;
+use wirespeed_schema::Finite;
+use wirespeed_schema::case::{Case, Stop};
+use wirespeed_schema::outcome::{Count, Faults, Interval, SampleKind, Samples, StopReason};
+
+/// Aim of a segment's length.
+const SEGMENT_NS: f64 = 4e6;
+/// Samples below so many clock steps are taken over batches.
+const STEPS_PER_SAMPLE: f64 = 20.0;
+/// Interval reports kept in the outcome; later ones only go to the callback.
+const INTERVALS_MAX: usize = 100_000;
+/// Fraction bits of [`Series::record_mean`].
+const MEAN_SHIFT: u32 = 6;
+
+/// Samples of one kind while they are taken.
+pub struct Series {
+    kind: SampleKind,
+    /// Operations that one sample covers.
+    pub batch_ops: u64,
+    per_op: bool,
+    current: Recorder,
+    total: Option<Recorder>,
+}
+
+impl Series {
+    fn new(kind: SampleKind, raw_max: u64, intervals: bool) -> Self {
+        let raw_max = usize::try_from(raw_max).unwrap_or(usize::MAX);
+        Series {
+            kind,
+            batch_ops: 1,
+            per_op: false,
+            current: Recorder::new(raw_max),
+            total: intervals.then(|| Recorder::new(raw_max)),
+        }
+    }
+
+    /// Record the time of one batch (of one operation, mostly).
+    #[inline(always)]
+    pub fn record(&mut self, ticks: u64) {
+        self.current.record(ticks);
+    }
+
+    /// Record the mean of `ops` operations that took `ticks`, with 1/64 tick of resolution. A series takes either
+    /// these or `record`, see [`Meter::series_of_means`].
+    #[inline(always)]
+    pub fn record_mean(&mut self, ticks: u64, ops: u64) {
+        self.current.record((ticks << MEAN_SHIFT) / ops.max(1));
+    }
+
+    fn ns_per_unit(&self, timebase: &Timebase) -> f64 {
+        let divisor = if self.per_op {
+            f64::from(1u32 << MEAN_SHIFT)
+        } else {
+            self.batch_ops as f64
+        };
+        timebase.ns_per_tick() / divisor
+    }
+
+    fn close_interval(&mut self) {
+        if let Some(total) = &mut self.total {
+            total.merge(&self.current);
+            self.current.clear();
+        }
+    }
+
+    fn into_samples(mut self, timebase: &Timebase) -> Option<Samples> {
+        self.close_interval();
+        let scale = self.ns_per_unit(timebase);
+        let recorder = self.total.as_ref().unwrap_or(&self.current);
+        (recorder.count() > 0).then(|| Samples {
+            kind: self.kind,
+            batch_ops: self.batch_ops,
+            histogram: recorder.to_data(scale),
+            raw_ns: recorder.raw_ns(scale),
+        })
+    }
+}
+
+/// Counters of a rank's measured phase. Loops add to them directly.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tally {
+    /// Sent or completed as origin.
+    pub sent: Count,
+    /// Received or served as target, as far as the rank can see.
+    pub received: Count,
+    /// Faults in what was received.
+    pub faults: Faults,
+}
+
+/// Time and counts of one rank's measured phase.
+pub struct Meter<'a> {
+    /// The clock, for the loops.
+    pub clock: Clock,
+    /// Its rate.
+    pub timebase: &'a Timebase,
+    /// Counts.
+    pub tally: Tally,
+    cancel: &'a Cancel,
+    report: Report<'a>,
+    report_ticks: u64,
+    raw_max: u64,
+    started: u64,
+    interval_started: u64,
+    interval_tally: Tally,
+    intervals: Vec<Interval>,
+    stop: Stop,
+}
+
+/// What a finished meter leaves.
+pub struct Measured {
+    /// Counts.
+    pub tally: Tally,
+    /// Samples.
+    pub samples: Vec<Samples>,
+    /// Interval reports.
+    pub intervals: Vec<Interval>,
+}
+
+impl<'a> Meter<'a> {
+    /// A meter for `case`; the measured phase begins with [`Meter::start`].
+    pub fn new(case: &Case, timebase: &'a Timebase, cancel: &'a Cancel, report: Report<'a>) -> Self {
+        let report_ticks = timebase.to_ticks(case.report_interval_ns);
+        Meter {
+            clock: timebase.clock,
+            timebase,
+            tally: Tally::default(),
+            cancel,
+            report,
+            report_ticks,
+            raw_max: case.raw_samples_max,
+            started: 0,
+            interval_started: 0,
+            interval_tally: Tally::default(),
+            intervals: Vec::new(),
+            stop: case.stop,
+        }
+    }
+
+    /// A series whose samples are times of batches.
+    pub fn series(&self, kind: SampleKind) -> Series {
+        Series::new(kind, self.raw_max, self.report_ticks > 0)
+    }
+
+    /// A series whose samples are means over a varying number of operations.
+    pub fn series_of_means(&self, kind: SampleKind) -> Series {
+        Series {
+            per_op: true,
+            ..self.series(kind)
+        }
+    }
+
+    /// The measured phase begins.
+    pub fn start(&mut self) {
+        self.started = self.clock.now();
+        self.interval_started = self.started;
+    }
+
+    /// Ticks since the start.
+    pub fn elapsed_ticks(&self) -> u64 {
+        self.clock.now().saturating_sub(self.started)
+    }
+
+    /// How many operations the next segment has when `done` are done and one takes `op_ticks`; and whether the last
+    /// of them ends the run. An orderly stop that was asked for ends it with one more batch.
+    pub fn next_segment(&self, done: u64, op_ticks: f64, batch_ops: u64) -> (u64, bool) {
+        let op_ns = (op_ticks * self.timebase.ns_per_tick()).max(0.1);
+        let mut segment = ((SEGMENT_NS / op_ns) as u64).max(1);
+        if self.report_ticks > 0 {
+            let interval_ns = self.report_ticks as f64 * self.timebase.ns_per_tick();
+            segment = segment.min(((interval_ns / 4.0 / op_ns) as u64).max(1));
+        }
+        segment = segment.div_ceil(batch_ops) * batch_ops;
+        if self.cancel.stop_requested() {
+            return (batch_ops, true);
+        }
+        match self.stop {
+            Stop::Iterations { count } => {
+                let left = count.saturating_sub(done).max(1);
+                if left <= segment {
+                    (left, true)
+                } else {
+                    (segment, false)
+                }
+            }
+            Stop::Duration { duration_ns } => {
+                let left_ns = duration_ns.saturating_sub(self.timebase.to_ns(self.elapsed_ticks()));
+                let left = (left_ns as f64 / op_ns) as u64;
+                if left <= batch_ops {
+                    (batch_ops, true)
+                } else {
+                    // Approach the end by halves, so that a slowing transport does not overshoot by a whole segment.
+                    let step = segment.min((left / 2).max(1)).div_ceil(batch_ops) * batch_ops;
+                    (step, false)
+                }
+            }
+        }
+    }
+
+    /// Call between segments: reports an interval when one is over.
+    pub fn between_segments(&mut self, main: Option<&mut Series>) {
+        if self.report_ticks == 0 {
+            return;
+        }
+        let now = self.clock.now();
+        if now.saturating_sub(self.interval_started) >= self.report_ticks {
+            self.close_interval(now, main);
+        }
+    }
+
+    fn close_interval(&mut self, now: u64, main: Option<&mut Series>) {
+        let difference = |a: Count, b: Count| Count {
+            messages: a.messages - b.messages,
+            bytes: a.bytes - b.bytes,
+        };
+        let finite = Finite::maybe;
+        let (mut p50_ns, mut max_ns) = (None, None);
+        if let Some(series) = main {
+            let scale = series.ns_per_unit(self.timebase);
+            p50_ns = series
+                .current
+                .median_ticks()
+                .and_then(|t| finite(t as f64 * scale));
+            max_ns = p50_ns.and_then(|_| finite(series.current.max_ticks() as f64 * scale));
+            series.close_interval();
+        }
+        let interval = Interval {
+            start_ns: self
+                .timebase
+                .to_ns(self.interval_started.saturating_sub(self.started)),
+            duration_ns: self.timebase.to_ns(now.saturating_sub(self.interval_started)),
+            sent: difference(self.tally.sent, self.interval_tally.sent),
+            received: difference(self.tally.received, self.interval_tally.received),
+            p50_ns,
+            max_ns,
+        };
+        (self.report)(&interval);
+        if self.intervals.len() < INTERVALS_MAX {
+            self.intervals.push(interval);
+        }
+        self.interval_tally = self.tally;
+        self.interval_started = self.clock.now();
+    }
+
+    /// The phase is over: the last, shorter interval is reported, the series become samples.
+    pub fn finish(mut self, mut series: Vec<Series>) -> Measured {
+        if self.report_ticks > 0 {
+            let now = self.clock.now();
+            self.close_interval(now, series.first_mut());
+        }
+        let timebase = self.timebase;
+        Measured {
+            tally: self.tally,
+            samples: series
+                .into_iter()
+                .filter_map(|s| s.into_samples(timebase))
+                .collect(),
+            intervals: self.intervals,
+        }
+    }
+
+    /// Whether the user asked for an orderly stop.
+    pub fn stop_reason(&self) -> StopReason {
+        if self.cancel.stop_requested() {
+            StopReason::Interrupted
+        } else {
+            StopReason::Completed
+        }
+    }
+}
+
+/// Operations that one sample must cover so that it spans at least 20 clock steps; a power of two.
+pub fn batch_for(op_ticks: f64, timebase: &Timebase) -> u64 {
+    let needed = STEPS_PER_SAMPLE * timebase.step_ticks as f64;
+    if op_ticks <= 0.0 || op_ticks >= needed {
+        return 1;
+    }
+    ((needed / op_ticks).ceil() as u64)
+        .next_power_of_two()
+        .min(1 << 16)
+}

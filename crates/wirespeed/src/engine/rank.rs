@@ -1,0 +1,179 @@
+//! One rank around its loop: what is set up before the port is opened and what is noted after it is closed.
+
+use super::floor;
+use super::meter::Measured;
+use crate::clock::Timebase;
+use crate::measure::MeasureError;
+use crate::transport::bootstrap::Bootstrap;
+use crate::transport::cancel::{Cancel, CancelReason};
+use crate::transport::port::{Facts, LinkError};
+use crate::transport::waiter::Waiter;
+use crate::transport::{Connect, Needs};
+use wirespeed_schema::Finite;
+use wirespeed_schema::case::{Case, RankSpec, Role};
+use wirespeed_schema::host::Floor;
+use wirespeed_schema::outcome::{Outcome, StopReason};
+
+/// A rank during one measurement.
+pub struct Rank<'a> {
+    /// The case.
+    pub case: &'a Case,
+    /// The group.
+    pub bootstrap: &'a dyn Bootstrap,
+    /// This rank's part in it.
+    pub spec: &'a RankSpec,
+    /// Ranks that it exchanges data with, by slot.
+    pub peers: Vec<u32>,
+    /// The flag that ends the run.
+    pub cancel: Cancel,
+    /// The clock.
+    pub timebase: Timebase,
+    floor: Floor,
+}
+
+/// How a rank's phases went.
+pub struct Finished {
+    /// Counts, samples, intervals.
+    pub measured: Measured,
+    /// From the first operation to the last completion, in ticks.
+    pub elapsed_ticks: u64,
+    /// Operations of the warm-up.
+    pub warmup_operations: u64,
+    /// Time of the very first operation.
+    pub first_operation_ticks: Option<u64>,
+    /// Why it stopped, or the error that ended it.
+    pub end: Result<StopReason, LinkError>,
+}
+
+impl<'a> Rank<'a> {
+    /// Pin the thread, characterise the clock, measure the floor.
+    pub fn begin(case: &'a Case, bootstrap: &'a dyn Bootstrap) -> Result<Self, MeasureError> {
+        let me = bootstrap.rank();
+        let spec = case
+            .ranks
+            .get(me as usize)
+            .ok_or_else(|| MeasureError::Usage(format!("the case has no rank {me}")))?;
+        let peers = peers_of(case, me)?;
+        let timebase = Timebase::start();
+        let floor = floor::measure(case, &timebase);
+        Ok(Rank {
+            case,
+            bootstrap,
+            spec,
+            peers,
+            cancel: bootstrap.cancel(),
+            timebase,
+            floor,
+        })
+    }
+
+    /// What a transport gets to open a port with `needs`.
+    pub fn connect(&self, needs: Needs) -> Connect<'_> {
+        Connect {
+            bootstrap: self.bootstrap,
+            case: self.case,
+            peers: &self.peers,
+            needs,
+            cancel: self.cancel.clone(),
+        }
+    }
+
+    /// A waiter with the case's policy.
+    pub fn waiter(&self) -> Waiter {
+        Waiter::new(self.case.idle, self.cancel.clone())
+    }
+
+    /// Wait for all ranks, calling `progress` meanwhile.
+    pub fn barrier(&self, progress: &mut dyn FnMut()) -> Result<(), LinkError> {
+        self.bootstrap.barrier(progress).map_err(|_| LinkError::Cancelled)
+    }
+
+    /// The rank's view of the run, after its port was closed.
+    pub fn finish(mut self, finished: Finished, facts: Facts) -> Outcome {
+        self.cancel.clear_hooks();
+        self.timebase.recalibrate();
+        let (stop, error) = self.ending(&finished.end);
+        let first = finished
+            .first_operation_ticks
+            .map(|t| t as f64 * self.timebase.ns_per_tick());
+        Outcome {
+            rank: self.bootstrap.rank(),
+            role: self.spec.role,
+            stop,
+            elapsed_ns: self.timebase.to_ns(finished.elapsed_ticks),
+            sent: finished.measured.tally.sent,
+            received: finished.measured.tally.received,
+            faults: finished.measured.tally.faults,
+            warmup_operations: finished.warmup_operations,
+            first_operation_ns: first.and_then(Finite::maybe),
+            samples: finished.measured.samples,
+            intervals: finished.measured.intervals,
+            clock: self.timebase.info(),
+            floor: Some(self.floor),
+            cpu: self.spec.cpu,
+            idle: self.case.idle,
+            disturbance: Default::default(),
+            noise: None,
+            load_done: Default::default(),
+            transport_facts: facts,
+            host: Default::default(),
+            error,
+        }
+    }
+
+    fn ending(&self, end: &Result<StopReason, LinkError>) -> (StopReason, Option<String>) {
+        match end {
+            Ok(stop) => (*stop, None),
+            Err(LinkError::Closed) => (
+                StopReason::PeerLost,
+                Some("the peer went away in mid-run".to_owned()),
+            ),
+            Err(LinkError::Cancelled) => match self.cancel.reason() {
+                Some(CancelReason::Interrupted) => (StopReason::Interrupted, Some("interrupted".to_owned())),
+                _ => (
+                    StopReason::PeerLost,
+                    Some("another rank of the group was lost".to_owned()),
+                ),
+            },
+            Err(error) => (StopReason::Failed, Some(error.to_string())),
+        }
+    }
+}
+
+/// The ranks that `me` exchanges data with.
+fn peers_of(case: &Case, me: u32) -> Result<Vec<u32>, MeasureError> {
+    let with_role = |role: Role| -> Vec<u32> {
+        case.ranks
+            .iter()
+            .enumerate()
+            .filter(|(_, r)| r.role == role)
+            .map(|(i, _)| i as u32)
+            .collect()
+    };
+    let spec = &case.ranks[me as usize];
+    let size = case.ranks.len() as u32;
+    match (spec.role, spec.peer) {
+        (Role::Source | Role::Sink, Some(peer)) if peer < size => {
+            let mutual = case.ranks[peer as usize].peer == Some(me);
+            if mutual {
+                Ok(vec![peer])
+            } else {
+                Err(MeasureError::Usage(format!(
+                    "rank {me} names rank {peer} as its peer, but not the other way"
+                )))
+            }
+        }
+        (Role::Source | Role::Sink, peer) => Err(MeasureError::Usage(format!(
+            "rank {me} needs a peer below {size}, has {peer:?}"
+        ))),
+        (Role::Hub, _) => Ok(with_role(Role::Worker)),
+        (Role::Worker, _) => match with_role(Role::Hub).as_slice() {
+            [hub] => Ok(vec![*hub]),
+            hubs => Err(MeasureError::Usage(format!(
+                "workers need exactly one hub, there are {}",
+                hubs.len()
+            ))),
+        },
+        (Role::Idle, _) => Ok(Vec::new()),
+    }
+}

@@ -1,0 +1,492 @@
+//! Streams of active messages under credit flow control, one way or both ways at once.
+//!
+//! The sender keeps at most `window` messages unacknowledged. The receiver acknowledges cumulatively, with a header and
+//! no payload, when half a window is new, and at the last message. The sender's clock stops at the final
+//! acknowledgement, so its time covers delivery; the receiver's runs from first to last arrival.
+
+use super::header;
+use super::meter::{Meter, Series, Tally};
+use super::payload::{self, Sender};
+use super::wired::Wired;
+use crate::clock::Clock;
+use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
+use wirespeed_schema::outcome::{Count, Faults, StopReason};
+
+/// Both halves of a stream's state that messages change.
+pub struct Flow<const CHECK: bool> {
+    size: usize,
+    ack_every: u64,
+    /// Data messages received in this phase.
+    received: u64,
+    received_bytes: u64,
+    expected: u64,
+    acknowledged: u64,
+    last_seen: bool,
+    /// Acknowledgements of the peer: messages that it has received.
+    peer_received: u64,
+    faults: Faults,
+    /// The peer of a bidirectional stream may begin the next phase while this rank still waits for the last
+    /// acknowledgement of this one: its first messages are counted here and carried over.
+    early: Early,
+}
+
+#[derive(Default)]
+struct Early {
+    received: u64,
+    received_bytes: u64,
+    corrupt: u64,
+    last: bool,
+}
+
+impl<const CHECK: bool> Flow<CHECK> {
+    /// For payloads of `size` bytes and a window of `window` messages.
+    pub fn new(size: usize, window: u64) -> Self {
+        Flow {
+            size,
+            ack_every: (window / 2).max(1),
+            received: 0,
+            received_bytes: 0,
+            expected: 0,
+            acknowledged: 0,
+            last_seen: false,
+            peer_received: 0,
+            faults: Faults::default(),
+            early: Early::default(),
+        }
+    }
+
+    fn restart(&mut self) {
+        let early = std::mem::take(&mut self.early);
+        *self = Flow {
+            ack_every: self.ack_every,
+            ..Flow::new(self.size, 0)
+        };
+        (self.received, self.expected, self.received_bytes) =
+            (early.received, early.received, early.received_bytes);
+        (self.faults.corrupt_messages, self.last_seen) = (early.corrupt, early.last);
+    }
+
+    /// Data messages received in this phase.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    #[inline(always)]
+    fn ack_due(&self) -> bool {
+        let fresh = self.received - self.acknowledged;
+        fresh >= self.ack_every || (self.last_seen && fresh > 0)
+    }
+
+    /// What was received, with a gap or surplus against the sequence as loss.
+    fn tally(&self, sent: Count) -> Tally {
+        let mut faults = self.faults;
+        faults.lost_messages = self.expected.saturating_sub(self.received);
+        Tally {
+            sent,
+            received: Count {
+                messages: self.received,
+                bytes: self.received_bytes,
+            },
+            faults,
+        }
+    }
+}
+
+impl<const CHECK: bool> OnMessage for Flow<CHECK> {
+    #[inline(always)]
+    fn message(&mut self, _: usize, header: u64, payload: &[u8]) {
+        let number = header::number(header);
+        if header::is_ack(header) {
+            self.peer_received = self.peer_received.max(number);
+            return;
+        }
+        if self.last_seen {
+            self.take_early(header, payload);
+            return;
+        }
+        if number != self.expected {
+            self.out_of_order(number);
+        }
+        if CHECK && !payload::matches(number, self.size, payload) {
+            self.faults.corrupt_messages += 1;
+        }
+        self.received += 1;
+        self.received_bytes += payload.len() as u64;
+        self.expected = self.expected.max(number + 1);
+        self.last_seen |= header::is_last(header);
+    }
+}
+
+impl<const CHECK: bool> Flow<CHECK> {
+    #[cold]
+    #[inline(never)]
+    fn take_early(&mut self, header: u64, payload: &[u8]) {
+        if CHECK && !payload::matches(header::number(header), self.size, payload) {
+            self.early.corrupt += 1;
+        }
+        self.early.received += 1;
+        self.early.received_bytes += payload.len() as u64;
+        self.early.last |= header::is_last(header);
+    }
+
+    /// A reliable transport never comes here: a number above the expected one is a gap, counted as loss at the end.
+    #[cold]
+    #[inline(never)]
+    fn out_of_order(&mut self, number: u64) {
+        if number < self.expected {
+            self.faults.reordered_messages += 1;
+        }
+    }
+}
+
+/// One message in flight whose acknowledgement is timed.
+#[derive(Clone, Copy, Default)]
+struct Stamp {
+    /// Acknowledged count that covers it; 0 when none is under way.
+    covers: u64,
+    ticks: u64,
+}
+
+/// The sending half: how far it got, and its timing.
+pub struct Outgoing {
+    window: u64,
+    sent: u64,
+    stamp: Stamp,
+    /// Time of batches of sends.
+    pub intervals: Series,
+    /// Time from a send to the acknowledgement that covers it.
+    pub acknowledged: Series,
+    /// Ticks between two sends when paced, else 0.
+    pace_ticks: f64,
+    paced_from: u64,
+}
+
+impl Outgoing {
+    /// For a window of `window` messages, paced to one every `pace_ticks` if above 0.
+    pub fn new(window: u64, pace_ticks: f64, intervals: Series, acknowledged: Series) -> Self {
+        Outgoing {
+            window,
+            sent: 0,
+            stamp: Stamp::default(),
+            intervals,
+            acknowledged,
+            pace_ticks,
+            paced_from: 0,
+        }
+    }
+
+    fn restart(&mut self, clock: Clock) {
+        (self.sent, self.stamp, self.paced_from) = (0, Stamp::default(), clock.now());
+    }
+
+    #[inline(always)]
+    fn note_acknowledgement(&mut self, peer_received: u64, clock: Clock) {
+        if self.stamp.covers != 0 && peer_received >= self.stamp.covers {
+            self.acknowledged.record(clock.now() - self.stamp.ticks);
+            self.stamp.covers = 0;
+        }
+    }
+}
+
+/// Acknowledge what is due; `poll` while there is no room.
+#[inline(always)]
+fn acknowledge<P: MessagePort, const CHECK: bool>(
+    link: &mut Wired<P>,
+    flow: &mut Flow<CHECK>,
+) -> Result<(), LinkError> {
+    while flow.ack_due() {
+        let received = flow.received;
+        match link.port.send_short(0, header::ack(received), &[])? {
+            Post::Done => flow.acknowledged = received,
+            Post::Busy => link.make_room(flow)?,
+        }
+    }
+    Ok(())
+}
+
+/// Send `count` messages as fast as window and pace allow. `last`: the final one ends the phase, and the call returns
+/// when everything is acknowledged. `BOTH`: acknowledge the peer's messages too.
+#[inline(never)]
+pub fn hot_send<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
+    link: &mut Wired<P>,
+    sender: &mut S,
+    flow: &mut Flow<CHECK>,
+    out: &mut Outgoing,
+    clock: Clock,
+    (count, last): (u64, bool),
+) -> Result<(), LinkError> {
+    let batch = out.intervals.batch_ops;
+    let target = out.sent + count;
+    let mut in_batch = 0;
+    let mut start = clock.now();
+    while out.sent < target {
+        while out.sent - flow.peer_received >= out.window {
+            link.port.wait(flow)?;
+            out.note_acknowledgement(flow.peer_received, clock);
+            if BOTH {
+                acknowledge(link, flow)?;
+            }
+        }
+        if out.pace_ticks > 0.0 {
+            pace::<P, CHECK, BOTH>(link, flow, out, clock)?;
+        }
+        let message = header::data(out.sent, last && out.sent + 1 == target);
+        if sender.post(&mut link.port, 0, message)? == Post::Busy {
+            link.make_room(flow)?;
+            out.note_acknowledgement(flow.peer_received, clock);
+            if BOTH {
+                acknowledge(link, flow)?;
+            }
+            continue;
+        }
+        out.sent += 1;
+        in_batch += 1;
+        if in_batch == batch {
+            let now = clock.now();
+            out.intervals.record(now - start);
+            start = now;
+            in_batch = 0;
+            if out.stamp.covers == 0 {
+                out.stamp = Stamp {
+                    covers: out.sent,
+                    ticks: now,
+                };
+            }
+            if BOTH {
+                link.port.poll(flow)?;
+                acknowledge(link, flow)?;
+            }
+        }
+    }
+    while last && flow.peer_received < target {
+        link.port.wait(flow)?;
+        out.note_acknowledgement(flow.peer_received, clock);
+        if BOTH {
+            acknowledge(link, flow)?;
+        }
+    }
+    Ok(())
+}
+
+/// Hold the next send until its place in the absolute schedule start + i / rate; a late one goes at once.
+#[inline(never)]
+fn pace<P: MessagePort, const CHECK: bool, const BOTH: bool>(
+    link: &mut Wired<P>,
+    flow: &mut Flow<CHECK>,
+    out: &mut Outgoing,
+    clock: Clock,
+) -> Result<(), LinkError> {
+    let due = out.paced_from + (out.sent as f64 * out.pace_ticks) as u64;
+    while clock.now() < due {
+        link.port.poll(flow)?;
+        out.note_acknowledgement(flow.peer_received, clock);
+        if BOTH {
+            acknowledge(link, flow)?;
+        }
+    }
+    Ok(())
+}
+
+/// The receiving half's timing.
+pub struct Incoming {
+    /// Mean time a message over batches of arrivals.
+    pub intervals: Series,
+    first_arrival: Option<u64>,
+    last_arrival: u64,
+    marked: u64,
+    marked_at: u64,
+}
+
+impl Incoming {
+    /// With its series (of means).
+    pub fn new(intervals: Series) -> Self {
+        Incoming {
+            intervals,
+            first_arrival: None,
+            last_arrival: 0,
+            marked: 0,
+            marked_at: 0,
+        }
+    }
+
+    fn restart(&mut self) {
+        (self.first_arrival, self.last_arrival, self.marked, self.marked_at) = (None, 0, 0, 0);
+    }
+
+    /// Ticks from the first to the last arrival.
+    pub fn elapsed_ticks(&self) -> u64 {
+        self.first_arrival
+            .map_or(0, |first| self.last_arrival.saturating_sub(first))
+    }
+}
+
+/// Receive until `until` messages of the phase have arrived, or its last one; acknowledge as due.
+#[inline(never)]
+pub fn hot_receive<P: MessagePort, const CHECK: bool>(
+    link: &mut Wired<P>,
+    flow: &mut Flow<CHECK>,
+    incoming: &mut Incoming,
+    clock: Clock,
+    until: u64,
+) -> Result<(), LinkError> {
+    let batch = incoming.intervals.batch_ops;
+    while flow.received < until && !flow.last_seen {
+        if link.port.wait(flow)? == 0 {
+            continue;
+        }
+        if flow.received - incoming.marked >= batch || flow.last_seen {
+            let now = clock.now();
+            if incoming.first_arrival.is_some() {
+                incoming
+                    .intervals
+                    .record_mean(now - incoming.marked_at, flow.received - incoming.marked);
+            } else {
+                incoming.first_arrival = Some(now);
+            }
+            (incoming.marked, incoming.marked_at, incoming.last_arrival) = (flow.received, now, now);
+        }
+        acknowledge(link, flow)?;
+    }
+    Ok(())
+}
+
+/// A sender's phases.
+pub struct Source<S, const CHECK: bool> {
+    /// Hands messages over.
+    pub sender: S,
+    /// What comes back.
+    pub flow: Flow<CHECK>,
+    /// How far it got.
+    pub out: Outgoing,
+}
+
+impl<S: Sender, const CHECK: bool> Source<S, CHECK> {
+    /// One phase of `count` messages. With `BOTH`, it ends when the peer's last message has come as well.
+    pub fn phase<P: MessagePort, const BOTH: bool>(
+        &mut self,
+        link: &mut Wired<P>,
+        clock: Clock,
+        count: u64,
+    ) -> Result<(), LinkError> {
+        self.restart(clock);
+        self.round::<P, BOTH>(link, clock, (count, true))
+    }
+
+    /// A new phase begins.
+    pub fn restart(&mut self, clock: Clock) {
+        self.flow.restart();
+        self.out.restart(clock);
+    }
+
+    /// A part of a phase: `count` more messages; `last` ends it.
+    pub fn round<P: MessagePort, const BOTH: bool>(
+        &mut self,
+        link: &mut Wired<P>,
+        clock: Clock,
+        (count, last): (u64, bool),
+    ) -> Result<(), LinkError> {
+        let Source { sender, flow, out } = self;
+        hot_send::<P, S, CHECK, BOTH>(link, sender, flow, out, clock, (count, last))?;
+        if last {
+            self.await_peer::<P, BOTH>(link)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The measured phase, in segments, until the stop condition; returns with the time of the final acknowledgement.
+    pub fn measure<P: MessagePort, const BOTH: bool>(
+        &mut self,
+        link: &mut Wired<P>,
+        meter: &mut Meter,
+        op_ticks: f64,
+    ) -> Result<(StopReason, u64), LinkError> {
+        self.restart(meter.clock);
+        let mut op_ticks = op_ticks;
+        loop {
+            let (count, last) = meter.next_segment(self.out.sent, op_ticks, self.out.intervals.batch_ops);
+            let clock = meter.clock;
+            let sent = hot_send::<P, S, CHECK, BOTH>(
+                link,
+                &mut self.sender,
+                &mut self.flow,
+                &mut self.out,
+                clock,
+                (count, last),
+            );
+            meter.tally = self.tally();
+            sent?;
+            if last {
+                let elapsed = meter.elapsed_ticks();
+                self.await_peer::<P, BOTH>(link)?;
+                meter.tally = self.tally();
+                return Ok((meter.stop_reason(), elapsed));
+            }
+            meter.between_segments(Some(&mut self.out.intervals));
+            op_ticks = meter.elapsed_ticks() as f64 / self.out.sent as f64;
+        }
+    }
+
+    fn tally(&self) -> Tally {
+        let bytes = self.out.sent.saturating_mul(self.flow.size as u64);
+        self.flow.tally(Count {
+            messages: self.out.sent,
+            bytes,
+        })
+    }
+
+    fn await_peer<P: MessagePort, const BOTH: bool>(&mut self, link: &mut Wired<P>) -> Result<(), LinkError> {
+        while BOTH && !self.flow.last_seen {
+            link.port.wait(&mut self.flow)?;
+            acknowledge(link, &mut self.flow)?;
+        }
+        if BOTH {
+            acknowledge(link, &mut self.flow)?;
+        }
+        Ok(())
+    }
+}
+
+/// A receiver's phases.
+pub struct Sink<const CHECK: bool> {
+    /// What comes.
+    pub flow: Flow<CHECK>,
+    /// Its timing.
+    pub incoming: Incoming,
+}
+
+impl<const CHECK: bool> Sink<CHECK> {
+    /// One phase, to its last message.
+    pub fn phase<P: MessagePort>(&mut self, link: &mut Wired<P>, clock: Clock) -> Result<(), LinkError> {
+        self.flow.restart();
+        self.incoming.restart();
+        hot_receive(link, &mut self.flow, &mut self.incoming, clock, u64::MAX)?;
+        acknowledge(link, &mut self.flow)
+    }
+
+    /// The measured phase, to its last message, pausing now and then for interval reports.
+    pub fn measure<P: MessagePort>(
+        &mut self,
+        link: &mut Wired<P>,
+        meter: &mut Meter,
+        op_ticks: f64,
+    ) -> Result<(), LinkError> {
+        self.flow.restart();
+        self.incoming.restart();
+        let mut op_ticks = op_ticks;
+        while !self.flow.last_seen {
+            let (count, _) =
+                meter.next_segment(self.flow.received, op_ticks, self.incoming.intervals.batch_ops);
+            let until = self.flow.received + count;
+            let result = hot_receive(link, &mut self.flow, &mut self.incoming, meter.clock, until);
+            meter.tally = self.flow.tally(Count::default());
+            result?;
+            if self.flow.last_seen {
+                break;
+            }
+            meter.between_segments(Some(&mut self.incoming.intervals));
+            op_ticks = (meter.elapsed_ticks() as f64 / self.flow.received.max(1) as f64).max(0.1);
+        }
+        acknowledge(link, &mut self.flow)
+    }
+}

@@ -1,0 +1,81 @@
+//! How much memory can still be used. It must never promise more than the machine or the control group has left.
+
+use super::cgroup::limits;
+use super::files::Files;
+
+const MEMINFO: &str = "/proc/meminfo";
+
+/// Memory that can be allocated and touched without swapping or being killed: what the kernel estimates as available,
+/// or what is left of the control group where that is less.
+pub fn available_bytes() -> u64 {
+    available(&Files::live()).unwrap_or_else(free_bytes)
+}
+
+/// Memory of the machine, or of the control group where that is smaller.
+pub(super) fn total_bytes(files: &Files) -> Option<u64> {
+    least(files.kilobytes(MEMINFO, "MemTotal"), limits(files).memory_bytes)
+}
+
+fn available(files: &Files) -> Option<u64> {
+    least(
+        files.kilobytes(MEMINFO, "MemAvailable"),
+        limits(files).memory_left_bytes,
+    )
+}
+
+/// The kernel's count of free pages, for machines that hide `/proc`.
+fn free_bytes() -> u64 {
+    let info = rustix::system::sysinfo();
+    // The width of these fields differs between architectures.
+    (info.freeram as u64).saturating_mul(u64::from(info.mem_unit))
+}
+
+fn least(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    a.into_iter().chain(b).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::files::plant;
+    use super::*;
+
+    #[test]
+    fn the_smaller_of_machine_and_group() {
+        let dir = tempfile::tempdir().expect("tempdir");
+        let files = Files::at(dir.path());
+        assert_eq!(available(&files), None);
+        plant(
+            dir.path(),
+            &[(
+                MEMINFO,
+                "MemTotal:       8000 kB\nMemFree:  1 kB\nMemAvailable:   4000 kB\n",
+            )],
+        );
+        assert_eq!(
+            (total_bytes(&files), available(&files)),
+            (Some(8_192_000), Some(4_096_000))
+        );
+        plant(
+            dir.path(),
+            &[
+                ("/proc/self/cgroup", "0::/\n"),
+                (
+                    "/proc/self/mountinfo",
+                    "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+                ),
+                ("/sys/fs/cgroup/memory.max", "5000000\n"),
+                ("/sys/fs/cgroup/memory.current", "4000000\n"),
+            ],
+        );
+        assert_eq!(
+            (total_bytes(&files), available(&files)),
+            (Some(5_000_000), Some(1_000_000))
+        );
+    }
+
+    #[test]
+    fn this_machine_has_some() {
+        assert!(available_bytes() > 0);
+        assert!(free_bytes() > 0);
+    }
+}

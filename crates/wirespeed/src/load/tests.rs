@@ -1,0 +1,227 @@
+//! Loads are started, counted, stopped and refused.
+
+use super::*;
+use crate::host::pin_thread;
+use std::time::{Duration, Instant};
+
+/// Load threads of this process; the tests that make some run one at a time, under `LOCK`.
+fn load_threads() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").expect("tasks");
+    let names = tasks.filter_map(|t| std::fs::read_to_string(t.ok()?.path().join("comm")).ok());
+    names.filter(|name| name.trim() == "wirespeed-load").count()
+}
+
+static LOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+fn alone() -> std::sync::MutexGuard<'static, ()> {
+    LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// A joined thread may stay listed for a moment.
+fn no_threads_left() -> bool {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while load_threads() > 0 {
+        if Instant::now() > deadline {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    true
+}
+
+fn busy() -> Load {
+    Load {
+        cpu_threads: 2,
+        memory_bytes: 3 << 20,
+        touch_bytes: (2 << 20) + 5,
+        touch_once: false,
+        log_threads: 2,
+    }
+}
+
+#[test]
+fn every_part_works_and_ends() {
+    let _alone = alone();
+    let background = Background::start(&busy(), None).expect("start");
+    assert_eq!(load_threads(), 5, "two burn, two log, one touches");
+    let counts = background.stop();
+    assert!(no_threads_left());
+    let keys: Vec<_> = counts.keys().map(String::as_str).collect();
+    assert_eq!(keys, ["cpu_loops", "log_lines", "touched_bytes"]);
+    assert!(counts.values().all(|&count| count > 0), "{counts:?}");
+}
+
+#[test]
+fn a_drop_ends_the_threads_too() {
+    let _alone = alone();
+    drop(Background::start(&busy(), Some(0)).expect("start"));
+    assert!(no_threads_left());
+}
+
+#[test]
+fn an_idle_load_does_nothing() {
+    let _alone = alone();
+    let background = Background::start(&Load::default(), None).expect("start");
+    assert_eq!(load_threads(), 0);
+    assert_eq!(background.stop(), BTreeMap::new());
+}
+
+#[test]
+fn held_memory_costs_neither_threads_nor_pages() {
+    let _alone = alone();
+    let load = Load {
+        memory_bytes: 64 << 20,
+        ..Load::default()
+    };
+    let probe = crate::host::Probe::start(None);
+    let background = Background::start(&load, None).expect("start");
+    assert_eq!(load_threads(), 0);
+    assert!(background._memory.capacity() >= 64 << 20);
+    // 64 MiB have 16384 pages; starting touches a few of its own.
+    assert!(probe.finish().minor_faults < 2_000);
+    assert_eq!(background.stop(), BTreeMap::new());
+}
+
+#[test]
+fn touching_once_is_done_before_start_returns() {
+    let _alone = alone();
+    let load = Load {
+        memory_bytes: 8 << 20,
+        touch_bytes: 4 << 20,
+        touch_once: true,
+        ..Load::default()
+    };
+    let background = Background::start(&load, None).expect("start");
+    assert_eq!(load_threads(), 0);
+    assert_eq!(
+        background.stop(),
+        BTreeMap::from([("touched_bytes".to_owned(), 4 << 20)])
+    );
+}
+
+#[test]
+fn memory_beyond_the_available_is_refused_with_the_figure() {
+    let _alone = alone();
+    for wanted in [u64::MAX, 1 << 60] {
+        let load = Load {
+            cpu_threads: 1,
+            memory_bytes: wanted,
+            ..Load::default()
+        };
+        match Background::start(&load, None) {
+            Err(LoadError::Memory { wanted: w, available }) => {
+                assert_eq!(w, wanted);
+                assert!(available > 0 && available < wanted);
+                let text = LoadError::Memory { wanted: w, available }.to_string();
+                assert!(text.contains(&available.to_string()), "{text}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(load_threads(), 0);
+}
+
+#[test]
+fn contradictions_are_refused() {
+    let touch = Load {
+        memory_bytes: 10,
+        touch_bytes: 11,
+        ..Load::default()
+    };
+    assert!(matches!(
+        Background::start(&touch, None),
+        Err(LoadError::TouchBeyondMemory { .. })
+    ));
+    let threads = Load {
+        cpu_threads: u32::MAX,
+        log_threads: u32::MAX,
+        ..Load::default()
+    };
+    let refused = Background::start(&threads, None);
+    assert!(matches!(refused, Err(LoadError::Threads { wanted }) if wanted == 2 * u64::from(u32::MAX)));
+}
+
+#[test]
+fn a_log_that_cannot_be_opened_leaves_nothing() {
+    let _alone = alone();
+    let target = LogTarget::File("/proc/no/such/log".into());
+    let refused = Background::start_logging_to(&busy(), None, &target);
+    assert!(matches!(refused, Err(LoadError::Log { .. })));
+    assert!(no_threads_left(), "the touching thread was running already");
+}
+
+#[test]
+fn log_lines_are_counted_and_whole() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().expect("tempdir");
+    let path = dir.path().join("log");
+    std::fs::write(&path, "old\n").expect("old log");
+    let load = Load {
+        log_threads: 3,
+        ..Load::default()
+    };
+    let background =
+        Background::start_logging_to(&load, None, &LogTarget::File(path.clone())).expect("start");
+    std::thread::sleep(Duration::from_millis(20));
+    let lines = background.stop()["log_lines"];
+    let text = std::fs::read_to_string(&path).expect("log");
+    assert!(lines > 0);
+    assert!(text.lines().all(|line| line.len() == 79));
+    // Beyond this the file may have been emptied in between.
+    if lines < 800_000 {
+        assert_eq!(text.len() as u64, lines * 80);
+    }
+}
+
+#[test]
+fn a_pipe_that_nobody_reads_does_not_hang() {
+    let _alone = alone();
+    let (reader, writer) = std::io::pipe().expect("pipe");
+    let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&writer));
+    let load = Load {
+        log_threads: 1,
+        ..Load::default()
+    };
+    let background = Background::start_logging_to(&load, None, &LogTarget::File(path.into())).expect("start");
+    std::thread::sleep(Duration::from_millis(50));
+    let lines = background.stop()["log_lines"];
+    assert!(lines > 0);
+    drop(reader);
+}
+
+#[test]
+fn threads_leave_the_measuring_cpu() {
+    let _alone = alone();
+    let allowed = allowed_cpus();
+    let cpu = allowed[0];
+    let _pin = pin_thread(cpu).expect("pin");
+    let load = Load {
+        cpu_threads: 1,
+        ..Load::default()
+    };
+    let background = Background::start(&load, Some(cpu)).expect("start");
+    let status = std::fs::read_dir("/proc/self/task")
+        .expect("tasks")
+        .find_map(|task| {
+            let folder = task.ok()?.path();
+            let name = std::fs::read_to_string(folder.join("comm")).ok()?;
+            (name.trim() == "wirespeed-load").then(|| std::fs::read_to_string(folder.join("status")).ok())?
+        });
+    let status = status.expect("the load thread");
+    let list = status
+        .lines()
+        .find_map(|l| l.strip_prefix("Cpus_allowed_list:"))
+        .expect("list");
+    let cpus = crate::host::parse_cpu_list(list.trim()).expect("list");
+    assert_eq!(cpus, cpus_beside(&allowed, Some(cpu)));
+    assert_eq!(cpus.contains(&cpu), allowed.len() == 1);
+    background.stop();
+}
+
+#[test]
+fn the_only_cpu_is_used_all_the_same() {
+    assert_eq!(cpus_beside(&[0, 1, 5], Some(1)), [0, 5]);
+    assert_eq!(cpus_beside(&[0, 1], Some(7)), [0, 1]);
+    assert_eq!(cpus_beside(&[3], Some(3)), [3]);
+    assert_eq!(cpus_beside(&[3], None), [3]);
+}

@@ -1,0 +1,175 @@
+//! What load threads do until they are told to stop: each does a piece, then looks at the flag, so that no count stays
+//! zero. It must look at least every few milliseconds.
+
+use std::fs::File;
+use std::hint::black_box;
+use std::io::{self, ErrorKind, Write};
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Key of the count of [`burn_until`].
+pub(super) const CPU_LOOPS: &str = "cpu_loops";
+/// Key of the count of [`touch_reserved`] and [`touch_until`].
+pub(super) const TOUCHED_BYTES: &str = "touched_bytes";
+/// Key of the count of [`log_until`].
+pub(super) const LOG_LINES: &str = "log_lines";
+
+/// Multiplications in one counted loop.
+const LOOP_STEPS: u32 = 10_000;
+/// Loops between two looks at the flag.
+const LOOPS_PER_LOOK: u64 = 16;
+/// Memory touched between two looks at the flag.
+const TOUCH_CHUNK_BYTES: usize = 1 << 20;
+/// One write each so many bytes: every cache line of x86-64 and most of Arm.
+const TOUCH_STRIDE_BYTES: usize = 64;
+/// Length of a log line with its end.
+const LINE_BYTES: usize = 80;
+/// A thread empties a regular file after so much, so that a long run cannot fill the disk.
+const LOG_BYTES_MAX: u64 = 64 << 20;
+/// Pause before another try at a full pipe.
+const PIPE_RETRY: Duration = Duration::from_millis(1);
+
+/// Burn CPU; returns the loops done.
+pub(super) fn burn_until(stop: &AtomicBool) -> u64 {
+    let mut loops = 0;
+    loop {
+        for _ in 0..LOOPS_PER_LOOK {
+            let mut x = black_box(1u64);
+            for _ in 0..LOOP_STEPS {
+                x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            }
+            black_box(x);
+        }
+        loops += LOOPS_PER_LOOK;
+        if stop.load(Ordering::Relaxed) {
+            return loops;
+        }
+    }
+}
+
+/// Write to every cache line of `range` of the memory that `memory` has reserved.
+pub(super) fn touch_reserved(memory: &mut Vec<u8>, range: Range<usize>) {
+    touch(&mut memory.spare_capacity_mut()[range], MaybeUninit::new(1));
+}
+
+/// Touch the first `bytes` (at least one) of `memory` again and again; returns the bytes covered, repetitions included.
+pub(super) fn touch_until(stop: &AtomicBool, memory: &mut Vec<u8>, bytes: usize) -> u64 {
+    let (mut touched, mut start) = (0u64, 0);
+    loop {
+        let end = bytes.min(start + TOUCH_CHUNK_BYTES);
+        touch_reserved(memory, start..end);
+        touched = touched.saturating_add((end - start) as u64);
+        start = if end == bytes { 0 } else { end };
+        if stop.load(Ordering::Relaxed) {
+            return touched;
+        }
+    }
+}
+
+/// Write log lines; returns the lines written whole. Ends early when the log cannot be written any more.
+pub(super) fn log_until(stop: &AtomicBool, mut file: File, number: u32) -> u64 {
+    let line = log_line(number);
+    let (mut lines, mut bytes) = (0, 0);
+    let mut rest: &[u8] = &line;
+    loop {
+        match file.write(rest) {
+            Ok(written) => rest = &rest[written.min(rest.len())..],
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            // A full pipe: its reader is slower than we are.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(PIPE_RETRY),
+            Err(_) => return lines,
+        }
+        if rest.is_empty() {
+            rest = &line;
+            lines += 1;
+            bytes += LINE_BYTES as u64;
+        }
+        if bytes >= LOG_BYTES_MAX {
+            bytes = 0;
+            if empty(&file).is_err() {
+                return lines;
+            }
+        }
+        if stop.load(Ordering::Relaxed) {
+            return lines;
+        }
+    }
+}
+
+/// Empty a regular file; leave devices and pipes as they are.
+pub(super) fn empty(file: &File) -> io::Result<()> {
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    Ok(())
+}
+
+fn touch<T: Copy>(memory: &mut [T], mark: T) {
+    for line in memory.iter_mut().step_by(TOUCH_STRIDE_BYTES) {
+        *line = mark;
+    }
+    // Nobody ever reads it: keep the writes.
+    black_box(memory.as_mut_ptr());
+}
+
+/// 79 characters and a line feed.
+fn log_line(number: u32) -> [u8; LINE_BYTES] {
+    let mut line = [b'.'; LINE_BYTES];
+    let head = format!("wirespeed background log, thread {number} ");
+    for (place, byte) in line.iter_mut().zip(head.bytes()) {
+        *place = byte;
+    }
+    line[LINE_BYTES - 1] = b'\n';
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_have_eighty_bytes_and_one_end() {
+        for number in [0, 7, u32::MAX] {
+            let line = log_line(number);
+            assert_eq!(line.iter().filter(|&&b| b == b'\n').count(), 1);
+            assert_eq!(line.last(), Some(&b'\n'));
+            assert!(line.starts_with(format!("wirespeed background log, thread {number} ").as_bytes()));
+        }
+    }
+
+    #[test]
+    fn touch_writes_once_a_cache_line() {
+        let mut memory = [0u8; 200];
+        touch(&mut memory, 1);
+        let written: Vec<usize> = (0..memory.len()).filter(|&at| memory[at] == 1).collect();
+        assert_eq!(written, [0, 64, 128, 192]);
+    }
+
+    #[test]
+    fn touching_stays_inside_and_counts_partial_chunks() {
+        let mut memory: Vec<u8> = Vec::with_capacity(TOUCH_CHUNK_BYTES + 10);
+        let stop = AtomicBool::new(true);
+        assert_eq!(touch_until(&stop, &mut memory, 1000), 1000);
+        assert_eq!(
+            touch_until(&stop, &mut memory, TOUCH_CHUNK_BYTES + 10),
+            TOUCH_CHUNK_BYTES as u64
+        );
+        assert!(memory.is_empty());
+    }
+
+    #[test]
+    fn every_worker_does_a_piece_before_it_stops() {
+        let stop = AtomicBool::new(true);
+        assert_eq!(burn_until(&stop), LOOPS_PER_LOOK);
+        let sink = File::options().write(true).open("/dev/null").expect("/dev/null");
+        assert_eq!(log_until(&stop, sink, 0), 1);
+        let read_only = File::open("/dev/null").expect("/dev/null");
+        assert_eq!(
+            log_until(&AtomicBool::new(false), read_only, 0),
+            0,
+            "a log that refuses ends the thread"
+        );
+    }
+}

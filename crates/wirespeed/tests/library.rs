@@ -1,0 +1,111 @@
+//! The library measured through its one public entry, as an embedding program uses it.
+
+use wirespeed::schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
+use wirespeed::schema::outcome::{SampleKind, StopReason};
+use wirespeed::schema::test::{Layout, PingPong, Stream, Test};
+use wirespeed::{Bootstrap, MeasureError, Registry, ThreadBootstrap, measure};
+
+fn rank(role: Role, peer: u32) -> RankSpec {
+    RankSpec { role, peer: Some(peer), cpu: None, load: Default::default() }
+}
+
+fn null_case(test: Test, stop: Stop) -> Case {
+    Case {
+        test,
+        transport: "null".into(),
+        options: Default::default(),
+        group: GroupKind::Threads,
+        ranks: vec![rank(Role::Source, 0)],
+        stop,
+        warmup_iterations: 1000,
+        warmup_ns_max: 100_000_000,
+        check: false,
+        report_interval_ns: 0,
+        raw_samples_max: 0,
+        idle: IdlePolicy::Spin,
+    }
+}
+
+fn pingpong(size_bytes: u64) -> Test {
+    Test::AmLat(PingPong { size_bytes, layout: Layout::Short })
+}
+
+#[test]
+fn null_gives_the_floor_of_the_loop() {
+    let group = ThreadBootstrap::group(1);
+    let case = null_case(pingpong(8), Stop::Iterations { count: 100_000 });
+    for _ in 0..2 {
+        let outcome = measure(&case, &Registry::builtin(), &group[0], &mut |_| ()).unwrap();
+        assert_eq!(outcome.stop, StopReason::Completed);
+        assert_eq!(outcome.sent.messages, 100_000);
+        let samples = outcome.samples_of(SampleKind::RoundTrip).unwrap();
+        assert!(samples.batch_ops > 1, "an operation of a few ns must be timed in batches");
+        assert_eq!(samples.histogram.count, 100_000 / samples.batch_ops);
+        assert!(outcome.floor.is_some());
+        assert_eq!(outcome.warmup_operations, 1000);
+    }
+}
+
+#[test]
+fn a_duration_ends_and_intervals_are_reported() {
+    let group = ThreadBootstrap::group(1);
+    let mut case = null_case(pingpong(8), Stop::Duration { duration_ns: 50_000_000 });
+    case.report_interval_ns = 10_000_000;
+    let mut reports = Vec::new();
+    let outcome =
+        measure(&case, &Registry::builtin(), &group[0], &mut |i| reports.push(i.sent.messages)).unwrap();
+    assert!(reports.len() >= 2, "{}", reports.len());
+    assert_eq!(reports.len(), outcome.intervals.len());
+    assert_eq!(reports.iter().sum::<u64>(), outcome.sent.messages);
+    let batch = outcome.samples[0].batch_ops;
+    assert_eq!(outcome.samples[0].histogram.count, outcome.sent.messages / batch);
+}
+
+#[test]
+fn a_stream_to_oneself_is_acknowledged() {
+    let group = ThreadBootstrap::group(1);
+    let stream = Stream { size_bytes: 8, layout: Layout::Short, window_msgs: 1000, pace_msg_per_s: None };
+    let case = null_case(Test::AmBibw(stream), Stop::Iterations { count: 50_000 });
+    let outcome = measure(&case, &Registry::builtin(), &group[0], &mut |_| ()).unwrap();
+    assert_eq!((outcome.sent.messages, outcome.received.messages), (50_000, 50_000));
+    assert_eq!(outcome.faults, Default::default());
+}
+
+#[test]
+fn an_orderly_stop_gives_a_whole_partial_result() {
+    let group = ThreadBootstrap::group(1);
+    let case = null_case(pingpong(8), Stop::Duration { duration_ns: 60_000_000_000 });
+    let cancel = group[0].cancel();
+    let stopper = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        cancel.request_stop();
+    });
+    let outcome = measure(&case, &Registry::builtin(), &group[0], &mut |_| ()).unwrap();
+    stopper.join().unwrap();
+    assert_eq!(outcome.stop, StopReason::Interrupted);
+    assert!(outcome.sent.messages > 0 && outcome.error.is_none());
+}
+
+#[test]
+fn nonsense_is_refused_before_anything_is_opened() {
+    let group = ThreadBootstrap::group(1);
+    let good = null_case(pingpong(8), Stop::Iterations { count: 1 });
+    let refused = |case: &Case| measure(case, &Registry::builtin(), &group[0], &mut |_| ()).unwrap_err();
+    let mut case = good.clone();
+    case.transport = "nil".into();
+    assert!(matches!(refused(&case), MeasureError::Usage(why) if why.contains("null")));
+    case = good.clone();
+    case.options.insert("colour".into(), "red".into());
+    assert!(matches!(refused(&case), MeasureError::Usage(why) if why.contains("colour")));
+    case = good.clone();
+    case.check = true;
+    assert!(matches!(refused(&case), MeasureError::Usage(_)));
+    case = good.clone();
+    case.test = Test::AmLat(PingPong { size_bytes: 8, layout: Layout::Zcopy });
+    assert!(matches!(refused(&case), MeasureError::Unsupported(_)));
+    case = good.clone();
+    case.ranks[0].peer = Some(7);
+    assert!(matches!(refused(&case), MeasureError::Usage(_)));
+    case.ranks.push(rank(Role::Sink, 0));
+    assert!(matches!(refused(&case), MeasureError::Usage(_)));
+}
