@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use wirespeed_report::render::Style;
 
 /// Columns of a page that is not a terminal.
-const WIDTH_PAPER: usize = 110;
+pub const WIDTH_PAPER: usize = 110;
 const WIDTH_MIN: usize = 40;
 
 /// One of the two streams of output.
