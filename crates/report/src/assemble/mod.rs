@@ -1,47 +1,192 @@
-//! From outcomes to published figures.
+//! From outcomes to published figures: repetitions, cases, the status of a run.
+//!
+//! Every figure is listed in [`crate::tags`] and defined in docs/metrics.md. Outcomes come from other processes: they
+//! may be missing, inconsistent or absurd, and nothing here may panic on them.
 
-use crate::checks::Limits;
+mod flows;
+mod latency;
+mod over_runs;
+
+pub use flows::{Flow, flows, in_flight_mean_msgs};
+pub(crate) use flows::{peer_of, sum, sum_faults};
+pub use latency::merged_samples;
+
+use crate::checks::{self, Limits};
 use std::collections::BTreeMap;
-use wirespeed_schema::run::{CaseResult, Metric, Repetition, Status, Withheld};
+use wirespeed_schema::finite::Finite;
+use wirespeed_schema::outcome::StopReason;
+use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition, Status, Withheld};
 use wirespeed_schema::{Case, Outcome};
 
+/// Figures by tag.
+pub type Metrics = BTreeMap<String, Metric>;
+
 /// Figures of one repetition from what every rank saw (any order), and the quantiles that lack samples.
-pub fn repetition_metrics(_case: &Case, _outcomes: &[Outcome]) -> (BTreeMap<String, Metric>, Vec<Withheld>) {
-    Default::default()
+pub fn repetition_metrics(case: &Case, outcomes: &[Outcome]) -> (Metrics, Vec<Withheld>) {
+    let mut metrics = Metrics::new();
+    latency::add(&mut metrics, case, outcomes);
+    flows::add(&mut metrics, case, outcomes);
+    let withheld = latency::withheld(&metrics);
+    (metrics, withheld)
 }
 
-/// A repetition with its figures.
+/// A repetition with its figures. `setup_ns` is the time from the start of the ranks to the first barrier,
+/// `overlapping_sessions` the number of other sessions that the far end measured meanwhile.
 pub fn repetition(
-    _case: &Case,
-    _index: u32,
-    _outcomes: Vec<Outcome>,
-    _setup_ns: u64,
-    _overlapping_sessions: u32,
+    case: &Case,
+    index: u32,
+    mut outcomes: Vec<Outcome>,
+    setup_ns: u64,
+    overlapping_sessions: u32,
 ) -> Repetition {
-    unimplemented!()
+    outcomes.sort_by_key(|outcome| outcome.rank);
+    let (mut metrics, _) = repetition_metrics(case, &outcomes);
+    insert(&mut metrics, "setup_ns", setup_ns as f64, 1);
+    Repetition {
+        index,
+        outcomes,
+        metrics,
+        setup_ns,
+        overlapping_sessions,
+    }
 }
 
 /// A case with figures over all repetitions, status and remarks. No repetition at all gives `Failed`.
-pub fn case_result(_case: Case, _repetitions: Vec<Repetition>, _limits: &Limits) -> CaseResult {
-    unimplemented!()
+pub fn case_result(case: Case, repetitions: Vec<Repetition>, limits: &Limits) -> CaseResult {
+    if repetitions.is_empty() {
+        return failed_case(case, "no repetition was measured", None);
+    }
+    let (metrics, withheld) = over_runs::figures(&repetitions);
+    let (remarks, wrong_data) = checks::remarks(&case, &repetitions, &metrics, limits);
+    let end = early_end(&case, &repetitions);
+    let measured = repetitions
+        .iter()
+        .any(|repetition| repetition.metrics.keys().any(|tag| tag != "setup_ns"));
+    let status = match (&end, wrong_data) {
+        (_, true) => CaseStatus::WrongData,
+        (Some(_), _) if measured => CaseStatus::Partial,
+        (Some(_), _) => CaseStatus::Failed,
+        (None, _) => CaseStatus::Ok,
+    };
+    let (error, remedy) = end.map_or((None, None), |(error, remedy)| (Some(error), Some(remedy)));
+    CaseResult {
+        case,
+        status,
+        error,
+        remedy,
+        metrics,
+        withheld,
+        remarks,
+        repetitions,
+    }
 }
 
 /// A case that an error kept from being measured.
-pub fn failed_case(_case: Case, _error: impl Into<String>, _remedy: Option<String>) -> CaseResult {
-    unimplemented!()
+pub fn failed_case(case: Case, error: impl Into<String>, remedy: Option<String>) -> CaseResult {
+    unmeasured(case, CaseStatus::Failed, error.into(), remedy)
 }
 
-/// A case that the transport cannot do here.
-pub fn skipped_case(_case: Case, _reason: impl Into<String>, _remedy: Option<String>) -> CaseResult {
-    unimplemented!()
+/// A case that the transport cannot do here; `reason` says why.
+pub fn skipped_case(case: Case, reason: impl Into<String>, remedy: Option<String>) -> CaseResult {
+    unmeasured(case, CaseStatus::Skipped, reason.into(), remedy)
 }
 
 /// The same result without raw outcomes, for [`wirespeed_schema::run::Event::CaseFinished`].
-pub fn without_outcomes(_result: &CaseResult) -> CaseResult {
-    unimplemented!()
+pub fn without_outcomes(result: &CaseResult) -> CaseResult {
+    let bare = |repetition: &Repetition| Repetition {
+        index: repetition.index,
+        outcomes: Vec::new(),
+        metrics: repetition.metrics.clone(),
+        setup_ns: repetition.setup_ns,
+        overlapping_sessions: repetition.overlapping_sessions,
+    };
+    CaseResult {
+        case: result.case.clone(),
+        status: result.status,
+        error: result.error.clone(),
+        remedy: result.remedy.clone(),
+        metrics: result.metrics.clone(),
+        withheld: result.withheld.clone(),
+        remarks: result.remarks.clone(),
+        repetitions: result.repetitions.iter().map(bare).collect(),
+    }
 }
 
-/// Status of the run: wrong data before interruption before failure. Skipped cases alone do not fail a run.
-pub fn run_status(_cases: &[CaseResult], _interrupted: bool) -> Status {
-    unimplemented!()
+/// Status of a run: wrong data before interruption before failure. A case that ended early fails the run; skipped
+/// cases do so only when there is nothing else.
+pub fn run_status(cases: &[CaseResult], interrupted: bool) -> Status {
+    let any = |status: CaseStatus| cases.iter().any(|case| case.status == status);
+    if any(CaseStatus::WrongData) {
+        Status::WrongData
+    } else if interrupted {
+        Status::Interrupted
+    } else if any(CaseStatus::Failed) || any(CaseStatus::Partial) {
+        Status::Failed
+    } else if any(CaseStatus::Skipped) && !any(CaseStatus::Ok) {
+        Status::Failed
+    } else {
+        Status::Ok
+    }
+}
+
+fn unmeasured(case: Case, status: CaseStatus, error: String, remedy: Option<String>) -> CaseResult {
+    CaseResult {
+        case,
+        status,
+        error: Some(error),
+        remedy,
+        metrics: Metrics::new(),
+        withheld: Vec::new(),
+        remarks: Vec::new(),
+        repetitions: Vec::new(),
+    }
+}
+
+/// Cause and remedy when some rank did not come to its end.
+fn early_end(case: &Case, repetitions: &[Repetition]) -> Option<(String, String)> {
+    let outcomes = || repetitions.iter().flat_map(|repetition| &repetition.outcomes);
+    let look = "look at that rank's own messages, then run the case again".to_owned();
+    if let Some((outcome, error)) = outcomes().find_map(|outcome| Some((outcome, outcome.error.as_ref()?))) {
+        return Some((format!("rank {}: {error}", outcome.rank), look));
+    }
+    if let Some(outcome) = outcomes().find(|outcome| outcome.stop != StopReason::Completed) {
+        let (what, remedy) = match outcome.stop {
+            StopReason::Interrupted => ("was interrupted", "run it again to its end".to_owned()),
+            StopReason::PeerLost => ("lost its peer", look),
+            StopReason::Failed | StopReason::Completed => ("failed", look),
+        };
+        return Some((format!("rank {} {what}", outcome.rank), remedy));
+    }
+    let short = repetitions
+        .iter()
+        .find(|repetition| repetition.outcomes.len() < case.ranks.len())?;
+    Some((
+        format!(
+            "repetition {}: {} of {} ranks delivered a result",
+            short.index,
+            short.outcomes.len(),
+            case.ranks.len()
+        ),
+        look,
+    ))
+}
+
+/// Publish `value` under `tag`, without an interval, if it is a finite number.
+fn insert(metrics: &mut Metrics, tag: &str, value: f64, samples: u64) {
+    if let Some(value) = Finite::maybe(value) {
+        let metric = Metric {
+            value,
+            lower: None,
+            upper: None,
+            level: None,
+            samples,
+            derived: false,
+        };
+        metrics.insert(tag.to_owned(), metric);
+    }
+}
+
+/// A confidence level for the document, rounded to six decimals.
+fn rounded_level(level: f64) -> Option<Finite> {
+    Finite::maybe((level * 1e6).round() / 1e6)
 }

@@ -1,6 +1,16 @@
-//! Invariants and circumstances of a result: remarks, worst first.
+//! Invariants and circumstances of a result: remarks, worst first, each with a stable code, a cause and a remedy.
+//!
+//! [`data`] and [`laws`] check what must hold whatever the machine does; [`conditions`] and [`clock`] say what may have
+//! bent the number. No check may alter a figure.
 
-use wirespeed_schema::run::{CaseResult, Remark};
+mod clock;
+mod conditions;
+mod data;
+mod laws;
+
+use std::collections::BTreeMap;
+use wirespeed_schema::run::{CaseResult, Metric, Remark, Repetition, Severity};
+use wirespeed_schema::{Case, Outcome};
 
 /// What is known of the medium, to check results against.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -10,7 +20,130 @@ pub struct Limits {
     pub medium_bytes_per_s: Option<f64>,
 }
 
+/// One thing found, before findings with the same code are folded into one remark.
+struct Finding {
+    severity: Severity,
+    code: &'static str,
+    /// Orders findings of one code: the largest is told.
+    weight: f64,
+    message: String,
+    remedy: &'static str,
+}
+
+/// Everything found on one case.
+#[derive(Default)]
+struct Findings {
+    list: Vec<Finding>,
+    /// The data that arrived were not the data that were sent.
+    wrong_data: bool,
+}
+
+impl Findings {
+    fn add(
+        &mut self,
+        severity: Severity,
+        code: &'static str,
+        weight: f64,
+        message: String,
+        remedy: &'static str,
+    ) {
+        self.list.push(Finding {
+            severity,
+            code,
+            weight,
+            message,
+            remedy,
+        });
+    }
+}
+
+/// Remarks on a case, worst first and each code once, and whether its data were wrong.
+pub(crate) fn remarks(
+    case: &Case,
+    repetitions: &[Repetition],
+    metrics: &BTreeMap<String, Metric>,
+    limits: &Limits,
+) -> (Vec<Remark>, bool) {
+    let mut findings = Findings::default();
+    for repetition in repetitions {
+        data::check(&mut findings, case, &repetition.outcomes);
+        laws::check(&mut findings, case, repetition, limits);
+        clock::check(&mut findings, case, repetition);
+        conditions::check(&mut findings, case, repetition);
+    }
+    conditions::check_case(&mut findings, metrics);
+    (fold(findings.list), findings.wrong_data)
+}
+
 /// Remarks of all cases, each code once, worst first: for the foot of a table and `Run::remarks`.
-pub fn run_remarks(_cases: &[CaseResult]) -> Vec<Remark> {
-    Vec::new()
+pub fn run_remarks(cases: &[CaseResult]) -> Vec<Remark> {
+    let mut all: Vec<(usize, Remark)> = Vec::new();
+    for remark in cases.iter().flat_map(|case| &case.remarks) {
+        match all.iter_mut().find(|(_, known)| known.code == remark.code) {
+            Some((count, known)) => {
+                *count += 1;
+                if remark.severity > known.severity {
+                    *known = remark.clone();
+                }
+            }
+            None => all.push((1, remark.clone())),
+        }
+    }
+    all.sort_by_key(|(_, remark)| std::cmp::Reverse(remark.severity));
+    let total = cases.len();
+    all.into_iter()
+        .map(|(count, mut remark)| {
+            if total > 1 {
+                remark.message = format!("{} [{count} of {total} cases]", remark.message);
+            }
+            remark
+        })
+        .collect()
+}
+
+/// One remark a code: the gravest finding speaks, and says of how many it is the worst.
+fn fold(findings: Vec<Finding>) -> Vec<Remark> {
+    let mut folded: Vec<(usize, Finding)> = Vec::new();
+    for finding in findings {
+        match folded.iter_mut().find(|(_, known)| known.code == finding.code) {
+            Some((count, known)) => {
+                *count += 1;
+                if (finding.severity, finding.weight) > (known.severity, known.weight) {
+                    *known = finding;
+                }
+            }
+            None => folded.push((1, finding)),
+        }
+    }
+    // A stable sort: among equals the order of the checks, most telling first.
+    folded.sort_by_key(|(_, finding)| std::cmp::Reverse(finding.severity));
+    folded
+        .into_iter()
+        .map(|(count, finding)| Remark {
+            severity: finding.severity,
+            code: finding.code.to_owned(),
+            message: match count {
+                1 => finding.message,
+                _ => format!("{} (worst of {count})", finding.message),
+            },
+            remedy: (!finding.remedy.is_empty()).then(|| finding.remedy.to_owned()),
+        })
+        .collect()
+}
+
+/// Whether messages may be lost, doubled or reordered without a fault of the program: UDP, or a transport that states
+/// the fact `delivery = unreliable`.
+pub fn is_unreliable(case: &Case, outcomes: &[Outcome]) -> bool {
+    case.transport == "udp"
+        || outcomes.iter().any(|outcome| {
+            outcome
+                .transport_facts
+                .get("delivery")
+                .is_some_and(|delivery| delivery == "unreliable")
+        })
+}
+
+/// `part` of `whole` in percent for people: `12 %`, `0.3 %`.
+fn percent(ratio: f64) -> String {
+    format!("{} %", wirespeed_schema::units::significant(ratio * 100.0, 2))
 }

@@ -1,0 +1,252 @@
+//! Figures from counts and times: rates and bandwidths by direction, losses, processor time a message.
+//!
+//! A flow is what one receiver gets from its senders. Its delivered rate is the headline: what arrived, over the time
+//! that the sender needed from its first message to the last acknowledgement.
+
+use super::{Metrics, insert};
+use wirespeed_schema::case::Role;
+use wirespeed_schema::outcome::{Count, Faults, SampleKind};
+use wirespeed_schema::test::Capability;
+use wirespeed_schema::{Case, Outcome, Test};
+
+/// Data from the senders of one receiver.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Flow {
+    /// From a source to its sink; false for the way back.
+    pub forward: bool,
+    /// What the senders sent.
+    pub sent: Count,
+    /// What arrived: the receiver's count or, for one-sided operations, those complete at the origin. `None` when the
+    /// receiver delivered no result.
+    pub delivered: Option<Count>,
+    /// The longest of the senders' times, first operation to last completion.
+    pub sender_elapsed_ns: u64,
+    /// The receiver's time, where it took part.
+    pub receiver_elapsed_ns: Option<u64>,
+    /// Faults that the receiver found.
+    pub faults: Faults,
+}
+
+/// The flows of a streaming test, sources' first. Empty for round-trip tests.
+pub fn flows(case: &Case, outcomes: &[Outcome]) -> Vec<Flow> {
+    if case.test.is_round_trip() {
+        return Vec::new();
+    }
+    if case.test.capability() == Capability::OneSided {
+        return one_sided(outcomes);
+    }
+    let both_ways = matches!(case.test, Test::AmBibw(_) | Test::TagBw(_));
+    let mut flows = two_sided(case, outcomes, Role::Source);
+    if both_ways
+        && outcomes
+            .iter()
+            .any(|outcome| outcome.role == Role::Sink && outcome.sent.messages > 0)
+    {
+        flows.extend(two_sided(case, outcomes, Role::Sink));
+    }
+    flows
+}
+
+/// One-sided operations are complete at the origin, with their flush inside its time.
+fn one_sided(outcomes: &[Outcome]) -> Vec<Flow> {
+    let sources = outcomes.iter().filter(|outcome| outcome.role == Role::Source);
+    sources
+        .map(|source| Flow {
+            forward: true,
+            sent: source.sent,
+            delivered: Some(source.sent),
+            sender_elapsed_ns: source.elapsed_ns,
+            receiver_elapsed_ns: None,
+            faults: Faults::default(),
+        })
+        .collect()
+}
+
+/// One flow for each rank that ranks of role `from` name as their peer, and one for those who name none.
+fn two_sided(case: &Case, outcomes: &[Outcome], from: Role) -> Vec<Flow> {
+    let mut flows: Vec<(Option<u32>, Flow)> = Vec::new();
+    for sender in outcomes.iter().filter(|outcome| outcome.role == from) {
+        let peer = peer_of(case, sender.rank);
+        let index = flows.iter().position(|(to, _)| *to == peer).unwrap_or_else(|| {
+            flows.push((peer, empty_flow(outcomes, peer, from)));
+            flows.len() - 1
+        });
+        let flow = &mut flows[index].1;
+        flow.sent = sum(flow.sent, sender.sent);
+        flow.sender_elapsed_ns = flow.sender_elapsed_ns.max(sender.elapsed_ns);
+    }
+    flows.into_iter().map(|(_, flow)| flow).collect()
+}
+
+fn empty_flow(outcomes: &[Outcome], peer: Option<u32>, from: Role) -> Flow {
+    let receivers: Vec<&Outcome> = match peer {
+        Some(peer) => outcomes
+            .iter()
+            .filter(|outcome| outcome.rank == peer)
+            .take(1)
+            .collect(),
+        None => outcomes
+            .iter()
+            .filter(|o| o.role != from && o.role != Role::Idle)
+            .collect(),
+    };
+    Flow {
+        forward: from == Role::Source,
+        sent: Count::default(),
+        delivered: receivers.iter().map(|receiver| receiver.received).reduce(sum),
+        sender_elapsed_ns: 0,
+        receiver_elapsed_ns: receivers.iter().map(|receiver| receiver.elapsed_ns).max(),
+        faults: receivers
+            .iter()
+            .map(|receiver| receiver.faults)
+            .fold(Faults::default(), sum_faults),
+    }
+}
+
+/// The rank that `rank` exchanges data with: as the case says, or the other one of two.
+pub(crate) fn peer_of(case: &Case, rank: u32) -> Option<u32> {
+    let named = case.ranks.get(rank as usize).and_then(|spec| spec.peer);
+    named.or_else(|| (case.ranks.len() == 2 && rank < 2).then(|| 1 - rank))
+}
+
+pub(crate) fn sum(a: Count, b: Count) -> Count {
+    Count {
+        messages: a.messages.saturating_add(b.messages),
+        bytes: a.bytes.saturating_add(b.bytes),
+    }
+}
+
+/// Sum of the faults of several ranks.
+pub(crate) fn sum_faults(a: Faults, b: Faults) -> Faults {
+    Faults {
+        lost_messages: a.lost_messages.saturating_add(b.lost_messages),
+        reordered_messages: a.reordered_messages.saturating_add(b.reordered_messages),
+        duplicate_messages: a.duplicate_messages.saturating_add(b.duplicate_messages),
+        corrupt_messages: a.corrupt_messages.saturating_add(b.corrupt_messages),
+    }
+}
+
+/// Messages in flight on average at a sender: its rate times the mean time to completion or acknowledgement (Little's
+/// law, L = λW). `None` without such samples, or where a sample covers a batch.
+pub fn in_flight_mean_msgs(outcome: &Outcome) -> Option<f64> {
+    let kinds = [SampleKind::Acknowledged, SampleKind::Completion];
+    let samples = kinds.iter().find_map(|&kind| outcome.samples_of(kind))?;
+    if samples.batch_ops > 1 || samples.histogram.is_empty() || outcome.elapsed_ns == 0 {
+        return None;
+    }
+    Some(outcome.sent.messages as f64 / outcome.elapsed_ns as f64 * samples.histogram.mean_ns())
+}
+
+/// Publish rates, bandwidths, losses and processor time.
+pub(super) fn add(metrics: &mut Metrics, case: &Case, outcomes: &[Outcome]) {
+    let flows = flows(case, outcomes);
+    let forward: Vec<&Flow> = flows.iter().filter(|flow| flow.forward).collect();
+    let backward: Vec<&Flow> = flows.iter().filter(|flow| !flow.forward).collect();
+    let all: Vec<&Flow> = flows.iter().collect();
+    add_rate(metrics, "", &all, delivered_per_sender_time);
+    add_rate(metrics, "sender_", &all, |flow| {
+        Some((flow.sent, flow.sender_elapsed_ns))
+    });
+    add_rate(metrics, "receiver_", &all, |flow| {
+        Some((flow.delivered?, flow.receiver_elapsed_ns?))
+    });
+    if !backward.is_empty() {
+        add_rate(metrics, "forward_", &forward, delivered_per_sender_time);
+        add_rate(metrics, "backward_", &backward, delivered_per_sender_time);
+    }
+    if let Some(delivered) = all
+        .iter()
+        .map(|flow| flow.delivered)
+        .reduce(|a, b| Some(sum(a?, b?)))
+        .flatten()
+    {
+        insert(
+            metrics,
+            "delivered_msgs",
+            delivered.messages as f64,
+            delivered.messages,
+        );
+    }
+    let in_flight: Vec<f64> = outcomes.iter().filter_map(in_flight_mean_msgs).collect();
+    if !in_flight.is_empty() && !case.test.is_round_trip() {
+        let mean = in_flight.iter().sum::<f64>() / in_flight.len() as f64;
+        insert(metrics, "in_flight_mean_msgs", mean, in_flight.len() as u64);
+    }
+    add_pooled(metrics, outcomes.iter());
+    add_cpu(metrics, outcomes);
+}
+
+fn delivered_per_sender_time(flow: &&Flow) -> Option<(Count, u64)> {
+    Some((flow.delivered?, flow.sender_elapsed_ns))
+}
+
+/// The sum over flows of count / time; nothing at all when one flow's count or time is unknown.
+fn add_rate(
+    metrics: &mut Metrics,
+    prefix: &str,
+    flows: &[&Flow],
+    count_and_ns: impl Fn(&&Flow) -> Option<(Count, u64)>,
+) {
+    let (mut messages_per_s, mut bytes_per_s, mut samples) = (0.0, 0.0, 0u64);
+    for flow in flows {
+        match count_and_ns(flow) {
+            Some((count, ns)) if ns > 0 => {
+                messages_per_s += count.messages as f64 * 1e9 / ns as f64;
+                bytes_per_s += count.bytes as f64 * 1e9 / ns as f64;
+                samples = samples.saturating_add(count.messages);
+            }
+            _ => return,
+        }
+    }
+    if !flows.is_empty() {
+        insert(
+            metrics,
+            &format!("{prefix}rate_msg_per_s"),
+            messages_per_s,
+            samples,
+        );
+        insert(
+            metrics,
+            &format!("{prefix}bandwidth_bytes_per_s"),
+            bytes_per_s,
+            samples,
+        );
+    }
+}
+
+/// Publish the ratios of faults to messages received or lost; over repetitions from the sum of all their outcomes.
+pub(super) fn add_pooled<'a>(metrics: &mut Metrics, outcomes: impl Iterator<Item = &'a Outcome>) {
+    let (mut expected, mut lost, mut reordered, mut duplicate) = (0u64, 0u64, 0u64, 0u64);
+    for outcome in outcomes {
+        let faults = &outcome.faults;
+        lost = lost.saturating_add(faults.lost_messages);
+        reordered = reordered.saturating_add(faults.reordered_messages);
+        duplicate = duplicate.saturating_add(faults.duplicate_messages);
+        expected = expected
+            .saturating_add(outcome.received.messages)
+            .saturating_add(faults.lost_messages);
+    }
+    if expected > 0 {
+        for (tag, count) in [
+            ("loss_ratio", lost),
+            ("reorder_ratio", reordered),
+            ("duplicate_ratio", duplicate),
+        ] {
+            insert(metrics, tag, count as f64 / expected as f64, expected);
+        }
+    }
+}
+
+fn add_cpu(metrics: &mut Metrics, outcomes: &[Outcome]) {
+    let messages = outcomes
+        .iter()
+        .fold(0u64, |sum, outcome| sum.saturating_add(outcome.sent.messages));
+    let cpu_ns: f64 = outcomes
+        .iter()
+        .map(|outcome| outcome.disturbance.user_ns as f64 + outcome.disturbance.system_ns as f64)
+        .sum();
+    // All zero means that the system did not say.
+    if messages > 0 && cpu_ns > 0.0 {
+        insert(metrics, "cpu_ns_per_message", cpu_ns / messages as f64, messages);
+    }
+}

@@ -1,0 +1,217 @@
+//! What disturbed the ranks and what the machine was doing besides.
+
+use super::{Findings, percent};
+use std::collections::BTreeMap;
+use wirespeed_schema::case::{Case, IdlePolicy, Role};
+use wirespeed_schema::outcome::Outcome;
+use wirespeed_schema::run::{Metric, Repetition, Severity};
+use wirespeed_schema::units::format_ns;
+
+/// More involuntary switches a second than this are a warning, fewer a note: a timer tick alone causes some.
+pub const SWITCHES_PER_S_MAX: f64 = 10.0;
+/// A larger share of the run stolen or waited for is a warning.
+pub const TAKEN_SHARE_MAX: f64 = 0.001;
+/// A larger share lost in the noise scan is a warning.
+pub const NOISE_SHARE_MAX: f64 = 0.01;
+/// More minor page faults than this in a run are told.
+pub const MINOR_FAULTS_MAX: u64 = 1_000;
+/// Runs that differ by more of their median than this are told.
+pub const BETWEEN_RUNS_MAX: f64 = 0.10;
+
+const PIN: &str = "pin the ranks with --cpus to cores that nothing else uses";
+const QUIET: &str = "stop other work on the machine, or pin to other cores with --cpus";
+
+/// Check what disturbed one repetition.
+pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetition) {
+    if repetition.overlapping_sessions > 0 {
+        let others = repetition.overlapping_sessions;
+        let message = format!("the far end measured {others} other sessions at the same time");
+        let remedy = "let the far end measure one session at a time (its default), or wait";
+        findings.add(
+            Severity::Warning,
+            "shared_server",
+            f64::from(others),
+            message,
+            remedy,
+        );
+    }
+    for outcome in repetition
+        .outcomes
+        .iter()
+        .filter(|outcome| outcome.role != Role::Idle)
+    {
+        check_scheduling(findings, outcome);
+        check_taken(findings, outcome);
+        check_faults(findings, outcome);
+        check_noise(findings, outcome);
+        check_machine(findings, outcome);
+        check_transport(findings, case, outcome);
+    }
+}
+
+/// Check what only several repetitions show.
+pub(super) fn check_case(findings: &mut Findings, metrics: &BTreeMap<String, Metric>) {
+    let spreads = metrics
+        .iter()
+        .filter(|(tag, _)| tag.ends_with("_between_runs_ratio"));
+    for (tag, metric) in spreads.filter(|(_, metric)| metric.value.get() > BETWEEN_RUNS_MAX) {
+        let figure = tag.trim_end_matches("_between_runs_ratio");
+        let message = format!("{figure} differs by {} between runs", percent(metric.value.get()));
+        let remedy = "take more runs (--repeats 10) and look at each: the machine has more than one state";
+        findings.add(
+            Severity::Warning,
+            "runs_differ",
+            metric.value.get(),
+            message,
+            remedy,
+        );
+    }
+}
+
+fn check_scheduling(findings: &mut Findings, outcome: &Outcome) {
+    let rank = outcome.rank;
+    let disturbance = &outcome.disturbance;
+    if outcome.idle == IdlePolicy::Yield {
+        let message =
+            format!("rank {rank} gives its core away while it waits: there are more ranks than cores");
+        let remedy = "use a machine with a core for each rank, or fewer ranks";
+        findings.add(Severity::Warning, "yielding", 0.0, message, remedy);
+    }
+    let switches = disturbance.involuntary_switches;
+    if switches > 0 {
+        let per_s = switches as f64 * 1e9 / outcome.elapsed_ns.max(1) as f64;
+        let severity = match per_s > SWITCHES_PER_S_MAX {
+            true => Severity::Warning,
+            false => Severity::Note,
+        };
+        let message =
+            format!("rank {rank} lost its CPU to something else {switches} times ({per_s:.1} a second)");
+        findings.add(severity, "involuntary_switches", per_s, message, QUIET);
+    }
+    if let Some(migrations) = disturbance.migrations.filter(|&migrations| migrations > 0) {
+        let message = format!("rank {rank} was moved to another CPU {migrations} times");
+        findings.add(Severity::Warning, "migrations", migrations as f64, message, PIN);
+    }
+    if outcome.cpu.is_none() {
+        findings.add(
+            Severity::Note,
+            "not_pinned",
+            0.0,
+            format!("rank {rank} is not pinned to a CPU"),
+            PIN,
+        );
+    }
+}
+
+fn check_taken(findings: &mut Findings, outcome: &Outcome) {
+    let elapsed = outcome.elapsed_ns.max(1) as f64;
+    let taken = [
+        (
+            "steal",
+            outcome.disturbance.steal_ns,
+            "the hypervisor took",
+            "use a dedicated machine, or another hour; on this one compare only interleaved runs",
+        ),
+        (
+            "run_queue_wait",
+            outcome.disturbance.run_queue_wait_ns,
+            "waiting for a CPU took",
+            QUIET,
+        ),
+    ];
+    for (code, ns, what, remedy) in taken {
+        let ns = ns.unwrap_or(0) as f64;
+        let share = ns / elapsed;
+        if share > TAKEN_SHARE_MAX {
+            let message = format!(
+                "{what} {} of rank {}'s time ({})",
+                percent(share),
+                outcome.rank,
+                format_ns(ns)
+            );
+            findings.add(Severity::Warning, code, share, message, remedy);
+        }
+    }
+}
+
+fn check_faults(findings: &mut Findings, outcome: &Outcome) {
+    let (rank, disturbance) = (outcome.rank, &outcome.disturbance);
+    if disturbance.major_faults > 0 {
+        let message = format!(
+            "rank {rank} waited for {} pages from storage",
+            disturbance.major_faults
+        );
+        let remedy = "free memory, then run it again";
+        findings.add(
+            Severity::Warning,
+            "major_faults",
+            disturbance.major_faults as f64,
+            message,
+            remedy,
+        );
+    }
+    if disturbance.minor_faults > MINOR_FAULTS_MAX {
+        let message = format!(
+            "rank {rank} had {} page faults during the run",
+            disturbance.minor_faults
+        );
+        let remedy = "warm up longer (--warmup), so that all memory has been touched";
+        findings.add(
+            Severity::Note,
+            "minor_faults",
+            disturbance.minor_faults as f64,
+            message,
+            remedy,
+        );
+    }
+}
+
+fn check_noise(findings: &mut Findings, outcome: &Outcome) {
+    let Some(noise) = &outcome.noise else {
+        return;
+    };
+    let lost = noise.lost_ratio.get();
+    if lost > NOISE_SHARE_MAX {
+        let message = format!(
+            "CPU {} lost {} of its time to other things before the run, {} at once",
+            noise.cpu,
+            percent(lost),
+            format_ns(noise.detour_max_ns.get())
+        );
+        findings.add(Severity::Warning, "noise", lost, message, QUIET);
+    }
+}
+
+fn check_machine(findings: &mut Findings, outcome: &Outcome) {
+    let host = &outcome.host;
+    let cpus = f64::from(host.cpus_online.max(1));
+    if let Some(load) = host
+        .load_average_1min
+        .map(|load| load.get() / cpus)
+        .filter(|&load| load > 0.5)
+    {
+        let severity = match load > 1.0 {
+            true => Severity::Warning,
+            false => Severity::Note,
+        };
+        let message = format!(
+            "the load average was {} of the machine's CPUs when the run began",
+            percent(load)
+        );
+        findings.add(severity, "load_average", load, message, QUIET);
+    }
+    if host.governor.as_deref() == Some("powersave") {
+        let message = "the frequency governor is powersave".to_owned();
+        let remedy = "set it to performance (cpupower frequency-set -g performance)";
+        findings.add(Severity::Note, "governor", 0.0, message, remedy);
+    }
+}
+
+fn check_transport(findings: &mut Findings, case: &Case, outcome: &Outcome) {
+    for (fact, value) in &outcome.transport_facts {
+        if value.starts_with("emulated") {
+            let message = format!("{} has no {fact} of its own: it is {value}", case.transport);
+            findings.add(Severity::Note, "emulated", 0.0, message, "");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Laws that hold on every machine: time adds up, in flight = rate x latency, no faster than the medium.
+
+use super::{Findings, Limits, percent};
+use crate::assemble::{flows, in_flight_mean_msgs, peer_of};
+use wirespeed_schema::outcome::{SampleKind, StopReason};
+use wirespeed_schema::run::{Repetition, Severity};
+use wirespeed_schema::units::{format_ns, format_rate};
+use wirespeed_schema::{Case, Outcome, Test};
+
+/// Little's law may be exceeded by so much: samples are taken of the messages that carry an acknowledgement's number,
+/// not of all, and both clocks' errors enter.
+pub const IN_FLIGHT_TOLERANCE: f64 = 1.25;
+/// The two ends' times may differ by so much of the longer one.
+pub const ELAPSED_TOLERANCE: f64 = 0.10;
+/// Times that differ by less than this agree: start and end of a run are one message apart.
+pub const ELAPSED_SLACK_NS: u64 = 1_000_000;
+/// The medium's limit may be exceeded by so much: it was itself measured.
+pub const MEDIUM_TOLERANCE: f64 = 1.05;
+/// The sum of all round trips may exceed the run's time by so much.
+pub const TIME_TOLERANCE: f64 = 1.02;
+
+const REPORT: &str =
+    "do not use this number; run it again, and report it with the JSON document if it comes back";
+
+/// Check the laws on one repetition.
+pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetition, limits: &Limits) {
+    let outcomes = &repetition.outcomes;
+    if outcomes
+        .iter()
+        .all(|outcome| outcome.stop == StopReason::Completed)
+    {
+        check_elapsed(findings, case, outcomes);
+    }
+    for outcome in outcomes {
+        check_in_flight(findings, case, outcome);
+        check_time(findings, case, outcome);
+    }
+    let bandwidth = repetition
+        .metrics
+        .get("bandwidth_bytes_per_s")
+        .map(|metric| metric.value.get());
+    if let (Some(bandwidth), Some(limit)) = (bandwidth, limits.medium_bytes_per_s)
+        && limit > 0.0
+        && bandwidth > limit * MEDIUM_TOLERANCE
+    {
+        let message = format!(
+            "{} is more than the medium can move ({})",
+            format_rate(bandwidth, "B/s"),
+            format_rate(limit, "B/s")
+        );
+        findings.add(
+            Severity::Suspect,
+            "above_medium_limit",
+            bandwidth / limit,
+            message,
+            REPORT,
+        );
+    }
+}
+
+fn check_elapsed(findings: &mut Findings, case: &Case, outcomes: &[Outcome]) {
+    let mut pairs: Vec<(u64, u64)> = flows(case, outcomes)
+        .iter()
+        .filter_map(|flow| Some((flow.sender_elapsed_ns, flow.receiver_elapsed_ns?)))
+        .collect();
+    if case.test.is_round_trip() {
+        let elapsed_of = |rank| outcomes.iter().find(|o| o.rank == rank).map(|o| o.elapsed_ns);
+        let ranks = outcomes.iter().map(|outcome| (outcome.rank, outcome.elapsed_ns));
+        pairs.extend(ranks.filter_map(|(rank, elapsed)| Some((elapsed, elapsed_of(peer_of(case, rank)?)?))));
+    }
+    for (one, other) in pairs {
+        let longer = one.max(other);
+        // A passive end states no time.
+        if one == 0 || other == 0 || one.abs_diff(other) <= ELAPSED_SLACK_NS {
+            continue;
+        }
+        let ratio = one.abs_diff(other) as f64 / longer as f64;
+        if ratio > ELAPSED_TOLERANCE {
+            let message = format!(
+                "the ends measured different times, {} and {}",
+                format_ns(one as f64),
+                format_ns(other as f64)
+            );
+            let remedy =
+                "look for a suspended or starved rank and for a clock that is off, then run it again";
+            findings.add(Severity::Suspect, "elapsed_disagrees", ratio, message, remedy);
+        }
+    }
+}
+
+/// No more can be in flight than the window lets out.
+fn check_in_flight(findings: &mut Findings, case: &Case, outcome: &Outcome) {
+    let window = case.test.window();
+    if let Some(in_flight) = in_flight_mean_msgs(outcome)
+        && window > 0
+        && in_flight > window as f64 * IN_FLIGHT_TOLERANCE
+    {
+        let message = format!(
+            "rate x latency puts {in_flight:.1} messages in flight at rank {}, but the window is {window}",
+            outcome.rank
+        );
+        findings.add(
+            Severity::Suspect,
+            "littles_law",
+            in_flight / window as f64,
+            message,
+            REPORT,
+        );
+    }
+}
+
+/// Round trips made one after the other cannot take longer together than the run did.
+fn check_time(findings: &mut Findings, case: &Case, outcome: &Outcome) {
+    if case.test.window() != 1 || matches!(&case.test, Test::HubLat(hub) if hub.fan_out) {
+        return;
+    }
+    let Some(samples) = outcome.samples_of(SampleKind::RoundTrip) else {
+        return;
+    };
+    let sum_ns = samples.histogram.sum_ns.get() * samples.batch_ops.max(1) as f64;
+    let elapsed_ns = outcome.elapsed_ns as f64;
+    if elapsed_ns > 0.0 && sum_ns > elapsed_ns * TIME_TOLERANCE {
+        let message = format!(
+            "the round trips of rank {} add up to {} of its time of {}",
+            outcome.rank,
+            percent(sum_ns / elapsed_ns),
+            format_ns(elapsed_ns)
+        );
+        findings.add(
+            Severity::Suspect,
+            "time_does_not_add_up",
+            sum_ns / elapsed_ns,
+            message,
+            REPORT,
+        );
+    }
+}
