@@ -26,7 +26,11 @@ fn civil_from_days(days: u64) -> (u64, u64, u64) {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let month = if shifted_month < 10 {
+        shifted_month + 3
+    } else {
+        shifted_month - 9
+    };
     let year = year_of_era + era * 400 + u64::from(month <= 2);
     (year, month, day)
 }
@@ -51,7 +55,10 @@ mod tests {
         let mut last = civil_from_days(0);
         for day in 1..200_000 {
             let next = civil_from_days(day);
-            assert!(next > last && (next.2 == last.2 + 1 || next.2 == 1), "{last:?} {next:?}");
+            assert!(
+                next > last && (next.2 == last.2 + 1 || next.2 == 1),
+                "{last:?} {next:?}"
+            );
             last = next;
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::{calendar, version};
 use std::time::Instant;
+use wirespeed::host::FingerprintOptions;
 use wirespeed_schema::Run;
 use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::plan::Plan;
@@ -22,7 +23,7 @@ impl Draft {
             run: Run {
                 document_version: DOCUMENT_VERSION.to_owned(),
                 tool: version::tool(),
-                command: command(std::env::args()),
+                command: command(std::env::args_os().map(|word| word.to_string_lossy().into_owned())),
                 started_at: calendar::now_rfc3339(),
                 duration_ns: 0,
                 status: Status::Ok,
@@ -64,9 +65,8 @@ impl Draft {
 
 /// The machine that the plan was given to.
 fn host(include_host_name: bool) -> HostFingerprint {
-    wirespeed::host::fingerprint(wirespeed::host::FingerprintOptions {
-        include_host_name,
-        ..Default::default()
+    wirespeed::host::fingerprint(FingerprintOptions {
+        host_name: include_host_name,
     })
 }
 
@@ -94,7 +94,14 @@ mod tests {
 
     #[test]
     fn secrets_do_not_enter_the_command() {
-        let words = ["/tmp/x/wirespeed", "run", "--identity", "s3cret", "--identity=s3cret", "latency"];
+        let words = [
+            "/tmp/x/wirespeed",
+            "run",
+            "--identity",
+            "s3cret",
+            "--identity=s3cret",
+            "latency",
+        ];
         let command = command(words.iter().map(|w| (*w).to_owned()));
         assert_eq!(command[0], "wirespeed");
         assert!(command.iter().all(|word| !word.contains("s3cret")), "{command:?}");

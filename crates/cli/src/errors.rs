@@ -20,6 +20,31 @@ pub mod exit {
     pub const INTERRUPTED: u8 = 130;
 }
 
+/// How a verb ended that has published its result, or has none to publish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// The exit code.
+    pub code: u8,
+    /// What to say last, where the code is not 0.
+    pub failure: Option<Failure>,
+}
+
+impl Ended {
+    /// All is well.
+    pub const OK: Ended = Ended {
+        code: 0,
+        failure: None,
+    };
+
+    /// Published, but not well.
+    pub fn badly(failure: Failure) -> Self {
+        Ended {
+            code: failure.code,
+            failure: Some(failure),
+        }
+    }
+}
+
 /// Why the program ends without a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
@@ -42,7 +67,8 @@ impl Failure {
         Self::with(exit::FAILED, cause, remedy)
     }
 
-    fn with(code: u8, cause: impl Into<String>, remedy: impl Into<String>) -> Self {
+    /// With an exit code of its own.
+    pub fn with(code: u8, cause: impl Into<String>, remedy: impl Into<String>) -> Self {
         Failure {
             cause: one_line(&cause.into()),
             remedy: one_line(&remedy.into()),
@@ -102,6 +128,12 @@ impl From<clap::Error> for Failure {
         let mut lines = text.lines();
         let first = lines.next().unwrap_or_default();
         let mut cause = first.strip_prefix("error: ").unwrap_or(first).to_owned();
+        if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            return Failure::usage(
+                "no verb is named",
+                "try `wirespeed quick`, or see `wirespeed --help`",
+            );
+        }
         if error.kind() == ErrorKind::MissingRequiredArgument {
             let missing: Vec<_> = strings(error.get(ContextKind::InvalidArg));
             cause = format!("missing: {}", missing.join(" "));

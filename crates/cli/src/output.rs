@@ -146,14 +146,20 @@ fn form_of(path: &Path) -> Result<Form, Failure> {
         Some("csv") => Ok(Form::Csv),
         Some("txt") => Ok(Form::Table),
         _ => Err(Failure::usage(
-            format!("--output {}: the ending does not say what to write", path.display()),
+            format!(
+                "--output {}: the ending does not say what to write",
+                path.display()
+            ),
             "end the name with .json, .csv, .ndjson or .txt",
         )),
     }
 }
 
 fn unrenderable(error: &render::RenderError) -> Failure {
-    Failure::failed(error.to_string(), "this is a defect of wirespeed; please report it")
+    Failure::failed(
+        error.to_string(),
+        "this is a defect of wirespeed; please report it",
+    )
 }
 
 #[cfg(test)]

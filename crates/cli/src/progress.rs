@@ -50,7 +50,8 @@ impl Progress {
     pub fn start(&mut self, case: &Case) {
         if self.visible {
             let left = units::format_ns(self.left().as_nanos() as f64);
-            self.bar.set_message(format!("{} · about {left} left", case.label()));
+            self.bar
+                .set_message(format!("{} · about {left} left", case.label()));
             self.bar.tick();
         }
     }

@@ -35,7 +35,10 @@ fn from_file(arguments: &RunArgs) -> Result<Plan, Failure> {
     let with_option = (!arguments.transport.options.is_empty()).then_some("option");
     if let Some(key) = given.map(|(key, _)| *key).or(with_load).or(with_option) {
         return Err(Failure::usage(
-            format!("--{} cannot change the cases of a plan file", key.replace('_', "-")),
+            format!(
+                "--{} cannot change the cases of a plan file",
+                key.replace('_', "-")
+            ),
             "write it into the file, under [defaults] or in its [[case]]",
         ));
     }
@@ -78,7 +81,9 @@ fn from_flags(arguments: &RunArgs) -> Result<Template, Failure> {
     }
     let direct = arguments.transport.direct();
     let named = arguments.transport.options.iter().map(|text| split_option(text));
-    let direct = direct.iter().flat_map(|(name, values)| values.iter().map(|v| Ok((*name, v.as_str()))));
+    let direct = direct
+        .iter()
+        .flat_map(|(name, values)| values.iter().map(|v| Ok((*name, v.as_str()))));
     for option in direct.chain(named) {
         let (name, values) = option?;
         let axis = template.options.entry(name.to_owned()).or_default();
@@ -125,8 +130,25 @@ mod tests {
     #[test]
     fn flags_become_axes() {
         let plan = parse(&[
-            "latency,rate", "--via", "shm", "-s", "8..32:x2", "-s", "1K", "--check", "-R", "--load", "cpu=1", "--load",
-            "1:log=1", "-O", "mode=a,b", "--congestion", "reno", "--repeats", "3",
+            "latency,rate",
+            "--via",
+            "shm",
+            "-s",
+            "8..32:x2",
+            "-s",
+            "1K",
+            "--check",
+            "-R",
+            "--load",
+            "cpu=1",
+            "--load",
+            "1:log=1",
+            "-O",
+            "mode=a,b",
+            "--congestion",
+            "reno",
+            "--repeats",
+            "3",
         ])
         .unwrap();
         let axes = &plan.templates[0].axes;
@@ -137,7 +159,10 @@ mod tests {
         assert_eq!(axes["roles"], ["sink,source"]);
         assert_eq!(axes["load"], ["cpu=1 1:log=1"]);
         let options = &plan.templates[0].options;
-        assert_eq!((&options["mode"][..], &options["congestion"][..]), (&["a".into(), "b".into()][..], &["reno".into()][..]));
+        assert_eq!(
+            (&options["mode"][..], &options["congestion"][..]),
+            (&["a".into(), "b".into()][..], &["reno".into()][..])
+        );
     }
 
     #[test]

@@ -10,6 +10,7 @@ use wirespeed_control::StopFlag;
 use wirespeed_report::Limits;
 use wirespeed_report::render::Style;
 use wirespeed_schema::case::Case;
+use wirespeed_schema::outcome::Interval;
 use wirespeed_schema::plan::PlannedCase;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Event, Repetition};
 
@@ -27,6 +28,14 @@ struct Collected {
     repetitions: Vec<Repetition>,
     failure: Option<Failure>,
     result: Option<CaseResult>,
+}
+
+/// What one repetition gave: often one of the two, both when a part of the ranks was seen.
+pub struct Measured {
+    /// What the ranks saw.
+    pub repetition: Option<Repetition>,
+    /// Why it did not end well.
+    pub failure: Option<Failure>,
 }
 
 /// A run in progress.
@@ -71,7 +80,9 @@ impl Session<'_> {
             }
             if slot.failure.is_none() {
                 progress.start(&planned.case);
-                self.step(step, cases.len(), planned, slot)?;
+                let measured = self.measure(step, cases.len(), planned)?;
+                slot.repetitions.extend(measured.repetition);
+                slot.failure = measured.failure;
             }
             progress.end(&planned.case);
             let ended = step.repetition + 1 == repeats || slot.failure.is_some();
@@ -93,14 +104,8 @@ impl Session<'_> {
         Ok(collected.into_iter().filter_map(|slot| slot.result).collect())
     }
 
-    /// One repetition of one case.
-    fn step(
-        &mut self,
-        step: Step,
-        cases: usize,
-        planned: &PlannedCase,
-        slot: &mut Collected,
-    ) -> Result<(), Failure> {
+    /// One repetition of one case, with its events. The error is one of output.
+    pub fn measure(&mut self, step: Step, cases: usize, planned: &PlannedCase) -> Result<Measured, Failure> {
         let number = step.case as u32;
         let case = &planned.case;
         self.output.event(&Event::CaseStarted {
@@ -111,7 +116,7 @@ impl Session<'_> {
         })?;
         let mut broken = None;
         let output = &mut *self.output;
-        let mut on_interval = |rank: u32, interval: &wirespeed_schema::outcome::Interval| {
+        let mut on_interval = |rank: u32, interval: &Interval| {
             let event = Event::Interval {
                 case: number,
                 repetition: step.repetition,
@@ -122,50 +127,58 @@ impl Session<'_> {
                 broken.get_or_insert(failure);
             }
         };
-        match self.groups.run(planned, &self.stop, &mut on_interval) {
-            Ok(run) => slot.repetitions.push(wirespeed_report::repetition(
-                case,
-                step.repetition,
-                run.outcomes,
-                run.setup_ns,
-                run.overlapping_sessions,
-            )),
-            Err(failure) if failure.code == exit::INTERRUPTED => {}
-            Err(failure) => {
-                self.refused |= failure.code == exit::REFUSED;
-                slot.failure = Some(failure);
-            }
+        let run = self.groups.run(planned, &self.stop, &mut on_interval);
+        if let Some(failure) = broken {
+            return Err(failure);
         }
-        broken.map_or(Ok(()), Err)
+        self.refused |= run.failure.as_ref().is_some_and(|f| f.code == exit::REFUSED);
+        let seen = !run.outcomes.is_empty();
+        let repetition = seen.then(|| {
+            let (index, outcomes) = (step.repetition, run.outcomes);
+            wirespeed_report::repetition(case, index, outcomes, run.setup_ns, run.overlapping_sessions)
+        });
+        // What an interruption breaks off is no failure of the case.
+        let failure = run.failure.filter(|_| !self.stop.is_requested());
+        Ok(Measured { repetition, failure })
+    }
+
+    /// A case is done: tell whoever listens.
+    pub fn announce(&mut self, number: usize, result: &CaseResult) -> Result<(), Failure> {
+        if !self.output.wants_events() {
+            return Ok(());
+        }
+        self.output.event(&Event::CaseFinished {
+            case: number as u32,
+            result: Box::new(wirespeed_report::without_outcomes(result)),
+        })
     }
 
     fn settle(&mut self, number: usize, slot: &mut Collected, result: CaseResult) -> Result<(), Failure> {
-        if self.output.wants_events() {
-            self.output.event(&Event::CaseFinished {
-                case: number as u32,
-                result: Box::new(wirespeed_report::without_outcomes(&result)),
-            })?;
-        }
+        self.announce(number, &result)?;
         slot.result = Some(result);
         Ok(())
     }
 }
 
 /// A case that cannot run here, and what it means.
-fn skipped(case: Case, reason: &str) -> CaseResult {
+pub fn skipped(case: Case, reason: &str) -> CaseResult {
     let remedy = format!("see `wirespeed list {}`", case.transport);
     wirespeed_report::skipped_case(case, reason, Some(remedy))
 }
 
-/// The result of the repetitions that there are; a failure of a later one makes it partial.
 fn result_of(case: &Case, slot: &mut Collected) -> CaseResult {
     let repetitions = std::mem::take(&mut slot.repetitions);
-    match (&slot.failure, repetitions.is_empty()) {
+    assemble(case.clone(), repetitions, slot.failure.as_ref())
+}
+
+/// The result of the repetitions that there are; a failure of a later one makes it partial.
+pub fn assemble(case: Case, repetitions: Vec<Repetition>, failure: Option<&Failure>) -> CaseResult {
+    match (failure, repetitions.is_empty()) {
         (Some(failure), true) => {
-            wirespeed_report::failed_case(case.clone(), &failure.cause, Some(failure.remedy.clone()))
+            wirespeed_report::failed_case(case, &failure.cause, Some(failure.remedy.clone()))
         }
         (failure, _) => {
-            let mut result = wirespeed_report::case_result(case.clone(), repetitions, &Limits::default());
+            let mut result = wirespeed_report::case_result(case, repetitions, &Limits::default());
             if let Some(failure) = failure {
                 if result.status == CaseStatus::Ok {
                     result.status = CaseStatus::Partial;

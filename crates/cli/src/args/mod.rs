@@ -5,7 +5,7 @@ mod run;
 mod verbs;
 
 pub use output::{ColorChoice, OutputArgs};
-pub use run::{CaseArgs, GroupArgs, RunArgs, TransportArgs};
+pub use run::{GroupArgs, RunArgs};
 pub use verbs::{CalibrateArgs, CompletionsArgs, ListArgs, ManAllArgs, QuickArgs, ServeArgs};
 
 use clap::{Parser, Subcommand};

@@ -28,7 +28,13 @@ pub struct RunArgs {
     /// Fresh repetitions of every case: new processes and connections each time, cases interleaved in random order
     ///
     /// The spread between repetitions is reported apart from the spread within one.
-    #[arg(short, long, value_name = "N", allow_negative_numbers = true, help_heading = "Plan")]
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "Plan"
+    )]
     pub repeats: Option<String>,
 
     /// Seed of the random order of repetitions; recorded in the result
@@ -54,7 +60,13 @@ pub struct CaseArgs {
     /// Payload of a message or operation: 64, 8K, 1MiB, 10MB, a list 64,1K or a range 8..1M:x2
     ///
     /// Bare K, M, G are binary; kB, MB, GB decimal. Default: 8 for latency, rate and atomics, 128K for bandwidth.
-    #[arg(short, long, short_alias = 'l', value_name = "SIZE", allow_negative_numbers = true)]
+    #[arg(
+        short,
+        long,
+        short_alias = 'l',
+        value_name = "SIZE",
+        allow_negative_numbers = true
+    )]
     pub size: Vec<String>,
 
     /// Stop after so many operations: 1000, 10k, 1e6
@@ -147,6 +159,10 @@ pub struct GroupArgs {
     /// Load beside the measurement: [RANK:]cpu=N,memory=SIZE,touch=SIZE,touch-once=SIZE,log=N; several add up
     #[arg(long, value_name = "[RANK:]KEY=V,..")]
     pub load: Vec<String>,
+
+    /// A rank or server that says nothing for so long is given up [default: 10s]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub silence: Option<String>,
 
     /// IPv4 only
     #[arg(short = '4', long, conflicts_with = "ipv6")]

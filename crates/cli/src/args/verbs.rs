@@ -20,7 +20,12 @@ pub struct QuickArgs {
     pub via: Vec<String>,
 
     /// Time for all of it; cases shorten when the machine is slow
-    #[arg(long, value_name = "TIME", default_value = "25s", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "25s",
+        allow_negative_numbers = true
+    )]
     pub budget: String,
 
     #[command(flatten)]
