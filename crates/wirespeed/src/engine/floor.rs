@@ -22,7 +22,7 @@ const TURNS: u64 = 2000;
 pub fn measure(case: &Case, timebase: &Timebase) -> Floor {
     let mut ignore = |_: &wirespeed_schema::outcome::Interval| ();
     let cancel = Cancel::new();
-    let meter = super::meter::Meter::new(case, timebase, &cancel, &mut ignore);
+    let meter = super::meter::Meter::new(case, None, timebase, &cancel, &mut ignore);
     let mut series = meter.series(SampleKind::RoundTrip);
     let mut link = Wired::new(
         NullPort::new(cancel.clone()),

@@ -4,8 +4,9 @@
 //! settle in-band (a barrier over a control channel leaves ranks up to a millisecond apart), the measured phase, and a
 //! last barrier so that nobody closes while a peer still waits.
 
-use super::meter::{Measured, Meter, batch_for};
+use super::meter::{Meter, batch_for};
 use super::payload::{Bcopy, Sender, Short, ZCOPY_SLOTS, Zcopy};
+use super::phases::Prelude;
 use super::pingpong::{Arrival, Requester, SETTLE_ROUND_TRIPS, hot_answer};
 use super::rank::{Finished, Rank};
 use super::stream::{Flow, Incoming, Outgoing, Sink, Source};
@@ -18,9 +19,6 @@ use crate::transport::{MessageRunner, Messages, Needs};
 use wirespeed_schema::case::{Case, Role};
 use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
 use wirespeed_schema::test::{Layout, Stream, Test};
-
-/// First round of the warm-up; rounds double.
-const WARMUP_FIRST_ROUND: u64 = 16;
 
 /// Run a test on active messages as one rank of the group.
 pub fn messages<T: Messages>(
@@ -90,7 +88,7 @@ impl Run<'_, '_> {
         sender: S,
     ) -> Result<Finished, MeasureError> {
         let Run { rank, report } = self;
-        let meter = Meter::new(rank.case, &rank.timebase, &rank.cancel, report);
+        let meter = Meter::new(rank.case, rank.spec.cpu, &rank.timebase, &rank.cancel, report);
         let size = rank.case.test.size_bytes() as usize;
         let arrival = Arrival::<CHECK>::new(size);
         Ok(match (&rank.case.test, rank.spec.role) {
@@ -109,63 +107,6 @@ impl Run<'_, '_> {
                 )));
             }
         })
-    }
-}
-
-/// What comes before the measured phase.
-#[derive(Default)]
-struct Prelude {
-    warmup_operations: u64,
-    first_operation_ticks: Option<u64>,
-    /// Ticks that one operation takes, from the quickest round of the warm-up: a round may be preempted.
-    op_ticks: f64,
-}
-
-impl Prelude {
-    fn finished(
-        self,
-        end: Result<StopReason, LinkError>,
-        elapsed_ticks: u64,
-        measured: Measured,
-    ) -> Finished {
-        Finished {
-            measured,
-            elapsed_ticks,
-            warmup_operations: self.warmup_operations,
-            first_operation_ticks: self.first_operation_ticks,
-            end,
-        }
-    }
-
-    /// Rounds of 16, 32, 64 .. operations until the warm-up's count or time is reached; `round(n, last)` does them.
-    fn warm_up(
-        &mut self,
-        rank: &Rank,
-        mut round: impl FnMut(u64, bool) -> Result<(), LinkError>,
-    ) -> Result<(), LinkError> {
-        let clock = rank.timebase.clock;
-        let limit_ticks = rank.timebase.to_ticks(rank.case.warmup_ns_max);
-        let started = clock.now();
-        let mut count = WARMUP_FIRST_ROUND;
-        loop {
-            let left = rank.case.warmup_iterations.saturating_sub(self.warmup_operations);
-            let last = left <= count || rank.cancel.stop_requested();
-            let count_now = count.min(left).max(1);
-            let before = clock.now();
-            round(count_now, last)?;
-            let now = clock.now();
-            let op_ticks = (now - before) as f64 / count_now as f64;
-            self.op_ticks = if self.op_ticks > 0.0 { self.op_ticks.min(op_ticks) } else { op_ticks };
-            self.warmup_operations += count_now;
-            if last {
-                return Ok(());
-            }
-            if now - started >= limit_ticks {
-                self.warmup_operations += 1;
-                return round(1, true);
-            }
-            count *= 2;
-        }
     }
 }
 
@@ -206,11 +147,12 @@ fn request<P: MessagePort, S: Sender, const CHECK: bool>(
         })?;
         link.drain()?;
         series.batch_ops = batch_for(prelude.op_ticks, &rank.timebase);
+        meter.arm();
         meet(rank, link)?;
         requester.phase(link, &mut ignored, clock, SETTLE_ROUND_TRIPS)?;
         meter.start();
         let result = requester.measure(link, &mut series, &mut meter, prelude.op_ticks);
-        elapsed_ticks = meter.elapsed_ticks();
+        elapsed_ticks = meter.stop();
         let stop = result?;
         link.drain()?;
         meet(rank, link)?;
@@ -239,11 +181,12 @@ fn answer<P: MessagePort, S: Sender, const CHECK: bool>(
         phase(link, &mut arrival)?;
         phase(link, &mut arrival)?;
         prelude.warmup_operations = arrival.tally.received.messages;
+        meter.arm();
         meet(rank, link)?;
         phase(link, &mut arrival)?;
         meter.start();
         let result = phase(link, &mut arrival);
-        elapsed_ticks = meter.elapsed_ticks();
+        elapsed_ticks = meter.stop();
         meter.tally = arrival.tally;
         meter.tally.sent = arrival.tally.received;
         result?;
@@ -297,6 +240,7 @@ fn source<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
             source.round::<P, BOTH>(link, clock, (count, last))
         })?;
         link.drain()?;
+        meter.arm();
         meet(rank, link)?;
         source.phase::<P, BOTH>(link, clock, 1)?;
         source.out = new_outgoing(&meter);
@@ -304,13 +248,14 @@ fn source<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
         meter.start();
         let (stop, elapsed) = source.measure::<P, BOTH>(link, &mut meter, prelude.op_ticks)?;
         elapsed_ticks = elapsed;
+        meter.stop();
         link.drain()?;
         meet(rank, link)?;
         Ok(stop)
     };
     let end = run(&mut source);
     if end.is_err() && elapsed_ticks == 0 {
-        elapsed_ticks = meter.elapsed_ticks();
+        elapsed_ticks = meter.stop();
     }
     prelude.finished(
         end,
@@ -340,12 +285,14 @@ fn sink<P: MessagePort, const CHECK: bool>(
         prelude.warmup_operations = sink.flow.received();
         prelude.op_ticks = sink.incoming.elapsed_ticks() as f64 / prelude.warmup_operations.max(1) as f64;
         link.drain()?;
+        meter.arm();
         meet(rank, link)?;
         sink.phase(link, clock)?;
         sink.incoming = new_incoming(&meter);
         sink.incoming.intervals.batch_ops = batch_for(prelude.op_ticks.max(1.0), &rank.timebase);
         meter.start();
         sink.measure(link, &mut meter, prelude.op_ticks.max(1.0))?;
+        meter.stop();
         link.drain()?;
         meet(rank, link)?;
         Ok(meter.stop_reason())

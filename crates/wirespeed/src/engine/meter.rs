@@ -4,16 +4,19 @@
 //! clock, the stop condition and the report interval. Inside a segment nothing but counting happens.
 
 use crate::clock::{Clock, Timebase};
+use crate::host::Probe;
 use crate::record::Recorder;
 use crate::transport::cancel::Cancel;
 use crate::transport::registry::Report;
 use wirespeed_schema::Finite;
 use wirespeed_schema::case::{Case, Stop};
+use wirespeed_schema::host::Disturbance;
 use wirespeed_schema::outcome::{Count, Faults, Interval, SampleKind, Samples, StopReason};
 
 /// Aim of a segment's length.
 const SEGMENT_NS: f64 = 4e6;
-/// Samples below so many clock steps are taken over batches.
+/// Samples below so many clock steps are taken over batches. A step is what two neighbouring reads can tell apart, and
+/// never less than what a read costs: a sample of that size would be mostly clock.
 const STEPS_PER_SAMPLE: f64 = 20.0;
 /// Interval reports kept in the outcome; later ones only go to the callback.
 const INTERVALS_MAX: usize = 100_000;
@@ -66,7 +69,7 @@ impl Series {
 
     fn close_interval(&mut self) {
         if let Some(total) = &mut self.total {
-            total.merge(&self.current);
+            total.merge(&mut self.current);
             self.current.clear();
         }
     }
@@ -74,7 +77,7 @@ impl Series {
     fn into_samples(mut self, timebase: &Timebase) -> Option<Samples> {
         self.close_interval();
         let scale = self.ns_per_unit(timebase);
-        let recorder = self.total.as_ref().unwrap_or(&self.current);
+        let recorder = self.total.as_mut().unwrap_or(&mut self.current);
         (recorder.count() > 0).then(|| Samples {
             kind: self.kind,
             batch_ops: self.batch_ops,
@@ -112,6 +115,9 @@ pub struct Meter<'a> {
     interval_tally: Tally,
     intervals: Vec<Interval>,
     stop: Stop,
+    cpu: Option<u32>,
+    probe: Option<Probe>,
+    disturbance: Disturbance,
 }
 
 /// What a finished meter leaves.
@@ -122,11 +128,19 @@ pub struct Measured {
     pub samples: Vec<Samples>,
     /// Interval reports.
     pub intervals: Vec<Interval>,
+    /// What disturbed the measured phase.
+    pub disturbance: Disturbance,
 }
 
 impl<'a> Meter<'a> {
-    /// A meter for `case`; the measured phase begins with [`Meter::start`].
-    pub fn new(case: &Case, timebase: &'a Timebase, cancel: &'a Cancel, report: Report<'a>) -> Self {
+    /// A meter for `case` on a thread pinned to `cpu`; the measured phase begins with [`Meter::start`].
+    pub fn new(
+        case: &Case,
+        cpu: Option<u32>,
+        timebase: &'a Timebase,
+        cancel: &'a Cancel,
+        report: Report<'a>,
+    ) -> Self {
         let report_ticks = timebase.to_ticks(case.report_interval_ns);
         Meter {
             clock: timebase.clock,
@@ -141,6 +155,9 @@ impl<'a> Meter<'a> {
             interval_tally: Tally::default(),
             intervals: Vec::new(),
             stop: case.stop,
+            cpu,
+            probe: None,
+            disturbance: Disturbance::default(),
         }
     }
 
@@ -157,6 +174,11 @@ impl<'a> Meter<'a> {
         }
     }
 
+    /// Look at what disturbs this thread from now on. It opens files: before the barrier, not in the phase.
+    pub fn arm(&mut self) {
+        self.probe = Some(Probe::start(self.cpu));
+    }
+
     /// The measured phase begins.
     pub fn start(&mut self) {
         self.started = self.clock.now();
@@ -166,6 +188,15 @@ impl<'a> Meter<'a> {
     /// Ticks since the start.
     pub fn elapsed_ticks(&self) -> u64 {
         self.clock.now().saturating_sub(self.started)
+    }
+
+    /// The measured phase is over: ticks since the start, and no disturbance counts from here on.
+    pub fn stop(&mut self) -> u64 {
+        let elapsed = self.elapsed_ticks();
+        if let Some(probe) = self.probe.take() {
+            self.disturbance = probe.finish();
+        }
+        elapsed
     }
 
     /// How many operations the next segment has when `done` are done and one takes `op_ticks`; and whether the last
@@ -263,6 +294,7 @@ impl<'a> Meter<'a> {
                 .filter_map(|s| s.into_samples(timebase))
                 .collect(),
             intervals: self.intervals,
+            disturbance: self.disturbance,
         }
     }
 
@@ -278,7 +310,7 @@ impl<'a> Meter<'a> {
 
 /// Operations that one sample must cover so that it spans at least 20 clock steps; a power of two.
 pub fn batch_for(op_ticks: f64, timebase: &Timebase) -> u64 {
-    let needed = STEPS_PER_SAMPLE * timebase.step_ticks as f64;
+    let needed = STEPS_PER_SAMPLE * timebase.cost_ticks.max(timebase.step_ticks as f64);
     if op_ticks <= 0.0 || op_ticks >= needed {
         return 1;
     }

@@ -3,6 +3,8 @@
 use super::floor;
 use super::meter::Measured;
 use crate::clock::Timebase;
+use crate::host::{FingerprintOptions, PinGuard, fingerprint, pin_thread, scan};
+use crate::load::Background;
 use crate::measure::MeasureError;
 use crate::transport::bootstrap::Bootstrap;
 use crate::transport::cancel::{Cancel, CancelReason};
@@ -10,9 +12,12 @@ use crate::transport::port::{Facts, LinkError};
 use crate::transport::waiter::Waiter;
 use crate::transport::{Connect, Needs};
 use wirespeed_schema::Finite;
-use wirespeed_schema::case::{Case, RankSpec, Role};
-use wirespeed_schema::host::Floor;
+use wirespeed_schema::case::{Case, GroupKind, RankSpec, Role};
+use wirespeed_schema::host::{Floor, Noise};
 use wirespeed_schema::outcome::{Outcome, StopReason};
+
+/// Length of the noise scan before a run.
+const NOISE_SCAN_MS: u32 = 3;
 
 /// A rank during one measurement.
 pub struct Rank<'a> {
@@ -29,6 +34,9 @@ pub struct Rank<'a> {
     /// The clock.
     pub timebase: Timebase,
     floor: Floor,
+    noise: Option<Noise>,
+    load: Option<Background>,
+    _pin: Option<PinGuard>,
 }
 
 /// How a rank's phases went.
@@ -46,7 +54,7 @@ pub struct Finished {
 }
 
 impl<'a> Rank<'a> {
-    /// Pin the thread, characterise the clock, measure the floor.
+    /// Pin the thread, characterise the clock and the CPU, measure the floor, start the background load.
     pub fn begin(case: &'a Case, bootstrap: &'a dyn Bootstrap) -> Result<Self, MeasureError> {
         let me = bootstrap.rank();
         let spec = case
@@ -54,16 +62,35 @@ impl<'a> Rank<'a> {
             .get(me as usize)
             .ok_or_else(|| MeasureError::Usage(format!("the case has no rank {me}")))?;
         let peers = peers_of(case, me)?;
+        let pin = spec
+            .cpu
+            .map(pin_thread)
+            .transpose()
+            .map_err(|e| MeasureError::System(e.to_string()))?;
         let timebase = Timebase::start();
         let floor = floor::measure(case, &timebase);
+        let clock = timebase.clock;
+        let noise = spec
+            .cpu
+            .map(|cpu| scan(cpu, || clock.now(), timebase.ns_per_tick(), NOISE_SCAN_MS));
+        let load = match spec.load.is_idle() {
+            true => None,
+            false => Some(
+                Background::start(&spec.load, spec.cpu).map_err(|e| MeasureError::System(e.to_string()))?,
+            ),
+        };
+        let cancel = bootstrap.cancel();
         Ok(Rank {
             case,
             bootstrap,
             spec,
             peers,
-            cancel: bootstrap.cancel(),
+            cancel,
             timebase,
             floor,
+            noise,
+            load,
+            _pin: pin,
         })
     }
 
@@ -93,6 +120,11 @@ impl<'a> Rank<'a> {
         self.cancel.clear_hooks();
         self.timebase.recalibrate();
         let (stop, error) = self.ending(&finished.end);
+        // On one machine the document's own host entry says it once for all ranks.
+        let host = match self.case.group {
+            GroupKind::Hosts => fingerprint(FingerprintOptions::default()),
+            GroupKind::Threads | GroupKind::Processes => Default::default(),
+        };
         let first = finished
             .first_operation_ticks
             .map(|t| t as f64 * self.timebase.ns_per_tick());
@@ -112,11 +144,11 @@ impl<'a> Rank<'a> {
             floor: Some(self.floor),
             cpu: self.spec.cpu,
             idle: self.case.idle,
-            disturbance: Default::default(),
-            noise: None,
-            load_done: Default::default(),
+            disturbance: finished.measured.disturbance,
+            noise: self.noise,
+            load_done: self.load.map(Background::stop).unwrap_or_default(),
             transport_facts: facts,
-            host: Default::default(),
+            host,
             error,
         }
     }

@@ -1,6 +1,12 @@
 //! Memory that two ranks touch at once: the only place, with `clock/`, `host/` and the transports' link files, where
 //! unsafe code may stand.
 
+mod bounce;
 mod bytes;
+mod doorbell;
+pub mod mapping;
+pub mod ring;
 
+pub use bounce::measure_line_bounce_ns;
 pub use bytes::SharedBytes;
+pub use doorbell::Doorbell;

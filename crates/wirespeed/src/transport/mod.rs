@@ -12,7 +12,14 @@ pub mod port;
 pub mod registry;
 pub mod waiter;
 
+mod local;
+mod stream_socket;
+
+pub mod inproc;
 pub mod null;
+pub mod shm;
+pub mod tcp;
+pub mod unix;
 
 use crate::measure::MeasureError;
 use bootstrap::{Bootstrap, BootstrapError};

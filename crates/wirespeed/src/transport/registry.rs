@@ -77,7 +77,13 @@ impl Registry {
     /// The transports of this library. THE list: one line each.
     pub fn builtin() -> Self {
         Registry {
-            entries: vec![Entry::of::<super::null::Null>()],
+            entries: vec![
+                Entry::of::<super::null::Null>(),
+                Entry::of::<super::inproc::Inproc>(),
+                Entry::of::<super::shm::Shm>(),
+                Entry::of::<super::unix::Unix>(),
+                Entry::of::<super::tcp::Tcp>(),
+            ],
         }
     }
 

@@ -1,0 +1,416 @@
+//! Tests on put, get and atomics: picks the loop for role, operation and checking once, runs its phases, gives the
+//! outcome. The phases are those of [`super::messages`]; a source ends each by a word in the target's memory.
+
+use super::attached::Attached;
+use super::meter::{Meter, batch_for};
+use super::operation::{
+    ADD, Atomic, CSWAP, FADD, Get, Operation, PutBcopy, PutShort, PutZcopy, SWAP, is_marked, prepare_for_gets,
+};
+use super::phases::Prelude;
+use super::pingpong::SETTLE_ROUND_TRIPS;
+use super::rank::{Finished, Rank};
+use super::region::{Layout, PHASES, end_phase};
+use super::rma_loops::{
+    AddArrival, Arrival, PutArrival, Train, Volley, hot_return, hot_serve, hot_train, hot_volley,
+};
+use crate::measure::MeasureError;
+use crate::transport::bootstrap::Bootstrap;
+use crate::transport::port::{Facts, LinkError, OneSidedPort, Width};
+use crate::transport::registry::Report;
+use crate::transport::{Needs, OneSided, OneSidedRunner};
+use core::sync::atomic::Ordering;
+use wirespeed_schema::case::{Case, Role};
+use wirespeed_schema::outcome::{Count, Outcome, SampleKind, StopReason};
+use wirespeed_schema::test::{Layout as DataLayout, Rma, Test};
+
+const FIRST: usize = 0;
+const WARMUP: usize = 1;
+const SETTLE: usize = 2;
+const MEASURED: usize = PHASES - 1;
+
+/// Run a test on put, get and atomics as one rank of the group.
+pub fn one_sided<T: OneSided>(
+    case: &Case,
+    bootstrap: &dyn Bootstrap,
+    report: Report,
+) -> Result<Outcome, MeasureError> {
+    let options = T::parse(&case.options).map_err(|e| MeasureError::Usage(e.to_string()))?;
+    let rank = Rank::begin(case, bootstrap)?;
+    let layout = Layout::new(case.test.size_bytes() as usize, case.test.window(), case.check);
+    let needs = Needs {
+        buffer_bytes: layout.data_bytes().max(64),
+        region_bytes: layout.region_bytes(),
+        fetch_slots: usize::try_from(case.test.window()).unwrap_or(usize::MAX),
+        message_bytes: layout.size.max(64),
+        window_msgs: case.test.window(),
+        ..Needs::default()
+    };
+    let (finished, facts) = T::open(
+        &rank.connect(needs),
+        &options,
+        Run {
+            rank: &rank,
+            layout,
+            report,
+        },
+    )??;
+    Ok(rank.finish(finished, facts))
+}
+
+struct Run<'a, 'r> {
+    rank: &'a Rank<'a>,
+    layout: Layout,
+    report: Report<'r>,
+}
+
+impl OneSidedRunner for Run<'_, '_> {
+    type Output = Result<(Finished, Facts), MeasureError>;
+
+    fn run<P: OneSidedPort>(self, port: P) -> Self::Output {
+        let mut link = Attached::new(port, self.rank.waiter());
+        let finished = if self.rank.case.check {
+            self.with::<P, true>(&mut link)
+        } else {
+            self.with::<P, false>(&mut link)
+        }?;
+        Ok((finished, link.port.facts()))
+    }
+}
+
+impl Run<'_, '_> {
+    fn with<P: OneSidedPort, const CHECK: bool>(
+        self,
+        link: &mut Attached<P>,
+    ) -> Result<Finished, MeasureError> {
+        let layout = self.layout;
+        let puts = PutArrival(layout);
+        Ok(match &self.rank.case.test {
+            Test::PutLat(p) => match p.layout {
+                DataLayout::Short => {
+                    self.volley::<P, _, _, CHECK>(link, PutShort::<CHECK>::new(layout), puts)
+                }
+                DataLayout::Bcopy => {
+                    self.volley::<P, _, _, CHECK>(link, PutBcopy::<CHECK>::new(layout), puts)
+                }
+                DataLayout::Zcopy => {
+                    self.volley::<P, _, _, CHECK>(link, PutZcopy::<CHECK>::new(layout), puts)
+                }
+            },
+            Test::AddLat(p) => {
+                let width = if p.size_bytes == 4 { Width::W4 } else { Width::W8 };
+                self.volley::<P, _, _, CHECK>(link, Atomic::<ADD>::new(p.size_bytes, 1), AddArrival(width))
+            }
+            Test::PutBw(p) => match p.layout {
+                DataLayout::Short => self.train::<P, _, CHECK>(link, PutShort::<CHECK>::new(layout)),
+                DataLayout::Bcopy => self.train::<P, _, CHECK>(link, PutBcopy::<CHECK>::new(layout)),
+                DataLayout::Zcopy => self.train::<P, _, CHECK>(link, PutZcopy::<CHECK>::new(layout)),
+            },
+            Test::Get(Rma { layout: data, .. }) | Test::GetBw(Rma { layout: data, .. }) => match data {
+                DataLayout::Zcopy => self.train::<P, _, CHECK>(link, Get::<true, CHECK>::new(layout)),
+                _ => self.train::<P, _, CHECK>(link, Get::<false, CHECK>::new(layout)),
+            },
+            Test::AddMr(p) => self.train::<P, _, CHECK>(link, Atomic::<ADD>::new(p.size_bytes, 1)),
+            Test::Fadd(p) => {
+                self.train::<P, _, CHECK>(link, Atomic::<FADD>::new(p.size_bytes, p.outstanding_ops))
+            }
+            Test::Swap(p) => {
+                self.train::<P, _, CHECK>(link, Atomic::<SWAP>::new(p.size_bytes, p.outstanding_ops))
+            }
+            Test::Cswap(p) => {
+                self.train::<P, _, CHECK>(link, Atomic::<CSWAP>::new(p.size_bytes, p.outstanding_ops))
+            }
+            test => {
+                return Err(MeasureError::Usage(format!(
+                    "{} is not a one-sided test",
+                    test.name()
+                )));
+            }
+        })
+    }
+
+    fn volley<P: OneSidedPort, O: Operation, A: Arrival, const CHECK: bool>(
+        self,
+        link: &mut Attached<P>,
+        operation: O,
+        arrival: A,
+    ) -> Finished {
+        let Run { rank, layout, report } = self;
+        let meter = Meter::new(rank.case, rank.spec.cpu, &rank.timebase, &rank.cancel, report);
+        let volley = Volley {
+            operation,
+            arrival,
+            next: 0,
+            wrong: 0,
+        };
+        match rank.spec.role {
+            Role::Source => volley_source::<P, O, A, CHECK>(rank, link, meter, layout, volley),
+            Role::Sink => volley_sink::<P, O, A, CHECK>(rank, link, meter, layout, volley),
+            _ => idle(rank, link, meter),
+        }
+    }
+
+    fn train<P: OneSidedPort, O: Operation, const CHECK: bool>(
+        self,
+        link: &mut Attached<P>,
+        operation: O,
+    ) -> Finished {
+        let Run { rank, layout, report } = self;
+        let meter = Meter::new(rank.case, rank.spec.cpu, &rank.timebase, &rank.cancel, report);
+        match rank.spec.role {
+            Role::Source => train_source::<P, O, CHECK>(rank, link, meter, layout, operation),
+            Role::Sink => train_sink::<P, CHECK>(rank, link, meter, layout),
+            _ => idle(rank, link, meter),
+        }
+    }
+}
+
+/// Meet the other ranks, serving them meanwhile.
+fn meet<P: OneSidedPort>(rank: &Rank, link: &mut Attached<P>) -> Result<(), LinkError> {
+    let mut failed = None;
+    rank.barrier(&mut || failed = failed.or(link.port.poll().err()))?;
+    failed.map_or(Ok(()), Err)
+}
+
+fn idle<P: OneSidedPort>(rank: &Rank, link: &mut Attached<P>, meter: Meter) -> Finished {
+    let end = (0..3)
+        .try_for_each(|_| meet(rank, link))
+        .map(|()| StopReason::Completed);
+    Prelude::default().finished(end, 0, meter.finish(Vec::new()))
+}
+
+fn count(operations: u64, size: usize) -> Count {
+    Count {
+        messages: operations,
+        bytes: operations.saturating_mul(size as u64),
+    }
+}
+
+fn volley_source<P: OneSidedPort, O: Operation, A: Arrival, const CHECK: bool>(
+    rank: &Rank,
+    link: &mut Attached<P>,
+    mut meter: Meter,
+    layout: Layout,
+    mut volley: Volley<O, A, CHECK>,
+) -> Finished {
+    let clock = meter.clock;
+    let mut prelude = Prelude::default();
+    let mut series = meter.series(SampleKind::RoundTrip);
+    let mut elapsed_ticks = 0;
+    let mut run = || -> Result<StopReason, LinkError> {
+        let mut ignored = meter.series(SampleKind::RoundTrip);
+        meet(rank, link)?;
+        let before = clock.now();
+        hot_volley(link, &mut volley, &mut ignored, clock, 1, Some((layout, FIRST)))?;
+        prelude.first_operation_ticks = Some(clock.now() - before);
+        prelude.warm_up(rank, |count, last| {
+            hot_volley(
+                link,
+                &mut volley,
+                &mut ignored,
+                clock,
+                count,
+                last.then_some((layout, WARMUP)),
+            )
+        })?;
+        series.batch_ops = batch_for(prelude.op_ticks, &rank.timebase);
+        meter.arm();
+        meet(rank, link)?;
+        hot_volley(
+            link,
+            &mut volley,
+            &mut ignored,
+            clock,
+            SETTLE_ROUND_TRIPS,
+            Some((layout, SETTLE)),
+        )?;
+        let (first, mut op_ticks) = (volley.next, prelude.op_ticks);
+        meter.start();
+        let result = loop {
+            let done = volley.next - first;
+            let (segment, last) = meter.next_segment(done, op_ticks, series.batch_ops);
+            let ends = last.then_some((layout, MEASURED));
+            let result = hot_volley(link, &mut volley, &mut series, clock, segment, ends);
+            let done = volley.next - first;
+            meter.tally.sent = count(done, layout.size);
+            meter.tally.received = count(done, layout.size);
+            meter.tally.faults.corrupt_messages = volley.wrong;
+            if result.is_err() || last {
+                break result;
+            }
+            meter.between_segments(Some(&mut series));
+            op_ticks = meter.elapsed_ticks() as f64 / done.max(1) as f64;
+        };
+        elapsed_ticks = meter.stop();
+        result?;
+        link.drain()?;
+        meet(rank, link)?;
+        Ok(meter.stop_reason())
+    };
+    let end = run();
+    prelude.finished(end, elapsed_ticks, meter.finish(vec![series]))
+}
+
+fn volley_sink<P: OneSidedPort, O: Operation, A: Arrival, const CHECK: bool>(
+    rank: &Rank,
+    link: &mut Attached<P>,
+    mut meter: Meter,
+    layout: Layout,
+    mut volley: Volley<O, A, CHECK>,
+) -> Finished {
+    let mut prelude = Prelude::default();
+    let mut elapsed_ticks = 0;
+    let mut run = || -> Result<StopReason, LinkError> {
+        meet(rank, link)?;
+        hot_return(link, &mut volley, layout, FIRST)?;
+        hot_return(link, &mut volley, layout, WARMUP)?;
+        prelude.warmup_operations = volley.next - 1;
+        link.drain()?;
+        meter.arm();
+        meet(rank, link)?;
+        hot_return(link, &mut volley, layout, SETTLE)?;
+        let first = volley.next;
+        meter.start();
+        let result = hot_return(link, &mut volley, layout, MEASURED);
+        elapsed_ticks = meter.stop();
+        meter.tally.sent = count(volley.next - first, layout.size);
+        meter.tally.received = meter.tally.sent;
+        meter.tally.faults.corrupt_messages = volley.wrong;
+        result?;
+        link.drain()?;
+        meet(rank, link)?;
+        Ok(meter.stop_reason())
+    };
+    let end = run();
+    prelude.finished(end, elapsed_ticks, meter.finish(Vec::new()))
+}
+
+fn train_source<P: OneSidedPort, O: Operation, const CHECK: bool>(
+    rank: &Rank,
+    link: &mut Attached<P>,
+    mut meter: Meter,
+    layout: Layout,
+    operation: O,
+) -> Finished {
+    let clock = meter.clock;
+    let asked = rank.case.test.window();
+    let outstanding = if CHECK {
+        asked.min(layout.slots as u64)
+    } else {
+        asked
+    };
+    let alone = O::COUNTED && outstanding == 1;
+    let main_kind = if alone {
+        SampleKind::Completion
+    } else {
+        SampleKind::SendInterval
+    };
+    let mut prelude = Prelude::default();
+    let (intervals, completions) = (meter.series(main_kind), meter.series(SampleKind::Completion));
+    let mut train = Train::<O, CHECK>::new(operation, outstanding, intervals, completions);
+    let mut elapsed_ticks = 0;
+    let mut run = |train: &mut Train<O, CHECK>| -> Result<StopReason, LinkError> {
+        meet(rank, link)?;
+        let before = clock.now();
+        hot_train(link, train, clock, (1, true))?;
+        prelude.first_operation_ticks = Some(clock.now() - before);
+        end_phase(link, layout, FIRST, train.next)?;
+        prelude.warm_up(rank, |count, last| hot_train(link, train, clock, (count, last)))?;
+        end_phase(link, layout, WARMUP, train.next)?;
+        link.drain()?;
+        meter.arm();
+        meet(rank, link)?;
+        hot_train(link, train, clock, (1, true))?;
+        end_phase(link, layout, SETTLE, train.next)?;
+        link.drain()?;
+        (train.intervals, train.completions) =
+            (meter.series(main_kind), meter.series(SampleKind::Completion));
+        train.intervals.batch_ops = batch_for(prelude.op_ticks, &rank.timebase);
+        let (first, mut op_ticks) = (train.next, prelude.op_ticks);
+        meter.start();
+        let result = loop {
+            let done = train.next - first;
+            let (segment, last) = meter.next_segment(done, op_ticks, train.intervals.batch_ops);
+            let result = hot_train(link, train, clock, (segment, last));
+            let done = train.next - first;
+            meter.tally.sent = count(done, layout.size);
+            meter.tally.faults.corrupt_messages = train.wrong;
+            if result.is_err() || last {
+                break result;
+            }
+            meter.between_segments(Some(&mut train.intervals));
+            op_ticks = meter.elapsed_ticks() as f64 / done.max(1) as f64;
+        };
+        elapsed_ticks = meter.stop();
+        result?;
+        end_phase(link, layout, MEASURED, train.next)?;
+        link.drain()?;
+        meet(rank, link)?;
+        Ok(meter.stop_reason())
+    };
+    let end = run(&mut train);
+    prelude.finished(
+        end,
+        elapsed_ticks,
+        meter.finish(vec![train.intervals, train.completions]),
+    )
+}
+
+fn train_sink<P: OneSidedPort, const CHECK: bool>(
+    rank: &Rank,
+    link: &mut Attached<P>,
+    mut meter: Meter,
+    layout: Layout,
+) -> Finished {
+    let mut prelude = Prelude::default();
+    let mut elapsed_ticks = 0;
+    if matches!(rank.case.test, Test::Get(_) | Test::GetBw(_)) {
+        prepare_for_gets(layout, link.port.region());
+    }
+    let mut run = || -> Result<StopReason, LinkError> {
+        meet(rank, link)?;
+        hot_serve(link, layout, FIRST)?;
+        prelude.warmup_operations = hot_serve(link, layout, WARMUP)?.saturating_sub(1);
+        link.drain()?;
+        meter.arm();
+        meet(rank, link)?;
+        let first = hot_serve(link, layout, SETTLE)?;
+        meter.start();
+        let result = hot_serve(link, layout, MEASURED);
+        elapsed_ticks = meter.stop();
+        let operations = result?;
+        meter.tally.received = count(operations.saturating_sub(first), layout.size);
+        if CHECK {
+            meter.tally.faults.corrupt_messages =
+                wrong_places(&rank.case.test, layout, &link.port, operations);
+        }
+        meet(rank, link)?;
+        Ok(meter.stop_reason())
+    };
+    let end = run();
+    prelude.finished(end, elapsed_ticks, meter.finish(Vec::new()))
+}
+
+/// Places of the target's region that do not hold what `operations` operations must have left there.
+fn wrong_places<P: OneSidedPort>(test: &Test, layout: Layout, port: &P, operations: u64) -> u64 {
+    let region = port.region();
+    match test {
+        Test::PutBw(_) => {
+            let mut data = vec![0; layout.size];
+            let oldest = operations.saturating_sub(layout.slots as u64);
+            let wrong = (oldest..operations).filter(|&number| {
+                region.read(layout.slot(number), &mut data);
+                !is_marked(number, &data)
+            });
+            wrong.count() as u64
+        }
+        Test::AddMr(p) | Test::Fadd(p) | Test::Swap(p) | Test::Cswap(p) => {
+            let right = if p.size_bytes == 4 {
+                region.u32_at(0).load(Ordering::Acquire) == operations as u32
+            } else {
+                region.u64_at(0).load(Ordering::Acquire) == operations
+            };
+            u64::from(!right)
+        }
+        _ => 0,
+    }
+}

@@ -1,0 +1,239 @@
+//! One-sided operations, one type each, so that the loops have no branch on the kind of operation.
+
+use super::payload;
+use super::region::Layout;
+use crate::transport::port::{AtomicOp, LinkError, OneSidedPort, Post, Width};
+
+/// One kind of one-sided operation. `number` counts all operations of the test, from 0.
+pub trait Operation {
+    /// True when completions are counted by the port (gets, zero-copy puts, fetching atomics).
+    const COUNTED: bool;
+    /// Post operation `number`.
+    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError>;
+    /// Whether what operation `number` fetched is right; called once it has completed.
+    fn verify<P: OneSidedPort>(&mut self, port: &P, number: u64) -> bool {
+        let _ = (port, number);
+        true
+    }
+}
+
+/// The mark that a receiver waits for in the last byte: never twice the same in a row.
+#[inline(always)]
+pub fn mark(number: u64) -> u8 {
+    (number as u8).wrapping_add(1)
+}
+
+fn fill_marked(number: u64, data: &mut [u8]) {
+    payload::fill(number, data);
+    if let Some(last) = data.last_mut() {
+        *last = mark(number);
+    }
+}
+
+/// Whether `data` is what put `number` wrote.
+pub fn is_marked(number: u64, data: &[u8]) -> bool {
+    let mut expected = vec![0; data.len()];
+    fill_marked(number, &mut expected);
+    expected == data
+}
+
+/// Put from the caller's bytes.
+pub struct PutShort<const CHECK: bool> {
+    layout: Layout,
+    data: Vec<u8>,
+}
+
+impl<const CHECK: bool> PutShort<CHECK> {
+    /// For `layout`.
+    pub fn new(layout: Layout) -> Self {
+        let mut data = vec![0; layout.size];
+        payload::fill(0, &mut data);
+        PutShort { layout, data }
+    }
+}
+
+impl<const CHECK: bool> Operation for PutShort<CHECK> {
+    const COUNTED: bool = false;
+
+    #[inline(always)]
+    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
+        if CHECK {
+            fill_marked(number, &mut self.data);
+        } else if let Some(last) = self.data.last_mut() {
+            *last = mark(number);
+        }
+        port.put_short(0, self.layout.slot(number), &self.data)
+    }
+}
+
+/// Put that a callback packs.
+pub struct PutBcopy<const CHECK: bool> {
+    layout: Layout,
+    data: Vec<u8>,
+}
+
+impl<const CHECK: bool> PutBcopy<CHECK> {
+    /// For `layout`.
+    pub fn new(layout: Layout) -> Self {
+        let mut data = vec![0; layout.size];
+        payload::fill(0, &mut data);
+        PutBcopy { layout, data }
+    }
+}
+
+impl<const CHECK: bool> Operation for PutBcopy<CHECK> {
+    const COUNTED: bool = false;
+
+    #[inline(always)]
+    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
+        if CHECK {
+            fill_marked(number, &mut self.data);
+        } else if let Some(last) = self.data.last_mut() {
+            *last = mark(number);
+        }
+        let data = &self.data;
+        port.put_bcopy(0, self.layout.slot(number), data.len(), |room| {
+            room.copy_from_slice(data)
+        })
+    }
+}
+
+/// Put from registered memory.
+pub struct PutZcopy<const CHECK: bool> {
+    layout: Layout,
+    data: Vec<u8>,
+}
+
+impl<const CHECK: bool> PutZcopy<CHECK> {
+    /// For `layout`.
+    pub fn new(layout: Layout) -> Self {
+        let mut data = vec![0; layout.size];
+        payload::fill(0, &mut data);
+        PutZcopy { layout, data }
+    }
+}
+
+impl<const CHECK: bool> Operation for PutZcopy<CHECK> {
+    const COUNTED: bool = true;
+
+    #[inline(always)]
+    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
+        let slot = self.layout.slot(number);
+        if CHECK {
+            fill_marked(number, &mut self.data);
+            port.local().write(slot, &self.data);
+        } else {
+            port.local().store_u8(slot + self.layout.size - 1, mark(number));
+        }
+        port.put_zcopy(0, slot, slot, self.layout.size)
+    }
+}
+
+/// Get into local memory; `ZCOPY` straight, else through the transport's storage.
+pub struct Get<const ZCOPY: bool, const CHECK: bool> {
+    layout: Layout,
+    scratch: Vec<u8>,
+}
+
+impl<const ZCOPY: bool, const CHECK: bool> Get<ZCOPY, CHECK> {
+    /// For `layout`.
+    pub fn new(layout: Layout) -> Self {
+        Get {
+            layout,
+            scratch: vec![0; layout.size],
+        }
+    }
+}
+
+impl<const ZCOPY: bool, const CHECK: bool> Operation for Get<ZCOPY, CHECK> {
+    const COUNTED: bool = true;
+
+    #[inline(always)]
+    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
+        let slot = self.layout.slot(number);
+        if ZCOPY {
+            port.get_zcopy(0, slot, slot, self.layout.size)
+        } else {
+            port.get_bcopy(0, slot, slot, self.layout.size)
+        }
+    }
+
+    fn verify<P: OneSidedPort>(&mut self, port: &P, number: u64) -> bool {
+        let slot = number % self.layout.slots as u64;
+        port.local().read(self.layout.slot(number), &mut self.scratch);
+        let right = payload::matches(slot, self.layout.size, &self.scratch);
+        // What stays must not pass for what the next get of this slot brings.
+        self.scratch.fill(0);
+        port.local().write(self.layout.slot(number), &self.scratch);
+        right
+    }
+}
+
+/// Give the target's slots the contents that gets expect.
+pub fn prepare_for_gets(layout: Layout, region: &crate::sync::SharedBytes) {
+    let mut data = vec![0; layout.size];
+    for slot in 0..layout.slots as u64 {
+        payload::fill(slot, &mut data);
+        region.write(layout.slot(slot), &data);
+    }
+}
+
+/// An atomic operation on the word at the start of the region; fetching ones rotate through result slots.
+pub struct Atomic<const OP: u8> {
+    width: Width,
+    slots: u64,
+}
+
+/// [`Atomic`] of posted addition.
+pub const ADD: u8 = 0;
+/// [`Atomic`] of fetch-and-add.
+pub const FADD: u8 = 1;
+/// [`Atomic`] of swap.
+pub const SWAP: u8 = 2;
+/// [`Atomic`] of compare-and-swap.
+pub const CSWAP: u8 = 3;
+
+impl<const OP: u8> Atomic<OP> {
+    const KIND: AtomicOp = match OP {
+        ADD => AtomicOp::Add,
+        FADD => AtomicOp::FetchAdd,
+        SWAP => AtomicOp::Swap,
+        _ => AtomicOp::CompareSwap,
+    };
+
+    /// On words of `size_bytes`, with `outstanding` at once.
+    pub fn new(size_bytes: u64, outstanding: u64) -> Self {
+        Atomic {
+            width: if size_bytes == 4 { Width::W4 } else { Width::W8 },
+            slots: outstanding.max(1),
+        }
+    }
+
+    /// `value` as a word of this width holds it.
+    fn truncated(&self, value: u64) -> u64 {
+        match self.width {
+            Width::W4 => value & u64::from(u32::MAX),
+            Width::W8 => value,
+        }
+    }
+}
+
+impl<const OP: u8> Operation for Atomic<OP> {
+    const COUNTED: bool = OP != ADD;
+
+    /// Every operation takes the word from `number` to `number + 1`, so each fetched value is known beforehand.
+    #[inline(always)]
+    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
+        let operand = if OP == ADD || OP == FADD { 1 } else { number + 1 };
+        let slot = if self.slots == 1 {
+            0
+        } else {
+            (number % self.slots) as usize
+        };
+        port.atomic(Self::KIND, self.width, 0, 0, operand, number, slot)
+    }
+
+    fn verify<P: OneSidedPort>(&mut self, port: &P, number: u64) -> bool {
+        port.fetched((number % self.slots) as usize) == self.truncated(number)
+    }
+}

@@ -1,0 +1,190 @@
+//! Put, get and atomics on a region that both ranks have mapped: stores, loads and locked instructions.
+//!
+//! It must never let the last byte of a put be seen before the others: the target polls it.
+
+use super::meet::{self, Medium};
+use crate::sync::SharedBytes;
+use crate::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Width};
+use crate::transport::waiter::Waiter;
+use crate::transport::{Connect, ConnectError, OneSidedRunner};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Release, SeqCst};
+use core::sync::atomic::fence;
+
+/// Map all peers' regions and run on them.
+pub fn open_one_sided<M: Medium, R: OneSidedRunner>(
+    ctx: &Connect,
+    medium: &M,
+    runner: R,
+) -> Result<R::Output, ConnectError> {
+    let met = meet::meet(ctx, medium, 0, ctx.needs.region_bytes)?;
+    let mut facts = met.facts;
+    let buffer_bytes = ctx.needs.buffer_bytes;
+    let local = SharedBytes::heap(buffer_bytes).ok_or(ConnectError::Memory {
+        what: "the local buffer",
+        bytes: buffer_bytes as u64,
+    })?;
+    let regions: Vec<_> = met.peers.iter().map(|peer| peer.segment.region()).collect();
+    let staging_bytes = regions.iter().map(SharedBytes::len).max().unwrap_or(0);
+    facts.insert("one_sided".into(), "loads, stores and atomics of the CPU".into());
+    facts.insert("wait".into(), "poll".into());
+    Ok(runner.run(RegionPort {
+        own: met.own.region(),
+        regions,
+        local,
+        staging: vec![0; staging_bytes],
+        fetched: vec![0; ctx.needs.fetch_slots],
+        completed: 0,
+        waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+        facts,
+    }))
+}
+
+/// The mapped regions of all peers.
+pub struct RegionPort {
+    own: SharedBytes,
+    regions: Vec<SharedBytes>,
+    local: SharedBytes,
+    /// Where `put_bcopy` packs: a packer may write its bytes in any order, the region must see the last one last.
+    staging: Vec<u8>,
+    fetched: Vec<u64>,
+    completed: u64,
+    waiter: Waiter,
+    facts: Facts,
+}
+
+/// Copy `data` to `to` with its last byte seen last. An aligned word is one store.
+#[inline(always)]
+fn put(region: &SharedBytes, to: usize, data: &[u8]) {
+    if let Ok(word) = <[u8; 8]>::try_from(data)
+        && to.is_multiple_of(8)
+    {
+        return region.u64_at(to).store(u64::from_ne_bytes(word), Release);
+    }
+    if let Some((&last, rest)) = data.split_last() {
+        region.write(to, rest);
+        region.store_u8(to + rest.len(), last);
+    }
+}
+
+impl OneSidedPort for RegionPort {
+    #[inline(always)]
+    fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Result<Post, LinkError> {
+        put(&self.regions[peer], to, data);
+        Ok(Post::Done)
+    }
+
+    #[inline(always)]
+    fn put_bcopy(
+        &mut self,
+        peer: usize,
+        to: usize,
+        len: usize,
+        pack: impl FnOnce(&mut [u8]),
+    ) -> Result<Post, LinkError> {
+        let staged = &mut self.staging[..len];
+        pack(staged);
+        put(&self.regions[peer], to, staged);
+        Ok(Post::Done)
+    }
+
+    #[inline(always)]
+    fn get_bcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Result<Post, LinkError> {
+        self.local.copy_from(to, &self.regions[peer], from, len);
+        self.completed += 1;
+        Ok(Post::Done)
+    }
+
+    #[inline(always)]
+    fn atomic(
+        &mut self,
+        op: AtomicOp,
+        width: Width,
+        peer: usize,
+        offset: usize,
+        operand: u64,
+        compare: u64,
+        slot: usize,
+    ) -> Result<Post, LinkError> {
+        let region = &self.regions[peer];
+        let before = match width {
+            Width::W8 => {
+                let word = region.u64_at(offset);
+                match op {
+                    AtomicOp::Add => {
+                        word.fetch_add(operand, AcqRel);
+                        return Ok(Post::Done);
+                    }
+                    AtomicOp::FetchAdd => word.fetch_add(operand, AcqRel),
+                    AtomicOp::Swap => word.swap(operand, AcqRel),
+                    AtomicOp::CompareSwap => word
+                        .compare_exchange(compare, operand, AcqRel, Acquire)
+                        .unwrap_or_else(|found| found),
+                }
+            }
+            Width::W4 => {
+                let (operand, compare) = (operand as u32, compare as u32);
+                let word = region.u32_at(offset);
+                let before = match op {
+                    AtomicOp::Add => {
+                        word.fetch_add(operand, AcqRel);
+                        return Ok(Post::Done);
+                    }
+                    AtomicOp::FetchAdd => word.fetch_add(operand, AcqRel),
+                    AtomicOp::Swap => word.swap(operand, AcqRel),
+                    AtomicOp::CompareSwap => word
+                        .compare_exchange(compare, operand, AcqRel, Acquire)
+                        .unwrap_or_else(|found| found),
+                };
+                u64::from(before)
+            }
+        };
+        self.fetched[slot] = before;
+        self.completed += 1;
+        Ok(Post::Done)
+    }
+
+    #[inline(always)]
+    fn fetched(&self, slot: usize) -> u64 {
+        self.fetched[slot]
+    }
+
+    #[inline(always)]
+    fn completed(&self) -> u64 {
+        self.completed
+    }
+
+    #[inline(always)]
+    fn fence(&mut self) -> Result<Post, LinkError> {
+        fence(SeqCst);
+        Ok(Post::Done)
+    }
+
+    #[inline(always)]
+    fn flush(&mut self) -> Result<bool, LinkError> {
+        // Every store has left the store buffer when a full fence is through.
+        fence(SeqCst);
+        Ok(true)
+    }
+
+    #[inline(always)]
+    fn poll(&mut self) -> Result<(), LinkError> {
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn wait(&mut self) -> Result<(), LinkError> {
+        self.waiter.idle()
+    }
+
+    fn region(&self) -> &SharedBytes {
+        &self.own
+    }
+
+    fn local(&self) -> &SharedBytes {
+        &self.local
+    }
+
+    fn facts(&self) -> Facts {
+        self.facts.clone()
+    }
+}

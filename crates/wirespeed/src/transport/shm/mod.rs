@@ -1,0 +1,87 @@
+//! Shared memory between processes (or threads) of one machine: a lock-free ring for each ordered pair of ranks, and a
+//! region mapped by all for put, get and atomics.
+//!
+//! It must never leave anything behind: the memory has no name and ends with the processes that map it.
+
+mod link;
+
+use super::local::{self, LocalOptions, RING, SPIN, WAIT};
+use super::options::{OptionError, OptionReader, OptionSpec};
+use super::{
+    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner, Support,
+    Transport,
+};
+use crate::engine;
+use crate::sync::mapping;
+use link::SharedFile;
+use wirespeed_schema::case::{GroupKind, TransportOptions};
+
+/// The shared-memory transport.
+pub struct Shm;
+
+/// Its options, parsed.
+pub struct ShmOptions {
+    local: LocalOptions,
+    huge: bool,
+}
+
+impl Transport for Shm {
+    const NAME: &'static str = "shm";
+    const SUMMARY: &'static str = "shared memory between processes: a lock-free ring, and a mapped region";
+    const OPTIONS: &'static [OptionSpec] = &[
+        WAIT,
+        SPIN,
+        RING,
+        OptionSpec {
+            name: "huge",
+            values: "off|on",
+            default: "off",
+            help: "put the memory on huge pages where the machine has some reserved; the result says what was got",
+        },
+    ];
+    const MESSAGES: Support = Support::Native(engine::messages::<Self>);
+    const TAGGED: Support = Support::Lacks("memory has no matching of its own");
+    const ONE_SIDED: Support = Support::Native(engine::one_sided::<Self>);
+    type Options = ShmOptions;
+
+    fn parse(options: &TransportOptions) -> Result<ShmOptions, OptionError> {
+        let reader = OptionReader::new(Self::NAME, Self::OPTIONS, options)?;
+        Ok(ShmOptions {
+            local: LocalOptions::read(&reader)?,
+            huge: reader.choice("huge", &[("off", false), ("on", true)])?,
+        })
+    }
+
+    fn probe() -> Availability {
+        match mapping::create(4096, false) {
+            Ok(_) => Availability::Ready,
+            Err(errno) => Availability::NotPermitted(format!("memfd_create: {errno}")),
+        }
+    }
+
+    fn limits(options: &ShmOptions) -> Limits {
+        local::limits(&options.local, &[GroupKind::Threads, GroupKind::Processes])
+    }
+}
+
+impl Messages for Shm {
+    fn open<R: MessageRunner>(
+        ctx: &Connect,
+        options: &ShmOptions,
+        runner: R,
+    ) -> Result<R::Output, ConnectError> {
+        let medium = SharedFile::new(options.huge);
+        local::open_messages(ctx, &medium, &options.local, runner)
+    }
+}
+
+impl OneSided for Shm {
+    fn open<R: OneSidedRunner>(
+        ctx: &Connect,
+        options: &ShmOptions,
+        runner: R,
+    ) -> Result<R::Output, ConnectError> {
+        let medium = SharedFile::new(options.huge);
+        local::open_one_sided(ctx, &medium, runner)
+    }
+}

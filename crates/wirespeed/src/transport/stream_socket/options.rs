@@ -1,0 +1,130 @@
+//! Options of every stream socket transport: how to wait, buffer sizes, coalescing. It must never hold an option that
+//! only one kind of socket knows.
+
+use super::Link;
+use crate::transport::ConnectError;
+use crate::transport::options::{OptionError, OptionReader, OptionSpec};
+use crate::transport::port::Facts;
+use socket2::SockRef;
+use std::os::fd::BorrowedFd;
+
+/// How a rank waits for messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// Ask again and again, never sleep.
+    Poll,
+    /// Sleep in the receiving system call.
+    Block,
+    /// Sleep in io_uring: one system call sends and waits.
+    Uring,
+}
+
+impl Wait {
+    const CHOICES: [(&'static str, Wait); 3] = [
+        ("poll", Wait::Poll),
+        ("block", Wait::Block),
+        ("uring", Wait::Uring),
+    ];
+
+    fn name(self) -> &'static str {
+        Self::CHOICES
+            .iter()
+            .find(|c| c.1 == self)
+            .map_or("", |c| c.0)
+    }
+}
+
+/// The options of every stream socket, for a transport's own list.
+pub const COMMON_OPTIONS: [OptionSpec; 4] = [
+    OptionSpec {
+        name: "wait",
+        values: "poll|block|uring",
+        default: "poll",
+        help: "busy-poll, sleep in recv, or sleep in io_uring",
+    },
+    OptionSpec {
+        name: "sndbuf",
+        values: "SIZE",
+        default: "",
+        help: "SO_SNDBUF; the kernel doubles it for its own book-keeping and bounds it by wmem_max",
+    },
+    OptionSpec {
+        name: "rcvbuf",
+        values: "SIZE",
+        default: "",
+        help: "SO_RCVBUF; the kernel doubles it for its own book-keeping and bounds it by rmem_max",
+    },
+    OptionSpec {
+        name: "coalesce",
+        values: "SIZE",
+        default: "0",
+        help: "gather small sends until so many bytes are there; 0 writes every message by itself",
+    },
+];
+
+/// Largest socket buffer or coalescing that makes sense to ask for.
+const BUFFER_BYTES_MAX: u64 = 1 << 30;
+
+/// Parsed options of every stream socket.
+#[derive(Debug, Clone)]
+pub struct StreamOptions {
+    /// How to wait.
+    pub wait: Wait,
+    /// Send buffer.
+    pub sndbuf: Option<usize>,
+    /// Receive buffer.
+    pub rcvbuf: Option<usize>,
+    /// Bytes to gather before a send; 0 for none.
+    pub coalesce_bytes: usize,
+}
+
+impl StreamOptions {
+    /// Read them.
+    pub fn read(reader: &OptionReader) -> Result<Self, OptionError> {
+        let size = |name, least| match reader.size(name)? {
+            Some(bytes) if bytes < least || bytes > BUFFER_BYTES_MAX => {
+                Err(reader.refuse(name, format!("a size from {least} to 1GiB")))
+            }
+            bytes => Ok(bytes.map(|b| b as usize)),
+        };
+        Ok(StreamOptions {
+            wait: reader.choice("wait", &Wait::CHOICES)?,
+            sndbuf: size("sndbuf", 1)?,
+            rcvbuf: size("rcvbuf", 1)?,
+            coalesce_bytes: size("coalesce", 0)?.unwrap_or(0),
+        })
+    }
+
+    /// Set the buffer sizes. Before connecting, so that TCP chooses its window scale by them.
+    pub fn apply(&self, fd: BorrowedFd<'_>) -> Result<(), ConnectError> {
+        let socket = SockRef::from(&fd);
+        if let Some(bytes) = self.sndbuf {
+            socket
+                .set_send_buffer_size(bytes)
+                .map_err(|e| ConnectError::os("setting SO_SNDBUF", e))?;
+        }
+        if let Some(bytes) = self.rcvbuf {
+            socket
+                .set_recv_buffer_size(bytes)
+                .map_err(|e| ConnectError::os("setting SO_RCVBUF", e))?;
+        }
+        Ok(())
+    }
+
+    /// What they are in truth, read back from the first link's sockets.
+    pub fn facts(&self, links: &[&Link]) -> Facts {
+        let mut facts = Facts::new();
+        facts.insert("wait".into(), self.wait.name().into());
+        facts.insert("coalesce_bytes".into(), self.coalesce_bytes.to_string());
+        let Some(link) = links.first() else {
+            return facts;
+        };
+        if let Ok(bytes) = SockRef::from(&link.tx()).send_buffer_size() {
+            facts.insert("sndbuf_bytes".into(), bytes.to_string());
+        }
+        if let Ok(bytes) = SockRef::from(&link.rx()).recv_buffer_size() {
+            facts.insert("rcvbuf_bytes".into(), bytes.to_string());
+        }
+        facts
+    }
+}

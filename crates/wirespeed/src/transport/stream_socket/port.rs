@@ -1,0 +1,361 @@
+//! The message port over connected stream sockets, waiting by busy polling or asleep in the kernel.
+//!
+//! The way of waiting is a type, chosen once. A send is one system call, and so is a receive; what the kernel did not
+//! take is kept and moved by `poll`, and meanwhile sends are `Busy`. It must never know which kind of socket it has.
+
+use super::frame;
+use super::inbox::Inbox;
+use super::link::{self, PollSet};
+use super::outbox::Outbox;
+use super::zerocopy::ZeroCopy;
+use super::{Describe, Link, Setup};
+use crate::sync::SharedBytes;
+use crate::transport::ConnectError;
+use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
+use crate::transport::waiter::Waiter;
+use std::marker::PhantomData;
+use std::os::fd::BorrowedFd;
+
+/// Up to this size a short payload is put behind its header and sent by `send`; above, `sendmsg` spares the copy.
+const STAGED_BYTES_MAX: usize = 2 << 10;
+
+/// Reports of finished zero-copy sends that one `poll` takes from one peer.
+const REPORTS_PER_POLL: usize = 16;
+
+/// What a port does when nothing has arrived.
+pub trait WaitMode: Sized + 'static {
+    /// Wait on `port` until something was handled, or something may have changed.
+    fn wait<H: OnMessage>(port: &mut StreamPort<Self>, on: &mut H) -> Result<usize, LinkError>;
+}
+
+/// Polls without sleeping.
+pub struct Spin;
+
+/// Sleeps in `recv`, or in `poll` where there is more than one thing to wait for.
+pub struct Sleep;
+
+struct Peer {
+    link: Link,
+    inbox: Inbox,
+    out: Outbox,
+    zero: Option<Box<ZeroCopy>>,
+}
+
+/// A port over stream sockets.
+pub struct StreamPort<W> {
+    peers: Vec<Peer>,
+    waiter: Waiter,
+    message_bytes_max: usize,
+    buffer: Option<SharedBytes>,
+    ready: PollSet,
+    describe: Describe,
+    mode: PhantomData<W>,
+}
+
+impl Peer {
+    /// Whether something is to be sent or reported as sent.
+    #[inline(always)]
+    fn is_moving(&self) -> bool {
+        !self.out.is_empty() || self.zero.as_ref().is_some_and(|z| z.is_outstanding())
+    }
+
+    #[inline(always)]
+    fn is_unsent(&self) -> bool {
+        !self.out.is_empty() || self.zero.as_ref().is_some_and(|z| z.is_pending())
+    }
+
+    #[inline(always)]
+    fn can_send(&self) -> bool {
+        self.out.has_room() && !self.zero.as_ref().is_some_and(|z| z.is_pending())
+    }
+
+    /// Send staged frames, as many as the kernel takes.
+    #[inline(always)]
+    fn push(&mut self) -> Result<(), LinkError> {
+        let count = link::send_now(self.link.tx(), self.out.unsent())?;
+        self.out.taken(count);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn push_when_due(&mut self) -> Result<Post, LinkError> {
+        if self.out.is_due() {
+            self.push()?;
+        }
+        Ok(Post::Done)
+    }
+
+    /// Move what is to be sent. Staged frames and a zero-copy message are never there at once.
+    #[cold]
+    #[inline(never)]
+    fn advance(&mut self, buffer: Option<&SharedBytes>) -> Result<(), LinkError> {
+        if !self.out.is_empty() {
+            self.push()?;
+        }
+        let (Some(zero), Some(buffer)) = (self.zero.as_mut(), buffer) else {
+            return Ok(());
+        };
+        for _ in 0..REPORTS_PER_POLL {
+            if !zero.is_outstanding() {
+                break;
+            }
+            match link::finished_zerocopy(self.link.tx())? {
+                Some(report) => zero.finish(report.first, report.last, report.copied),
+                None => break,
+            }
+        }
+        push_zerocopy(zero, self.link.tx(), buffer)
+    }
+}
+
+#[inline(always)]
+fn push_zerocopy(zero: &mut ZeroCopy, fd: BorrowedFd<'_>, buffer: &SharedBytes) -> Result<(), LinkError> {
+    let Some((head, rest)) = zero.to_send() else {
+        return Ok(());
+    };
+    let (offset, len) = rest.payload();
+    match link::send_zerocopy_now(fd, head, buffer, offset, len)? {
+        0 => {}
+        count => zero.taken(count),
+    }
+    Ok(())
+}
+
+impl<W> StreamPort<W> {
+    /// A port over `links`, by slot.
+    pub fn new(links: Vec<Link>, setup: Setup) -> Result<Self, ConnectError> {
+        let buffer = match setup.zerocopy_bytes {
+            Some(bytes) => Some(SharedBytes::heap(bytes).ok_or(ConnectError::Memory {
+                what: "the buffer for zero-copy sends",
+                bytes: bytes as u64,
+            })?),
+            None => None,
+        };
+        let ready = PollSet::with_capacity(2 * links.len());
+        let mut peers = Vec::with_capacity(links.len());
+        for link in links {
+            if buffer.is_some() {
+                link::enable_zerocopy(link.tx())
+                    .map_err(|e| ConnectError::os("asking the socket for zero-copy sends", e))?;
+            }
+            peers.push(Peer {
+                link,
+                inbox: Inbox::new(setup.message_bytes_max)?,
+                out: Outbox::new(setup.message_bytes_max, setup.coalesce_bytes)?,
+                zero: buffer.as_ref().map(|_| Box::new(ZeroCopy::new())),
+            });
+        }
+        Ok(StreamPort {
+            peers,
+            waiter: setup.waiter,
+            message_bytes_max: setup.message_bytes_max,
+            buffer,
+            ready,
+            describe: setup.describe,
+            mode: PhantomData,
+        })
+    }
+
+    fn is_moving(&self) -> bool {
+        self.peers.iter().any(Peer::is_moving)
+    }
+
+    /// A cancelled port finds its sockets shut down; the reason is the cancel.
+    #[cold]
+    fn explain(&self, error: LinkError) -> LinkError {
+        match self.waiter.look() {
+            Err(cancelled) if error == LinkError::Closed => cancelled,
+            _ => error,
+        }
+    }
+
+    #[inline(always)]
+    fn poll_peers<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
+        let mut handled = 0;
+        for (slot, peer) in self.peers.iter_mut().enumerate() {
+            if peer.is_moving() {
+                peer.advance(self.buffer.as_ref())?;
+            }
+            let count = link::receive_now(peer.link.rx(), peer.inbox.space())?;
+            if count != 0 {
+                handled += peer.inbox.arrived(count, slot, on)?;
+            }
+        }
+        Ok(handled)
+    }
+
+    #[inline(always)]
+    fn check_len(&self, len: usize) -> Result<(), LinkError> {
+        if len > self.message_bytes_max {
+            return Err(LinkError::Unsupported("a message longer than the port was opened for"));
+        }
+        Ok(())
+    }
+}
+
+impl WaitMode for Spin {
+    #[inline(always)]
+    fn wait<H: OnMessage>(port: &mut StreamPort<Self>, on: &mut H) -> Result<usize, LinkError> {
+        loop {
+            let handled = port.poll_peers(on)?;
+            if handled != 0 {
+                return Ok(handled);
+            }
+            port.waiter.idle()?;
+            // Room for a send may have come, which is news too.
+            if port.is_moving() {
+                return Ok(0);
+            }
+        }
+    }
+}
+
+impl WaitMode for Sleep {
+    #[inline(always)]
+    fn wait<H: OnMessage>(port: &mut StreamPort<Self>, on: &mut H) -> Result<usize, LinkError> {
+        if let [peer] = &mut port.peers[..]
+            && !peer.is_moving()
+        {
+            let result = loop {
+                let received = link::receive_asleep(peer.link.rx(), peer.inbox.space());
+                let handled = match received {
+                    Ok(count) if count != 0 => peer.inbox.arrived(count, 0, on),
+                    // A signal: whoever sent it may have set the flag.
+                    Ok(_) => port.waiter.look().map(|()| 0),
+                    Err(error) => Err(error),
+                };
+                match handled {
+                    Ok(0) => {}
+                    other => break other,
+                }
+            };
+            return result.map_err(|e| port.explain(e));
+        }
+        wait_for_any(port, on).map_err(|e| port.explain(e))
+    }
+}
+
+/// Sleep until a socket can be read, or written where something is to be sent; then serve those that woke it.
+#[inline(never)]
+fn wait_for_any<H: OnMessage>(port: &mut StreamPort<Sleep>, on: &mut H) -> Result<usize, LinkError> {
+    port.waiter.look()?;
+    port.ready.clear();
+    for peer in &mut port.peers {
+        if peer.is_moving() {
+            peer.advance(port.buffer.as_ref())?;
+        }
+        let (unsent, is_loop) = (peer.is_unsent(), peer.link.is_loop());
+        port.ready.add(peer.link.rx(), true, unsent && !is_loop);
+        if is_loop {
+            port.ready.add(peer.link.tx(), false, unsent);
+        } else {
+            port.ready.add_none();
+        }
+    }
+    port.ready.sleep()?;
+    let mut handled = 0;
+    for (slot, peer) in port.peers.iter_mut().enumerate() {
+        if peer.is_moving() {
+            peer.advance(port.buffer.as_ref())?;
+        }
+        if port.ready.woke(2 * slot) {
+            let count = link::receive_now(peer.link.rx(), peer.inbox.space())?;
+            if count != 0 {
+                handled += peer.inbox.arrived(count, slot, on)?;
+            }
+        }
+    }
+    Ok(handled)
+}
+
+impl<W: WaitMode> MessagePort for StreamPort<W> {
+    #[inline(always)]
+    fn send_short(&mut self, slot: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+        self.check_len(payload.len())?;
+        let peer = &mut self.peers[slot];
+        if !peer.can_send() {
+            return Ok(Post::Busy);
+        }
+        if payload.len() > STAGED_BYTES_MAX && peer.out.is_empty() {
+            let head = frame::encode(payload.len(), header);
+            let count = link::send_both_now(peer.link.tx(), &head, payload)?;
+            if count != head.len() + payload.len() {
+                peer.out.keep_rest(header, payload, count);
+            }
+            return Ok(Post::Done);
+        }
+        peer.out.stage(header, payload.len()).copy_from_slice(payload);
+        peer.push_when_due()
+    }
+
+    #[inline(always)]
+    fn send_bcopy(
+        &mut self,
+        slot: usize,
+        header: u64,
+        len: usize,
+        pack: impl FnOnce(&mut [u8]),
+    ) -> Result<Post, LinkError> {
+        self.check_len(len)?;
+        let peer = &mut self.peers[slot];
+        if !peer.can_send() {
+            return Ok(Post::Busy);
+        }
+        pack(peer.out.stage(header, len));
+        peer.push_when_due()
+    }
+
+    #[inline(always)]
+    fn send_zcopy(&mut self, slot: usize, header: u64, offset: usize, len: usize) -> Result<Post, LinkError> {
+        self.check_len(len)?;
+        let peer = &mut self.peers[slot];
+        let (Some(zero), Some(buffer)) = (peer.zero.as_mut(), self.buffer.as_ref()) else {
+            return Err(LinkError::Unsupported("zcopy on this port"));
+        };
+        if !zero.has_room() || !peer.out.is_empty() {
+            return Ok(Post::Busy);
+        }
+        zero.accept(header, offset, len);
+        push_zerocopy(zero, peer.link.tx(), buffer)?;
+        Ok(Post::Done)
+    }
+
+    fn zcopy_completed(&self) -> u64 {
+        let of = |p: &Peer| p.zero.as_ref().map_or(0, |z| z.completed());
+        self.peers.iter().map(of).sum()
+    }
+
+    fn buffer(&mut self) -> Option<&SharedBytes> {
+        self.buffer.as_ref()
+    }
+
+    #[inline(always)]
+    fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
+        self.poll_peers(on).map_err(|e| self.explain(e))
+    }
+
+    #[inline(always)]
+    fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
+        W::wait(self, on)
+    }
+
+    fn flush(&mut self) -> Result<bool, LinkError> {
+        for peer in &mut self.peers {
+            if peer.is_moving() {
+                peer.advance(self.buffer.as_ref())?;
+            }
+        }
+        Ok(!self.is_moving())
+    }
+
+    fn facts(&self) -> Facts {
+        let links: Vec<&Link> = self.peers.iter().map(|p| &p.link).collect();
+        let mut facts = (self.describe)(&links);
+        if self.buffer.is_some() {
+            let copied = |p: &Peer| p.zero.as_ref().map_or(0, |z| z.copied());
+            let copied: u64 = self.peers.iter().map(copied).sum();
+            facts.insert("zcopy_copied".into(), copied.to_string());
+        }
+        facts
+    }
+}

@@ -1,0 +1,5 @@
+//! The stream socket transports, driven port by port: order, integrity, back-pressure, death, strangers.
+
+mod harness;
+mod meeting;
+mod traffic;
