@@ -1,1 +1,1 @@
-//! To be written.
+//! Home of the examples; see `embed/`.

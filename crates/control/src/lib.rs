@@ -1,1 +1,30 @@
-//! To be written.
+//! How ranks of wirespeed are started and meet: [`coordinator`] runs a case over a group of threads, local processes or
+//! two machines; [`agent`] is a rank's side; [`serve`] is the far end, [`client`] reaches it.
+//!
+//! The logic is in [`session`], which knows no socket and no clock; bytes are cut by [`frame`]; who may talk is settled
+//! in [`auth`]. Nothing here may touch a data socket, print, or run while a rank measures: every thread of this crate
+//! sleeps in a read or on a channel during that time.
+#![forbid(unsafe_code)]
+
+pub mod address;
+pub mod agent;
+pub mod auth;
+pub mod client;
+pub mod coordinator;
+pub mod error;
+pub mod frame;
+pub mod launch;
+pub mod serve;
+pub mod session;
+pub mod stop;
+pub mod wire;
+
+pub use address::DEFAULT_PORT;
+pub use auth::Identity;
+pub use coordinator::{Group, GroupEvent, GroupOptions, GroupResult, GroupSpec, HostsSpec, run_case};
+pub use error::{ControlError, exit_code};
+pub use launch::local::RankProgram;
+pub use serve::{Daemon, Listen, LogLine, ServeOptions};
+pub use session::Timing;
+pub use session::group::Failure;
+pub use stop::{StopFlag, StopLevel};

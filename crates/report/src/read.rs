@@ -1,24 +1,153 @@
-//! Read a Run document from bytes, with typed errors.
+//! Read a Run document from bytes: typed errors for what is truncated, foreign, newer, too large or inconsistent.
+//!
+//! Files come from anywhere. Nothing read here may panic later: histograms are checked before a document is let in.
 
+use serde::Deserialize;
+use serde_json::error::Category;
 use wirespeed_schema::Run;
+use wirespeed_schema::version::{DOCUMENT_VERSION, document_is_readable};
+
+/// Largest document that is read. Histograms are sparse; the largest real documents are a hundred times smaller.
+pub const DOCUMENT_BYTES_MAX: usize = 256 << 20;
 
 /// Why bytes are not a readable Run document. Each displays as one line; [`ReadError::remedy`] is the other.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// Not a run document.
-    #[error("not a run document")]
-    Foreign,
+    /// More bytes than any document has.
+    #[error("the document has {bytes} bytes; at most {DOCUMENT_BYTES_MAX} are read")]
+    TooLarge {
+        /// Its length.
+        bytes: usize,
+    },
+    /// It ends in the middle, or is empty.
+    #[error("the document ends early, at line {line}")]
+    Truncated {
+        /// Last line, from 1; 0 for an empty document.
+        line: usize,
+    },
+    /// Not JSON at all.
+    #[error("not JSON: line {line}, column {column}")]
+    NotJson {
+        /// Line from 1.
+        line: usize,
+        /// Column from 1.
+        column: usize,
+    },
+    /// JSON, but not of ours.
+    #[error("JSON, but not a run document: it has no {missing}")]
+    Foreign {
+        /// The member that every run document has.
+        missing: &'static str,
+    },
+    /// Of another major version.
+    #[error("a run document of version {version}; this build reads {DOCUMENT_VERSION}")]
+    OtherVersion {
+        /// Its version, shortened.
+        version: String,
+    },
+    /// A member is missing or of the wrong kind.
+    #[error("a damaged run document: {reason}")]
+    Malformed {
+        /// What and where.
+        reason: String,
+    },
+    /// The parts contradict each other.
+    #[error("a damaged run document: case {case}, rank {rank}: {reason}")]
+    Inconsistent {
+        /// Number of the case, from 0.
+        case: usize,
+        /// The rank.
+        rank: u32,
+        /// What is wrong.
+        reason: &'static str,
+    },
 }
 
 impl ReadError {
     /// What the user can do about it, one line.
     pub fn remedy(&self) -> &'static str {
-        ""
+        match self {
+            ReadError::TooLarge { .. } => "split the plan, or measure without raw samples",
+            ReadError::Truncated { .. } => "fetch or write the file again; the run may still be writing it",
+            ReadError::NotJson { .. } | ReadError::Foreign { .. } => {
+                "name a file that --json or -o FILE.json wrote"
+            }
+            ReadError::OtherVersion { .. } => {
+                "read it with the version of wirespeed that wrote it, or a newer one"
+            }
+            ReadError::Malformed { .. } | ReadError::Inconsistent { .. } => {
+                "take the file as it was written: this one was changed or damaged"
+            }
+        }
     }
 }
 
-/// Read a Run document.
-pub fn read_run(_bytes: &[u8]) -> Result<Run, ReadError> {
-    Err(ReadError::Foreign)
+/// The members that tell a run document from other JSON.
+#[derive(Deserialize)]
+struct Probe {
+    document_version: Option<serde_json::Value>,
+    cases: Option<serde::de::IgnoredAny>,
+}
+
+/// Read a Run document. NaN and infinities cannot come out of it: JSON has none, and overflowing numbers are refused.
+pub fn read_run(bytes: &[u8]) -> Result<Run, ReadError> {
+    if bytes.len() > DOCUMENT_BYTES_MAX {
+        return Err(ReadError::TooLarge { bytes: bytes.len() });
+    }
+    let probe: Probe = serde_json::from_slice(bytes).map_err(|error| match error.classify() {
+        Category::Eof => ReadError::Truncated {
+            line: if bytes.is_empty() { 0 } else { error.line() },
+        },
+        Category::Data => ReadError::Foreign {
+            missing: "document_version",
+        },
+        Category::Syntax | Category::Io => ReadError::NotJson {
+            line: error.line(),
+            column: error.column(),
+        },
+    })?;
+    let version = match &probe.document_version {
+        Some(serde_json::Value::String(version)) => version,
+        _ => {
+            return Err(ReadError::Foreign {
+                missing: "document_version",
+            });
+        }
+    };
+    if !document_is_readable(version) {
+        return Err(ReadError::OtherVersion {
+            version: version.chars().filter(|c| !c.is_control()).take(20).collect(),
+        });
+    }
+    if probe.cases.is_none() {
+        return Err(ReadError::Foreign { missing: "cases" });
+    }
+    let run: Run = serde_json::from_slice(bytes).map_err(|error| ReadError::Malformed {
+        reason: error.to_string(),
+    })?;
+    check(&run)?;
+    Ok(run)
+}
+
+fn check(run: &Run) -> Result<(), ReadError> {
+    for (case, result) in run.cases.iter().enumerate() {
+        for outcome in result
+            .repetitions
+            .iter()
+            .flat_map(|repetition| &repetition.outcomes)
+        {
+            for samples in &outcome.samples {
+                samples
+                    .histogram
+                    .check()
+                    .map_err(|reason| ReadError::Inconsistent {
+                        case,
+                        rank: outcome.rank,
+                        reason,
+                    })?;
+            }
+        }
+    }
+    Ok(())
 }

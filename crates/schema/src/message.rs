@@ -116,8 +116,10 @@ pub struct ServerLimits {
     pub duration_ns_max: u64,
     /// Payload of one message or operation.
     pub message_bytes_max: u64,
-    /// Memory that one case may ask for: window times message, and background load.
+    /// Memory that a rank of a case may ask for: buffers, raw samples, background load.
     pub memory_bytes_max: u64,
+    /// Threads of background load of a rank.
+    pub load_threads_max: u32,
     /// Payload rate; only paced streams at or below it are accepted where it is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_bytes_per_s_max: Option<u64>,
@@ -132,6 +134,7 @@ impl Default for ServerLimits {
             duration_ns_max: 3_600_000_000_000,
             message_bytes_max: 1 << 30,
             memory_bytes_max: 8 << 30,
+            load_threads_max: 256,
             rate_bytes_per_s_max: None,
         }
     }

@@ -47,12 +47,6 @@ fn null_gives_the_floor_of_the_loop() {
         assert_eq!(outcome.stop, StopReason::Completed);
         assert_eq!(outcome.sent.messages, 100_000);
         let samples = outcome.samples_of(SampleKind::RoundTrip).unwrap();
-        eprintln!(
-            "{:?} {:?} {:?}",
-            outcome.clock,
-            outcome.floor,
-            samples.histogram.quantile_ns(0.5)
-        );
         assert!(
             samples.batch_ops > 1,
             "an operation of a few ns must be timed in batches"

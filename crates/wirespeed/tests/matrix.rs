@@ -11,7 +11,12 @@ use wirespeed::{Bootstrap, MeasureError, Registry, ThreadBootstrap, measure};
 const DEADLINE: Duration = Duration::from_secs(60);
 
 fn case(transport: &str, test: Test, iterations: u64) -> Case {
-    let rank = |role, peer| RankSpec { role, peer: Some(peer), cpu: None, load: Default::default() };
+    let rank = |role, peer| RankSpec {
+        role,
+        peer: Some(peer),
+        cpu: None,
+        load: Default::default(),
+    };
     Case {
         test,
         transport: transport.into(),
@@ -56,14 +61,29 @@ fn run(case: &Case) -> Vec<Result<Outcome, MeasureError>> {
 fn tests_of(size: u64) -> Vec<Test> {
     let mut tests = Vec::new();
     for layout in Layout::ALL {
-        let stream = |window_msgs| Stream { size_bytes: size, layout, window_msgs, pace_msg_per_s: None };
-        let rma = |outstanding_ops| Rma { size_bytes: size, layout, outstanding_ops };
-        tests.push(Test::AmLat(PingPong { size_bytes: size, layout }));
+        let stream = |window_msgs| Stream {
+            size_bytes: size,
+            layout,
+            window_msgs,
+            pace_msg_per_s: None,
+        };
+        let rma = |outstanding_ops| Rma {
+            size_bytes: size,
+            layout,
+            outstanding_ops,
+        };
+        tests.push(Test::AmLat(PingPong {
+            size_bytes: size,
+            layout,
+        }));
         tests.push(Test::AmBw(stream(1)));
         tests.push(Test::AmBw(stream(1000)));
         tests.push(Test::AmBibw(stream(64)));
         if size > 0 {
-            tests.push(Test::PutLat(PingPong { size_bytes: size, layout }));
+            tests.push(Test::PutLat(PingPong {
+                size_bytes: size,
+                layout,
+            }));
             tests.push(Test::PutBw(rma(32)));
             tests.push(Test::Get(rma(1)));
             tests.push(Test::GetBw(rma(32)));
@@ -71,7 +91,10 @@ fn tests_of(size: u64) -> Vec<Test> {
     }
     if size == 4 || size == 8 {
         for outstanding_ops in [1, 16] {
-            let atomic = Atomic { size_bytes: size, outstanding_ops };
+            let atomic = Atomic {
+                size_bytes: size,
+                outstanding_ops,
+            };
             tests.extend([
                 Test::AddLat(atomic.clone()),
                 Test::Fadd(atomic.clone()),
@@ -85,16 +108,30 @@ fn tests_of(size: u64) -> Vec<Test> {
 }
 
 fn check_outcomes(case: &Case, outcomes: &[Outcome], iterations: u64) {
-    let label = format!("{} {:?} window {}", case.label(), case.test.layout(), case.test.window());
+    let label = format!(
+        "{} {:?} window {}",
+        case.label(),
+        case.test.layout(),
+        case.test.window()
+    );
     for outcome in outcomes {
         assert_eq!(outcome.error, None, "{label} rank {}", outcome.rank);
         assert_eq!(outcome.stop, StopReason::Completed, "{label}");
-        assert_eq!(outcome.faults, Default::default(), "{label} rank {}", outcome.rank);
+        assert_eq!(
+            outcome.faults,
+            Default::default(),
+            "{label} rank {}",
+            outcome.rank
+        );
     }
     let (source, sink) = (&outcomes[0], &outcomes[1]);
     assert_eq!(source.sent.messages, iterations, "{label}");
     assert_eq!(sink.received.messages, iterations, "{label}: {sink:?}");
-    assert_eq!(sink.received.bytes, iterations * case.test.size_bytes(), "{label}");
+    assert_eq!(
+        sink.received.bytes,
+        iterations * case.test.size_bytes(),
+        "{label}"
+    );
     assert!(source.elapsed_ns > 0, "{label}");
     assert!(!source.samples.is_empty(), "{label}");
 }

@@ -4,6 +4,7 @@
 //! settle in-band (a barrier over a control channel leaves ranks up to a millisecond apart), the measured phase, and a
 //! last barrier so that nobody closes while a peer still waits.
 
+use super::datagram;
 use super::meter::{Meter, batch_for};
 use super::payload::{Bcopy, Sender, Short, ZCOPY_SLOTS, Zcopy};
 use super::phases::Prelude;
@@ -13,7 +14,7 @@ use super::stream::{Flow, Incoming, Outgoing, Sink, Source};
 use super::wired::Wired;
 use crate::measure::MeasureError;
 use crate::transport::bootstrap::Bootstrap;
-use crate::transport::port::{LinkError, MessagePort};
+use crate::transport::port::{Facts, LinkError, MessagePort};
 use crate::transport::registry::Report;
 use crate::transport::{MessageRunner, Messages, Needs};
 use wirespeed_schema::case::{Case, Role};
@@ -57,7 +58,7 @@ struct Run<'a, 'r> {
 }
 
 impl MessageRunner for Run<'_, '_> {
-    type Output = Result<(Finished, crate::transport::port::Facts), MeasureError>;
+    type Output = Result<(Finished, Facts), MeasureError>;
 
     fn run<P: MessagePort>(self, port: P) -> Self::Output {
         let case = self.rank.case;
@@ -68,20 +69,31 @@ impl MessageRunner for Run<'_, '_> {
             (Layout::Short, true) => self.with::<P, _, true>(&mut link, Short::<true>::new(size)),
             (Layout::Bcopy, false) => self.with::<P, _, false>(&mut link, Bcopy::<false>::new(size)),
             (Layout::Bcopy, true) => self.with::<P, _, true>(&mut link, Bcopy::<true>::new(size)),
-            (Layout::Zcopy, false) => {
-                let sender = Zcopy::<false>::new(size, &mut link.port);
-                self.with::<P, _, false>(&mut link, sender)
-            }
-            (Layout::Zcopy, true) => {
-                let sender = Zcopy::<true>::new(size, &mut link.port);
-                self.with::<P, _, true>(&mut link, sender)
-            }
+            (Layout::Zcopy, check) => self.with_zcopy(&mut link, size, check),
         }?;
         Ok((finished, link.port.facts()))
     }
 }
 
 impl Run<'_, '_> {
+    fn with_zcopy<P: MessagePort>(
+        self,
+        link: &mut Wired<P>,
+        size: usize,
+        check: bool,
+    ) -> Result<Finished, MeasureError> {
+        if !P::ZCOPY {
+            return Err(MeasureError::Unsupported("this port has no zcopy".to_owned()));
+        }
+        if check {
+            let sender = Zcopy::<true>::new(size, &mut link.port);
+            self.with::<P, _, true>(link, sender)
+        } else {
+            let sender = Zcopy::<false>::new(size, &mut link.port);
+            self.with::<P, _, false>(link, sender)
+        }
+    }
+
     fn with<P: MessagePort, S: Sender, const CHECK: bool>(
         self,
         link: &mut Wired<P>,
@@ -89,12 +101,19 @@ impl Run<'_, '_> {
     ) -> Result<Finished, MeasureError> {
         let Run { rank, report } = self;
         let meter = Meter::new(rank.case, rank.spec.cpu, &rank.timebase, &rank.cancel, report);
+        if P::LOSSY {
+            return datagram::run::<P, S, CHECK>(rank, link, meter, sender);
+        }
         let size = rank.case.test.size_bytes() as usize;
         let arrival = Arrival::<CHECK>::new(size);
         Ok(match (&rank.case.test, rank.spec.role) {
             (_, Role::Idle) => idle(rank, link, meter),
             (Test::AmLat(_), Role::Source) => request(rank, link, meter, Requester { sender, arrival }),
             (Test::AmLat(_), Role::Sink) => answer(rank, link, meter, sender, arrival),
+            // A rank that is its own peer is both ends of its stream.
+            (Test::AmBw(p), Role::Source) if rank.is_own_peer() => {
+                source::<P, S, CHECK, true>(rank, link, meter, sender, p)
+            }
             (Test::AmBw(p), Role::Source) => source::<P, S, CHECK, false>(rank, link, meter, sender, p),
             (Test::AmBw(p), Role::Sink) => sink::<P, CHECK>(rank, link, meter, p),
             (Test::AmBibw(p), Role::Source | Role::Sink) => {
@@ -117,7 +136,7 @@ fn meet<P: MessagePort>(rank: &Rank, link: &mut Wired<P>) -> Result<(), LinkErro
     failed.map_or(Ok(()), Err)
 }
 
-fn idle<P: MessagePort>(rank: &Rank, link: &mut Wired<P>, meter: Meter) -> Finished {
+pub(super) fn idle<P: MessagePort>(rank: &Rank, link: &mut Wired<P>, meter: Meter) -> Finished {
     // The ranks at work take three barriers; this one keeps them company.
     let end = (0..3)
         .try_for_each(|_| meet(rank, link))
@@ -198,7 +217,7 @@ fn answer<P: MessagePort, S: Sender, const CHECK: bool>(
 }
 
 /// Ticks between two sends of a paced stream, 0 for none.
-fn pace_ticks(rank: &Rank, stream: &Stream) -> f64 {
+pub(super) fn pace_ticks(rank: &Rank, stream: &Stream) -> f64 {
     stream
         .pace_msg_per_s
         .map_or(0.0, |rate| 1e9 / rate as f64 / rank.timebase.ns_per_tick())

@@ -4,6 +4,7 @@
 //! ours; every function named `hot_` is held to that on its machine code. The engine does not know transports' names.
 
 mod attached;
+mod datagram;
 mod floor;
 mod header;
 mod messages;

@@ -103,10 +103,16 @@ impl Run<'_, '_> {
             Test::PutBw(p) => match p.layout {
                 DataLayout::Short => self.train::<P, _, CHECK>(link, PutShort::<CHECK>::new(layout)),
                 DataLayout::Bcopy => self.train::<P, _, CHECK>(link, PutBcopy::<CHECK>::new(layout)),
-                DataLayout::Zcopy => self.train::<P, _, CHECK>(link, PutZcopy::<CHECK>::new(layout)),
+                DataLayout::Zcopy if P::ZCOPY => {
+                    self.train::<P, _, CHECK>(link, PutZcopy::<CHECK>::new(layout))
+                }
+                DataLayout::Zcopy => return Err(no_zcopy()),
             },
             Test::Get(Rma { layout: data, .. }) | Test::GetBw(Rma { layout: data, .. }) => match data {
-                DataLayout::Zcopy => self.train::<P, _, CHECK>(link, Get::<true, CHECK>::new(layout)),
+                DataLayout::Zcopy if P::ZCOPY => {
+                    self.train::<P, _, CHECK>(link, Get::<true, CHECK>::new(layout))
+                }
+                DataLayout::Zcopy => return Err(no_zcopy()),
                 _ => self.train::<P, _, CHECK>(link, Get::<false, CHECK>::new(layout)),
             },
             Test::AddMr(p) => self.train::<P, _, CHECK>(link, Atomic::<ADD>::new(p.size_bytes, 1)),
@@ -162,6 +168,10 @@ impl Run<'_, '_> {
             _ => idle(rank, link, meter),
         }
     }
+}
+
+fn no_zcopy() -> MeasureError {
+    MeasureError::Unsupported("this port has no zcopy".to_owned())
 }
 
 /// Meet the other ranks, serving them meanwhile.

@@ -2,7 +2,7 @@
 
 use super::meter::Measured;
 use super::rank::{Finished, Rank};
-use crate::transport::port::LinkError;
+use crate::transport::port::{Facts, LinkError};
 use wirespeed_schema::outcome::StopReason;
 
 /// First round of the warm-up; rounds double.
@@ -33,6 +33,7 @@ impl Prelude {
             warmup_operations: self.warmup_operations,
             first_operation_ticks: self.first_operation_ticks,
             end,
+            facts: Facts::new(),
         }
     }
 

@@ -51,6 +51,8 @@ pub struct Finished {
     pub first_operation_ticks: Option<u64>,
     /// Why it stopped, or the error that ended it.
     pub end: Result<StopReason, LinkError>,
+    /// Facts that only this loop knows.
+    pub facts: Facts,
 }
 
 impl<'a> Rank<'a> {
@@ -105,6 +107,11 @@ impl<'a> Rank<'a> {
         }
     }
 
+    /// Whether this rank exchanges data with itself alone.
+    pub fn is_own_peer(&self) -> bool {
+        self.peers == [self.bootstrap.rank()]
+    }
+
     /// A waiter with the case's policy.
     pub fn waiter(&self) -> Waiter {
         Waiter::new(self.case.idle, self.cancel.clone())
@@ -116,9 +123,10 @@ impl<'a> Rank<'a> {
     }
 
     /// The rank's view of the run, after its port was closed.
-    pub fn finish(mut self, finished: Finished, facts: Facts) -> Outcome {
+    pub fn finish(mut self, finished: Finished, mut facts: Facts) -> Outcome {
         self.cancel.clear_hooks();
         self.timebase.recalibrate();
+        facts.extend(finished.facts);
         let (stop, error) = self.ending(&finished.end);
         // On one machine the document's own host entry says it once for all ranks.
         let host = match self.case.group {
@@ -167,6 +175,7 @@ impl<'a> Rank<'a> {
                     Some("another rank of the group was lost".to_owned()),
                 ),
             },
+            Err(error @ LinkError::TimedOut) => (StopReason::PeerLost, Some(error.to_string())),
             Err(error) => (StopReason::Failed, Some(error.to_string())),
         }
     }

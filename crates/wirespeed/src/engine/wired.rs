@@ -26,6 +26,11 @@ impl<P: MessagePort> Wired<P> {
         }
     }
 
+    /// Look at the cancel flag now: for loops that slept.
+    pub fn look(&self) -> Result<(), LinkError> {
+        self.waiter.look()
+    }
+
     /// Push out every send so far.
     pub fn drain(&mut self) -> Result<(), LinkError> {
         while !self.port.flush()? {

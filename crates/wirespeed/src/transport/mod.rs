@@ -19,6 +19,7 @@ pub mod inproc;
 pub mod null;
 pub mod shm;
 pub mod tcp;
+pub mod udp;
 pub mod unix;
 
 use crate::measure::MeasureError;

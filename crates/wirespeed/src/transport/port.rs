@@ -9,6 +9,7 @@
 //!   known only from an answer.
 //! - **Peer death**: a call that can notice it returns [`LinkError::Closed`]; every `wait` looks at the cancel flag and
 //!   returns [`LinkError::Cancelled`] within 100 ms of its being set.
+//! - **Lossy** ports return from `wait` within 10 ms also when nothing comes: what it waits for may be lost.
 //! - **Malformed data** from a peer is [`LinkError::Corrupt`], never a panic and never out-of-bounds access.
 //! - No port allocates, locks or logs between connect and close, except links over HTTP.
 //!
@@ -93,6 +94,9 @@ pub trait MessagePort {
     /// True when messages may be lost, doubled or reordered (datagrams).
     const LOSSY: bool = false;
 
+    /// True when `send_zcopy` does something: loops that need it are built for such ports alone.
+    const ZCOPY: bool = false;
+
     /// Send with the payload inlined by the call.
     fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError>;
 
@@ -166,6 +170,9 @@ pub enum Width {
 /// Local data live in [`OneSidedPort::local`]. Offsets are in bytes; atomics want them aligned to the word.
 /// Operations on one peer's region take effect in order only across [`OneSidedPort::fence`].
 pub trait OneSidedPort {
+    /// True when `put_zcopy` and `get_zcopy` do something: loops that need them are built for such ports alone.
+    const ZCOPY: bool = false;
+
     /// Put `data`, inlined by the call.
     fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Result<Post, LinkError>;
 

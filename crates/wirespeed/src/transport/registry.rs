@@ -83,6 +83,7 @@ impl Registry {
                 Entry::of::<super::shm::Shm>(),
                 Entry::of::<super::unix::Unix>(),
                 Entry::of::<super::tcp::Tcp>(),
+                Entry::of::<super::udp::Udp>(),
             ],
         }
     }

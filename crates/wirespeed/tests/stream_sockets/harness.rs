@@ -77,9 +77,17 @@ impl<T, F: FnOnce(&mut dyn AnyPort) -> T> MessageRunner for Drive<F> {
 }
 
 pub fn case(transport: &str, options: &[(&str, &str)], ranks: u32, layout: Layout) -> Case {
-    let rank = RankSpec { role: Role::Source, peer: None, cpu: None, load: Default::default() };
+    let rank = RankSpec {
+        role: Role::Source,
+        peer: None,
+        cpu: None,
+        load: Default::default(),
+    };
     Case {
-        test: Test::AmLat(PingPong { size_bytes: 8, layout }),
+        test: Test::AmLat(PingPong {
+            size_bytes: 8,
+            layout,
+        }),
         transport: transport.into(),
         options: options.iter().map(|&(k, v)| (k.into(), v.into())).collect(),
         group: GroupKind::Threads,
@@ -102,8 +110,19 @@ pub fn open<T: Messages, R>(
     message_bytes: usize,
     script: impl FnOnce(&mut dyn AnyPort) -> R,
 ) -> Result<R, ConnectError> {
-    let needs = Needs { message_bytes, buffer_bytes: message_bytes, window_msgs: 1, ..Needs::default() };
-    let ctx = Connect { bootstrap, case, peers, needs, cancel: bootstrap.cancel() };
+    let needs = Needs {
+        message_bytes,
+        buffer_bytes: message_bytes,
+        window_msgs: 1,
+        ..Needs::default()
+    };
+    let ctx = Connect {
+        bootstrap,
+        case,
+        peers,
+        needs,
+        cancel: bootstrap.cancel(),
+    };
     T::open(&ctx, &T::parse(&case.options).unwrap(), Drive(script))
 }
 
@@ -129,7 +148,14 @@ pub fn mesh<T: Messages>(
     message_bytes: usize,
     script: impl Fn(u32, &mut dyn AnyPort) + Sync,
 ) {
-    mesh_with::<T>(size, options, Layout::Short, IpAddr::V4(Ipv4Addr::LOCALHOST), message_bytes, script);
+    mesh_with::<T>(
+        size,
+        options,
+        Layout::Short,
+        IpAddr::V4(Ipv4Addr::LOCALHOST),
+        message_bytes,
+        script,
+    );
 }
 
 /// As `mesh`, with everything to choose.

@@ -69,9 +69,15 @@ fn pair<T: Messages>(
                 let (case, results, meddle, on_connected) = (&case, &results, &meddle, &on_connected);
                 scope.spawn(move || {
                     let number = rank.rank();
-                    let meddle: Meddling = if number == 0 { Box::new(meddle) } else { Box::new(|_| ()) };
+                    let meddle: Meddling = if number == 0 {
+                        Box::new(meddle)
+                    } else {
+                        Box::new(|_| ())
+                    };
                     let bootstrap = Meddler { honest: rank, meddle };
-                    let result = open::<T, _>(&bootstrap, case, &[1 - number], 64, |port| on_connected(number, port));
+                    let result = open::<T, _>(&bootstrap, case, &[1 - number], 64, |port| {
+                        on_connected(number, port)
+                    });
                     if result.is_err() {
                         // As the library's entry does, so that the other rank need not wait in vain.
                         rank.cancel().cancel(CancelReason::PeerLost);
@@ -95,8 +101,14 @@ fn say_hello(rank: u32, port: &mut dyn AnyPort) {
 fn a_wrong_token_is_not_let_in() {
     fn refused<T: Messages>() {
         let [caller, listener] = pair::<T>(&[], |blobs| blobs[1][3] ^= 1, |_, _| panic!("connected"));
-        assert!(matches!(caller, Err(ConnectError::BadPeer { rank: 1, .. })), "{caller:?}");
-        assert!(matches!(listener, Err(ConnectError::Bootstrap(BootstrapError::Cancelled))), "{listener:?}");
+        assert!(
+            matches!(caller, Err(ConnectError::BadPeer { rank: 1, .. })),
+            "{caller:?}"
+        );
+        assert!(
+            matches!(listener, Err(ConnectError::Bootstrap(BootstrapError::Cancelled))),
+            "{listener:?}"
+        );
     }
     refused::<Tcp>();
     refused::<Unix>();
@@ -105,8 +117,15 @@ fn a_wrong_token_is_not_let_in() {
 #[test]
 fn an_unusable_address_is_named() {
     for forged in [&b""[..], b"short", b"0123456789abcdefnot an address"] {
-        let [caller, _] = pair::<Tcp>(&[], |blobs| blobs[1] = forged.to_vec(), |_, _| panic!("connected"));
-        assert!(matches!(caller, Err(ConnectError::BadPeer { rank: 1, .. })), "{caller:?}");
+        let [caller, _] = pair::<Tcp>(
+            &[],
+            |blobs| blobs[1] = forged.to_vec(),
+            |_, _| panic!("connected"),
+        );
+        assert!(
+            matches!(caller, Err(ConnectError::BadPeer { rank: 1, .. })),
+            "{caller:?}"
+        );
     }
 }
 
@@ -137,7 +156,10 @@ fn a_stranger_with_a_rank_but_no_token_is_dropped() {
         let greeting = [&b"wirespd1"[..], &[0; TOKEN_BYTES], &0u32.to_le_bytes()].concat();
         stranger.write_all(&greeting).unwrap();
         stranger.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        assert!(matches!(stranger.read(&mut [0; 4]), Ok(0) | Err(_)), "let in without a token");
+        assert!(
+            matches!(stranger.read(&mut [0; 4]), Ok(0) | Err(_)),
+            "let in without a token"
+        );
     };
     let results = pair::<Tcp>(&[], intrude, say_hello);
     assert!(results.iter().all(Result::is_ok), "{results:?}");
@@ -191,7 +213,12 @@ fn malformed_frames_are_corrupt_and_half_a_header_is_a_dead_peer() {
 
 #[test]
 fn a_fixed_port_and_source_are_used_and_can_be_used_again() {
-    let free = std::net::TcpListener::bind((LOCAL, 0)).unwrap().local_addr().unwrap().port().to_string();
+    let free = std::net::TcpListener::bind((LOCAL, 0))
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
+        .to_string();
     for _ in 0..2 {
         let check = |blobs: &mut Vec<Vec<u8>>| assert!(tcp_address(&blobs[1]).ends_with(&format!(":{free}")));
         let results = pair::<Tcp>(&[("port", &free), ("source", "127.0.0.9")], check, say_hello);
@@ -204,7 +231,11 @@ fn nonsense_options_are_refused_by_name() {
     let refused = |name: &str, value: &str| {
         let options = [(name.to_owned(), value.to_owned())].into();
         match Tcp::parse(&options) {
-            Err(OptionError::Value { name: named, expected, .. }) => {
+            Err(OptionError::Value {
+                name: named,
+                expected,
+                ..
+            }) => {
                 assert_eq!(named, name);
                 expected
             }

@@ -84,10 +84,7 @@ fn send_message(fd: BorrowedFd<'_>, parts: &mut [libc::iovec; 2], flags: i32) ->
 /// Send what the kernel takes at once of `head` and, after it, `body`: one call.
 #[inline(always)]
 pub fn send_both_now(fd: BorrowedFd<'_>, head: &[u8], body: &[u8]) -> Result<usize, LinkError> {
-    let mut parts = [
-        iovec(head.as_ptr(), head.len()),
-        iovec(body.as_ptr(), body.len()),
-    ];
+    let mut parts = [iovec(head.as_ptr(), head.len()), iovec(body.as_ptr(), body.len())];
     // Both parts are borrowed slices, valid through the call.
     send_message(fd, &mut parts, 0)
 }
@@ -165,8 +162,13 @@ pub fn finished_zerocopy(fd: BorrowedFd<'_>) -> Result<Option<Finished>, LinkErr
         return Ok(None);
     }
     // SAFETY: not null, so a whole, aligned header lies there.
-    let (level, kind, len) =
-        unsafe { ((*header).cmsg_level, (*header).cmsg_type, (*header).cmsg_len as usize) };
+    let (level, kind, len) = unsafe {
+        (
+            (*header).cmsg_level,
+            (*header).cmsg_type,
+            (*header).cmsg_len as usize,
+        )
+    };
     let is_error = matches!(
         (level, kind),
         (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR)

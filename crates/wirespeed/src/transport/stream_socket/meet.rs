@@ -204,7 +204,10 @@ impl Meeting<'_> {
         let failed = |e| ConnectError::os(format!("connecting to rank {rank}"), e);
         socket.set_nonblocking(true).map_err(failed)?;
         loop {
-            match socket.connect(&address).map_err(|e| (Errno::from_io_error(&e), e)) {
+            match socket
+                .connect(&address)
+                .map_err(|e| (Errno::from_io_error(&e), e))
+            {
                 Ok(()) | Err((Some(Errno::ISCONN), _)) => break,
                 Err((Some(Errno::INPROGRESS | Errno::ALREADY | Errno::INTR), _)) => {
                     self.sleep(&mut [PollFd::new(&socket, PollFlags::OUT)])?;

@@ -27,10 +27,7 @@ impl Wait {
     ];
 
     fn name(self) -> &'static str {
-        Self::CHOICES
-            .iter()
-            .find(|c| c.1 == self)
-            .map_or("", |c| c.0)
+        Self::CHOICES.iter().find(|c| c.1 == self).map_or("", |c| c.0)
     }
 }
 

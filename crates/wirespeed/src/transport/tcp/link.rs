@@ -67,7 +67,10 @@ pub fn path_figures(links: &[&Link]) -> Vec<(&'static str, String)> {
     let mut figures = vec![("tcp_retransmits", retransmits.to_string())];
     let mut put = |name, value: Option<u64>| figures.extend(value.map(|v| (name, v.to_string())));
     put("tcp_rtt_us", first.u32_at(RTT_US).map(u64::from));
-    put("tcp_rtt_variation_us", first.u32_at(RTT_VARIATION_US).map(u64::from));
+    put(
+        "tcp_rtt_variation_us",
+        first.u32_at(RTT_VARIATION_US).map(u64::from),
+    );
     put("tcp_min_rtt_us", first.u32_at(MIN_RTT_US).map(u64::from));
     put("tcp_cwnd_segments", first.u32_at(CWND_SEGMENTS).map(u64::from));
     put("tcp_delivery_rate_bytes_per_s", first.u64_at(DELIVERY_RATE));

@@ -111,7 +111,9 @@ impl Family for Internet<'_> {
     }
 
     fn dial(&self, address: &[u8]) -> Result<Option<(Socket, SockAddr)>, ConnectError> {
-        let address = std::str::from_utf8(address).ok().and_then(|text| text.parse().ok());
+        let address = std::str::from_utf8(address)
+            .ok()
+            .and_then(|text| text.parse().ok());
         let Some(address): Option<SocketAddr> = address else {
             return Ok(None);
         };

@@ -134,9 +134,8 @@ impl TcpOptions {
                 .map_err(|e| ConnectError::os("setting TCP_MAXSEG", e))?;
         }
         if let Some(name) = &self.congestion {
-            sockopt::set_tcp_congestion(fd, name).map_err(|e| {
-                ConnectError::os(format!("setting the congestion control {name}"), e.into())
-            })?;
+            sockopt::set_tcp_congestion(fd, name)
+                .map_err(|e| ConnectError::os(format!("setting the congestion control {name}"), e.into()))?;
         }
         Ok(())
     }
@@ -149,9 +148,9 @@ impl TcpOptions {
             .set_tcp_nodelay(self.nodelay)
             .map_err(failed("setting TCP_NODELAY"))?;
         if let Some(microseconds) = self.busy_poll_us {
-            socket
-                .set_busy_poll(microseconds)
-                .map_err(failed("setting SO_BUSY_POLL (above net.core.busy_read it needs CAP_NET_ADMIN)"))?;
+            socket.set_busy_poll(microseconds).map_err(failed(
+                "setting SO_BUSY_POLL (above net.core.busy_read it needs CAP_NET_ADMIN)",
+            ))?;
         }
         if let Some(on) = self.quickack {
             socket

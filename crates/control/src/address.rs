@@ -1,0 +1,121 @@
+//! Addresses of servers as people type them.
+
+use crate::error::ControlError;
+use std::net::{SocketAddr, ToSocketAddrs};
+
+/// The port of `wirespeed serve`: not assigned, and not the port of another measuring tool.
+pub const DEFAULT_PORT: u16 = 7411;
+
+/// A host and a port, not resolved yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    /// Name or IP address, without brackets.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+}
+
+impl Address {
+    /// Read `HOST`, `HOST:PORT`, `IPv6`, `[IPv6]` or `[IPv6]:PORT`.
+    pub fn parse(text: &str) -> Result<Self, ControlError> {
+        let bad = || ControlError::BadAddress(text.to_owned());
+        let port = |digits: &str| {
+            let number = digits
+                .bytes()
+                .all(|b| b.is_ascii_digit())
+                .then(|| digits.parse::<u16>().ok());
+            number.flatten().filter(|p| *p != 0).ok_or_else(bad)
+        };
+        let (host, port) = if let Some(rest) = text.strip_prefix('[') {
+            let (host, after) = rest.split_once(']').ok_or_else(bad)?;
+            if !host.contains(':') {
+                return Err(bad());
+            }
+            match after.strip_prefix(':') {
+                Some(digits) => (host, port(digits)?),
+                None if after.is_empty() => (host, DEFAULT_PORT),
+                None => return Err(bad()),
+            }
+        } else {
+            match text.split_once(':') {
+                // More than one colon: a bare IPv6 address.
+                Some((_, rest)) if rest.contains(':') => (text, DEFAULT_PORT),
+                Some((host, digits)) => (host, port(digits)?),
+                None => (text, DEFAULT_PORT),
+            }
+        };
+        let is_v6 = host.contains(':');
+        let readable = if is_v6 {
+            host.split('%')
+                .next()
+                .is_some_and(|a| a.parse::<std::net::Ipv6Addr>().is_ok())
+        } else {
+            !host.is_empty()
+                && host
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "-._".contains(c))
+        };
+        if !readable {
+            return Err(bad());
+        }
+        Ok(Address {
+            host: host.to_owned(),
+            port,
+        })
+    }
+
+    /// Every socket address that the name stands for; at least one.
+    pub fn resolve(&self) -> Result<Vec<SocketAddr>, ControlError> {
+        let unknown = |source| ControlError::UnknownHost {
+            host: self.host.clone(),
+            source,
+        };
+        let found: Vec<_> = (self.host.as_str(), self.port)
+            .to_socket_addrs()
+            .map_err(unknown)?
+            .collect();
+        if found.is_empty() {
+            return Err(unknown(std::io::Error::other("it has no address")));
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn forms() {
+        let parsed = |text: &str| Address::parse(text).map(|a| (a.host, a.port)).unwrap();
+        assert_eq!(parsed("node7"), ("node7".into(), DEFAULT_PORT));
+        assert_eq!(parsed("10.0.0.7:80"), ("10.0.0.7".into(), 80));
+        assert_eq!(parsed("::1"), ("::1".into(), DEFAULT_PORT));
+        assert_eq!(parsed("[fe80::1%eth0]:9"), ("fe80::1%eth0".into(), 9));
+        assert_eq!(parsed("[::1]"), ("::1".into(), DEFAULT_PORT));
+        for bad in [
+            "", ":", ":80", "a:", "a:0", "a:65536", "a:-1", "a:+1", "[::1", "[::1]x", "[a]:1", "a b",
+            "1:2:3", "a/b",
+        ] {
+            assert_eq!(Address::parse(bad).unwrap_err().exit_code(), 2, "{bad}");
+        }
+    }
+
+    #[test]
+    fn unknown_hosts_are_told() {
+        let error = Address::parse("no-such-host.invalid")
+            .unwrap()
+            .resolve()
+            .unwrap_err();
+        assert!(matches!(error, ControlError::UnknownHost { .. }));
+        assert_eq!(error.exit_code(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(text in ".{0,40}") {
+            let _ = Address::parse(&text);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The library's [`Bootstrap`] over a rank's control channel.
+
+use super::shared::Shared;
+use crate::session::agent::Start;
+use std::cell::Cell;
+use std::net::IpAddr;
+use std::time::Duration;
+use wirespeed::transport::bootstrap::BLOB_BYTES_MAX;
+use wirespeed::{Bootstrap, BootstrapError, Cancel};
+use wirespeed_schema::message::{Blob, RankMessage};
+
+/// How often a waiting rank gives its transport a chance to make progress.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(1);
+
+pub(super) struct AgentBootstrap<'a> {
+    shared: &'a Shared,
+    run: u64,
+    rank: u32,
+    size: u32,
+    bind_address: IpAddr,
+    cancel: Cancel,
+    round: Cell<u64>,
+}
+
+impl<'a> AgentBootstrap<'a> {
+    pub(super) fn new(shared: &'a Shared, start: &Start) -> Self {
+        AgentBootstrap {
+            shared,
+            run: start.run,
+            rank: start.rank,
+            size: start.case.ranks.len() as u32,
+            bind_address: start.bind_address,
+            cancel: shared.cancel_flag(),
+            round: Cell::new(0),
+        }
+    }
+
+    fn meet(&self, say: RankMessage, progress: &mut dyn FnMut()) -> Result<Vec<Vec<u8>>, BootstrapError> {
+        let round = self.round.replace(self.round.get() + 1);
+        let sent = self.shared.sender().message(&say);
+        sent.map_err(|e| BootstrapError::Channel(e.to_string()))?;
+        loop {
+            if let Some(blobs) = self.shared.take_delivered(round, PROGRESS_INTERVAL) {
+                return Ok(blobs);
+            }
+            if self.cancel.reason().is_some() {
+                return Err(BootstrapError::Cancelled);
+            }
+            if self.shared.is_closed() {
+                return Err(BootstrapError::Channel("the coordinator went away".into()));
+            }
+            progress();
+        }
+    }
+}
+
+impl Bootstrap for AgentBootstrap<'_> {
+    fn size(&self) -> u32 {
+        self.size
+    }
+
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    fn barrier(&self, progress: &mut dyn FnMut()) -> Result<(), BootstrapError> {
+        let say = RankMessage::Barrier {
+            run: self.run,
+            round: self.round.get(),
+        };
+        self.meet(say, progress).map(drop)
+    }
+
+    fn exchange(&self, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
+        if blob.len() > BLOB_BYTES_MAX {
+            return Err(BootstrapError::Channel(format!(
+                "a blob of {} bytes, at most {BLOB_BYTES_MAX} can be exchanged",
+                blob.len()
+            )));
+        }
+        let say = RankMessage::Exchange {
+            run: self.run,
+            round: self.round.get(),
+            blob: Blob(blob.to_vec()),
+        };
+        let blobs = self.meet(say, &mut || ())?;
+        if blobs.len() != self.size as usize {
+            return Err(BootstrapError::Channel("the ranks do not do the same".into()));
+        }
+        Ok(blobs)
+    }
+
+    fn cancel(&self) -> Cancel {
+        self.cancel.clone()
+    }
+
+    fn bind_address(&self) -> IpAddr {
+        self.bind_address
+    }
+}

@@ -1,0 +1,128 @@
+//! What the reader and the measuring thread of a rank share.
+
+use crate::session::agent::AgentMachine;
+use crate::wire::Sender;
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use wirespeed::Cancel;
+use wirespeed::transport::cancel::CancelReason;
+
+#[derive(Default)]
+struct State {
+    delivered: VecDeque<(u64, Vec<Vec<u8>>)>,
+    cancel: Cancel,
+    told_to_cancel: bool,
+    closed: bool,
+    measuring_ended: bool,
+}
+
+/// The shared state of one rank.
+pub(super) struct Shared {
+    machine: Mutex<AgentMachine>,
+    sender: Sender,
+    origin: Instant,
+    state: Mutex<State>,
+    moved: Condvar,
+}
+
+impl Shared {
+    pub(super) fn new(machine: AgentMachine, sender: Sender, origin: Instant) -> Self {
+        Shared {
+            machine: Mutex::new(machine),
+            sender,
+            origin,
+            state: Mutex::default(),
+            moved: Condvar::new(),
+        }
+    }
+
+    pub(super) fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
+    pub(super) fn with_machine<T>(&self, act: impl FnOnce(&mut AgentMachine, Duration) -> T) -> T {
+        let mut machine = self.machine.lock().unwrap_or_else(PoisonError::into_inner);
+        act(&mut machine, self.origin.elapsed())
+    }
+
+    /// Time until the machine wants to be told the time.
+    pub(super) fn time_to_deadline(&self) -> Option<Duration> {
+        self.with_machine(|m, now| m.next_deadline().map(|d| d.saturating_sub(now)))
+    }
+
+    /// A run begins: with a cancel flag of its own.
+    pub(super) fn begin_run(&self) {
+        let mut state = self.state();
+        state.delivered.clear();
+        state.cancel = Cancel::new();
+        state.told_to_cancel = false;
+    }
+
+    /// The run is over; whether the coordinator had cancelled it.
+    pub(super) fn end_run(&self) -> bool {
+        self.with_machine(|m, _| m.run_ended());
+        let state = self.state();
+        state.cancel.clear_hooks();
+        state.told_to_cancel
+    }
+
+    pub(super) fn deliver(&self, round: u64, blobs: Vec<Vec<u8>>) {
+        self.state().delivered.push_back((round, blobs));
+        self.moved.notify_all();
+    }
+
+    pub(super) fn cancel_flag(&self) -> Cancel {
+        self.state().cancel.clone()
+    }
+
+    pub(super) fn cancel(&self, reason: CancelReason) {
+        let cancel = {
+            let mut state = self.state();
+            state.told_to_cancel = true;
+            state.cancel.clone()
+        };
+        // Outside the lock: hooks of ports run here.
+        cancel.cancel(reason);
+        self.moved.notify_all();
+    }
+
+    /// The coordinator is gone.
+    pub(super) fn close(&self) {
+        self.state().closed = true;
+        self.moved.notify_all();
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.state().closed
+    }
+
+    /// The blobs of `round` if they are there, after waiting for at most `time` for something to change.
+    pub(super) fn take_delivered(&self, round: u64, time: Duration) -> Option<Vec<Vec<u8>>> {
+        let mut state = self.state();
+        if state.delivered.is_empty() && !state.closed && state.cancel.reason().is_none() {
+            let woken = self.moved.wait_timeout(state, time);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let (delivered, blobs) = state.delivered.pop_front()?;
+        // Rounds are delivered in order and waited for in order; a stale one is dropped.
+        (delivered == round).then_some(blobs)
+    }
+
+    pub(super) fn measuring_ended(&self) {
+        self.state().measuring_ended = true;
+        self.moved.notify_all();
+    }
+
+    /// Wait for the measuring thread; false when it has not ended within `time`.
+    pub(super) fn wait_measuring_ended(&self, time: Duration) -> bool {
+        let waiting = self
+            .moved
+            .wait_timeout_while(self.state(), time, |s| !s.measuring_ended);
+        waiting.unwrap_or_else(PoisonError::into_inner).0.measuring_ended
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,136 @@
+//! Who may talk to whom. A server is known by the fingerprint of its certificate, a client by its token; both are in one
+//! [`Identity`], which a key file or one line of text carries from the server to its clients.
+//!
+//! The token itself never travels: a client proves it over a value that only this TLS connection has.
+
+pub mod keyfile;
+pub(crate) mod tls;
+
+use crate::error::ControlError;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::hmac;
+use std::fmt;
+use std::path::Path;
+
+/// Environment variable with an identity's text.
+pub const IDENTITY_VARIABLE: &str = "WIRESPEED_IDENTITY";
+
+/// Environment variable with the path of the key file.
+pub const KEY_FILE_VARIABLE: &str = "WIRESPEED_KEY_FILE";
+
+const PREFIX: &str = "WS1:";
+const PART_BYTES: usize = 32;
+
+/// What a client needs to know a server and to be known by it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Identity {
+    pub(crate) fingerprint: [u8; PART_BYTES],
+    pub(crate) token: [u8; PART_BYTES],
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Identity(..)")
+    }
+}
+
+impl Identity {
+    /// The identity as text: `WS1:` and base64. A secret.
+    pub fn to_text(&self) -> String {
+        let bytes = [self.fingerprint, self.token].concat();
+        format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes))
+    }
+
+    /// Read what [`Identity::to_text`] wrote.
+    pub fn from_text(text: &str) -> Result<Self, ControlError> {
+        let damaged = |why: &str| ControlError::BadKey {
+            what: "the identity".into(),
+            why: why.into(),
+        };
+        let encoded = text.trim().strip_prefix(PREFIX);
+        let encoded = encoded.ok_or_else(|| damaged("it does not begin with WS1:"))?;
+        let bytes = URL_SAFE_NO_PAD
+            .decode(encoded)
+            .map_err(|_| damaged("it is not base64"))?;
+        let (fingerprint, token) = bytes
+            .split_first_chunk()
+            .and_then(|(fingerprint, rest)| Some((*fingerprint, <[u8; PART_BYTES]>::try_from(rest).ok()?)))
+            .ok_or_else(|| damaged("it has the wrong length"))?;
+        Ok(Identity { fingerprint, token })
+    }
+
+    /// The client's identity: `given` text, else the environment's, else that of the key file at `key_file`, at the
+    /// environment's path, or at the default path.
+    pub fn find(given: Option<&str>, key_file: Option<&Path>) -> Result<Self, ControlError> {
+        let from_environment = std::env::var(IDENTITY_VARIABLE).ok().filter(|t| !t.is_empty());
+        if let Some(text) = given.or(from_environment.as_deref().filter(|_| key_file.is_none())) {
+            return Identity::from_text(text);
+        }
+        let path = keyfile::path(key_file)?;
+        keyfile::KeyFile::load(&path).map(|key| key.identity().clone())
+    }
+
+    /// The proof of the token over `channel`, a value that only one TLS connection has.
+    pub(crate) fn prove(&self, channel: &[u8]) -> Vec<u8> {
+        hmac::sign(&self.hmac_key(), channel).as_ref().to_vec()
+    }
+
+    /// Whether `proof` is that of the token over `channel`; takes the same time whatever the proof is.
+    pub(crate) fn verify(&self, channel: &[u8], proof: &[u8]) -> bool {
+        hmac::verify(&self.hmac_key(), channel, proof).is_ok()
+    }
+
+    fn hmac_key(&self) -> hmac::Key {
+        hmac::Key::new(hmac::HMAC_SHA256, &self.token)
+    }
+}
+
+/// The fingerprint of a certificate: SHA-256 of its DER form.
+pub(crate) fn fingerprint(certificate: &[u8]) -> [u8; PART_BYTES] {
+    let digest = ring::digest::digest(&ring::digest::SHA256, certificate);
+    let mut bytes = [0; PART_BYTES];
+    bytes.copy_from_slice(digest.as_ref());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identity() -> Identity {
+        Identity {
+            fingerprint: [7; 32],
+            token: [9; 32],
+        }
+    }
+
+    #[test]
+    fn text_reads_back_and_damage_is_named() {
+        let text = identity().to_text();
+        assert_eq!(Identity::from_text(&format!(" {text}\n")).unwrap(), identity());
+        for bad in [
+            "",
+            "WS1:",
+            "WS2:AAAA",
+            "WS1:====",
+            &text[..20],
+            &format!("{text}AAAA"),
+        ] {
+            let error = Identity::from_text(bad).unwrap_err();
+            assert_eq!(error.exit_code(), 5, "{bad}");
+        }
+        assert!(!format!("{:?}", identity()).contains('9'));
+    }
+
+    #[test]
+    fn a_proof_holds_for_one_token_and_one_channel() {
+        let proof = identity().prove(b"this connection");
+        assert!(identity().verify(b"this connection", &proof));
+        assert!(!identity().verify(b"another connection", &proof));
+        assert!(!identity().verify(b"this connection", &proof[1..]));
+        let mut other = identity();
+        other.token[31] ^= 1;
+        assert!(!other.verify(b"this connection", &proof));
+    }
+}

@@ -1,0 +1,199 @@
+//! What can go wrong between ranks: one line of cause, one of remedy, and the program's exit code.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use wirespeed_schema::message::{FailureClass, Refusal};
+
+/// Why control failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ControlError {
+    /// An address that cannot be read.
+    #[error("{0:?} is not an address")]
+    BadAddress(String),
+    /// No such host.
+    #[error("cannot find host {host:?}: {source}")]
+    UnknownHost {
+        /// As typed.
+        host: String,
+        /// What the resolver said.
+        source: io::Error,
+    },
+    /// Nobody listens there, or the way there is closed.
+    #[error("cannot connect to {address}: {source}")]
+    Connect {
+        /// Where to.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The server cannot listen.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is no key to prove who we are.
+    #[error("no key: neither an identity nor the key file {} is there", path.display())]
+    NoKey {
+        /// The key file that was looked for.
+        path: PathBuf,
+    },
+    /// Others can read the key file.
+    #[error("key file {} has mode {mode:03o}: others can read it", path.display())]
+    KeyMode {
+        /// The file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// The key file or identity text is damaged.
+    #[error("{what} is damaged: {why}")]
+    BadKey {
+        /// Which.
+        what: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A file could not be read or made.
+    #[error("{what}: {source}")]
+    File {
+        /// What was tried.
+        what: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The server has another certificate than the pinned one.
+    #[error("{address} is not the server that this key belongs to")]
+    WrongServer {
+        /// The server.
+        address: SocketAddr,
+    },
+    /// The far end refuses.
+    #[error("{}", .0.reason)]
+    Refused(Refusal),
+    /// The far end does not speak the protocol.
+    #[error("{peer} does not speak the control protocol: {why}")]
+    Protocol {
+        /// Which end.
+        peer: String,
+        /// What it sent.
+        why: String,
+    },
+    /// The far end went away.
+    #[error("{peer} went away: {why}")]
+    Lost {
+        /// Which end.
+        peer: String,
+        /// How it was noticed.
+        why: String,
+    },
+    /// A rank's process could not be started.
+    #[error("cannot start {program}: {source}")]
+    Launch {
+        /// The program.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The user stopped it before anything ran.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl ControlError {
+    /// One line of remedy.
+    pub fn remedy(&self) -> String {
+        match self {
+            Self::BadAddress(_) => "write HOST, HOST:PORT or [IPv6]:PORT".into(),
+            Self::UnknownHost { .. } => "check the spelling, or give its IP address".into(),
+            Self::Connect { address, source } if source.kind() == io::ErrorKind::ConnectionRefused => {
+                format!("start `wirespeed serve` there, or check that it listens on {address}")
+            }
+            Self::Connect { .. } => "check that the host is up and that no firewall drops the port".into(),
+            Self::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
+                "another server runs there; use it, or choose another --port".into()
+            }
+            Self::Listen { .. } => "listen on an address of this machine, and a port above 1023".into(),
+            Self::NoKey { .. } => {
+                "copy the key file from the server's account, or set WIRESPEED_IDENTITY to the line that \
+                 `wirespeed serve` prints"
+                    .into()
+            }
+            Self::KeyMode { path, .. } => format!("chmod 600 {}", path.display()),
+            Self::BadKey { .. } => "copy it again in full, or remove the file to have a new one made".into(),
+            Self::File { .. } => "check the path and its permissions, or name another with --key".into(),
+            Self::WrongServer { .. } => "copy the key or identity of that server again".into(),
+            Self::Refused(refusal) => refusal.remedy.clone(),
+            Self::Protocol { .. } => "check the port, and that both ends run wirespeed".into(),
+            Self::Lost { .. } => "look at the far end's messages and run again".into(),
+            Self::Launch { .. } => {
+                "check that the program may be executed and that processes may be started".into()
+            }
+            Self::Interrupted => "run again".into(),
+        }
+    }
+
+    /// The class: usage, refused, or failed.
+    pub fn class(&self) -> FailureClass {
+        match self {
+            Self::BadAddress(_) => FailureClass::Usage,
+            Self::NoKey { .. }
+            | Self::KeyMode { .. }
+            | Self::BadKey { .. }
+            | Self::WrongServer { .. }
+            | Self::Refused(_) => FailureClass::Refused,
+            _ => FailureClass::Failed,
+        }
+    }
+
+    /// The program's exit code: 2 usage, 5 refused, 130 interrupted, 1 anything else.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Interrupted => 130,
+            other => exit_code(other.class()),
+        }
+    }
+
+    /// An error of `peer` while it was read from or written to.
+    pub(crate) fn lost(peer: impl Into<String>, why: impl ToString) -> Self {
+        ControlError::Lost {
+            peer: peer.into(),
+            why: why.to_string(),
+        }
+    }
+}
+
+/// The program's exit code for a failure: 2 usage (and what a transport cannot do), 5 refused, 1 anything else.
+pub fn exit_code(class: FailureClass) -> u8 {
+    match class {
+        FailureClass::Usage | FailureClass::Unsupported => 2,
+        FailureClass::Refused => 5,
+        FailureClass::Failed | FailureClass::PeerLost => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirespeed_schema::message::RefusalCode;
+
+    #[test]
+    fn exit_codes_and_remedies() {
+        let refused = ControlError::Refused(Refusal {
+            code: RefusalCode::Limit,
+            reason: "too long".into(),
+            remedy: "ask for less".into(),
+        });
+        assert_eq!(
+            (refused.exit_code(), refused.remedy().as_str()),
+            (5, "ask for less")
+        );
+        assert_eq!(ControlError::BadAddress("x:y".into()).exit_code(), 2);
+        assert_eq!(ControlError::Interrupted.exit_code(), 130);
+        assert_eq!(ControlError::lost("rank 1", "killed").exit_code(), 1);
+    }
+}

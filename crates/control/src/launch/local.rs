@@ -1,0 +1,328 @@
+//! Ranks as processes of this machine: the program itself, started again with a hidden verb, its control channel as
+//! standard input. No rank outlives its coordinator, and every process is waited for.
+
+use crate::error::ControlError;
+use crate::session::heart::{Beat, Heart};
+use crate::session::{Timing, agree};
+use crate::stop::StopFlag;
+use crate::wire::{Packet, ReceiveError, Receiver, Sender, unix};
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use wirespeed_schema::message::{OutcomeReport, RankMessage};
+
+/// How often a starting group looks at the stop flag.
+const START_LOOK: Duration = Duration::from_millis(100);
+
+/// How long an ended process may take to leave the process table.
+const REAP_TIME: Duration = Duration::from_secs(1);
+
+/// The program that becomes a rank: it must call [`crate::agent::run_stdio_agent`].
+#[derive(Debug, Clone)]
+pub struct RankProgram {
+    /// The program.
+    pub path: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Environment variables beside the inherited ones.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+impl RankProgram {
+    /// This program with the hidden verb `__rank`.
+    pub fn this() -> Result<Self, ControlError> {
+        let path = std::env::current_exe().map_err(|source| ControlError::Launch {
+            program: "this program".into(),
+            source,
+        })?;
+        Ok(RankProgram {
+            path,
+            arguments: vec!["__rank".into()],
+            environment: Vec::new(),
+        })
+    }
+}
+
+/// What a rank's process says.
+#[derive(Debug)]
+pub(crate) enum Heard {
+    Message(RankMessage),
+    Outcome(Box<OutcomeReport>),
+    /// Nothing more will come, and why.
+    Closed(String),
+}
+
+struct LocalRank {
+    rank: u32,
+    child: Child,
+    sender: Sender,
+    reader: Option<JoinHandle<()>>,
+    heart: Heart,
+    open: bool,
+}
+
+/// Processes on this machine, each with a rank's number, ready for cases.
+pub(crate) struct RankSet {
+    ranks: Vec<LocalRank>,
+}
+
+impl RankSet {
+    /// Start one process for each of `ranks` and wait until all have said hello. What they say goes to `hear`, called
+    /// from threads of their own.
+    pub(crate) fn start(
+        program: &RankProgram,
+        ranks: &[u32],
+        timing: Timing,
+        stop: &StopFlag,
+        now: Duration,
+        hear: impl Fn(u32, Heard) + Clone + Send + 'static,
+    ) -> Result<Self, ControlError> {
+        let mut set = RankSet { ranks: Vec::new() };
+        let mut receivers = Vec::new();
+        for &rank in ranks {
+            let (local, receiver) = spawn(program, rank, timing, now)?;
+            set.ranks.push(local);
+            receivers.push(receiver);
+        }
+        let deadline = Instant::now() + timing.start;
+        for (local, mut receiver) in set.ranks.iter_mut().zip(receivers) {
+            greet(local, &mut receiver, deadline, stop)?;
+            let (rank, hear) = (local.rank, hear.clone());
+            let listening = std::thread::Builder::new()
+                .name(format!("rank {rank}"))
+                .spawn(move || listen(receiver, |heard| hear(rank, heard)));
+            local.reader = Some(listening.map_err(|e| launch_error(program, e))?);
+        }
+        Ok(set)
+    }
+
+    /// Whether exactly `ranks` are here and all are well.
+    pub(crate) fn serves(&self, ranks: &[u32]) -> bool {
+        self.ranks.iter().all(|r| r.open) && self.ranks.iter().map(|r| r.rank).eq(ranks.iter().copied())
+    }
+
+    /// Whether `rank` is one of these.
+    pub(crate) fn has(&self, rank: u32) -> bool {
+        self.ranks.iter().any(|r| r.rank == rank)
+    }
+
+    /// Say `message` to `rank`; a failure shows as `Closed` of that rank.
+    pub(crate) fn send(&self, rank: u32, message: &RankMessage) {
+        if let Some(local) = self.ranks.iter().find(|r| r.rank == rank) {
+            if local.sender.message(message).is_err() {
+                local.sender.close();
+            }
+        }
+    }
+
+    /// A run begins: silence counts from now.
+    pub(crate) fn begin_run(&mut self, timing: Timing, now: Duration) {
+        for local in &mut self.ranks {
+            local.heart = Heart::new(timing.silence, now);
+        }
+    }
+
+    /// Something of `rank` arrived.
+    pub(crate) fn heard(&mut self, rank: u32, now: Duration) {
+        if let Some(local) = self.find(rank) {
+            local.heart.heard(now);
+        }
+    }
+
+    /// Send the pings that are due. Returns the ranks that are silent, and when to come again.
+    pub(crate) fn tick(&mut self, now: Duration) -> (Vec<u32>, Option<Duration>) {
+        let (mut silent, mut next) = (Vec::new(), None::<Duration>);
+        for local in self.ranks.iter_mut().filter(|r| r.open) {
+            let mut beat = local.heart.poll(now);
+            if beat == Beat::Ping {
+                if local.sender.message(&RankMessage::Ping).is_err() {
+                    local.sender.close();
+                }
+                beat = local.heart.poll(now);
+            }
+            match beat {
+                Beat::Silent => silent.push(local.rank),
+                Beat::Wait(until) => next = Some(next.map_or(until, |n| n.min(until))),
+                Beat::Ping => next = Some(now),
+            }
+        }
+        (silent, next)
+    }
+
+    /// The connection of `rank` ended: how did its process end?
+    pub(crate) fn reason_of_end(&mut self, rank: u32, closed: &str) -> String {
+        let Some(local) = self.find(rank) else {
+            return closed.to_owned();
+        };
+        local.open = false;
+        match reap(&mut local.child, REAP_TIME) {
+            Some(status) => describe(status),
+            None => closed.to_owned(),
+        }
+    }
+
+    /// Kill the process of `rank`.
+    pub(crate) fn kill(&mut self, rank: u32) {
+        if let Some(local) = self.find(rank) {
+            local.open = false;
+            // An error means that it has ended already.
+            let _ = local.child.kill();
+        }
+    }
+
+    /// Process identifiers by rank, for tests and messages.
+    pub(crate) fn process_ids(&self) -> Vec<u32> {
+        self.ranks.iter().map(|r| r.child.id()).collect()
+    }
+
+    fn find(&mut self, rank: u32) -> Option<&mut LocalRank> {
+        self.ranks.iter_mut().find(|r| r.rank == rank)
+    }
+}
+
+impl Drop for RankSet {
+    fn drop(&mut self) {
+        for local in &self.ranks {
+            let _ = local.sender.message(&RankMessage::Bye);
+        }
+        let deadline = Instant::now() + REAP_TIME;
+        for local in &mut self.ranks {
+            if reap(
+                &mut local.child,
+                deadline.saturating_duration_since(Instant::now()),
+            )
+            .is_none()
+            {
+                let _ = local.child.kill();
+                let _ = local.child.wait();
+            }
+            local.sender.close();
+            if let Some(reader) = local.reader.take() {
+                let _ = reader.join();
+            }
+        }
+    }
+}
+
+fn launch_error(program: &RankProgram, source: io::Error) -> ControlError {
+    ControlError::Launch {
+        program: program.path.display().to_string(),
+        source,
+    }
+}
+
+fn spawn(
+    program: &RankProgram,
+    rank: u32,
+    timing: Timing,
+    now: Duration,
+) -> Result<(LocalRank, Receiver), ControlError> {
+    let start = || -> io::Result<(LocalRank, Receiver)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let child = Command::new(&program.path)
+            .args(&program.arguments)
+            .envs(program.environment.iter().map(|(k, v)| (k, v)))
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?))
+            // Of its own, so that the terminal's Ctrl-C reaches the coordinator alone.
+            .process_group(0)
+            .spawn()?;
+        let (sender, receiver) = unix::halves(ours)?;
+        let local = LocalRank {
+            rank,
+            child,
+            sender,
+            reader: None,
+            heart: Heart::new(timing.silence, now),
+            open: true,
+        };
+        Ok((local, receiver))
+    };
+    start().map_err(|e| launch_error(program, e))
+}
+
+/// Wait for the rank's hello and answer it.
+fn greet(
+    local: &mut LocalRank,
+    receiver: &mut Receiver,
+    deadline: Instant,
+    stop: &StopFlag,
+) -> Result<(), ControlError> {
+    let peer = format!("rank {}", local.rank);
+    loop {
+        if stop.is_requested() {
+            return Err(ControlError::Interrupted);
+        }
+        match receiver.receive(Some(START_LOOK)) {
+            Ok(Packet::Message(RankMessage::Hello(hello))) => {
+                let answer = agree(&hello);
+                let say = match &answer {
+                    Ok(protocol) => RankMessage::Welcome { protocol: *protocol },
+                    Err(refusal) => RankMessage::Refused(refusal.clone()),
+                };
+                let sent = local.sender.message(&say);
+                answer.map_err(ControlError::Refused)?;
+                return sent.map_err(|e| ControlError::lost(peer, e));
+            }
+            Ok(_) => {
+                return Err(ControlError::Protocol {
+                    peer,
+                    why: "its first word is no hello".into(),
+                });
+            }
+            Err(ReceiveError::TimedOut) if Instant::now() < deadline => {}
+            Err(ReceiveError::TimedOut) => return Err(ControlError::lost(peer, "it did not start in time")),
+            Err(ReceiveError::Closed) => {
+                let status = reap(&mut local.child, REAP_TIME);
+                let why = status.map_or("it closed its channel".to_owned(), describe);
+                return Err(ControlError::lost(peer, why));
+            }
+            Err(error) => {
+                return Err(ControlError::Protocol {
+                    peer,
+                    why: error.to_string(),
+                });
+            }
+        }
+    }
+}
+
+/// The thread of one rank: sleeps until the rank says something.
+fn listen(mut receiver: Receiver, hear: impl Fn(Heard)) {
+    loop {
+        match receiver.receive(None) {
+            Ok(Packet::Message(message)) => hear(Heard::Message(message)),
+            Ok(Packet::Outcome(report)) => hear(Heard::Outcome(report)),
+            Err(ReceiveError::TimedOut) => {}
+            Err(error) => return hear(Heard::Closed(error.to_string())),
+        }
+    }
+}
+
+/// Wait for `child` to end for at most `time`.
+fn reap(child: &mut Child, time: Duration) -> Option<ExitStatus> {
+    let deadline = Instant::now() + time;
+    loop {
+        if let Ok(Some(status)) = child.try_wait() {
+            return Some(status);
+        }
+        if Instant::now() >= deadline {
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn describe(status: ExitStatus) -> String {
+    match (status.signal(), status.code()) {
+        (Some(signal), _) => format!("its process was killed by signal {signal}"),
+        (None, Some(code)) => format!("its process ended with code {code}"),
+        (None, None) => "its process ended".into(),
+    }
+}

@@ -1,0 +1,209 @@
+//! Ranks as threads of this process: no channel, no frames; they meet through the library's own thread bootstrap.
+
+use crate::agent::{classify, describe_panic};
+use crate::coordinator::{GroupEvent, GroupResult};
+use crate::session::Timing;
+use crate::session::group::Failure;
+use crate::stop::{StopFlag, StopLevel};
+use std::net::IpAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+use wirespeed::transport::cancel::CancelReason;
+use wirespeed::{Bootstrap, BootstrapError, Cancel, MeasureError, Registry, ThreadBootstrap};
+use wirespeed_schema::case::Case;
+use wirespeed_schema::message::FailureClass;
+use wirespeed_schema::outcome::{Interval, Outcome, StopReason};
+
+/// Longest sleep when nothing is due: the channel wakes the coordinator before.
+const NOTHING_DUE: Duration = Duration::from_secs(3600);
+
+enum Said {
+    Interval(u32, Interval),
+    Ended(u32, Result<Outcome, Failure>),
+    Stop,
+}
+
+/// Notes when the group's first barrier is passed, which ends its set-up.
+struct Watched {
+    inner: ThreadBootstrap,
+    first_barrier: Arc<OnceLock<Instant>>,
+}
+
+impl Bootstrap for Watched {
+    fn size(&self) -> u32 {
+        self.inner.size()
+    }
+
+    fn rank(&self) -> u32 {
+        self.inner.rank()
+    }
+
+    fn barrier(&self, progress: &mut dyn FnMut()) -> Result<(), BootstrapError> {
+        self.inner.barrier(progress)?;
+        self.first_barrier.get_or_init(Instant::now);
+        Ok(())
+    }
+
+    fn exchange(&self, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
+        self.inner.exchange(blob)
+    }
+
+    fn cancel(&self) -> Cancel {
+        self.inner.cancel()
+    }
+
+    fn bind_address(&self) -> IpAddr {
+        self.inner.bind_address()
+    }
+}
+
+/// Run `case` with a thread a rank. A thread that does not end after a cancel is left behind: threads cannot be killed.
+pub(crate) fn run(
+    case: &Case,
+    registry: &Registry,
+    timing: Timing,
+    bind_address: IpAddr,
+    events: &mut dyn FnMut(GroupEvent),
+    stop: &StopFlag,
+) -> GroupResult {
+    let size = case.ranks.len();
+    let cancel = Cancel::new();
+    let first_barrier = Arc::new(OnceLock::new());
+    let (tx, rx) = mpsc::channel();
+    let waker = tx.clone();
+    let _subscription = stop.subscribe(move || {
+        // Nobody listens any more when the run is over.
+        let _ = waker.send(Said::Stop);
+    });
+    let started = Instant::now();
+    let mut verdict = Verdict::new(size);
+    for inner in ThreadBootstrap::group_with(size as u32, cancel.clone(), bind_address) {
+        let rank = inner.rank();
+        let bootstrap = Watched {
+            inner,
+            first_barrier: first_barrier.clone(),
+        };
+        if let Err(error) = start_thread(case, registry, bootstrap, tx.clone()) {
+            let text = format!("cannot start a thread for rank {rank}: {error}");
+            verdict.end(rank, Err(Failure::new(FailureClass::Failed, text)), &cancel);
+        }
+    }
+    let mut deadline: Option<Instant> = None;
+    while verdict.running > 0 {
+        let wait = deadline.map_or(NOTHING_DUE, |d| d.saturating_duration_since(Instant::now()));
+        match rx.recv_timeout(wait) {
+            Ok(Said::Interval(rank, interval)) => events(GroupEvent::Interval {
+                rank,
+                interval: &interval,
+            }),
+            Ok(Said::Ended(rank, ended)) => verdict.end(rank, ended, &cancel),
+            Ok(Said::Stop) if stop.level() == StopLevel::Immediate => {
+                cancel.cancel(CancelReason::Interrupted);
+            }
+            Ok(Said::Stop) => {
+                events(GroupEvent::Stopping);
+                cancel.request_stop();
+                deadline.get_or_insert(Instant::now() + timing.orderly);
+            }
+            Err(RecvTimeoutError::Timeout) if deadline.is_none() => {}
+            Err(RecvTimeoutError::Timeout) if cancel.reason().is_none() => {
+                cancel.cancel(CancelReason::Interrupted);
+            }
+            Err(_) => {
+                let text = "a rank did not end after it was cancelled";
+                verdict
+                    .consequences
+                    .push(Failure::new(FailureClass::Failed, text));
+                break;
+            }
+        }
+        if cancel.reason().is_some() && !verdict.cancelled {
+            verdict.cancelled = true;
+            deadline = Some(Instant::now() + timing.grace);
+        }
+    }
+    let setup_end = first_barrier.get().copied().unwrap_or_else(Instant::now);
+    GroupResult {
+        outcomes: verdict.outcomes,
+        error: verdict.causes.into_iter().chain(verdict.consequences).next(),
+        setup_ns: setup_end.saturating_duration_since(started).as_nanos() as u64,
+        overlapping_sessions: 0,
+    }
+}
+
+struct Verdict {
+    running: usize,
+    cancelled: bool,
+    outcomes: Vec<Option<Outcome>>,
+    causes: Vec<Failure>,
+    consequences: Vec<Failure>,
+}
+
+impl Verdict {
+    fn new(size: usize) -> Self {
+        Verdict {
+            running: size,
+            cancelled: false,
+            outcomes: vec![None; size],
+            causes: Vec::new(),
+            consequences: Vec::new(),
+        }
+    }
+
+    fn end(&mut self, rank: u32, ended: Result<Outcome, Failure>, cancel: &Cancel) {
+        self.running -= 1;
+        let failure = match ended {
+            Err(failure) => Some((failure.class == FailureClass::PeerLost, failure)),
+            Ok(outcome) => {
+                let secondary = outcome.stop != StopReason::Failed;
+                let failure = outcome.error.as_ref().map(|error| {
+                    let text = format!("rank {rank}: {error}");
+                    (secondary, Failure::new(FailureClass::Failed, text))
+                });
+                self.outcomes[rank as usize] = Some(outcome);
+                failure
+            }
+        };
+        if let Some((secondary, failure)) = failure {
+            if secondary {
+                self.consequences.push(failure);
+            } else {
+                self.causes.push(failure);
+            }
+            cancel.cancel(CancelReason::PeerLost);
+        }
+    }
+}
+
+fn start_thread(
+    case: &Case,
+    registry: &Registry,
+    bootstrap: Watched,
+    tx: mpsc::Sender<Said>,
+) -> std::io::Result<()> {
+    let (case, registry) = (case.clone(), registry.clone());
+    let rank = bootstrap.rank();
+    std::thread::Builder::new()
+        .name(format!("rank {rank}"))
+        .spawn(move || {
+            let mut report = |interval: &Interval| {
+                let _ = tx.send(Said::Interval(rank, interval.clone()));
+            };
+            let measuring = || wirespeed::measure(&case, &registry, &bootstrap, &mut report);
+            let result = std::panic::catch_unwind(AssertUnwindSafe(measuring));
+            let ended = match result {
+                Ok(result) => result.map_err(|error: MeasureError| {
+                    Failure::new(classify(&error, false), format!("rank {rank}: {error}"))
+                }),
+                Err(panic) => {
+                    bootstrap.cancel().cancel(CancelReason::PeerLost);
+                    let text = format!("rank {rank}: {}", describe_panic(&*panic));
+                    Err(Failure::new(FailureClass::Failed, text))
+                }
+            };
+            let _ = tx.send(Said::Ended(rank, ended));
+        })
+        .map(drop)
+}

@@ -1,0 +1,157 @@
+//! Connections whose client has not proven who it is: few, short-lived, and the oldest makes room for the next.
+
+use super::Shared;
+use crate::auth::tls;
+use crate::frame::FrameLimits;
+use crate::session::{agree, build_name};
+use crate::wire::{Packet, Receiver, Sender, tls as tls_wire};
+use std::collections::VecDeque;
+use std::io;
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use wirespeed_schema::message::{Hello, Refusal, RefusalCode, SessionMessage};
+
+/// Strangers at the door at the same time.
+const STRANGERS_MAX: usize = 64;
+
+type Strangers = VecDeque<(u64, TcpStream)>;
+
+/// The strangers, oldest first.
+#[derive(Clone, Default)]
+pub(super) struct Door(Arc<Mutex<Strangers>>);
+
+/// One stranger; leaves when dropped.
+pub(super) struct Visitor {
+    door: Door,
+    id: u64,
+}
+
+impl Door {
+    /// A stranger comes. When there are too many, the oldest is shown out: its thread's next read fails.
+    pub(super) fn enter(&self, id: u64, stream: &TcpStream) -> io::Result<Visitor> {
+        let stream = stream.try_clone()?;
+        let mut strangers = self.lock();
+        if strangers.len() >= STRANGERS_MAX {
+            if let Some((_, oldest)) = strangers.pop_front() {
+                // It may have gone by itself.
+                let _ = oldest.shutdown(Shutdown::Both);
+            }
+        }
+        strangers.push_back((id, stream));
+        drop(strangers);
+        Ok(Visitor {
+            door: self.clone(),
+            id,
+        })
+    }
+
+    /// Show everybody out.
+    pub(super) fn close(&self) {
+        for (_, stream) in self.lock().drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Strangers> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Visitor {
+    fn drop(&mut self) {
+        self.door.lock().retain(|(id, _)| *id != self.id);
+    }
+}
+
+/// A client that has proven who it is and has a place.
+pub(super) struct Known {
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    /// Address of this end of the connection.
+    pub(super) local_address: IpAddr,
+}
+
+/// Handshake, proof, version and a place; all by one deadline. An error is a line for the log.
+pub(super) fn greet(shared: &Shared, stream: TcpStream, client: SocketAddr) -> Result<Known, String> {
+    let deadline = Instant::now() + shared.options.timing.handshake;
+    let failed = |e: io::Error| format!("turned away: {e}");
+    let mut connection = tls::server(&shared.tls).map_err(|e| e.to_string())?;
+    stream.set_nodelay(true).map_err(failed)?;
+    tls::shake_hands(&stream, &mut connection, deadline).map_err(failed)?;
+    let channel = tls::channel_value(&connection).map_err(failed)?;
+    let local_address = stream.local_addr().map_err(failed)?.ip();
+    let (wire, reader) = tls_wire::halves(stream, connection).map_err(failed)?;
+    let sender = Sender::new(wire);
+    let mut receiver = Receiver::new(Box::new(reader), FrameLimits::STRANGER);
+    let left = deadline.saturating_duration_since(Instant::now());
+    let hello = match receiver.receive::<SessionMessage>(Some(left)) {
+        Ok(Packet::Message(SessionMessage::Hello(hello))) => hello,
+        Ok(_) => return Err("turned away: its first word is no hello".into()),
+        Err(error) => return Err(format!("turned away: {error}")),
+    };
+    match examine(shared, &channel, &hello) {
+        Ok(protocol) => {
+            shared.log(Some(client), format!("connected with {}", hello.build));
+            let sent = sender.message(&SessionMessage::Welcome {
+                protocol,
+                build: build_name(),
+                limits: shared.options.limits.clone(),
+            });
+            if let Err(error) = sent {
+                shared.leave();
+                return Err(failed(error));
+            }
+            receiver.set_limits(FrameLimits::MESSAGES);
+            Ok(Known {
+                sender,
+                receiver,
+                local_address,
+            })
+        }
+        Err(refusal) => {
+            let why = format!("refused: {}", refusal.reason);
+            // It may be gone already.
+            let _ = sender.message(&SessionMessage::Refused(refusal));
+            sender.close();
+            Err(why)
+        }
+    }
+}
+
+/// Whether the client may stay; takes a place for it if so.
+fn examine(shared: &Shared, channel: &[u8], hello: &Hello) -> Result<u32, Refusal> {
+    let proof = hello.proof.as_ref().map_or(&[][..], |proof| &proof.0);
+    if !shared.identity.verify(channel, proof) {
+        return Err(Refusal {
+            code: RefusalCode::Identity,
+            reason: "the server does not accept this token".into(),
+            remedy: "copy the server's key file or identity again".into(),
+        });
+    }
+    let protocol = agree(hello)?;
+    if shared.stop.is_requested() {
+        return Err(stopping());
+    }
+    if !shared.enter() {
+        let limits = &shared.options.limits;
+        return Err(Refusal {
+            code: RefusalCode::Busy,
+            reason: format!(
+                "the server has {} clients and a queue of {}, its limit",
+                limits.clients_max, limits.queue_max
+            ),
+            remedy: "try again later".into(),
+        });
+    }
+    Ok(protocol)
+}
+
+/// What clients are told when the daemon stops.
+pub(super) fn stopping() -> Refusal {
+    Refusal {
+        code: RefusalCode::Stopping,
+        reason: "the server is shutting down".into(),
+        remedy: "run again when it is back".into(),
+    }
+}

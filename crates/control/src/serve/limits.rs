@@ -1,0 +1,234 @@
+//! Whether a case stays within a server's stated limits. Each refusal names its limit.
+
+use wirespeed_schema::case::{Case, GroupKind, Stop};
+use wirespeed_schema::message::{Refusal, RefusalCode, ServerLimits};
+use wirespeed_schema::test::Test;
+use wirespeed_schema::units::{format_ns, format_size};
+
+/// Buffers of a rank, in messages: one to send, one to receive, a region, and room for a transport's own copy.
+const BUFFERED_MESSAGES: u64 = 4;
+
+/// Bookkeeping of one message in flight.
+const WINDOW_ENTRY_BYTES: u64 = 64;
+
+/// Memory of one raw sample, its place in the report included.
+const RAW_SAMPLE_BYTES: u64 = 64;
+
+fn refuse(reason: String, remedy: impl Into<String>) -> Result<(), Refusal> {
+    Err(Refusal {
+        code: RefusalCode::Limit,
+        reason,
+        remedy: remedy.into(),
+    })
+}
+
+/// Check that the server may run `ranks` of `case`.
+pub(super) fn check(case: &Case, ranks: &[u32], limits: &ServerLimits) -> Result<(), Refusal> {
+    check_shape(case, ranks)?;
+    if ranks.len() > limits.ranks_max as usize || case.ranks.len() > 2 * limits.ranks_max as usize {
+        return refuse(
+            format!(
+                "{} ranks are above this server's limit of {}",
+                ranks.len(),
+                limits.ranks_max
+            ),
+            "use fewer ranks",
+        );
+    }
+    let size = case.test.size_bytes();
+    if size > limits.message_bytes_max {
+        let limit = format_size(limits.message_bytes_max);
+        return refuse(
+            format!(
+                "messages of {} are above this server's limit of {limit}",
+                format_size(size)
+            ),
+            format!("use --size {limit} or less"),
+        );
+    }
+    check_time(case, limits)?;
+    check_load(case, ranks, limits)?;
+    check_rate(case, limits)
+}
+
+/// Nonsense that no honest client sends.
+fn check_shape(case: &Case, ranks: &[u32]) -> Result<(), Refusal> {
+    let mut sorted = ranks.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let fits = sorted.len() == ranks.len() && sorted.last().is_some_and(|r| (*r as usize) < case.ranks.len());
+    if fits && case.group == GroupKind::Hosts {
+        return Ok(());
+    }
+    Err(Refusal {
+        code: RefusalCode::Other,
+        reason: "the case is not one between two machines".into(),
+        remedy: "update the client".into(),
+    })
+}
+
+fn check_time(case: &Case, limits: &ServerLimits) -> Result<(), Refusal> {
+    let asked = match case.stop {
+        Stop::Duration { duration_ns } => duration_ns,
+        // How long iterations take is known only afterwards: the server's clock ends those that take too long.
+        Stop::Iterations { .. } => 0,
+    };
+    if asked > limits.duration_ns_max {
+        let limit = format_ns(limits.duration_ns_max as f64);
+        return refuse(
+            format!(
+                "a run of {} is above this server's limit of {limit}",
+                format_ns(asked as f64)
+            ),
+            format!("use --duration {limit} or less"),
+        );
+    }
+    Ok(())
+}
+
+fn check_load(case: &Case, ranks: &[u32], limits: &ServerLimits) -> Result<(), Refusal> {
+    let own = || {
+        ranks
+            .iter()
+            .filter_map(|r| case.ranks.get(*r as usize))
+            .map(|rank| &rank.load)
+    };
+    let buffers = case.test.size_bytes().saturating_mul(BUFFERED_MESSAGES);
+    let window = case.test.window().saturating_mul(WINDOW_ENTRY_BYTES);
+    let raw = case.raw_samples_max.saturating_mul(RAW_SAMPLE_BYTES);
+    let load = own()
+        .map(|load| load.memory_bytes.max(load.touch_bytes))
+        .max()
+        .unwrap_or(0);
+    let asked = buffers
+        .saturating_add(window)
+        .saturating_add(raw)
+        .saturating_add(load);
+    if asked > limits.memory_bytes_max {
+        let limit = format_size(limits.memory_bytes_max);
+        return refuse(
+            format!(
+                "{} of memory are above this server's limit of {limit}",
+                format_size(asked)
+            ),
+            "use a smaller window, fewer raw samples or less load",
+        );
+    }
+    let threads = own()
+        .map(|load| load.cpu_threads.saturating_add(load.log_threads))
+        .max()
+        .unwrap_or(0);
+    if threads > limits.load_threads_max {
+        let limit = limits.load_threads_max;
+        return refuse(
+            format!("{threads} threads of load are above this server's limit of {limit}"),
+            "use fewer threads of load",
+        );
+    }
+    Ok(())
+}
+
+fn check_rate(case: &Case, limits: &ServerLimits) -> Result<(), Refusal> {
+    let Some(limit) = limits.rate_bytes_per_s_max else {
+        return Ok(());
+    };
+    let paced = match &case.test {
+        Test::AmBw(stream) | Test::AmBibw(stream) => stream.pace_msg_per_s,
+        _ => None,
+    };
+    let asked = paced.map(|rate| rate.saturating_mul(case.test.size_bytes()));
+    if asked.is_some_and(|rate| rate <= limit) {
+        return Ok(());
+    }
+    refuse(
+        format!(
+            "this server accepts only streams paced at {}/s or less",
+            format_size(limit)
+        ),
+        format!("use am_bw with --pace {}", limit / case.test.size_bytes().max(1)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case() -> Case {
+        let case = serde_json::json!({
+            "test": "am_bw", "size_bytes": 1024, "layout": "short", "window_msgs": 64, "transport": "tcp",
+            "group": "hosts", "ranks": [{"role": "source"}, {"role": "sink"}],
+            "stop": {"by": "duration", "duration_ns": 1_000_000_000u64},
+            "warmup_iterations": 0, "warmup_ns_max": 0, "idle": "yield",
+        });
+        serde_json::from_value(case).unwrap()
+    }
+
+    #[test]
+    fn an_ordinary_case_is_accepted() {
+        assert_eq!(check(&case(), &[1], &ServerLimits::default()), Ok(()));
+    }
+
+    #[test]
+    fn each_limit_is_named() {
+        let refusal = |limits: ServerLimits| check(&case(), &[1], &limits).unwrap_err();
+        let of = |change: fn(&mut ServerLimits)| {
+            let mut limits = ServerLimits::default();
+            change(&mut limits);
+            refusal(limits)
+        };
+        assert!(of(|l| l.message_bytes_max = 1023).reason.contains("1023 B"));
+        assert!(of(|l| l.duration_ns_max = 999_000_000).reason.contains("999 ms"));
+        assert!(of(|l| l.memory_bytes_max = 4096).reason.contains("4 KiB"));
+        assert!(
+            of(|l| l.rate_bytes_per_s_max = Some(10_240))
+                .remedy
+                .ends_with("--pace 10")
+        );
+        assert!(of(|l| l.ranks_max = 0).reason.contains("ranks"));
+        assert_eq!(of(|l| l.ranks_max = 0).code, RefusalCode::Limit);
+    }
+
+    #[test]
+    fn load_and_overflow_are_counted() {
+        let mut heavy = case();
+        heavy.ranks[1].load.memory_bytes = u64::MAX;
+        assert!(check(&heavy, &[1], &ServerLimits::default()).is_err());
+        heavy.ranks[1].load = Default::default();
+        heavy.ranks[0].load.memory_bytes = u64::MAX;
+        assert_eq!(
+            check(&heavy, &[1], &ServerLimits::default()),
+            Ok(()),
+            "the client's load is its own"
+        );
+        heavy.ranks[1].load.cpu_threads = u32::MAX;
+        assert!(check(&heavy, &[1], &ServerLimits::default()).is_err());
+    }
+
+    #[test]
+    fn a_paced_stream_within_the_rate_is_accepted() {
+        let limits = ServerLimits {
+            rate_bytes_per_s_max: Some(10_240),
+            ..ServerLimits::default()
+        };
+        let mut paced = case();
+        if let Test::AmBw(stream) = &mut paced.test {
+            stream.pace_msg_per_s = Some(10);
+        }
+        assert_eq!(check(&paced, &[1], &limits), Ok(()));
+    }
+
+    #[test]
+    fn ranks_that_do_not_exist_are_refused() {
+        for ranks in [&[][..], &[2], &[1, 1], &[u32::MAX]] {
+            assert!(
+                check(&case(), ranks, &ServerLimits::default()).is_err(),
+                "{ranks:?}"
+            );
+        }
+        let local = Case {
+            group: GroupKind::Processes,
+            ..case()
+        };
+        assert!(check(&local, &[1], &ServerLimits::default()).is_err());
+    }
+}

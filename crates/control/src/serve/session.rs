@@ -1,0 +1,546 @@
+//! One client's session: its turn, its ranks in processes of their own, and messages between the two. It ends when the
+//! client leaves, dies or falls silent, or when the daemon stops; whatever it held is free soon after.
+
+use super::door::{Known, stopping};
+use super::slots::{SessionId, Turn};
+use super::{Shared, limits};
+use crate::launch::local::{Heard, RankSet};
+use crate::session::heart::{Beat, Heart};
+use crate::stop::StopLevel;
+use crate::wire::{Packet, ReceiveError, Receiver, Sender};
+use std::collections::BTreeSet;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+use wirespeed_schema::case::{Case, Stop};
+use wirespeed_schema::message::{
+    CancelCause, OutcomeReport, RankMessage, Refusal, RefusalCode, SessionMessage,
+};
+use wirespeed_schema::units::format_ns;
+
+/// Messages of a client that may wait to be handled; then its reader waits.
+const BACKLOG_MESSAGES: usize = 64;
+
+/// How long the ranks of a client that is gone have to end.
+const ORPHAN_GRACE: Duration = Duration::from_secs(1);
+
+enum Event {
+    Client(SessionMessage),
+    ClientGone(String),
+    /// Of a process of generation `.0`.
+    Rank(u64, u32, Heard),
+    Turn(Turn),
+    Stop,
+}
+
+/// How far the end of a run has been forced.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Forced {
+    No,
+    Stopped,
+    Cancelled,
+    Killed,
+}
+
+struct Request {
+    run: u64,
+    ranks: Vec<u32>,
+    case: Box<Case>,
+    fresh: bool,
+}
+
+struct Active {
+    run: u64,
+    running: BTreeSet<u32>,
+    forced: Forced,
+    /// When the next degree of force is due.
+    until: Duration,
+}
+
+struct Session<'a> {
+    shared: &'a Shared,
+    id: SessionId,
+    client: SocketAddr,
+    local_address: IpAddr,
+    sender: Sender,
+    events: mpsc::Sender<Event>,
+    origin: Instant,
+    heart: Heart,
+    holds_slot: bool,
+    idle_since: Duration,
+    waiting: Option<Request>,
+    active: Option<Active>,
+    ranks: Option<RankSet>,
+    generation: u64,
+    /// No new case; the session ends with the active one.
+    leaving: bool,
+}
+
+/// Serve one client to the end of its session.
+pub(super) fn run(shared: &Arc<Shared>, id: SessionId, client: SocketAddr, known: Known) {
+    let (events, incoming) = mpsc::channel();
+    let waker = events.clone();
+    let _subscription = shared.stop.subscribe(move || {
+        let _ = waker.send(Event::Stop);
+    });
+    let (handled, backlog) = mpsc::sync_channel(BACKLOG_MESSAGES);
+    let reader = {
+        let (events, receiver) = (events.clone(), known.receiver);
+        let spawned = std::thread::Builder::new().name(format!("client {id} in"));
+        spawned.spawn(move || listen(receiver, &events, &handled))
+    };
+    let lease = shared.options.timing.lease;
+    let mut session = Session {
+        shared,
+        id,
+        client,
+        local_address: known.local_address,
+        sender: known.sender.clone(),
+        events,
+        origin: Instant::now(),
+        heart: Heart::new(lease, Duration::ZERO),
+        holds_slot: false,
+        idle_since: Duration::ZERO,
+        waiting: None,
+        active: None,
+        ranks: None,
+        generation: 0,
+        leaving: reader.is_err(),
+    };
+    while !session.is_over() {
+        let wait = session.due();
+        match incoming.recv_timeout(wait) {
+            Ok(event) => {
+                let of_client = matches!(event, Event::Client(_));
+                session.handle(event);
+                if of_client {
+                    // One more may come.
+                    let _ = backlog.try_recv();
+                }
+            }
+            // Nothing came; what is due is done above. The session holds a sender itself.
+            Err(_) => {}
+        }
+    }
+    drop(session);
+    let _ = known.sender.message(&SessionMessage::Bye);
+    known.sender.close();
+    drop((incoming, backlog));
+    if let Ok(reader) = reader {
+        let _ = reader.join();
+    }
+    shared.log(Some(client), "left");
+}
+
+/// The client's reader: sleeps in a read, and waits while too much is unhandled.
+fn listen(mut receiver: Receiver, events: &mpsc::Sender<Event>, handled: &mpsc::SyncSender<()>) {
+    loop {
+        let event = match receiver.receive::<SessionMessage>(None) {
+            Ok(Packet::Message(message)) => Event::Client(message),
+            Ok(Packet::Outcome(_)) => Event::ClientGone("it sent an outcome".into()),
+            Err(ReceiveError::TimedOut) => continue,
+            Err(error) => Event::ClientGone(error.to_string()),
+        };
+        let last = matches!(event, Event::ClientGone(_));
+        if (!last && handled.send(()).is_err()) || events.send(event).is_err() || last {
+            return;
+        }
+    }
+}
+
+impl Session<'_> {
+    fn now(&self) -> Duration {
+        self.origin.elapsed()
+    }
+
+    fn is_over(&self) -> bool {
+        self.leaving && self.active.is_none()
+    }
+
+    /// Do what is due; how long nothing will be.
+    fn due(&mut self) -> Duration {
+        let now = self.now();
+        let timing = self.shared.options.timing;
+        let others_wait = self.holds_slot && self.shared.slots.others_wait();
+        let silence = if others_wait { timing.lease } else { timing.silence };
+        self.heart.set_silence(silence);
+        let mut next = now + timing.lease;
+        match self.heart.poll(now) {
+            Beat::Silent if !self.leaving => self.client_gone("it fell silent"),
+            Beat::Ping => self.say(&SessionMessage::Ping),
+            Beat::Wait(until) => next = next.min(until),
+            Beat::Silent => {}
+        }
+        if others_wait && self.active.is_none() && now >= self.idle_since + timing.lease {
+            self.give_slot_back();
+        }
+        let silent = match &mut self.ranks {
+            Some(set) if self.active.is_some() => {
+                let (silent, beat) = set.tick(now);
+                next = beat.map_or(next, |beat| next.min(beat));
+                silent
+            }
+            _ => Vec::new(),
+        };
+        for rank in silent {
+            if let Some(set) = &mut self.ranks {
+                set.kill(rank);
+            }
+            self.rank_gone(rank, "it fell silent".into());
+        }
+        if self.active.as_ref().is_some_and(|active| now >= active.until) {
+            self.force_further();
+        }
+        if let Some(active) = &self.active {
+            next = next.min(active.until);
+        }
+        next.saturating_sub(self.now())
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Client(message) => self.client_says(message),
+            Event::ClientGone(why) => self.client_gone(&why),
+            Event::Rank(generation, rank, heard) if generation == self.generation => {
+                self.rank_says(rank, heard);
+            }
+            Event::Rank(..) => {}
+            Event::Turn(Turn::Yours) => {
+                self.holds_slot = true;
+                match self.waiting.take() {
+                    Some(request) => self.begin(request),
+                    None => self.give_slot_back(),
+                }
+            }
+            Event::Turn(Turn::Ahead { ahead, wait_ns_min }) => {
+                if self.waiting.is_some() {
+                    self.say(&SessionMessage::Queued { ahead, wait_ns_min });
+                }
+            }
+            Event::Stop => self.daemon_stops(),
+        }
+    }
+
+    fn client_says(&mut self, message: SessionMessage) {
+        self.heart.heard(self.now());
+        match message {
+            SessionMessage::Start {
+                run,
+                ranks,
+                case,
+                fresh,
+            } => self.ask(Request {
+                run,
+                ranks,
+                case,
+                fresh,
+            }),
+            SessionMessage::Rank { rank, message } => self.to_rank(rank, &message),
+            SessionMessage::Bye => self.client_gone("it said goodbye"),
+            SessionMessage::Ping => self.say(&SessionMessage::Pong),
+            _ => {}
+        }
+    }
+
+    /// The client asks for a case to be run.
+    fn ask(&mut self, request: Request) {
+        if self.active.is_some() || self.waiting.is_some() {
+            return self.client_gone("it sent a case out of turn");
+        }
+        if self.leaving || self.shared.stop.is_requested() {
+            return self.say(&SessionMessage::Refused(stopping()));
+        }
+        if let Err(refusal) = limits::check(&request.case, &request.ranks, &self.shared.options.limits) {
+            self.log(format!("refused {}: {}", request.case.label(), refusal.reason));
+            return self.say(&SessionMessage::Refused(refusal));
+        }
+        if self.holds_slot {
+            return self.begin(request);
+        }
+        self.waiting = Some(request);
+        let events = self.events.clone();
+        self.shared.slots.ask(self.id, move |turn| {
+            let _ = events.send(Event::Turn(turn));
+        });
+    }
+
+    /// It is the client's turn: its ranks get the case.
+    fn begin(&mut self, request: Request) {
+        let (run, now) = (request.run, self.now());
+        if let Err(refusal) = self.start_ranks(&request) {
+            self.log(format!("cannot run {}: {}", request.case.label(), refusal.reason));
+            self.idle_since = now;
+            return self.say(&SessionMessage::Refused(refusal));
+        }
+        let planned = match request.case.stop {
+            Stop::Duration { duration_ns } => Some(Duration::from_nanos(duration_ns)),
+            Stop::Iterations { .. } => None,
+        };
+        self.log(format!("runs {}", request.case.label()));
+        self.shared.slots.run_begins(self.id, planned);
+        let limit = Duration::from_nanos(self.shared.options.limits.duration_ns_max);
+        self.active = Some(Active {
+            run,
+            running: request.ranks.iter().copied().collect(),
+            forced: Forced::No,
+            until: now
+                .saturating_add(limit)
+                .saturating_add(self.shared.options.timing.start),
+        });
+        // First, so that the client knows of the run before its ranks speak.
+        self.say(&SessionMessage::Started { run });
+        let Some(set) = &mut self.ranks else {
+            return;
+        };
+        set.begin_run(self.shared.options.timing, now);
+        for &rank in &request.ranks {
+            set.send(
+                rank,
+                &RankMessage::Prepare {
+                    run,
+                    rank,
+                    case: request.case.clone(),
+                    bind_address: self.local_address,
+                },
+            );
+        }
+    }
+
+    fn start_ranks(&mut self, request: &Request) -> Result<(), Refusal> {
+        let serves = self.ranks.as_ref().is_some_and(|set| set.serves(&request.ranks));
+        if serves && !request.fresh {
+            return Ok(());
+        }
+        self.ranks = None;
+        self.generation += 1;
+        let (generation, events) = (self.generation, self.events.clone());
+        let hear = move |rank, heard| {
+            let _ = events.send(Event::Rank(generation, rank, heard));
+        };
+        let (options, stop) = (&self.shared.options, &self.shared.stop);
+        let now = self.now();
+        let started = RankSet::start(&options.program, &request.ranks, options.timing, stop, now, hear);
+        self.ranks = Some(started.map_err(|error| Refusal {
+            code: RefusalCode::Other,
+            reason: format!("the server cannot start its ranks: {error}"),
+            remedy: error.remedy(),
+        })?);
+        Ok(())
+    }
+
+    /// Pass on what a client may say to a rank.
+    fn to_rank(&mut self, rank: u32, message: &RankMessage) {
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        let run = match message {
+            RankMessage::Exchanged { run, .. }
+            | RankMessage::Released { run, .. }
+            | RankMessage::StopRequest { run }
+            | RankMessage::Cancel { run, .. } => *run,
+            _ => return,
+        };
+        if run != active.run || !active.running.contains(&rank) {
+            return;
+        }
+        if matches!(message, RankMessage::Cancel { .. }) && active.forced < Forced::Cancelled {
+            active.forced = Forced::Cancelled;
+            active.until = self.origin.elapsed() + self.shared.options.timing.grace;
+        }
+        if let Some(set) = &self.ranks {
+            set.send(rank, message);
+        }
+    }
+
+    fn rank_says(&mut self, rank: u32, heard: Heard) {
+        let now = self.now();
+        if let Some(set) = &mut self.ranks {
+            set.heard(rank, now);
+        }
+        match heard {
+            Heard::Message(RankMessage::Pong | RankMessage::Hello(_) | RankMessage::Unknown) => {}
+            Heard::Message(message) => {
+                let last = matches!(message, RankMessage::Failed { .. });
+                self.say(&SessionMessage::Rank { rank, message });
+                if last {
+                    self.rank_ended(rank);
+                }
+            }
+            Heard::Outcome(report) if report.rank == rank => {
+                self.send_outcome(&report);
+                self.rank_ended(rank);
+            }
+            Heard::Outcome(_) => self.rank_gone(rank, "it reported for another rank".into()),
+            Heard::Closed(why) => {
+                let reason = match &mut self.ranks {
+                    Some(set) => set.reason_of_end(rank, &why),
+                    None => why,
+                };
+                self.rank_gone(rank, reason);
+            }
+        }
+    }
+
+    fn send_outcome(&mut self, report: &OutcomeReport) {
+        if self.sender.outcome(report).is_err() {
+            self.client_gone("it does not take its outcome");
+        }
+    }
+
+    fn rank_gone(&mut self, rank: u32, reason: String) {
+        let running = self
+            .active
+            .as_ref()
+            .is_some_and(|active| active.running.contains(&rank));
+        if running {
+            self.log(format!("rank {rank} went away: {reason}"));
+            let message = RankMessage::Gone { reason };
+            self.say(&SessionMessage::Rank { rank, message });
+            self.rank_ended(rank);
+        }
+    }
+
+    fn rank_ended(&mut self, rank: u32) {
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        active.running.remove(&rank);
+        if !active.running.is_empty() {
+            return;
+        }
+        let run = active.run;
+        self.active = None;
+        self.idle_since = self.now();
+        let overlapping_sessions = self.shared.slots.run_ends(self.id);
+        self.say(&SessionMessage::Done {
+            run,
+            overlapping_sessions,
+        });
+    }
+
+    fn client_gone(&mut self, why: &str) {
+        if self.leaving && self.active.as_ref().is_none_or(|a| a.forced >= Forced::Cancelled) {
+            return;
+        }
+        self.log(format!("ends: {why}"));
+        self.leaving = true;
+        self.waiting = None;
+        self.cancel(
+            CancelCause::PeerLost,
+            ORPHAN_GRACE.min(self.shared.options.timing.grace),
+        );
+    }
+
+    /// The daemon is asked to stop: in order at first, at once the second time.
+    fn daemon_stops(&mut self) {
+        let at_once = self.shared.stop.level() == StopLevel::Immediate;
+        if at_once {
+            self.cancel(CancelCause::Interrupted, self.shared.options.timing.grace);
+        }
+        if std::mem::replace(&mut self.leaving, true) {
+            return;
+        }
+        let word = match (self.waiting.take(), &self.active) {
+            (Some(_), _) => SessionMessage::Refused(stopping()),
+            _ => SessionMessage::Stopping(stopping()),
+        };
+        self.say(&word);
+        if !at_once {
+            self.stop_in_order();
+        }
+    }
+
+    /// The next degree of force on a run that does not end.
+    fn force_further(&mut self) {
+        match self.active.as_ref().map(|active| active.forced) {
+            Some(Forced::No) => {
+                let limit = format_ns(self.shared.options.limits.duration_ns_max as f64);
+                self.say(&SessionMessage::Stopping(Refusal {
+                    code: RefusalCode::Limit,
+                    reason: format!("the run took longer than this server's limit of {limit}"),
+                    remedy: "use --duration, or fewer iterations".into(),
+                }));
+                self.stop_in_order();
+            }
+            Some(Forced::Stopped) => self.cancel(CancelCause::Interrupted, self.shared.options.timing.grace),
+            Some(Forced::Cancelled) => self.kill(),
+            Some(Forced::Killed) | None => {}
+        }
+    }
+
+    fn stop_in_order(&mut self) {
+        let until = self.now() + self.shared.options.timing.orderly;
+        let Some(active) = self
+            .active
+            .as_mut()
+            .filter(|active| active.forced < Forced::Stopped)
+        else {
+            return;
+        };
+        active.forced = Forced::Stopped;
+        active.until = until;
+        let message = RankMessage::StopRequest { run: active.run };
+        if let Some(set) = &self.ranks {
+            active.running.iter().for_each(|rank| set.send(*rank, &message));
+        }
+    }
+
+    fn cancel(&mut self, cause: CancelCause, grace: Duration) {
+        let until = self.now() + grace;
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        if active.forced >= Forced::Cancelled {
+            // A client that leaves after its cancel shortens the time.
+            active.until = active.until.min(until);
+            return;
+        }
+        active.forced = Forced::Cancelled;
+        active.until = until;
+        let message = RankMessage::Cancel {
+            run: active.run,
+            cause,
+        };
+        if let Some(set) = &self.ranks {
+            active.running.iter().for_each(|rank| set.send(*rank, &message));
+        }
+    }
+
+    fn kill(&mut self) {
+        let Some(active) = &mut self.active else {
+            return;
+        };
+        active.forced = Forced::Killed;
+        for rank in active.running.clone() {
+            if let Some(set) = &mut self.ranks {
+                set.kill(rank);
+            }
+            self.rank_gone(rank, "it did not end after it was cancelled".into());
+        }
+    }
+
+    fn give_slot_back(&mut self) {
+        self.holds_slot = false;
+        self.shared.slots.release(self.id);
+    }
+
+    fn say(&mut self, message: &SessionMessage) {
+        // A client that is gone is noticed by its reader; one that does not read is cut off here.
+        if self.sender.message(message).is_err() {
+            self.sender.close();
+        }
+    }
+
+    fn log(&self, text: String) {
+        self.shared.log(Some(self.client), text);
+    }
+}
+
+impl Drop for Session<'_> {
+    fn drop(&mut self) {
+        // Processes first: the next client must not be measured beside them.
+        self.ranks = None;
+        self.shared.slots.release(self.id);
+    }
+}

@@ -1,0 +1,459 @@
+//! One run of a group, as its coordinator sees it: rounds, interval reports, orderly stop, cancel, and the end of every
+//! rank. Whatever happens, the run ends in bounded time with what every rank could still deliver.
+
+use super::Timing;
+use super::meeting::{Brought, Complete, Meeting};
+use std::time::Duration;
+use wirespeed_schema::message::{CancelCause, FailureClass, OutcomeReport, RankMessage};
+use wirespeed_schema::outcome::{Interval, Outcome, StopReason};
+
+/// What the coordinator is to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Say this to a rank.
+    Send {
+        /// The rank.
+        rank: u32,
+        /// What.
+        message: RankMessage,
+    },
+    /// A rank reports a slice of time.
+    Interval {
+        /// The rank.
+        rank: u32,
+        /// The slice.
+        interval: Interval,
+    },
+    /// The ranks have passed their first barrier: set-up is over.
+    FirstBarrier,
+    /// A rank is given up: end its process.
+    Abandon {
+        /// The rank.
+        rank: u32,
+    },
+}
+
+/// Why a run failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What kind.
+    pub class: FailureClass,
+    /// One line of cause.
+    pub message: String,
+    /// One line of remedy, where one is known.
+    pub remedy: Option<String>,
+}
+
+impl Failure {
+    /// A failure without a remedy.
+    pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
+        Failure {
+            class,
+            message: message.into(),
+            remedy: None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Running,
+    Stopping { until: Duration },
+    Cancelled { until: Duration },
+}
+
+/// The run. Feed it; perform the actions; until [`GroupMachine::is_over`].
+#[derive(Debug)]
+pub struct GroupMachine {
+    run: u64,
+    timing: Timing,
+    phase: Phase,
+    meeting: Meeting,
+    setup_done: bool,
+    ended: Vec<bool>,
+    outcomes: Vec<Option<Outcome>>,
+    causes: Vec<Failure>,
+    consequences: Vec<Failure>,
+    actions: Vec<Action>,
+}
+
+impl GroupMachine {
+    /// Run number `run` of `size` ranks, all of which have been told to prepare.
+    pub fn new(run: u64, size: usize, timing: Timing) -> Self {
+        GroupMachine {
+            run,
+            timing,
+            phase: Phase::Running,
+            meeting: Meeting::new(size),
+            setup_done: false,
+            ended: vec![false; size],
+            outcomes: vec![None; size],
+            causes: Vec::new(),
+            consequences: Vec::new(),
+            actions: Vec::new(),
+        }
+    }
+
+    /// What to do since the last call.
+    pub fn take_actions(&mut self) -> Vec<Action> {
+        std::mem::take(&mut self.actions)
+    }
+
+    /// Every rank has ended, one way or the other.
+    pub fn is_over(&self) -> bool {
+        self.ended.iter().all(|e| *e)
+    }
+
+    /// Whether `rank` has ended.
+    pub fn has_ended(&self, rank: u32) -> bool {
+        self.ended.get(rank as usize).copied().unwrap_or(true)
+    }
+
+    /// When [`GroupMachine::tick`] is due.
+    pub fn next_deadline(&self) -> Option<Duration> {
+        match self.phase {
+            Phase::Running => None,
+            Phase::Stopping { until } | Phase::Cancelled { until } => Some(until),
+        }
+    }
+
+    /// What every rank saw, and why the run failed if it did: the first cause, else the first consequence.
+    pub fn finish(self) -> (Vec<Option<Outcome>>, Option<Failure>) {
+        let failure = self.causes.into_iter().chain(self.consequences).next();
+        (self.outcomes, failure)
+    }
+
+    /// A rank says something.
+    pub fn message(&mut self, now: Duration, rank: u32, message: RankMessage) {
+        if self.has_ended(rank) {
+            return;
+        }
+        match message {
+            RankMessage::Exchange { run, round, blob } if run == self.run => {
+                self.arrive(now, rank, round, Brought::Blob(blob));
+            }
+            RankMessage::Barrier { run, round } if run == self.run => {
+                self.arrive(now, rank, round, Brought::Barrier);
+            }
+            RankMessage::Interval { run, interval } if run == self.run => {
+                self.actions.push(Action::Interval { rank, interval });
+            }
+            RankMessage::Failed { run, class, error } if run == self.run => {
+                let text = format!("rank {rank}: {}", super::clean(&error));
+                let failure = Failure::new(class, text);
+                if class == FailureClass::PeerLost {
+                    self.consequences.push(failure);
+                } else {
+                    self.causes.push(failure);
+                }
+                self.end(now, rank, true);
+            }
+            RankMessage::Gone { reason } => self.gone(now, rank, &reason),
+            // Of an earlier run, or of a later protocol.
+            _ => {}
+        }
+    }
+
+    /// A rank delivers its outcome.
+    pub fn outcome(&mut self, now: Duration, rank: u32, report: OutcomeReport) {
+        if self.has_ended(rank) || report.run != self.run {
+            return;
+        }
+        let outcome = report.outcome;
+        let error = outcome.error.as_ref().map(|e| super::clean(e));
+        if let Some(error) = &error {
+            let failure = Failure::new(FailureClass::Failed, format!("rank {rank}: {error}"));
+            if outcome.stop == StopReason::Failed {
+                self.causes.push(failure);
+            } else {
+                self.consequences.push(failure);
+            }
+        }
+        self.outcomes[rank as usize] = Some(outcome);
+        self.end(now, rank, error.is_some());
+    }
+
+    /// A rank's process or connection is gone, or it broke the protocol.
+    pub fn gone(&mut self, now: Duration, rank: u32, reason: &str) {
+        if self.has_ended(rank) {
+            return;
+        }
+        let text = format!("rank {rank} went away: {}", super::clean(reason));
+        self.causes.push(Failure::new(FailureClass::Failed, text));
+        self.end(now, rank, true);
+    }
+
+    /// The run has a failure that is not a rank's; it does not end by this alone.
+    pub fn note(&mut self, failure: Failure) {
+        self.causes.push(failure);
+    }
+
+    /// The user asks to stop: in order at first, at once the second time.
+    pub fn stop(&mut self, now: Duration) {
+        match self.phase {
+            Phase::Running => {
+                self.phase = Phase::Stopping {
+                    until: now + self.timing.orderly,
+                };
+                self.tell_all(&RankMessage::StopRequest { run: self.run });
+            }
+            Phase::Stopping { .. } => self.cancel(now, CancelCause::Interrupted),
+            Phase::Cancelled { .. } => {}
+        }
+    }
+
+    /// End the run at once.
+    pub fn cancel(&mut self, now: Duration, cause: CancelCause) {
+        if matches!(self.phase, Phase::Cancelled { .. }) {
+            return;
+        }
+        self.phase = Phase::Cancelled {
+            until: now + self.timing.grace,
+        };
+        self.tell_all(&RankMessage::Cancel { run: self.run, cause });
+    }
+
+    /// Time has passed.
+    pub fn tick(&mut self, now: Duration) {
+        match self.phase {
+            Phase::Stopping { until } if now >= until => self.cancel(now, CancelCause::Interrupted),
+            Phase::Cancelled { until } if now >= until => {
+                for rank in self.running() {
+                    let text = format!("rank {rank} did not end after it was cancelled");
+                    self.consequences.push(Failure::new(FailureClass::Failed, text));
+                    self.ended[rank as usize] = true;
+                    self.actions.push(Action::Abandon { rank });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn arrive(&mut self, now: Duration, rank: u32, round: u64, brought: Brought) {
+        let run = self.run;
+        match self.meeting.arrive(rank, round, brought) {
+            Ok(None) => self.check_waiting(now),
+            Ok(Some(Complete::Exchanged { round, blobs })) => {
+                self.tell_all(&RankMessage::Exchanged { run, round, blobs });
+            }
+            Ok(Some(Complete::Released { round })) => {
+                self.tell_all(&RankMessage::Released { run, round });
+                if !std::mem::replace(&mut self.setup_done, true) {
+                    self.actions.push(Action::FirstBarrier);
+                }
+            }
+            Err(error) => {
+                self.causes.push(Failure::new(
+                    FailureClass::Failed,
+                    format!("the ranks do not do the same: {error}"),
+                ));
+                self.cancel(now, CancelCause::PeerLost);
+            }
+        }
+    }
+
+    fn end(&mut self, now: Duration, rank: u32, failed: bool) {
+        self.ended[rank as usize] = true;
+        if failed {
+            self.cancel(now, CancelCause::PeerLost);
+        } else {
+            self.check_waiting(now);
+        }
+    }
+
+    /// A round that waits for a rank that has ended will never complete.
+    fn check_waiting(&mut self, now: Duration) {
+        if self.meeting.is_waiting() && self.ended.iter().any(|e| *e) && !self.is_over() {
+            let text = "a rank ended while others wait for it";
+            self.consequences.push(Failure::new(FailureClass::Failed, text));
+            self.cancel(now, CancelCause::PeerLost);
+        }
+    }
+
+    fn running(&self) -> Vec<u32> {
+        let ranks = self.ended.iter().zip(0u32..);
+        ranks
+            .filter(|(ended, _)| !**ended)
+            .map(|(_, rank)| rank)
+            .collect()
+    }
+
+    fn tell_all(&mut self, message: &RankMessage) {
+        for rank in self.running() {
+            self.actions.push(Action::Send {
+                rank,
+                message: message.clone(),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use wirespeed_schema::message::Blob;
+
+    const RUN: u64 = 3;
+
+    fn at(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn machine(size: usize) -> GroupMachine {
+        GroupMachine::new(RUN, size, Timing::default())
+    }
+
+    fn failed(class: FailureClass) -> RankMessage {
+        RankMessage::Failed {
+            run: RUN,
+            class,
+            error: "broken".into(),
+        }
+    }
+
+    fn cancels(actions: &[Action]) -> Vec<u32> {
+        let mut ranks = Vec::new();
+        for action in actions {
+            if let Action::Send {
+                rank,
+                message: RankMessage::Cancel { .. },
+            } = action
+            {
+                ranks.push(*rank);
+            }
+        }
+        ranks
+    }
+
+    #[test]
+    fn rounds_reach_every_rank() {
+        let mut group = machine(2);
+        for rank in [1, 0] {
+            let message = RankMessage::Exchange {
+                run: RUN,
+                round: 0,
+                blob: Blob(vec![rank as u8]),
+            };
+            group.message(at(0), rank, message);
+        }
+        let blobs = vec![Blob(vec![0]), Blob(vec![1])];
+        let expected = |rank| Action::Send {
+            rank,
+            message: RankMessage::Exchanged {
+                run: RUN,
+                round: 0,
+                blobs: blobs.clone(),
+            },
+        };
+        assert_eq!(group.take_actions(), [expected(0), expected(1)]);
+        for rank in [0, 1] {
+            group.message(at(0), rank, RankMessage::Barrier { run: RUN, round: 1 });
+        }
+        assert_eq!(group.take_actions().last(), Some(&Action::FirstBarrier));
+    }
+
+    #[test]
+    fn a_killed_rank_cancels_the_others_and_is_the_cause() {
+        let mut group = machine(3);
+        group.message(at(0), 0, failed(FailureClass::PeerLost));
+        group.gone(at(1), 1, "killed by signal 9");
+        assert_eq!(cancels(&group.take_actions()), [1, 2]);
+        group.message(at(2), 2, failed(FailureClass::PeerLost));
+        assert!(group.is_over());
+        let (_, failure) = group.finish();
+        assert_eq!(failure.unwrap().message, "rank 1 went away: killed by signal 9");
+    }
+
+    #[test]
+    fn stop_then_cancel_then_abandon() {
+        let mut group = machine(1);
+        group.stop(at(0));
+        assert_eq!(
+            group.take_actions(),
+            [Action::Send {
+                rank: 0,
+                message: RankMessage::StopRequest { run: RUN }
+            }]
+        );
+        assert_eq!(group.next_deadline(), Some(at(2000)));
+        group.tick(at(1999));
+        assert!(group.take_actions().is_empty());
+        group.tick(at(2000));
+        assert_eq!(cancels(&group.take_actions()), [0]);
+        group.tick(at(4000));
+        assert_eq!(group.take_actions(), [Action::Abandon { rank: 0 }]);
+        assert!(group.is_over());
+    }
+
+    #[test]
+    fn a_second_stop_cancels_at_once() {
+        let mut group = machine(1);
+        group.stop(at(0));
+        group.stop(at(1));
+        assert_eq!(cancels(&group.take_actions()), [0]);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_rank_that_ended() {
+        let mut group = machine(2);
+        group.message(at(0), 0, RankMessage::Barrier { run: RUN, round: 0 });
+        group.message(at(0), 1, failed(FailureClass::Unsupported));
+        assert_eq!(cancels(&group.take_actions()), [0]);
+        group.message(at(0), 0, failed(FailureClass::PeerLost));
+        let (_, failure) = group.finish();
+        assert_eq!(failure.unwrap().class, FailureClass::Unsupported);
+    }
+
+    #[test]
+    fn messages_of_another_run_change_nothing() {
+        let mut group = machine(1);
+        group.message(
+            at(0),
+            0,
+            RankMessage::Barrier {
+                run: RUN - 1,
+                round: 9,
+            },
+        );
+        group.message(at(0), 7, RankMessage::Barrier { run: RUN, round: 0 });
+        group.message(at(0), 0, RankMessage::Unknown);
+        assert!(group.take_actions().is_empty() && !group.is_over());
+    }
+
+    fn any_message() -> impl Strategy<Value = RankMessage> {
+        prop_oneof![
+            (0u64..3).prop_map(|round| RankMessage::Barrier { run: RUN, round }),
+            (0u64..3).prop_map(|round| RankMessage::Exchange {
+                run: RUN,
+                round,
+                blob: Blob::default()
+            }),
+            Just(failed(FailureClass::Failed)),
+            Just(failed(FailureClass::PeerLost)),
+            Just(RankMessage::Gone { reason: "x".into() }),
+            Just(RankMessage::Unknown),
+        ]
+    }
+
+    proptest! {
+        /// Whatever the ranks say, a stop ends the run within the stated time, and nothing is sent to an ended rank.
+        #[test]
+        fn every_run_ends(events in prop::collection::vec((0u32..4, any_message()), 0..30)) {
+            let mut group = machine(4);
+            let timing = Timing::default();
+            for (rank, message) in events {
+                group.message(at(1), rank, message);
+                for action in group.take_actions() {
+                    if let Action::Send { rank, .. } = action {
+                        prop_assert!(rank < 4);
+                    }
+                }
+            }
+            group.stop(at(2));
+            group.tick(at(2) + timing.orderly);
+            group.tick(at(2) + timing.orderly + timing.grace);
+            prop_assert!(group.is_over());
+        }
+    }
+}

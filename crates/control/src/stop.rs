@@ -1,0 +1,135 @@
+//! The user's wish to stop: asked once it means "in order", twice "at once". Whoever waits is woken, nobody polls.
+
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+type Waker = Box<dyn Fn() + Send>;
+
+/// How urgent the wish is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StopLevel {
+    /// Nobody asked.
+    None,
+    /// In order: sources mark their last message, results are whole.
+    Orderly,
+    /// At once.
+    Immediate,
+}
+
+#[derive(Default)]
+struct Inner {
+    level: AtomicU8,
+    next_id: AtomicU64,
+    wakers: Mutex<Vec<(u64, Waker)>>,
+}
+
+/// Shared between whoever catches Ctrl-C and whoever runs a group or a server.
+#[derive(Clone, Default)]
+pub struct StopFlag(Arc<Inner>);
+
+/// Wakes its owner until dropped.
+pub struct Subscription {
+    flag: StopFlag,
+    id: u64,
+}
+
+impl StopFlag {
+    /// A flag that nobody asked yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Ask to stop; each further call raises the level. Not for signal handlers: see [`StopFlag::on_signals`].
+    pub fn request(&self) {
+        let raise = |level: u8| Some(level.saturating_add(1).min(2));
+        let _ = self
+            .0
+            .level
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, raise);
+        for (_, waker) in self
+            .0
+            .wakers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+        {
+            waker();
+        }
+    }
+
+    /// What was asked.
+    pub fn level(&self) -> StopLevel {
+        match self.0.level.load(Ordering::Acquire) {
+            0 => StopLevel::None,
+            1 => StopLevel::Orderly,
+            _ => StopLevel::Immediate,
+        }
+    }
+
+    /// Whether anything was asked.
+    pub fn is_requested(&self) -> bool {
+        self.level() > StopLevel::None
+    }
+
+    /// Have `waker` called at every request; at once when there was one. It must not block.
+    pub fn subscribe(&self, waker: impl Fn() + Send + 'static) -> Subscription {
+        let id = self.0.next_id.fetch_add(1, Ordering::Relaxed);
+        let mut wakers = self.0.wakers.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_requested() {
+            waker();
+        }
+        wakers.push((id, Box::new(waker)));
+        Subscription {
+            flag: self.clone(),
+            id,
+        }
+    }
+
+    /// Ask at every SIGINT and SIGTERM of this process, through a thread that sleeps in a read. Call it once.
+    pub fn on_signals(&self) -> io::Result<()> {
+        let (mut reader, writer) = UnixStream::pair()?;
+        for signal in [libc::SIGINT, libc::SIGTERM] {
+            signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
+        }
+        let flag = self.clone();
+        std::thread::Builder::new()
+            .name("signals".into())
+            .spawn(move || {
+                let mut byte = [0u8; 1];
+                while matches!(reader.read(&mut byte), Ok(1)) {
+                    flag.request();
+                }
+            })
+            .map(drop)
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let mut wakers = self.flag.0.wakers.lock().unwrap_or_else(PoisonError::into_inner);
+        wakers.retain(|(id, _)| *id != self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn levels_rise_and_subscribers_wake() {
+        let flag = StopFlag::new();
+        let (tx, rx) = mpsc::channel();
+        let subscription = flag.subscribe(move || tx.send(()).unwrap());
+        assert_eq!(flag.level(), StopLevel::None);
+        flag.request();
+        assert_eq!((flag.level(), rx.try_recv()), (StopLevel::Orderly, Ok(())));
+        drop(subscription);
+        flag.request();
+        flag.request();
+        assert_eq!(flag.level(), StopLevel::Immediate);
+        assert!(rx.try_recv().is_err());
+    }
+}

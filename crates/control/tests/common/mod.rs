@@ -1,0 +1,212 @@
+//! A transport that only meets: ranks exchange, wait at barriers, and behave as the case's options tell them.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use std::time::{Duration, Instant};
+use wirespeed::measure::MeasureError;
+use wirespeed::transport::cancel::CancelReason;
+use wirespeed::transport::registry::{Entry, Report};
+use wirespeed::transport::{Availability, Limits, SizeLimit, Support};
+use wirespeed::{Bootstrap, Registry};
+use wirespeed_control::RankProgram;
+use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
+use wirespeed_schema::outcome::{Count, Interval, Outcome, StopReason};
+use wirespeed_schema::test::{Layout, PingPong, Test};
+
+/// Set in the environment of processes that are ranks.
+pub const RANK_VARIABLE: &str = "WIRESPEED_TEST_RANK";
+
+/// The test binary itself, told to run only its `rank_entry` test.
+pub fn program() -> RankProgram {
+    RankProgram {
+        path: std::env::current_exe().unwrap(),
+        arguments: ["rank_entry", "--exact", "--nocapture", "--test-threads=1"]
+            .map(Into::into)
+            .to_vec(),
+        environment: vec![(RANK_VARIABLE.into(), "1".into())],
+    }
+}
+
+/// To be called by a test named `rank_entry` in every test binary that starts ranks.
+pub fn rank_entry() {
+    if std::env::var_os(RANK_VARIABLE).is_some() {
+        std::process::exit(wirespeed_control::agent::run_stdio_agent(&registry()).into());
+    }
+}
+
+/// Only the fake transport.
+pub fn registry() -> Registry {
+    let refuse = Support::Lacks("the fake only meets");
+    Registry::empty().with(Entry {
+        name: "fake",
+        summary: "meets and behaves as told",
+        options: &[],
+        messages: Support::Native(run),
+        tagged: refuse,
+        one_sided: refuse,
+        probe: || Availability::Ready,
+        check: |case| match case.options.get("check").map(String::as_str) {
+            Some("usage") => Err(MeasureError::Usage("told to refuse".into())),
+            _ => Ok(()),
+        },
+        limits: |_| {
+            Ok(Limits {
+                messages: [SizeLimit::UpTo(1 << 20); 3],
+                put: [SizeLimit::Lacks("fake"); 3],
+                get: [SizeLimit::Lacks("fake"); 3],
+                tagged: SizeLimit::Lacks("fake"),
+                groups: &[GroupKind::Threads, GroupKind::Processes, GroupKind::Hosts],
+                ranks_max: 64,
+            })
+        },
+    })
+}
+
+/// A case of `size` ranks. `options`: `all=BEHAVIOUR` or `N=BEHAVIOUR` for rank N.
+pub fn case(size: u32, options: &[(&str, &str)]) -> Case {
+    let ranks = (0..size).map(|n| RankSpec {
+        role: if n == 0 { Role::Source } else { Role::Sink },
+        peer: None,
+        cpu: None,
+        load: Default::default(),
+    });
+    Case {
+        test: Test::AmLat(PingPong {
+            size_bytes: 8,
+            layout: Layout::Short,
+        }),
+        transport: "fake".into(),
+        options: options
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+            .collect(),
+        group: GroupKind::Processes,
+        ranks: ranks.collect(),
+        stop: Stop::Iterations { count: 1 },
+        warmup_iterations: 0,
+        warmup_ns_max: 0,
+        check: false,
+        report_interval_ns: 0,
+        raw_samples_max: 0,
+        idle: IdlePolicy::Yield,
+    }
+}
+
+fn run(case: &Case, bootstrap: &dyn Bootstrap, report: Report) -> Result<Outcome, MeasureError> {
+    let rank = bootstrap.rank();
+    let own = case
+        .options
+        .get(&rank.to_string())
+        .or_else(|| case.options.get("all"));
+    let behaviour = own.map_or("normal", String::as_str);
+    for round in 0..3u8 {
+        let blobs = bootstrap.exchange(&[rank as u8, round])?;
+        for (other, blob) in blobs.iter().enumerate() {
+            assert_eq!(blob, &[other as u8, round]);
+        }
+        bootstrap.barrier(&mut || ())?;
+    }
+    report(&interval(u64::from(rank)));
+    let mut outcome = outcome(rank, case.ranks[rank as usize].role);
+    outcome
+        .transport_facts
+        .insert("bind".into(), bootstrap.bind_address().to_string());
+    outcome
+        .transport_facts
+        .insert("pid".into(), std::process::id().to_string());
+    let cancel = bootstrap.cancel();
+    match behaviour {
+        "normal" => bootstrap.barrier(&mut || ())?,
+        "fail" => return Err(MeasureError::System("told to fail".into())),
+        "panic" => panic!("told to panic"),
+        "leave" => {}
+        "stubborn" => loop {
+            std::thread::sleep(Duration::from_secs(1));
+        },
+        "die" => std::process::abort(),
+        // Runs until asked to stop, or until cancelled.
+        "run" => {
+            let started = Instant::now();
+            while !cancel.stop_requested() && cancel.reason().is_none() {
+                std::thread::sleep(Duration::from_millis(1));
+                assert!(started.elapsed() < Duration::from_secs(60), "nobody stopped it");
+            }
+            outcome.stop = StopReason::Interrupted;
+            if cancel.reason() == Some(CancelReason::PeerLost) {
+                outcome.stop = StopReason::PeerLost;
+                outcome.error = Some("cancelled".into());
+            }
+        }
+        // Does not listen to requests, only to a cancel.
+        "deaf" => {
+            while cancel.reason().is_none() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            outcome.stop = StopReason::Interrupted;
+        }
+        "short" => std::thread::sleep(Duration::from_millis(300)),
+        other => return Err(MeasureError::Usage(format!("no behaviour {other:?}"))),
+    }
+    Ok(outcome)
+}
+
+fn interval(number: u64) -> Interval {
+    Interval {
+        start_ns: number,
+        duration_ns: 1,
+        sent: Count::default(),
+        received: Count::default(),
+        p50_ns: None,
+        max_ns: None,
+    }
+}
+
+fn outcome(rank: u32, role: Role) -> Outcome {
+    Outcome {
+        rank,
+        role,
+        stop: StopReason::Completed,
+        elapsed_ns: 1,
+        sent: Count::default(),
+        received: Count::default(),
+        faults: Default::default(),
+        warmup_operations: 0,
+        first_operation_ns: None,
+        samples: Vec::new(),
+        intervals: Vec::new(),
+        clock: Default::default(),
+        floor: None,
+        cpu: None,
+        idle: IdlePolicy::Yield,
+        disturbance: Default::default(),
+        noise: None,
+        load_done: Default::default(),
+        transport_facts: Default::default(),
+        host: Default::default(),
+        error: None,
+    }
+}
+
+/// Fail the test, and the process, when it takes longer than any sane run.
+pub fn deadline(seconds: u64) -> Deadline {
+    let (done, waiting) = std::sync::mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        let timeout = Err(std::sync::mpsc::RecvTimeoutError::Timeout);
+        if waiting.recv_timeout(Duration::from_secs(seconds)) == timeout {
+            eprintln!("the test hangs");
+            std::process::exit(101);
+        }
+    });
+    Deadline(done)
+}
+
+/// Ends the deadline when dropped.
+pub struct Deadline(#[allow(dead_code, reason = "its drop is its use")] std::sync::mpsc::Sender<()>);
+
+/// Wait until `condition` holds.
+pub fn eventually(what: &str, condition: impl Fn() -> bool) {
+    let until = Instant::now() + Duration::from_secs(20);
+    while !condition() {
+        assert!(Instant::now() < until, "{what} did not happen");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

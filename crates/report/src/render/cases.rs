@@ -1,0 +1,198 @@
+//! Rows of the human table: which columns each kind of test has and what stands in them.
+
+use super::figures::{duration, duration_interval, percent, rate, rate_interval};
+use super::grid::{Column, number, text};
+use super::style::clean;
+use wirespeed_schema::Test;
+use wirespeed_schema::case::GroupKind;
+use wirespeed_schema::run::{CaseResult, CaseStatus, Metric};
+use wirespeed_schema::units::format_size;
+
+/// Kinds of test that share columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    RoundTrip,
+    Completion,
+    Rate,
+}
+
+impl Kind {
+    pub const ALL: [Kind; 3] = [Kind::RoundTrip, Kind::Completion, Kind::Rate];
+
+    pub fn of(test: &Test) -> Kind {
+        match test {
+            Test::Get(_) | Test::Fadd(_) | Test::Swap(_) | Test::Cswap(_) => Kind::Completion,
+            _ if test.is_round_trip() => Kind::RoundTrip,
+            _ => Kind::Rate,
+        }
+    }
+
+    /// Heading above the table.
+    pub fn title(self) -> &'static str {
+        match self {
+            Kind::RoundTrip => "Round trips (one-way = RTT/2, derived)",
+            Kind::Completion => "Operations completed at the origin",
+            Kind::Rate => "Rates (messages delivered, over the sender's time to the last acknowledgement)",
+        }
+    }
+
+    /// Tag of the headline figure.
+    pub fn headline(self) -> &'static str {
+        match self {
+            Kind::RoundTrip => "rtt_p50_ns",
+            Kind::Completion => "completion_p50_ns",
+            Kind::Rate => "rate_msg_per_s",
+        }
+    }
+}
+
+/// Columns of every kind's table: first what was measured.
+pub(crate) fn columns(kind: Kind) -> Vec<Column> {
+    let mut columns = vec![
+        text("transport", 0),
+        text("test", 0),
+        text("layout", 3),
+        number("size", 0),
+        number("window", 2),
+        text("group", 7),
+        number("ranks", 6),
+        text("options", 5),
+    ];
+    columns.extend(match kind {
+        Kind::RoundTrip => vec![
+            number("RTT p50", 0),
+            text("interval", 3),
+            number("one-way p50", 4),
+            number("p90", 6),
+            number("p99", 1),
+            number("p99.9", 3),
+            number("p99.99", 5),
+            number("max", 2),
+        ],
+        Kind::Completion => vec![
+            number("p50", 0),
+            text("interval", 3),
+            number("p90", 6),
+            number("p99", 1),
+            number("p99.9", 3),
+            number("max", 2),
+            number("rate", 4),
+        ],
+        Kind::Rate => vec![
+            number("rate", 0),
+            text("interval", 3),
+            number("bandwidth", 0),
+            number("ack p50", 4),
+            number("ack p99", 5),
+            number("loss", 1),
+            number("cpu/msg", 6),
+        ],
+    });
+    columns.extend([number("runs", 3), text("status", 0)]);
+    columns
+}
+
+/// The row of one measured case, in the order of [`columns`].
+pub(crate) fn row(result: &CaseResult, kind: Kind) -> Vec<String> {
+    let case = &result.case;
+    let group = match case.group {
+        GroupKind::Threads => "threads",
+        GroupKind::Processes => "processes",
+        GroupKind::Hosts => "hosts",
+    };
+    let mut row = vec![
+        clean(&case.transport),
+        case.test.name().to_owned(),
+        case.test
+            .layout()
+            .map(|layout| layout.name().to_owned())
+            .unwrap_or_default(),
+        format_size(case.test.size_bytes()),
+        if case.test.window() > 1 {
+            case.test.window().to_string()
+        } else {
+            String::new()
+        },
+        group.to_owned(),
+        if case.ranks.len() > 2 {
+            case.ranks.len().to_string()
+        } else {
+            String::new()
+        },
+        options(result),
+    ];
+    row.extend(figures(result, kind));
+    let runs = result.repetitions.len();
+    row.push(if runs > 1 { runs.to_string() } else { String::new() });
+    row.push(status(result.status).to_owned());
+    row
+}
+
+fn figures(result: &CaseResult, kind: Kind) -> Vec<String> {
+    let metric = |tag: &str| result.metrics.get(tag);
+    // A quantile that was withheld for lack of samples is a dash; the reason stands below the table.
+    let quantile = |tag: &str| match result.withheld.iter().any(|withheld| withheld.tag == tag) {
+        true => "–".to_owned(),
+        false => duration(metric(tag)),
+    };
+    match kind {
+        Kind::RoundTrip => vec![
+            quantile("rtt_p50_ns"),
+            duration_interval(metric("rtt_p50_ns")),
+            duration(metric("one_way_p50_ns")),
+            quantile("rtt_p90_ns"),
+            quantile("rtt_p99_ns"),
+            quantile("rtt_p999_ns"),
+            quantile("rtt_p9999_ns"),
+            duration(metric("rtt_max_ns")),
+        ],
+        Kind::Completion => vec![
+            quantile("completion_p50_ns"),
+            duration_interval(metric("completion_p50_ns")),
+            quantile("completion_p90_ns"),
+            quantile("completion_p99_ns"),
+            quantile("completion_p999_ns"),
+            duration(metric("completion_max_ns")),
+            rate(metric("rate_msg_per_s"), "op/s"),
+        ],
+        Kind::Rate => vec![
+            rate(metric("rate_msg_per_s"), "msg/s"),
+            rate_interval(metric("rate_msg_per_s"), "msg/s"),
+            rate(metric("bandwidth_bytes_per_s"), "B/s"),
+            quantile("ack_p50_ns"),
+            quantile("ack_p99_ns"),
+            ratio(metric("loss_ratio")),
+            duration(metric("cpu_ns_per_message")),
+        ],
+    }
+}
+
+/// A ratio in percent; nothing for nought, which would only fill a column.
+fn ratio(metric: Option<&Metric>) -> String {
+    metric
+        .map(|metric| metric.value.get())
+        .filter(|&value| value > 0.0)
+        .map(percent)
+        .unwrap_or_default()
+}
+
+fn options(result: &CaseResult) -> String {
+    let options: Vec<String> = result
+        .case
+        .options
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    clean(&options.join(" "))
+}
+
+/// The word for a status; nothing where all is well.
+pub(crate) fn status(status: CaseStatus) -> &'static str {
+    match status {
+        CaseStatus::Ok => "",
+        CaseStatus::Partial => "partial",
+        CaseStatus::Failed => "failed",
+        CaseStatus::Skipped => "skipped",
+        CaseStatus::WrongData => "WRONG DATA",
+    }
+}

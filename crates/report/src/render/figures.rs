@@ -1,0 +1,125 @@
+//! Figures as people read them: with unit and four significant digits, the interval in the same unit where it can be.
+
+use wirespeed_schema::run::Metric;
+use wirespeed_schema::units::{format_ns, format_rate, significant};
+
+/// `1.873 µs`.
+pub(crate) fn duration(metric: Option<&Metric>) -> String {
+    metric
+        .map(|metric| format_ns(metric.value.get()))
+        .unwrap_or_default()
+}
+
+/// `1.873 µs [1.868, 1.881]`; a range without a level (the spread of few runs) stands in braces: `{1.868 .. 1.881}`.
+pub(crate) fn duration_with_interval(metric: Option<&Metric>) -> String {
+    metric
+        .map(|metric| with_interval(metric, format_ns))
+        .unwrap_or_default()
+}
+
+/// `12.3 Mmsg/s [12.2, 12.5]`.
+pub(crate) fn rate_with_interval(metric: Option<&Metric>, unit: &str) -> String {
+    metric
+        .map(|metric| with_interval(metric, |value| format_rate(value, unit)))
+        .unwrap_or_default()
+}
+
+/// `12.3 Mmsg/s`.
+pub(crate) fn rate(metric: Option<&Metric>, unit: &str) -> String {
+    metric
+        .map(|metric| format_rate(metric.value.get(), unit))
+        .unwrap_or_default()
+}
+
+/// `0.3 %`.
+pub(crate) fn percent(ratio: f64) -> String {
+    format!("{} %", significant(ratio * 100.0, 2))
+}
+
+/// `1.2 M`: counts of samples.
+pub(crate) fn count(samples: u64) -> String {
+    format_rate(samples as f64, "").trim_end().to_owned()
+}
+
+fn with_interval(metric: &Metric, format: impl Fn(f64) -> String) -> String {
+    let (value, ends) = (format(metric.value.get()), interval(metric, format));
+    format!("{value} {ends}").trim_end().to_owned()
+}
+
+/// `[1.868, 1.881]`, or in braces without a level; in the figure's unit where both ends have it too. Empty without ends.
+fn interval(metric: &Metric, format: impl Fn(f64) -> String) -> String {
+    let (Some(lower), Some(upper)) = (metric.lower, metric.upper) else {
+        return String::new();
+    };
+    let value = format(metric.value.get());
+    let (lower, upper) = (format(lower.get()), format(upper.get()));
+    let split = |text: &str| {
+        text.split_once(' ')
+            .map(|(number, unit)| (number.to_owned(), unit.to_owned()))
+    };
+    let ends = match (split(&value), split(&lower), split(&upper)) {
+        (Some((_, unit)), Some((low, low_unit)), Some((high, high_unit)))
+            if low_unit == unit && high_unit == unit =>
+        {
+            (low, high)
+        }
+        _ => (lower, upper),
+    };
+    match metric.level {
+        Some(_) => format!("[{}, {}]", ends.0, ends.1),
+        None => format!("{{{} .. {}}}", ends.0, ends.1),
+    }
+}
+
+/// The interval of a duration alone.
+pub(crate) fn duration_interval(metric: Option<&Metric>) -> String {
+    metric
+        .map(|metric| interval(metric, format_ns))
+        .unwrap_or_default()
+}
+
+/// The interval of a rate alone.
+pub(crate) fn rate_interval(metric: Option<&Metric>, unit: &str) -> String {
+    metric
+        .map(|metric| interval(metric, |value| format_rate(value, unit)))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirespeed_schema::finite::Finite;
+
+    fn metric(value: f64, ends: Option<(f64, f64)>, level: Option<f64>) -> Metric {
+        Metric {
+            value: Finite::new(value).unwrap(),
+            lower: ends.map(|(lower, _)| Finite::new(lower).unwrap()),
+            upper: ends.map(|(_, upper)| Finite::new(upper).unwrap()),
+            level: level.map(|level| Finite::new(level).unwrap()),
+            samples: 7,
+            derived: false,
+        }
+    }
+
+    #[test]
+    fn intervals_share_the_unit_of_their_figure() {
+        let figure = metric(1873.2, Some((1868.4, 1881.0)), Some(0.96));
+        assert_eq!(duration_with_interval(Some(&figure)), "1.873 µs [1.868, 1.881]");
+        let figure = metric(1873.2, Some((868.4, 1881.0)), Some(0.96));
+        assert_eq!(
+            duration_with_interval(Some(&figure)),
+            "1.873 µs [868.4 ns, 1.881 µs]"
+        );
+        let spread = metric(12.3e6, Some((12.2e6, 12.5e6)), None);
+        assert_eq!(
+            rate_with_interval(Some(&spread), "msg/s"),
+            "12.3 Mmsg/s {12.2 .. 12.5}"
+        );
+        assert_eq!(
+            duration_with_interval(Some(&metric(0.0, Some((0.0, 3.0)), Some(0.95)))),
+            "0 ns [0, 3]"
+        );
+        assert_eq!(duration(None), "");
+        assert_eq!(count(1_200_000), "1.2 M");
+    }
+}

@@ -1,0 +1,234 @@
+//! Figures against numbers worked out by hand.
+
+use crate::fixture::*;
+use wirespeed_report::{
+    case_result, failed_case, repetition_metrics, run_status, skipped_case, without_outcomes,
+};
+use wirespeed_schema::Test;
+use wirespeed_schema::case::{RankSpec, Role};
+use wirespeed_schema::outcome::{SampleKind, StopReason};
+use wirespeed_schema::run::{CaseStatus, Status};
+use wirespeed_schema::test::{Capability, Layout, Rma};
+
+fn value(metrics: &std::collections::BTreeMap<String, wirespeed_schema::run::Metric>, tag: &str) -> f64 {
+    metrics.get(tag).unwrap_or_else(|| panic!("no {tag}")).value.get()
+}
+
+#[test]
+fn a_ping_pong_gives_round_trips_and_derived_halves() {
+    let (metrics, withheld) =
+        repetition_metrics(&case("tcp", am_lat(64), 1000), &ping_pong(64, 1000, 1000.0));
+    assert!((value(&metrics, "rtt_p50_ns") - 1049.0).abs() < 3.0);
+    assert_eq!(value(&metrics, "rtt_min_ns"), 1000.0);
+    assert_eq!(value(&metrics, "rtt_max_ns"), 8000.0);
+    assert_eq!(value(&metrics, "first_operation_ns"), 5000.0);
+    let half = &metrics["one_way_p50_ns"];
+    assert_eq!(half.value.get() * 2.0, value(&metrics, "rtt_p50_ns"));
+    assert!(half.derived && !metrics["rtt_p50_ns"].derived);
+    let names: Vec<_> = withheld
+        .iter()
+        .map(|w| (w.tag.as_str(), w.samples_needed, w.samples))
+        .collect();
+    assert_eq!(
+        names,
+        [("rtt_p999_ns", 3688, 1000), ("rtt_p9999_ns", 36887, 1000)]
+    );
+    assert!(!metrics.contains_key("rate_msg_per_s") && !metrics.contains_key("rtt_p999_ns"));
+    // Both ends' whole time over the messages of both.
+    let elapsed = ping_pong(64, 1000, 1000.0)[0].elapsed_ns as f64;
+    assert!((value(&metrics, "cpu_ns_per_message") - elapsed / 1000.0).abs() < 1.0);
+}
+
+#[test]
+fn a_stream_counts_what_was_delivered_over_the_senders_time() {
+    let mut outcomes = one_way_stream(100, 1000, 1_000_000, 5_000.0);
+    outcomes[1].received = count(900, 100);
+    outcomes[1].faults.lost_messages = 100;
+    let (metrics, _) = repetition_metrics(&case("udp", Test::AmBw(stream(100, 8)), 1000), &outcomes);
+    assert_eq!(value(&metrics, "rate_msg_per_s"), 900e3);
+    assert_eq!(value(&metrics, "bandwidth_bytes_per_s"), 90e6);
+    assert_eq!(value(&metrics, "sender_rate_msg_per_s"), 1e6);
+    assert!((value(&metrics, "receiver_rate_msg_per_s") - 900e3 / 0.99).abs() < 1.0);
+    assert_eq!(value(&metrics, "loss_ratio"), 0.1);
+    assert!(metrics.contains_key("ack_p50_ns") && metrics.contains_key("send_interval_p99_ns"));
+    assert!(!metrics.contains_key("forward_rate_msg_per_s"));
+}
+
+#[test]
+fn both_directions_and_their_sum() {
+    let mut outcomes = one_way_stream(10, 1000, 1_000_000, 5_000.0);
+    outcomes[1].elapsed_ns = 1_000_000;
+    outcomes[1].sent = count(500, 10);
+    outcomes[0].received = count(500, 10);
+    let (metrics, _) = repetition_metrics(&case("tcp", Test::AmBibw(stream(10, 8)), 1000), &outcomes);
+    assert_eq!(value(&metrics, "forward_rate_msg_per_s"), 1e6);
+    assert_eq!(value(&metrics, "backward_rate_msg_per_s"), 0.5e6);
+    assert_eq!(value(&metrics, "rate_msg_per_s"), 1.5e6);
+    assert_eq!(value(&metrics, "bandwidth_bytes_per_s"), 15e6);
+}
+
+#[test]
+fn several_pairs_add_their_rates_and_merge_their_samples() {
+    let mut four = case("shm", Test::AmBw(stream(10, 8)), 1000);
+    let rank = |role, peer| RankSpec {
+        role,
+        peer: Some(peer),
+        cpu: None,
+        load: Default::default(),
+    };
+    four.ranks = vec![
+        rank(Role::Source, 1),
+        rank(Role::Sink, 0),
+        rank(Role::Source, 3),
+        rank(Role::Sink, 2),
+    ];
+    let mut outcomes = one_way_stream(10, 1000, 1_000_000, 5_000.0);
+    for mut end in one_way_stream(10, 1000, 2_000_000, 5_000.0) {
+        end.rank += 2;
+        outcomes.push(end);
+    }
+    let (metrics, _) = repetition_metrics(&four, &outcomes);
+    assert_eq!(value(&metrics, "rate_msg_per_s"), 1.5e6);
+    assert_eq!(metrics["ack_p50_ns"].samples, 4000);
+    // A pair whose receiver is missing leaves no delivered rate at all, rather than too low a one.
+    outcomes.pop();
+    let (metrics, _) = repetition_metrics(&four, &outcomes);
+    assert!(!metrics.contains_key("rate_msg_per_s") && metrics.contains_key("sender_rate_msg_per_s"));
+}
+
+#[test]
+fn one_sided_operations_count_when_complete_at_the_origin() {
+    let put = Test::PutBw(Rma {
+        size_bytes: 64,
+        layout: Layout::Short,
+        outstanding_ops: 32,
+    });
+    assert_eq!(put.capability(), Capability::OneSided);
+    let mut source = outcome(0, Role::Source, 1_000_000);
+    source.sent = count(2000, 64);
+    let (metrics, _) = repetition_metrics(&case("shm", put, 2000), &[source, outcome(1, Role::Sink, 0)]);
+    assert_eq!(value(&metrics, "rate_msg_per_s"), 2e6);
+    assert!(!metrics.contains_key("receiver_rate_msg_per_s"));
+}
+
+#[test]
+fn a_fan_out_hub_has_no_one_way() {
+    for (fan_out, expected) in [(true, false), (false, true)] {
+        let mut hub_rank = outcome(0, Role::Hub, 10_000_000);
+        hub_rank
+            .samples
+            .push(samples(SampleKind::RoundTrip, &ladder(500, 2000.0, 1.0)));
+        let (metrics, _) = repetition_metrics(&case("shm", hub(fan_out), 500), &[hub_rank]);
+        assert!(metrics.contains_key("rtt_p50_ns"));
+        assert_eq!(metrics.contains_key("one_way_p50_ns"), expected);
+    }
+}
+
+#[test]
+fn seven_runs_give_the_median_with_an_interval_over_runs() {
+    let result = result(case("tcp", am_lat(64), 1000), 7, |index| {
+        ping_pong(64, 1000, 1000.0 + 10.0 * f64::from(index))
+    });
+    let median = &result.metrics["rtt_p50_ns"];
+    let of_run = |index: usize| result.repetitions[index].metrics["rtt_p50_ns"].value;
+    assert_eq!(
+        (median.value, median.lower, median.upper),
+        (of_run(3), Some(of_run(0)), Some(of_run(6)))
+    );
+    // 1 - 2·0.5^7.
+    assert_eq!(median.level, Some(finite(0.984375)));
+    assert_eq!(median.samples, 7000);
+    assert_eq!(value(&result.metrics, "rtt_min_ns"), 1000.0);
+    assert_eq!(value(&result.metrics, "rtt_max_ns"), 8480.0);
+    let middle: f64 = (1..6).map(|index| of_run(index).get()).sum::<f64>() / 5.0;
+    assert!((value(&result.metrics, "rtt_p50_trimmed_mean_ns") - middle).abs() < 1e-6);
+    let spread = (of_run(6).get() - of_run(0).get()) / of_run(3).get();
+    assert_eq!(value(&result.metrics, "rtt_p50_between_runs_ratio"), spread);
+    assert_eq!(result.status, CaseStatus::Ok);
+}
+
+#[test]
+fn three_runs_give_a_spread_without_a_level_and_one_run_its_own_interval() {
+    let three = result(case("tcp", am_lat(64), 1000), 3, |index| {
+        ping_pong(64, 1000, 1000.0 + f64::from(index))
+    });
+    let median = &three.metrics["rtt_p50_ns"];
+    assert!(median.lower.is_some() && median.upper.is_some() && median.level.is_none());
+    let one = result(case("tcp", am_lat(64), 1000), 1, |_| ping_pong(64, 1000, 1000.0));
+    assert!(one.metrics["rtt_p50_ns"].level.is_some());
+    assert!(!one.metrics.contains_key("rtt_p50_between_runs_ratio"));
+}
+
+#[test]
+fn a_quantile_that_one_run_lacks_the_case_lacks() {
+    let result = result(case("tcp", am_lat(64), 1000), 2, |index| {
+        ping_pong(64, if index == 0 { 300 } else { 1000 }, 1000.0)
+    });
+    assert!(!result.metrics.contains_key("rtt_p99_ns") && !result.metrics.contains_key("one_way_p99_ns"));
+    assert!(
+        result
+            .withheld
+            .iter()
+            .any(|w| w.tag == "rtt_p99_ns" && w.samples == 300 && w.samples_needed == 368)
+    );
+}
+
+#[test]
+fn ratios_over_runs_come_from_the_sums() {
+    let result = result(case("udp", Test::AmBw(stream(10, 8)), 1000), 3, |index| {
+        let mut ends = one_way_stream(10, 1000, 20_000_000, 5_000.0);
+        if index == 0 {
+            ends[1].received = count(700, 10);
+            ends[1].faults.lost_messages = 300;
+        }
+        ends
+    });
+    assert_eq!(value(&result.metrics, "loss_ratio"), 0.1);
+}
+
+#[test]
+fn early_ends_are_partial_or_failed_with_cause_and_remedy() {
+    let cut = result(case("tcp", am_lat(64), 1000), 1, |_| {
+        let mut ends = ping_pong(64, 1000, 1000.0);
+        ends[0].stop = StopReason::PeerLost;
+        ends[1].stop = StopReason::Failed;
+        ends[1].error = Some("killed".into());
+        ends
+    });
+    assert_eq!(
+        (cut.status, cut.error.as_deref()),
+        (CaseStatus::Partial, Some("rank 1: killed"))
+    );
+    assert!(cut.remedy.is_some());
+    let missing = result(case("tcp", am_lat(64), 1000), 1, |_| Vec::new());
+    assert_eq!(missing.status, CaseStatus::Failed);
+    assert_eq!(
+        missing.error.as_deref(),
+        Some("repetition 0: 0 of 2 ranks delivered a result")
+    );
+    let none = case_result(case("tcp", am_lat(64), 1), Vec::new(), &Default::default());
+    assert_eq!(none.status, CaseStatus::Failed);
+}
+
+#[test]
+fn the_worst_case_decides_the_status_of_the_run() {
+    let ok = result(case("tcp", am_lat(64), 1000), 1, |_| ping_pong(64, 1000, 1000.0));
+    let failed = failed_case(case("tcp", am_lat(64), 1), "refused", None);
+    let skipped = skipped_case(case("udp", get(8), 1), "cannot", None);
+    let wrong = result(case("tcp", am_lat(64), 1000), 1, |_| {
+        let mut ends = ping_pong(64, 1000, 1000.0);
+        ends[0].faults.corrupt_messages = 1;
+        ends
+    });
+    assert_eq!(run_status(&[ok.clone(), skipped.clone()], false), Status::Ok);
+    assert_eq!(run_status(&[skipped], false), Status::Failed);
+    assert_eq!(run_status(&[ok.clone(), failed], false), Status::Failed);
+    assert_eq!(run_status(std::slice::from_ref(&ok), true), Status::Interrupted);
+    assert_eq!(run_status(&[wrong, ok.clone()], true), Status::WrongData);
+    assert!(
+        without_outcomes(&ok)
+            .repetitions
+            .iter()
+            .all(|r| r.outcomes.is_empty() && !r.metrics.is_empty())
+    );
+}

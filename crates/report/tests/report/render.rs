@@ -1,0 +1,188 @@
+//! Properties of the renderers that golden files do not show.
+
+use crate::fixture::*;
+use wirespeed_report::render::{
+    CsvRows, QuickRoad, QuickSection, Style, case_line, csv, event_line, quick, table,
+};
+use wirespeed_report::{failed_case, tags, without_outcomes};
+use wirespeed_schema::run::{Event, Severity, Status};
+
+fn style(width: usize) -> Style {
+    Style {
+        width,
+        ..Style::PLAIN
+    }
+}
+
+#[test]
+fn every_csv_row_has_every_column_and_lines_end_as_the_standard_says() {
+    for rows in [CsvRows::Cases, CsvRows::Repetitions] {
+        let text = csv(&example(), rows).unwrap();
+        let mut reader = ::csv::ReaderBuilder::new()
+            .flexible(false)
+            .from_reader(text.as_bytes());
+        let header = reader.headers().unwrap().clone();
+        let records: Vec<_> = reader.records().map(Result::unwrap).collect();
+        let expected = match rows {
+            CsvRows::Cases => 10,
+            CsvRows::Repetitions => 2 * 7 + 6 * 2 + 1 + 1,
+        };
+        assert_eq!(records.len(), expected);
+        assert!(
+            tags::ALL
+                .iter()
+                .all(|tag| header.iter().any(|name| name == tag.name))
+        );
+        assert_eq!(text.matches("\r\n").count(), expected + 1);
+        assert_eq!(text.matches('\n').count(), expected + 1);
+    }
+}
+
+#[test]
+fn awkward_text_survives_csv_and_cannot_drive_the_terminal() {
+    let mut failed = failed_case(
+        case("tcp", am_lat(8), 1),
+        "no \"route\", to\r\nhost\x1b[31m",
+        None,
+    );
+    failed.case.options.insert("congestion".into(), "a,b;c".into());
+    let run = run(vec![failed]);
+    let text = csv(&run, CsvRows::Cases).unwrap();
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    let error = reader
+        .headers()
+        .unwrap()
+        .iter()
+        .position(|name| name == "error")
+        .unwrap();
+    let record = reader.records().next().unwrap().unwrap();
+    assert_eq!(&record[error], "no \"route\", to\r\nhost\x1b[31m");
+    for text in [
+        table(&run, &style(80)),
+        quick(&run, &style(80)),
+        case_line(&run.cases[0], &style(80)),
+    ] {
+        assert!(!text.contains('\x1b') && text.contains("route"), "{text}");
+    }
+}
+
+#[test]
+fn colour_and_wide_characters_only_where_allowed() {
+    let ascii = Style {
+        width: 80,
+        color: false,
+        unicode: false,
+    };
+    for text in [table(&example(), &ascii), quick(&example(), &ascii)] {
+        assert!(text.is_ascii(), "{text}");
+        assert!(!text.contains('\x1b'));
+    }
+    let colour = Style { color: true, ..ascii };
+    assert!(table(&example(), &colour).contains("\x1b[1m"));
+}
+
+#[test]
+fn lines_fit_the_width_where_columns_can_be_left_out() {
+    for width in [60, 70, 80, 100, 120, 200] {
+        for text in [table(&example(), &style(width)), quick(&example(), &style(width))] {
+            let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= width, "{widest} for {width}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn the_status_of_a_run_that_went_wrong_is_the_last_line() {
+    let mut run = example();
+    run.status = Status::Interrupted;
+    assert!(
+        table(&run, &style(100))
+            .lines()
+            .last()
+            .unwrap()
+            .starts_with("the run was interrupted")
+    );
+    run.status = Status::Refused;
+    run.error = Some("one session at a time".into());
+    run.cases.clear();
+    assert_eq!(
+        table(&run, &style(100)),
+        "the run was refused: one session at a time\n"
+    );
+}
+
+#[test]
+fn the_quick_section_names_roads_and_reasons() {
+    let mut run = example();
+    let section = QuickSection {
+        roads: vec![
+            QuickRoad {
+                transport: "tcp".into(),
+                title: "loopback TCP".into(),
+                unavailable: None,
+            },
+            QuickRoad {
+                transport: "ucp".into(),
+                title: String::new(),
+                unavailable: Some("libucp is not installed".into()),
+            },
+        ],
+        next: vec!["wrote quick.json".into()],
+    };
+    run.sections
+        .insert(QuickSection::NAME.into(), serde_json::to_value(&section).unwrap());
+    assert_eq!(QuickSection::of(&run), section);
+    let text = quick(&run, &style(120));
+    assert!(
+        text.contains("loopback TCP") && !text.contains("\nshm "),
+        "{text}"
+    );
+    assert!(text.contains("ucp: not measured: libucp is not installed"));
+    assert!(text.ends_with("wrote quick.json\n"));
+    // A section of another shape is no reason to fail.
+    run.sections
+        .insert(QuickSection::NAME.into(), serde_json::json!([1]));
+    assert!(quick(&run, &style(120)).contains("shm"));
+}
+
+#[test]
+fn an_event_is_one_line_that_reads_back() {
+    let events = [
+        Event::CaseStarted {
+            case: 0,
+            cases: 2,
+            label: "a\nb".into(),
+            repetition: 0,
+        },
+        Event::CaseFinished {
+            case: 0,
+            result: Box::new(without_outcomes(&example().cases[0])),
+        },
+        Event::RunFinished {
+            status: Status::Ok,
+            error: None,
+        },
+    ];
+    for event in events {
+        let line = event_line(&event).unwrap();
+        assert_eq!(line.matches('\n').count(), 1);
+        assert_eq!(serde_json::from_str::<Event>(&line).unwrap(), event);
+    }
+}
+
+#[test]
+fn remarks_stand_under_the_table_worst_first() {
+    let mut run = example();
+    let mut remark = run
+        .cases
+        .iter()
+        .find_map(|case| case.remarks.first())
+        .unwrap()
+        .clone();
+    remark.severity = Severity::Suspect;
+    remark.code = "made_up".into();
+    run.remarks.push(remark);
+    let text = table(&run, &style(100));
+    let (suspect, note) = (text.find("suspect:").unwrap(), text.find("note:").unwrap());
+    assert!(suspect < note);
+}

@@ -1,0 +1,372 @@
+//! Ping-pong over a medium that loses messages: a request without a reply in time is given up and the next one sent.
+//!
+//! A reply that comes later still counts, with its true round-trip time: leaving it out would hide the slowest.
+
+use super::ending::{Ending, send_control};
+use super::header::{Kind, decode, encode};
+use super::patience::Patience;
+use super::sequence::Tracker;
+use super::{Attend, faults_of};
+use crate::clock::Clock;
+use crate::engine::header::number;
+use crate::engine::meter::{Meter, Series, Tally};
+use crate::engine::payload::{self, Sender};
+use crate::engine::wired::Wired;
+use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
+use wirespeed_schema::outcome::{Count, StopReason};
+
+/// Requests whose sending times are kept for late replies.
+const TIMED: u64 = 64;
+
+/// The requester's view.
+pub struct Replies<const CHECK: bool> {
+    size: usize,
+    phase: u64,
+    sent: u64,
+    sent_at: [u64; TIMED as usize],
+    /// One bit for each of the last requests whose reply has come and was not looked at yet.
+    landed: u64,
+    tracker: Tracker,
+    bytes: u64,
+    corrupt: u64,
+    /// Replies that the peer has sent in this phase, once it closed it.
+    closed: Option<u64>,
+    /// Requests without a reply in time.
+    pub timeouts: u64,
+    /// Replies that came after their request was given up.
+    pub late: u64,
+}
+
+impl<const CHECK: bool> Replies<CHECK> {
+    /// For payloads of `size` bytes.
+    pub fn new(size: usize) -> Self {
+        Replies {
+            size,
+            phase: 0,
+            sent: 0,
+            sent_at: [0; TIMED as usize],
+            landed: 0,
+            tracker: Tracker::new(),
+            bytes: 0,
+            corrupt: 0,
+            closed: None,
+            timeouts: 0,
+            late: 0,
+        }
+    }
+
+    /// The next phase begins.
+    pub fn restart(&mut self) {
+        self.phase += 1;
+        self.tracker.clear();
+        (self.sent, self.landed, self.bytes, self.corrupt) = (0, 0, 0, 0);
+        (self.closed, self.timeouts, self.late) = (None, 0, 0);
+    }
+
+    fn tally(&self) -> Tally {
+        Tally {
+            sent: Count {
+                messages: self.sent,
+                bytes: self.sent.saturating_mul(self.size as u64),
+            },
+            received: Count {
+                messages: self.tracker.received,
+                bytes: self.bytes,
+            },
+            faults: faults_of(&self.tracker, self.closed.unwrap_or(0), self.corrupt),
+        }
+    }
+
+    /// Record what has landed at `now`; whether the newest request is among it.
+    #[inline(always)]
+    fn take_landed(&mut self, series: &mut Series, patience: &mut Patience, now: u64) -> bool {
+        let newest = self.sent - 1;
+        let mut left = std::mem::take(&mut self.landed);
+        let is_answered = left & 1 << (newest % TIMED) != 0;
+        while left != 0 {
+            let ticks = now.saturating_sub(self.sent_at[left.trailing_zeros() as usize]);
+            series.record(ticks);
+            patience.answered(ticks);
+            left &= left - 1;
+        }
+        is_answered
+    }
+}
+
+impl<const CHECK: bool> OnMessage for Replies<CHECK> {
+    #[inline(always)]
+    fn message(&mut self, _: usize, header: u64, payload: &[u8]) {
+        match decode(self.phase, header) {
+            (0, Kind::Data(sequence)) if sequence < self.sent => {
+                if !self.tracker.note(sequence) {
+                    return;
+                }
+                if CHECK && !payload::matches(number(header), self.size, payload) {
+                    self.corrupt += 1;
+                }
+                self.bytes += payload.len() as u64;
+                if self.sent - sequence <= TIMED {
+                    self.landed |= 1 << (sequence % TIMED);
+                }
+                self.late += u64::from(sequence + 1 < self.sent);
+            }
+            (0, Kind::Closed(replied)) => self.closed = Some(replied),
+            _ => {}
+        }
+    }
+}
+
+impl<const CHECK: bool> Attend for Replies<CHECK> {
+    fn attend<P: MessagePort>(&mut self, _: &mut P) -> Result<(), LinkError> {
+        Ok(())
+    }
+}
+
+/// `count` requests, each answered or given up before the next.
+#[inline(never)]
+pub fn hot_request<P: MessagePort, S: Sender, const CHECK: bool>(
+    link: &mut Wired<P>,
+    sender: &mut S,
+    replies: &mut Replies<CHECK>,
+    series: &mut Series,
+    patience: &mut Patience,
+    (clock, count): (Clock, u64),
+) -> Result<(), LinkError> {
+    let mut start = clock.now();
+    for _ in 0..count {
+        let sequence = replies.sent;
+        replies.sent_at[(sequence % TIMED) as usize] = start;
+        let bits = encode(replies.phase, Kind::Data(sequence));
+        while sender.post(&mut link.port, 0, bits)? == Post::Busy {
+            link.make_room(replies)?;
+        }
+        replies.sent = sequence + 1;
+        let timeout = patience.timeout_ticks();
+        start = loop {
+            link.port.wait(replies)?;
+            let now = clock.now();
+            if replies.landed != 0 && replies.take_landed(series, patience, now) {
+                break now;
+            }
+            if now.saturating_sub(start) >= timeout {
+                replies.timeouts += 1;
+                patience.missed(timeout)?;
+                break now;
+            }
+        };
+    }
+    Ok(())
+}
+
+/// The requester's phases.
+pub struct Requester<S, const CHECK: bool> {
+    /// Hands messages over.
+    pub sender: S,
+    /// Takes answers.
+    pub replies: Replies<CHECK>,
+    /// How long it waits.
+    pub patience: Patience,
+}
+
+impl<S: Sender, const CHECK: bool> Requester<S, CHECK> {
+    /// A part of a phase: `count` more requests; `last` ends it.
+    pub fn round<P: MessagePort>(
+        &mut self,
+        link: &mut Wired<P>,
+        series: &mut Series,
+        clock: Clock,
+        (count, last): (u64, bool),
+    ) -> Result<(), LinkError> {
+        let Requester {
+            sender,
+            replies,
+            patience,
+        } = self;
+        hot_request(link, sender, replies, series, patience, (clock, count))?;
+        if last {
+            self.close(link, series, clock)?;
+        }
+        Ok(())
+    }
+
+    /// End the phase: both sides know then what was lost.
+    fn close<P: MessagePort>(
+        &mut self,
+        link: &mut Wired<P>,
+        series: &mut Series,
+        clock: Clock,
+    ) -> Result<(), LinkError> {
+        let Requester {
+            replies, patience, ..
+        } = self;
+        let bits = encode(replies.phase, Kind::Last(replies.sent));
+        loop {
+            send_control(link, replies, bits)?;
+            let (start, timeout) = (clock.now(), patience.timeout_ticks());
+            loop {
+                link.port.wait(replies)?;
+                let now = clock.now();
+                if replies.landed != 0 {
+                    replies.take_landed(series, patience, now);
+                }
+                if replies.closed.is_some() {
+                    patience.heard();
+                    return Ok(());
+                }
+                if now.saturating_sub(start) >= timeout {
+                    patience.missed(timeout)?;
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The measured phase, in segments, until the stop condition; returns with its ticks, the end's agreement not
+    /// included.
+    pub fn measure<P: MessagePort>(
+        &mut self,
+        link: &mut Wired<P>,
+        series: &mut Series,
+        meter: &mut Meter,
+        op_ticks: f64,
+    ) -> Result<(StopReason, u64), LinkError> {
+        self.replies.restart();
+        let mut op_ticks = op_ticks;
+        loop {
+            let (count, last) = meter.next_segment(self.replies.sent, op_ticks, 1);
+            let result = self.round(link, series, meter.clock, (count, false));
+            meter.tally = self.replies.tally();
+            result?;
+            let elapsed = meter.elapsed_ticks();
+            if last {
+                let closed = self.close(link, series, meter.clock);
+                meter.tally = self.replies.tally();
+                closed?;
+                return Ok((meter.stop_reason(), elapsed));
+            }
+            meter.between_segments(Some(series));
+            op_ticks = elapsed as f64 / self.replies.sent as f64;
+        }
+    }
+}
+
+/// Requests taken in one poll that can be answered; more are dropped, as a full socket buffer would.
+const WAITING_MAX: usize = 64;
+
+/// The answerer's view.
+pub struct Requests<const CHECK: bool> {
+    size: usize,
+    /// The end of the phase.
+    pub ending: Ending,
+    tracker: Tracker,
+    waiting: [u64; WAITING_MAX],
+    waiting_len: usize,
+    replied: u64,
+    bytes: u64,
+    corrupt: u64,
+}
+
+impl<const CHECK: bool> Requests<CHECK> {
+    /// For payloads of `size` bytes.
+    pub fn new(size: usize) -> Self {
+        Requests {
+            size,
+            ending: Ending::default(),
+            tracker: Tracker::new(),
+            waiting: [0; WAITING_MAX],
+            waiting_len: 0,
+            replied: 0,
+            bytes: 0,
+            corrupt: 0,
+        }
+    }
+
+    /// The next phase begins.
+    pub fn restart(&mut self) {
+        self.ending.restart();
+        self.tracker.clear();
+        (self.waiting_len, self.replied, self.bytes, self.corrupt) = (0, 0, 0, 0);
+    }
+
+    /// Different requests that have come in this phase.
+    pub fn received(&self) -> u64 {
+        self.tracker.received
+    }
+
+    /// What was received and answered.
+    pub fn tally(&self) -> Tally {
+        Tally {
+            sent: Count {
+                messages: self.replied,
+                bytes: self.replied.saturating_mul(self.size as u64),
+            },
+            received: Count {
+                messages: self.tracker.received,
+                bytes: self.bytes,
+            },
+            faults: faults_of(&self.tracker, self.ending.total.unwrap_or(0), self.corrupt),
+        }
+    }
+}
+
+impl<const CHECK: bool> OnMessage for Requests<CHECK> {
+    #[inline(always)]
+    fn message(&mut self, _: usize, header: u64, payload: &[u8]) {
+        let (0, Kind::Data(sequence)) = self.ending.take(header) else {
+            return;
+        };
+        if self.ending.closed.is_some() || !self.tracker.note(sequence) {
+            return;
+        }
+        if CHECK && !payload::matches(number(header), self.size, payload) {
+            self.corrupt += 1;
+        }
+        self.bytes += payload.len() as u64;
+        if let Some(slot) = self.waiting.get_mut(self.waiting_len) {
+            *slot = header;
+            self.waiting_len += 1;
+        }
+    }
+}
+
+impl<const CHECK: bool> Attend for Requests<CHECK> {
+    fn attend<P: MessagePort>(&mut self, port: &mut P) -> Result<(), LinkError> {
+        if self.ending.is_asked() {
+            self.ending.answer(port, self.replied)?;
+        }
+        Ok(())
+    }
+}
+
+/// Answer every request once until the phase is closed. A source that says nothing for `silence_ticks` is gone.
+#[inline(never)]
+pub fn hot_answer<P: MessagePort, S: Sender, const CHECK: bool>(
+    link: &mut Wired<P>,
+    sender: &mut S,
+    requests: &mut Requests<CHECK>,
+    (clock, silence_ticks): (Clock, u64),
+) -> Result<(), LinkError> {
+    let mut silent_since = None;
+    while requests.ending.closed.is_none() {
+        link.port.wait(requests)?;
+        if requests.waiting_len == 0 && !requests.ending.is_asked() {
+            let now = clock.now();
+            if now.saturating_sub(*silent_since.get_or_insert(now)) >= silence_ticks {
+                return Err(LinkError::TimedOut);
+            }
+            continue;
+        }
+        silent_since = None;
+        let mut next = 0;
+        while next < requests.waiting_len {
+            match sender.post(&mut link.port, 0, requests.waiting[next])? {
+                Post::Done => next += 1,
+                Post::Busy => link.make_room(requests)?,
+            }
+        }
+        requests.replied += next as u64;
+        requests.waiting_len = 0;
+        requests.attend(&mut link.port)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,160 @@
+//! What messages change in a stream, both directions at once: arrivals to acknowledge, credit that came back.
+
+use super::ending::Ending;
+use super::header::{Kind, encode};
+use super::sequence::Tracker;
+use super::{Attend, faults_of};
+use crate::engine::header::number;
+use crate::engine::meter::Tally;
+use crate::engine::payload;
+use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
+use wirespeed_schema::outcome::Count;
+
+/// What has come of one phase.
+struct Arrivals {
+    tracker: Tracker,
+    bytes: u64,
+    corrupt: u64,
+}
+
+impl Arrivals {
+    fn new() -> Self {
+        Arrivals {
+            tracker: Tracker::new(),
+            bytes: 0,
+            corrupt: 0,
+        }
+    }
+
+    fn clear(&mut self) {
+        self.tracker.clear();
+        (self.bytes, self.corrupt) = (0, 0);
+    }
+}
+
+/// Both directions' state that messages change.
+pub struct Traffic<const CHECK: bool> {
+    size: usize,
+    ack_every: u64,
+    /// The end of the phase.
+    pub ending: Ending,
+    now: Arrivals,
+    /// The peer of a bidirectional stream may begin the next phase while this rank ends this one.
+    early: Arrivals,
+    /// What the last acknowledgement said.
+    pub acknowledged: u64,
+    /// Highest sequence number that the peer has said to have, plus one.
+    pub credited: u64,
+    /// Messages that the peer has counted in this phase, once it closed it.
+    pub peer_received: Option<u64>,
+}
+
+impl<const CHECK: bool> Traffic<CHECK> {
+    /// For payloads of `size` bytes and a window of `window` messages.
+    pub fn new(size: usize, window: u64) -> Self {
+        Traffic {
+            size,
+            ack_every: (window / 4).max(1),
+            ending: Ending::default(),
+            now: Arrivals::new(),
+            early: Arrivals::new(),
+            acknowledged: 0,
+            credited: 0,
+            peer_received: None,
+        }
+    }
+
+    /// The next phase begins: what came of it early counts.
+    pub fn restart(&mut self) {
+        self.ending.restart();
+        self.now.clear();
+        std::mem::swap(&mut self.now, &mut self.early);
+        (self.acknowledged, self.credited, self.peer_received) = (0, 0, None);
+    }
+
+    /// The highest sequence number that has come in this phase, plus one.
+    #[inline(always)]
+    pub fn next(&self) -> u64 {
+        self.now.tracker.next
+    }
+
+    /// Different messages that have come in this phase.
+    #[inline(always)]
+    pub fn received(&self) -> u64 {
+        self.now.tracker.received
+    }
+
+    /// What was sent (given) and received.
+    pub fn tally(&self, sent: u64) -> Tally {
+        Tally {
+            sent: Count {
+                messages: sent,
+                bytes: sent.saturating_mul(self.size as u64),
+            },
+            received: Count {
+                messages: self.now.tracker.received,
+                bytes: self.now.bytes,
+            },
+            faults: faults_of(
+                &self.now.tracker,
+                self.ending.total.unwrap_or(0),
+                self.now.corrupt,
+            ),
+        }
+    }
+
+    #[inline(always)]
+    fn is_ack_due(&self) -> bool {
+        self.now.tracker.next - self.acknowledged >= self.ack_every
+    }
+
+    /// Acknowledge if there is room; the next one says as much and more.
+    #[inline(always)]
+    pub fn acknowledge<P: MessagePort>(&mut self, port: &mut P) -> Result<(), LinkError> {
+        let next = self.now.tracker.next;
+        if port.send_short(0, encode(self.ending.phase, Kind::Ack(next)), &[])? == Post::Done {
+            self.acknowledged = next;
+        }
+        Ok(())
+    }
+}
+
+impl<const CHECK: bool> OnMessage for Traffic<CHECK> {
+    #[inline(always)]
+    fn message(&mut self, _: usize, header: u64, payload: &[u8]) {
+        let (ahead, kind) = self.ending.take(header);
+        match (ahead, kind) {
+            (0 | 1, Kind::Data(sequence)) => {
+                let arrivals = if ahead == 0 {
+                    &mut self.now
+                } else {
+                    &mut self.early
+                };
+                let is_over = ahead == 0 && self.ending.closed.is_some();
+                if is_over || !arrivals.tracker.note(sequence) {
+                    return;
+                }
+                if CHECK && !payload::matches(number(header), self.size, payload) {
+                    arrivals.corrupt += 1;
+                }
+                arrivals.bytes += payload.len() as u64;
+            }
+            (0, Kind::Ack(next)) => self.credited = self.credited.max(next),
+            (0, Kind::Closed(received)) => self.peer_received = Some(received),
+            _ => {}
+        }
+    }
+}
+
+impl<const CHECK: bool> Attend for Traffic<CHECK> {
+    #[inline(always)]
+    fn attend<P: MessagePort>(&mut self, port: &mut P) -> Result<(), LinkError> {
+        if self.is_ack_due() {
+            self.acknowledge(port)?;
+        }
+        if self.ending.is_asked() {
+            self.ending.answer(port, self.now.tracker.received)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,238 @@
+//! The port that makes one system call a datagram.
+//!
+//! Its type says how it waits. Whether the socket is connected to its only peer is a branch that always goes the same
+//! way: nothing beside a system call, and half the types to compile.
+
+use super::connect::Ends;
+use super::wire::{HEADER_BYTES, Head, Kind, PAYLOAD_BYTES_MAX};
+use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
+use crate::transport::waiter::Waiter;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags};
+use std::io::IoSlice;
+use std::net::SocketAddr;
+
+/// Shortest receive buffer, so that the engine's acknowledgements fit whatever the case's message size is.
+const PAYLOAD_BYTES_MIN: usize = 64;
+
+/// One datagram a system call. `BLOCK`: sleeps in the kernel.
+pub struct UdpPort<const BLOCK: bool> {
+    ends: Ends,
+    outgoing: Box<[u8]>,
+    incoming: Box<[u8]>,
+    /// A packed datagram that the kernel had no room for: its bytes (0 for none) and its peer.
+    unsent: (usize, usize),
+    waiter: Waiter,
+}
+
+/// Bytes that a buffer for messages of `message_bytes` needs.
+pub(super) fn datagram_bytes(message_bytes: usize) -> usize {
+    HEADER_BYTES + message_bytes.max(PAYLOAD_BYTES_MIN)
+}
+
+/// What an error of a socket call means for the port.
+#[cold]
+pub(super) fn link_error(op: &'static str, error: Errno) -> LinkError {
+    match error {
+        // The peer's machine says that nobody listens there any more.
+        Errno::CONNREFUSED => LinkError::Closed,
+        other => LinkError::from_io(op, &other.into()),
+    }
+}
+
+impl Ends {
+    /// What `datagram` is: the slot and header of a message, or nothing for the engine.
+    #[inline(always)]
+    pub(super) fn message(&mut self, datagram: &[u8], from: Option<SocketAddr>) -> Option<(usize, u64)> {
+        if let Some(head) = Head::decode(datagram) {
+            let slot = match from {
+                Some(from) => self.slot(&head, from),
+                // The kernel lets only the peer of a connected socket through.
+                None => (head.tag == self.tag).then_some(0),
+            };
+            match slot {
+                Some(slot) if head.kind == Kind::Data => return Some((slot, head.value)),
+                // A hello or answer that came twice or late.
+                Some(_) => return None,
+                None => {}
+            }
+        }
+        self.stray_datagrams += 1;
+        None
+    }
+
+    /// The header of a message to `peer`, as it travels.
+    #[inline(always)]
+    pub(super) fn head(&self, peer: usize, value: u64, len: usize) -> [u8; HEADER_BYTES] {
+        let head = Head {
+            kind: Kind::Data,
+            rank: self.rank,
+            tag: self.peers[peer].tag,
+            value,
+        };
+        head.encode(len)
+    }
+}
+
+impl<const BLOCK: bool> UdpPort<BLOCK> {
+    /// A port for messages of up to `message_bytes`.
+    pub fn new(ends: Ends, message_bytes: usize, waiter: Waiter) -> Self {
+        let bytes = datagram_bytes(message_bytes);
+        UdpPort {
+            ends,
+            outgoing: vec![0; bytes].into_boxed_slice(),
+            incoming: vec![0; bytes].into_boxed_slice(),
+            unsent: (0, 0),
+            waiter,
+        }
+    }
+
+    #[inline(always)]
+    fn receive<H: OnMessage>(&mut self, flags: RecvFlags, on: &mut H) -> Result<usize, LinkError> {
+        // With TRUNC the kernel tells the whole length of a datagram that does not fit: it is not one of ours.
+        let flags = flags | RecvFlags::TRUNC;
+        let (len, from) = if self.ends.is_connected() {
+            match rustix::net::recv(&self.ends.socket, &mut self.incoming[..], flags) {
+                Ok((_, len)) => (len, None),
+                Err(error) => return nothing(error),
+            }
+        } else {
+            match rustix::net::recvfrom(&self.ends.socket, &mut self.incoming[..], flags) {
+                Ok((_, len, from)) => match from.and_then(|a| SocketAddr::try_from(a).ok()) {
+                    Some(from) => (len, Some(from)),
+                    None => return self.stray(),
+                },
+                Err(error) => return nothing(error),
+            }
+        };
+        let Some(datagram) = self.incoming.get(..len) else {
+            return self.stray();
+        };
+        match self.ends.message(datagram, from) {
+            Some((slot, value)) => {
+                on.message(slot, value, &datagram[HEADER_BYTES..]);
+                Ok(1)
+            }
+            None => Ok(0),
+        }
+    }
+
+    #[cold]
+    fn send_unsent(&mut self) -> Result<bool, LinkError> {
+        let (bytes, peer) = self.unsent;
+        let sent = Self::send(&self.ends, peer, &[IoSlice::new(&self.outgoing[..bytes])])? == Post::Done;
+        if sent {
+            self.unsent = (0, 0);
+        }
+        Ok(sent)
+    }
+
+    #[cold]
+    fn stray(&mut self) -> Result<usize, LinkError> {
+        self.ends.stray_datagrams += 1;
+        Ok(0)
+    }
+
+    #[inline(always)]
+    fn send(ends: &Ends, peer: usize, parts: &[IoSlice]) -> Result<Post, LinkError> {
+        let mut control = SendAncillaryBuffer::default();
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        let sent = if ends.is_connected() {
+            rustix::net::sendmsg(&ends.socket, parts, &mut control, flags)
+        } else {
+            let address = &ends.peers[peer].address;
+            rustix::net::sendmsg_addr(&ends.socket, address, parts, &mut control, flags)
+        };
+        match sent {
+            Ok(_) => Ok(Post::Done),
+            Err(Errno::AGAIN | Errno::NOBUFS | Errno::INTR) => Ok(Post::Busy),
+            Err(error) => Err(link_error("sendmsg", error)),
+        }
+    }
+}
+
+/// A receive that brought nothing: a reason to wait, or an error.
+#[inline(always)]
+fn nothing(error: Errno) -> Result<usize, LinkError> {
+    match error {
+        Errno::AGAIN | Errno::INTR => Ok(0),
+        error => Err(link_error("recvmsg", error)),
+    }
+}
+
+impl<const BLOCK: bool> MessagePort for UdpPort<BLOCK> {
+    const LOSSY: bool = true;
+
+    #[inline(always)]
+    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+        if payload.len() > PAYLOAD_BYTES_MAX {
+            return Err(LinkError::Unsupported("a message larger than a datagram"));
+        }
+        if !self.flush()? {
+            return Ok(Post::Busy);
+        }
+        let head = self.ends.head(peer, header, payload.len());
+        Self::send(&self.ends, peer, &[IoSlice::new(&head), IoSlice::new(payload)])
+    }
+
+    #[inline(always)]
+    fn send_bcopy(
+        &mut self,
+        peer: usize,
+        header: u64,
+        len: usize,
+        pack: impl FnOnce(&mut [u8]),
+    ) -> Result<Post, LinkError> {
+        if !self.flush()? {
+            return Ok(Post::Busy);
+        }
+        let Some(datagram) = self.outgoing.get_mut(..HEADER_BYTES + len) else {
+            return Err(LinkError::Unsupported("a message larger than the case's"));
+        };
+        datagram[..HEADER_BYTES].copy_from_slice(&self.ends.head(peer, header, len));
+        pack(&mut datagram[HEADER_BYTES..]);
+        // Whether the kernel has room is known only now. A message once packed is accepted: it waits here.
+        if Self::send(&self.ends, peer, &[IoSlice::new(datagram)])? == Post::Busy {
+            self.unsent = (HEADER_BYTES + len, peer);
+        }
+        Ok(Post::Done)
+    }
+
+    #[inline(always)]
+    fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
+        self.flush()?;
+        self.receive(RecvFlags::DONTWAIT, on)
+    }
+
+    #[inline(always)]
+    fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
+        let flags = if BLOCK {
+            RecvFlags::empty()
+        } else {
+            RecvFlags::DONTWAIT
+        };
+        self.flush()?;
+        let handled = self.receive(flags, on)?;
+        if handled == 0 {
+            if BLOCK {
+                self.waiter.look()?;
+            } else {
+                self.waiter.idle()?;
+            }
+        }
+        Ok(handled)
+    }
+
+    #[inline(always)]
+    fn flush(&mut self) -> Result<bool, LinkError> {
+        // The kernel copies what it accepts, so only what it has not accepted is in the way.
+        if self.unsent.0 == 0 {
+            return Ok(true);
+        }
+        self.send_unsent()
+    }
+
+    fn facts(&self) -> Facts {
+        self.ends.facts()
+    }
+}

@@ -1,0 +1,86 @@
+//! UDP: each message one datagram, between machines or within one. Datagrams may be lost, doubled or reordered; the
+//! engine counts that, the transport never repairs it.
+//!
+//! It must never send more than small handshake datagrams to an address that has not proved to be a peer's.
+
+mod connect;
+mod handshake;
+mod link;
+mod link_batch;
+mod link_sys;
+mod options;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+use super::options::{OptionError, OptionSpec};
+use super::waiter::Waiter;
+use super::{
+    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, SizeLimit, Support, Transport,
+};
+use crate::engine;
+use connect::Ends;
+use link::UdpPort;
+use link_batch::BatchPort;
+use options::WaitMode;
+use wire::PAYLOAD_BYTES_MAX;
+use wirespeed_schema::case::{GroupKind, TransportOptions};
+
+pub use options::UdpOptions;
+
+/// The UDP transport.
+pub struct Udp;
+
+const MAY_LOSE: &str = "datagrams may be lost, and nothing here sends them again";
+const NO_ZCOPY: &str = "MSG_ZEROCOPY is not used: pinning pages costs more than copying a datagram";
+
+impl Transport for Udp {
+    const NAME: &'static str = "udp";
+    const SUMMARY: &'static str = "UDP datagrams; loss, reordering and duplicates are counted";
+    const OPTIONS: &'static [OptionSpec] = options::SPECS;
+    const MESSAGES: Support = Support::Native(engine::messages::<Self>);
+    const TAGGED: Support = Support::Lacks(MAY_LOSE);
+    const ONE_SIDED: Support = Support::Lacks(MAY_LOSE);
+    type Options = UdpOptions;
+
+    fn parse(options: &TransportOptions) -> Result<UdpOptions, OptionError> {
+        UdpOptions::parse(Self::NAME, options)
+    }
+
+    fn probe() -> Availability {
+        Availability::Ready
+    }
+
+    fn limits(_: &UdpOptions) -> Limits {
+        let up_to = SizeLimit::UpTo(PAYLOAD_BYTES_MAX as u64);
+        Limits {
+            messages: [up_to, up_to, SizeLimit::Lacks(NO_ZCOPY)],
+            put: [SizeLimit::Lacks(MAY_LOSE); 3],
+            get: [SizeLimit::Lacks(MAY_LOSE); 3],
+            tagged: SizeLimit::Lacks(MAY_LOSE),
+            groups: &[GroupKind::Threads, GroupKind::Processes, GroupKind::Hosts],
+            ranks_max: 4096,
+        }
+    }
+}
+
+impl Messages for Udp {
+    fn open<R: MessageRunner>(
+        ctx: &Connect,
+        options: &UdpOptions,
+        runner: R,
+    ) -> Result<R::Output, ConnectError> {
+        let ends = Ends::meet(ctx, options)?;
+        let waiter = Waiter::new(ctx.case.idle, ctx.cancel.clone());
+        let bytes = ctx.needs.message_bytes;
+        let blocks = options.wait == WaitMode::Block;
+        let batch = options.batch;
+        Ok(match (batch > 1, blocks) {
+            (false, false) => runner.run(UdpPort::<false>::new(ends, bytes, waiter)),
+            (false, true) => runner.run(UdpPort::<true>::new(ends, bytes, waiter)),
+            (true, false) => runner.run(BatchPort::<false>::new(ends, bytes, batch, waiter)),
+            (true, true) => runner.run(BatchPort::<true>::new(ends, bytes, batch, waiter)),
+        })
+    }
+}

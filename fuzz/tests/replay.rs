@@ -1,0 +1,66 @@
+//! Replays every target on the stable toolchain: its committed seeds, and some thousand mutations of them.
+//!
+//! Deterministic, so that a failure repeats; the real search is `cargo xtask fuzz`.
+
+use std::path::Path;
+use wirespeed_fuzz::TARGETS;
+
+const MUTATIONS: usize = 2000;
+
+/// SplitMix64 (Steele, Lea, Flood 2014): a fixed stream of numbers.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound.max(1) as u64) as usize
+    }
+}
+
+fn mutate(numbers: &mut Numbers, data: &mut Vec<u8>) {
+    for _ in 0..=numbers.below(4) {
+        let at = numbers.below(data.len() + 1);
+        match numbers.below(5) {
+            0 => data.insert(at, numbers.next() as u8),
+            1 => data.truncate(at),
+            2 if at < data.len() => data[at] ^= 1 << numbers.below(8),
+            3 if at < data.len() => {
+                data.remove(at);
+            }
+            _ => {
+                let piece: Vec<u8> = data[at..].iter().copied().take(numbers.below(16)).collect();
+                data.splice(at..at, piece);
+            }
+        }
+    }
+}
+
+#[test]
+fn seeds_and_their_mutations_do_no_harm() {
+    for (name, body) in TARGETS {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(name);
+        let mut files: Vec<_> = std::fs::read_dir(&folder)
+            .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        files.sort();
+        assert!(!files.is_empty(), "target {name} has seeds");
+        let mut numbers = Numbers(1);
+        for file in files {
+            let seed = std::fs::read(&file).unwrap();
+            body(&seed);
+            for _ in 0..MUTATIONS {
+                let mut data = seed.clone();
+                mutate(&mut numbers, &mut data);
+                body(&data);
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that the tests use and that are missing. What cannot be installed is said in a line
+# `skipped: REASON`; the tests that need it then skip themselves in the same words.
+set -euo pipefail
+
+# program that must be there : package that brings it
+wanted=(
+  ip:iproute2
+  tc:iproute2
+  ping:iputils-ping
+  nsenter:util-linux
+  setpriv:util-linux
+  objdump:binutils
+  cc:gcc
+)
+
+PATH=$PATH:/usr/sbin:/sbin
+missing=()
+for pair in "${wanted[@]}"; do
+  command -v "${pair%%:*}" >/dev/null 2>&1 || missing+=("${pair##*:}")
+done
+if [ ${#missing[@]} -eq 0 ]; then
+  echo "everything that the tests need is here"
+  exit 0
+fi
+mapfile -t packages < <(printf '%s\n' "${missing[@]}" | sort -u)
+
+if ! command -v apt-get >/dev/null 2>&1; then
+  echo "skipped: ${packages[*]} not installed: no apt-get on this machine"
+  exit 0
+fi
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+    as_root=(sudo -n)
+  else
+    echo "skipped: ${packages[*]} not installed: neither root nor sudo without a password"
+    exit 0
+  fi
+fi
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# One look at the lists; they may be missing altogether on a fresh machine.
+if ! "${as_root[@]}" apt-get update >"$log" 2>&1; then
+  echo "apt-get update failed: $(tail -n 1 "$log")"
+fi
+if "${as_root[@]}" apt-get install -y --no-install-recommends "${packages[@]}" >"$log" 2>&1; then
+  echo "installed ${packages[*]}"
+else
+  echo "skipped: ${packages[*]} not installed: $(tail -n 1 "$log")"
+fi

@@ -1,0 +1,261 @@
+//! The functions of a program and the calls that they make, read from objdump's listing (x86-64, AT&T syntax).
+
+use crate::command;
+use anyhow::Result;
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::process::Command;
+
+/// What a call leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A function by name.
+    Named(String),
+    /// Only known when the program runs.
+    Unknown,
+}
+
+/// One call, or a jump out of the function.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Address of the instruction.
+    pub address: u64,
+    /// Where it goes.
+    pub target: Target,
+}
+
+#[derive(Default)]
+struct Function {
+    first: u64,
+    last: u64,
+    calls: Vec<Call>,
+}
+
+/// A program's functions by demangled name.
+pub struct Binary {
+    functions: BTreeMap<String, Function>,
+}
+
+impl Binary {
+    /// Disassemble the program at `path`.
+    pub fn read(path: &Path) -> Result<Binary> {
+        let objdump =
+            |arguments: &[&str]| command::capture(Command::new("objdump").args(arguments).arg(path));
+        let listing = objdump(&["-d", "-C", "-w", "--no-show-raw-insn", "--section=.text"])?;
+        // Identical functions share one address; the listing knows them by one name, which all others then mean.
+        let symbols = listing
+            .lines()
+            .filter_map(header)
+            .map(|(at, name)| (at, name.to_owned()))
+            .collect();
+        let slots = slots(&objdump(&["-R", "-C", "-w"])?, &symbols);
+        Ok(Binary {
+            functions: functions(&listing, &slots),
+        })
+    }
+
+    /// Names of all functions.
+    pub fn functions(&self) -> impl Iterator<Item = &str> {
+        self.functions.keys().map(String::as_str)
+    }
+
+    /// Whether there is a function of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.functions.contains_key(name)
+    }
+
+    /// Size of the function's code, to the start of its last instruction.
+    pub fn size_bytes(&self, name: &str) -> u64 {
+        self.functions.get(name).map_or(0, |f| f.last - f.first)
+    }
+
+    /// Its calls, jumps to other functions included.
+    pub fn calls(&self, name: &str) -> &[Call] {
+        self.functions.get(name).map_or(&[], |f| f.calls.as_slice())
+    }
+}
+
+/// Functions by the address of the slot that the loader fills with their address, from `objdump -R`.
+fn slots(relocations: &str, symbols: &HashMap<u64, String>) -> HashMap<u64, String> {
+    let parse = |line: &str| {
+        let mut words = line.split_whitespace();
+        let slot = u64::from_str_radix(words.next()?, 16).ok()?;
+        let _kind = words.next()?;
+        let value = words.collect::<Vec<_>>().join(" ");
+        let name = match value.strip_prefix("*ABS*+0x") {
+            Some(address) => symbols.get(&u64::from_str_radix(address, 16).ok()?)?.clone(),
+            None => value,
+        };
+        Some((slot, name))
+    };
+    relocations.lines().filter_map(parse).collect()
+}
+
+fn functions(listing: &str, slots: &HashMap<u64, String>) -> BTreeMap<String, Function> {
+    let mut found = BTreeMap::<String, Function>::new();
+    let mut reader = Reader::new(slots);
+    let mut name = String::new();
+    for line in listing.lines() {
+        if let Some((_, header)) = header(line) {
+            name = header.to_owned();
+            reader = Reader::new(slots);
+            continue;
+        }
+        let Some((address, instruction)) = instruction(line) else {
+            continue;
+        };
+        let function = found.entry(name.clone()).or_default();
+        if function.first == 0 {
+            function.first = address;
+        }
+        function.last = address;
+        if let Some(target) = reader.target(&name, instruction) {
+            function.calls.push(Call { address, target });
+        }
+    }
+    found
+}
+
+/// `0000000000001234 <name>:` gives address and name.
+fn header(line: &str) -> Option<(u64, &str)> {
+    let (address, name) = line.strip_suffix(">:")?.split_once(" <")?;
+    Some((u64::from_str_radix(address, 16).ok()?, name))
+}
+
+/// `  1234:\tcall   5678 <name>` gives address and instruction.
+fn instruction(line: &str) -> Option<(u64, &str)> {
+    let (address, rest) = line.trim_start().split_once(":\t")?;
+    Some((u64::from_str_radix(address, 16).ok()?, rest.trim_end()))
+}
+
+/// Reads one function, remembering which registers hold addresses of functions and whether a jump table is in play.
+struct Reader<'a> {
+    slots: &'a HashMap<u64, String>,
+    registers: HashMap<String, String>,
+    since_table: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn new(slots: &'a HashMap<u64, String>) -> Self {
+        Reader {
+            slots,
+            registers: HashMap::new(),
+            since_table: usize::MAX,
+        }
+    }
+
+    /// Where `instruction` goes when it leaves `function`.
+    fn target(&mut self, function: &str, instruction: &str) -> Option<Target> {
+        let instruction = instruction
+            .trim_start_matches("notrack ")
+            .trim_start_matches("bnd ");
+        let (mnemonic, operands) = instruction.split_once(' ').unwrap_or((instruction, ""));
+        let operands = operands.trim();
+        self.since_table = if mnemonic == "movslq" {
+            0
+        } else {
+            self.since_table.saturating_add(1)
+        };
+        match mnemonic {
+            "call" | "jmp" => match operands.strip_prefix('*') {
+                Some(_) if mnemonic == "jmp" && self.since_table <= 4 => None,
+                Some(pointer) => Some(self.through(pointer)),
+                None => direct(function, operands, mnemonic == "call"),
+            },
+            // A conditional jump out of the function is a tail call too.
+            _ if mnemonic.starts_with('j') => direct(function, operands, false),
+            _ => {
+                self.note_register(mnemonic, operands);
+                None
+            }
+        }
+    }
+
+    fn through(&self, pointer: &str) -> Target {
+        let name = match pointer.split_once('#') {
+            Some((_, comment)) => slot_address(comment).and_then(|a| self.slots.get(&a)),
+            None => self.registers.get(pointer.trim()),
+        };
+        name.map_or(Target::Unknown, |n| Target::Named(n.clone()))
+    }
+
+    /// A load of a slot makes the register hold a function; any other write to it ends that.
+    fn note_register(&mut self, mnemonic: &str, operands: &str) {
+        let (plain, comment) = operands.split_once('#').unwrap_or((operands, ""));
+        let Some(register) = plain.trim().rsplit(',').next().filter(|r| r.starts_with('%')) else {
+            return;
+        };
+        let source = plain.split(',').next().unwrap_or_default().trim();
+        let loaded = match mnemonic {
+            "mov" => slot_address(comment)
+                .and_then(|a| self.slots.get(&a))
+                .or_else(|| self.registers.get(source)),
+            _ => None,
+        };
+        let loaded = loaded.cloned();
+        match loaded {
+            Some(name) => self.registers.insert(register.to_owned(), name),
+            None if mnemonic.starts_with("cmp") || mnemonic.starts_with("test") || mnemonic == "push" => None,
+            None => self.registers.remove(register),
+        };
+    }
+}
+
+/// `5678 <name+0x12>` as a call or jump target; a jump inside the function is none.
+fn direct(function: &str, operands: &str, is_call: bool) -> Option<Target> {
+    let Some((_, name)) = operands.strip_suffix('>').and_then(|o| o.split_once(" <")) else {
+        return is_call.then_some(Target::Unknown);
+    };
+    let whole = name.rsplit_once("+0x").map_or(name, |(n, _)| n);
+    (is_call || whole != function).then(|| Target::Named(whole.to_owned()))
+}
+
+/// ` 4ff8 <symbol>` after the `#` of a rip-relative operand.
+fn slot_address(comment: &str) -> Option<u64> {
+    u64::from_str_radix(comment.split_whitespace().next()?, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_read_from_a_listing() {
+        let slots = HashMap::from([
+            (0x4ff8, "send@GLIBC_2.2.5".to_owned()),
+            (0x5000, "memcpy".to_owned()),
+        ]);
+        let listing = "\
+0000000000001000 <a::hot_x::<b::C>>:
+    1000:\tmov    0x3fe0(%rip),%r14        # 5000 <x>
+    1004:\tcall   *0x3fd0(%rip)        # 4ff8 <x>
+    100a:\tjne    1000 <a::hot_x::<b::C>>
+    100c:\tcall   *%r14
+    100d:\tmov    %r14,%rbx
+    100f:\tmov    %rax,%r14
+    1012:\tcall   *%r14
+    1014:\tcall   *%rbx
+    1015:\tcall   *0x18(%rax)
+    1018:\tmovslq (%rdx,%rcx,4),%rcx
+    101c:\tadd    %rdx,%rcx
+    101f:\tjmp    *%rcx
+    1021:\tjmp    2000 <a::other>
+";
+        let functions = functions(listing, &slots);
+        let named = |n: &str| Target::Named(n.to_owned());
+        let targets: Vec<_> = functions["a::hot_x::<b::C>"]
+            .calls
+            .iter()
+            .map(|c| c.target.clone())
+            .collect();
+        let expected = [
+            named("send@GLIBC_2.2.5"),
+            named("memcpy"),
+            Target::Unknown,
+            named("memcpy"),
+            Target::Unknown,
+            named("a::other"),
+        ];
+        assert_eq!(targets, expected);
+    }
+}

@@ -1,0 +1,204 @@
+//! What a hot loop may call, by transport. The names are as the disassembler demangles them.
+
+/// Allowed everywhere: plain memory routines, the clock, giving the core away, and the ways into a panic, which end
+/// the run.
+const COMMON: [&str; 12] = [
+    "memcpy",
+    "memmove",
+    "memset",
+    "memcmp",
+    "bcmp",
+    "clock_gettime",
+    "sched_yield",
+    "std::thread::yield_now",
+    "std::thread::functions::yield_now",
+    "core::panicking::",
+    "core::option::",
+    "core::result::unwrap_failed",
+];
+/// More ways into a panic.
+const BOUNDS: [&str; 4] = [
+    "core::slice::index::",
+    "core::slice::copy_from_slice_impl",
+    "core::str::slice_error_fail",
+    "core::cell::panic_",
+];
+/// Sleeping on a word of memory.
+const FUTEX: [&str; 3] = ["syscall", "rustix::thread::futex", "rustix::backend::thread::"];
+/// Moving data through a socket, or waiting for it.
+const SOCKET: [&str; 22] = [
+    "send",
+    "recv",
+    "sendto",
+    "recvfrom",
+    "sendmsg",
+    "recvmsg",
+    "sendmmsg",
+    "recvmmsg",
+    "read",
+    "write",
+    "readv",
+    "writev",
+    "poll",
+    "ppoll",
+    "epoll_wait",
+    "syscall",
+    "__errno_location",
+    "rustix::net::",
+    "rustix::io::",
+    "rustix::event::",
+    "rustix::backend::",
+    "io_uring::",
+];
+/// What each transport may call beyond [`COMMON`].
+const TRANSPORTS: [(&str, &[&str]); 6] = [
+    ("null", &[]),
+    ("inproc", &FUTEX),
+    ("shm", &FUTEX),
+    ("unix", &SOCKET),
+    ("tcp", &SOCKET),
+    ("udp", &SOCKET),
+];
+/// Crates whose functions are followed instead of judged by name.
+const OWN: [&str; 2] = ["wirespeed::", "wirespeed_schema::"];
+/// Functions with names of their own that are not followed: cold ones, and the system's clock, which reaches the vDSO
+/// through a pointer.
+const EXITS: [&str; 5] = [
+    "Waiter>::look",
+    "Waiter::look",
+    "LinkError>::from_io",
+    "LinkError>::last_os",
+    "clock::monotonic_ns",
+];
+
+/// Whether the function is a hot loop.
+pub fn is_hot(name: &str) -> bool {
+    last_segment(name).starts_with("hot_")
+}
+
+/// Whether the function is a loop's exit, which is not followed.
+pub fn is_exit(name: &str) -> bool {
+    last_segment(name).starts_with("cold_") || EXITS.iter().any(|e| without_parameters(name).ends_with(e))
+}
+
+/// Whether the function belongs to the library.
+pub fn is_own(name: &str) -> bool {
+    let name = name.trim_start_matches(['<', '&']);
+    OWN.iter().any(|o| name.starts_with(o)) || OWN.iter().any(|o| name.contains(&format!(" as {o}")))
+}
+
+/// Whether `hot` may call `callee`.
+pub fn is_allowed(hot: &str, callee: &str) -> bool {
+    let of_transports = TRANSPORTS
+        .iter()
+        .filter(|(name, _)| hot.contains(&format!("transport::{name}::")))
+        .flat_map(|(_, list)| list.iter());
+    COMMON
+        .iter()
+        .chain(&BOUNDS)
+        .chain(of_transports)
+        .any(|rule| matches(rule, callee))
+}
+
+/// A rule that ends with `::` or `_` is a prefix; others are whole names.
+fn matches(rule: &str, callee: &str) -> bool {
+    let callee = callee.split("@").next().unwrap_or(callee).trim_start_matches('<');
+    if rule.ends_with("::") || rule.ends_with('_') {
+        callee.starts_with(rule)
+    } else {
+        without_parameters(callee) == rule
+    }
+}
+
+/// In words: what is wrong with calling it.
+pub fn why_not(callee: &str) -> &'static str {
+    let has = |words: &[&str]| words.iter().any(|w| callee.contains(w));
+    if has(&[
+        "alloc",
+        "RawVec",
+        "raw_vec",
+        "malloc",
+        "free",
+        "drop_in_place",
+        "Box<",
+    ]) {
+        "allocation"
+    } else if has(&["Mutex", "mutex", "RwLock", "Condvar", "futex", "pthread"]) {
+        "lock"
+    } else if has(&["fmt", "print", "log"]) {
+        "formatting"
+    } else {
+        "not on the list of what this transport's loops may call"
+    }
+}
+
+/// The name without its type parameters, for the report.
+pub fn short(name: &str) -> String {
+    without_parameters(name.split('@').next().unwrap_or(name))
+}
+
+/// The transport whose port the function is compiled for.
+pub fn transport(name: &str) -> String {
+    let named = name
+        .split("transport::")
+        .skip(1)
+        .filter_map(|rest| rest.split_once("::"));
+    let known = |t: &&str| TRANSPORTS.iter().any(|(k, _)| k == t);
+    named.map(|(t, _)| t).find(known).unwrap_or("-").to_owned()
+}
+
+/// The last segment of the path, without type parameters.
+fn last_segment(name: &str) -> String {
+    let plain = without_parameters(name);
+    plain.rsplit("::").next().unwrap_or_default().to_owned()
+}
+
+/// `a::b::<c::D>` becomes `a::b`; `<a::B as c::D>::e` stays, for it begins with a bracket.
+fn without_parameters(name: &str) -> String {
+    let mut plain = String::new();
+    let mut depth = 0usize;
+    let mut previous = ' ';
+    for c in name.chars() {
+        match c {
+            '<' if !plain.is_empty() && (depth > 0 || plain.ends_with("::")) => depth += 1,
+            '>' if depth > 0 && previous != '-' => depth -= 1,
+            _ if depth == 0 => plain.push(c),
+            _ => {}
+        }
+        previous = c;
+    }
+    plain.replace("::::", "::").trim_end_matches("::").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHM: &str = "wirespeed::engine::pingpong::hot_source::<wirespeed::transport::shm::link::Port>";
+
+    #[test]
+    fn names_are_read() {
+        assert!(is_hot(SHM));
+        assert!(is_hot("a::hot_x"));
+        assert!(!is_hot("wirespeed::engine::cold_x::<a::hot_y>"));
+        assert!(is_exit("wirespeed::engine::cold_report::<a::B>"));
+        assert!(is_exit("<wirespeed::transport::waiter::Waiter>::look"));
+        assert!(is_own(
+            "<wirespeed::transport::shm::link::Port as wirespeed::transport::port::MessagePort>::poll"
+        ));
+        assert_eq!(without_parameters("a::b::<c::D<e>>::f"), "a::b::f");
+    }
+
+    #[test]
+    fn transports_have_lists_of_their_own() {
+        let tcp = SHM.replace("shm", "tcp");
+        assert!(is_allowed(&tcp, "send@GLIBC_2.2.5"));
+        assert!(!is_allowed(SHM, "send"));
+        assert!(is_allowed(SHM, "memcpy@plt"));
+        assert_eq!(transport(SHM), "shm");
+        assert!(is_allowed(SHM, "core::panicking::panic_bounds_check"));
+        assert!(!is_allowed(SHM, "malloc"));
+        assert!(!is_allowed(&tcp, "sendfile"));
+        assert_eq!(why_not("__rustc::__rust_alloc"), "allocation");
+    }
+}

@@ -1,0 +1,202 @@
+//! The ladder of checks and tests: which steps there are. docs/ci.md says what each one proves.
+
+mod step;
+
+use crate::command;
+use anyhow::Result;
+use std::path::Path;
+use std::process::Command;
+use step::{Ladder, Step};
+
+const AARCH64: &str = "aarch64-unknown-linux-gnu";
+
+/// Every check and test that belongs to each change.
+pub fn test(root: &Path) -> Result<()> {
+    let mut ladder = Ladder::new(root, "make test");
+    run_test_steps(&mut ladder)?;
+    ladder.finish()
+}
+
+/// The longer ladder: all of `test`, then what takes long or needs more tools.
+pub fn long(root: &Path) -> Result<()> {
+    let mut ladder = Ladder::new(root, "make ladder");
+    run_test_steps(&mut ladder)?;
+    run_long_steps(&mut ladder)?;
+    ladder.finish()
+}
+
+fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
+    ladder.run(Step::new("install", &["bash", "tests/lab/install.sh"]))?;
+    ladder.run(Step::cargo("fetch", &["fetch", "--locked", "--quiet"]))?;
+    ladder.run(Step::cargo("fmt", &["xtask", "fmt"]))?;
+    ladder.run(Step::cargo("tidy", &["xtask", "tidy"]))?;
+    ladder.run(Step::cargo(
+        "clippy",
+        &[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--locked",
+            "--quiet",
+            "--",
+            "-D",
+            "warnings",
+        ],
+    ))?;
+    ladder.run(Step::cargo(
+        "build",
+        &["build", "--workspace", "--all-targets", "--locked", "--quiet"],
+    ))?;
+    ladder.run(Step::cargo(
+        "tests",
+        &["test", "--workspace", "--locked", "--quiet"],
+    ))?;
+    // The model checker tries every interleaving of the ring, up to so many preemptions.
+    let loom = [
+        "test",
+        "--package=wirespeed",
+        "--release",
+        "--lib",
+        "--locked",
+        "--quiet",
+        "loom",
+    ];
+    ladder.run(
+        Step::cargo("loom", &loom)
+            .with("RUSTFLAGS", "--cfg loom")
+            .with("LOOM_MAX_PREEMPTIONS", "3"),
+    )?;
+    ladder.run(
+        Step::cargo(
+            "docs",
+            &["doc", "--workspace", "--no-deps", "--locked", "--quiet"],
+        )
+        .with("RUSTDOCFLAGS", "-D warnings"),
+    )?;
+    ladder.run(Step::cargo("schema", &["xtask", "schema", "--check"]))?;
+    ladder.run(Step::cargo("fuzz-check", &["xtask", "fuzz-check"]))?;
+    ladder.run(Step::cargo("hotcheck", &["xtask", "hotcheck"]))?;
+    ladder.run(
+        Step::cargo("install-check", &["xtask", "install", "/usr"])
+            .with("DESTDIR", "target/install-check")
+            .with("WIRESPEED_PROFILE", "debug"),
+    )?;
+    aarch64(ladder)?;
+    match command::find("cargo-deny") {
+        Some(_) => ladder.run(deny()),
+        None => ladder.skip("deny", "cargo-deny is not installed (`make ladder` installs it)"),
+    }
+}
+
+fn run_long_steps(ladder: &mut Ladder) -> Result<()> {
+    if command::find("cargo-deny").is_none() {
+        ladder.run(Step::cargo(
+            "install-deny",
+            &["install", "cargo-deny", "--locked", "--quiet"],
+        ))?;
+        ladder.run(deny())?;
+    }
+    let minimum = rust_version(ladder.root())?;
+    let toolchain = format!("+{minimum}");
+    if works(&[&toolchain, "--version"]) {
+        ladder.run(Step::cargo(
+            "msrv",
+            &[&toolchain, "check", "--workspace", "--locked", "--quiet"],
+        ))?;
+    } else {
+        ladder.skip("msrv", &format!("toolchain {minimum} is not installed"))?;
+    }
+    if works(&["+nightly", "miri", "--version"]) {
+        let miri = [
+            "+nightly",
+            "miri",
+            "test",
+            "-p",
+            "wirespeed-schema",
+            "-p",
+            "wirespeed",
+            "--lib",
+        ];
+        let filters = ["--", "histogram", "finite", "record::", "sync::"];
+        ladder.run(
+            Step::cargo("miri", &[miri.as_slice(), filters.as_slice()].concat())
+                .with("MIRIFLAGS", "-Zmiri-disable-isolation"),
+        )?;
+    } else {
+        ladder.skip("miri", "nightly with the component miri is not installed")?;
+    }
+    if works(&["+nightly", "fuzz", "--version"]) {
+        ladder.run(Step::cargo("fuzz", &["xtask", "fuzz", "60"]))?;
+    } else {
+        ladder.skip("fuzz", "nightly with cargo-fuzz is not installed")?;
+    }
+    // Tests that take minutes are marked `#[ignore]`; they run here.
+    let soak = [
+        "test",
+        "--workspace",
+        "--locked",
+        "--release",
+        "--",
+        "--ignored",
+        "--test-threads=1",
+    ];
+    ladder.run(Step::cargo("soak", &soak).within_s(3600))?;
+    ladder.run(Step::cargo("peers", &["xtask", "peers"]).within_s(3600))
+}
+
+fn deny() -> Step {
+    Step::cargo(
+        "deny",
+        &[
+            "deny",
+            "--locked",
+            "check",
+            "--hide-inclusion-graph",
+            "bans",
+            "licenses",
+            "sources",
+        ],
+    )
+}
+
+/// That the code compiles for the second architecture: the crates without C at least, all where a C compiler is there.
+fn aarch64(ladder: &mut Ladder) -> Result<()> {
+    if !has_target() {
+        let added = Command::new("timeout")
+            .args(["60", "rustup", "target", "add", AARCH64])
+            .output();
+        if !added.is_ok_and(|o| o.status.success()) || !has_target() {
+            let why =
+                format!("the standard library for {AARCH64} is not installed and rustup cannot fetch it");
+            return ladder.skip("aarch64", &why);
+        }
+    }
+    let mut arguments = vec!["check", "--locked", "--quiet", "--target", AARCH64];
+    if command::find("aarch64-linux-gnu-gcc").is_some() {
+        arguments.push("--package=wirespeed-cli");
+    } else {
+        arguments.extend([
+            "--package=wirespeed",
+            "--package=wirespeed-report",
+            "--package=wirespeed-conformance",
+        ]);
+    }
+    ladder.run(Step::cargo("aarch64", &arguments))
+}
+
+fn has_target() -> bool {
+    let folder =
+        command::capture(Command::new("rustc").args(["--print", "target-libdir", "--target", AARCH64]));
+    folder.is_ok_and(|f| Path::new(f.trim()).is_dir())
+}
+
+fn works(arguments: &[&str]) -> bool {
+    // Through rustup's proxy: the cargo that runs us knows no `+toolchain`.
+    command::capture(Command::new("cargo").args(arguments)).is_ok()
+}
+
+fn rust_version(root: &Path) -> Result<String> {
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml"))?;
+    let line = manifest.lines().find_map(|l| l.strip_prefix("rust-version = "));
+    Ok(line.unwrap_or_default().trim_matches('"').to_owned())
+}

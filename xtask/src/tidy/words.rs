@@ -1,0 +1,93 @@
+//! Words that the project does not use: it speaks of itself alone, never of how or where it was made.
+
+use super::Finding;
+
+/// Text that must not appear in any file. Split, so that this file does not find itself.
+const FORBIDDEN: [&str; 4] = [
+    concat!("/wo", "rk/"),
+    concat!("this work", "place"),
+    concat!("seed", " 00"),
+    concat!("the le", "ad "),
+];
+
+/// Whether the rules read this file as text.
+pub fn is_text(path: &str) -> bool {
+    const ENDINGS: [&str; 10] = [
+        ".rs", ".md", ".toml", ".sh", ".yml", ".yaml", ".json", ".txt", ".1", ".fish",
+    ];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    ENDINGS.iter().any(|e| path.ends_with(e)) || name == "Makefile" || path == ".ci/run"
+}
+
+/// Forbidden words, numbers of issues, trailing blanks and tabs in Rust code.
+pub fn check(path: &str, text: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let mut find = |message: String| findings.push(Finding::at(path, index + 1, message));
+        let lower = line.to_lowercase();
+        if let Some(word) = FORBIDDEN.iter().find(|w| lower.contains(**w)) {
+            find(format!("{word:?}: the project speaks of itself alone"));
+        }
+        if names_an_issue(&lower) {
+            find("number of an issue: say the reason instead".to_owned());
+        }
+        if line.ends_with([' ', '\t']) && !path.starts_with("docs/runs/") {
+            find("blank at the end of the line".to_owned());
+        }
+        if path.ends_with(".rs") && line.contains('\t') {
+            find("tab".to_owned());
+        }
+    }
+    findings
+}
+
+fn names_an_issue(lower: &str) -> bool {
+    let digit = |rest: &str| {
+        rest.trim_start_matches('#')
+            .starts_with(|c: char| c.is_ascii_digit())
+    };
+    let worded = ["issue ", "issues "].iter().any(|word| {
+        lower
+            .match_indices(word)
+            .any(|(at, w)| digit(&lower[at + w.len()..]))
+    });
+    let hashed = lower.match_indices('#').any(|(at, _)| {
+        let before = lower[..at].chars().next_back();
+        let number: String = lower[at + 1..]
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .collect();
+        matches!(before, None | Some(' ' | '('))
+            && !number.is_empty()
+            && number.len() < 6
+            && number.bytes().all(|b| b.is_ascii_digit())
+    });
+    worded || hashed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_it_was_made_is_found() {
+        for bad in [
+            concat!("see /wo", "rk/x"),
+            concat!("fixes ", "#", "12"),
+            concat!("see iss", "ue 3"),
+            "end ",
+        ] {
+            assert_eq!(check("a.md", bad).len(), 1, "{bad}");
+        }
+        for good in [
+            "# 2 things",
+            "network/works",
+            "#[test]",
+            "colour #123456",
+            "an issue of trust",
+        ] {
+            assert!(check("a.md", good).is_empty(), "{good}");
+        }
+        assert_eq!(check("a.rs", "\tx").len(), 1);
+    }
+}
