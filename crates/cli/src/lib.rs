@@ -72,7 +72,7 @@ fn dispatch(registry: &Registry, verb: Verb, color: ColorChoice) -> Result<Ended
         Verb::Quick(arguments) => cmd::quick::quick(registry, &arguments, color),
         Verb::Run(arguments) => cmd::run::run(registry, &arguments, color),
         Verb::List(arguments) => cmd::list::list(registry, &arguments, color),
-        Verb::Serve(arguments) => cmd::serve::serve(registry, &arguments),
+        Verb::Serve(arguments) => cmd::serve::serve(&arguments),
         Verb::Calibrate(arguments) => cmd::calibrate::calibrate(registry, &arguments),
         Verb::Completions(arguments) => cmd::shell::completions(&arguments),
         Verb::Man => cmd::shell::man(),

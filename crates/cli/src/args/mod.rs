@@ -72,7 +72,7 @@ Examples:
   wirespeed run plan.toml                       many cases from a file
 
 Two machines:
-  there:  wirespeed serve --listen 0.0.0.0
+  there:  wirespeed serve --listen all
   here:   wirespeed run latency --via tcp --to THERE
 
 Exit codes:

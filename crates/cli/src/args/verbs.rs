@@ -64,27 +64,66 @@ pub struct CalibrateArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  wirespeed serve                      on loopback: for trying it out
-  wirespeed serve --listen 0.0.0.0     for other machines; prints the identity that they need
+  wirespeed serve                                on loopback: for trying it out
+  wirespeed serve --listen all                   for other machines; on a terminal, shows the line that those need
+                                                 which do not share this home
 
-Beyond loopback both ends need the same key. It is made on first use in a key file of mode 0600; a shared home gives it
-to both ends. Without one, copy the printed line into WIRESPEED_IDENTITY on the other machine.")]
+Clients are measured one at a time, the others wait and are told so. Every client must prove that it has the key, which
+is made on first use in a file that only its owner may read. Ctrl-C: the running case ends in order, then the server.")]
 pub struct ServeArgs {
-    /// Address to listen on
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
-    pub listen: String,
+    /// loopback, all, or addresses of this machine
+    #[arg(
+        long,
+        value_name = "ADDRESS[,..]",
+        default_value = "loopback",
+        value_delimiter = ','
+    )]
+    pub listen: Vec<String>,
 
-    /// Port to listen on
-    #[arg(short, long, value_name = "PORT")]
+    /// Port to listen on; 0 for any free one
+    #[arg(short, long, value_name = "PORT", help = format!(
+        "Port to listen on; 0 for any free one [default: {}]", wirespeed_control::DEFAULT_PORT))]
     pub port: Option<u16>,
 
-    /// Measure clients side by side instead of one after the other; their results are labelled so
-    #[arg(long)]
-    pub share: bool,
-
-    /// Key file [default: in the configuration directory of the home]
+    /// Key file [default: wirespeed/key in the configuration directory, or WIRESPEED_KEY_FILE]
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
+
+    /// Print the secret line that another machine needs in WIRESPEED_IDENTITY, even where stdout is no terminal
+    #[arg(long)]
+    pub print_identity: bool,
+
+    /// No log
+    #[arg(short, long)]
+    pub quiet: bool,
+
+    /// Measure up to N clients side by side; their results are labelled so
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Limits")]
+    pub share: Option<u32>,
+
+    /// Clients that may wait [default: 16]
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub queue: Option<u32>,
+
+    /// Ranks of one case on this machine [default: 64]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]
+    pub ranks_max: Option<u32>,
+
+    /// Time of one case [default: 1h]
+    #[arg(long, value_name = "TIME", help_heading = "Limits")]
+    pub duration_max: Option<String>,
+
+    /// Payload of one message [default: 1G]
+    #[arg(long, value_name = "SIZE", help_heading = "Limits")]
+    pub size_max: Option<String>,
+
+    /// Memory of one case [default: 8G]
+    #[arg(long, value_name = "SIZE", help_heading = "Limits")]
+    pub memory_max: Option<String>,
+
+    /// Bytes per second: only streams paced at or below it are accepted [default: no limit]
+    #[arg(long, value_name = "SIZE", help_heading = "Limits")]
+    pub rate_max: Option<String>,
 }
 
 /// `wirespeed completions`.
