@@ -83,7 +83,7 @@ fn limits(arguments: &ServeArgs) -> Result<ServerLimits, Failure> {
         limits.clients_max = clients;
     }
     if let Some(waiting) = arguments.queue {
-        limits.queue_max = waiting;
+        limits.queue_clients_max = waiting;
     }
     if let Some(ranks) = arguments.ranks_max {
         limits.ranks_max = ranks;
