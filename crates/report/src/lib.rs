@@ -20,6 +20,6 @@ pub mod tags;
 pub use assemble::{
     case_result, failed_case, repetition, repetition_metrics, run_status, skipped_case, without_outcomes,
 };
-pub use checks::{Limits, run_remarks};
+pub use checks::{Limits, host_remarks, run_remarks};
 pub use read::{ReadError, read_run};
 pub use schema::schema_json;

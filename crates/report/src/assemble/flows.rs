@@ -127,14 +127,18 @@ pub(crate) fn sum_faults(a: Faults, b: Faults) -> Faults {
 }
 
 /// Messages in flight on average at a sender: its rate times the mean time to completion or acknowledgement (Little's
-/// law, L = λW). `None` without such samples, or where a sample covers a batch.
-pub fn in_flight_mean_msgs(outcome: &Outcome) -> Option<f64> {
+/// law, L = λW). `None` without such samples, where a sample covers a batch, or where the samples are too thin: a sender
+/// that times one message after the other meets a stall more often than its messages do, so that the mean stands for
+/// all of them only with a sample for every window.
+pub fn in_flight_mean_msgs(outcome: &Outcome, window: u64) -> Option<f64> {
     let kinds = [SampleKind::Acknowledged, SampleKind::Completion];
     let samples = kinds.iter().find_map(|&kind| outcome.samples_of(kind))?;
-    if samples.batch_ops > 1 || samples.histogram.is_empty() || outcome.elapsed_ns == 0 {
+    let histogram = &samples.histogram;
+    let dense = histogram.count.saturating_mul(window) >= outcome.sent.messages;
+    if samples.batch_ops > 1 || histogram.is_empty() || outcome.elapsed_ns == 0 || !dense {
         return None;
     }
-    Some(outcome.sent.messages as f64 / outcome.elapsed_ns as f64 * samples.histogram.mean_ns())
+    Some(outcome.sent.messages as f64 / outcome.elapsed_ns as f64 * histogram.mean_ns())
 }
 
 /// Publish rates, bandwidths, losses and processor time.
@@ -167,7 +171,10 @@ pub(super) fn add(metrics: &mut Metrics, case: &Case, outcomes: &[Outcome]) {
             delivered.messages,
         );
     }
-    let in_flight: Vec<f64> = outcomes.iter().filter_map(in_flight_mean_msgs).collect();
+    let in_flight: Vec<f64> = outcomes
+        .iter()
+        .filter_map(|outcome| in_flight_mean_msgs(outcome, case.test.window()))
+        .collect();
     if !in_flight.is_empty() && !case.test.is_round_trip() {
         let mean = in_flight.iter().sum::<f64>() / in_flight.len() as f64;
         insert(metrics, "in_flight_mean_msgs", mean, in_flight.len() as u64);

@@ -116,13 +116,12 @@ pub fn without_outcomes(result: &CaseResult) -> CaseResult {
 /// cases do so only when there is nothing else.
 pub fn run_status(cases: &[CaseResult], interrupted: bool) -> Status {
     let any = |status: CaseStatus| cases.iter().any(|case| case.status == status);
+    let nothing_but_skipped = any(CaseStatus::Skipped) && !any(CaseStatus::Ok);
     if any(CaseStatus::WrongData) {
         Status::WrongData
     } else if interrupted {
         Status::Interrupted
-    } else if any(CaseStatus::Failed) || any(CaseStatus::Partial) {
-        Status::Failed
-    } else if any(CaseStatus::Skipped) && !any(CaseStatus::Ok) {
+    } else if any(CaseStatus::Failed) || any(CaseStatus::Partial) || nothing_but_skipped {
         Status::Failed
     } else {
         Status::Ok
@@ -142,33 +141,40 @@ fn unmeasured(case: Case, status: CaseStatus, error: String, remedy: Option<Stri
     }
 }
 
-/// Cause and remedy when some rank did not come to its end.
+/// Cause and remedy when some rank did not come to its end. The rank whose end explains the others' speaks: who failed,
+/// then who was interrupted; others only lost their peer.
 fn early_end(case: &Case, repetitions: &[Repetition]) -> Option<(String, String)> {
-    let outcomes = || repetitions.iter().flat_map(|repetition| &repetition.outcomes);
-    let look = "look at that rank's own messages, then run the case again".to_owned();
-    if let Some((outcome, error)) = outcomes().find_map(|outcome| Some((outcome, outcome.error.as_ref()?))) {
-        return Some((format!("rank {}: {error}", outcome.rank), look));
-    }
-    if let Some(outcome) = outcomes().find(|outcome| outcome.stop != StopReason::Completed) {
+    let look = "look at that rank's own messages, then run the case again";
+    let telling = |outcome: &&Outcome| match outcome.stop {
+        StopReason::Failed => 0,
+        StopReason::Interrupted => 1,
+        StopReason::PeerLost => 2,
+        StopReason::Completed => 3,
+    };
+    let outcomes = repetitions.iter().flat_map(|repetition| &repetition.outcomes);
+    let ended = |outcome: &&Outcome| outcome.stop != StopReason::Completed || outcome.error.is_some();
+    if let Some(outcome) = outcomes.filter(ended).min_by_key(telling) {
         let (what, remedy) = match outcome.stop {
-            StopReason::Interrupted => ("was interrupted", "run it again to its end".to_owned()),
-            StopReason::PeerLost => ("lost its peer", look),
+            StopReason::Interrupted => ("interrupted", "run it again to its end"),
+            StopReason::PeerLost => (
+                "lost its peer",
+                "look at what the other ranks say, then run the case again",
+            ),
             StopReason::Failed | StopReason::Completed => ("failed", look),
         };
-        return Some((format!("rank {} {what}", outcome.rank), remedy));
+        let cause = outcome.error.as_deref().unwrap_or(what);
+        return Some((format!("rank {}: {cause}", outcome.rank), remedy.to_owned()));
     }
     let short = repetitions
         .iter()
         .find(|repetition| repetition.outcomes.len() < case.ranks.len())?;
-    Some((
-        format!(
-            "repetition {}: {} of {} ranks delivered a result",
-            short.index,
-            short.outcomes.len(),
-            case.ranks.len()
-        ),
-        look,
-    ))
+    let cause = format!(
+        "repetition {}: {} of {} ranks delivered a result",
+        short.index,
+        short.outcomes.len(),
+        case.ranks.len()
+    );
+    Some((cause, look.to_owned()))
 }
 
 /// Publish `value` under `tag`, without an interval, if it is a finite number.

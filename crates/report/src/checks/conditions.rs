@@ -3,6 +3,7 @@
 use super::{Findings, percent};
 use std::collections::BTreeMap;
 use wirespeed_schema::case::{Case, IdlePolicy, Role};
+use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::run::{Metric, Repetition, Severity};
 use wirespeed_schema::units::format_ns;
@@ -44,7 +45,7 @@ pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetitio
         check_taken(findings, outcome);
         check_faults(findings, outcome);
         check_noise(findings, outcome);
-        check_machine(findings, outcome);
+        check_machine(findings, &outcome.host);
         check_transport(findings, case, outcome);
     }
 }
@@ -182,8 +183,8 @@ fn check_noise(findings: &mut Findings, outcome: &Outcome) {
     }
 }
 
-fn check_machine(findings: &mut Findings, outcome: &Outcome) {
-    let host = &outcome.host;
+/// Check the machine itself: what else it was doing, how it saves power.
+pub(super) fn check_machine(findings: &mut Findings, host: &HostFingerprint) {
     let cpus = f64::from(host.cpus_online.max(1));
     if let Some(load) = host
         .load_average_1min

@@ -2,6 +2,7 @@
 
 use super::{Findings, is_unreliable, percent};
 use crate::assemble::{flows, sum, sum_faults};
+use wirespeed_schema::case::Role;
 use wirespeed_schema::outcome::{Count, Faults, StopReason};
 use wirespeed_schema::run::Severity;
 use wirespeed_schema::test::Capability;
@@ -102,13 +103,13 @@ fn check_faults(findings: &mut Findings, faults: Faults, received: u64, unreliab
     }
 }
 
-/// sent = received + lost, for every flow of a stream and for the whole group of a round-trip test.
+/// sent = received + lost, for every flow of a stream and for the whole group of any other test.
 fn check_counts(findings: &mut Findings, case: &Case, outcomes: &[Outcome], unreliable: bool) {
-    // The target of one-sided operations counts nothing.
-    if case.test.capability() == Capability::OneSided {
+    if case.test.capability() == Capability::OneSided && !target_counts(outcomes) {
         return;
     }
-    if case.test.is_round_trip() {
+    // Totals: both ways of a ping-pong, and one-sided operations, whose target has no way back.
+    if case.test.is_round_trip() || case.test.capability() == Capability::OneSided {
         let sent = outcomes
             .iter()
             .map(|outcome| outcome.sent)
@@ -129,6 +130,12 @@ fn check_counts(findings: &mut Findings, case: &Case, outcomes: &[Outcome], unre
             }
         }
     }
+}
+
+/// The target of one-sided operations takes no part, unless it counted what came to its memory.
+fn target_counts(outcomes: &[Outcome]) -> bool {
+    let mut sinks = outcomes.iter().filter(|outcome| outcome.role == Role::Sink);
+    sinks.any(|sink| sink.received.messages > 0)
 }
 
 fn check_sum(findings: &mut Findings, sent: Count, received: Count, faults: Faults, unreliable: bool) {

@@ -7,8 +7,7 @@ use wirespeed_schema::run::{Repetition, Severity};
 use wirespeed_schema::units::{format_ns, format_rate};
 use wirespeed_schema::{Case, Outcome, Test};
 
-/// Little's law may be exceeded by so much: samples are taken of the messages that carry an acknowledgement's number,
-/// not of all, and both clocks' errors enter.
+/// Little's law may be exceeded by so much: not every message is timed.
 pub const IN_FLIGHT_TOLERANCE: f64 = 1.25;
 /// The two ends' times may differ by so much of the longer one.
 pub const ELAPSED_TOLERANCE: f64 = 0.10;
@@ -91,7 +90,7 @@ fn check_elapsed(findings: &mut Findings, case: &Case, outcomes: &[Outcome]) {
 /// No more can be in flight than the window lets out.
 fn check_in_flight(findings: &mut Findings, case: &Case, outcome: &Outcome) {
     let window = case.test.window();
-    if let Some(in_flight) = in_flight_mean_msgs(outcome)
+    if let Some(in_flight) = in_flight_mean_msgs(outcome, window)
         && window > 0
         && in_flight > window as f64 * IN_FLIGHT_TOLERANCE
     {

@@ -1,6 +1,6 @@
 //! Invariants and circumstances of a result: remarks, worst first, each with a stable code, a cause and a remedy.
 //!
-//! [`data`] and [`laws`] check what must hold whatever the machine does; [`conditions`] and [`clock`] say what may have
+//! `data` and `laws` check what must hold whatever the machine does; `conditions` and `clock` say what may have
 //! bent the number. No check may alter a figure.
 
 mod clock;
@@ -9,6 +9,7 @@ mod data;
 mod laws;
 
 use std::collections::BTreeMap;
+use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::run::{CaseResult, Metric, Remark, Repetition, Severity};
 use wirespeed_schema::{Case, Outcome};
 
@@ -99,6 +100,14 @@ pub fn run_remarks(cases: &[CaseResult]) -> Vec<Remark> {
             remark
         })
         .collect()
+}
+
+/// Remarks on the machine that the plan was given to, for `Run::remarks`: ranks on one machine leave it out of their
+/// outcomes, because the document's own `host` says it once.
+pub fn host_remarks(host: &HostFingerprint) -> Vec<Remark> {
+    let mut findings = Findings::default();
+    conditions::check_machine(&mut findings, host);
+    fold(findings.list)
 }
 
 /// One remark a code: the gravest finding speaks, and says of how many it is the worst.

@@ -59,7 +59,7 @@ const PARAMETERS: [&str; 38] = [
     "samples",
 ];
 
-/// CSV with a header, in a fixed order of columns: [`PARAMETERS`], then every figure of [`tags::ALL`], those with an
+/// CSV with a header, in a fixed order of columns: the parameters, then every figure of [`tags::ALL`], those with an
 /// interval followed by its lower end, upper end and level. An empty field means that there is no such figure.
 pub fn csv(run: &Run, rows: CsvRows) -> Result<String, RenderError> {
     let mut writer = ::csv::WriterBuilder::new()

@@ -191,6 +191,7 @@ fn early_ends_are_partial_or_failed_with_cause_and_remedy() {
     let cut = result(case("tcp", am_lat(64), 1000), 1, |_| {
         let mut ends = ping_pong(64, 1000, 1000.0);
         ends[0].stop = StopReason::PeerLost;
+        ends[1].stop = StopReason::Failed;
         ends[1].error = Some("killed".into());
         ends
     });
@@ -222,7 +223,7 @@ fn the_worst_case_decides_the_status_of_the_run() {
     assert_eq!(run_status(&[ok.clone(), skipped.clone()], false), Status::Ok);
     assert_eq!(run_status(&[skipped], false), Status::Failed);
     assert_eq!(run_status(&[ok.clone(), failed], false), Status::Failed);
-    assert_eq!(run_status(&[ok.clone()], true), Status::Interrupted);
+    assert_eq!(run_status(std::slice::from_ref(&ok), true), Status::Interrupted);
     assert_eq!(run_status(&[wrong, ok.clone()], true), Status::WrongData);
     assert!(
         without_outcomes(&ok)

@@ -1,9 +1,9 @@
 //! Every check: silent on a clean result, and found when its rule is broken.
 
 use crate::fixture::*;
-use wirespeed_report::{Limits, case_result, repetition, run_remarks};
+use wirespeed_report::{Limits, case_result, host_remarks, repetition, run_remarks};
 use wirespeed_schema::Test;
-use wirespeed_schema::case::IdlePolicy;
+use wirespeed_schema::case::{IdlePolicy, Role};
 use wirespeed_schema::outcome::{Outcome, StopReason};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Severity};
 
@@ -101,7 +101,7 @@ fn broken_laws_are_suspect() {
     let little = streamed("tcp", |ends| {
         ends[0].samples = vec![samples(
             wirespeed_schema::outcome::SampleKind::Acknowledged,
-            &[1_000_000.0; 500],
+            &[1_000_000.0; 2000],
         )];
     });
     assert_eq!(severity(&little, "littles_law"), Some(Severity::Suspect));
@@ -242,4 +242,42 @@ fn remarks_are_ranked_and_each_code_stands_once() {
             .windows(2)
             .all(|pair| pair[0].severity >= pair[1].severity)
     );
+}
+
+#[test]
+fn a_target_that_counts_must_agree_with_the_origin() {
+    let gets = |at_target: u64| {
+        result(case("shm", get(8), 20_000), 1, |_| {
+            let mut source = outcome(0, Role::Source, 30_000_000);
+            source.sent = count(20_000, 8);
+            let mut sink = outcome(1, Role::Sink, 30_000_000);
+            sink.received = count(at_target, 8);
+            vec![source, sink]
+        })
+        .status
+    };
+    // A target that takes no part counts nothing.
+    assert_eq!((gets(20_000), gets(0)), (CaseStatus::Ok, CaseStatus::Ok));
+    assert_eq!(gets(19_999), CaseStatus::WrongData);
+}
+
+#[test]
+fn thin_acknowledgement_samples_prove_nothing() {
+    let thin = streamed("tcp", |ends| {
+        ends[0].samples = vec![samples(
+            wirespeed_schema::outcome::SampleKind::Acknowledged,
+            &[1_000_000.0; 20],
+        )];
+    });
+    assert_eq!(severity(&thin, "littles_law"), None);
+    assert!(!thin.metrics.contains_key("in_flight_mean_msgs"));
+}
+
+#[test]
+fn the_machine_of_the_plan_is_judged_once() {
+    let mut host = example().host;
+    assert_eq!(host_remarks(&host), []);
+    host.load_average_1min = Some(finite(3.0));
+    let remarks = host_remarks(&host);
+    assert_eq!((remarks.len(), remarks[0].code.as_str()), (1, "load_average"));
 }

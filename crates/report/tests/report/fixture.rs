@@ -89,6 +89,7 @@ pub fn outcome(rank: u32, role: Role, elapsed_ns: u64) -> Outcome {
         first_operation_ns: None,
         samples: Vec::new(),
         intervals: Vec::new(),
+        peers: Vec::new(),
         clock: ClockInfo {
             source: "tsc".into(),
             cost_ns: finite(11.0),
@@ -233,7 +234,7 @@ pub fn example() -> Run {
             let ack_ns = elapsed_ns as f64 / n as f64 * 40.0;
             cases.push(result(
                 case(transport, Test::AmBw(stream(size_bytes, 64)), n),
-                3,
+                2,
                 |index| {
                     one_way_stream(
                         size_bytes,

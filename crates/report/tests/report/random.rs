@@ -68,7 +68,7 @@ fn any_count() -> impl Strategy<Value = Count> {
     (number(), number()).prop_map(|(messages, bytes)| Count { messages, bytes })
 }
 
-fn any_outcome() -> impl Strategy<Value = Outcome> {
+fn any_samples() -> impl Strategy<Value = Samples> {
     let kinds = [
         SampleKind::RoundTrip,
         SampleKind::Completion,
@@ -76,6 +76,59 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
         SampleKind::SendInterval,
         SampleKind::ReceiveInterval,
     ];
+    let batch_ops = prop_oneof![Just(1), any::<u64>()];
+    (prop::sample::select(kinds.to_vec()), batch_ops, any_histogram()).prop_map(
+        |(kind, batch_ops, histogram)| Samples {
+            kind,
+            batch_ops,
+            histogram,
+            raw_ns: Vec::new(),
+        },
+    )
+}
+
+fn any_faults() -> impl Strategy<Value = Faults> {
+    let numbers = prop_oneof![3 => Just([0; 4]), 1 => any::<[u64; 4]>()];
+    numbers.prop_map(
+        |[
+            lost_messages,
+            reordered_messages,
+            duplicate_messages,
+            corrupt_messages,
+        ]| Faults {
+            lost_messages,
+            reordered_messages,
+            duplicate_messages,
+            corrupt_messages,
+        },
+    )
+}
+
+/// A rank that did something, in circumstances of its own.
+fn any_outcome() -> impl Strategy<Value = Outcome> {
+    let elapsed_ns = prop_oneof![Just(0u64), any::<u64>()];
+    let samples = prop::collection::vec(any_samples(), 0..4);
+    (
+        any_rank(),
+        any_count(),
+        any_count(),
+        elapsed_ns,
+        any_faults(),
+        samples,
+    )
+        .prop_map(
+            |(circumstances, sent, received, elapsed_ns, faults, samples)| Outcome {
+                sent,
+                received,
+                elapsed_ns,
+                faults,
+                samples,
+                ..circumstances
+            },
+        )
+}
+
+fn any_rank() -> impl Strategy<Value = Outcome> {
     let roles = [Role::Source, Role::Sink, Role::Hub, Role::Worker, Role::Idle];
     let stops = [
         StopReason::Completed,
@@ -84,74 +137,33 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
         StopReason::PeerLost,
         StopReason::Failed,
     ];
-    let samples = (
-        prop::sample::select(kinds.to_vec()),
-        prop_oneof![Just(1), any::<u64>()],
-        any_histogram(),
-    )
-        .prop_map(|(kind, batch_ops, histogram)| Samples {
-            kind,
-            batch_ops,
-            histogram,
-            raw_ns: Vec::new(),
-        });
-    let faults = prop_oneof![3 => Just((0, 0, 0, 0)), 1 => any::<(u64, u64, u64, u64)>()];
-    let identity = (
-        prop_oneof![0..4u32, any::<u32>()],
+    let rank = prop_oneof![0..4u32, any::<u32>()];
+    let (role, stop) = (
         prop::sample::select(roles.to_vec()),
         prop::sample::select(stops.to_vec()),
     );
-    let numbers = (
-        any_count(),
-        any_count(),
-        prop_oneof![Just(0u64), any::<u64>()],
-        faults,
-    );
-    let clock = (
-        any_finite(),
-        any_finite(),
-        any_finite(),
-        any_finite(),
-        prop::option::of(any_finite()),
-    );
-    (
-        identity,
-        numbers,
-        prop::collection::vec(samples, 0..4),
-        clock,
-        any::<[u64; 6]>(),
-        any::<bool>(),
+    let numbers = prop::collection::vec(any_finite(), 6);
+    (rank, role, stop, numbers, any::<[u64; 6]>(), any::<bool>()).prop_map(
+        |(rank, role, stop, numbers, disturbed, flag)| {
+            let mut outcome = outcome(rank, role, 0);
+            outcome.stop = stop;
+            outcome.clock.cost_ns = numbers[0];
+            outcome.clock.step_ns = numbers[1];
+            outcome.clock.calibration_error_ppm = numbers[2];
+            outcome.floor.as_mut().unwrap().loop_ns = numbers[3];
+            outcome.first_operation_ns = flag.then_some(numbers[4]);
+            outcome.noise.as_mut().unwrap().lost_ratio = numbers[0];
+            outcome.host.load_average_1min = flag.then_some(numbers[5]);
+            outcome.disturbance.user_ns = disturbed[0];
+            outcome.disturbance.system_ns = disturbed[1];
+            outcome.disturbance.involuntary_switches = disturbed[2];
+            outcome.disturbance.steal_ns = flag.then_some(disturbed[3]);
+            outcome.disturbance.run_queue_wait_ns = Some(disturbed[4]);
+            outcome.disturbance.minor_faults = disturbed[5];
+            outcome.idle = if flag { IdlePolicy::Yield } else { IdlePolicy::Spin };
+            outcome
+        },
     )
-        .prop_map(
-            |((rank, role, stop), (sent, received, elapsed_ns, faults), samples, clock, disturbed, flag)| {
-                let mut outcome = outcome(rank, role, elapsed_ns);
-                outcome.stop = stop;
-                outcome.sent = sent;
-                outcome.received = received;
-                outcome.samples = samples;
-                outcome.faults = Faults {
-                    lost_messages: faults.0,
-                    reordered_messages: faults.1,
-                    duplicate_messages: faults.2,
-                    corrupt_messages: faults.3,
-                };
-                outcome.clock.cost_ns = clock.0;
-                outcome.clock.step_ns = clock.1;
-                outcome.clock.calibration_error_ppm = clock.2;
-                outcome.floor.as_mut().unwrap().loop_ns = clock.3;
-                outcome.first_operation_ns = clock.4;
-                outcome.noise.as_mut().unwrap().lost_ratio = clock.0;
-                outcome.host.load_average_1min = clock.4;
-                outcome.disturbance.user_ns = disturbed[0];
-                outcome.disturbance.system_ns = disturbed[1];
-                outcome.disturbance.involuntary_switches = disturbed[2];
-                outcome.disturbance.steal_ns = flag.then_some(disturbed[3]);
-                outcome.disturbance.run_queue_wait_ns = Some(disturbed[4]);
-                outcome.disturbance.minor_faults = disturbed[5];
-                outcome.idle = if flag { IdlePolicy::Yield } else { IdlePolicy::Spin };
-                outcome
-            },
-        )
 }
 
 proptest! {

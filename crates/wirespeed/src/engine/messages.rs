@@ -5,9 +5,10 @@
 //! last barrier so that nobody closes while a peer still waits.
 
 use super::datagram;
+use super::hub;
 use super::meter::{Meter, batch_for};
 use super::payload::{Bcopy, Sender, Short, ZCOPY_SLOTS, Zcopy};
-use super::phases::Prelude;
+use super::phases::{self, Prelude};
 use super::pingpong::{Arrival, Requester, SETTLE_ROUND_TRIPS, hot_answer};
 use super::rank::{Finished, Rank};
 use super::stream::{Flow, Incoming, Outgoing, Sink, Source};
@@ -69,20 +70,31 @@ impl MessageRunner for Run<'_, '_> {
             (Layout::Short, true) => self.with::<P, _, true>(&mut link, Short::<true>::new(size)),
             (Layout::Bcopy, false) => self.with::<P, _, false>(&mut link, Bcopy::<false>::new(size)),
             (Layout::Bcopy, true) => self.with::<P, _, true>(&mut link, Bcopy::<true>::new(size)),
-            (Layout::Zcopy, false) => {
-                let sender = Zcopy::<false>::new(size, &mut link.port);
-                self.with::<P, _, false>(&mut link, sender)
-            }
-            (Layout::Zcopy, true) => {
-                let sender = Zcopy::<true>::new(size, &mut link.port);
-                self.with::<P, _, true>(&mut link, sender)
-            }
+            (Layout::Zcopy, check) => self.with_zcopy(&mut link, size, check),
         }?;
         Ok((finished, link.port.facts()))
     }
 }
 
 impl Run<'_, '_> {
+    fn with_zcopy<P: MessagePort>(
+        self,
+        link: &mut Wired<P>,
+        size: usize,
+        check: bool,
+    ) -> Result<Finished, MeasureError> {
+        if !P::ZCOPY {
+            return Err(MeasureError::Unsupported("this port has no zcopy".to_owned()));
+        }
+        if check {
+            let sender = Zcopy::<true>::new(size, &mut link.port);
+            self.with::<P, _, true>(link, sender)
+        } else {
+            let sender = Zcopy::<false>::new(size, &mut link.port);
+            self.with::<P, _, false>(link, sender)
+        }
+    }
+
     fn with<P: MessagePort, S: Sender, const CHECK: bool>(
         self,
         link: &mut Wired<P>,
@@ -108,6 +120,8 @@ impl Run<'_, '_> {
             (Test::AmBibw(p), Role::Source | Role::Sink) => {
                 source::<P, S, CHECK, true>(rank, link, meter, sender, p)
             }
+            (Test::HubLat(p), Role::Hub) => hub::hub::<P, S, CHECK>(rank, link, meter, sender, p.fan_out)?,
+            (Test::HubLat(_), Role::Worker) => answer(rank, link, meter, sender, arrival),
             (test, role) => {
                 return Err(MeasureError::Usage(format!(
                     "{} has no role {role:?}",
@@ -119,10 +133,8 @@ impl Run<'_, '_> {
 }
 
 /// Meet the other ranks; meanwhile only sends move: a peer that is ahead may have sent already.
-fn meet<P: MessagePort>(rank: &Rank, link: &mut Wired<P>) -> Result<(), LinkError> {
-    let mut failed = None;
-    rank.barrier(&mut || failed = failed.or(link.port.flush().err()))?;
-    failed.map_or(Ok(()), Err)
+pub fn meet<P: MessagePort>(rank: &Rank, link: &mut Wired<P>) -> Result<(), LinkError> {
+    phases::meet(rank, || link.port.flush().map(drop))
 }
 
 pub(super) fn idle<P: MessagePort>(rank: &Rank, link: &mut Wired<P>, meter: Meter) -> Finished {

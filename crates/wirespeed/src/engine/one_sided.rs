@@ -6,7 +6,7 @@ use super::meter::{Meter, batch_for};
 use super::operation::{
     ADD, Atomic, CSWAP, FADD, Get, Operation, PutBcopy, PutShort, PutZcopy, SWAP, is_marked, prepare_for_gets,
 };
-use super::phases::Prelude;
+use super::phases::{self, Prelude};
 use super::pingpong::SETTLE_ROUND_TRIPS;
 use super::rank::{Finished, Rank};
 use super::region::{Layout, PHASES, end_phase};
@@ -103,10 +103,16 @@ impl Run<'_, '_> {
             Test::PutBw(p) => match p.layout {
                 DataLayout::Short => self.train::<P, _, CHECK>(link, PutShort::<CHECK>::new(layout)),
                 DataLayout::Bcopy => self.train::<P, _, CHECK>(link, PutBcopy::<CHECK>::new(layout)),
-                DataLayout::Zcopy => self.train::<P, _, CHECK>(link, PutZcopy::<CHECK>::new(layout)),
+                DataLayout::Zcopy if P::ZCOPY => {
+                    self.train::<P, _, CHECK>(link, PutZcopy::<CHECK>::new(layout))
+                }
+                DataLayout::Zcopy => return Err(no_zcopy()),
             },
             Test::Get(Rma { layout: data, .. }) | Test::GetBw(Rma { layout: data, .. }) => match data {
-                DataLayout::Zcopy => self.train::<P, _, CHECK>(link, Get::<true, CHECK>::new(layout)),
+                DataLayout::Zcopy if P::ZCOPY => {
+                    self.train::<P, _, CHECK>(link, Get::<true, CHECK>::new(layout))
+                }
+                DataLayout::Zcopy => return Err(no_zcopy()),
                 _ => self.train::<P, _, CHECK>(link, Get::<false, CHECK>::new(layout)),
             },
             Test::AddMr(p) => self.train::<P, _, CHECK>(link, Atomic::<ADD>::new(p.size_bytes, 1)),
@@ -164,11 +170,13 @@ impl Run<'_, '_> {
     }
 }
 
+fn no_zcopy() -> MeasureError {
+    MeasureError::Unsupported("this port has no zcopy".to_owned())
+}
+
 /// Meet the other ranks, serving them meanwhile.
 fn meet<P: OneSidedPort>(rank: &Rank, link: &mut Attached<P>) -> Result<(), LinkError> {
-    let mut failed = None;
-    rank.barrier(&mut || failed = failed.or(link.port.poll().err()))?;
-    failed.map_or(Ok(()), Err)
+    phases::meet(rank, || link.port.poll())
 }
 
 fn idle<P: OneSidedPort>(rank: &Rank, link: &mut Attached<P>, meter: Meter) -> Finished {

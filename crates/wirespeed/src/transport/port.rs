@@ -52,6 +52,9 @@ pub enum LinkError {
     /// The operation is one that this port cannot do; the engine's checks should have refused the case.
     #[error("not supported: {0}")]
     Unsupported(&'static str),
+    /// A stated limit of memory or requests was reached.
+    #[error("out of room: {0}")]
+    Exhausted(&'static str),
     /// No answer within the time that a lossy transport is given.
     #[error("no answer from the peer")]
     TimedOut,
@@ -93,6 +96,9 @@ pub trait OnMessage {
 pub trait MessagePort {
     /// True when messages may be lost, doubled or reordered (datagrams).
     const LOSSY: bool = false;
+
+    /// True when `send_zcopy` does something: loops that need it are built for such ports alone.
+    const ZCOPY: bool = false;
 
     /// Send with the payload inlined by the call.
     fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError>;
@@ -167,6 +173,9 @@ pub enum Width {
 /// Local data live in [`OneSidedPort::local`]. Offsets are in bytes; atomics want them aligned to the word.
 /// Operations on one peer's region take effect in order only across [`OneSidedPort::fence`].
 pub trait OneSidedPort {
+    /// True when `put_zcopy` and `get_zcopy` do something: loops that need them are built for such ports alone.
+    const ZCOPY: bool = false;
+
     /// Put `data`, inlined by the call.
     fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Result<Post, LinkError>;
 
@@ -262,6 +271,9 @@ pub trait TaggedPort {
 
     /// Wait until all are done; empties `requests`. Waits as the port's mode says; looks at the cancel flag.
     fn wait_all(&mut self, requests: &mut Vec<Request>) -> Result<(), LinkError>;
+
+    /// Move what is under way. Whether every send so far has completed locally. Never sleeps.
+    fn flush(&mut self) -> Result<bool, LinkError>;
 
     /// Facts for the result. Cold.
     fn facts(&self) -> Facts {

@@ -10,6 +10,7 @@ use super::{Describe, Link, Setup};
 use crate::transport::ConnectError;
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
 use crate::transport::waiter::Waiter;
+use io_uring::squeue::Flags;
 use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, opcode};
 use rustix::io::Errno;
@@ -17,19 +18,31 @@ use std::io;
 use std::net::Shutdown;
 use std::os::fd::AsRawFd;
 
-/// A wait for a send and a receive together ends after this time even without the receive: the peer may be waiting for
-/// room to send, which only our looking at its messages makes.
-const BOTH: Timespec = Timespec::new().nsec(1_000_000);
-
 /// Rounds in which a closing port waits for its operations to end.
 const CLOSING_ROUNDS: usize = 1000;
+
+/// How long one of those rounds takes at most.
+const CLOSING_ROUND: Timespec = Timespec::new().nsec(1_000_000);
+
+/// A send that the kernel may be working on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sending {
+    No,
+    /// So many bytes, all of them within the call that submits it. Only a failure to do so is reported, so that success
+    /// does not end a wait for the answer.
+    AtOnce(usize),
+    /// In the kernel until it gets room; reported in any case.
+    Patient,
+}
 
 struct Peer {
     link: Link,
     inbox: Inbox,
     out: Outbox,
     receiving: bool,
-    sending: bool,
+    sending: Sending,
+    /// The last send did not go through at once.
+    blocked: bool,
     /// Bytes that a receive brought and that are not yet handed out.
     arrived: usize,
 }
@@ -38,8 +51,6 @@ struct Peer {
 pub struct UringPort {
     ring: IoUring,
     peers: Vec<Peer>,
-    /// Sends that are queued but not yet submitted.
-    fresh_sends: usize,
     waiter: Waiter,
     message_bytes_max: usize,
     describe: Describe,
@@ -56,8 +67,8 @@ fn build(entries: u32) -> io::Result<IoUring> {
 /// Whether this kernel lets us have a ring, or why not.
 pub fn available() -> Result<(), &'static str> {
     match build(2) {
-        Ok(ring) if ring.params().is_feature_ext_arg() => Ok(()),
-        Ok(_) => Err("io_uring of this kernel cannot wait with a time limit (Linux 6.1 can)"),
+        Ok(ring) if ring.params().is_feature_skip_cqe_on_success() => Ok(()),
+        Ok(_) => Err("io_uring of this kernel is too old (Linux 6.1 will do)"),
         Err(error) => Err(match Errno::from_io_error(&error) {
             Some(Errno::PERM | Errno::ACCESS) => {
                 "the kernel forbids io_uring (see sysctl kernel.io_uring_disabled, or the container's seccomp profile)"
@@ -83,14 +94,14 @@ impl UringPort {
                 inbox: Inbox::new(setup.message_bytes_max)?,
                 out: Outbox::new(setup.message_bytes_max, setup.coalesce_bytes)?,
                 receiving: false,
-                sending: false,
+                sending: Sending::No,
+                blocked: false,
                 arrived: 0,
             });
         }
         Ok(UringPort {
             ring,
             peers,
-            fresh_sends: 0,
             waiter: setup.waiter,
             message_bytes_max: setup.message_bytes_max,
             describe: setup.describe,
@@ -101,19 +112,25 @@ impl UringPort {
     #[inline(always)]
     fn queue_send(&mut self, slot: usize) -> Result<(), LinkError> {
         let peer = &mut self.peers[slot];
-        if peer.sending || peer.out.is_empty() {
+        if peer.sending != Sending::No || peer.out.is_empty() {
             return Ok(());
         }
-        peer.sending = true;
-        self.fresh_sends += 1;
         let unsent = peer.out.unsent();
-        let len = unsent.len().min(i32::MAX as usize) as u32;
-        let entry = opcode::Send::new(Fd(peer.link.tx().as_raw_fd()), unsent.as_ptr(), len)
-            .flags(libc::MSG_NOSIGNAL)
+        let len = unsent.len().min(i32::MAX as usize);
+        let (sending, message_flags, flags) = if peer.blocked {
+            (Sending::Patient, libc::MSG_NOSIGNAL, Flags::empty())
+        } else {
+            let at_once = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT | libc::MSG_WAITALL;
+            (Sending::AtOnce(len), at_once, Flags::SKIP_SUCCESS)
+        };
+        peer.sending = sending;
+        let entry = opcode::Send::new(Fd(peer.link.tx().as_raw_fd()), unsent.as_ptr(), len as u32)
+            .flags(message_flags)
             .build()
+            .flags(flags)
             .user_data(2 * slot as u64 + 1);
-        // SAFETY: the bytes stay where they are and unchanged until the completion: `taken` is called only then, what is
-        // staged meanwhile goes behind them, and drop waits for the operation. The socket lives as long as the port.
+        // SAFETY: the bytes stay where they are and unchanged until the operation ends: `taken` is called only then, what
+        // is staged meanwhile goes behind them, and drop waits for it. The socket lives as long as the port.
         unsafe { self.ring.submission().push(&entry) }.map_err(|_| QUEUE_FULL)
     }
 
@@ -140,14 +157,12 @@ impl UringPort {
     fn reap(&mut self) -> Result<(), LinkError> {
         let mut result = Ok(());
         for completion in self.ring.completion() {
-            let (slot, is_send) = (
-                completion.user_data() as usize / 2,
-                completion.user_data() % 2 == 1,
-            );
+            let slot = completion.user_data() as usize / 2;
+            let is_send = completion.user_data() % 2 == 1;
             let peer = &mut self.peers[slot];
             let count = usize::try_from(completion.result());
             if is_send {
-                peer.sending = false;
+                peer.sending = Sending::No;
             } else {
                 peer.receiving = false;
             }
@@ -157,8 +172,25 @@ impl UringPort {
                 Ok(count) => peer.arrived = count,
                 Err(_) => result = result.and(retry_or_fail(is_send, -completion.result())),
             }
+            // What goes through at once and whole is not reported, so this road is full or was.
+            peer.blocked = !peer.out.is_empty() && (is_send || peer.blocked);
         }
+        self.settle();
         result
+    }
+
+    /// Once the queue was submitted, sends at once are over: a failure was reported, so the others went through.
+    #[inline(always)]
+    fn settle(&mut self) {
+        if !self.ring.submission().is_empty() {
+            return;
+        }
+        for peer in &mut self.peers {
+            if let Sending::AtOnce(count) = peer.sending {
+                peer.out.taken(count);
+                peer.sending = Sending::No;
+            }
+        }
     }
 
     /// Hand out what arrived.
@@ -192,7 +224,6 @@ impl UringPort {
             return Ok(());
         }
         drop(queue);
-        self.fresh_sends = 0;
         entered(self.ring.submit())
     }
 
@@ -213,7 +244,7 @@ impl UringPort {
             let was_unsent = self.is_unsent();
             self.queue_all()?;
             if self.ring.completion().is_empty() {
-                self.sleep()?;
+                entered(self.ring.submit_and_wait(1))?;
             }
             self.reap()?;
             let handled = self.deliver(on)?;
@@ -225,18 +256,6 @@ impl UringPort {
                 return Ok(0);
             }
         }
-    }
-
-    /// Sleep for a message, and where sends were queued for these as well: they mostly end within the call, and would
-    /// otherwise wake us for nothing.
-    #[inline(always)]
-    fn sleep(&mut self) -> Result<(), LinkError> {
-        let sends = std::mem::take(&mut self.fresh_sends);
-        if sends == 0 {
-            return entered(self.ring.submit_and_wait(1));
-        }
-        let args = SubmitArgs::new().timespec(&BOTH);
-        entered(self.ring.submitter().submit_with_args(1 + sends, &args))
     }
 
     /// A cancelled port finds its sockets shut down; the reason is the cancel.
@@ -349,12 +368,12 @@ impl Drop for UringPort {
                 let _ = socket2::SockRef::from(&end).shutdown(Shutdown::Both);
             }
         }
-        let under_way = |peers: &[Peer]| peers.iter().any(|p| p.receiving || p.sending);
+        let under_way = |peers: &[Peer]| peers.iter().any(|p| p.receiving || p.sending == Sending::Patient);
         for _ in 0..CLOSING_ROUNDS {
             if !under_way(&self.peers) {
                 return;
             }
-            let args = SubmitArgs::new().timespec(&BOTH);
+            let args = SubmitArgs::new().timespec(&CLOSING_ROUND);
             // Whatever ended the wait, the completions tell.
             let _ = self.ring.submitter().submit_with_args(1, &args);
             let _ = self.reap();

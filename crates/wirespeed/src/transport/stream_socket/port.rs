@@ -64,6 +64,11 @@ impl Peer {
         !self.out.is_empty() || self.zero.as_ref().is_some_and(|z| z.is_pending())
     }
 
+    /// Changes when a sender that found no room, or awaits a completion, should look again.
+    fn progress(&self) -> (bool, u64) {
+        (self.is_unsent(), self.zero.as_ref().map_or(0, |z| z.completed()))
+    }
+
     #[inline(always)]
     fn can_send(&self) -> bool {
         self.out.has_room() && !self.zero.as_ref().is_some_and(|z| z.is_pending())
@@ -199,13 +204,14 @@ impl WaitMode for Spin {
     #[inline(always)]
     fn wait<H: OnMessage>(port: &mut StreamPort<Self>, on: &mut H) -> Result<usize, LinkError> {
         loop {
+            // Room for a send, or a completion, may come by polling, and is news too.
+            let was_moving = port.is_moving();
             let handled = port.poll_peers(on)?;
             if handled != 0 {
                 return Ok(handled);
             }
             port.waiter.idle()?;
-            // Room for a send may have come, which is news too.
-            if port.is_moving() {
+            if was_moving {
                 return Ok(0);
             }
         }
@@ -242,9 +248,12 @@ impl WaitMode for Sleep {
 fn wait_for_any<H: OnMessage>(port: &mut StreamPort<Sleep>, on: &mut H) -> Result<usize, LinkError> {
     port.waiter.look()?;
     port.ready.clear();
+    let mut news = false;
     for peer in &mut port.peers {
         if peer.is_moving() {
+            let before = peer.progress();
             peer.advance(port.buffer.as_ref())?;
+            news |= before != peer.progress();
         }
         let (unsent, is_loop) = (peer.is_unsent(), peer.link.is_loop());
         port.ready.add(peer.link.rx(), true, unsent && !is_loop);
@@ -253,6 +262,9 @@ fn wait_for_any<H: OnMessage>(port: &mut StreamPort<Sleep>, on: &mut H) -> Resul
         } else {
             port.ready.add_none();
         }
+    }
+    if news {
+        return Ok(0);
     }
     port.ready.sleep()?;
     let mut handled = 0;
@@ -271,6 +283,8 @@ fn wait_for_any<H: OnMessage>(port: &mut StreamPort<Sleep>, on: &mut H) -> Resul
 }
 
 impl<W: WaitMode> MessagePort for StreamPort<W> {
+    const ZCOPY: bool = true;
+
     #[inline(always)]
     fn send_short(&mut self, slot: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
         self.check_len(payload.len())?;
