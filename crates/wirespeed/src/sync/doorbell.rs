@@ -3,12 +3,33 @@
 //! It must cost a sender nothing but a fence and a load while the receiver is awake.
 
 use super::SharedBytes;
-use core::sync::atomic::{AtomicU32, Ordering, fence};
+use super::atomic::{Word, fence};
+use core::sync::atomic::{AtomicU32, Ordering};
 use rustix::thread::futex;
 use std::time::Duration;
 
-const AWAKE: u32 = 0;
+/// The receiver is awake.
+pub(super) const AWAKE: u32 = 0;
+/// The receiver sleeps or is about to.
 const ASLEEP: u32 = 1;
+
+/// Sender, after publishing: whether the receiver must be woken.
+#[inline(always)]
+pub(super) fn is_asleep(word: &impl Word) -> bool {
+    // SYNC POINT: sleep (the record is published before the word is read; pairs with the fence in `fall_asleep`).
+    fence(Ordering::SeqCst);
+    word.get() == ASLEEP
+}
+
+/// Receiver: announce sleep, then ask `empty` once more. Of the two fences one comes first: either the sender sees the
+/// word or `empty` sees what it published. Returns what `empty` said: whether to sleep indeed.
+#[inline(always)]
+pub(super) fn fall_asleep(word: &impl Word, empty: impl FnOnce() -> bool) -> bool {
+    word.set(ASLEEP);
+    // SYNC POINT: sleep (the word is set before the rings are read; pairs with the fence in `is_asleep`).
+    fence(Ordering::SeqCst);
+    empty()
+}
 
 /// One receiver's bell, as the receiver or as a sender sees it.
 #[derive(Clone)]
@@ -38,9 +59,7 @@ impl Doorbell {
     /// Sender: call after every record published. Wakes the receiver if it sleeps.
     #[inline(always)]
     pub fn ring(&self) {
-        // SYNC POINT: sleep (the record is published before the word is read; pairs with the fence in `sleep_unless`).
-        fence(Ordering::SeqCst);
-        if self.word().load(Ordering::Relaxed) == ASLEEP {
+        if is_asleep(self.word()) {
             self.wake();
         }
     }
@@ -53,19 +72,10 @@ impl Doorbell {
         let _ = futex::wake(self.word(), self.flags, 1);
     }
 
-    /// Receiver: sleep until the bell rings, at most `limit`. `arrived` is asked once more after the word is set: a
-    /// sender either sees the word or has published before, so nothing is missed. Returns what `arrived` said.
+    /// Receiver: sleep until the bell rings, at most `limit`, if `empty` says that there still is nothing.
     #[cold]
-    pub fn sleep_unless<E>(
-        &self,
-        limit: Duration,
-        arrived: impl FnOnce() -> Result<usize, E>,
-    ) -> Result<usize, E> {
-        self.word().store(ASLEEP, Ordering::Relaxed);
-        // SYNC POINT: sleep (the word is set before the rings are read; pairs with the fence in `ring`).
-        fence(Ordering::SeqCst);
-        let handled = arrived();
-        if matches!(handled, Ok(0)) {
+    pub fn sleep_if(&self, limit: Duration, empty: impl FnOnce() -> bool) {
+        if fall_asleep(self.word(), empty) {
             let timeout = futex::Timespec {
                 tv_sec: limit.as_secs() as i64,
                 tv_nsec: limit.subsec_nanos().into(),
@@ -73,7 +83,29 @@ impl Doorbell {
             // Woken, timed out or interrupted: the caller looks again in every case.
             let _ = futex::wait(self.word(), self.flags, ASLEEP, Some(&timeout));
         }
-        self.word().store(AWAKE, Ordering::Relaxed);
-        handled
+        self.word().set(AWAKE);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wakes_a_sleeper_and_never_sleeps_on_news() {
+        let bytes = SharedBytes::heap(Doorbell::SIZE_BYTES).unwrap();
+        for private in [true, false] {
+            let bell = Doorbell::new(bytes.clone(), private);
+            let forever = Duration::from_secs(3600);
+            bell.sleep_if(forever, || false);
+            std::thread::scope(|scope| {
+                let sleeper = scope.spawn(|| bell.sleep_if(forever, || true));
+                while !sleeper.is_finished() {
+                    bell.ring();
+                    std::thread::yield_now();
+                }
+            });
+            bell.sleep_if(Duration::from_millis(1), || true);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Memory that two ranks touch at once: the only place, with `clock/`, `host/` and the transports' link files, where
 //! unsafe code may stand.
 
+mod atomic;
 mod bounce;
 mod bytes;
 mod doorbell;

@@ -27,6 +27,13 @@ impl<M: Memory> Consumer<M> {
         &self.memory
     }
 
+    /// Whether there is nothing to take.
+    pub fn is_empty(&self) -> bool {
+        let offset = self.tail & (self.memory.capacity() - 1);
+        // SAFETY: the tail is a multiple of 4 and the mask keeps it below the capacity.
+        unsafe { self.memory.commit(offset) == 0 }
+    }
+
     /// Hand the next record's header and payload to `on`; false when there is none yet. The payload is valid only
     /// during the call.
     #[inline(always)]

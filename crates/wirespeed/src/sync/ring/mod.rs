@@ -39,7 +39,7 @@ pub const PREFIX: usize = 12;
 /// Payloads of this size and more are aligned to a line, for the sake of the copy.
 pub const ALIGNED_FROM: usize = 512;
 /// Smallest capacity.
-pub const CAPACITY_MIN: usize = 256;
+pub const CAPACITY_MIN: usize = 1024;
 /// Largest capacity: a commit word must be able to tell any length.
 pub const CAPACITY_MAX: usize = 1 << 30;
 
@@ -55,7 +55,7 @@ pub struct RingError(pub &'static str);
 
 /// Largest payload that a ring of `capacity` bytes takes.
 pub const fn payload_max(capacity: usize) -> usize {
-    capacity / 8 * 3 - 2 * LINE
+    (capacity / 8 * 3).saturating_sub(2 * LINE)
 }
 
 /// Smallest power of two in which four messages of `payload` bytes fit.

@@ -153,10 +153,7 @@ impl<const BLOCK: bool> RingPort<BLOCK> {
             }
         }
         let bell = self.bell.clone();
-        let handled = bell.sleep_unless(SLEEP_MAX, || self.poll_all(on))?;
-        if handled > 0 {
-            return Ok(handled);
-        }
+        bell.sleep_if(SLEEP_MAX, || self.peers.iter().all(|peer| peer.from.is_empty()));
         self.waiter.look()?;
         self.poll_all(on)
     }

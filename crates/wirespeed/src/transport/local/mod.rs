@@ -8,6 +8,8 @@ mod link_one_sided;
 mod meet;
 mod options;
 mod place;
+#[cfg(all(test, not(loom)))]
+mod tests;
 
 pub use link_messages::open_messages;
 pub use link_one_sided::open_one_sided;
@@ -41,7 +43,7 @@ pub fn limits(options: &LocalOptions, groups: &'static [GroupKind]) -> Limits {
         messages: [message, message, SizeLimit::Lacks(ZCOPY)],
         put: [rma, rma, SizeLimit::Lacks(ZCOPY)],
         get: [SizeLimit::Lacks(GET_SHORT), rma, SizeLimit::Lacks(ZCOPY)],
-        tagged: SizeLimit::Lacks("it has no matching of its own"),
+        tagged: message,
         groups,
         ranks_max: RANKS_MAX,
     }
