@@ -193,10 +193,8 @@ mod tests {
         fn no_words_panic(words in proptest::collection::vec("[-a-zA-Z0-9=,:.;/ ]{0,12}", 0..6)) {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let argv = ["wirespeed", "run"].into_iter().chain(words);
-            if let Ok(cli) = Cli::try_parse_from(argv).map_err(Failure::from) {
-                if let Verb::Run(arguments) = cli.verb {
-                    let _ = plan(&arguments);
-                }
+            if let Ok(Verb::Run(arguments)) = Cli::try_parse_from(argv).map(|cli| cli.verb).map_err(Failure::from) {
+                let _ = plan(&arguments);
             }
         }
 
