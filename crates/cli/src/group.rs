@@ -121,20 +121,20 @@ impl<'a> Groups<'a> {
         events: &mut dyn FnMut(GroupEvent),
     ) -> Result<&mut Group, Failure> {
         let key = (planned.case.group, planned.to.clone());
-        if let Some((host, failure)) = &self.unreachable {
-            if planned.to.as_ref() == Some(host) {
-                return Err(failure.clone());
-            }
+        if let Some((host, failure)) = &self.unreachable
+            && planned.to.as_ref() == Some(host)
+        {
+            return Err(failure.clone());
         }
         let fits = self.open.as_ref().is_some_and(|(open, _)| *open == key);
         if !fits {
             // The old group's processes end before new ones start.
             self.open = None;
             let opened = self.open_group(planned, stop, events);
-            if let (Err(failure), Some(host)) = (&opened, &planned.to) {
-                if failure.code != exit::INTERRUPTED {
-                    self.unreachable = Some((host.clone(), failure.clone()));
-                }
+            if let (Err(failure), Some(host)) = (&opened, &planned.to)
+                && failure.code != exit::INTERRUPTED
+            {
+                self.unreachable = Some((host.clone(), failure.clone()));
             }
             self.open = Some((key, opened?));
         }

@@ -37,7 +37,10 @@ pub fn main_with(registry: Registry) -> ExitCode {
     // A defect is reported in two lines like any other error; the place is for whoever repairs it.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|l| format!(" at {l}")).unwrap_or_default();
-        let cause = format!("internal: {}{place}", panic.payload_as_str().unwrap_or("panic"));
+        let payload = panic.payload();
+        let said = payload.downcast_ref::<&str>().copied();
+        let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        let cause = format!("internal: {}{place}", said.unwrap_or("panic"));
         Failure::failed(cause, "this is a defect of wirespeed; please report it").print(false);
     }));
     let ended = std::panic::catch_unwind(AssertUnwindSafe(|| run(&registry, &argv)));

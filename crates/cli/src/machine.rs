@@ -1,5 +1,7 @@
 //! What expansion asks of this machine and of the registry.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use wirespeed::Registry;
 use wirespeed::transport::{Availability, Limits};
 use wirespeed_schema::case::{Case, GroupKind, TransportOptions};
@@ -9,6 +11,8 @@ use wirespeed_schema::plan::Surroundings;
 pub struct Machine<'a> {
     registry: &'a Registry,
     cpus: Vec<u32>,
+    /// Default CPUs by number of ranks: reading the topology again for every case of a sweep would take seconds.
+    placed: RefCell<BTreeMap<usize, Vec<Option<u32>>>>,
 }
 
 impl<'a> Machine<'a> {
@@ -17,6 +21,7 @@ impl<'a> Machine<'a> {
         Machine {
             registry,
             cpus: wirespeed::host::allowed_cpus(),
+            placed: RefCell::default(),
         }
     }
 
@@ -60,10 +65,15 @@ impl Surroundings for Machine<'_> {
     }
 
     fn default_cpus(&self, ranks: usize) -> Vec<Option<u32>> {
-        match wirespeed::host::default_cpus(ranks) {
+        let place = || match wirespeed::host::default_cpus(ranks) {
             Some(cpus) => cpus.into_iter().map(Some).collect(),
             None => vec![None; ranks],
-        }
+        };
+        self.placed
+            .borrow_mut()
+            .entry(ranks)
+            .or_insert_with(place)
+            .clone()
     }
 
     fn can_run(&self, case: &Case) -> bool {

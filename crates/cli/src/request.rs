@@ -118,6 +118,7 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Verb};
     use clap::Parser;
+    use proptest::prelude::*;
 
     fn parse(words: &[&str]) -> Result<Plan, Failure> {
         let argv = ["wirespeed", "run"].iter().chain(words);
@@ -184,6 +185,27 @@ mod tests {
             &["x.toml", "--size", "8"],
         ] {
             assert_eq!(parse(words).unwrap_err().code, 2, "{words:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_words_panic(words in proptest::collection::vec("[-a-zA-Z0-9=,:.;/ ]{0,12}", 0..6)) {
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let argv = ["wirespeed", "run"].into_iter().chain(words);
+            if let Ok(Verb::Run(arguments)) = Cli::try_parse_from(argv).map(|cli| cli.verb).map_err(Failure::from) {
+                let _ = plan(&arguments);
+            }
+        }
+
+        #[test]
+        fn no_value_panics(option in 0..12usize, value in ".{0,20}") {
+            let options = [
+                "--size", "--iters", "--duration", "--window", "--cpus", "--roles", "--load", "--to", "--option",
+                "--repeats", "--pace", "--check",
+            ];
+            let word = format!("{}={value}", options[option]);
+            let _ = parse(&["am_bw", "--via", "shm", &word]);
         }
     }
 }

@@ -19,6 +19,7 @@ pub use file::{REPEATS_MAX, parse_plan, parse_repeats};
 pub use keys::{
     EXCLUSIVE, FRIENDLY_NAMES, FriendlyName, canonical_key, canonical_test, friendly, split_axis, takes,
 };
+pub use resolve::{WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX};
 pub use surroundings::Surroundings;
 
 use schemars::JsonSchema;

@@ -60,8 +60,8 @@ pub enum Verb {
 }
 
 const LONG_ABOUT: &str = "\
-wirespeed tells how fast messages and data move between threads, processes and machines, how sure that number is, and
-what limits it. Results go to stdout, progress and warnings to stderr.";
+wirespeed tells how fast messages and data move between threads, processes and machines, how sure that number is, \
+and what limits it. Results go to stdout, progress and warnings to stderr.";
 
 const AFTER_HELP: &str = "\
 Examples:

@@ -210,7 +210,7 @@ pub struct TransportArgs {
     pub wait: Vec<String>,
 
     /// Sockets: let the kernel busy-poll for so long
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "MICROSECONDS")]
     pub busy_poll: Vec<String>,
 }
 
@@ -259,13 +259,13 @@ impl TransportArgs {
 
 const AFTER_HELP: &str = "\
 Examples:
-  wirespeed run latency --via shm                         a ping-pong between two processes
-  wirespeed run latency --via inproc --threads 2          the same between two threads
-  wirespeed run bandwidth --via tcp,unix --size 4K..1M:x4  a sweep: every size on both
+  wirespeed run latency --via shm                              a ping-pong between two processes
+  wirespeed run latency --via inproc --threads 2               the same between two threads
+  wirespeed run bandwidth --via tcp,unix --size 4K..1M:x4      a sweep: every size on both
   wirespeed run am_bw --via tcp --window 1..256:x2 --dry-run   what would be measured
   wirespeed run latency --via tcp --repeats 10 -o result.json  fresh connections, ten times
-  wirespeed run latency --via tcp --to node7 --congestion cubic,bbr
-  wirespeed run hub_lat --via shm --procs 3 --fan-out
+  wirespeed run latency --via tcp --to node7 -C cubic,bbr      to another machine, two congestion controls
+  wirespeed run hub_lat --via shm --procs 3 --fan-out          a hub and two workers
   wirespeed run latency --via shm --procs 3 --roles source,sink,idle --load 2:cpu=1,memory=1G,touch=1G
   wirespeed run plan.toml --json
 
@@ -286,8 +286,8 @@ A plan file has the same keys; defaults hold for the cases that take them:
   window = [16, 128]
   option.congestion = [\"cubic\", \"reno\"]
 
-Lists and ranges make a Cartesian product. A case that a transport cannot do is recorded as skipped, a case that fails
-as failed, and the others go on. Ctrl-C once: the running case ends in order, what was measured is written. Twice: at
+Lists and ranges make a Cartesian product. A case that a transport cannot do is recorded as skipped, a case that fails \
+as failed, and the others go on. Ctrl-C once: the running case ends in order, what was measured is written. Twice: at \
 once.
 
 Exit codes: 0 ok, 1 a run failed, 2 usage, 4 inconclusive (--strict), 5 refused, 6 wrong data, 130 interrupted.";

@@ -12,7 +12,7 @@ Examples:
   wirespeed quick --json > machine.json
   wirespeed quick --budget 10s --via shm,tcp
 
-The first answer, not the last word: each case runs for a fraction of a second. `wirespeed run` measures longer,
+The first answer, not the last word: each case runs for a fraction of a second. `wirespeed run` measures longer, \
 repeats, and says how sure it is.")]
 pub struct QuickArgs {
     /// Only these roads
@@ -68,8 +68,8 @@ Examples:
   wirespeed serve --listen all                   for other machines; on a terminal, shows the line that those need
                                                  which do not share this home
 
-Clients are measured one at a time, the others wait and are told so. Every client must prove that it has the key, which
-is made on first use in a file that only its owner may read. Ctrl-C: the running case ends in order, then the server.")]
+Clients are measured one at a time, the others wait and are told so. Every client must prove that it has the key, \
+which is made on first use in a file that only its owner may read. Ctrl-C: the running case ends in order, then the server.")]
 pub struct ServeArgs {
     /// loopback, all, or addresses of this machine
     #[arg(
@@ -117,9 +117,13 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SIZE", help_heading = "Limits")]
     pub size_max: Option<String>,
 
-    /// Memory of one case [default: 8G]
+    /// Memory of one rank: buffers, raw samples, background load [default: 8G]
     #[arg(long, value_name = "SIZE", help_heading = "Limits")]
     pub memory_max: Option<String>,
+
+    /// Threads of background load of one rank
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub load_threads_max: Option<u32>,
 
     /// Bytes per second: only streams paced at or below it are accepted [default: no limit]
     #[arg(long, value_name = "SIZE", help_heading = "Limits")]

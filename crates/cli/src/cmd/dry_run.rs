@@ -5,7 +5,7 @@ use crate::output;
 use crate::session::Prepared;
 use std::fmt::Write as _;
 use wirespeed_schema::case::{Case, GroupKind, Load, RankSpec, Stop};
-use wirespeed_schema::plan::Plan;
+use wirespeed_schema::plan::{Plan, WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX};
 use wirespeed_schema::test::Test;
 use wirespeed_schema::units::{format_ns, format_size};
 
@@ -72,11 +72,7 @@ fn describe(prepared: &Prepared) -> String {
         Stop::Iterations { count } => format!("iters={count}"),
         Stop::Duration { duration_ns } => format!("duration={}", time(duration_ns)),
     });
-    words.push(format!(
-        "warmup={}<{}",
-        case.warmup_iterations,
-        time(case.warmup_ns_max)
-    ));
+    words.push(warmup(case));
     words.push(place(case, prepared.planned.to.as_deref()));
     words.push(format!("idle={}", format!("{:?}", case.idle).to_lowercase()));
     if case.check {
@@ -96,6 +92,17 @@ fn describe(prepared: &Prepared) -> String {
             .map(|(number, spec)| rank(number, spec)),
     );
     words.join(" ")
+}
+
+/// Both limits of the warm-up, as far as they can be reached.
+fn warmup(case: &Case) -> String {
+    let (count, limit) = (case.warmup_iterations, time(case.warmup_ns_max));
+    match (count, case.warmup_ns_max) {
+        (0, _) => "warmup=0".to_owned(),
+        (WARMUP_ITERATIONS_MAX, _) => format!("warmup={limit}"),
+        (_, WARMUP_NS_MAX) => format!("warmup={count}"),
+        _ => format!("warmup={count}<{limit}"),
+    }
 }
 
 fn test_words(test: &Test) -> Vec<String> {

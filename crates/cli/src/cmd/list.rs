@@ -83,7 +83,7 @@ fn overview(entries: &[&Entry], color: bool) -> String {
             "tagged",
             "one-sided",
             "between",
-            "",
+            "what it is",
         ]
         .map(str::to_owned),
     ];

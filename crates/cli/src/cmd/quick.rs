@@ -187,10 +187,11 @@ fn section(roads: Vec<QuickRoad>, written: Option<&Path>) -> Result<serde_json::
     if let Some(path) = written {
         next.push(format!("The whole result is in {}.", path.display()));
     }
-    next.push(format!(
-        "Next: wirespeed run latency --via {via} --repeats 10   (how sure?)   wirespeed list   (what else?)   \
-         wirespeed run --help"
-    ));
+    next.extend([
+        format!("Next: wirespeed run latency --via {via} --repeats 10   how sure is that?"),
+        "      wirespeed list                               what can each transport do?".to_owned(),
+        "      wirespeed run --help                         sizes, windows, sweeps, two machines".to_owned(),
+    ]);
     serde_json::to_value(QuickSection { roads, next })
         .map_err(|e| Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it"))
 }

@@ -14,6 +14,7 @@ use crate::terminal::{self, Stream};
 use wirespeed::{MeasureError, Registry};
 use wirespeed_control::StopFlag;
 use wirespeed_report::render;
+use wirespeed_schema::Case;
 use wirespeed_schema::plan::{PlannedCase, expand};
 use wirespeed_schema::run::Status;
 
@@ -70,7 +71,7 @@ fn prepare(registry: &Registry, cases: Vec<PlannedCase>) -> Result<Vec<Prepared>
         let remedy = format!("see `wirespeed list {transport}`");
         let skip = match check {
             Some(Ok(())) => None,
-            Some(Err(MeasureError::Unsupported(why))) if !alone => Some(why),
+            Some(Err(MeasureError::Unsupported(why))) if !alone => Some(without_label(&planned.case, &why)),
             Some(Err(why)) => return Err(Failure::usage(why.to_string(), remedy)),
             None => {
                 return Err(Failure::usage(
@@ -82,4 +83,10 @@ fn prepare(registry: &Registry, cases: Vec<PlannedCase>) -> Result<Vec<Prepared>
         prepared.push(Prepared { planned, skip });
     }
     Ok(prepared)
+}
+
+/// A reason that stands beside its case needs not repeat the case's name.
+fn without_label(case: &Case, why: &str) -> String {
+    let label = format!("{}: ", case.label());
+    why.strip_prefix(&label).unwrap_or(why).to_owned()
 }

@@ -88,6 +88,9 @@ fn limits(arguments: &ServeArgs) -> Result<ServerLimits, Failure> {
     if let Some(ranks) = arguments.ranks_max {
         limits.ranks_max = ranks;
     }
+    if let Some(threads) = arguments.load_threads_max {
+        limits.load_threads_max = threads;
+    }
     if let Some(text) = &arguments.duration_max {
         limits.duration_ns_max = units::parse_duration_ns(text).map_err(|e| bad("duration-max", e))?;
     }

@@ -44,9 +44,10 @@ const DURATION_NS_MIN: u64 = 1_000_000;
 const DURATION_NS_MAX: u64 = 7 * 86_400 * 1_000_000_000;
 const WARMUP_ITERATIONS: u64 = 10_000;
 const WARMUP_NS: u64 = 100_000_000;
-/// Limits where the user set only the other one: an hour, and the largest count that every JSON reader keeps exact.
-const WARMUP_NS_MAX: u64 = 3_600 * 1_000_000_000;
-const WARMUP_ITERATIONS_MAX: u64 = 1 << 53;
+/// Time limit of a warm-up where the user gave only a count: an hour.
+pub const WARMUP_NS_MAX: u64 = 3_600 * 1_000_000_000;
+/// Limit of a warm-up's operations where the user gave only a time: the largest count that every JSON reader keeps exact.
+pub const WARMUP_ITERATIONS_MAX: u64 = 1 << 53;
 const RAW_MAX: u64 = 100_000_000;
 
 /// The case that `words` describe.
