@@ -75,7 +75,9 @@ fn run(
         Support::Native(run) => run(case, bootstrap, report),
         Support::Emulated(run, how) => run(case, bootstrap, report).map(|mut outcome| {
             let capability = case.test.capability().name();
-            outcome.transport_facts.insert(capability.to_owned(), format!("emulated {how}"));
+            outcome
+                .transport_facts
+                .insert(capability.to_owned(), format!("emulated {how}"));
             outcome
         }),
         Support::Lacks(why) => Err(MeasureError::Unsupported(why.to_owned())),
