@@ -61,8 +61,9 @@ fn loom_skips_the_end_of_the_ring() {
 
 #[test]
 fn loom_waits_while_full() {
-    // Seven lines are taken, and the word behind an eighth record is not free: it must wait for the receiver.
-    exchange(512, 52, 0, 7, 1);
+    // Seven lines are taken, and the word behind an eighth record is not free: it must wait for the receiver. The ninth
+    // overwrites what the receiver has read in its own thread.
+    exchange(512, 52, 0, 7, 2);
 }
 
 #[test]
