@@ -2,6 +2,8 @@
 //! plain functions, so that the stable toolchain replays them too (`tests/replay.rs`).
 #![forbid(unsafe_code)]
 
+use wirespeed::sync::SharedBytes;
+use wirespeed::sync::ring::{Consumer, Producer, RingMemory, payload_max};
 use wirespeed_schema::units;
 use wirespeed_schema::{Plan, Run};
 
@@ -9,7 +11,13 @@ use wirespeed_schema::{Plan, Run};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 3] = [("units", units), ("plan", plan), ("run_document", run_document)];
+pub const TARGETS: [Target; 5] = [
+    ("units", units),
+    ("plan", plan),
+    ("run_document", run_document),
+    ("ring", ring),
+    ("frame", frame),
+];
 
 /// Sizes, durations, counts, lists and ranges as typed by a user.
 pub fn units(data: &[u8]) {
@@ -76,4 +84,40 @@ pub fn run_document(data: &[u8]) {
             }
         }
     }
+}
+
+/// A ring whose other side writes anything anywhere. Each 32 bytes say where to write, what, and what to send.
+pub fn ring(data: &[u8]) {
+    const CAPACITY: usize = 1024;
+    let Some(bytes) = SharedBytes::heap(RingMemory::size_bytes(CAPACITY)) else {
+        return;
+    };
+    let Some(memory) = RingMemory::new(bytes.clone()) else {
+        panic!("a zeroed, aligned memory of the right size is a ring");
+    };
+    let mut producer = Producer::new(memory.clone());
+    let mut consumer = Consumer::new(memory);
+    for chunk in data.chunks(32) {
+        let [low, high, rest @ ..] = chunk else {
+            return;
+        };
+        if producer.send(7, rest).is_err() {
+            return;
+        }
+        let at = usize::from(u16::from_le_bytes([*low, *high])) % bytes.len();
+        let len = rest.len().min(bytes.len() - at);
+        bytes.write(at, &rest[..len]);
+        for _ in 0..8 {
+            match consumer.next(|_, payload| assert!(payload.len() <= payload_max(CAPACITY))) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+/// A control connection: frames cut at arbitrary places, and every message that they may hold.
+pub fn frame(data: &[u8]) {
+    wirespeed_control::frame::fuzz_frame(data);
 }

@@ -64,3 +64,17 @@ fn seeds_and_their_mutations_do_no_harm() {
         }
     }
 }
+
+#[test]
+fn seeds_reach_past_the_first_refusal() {
+    let seed = |path: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(path);
+        std::fs::read_to_string(path).unwrap()
+    };
+    toml::from_str::<wirespeed_schema::Plan>(&seed("plan/small.toml")).unwrap();
+    let run: wirespeed_schema::Run = serde_json::from_str(&seed("run_document/small.json")).unwrap();
+    assert_eq!(
+        run.cases[0].repetitions[0].outcomes[0].samples[0].histogram.count,
+        3
+    );
+}

@@ -2,15 +2,13 @@
 
 use anyhow::{Context, Result, bail};
 use std::path::Path;
-use wirespeed_schema::Run;
 
 /// Where the schema is committed.
 const PATH: &str = "docs/run.schema.json";
 
 /// Write the schema, or with `check`, fail when the committed one is not what the types say.
 pub fn run(root: &Path, check: bool) -> Result<()> {
-    let mut schema = serde_json::to_string_pretty(&schemars::schema_for!(Run))?;
-    schema.push('\n');
+    let schema = wirespeed_report::schema_json();
     let path = root.join(PATH);
     if !check {
         return std::fs::write(&path, schema).with_context(|| format!("cannot write {PATH}"));

@@ -1,2 +1,7 @@
-//! To be written.
-fn main() {}
+//! The wirespeed program: the built-in transports, handed to the command line.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    wirespeed_cli::main_with(wirespeed::Registry::builtin())
+}

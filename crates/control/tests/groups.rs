@@ -38,9 +38,13 @@ fn kill(pid: u32, signal: &str) {
     assert!(status.unwrap().success());
 }
 
-/// True when the process is neither running nor a zombie.
+/// True when the process is gone; a zombie counts as gone only where another process has to wait for it.
 fn is_gone(pid: u32) -> bool {
-    !std::path::Path::new(&format!("/proc/{pid}")).exists()
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let own = status
+        .lines()
+        .any(|line| line == format!("PPid:\t{}", std::process::id()));
+    status.is_empty() || (!own && status.lines().any(|line| line.starts_with("State:\tZ")))
 }
 
 /// Run over processes and call `act` with their identifiers once every rank has reported an interval.
@@ -259,6 +263,46 @@ fn ranks_end_when_their_coordinator_goes() {
     drop(group);
     eventually("the end of the ranks", || pids.iter().all(|p| is_gone(*p)));
     assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+/// Names the file for the identifiers of its ranks, in the environment of a process that is to be killed.
+const COORDINATOR_VARIABLE: &str = "WIRESPEED_TEST_COORDINATOR";
+
+/// Entered by the process of the next test; runs a case without end.
+#[test]
+fn coordinator_entry() {
+    let Some(file) = std::env::var_os(COORDINATOR_VARIABLE) else {
+        return;
+    };
+    let stop = StopFlag::new();
+    let mut group = Group::open(&GroupSpec::Processes, &registry(), options(), &mut |_| (), &stop).unwrap();
+    group.run(&case(2, &[]), &mut |_| (), &stop);
+    let pids: Vec<_> = group.process_ids().iter().map(u32::to_string).collect();
+    let mut events = |event: GroupEvent| {
+        if let GroupEvent::Interval { .. } = event {
+            std::fs::write(&file, pids.join("\n") + "\n.").unwrap();
+        }
+    };
+    group.run(&case(2, &[("0", "run"), ("1", "stubborn")]), &mut events, &stop);
+}
+
+#[test]
+fn a_killed_coordinator_leaves_no_rank_behind() {
+    let _deadline = deadline(60);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pids");
+    let mut coordinator = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["coordinator_entry", "--exact", "--nocapture"])
+        .env(COORDINATOR_VARIABLE, &file)
+        .spawn()
+        .unwrap();
+    let text = || std::fs::read_to_string(&file).unwrap_or_default();
+    eventually("the run", || text().ends_with('.'));
+    coordinator.kill().unwrap();
+    coordinator.wait().unwrap();
+    for pid in text().lines().filter_map(|line| line.parse().ok()) {
+        eventually("the end of a rank", || is_gone(pid));
+    }
 }
 
 #[test]

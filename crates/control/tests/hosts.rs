@@ -335,7 +335,7 @@ fn limits_are_refused_by_name_and_places_run_out() {
     let _deadline = deadline(60);
     let limits = ServerLimits {
         message_bytes_max: 4,
-        queue_max: 1,
+        queue_clients_max: 1,
         ..ServerLimits::default()
     };
     let daemon = Running::start(limits, Timing::default());

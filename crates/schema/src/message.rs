@@ -7,8 +7,8 @@ use crate::case::Case;
 use crate::outcome::{Interval, Outcome};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use core::net::IpAddr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::net::IpAddr;
 
 /// Bytes that travel as base64 text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -109,7 +109,7 @@ pub struct ServerLimits {
     /// Clients measured at the same time: 1 unless the server shares.
     pub clients_max: u32,
     /// Clients that may wait.
-    pub queue_max: u32,
+    pub queue_clients_max: u32,
     /// Ranks of one case on this server.
     pub ranks_max: u32,
     /// Time of one case, its set-up included.
@@ -129,7 +129,7 @@ impl Default for ServerLimits {
     fn default() -> Self {
         ServerLimits {
             clients_max: 1,
-            queue_max: 16,
+            queue_clients_max: 16,
             ranks_max: 64,
             duration_ns_max: 3_600_000_000_000,
             message_bytes_max: 1 << 30,
@@ -284,7 +284,7 @@ pub enum SessionMessage {
     /// Others are measured first.
     Queued {
         /// Sessions ahead of this one, the running ones included.
-        ahead: u32,
+        sessions_ahead: u32,
         /// The running case lasts at least so long, where that is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         wait_ns_min: Option<u64>,

@@ -53,6 +53,15 @@ pub struct Samples {
     pub raw_ns: Vec<Finite>,
 }
 
+/// Round trips with one peer, of a rank that has several.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PeerSamples {
+    /// The peer's rank.
+    pub peer: u32,
+    /// Its samples; each covers as many operations as those of all peers together.
+    pub samples: HistogramData,
+}
+
 /// Messages or operations and their payload bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Count {
@@ -123,6 +132,9 @@ pub struct Outcome {
     /// Slices of time, where reports were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intervals: Vec<Interval>,
+    /// Samples by peer, where the test tells peers apart: `hub_lat`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peers: Vec<PeerSamples>,
     /// The clock.
     pub clock: ClockInfo,
     /// The harness floor of the same loop.

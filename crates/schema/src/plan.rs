@@ -1,6 +1,25 @@
-//! What the user asked for: templates whose every parameter may be a list, expanded to cases elsewhere in order.
+//! What the user asked for: templates whose every parameter may be a list, and their expansion to cases.
 //!
 //! A template is kept as the user's words (after splitting lists and ranges), so that a document repeats exactly.
+//! Everything that can be known to be nonsense is refused here, before anything is opened.
+
+mod error;
+mod expand;
+mod file;
+mod keys;
+mod ranks;
+mod resolve;
+mod surroundings;
+#[cfg(test)]
+mod tests;
+
+pub use error::{PlanError, nearest};
+pub use expand::{CASES_MAX, PlannedCase, expand};
+pub use file::{REPEATS_MAX, parse_plan, parse_repeats};
+pub use keys::{
+    EXCLUSIVE, FRIENDLY_NAMES, FriendlyName, canonical_key, canonical_test, friendly, split_axis, takes,
+};
+pub use surroundings::Surroundings;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

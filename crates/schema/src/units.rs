@@ -107,8 +107,21 @@ pub fn parse_count(input: &str) -> Result<u64, UnitError> {
     scaled(number, factor).ok_or_else(fail)
 }
 
-/// Split a list at its commas and expand its ranges; the elements keep the user's spelling where they are not ranges.
+/// Split a list of sizes at its commas and expand its ranges; the elements keep the user's spelling where they are not
+/// ranges.
 pub fn expand_list(input: &str) -> Result<Vec<String>, UnitError> {
+    expand(input, parse_size, format_size_exact)
+}
+
+/// As [`expand_list`], for counts: ranges are read and written in decimal (`1..4k:x2`).
+pub fn expand_counts(input: &str) -> Result<Vec<String>, UnitError> {
+    expand(input, parse_count, |count| count.to_string())
+}
+
+type ParseFn = fn(&str) -> Result<u64, UnitError>;
+type FormatFn = fn(u64) -> String;
+
+fn expand(input: &str, parse: ParseFn, format: FormatFn) -> Result<Vec<String>, UnitError> {
     let mut values = Vec::new();
     for element in input.split(',').map(str::trim) {
         if element.is_empty() {
@@ -118,7 +131,7 @@ pub fn expand_list(input: &str) -> Result<Vec<String>, UnitError> {
             });
         }
         match element.split_once("..") {
-            Some((first, rest)) => values.extend(expand_range(element, first, rest)?),
+            Some((first, rest)) => values.extend(expand_range(element, (first, rest), parse, format)?),
             None => values.push(element.to_owned()),
         }
         if values.len() > RANGE_VALUES_MAX {
@@ -131,21 +144,26 @@ pub fn expand_list(input: &str) -> Result<Vec<String>, UnitError> {
     Ok(values)
 }
 
-fn expand_range(input: &str, first: &str, rest: &str) -> Result<Vec<String>, UnitError> {
+fn expand_range(
+    input: &str,
+    (first, rest): (&str, &str),
+    parse: ParseFn,
+    format: FormatFn,
+) -> Result<Vec<String>, UnitError> {
     let fail = || UnitError {
         input: input.into(),
         expected: RANGE,
     };
     let (last, step) = rest.split_once(':').unwrap_or((rest, "x2"));
     let (first, last) = (
-        parse_size(first).map_err(|_| fail())?,
-        parse_size(last).map_err(|_| fail())?,
+        parse(first).map_err(|_| fail())?,
+        parse(last).map_err(|_| fail())?,
     );
     let (times, amount) = match step.strip_prefix(['x', '*']) {
         Some(factor) => (true, parse_count(factor).map_err(|_| fail())?),
         None => (
             false,
-            parse_size(step.strip_prefix('+').ok_or_else(fail)?).map_err(|_| fail())?,
+            parse(step.strip_prefix('+').ok_or_else(fail)?).map_err(|_| fail())?,
         ),
     };
     if first > last || (times && (amount < 2 || first == 0)) || (!times && amount == 0) {
@@ -154,7 +172,7 @@ fn expand_range(input: &str, first: &str, rest: &str) -> Result<Vec<String>, Uni
     let mut values = Vec::new();
     let mut value = first;
     while value <= last {
-        values.push(format_size_exact(value));
+        values.push(format(value));
         if values.len() > RANGE_VALUES_MAX {
             return Err(fail());
         }
@@ -275,6 +293,7 @@ mod tests {
         assert_eq!(expand_list("8..64:x2").unwrap(), ["8", "16", "32", "64"]);
         assert_eq!(expand_list("1..9:+4").unwrap(), ["1", "5", "9"]);
         assert_eq!(expand_list("64,1K..4K").unwrap(), ["64", "1K", "2K", "4K"]);
+        assert_eq!(expand_counts("1k..4k:x2").unwrap(), ["1000", "2000", "4000"]);
         for bad in [
             "8..4", "0..8:x2", "8..64:x1", "1..9:+0", "1..x", ",", "1..9:2", "1..1T:+1",
         ] {

@@ -6,6 +6,7 @@
 //!
 //! The library must never print, exit the process, keep global state or know how ranks were started.
 
+pub mod calibrate;
 pub mod clock;
 pub mod engine;
 pub mod host;

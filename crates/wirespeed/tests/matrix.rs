@@ -3,7 +3,7 @@
 use std::time::Duration;
 use wirespeed::schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
 use wirespeed::schema::outcome::{Outcome, StopReason};
-use wirespeed::schema::test::{Atomic, Capability, Layout, PingPong, Rma, Stream, Test};
+use wirespeed::schema::test::{Atomic, Capability, Layout, PingPong, Rma, Stream, Tagged, Test};
 use wirespeed::transport::Support;
 use wirespeed::{Bootstrap, MeasureError, Registry, ThreadBootstrap, measure};
 
@@ -89,6 +89,15 @@ fn tests_of(size: u64) -> Vec<Test> {
             tests.push(Test::GetBw(rma(32)));
         }
     }
+    let tagged = |window_msgs| Tagged {
+        size_bytes: size,
+        window_msgs,
+    };
+    tests.extend([
+        Test::TagLat(tagged(1)),
+        Test::TagBw(tagged(1)),
+        Test::TagBw(tagged(64)),
+    ]);
     if size == 4 || size == 8 {
         for outstanding_ops in [1, 16] {
             let atomic = Atomic {

@@ -2,7 +2,7 @@
 
 use crate::command;
 use anyhow::Result;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::process::Command;
 
@@ -29,6 +29,34 @@ struct Function {
     first: u64,
     last: u64,
     calls: Vec<Call>,
+    /// For each call, the register that it goes through.
+    registers: Vec<Option<String>>,
+    /// Functions that each register held somewhere.
+    loads: HashMap<String, BTreeSet<String>>,
+}
+
+impl Function {
+    fn note_loads(&mut self, reader: &Reader) {
+        if let Some((register, name)) = &reader.loaded {
+            self.loads
+                .entry(register.clone())
+                .or_default()
+                .insert(name.clone());
+        }
+    }
+
+    /// Blocks are not listed in the order in which they run, so a call may stand before the load of its register. When
+    /// that register holds one function wherever it is loaded, the call means that one.
+    fn resolve(&mut self) {
+        for (call, register) in self.calls.iter_mut().zip(&self.registers) {
+            let names = register.as_ref().and_then(|r| self.loads.get(r));
+            if let (Target::Unknown, Some(names)) = (&call.target, names)
+                && let (1, Some(name)) = (names.len(), names.first())
+            {
+                call.target = Target::Named(name.clone());
+            }
+        }
+    }
 }
 
 /// A program's functions by demangled name.
@@ -110,9 +138,13 @@ fn functions(listing: &str, slots: &HashMap<u64, String>) -> BTreeMap<String, Fu
         }
         function.last = address;
         if let Some(target) = reader.target(&name, instruction) {
+            let register = instruction.split_once('*').map(|(_, r)| r.to_owned());
             function.calls.push(Call { address, target });
+            function.registers.push(register.filter(|r| r.starts_with('%')));
         }
+        function.note_loads(&reader);
     }
+    found.values_mut().for_each(Function::resolve);
     found
 }
 
@@ -132,6 +164,8 @@ fn instruction(line: &str) -> Option<(u64, &str)> {
 struct Reader<'a> {
     slots: &'a HashMap<u64, String>,
     registers: HashMap<String, String>,
+    /// What the last instruction loaded: register and function.
+    loaded: Option<(String, String)>,
     since_table: usize,
 }
 
@@ -140,6 +174,7 @@ impl<'a> Reader<'a> {
         Reader {
             slots,
             registers: HashMap::new(),
+            loaded: None,
             since_table: usize::MAX,
         }
     }
@@ -193,6 +228,7 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         let loaded = loaded.cloned();
+        self.loaded = loaded.clone().map(|name| (register.to_owned(), name));
         match loaded {
             Some(name) => self.registers.insert(register.to_owned(), name),
             None if mnemonic.starts_with("cmp") || mnemonic.starts_with("test") || mnemonic == "push" => None,
@@ -233,7 +269,7 @@ mod tests {
     100c:\tcall   *%r14
     100d:\tmov    %r14,%rbx
     100f:\tmov    %rax,%r14
-    1012:\tcall   *%r14
+    1012:\tcall   *%r13
     1014:\tcall   *%rbx
     1015:\tcall   *0x18(%rax)
     1018:\tmovslq (%rdx,%rcx,4),%rcx

@@ -16,6 +16,8 @@ use std::process::Command;
 
 /// Full symbol names, so that a function's transport can be read off its type parameters.
 const FLAGS: &str = "build.rustflags=[\"-Csymbol-mangling-version=v0\"]";
+/// What a function does while a panic unwinds it is no part of its loop: leave it out.
+const PANIC: &str = "profile.release.panic=\"abort\"";
 
 /// Build the program in release, with a self-test first, and check every hot function in it.
 pub fn run(root: &Path) -> Result<()> {
@@ -42,6 +44,8 @@ pub fn run(root: &Path) -> Result<()> {
                 "--bin=wirespeed",
                 "--config",
                 FLAGS,
+                "--config",
+                PANIC,
             ]),
     )?;
     let (lines, faults) = check(&Binary::read(&folder.join("release/wirespeed"))?);
@@ -222,6 +226,7 @@ fn self_test(folder: &Path) -> Result<()> {
                 "-O",
                 "-Csymbol-mangling-version=v0",
                 "-Cdebuginfo=0",
+                "-Cpanic=abort",
                 "-o",
             ])
             .args([&program, &source]),

@@ -2,7 +2,7 @@
 
 /// Allowed everywhere: plain memory routines, the clock, giving the core away, and the ways into a panic, which end
 /// the run.
-const COMMON: [&str; 12] = [
+const COMMON: [&str; 13] = [
     "memcpy",
     "memmove",
     "memset",
@@ -15,6 +15,7 @@ const COMMON: [&str; 12] = [
     "core::panicking::",
     "core::option::",
     "core::result::unwrap_failed",
+    "[u8]>::copy_within",
 ];
 /// More ways into a panic.
 const BOUNDS: [&str; 4] = [
@@ -50,9 +51,11 @@ const SOCKET: [&str; 22] = [
     "rustix::backend::",
     "io_uring::",
 ];
-/// What each transport may call beyond [`COMMON`].
-const TRANSPORTS: [(&str, &[&str]); 6] = [
+/// What each transport may call beyond [`COMMON`]; `local` and `stream_socket` hold what two transports share.
+const TRANSPORTS: [(&str, &[&str]); 8] = [
     ("null", &[]),
+    ("local", &FUTEX),
+    ("stream_socket", &SOCKET),
     ("inproc", &FUTEX),
     ("shm", &FUTEX),
     ("unix", &SOCKET),

@@ -28,6 +28,10 @@ pub fn long(root: &Path) -> Result<()> {
 fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
     ladder.run(Step::new("install", &["bash", "tests/lab/install.sh"]))?;
     ladder.run(Step::cargo("fetch", &["fetch", "--locked", "--quiet"]))?;
+    ladder.run(Step::cargo(
+        "fetch-fuzz",
+        &["fetch", "--locked", "--quiet", "--manifest-path=fuzz/Cargo.toml"],
+    ))?;
     ladder.run(Step::cargo("fmt", &["xtask", "fmt"]))?;
     ladder.run(Step::cargo("tidy", &["xtask", "tidy"]))?;
     ladder.run(Step::cargo(

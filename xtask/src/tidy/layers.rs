@@ -42,7 +42,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
             "wirespeed-cli",
         ],
     ),
-    ("xtask", &["wirespeed-schema"]),
+    ("xtask", &["wirespeed-report"]),
 ];
 const FOR_TESTS: [&str; 1] = ["wirespeed-conformance"];
 

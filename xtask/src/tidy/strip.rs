@@ -105,7 +105,7 @@ mod tests {
             ("f(\"x}\\\"y\") + 1", "f(       ) + 1"),
             ("r#\"{\"# r#type", "       r#type"),
             ("let c = '{'; &'a str", "let c =    ; &'a str"),
-            ("b'\\n' '\\'' 'é' x", "b                x"),
+            ("b'\\n' '\\'' 'é' x", "b               x"),
         ] {
             assert_eq!(blank(text).trim_end(), code.trim_end(), "{text}");
         }

@@ -6,7 +6,7 @@ use super::source::Source;
 /// Units: a name must hold one of these words.
 const UNITS: [&str; 9] = ["ns", "ms", "s", "bytes", "ratio", "ppm", "msgs", "ops", "seconds"];
 /// Things that are counted.
-const COUNTED: [&str; 27] = [
+const COUNTED: [&str; 29] = [
     "count",
     "iterations",
     "repeats",
@@ -34,9 +34,13 @@ const COUNTED: [&str; 27] = [
     "buckets",
     "code",
     "position",
+    "queue",
+    "ahead",
 ];
 /// Numbers of things: which, not how many.
-const ORDINALS: [&str; 10] = [
+const ORDINALS: [&str; 12] = [
+    "run",
+    "round",
     "rank",
     "peer",
     "cpu",

@@ -28,7 +28,7 @@ use wirespeed_schema::message::{CancelCause, FailureClass, OutcomeReport, RankMe
 use wirespeed_schema::outcome::Outcome;
 
 /// Run the rank whose control channel is this process's standard input, until the coordinator ends it. The value is
-/// the exit code. When the coordinator is gone and a measurement does not end, the process exits from here.
+/// the exit code. When the coordinator is gone and a measurement does not end, the process is killed.
 pub fn run_stdio_agent(registry: &Registry) -> u8 {
     let stream = match io::stdin().as_fd().try_clone_to_owned() {
         Ok(fd) => UnixStream::from(fd),
@@ -43,7 +43,10 @@ pub fn run_stdio_agent(registry: &Registry) -> u8 {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let _ = writeln!(io::stderr(), "wirespeed: a rank panicked at {place}");
     }));
-    let give_up = || std::process::exit(1);
+    // Not an ordinary exit: whatever keeps the measurement from ending may also hold that up.
+    let give_up = || {
+        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    };
     match run_agent(stream, registry, Timing::default(), give_up) {
         Ok(()) => 0,
         Err(_) => 1,

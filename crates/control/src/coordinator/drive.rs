@@ -61,7 +61,7 @@ pub(super) fn run(
         overlapping_sessions: None,
         events,
     };
-    let result = drive.to_end(stop);
+    let result = drive.drive(stop);
     drop(subscription);
     Ok(result)
 }
@@ -124,8 +124,12 @@ fn start_remote(
                     SessionMessage::Refused(refusal) | SessionMessage::Stopping(refusal) => {
                         return Err(ControlError::Refused(refusal));
                     }
-                    SessionMessage::Queued { ahead, wait_ns_min } => {
+                    SessionMessage::Queued {
+                        sessions_ahead,
+                        wait_ns_min,
+                    } => {
                         started = Instant::now();
+                        let ahead = sessions_ahead;
                         events(GroupEvent::Queued { ahead, wait_ns_min });
                     }
                     _ => {}
@@ -186,7 +190,7 @@ fn start_local(group: &mut Group, case: &Case, ranks: &[u32], stop: &StopFlag) -
 }
 
 impl Drive<'_> {
-    fn to_end(mut self, stop: &StopFlag) -> GroupResult {
+    fn drive(mut self, stop: &StopFlag) -> GroupResult {
         while !self.machine.is_over() {
             let next = self.due();
             self.act();

@@ -114,10 +114,10 @@ impl RankSet {
 
     /// Say `message` to `rank`; a failure shows as `Closed` of that rank.
     pub(crate) fn send(&self, rank: u32, message: &RankMessage) {
-        if let Some(local) = self.ranks.iter().find(|r| r.rank == rank) {
-            if local.sender.message(message).is_err() {
-                local.sender.close();
-            }
+        if let Some(local) = self.ranks.iter().find(|r| r.rank == rank)
+            && local.sender.message(message).is_err()
+        {
+            local.sender.close();
         }
     }
 

@@ -21,7 +21,7 @@ const NOTHING_DUE: Duration = Duration::from_secs(3600);
 
 enum Said {
     Interval(u32, Interval),
-    Ended(u32, Result<Outcome, Failure>),
+    Ended(u32, Result<Box<Outcome>, Failure>),
     Stop,
 }
 
@@ -90,6 +90,25 @@ pub(crate) fn run(
             verdict.end(rank, Err(Failure::new(FailureClass::Failed, text)), &cancel);
         }
     }
+    wait_for_all(&mut verdict, &rx, timing, &cancel, events, stop);
+    let setup_end = first_barrier.get().copied().unwrap_or_else(Instant::now);
+    GroupResult {
+        outcomes: verdict.outcomes,
+        error: verdict.causes.into_iter().chain(verdict.consequences).next(),
+        setup_ns: setup_end.saturating_duration_since(started).as_nanos() as u64,
+        overlapping_sessions: 0,
+    }
+}
+
+/// Pass reports on until every rank has ended, or was given up after a stop or a cancel.
+fn wait_for_all(
+    verdict: &mut Verdict,
+    rx: &mpsc::Receiver<Said>,
+    timing: Timing,
+    cancel: &Cancel,
+    events: &mut dyn FnMut(GroupEvent),
+    stop: &StopFlag,
+) {
     let mut deadline: Option<Instant> = None;
     while verdict.running > 0 {
         let wait = deadline.map_or(NOTHING_DUE, |d| d.saturating_duration_since(Instant::now()));
@@ -98,7 +117,7 @@ pub(crate) fn run(
                 rank,
                 interval: &interval,
             }),
-            Ok(Said::Ended(rank, ended)) => verdict.end(rank, ended, &cancel),
+            Ok(Said::Ended(rank, ended)) => verdict.end(rank, ended, cancel),
             Ok(Said::Stop) if stop.level() == StopLevel::Immediate => {
                 cancel.cancel(CancelReason::Interrupted);
             }
@@ -124,13 +143,6 @@ pub(crate) fn run(
             deadline = Some(Instant::now() + timing.grace);
         }
     }
-    let setup_end = first_barrier.get().copied().unwrap_or_else(Instant::now);
-    GroupResult {
-        outcomes: verdict.outcomes,
-        error: verdict.causes.into_iter().chain(verdict.consequences).next(),
-        setup_ns: setup_end.saturating_duration_since(started).as_nanos() as u64,
-        overlapping_sessions: 0,
-    }
 }
 
 struct Verdict {
@@ -152,7 +164,7 @@ impl Verdict {
         }
     }
 
-    fn end(&mut self, rank: u32, ended: Result<Outcome, Failure>, cancel: &Cancel) {
+    fn end(&mut self, rank: u32, ended: Result<Box<Outcome>, Failure>, cancel: &Cancel) {
         self.running -= 1;
         let failure = match ended {
             Err(failure) => Some((failure.class == FailureClass::PeerLost, failure)),
@@ -162,7 +174,7 @@ impl Verdict {
                     let text = format!("rank {rank}: {error}");
                     (secondary, Failure::new(FailureClass::Failed, text))
                 });
-                self.outcomes[rank as usize] = Some(outcome);
+                self.outcomes[rank as usize] = Some(*outcome);
                 failure
             }
         };
@@ -194,7 +206,7 @@ fn start_thread(
             let measuring = || wirespeed::measure(&case, &registry, &bootstrap, &mut report);
             let result = std::panic::catch_unwind(AssertUnwindSafe(measuring));
             let ended = match result {
-                Ok(result) => result.map_err(|error: MeasureError| {
+                Ok(result) => result.map(Box::new).map_err(|error: MeasureError| {
                     Failure::new(classify(&error, false), format!("rank {rank}: {error}"))
                 }),
                 Err(panic) => {

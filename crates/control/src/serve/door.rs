@@ -32,11 +32,11 @@ impl Door {
     pub(super) fn enter(&self, id: u64, stream: &TcpStream) -> io::Result<Visitor> {
         let stream = stream.try_clone()?;
         let mut strangers = self.lock();
-        if strangers.len() >= STRANGERS_MAX {
-            if let Some((_, oldest)) = strangers.pop_front() {
-                // It may have gone by itself.
-                let _ = oldest.shutdown(Shutdown::Both);
-            }
+        if strangers.len() >= STRANGERS_MAX
+            && let Some((_, oldest)) = strangers.pop_front()
+        {
+            // It may have gone by itself.
+            let _ = oldest.shutdown(Shutdown::Both);
         }
         strangers.push_back((id, stream));
         drop(strangers);
@@ -139,7 +139,7 @@ fn examine(shared: &Shared, channel: &[u8], hello: &Hello) -> Result<u32, Refusa
             code: RefusalCode::Busy,
             reason: format!(
                 "the server has {} clients and a queue of {}, its limit",
-                limits.clients_max, limits.queue_max
+                limits.clients_max, limits.queue_clients_max
             ),
             remedy: "try again later".into(),
         });

@@ -109,7 +109,7 @@ impl Shared {
     /// Take one of the places of sessions: false when all are taken.
     fn enter(&self) -> bool {
         let limits = &self.options.limits;
-        let most = limits.clients_max as usize + limits.queue_max as usize;
+        let most = limits.clients_max as usize + limits.queue_clients_max as usize;
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let free = *sessions < most;
         if free {

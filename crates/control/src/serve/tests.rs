@@ -244,7 +244,10 @@ fn a_case_out_of_turn_ends_the_session() {
     greedy.message(&start(1)).unwrap();
     assert!(matches!(
         next(&mut answers),
-        Some(SessionMessage::Queued { ahead: 1, .. })
+        Some(SessionMessage::Queued {
+            sessions_ahead: 1,
+            ..
+        })
     ));
     greedy.message(&start(2)).unwrap();
     while let Some(message) = next(&mut answers) {

@@ -173,6 +173,7 @@ fn outcome(rank: u32, role: Role) -> Outcome {
         first_operation_ns: None,
         samples: Vec::new(),
         intervals: Vec::new(),
+        peers: Vec::new(),
         clock: Default::default(),
         floor: None,
         cpu: None,

@@ -89,6 +89,7 @@ pub fn outcome(rank: u32, role: Role, elapsed_ns: u64) -> Outcome {
         first_operation_ns: None,
         samples: Vec::new(),
         intervals: Vec::new(),
+        peers: Vec::new(),
         clock: ClockInfo {
             source: "tsc".into(),
             cost_ns: finite(11.0),

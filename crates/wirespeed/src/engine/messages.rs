@@ -5,9 +5,10 @@
 //! last barrier so that nobody closes while a peer still waits.
 
 use super::datagram;
+use super::hub;
 use super::meter::{Meter, batch_for};
 use super::payload::{Bcopy, Sender, Short, ZCOPY_SLOTS, Zcopy};
-use super::phases::Prelude;
+use super::phases::{self, Prelude};
 use super::pingpong::{Arrival, Requester, SETTLE_ROUND_TRIPS, hot_answer};
 use super::rank::{Finished, Rank};
 use super::stream::{Flow, Incoming, Outgoing, Sink, Source};
@@ -119,6 +120,8 @@ impl Run<'_, '_> {
             (Test::AmBibw(p), Role::Source | Role::Sink) => {
                 source::<P, S, CHECK, true>(rank, link, meter, sender, p)
             }
+            (Test::HubLat(p), Role::Hub) => hub::hub::<P, S, CHECK>(rank, link, meter, sender, p.fan_out)?,
+            (Test::HubLat(_), Role::Worker) => answer(rank, link, meter, sender, arrival),
             (test, role) => {
                 return Err(MeasureError::Usage(format!(
                     "{} has no role {role:?}",
@@ -130,10 +133,8 @@ impl Run<'_, '_> {
 }
 
 /// Meet the other ranks; meanwhile only sends move: a peer that is ahead may have sent already.
-fn meet<P: MessagePort>(rank: &Rank, link: &mut Wired<P>) -> Result<(), LinkError> {
-    let mut failed = None;
-    rank.barrier(&mut || failed = failed.or(link.port.flush().err()))?;
-    failed.map_or(Ok(()), Err)
+pub fn meet<P: MessagePort>(rank: &Rank, link: &mut Wired<P>) -> Result<(), LinkError> {
+    phases::meet(rank, || link.port.flush().map(drop))
 }
 
 pub(super) fn idle<P: MessagePort>(rank: &Rank, link: &mut Wired<P>, meter: Meter) -> Finished {

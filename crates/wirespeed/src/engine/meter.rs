@@ -11,7 +11,7 @@ use crate::transport::registry::Report;
 use wirespeed_schema::Finite;
 use wirespeed_schema::case::{Case, Stop};
 use wirespeed_schema::host::Disturbance;
-use wirespeed_schema::outcome::{Count, Faults, Interval, SampleKind, Samples, StopReason};
+use wirespeed_schema::outcome::{Count, Faults, Interval, PeerSamples, SampleKind, Samples, StopReason};
 
 /// Aim of a segment's length.
 const SEGMENT_NS: f64 = 4e6;
@@ -128,6 +128,8 @@ pub struct Measured {
     pub samples: Vec<Samples>,
     /// Interval reports.
     pub intervals: Vec<Interval>,
+    /// Samples by peer, where the test tells peers apart.
+    pub peers: Vec<PeerSamples>,
     /// What disturbed the measured phase.
     pub disturbance: Disturbance,
 }
@@ -294,6 +296,7 @@ impl<'a> Meter<'a> {
                 .filter_map(|s| s.into_samples(timebase))
                 .collect(),
             intervals: self.intervals,
+            peers: Vec::new(),
             disturbance: self.disturbance,
         }
     }

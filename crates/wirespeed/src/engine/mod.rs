@@ -7,6 +7,7 @@ mod attached;
 mod datagram;
 mod floor;
 mod header;
+mod hub;
 mod messages;
 mod meter;
 mod one_sided;
@@ -18,24 +19,10 @@ mod rank;
 mod region;
 mod rma_loops;
 mod stream;
+mod tagged;
+mod tagged_loops;
 mod wired;
 
 pub use messages::messages;
 pub use one_sided::one_sided;
-
-use crate::measure::MeasureError;
-use crate::transport::Tagged;
-use crate::transport::bootstrap::Bootstrap;
-use crate::transport::registry::Report;
-use wirespeed_schema::case::Case;
-use wirespeed_schema::outcome::Outcome;
-
-/// Run a test on tagged messages.
-pub fn tagged<T: Tagged>(
-    case: &Case,
-    bootstrap: &dyn Bootstrap,
-    report: Report,
-) -> Result<Outcome, MeasureError> {
-    let _ = (case, bootstrap, report);
-    unimplemented!()
-}
+pub use tagged::tagged;

@@ -6,7 +6,7 @@ use super::meter::{Meter, batch_for};
 use super::operation::{
     ADD, Atomic, CSWAP, FADD, Get, Operation, PutBcopy, PutShort, PutZcopy, SWAP, is_marked, prepare_for_gets,
 };
-use super::phases::Prelude;
+use super::phases::{self, Prelude};
 use super::pingpong::SETTLE_ROUND_TRIPS;
 use super::rank::{Finished, Rank};
 use super::region::{Layout, PHASES, end_phase};
@@ -176,9 +176,7 @@ fn no_zcopy() -> MeasureError {
 
 /// Meet the other ranks, serving them meanwhile.
 fn meet<P: OneSidedPort>(rank: &Rank, link: &mut Attached<P>) -> Result<(), LinkError> {
-    let mut failed = None;
-    rank.barrier(&mut || failed = failed.or(link.port.poll().err()))?;
-    failed.map_or(Ok(()), Err)
+    phases::meet(rank, || link.port.poll())
 }
 
 fn idle<P: OneSidedPort>(rank: &Rank, link: &mut Attached<P>, meter: Meter) -> Finished {

@@ -8,6 +8,23 @@ use wirespeed_schema::outcome::StopReason;
 /// First round of the warm-up; rounds double.
 const WARMUP_FIRST_ROUND: u64 = 16;
 
+/// Meet the other ranks, calling `progress` meanwhile.
+///
+/// A peer that has left the last barrier closes its port, perhaps while this rank still makes progress in it. So a
+/// closed peer is no failure of a meeting in which everybody arrived; before the last one, the next operation tells.
+pub fn meet(rank: &Rank, mut progress: impl FnMut() -> Result<(), LinkError>) -> Result<(), LinkError> {
+    let mut failed = None;
+    rank.barrier(&mut || {
+        if failed.is_none() {
+            failed = progress().err();
+        }
+    })?;
+    match failed {
+        None | Some(LinkError::Closed) => Ok(()),
+        Some(error) => Err(error),
+    }
+}
+
 /// What comes before the measured phase.
 #[derive(Default)]
 pub struct Prelude {

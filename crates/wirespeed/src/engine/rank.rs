@@ -148,6 +148,7 @@ impl<'a> Rank<'a> {
             first_operation_ns: first.and_then(Finite::maybe),
             samples: finished.measured.samples,
             intervals: finished.measured.intervals,
+            peers: finished.measured.peers,
             clock: self.timebase.info(),
             floor: Some(self.floor),
             cpu: self.spec.cpu,

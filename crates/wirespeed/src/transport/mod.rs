@@ -5,6 +5,7 @@
 //!
 //! A transport must never know another transport, the command line, or how ranks were started.
 
+pub mod adapt;
 pub mod bootstrap;
 pub mod cancel;
 pub mod options;

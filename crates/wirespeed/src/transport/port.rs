@@ -52,6 +52,9 @@ pub enum LinkError {
     /// The operation is one that this port cannot do; the engine's checks should have refused the case.
     #[error("not supported: {0}")]
     Unsupported(&'static str),
+    /// A stated limit of memory or requests was reached.
+    #[error("out of room: {0}")]
+    Exhausted(&'static str),
     /// No answer within the time that a lossy transport is given.
     #[error("no answer from the peer")]
     TimedOut,
@@ -268,6 +271,9 @@ pub trait TaggedPort {
 
     /// Wait until all are done; empties `requests`. Waits as the port's mode says; looks at the cancel flag.
     fn wait_all(&mut self, requests: &mut Vec<Request>) -> Result<(), LinkError>;
+
+    /// Move what is under way. Whether every send so far has completed locally. Never sleeps.
+    fn flush(&mut self) -> Result<bool, LinkError>;
 
     /// Facts for the result. Cold.
     fn facts(&self) -> Facts {

@@ -8,7 +8,7 @@ use super::local::{self, LocalOptions, RING, SPIN, WAIT};
 use super::options::{OptionError, OptionReader, OptionSpec};
 use super::{
     Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner, Support,
-    Transport,
+    Tagged, TaggedRunner, Transport, adapt,
 };
 use crate::engine;
 use link::Heap;
@@ -22,7 +22,7 @@ impl Transport for Inproc {
     const SUMMARY: &'static str = "threads of one process: a lock-free ring, and memory shared directly";
     const OPTIONS: &'static [OptionSpec] = &[WAIT, SPIN, RING];
     const MESSAGES: Support = Support::Native(engine::messages::<Self>);
-    const TAGGED: Support = Support::Lacks("memory has no matching of its own");
+    const TAGGED: Support = Support::Emulated(engine::tagged::<Self>, adapt::tagged::MEANS);
     const ONE_SIDED: Support = Support::Native(engine::one_sided::<Self>);
     type Options = LocalOptions;
 
@@ -46,6 +46,16 @@ impl Messages for Inproc {
         runner: R,
     ) -> Result<R::Output, ConnectError> {
         local::open_messages(ctx, &Heap, options, runner)
+    }
+}
+
+impl Tagged for Inproc {
+    fn open<R: TaggedRunner>(
+        ctx: &Connect,
+        options: &LocalOptions,
+        runner: R,
+    ) -> Result<R::Output, ConnectError> {
+        adapt::tagged::open::<Self, R>(ctx, options, runner)
     }
 }
 

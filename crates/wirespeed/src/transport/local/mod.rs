@@ -43,7 +43,7 @@ pub fn limits(options: &LocalOptions, groups: &'static [GroupKind]) -> Limits {
         messages: [message, message, SizeLimit::Lacks(ZCOPY)],
         put: [rma, rma, SizeLimit::Lacks(ZCOPY)],
         get: [SizeLimit::Lacks(GET_SHORT), rma, SizeLimit::Lacks(ZCOPY)],
-        tagged: SizeLimit::Lacks("it has no matching of its own"),
+        tagged: message,
         groups,
         ranks_max: RANKS_MAX,
     }

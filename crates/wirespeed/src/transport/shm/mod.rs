@@ -9,7 +9,7 @@ use super::local::{self, LocalOptions, RING, SPIN, WAIT};
 use super::options::{OptionError, OptionReader, OptionSpec};
 use super::{
     Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner, Support,
-    Transport,
+    Tagged, TaggedRunner, Transport, adapt,
 };
 use crate::engine;
 use crate::sync::mapping;
@@ -40,7 +40,7 @@ impl Transport for Shm {
         },
     ];
     const MESSAGES: Support = Support::Native(engine::messages::<Self>);
-    const TAGGED: Support = Support::Lacks("memory has no matching of its own");
+    const TAGGED: Support = Support::Emulated(engine::tagged::<Self>, adapt::tagged::MEANS);
     const ONE_SIDED: Support = Support::Native(engine::one_sided::<Self>);
     type Options = ShmOptions;
 
@@ -72,6 +72,16 @@ impl Messages for Shm {
     ) -> Result<R::Output, ConnectError> {
         let medium = SharedFile::new(options.huge);
         local::open_messages(ctx, &medium, &options.local, runner)
+    }
+}
+
+impl Tagged for Shm {
+    fn open<R: TaggedRunner>(
+        ctx: &Connect,
+        options: &ShmOptions,
+        runner: R,
+    ) -> Result<R::Output, ConnectError> {
+        adapt::tagged::open::<Self, R>(ctx, options, runner)
     }
 }
 

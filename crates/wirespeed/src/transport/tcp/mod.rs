@@ -8,7 +8,8 @@ mod options;
 use super::options::{OptionError, OptionReader, OptionSpec};
 use super::stream_socket::{self, Family, Link, Listening};
 use super::{
-    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, SizeLimit, Support, Transport,
+    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner,
+    SizeLimit, Support, Tagged, TaggedRunner, Transport, adapt,
 };
 use crate::engine;
 use options::TcpOptions;
@@ -16,11 +17,10 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 use wirespeed_schema::case::{GroupKind, TransportOptions};
+use wirespeed_schema::test::Layout;
 
 /// The TCP transport.
 pub struct Tcp;
-
-const NO_REGION: SizeLimit = SizeLimit::Lacks("a stream has no memory to address");
 
 /// Connections that may wait to be accepted.
 const BACKLOG: i32 = 1024;
@@ -30,8 +30,8 @@ impl Transport for Tcp {
     const SUMMARY: &'static str = "TCP over IPv4 or IPv6 between threads, processes or machines";
     const OPTIONS: &'static [OptionSpec] = &options::OPTIONS;
     const MESSAGES: Support = Support::Native(engine::messages::<Self>);
-    const TAGGED: Support = Support::Lacks("a stream matches nothing");
-    const ONE_SIDED: Support = Support::Lacks("a stream has no memory to address");
+    const TAGGED: Support = Support::Emulated(engine::tagged::<Self>, adapt::tagged::MEANS);
+    const ONE_SIDED: Support = Support::Emulated(engine::one_sided::<Self>, adapt::one_sided::MEANS);
     type Options = TcpOptions;
 
     fn parse(options: &TransportOptions) -> Result<TcpOptions, OptionError> {
@@ -44,11 +44,13 @@ impl Transport for Tcp {
 
     fn limits(options: &TcpOptions) -> Limits {
         let zcopy = SizeLimit::UpTo(stream_socket::MESSAGE_BYTES_MAX);
+        let messages = stream_socket::message_limits(&options.stream, zcopy);
+        let (put, get) = adapt::one_sided::limits(messages);
         Limits {
-            messages: stream_socket::message_limits(&options.stream, zcopy),
-            put: [NO_REGION; 3],
-            get: [NO_REGION; 3],
-            tagged: SizeLimit::Lacks("a stream matches nothing"),
+            messages,
+            put,
+            get,
+            tagged: messages[Layout::Bcopy as usize],
             groups: &[GroupKind::Threads, GroupKind::Processes, GroupKind::Hosts],
             ranks_max: u32::MAX,
         }
@@ -69,6 +71,26 @@ impl Messages for Tcp {
         let options_read = options.clone();
         let describe = Box::new(move |links: &[&Link]| options_read.facts(links));
         stream_socket::run(ctx, &options.stream, links, describe, runner)
+    }
+}
+
+impl Tagged for Tcp {
+    fn open<R: TaggedRunner>(
+        ctx: &Connect,
+        options: &TcpOptions,
+        runner: R,
+    ) -> Result<R::Output, ConnectError> {
+        adapt::tagged::open::<Self, R>(ctx, options, runner)
+    }
+}
+
+impl OneSided for Tcp {
+    fn open<R: OneSidedRunner>(
+        ctx: &Connect,
+        options: &TcpOptions,
+        runner: R,
+    ) -> Result<R::Output, ConnectError> {
+        adapt::one_sided::open::<Self, R>(ctx, options, runner)
     }
 }
 

@@ -6,20 +6,20 @@
 use super::options::{OptionError, OptionReader, OptionSpec};
 use super::stream_socket::{self, COMMON_OPTIONS, Family, Link, Listening, StreamOptions};
 use super::{
-    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, SizeLimit, Support, Transport,
+    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner,
+    SizeLimit, Support, Tagged, TaggedRunner, Transport, adapt,
 };
 use crate::engine;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use wirespeed_schema::case::{GroupKind, TransportOptions};
+use wirespeed_schema::test::Layout;
 
 /// The Unix socket transport.
 pub struct Unix;
 
 const NO_ZCOPY: SizeLimit = SizeLimit::Lacks("the kernel has no zero-copy send on Unix sockets");
-const NO_REGION: SizeLimit = SizeLimit::Lacks("a stream has no memory to address");
-
 /// Connections that may wait to be accepted.
 const BACKLOG: i32 = 1024;
 
@@ -31,8 +31,8 @@ impl Transport for Unix {
     const SUMMARY: &'static str = "Unix domain stream sockets between threads or processes";
     const OPTIONS: &'static [OptionSpec] = &COMMON_OPTIONS;
     const MESSAGES: Support = Support::Native(engine::messages::<Self>);
-    const TAGGED: Support = Support::Lacks("a stream matches nothing");
-    const ONE_SIDED: Support = Support::Lacks("a stream has no memory to address");
+    const TAGGED: Support = Support::Emulated(engine::tagged::<Self>, adapt::tagged::MEANS);
+    const ONE_SIDED: Support = Support::Emulated(engine::one_sided::<Self>, adapt::one_sided::MEANS);
     type Options = StreamOptions;
 
     fn parse(options: &TransportOptions) -> Result<StreamOptions, OptionError> {
@@ -44,11 +44,13 @@ impl Transport for Unix {
     }
 
     fn limits(options: &StreamOptions) -> Limits {
+        let messages = stream_socket::message_limits(options, NO_ZCOPY);
+        let (put, get) = adapt::one_sided::limits(messages);
         Limits {
-            messages: stream_socket::message_limits(options, NO_ZCOPY),
-            put: [NO_REGION; 3],
-            get: [NO_REGION; 3],
-            tagged: SizeLimit::Lacks("a stream matches nothing"),
+            messages,
+            put,
+            get,
+            tagged: messages[Layout::Bcopy as usize],
             groups: &[GroupKind::Threads, GroupKind::Processes],
             ranks_max: u32::MAX,
         }
@@ -65,6 +67,26 @@ impl Messages for Unix {
         let options_read = options.clone();
         let describe = Box::new(move |links: &[&Link]| options_read.facts(links));
         stream_socket::run(ctx, options, links, describe, runner)
+    }
+}
+
+impl Tagged for Unix {
+    fn open<R: TaggedRunner>(
+        ctx: &Connect,
+        options: &StreamOptions,
+        runner: R,
+    ) -> Result<R::Output, ConnectError> {
+        adapt::tagged::open::<Self, R>(ctx, options, runner)
+    }
+}
+
+impl OneSided for Unix {
+    fn open<R: OneSidedRunner>(
+        ctx: &Connect,
+        options: &StreamOptions,
+        runner: R,
+    ) -> Result<R::Output, ConnectError> {
+        adapt::one_sided::open::<Self, R>(ctx, options, runner)
     }
 }
 

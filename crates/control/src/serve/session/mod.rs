@@ -1,12 +1,13 @@
 //! One client's session: its turn, its ranks in processes of their own, and messages between the two. It ends when the
 //! client leaves, dies or falls silent, or when the daemon stops; whatever it held is free soon after.
 
+mod ending;
+
 use super::door::{Known, stopping};
 use super::slots::{SessionId, Turn};
 use super::{Shared, limits};
 use crate::launch::local::{Heard, RankSet};
 use crate::session::heart::{Beat, Heart};
-use crate::stop::StopLevel;
 use crate::wire::{Packet, ReceiveError, Receiver, Sender};
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -14,10 +15,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use wirespeed_schema::case::{Case, Stop};
-use wirespeed_schema::message::{
-    CancelCause, OutcomeReport, RankMessage, Refusal, RefusalCode, SessionMessage,
-};
-use wirespeed_schema::units::format_ns;
+use wirespeed_schema::message::{OutcomeReport, RankMessage, Refusal, RefusalCode, SessionMessage};
 
 /// Messages of a client that may wait to be handled; then its reader waits.
 const BACKLOG_MESSAGES: usize = 64;
@@ -110,17 +108,14 @@ pub(super) fn run(shared: &Arc<Shared>, id: SessionId, client: SocketAddr, known
     };
     while !session.is_over() {
         let wait = session.due();
-        match incoming.recv_timeout(wait) {
-            Ok(event) => {
-                let of_client = matches!(event, Event::Client(_));
-                session.handle(event);
-                if of_client {
-                    // One more may come.
-                    let _ = backlog.try_recv();
-                }
+        // When nothing came, what is due is done above.
+        if let Ok(event) = incoming.recv_timeout(wait) {
+            let of_client = matches!(event, Event::Client(_));
+            session.handle(event);
+            if of_client {
+                // One more may come.
+                let _ = backlog.try_recv();
             }
-            // Nothing came; what is due is done above. The session holds a sender itself.
-            Err(_) => {}
         }
     }
     drop(session);
@@ -142,8 +137,12 @@ fn listen(mut receiver: Receiver, events: &mpsc::Sender<Event>, handled: &mpsc::
             Err(ReceiveError::TimedOut) => continue,
             Err(error) => Event::ClientGone(error.to_string()),
         };
-        let last = matches!(event, Event::ClientGone(_));
-        if (!last && handled.send(()).is_err()) || events.send(event).is_err() || last {
+        if matches!(event, Event::ClientGone(_)) {
+            // Nobody listens any more when the session is over.
+            let _ = events.send(event);
+            return;
+        }
+        if handled.send(()).is_err() || events.send(event).is_err() {
             return;
         }
     }
@@ -215,7 +214,11 @@ impl Session<'_> {
             }
             Event::Turn(Turn::Ahead { ahead, wait_ns_min }) => {
                 if self.waiting.is_some() {
-                    self.say(&SessionMessage::Queued { ahead, wait_ns_min });
+                    let sessions_ahead = ahead;
+                    self.say(&SessionMessage::Queued {
+                        sessions_ahead,
+                        wait_ns_min,
+                    });
                 }
             }
             Event::Stop => self.daemon_stops(),
@@ -236,7 +239,7 @@ impl Session<'_> {
                 case,
                 fresh,
             }),
-            SessionMessage::Rank { rank, message } => self.to_rank(rank, &message),
+            SessionMessage::Rank { rank, message } => self.pass_on(rank, &message),
             SessionMessage::Bye => self.client_gone("it said goodbye"),
             SessionMessage::Ping => self.say(&SessionMessage::Pong),
             _ => {}
@@ -330,7 +333,7 @@ impl Session<'_> {
     }
 
     /// Pass on what a client may say to a rank.
-    fn to_rank(&mut self, rank: u32, message: &RankMessage) {
+    fn pass_on(&mut self, rank: u32, message: &RankMessage) {
         let Some(active) = &mut self.active else {
             return;
         };
@@ -417,107 +420,6 @@ impl Session<'_> {
             run,
             overlapping_sessions,
         });
-    }
-
-    fn client_gone(&mut self, why: &str) {
-        if self.leaving && self.active.as_ref().is_none_or(|a| a.forced >= Forced::Cancelled) {
-            return;
-        }
-        self.log(format!("ends: {why}"));
-        self.leaving = true;
-        self.waiting = None;
-        self.cancel(
-            CancelCause::PeerLost,
-            ORPHAN_GRACE.min(self.shared.options.timing.grace),
-        );
-    }
-
-    /// The daemon is asked to stop: in order at first, at once the second time.
-    fn daemon_stops(&mut self) {
-        let at_once = self.shared.stop.level() == StopLevel::Immediate;
-        if at_once {
-            self.cancel(CancelCause::Interrupted, self.shared.options.timing.grace);
-        }
-        if std::mem::replace(&mut self.leaving, true) {
-            return;
-        }
-        let word = match (self.waiting.take(), &self.active) {
-            (Some(_), _) => SessionMessage::Refused(stopping()),
-            _ => SessionMessage::Stopping(stopping()),
-        };
-        self.say(&word);
-        if !at_once {
-            self.stop_in_order();
-        }
-    }
-
-    /// The next degree of force on a run that does not end.
-    fn force_further(&mut self) {
-        match self.active.as_ref().map(|active| active.forced) {
-            Some(Forced::No) => {
-                let limit = format_ns(self.shared.options.limits.duration_ns_max as f64);
-                self.say(&SessionMessage::Stopping(Refusal {
-                    code: RefusalCode::Limit,
-                    reason: format!("the run took longer than this server's limit of {limit}"),
-                    remedy: "use --duration, or fewer iterations".into(),
-                }));
-                self.stop_in_order();
-            }
-            Some(Forced::Stopped) => self.cancel(CancelCause::Interrupted, self.shared.options.timing.grace),
-            Some(Forced::Cancelled) => self.kill(),
-            Some(Forced::Killed) | None => {}
-        }
-    }
-
-    fn stop_in_order(&mut self) {
-        let until = self.now() + self.shared.options.timing.orderly;
-        let Some(active) = self
-            .active
-            .as_mut()
-            .filter(|active| active.forced < Forced::Stopped)
-        else {
-            return;
-        };
-        active.forced = Forced::Stopped;
-        active.until = until;
-        let message = RankMessage::StopRequest { run: active.run };
-        if let Some(set) = &self.ranks {
-            active.running.iter().for_each(|rank| set.send(*rank, &message));
-        }
-    }
-
-    fn cancel(&mut self, cause: CancelCause, grace: Duration) {
-        let until = self.now() + grace;
-        let Some(active) = &mut self.active else {
-            return;
-        };
-        if active.forced >= Forced::Cancelled {
-            // A client that leaves after its cancel shortens the time.
-            active.until = active.until.min(until);
-            return;
-        }
-        active.forced = Forced::Cancelled;
-        active.until = until;
-        let message = RankMessage::Cancel {
-            run: active.run,
-            cause,
-        };
-        if let Some(set) = &self.ranks {
-            active.running.iter().for_each(|rank| set.send(*rank, &message));
-        }
-    }
-
-    fn kill(&mut self) {
-        let Some(active) = &mut self.active else {
-            return;
-        };
-        active.forced = Forced::Killed;
-        for rank in active.running.clone() {
-            if let Some(set) = &mut self.ranks {
-                set.kill(rank);
-            }
-            self.rank_gone(rank, "it did not end after it was cancelled".into());
-        }
     }
 
     fn give_slot_back(&mut self) {

@@ -1,0 +1,170 @@
+//! `wirespeed calibrate`: the instrument and the machine without any transport: what every number stands on.
+
+use crate::args::CalibrateArgs;
+use crate::errors::{Ended, Failure};
+use crate::group::{Groups, Reach};
+use crate::output;
+use serde_json::json;
+use std::collections::BTreeMap;
+use wirespeed::Registry;
+use wirespeed::calibrate::{copy_bytes_per_s, line_round_trip_ns};
+use wirespeed::host::HostError;
+use wirespeed_control::StopFlag;
+use wirespeed_schema::outcome::Outcome;
+use wirespeed_schema::plan::{Plan, PlanError, Template, expand};
+use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
+
+/// Block sizes of the copy: within the first cache, within the last, and beyond most of them.
+const COPY_SIZES: [usize; 3] = [16 << 10, 1 << 20, 64 << 20];
+
+struct Found {
+    cpus: (u32, Option<u32>),
+    floor: Outcome,
+    bounce_ns: Option<f64>,
+    copies: Vec<(usize, f64)>,
+}
+
+/// Calibrate and print.
+pub fn calibrate(registry: &Registry, arguments: &CalibrateArgs) -> Result<Ended, Failure> {
+    let cpus = cpus(arguments.cpus.as_deref())?;
+    let floor = floor(registry, cpus.0)?;
+    let bounce_ns = cpus
+        .1
+        .map(|second| line_round_trip_ns(cpus.0, second))
+        .transpose();
+    let copies = COPY_SIZES
+        .iter()
+        .map(|size| Ok((*size, copy_bytes_per_s(cpus.0, *size)?)));
+    let found = Found {
+        cpus,
+        floor,
+        bounce_ns: bounce_ns.map_err(|e| refused(&e))?,
+        copies: copies
+            .collect::<Result<_, HostError>>()
+            .map_err(|e| refused(&e))?,
+    };
+    let text = if arguments.json {
+        as_json(&found)
+    } else {
+        as_text(&found)
+    };
+    output::print(&text).map(|()| Ended::OK)
+}
+
+fn refused(error: &HostError) -> Failure {
+    Failure::usage(
+        error.to_string(),
+        "choose CPUs that this process may use, such as --cpus 0,1",
+    )
+}
+
+/// The CPUs named, or two on different cores; one where there is no other.
+fn cpus(text: Option<&str>) -> Result<(u32, Option<u32>), Failure> {
+    let cpus = match text {
+        Some(text) => wirespeed::host::parse_cpu_list(text).map_err(|e| refused(&e))?,
+        None => wirespeed::host::default_cpus(2).unwrap_or_else(wirespeed::host::allowed_cpus),
+    };
+    match cpus[..] {
+        [first] => Ok((first, None)),
+        [first, second, ..] => Ok((first, (second != first).then_some(second))),
+        [] => Err(Failure::failed(
+            "no CPU may be used",
+            "check this process's CPU affinity",
+        )),
+    }
+}
+
+/// One short run on `null`: it carries the clock, the floor and the noise of its CPU.
+fn floor(registry: &Registry, cpu: u32) -> Result<Outcome, Failure> {
+    let words = [("via", "null"), ("test", "am_lat"), ("duration", "200ms")];
+    let mut axes: BTreeMap<String, Vec<String>> = words
+        .iter()
+        .map(|(key, word)| ((*key).to_owned(), vec![(*word).to_owned()]))
+        .collect();
+    axes.insert("cpus".to_owned(), vec![cpu.to_string()]);
+    let plan = Plan {
+        repeats: 1,
+        templates: vec![Template {
+            axes,
+            ..Template::default()
+        }],
+    };
+    let cases = expand(&plan, &crate::machine::Machine::new(registry))?;
+    let Some(planned) = cases.first() else {
+        return Err(PlanError::unknown("transport", "null", &[]).into());
+    };
+    let mut groups = Groups::new(registry, Reach::default());
+    let run = groups.run(planned, &StopFlag::new(), &mut |_, _| ());
+    match (run.outcomes.into_iter().next(), run.failure) {
+        (_, Some(failure)) => Err(failure),
+        (Some(outcome), None) => Ok(outcome),
+        (None, None) => Err(Failure::failed("the floor gave no outcome", "run again")),
+    }
+}
+
+fn as_text(found: &Found) -> String {
+    let clock = &found.floor.clock;
+    let ns = |value: f64| format!("{} ns", significant(value, 3));
+    let mut rows = vec![
+        ("clock", clock.source.clone()),
+        ("clock read", ns(clock.cost_ns.get())),
+        ("clock step", ns(clock.step_ns.get())),
+        (
+            "calibration error",
+            format!("{} ppm", significant(clock.calibration_error_ppm.get(), 3)),
+        ),
+    ];
+    if let Some(floor) = &found.floor.floor {
+        rows.push((
+            "loop floor",
+            format!("{} a turn, clock and recording included", ns(floor.loop_ns.get())),
+        ));
+        rows.push(("recording", ns(floor.record_ns.get())));
+    }
+    let cpus = found.cpus;
+    rows.push(match (cpus.1, found.bounce_ns) {
+        (Some(second), Some(bounce)) => (
+            "cache line",
+            format!("{} from CPU {} to CPU {second} and back", ns(bounce), cpus.0),
+        ),
+        _ => ("cache line", "not measured: there is only one CPU".to_owned()),
+    });
+    for (size, speed) in &found.copies {
+        rows.push((
+            "copy",
+            format!(
+                "{} in blocks of {}",
+                format_rate(*speed, "B/s"),
+                format_size(*size as u64)
+            ),
+        ));
+    }
+    if let Some(noise) = &found.floor.noise {
+        let lost = significant(noise.lost_ratio.get() * 100.0, 3);
+        let longest = format_ns(noise.detour_max_ns.get());
+        rows.push((
+            "noise",
+            format!("{lost} % of CPU {} lost, longest detour {longest}", noise.cpu),
+        ));
+    }
+    rows.iter()
+        .map(|(name, value)| format!("{name:<18} {value}\n"))
+        .collect()
+}
+
+fn as_json(found: &Found) -> String {
+    let copies: Vec<_> = found
+        .copies
+        .iter()
+        .map(|(size, speed)| json!({ "block_bytes": size, "copied_bytes_per_s": speed.round() }))
+        .collect();
+    let document = json!({
+        "clock": found.floor.clock,
+        "floor": found.floor.floor,
+        "noise": found.floor.noise,
+        "cpus": [found.cpus.0, found.cpus.1],
+        "cache_line_round_trip_ns": found.bounce_ns,
+        "copies": copies,
+    });
+    format!("{document:#}\n")
+}

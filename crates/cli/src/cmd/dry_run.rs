@@ -1,0 +1,153 @@
+//! `run --dry-run`: every case with all its parameters, and nothing measured.
+
+use crate::errors::{Ended, Failure};
+use crate::output;
+use crate::session::Prepared;
+use std::fmt::Write as _;
+use wirespeed_schema::case::{Case, GroupKind, Load, RankSpec, Stop};
+use wirespeed_schema::plan::Plan;
+use wirespeed_schema::test::Test;
+use wirespeed_schema::units::{format_ns, format_size};
+
+/// Print the cases, for people or as JSON.
+pub fn show(plan: &Plan, cases: &[Prepared], json: bool) -> Result<Ended, Failure> {
+    let text = match json {
+        true => as_json(plan, cases)?,
+        false => as_text(plan, cases),
+    };
+    output::print(&text).map(|()| Ended::OK)
+}
+
+fn as_json(plan: &Plan, cases: &[Prepared]) -> Result<String, Failure> {
+    let case = |prepared: &Prepared| {
+        serde_json::json!({
+            "case": prepared.planned.case,
+            "to": prepared.planned.to,
+            "skipped": prepared.skip,
+        })
+    };
+    let document = serde_json::json!({
+        "plan": plan,
+        "cases": cases.iter().map(case).collect::<Vec<_>>(),
+    });
+    let text = serde_json::to_string_pretty(&document)
+        .map_err(|e| Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it"))?;
+    Ok(text + "\n")
+}
+
+fn as_text(plan: &Plan, cases: &[Prepared]) -> String {
+    let mut text = String::new();
+    for (number, prepared) in cases.iter().enumerate() {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{:>4}  {}", number + 1, describe(prepared));
+        if let Some(reason) = &prepared.skip {
+            let _ = writeln!(text, "      skipped: {reason}");
+        }
+    }
+    let skipped = cases.iter().filter(|c| c.skip.is_some()).count();
+    let noun = if cases.len() == 1 { "case" } else { "cases" };
+    let _ = write!(text, "{} {noun}", cases.len());
+    if plan.repeats > 1 {
+        let _ = write!(text, ", {} repetitions each", plan.repeats);
+    }
+    if skipped > 0 {
+        let _ = write!(text, ", {skipped} skipped");
+    }
+    text + "\n"
+}
+
+/// `tcp am_bw size=64 B layout=short window=128 ...`: every parameter under the name of its option.
+fn describe(prepared: &Prepared) -> String {
+    let case = &prepared.planned.case;
+    let mut words = vec![case.transport.clone(), case.test.name().to_owned()];
+    words.push(format!(
+        "size={}",
+        format_size(case.test.size_bytes()).replace(' ', "")
+    ));
+    if let Some(layout) = case.test.layout() {
+        words.push(format!("layout={}", layout.name()));
+    }
+    words.extend(test_words(&case.test));
+    words.push(match case.stop {
+        Stop::Iterations { count } => format!("iters={count}"),
+        Stop::Duration { duration_ns } => format!("duration={}", time(duration_ns)),
+    });
+    words.push(format!(
+        "warmup={}<{}",
+        case.warmup_iterations,
+        time(case.warmup_ns_max)
+    ));
+    words.push(place(case, prepared.planned.to.as_deref()));
+    words.push(format!("idle={}", format!("{:?}", case.idle).to_lowercase()));
+    if case.check {
+        words.push("check".to_owned());
+    }
+    if case.report_interval_ns > 0 {
+        words.push(format!("interval={}", time(case.report_interval_ns)));
+    }
+    if case.raw_samples_max > 0 {
+        words.push(format!("raw={}", case.raw_samples_max));
+    }
+    words.extend(case.options.iter().map(|(name, value)| format!("{name}={value}")));
+    words.extend(
+        case.ranks
+            .iter()
+            .enumerate()
+            .map(|(number, spec)| rank(number, spec)),
+    );
+    words.join(" ")
+}
+
+fn test_words(test: &Test) -> Vec<String> {
+    match test {
+        Test::AmBw(stream) | Test::AmBibw(stream) => {
+            let pace = stream.pace_msg_per_s.map(|pace| format!("pace={pace}"));
+            std::iter::once(format!("window={}", stream.window_msgs))
+                .chain(pace)
+                .collect()
+        }
+        Test::TagBw(tagged) => vec![format!("window={}", tagged.window_msgs)],
+        Test::HubLat(hub) => vec![format!("fan_out={}", hub.fan_out)],
+        Test::AmLat(_) | Test::PutLat(_) | Test::AddLat(_) | Test::TagLat(_) => Vec::new(),
+        other => vec![format!("outstanding={}", other.window())],
+    }
+}
+
+fn place(case: &Case, to: Option<&str>) -> String {
+    match (case.group, to) {
+        (GroupKind::Threads, _) => format!("threads={}", case.ranks.len()),
+        (GroupKind::Processes, _) => format!("procs={}", case.ranks.len()),
+        (GroupKind::Hosts, to) => format!("to={}", to.unwrap_or("?")),
+    }
+}
+
+/// `[0 source cpu=0 peer=1]`
+fn rank(number: usize, spec: &RankSpec) -> String {
+    let mut text = format!("[{number} {}", format!("{:?}", spec.role).to_lowercase());
+    if let Some(cpu) = spec.cpu {
+        let _ = write!(text, " cpu={cpu}");
+    }
+    if let Some(peer) = spec.peer {
+        let _ = write!(text, " peer={peer}");
+    }
+    if !spec.load.is_idle() {
+        text.push_str(&load(&spec.load));
+    }
+    text + "]"
+}
+
+fn load(load: &Load) -> String {
+    let touch = if load.touch_once { "touch-once" } else { "touch" };
+    let parts = [
+        (load.cpu_threads > 0, format!(" cpu-load={}", load.cpu_threads)),
+        (load.memory_bytes > 0, format!(" memory={}", load.memory_bytes)),
+        (load.touch_bytes > 0, format!(" {touch}={}", load.touch_bytes)),
+        (load.log_threads > 0, format!(" log={}", load.log_threads)),
+    ];
+    let said = parts.into_iter().filter(|(there, _)| *there);
+    said.map(|(_, text)| text).collect()
+}
+
+fn time(ns: u64) -> String {
+    format_ns(ns as f64).replace(' ', "")
+}

@@ -1,0 +1,115 @@
+//! One verb a file. Each takes its arguments and the registry, and returns how it ended.
+
+pub mod calibrate;
+mod dry_run;
+pub mod list;
+pub mod quick;
+pub mod run;
+pub mod serve;
+pub mod shell;
+
+use crate::document::Draft;
+use crate::errors::{Ended, Failure, exit};
+use crate::output;
+use std::ffi::OsString;
+use wirespeed_report::render::{self, JsonForm};
+use wirespeed_schema::Run;
+use wirespeed_schema::run::{CaseStatus, Event, Severity, Status};
+
+/// Whoever asked for JSON gets the error as a document too, and nothing else on stdout.
+pub fn failure_document(argv: &[OsString], failure: &Failure) {
+    let asked = |names: &[&str]| {
+        argv.iter()
+            .skip(1)
+            .any(|word| names.iter().any(|name| word == name))
+    };
+    let text = if asked(&["--json", "-J"]) {
+        let run = Draft::begin(None, false).fail(failure.status(), failure.cause.clone());
+        render::json(&run, JsonForm::Pretty)
+    } else if asked(&["--ndjson"]) {
+        render::event_line(&Event::RunFinished {
+            status: failure.status(),
+            error: Some(failure.cause.clone()),
+        })
+    } else {
+        return;
+    };
+    // The error itself follows on stderr; a stdout that cannot be written adds nothing to it.
+    if let Ok(text) = text {
+        let _ = output::print(&text);
+    }
+}
+
+/// The exit code of a published run and what to say last.
+pub fn ended(run: &Run, strict: bool) -> Ended {
+    let count = |status: CaseStatus| run.cases.iter().filter(|c| c.status == status).count();
+    let total = run.cases.len();
+    if run.status == Status::Interrupted {
+        return Ended::badly(Failure::with(
+            exit::INTERRUPTED,
+            "interrupted; what was measured is in the result",
+            "run again for a whole result",
+        ));
+    }
+    if run.status != Status::Ok {
+        return Ended::badly(worst(run));
+    }
+    let skipped = count(CaseStatus::Skipped);
+    if skipped > 0 && (strict || skipped == total) {
+        let cause = format!("{skipped} of {total} cases cannot run here");
+        return Ended::badly(Failure::failed(
+            cause,
+            "the result gives the reason of each; see `wirespeed list`",
+        ));
+    }
+    let remarks = run
+        .cases
+        .iter()
+        .flat_map(|case| &case.remarks)
+        .chain(&run.remarks);
+    let warning = remarks
+        .max_by_key(|r| r.severity)
+        .filter(|r| r.severity >= Severity::Warning);
+    match warning {
+        Some(remark) if strict => {
+            let remedy = remark
+                .remedy
+                .clone()
+                .unwrap_or_else(|| "measure longer, or repeat".to_owned());
+            Ended::badly(Failure::with(exit::INCONCLUSIVE, remark.message.clone(), remedy))
+        }
+        _ => Ended::OK,
+    }
+}
+
+/// The first case that ended worst, in two lines.
+fn worst(run: &Run) -> Failure {
+    let bad = [CaseStatus::WrongData, CaseStatus::Failed, CaseStatus::Partial];
+    let mut found = bad
+        .iter()
+        .filter_map(|status| run.cases.iter().find(|case| case.status == *status));
+    let code = run.status.exit_code();
+    let Some(case) = found.next() else {
+        let cause = run.error.clone().unwrap_or_else(|| "the run failed".to_owned());
+        return Failure::with(code, cause, "run again");
+    };
+    let said = match (case.status, &case.error) {
+        (_, Some(error)) => error.clone(),
+        (CaseStatus::WrongData, None) => "the data that arrived were wrong".to_owned(),
+        _ => "it did not run to its end".to_owned(),
+    };
+    let failed = run.cases.iter().filter(|c| bad.contains(&c.status)).count();
+    let more = match failed {
+        1 => String::new(),
+        _ => format!(" ({failed} of {} cases did not end well)", run.cases.len()),
+    };
+    let remedy = case
+        .remedy
+        .clone()
+        .or_else(|| case.remarks.iter().find_map(|r| r.remedy.clone()));
+    Failure::with(
+        code,
+        format!("{}: {said}{more}", case.case.label()),
+        remedy.unwrap_or_else(|| "see the remarks of the result".to_owned()),
+    )
+}

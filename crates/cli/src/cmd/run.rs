@@ -1,0 +1,85 @@
+//! `wirespeed run`: one test, a sweep, or a plan file.
+
+use super::{dry_run, ended};
+use crate::args::{ColorChoice, RunArgs};
+use crate::document::Draft;
+use crate::errors::{Ended, Failure};
+use crate::group::{Groups, Reach};
+use crate::machine::Machine;
+use crate::order::fresh_seed;
+use crate::output::Output;
+use crate::request;
+use crate::session::{Prepared, Session};
+use crate::terminal::{self, Stream};
+use wirespeed::{MeasureError, Registry};
+use wirespeed_control::StopFlag;
+use wirespeed_report::render;
+use wirespeed_schema::plan::{PlannedCase, expand};
+use wirespeed_schema::run::Status;
+
+/// Measure what the arguments ask for.
+pub fn run(registry: &Registry, arguments: &RunArgs, color: ColorChoice) -> Result<Ended, Failure> {
+    let plan = request::plan(arguments)?;
+    let cases = expand(&plan, &Machine::new(registry))?;
+    let cases = prepare(registry, cases)?;
+    if arguments.dry_run {
+        return dry_run::show(&plan, &cases, arguments.output.json);
+    }
+    let stop = StopFlag::new();
+    stop.on_signals().map_err(|e| {
+        Failure::failed(
+            format!("cannot watch for signals: {e}"),
+            "close some files and run again",
+        )
+    })?;
+    let mut output = Output::open(&arguments.output, color, render::table)?;
+    let seed = arguments.seed.unwrap_or_else(fresh_seed);
+    let mut draft = Draft::begin(Some(plan.clone()), arguments.output.include_host_name);
+    if plan.repeats > 1 {
+        draft.section(
+            "order",
+            serde_json::json!({ "seed": seed, "within": "repetition" }),
+        );
+    }
+    let mut session = Session {
+        groups: Groups::new(registry, Reach::of(&arguments.group)?),
+        output: &mut output,
+        stop: stop.clone(),
+        style: terminal::style(Stream::Stderr, color),
+        quiet: arguments.output.quiet,
+        refused: false,
+    };
+    let results = session.run(&cases, plan.repeats, seed)?;
+    let refused = session.refused;
+    let mut run = draft.finish(results, stop.is_requested());
+    if refused && run.status == Status::Failed {
+        run.status = Status::Refused;
+    }
+    output.finish(&run)?;
+    Ok(ended(&run, arguments.output.strict))
+}
+
+/// Ask the transports before anything is opened. Options that make no sense end the program; a case that a transport
+/// cannot do is skipped with its reason among others, and an error alone.
+fn prepare(registry: &Registry, cases: Vec<PlannedCase>) -> Result<Vec<Prepared>, Failure> {
+    let alone = cases.len() == 1;
+    let mut prepared = Vec::with_capacity(cases.len());
+    for planned in cases {
+        let transport = &planned.case.transport;
+        let check = registry.find(transport).map(|entry| (entry.check)(&planned.case));
+        let remedy = format!("see `wirespeed list {transport}`");
+        let skip = match check {
+            Some(Ok(())) => None,
+            Some(Err(MeasureError::Unsupported(why))) if !alone => Some(why),
+            Some(Err(why)) => return Err(Failure::usage(why.to_string(), remedy)),
+            None => {
+                return Err(Failure::usage(
+                    format!("there is no transport {transport:?}"),
+                    "see `wirespeed list`",
+                ));
+            }
+        };
+        prepared.push(Prepared { planned, skip });
+    }
+    Ok(prepared)
+}

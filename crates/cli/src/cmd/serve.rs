@@ -1,0 +1,133 @@
+//! `wirespeed serve`: the far end; and the hidden verb of a rank's process.
+
+use crate::args::ServeArgs;
+use crate::errors::{Ended, Failure, exit};
+use crate::output;
+use crate::terminal::{self, Stream};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
+use wirespeed::Registry;
+use wirespeed_control::auth::keyfile::{self, KeyFile};
+use wirespeed_control::serve::{Daemon, Listen, Log, LogLine, ServeOptions};
+use wirespeed_control::{DEFAULT_PORT, RankProgram, StopFlag, Timing};
+use wirespeed_schema::message::ServerLimits;
+use wirespeed_schema::units;
+
+/// Serve until stopped. The ranks are processes of this program, so they know the same transports.
+pub fn serve(arguments: &ServeArgs) -> Result<Ended, Failure> {
+    let options = ServeOptions {
+        listen: listen(&arguments.listen)?,
+        port: arguments.port.unwrap_or(DEFAULT_PORT),
+        limits: limits(arguments)?,
+        timing: Timing::default(),
+        program: RankProgram::this()?,
+    };
+    let beyond_loopback = options.listen != Listen::Loopback;
+    let path = keyfile::path(arguments.key.as_deref())?;
+    let key = KeyFile::load_or_make(&path)?;
+    let stop = StopFlag::new();
+    stop.on_signals().map_err(|e| {
+        Failure::failed(
+            format!("cannot watch for signals: {e}"),
+            "close some files and run again",
+        )
+    })?;
+    let daemon = Daemon::bind(options, &key, &stop, log(arguments.quiet))?;
+    // A secret goes into no log file unless somebody asks for it there.
+    let shown = beyond_loopback && terminal::is_terminal(Stream::Stdout);
+    output::print(&greeting(&daemon, &path, shown || arguments.print_identity))?;
+    daemon.run()?;
+    Ok(Ended::OK)
+}
+
+/// Be a rank, until the coordinator has no more work.
+pub fn rank(registry: &Registry) -> Result<Ended, Failure> {
+    match wirespeed_control::agent::run_stdio_agent(registry) {
+        0 => Ok(Ended::OK),
+        exit::USAGE => Err(Failure::usage(
+            "__rank is started by wirespeed itself",
+            "use `wirespeed run`, which starts ranks",
+        )),
+        // The coordinator says why; a rank's own last words would only come between its lines.
+        code => Ok(Ended { code, failure: None }),
+    }
+}
+
+fn listen(words: &[String]) -> Result<Listen, Failure> {
+    let address = |word: &String| {
+        word.parse::<IpAddr>().map_err(|_| {
+            Failure::usage(
+                format!("--listen {word}: not an address"),
+                "write loopback, all, or IP addresses of this machine",
+            )
+        })
+    };
+    match words {
+        [word] if word == "loopback" => Ok(Listen::Loopback),
+        [word] if word == "all" => Ok(Listen::Everywhere),
+        addresses => Ok(Listen::Addresses(
+            addresses.iter().map(address).collect::<Result<_, _>>()?,
+        )),
+    }
+}
+
+fn limits(arguments: &ServeArgs) -> Result<ServerLimits, Failure> {
+    let mut limits = ServerLimits::default();
+    let bad = |option: &str, error: units::UnitError| {
+        Failure::usage(format!("--{option}: {error}"), "see `wirespeed serve --help`")
+    };
+    if let Some(clients) = arguments.share {
+        limits.clients_max = clients;
+    }
+    if let Some(waiting) = arguments.queue {
+        limits.queue_clients_max = waiting;
+    }
+    if let Some(ranks) = arguments.ranks_max {
+        limits.ranks_max = ranks;
+    }
+    if let Some(text) = &arguments.duration_max {
+        limits.duration_ns_max = units::parse_duration_ns(text).map_err(|e| bad("duration-max", e))?;
+    }
+    if let Some(text) = &arguments.size_max {
+        limits.message_bytes_max = units::parse_size(text).map_err(|e| bad("size-max", e))?;
+    }
+    if let Some(text) = &arguments.memory_max {
+        limits.memory_bytes_max = units::parse_size(text).map_err(|e| bad("memory-max", e))?;
+    }
+    if let Some(text) = &arguments.rate_max {
+        limits.rate_bytes_per_s_max = Some(units::parse_size(text).map_err(|e| bad("rate-max", e))?);
+    }
+    Ok(limits)
+}
+
+fn log(quiet: bool) -> Log {
+    Arc::new(move |line: LogLine| {
+        if !quiet {
+            // Nobody is left to be told that stderr is gone.
+            let _ = writeln!(std::io::stderr(), "{line}");
+        }
+    })
+}
+
+/// Where it listens, and how others get in.
+fn greeting(daemon: &Daemon, key: &Path, print_identity: bool) -> String {
+    let mut text = String::new();
+    for address in daemon.addresses() {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "listening on {address}");
+    }
+    let key = key.display();
+    if print_identity {
+        let identity = daemon.identity().to_text();
+        let _ = writeln!(text, "on the other machine: export WIRESPEED_IDENTITY={identity}");
+    } else {
+        let _ = writeln!(
+            text,
+            "key file {key}; without a shared home, --print-identity shows what the other machine needs"
+        );
+    }
+    text
+}

@@ -1,0 +1,110 @@
+//! The run document around the cases: what was asked for, by which build, on which machine, when, for how long.
+
+use crate::{calendar, version};
+use std::time::Instant;
+use wirespeed::host::FingerprintOptions;
+use wirespeed_schema::Run;
+use wirespeed_schema::host::HostFingerprint;
+use wirespeed_schema::plan::Plan;
+use wirespeed_schema::run::{CaseResult, Status};
+use wirespeed_schema::version::DOCUMENT_VERSION;
+
+/// A document whose run has begun.
+pub struct Draft {
+    run: Run,
+    began: Instant,
+}
+
+impl Draft {
+    /// Begin: the moment, the command and the machine are recorded now.
+    pub fn begin(plan: Option<Plan>, include_host_name: bool) -> Self {
+        Draft {
+            began: Instant::now(),
+            run: Run {
+                document_version: DOCUMENT_VERSION.to_owned(),
+                tool: version::tool(),
+                command: command(std::env::args_os().map(|word| word.to_string_lossy().into_owned())),
+                started_at: calendar::now_rfc3339(),
+                duration_ns: 0,
+                status: Status::Ok,
+                error: None,
+                plan,
+                host: host(include_host_name),
+                remarks: Vec::new(),
+                cases: Vec::new(),
+                sections: Default::default(),
+            },
+        }
+    }
+
+    /// A section that only one verb knows.
+    pub fn section(&mut self, name: &str, content: serde_json::Value) {
+        self.run.sections.insert(name.to_owned(), content);
+    }
+
+    /// The document of what was measured.
+    pub fn finish(mut self, cases: Vec<CaseResult>, interrupted: bool) -> Run {
+        self.run.status = wirespeed_report::run_status(&cases, interrupted);
+        self.run.remarks = wirespeed_report::run_remarks(&cases);
+        self.run.cases = cases;
+        self.close()
+    }
+
+    /// The document of a run that ended before any case could run.
+    pub fn fail(mut self, status: Status, error: String) -> Run {
+        self.run.status = status;
+        self.run.error = Some(error);
+        self.close()
+    }
+
+    fn close(mut self) -> Run {
+        self.run.duration_ns = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.run
+    }
+}
+
+/// The machine that the plan was given to.
+fn host(include_host_name: bool) -> HostFingerprint {
+    wirespeed::host::fingerprint(FingerprintOptions {
+        host_name: include_host_name,
+    })
+}
+
+/// The words that repeat the run. The program is called by its name, whatever path it was found under; the value of
+/// `--identity` is a secret and stays out.
+fn command(words: impl Iterator<Item = String>) -> Vec<String> {
+    let mut command = vec!["wirespeed".to_owned()];
+    let mut secret = false;
+    for word in words.skip(1) {
+        if std::mem::take(&mut secret) {
+            command.push("$WIRESPEED_IDENTITY".to_owned());
+        } else if word.starts_with("--identity=") {
+            command.push("--identity=$WIRESPEED_IDENTITY".to_owned());
+        } else {
+            secret = word == "--identity";
+            command.push(word);
+        }
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_do_not_enter_the_command() {
+        let words = [
+            "/tmp/x/wirespeed",
+            "run",
+            "--identity",
+            "s3cret",
+            "--identity=s3cret",
+            "latency",
+        ];
+        let command = command(words.iter().map(|w| (*w).to_owned()));
+        assert_eq!(command[0], "wirespeed");
+        assert!(command.iter().all(|word| !word.contains("s3cret")), "{command:?}");
+        assert_eq!(command.last().map(String::as_str), Some("latency"));
+    }
+}

@@ -1,0 +1,193 @@
+//! Errors at the terminal: one line of cause, one of remedy, and an exit code. Never a panic, never a backtrace.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::io::Write as _;
+use wirespeed_control::ControlError;
+use wirespeed_schema::plan::PlanError;
+use wirespeed_schema::run::Status;
+
+/// Exit codes that are not a run's status.
+pub mod exit {
+    /// The command line or the plan makes no sense.
+    pub const USAGE: u8 = 2;
+    /// A run failed.
+    pub const FAILED: u8 = 1;
+    /// A result carries a warning, and `--strict` was given.
+    pub const INCONCLUSIVE: u8 = 4;
+    /// The far end refused.
+    pub const REFUSED: u8 = 5;
+    /// The user stopped it.
+    pub const INTERRUPTED: u8 = 130;
+}
+
+/// How a verb ended that has published its result, or has none to publish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// The exit code.
+    pub code: u8,
+    /// What to say last, where the code is not 0.
+    pub failure: Option<Failure>,
+}
+
+impl Ended {
+    /// All is well.
+    pub const OK: Ended = Ended {
+        code: 0,
+        failure: None,
+    };
+
+    /// Published, but not well.
+    pub fn badly(failure: Failure) -> Self {
+        Ended {
+            code: failure.code,
+            failure: Some(failure),
+        }
+    }
+}
+
+/// Why the program ends without a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// One line of cause.
+    pub cause: String,
+    /// One line of remedy.
+    pub remedy: String,
+    /// The exit code.
+    pub code: u8,
+}
+
+impl Failure {
+    /// The command line or plan makes no sense.
+    pub fn usage(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::with(exit::USAGE, cause, remedy)
+    }
+
+    /// Something did not work.
+    pub fn failed(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::with(exit::FAILED, cause, remedy)
+    }
+
+    /// With an exit code of its own.
+    pub fn with(code: u8, cause: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Failure {
+            cause: one_line(&cause.into()),
+            remedy: one_line(&remedy.into()),
+            code,
+        }
+    }
+
+    /// A file that could not be read or written.
+    pub fn file(what: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
+        Self::failed(
+            format!("cannot {what} {}: {error}", path.display()),
+            "check the path and its permissions",
+        )
+    }
+
+    /// The status of a document that holds nothing but this error.
+    pub fn status(&self) -> Status {
+        match self.code {
+            exit::REFUSED => Status::Refused,
+            exit::INTERRUPTED => Status::Interrupted,
+            _ => Status::Failed,
+        }
+    }
+
+    /// Write both lines to stderr, last on the screen.
+    pub fn print(&self, color: bool) {
+        let (red, cyan, reset) = match color {
+            true => ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m"),
+            false => ("", "", ""),
+        };
+        // Nobody is left to be told that stderr is gone.
+        let _ = writeln!(
+            std::io::stderr(),
+            "{red}error:{reset} {}\n{cyan}help:{reset} {}",
+            self.cause,
+            self.remedy
+        );
+    }
+}
+
+impl From<PlanError> for Failure {
+    fn from(error: PlanError) -> Self {
+        Failure::usage(error.to_string(), error.remedy)
+    }
+}
+
+impl From<ControlError> for Failure {
+    fn from(error: ControlError) -> Self {
+        Self::with(error.exit_code(), error.to_string(), error.remedy())
+    }
+}
+
+/// clap's many lines as two.
+impl From<clap::Error> for Failure {
+    fn from(error: clap::Error) -> Self {
+        let text = error.render().to_string();
+        let mut lines = text.lines();
+        let first = lines.next().unwrap_or_default();
+        let mut cause = first.strip_prefix("error: ").unwrap_or(first).to_owned();
+        if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            return Failure::usage(
+                "no verb is named",
+                "try `wirespeed quick`, or see `wirespeed --help`",
+            );
+        }
+        if error.kind() == ErrorKind::MissingRequiredArgument {
+            let missing: Vec<_> = strings(error.get(ContextKind::InvalidArg));
+            cause = format!("missing: {}", missing.join(" "));
+        }
+        Failure::usage(cause, clap_remedy(&error))
+    }
+}
+
+fn clap_remedy(error: &clap::Error) -> String {
+    let suggested = [
+        ContextKind::SuggestedSubcommand,
+        ContextKind::SuggestedArg,
+        ContextKind::SuggestedValue,
+    ];
+    for kind in suggested {
+        if let Some(word) = strings(error.get(kind)).first() {
+            return format!("did you mean {word:?}?");
+        }
+    }
+    let valid = strings(error.get(ContextKind::ValidValue));
+    if !valid.is_empty() {
+        return format!("choose from: {}", valid.join(", "));
+    }
+    match error.kind() {
+        ErrorKind::MissingRequiredArgument => "name a test such as latency, or see `wirespeed run --help`",
+        ErrorKind::InvalidSubcommand => "see `wirespeed --help` for the verbs",
+        ErrorKind::ArgumentConflict => "give one of them",
+        _ => "see --help",
+    }
+    .to_owned()
+}
+
+fn strings(value: Option<&ContextValue>) -> Vec<String> {
+    match value {
+        Some(ContextValue::String(one)) => vec![one.clone()],
+        Some(ContextValue::Strings(many)) => many.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// Errors of the system may have line ends and control characters of their own; a terminal must not obey them.
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").chars().filter(|c| !c.is_control()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_one_line_without_control_characters() {
+        let failure = Failure::usage("two\nlines \x1b[2J", "a\r\nb");
+        assert_eq!(failure.cause, "two lines [2J");
+        assert_eq!(failure.remedy, "a b");
+    }
+}

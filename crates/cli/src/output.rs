@@ -1,0 +1,195 @@
+//! Where results go: one form on stdout, any number of files, each by its ending. A reader that closes stdout early is
+//! not an error.
+
+use crate::args::{ColorChoice, OutputArgs};
+use crate::errors::Failure;
+use crate::terminal::{self, Stream};
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use wirespeed_report::render::{self, CsvRows, JsonForm, Style};
+use wirespeed_schema::Run;
+use wirespeed_schema::run::Event;
+
+/// How a result is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Table,
+    Json,
+    Ndjson,
+    Csv,
+}
+
+/// How a verb shows its result to people.
+pub type Table = fn(&Run, &Style) -> String;
+
+/// All destinations of one run.
+pub struct Output {
+    stdout: Option<Form>,
+    files: Vec<(Form, PathBuf)>,
+    streams: Vec<(PathBuf, File)>,
+    table: Table,
+    color: ColorChoice,
+}
+
+impl Output {
+    /// Check every destination before anything is measured: endings are known, files can be written.
+    pub fn open(arguments: &OutputArgs, color: ColorChoice, table: Table) -> Result<Self, Failure> {
+        let mut files = Vec::new();
+        let mut streams = Vec::new();
+        for path in &arguments.output {
+            let form = form_of(path)?;
+            // Opened for appending, so that an old result stays whole until there is a new one.
+            OpenOptions::new()
+                .append(true)
+                .create(true)
+                .open(path)
+                .map_err(|e| Failure::file("write", path, &e))?;
+            if form == Form::Ndjson {
+                let file = File::create(path).map_err(|e| Failure::file("write", path, &e))?;
+                streams.push((path.clone(), file));
+            } else {
+                files.push((form, path.clone()));
+            }
+        }
+        let to_file = !arguments.output.is_empty();
+        let stdout = match arguments {
+            OutputArgs { json: true, .. } => Some(Form::Json),
+            OutputArgs { ndjson: true, .. } => Some(Form::Ndjson),
+            OutputArgs { csv: true, .. } => Some(Form::Csv),
+            OutputArgs { quiet: true, .. } if to_file => None,
+            _ => Some(Form::Table),
+        };
+        Ok(Output {
+            stdout,
+            files,
+            streams,
+            table,
+            color,
+        })
+    }
+
+    /// Whether anybody wants events while the run goes on.
+    pub fn wants_events(&self) -> bool {
+        self.stdout == Some(Form::Ndjson) || !self.streams.is_empty()
+    }
+
+    /// An event: one line, flushed, so that a reader has it at once.
+    pub fn event(&mut self, event: &Event) -> Result<(), Failure> {
+        if !self.wants_events() {
+            return Ok(());
+        }
+        let line = render::event_line(event).map_err(|e| unrenderable(&e))?;
+        if self.stdout == Some(Form::Ndjson) {
+            print(&line)?;
+        }
+        for (path, file) in &mut self.streams {
+            file.write_all(line.as_bytes())
+                .map_err(|e| Failure::file("write", path, &e))?;
+        }
+        Ok(())
+    }
+
+    /// The whole result, everywhere. The last event ends the streams.
+    pub fn finish(&mut self, run: &Run) -> Result<(), Failure> {
+        self.event(&Event::RunFinished {
+            status: run.status,
+            error: run.error.clone(),
+        })?;
+        for (form, path) in &self.files {
+            let text = self.text(*form, run, self.paper())?;
+            std::fs::write(path, text).map_err(|e| Failure::file("write", path, &e))?;
+        }
+        match self.stdout {
+            Some(form @ (Form::Table | Form::Json | Form::Csv)) => {
+                print(&self.text(form, run, terminal::style(Stream::Stdout, self.color))?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn text(&self, form: Form, run: &Run, style: Style) -> Result<String, Failure> {
+        match form {
+            Form::Table => Ok((self.table)(run, &style)),
+            Form::Csv => render::csv(run, CsvRows::Cases).map_err(|e| unrenderable(&e)),
+            Form::Json => render::json(run, JsonForm::Pretty).map_err(|e| unrenderable(&e)),
+            Form::Ndjson => Ok(String::new()),
+        }
+    }
+
+    /// A file is never coloured, and always wide.
+    fn paper(&self) -> Style {
+        Style {
+            width: terminal::WIDTH_PAPER,
+            color: false,
+            unicode: true,
+        }
+    }
+}
+
+/// Write to stdout; a reader that went away is no error.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Failure::failed(
+            format!("cannot write to stdout: {e}"),
+            "check where stdout goes",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn form_of(path: &Path) -> Result<Form, Failure> {
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("json") => Ok(Form::Json),
+        Some("ndjson") => Ok(Form::Ndjson),
+        Some("csv") => Ok(Form::Csv),
+        Some("txt") => Ok(Form::Table),
+        _ => Err(Failure::usage(
+            format!(
+                "--output {}: the ending does not say what to write",
+                path.display()
+            ),
+            "end the name with .json, .csv, .ndjson or .txt",
+        )),
+    }
+}
+
+fn unrenderable(error: &render::RenderError) -> Failure {
+    Failure::failed(
+        error.to_string(),
+        "this is a defect of wirespeed; please report it",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings_decide_and_strangers_are_refused() {
+        assert_eq!(form_of(Path::new("a.json")).unwrap(), Form::Json);
+        assert_eq!(form_of(Path::new("b/a.ndjson")).unwrap(), Form::Ndjson);
+        for bad in ["a", "a.xml", ".json/"] {
+            assert_eq!(form_of(Path::new(bad)).map_err(|e| e.code), Err(2), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_old_result_survives_a_check() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r.json");
+        std::fs::write(&path, "old").unwrap();
+        let arguments = OutputArgs {
+            output: vec![path.clone()],
+            ..OutputArgs::default()
+        };
+        Output::open(&arguments, ColorChoice::Never, render::table).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+        let nowhere = OutputArgs {
+            output: vec![dir.path().join("no/such.json")],
+            ..OutputArgs::default()
+        };
+        assert!(Output::open(&nowhere, ColorChoice::Never, render::table).is_err());
+    }
+}

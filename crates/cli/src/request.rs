@@ -1,0 +1,189 @@
+//! From the words of `run` to a plan.
+
+use crate::args::RunArgs;
+use crate::errors::Failure;
+use std::path::Path;
+use wirespeed_schema::plan::{Plan, Template, parse_plan, parse_repeats, split_axis};
+
+/// The plan that `arguments` ask for: one template of flags, or a file.
+pub fn plan(arguments: &RunArgs) -> Result<Plan, Failure> {
+    let repeats = arguments.repeats.as_deref().map(parse_repeats).transpose()?;
+    let mut plan = match names_file(&arguments.what) {
+        true => from_file(arguments)?,
+        false => Plan {
+            repeats: 1,
+            templates: vec![from_flags(arguments)?],
+        },
+    };
+    if let Some(repeats) = repeats {
+        plan.repeats = repeats;
+    }
+    Ok(plan)
+}
+
+/// A plan file ends in `.toml`, or is simply there under a name that no test has.
+fn names_file(what: &str) -> bool {
+    let is_test = |word: &str| wirespeed_schema::plan::canonical_test(word).is_ok();
+    what.ends_with(".toml") || (!what.split(',').any(is_test) && Path::new(what).is_file())
+}
+
+fn from_file(arguments: &RunArgs) -> Result<Plan, Failure> {
+    let words = arguments.words();
+    let direct = arguments.transport.direct();
+    let given = words.iter().chain(&direct).find(|(_, values)| !values.is_empty());
+    let with_load = (!arguments.group.load.is_empty()).then_some("load");
+    let with_option = (!arguments.transport.options.is_empty()).then_some("option");
+    if let Some(key) = given.map(|(key, _)| *key).or(with_load).or(with_option) {
+        return Err(Failure::usage(
+            format!(
+                "--{} cannot change the cases of a plan file",
+                key.replace('_', "-")
+            ),
+            "write it into the file, under [defaults] or in its [[case]]",
+        ));
+    }
+    let path = Path::new(&arguments.what);
+    let text = std::fs::read_to_string(path).map_err(|e| Failure {
+        code: crate::errors::exit::USAGE,
+        ..Failure::file("read", path, &e)
+    })?;
+    parse_plan(&text).map_err(|e| {
+        let failure = Failure::from(e);
+        Failure::usage(format!("{}: {}", path.display(), failure.cause), failure.remedy)
+    })
+}
+
+fn from_flags(arguments: &RunArgs) -> Result<Template, Failure> {
+    let mut template = Template::default();
+    let mut add = |key: &str, values: &[String]| -> Result<(), Failure> {
+        for text in values {
+            let axis = template.axes.entry(key.to_owned()).or_default();
+            axis.extend(split_axis(key, text)?);
+        }
+        Ok(())
+    };
+    add("test", std::slice::from_ref(&arguments.what))?;
+    for (key, values) in arguments.words() {
+        match (key, arguments.group.port) {
+            ("to", Some(port)) => {
+                let with_port: Vec<_> = values.iter().map(|host| add_port(host, port)).collect();
+                add(key, &with_port)?;
+            }
+            _ => add(key, values)?,
+        }
+    }
+    if arguments.group.reverse {
+        add("roles", &["sink,source".to_owned()])?;
+    }
+    // Several --load say one thing together; alternatives are separated by `;` within one.
+    if !arguments.group.load.is_empty() {
+        add("load", &[arguments.group.load.join(" ")])?;
+    }
+    let direct = arguments.transport.direct();
+    let named = arguments.transport.options.iter().map(|text| split_option(text));
+    let direct = direct
+        .iter()
+        .flat_map(|(name, values)| values.iter().map(|v| Ok((*name, v.as_str()))));
+    for option in direct.chain(named) {
+        let (name, values) = option?;
+        let axis = template.options.entry(name.to_owned()).or_default();
+        axis.extend(values.split(',').map(|v| v.trim().to_owned()));
+    }
+    Ok(template)
+}
+
+fn split_option(text: &str) -> Result<(&str, &str), Failure> {
+    match text.split_once('=') {
+        Some((name, values)) if !name.is_empty() && !values.is_empty() => Ok((name, values)),
+        _ => Err(Failure::usage(
+            format!("--option {text:?} is not NAME=VALUE"),
+            "see `wirespeed list TRANSPORT` for its options",
+        )),
+    }
+}
+
+/// `host` with `port`, unless it names one itself.
+fn add_port(host: &str, port: u16) -> String {
+    let colons = host.matches(':').count();
+    match host.ends_with(']') {
+        true => format!("{host}:{port}"),
+        false if host.starts_with('[') || colons == 1 => host.to_owned(),
+        false if colons > 1 => format!("[{host}]:{port}"),
+        false => format!("{host}:{port}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Verb};
+    use clap::Parser;
+
+    fn parse(words: &[&str]) -> Result<Plan, Failure> {
+        let argv = ["wirespeed", "run"].iter().chain(words);
+        match Cli::try_parse_from(argv)?.verb {
+            Verb::Run(arguments) => plan(&arguments),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn flags_become_axes() {
+        let plan = parse(&[
+            "latency,rate",
+            "--via",
+            "shm",
+            "-s",
+            "8..32:x2",
+            "-s",
+            "1K",
+            "--check",
+            "-R",
+            "--load",
+            "cpu=1",
+            "--load",
+            "1:log=1",
+            "-O",
+            "mode=a,b",
+            "--congestion",
+            "reno",
+            "--repeats",
+            "3",
+        ])
+        .unwrap();
+        let axes = &plan.templates[0].axes;
+        assert_eq!(plan.repeats, 3);
+        assert_eq!(axes["test"], ["latency", "rate"]);
+        assert_eq!(axes["size"], ["8", "16", "32", "1K"]);
+        assert_eq!(axes["check"], ["true"]);
+        assert_eq!(axes["roles"], ["sink,source"]);
+        assert_eq!(axes["load"], ["cpu=1 1:log=1"]);
+        let options = &plan.templates[0].options;
+        assert_eq!(
+            (&options["mode"][..], &options["congestion"][..]),
+            (&["a".into(), "b".into()][..], &["reno".into()][..])
+        );
+    }
+
+    #[test]
+    fn a_port_is_added_where_none_is_named() {
+        assert_eq!(add_port("far", 7), "far:7");
+        assert_eq!(add_port("far:8", 7), "far:8");
+        assert_eq!(add_port("::1", 7), "[::1]:7");
+        assert_eq!(add_port("[::1]", 7), "[::1]:7");
+        assert_eq!(add_port("[::1]:8", 7), "[::1]:8");
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for words in [
+            &["latency", "--repeats", "0"][..],
+            &["latency", "-O", "mode"],
+            &["latency", "--size", ","],
+            &["missing.toml"],
+            &["x.toml", "--size", "8"],
+        ] {
+            assert_eq!(parse(words).unwrap_err().code, 2, "{words:?}");
+        }
+    }
+}

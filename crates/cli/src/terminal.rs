@@ -1,0 +1,104 @@
+//! What the screen can show: width, colour, characters. Decided once, at the start.
+
+use crate::args::ColorChoice;
+use std::io::IsTerminal;
+use wirespeed_report::render::Style;
+
+/// Columns of a page that is not a terminal.
+pub const WIDTH_PAPER: usize = 110;
+const WIDTH_MIN: usize = 40;
+
+/// One of the two streams of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Results.
+    Stdout,
+    /// Progress, warnings, errors.
+    Stderr,
+}
+
+/// How text on `stream` may look.
+pub fn style(stream: Stream, choice: ColorChoice) -> Style {
+    let terminal = is_terminal(stream);
+    Style {
+        width: width(stream, terminal),
+        color: colors(choice, terminal, |name| std::env::var(name).ok()),
+        unicode: unicode(|name| std::env::var(name).ok()),
+    }
+}
+
+/// Whether somebody watches.
+pub fn is_terminal(stream: Stream) -> bool {
+    match stream {
+        Stream::Stdout => std::io::stdout().is_terminal(),
+        Stream::Stderr => std::io::stderr().is_terminal(),
+    }
+}
+
+fn width(stream: Stream, terminal: bool) -> usize {
+    let size = match stream {
+        Stream::Stdout => rustix::termios::tcgetwinsize(std::io::stdout()),
+        Stream::Stderr => rustix::termios::tcgetwinsize(std::io::stderr()),
+    };
+    let columns = size.map_or(0, |s| usize::from(s.ws_col));
+    match columns {
+        0 => WIDTH_PAPER,
+        _ if !terminal => WIDTH_PAPER,
+        columns => columns.max(WIDTH_MIN),
+    }
+}
+
+/// `--color` first, then NO_COLOR, CLICOLOR_FORCE and TERM, then whether it is a terminal.
+fn colors(choice: ColorChoice, terminal: bool, variable: impl Fn(&str) -> Option<String>) -> bool {
+    let set = |name: &str| variable(name).is_some_and(|v| !v.is_empty() && v != "0");
+    match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto if variable("NO_COLOR").is_some_and(|v| !v.is_empty()) => false,
+        ColorChoice::Auto if set("CLICOLOR_FORCE") => true,
+        ColorChoice::Auto => terminal && variable("TERM").is_none_or(|t| t != "dumb"),
+    }
+}
+
+/// The locale says whether characters beyond ASCII are understood; no locale at all counts as UTF-8, as it does for
+/// every program of today's containers.
+fn unicode(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let named = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .find_map(|name| variable(name).filter(|v| !v.is_empty()));
+    named.is_none_or(|locale| {
+        let lower = locale.to_ascii_lowercase();
+        lower.contains("utf-8") || lower.contains("utf8")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with<'a>(pairs: &'a [(&str, &str)]) -> impl Fn(&str) -> Option<String> + 'a {
+        move |name| {
+            let found = pairs.iter().find(|(key, _)| *key == name);
+            found.map(|(_, value)| (*value).to_owned())
+        }
+    }
+
+    #[test]
+    fn colour_follows_the_conventions() {
+        use ColorChoice::{Always, Auto, Never};
+        assert!(colors(Auto, true, with(&[])));
+        assert!(!colors(Auto, false, with(&[])));
+        assert!(!colors(Auto, true, with(&[("NO_COLOR", "1")])));
+        assert!(!colors(Auto, true, with(&[("TERM", "dumb")])));
+        assert!(colors(Auto, false, with(&[("CLICOLOR_FORCE", "1")])));
+        assert!(colors(Always, false, with(&[("NO_COLOR", "1")])));
+        assert!(!colors(Never, true, with(&[("CLICOLOR_FORCE", "1")])));
+    }
+
+    #[test]
+    fn the_locale_decides_on_characters() {
+        assert!(unicode(with(&[])));
+        assert!(unicode(with(&[("LANG", "en_GB.UTF-8")])));
+        assert!(!unicode(with(&[("LC_ALL", "C"), ("LANG", "en_GB.UTF-8")])));
+    }
+}

@@ -1,0 +1,93 @@
+//! What is wrong with a plan: one line of cause, one of remedy, and where it stands in a file.
+
+/// A plan that cannot be carried out, found before anything was opened.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{cause}", .line.map(|l| format!("line {l}: ")).unwrap_or_default())]
+pub struct PlanError {
+    /// Line of the plan file, from 1, where it came from one.
+    pub line: Option<usize>,
+    /// One line of cause.
+    pub cause: String,
+    /// One line of remedy.
+    pub remedy: String,
+}
+
+impl PlanError {
+    /// An error without a place.
+    pub fn new(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
+        PlanError {
+            line: None,
+            cause: cause.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// The same error at `line`, unless it has a place already.
+    #[must_use]
+    pub fn at(mut self, line: usize) -> Self {
+        self.line.get_or_insert(line);
+        self
+    }
+
+    /// `what` is called `given`, but there are only `known`: the remedy names the nearest, or all.
+    pub fn unknown(what: &str, given: &str, known: &[&str]) -> Self {
+        let remedy = match nearest(given, known) {
+            Some(name) => format!("did you mean {name:?}?"),
+            None if known.is_empty() => format!("there is no {what} at all"),
+            None => format!("choose from: {}", known.join(", ")),
+        };
+        PlanError::new(format!("there is no {what} {given:?}"), remedy)
+    }
+}
+
+/// The name in `known` that is nearest to `given`, where one is near enough to be a slip of the fingers.
+pub fn nearest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
+    let tolerated = (given.chars().count() / 3).clamp(1, 3);
+    known
+        .iter()
+        .map(|name| (edit_distance(given, name), *name))
+        .filter(|(distance, _)| *distance <= tolerated)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// Levenshtein distance, cut short for words that no name can resemble.
+fn edit_distance(a: &str, b: &str) -> usize {
+    const LONGEST: usize = 64;
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len() > LONGEST || b.len() > LONGEST {
+        return usize::MAX;
+    }
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_recognised_and_strangers_are_not() {
+        let known = ["am_lat", "am_bw", "put_bw"];
+        assert_eq!(nearest("am_lta", &known), Some("am_lat"));
+        assert_eq!(nearest("putbw", &known), Some("put_bw"));
+        assert_eq!(nearest("elephant", &known), None);
+        assert_eq!(nearest(&"x".repeat(100_000), &known), None);
+    }
+
+    #[test]
+    fn the_line_leads_the_cause() {
+        let error = PlanError::unknown("key", "sise", &["size"]).at(7);
+        assert_eq!(error.to_string(), "line 7: there is no key \"sise\"");
+        assert_eq!(error.remedy, "did you mean \"size\"?");
+    }
+}

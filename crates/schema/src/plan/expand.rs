@@ -1,0 +1,116 @@
+//! Templates to cases: the Cartesian product, in a fixed order.
+
+use super::error::PlanError;
+use super::keys::{EXCLUSIVE, canonical_key, option_name};
+use super::resolve::{Words, resolve};
+use super::surroundings::Surroundings;
+use super::{KEYS, Plan, Template};
+use crate::case::Case;
+
+/// Most cases that one plan may expand to.
+pub const CASES_MAX: usize = 10_000;
+
+/// A case with what a group needs to know beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedCase {
+    /// The case, complete.
+    pub case: Case,
+    /// The far machine, `HOST` or `HOST:PORT`, where the group spans two.
+    pub to: Option<String>,
+    /// Index of the template it came from.
+    pub template: usize,
+}
+
+/// Every case of `plan`, in order: templates as given, within one the first key of [`KEYS`] slowest and the
+/// transport's own options fastest. Errors name the first nonsense found.
+pub fn expand(plan: &Plan, around: &dyn Surroundings) -> Result<Vec<PlannedCase>, PlanError> {
+    let mut cases = Vec::new();
+    for (index, template) in plan.templates.iter().enumerate() {
+        check_keys(template)?;
+        let axes = ordered_axes(template);
+        let room = CASES_MAX - cases.len();
+        let total = axes
+            .iter()
+            .try_fold(1usize, |product, (_, values)| product.checked_mul(values.len()));
+        if total.is_none_or(|t| t > room) {
+            return Err(PlanError::new(
+                format!("the plan expands to more than {CASES_MAX} cases"),
+                "shorten its lists and ranges, or split the plan",
+            ));
+        }
+        for number in 0..total.unwrap_or(0) {
+            cases.push(resolve(&pick(&axes, number), index, around)?);
+        }
+    }
+    if cases.is_empty() {
+        return Err(PlanError::new(
+            "the plan has no cases",
+            "name a test and a transport, such as: latency --via shm",
+        ));
+    }
+    Ok(cases)
+}
+
+fn check_keys(template: &Template) -> Result<(), PlanError> {
+    for key in template.axes.keys() {
+        canonical_key(key)?;
+    }
+    let named = template.axes.iter().chain(&template.options);
+    if let Some((key, _)) = named.clone().find(|(_, values)| values.is_empty()) {
+        return Err(PlanError::new(
+            format!("{} has no values", option_name(key)),
+            "give at least one value, or leave it out",
+        ));
+    }
+    for group in EXCLUSIVE {
+        let given: Vec<_> = group
+            .iter()
+            .filter(|key| template.axes.contains_key(**key))
+            .collect();
+        if let [first, second, ..] = given[..] {
+            return Err(PlanError::new(
+                format!(
+                    "{} and {} contradict each other",
+                    option_name(first),
+                    option_name(second)
+                ),
+                "give one of them",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// An axis of the product: a key of [`KEYS`], or an option of the transport.
+#[derive(Clone, Copy)]
+enum Name<'a> {
+    Key(&'static str),
+    Option(&'a str),
+}
+
+fn ordered_axes(template: &Template) -> Vec<(Name<'_>, &[String])> {
+    let own = KEYS.iter().filter_map(|key| {
+        let values = template.axes.get(*key)?;
+        Some((Name::Key(key), values.as_slice()))
+    });
+    let options = template
+        .options
+        .iter()
+        .map(|(name, values)| (Name::Option(name), values.as_slice()));
+    own.chain(options).collect()
+}
+
+/// The combination with this number, the last axis counting fastest.
+fn pick<'a>(axes: &[(Name<'a>, &'a [String])], number: usize) -> Words<'a> {
+    let mut words = Words::default();
+    let mut rest = number;
+    for (name, values) in axes.iter().rev() {
+        let value = values[rest % values.len()].as_str();
+        rest /= values.len();
+        match name {
+            Name::Key(key) => words.keys.insert(key, value),
+            Name::Option(option) => words.options.insert(option, value),
+        };
+    }
+    words
+}

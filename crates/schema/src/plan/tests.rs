@@ -1,0 +1,413 @@
+//! Expansion from words to cases: what is filled in, and what is refused.
+
+use super::*;
+use crate::case::{Case, GroupKind, IdlePolicy, Role, Stop};
+use crate::test::{Layout, Test};
+use proptest::prelude::*;
+
+/// Four CPUs; `shm` takes everything up to 1 MiB, `small` up to 32 KiB and no zcopy.
+struct Machine;
+
+impl Surroundings for Machine {
+    fn transports(&self) -> Vec<String> {
+        ["null", "shm", "small"].map(str::to_owned).to_vec()
+    }
+
+    fn default_group(&self, transport: &str) -> (GroupKind, usize) {
+        match transport {
+            "null" => (GroupKind::Threads, 1),
+            _ => (GroupKind::Processes, 2),
+        }
+    }
+
+    fn cpus_allowed(&self) -> Vec<u32> {
+        vec![0, 1, 2, 3]
+    }
+
+    fn default_cpus(&self, ranks: usize) -> Vec<Option<u32>> {
+        (0..ranks as u32).map(|r| (r < 4).then_some(r)).collect()
+    }
+
+    fn can_run(&self, case: &Case) -> bool {
+        let small = case.transport == "small";
+        let fits = case.test.size_bytes() <= if small { 32 << 10 } else { 1 << 20 };
+        fits && !(small && case.test.layout() == Some(Layout::Zcopy))
+    }
+}
+
+fn plan(words: &[(&str, &str)]) -> Result<Plan, PlanError> {
+    let mut template = Template::default();
+    for (key, text) in words {
+        template.axes.insert((*key).to_owned(), split_axis(key, text)?);
+    }
+    Ok(Plan {
+        repeats: 1,
+        templates: vec![template],
+    })
+}
+
+fn cases(words: &[(&str, &str)]) -> Result<Vec<PlannedCase>, PlanError> {
+    expand(&plan(words)?, &Machine)
+}
+
+fn one(words: &[(&str, &str)]) -> Case {
+    let cases = cases(words).unwrap();
+    assert_eq!(cases.len(), 1);
+    cases[0].case.clone()
+}
+
+#[test]
+fn friendly_names_bring_their_defaults() {
+    let latency = one(&[("test", "latency"), ("via", "shm")]);
+    assert_eq!(latency.test.name(), "am_lat");
+    assert_eq!(
+        (latency.test.size_bytes(), latency.test.layout()),
+        (8, Some(Layout::Short))
+    );
+    assert_eq!(latency.group, GroupKind::Processes);
+    assert_eq!(
+        latency.stop,
+        Stop::Duration {
+            duration_ns: 1_000_000_000
+        }
+    );
+    assert_eq!(
+        (latency.warmup_iterations, latency.warmup_ns_max),
+        (10_000, 100_000_000)
+    );
+    let rate = one(&[("test", "rate"), ("via", "shm")]);
+    assert_eq!((rate.test.size_bytes(), rate.test.window()), (8, 1024));
+    let bandwidth = one(&[("test", "bandwidth"), ("via", "shm")]);
+    assert_eq!(
+        (bandwidth.test.size_bytes(), bandwidth.test.window()),
+        (128 << 10, 64)
+    );
+    assert_eq!(bandwidth.test.layout(), Some(Layout::Zcopy));
+}
+
+#[test]
+fn open_sizes_and_layouts_fit_the_transport() {
+    let case = one(&[("test", "bandwidth"), ("via", "small")]);
+    assert_eq!(
+        (case.test.size_bytes(), case.test.layout()),
+        (32 << 10, Some(Layout::Bcopy))
+    );
+    // What the user named stays, even where it cannot run.
+    let case = one(&[
+        ("test", "bandwidth"),
+        ("via", "small"),
+        ("layout", "zcopy"),
+        ("size", "1M"),
+    ]);
+    assert_eq!(
+        (case.test.size_bytes(), case.test.layout()),
+        (1 << 20, Some(Layout::Zcopy))
+    );
+}
+
+#[test]
+fn the_first_key_varies_slowest() {
+    let labels: Vec<_> = cases(&[
+        ("via", "shm,small"),
+        ("test", "am_bw"),
+        ("size", "8,16"),
+        ("window", "1..2:+1"),
+    ])
+    .unwrap()
+    .iter()
+    .map(|c| {
+        (
+            c.case.transport.clone(),
+            c.case.test.size_bytes(),
+            c.case.test.window(),
+        )
+    })
+    .collect();
+    let expected: Vec<_> = ["shm", "small"]
+        .iter()
+        .flat_map(|via| [(8, 1), (8, 2), (16, 1), (16, 2)].map(|(s, w)| ((*via).to_owned(), s, w)))
+        .collect();
+    assert_eq!(labels, expected);
+}
+
+#[test]
+fn ranks_pair_across_the_middle() {
+    let case = one(&[("test", "am_lat"), ("via", "shm"), ("threads", "4")]);
+    let seen: Vec<_> = case.ranks.iter().map(|r| (r.role, r.peer, r.cpu)).collect();
+    use Role::{Sink, Source};
+    assert_eq!(
+        seen,
+        [
+            (Source, Some(2), Some(0)),
+            (Source, Some(3), Some(1)),
+            (Sink, Some(0), Some(2)),
+            (Sink, Some(1), Some(3)),
+        ]
+    );
+    assert_eq!(case.idle, IdlePolicy::Spin);
+    assert_eq!(
+        one(&[("test", "am_lat"), ("via", "shm"), ("procs", "6")]).idle,
+        IdlePolicy::Yield
+    );
+    let shared = one(&[("test", "am_lat"), ("via", "shm"), ("cpus", "0,0")]);
+    assert_eq!(shared.idle, IdlePolicy::Yield);
+}
+
+#[test]
+fn named_roles_and_load() {
+    let case = one(&[
+        ("test", "am_bw"),
+        ("via", "shm"),
+        ("roles", "idle,sink,source"),
+        ("load", "0:cpu=2,touch=1M log=1"),
+        ("cpus", "none"),
+    ]);
+    let seen: Vec<_> = case.ranks.iter().map(|r| (r.role, r.peer)).collect();
+    assert_eq!(
+        seen,
+        [(Role::Idle, None), (Role::Sink, Some(2)), (Role::Source, Some(1))]
+    );
+    assert_eq!(
+        (case.ranks[0].load.cpu_threads, case.ranks[0].load.memory_bytes),
+        (2, 1 << 20)
+    );
+    assert_eq!(
+        (case.ranks[1].load.cpu_threads, case.ranks[1].load.log_threads),
+        (0, 1)
+    );
+    assert!(case.ranks.iter().all(|r| r.cpu.is_none()));
+    let hub = one(&[
+        ("test", "hub_lat"),
+        ("via", "shm"),
+        ("procs", "3"),
+        ("fan_out", "true"),
+    ]);
+    assert_eq!(hub.ranks[0].role, Role::Hub);
+    assert!(hub.ranks[1..].iter().all(|r| r.role == Role::Worker));
+    let alone = one(&[("test", "am_lat"), ("via", "null")]);
+    assert_eq!((alone.ranks.len(), alone.ranks[0].peer), (1, Some(0)));
+}
+
+#[test]
+fn hosts_are_two_ranks() {
+    let cases = cases(&[
+        ("test", "am_lat"),
+        ("via", "shm"),
+        ("to", "far:7000,[::1]:7,fe80::1"),
+    ])
+    .unwrap();
+    assert_eq!(cases[0].to.as_deref(), Some("far:7000"));
+    assert!(
+        cases
+            .iter()
+            .all(|c| c.case.group == GroupKind::Hosts && c.case.ranks.len() == 2)
+    );
+    assert_eq!(cases[0].case.ranks[1].cpu, None);
+}
+
+#[test]
+fn nonsense_is_refused_with_cause_and_remedy() {
+    let base = [("test", "am_bw"), ("via", "shm")];
+    for (key, value) in [
+        ("iters", "0"),
+        ("iters", "-1"),
+        ("iters", "8x"),
+        ("size", "8..4"),
+        ("size", "-1"),
+        ("size", "2T"),
+        ("window", "0"),
+        ("duration", "0s"),
+        ("duration", "10"),
+        ("duration", "-1s"),
+        ("layout", "long"),
+        ("threads", "0"),
+        ("threads", "3"),
+        ("threads", "5000"),
+        ("procs", "x"),
+        ("cpus", "0"),
+        ("cpus", "0,1,2"),
+        ("cpus", "0,9"),
+        ("cpus", "3-0"),
+        ("roles", "source"),
+        ("roles", "hub,worker"),
+        ("roles", "boss"),
+        ("load", "cpu"),
+        ("load", "9:cpu=1"),
+        ("load", "gpu=1"),
+        ("load", "memory=1,touch=2"),
+        ("outstanding", "2"),
+        ("fan_out", "true"),
+        ("pace", "0"),
+        ("check", "maybe"),
+        ("raw", "-1"),
+        ("warmup", "lots"),
+        ("interval", "5"),
+        ("to", "a:0"),
+        ("to", "a b"),
+        ("via", "shn"),
+        ("test", "am_bwx"),
+        ("via", ""),
+        ("to", "host:99999"),
+    ] {
+        let mut words: Vec<_> = base.iter().copied().filter(|(k, _)| *k != key).collect();
+        words.push((key, value));
+        let error = cases(&words).expect_err(&format!("{key}={value}"));
+        assert!(
+            !error.cause.contains('\n') && !error.remedy.is_empty(),
+            "{key}={value}: {error:?}"
+        );
+    }
+    for words in [
+        &[("test", "get"), ("via", "shm"), ("layout", "short")][..],
+        &[("test", "fadd"), ("via", "shm"), ("layout", "bcopy")],
+        &[("test", "fadd"), ("via", "shm"), ("size", "16")],
+        &[("test", "put_bw"), ("via", "shm"), ("size", "0")],
+        &[("test", "am_lat"), ("via", "shm"), ("window", "4")],
+        &[
+            ("test", "am_lat"),
+            ("via", "shm"),
+            ("iters", "4"),
+            ("duration", "1s"),
+        ],
+        &[
+            ("test", "am_lat"),
+            ("via", "shm"),
+            ("threads", "2"),
+            ("procs", "2"),
+        ],
+        &[("test", "hub_lat"), ("via", "shm"), ("threads", "1")],
+        &[
+            ("test", "am_lat"),
+            ("via", "shm"),
+            ("threads", "2"),
+            ("roles", "source,sink,idle"),
+        ],
+        &[("test", "am_lat")],
+        &[("via", "shm")],
+        &[],
+    ] {
+        assert!(cases(words).is_err(), "{words:?}");
+    }
+}
+
+#[test]
+fn a_product_that_explodes_is_refused_at_once() {
+    let huge = [
+        ("test", "am_bw"),
+        ("via", "shm"),
+        ("size", "1..9000:+1"),
+        ("window", "1..9000:+1"),
+        ("iters", "1..9000:+1"),
+        ("raw", "1..9000:+1"),
+        ("pace", "1..9000:+1"),
+    ];
+    assert!(cases(&huge).unwrap_err().cause.contains("10000"));
+}
+
+#[test]
+fn a_plan_file_expands() {
+    let plan = parse_plan(
+        r#"
+repeats = 3
+[defaults]
+duration = "500ms"
+window = 64
+procs = 2
+[[case]]
+test = ["latency", "am_bw"]
+via = "shm"
+size = [8, "64..128:x2"]
+threads = 2
+[[case]]
+test = "am_lat"
+via = "small"
+iters = 1_000
+option.congestion = ["cubic", "reno"]
+[case.options]
+"#,
+    );
+    // `option` and `options` are two tables that TOML keeps apart; both may be given.
+    let plan = plan.unwrap();
+    assert_eq!(plan.repeats, 3);
+    assert_eq!(plan.templates[0].axes["size"], ["8", "64", "128"]);
+    assert!(!plan.templates[0].axes.contains_key("procs"));
+    let second = &plan.templates[1];
+    assert!(!second.axes.contains_key("duration") && !second.axes.contains_key("window"));
+    assert_eq!(second.options["congestion"], ["cubic", "reno"]);
+    let only_second = Plan {
+        repeats: 1,
+        templates: vec![second.clone()],
+    };
+    let cases = expand(&only_second, &Machine).unwrap();
+    assert_eq!(cases.len(), 2);
+    assert_eq!(cases[1].case.options["congestion"], "reno");
+    assert!(matches!(cases[0].case.stop, Stop::Iterations { count: 1000 }));
+}
+
+#[test]
+fn a_default_that_only_some_tests_take_is_not_dropped_silently() {
+    let plan =
+        parse_plan("[defaults]\nwindow = 8\n[[case]]\ntest=[\"am_lat\",\"am_bw\"]\nvia=\"shm\"").unwrap();
+    assert!(
+        expand(&plan, &Machine)
+            .unwrap_err()
+            .cause
+            .contains("am_lat takes no --window")
+    );
+}
+
+#[test]
+fn errors_in_a_plan_file_name_the_line() {
+    for (text, line) in [
+        ("[[case]]\ntest = \"am_lat\"\nsise = 8\n", 3),
+        ("repeats = 0", 1),
+        ("\nrepeat = 2", 2),
+        ("[[case]]\nsize = \"8..4\"", 2),
+        ("[[case]]\nsize = [8,\n \"9x..4\"]", 3),
+        ("[[case]]\ntest = \"am_lta\"", 2),
+        ("[[case]]\ntest = = 3", 2),
+        ("[[case]]\nsize = []", 2),
+        ("[[case]]\nsize = { a = 1 }", 2),
+        ("\ncase = 3", 2),
+        ("[[case]]\noption = 3", 2),
+        ("[[case]]\nfan_out = true\nfan-out = true", 2),
+    ] {
+        let error = parse_plan(text).expect_err(text);
+        assert_eq!(error.line, Some(line), "{text}: {error}");
+        assert!(!error.remedy.is_empty());
+    }
+}
+
+#[test]
+fn every_case_of_a_plan_is_valid_json_that_reads_back() {
+    for planned in cases(&[
+        ("test", "latency,fadd,hub_lat,tag_bw"),
+        ("via", "shm"),
+        ("warmup", "0,1k,1s"),
+    ])
+    .unwrap()
+    {
+        let text = serde_json::to_string(&planned.case).unwrap();
+        assert_eq!(serde_json::from_str::<Case>(&text).unwrap(), planned.case);
+        assert!(!matches!(planned.case.test, Test::GetBw(_)));
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_words_panic(key in 0..KEYS.len(), value in ".{0,24}", test in 0..crate::test::TEST_NAMES.len()) {
+        let words = [("via", "shm"), ("test", crate::test::TEST_NAMES[test]), (KEYS[key], value.as_str())];
+        let _ = cases(&words);
+    }
+
+    #[test]
+    fn plausible_words_do_not_panic(key in 0..KEYS.len(), value in "[0-9a-z:,.=;+x-]{0,16}") {
+        let _ = cases(&[("via", "shm"), ("test", "am_bw"), (KEYS[key], value.as_str())]);
+    }
+
+    #[test]
+    fn no_file_panics(text in ".{0,80}") {
+        let _ = parse_plan(&text);
+        let _ = parse_plan(&format!("[[case]]\n{text}"));
+    }
+}

@@ -1,0 +1,281 @@
+//! `hub_lat`: a hub exchanges messages with every worker, one after the other or all at once.
+//!
+//! An iteration is a round: one message to each worker and its answer. A sample is the round trip with one worker; the
+//! outcome has them for all workers together and for each, so that a slow one stands out. Workers run the answering
+//! half of the ping-pong. With all at once each answer is stamped as it arrives: those samples hold a clock read, and
+//! are never batched.
+
+use super::header;
+use super::messages::meet;
+use super::meter::{Meter, Series, Tally, batch_for};
+use super::payload::{self, Sender};
+use super::phases::Prelude;
+use super::pingpong::SETTLE_ROUND_TRIPS;
+use super::rank::{Finished, Rank};
+use super::wired::Wired;
+use crate::clock::Clock;
+use crate::measure::MeasureError;
+use crate::record::Recorder;
+use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
+use wirespeed_schema::outcome::{PeerSamples, SampleKind, StopReason};
+
+/// One worker as the hub sees it.
+struct Worker {
+    /// Number of the next message to it.
+    next: u64,
+    waiting: bool,
+    sent_at: u64,
+    arrived_at: u64,
+    samples: Recorder,
+}
+
+/// Takes answers.
+struct Answers<const CHECK: bool> {
+    size: usize,
+    /// All at once: note when each arrives.
+    each: bool,
+    clock: Clock,
+    workers: Vec<Worker>,
+    /// Workers that have not answered.
+    outstanding: usize,
+    tally: Tally,
+}
+
+impl<const CHECK: bool> OnMessage for Answers<CHECK> {
+    #[inline(always)]
+    fn message(&mut self, peer: usize, header: u64, payload: &[u8]) {
+        let worker = &mut self.workers[peer];
+        let number = header::number(header);
+        if number != worker.next || !worker.waiting {
+            self.tally.faults.reordered_messages += 1;
+            return;
+        }
+        if CHECK && !payload::matches(number, self.size, payload) {
+            self.tally.faults.corrupt_messages += 1;
+        }
+        self.tally.received.messages += 1;
+        self.tally.received.bytes += payload.len() as u64;
+        worker.waiting = false;
+        worker.next += 1;
+        self.outstanding -= 1;
+        if self.each {
+            worker.arrived_at = self.clock.now();
+        }
+    }
+}
+
+impl<const CHECK: bool> Answers<CHECK> {
+    /// A new phase begins.
+    fn restart(&mut self) {
+        self.workers.iter_mut().for_each(|worker| worker.next = 0);
+        self.tally = Tally::default();
+    }
+}
+
+/// Send one message to `worker`; `last` ends its phase.
+#[inline(always)]
+fn send<P: MessagePort, S: Sender, const CHECK: bool>(
+    link: &mut Wired<P>,
+    sender: &mut S,
+    answers: &mut Answers<CHECK>,
+    worker: usize,
+    last: bool,
+) -> Result<(), LinkError> {
+    let header = header::data(answers.workers[worker].next, last);
+    answers.workers[worker].waiting = true;
+    answers.outstanding += 1;
+    while sender.post(&mut link.port, worker, header)? == Post::Busy {
+        link.make_room(answers)?;
+    }
+    Ok(())
+}
+
+/// `rounds` rounds, one worker after the other; with a batch above 1, so many round trips with each in turn.
+#[inline(never)]
+fn hot_sequential<P: MessagePort, S: Sender, const CHECK: bool>(
+    link: &mut Wired<P>,
+    sender: &mut S,
+    answers: &mut Answers<CHECK>,
+    series: &mut Series,
+    clock: Clock,
+    (rounds, last): (u64, bool),
+) -> Result<(), LinkError> {
+    let batch = series.batch_ops;
+    let mut left = rounds;
+    while left > 0 {
+        let turns = left.min(batch);
+        left -= turns;
+        for worker in 0..answers.workers.len() {
+            let start = clock.now();
+            for turn in 1..=turns {
+                send(link, sender, answers, worker, last && left == 0 && turn == turns)?;
+                while answers.outstanding > 0 {
+                    link.port.wait(answers)?;
+                }
+            }
+            let ticks = clock.now() - start;
+            if turns == batch {
+                series.record(ticks);
+                answers.workers[worker].samples.record(ticks);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `rounds` rounds with a message to every worker outstanding at once.
+#[inline(never)]
+fn hot_fan_out<P: MessagePort, S: Sender, const CHECK: bool>(
+    link: &mut Wired<P>,
+    sender: &mut S,
+    answers: &mut Answers<CHECK>,
+    series: &mut Series,
+    clock: Clock,
+    (rounds, last): (u64, bool),
+) -> Result<(), LinkError> {
+    for round in 1..=rounds {
+        for worker in 0..answers.workers.len() {
+            answers.workers[worker].sent_at = clock.now();
+            send(link, sender, answers, worker, last && round == rounds)?;
+        }
+        while answers.outstanding > 0 {
+            link.port.wait(answers)?;
+        }
+        for worker in &mut answers.workers {
+            let ticks = worker.arrived_at - worker.sent_at;
+            series.record(ticks);
+            worker.samples.record(ticks);
+        }
+    }
+    Ok(())
+}
+
+struct Hub<S, const CHECK: bool> {
+    sender: S,
+    answers: Answers<CHECK>,
+}
+
+impl<S: Sender, const CHECK: bool> Hub<S, CHECK> {
+    fn rounds<P: MessagePort>(
+        &mut self,
+        link: &mut Wired<P>,
+        series: &mut Series,
+        part: (u64, bool),
+    ) -> Result<(), LinkError> {
+        let Hub { sender, answers } = self;
+        let clock = answers.clock;
+        if answers.each {
+            hot_fan_out(link, sender, answers, series, clock, part)
+        } else {
+            hot_sequential(link, sender, answers, series, clock, part)
+        }
+    }
+
+    fn phase<P: MessagePort>(
+        &mut self,
+        link: &mut Wired<P>,
+        series: &mut Series,
+        rounds: u64,
+    ) -> Result<(), LinkError> {
+        self.answers.restart();
+        self.rounds(link, series, (rounds, true))
+    }
+
+    /// The measured phase, in segments, until the stop condition.
+    fn measure<P: MessagePort>(
+        &mut self,
+        link: &mut Wired<P>,
+        series: &mut Series,
+        meter: &mut Meter,
+        round_ticks: f64,
+    ) -> Result<StopReason, LinkError> {
+        self.answers.restart();
+        for worker in &mut self.answers.workers {
+            worker.samples.clear();
+        }
+        let mut round_ticks = round_ticks;
+        let mut done = 0;
+        loop {
+            let (rounds, last) = meter.next_segment(done, round_ticks, series.batch_ops);
+            let result = self.rounds(link, series, (rounds, last));
+            meter.tally = self.answers.tally;
+            meter.tally.sent = self.answers.tally.received;
+            result?;
+            done += rounds;
+            meter.between_segments(Some(series));
+            if last {
+                return Ok(meter.stop_reason());
+            }
+            round_ticks = meter.elapsed_ticks() as f64 / done as f64;
+        }
+    }
+}
+
+/// The hub's part in a measurement.
+pub fn hub<P: MessagePort, S: Sender, const CHECK: bool>(
+    rank: &Rank,
+    link: &mut Wired<P>,
+    mut meter: Meter,
+    sender: S,
+    fan_out: bool,
+) -> Result<Finished, MeasureError> {
+    if rank.peers.is_empty() {
+        return Err(MeasureError::Usage("a hub needs at least one worker".into()));
+    }
+    let clock = meter.clock;
+    let worker = |_: &u32| Worker {
+        next: 0,
+        waiting: false,
+        sent_at: 0,
+        arrived_at: 0,
+        samples: Recorder::new(0),
+    };
+    let answers = Answers::<CHECK> {
+        size: rank.case.test.size_bytes() as usize,
+        each: fan_out,
+        clock,
+        workers: rank.peers.iter().map(worker).collect(),
+        outstanding: 0,
+        tally: Tally::default(),
+    };
+    let mut hub = Hub { sender, answers };
+    let mut prelude = Prelude::default();
+    let mut series = meter.series(SampleKind::RoundTrip);
+    let mut elapsed_ticks = 0;
+    let mut run = |hub: &mut Hub<S, CHECK>| -> Result<StopReason, LinkError> {
+        let mut ignored = meter.series(SampleKind::RoundTrip);
+        meet(rank, link)?;
+        let before = clock.now();
+        hub.phase(link, &mut ignored, 1)?;
+        prelude.first_operation_ticks = Some(clock.now() - before);
+        hub.answers.restart();
+        prelude.warm_up(rank, |count, last| hub.rounds(link, &mut ignored, (count, last)))?;
+        link.drain()?;
+        if !fan_out {
+            let trip_ticks = prelude.op_ticks / rank.peers.len() as f64;
+            series.batch_ops = batch_for(trip_ticks, &rank.timebase);
+        }
+        meter.arm();
+        meet(rank, link)?;
+        hub.phase(link, &mut ignored, SETTLE_ROUND_TRIPS)?;
+        meter.start();
+        let result = hub.measure(link, &mut series, &mut meter, prelude.op_ticks);
+        elapsed_ticks = meter.stop();
+        let stop = result?;
+        link.drain()?;
+        meet(rank, link)?;
+        Ok(stop)
+    };
+    let end = run(&mut hub);
+    let ns_per_unit = rank.timebase.ns_per_tick() / series.batch_ops as f64;
+    let mut measured = meter.finish(vec![series]);
+    let workers = rank.peers.iter().zip(&mut hub.answers.workers);
+    measured.peers = workers
+        .map(|(&peer, worker)| PeerSamples {
+            peer,
+            samples: worker.samples.to_data(ns_per_unit),
+        })
+        .filter(|peer| !peer.samples.is_empty())
+        .collect();
+    Ok(prelude.finished(end, elapsed_ticks, measured))
+}

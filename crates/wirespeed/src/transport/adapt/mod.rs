@@ -1,0 +1,28 @@
+//! Capabilities made out of others: matched messages, and put, get and atomics, over any port of active messages.
+//!
+//! A transport offers them in a few lines and says so: `Support::Emulated(engine::tagged::<Self>, tagged::MEANS)`, and
+//! an `open` that calls [`tagged::open`]. No adapter may know which transport it runs over.
+
+pub mod one_sided;
+pub mod tagged;
+
+mod requests;
+mod served;
+mod unexpected;
+
+use super::{Connect, Needs};
+
+/// `ctx` for the port of messages below an adapter.
+fn below<'a>(ctx: &Connect<'a>, message_bytes: usize) -> Connect<'a> {
+    Connect {
+        bootstrap: ctx.bootstrap,
+        case: ctx.case,
+        peers: ctx.peers,
+        needs: Needs {
+            message_bytes,
+            window_msgs: ctx.needs.window_msgs,
+            ..Needs::default()
+        },
+        cancel: ctx.cancel.clone(),
+    }
+}
