@@ -357,3 +357,105 @@ impl Guest {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::Needs;
+    use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
+    use crate::transport::cancel::{Cancel, CancelReason};
+    use socket2::{Domain, Type};
+    use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, Stop};
+    use wirespeed_schema::test::{Layout, PingPong, Test};
+
+    /// Listens at names that the kernel picks.
+    struct Names;
+
+    impl Family for Names {
+        fn listen(&self) -> Result<Listening, ConnectError> {
+            let socket = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
+            socket.bind(&SockAddr::unix("").unwrap()).unwrap();
+            socket.listen(8).unwrap();
+            Ok(Listening {
+                socket,
+                address: Vec::new(),
+            })
+        }
+
+        fn dial(&self, _: &[u8]) -> Result<Option<(Socket, SockAddr)>, ConnectError> {
+            Ok(None)
+        }
+
+        fn admit(&self, _: BorrowedFd<'_>) -> Result<bool, ConnectError> {
+            Ok(true)
+        }
+    }
+
+    fn wait_for_a_peer_that_never_comes(cancel: Option<CancelReason>) -> ConnectError {
+        let case = Case {
+            test: Test::AmLat(PingPong {
+                size_bytes: 8,
+                layout: Layout::Short,
+            }),
+            transport: "none".into(),
+            options: Default::default(),
+            group: GroupKind::Threads,
+            ranks: Vec::new(),
+            stop: Stop::Iterations { count: 1 },
+            warmup_iterations: 0,
+            warmup_ns_max: 0,
+            check: false,
+            report_interval_ns: 0,
+            raw_samples_max: 0,
+            idle: IdlePolicy::Spin,
+        };
+        let ranks = ThreadBootstrap::group(2);
+        std::thread::scope(|scope| {
+            scope.spawn(|| ranks[0].exchange(&[]).unwrap());
+            let ctx = Connect {
+                bootstrap: &ranks[1],
+                case: &case,
+                peers: &[0],
+                needs: Needs::default(),
+                cancel: Cancel::new(),
+            };
+            if let Some(reason) = cancel {
+                ctx.cancel.cancel(reason);
+            }
+            let short = Duration::from_millis(30);
+            meet_within(
+                &ctx,
+                &Names,
+                Patience {
+                    connect: short,
+                    greeting: short,
+                },
+            )
+            .err()
+            .unwrap()
+        })
+    }
+
+    #[test]
+    fn a_peer_that_never_comes_is_named() {
+        let error = wait_for_a_peer_that_never_comes(None);
+        assert!(matches!(error, ConnectError::Timeout { rank: 0, .. }), "{error}");
+    }
+
+    #[test]
+    fn a_cancel_ends_the_wait_for_peers() {
+        let error = wait_for_a_peer_that_never_comes(Some(CancelReason::Interrupted));
+        assert!(
+            matches!(error, ConnectError::Bootstrap(BootstrapError::Cancelled)),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn secrets_are_compared_whole() {
+        assert!(equal_secrets(b"0123", b"0123"));
+        for other in [&b"1123"[..], b"0124", b"012", b"01234"] {
+            assert!(!equal_secrets(b"0123", other));
+        }
+    }
+}
