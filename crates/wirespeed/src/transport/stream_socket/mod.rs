@@ -4,6 +4,7 @@
 //! It must never know which kind of socket it has, nor be a transport itself.
 
 mod frame;
+mod guest;
 mod inbox;
 mod link;
 mod link_uring;
