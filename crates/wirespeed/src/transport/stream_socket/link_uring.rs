@@ -353,6 +353,11 @@ impl MessagePort for UringPort {
         self.wait_ring(on).map_err(|e| self.explain(e))
     }
 
+    #[inline(always)]
+    fn wait_for_room<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
+        self.wait(on)
+    }
+
     fn flush(&mut self) -> Result<bool, LinkError> {
         for slot in 0..self.peers.len() {
             self.queue_send(slot)?;
