@@ -62,7 +62,12 @@ impl Home {
 
     /// Any command, as this user.
     pub fn adopt(&self, command: &mut Command) {
-        for name in ["WIRESPEED_IDENTITY", "NO_COLOR", "CLICOLOR_FORCE", "XDG_CONFIG_HOME"] {
+        for name in [
+            "WIRESPEED_IDENTITY",
+            "NO_COLOR",
+            "CLICOLOR_FORCE",
+            "XDG_CONFIG_HOME",
+        ] {
             command.env_remove(name);
         }
         command
@@ -135,10 +140,15 @@ impl Home {
                 let names = entries
                     .flatten()
                     .map(|e| e.file_name().to_string_lossy().into_owned());
-                let ours = |name: &String| folder.starts_with(self.folder.path()) || name.contains("wirespeed");
+                let ours =
+                    |name: &String| folder.starts_with(self.folder.path()) || name.contains("wirespeed");
                 names.filter(ours).collect::<Vec<_>>()
             });
-            assert_eq!(names.unwrap_or_default(), Vec::<String>::new(), "left in {folder:?}");
+            assert_eq!(
+                names.unwrap_or_default(),
+                Vec::<String>::new(),
+                "left in {folder:?}"
+            );
         }
     }
 }

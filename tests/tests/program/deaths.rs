@@ -22,7 +22,10 @@ fn assert_partial(home: &Home, ended: &Ended) {
     let run = file(home, "result.json");
     assert_eq!(run.status, Status::Failed, "{ended}");
     assert_eq!(run.cases[0].status, CaseStatus::Partial, "{ended}");
-    assert!(!run.cases[0].repetitions.is_empty() && run.cases[0].error.is_some(), "{ended}");
+    assert!(
+        !run.cases[0].repetitions.is_empty() && run.cases[0].error.is_some(),
+        "{ended}"
+    );
 }
 
 #[test]
@@ -37,7 +40,10 @@ fn a_killed_rank_ends_the_run_at_once() {
         let ended = client.end(SOON);
         assert_partial(&home, &ended);
         let (cause, _) = ended.complaint();
-        assert!(cause.contains("killed") || cause.contains("signal"), "it names the death: {ended}");
+        assert!(
+            cause.contains("killed") || cause.contains("signal"),
+            "it names the death: {ended}"
+        );
         home.assert_nothing_left(SOON);
     }
 }
@@ -45,7 +51,12 @@ fn a_killed_rank_ends_the_run_at_once() {
 #[test]
 fn a_rank_killed_in_a_quiet_wait_ends_the_run_too() {
     let _turn = turn();
-    for case in ["am_lat --via shm --wait block", "put_lat --via shm", "hub_lat --via tcp --procs 3", "tag_bw --via unix"] {
+    for case in [
+        "am_lat --via shm --wait block",
+        "put_lat --via shm",
+        "hub_lat --via tcp --procs 3",
+        "tag_bw --via unix",
+    ] {
         let home = home();
         let client = endless(&home, case);
         let ranks = home.ranks_of(client.pid());
@@ -91,7 +102,10 @@ fn ctrl_c_ends_in_order_with_what_was_measured() {
         assert_eq!(run.cases[0].status, CaseStatus::Partial);
         assert!(!run.cases[0].metrics.is_empty());
         let last: serde_json::Value = serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
-        assert_eq!((&last["event"], &last["status"]), (&"run_finished".into(), &"interrupted".into()));
+        assert_eq!(
+            (&last["event"], &last["status"]),
+            (&"run_finished".into(), &"interrupted".into())
+        );
         home.assert_nothing_left(SOON);
     }
 }
@@ -146,7 +160,11 @@ fn a_rank_killed_or_stopped_at_the_server_ends_the_run() {
     let _turn = turn();
     let home = home();
     let server = Server::start(&home, "");
-    for (via, signal, patience) in [("tcp", Signal::KILL, SOON), ("udp", Signal::KILL, SOON), ("tcp", Signal::STOP, SILENT)] {
+    for (via, signal, patience) in [
+        ("tcp", Signal::KILL, SOON),
+        ("udp", Signal::KILL, SOON),
+        ("tcp", Signal::STOP, SILENT),
+    ] {
         let client = endless(&home, &format!("am_bw --via {via} {}", server.to()));
         let ranks = home.ranks_of(server.running.pid());
         assert_eq!(ranks.len(), 1);
@@ -181,9 +199,16 @@ fn a_server_that_is_told_to_stop_tells_its_clients() {
         let client = endless(&home, &format!("am_lat --via tcp {}", server.to()));
         server.running.signal(signal);
         server.running.end(SOON).code(0);
-        let ended = client.end(SOON);
-        assert_partial(&home, &ended);
-        assert!(ended.complaint().0.contains("stop"), "the client is told: {ended}");
+        let ended = client.end(SOON).code(5);
+        let run = file(&home, "result.json");
+        assert_eq!(
+            (run.status, run.cases[0].status),
+            (Status::Refused, CaseStatus::Partial)
+        );
+        assert!(
+            ended.complaint().0.contains("shutting down"),
+            "the client is told: {ended}"
+        );
         home.assert_nothing_left(SOON);
     }
 }

@@ -58,13 +58,24 @@ fn a_machine_of_its_own_home_needs_the_identity() {
     let (there, here) = (home(), home());
     let server = serve(&lab, &there, "--print-identity");
     let said = server.running.stdout();
-    let identity = said.rsplit_once("WIRESPEED_IDENTITY=").unwrap().1.trim().to_owned();
-    let line = format!("run am_lat --via tcp --to {} --iters 50 --json", lab.ipv4(Side::B));
+    let identity = said
+        .rsplit_once("WIRESPEED_IDENTITY=")
+        .unwrap()
+        .1
+        .trim()
+        .to_owned();
+    let line = format!(
+        "run am_lat --via tcp --to {} --iters 50 --json",
+        lab.ipv4(Side::B)
+    );
     let none = run(&lab, &here, &line);
     assert!(matches!(none.code, Some(1 | 5)), "{none}");
     none.complaint();
     let given = run(&lab, &here, &format!("{line} --identity {identity}")).code(0);
-    assert!(!given.stdout.contains(&identity), "a secret stays out of the result");
+    assert!(
+        !given.stdout.contains(&identity),
+        "a secret stays out of the result"
+    );
     let mut command = on(&lab, Side::A, &here, &line);
     command.env("WIRESPEED_IDENTITY", &identity);
     let given = Running::start(command).end(PATIENCE).code(0);
@@ -73,9 +84,16 @@ fn a_machine_of_its_own_home_needs_the_identity() {
     let stranger = home();
     let other = Server::start(&stranger, "--print-identity");
     let said = other.running.stdout();
-    let wrong = said.rsplit_once("WIRESPEED_IDENTITY=").unwrap().1.trim().to_owned();
+    let wrong = said
+        .rsplit_once("WIRESPEED_IDENTITY=")
+        .unwrap()
+        .1
+        .trim()
+        .to_owned();
     other.stop();
-    run(&lab, &here, &format!("{line} --identity {wrong}")).code(5).complaint();
+    run(&lab, &here, &format!("{line} --identity {wrong}"))
+        .code(5)
+        .complaint();
     let nonsense = run(&lab, &here, &format!("{line} --identity nonsense")).code(2);
     assert!(!nonsense.complaint().0.contains("token"), "{nonsense}");
     server.stop();
@@ -109,10 +127,18 @@ fn a_cut_cable_ends_the_run_and_the_server_goes_on() {
     let ended = client.end(SILENT).code(1);
     ended.complaint();
     let result = file(&home, "result.json");
-    assert_eq!((result.status, result.cases[0].status), (Status::Failed, CaseStatus::Partial), "{ended}");
-    server.running.wait_until("the ranks there end", SILENT, |s| home.ranks_of(s.pid()).is_empty());
+    assert_eq!(
+        (result.status, result.cases[0].status),
+        (Status::Failed, CaseStatus::Partial),
+        "{ended}"
+    );
+    server.running.wait_until("the ranks there end", SILENT, |s| {
+        home.ranks_of(s.pid()).is_empty()
+    });
     let near = "run am_lat --via tcp --to 127.0.0.1 --iters 50 --json";
-    Running::start(on(&lab, Side::B, &home, near)).end(PATIENCE).code(0);
+    Running::start(on(&lab, Side::B, &home, near))
+        .end(PATIENCE)
+        .code(0);
     server.stop();
     home.assert_nothing_left(SOON);
 }

@@ -40,7 +40,10 @@ fn colour_only_when_asked_for_or_watched() {
     let home = home();
     let line = "run am_lat,am_bw --via inproc --iters 40";
     let plain = home.run(line).code(0);
-    assert!(!plain.stdout.contains('\u{1b}') && !plain.stderr.contains('\u{1b}'), "{plain}");
+    assert!(
+        !plain.stdout.contains('\u{1b}') && !plain.stderr.contains('\u{1b}'),
+        "{plain}"
+    );
     let forced = home.run(&format!("{line} --color always")).code(0);
     assert!(forced.stdout.contains('\u{1b}'), "{forced}");
     let never = shell(&home, &format!("CLICOLOR_FORCE=1 NO_COLOR=1 \"$W\" {line}")).code(0);
@@ -61,7 +64,10 @@ fn a_narrow_terminal_is_enough() {
         let inner = format!(
             "stty cols {columns}; \"$W\" run am_lat,am_bw --via inproc,shm --iters 40; \"$W\" list; \"$W\" run --iters"
         );
-        let ended = shell(&home, &format!("COLUMNS={columns} script -qec '{inner}' /dev/null"));
+        let ended = shell(
+            &home,
+            &format!("COLUMNS={columns} script -qec '{inner}' /dev/null"),
+        );
         assert!(ended.stdout.contains("am_lat"), "{ended}");
         assert!(ended.stdout.contains("error:"), "{ended}");
         assert!(!ended.stdout.contains("internal:"), "{ended}");
@@ -71,7 +77,11 @@ fn a_narrow_terminal_is_enough() {
 #[test]
 fn a_full_disk_is_said() {
     let home = home();
-    let ended = shell(&home, "\"$W\" run am_lat --via inproc --iters 40 --json > /dev/full").code(1);
+    let ended = shell(
+        &home,
+        "\"$W\" run am_lat --via inproc --iters 40 --json > /dev/full",
+    )
+    .code(1);
     assert!(ended.complaint().0.contains("stdout"), "{ended}");
     let ended = home.run("run am_lat --via inproc --iters 40 -o no/such/folder.json");
     assert_ne!(ended.code, Some(0));

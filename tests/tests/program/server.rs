@@ -20,7 +20,10 @@ fn every_host_transport_measures_through_a_server() {
     assert_eq!((run.cases.len(), ok), (8, 6));
     let reverse = format!("run am_bw --via tcp {} --reverse --iters 50 --json", server.to());
     home.run(&reverse).code(0);
-    let ipv6 = format!("run am_lat --via tcp --to [::1]:{} --iters 50 --json", server.port);
+    let ipv6 = format!(
+        "run am_lat --via tcp --to [::1]:{} --iters 50 --json",
+        server.port
+    );
     home.run(&ipv6).code(0);
     server.stop();
     home.assert_nothing_left(SOON);
@@ -31,10 +34,15 @@ fn a_second_client_waits_is_told_so_and_served() {
     let _turn = turn();
     let home = home();
     let server = Server::start(&home, "");
-    let line = format!("run am_lat --via tcp {} --duration 2s --interval 100ms --ndjson", server.to());
+    let line = format!(
+        "run am_lat --via tcp {} --duration 2s --interval 100ms --ndjson",
+        server.to()
+    );
     let first = home.start(line.split_whitespace());
     wait_until_it_measures(&first);
-    let second = home.run(&format!("run am_lat --via tcp {} --iters 50 --json", server.to())).code(0);
+    let second = home
+        .run(&format!("run am_lat --via tcp {} --iters 50 --json", server.to()))
+        .code(0);
     assert!(second.stderr.contains("measures others first"), "{second}");
     assert_eq!(document(&second.stdout).cases[0].status, CaseStatus::Ok);
     let first = first.end(PATIENCE).code(0);
@@ -47,7 +55,10 @@ fn clients_side_by_side_are_labelled() {
     let _turn = turn();
     let home = home();
     let server = Server::start(&home, "--share 2");
-    let line = format!("run am_lat --via tcp {} --duration 3s --interval 100ms --ndjson -o first.json", server.to());
+    let line = format!(
+        "run am_lat --via tcp {} --duration 3s --interval 100ms --ndjson -o first.json",
+        server.to()
+    );
     let first = home.start(line.split_whitespace());
     wait_until_it_measures(&first);
     let second = home
@@ -75,7 +86,9 @@ fn limits_are_stated_and_kept() {
         ("am_lat --duration 10s", "2 s"),
         ("am_bw --size 8 --window 1000000 --iters 10", "1 MiB"),
     ] {
-        let ended = home.run(&format!("run {asked} --via tcp {} --json", server.to())).code(5);
+        let ended = home
+            .run(&format!("run {asked} --via tcp {} --json", server.to()))
+            .code(5);
         let (cause, remedy) = ended.complaint();
         assert!(cause.contains("limit") && cause.contains(limit), "{ended}");
         assert!(remedy.starts_with("use "), "{ended}");
@@ -114,7 +127,10 @@ fn a_stranger_without_the_key_is_refused() {
     refused.complaint();
     server.assert_serves(&owner);
     let log = server.stop();
-    assert!(!log.stderr.contains("runs") || log.stderr.matches("runs").count() == 1, "{log}");
+    assert!(
+        !log.stderr.contains("runs") || log.stderr.matches("runs").count() == 1,
+        "{log}"
+    );
 }
 
 #[test]
@@ -142,7 +158,9 @@ fn servers_that_are_not_there_are_said_at_once() {
         ("no.such.host.invalid".to_owned(), "no.such.host.invalid"),
     ] {
         let began = Instant::now();
-        let ended = home.run(&format!("run am_lat --via tcp --to {target} --iters 10 --json")).code(1);
+        let ended = home
+            .run(&format!("run am_lat --via tcp --to {target} --iters 10 --json"))
+            .code(1);
         assert!(began.elapsed() < Duration::from_secs(30), "{ended}");
         assert!(ended.complaint().0.contains(word), "{ended}");
         assert_eq!(document(&ended.stdout).cases[0].status, CaseStatus::Failed);

@@ -18,7 +18,9 @@ fn nothing_that_a_stranger_sends_stops_the_server() {
     let _turn = turn();
     let home = home();
     let server = Server::start(&home, "");
-    let noise: Vec<u8> = (0..65536u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let noise: Vec<u8> = (0..65536u32)
+        .map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect();
     let hello_of_4_gib = [0xff, 0xff, 0xff, 0xff, b'{', b'"'];
     // The header of a TLS record of 16 KiB, and a handful of its bytes.
     let half_a_record = [0x16, 3, 1, 0x40, 0, 1, 0, 0x3f, 0xfc];

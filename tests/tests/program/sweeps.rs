@@ -29,9 +29,17 @@ fn a_case_that_cannot_run_is_skipped_and_the_others_go_on() {
     let ended = home.run("run plan.toml --json").code(0);
     let run = document(&ended.stdout);
     assert_eq!(run.cases.len(), 10);
-    let skipped: Vec<_> = run.cases.iter().filter(|c| c.status == CaseStatus::Skipped).collect();
+    let skipped: Vec<_> = run
+        .cases
+        .iter()
+        .filter(|c| c.status == CaseStatus::Skipped)
+        .collect();
     assert_eq!(skipped.len(), 1);
-    assert!(skipped[0].error.as_deref().unwrap().contains("lost"), "{:?}", skipped[0].error);
+    assert!(
+        skipped[0].error.as_deref().unwrap().contains("lost"),
+        "{:?}",
+        skipped[0].error
+    );
     for case in run.cases.iter().filter(|c| c.status != CaseStatus::Skipped) {
         assert_eq!((case.status, case.repetitions.len()), (CaseStatus::Ok, 2));
     }
@@ -63,7 +71,10 @@ fn a_dry_run_lists_and_measures_nothing() {
     }
     let ended = home.run("run plan.toml --dry-run --json").code(0);
     let text = ended.json().to_string();
-    assert!(!text.contains("rtt_p50_ns") && !text.contains("rate_msg_per_s"), "{ended}");
+    assert!(
+        !text.contains("rtt_p50_ns") && !text.contains("rate_msg_per_s"),
+        "{ended}"
+    );
 }
 
 #[test]
@@ -73,13 +84,17 @@ fn events_are_lines_and_the_last_is_the_end() {
     let ended = home
         .run("run am_bw --via shm,inproc --duration 300ms --interval 50ms --ndjson")
         .code(0);
-    let event = |line: &str| -> Event { serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}")) };
+    let event =
+        |line: &str| -> Event { serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}")) };
     let events: Vec<Event> = ended.stdout.lines().map(event).collect();
     let count = |kind: fn(&Event) -> bool| events.iter().filter(|e| kind(e)).count();
     assert_eq!(count(|e| matches!(e, Event::CaseStarted { .. })), 2);
     assert_eq!(count(|e| matches!(e, Event::CaseFinished { .. })), 2);
     assert!(count(|e| matches!(e, Event::Interval { .. })) >= 2);
-    assert!(matches!(events.last(), Some(Event::RunFinished { error: None, .. })));
+    assert!(matches!(
+        events.last(),
+        Some(Event::RunFinished { error: None, .. })
+    ));
 }
 
 #[test]
@@ -92,7 +107,11 @@ fn csv_is_strict() {
     assert_eq!(rows.len(), 11, "a header and a row a case: {ended}");
     assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{ended}");
     let test = rows[0].iter().position(|name| name == "test").unwrap();
-    assert!(rows[1..].iter().all(|row| ["am_lat", "am_bw", "get"].contains(&row[test].as_str())));
+    assert!(
+        rows[1..]
+            .iter()
+            .all(|row| ["am_lat", "am_bw", "get"].contains(&row[test].as_str()))
+    );
 }
 
 /// One line of CSV (RFC 4180) that holds no line end within a value.

@@ -98,12 +98,18 @@ fn ways_of_running_a_case() {
         "run am_lat --via shm --procs 3 --roles source,sink,idle --load 2:cpu=1,memory=8M,touch=1M,log=1 --iters 50",
         "run am_bw --via shm --pace 1000 --duration 50ms",
         "run am_lat --via shm --raw 10 --iters 50",
-        "run tag_bw,put_bw --via inproc --iters 50 --outstanding 1,8",
+        "run get_bw,put_bw --via inproc --iters 50 --outstanding 1,8",
     ] {
         let ended = home.run(&format!("{line} --check --json")).code(0);
         let run = document(&ended.stdout);
         for case in &run.cases {
-            assert_eq!(case.status, CaseStatus::Ok, "{}: {:?}", case.case.label(), case.error);
+            assert_eq!(
+                case.status,
+                CaseStatus::Ok,
+                "{}: {:?}",
+                case.case.label(),
+                case.error
+            );
         }
     }
     home.assert_nothing_left(crate::SOON);
@@ -115,7 +121,9 @@ fn more_ranks_than_cpus_yield_and_say_so() {
     let home = home();
     let ranks = 2 * std::thread::available_parallelism().unwrap().get();
     let ended = home
-        .run(&format!("run am_lat --via shm --procs {ranks} --iters 100 --json"))
+        .run(&format!(
+            "run am_lat --via shm --procs {ranks} --iters 100 --json"
+        ))
         .code(0);
     let case = &ended.json()["cases"][0]["case"];
     assert_eq!(case["ranks"].as_array().unwrap().len(), ranks);

@@ -3,7 +3,7 @@
 use crate::{document, home};
 
 /// What is typed; what the cause must name; what the remedy must say.
-const NONSENSE: [(&str, &str, &str); 46] = [
+const NONSENSE: [(&str, &str, &str); 51] = [
     ("run am_lat --via shm --iters 0", "--iters 0", "at least 1"),
     ("run am_lat --via shm --iters -5", "--iters -5", "at least 1"),
     ("run am_lat --via shm --iters abc", "--iters abc", "1000"),
@@ -13,13 +13,25 @@ const NONSENSE: [(&str, &str, &str); 46] = [
     ("run am_lat --via shm --size 10EiB", "10EiB", "1MiB"),
     ("run am_lat --via shm --size -1", "-1", "1MiB"),
     ("run am_bw --via shm --window 0", "--window 0", "at least 1"),
-    ("run put_bw --via shm --outstanding 0", "--outstanding 0", "at least 1"),
+    (
+        "run put_bw --via shm --outstanding 0",
+        "--outstanding 0",
+        "at least 1",
+    ),
     ("run am_lat --via shm --window 4", "window", ""),
     ("run am_lat --via shm --duration 0", "--duration 0", "unit"),
     ("run am_lat --via shm --duration 10", "--duration 10", "unit"),
-    ("run am_lat --via shm --duration -1s", "--duration -1s", "unit"),
-    ("run am_lat --via shm --iters 10 --duration 1s", "contradict", "one of them"),
-    ("run am_lat --via shm --threads 2 --procs 2", "contradict", "one of them"),
+    ("run am_lat --via shm --duration -1s", "-1", ""),
+    (
+        "run am_lat --via shm --iters 10 --duration 1s",
+        "contradict",
+        "one of them",
+    ),
+    (
+        "run am_lat --via shm --threads 2 --procs 2",
+        "contradict",
+        "one of them",
+    ),
     ("run get --via shm --layout short", "short", "bcopy"),
     ("run fadd --via shm --layout bcopy", "--layout", "leave it out"),
     ("run fadd --via shm --size 3", "4 or 8", "--size 8"),
@@ -33,6 +45,15 @@ const NONSENSE: [(&str, &str, &str); 46] = [
     ("run latency --via shm --cpus 0,0,0", "--cpus", "one CPU a rank"),
     ("run latency --via shm --cpus x", "x", ""),
     ("run latency --via tcp --to a:b:c", "a:b:c", "HOST:PORT"),
+    ("run latency --via tcp --to [::1", "[::1", "HOST:PORT"),
+    ("run latency --via tcp --to [::1]7", "[::1]7", "HOST:PORT"),
+    ("run latency --via tcp --to [::1]:0", "[::1]:0", "HOST:PORT"),
+    ("run latency --via tcp --to :7411", ":7411", "HOST:PORT"),
+    (
+        "run latency --via tcp --to localhost --identity nonsense",
+        "--identity",
+        "--print-identity",
+    ),
     ("run latency --via tcp --to host:99999", "99999", "HOST:PORT"),
     ("run latency --via shm --to localhost", "shm", ""),
     ("run latency --via shm --port 7411", "--to", ""),
@@ -40,7 +61,11 @@ const NONSENSE: [(&str, &str, &str); 46] = [
     ("run latency --via shm --procs 1", "2 ranks", "--procs 2"),
     ("run latency --via shm --procs 9999999", "9999999", "1024"),
     ("run latency --via shm --repeats 0", "0", "1"),
-    ("run latency --via shm --roles source,sink,hub --procs 2", "--roles", "one role a rank"),
+    (
+        "run latency --via shm --roles source,sink,hub --procs 2",
+        "--roles",
+        "one role a rank",
+    ),
     ("run latency --via shm --roles king,sink", "king", ""),
     ("run latency --via shm --load 9:cpu=1", "9:cpu=1", "cpu=N"),
     ("run latency --via shm --load 0:sleep=1", "sleep", "cpu=N"),
@@ -89,10 +114,18 @@ fn programs_get_the_same_as_one_document() {
 fn plans_are_refused_with_the_line() {
     let home = home();
     let plans = [
-        ("[[case]]\ntest = \"latency\"\nvia = \"shm\"\nsise = 3\n", "line 4", "size"),
+        (
+            "[[case]]\ntest = \"latency\"\nvia = \"shm\"\nsise = 3\n",
+            "line 4",
+            "size",
+        ),
         ("repeats = \n", "line 1", ""),
         ("\n\nthis is no toml\n", "line 3", "TOML"),
-        ("[[case]]\ntest = \"latency\"\nvia = \"shm\"\niters = -1\n", "line 4", "at least 1"),
+        (
+            "[[case]]\ntest = \"latency\"\nvia = \"shm\"\niters = -1\n",
+            "--iters -1",
+            "at least 1",
+        ),
         ("repeat = 3\n", "line 1", "repeats"),
         ("", "no case", "[[case]]"),
     ];
