@@ -183,13 +183,15 @@ impl<const BLOCK: bool> MessagePort for RingPort<BLOCK> {
     #[inline(always)]
     fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         let handled = self.poll_all(on)?;
-        self.burst += handled;
+        if handled == 0 {
+            self.burst = 0;
+        }
         Ok(handled)
     }
 
     #[inline(always)]
     fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
-        let handled = self.poll(on)?;
+        let handled = self.poll_all(on)?;
         if handled > 0 {
             return Ok(handled);
         }
