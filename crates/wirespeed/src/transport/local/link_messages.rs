@@ -183,15 +183,13 @@ impl<const BLOCK: bool> MessagePort for RingPort<BLOCK> {
     #[inline(always)]
     fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         let handled = self.poll_all(on)?;
-        if handled == 0 {
-            self.burst = 0;
-        }
+        self.burst += handled;
         Ok(handled)
     }
 
     #[inline(always)]
     fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
-        let handled = self.poll_all(on)?;
+        let handled = self.poll(on)?;
         if handled > 0 {
             return Ok(handled);
         }
