@@ -1,7 +1,9 @@
 //! Helpers of the end-to-end tests. They must leave nothing behind: no process, no file, no interface.
 #![forbid(unsafe_code)]
 
+pub mod home;
 pub mod lab;
+pub mod running;
 
 use std::io::Write as _;
 

@@ -56,6 +56,14 @@ impl Reach {
     /// What the arguments of `run` say.
     pub fn of(arguments: &GroupArgs) -> Result<Self, Failure> {
         let silence = arguments.silence.as_deref().map(parse_silence).transpose()?;
+        if let Some(text) = &arguments.identity {
+            Identity::from_text(text).map_err(|e| {
+                Failure::usage(
+                    format!("--identity: {e}"),
+                    "copy the line that `wirespeed serve --print-identity` shows, in full",
+                )
+            })?;
+        }
         let family = match (arguments.ipv4, arguments.ipv6) {
             (true, _) => Some(Family::V4),
             (_, true) => Some(Family::V6),

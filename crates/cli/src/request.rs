@@ -21,6 +21,18 @@ pub fn plan(arguments: &RunArgs) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
+/// An error of the plan, with the name of its file where it has one.
+pub fn named(arguments: &RunArgs, error: Failure) -> Failure {
+    match names_file(&arguments.what) {
+        true => Failure::with(
+            error.code,
+            format!("{}: {}", arguments.what, error.cause),
+            error.remedy,
+        ),
+        false => error,
+    }
+}
+
 /// A plan file ends in `.toml`, or is simply there under a name that no test has.
 fn names_file(what: &str) -> bool {
     let is_test = |word: &str| wirespeed_schema::plan::canonical_test(word).is_ok();
@@ -47,10 +59,7 @@ fn from_file(arguments: &RunArgs) -> Result<Plan, Failure> {
         code: crate::errors::exit::USAGE,
         ..Failure::file("read", path, &e)
     })?;
-    parse_plan(&text).map_err(|e| {
-        let failure = Failure::from(e);
-        Failure::usage(format!("{}: {}", path.display(), failure.cause), failure.remedy)
-    })
+    parse_plan(&text).map_err(|e| named(arguments, e.into()))
 }
 
 fn from_flags(arguments: &RunArgs) -> Result<Template, Failure> {

@@ -183,6 +183,11 @@ pub fn assemble(case: Case, repetitions: Vec<Repetition>, failure: Option<&Failu
                 if result.status == CaseStatus::Ok {
                     result.status = CaseStatus::Partial;
                 }
+                // A rank only knows that it was ended; the group knows why.
+                if result.status == CaseStatus::Partial {
+                    result.error = None;
+                    result.remedy = None;
+                }
                 result.error.get_or_insert_with(|| failure.cause.clone());
                 result.remedy.get_or_insert_with(|| failure.remedy.clone());
             }

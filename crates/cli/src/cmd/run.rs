@@ -21,7 +21,8 @@ use wirespeed_schema::run::Status;
 /// Measure what the arguments ask for.
 pub fn run(registry: &Registry, arguments: &RunArgs, color: ColorChoice) -> Result<Ended, Failure> {
     let plan = request::plan(arguments)?;
-    let cases = expand(&plan, &Machine::new(registry))?;
+    let reach = Reach::of(&arguments.group)?;
+    let cases = expand(&plan, &Machine::new(registry)).map_err(|e| request::named(arguments, e.into()))?;
     let cases = prepare(registry, cases)?;
     if arguments.dry_run {
         return dry_run::show(&plan, &cases, arguments.output.json);
@@ -43,7 +44,7 @@ pub fn run(registry: &Registry, arguments: &RunArgs, color: ColorChoice) -> Resu
         );
     }
     let mut session = Session {
-        groups: Groups::new(registry, Reach::of(&arguments.group)?),
+        groups: Groups::new(registry, reach),
         output: &mut output,
         stop: stop.clone(),
         style: terminal::style(Stream::Stderr, color),

@@ -45,7 +45,7 @@ pub fn expand(plan: &Plan, around: &dyn Surroundings) -> Result<Vec<PlannedCase>
     if cases.is_empty() {
         return Err(PlanError::new(
             "the plan has no cases",
-            "name a test and a transport, such as: latency --via shm",
+            "name a test and a transport: latency --via shm, or in a plan file a [[case]] with both",
         ));
     }
     Ok(cases)

@@ -6,6 +6,7 @@ use super::resolve::Words;
 use super::surroundings::Surroundings;
 use crate::case::{GroupKind, IdlePolicy, Load, RankSpec, Role};
 use crate::units;
+use std::net::Ipv6Addr;
 
 /// Most ranks of one group.
 const RANKS_MAX: u64 = 1024;
@@ -89,11 +90,23 @@ fn check_host(host: &str) -> Result<(), PlanError> {
         return bad("not a host");
     }
     // More than one colon is a bare IPv6 address; `[::1]:7` carries its port after the bracket.
-    let port = match host.rsplit_once(']') {
-        Some((_, rest)) => rest.strip_prefix(':'),
-        None if host.matches(':').count() == 1 => host.split_once(':').map(|(_, port)| port),
-        None => None,
+    let bracketed = host.strip_prefix('[').map(|rest| rest.split_once(']'));
+    let (address, port) = match bracketed {
+        Some(Some((address, ""))) => (Some(address), None),
+        Some(Some((address, rest))) => (Some(address), Some(rest.strip_prefix(':').unwrap_or(""))),
+        Some(None) => return bad("not a host"),
+        None if host.matches(':').count() > 1 => (Some(host), None),
+        None => (None, host.split_once(':').map(|(_, port)| port)),
     };
+    // A scope such as %eth0 may follow.
+    let is_ipv6 = |text: &str| {
+        text.split('%')
+            .next()
+            .is_some_and(|ip| ip.parse::<Ipv6Addr>().is_ok())
+    };
+    if address.is_some_and(|text| !is_ipv6(text)) || host.starts_with(':') && address.is_none() {
+        return bad("not a host");
+    }
     match port.map(str::parse::<u16>) {
         Some(Ok(0) | Err(_)) => bad("not a port from 1 to 65535"),
         _ => Ok(()),

@@ -29,12 +29,6 @@ pub fn messages<T: Messages>(
     report: Report,
 ) -> Result<Outcome, MeasureError> {
     let options = T::parse(&case.options).map_err(|e| MeasureError::Usage(e.to_string()))?;
-    if case.check && !T::CARRIES_PAYLOAD {
-        return Err(MeasureError::Usage(format!(
-            "{} carries no payload to check",
-            T::NAME
-        )));
-    }
     let rank = Rank::begin(case, bootstrap)?;
     let size = case.test.size_bytes() as usize;
     let zcopy = case.test.layout() == Some(Layout::Zcopy);

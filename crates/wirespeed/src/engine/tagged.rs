@@ -25,12 +25,6 @@ pub fn tagged<T: Tagged>(
     report: Report,
 ) -> Result<Outcome, MeasureError> {
     let options = T::parse(&case.options).map_err(|e| MeasureError::Usage(e.to_string()))?;
-    if case.check && !T::CARRIES_PAYLOAD {
-        return Err(MeasureError::Usage(format!(
-            "{} carries no payload to check",
-            T::NAME
-        )));
-    }
     if case.test.window() > WINDOW_MAX {
         return Err(MeasureError::Usage(format!(
             "{} takes windows of at most {WINDOW_MAX} messages",

@@ -84,13 +84,25 @@ pub struct Limits {
 impl Limits {
     /// The limit that applies to `test`.
     pub fn of(&self, test: &Test) -> SizeLimit {
-        let by_layout = |limits: &[SizeLimit; 3]| limits[test.layout().unwrap_or(Layout::Short) as usize];
+        self.by_layout(test)[test.layout().unwrap_or(Layout::Short) as usize]
+    }
+
+    /// The most that any layout takes of `test`; 0 when none does.
+    pub fn largest_of(&self, test: &Test) -> u64 {
+        let bytes = |limit: SizeLimit| match limit {
+            SizeLimit::UpTo(max) => max,
+            SizeLimit::Lacks(_) => 0,
+        };
+        self.by_layout(test).map(bytes).into_iter().max().unwrap_or(0)
+    }
+
+    fn by_layout(&self, test: &Test) -> [SizeLimit; 3] {
         match test {
-            Test::AmLat(_) | Test::AmBw(_) | Test::AmBibw(_) | Test::HubLat(_) => by_layout(&self.messages),
-            Test::PutLat(_) | Test::PutBw(_) => by_layout(&self.put),
-            Test::Get(_) | Test::GetBw(_) => by_layout(&self.get),
-            Test::TagLat(_) | Test::TagBw(_) => self.tagged,
-            _ => SizeLimit::UpTo(8),
+            Test::AmLat(_) | Test::AmBw(_) | Test::AmBibw(_) | Test::HubLat(_) => self.messages,
+            Test::PutLat(_) | Test::PutBw(_) => self.put,
+            Test::Get(_) | Test::GetBw(_) => self.get,
+            Test::TagLat(_) | Test::TagBw(_) => [self.tagged; 3],
+            _ => [SizeLimit::UpTo(8); 3],
         }
     }
 }
@@ -287,6 +299,9 @@ pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
     if T::LOSSY && matches!(case.test, Test::HubLat(_)) {
         return refuse("a hub waits for every answer, and datagrams may be lost".to_owned());
     }
+    if case.check && !T::CARRIES_PAYLOAD {
+        return refuse(format!("{} carries no payload to check", T::NAME));
+    }
     let limits = T::limits(&options);
     if !limits.groups.contains(&case.group) {
         return refuse(format!(
@@ -298,12 +313,13 @@ pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
     if case.ranks.len() > limits.ranks_max as usize {
         return refuse(format!("{} takes at most {} ranks", T::NAME, limits.ranks_max));
     }
+    let size = case.test.size_bytes();
+    let above = |max: u64| refuse(format!("size {size} is above the limit of {max} bytes"));
     match limits.of(&case.test) {
+        // Another layout would not help either: then the size is the reason.
+        SizeLimit::Lacks(_) if size > limits.largest_of(&case.test) => above(limits.largest_of(&case.test)),
         SizeLimit::Lacks(why) => refuse(format!("no such layout on {}: {why}", T::NAME)),
-        SizeLimit::UpTo(max) if case.test.size_bytes() > max => refuse(format!(
-            "size {} is above the limit of {max} bytes",
-            case.test.size_bytes()
-        )),
+        SizeLimit::UpTo(max) if size > max => above(max),
         SizeLimit::UpTo(_) => match T::probe() {
             Availability::Ready => Ok(()),
             Availability::Missing(why) | Availability::NotPermitted(why) => refuse(why),

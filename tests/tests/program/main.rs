@@ -1,0 +1,94 @@
+//! The whole program from outside: what a user types, sees and is left with. Tests that kill, wait or load the machine
+//! take turns; every wait has a deadline.
+
+mod deaths;
+mod machine;
+mod networks;
+mod screen;
+mod server;
+mod strangers;
+mod sweeps;
+mod transports;
+mod usage;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use wirespeed_schema::Run;
+use wirespeed_tests::home::{Home, PATIENCE};
+use wirespeed_tests::running::{Ended, Running};
+
+/// Long enough for whatever is said to happen within a second.
+const SOON: Duration = Duration::from_secs(8);
+/// Long enough for a silent end to be given up, which is said to happen within ten seconds.
+const SILENT: Duration = Duration::from_secs(25);
+
+static TURN: Mutex<()> = Mutex::new(());
+
+/// One heavy test at a time. A test that failed has let go of everything.
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A user with the program under test.
+fn home() -> Home {
+    Home::new(env!("CARGO_BIN_EXE_wirespeed-under-test"))
+}
+
+/// The run document in these bytes, as strictly as any reader of the project reads it.
+fn document(bytes: &str) -> Run {
+    wirespeed_report::read_run(bytes.as_bytes()).unwrap_or_else(|e| panic!("{e}: {bytes}"))
+}
+
+/// The run document in a file of the home.
+fn file(home: &Home, name: &str) -> Run {
+    document(&std::fs::read_to_string(home.path(name)).unwrap())
+}
+
+/// A server on loopback, at a port of its own.
+struct Server {
+    running: Running,
+    port: u16,
+}
+
+impl Server {
+    fn start(home: &Home, more: &str) -> Server {
+        let mut words = vec!["serve", "--port", "0"];
+        words.extend(more.split_whitespace());
+        Server::listening(home.start(words))
+    }
+
+    fn listening(running: Running) -> Server {
+        running.wait_until("it listens", PATIENCE, |r| {
+            r.stdout().contains("key file") || r.stdout().contains("WIRESPEED_IDENTITY=")
+        });
+        let greeting = running.stdout();
+        let first = greeting.lines().next().unwrap();
+        let port = first.rsplit_once(':').unwrap().1.parse().unwrap();
+        Server { running, port }
+    }
+
+    /// The option that leads to it.
+    fn to(&self) -> String {
+        format!("--to 127.0.0.1:{}", self.port)
+    }
+
+    /// It still measures for whoever comes next.
+    fn assert_serves(&self, home: &Home) {
+        let line = format!("run am_lat --via tcp {} --iters 50 --json", self.to());
+        let ended = home.run(&line).code(0);
+        assert_eq!(document(&ended.stdout).cases.len(), 1);
+    }
+
+    /// End it in order.
+    fn stop(self) -> Ended {
+        self.running.signal(rustix::process::Signal::TERM);
+        self.running.end(SILENT).code(0)
+    }
+}
+
+/// Wait until the first report of a running case has come out, on stdout as NDJSON.
+fn wait_until_it_measures(client: &Running) {
+    client.wait_until("a first interval", PATIENCE, |r| {
+        r.stdout().contains("\"event\":\"interval\"")
+    });
+}

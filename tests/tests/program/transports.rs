@@ -1,0 +1,134 @@
+//! Every test on every transport, checked to the byte, between processes and between threads; and the ways of running
+//! them.
+
+use crate::{document, home, turn};
+use serde_json::Value;
+use wirespeed_schema::run::CaseStatus;
+use wirespeed_schema::test::TEST_NAMES;
+
+/// Run every test on `via`; the case's status by test.
+fn every_test(via: &str, group: &str) -> Vec<(String, CaseStatus)> {
+    let home = home();
+    let line = format!(
+        "run {} --via {via} {group} --iters 100 --warmup 0 --check --json",
+        TEST_NAMES.join(",")
+    );
+    let ended = home.run(&line).code(0);
+    let run = document(&ended.stdout);
+    assert_eq!(run.cases.len(), TEST_NAMES.len(), "{ended}");
+    for case in &run.cases {
+        if case.status == CaseStatus::Skipped {
+            assert!(case.error.as_deref().is_some_and(|why| !why.is_empty()));
+        }
+    }
+    home.assert_nothing_left(crate::SOON);
+    let status = |c: &wirespeed_schema::run::CaseResult| (c.case.test.name().to_owned(), c.status);
+    run.cases.iter().map(status).collect()
+}
+
+fn assert_all_ok(results: &[(String, CaseStatus)]) {
+    let bad: Vec<_> = results.iter().filter(|(_, s)| *s != CaseStatus::Ok).collect();
+    assert!(bad.is_empty(), "{bad:?}");
+}
+
+#[test]
+fn every_test_over_inproc() {
+    let _turn = turn();
+    assert_all_ok(&every_test("inproc", "--threads 2"));
+}
+
+#[test]
+fn every_test_over_shm() {
+    let _turn = turn();
+    assert_all_ok(&every_test("shm", "--procs 2"));
+    assert_all_ok(&every_test("shm", "--threads 2"));
+}
+
+#[test]
+fn every_test_over_unix() {
+    let _turn = turn();
+    assert_all_ok(&every_test("unix", "--procs 2"));
+    assert_all_ok(&every_test("unix", "--threads 2"));
+}
+
+#[test]
+fn every_test_over_tcp() {
+    let _turn = turn();
+    assert_all_ok(&every_test("tcp", "--procs 2"));
+    assert_all_ok(&every_test("tcp", "--threads 2"));
+}
+
+#[test]
+fn udp_does_what_datagrams_can_and_says_why_not_the_rest() {
+    let _turn = turn();
+    for group in ["--procs 2", "--threads 2"] {
+        for (test, status) in every_test("udp", group) {
+            let expected = match test.as_str() {
+                "am_lat" | "am_bw" | "am_bibw" => CaseStatus::Ok,
+                _ => CaseStatus::Skipped,
+            };
+            assert_eq!(status, expected, "{test} {group}");
+        }
+    }
+}
+
+#[test]
+fn null_measures_and_what_it_cannot_check_is_refused_beforehand() {
+    let home = home();
+    let ended = home.run("run am_lat --via null --iters 1000 --json").code(0);
+    assert_eq!(document(&ended.stdout).cases.len(), 1);
+    let ended = home.run("run am_lat --via null --iters 1000 --check").code(2);
+    assert!(ended.complaint().0.contains("check"), "{ended}");
+}
+
+#[test]
+fn ways_of_running_a_case() {
+    let _turn = turn();
+    let home = home();
+    for line in [
+        "run am_lat --via tcp,udp -6 --iters 50",
+        "run am_bw --via tcp,udp -4 --iters 50",
+        "run am_lat --via shm,unix,tcp,udp --wait block --iters 50",
+        "run am_lat --via shm,unix,tcp,udp --wait poll --iters 50",
+        "run am_bw --via shm --layout short,bcopy --size 8,64 --window 1,3,1024 --iters 500",
+        "run am_lat --via shm,tcp --procs 3 --roles sink,idle,source --iters 50",
+        "run am_bw --via tcp --reverse --iters 50",
+        "run hub_lat --via inproc --threads 4 --iters 50",
+        "run hub_lat --via shm,tcp,unix --procs 4 --fan-out --iters 50",
+        "run am_lat --via shm --procs 3 --roles source,sink,idle --load 2:cpu=1,memory=8M,touch=1M,log=1 --iters 50",
+        "run am_bw --via shm --pace 1000 --duration 50ms",
+        "run am_lat --via shm --raw 10 --iters 50",
+        "run get_bw,put_bw --via inproc --iters 50 --outstanding 1,8",
+    ] {
+        let ended = home.run(&format!("{line} --check --json")).code(0);
+        let run = document(&ended.stdout);
+        for case in &run.cases {
+            assert_eq!(
+                case.status,
+                CaseStatus::Ok,
+                "{}: {:?}",
+                case.case.label(),
+                case.error
+            );
+        }
+    }
+    home.assert_nothing_left(crate::SOON);
+}
+
+#[test]
+fn more_ranks_than_cpus_yield_and_say_so() {
+    let _turn = turn();
+    let home = home();
+    let ranks = 2 * std::thread::available_parallelism().unwrap().get();
+    let ended = home
+        .run(&format!(
+            "run am_lat --via shm --procs {ranks} --iters 100 --json"
+        ))
+        .code(0);
+    let case = &ended.json()["cases"][0]["case"];
+    assert_eq!(case["ranks"].as_array().unwrap().len(), ranks);
+    assert_eq!(case["idle"], "yield", "{ended}");
+    let remarks: Vec<Value> = ended.json()["cases"][0]["remarks"].as_array().unwrap().clone();
+    let told = remarks.iter().any(|r| r.to_string().contains("yield"));
+    assert!(told, "the result says so: {remarks:?}");
+}
