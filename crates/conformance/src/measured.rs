@@ -1,0 +1,314 @@
+//! Measured cases on a registry entry, as a run makes them: every test in every layout, data checked, and groups of
+//! more ranks than two, with roles.
+
+use crate::group::{ensure, run_for};
+use crate::report::Report;
+use wirespeed::schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop, TransportOptions};
+use wirespeed::schema::outcome::{Outcome, StopReason};
+use wirespeed::schema::test::{Atomic, Hub, Layout, PingPong, Rma, Stream, Tagged, Test};
+use wirespeed::transport::registry::Entry;
+use wirespeed::{MeasureError, Registry, ThreadBootstrap, measure};
+
+const SUITE: &str = "measured";
+const ITERATIONS: u64 = 200;
+const SIZES: [u64; 2] = [8, 3000];
+/// Windows; 96 does not divide the iterations.
+const WINDOW: u64 = 96;
+
+/// Run measured cases on the entry called `transport`.
+pub fn measured(registry: &Registry, transport: &str, options: &TransportOptions) -> Vec<Report> {
+    let Some(entry) = registry.find(transport) else {
+        let why = "the registry has no such transport".to_owned();
+        return vec![Report::of(transport, SUITE, "all", Err(why))];
+    };
+    let pair = |test: &Test| case(entry, options, test.clone(), vec![Role::Source, Role::Sink]);
+    let mut reports: Vec<Report> = tests(&SIZES)
+        .iter()
+        .map(|test| run_case(registry, entry, &pair(test), label(test)))
+        .collect();
+    for (name, test, roles) in groups() {
+        let name = format!("{name}: {}", label(&test));
+        reports.push(run_case(
+            registry,
+            entry,
+            &case(entry, options, test, roles),
+            name,
+        ));
+    }
+    reports.push(stopped(registry, entry, options));
+    reports
+}
+
+fn tests(sizes: &[u64]) -> Vec<Test> {
+    let mut tests = Vec::new();
+    for &size_bytes in sizes {
+        for layout in Layout::ALL {
+            let stream = |window_msgs| Stream {
+                size_bytes,
+                layout,
+                window_msgs,
+                pace_msg_per_s: None,
+            };
+            let rma = |outstanding_ops| Rma {
+                size_bytes,
+                layout,
+                outstanding_ops,
+            };
+            tests.extend([
+                Test::AmLat(PingPong { size_bytes, layout }),
+                Test::AmBw(stream(WINDOW)),
+                Test::AmBibw(stream(WINDOW)),
+                Test::PutLat(PingPong { size_bytes, layout }),
+                Test::PutBw(rma(WINDOW)),
+            ]);
+            // A get has nothing to inline on any transport.
+            if layout != Layout::Short {
+                tests.extend([Test::Get(rma(1)), Test::GetBw(rma(WINDOW))]);
+            }
+        }
+        let tagged = |window_msgs| Tagged {
+            size_bytes,
+            window_msgs,
+        };
+        tests.extend([Test::TagLat(tagged(1)), Test::TagBw(tagged(WINDOW))]);
+    }
+    for size_bytes in [4, 8] {
+        let atomic = |outstanding_ops| Atomic {
+            size_bytes,
+            outstanding_ops,
+        };
+        tests.extend([
+            Test::AddLat(atomic(1)),
+            Test::AddMr(atomic(WINDOW)),
+            Test::Fadd(atomic(1)),
+            Test::Fadd(atomic(WINDOW)),
+            Test::Swap(atomic(1)),
+            Test::Cswap(atomic(1)),
+        ]);
+    }
+    tests
+}
+
+/// Groups of more than two ranks: name, test, roles.
+fn groups() -> Vec<(&'static str, Test, Vec<Role>)> {
+    use Role::{Hub as HubRole, Idle, Sink, Source, Worker};
+    let size_bytes = 64;
+    let mut groups = Vec::new();
+    let pairs = vec![Source, Sink, Source, Sink];
+    let stream = Stream {
+        size_bytes,
+        layout: Layout::Short,
+        window_msgs: WINDOW,
+        pace_msg_per_s: None,
+    };
+    let put = Rma {
+        size_bytes,
+        layout: Layout::Bcopy,
+        outstanding_ops: 1,
+    };
+    let tagged = Tagged {
+        size_bytes,
+        window_msgs: WINDOW,
+    };
+    for test in [Test::AmBw(stream.clone()), Test::PutBw(put), Test::TagBw(tagged)] {
+        groups.push(("two pairs", test.clone(), pairs.clone()));
+        groups.push(("a pair and an idle rank", test, vec![Idle, Source, Sink]));
+    }
+    for layout in Layout::ALL {
+        for fan_out in [false, true] {
+            let test = Test::HubLat(Hub {
+                size_bytes,
+                layout,
+                fan_out,
+            });
+            let name = match fan_out {
+                true => "a hub, three workers at once",
+                false => "a hub, three workers in turn",
+            };
+            groups.push((name, test, vec![HubRole, Worker, Worker, Worker]));
+        }
+    }
+    groups
+}
+
+fn label(test: &Test) -> String {
+    let layout = test.layout().map_or(String::new(), |l| format!(" {}", l.name()));
+    format!(
+        "{}{layout} {} B window {}",
+        test.name(),
+        test.size_bytes(),
+        test.window()
+    )
+}
+
+fn case(entry: &Entry, options: &TransportOptions, test: Test, roles: Vec<Role>) -> Case {
+    let ranks = roles.iter().enumerate().map(|(rank, &role)| RankSpec {
+        role,
+        peer: match role {
+            Role::Source => Some(rank as u32 + 1),
+            Role::Sink => Some(rank as u32 - 1),
+            _ => None,
+        },
+        cpu: None,
+        load: Default::default(),
+    });
+    Case {
+        test,
+        transport: entry.name.to_owned(),
+        options: options.clone(),
+        group: GroupKind::Threads,
+        ranks: ranks.collect(),
+        stop: Stop::Iterations { count: ITERATIONS },
+        warmup_iterations: 40,
+        warmup_ns_max: 50_000_000,
+        check: true,
+        report_interval_ns: 0,
+        raw_samples_max: 0,
+        idle: IdlePolicy::Yield,
+    }
+}
+
+fn run_case(registry: &Registry, entry: &Entry, case: &Case, name: String) -> Report {
+    let outcomes = match run_ranks(registry, entry, case, |_| ()) {
+        Ok(outcomes) => outcomes,
+        Err(Stopped::Skipped(why)) => return Report::skipped(entry.name, SUITE, name, why),
+        Err(Stopped::Failed(why)) => return Report::of(entry.name, SUITE, name, Err(why)),
+    };
+    Report::of(entry.name, SUITE, name, judge(case, &outcomes))
+}
+
+enum Stopped {
+    Skipped(String),
+    Failed(String),
+}
+
+fn run_ranks(
+    registry: &Registry,
+    entry: &Entry,
+    case: &Case,
+    before: impl Fn(&ThreadBootstrap) + Clone + Send + 'static,
+) -> Result<Vec<Outcome>, Stopped> {
+    match (entry.check)(case) {
+        Ok(()) => {}
+        Err(MeasureError::Unsupported(why)) => return Err(Stopped::Skipped(why)),
+        Err(other) => return Err(Stopped::Failed(other.to_string())),
+    }
+    let (owned, registry) = (case.clone(), registry.clone());
+    let results = run_for(case.ranks.len() as u32, move |bootstrap| {
+        before(bootstrap);
+        match measure(&owned, &registry, bootstrap, &mut |_| ()) {
+            Ok(outcome) => Ok(Ok(outcome)),
+            Err(MeasureError::Unsupported(why)) => Ok(Err(why)),
+            Err(other) => Err(other.to_string()),
+        }
+    });
+    let results = results.map_err(Stopped::Failed)?;
+    // What the engine finds unsupported on one rank fails the others too.
+    let unsupported = results.iter().find_map(|result| match result {
+        Ok(Err(why)) => Some(why.clone()),
+        _ => None,
+    });
+    if let Some(why) = unsupported {
+        return Err(Stopped::Skipped(why));
+    }
+    let outcomes: Result<Vec<_>, _> = results.into_iter().map(|r| r.and_then(|inner| inner)).collect();
+    outcomes.map_err(Stopped::Failed)
+}
+
+/// Whether what was measured holds together.
+fn judge(case: &Case, outcomes: &[Outcome]) -> Result<(), String> {
+    for outcome in outcomes {
+        let rank = outcome.rank;
+        if let Some(error) = &outcome.error {
+            return Err(format!("rank {rank}: {error}"));
+        }
+        ensure(outcome.stop == StopReason::Completed, || {
+            format!("rank {rank} stopped: {:?}", outcome.stop)
+        })?;
+        ensure(outcome.faults.corrupt_messages == 0, || {
+            format!("rank {rank}: {:?}", outcome.faults)
+        })?;
+        match outcome.role {
+            Role::Source => pair(case, outcome, &outcomes[rank as usize + 1])?,
+            Role::Hub => hub(case, outcome, outcomes)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn pair(case: &Case, source: &Outcome, sink: &Outcome) -> Result<(), String> {
+    let sent = source.sent.messages;
+    ensure(sent == ITERATIONS, || format!("{sent} sent, not {ITERATIONS}"))?;
+    let (received, lost) = (sink.received.messages, sink.faults.lost_messages);
+    ensure(received + lost == sent, || {
+        format!("{sent} sent, {received} received, {lost} lost")
+    })?;
+    let bytes = received * case.test.size_bytes();
+    ensure(sink.received.bytes == bytes, || {
+        format!("{} bytes received, not {bytes}", sink.received.bytes)
+    })?;
+    let samples: u64 = source.samples.iter().map(|s| s.histogram.count).sum();
+    ensure(samples > 0 && source.elapsed_ns > 0, || {
+        "the source took no samples".into()
+    })
+}
+
+fn hub(case: &Case, hub: &Outcome, outcomes: &[Outcome]) -> Result<(), String> {
+    let workers = outcomes.len() as u64 - 1;
+    let answered = hub.received.messages + hub.faults.lost_messages;
+    ensure(answered == ITERATIONS * workers, || {
+        format!("{answered} answers of {workers} workers in {ITERATIONS} rounds")
+    })?;
+    let peers: Vec<u32> = hub.peers.iter().map(|p| p.peer).collect();
+    let expected: Vec<u32> = (1..case.ranks.len() as u32).collect();
+    ensure(peers == expected, || {
+        format!("samples of workers {peers:?}, not {expected:?}")
+    })?;
+    let each: u64 = hub.peers.iter().map(|p| p.samples.count).sum();
+    let all = hub.samples.first().map_or(0, |s| s.histogram.count);
+    ensure(each == all, || format!("{all} samples in all, {each} by worker"))?;
+    let served = |o: &&Outcome| o.role == Role::Worker && o.received.messages == ITERATIONS;
+    let all_served = outcomes.iter().filter(served).count() as u64 == workers;
+    ensure(all_served, || "a worker did not get every round".into())
+}
+
+/// The first test that the entry can run, without an end in sight, and an orderly stop after a while.
+fn stopped(registry: &Registry, entry: &Entry, options: &TransportOptions) -> Report {
+    const CHECK: &str = "an orderly stop ends a run whole";
+    let runs = |test: &Test| (entry.check)(&case(entry, options, test.clone(), pair_roles())).is_ok();
+    let Some(test) = tests(&SIZES).into_iter().find(runs) else {
+        let why = "no test of two ranks runs on it".to_owned();
+        return Report::skipped(entry.name, SUITE, CHECK, why);
+    };
+    let mut endless = case(entry, options, test, pair_roles());
+    endless.stop = Stop::Duration {
+        duration_ns: 3_600_000_000_000,
+    };
+    let outcomes = run_ranks(registry, entry, &endless, |bootstrap| {
+        use wirespeed::Bootstrap;
+        if bootstrap.rank() == 0 {
+            let cancel = bootstrap.cancel();
+            std::thread::spawn(move || {
+                std::thread::sleep(std::time::Duration::from_millis(200));
+                cancel.request_stop();
+            });
+        }
+    });
+    let result = match outcomes {
+        Err(Stopped::Skipped(why)) => return Report::skipped(entry.name, SUITE, CHECK, why),
+        Err(Stopped::Failed(why)) => Err(why),
+        Ok(outcomes) => {
+            let whole = |o: &Outcome| o.error.is_none() && o.stop == StopReason::Interrupted;
+            let ends: Vec<_> = outcomes.iter().map(|o| (o.stop, o.error.clone())).collect();
+            ensure(outcomes.iter().all(whole), || {
+                format!("ranks ended with {ends:?}")
+            })
+        }
+    };
+    Report::of(entry.name, SUITE, CHECK, result)
+}
+
+fn pair_roles() -> Vec<Role> {
+    vec![Role::Source, Role::Sink]
+}

@@ -1,0 +1,475 @@
+//! The contract of a one-sided port.
+
+use super::cold;
+use crate::group::{Me, case_of, ensure, link, run};
+use crate::payload;
+use crate::report::Report;
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use wirespeed::ThreadBootstrap;
+use wirespeed::schema::case::TransportOptions;
+use wirespeed::schema::test::Layout;
+use wirespeed::transport::cancel::CancelReason;
+use wirespeed::transport::port::{AtomicOp, LinkError, OneSidedPort, Post, Width};
+use wirespeed::transport::{Connect, Needs, OneSided, OneSidedRunner, SizeLimit, Support};
+
+/// Largest transfer here.
+const TRANSFER_BYTES: usize = 70_000;
+/// Exposed region: the data, a margin on both sides, and words for flags and atomics at its end.
+const REGION_BYTES: usize = 1 << 17;
+const FLAG_AT: usize = REGION_BYTES - 8;
+const WORD_AT: usize = REGION_BYTES - 128;
+const SIZES: [usize; 8] = [1, 4, 7, 8, 64, 1000, 4097, TRANSFER_BYTES];
+const FETCH_SLOTS: usize = 64;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Check {
+    Put(Layout),
+    Get(Layout),
+    Edges,
+    Atomics,
+    Contention,
+    Fence,
+    FenceAfterGet,
+    Flush,
+    Cancel,
+}
+
+impl Check {
+    fn all() -> Vec<Check> {
+        let mut checks: Vec<Check> = Layout::ALL.into_iter().map(Check::Put).collect();
+        checks.extend([Check::Get(Layout::Bcopy), Check::Get(Layout::Zcopy)]);
+        checks.extend([Check::Edges, Check::Atomics, Check::Contention]);
+        checks.extend([Check::Fence, Check::FenceAfterGet, Check::Flush, Check::Cancel]);
+        checks
+    }
+
+    fn name(self) -> String {
+        match self {
+            Check::Put(layout) => format!("puts are seen whole, and nothing beside them, {}", layout.name()),
+            Check::Get(layout) => format!(
+                "gets bring what is there, and nothing beside it, {}",
+                layout.name()
+            ),
+            Check::Edges => "the first and the last byte of the region".into(),
+            Check::Atomics => "each atomic operation on words of 4 and 8 bytes".into(),
+            Check::Contention => "atomics of three ranks on one word add up".into(),
+            Check::Fence => "a fence orders puts".into(),
+            Check::FenceAfterGet => "a fence orders a put behind a get".into(),
+            Check::Flush => "what is flushed has taken effect".into(),
+            Check::Cancel => "a cancel ends a wait".into(),
+        }
+    }
+
+    fn ranks(self) -> u32 {
+        if self == Check::Contention { 4 } else { 2 }
+    }
+}
+
+/// Hold the one-sided ports of `T` to their contract, between threads.
+pub fn one_sided<T: OneSided>(options: &TransportOptions) -> Vec<Report> {
+    const SUITE: &str = "one_sided";
+    if let Support::Lacks(why) = T::ONE_SIDED {
+        return vec![Report::skipped(T::NAME, SUITE, "all", why.to_owned())];
+    }
+    let run_check = |check: Check| {
+        let lacks = cold::obstacle::<T>(options, check.ranks()).or_else(|| lacks::<T>(check, options));
+        if let Some(why) = lacks {
+            return Report::skipped(T::NAME, SUITE, check.name(), why);
+        }
+        let options = options.clone();
+        let result = run(check.ranks(), move |bootstrap| {
+            rank::<T>(check, &options, bootstrap)
+        });
+        Report::of(T::NAME, SUITE, check.name(), result)
+    };
+    Check::all().into_iter().map(run_check).collect()
+}
+
+/// Why the layout of `check` is not there, if so.
+fn lacks<T: OneSided>(check: Check, options: &TransportOptions) -> Option<String> {
+    let limits = cold::limits::<T>(options).ok()?;
+    let limit = match check {
+        Check::Put(layout) => limits.put[layout as usize],
+        Check::Get(layout) => limits.get[layout as usize],
+        _ => return None,
+    };
+    match limit {
+        SizeLimit::Lacks(why) => Some(why.to_owned()),
+        SizeLimit::UpTo(_) => None,
+    }
+}
+
+fn rank<T: OneSided>(
+    check: Check,
+    options: &TransportOptions,
+    bootstrap: &ThreadBootstrap,
+) -> Result<(), String> {
+    let me = Me::new(bootstrap);
+    let parsed = T::parse(options).map_err(|e| e.to_string())?;
+    let case = case_of(T::NAME, options, check.ranks(), Layout::Bcopy, 8);
+    let connect = Connect {
+        bootstrap,
+        case: &case,
+        peers: &me.peers,
+        needs: Needs {
+            message_bytes: TRANSFER_BYTES,
+            window_msgs: FETCH_SLOTS as u64,
+            buffer_bytes: 2 * TRANSFER_BYTES,
+            region_bytes: REGION_BYTES,
+            fetch_slots: FETCH_SLOTS,
+            ..Needs::default()
+        },
+        cancel: me.cancel.clone(),
+    };
+    let limits = T::limits(&parsed);
+    let smallest = |limit| match limit {
+        SizeLimit::UpTo(max) => usize::try_from(max).unwrap_or(usize::MAX),
+        SizeLimit::Lacks(_) => TRANSFER_BYTES,
+    };
+    let limit = limits.put.into_iter().chain(limits.get).map(smallest).min();
+    let script = Script {
+        check,
+        me: &me,
+        limit: limit.unwrap_or(TRANSFER_BYTES),
+    };
+    T::open(&connect, &parsed, script).map_err(|e| e.to_string())?
+}
+
+struct Script<'a> {
+    check: Check,
+    me: &'a Me<'a>,
+    limit: usize,
+}
+
+impl OneSidedRunner for Script<'_> {
+    type Output = Result<(), String>;
+
+    fn run<P: OneSidedPort>(self, port: P) -> Self::Output {
+        let sizes = SIZES.into_iter().filter(|&size| size <= self.limit).collect();
+        let mut end = End {
+            me: self.me,
+            port,
+            sizes,
+        };
+        ensure(end.port.region().len() >= REGION_BYTES, || {
+            "the region is too small".into()
+        })?;
+        match self.check {
+            Check::Put(layout) => end.puts(layout),
+            Check::Get(layout) => end.gets(layout),
+            Check::Edges => end.edges(),
+            Check::Atomics => end.atomics(),
+            Check::Contention => end.contention(),
+            Check::Fence => end.fence_orders(),
+            Check::FenceAfterGet => end.fence_after_get(),
+            Check::Flush => end.flushed(),
+            Check::Cancel => return end.cancelled(),
+        }?;
+        end.meet()
+    }
+}
+
+struct End<'a, P> {
+    me: &'a Me<'a>,
+    port: P,
+    sizes: Vec<usize>,
+}
+
+/// Where the data of `puts` and `gets` lie, off the start and off alignment.
+const DATA_AT: usize = 65;
+
+impl<P: OneSidedPort> End<'_, P> {
+    fn meet(&mut self) -> Result<(), String> {
+        let port = &mut self.port;
+        self.me.meet(|| port.poll())
+    }
+
+    /// Repeat `post` until it is accepted.
+    fn until_done(&mut self, mut post: impl FnMut(&mut P) -> Result<Post, LinkError>) -> Result<(), String> {
+        while post(&mut self.port).map_err(link)? == Post::Busy {
+            self.port.poll().map_err(link)?;
+            self.me.pause()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), String> {
+        while !self.port.flush().map_err(link)? {
+            self.port.poll().map_err(link)?;
+            self.me.pause()?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, layout: Layout, to: usize, data: &[u8]) -> Result<(), String> {
+        let before = self.port.completed();
+        self.until_done(|port| match layout {
+            Layout::Short => port.put_short(0, to, data),
+            Layout::Bcopy => port.put_bcopy(0, to, data.len(), |room| room.copy_from_slice(data)),
+            Layout::Zcopy => {
+                port.local().write(0, data);
+                port.put_zcopy(0, to, 0, data.len())
+            }
+        })?;
+        match layout {
+            Layout::Zcopy => self.completes(before + 1),
+            _ => Ok(()),
+        }
+    }
+
+    fn completes(&mut self, count: u64) -> Result<(), String> {
+        while self.port.completed() < count {
+            self.port.poll().map_err(link)?;
+            self.me.pause()?;
+        }
+        let completed = self.port.completed();
+        ensure(completed == count, || {
+            format!("{completed} operations completed, {count} were posted")
+        })
+    }
+
+    fn atomic(&mut self, op: AtomicOp, width: Width, operand: u64, compare: u64) -> Result<u64, String> {
+        let before = self.port.completed();
+        self.until_done(|port| port.atomic(op, width, 0, WORD_AT, operand, compare, 1))?;
+        if op == AtomicOp::Add {
+            self.flush()?;
+            return Ok(0);
+        }
+        self.completes(before + 1)?;
+        Ok(self.port.fetched(1))
+    }
+
+    /// The region around the data still holds `edge`.
+    fn untouched(&self, at: usize, len: usize, edge: u8) -> Result<(), String> {
+        let region = self.port.region();
+        let (before, after) = (region.load_u8(at - 1), region.load_u8(at + len));
+        ensure(before == edge && after == edge, || {
+            format!("bytes beside {len} bytes at {at} changed")
+        })
+    }
+
+    fn puts(&mut self, layout: Layout) -> Result<(), String> {
+        for (number, size) in self.sizes.clone().into_iter().enumerate() {
+            let number = number as u64;
+            let mut data = vec![0; size];
+            if self.me.rank == 0 {
+                payload::fill(0, number, &mut data);
+                self.put(layout, DATA_AT, &data)?;
+                self.flush()?;
+                self.meet()?;
+            } else {
+                self.meet()?;
+                self.port.region().read(DATA_AT, &mut data);
+                ensure(payload::matches(0, number, &data), || {
+                    format!("a put of {size} bytes is not whole")
+                })?;
+                self.untouched(DATA_AT, size, 0)?;
+                self.port.region().write(0, &vec![0; FLAG_AT]);
+            }
+            self.meet()?;
+        }
+        Ok(())
+    }
+
+    fn gets(&mut self, layout: Layout) -> Result<(), String> {
+        if self.me.rank == 1 {
+            let mut data = vec![0; TRANSFER_BYTES];
+            payload::fill(1, 0, &mut data);
+            self.port.region().write(DATA_AT, &data);
+        }
+        self.meet()?;
+        if self.me.rank == 0 {
+            for size in self.sizes.clone() {
+                let before = self.port.completed();
+                self.port.local().write(0, &vec![0; 2 * TRANSFER_BYTES]);
+                self.until_done(|port| match layout {
+                    Layout::Zcopy => port.get_zcopy(0, DATA_AT, 1, size),
+                    _ => port.get_bcopy(0, DATA_AT, 1, size),
+                })?;
+                self.completes(before + 1)?;
+                let mut data = vec![0; size + 2];
+                self.port.local().read(0, &mut data);
+                let right = payload::matches(1, 0, &data[1..=size]) && data[0] == 0 && data[size + 1] == 0;
+                ensure(right, || format!("a get of {size} bytes brought something else"))?;
+            }
+        }
+        self.meet()
+    }
+
+    fn edges(&mut self) -> Result<(), String> {
+        const LAST: usize = REGION_BYTES - 1;
+        if self.me.rank == 0 {
+            self.put(Layout::Bcopy, 0, &[0xA5])?;
+            self.put(Layout::Short, LAST, &[0x5A])?;
+            self.flush()?;
+            let before = self.port.completed();
+            self.until_done(|port| port.get_bcopy(0, LAST, 0, 1))?;
+            self.completes(before + 1)?;
+            let last = self.port.local().load_u8(0);
+            ensure(last == 0x5A, || format!("the last byte reads {last:#x}"))?;
+        }
+        self.meet()?;
+        let region = self.port.region();
+        let edges = (
+            region.load_u8(0),
+            region.load_u8(1),
+            region.load_u8(LAST - 1),
+            region.load_u8(LAST),
+        );
+        let expected = if self.me.rank == 1 {
+            (0xA5, 0, 0, 0x5A)
+        } else {
+            (0, 0, 0, 0)
+        };
+        ensure(edges == expected, || format!("the region's edges are {edges:x?}"))
+    }
+
+    fn atomics(&mut self) -> Result<(), String> {
+        for (width, mask) in [(Width::W4, u64::from(u32::MAX)), (Width::W8, u64::MAX)] {
+            if self.me.rank == 0 {
+                let start = 0xFFFF_FFFF_FFFF_FFF0 & mask;
+                // op, operand, compare -> value fetched
+                let steps = [
+                    (AtomicOp::Swap, start, 0, 0),
+                    (AtomicOp::FetchAdd, 0x20, 0, start),
+                    (AtomicOp::CompareSwap, 5, 99, 0x10),
+                    (AtomicOp::CompareSwap, 5, 0x10, 0x10),
+                    (AtomicOp::FetchAdd, 0, 0, 5),
+                ];
+                for (op, operand, compare, expected) in steps {
+                    let found = self.atomic(op, width, operand, compare)?;
+                    ensure(found == expected, || {
+                        format!("{op:?} {width:?} fetched {found:#x}, not {expected:#x}")
+                    })?;
+                }
+                self.atomic(AtomicOp::Add, width, 37, 0)?;
+            }
+            self.meet()?;
+            if self.me.rank == 1 {
+                let region = self.port.region();
+                let word = region.u64_at(WORD_AT).load(Ordering::Acquire);
+                let next = region.u64_at(WORD_AT + 8).load(Ordering::Acquire);
+                ensure(word == 42 && next == 0, || {
+                    format!("{width:?}: the words are {word} and {next}")
+                })?;
+                region.u64_at(WORD_AT).store(0, Ordering::Release);
+            }
+            self.meet()?;
+        }
+        Ok(())
+    }
+
+    fn contention(&mut self) -> Result<(), String> {
+        const EACH: u64 = 500;
+        // Slot 0 of every other rank is rank 0, whose word they all add to.
+        let mut fetched = BTreeSet::new();
+        if self.me.rank != 0 {
+            for _ in 0..EACH {
+                let value = self.atomic(AtomicOp::FetchAdd, Width::W8, 1, 0)?;
+                ensure(fetched.insert(value), || {
+                    format!("value {value} was fetched twice")
+                })?;
+            }
+            for _ in 0..EACH {
+                self.until_done(|port| port.atomic(AtomicOp::Add, Width::W4, 0, WORD_AT + 8, 1, 0, 0))?;
+            }
+            self.flush()?;
+        }
+        self.meet()?;
+        if self.me.rank == 0 {
+            let region = self.port.region();
+            let wide = region.u64_at(WORD_AT).load(Ordering::Acquire);
+            let narrow = u64::from(region.u32_at(WORD_AT + 8).load(Ordering::Acquire));
+            ensure((wide, narrow) == (3 * EACH, 3 * EACH), || {
+                format!("words are {wide} and {narrow}, not {}", 3 * EACH)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn fence_orders(&mut self) -> Result<(), String> {
+        const ROUNDS: u64 = 300;
+        if self.me.rank == 0 {
+            for round in 1..=ROUNDS {
+                let mut data = [0; 64];
+                payload::fill(0, round, &mut data);
+                self.put(Layout::Bcopy, DATA_AT - 1, &data)?;
+                self.until_done(P::fence)?;
+                self.put(Layout::Short, FLAG_AT, &round.to_le_bytes())?;
+                // The next data may not be there before the other has looked.
+                while self.port.region().u64_at(FLAG_AT).load(Ordering::Acquire) != round {
+                    self.port.wait().map_err(link)?;
+                }
+            }
+            return Ok(());
+        }
+        for round in 1..=ROUNDS {
+            while self.port.region().u64_at(FLAG_AT).load(Ordering::Acquire) != round {
+                self.port.wait().map_err(link)?;
+            }
+            let mut data = [0; 64];
+            self.port.region().read(DATA_AT - 1, &mut data);
+            ensure(payload::matches(0, round, &data), || {
+                format!("flag {round} came before its data")
+            })?;
+            self.put(Layout::Short, FLAG_AT, &round.to_le_bytes())?;
+        }
+        self.flush()
+    }
+
+    fn fence_after_get(&mut self) -> Result<(), String> {
+        const ROUNDS: u64 = 200;
+        if self.me.rank == 0 {
+            for round in 0..ROUNDS {
+                let before = self.port.completed();
+                self.until_done(|port| port.get_bcopy(0, WORD_AT, 0, 8))?;
+                self.until_done(P::fence)?;
+                self.put(Layout::Short, WORD_AT, &(round + 1).to_le_bytes())?;
+                self.completes(before + 1)?;
+                let found = self.port.local().u64_at(0).load(Ordering::Acquire);
+                ensure(found == round, || {
+                    format!("a get saw {found}, put behind it, not {round}")
+                })?;
+                self.until_done(P::fence)?;
+            }
+            self.flush()?;
+        }
+        self.meet()
+    }
+
+    fn flushed(&mut self) -> Result<(), String> {
+        const ROUNDS: u64 = 50;
+        for round in 1..=ROUNDS {
+            if self.me.rank == 0 {
+                self.put(Layout::Short, WORD_AT, &round.to_le_bytes())?;
+                self.flush()?;
+            }
+            self.meet()?;
+            if self.me.rank == 1 {
+                let word = self.port.region().u64_at(WORD_AT).load(Ordering::Acquire);
+                ensure(word == round, || {
+                    format!("the word is {word} after the flush of {round}")
+                })?;
+            }
+            self.meet()?;
+        }
+        Ok(())
+    }
+
+    fn cancelled(&mut self) -> Result<(), String> {
+        self.meet()?;
+        if self.me.rank == 1 {
+            std::thread::sleep(Duration::from_millis(50));
+            self.me.cancel.cancel(CancelReason::Interrupted);
+        }
+        loop {
+            match self.port.wait() {
+                Ok(()) => {}
+                Err(LinkError::Cancelled | LinkError::Closed) => return Ok(()),
+                Err(other) => return Err(format!("a wait ended with: {other}")),
+            }
+        }
+    }
+}
