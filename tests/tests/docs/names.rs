@@ -6,8 +6,8 @@ use crate::pages::{self, root};
 const BASES: [&str; 5] = ["", "crates", "crates/wirespeed/src", "crates/wirespeed/src/transport", "docs"];
 /// Beginnings that make a text between backticks a path of the repository.
 const TOPS: [&str; 7] = ["crates/", "docs/", "tests/", "xtask/", "fuzz/", "examples/", "transport/"];
-/// Names of files that the user or the reader's shell makes.
-const NOT_OURS: [&str; 3] = ["plan.toml", "sys.rs", "PLAN.toml"];
+/// Names of files that the reader makes, or that many folders have.
+const NOT_OURS: [&str; 4] = ["plan.toml", "sys.rs", "PLAN.toml", "link.rs"];
 
 /// `a/{b,c}/d` as `a/b/d` and `a/c/d`.
 fn spelled_out(path: &str) -> Vec<String> {
@@ -47,25 +47,34 @@ fn named_paths_exist() {
     assert!(found > 30, "only {found} paths found");
 }
 
+/// Pages with code, and the tested file that it is from.
+const QUOTED: [(&str, &str, usize); 2] = [
+    ("CONTRIBUTING.md", "crates/conformance/tests/outside.rs", 5),
+    ("README.md", "examples/embed/two_threads.rs", 1),
+];
+
 #[test]
-fn the_worked_example_is_a_tested_transport() {
+fn quoted_code_is_tested_code() {
     let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let tested = std::fs::read_to_string(root().join("crates/conformance/tests/outside.rs")).unwrap();
-    let tested = squeeze(&tested);
-    let page = pages::page("CONTRIBUTING.md");
-    let code: Vec<_> = pages::blocks(&page)
-        .into_iter()
-        .filter(|b| b.language() == "rust")
-        .collect();
-    assert!(code.len() >= 3, "CONTRIBUTING.md shows {} pieces of code", code.len());
-    for block in code {
-        // An ellipsis stands for lines that are left out.
-        for piece in block.lines.join("\n").split("// ...") {
-            assert!(
-                tested.contains(&squeeze(piece)),
-                "{}: this is not in crates/conformance/tests/outside.rs:\n{piece}",
-                block.place
-            );
+    for (name, file, at_least) in QUOTED {
+        let tested = squeeze(&std::fs::read_to_string(root().join(file)).unwrap());
+        let page = pages::page(name);
+        let code: Vec<_> = pages::blocks(&page)
+            .into_iter()
+            .filter(|b| b.language() == "rust")
+            .collect();
+        assert!(code.len() >= at_least, "{name} shows {} pieces of code", code.len());
+        for block in code {
+            // An ellipsis stands for lines that are left out.
+            for piece in block.lines.join("\n").split("// ...") {
+                let there = tested.contains(&squeeze(piece));
+                assert!(there, "{}: this is not in {file}:\n{piece}", block.place);
+            }
         }
+    }
+    for page in pages::all() {
+        let quoted = QUOTED.iter().any(|(name, _, _)| *name == page.name);
+        let code = pages::blocks(&page).iter().any(|b| b.language() == "rust");
+        assert!(quoted || !code, "{} shows code that nothing compares", page.name);
     }
 }

@@ -5,12 +5,17 @@ use crate::pages::{page, root, table};
 use crate::stage::Stage;
 use serde_json::Value;
 use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
 
 /// Options of `run` that say how to run, and are no key of a case.
 const NOT_KEYS: [&str; 6] = ["port", "identity", "reverse", "silence", "ipv4", "ipv6"];
 
+/// Held while a page is written anew: tests run at the same time.
+static PEN: Mutex<()> = Mutex::new(());
+
 /// Compare what stands between the markers `name` of a page with `expected`, or write it there.
 fn check_generated(page_name: &str, name: &str, expected: &str) {
+    let _pen = PEN.lock().unwrap_or_else(PoisonError::into_inner);
     let page = page(page_name);
     let (begin, end) = (format!("<!-- {name}:begin -->\n"), format!("<!-- {name}:end -->"));
     let parts = page
