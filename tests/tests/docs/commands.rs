@@ -43,7 +43,10 @@ fn plan_files(stage: &Stage, blocks: &[Block]) -> Vec<Shown> {
             .title()
             .unwrap_or_else(|| panic!("{}: a plan without title=FILE", block.place));
         std::fs::write(stage.home().join(file), block.lines.join("\n")).unwrap();
-        for line in [format!("wirespeed run {file} --dry-run"), format!("wirespeed run {file} -q")] {
+        for line in [
+            format!("wirespeed run {file} --dry-run"),
+            format!("wirespeed run {file} -q"),
+        ] {
             shown.push(Shown {
                 place: block.place.clone(),
                 prompt: Prompt::Here,
@@ -76,7 +79,8 @@ fn every_documented_command_works() {
             quiet if QUIET.contains(&quiet) => {
                 let command = |l: &&String| l.trim().starts_with("$ ") || l.trim().starts_with("wirespeed ");
                 let hidden = block.lines.iter().filter(command);
-                problems.extend(hidden.map(|l| format!("{}: {l}: belongs into a console block", block.place)));
+                problems
+                    .extend(hidden.map(|l| format!("{}: {l}: belongs into a console block", block.place)));
             }
             other => problems.push(format!("{}: a block in {other:?} is not known here", block.place)),
         }
@@ -90,7 +94,9 @@ fn commands_in_running_text_exist() {
     let mut problems = Vec::new();
     for page in pages::all() {
         for code in pages::inline_code(&page) {
-            let verb = code.strip_prefix("wirespeed ").and_then(|rest| rest.split(' ').next());
+            let verb = code
+                .strip_prefix("wirespeed ")
+                .and_then(|rest| rest.split(' ').next());
             if verb.is_some_and(|v| !VERBS.contains(&v) && !v.starts_with("--")) {
                 problems.push(format!("{}: {code}: no such verb", page.name));
             }
@@ -136,7 +142,11 @@ fn plan_in(help: &str) -> String {
 #[test]
 fn every_example_of_the_help_texts_works() {
     let stage = Stage::new();
-    for folder in [".local/share/bash-completion/completions", ".zfunc", ".config/fish/completions"] {
+    for folder in [
+        ".local/share/bash-completion/completions",
+        ".zfunc",
+        ".config/fish/completions",
+    ] {
         std::fs::create_dir_all(stage.home().join(folder)).unwrap();
     }
     let help = |verb: &str| {

@@ -10,7 +10,8 @@ fn is_here(stage: &Stage, program: &str) -> bool {
 #[test]
 fn the_manual_pages_render_without_warnings() {
     let stage = Stage::new();
-    let made = stage.output("wirespeed man > wirespeed.1 && wirespeed __man-all pages && cp wirespeed.1 pages/");
+    let made =
+        stage.output("wirespeed man > wirespeed.1 && wirespeed __man-all pages && cp wirespeed.1 pages/");
     assert!(made.status.success());
     let checks = [
         ("groff", "groff -man -Tutf8 -ww -z"),
@@ -22,7 +23,9 @@ fn the_manual_pages_render_without_warnings() {
             continue;
         }
         checked = true;
-        let output = stage.output(&format!("for page in pages/*.1; do {check} \"$page\" 2>&1 || exit 1; done"));
+        let output = stage.output(&format!(
+            "for page in pages/*.1; do {check} \"$page\" 2>&1 || exit 1; done"
+        ));
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success() && said.is_empty(), "{check}:\n{said}");
     }

@@ -3,15 +3,32 @@
 use crate::pages::{self, root};
 
 /// Folders from which the pages count paths.
-const BASES: [&str; 5] = ["", "crates", "crates/wirespeed/src", "crates/wirespeed/src/transport", "docs"];
+const BASES: [&str; 5] = [
+    "",
+    "crates",
+    "crates/wirespeed/src",
+    "crates/wirespeed/src/transport",
+    "docs",
+];
 /// Beginnings that make a text between backticks a path of the repository.
-const TOPS: [&str; 7] = ["crates/", "docs/", "tests/", "xtask/", "fuzz/", "examples/", "transport/"];
+const TOPS: [&str; 7] = [
+    "crates/",
+    "docs/",
+    "tests/",
+    "xtask/",
+    "fuzz/",
+    "examples/",
+    "transport/",
+];
 /// Names of files that the reader makes, or that many folders have.
 const NOT_OURS: [&str; 4] = ["plan.toml", "sys.rs", "PLAN.toml", "link.rs"];
 
 /// `a/{b,c}/d` as `a/b/d` and `a/c/d`.
 fn spelled_out(path: &str) -> Vec<String> {
-    match path.split_once('{').and_then(|(head, rest)| Some((head, rest.split_once('}')?))) {
+    match path
+        .split_once('{')
+        .and_then(|(head, rest)| Some((head, rest.split_once('}')?)))
+    {
         Some((head, (middle, tail))) => middle.split(',').map(|m| format!("{head}{m}{tail}")).collect(),
         None => vec![path.to_owned()],
     }
@@ -20,12 +37,18 @@ fn spelled_out(path: &str) -> Vec<String> {
 /// With patterns cut off, whether the path leads somewhere.
 fn exists(path: &str) -> bool {
     let fixed: Vec<&str> = path.split('/').take_while(|part| !part.contains('*')).collect();
-    BASES.iter().any(|base| root().join(base).join(fixed.join("/")).exists())
+    BASES
+        .iter()
+        .any(|base| root().join(base).join(fixed.join("/")).exists())
 }
 
 fn is_path(code: &str) -> bool {
-    let plain = code.chars().all(|c| c.is_ascii_alphanumeric() || "/._-{},*".contains(c));
-    let ending = [".rs", ".md", ".toml", ".sh", ".json", "/"].iter().any(|e| code.ends_with(e));
+    let plain = code
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "/._-{},*".contains(c));
+    let ending = [".rs", ".md", ".toml", ".sh", ".json", "/"]
+        .iter()
+        .any(|e| code.ends_with(e));
     plain && (ending && !code.starts_with('.') || TOPS.iter().any(|top| code.starts_with(top)))
 }
 
@@ -63,7 +86,11 @@ fn quoted_code_is_tested_code() {
             .into_iter()
             .filter(|b| b.language() == "rust")
             .collect();
-        assert!(code.len() >= at_least, "{name} shows {} pieces of code", code.len());
+        assert!(
+            code.len() >= at_least,
+            "{name} shows {} pieces of code",
+            code.len()
+        );
         for block in code {
             // An ellipsis stands for lines that are left out.
             for piece in block.lines.join("\n").split("// ...") {

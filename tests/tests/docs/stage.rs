@@ -39,9 +39,14 @@ impl Stage {
     pub fn new() -> Stage {
         let program = program();
         let rest = std::env::var_os("PATH").unwrap_or_default();
-        let folders = std::iter::once(program.parent().unwrap().to_owned()).chain(std::env::split_paths(&rest));
+        let folders =
+            std::iter::once(program.parent().unwrap().to_owned()).chain(std::env::split_paths(&rest));
         let lab = Lab::new()
-            .map_err(|reason| skip(&format!("two machines: {reason}; both ends run on loopback instead")))
+            .map_err(|reason| {
+                skip(&format!(
+                    "two machines: {reason}; both ends run on loopback instead"
+                ))
+            })
             .ok();
         Stage {
             home: tempfile::tempdir().unwrap(),
@@ -122,7 +127,12 @@ impl Stage {
             (Some(side), Some(lab)) => lab.command(side, program),
             _ => Command::new(program),
         };
-        for name in ["WIRESPEED_IDENTITY", "WIRESPEED_KEY_FILE", "XDG_CONFIG_HOME", "COLUMNS"] {
+        for name in [
+            "WIRESPEED_IDENTITY",
+            "WIRESPEED_KEY_FILE",
+            "XDG_CONFIG_HOME",
+            "COLUMNS",
+        ] {
             command.env_remove(name);
         }
         command
@@ -142,7 +152,15 @@ impl Stage {
                 .replace(FAR, "127.0.0.1")
                 .replace("--listen all", "--listen loopback");
         }
-        let timed = ["--duration", "--iters", " -t ", " -n ", ".toml", "--dry-run", "--help"];
+        let timed = [
+            "--duration",
+            "--iters",
+            " -t ",
+            " -n ",
+            ".toml",
+            "--dry-run",
+            "--help",
+        ];
         if line.contains("wirespeed run ") && !timed.iter().any(|word| line.contains(word)) {
             line = line.replace("wirespeed run ", "wirespeed run --duration 20ms ");
         }

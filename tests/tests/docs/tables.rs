@@ -54,8 +54,15 @@ fn cell(text: &str) -> String {
 /// Layouts that a limit by layout has.
 fn layouts(limits: &Value) -> String {
     let names = ["short", "bcopy", "zcopy"];
-    let there: Vec<_> = names.into_iter().filter(|l| limits[*l].get("none").is_none()).collect();
-    if there.is_empty() { "-".to_owned() } else { there.join(", ") }
+    let there: Vec<_> = names
+        .into_iter()
+        .filter(|l| limits[*l].get("none").is_none())
+        .collect();
+    if there.is_empty() {
+        "-".to_owned()
+    } else {
+        there.join(", ")
+    }
 }
 
 #[test]
@@ -75,7 +82,10 @@ fn tables_transports() {
                 .map(|v| v.get(key).map_or(text(v), text).to_owned())
                 .collect::<Vec<_>>()
         };
-        let options: Vec<_> = listed(&one["options"], "name").iter().map(|o| format!("`{o}`")).collect();
+        let options: Vec<_> = listed(&one["options"], "name")
+            .iter()
+            .map(|o| format!("`{o}`"))
+            .collect();
         let limits = &one["limits"];
         let _ = writeln!(
             index,
@@ -87,7 +97,11 @@ fn tables_transports() {
             layouts(&limits["put"]),
             layouts(&limits["get"]),
             listed(&limits["groups"], "name").join(", "),
-            if options.is_empty() { "-".to_owned() } else { options.join(" ") },
+            if options.is_empty() {
+                "-".to_owned()
+            } else {
+                options.join(" ")
+            },
         );
         for capability in ["messages", "tagged", "one_sided"] {
             let facts = &one["capabilities"][capability];
@@ -97,7 +111,12 @@ fn tables_transports() {
             }
         }
         for kind in ["message", "put", "get"] {
-            if support(if kind == "message" { "messages" } else { "one_sided" }) == "none" {
+            if support(if kind == "message" {
+                "messages"
+            } else {
+                "one_sided"
+            }) == "none"
+            {
                 continue;
             }
             for layout in ["short", "bcopy", "zcopy"] {
@@ -114,7 +133,8 @@ fn tables_transports() {
 #[test]
 fn tables_transport_options() {
     let stage = Stage::new();
-    let mut rows = String::from("| transport | option | values | default | meaning |\n|---|---|---|---|---|\n");
+    let mut rows =
+        String::from("| transport | option | values | default | meaning |\n|---|---|---|---|---|\n");
     for one in transports(&stage) {
         for option in one["options"].as_array().unwrap() {
             let default = match text(&option["default"]) {
@@ -182,18 +202,26 @@ fn tables_options_of_verbs() {
 fn defaults_of_tests_are_as_stated() {
     let stage = Stage::new();
     let rows = table(&page("docs/options.md"), "Tests and their defaults");
-    let names: Vec<String> = rows.iter().map(|row| row[0].trim_matches('`').to_owned()).collect();
+    let names: Vec<String> = rows
+        .iter()
+        .map(|row| row[0].trim_matches('`').to_owned())
+        .collect();
     let listed = stage.output("wirespeed run --help").stdout;
     let listed = String::from_utf8(listed).unwrap();
     let listed = listed.split("Tests: ").nth(1).unwrap().split('.').next().unwrap();
     for test in listed.split_whitespace().chain(["latency", "rate", "bandwidth"]) {
-        assert!(names.iter().any(|n| n == test), "docs/options.md does not name {test}");
+        assert!(
+            names.iter().any(|n| n == test),
+            "docs/options.md does not name {test}"
+        );
     }
     for (name, row) in names.iter().zip(&rows) {
         let output = stage.output(&format!("wirespeed run {name} --via tcp --dry-run"));
         let said = String::from_utf8(output.stdout).unwrap();
         let value = |key: &str| {
-            let word = said.split_whitespace().find_map(|w| w.strip_prefix(&format!("{key}=")));
+            let word = said
+                .split_whitespace()
+                .find_map(|w| w.strip_prefix(&format!("{key}=")));
             word.unwrap_or("-").to_owned()
         };
         let bound = match (value("window").as_str(), value("outstanding").as_str()) {
@@ -210,10 +238,16 @@ fn defaults_of_tests_are_as_stated() {
 fn keys_of_plan_files_are_as_stated() {
     let stage = Stage::new();
     let rows = table(&page("docs/options.md"), "Keys of a plan file");
-    let names: Vec<String> = rows.iter().map(|row| row[0].trim_matches('`').to_owned()).collect();
+    let names: Vec<String> = rows
+        .iter()
+        .map(|row| row[0].trim_matches('`').to_owned())
+        .collect();
     for (heading, name, _) in options(&help_of(&stage, "run")) {
         let long = name.split("--").nth(1).unwrap_or_default();
-        let key: String = long.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+        let key: String = long
+            .chars()
+            .take_while(|c| c.is_ascii_alphanumeric() || *c == '-')
+            .collect();
         let stated = names.contains(&key.replace('-', "_"));
         let is_key = matches!(&heading[..], "Test" | "Ranks") && !NOT_KEYS.contains(&&key[..]);
         assert!(stated || !is_key, "docs/options.md does not name the key {key}");
