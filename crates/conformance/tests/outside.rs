@@ -41,8 +41,24 @@ struct Shelves;
 struct ShelvesPort {
     out: Vec<Arc<Queue>>,
     back: Vec<Arc<Queue>>,
-    depth: usize,
+    options: ShelvesOptions,
+    sent: u64,
     waiter: Waiter,
+}
+
+#[derive(Clone, Copy)]
+struct ShelvesOptions {
+    depth: usize,
+    fault: Fault,
+}
+
+/// What every hundredth message suffers: the suites must notice.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    None,
+    Overtakes,
+    Flips,
+    Doubles,
 }
 
 impl Drop for ShelvesPort {
@@ -59,10 +75,23 @@ impl ShelvesPort {
             return Err(LinkError::Closed);
         }
         let mut messages = self.out[peer].messages.lock().unwrap();
-        if messages.len() >= self.depth {
+        if messages.len() >= self.options.depth {
             return Ok(Post::Busy);
         }
-        messages.push_back((header, bytes()));
+        self.sent += 1;
+        let mut message = (header, bytes());
+        if self.sent.is_multiple_of(100) {
+            match (self.options.fault, message.1.first_mut()) {
+                (Fault::Flips, Some(byte)) => *byte ^= 1,
+                (Fault::Doubles, _) => messages.push_back(message.clone()),
+                (Fault::Overtakes, _) => {
+                    messages.push_front(message);
+                    return Ok(Post::Done);
+                }
+                _ => {}
+            }
+        }
+        messages.push_back(message);
         Ok(Post::Done)
     }
 }
@@ -122,27 +151,44 @@ impl MessagePort for ShelvesPort {
 impl Transport for Shelves {
     const NAME: &'static str = "shelves";
     const SUMMARY: &'static str = "mutexed queues between threads";
-    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
-        name: "depth",
-        values: "COUNT",
-        default: "100",
-        help: "messages a queue holds",
-    }];
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            name: "depth",
+            values: "COUNT",
+            default: "100",
+            help: "messages a queue holds",
+        },
+        OptionSpec {
+            name: "fault",
+            values: "none|overtakes|flips|doubles",
+            default: "none",
+            help: "what goes wrong",
+        },
+    ];
     const MESSAGES: Support = Support::Native(engine::messages::<Self>);
     const TAGGED: Support = Support::Emulated(engine::tagged::<Self>, adapt::tagged::MEANS);
     const ONE_SIDED: Support = Support::Emulated(engine::one_sided::<Self>, adapt::one_sided::MEANS);
-    type Options = usize;
+    type Options = ShelvesOptions;
 
-    fn parse(options: &TransportOptions) -> Result<usize, OptionError> {
+    fn parse(options: &TransportOptions) -> Result<ShelvesOptions, OptionError> {
         let reader = OptionReader::new(Self::NAME, Self::OPTIONS, options)?;
-        Ok(reader.count("depth")?.map_or(DEPTH, |depth| depth as usize))
+        let faults = [
+            ("none", Fault::None),
+            ("overtakes", Fault::Overtakes),
+            ("flips", Fault::Flips),
+            ("doubles", Fault::Doubles),
+        ];
+        Ok(ShelvesOptions {
+            depth: reader.count("depth")?.map_or(DEPTH, |depth| depth as usize),
+            fault: reader.choice("fault", &faults)?,
+        })
     }
 
     fn probe() -> Availability {
         Availability::Ready
     }
 
-    fn limits(_: &usize) -> Limits {
+    fn limits(_: &ShelvesOptions) -> Limits {
         let max = SizeLimit::UpTo(MESSAGE_BYTES_MAX);
         let messages = [max, max, NO_ZCOPY];
         let (put, get) = adapt::one_sided::limits(messages);
@@ -158,7 +204,11 @@ impl Transport for Shelves {
 }
 
 impl Messages for Shelves {
-    fn open<R: MessageRunner>(ctx: &Connect, depth: &usize, runner: R) -> Result<R::Output, ConnectError> {
+    fn open<R: MessageRunner>(
+        ctx: &Connect,
+        options: &ShelvesOptions,
+        runner: R,
+    ) -> Result<R::Output, ConnectError> {
         let (me, size) = (ctx.bootstrap.rank(), ctx.bootstrap.size());
         let mut meeting = 0;
         if me == 0 {
@@ -186,7 +236,8 @@ impl Messages for Shelves {
         let port = ShelvesPort {
             out: ctx.peers.iter().map(|&peer| shelf[&(me, peer)].clone()).collect(),
             back: ctx.peers.iter().map(|&peer| shelf[&(peer, me)].clone()).collect(),
-            depth: *depth,
+            options: *options,
+            sent: 0,
             waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
         };
         Ok(runner.run(port))
@@ -194,14 +245,22 @@ impl Messages for Shelves {
 }
 
 impl Tagged for Shelves {
-    fn open<R: TaggedRunner>(ctx: &Connect, depth: &usize, runner: R) -> Result<R::Output, ConnectError> {
-        adapt::tagged::open::<Self, R>(ctx, depth, runner)
+    fn open<R: TaggedRunner>(
+        ctx: &Connect,
+        options: &ShelvesOptions,
+        runner: R,
+    ) -> Result<R::Output, ConnectError> {
+        adapt::tagged::open::<Self, R>(ctx, options, runner)
     }
 }
 
 impl OneSided for Shelves {
-    fn open<R: OneSidedRunner>(ctx: &Connect, depth: &usize, runner: R) -> Result<R::Output, ConnectError> {
-        adapt::one_sided::open::<Self, R>(ctx, depth, runner)
+    fn open<R: OneSidedRunner>(
+        ctx: &Connect,
+        options: &ShelvesOptions,
+        runner: R,
+    ) -> Result<R::Output, ConnectError> {
+        adapt::one_sided::open::<Self, R>(ctx, options, runner)
     }
 }
 
@@ -222,5 +281,14 @@ fn a_transport_from_outside_conforms() {
         let passed = reports.iter().filter(|r| r.verdict == Verdict::Passed).count();
         assert!(passed > 60, "only {passed} checks ran");
         assert!(MEETINGS.lock().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn a_faulty_transport_is_found_out() {
+    for fault in ["overtakes", "flips", "doubles"] {
+        let options = TransportOptions::from([("fault".to_owned(), fault.to_owned())]);
+        let failed = failures(&messages::<Shelves>(&options));
+        assert!(failed.len() > 2, "{fault}: only {failed:?}");
     }
 }

@@ -36,8 +36,8 @@ fn case(transport: &str, group: GroupKind, test: serde_json::Value) -> Case {
     let mut case = serde_json::json!({
         "transport": transport, "group": group,
         "ranks": [{"role": "source", "peer": 1}, {"role": "sink", "peer": 0}],
-        "stop": {"by": "iterations", "count": 2000},
-        "warmup_iterations": 100, "warmup_ns_max": 100_000_000, "idle": "yield", "check": true,
+        "stop": {"by": "iterations", "count": 300},
+        "warmup_iterations": 20, "warmup_ns_max": 100_000_000, "idle": "yield", "check": true,
     });
     let (into, from) = (case.as_object_mut().unwrap(), test);
     into.extend(from.as_object().unwrap().clone());
@@ -63,7 +63,7 @@ fn assert_measured(result: &GroupResult, what: &str) {
         "{what}"
     );
     assert_eq!(source.sent.messages, sink.received.messages, "{what}");
-    assert!(source.sent.messages >= 2000, "{what}: {:?}", source.sent);
+    assert!(source.sent.messages >= 300, "{what}: {:?}", source.sent);
 }
 
 #[test]
@@ -171,7 +171,9 @@ fn a_killed_peer_ends_a_real_run_with_a_partial_result() {
             }
         };
         let result = group.run(&endless, &mut events, &stop);
-        let error = result.error.unwrap();
+        let Some(error) = &result.error else {
+            panic!("{transport}: killed {killed}, yet {:?}", result.outcomes);
+        };
         assert!(error.message.contains("signal 9"), "{transport}: {error:?}");
         let survivor = result.outcomes[0].as_ref().expect("the survivor delivers");
         assert_eq!(survivor.stop, StopReason::PeerLost, "{transport}");

@@ -71,15 +71,18 @@ fn run(
         )));
     }
     (entry.check)(case)?;
-    match entry.support(case.test.capability()) {
-        Support::Native(run) => run(case, bootstrap, report),
-        Support::Emulated(run, how) => run(case, bootstrap, report).map(|mut outcome| {
-            let capability = case.test.capability().name();
-            outcome
-                .transport_facts
-                .insert(capability.to_owned(), format!("emulated {how}"));
-            outcome
-        }),
-        Support::Lacks(why) => Err(MeasureError::Unsupported(why.to_owned())),
+    let capability = case.test.capability();
+    let (mut outcome, how) = match entry.support(capability) {
+        Support::Native(run) => (run(case, bootstrap, report)?, None),
+        Support::Emulated(run, how) => (run(case, bootstrap, report)?, Some(how)),
+        Support::Lacks(why) => return Err(MeasureError::Unsupported(why.to_owned())),
+    };
+    let mut fact = |name: &str, value: String| outcome.transport_facts.insert(name.to_owned(), value);
+    if let Some(how) = how {
+        fact(capability.name(), format!("emulated {how}"));
     }
+    if entry.lossy {
+        fact("delivery", "unreliable".to_owned());
+    }
+    Ok(outcome)
 }

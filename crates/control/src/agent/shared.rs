@@ -62,9 +62,7 @@ impl Shared {
     /// The run is over; whether the coordinator had cancelled it.
     pub(super) fn end_run(&self) -> bool {
         self.with_machine(|m, _| m.run_ended());
-        let state = self.state();
-        state.cancel.clear_hooks();
-        state.told_to_cancel
+        self.state().told_to_cancel
     }
 
     pub(super) fn deliver(&self, round: u64, blobs: Vec<Vec<u8>>) {

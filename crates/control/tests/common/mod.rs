@@ -43,6 +43,7 @@ pub fn registry() -> Registry {
         messages: Support::Native(run),
         tagged: refuse,
         one_sided: refuse,
+        lossy: false,
         probe: || Availability::Ready,
         check: |case| match case.options.get("check").map(String::as_str) {
             Some("usage") => Err(MeasureError::Usage("told to refuse".into())),

@@ -25,7 +25,7 @@ pub fn measure(case: &Case, timebase: &Timebase) -> Floor {
     let meter = super::meter::Meter::new(case, None, timebase, &cancel, &mut ignore);
     let mut series = meter.series(SampleKind::RoundTrip);
     let mut link = Wired::new(
-        NullPort::new(cancel.clone()),
+        NullPort::new(8, cancel.clone()),
         Waiter::new(IdlePolicy::Spin, cancel.clone()),
     );
     let mut sender = Short::<false>::new(8);

@@ -124,7 +124,6 @@ impl<'a> Rank<'a> {
 
     /// The rank's view of the run, after its port was closed.
     pub fn finish(mut self, finished: Finished, mut facts: Facts) -> Outcome {
-        self.cancel.clear_hooks();
         self.timebase.recalibrate();
         facts.extend(finished.facts);
         let (stop, error) = self.ending(&finished.end);

@@ -19,7 +19,7 @@ impl<P: MessagePort> Wired<P> {
     /// After a send found no room: let the port move, give way if nothing moved.
     #[inline(always)]
     pub fn make_room<H: OnMessage>(&mut self, on: &mut H) -> Result<(), LinkError> {
-        if self.port.poll(on)? == 0 {
+        if self.port.wait_for_room(on)? == 0 {
             self.waiter.idle()
         } else {
             Ok(())

@@ -87,7 +87,7 @@ impl Doorbell {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -6,7 +6,7 @@
 //! whole; a *cancel* makes every wait return at once.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Why a run is to end early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,13 +18,35 @@ pub enum CancelReason {
     PeerLost = 2,
 }
 
-type Hook = Box<dyn Fn() + Send>;
+/// Something that may sleep in the kernel while the flag is set.
+trait Sleeper: Send {
+    /// Wake it, if it is still there.
+    fn wake(&self);
+    fn is_gone(&self) -> bool;
+}
+
+struct Weakly<T> {
+    what: Weak<T>,
+    wake: fn(&T),
+}
+
+impl<T: Send + Sync> Sleeper for Weakly<T> {
+    fn wake(&self) {
+        if let Some(what) = self.what.upgrade() {
+            (self.wake)(&what);
+        }
+    }
+
+    fn is_gone(&self) -> bool {
+        self.what.strong_count() == 0
+    }
+}
 
 #[derive(Default)]
 struct Inner {
     reason: AtomicU8,
     stop_requested: AtomicBool,
-    hooks: Mutex<Vec<Hook>>,
+    sleepers: Mutex<Vec<Box<dyn Sleeper>>>,
 }
 
 /// A flag shared by a rank and its watcher. The first reason stays.
@@ -43,8 +65,8 @@ impl Cancel {
             .0
             .reason
             .compare_exchange(0, reason as u8, Ordering::AcqRel, Ordering::Acquire);
-        for hook in self.0.hooks.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            hook();
+        for sleeper in self.sleepers().iter() {
+            sleeper.wake();
         }
     }
 
@@ -69,23 +91,49 @@ impl Cancel {
         }
     }
 
-    /// Have `hook` called when the flag is set (at once if it is set already): ports whose wait sleeps in the kernel
-    /// use it to wake themselves, by shutting a socket down or waking a futex. It may be called more than once.
-    pub fn on_cancel(&self, hook: impl Fn() + Send + 'static) {
-        let mut hooks = self.0.hooks.lock().unwrap_or_else(PoisonError::into_inner);
-        // Under the lock, so that a `cancel` of this moment either sees the hook or is seen here.
+    /// Have `wake` called on `what` when the flag is set, at once if it is set already: ports whose wait sleeps in the
+    /// kernel use it to wake themselves, by shutting a socket down or waking a futex. It may be called more than once.
+    /// The flag does not keep `what` alive, and forgets it when it is gone.
+    pub fn wake_on_cancel<T: Send + Sync + 'static>(&self, what: &Arc<T>, wake: fn(&T)) {
+        let mut sleepers = self.sleepers();
+        // Under the lock, so that a `cancel` of this moment either sees the sleeper or is seen here.
         if self.reason().is_some() {
-            hook();
+            wake(what);
         }
-        hooks.push(Box::new(hook));
+        sleepers.retain(|s| !s.is_gone());
+        sleepers.push(Box::new(Weakly {
+            what: Arc::downgrade(what),
+            wake,
+        }));
     }
 
-    /// Forget all hooks: called when the ports of a run are closed.
-    pub fn clear_hooks(&self) {
-        self.0
-            .hooks
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+    fn sleepers(&self) -> MutexGuard<'_, Vec<Box<dyn Sleeper>>> {
+        self.0.sleepers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+
+    fn wake(count: &AtomicUsize) {
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[test]
+    fn sleepers_are_woken_and_the_dead_forgotten() {
+        let cancel = Cancel::new();
+        let (early, gone) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        cancel.wake_on_cancel(&gone, wake);
+        drop(gone);
+        cancel.wake_on_cancel(&early, wake);
+        assert_eq!(cancel.sleepers().len(), 1);
+        cancel.cancel(CancelReason::PeerLost);
+        cancel.cancel(CancelReason::Interrupted);
+        assert_eq!(cancel.reason(), Some(CancelReason::PeerLost));
+        let late = Arc::new(AtomicUsize::new(0));
+        cancel.wake_on_cancel(&late, wake);
+        assert!(early.load(Ordering::Relaxed) >= 1 && late.load(Ordering::Relaxed) == 1);
     }
 }

@@ -199,6 +199,8 @@ pub trait Transport: Sized + 'static {
     const ONE_SIDED: Support;
     /// Whether payload bytes reach the peer, so that they can be checked.
     const CARRIES_PAYLOAD: bool = true;
+    /// Whether messages may be lost, doubled or reordered.
+    const LOSSY: bool = false;
     /// Its options, parsed.
     type Options: 'static;
 
@@ -281,6 +283,9 @@ pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
             T::NAME,
             case.test.capability().name()
         ));
+    }
+    if T::LOSSY && matches!(case.test, Test::HubLat(_)) {
+        return refuse("a hub waits for every answer, and datagrams may be lost".to_owned());
     }
     let limits = T::limits(&options);
     if !limits.groups.contains(&case.group) {

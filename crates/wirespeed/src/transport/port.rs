@@ -137,6 +137,12 @@ pub trait MessagePort {
     /// May return 0 early. Looks at the cancel flag.
     fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError>;
 
+    /// After a send found no room: let the port move, as `poll` does. A port that can sleep until there is room does so.
+    #[inline(always)]
+    fn wait_for_room<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
+        self.poll(on)
+    }
+
     /// Whether every send so far has completed locally. Moves what is to be sent.
     fn flush(&mut self) -> Result<bool, LinkError>;
 

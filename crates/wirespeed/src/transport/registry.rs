@@ -29,6 +29,8 @@ pub struct Entry {
     pub tagged: Support,
     /// Put, get, atomics.
     pub one_sided: Support,
+    /// Whether messages may be lost, doubled or reordered.
+    pub lossy: bool,
     /// Whether this machine can use it.
     pub probe: fn() -> Availability,
     /// Whether it can run a case; everything is checked before anything is opened.
@@ -47,6 +49,7 @@ impl Entry {
             messages: T::MESSAGES,
             tagged: T::TAGGED,
             one_sided: T::ONE_SIDED,
+            lossy: T::LOSSY,
             probe: T::probe,
             check: super::check::<T>,
             limits: |options| {

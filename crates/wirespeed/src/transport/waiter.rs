@@ -4,7 +4,8 @@ use super::cancel::Cancel;
 use super::port::LinkError;
 use wirespeed_schema::case::IdlePolicy;
 
-/// Empty polls between two looks at the cancel flag (well below 100 ms even when each poll is a system call).
+/// Empty polls between two looks at the cancel flag while spinning (well below 100 ms even when each poll is a system
+/// call).
 const POLLS_PER_LOOK: u32 = 1024;
 
 /// Counts empty polls of one port.
@@ -31,9 +32,10 @@ impl Waiter {
         self.empty_polls = self.empty_polls.wrapping_add(1);
         if matches!(self.policy, IdlePolicy::Yield) {
             std::thread::yield_now();
-        } else {
-            core::hint::spin_loop();
+            // On a busy machine each yield may cost a time slice; beside it the look costs nothing.
+            return self.look();
         }
+        core::hint::spin_loop();
         if self.empty_polls.is_multiple_of(POLLS_PER_LOOK) {
             self.look()
         } else {

@@ -129,6 +129,28 @@ fn waits_for_room<T: Messages>(wait: &str) {
     });
 }
 
+/// An answer that arrives while its receiver only sends must not be slept over by the wait that follows.
+fn hears_what_came_while_sending<T: Messages>(wait: &str) {
+    mesh::<T>(2, &[("wait", wait)], 64, |rank, port| {
+        let mut received = Received::default();
+        if rank == 0 {
+            port.poll_into(&mut received).unwrap();
+            send(port, 0, 0, &[], &mut received);
+            flush(port, &mut received);
+            std::thread::sleep(Duration::from_millis(50));
+            for number in 1..4 {
+                assert_eq!(port.short(0, number, &[]), Ok(Post::Done));
+            }
+            receive(port, &mut received, 1);
+        } else {
+            receive(port, &mut received, 1);
+            send(port, 0, 0, &[], &mut received);
+            flush(port, &mut received);
+            receive(port, &mut received, 4);
+        }
+    });
+}
+
 /// Three ranks: each tells both others, peers keep their slots and each peer's messages their order.
 fn three_ranks<T: Messages>(wait: &str) {
     const ROUNDS: u64 = 300;
@@ -249,6 +271,12 @@ fn a_full_road_is_busy_and_loses_nothing() {
 fn a_sender_may_wait_for_room() {
     each_wait(waits_for_room::<Tcp>);
     each_wait(waits_for_room::<Unix>);
+}
+
+#[test]
+fn what_came_while_sending_is_heard() {
+    each_wait(hears_what_came_while_sending::<Tcp>);
+    each_wait(hears_what_came_while_sending::<Unix>);
 }
 
 #[test]

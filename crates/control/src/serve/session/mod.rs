@@ -2,6 +2,7 @@
 //! client leaves, dies or falls silent, or when the daemon stops; whatever it held is free soon after.
 
 mod ending;
+mod place;
 
 use super::door::{Known, stopping};
 use super::slots::{SessionId, Turn};
@@ -297,13 +298,20 @@ impl Session<'_> {
             return;
         };
         set.begin_run(self.shared.options.timing, now);
+        let alone = self.shared.options.limits.clients_max <= 1;
+        let case = if alone {
+            let cpus = wirespeed::host::default_cpus(request.case.ranks.len());
+            place::placed(&request.case, &request.ranks, cpus)
+        } else {
+            request.case.clone()
+        };
         for &rank in &request.ranks {
             set.send(
                 rank,
                 &RankMessage::Prepare {
                     run,
                     rank,
-                    case: request.case.clone(),
+                    case: case.clone(),
                     bind_address: self.local_address,
                 },
             );

@@ -109,36 +109,48 @@ impl Memory for RingMemory {
         self.capacity
     }
 
+    /// # Safety
+    /// As the trait says.
     #[inline(always)]
     unsafe fn commit(&self, offset: usize) -> u32 {
         // SAFETY: in bounds and aligned by the caller's promise.
         unsafe { (*self.data.add(offset).cast::<AtomicU32>()).load(Ordering::Acquire) }
     }
 
+    /// # Safety
+    /// As the trait says.
     #[inline(always)]
     unsafe fn publish(&self, offset: usize, word: u32) {
         // SAFETY: in bounds and aligned by the caller's promise.
         unsafe { (*self.data.add(offset).cast::<AtomicU32>()).store(word, Ordering::Release) }
     }
 
+    /// # Safety
+    /// As the trait says.
     #[inline(always)]
     unsafe fn clear(&self, offset: usize) {
         // SAFETY: in bounds and aligned by the caller's promise.
         unsafe { (*self.data.add(offset).cast::<AtomicU32>()).store(0, Ordering::Relaxed) }
     }
 
+    /// # Safety
+    /// As the trait says.
     #[inline(always)]
     unsafe fn write(&self, offset: usize, data: &[u8]) {
         // SAFETY: in bounds by the caller's promise; no Rust reference into the ring lives outside a callback.
         unsafe { core::ptr::copy_nonoverlapping(data.as_ptr(), self.data.add(offset), data.len()) }
     }
 
+    /// # Safety
+    /// As the trait says.
     #[inline(always)]
     unsafe fn pack(&self, offset: usize, len: usize, pack: impl FnOnce(&mut [u8])) {
         // SAFETY: in bounds and not yet published, so no honest peer touches it; see above for the others.
         pack(unsafe { core::slice::from_raw_parts_mut(self.data.add(offset), len) })
     }
 
+    /// # Safety
+    /// As the trait says.
     #[inline(always)]
     unsafe fn read<R>(&self, offset: usize, len: usize, read: impl FnOnce(&[u8]) -> R) -> R {
         // SAFETY: in bounds and published, so no honest peer touches it; see above for the others.

@@ -57,13 +57,7 @@ fn connect<M: Medium, const BLOCK: bool>(
     }
     let bell = Arc::new(met.own.bell(M::PRIVATE));
     if BLOCK {
-        // Weak: the memory must not outlive the port for the hook's sake.
-        let weak = Arc::downgrade(&bell);
-        ctx.cancel.on_cancel(move || {
-            if let Some(bell) = weak.upgrade() {
-                bell.wake();
-            }
-        });
+        ctx.cancel.wake_on_cancel(&bell, Doorbell::wake);
     }
     facts.insert("ring_bytes".into(), capacity.to_string());
     facts.insert("wait".into(), if BLOCK { "block" } else { "poll" }.into());

@@ -3,17 +3,19 @@
 use crate::transport::cancel::Cancel;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 
-/// Holds one message at most: its header, and where the sender's bytes are not needed, nothing else.
+/// Holds one message at most: its header and its length. What arrives has that length, but is all zeros.
 pub struct NullPort {
-    pending: Option<u64>,
+    pending: Option<(u64, usize)>,
+    zeros: Box<[u8]>,
     cancel: Cancel,
 }
 
 impl NullPort {
-    /// A port without a peer.
-    pub fn new(cancel: Cancel) -> Self {
+    /// A port without a peer, for messages of at most `message_bytes`.
+    pub fn new(message_bytes: usize, cancel: Cancel) -> Self {
         NullPort {
             pending: None,
+            zeros: vec![0; message_bytes].into_boxed_slice(),
             cancel,
         }
     }
@@ -21,11 +23,11 @@ impl NullPort {
 
 impl MessagePort for NullPort {
     #[inline(always)]
-    fn send_short(&mut self, _: usize, header: u64, _: &[u8]) -> Result<Post, LinkError> {
+    fn send_short(&mut self, _: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
         if self.pending.is_some() {
             return Ok(Post::Busy);
         }
-        self.pending = Some(header);
+        self.pending = Some((header, payload.len()));
         Ok(Post::Done)
     }
 
@@ -42,8 +44,8 @@ impl MessagePort for NullPort {
     #[inline(always)]
     fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         match self.pending.take() {
-            Some(header) => {
-                on.message(0, header, &[]);
+            Some((header, len)) => {
+                on.message(0, header, self.zeros.get(..len).unwrap_or_default());
                 Ok(1)
             }
             None => Ok(0),

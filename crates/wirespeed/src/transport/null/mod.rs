@@ -18,6 +18,7 @@ pub use link::NullPort;
 pub struct Null;
 
 const NO_MEMORY: &str = "it holds no memory";
+const MESSAGE_BYTES_MAX: u64 = 1 << 30;
 
 impl Transport for Null {
     const NAME: &'static str = "null";
@@ -40,7 +41,7 @@ impl Transport for Null {
     fn limits(_: &()) -> Limits {
         Limits {
             messages: [
-                SizeLimit::UpTo(u64::MAX),
+                SizeLimit::UpTo(MESSAGE_BYTES_MAX),
                 SizeLimit::Lacks(NO_MEMORY),
                 SizeLimit::Lacks(NO_MEMORY),
             ],
@@ -55,6 +56,6 @@ impl Transport for Null {
 
 impl Messages for Null {
     fn open<R: MessageRunner>(ctx: &Connect, _: &(), runner: R) -> Result<R::Output, ConnectError> {
-        Ok(runner.run(NullPort::new(ctx.cancel.clone())))
+        Ok(runner.run(NullPort::new(ctx.needs.message_bytes, ctx.cancel.clone())))
     }
 }

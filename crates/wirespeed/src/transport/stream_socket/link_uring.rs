@@ -241,10 +241,18 @@ impl UringPort {
     #[inline(always)]
     fn wait_ring<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         loop {
+            // A send may have found that something arrived; the next receive is queued only after that is handed out.
+            let handled = self.deliver(on)?;
             let was_unsent = self.is_unsent();
             self.queue_all()?;
+            if handled != 0 {
+                self.submit()?;
+                return Ok(handled);
+            }
             if self.ring.completion().is_empty() {
                 entered(self.ring.submit_and_wait(1))?;
+            } else {
+                self.submit()?;
             }
             self.reap()?;
             let handled = self.deliver(on)?;
@@ -345,6 +353,11 @@ impl MessagePort for UringPort {
         self.wait_ring(on).map_err(|e| self.explain(e))
     }
 
+    #[inline(always)]
+    fn wait_for_room<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
+        self.wait(on)
+    }
+
     fn flush(&mut self) -> Result<bool, LinkError> {
         for slot in 0..self.peers.len() {
             self.queue_send(slot)?;
@@ -378,7 +391,8 @@ impl Drop for UringPort {
             let _ = self.ring.submitter().submit_with_args(1, &args);
             let _ = self.reap();
         }
-        // The kernel still holds the buffers: better to lose them than to give them away.
+        // The kernel still writes to the buffers: to lose them, and the sockets, is the lesser evil.
+        #[allow(clippy::disallowed_methods)]
         std::mem::forget(std::mem::take(&mut self.peers));
     }
 }

@@ -5,6 +5,7 @@
 //! It must never know an address family, nor let a greeting be longer than it is.
 
 use super::Link;
+use super::guest::{self, GREETING_BYTES, Guest, TOKEN_BYTES, Verdict};
 use crate::transport::bootstrap::BootstrapError;
 use crate::transport::{Connect, ConnectError};
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -13,11 +14,7 @@ use socket2::{SockAddr, Socket};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// Bytes of a listener's secret.
-pub const TOKEN_BYTES: usize = 16;
-
-const MAGIC: [u8; 8] = *b"wirespd1";
-const GREETING_BYTES: usize = MAGIC.len() + TOKEN_BYTES + 4;
+/// What a peer that is let in is told.
 const WELCOME: [u8; 4] = *b"ok!\n";
 
 /// Strangers and peers whose greeting is not yet whole, at most; the oldest goes first.
@@ -66,21 +63,6 @@ pub trait Family {
 
     /// Whether an accepted socket may stay, before anything is read from it; set its options.
     fn admit(&self, socket: BorrowedFd<'_>) -> Result<bool, ConnectError>;
-}
-
-/// A connection whose greeting is not yet whole.
-struct Guest {
-    socket: Socket,
-    until: Instant,
-    greeting: [u8; GREETING_BYTES],
-    filled: usize,
-}
-
-/// What is known of one guest after looking at it.
-enum Verdict {
-    Unclear,
-    Rank(u32),
-    Stranger,
 }
 
 struct Meeting<'a> {
@@ -156,12 +138,6 @@ fn ready(socket: Socket) -> Result<OwnedFd, ConnectError> {
     Ok(socket.into())
 }
 
-/// Whether `a` and `b` are equal, in a time that does not depend on where they differ.
-fn equal_secrets(a: &[u8], b: &[u8]) -> bool {
-    let differing = a.iter().zip(b).fold(0, |all, (x, y)| all | (x ^ y));
-    a.len() == b.len() && std::hint::black_box(differing) == 0
-}
-
 impl Meeting<'_> {
     fn late(&self, rank: u32) -> ConnectError {
         ConnectError::Timeout {
@@ -218,8 +194,7 @@ impl Meeting<'_> {
             }
             self.look(rank)?;
         }
-        let own_rank = self.ctx.bootstrap.rank().to_le_bytes();
-        let greeting = [&MAGIC[..], token, &own_rank].concat();
+        let greeting = guest::greeting(token, self.ctx.bootstrap.rank());
         // The send buffer of a fresh connection holds it whole.
         match socket.send_with_flags(&greeting, libc::MSG_NOSIGNAL) {
             Ok(GREETING_BYTES) => Ok(socket),
@@ -232,7 +207,7 @@ impl Meeting<'_> {
     fn accept(
         &self,
         listener: &Socket,
-        token: &[u8],
+        token: &[u8; TOKEN_BYTES],
         places: &mut [Option<Socket>],
     ) -> Result<(), ConnectError> {
         let own_rank = self.ctx.bootstrap.rank();
@@ -248,7 +223,7 @@ impl Meeting<'_> {
         while let Some(rank) = missing(places) {
             self.look(rank)?;
             let mut sockets = vec![PollFd::new(listener, PollFlags::IN)];
-            sockets.extend(guests.iter().map(|g| PollFd::new(&g.socket, PollFlags::IN)));
+            sockets.extend(guests.iter().map(|g| PollFd::new(g.socket(), PollFlags::IN)));
             self.sleep(&mut sockets)?;
             drop(sockets);
             self.admit_guests(listener, &mut guests)?;
@@ -256,7 +231,7 @@ impl Meeting<'_> {
             for mut guest in guests {
                 match guest.look(token) {
                     Verdict::Unclear => waiting.push(guest),
-                    Verdict::Rank(rank) => self.seat(guest.socket, rank, places),
+                    Verdict::Rank(rank) => self.seat(guest.into_socket(), rank, places),
                     Verdict::Stranger => {}
                 }
             }
@@ -277,12 +252,7 @@ impl Meeting<'_> {
             if guests.len() == GUESTS_MAX {
                 guests.remove(0);
             }
-            guests.push(Guest {
-                socket,
-                until: Instant::now() + self.patience.greeting,
-                greeting: [0; GREETING_BYTES],
-                filled: 0,
-            });
+            guests.push(Guest::new(socket, self.patience.greeting));
         }
         Ok(())
     }
@@ -330,30 +300,96 @@ impl Meeting<'_> {
     }
 }
 
-impl Guest {
-    /// Read what is there and judge.
-    fn look(&mut self, token: &[u8]) -> Verdict {
-        let space = &mut self.greeting[self.filled..];
-        match rustix::net::recv(&self.socket, space, rustix::net::RecvFlags::DONTWAIT) {
-            Ok((0, _)) => return Verdict::Stranger,
-            Ok((count, _)) => self.filled += count,
-            Err(Errno::AGAIN | Errno::INTR) => {}
-            Err(_) => return Verdict::Stranger,
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::Needs;
+    use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
+    use crate::transport::cancel::{Cancel, CancelReason};
+    use socket2::{Domain, Type};
+    use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, Stop};
+    use wirespeed_schema::test::{Layout, PingPong, Test};
+
+    /// Listens at names that the kernel picks.
+    struct Names;
+
+    impl Family for Names {
+        fn listen(&self) -> Result<Listening, ConnectError> {
+            let socket = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
+            socket.bind(&SockAddr::unix("").unwrap()).unwrap();
+            socket.listen(8).unwrap();
+            Ok(Listening {
+                socket,
+                address: Vec::new(),
+            })
         }
-        if self.filled < GREETING_BYTES {
-            return if Instant::now() < self.until {
-                Verdict::Unclear
-            } else {
-                Verdict::Stranger
+
+        fn dial(&self, _: &[u8]) -> Result<Option<(Socket, SockAddr)>, ConnectError> {
+            Ok(None)
+        }
+
+        fn admit(&self, _: BorrowedFd<'_>) -> Result<bool, ConnectError> {
+            Ok(true)
+        }
+    }
+
+    fn wait_for_a_peer_that_never_comes(cancel: Option<CancelReason>) -> ConnectError {
+        let case = Case {
+            test: Test::AmLat(PingPong {
+                size_bytes: 8,
+                layout: Layout::Short,
+            }),
+            transport: "none".into(),
+            options: Default::default(),
+            group: GroupKind::Threads,
+            ranks: Vec::new(),
+            stop: Stop::Iterations { count: 1 },
+            warmup_iterations: 0,
+            warmup_ns_max: 0,
+            check: false,
+            report_interval_ns: 0,
+            raw_samples_max: 0,
+            idle: IdlePolicy::Spin,
+        };
+        let ranks = ThreadBootstrap::group(2);
+        std::thread::scope(|scope| {
+            scope.spawn(|| ranks[0].exchange(&[]).unwrap());
+            let ctx = Connect {
+                bootstrap: &ranks[1],
+                case: &case,
+                peers: &[0],
+                needs: Needs::default(),
+                cancel: Cancel::new(),
             };
-        }
-        let (magic, rest) = self.greeting.split_at(MAGIC.len());
-        let (presented, rank) = rest.split_at(TOKEN_BYTES);
-        let rank = rank.iter().rev().fold(0, |all, &byte| all << 8 | u32::from(byte));
-        if magic == MAGIC && equal_secrets(presented, token) {
-            Verdict::Rank(rank)
-        } else {
-            Verdict::Stranger
-        }
+            if let Some(reason) = cancel {
+                ctx.cancel.cancel(reason);
+            }
+            let short = Duration::from_millis(30);
+            meet_within(
+                &ctx,
+                &Names,
+                Patience {
+                    connect: short,
+                    greeting: short,
+                },
+            )
+            .err()
+            .unwrap()
+        })
+    }
+
+    #[test]
+    fn a_peer_that_never_comes_is_named() {
+        let error = wait_for_a_peer_that_never_comes(None);
+        assert!(matches!(error, ConnectError::Timeout { rank: 0, .. }), "{error}");
+    }
+
+    #[test]
+    fn a_cancel_ends_the_wait_for_peers() {
+        let error = wait_for_a_peer_that_never_comes(Some(CancelReason::Interrupted));
+        assert!(
+            matches!(error, ConnectError::Bootstrap(BootstrapError::Cancelled)),
+            "{error}"
+        );
     }
 }

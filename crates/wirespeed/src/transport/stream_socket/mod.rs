@@ -4,6 +4,7 @@
 //! It must never know which kind of socket it has, nor be a transport itself.
 
 mod frame;
+mod guest;
 mod inbox;
 mod link;
 mod link_uring;
@@ -23,7 +24,7 @@ use super::{Connect, ConnectError, MessageRunner, SizeLimit};
 use port::{Sleep, Spin, StreamPort};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use wirespeed_schema::test::Layout;
 
 /// Largest message of a stream socket transport.
@@ -73,13 +74,12 @@ impl Link {
     /// Have the sockets shut down when the run is cancelled, which wakes whoever sleeps on them. The hooks do not keep
     /// the sockets open.
     fn wake_on(&self, cancel: &Cancel) {
-        let sockets: [Weak<OwnedFd>; 2] = [Arc::downgrade(&self.tx), Arc::downgrade(&self.rx)];
-        cancel.on_cancel(move || {
-            for socket in sockets.iter().filter_map(Weak::upgrade) {
+        for socket in [&self.tx, &self.rx] {
+            cancel.wake_on_cancel(socket, |socket| {
                 // A socket that is down already needs no waking.
-                let _ = socket2::SockRef::from(&*socket).shutdown(Shutdown::Both);
-            }
-        });
+                let _ = socket2::SockRef::from(socket).shutdown(Shutdown::Both);
+            });
+        }
     }
 }
 

@@ -355,6 +355,11 @@ impl<W: WaitMode> MessagePort for StreamPort<W> {
         W::wait(self, on)
     }
 
+    #[inline(always)]
+    fn wait_for_room<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
+        self.wait(on)
+    }
+
     fn flush(&mut self) -> Result<bool, LinkError> {
         for peer in &mut self.peers {
             if peer.is_moving() {

@@ -42,6 +42,7 @@ impl Transport for Udp {
     const MESSAGES: Support = Support::Native(engine::messages::<Self>);
     const TAGGED: Support = Support::Lacks(MAY_LOSE);
     const ONE_SIDED: Support = Support::Lacks(MAY_LOSE);
+    const LOSSY: bool = true;
     type Options = UdpOptions;
 
     fn parse(options: &TransportOptions) -> Result<UdpOptions, OptionError> {
