@@ -12,6 +12,9 @@ wanted=(
   setpriv:util-linux
   objdump:binutils
   cc:gcc
+  groff:groff-base
+  zsh:zsh
+  fish:fish
 )
 
 PATH=$PATH:/usr/sbin:/sbin

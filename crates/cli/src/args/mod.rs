@@ -37,7 +37,7 @@ pub struct Cli {
 /// One verb a variant; each has a file in `crate::cmd`.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Every road on this machine, side by side, in under 30 seconds
+    /// Every transport of this machine, side by side, in under 30 seconds
     Quick(QuickArgs),
     /// Measure one test, a sweep, or a plan file
     Run(Box<RunArgs>),
@@ -65,7 +65,7 @@ and what limits it. Results go to stdout, progress and warnings to stderr.";
 
 const AFTER_HELP: &str = "\
 Examples:
-  wirespeed quick                               how fast is this machine? every road side by side
+  wirespeed quick                               how fast is this machine? every transport side by side
   wirespeed list                                which transports are there, and what each can do
   wirespeed run latency --via shm               one number, well measured
   wirespeed run bandwidth --via tcp --json      the same as one JSON document
@@ -76,5 +76,5 @@ Two machines:
   here:   wirespeed run latency --via tcp --to THERE
 
 Exit codes:
-  0 ok   1 a run failed   2 usage   3 a gate failed   4 inconclusive (--strict)   5 refused
+  0 ok   1 a run failed   2 usage   4 inconclusive (--strict)   5 refused
   6 wrong data   130 interrupted (partial result written)";

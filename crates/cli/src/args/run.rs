@@ -264,16 +264,16 @@ Examples:
   wirespeed run bandwidth --via tcp,unix --size 4K..1M:x4      a sweep: every size on both
   wirespeed run am_bw --via tcp --window 1..256:x2 --dry-run   what would be measured
   wirespeed run latency --via tcp --repeats 10 -o result.json  fresh connections, ten times
-  wirespeed run latency --via tcp --to node7 -C cubic,bbr      to another machine, two congestion controls
+  wirespeed run latency --via tcp --to node7 -C cubic,reno     to another machine, two congestion controls
   wirespeed run hub_lat --via shm --procs 3 --fan-out          a hub and two workers
-  wirespeed run latency --via shm --procs 3 --roles source,sink,idle --load 2:cpu=1,memory=1G,touch=1G
-  wirespeed run plan.toml --json
+  wirespeed run latency --via shm --procs 3 --roles source,sink,idle --load 2:cpu=1,memory=64M,touch=64M
+  wirespeed run plan.toml --json                               many cases from a file, one document
 
 A plan file has the same keys; defaults hold for the cases that take them:
   repeats = 3
 
   [defaults]
-  duration = \"500ms\"
+  duration = \"200ms\"
 
   [[case]]
   test = [\"latency\", \"bandwidth\"]
@@ -282,8 +282,8 @@ A plan file has the same keys; defaults hold for the cases that take them:
   [[case]]
   test = \"am_bw\"
   via = \"tcp\"
-  size = \"8..1M:x2\"
-  window = [16, 128]
+  size = \"8..8K:x32\"
+  window = 64
   option.congestion = [\"cubic\", \"reno\"]
 
 Lists and ranges make a Cartesian product. A case that a transport cannot do is recorded as skipped, a case that fails \

@@ -15,7 +15,7 @@ Examples:
 The first answer, not the last word: each case runs for a fraction of a second. `wirespeed run` measures longer, \
 repeats, and says how sure it is.")]
 pub struct QuickArgs {
-    /// Only these roads
+    /// Only these transports
     #[arg(long, value_name = "T[,T..]", value_delimiter = ',')]
     pub via: Vec<String>,
 
@@ -50,6 +50,11 @@ pub struct ListArgs {
 
 /// `wirespeed calibrate`.
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  wirespeed calibrate               what the instrument itself costs
+  wirespeed calibrate --cpus 0,1    the same, with the cache line bouncing between these two
+  wirespeed calibrate --json        the same for programs")]
 pub struct CalibrateArgs {
     /// CPUs to measure on: the first for everything, both for the bounce of a cache line
     #[arg(long, value_name = "A,B")]
@@ -121,7 +126,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SIZE", help_heading = "Limits")]
     pub memory_max: Option<String>,
 
-    /// Threads of background load of one rank
+    /// Threads of background load of one rank [default: 256]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub load_threads_max: Option<u32>,
 

@@ -183,9 +183,9 @@ fn in_full(entry: &Entry) -> String {
         let groups: Vec<_> = limits.groups.iter().map(|g| group_word(*g)).collect();
         let _ = writeln!(
             text,
-            "  between    {}, at most {} ranks",
+            "  between    {}, {}",
             groups.join(", "),
-            limits.ranks_max
+            ranks(limits.ranks_max)
         );
         for (what, by_layout) in [
             ("message", limits.messages),
@@ -220,6 +220,14 @@ fn in_full(entry: &Entry) -> String {
         );
     }
     text
+}
+
+fn ranks(max: u32) -> String {
+    match max {
+        u32::MAX => "any number of ranks".to_owned(),
+        1 => "one rank".to_owned(),
+        max => format!("at most {max} ranks"),
+    }
 }
 
 fn size(limit: SizeLimit) -> String {

@@ -147,6 +147,7 @@ impl Run<'_, '_> {
             arrival,
             next: 0,
             wrong: 0,
+            scratch: vec![0; layout.size],
         };
         match rank.spec.role {
             Role::Source => volley_source::<P, O, A, CHECK>(rank, link, meter, layout, volley),

@@ -25,11 +25,15 @@ pub fn fill(number: u64, payload: &mut [u8]) {
 
 /// Whether `payload` is that of message `number` and `size` bytes long.
 pub fn matches(number: u64, size: usize, payload: &[u8]) -> bool {
-    payload.len() == size
-        && payload.chunks(8).enumerate().all(|(index, chunk)| {
-            let bytes = word(number, index as u64).to_le_bytes();
-            chunk == &bytes[..chunk.len()]
-        })
+    payload.len() == size && begins(number, payload)
+}
+
+/// Whether the payload of message `number` begins with `bytes`.
+pub fn begins(number: u64, bytes: &[u8]) -> bool {
+    bytes.chunks(8).enumerate().all(|(index, chunk)| {
+        let expected = word(number, index as u64).to_le_bytes();
+        chunk == &expected[..chunk.len()]
+    })
 }
 
 /// Slots that zero-copy sends rotate through, so that bytes in flight never change under a check.

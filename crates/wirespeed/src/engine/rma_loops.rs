@@ -13,8 +13,8 @@ use core::sync::atomic::Ordering;
 pub trait Arrival: Copy {
     /// Whether it has.
     fn arrived(self, region: &SharedBytes, number: u64) -> bool;
-    /// Whether what arrived is right, in full.
-    fn is_right(self, region: &SharedBytes, number: u64) -> bool;
+    /// Whether what arrived is right, in full; `scratch` has room for one operation's data.
+    fn is_right(self, region: &SharedBytes, number: u64, scratch: &mut [u8]) -> bool;
 }
 
 /// A put: its last byte carries the mark.
@@ -27,10 +27,9 @@ impl Arrival for PutArrival {
         region.load_u8(self.0.slot(number) + self.0.size - 1) == mark(number)
     }
 
-    fn is_right(self, region: &SharedBytes, number: u64) -> bool {
-        let mut data = vec![0; self.0.size];
-        region.read(self.0.slot(number), &mut data);
-        is_marked(number, &data)
+    fn is_right(self, region: &SharedBytes, number: u64, scratch: &mut [u8]) -> bool {
+        region.read(self.0.slot(number), scratch);
+        is_marked(number, scratch)
     }
 }
 
@@ -47,7 +46,7 @@ impl Arrival for AddArrival {
         }
     }
 
-    fn is_right(self, region: &SharedBytes, number: u64) -> bool {
+    fn is_right(self, region: &SharedBytes, number: u64, _: &mut [u8]) -> bool {
         self.arrived(region, number)
     }
 }
@@ -62,6 +61,8 @@ pub struct Volley<O, A, const CHECK: bool> {
     pub next: u64,
     /// Arrivals that were wrong.
     pub wrong: u64,
+    /// Room for one operation's data, to check it.
+    pub scratch: Vec<u8>,
 }
 
 impl<O: Operation, A: Arrival, const CHECK: bool> Volley<O, A, CHECK> {
@@ -81,7 +82,11 @@ impl<O: Operation, A: Arrival, const CHECK: bool> Volley<O, A, CHECK> {
         while !self.arrival.arrived(link.port.region(), self.next) {
             link.port.wait()?;
         }
-        if CHECK && !self.arrival.is_right(link.port.region(), self.next) {
+        if CHECK
+            && !self
+                .arrival
+                .is_right(link.port.region(), self.next, &mut self.scratch)
+        {
             self.wrong += 1;
         }
         Ok(())

@@ -1,0 +1,182 @@
+//! Every command and plan file that a page or a help text shows is run; nothing is left out in silence.
+
+use crate::pages::{self, Block, Prompt, Shown};
+use crate::stage::Stage;
+
+const VERBS: [&str; 7] = ["quick", "run", "list", "serve", "calibrate", "completions", "man"];
+/// What `cargo` can do without more programs, as far as the pages use it.
+const CARGO: [&str; 6] = ["build", "test", "clippy", "doc", "run", "check"];
+
+/// Languages of blocks that hold no command.
+const QUIET: [&str; 4] = ["text", "rust", "json", "csv"];
+
+/// Whether the line is run: the program itself, and `echo`, which makes a file for it.
+fn is_run(line: &str) -> bool {
+    line.starts_with("wirespeed ") || line.contains(" wirespeed ") || line.starts_with("echo ")
+}
+
+/// Why a command that is not of this program would not work.
+fn wrong_with(line: &str) -> Option<String> {
+    let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
+    let rest: Vec<&str> = words.by_ref().collect();
+    match rest[..] {
+        ["make", target, ..] => {
+            let makefile = std::fs::read_to_string(pages::root().join("Makefile")).unwrap();
+            let there = makefile.lines().any(|l| l.starts_with(&format!("{target}:")));
+            (!there).then(|| format!("no target {target} in the Makefile"))
+        }
+        ["cargo", "xtask", task, ..] => {
+            let source = std::fs::read_to_string(pages::root().join("xtask/src/main.rs")).unwrap();
+            (!source.contains(&format!("\"{task}\""))).then(|| format!("no task {task} in xtask"))
+        }
+        ["cargo", verb, ..] => (!CARGO.contains(&verb)).then(|| format!("cargo {verb} is not known here")),
+        ["git", "clone", ..] | ["export", ..] => None,
+        _ => Some("neither run nor checked by any rule of this test".to_owned()),
+    }
+}
+
+/// Write the plan files of all pages where their commands find them.
+fn plan_files(stage: &Stage, blocks: &[Block]) -> Vec<Shown> {
+    let mut shown = Vec::new();
+    for block in blocks.iter().filter(|b| b.language() == "toml") {
+        let file = block
+            .title()
+            .unwrap_or_else(|| panic!("{}: a plan without title=FILE", block.place));
+        std::fs::write(stage.home().join(file), block.lines.join("\n")).unwrap();
+        for line in [
+            format!("wirespeed run {file} --dry-run"),
+            format!("wirespeed run {file} -q"),
+        ] {
+            shown.push(Shown {
+                place: block.place.clone(),
+                prompt: Prompt::Here,
+                line,
+                exits: 0,
+            });
+        }
+    }
+    shown
+}
+
+#[test]
+fn every_documented_command_works() {
+    let stage = Stage::new();
+    let blocks: Vec<Block> = pages::all().iter().flat_map(pages::blocks).collect();
+    let mut problems = stage.play(&plan_files(&stage, &blocks));
+    let mut ran = 0;
+    for block in &blocks {
+        match block.language() {
+            "console" => {
+                let (ours, others): (Vec<Shown>, Vec<Shown>) = pages::commands(block)
+                    .into_iter()
+                    .partition(|shown| is_run(&shown.line));
+                ran += ours.len();
+                problems.extend(stage.play(&ours));
+                let wrong = others.iter().filter_map(|s| Some((s, wrong_with(&s.line)?)));
+                problems.extend(wrong.map(|(s, why)| format!("{}: {}: {why}", s.place, s.line)));
+            }
+            "toml" => {}
+            quiet if QUIET.contains(&quiet) => {
+                let command = |l: &&String| l.trim().starts_with("$ ") || l.trim().starts_with("wirespeed ");
+                let hidden = block.lines.iter().filter(command);
+                problems
+                    .extend(hidden.map(|l| format!("{}: {l}: belongs into a console block", block.place)));
+            }
+            other => problems.push(format!("{}: a block in {other:?} is not known here", block.place)),
+        }
+    }
+    assert_eq!(problems, Vec::<String>::new());
+    assert!(ran >= 10, "only {ran} commands ran");
+}
+
+#[test]
+fn commands_in_running_text_exist() {
+    let mut problems = Vec::new();
+    for page in pages::all() {
+        for code in pages::inline_code(&page) {
+            let verb = code
+                .strip_prefix("wirespeed ")
+                .and_then(|rest| rest.split(' ').next());
+            if verb.is_some_and(|v| !VERBS.contains(&v) && !v.starts_with("--")) {
+                problems.push(format!("{}: {code}: no such verb", page.name));
+            }
+            if code.starts_with("make ") || code.starts_with("cargo xtask ") {
+                problems.extend(wrong_with(&code).map(|why| format!("{}: {code}: {why}", page.name)));
+            }
+        }
+    }
+    assert_eq!(problems, Vec::<String>::new());
+}
+
+/// An example of a help text: two blanks, the command, and two blanks or more before its explanation.
+fn examples(help: &str) -> Vec<(Prompt, String)> {
+    let mut found = Vec::new();
+    for line in help.lines() {
+        let typed = [
+            ("  there:  ", Prompt::Server),
+            ("  here:   ", Prompt::Client),
+            ("  ", Prompt::Here),
+        ]
+        .into_iter()
+        .find_map(|(prefix, prompt)| Some((prompt, line.strip_prefix(prefix)?)));
+        if let Some((prompt, line)) = typed.filter(|(_, line)| line.starts_with("wirespeed ")) {
+            // Redirections are aligned with more than one blank; a lone description never begins with `>`.
+            let line = line.replace("  >", " >");
+            found.push((prompt, line.split("  ").next().unwrap_or_default().to_owned()));
+        }
+    }
+    found
+}
+
+/// The plan in `run --help`, between its heading and the next text at the margin.
+fn plan_in(help: &str) -> String {
+    let after = help.split("A plan file has the same keys").nth(1).unwrap();
+    let lines = after.lines().skip(1);
+    lines
+        .take_while(|l| l.is_empty() || l.starts_with("  "))
+        .map(str::trim)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+fn every_example_of_the_help_texts_works() {
+    let stage = Stage::new();
+    for folder in [
+        ".local/share/bash-completion/completions",
+        ".zfunc",
+        ".config/fish/completions",
+    ] {
+        std::fs::create_dir_all(stage.home().join(folder)).unwrap();
+    }
+    let help = |verb: &str| {
+        let output = stage.output(&format!("COLUMNS=200 wirespeed {verb} --help"));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let mut shown = Vec::new();
+    std::fs::write(stage.home().join("plan.toml"), plan_in(&help("run"))).unwrap();
+    for verb in std::iter::once("").chain(VERBS) {
+        for (prompt, line) in examples(&help(verb)) {
+            let far = |prompt| Shown {
+                place: format!("wirespeed {verb} --help"),
+                prompt,
+                line: line.replace("THERE", "192.0.2.2").replace("node7", "192.0.2.2"),
+                exits: 0,
+            };
+            if line.starts_with("wirespeed serve") {
+                shown.push(far(Prompt::Server));
+            } else if line.contains(" --to ") {
+                if prompt == Prompt::Here {
+                    let mut server = far(Prompt::Server);
+                    server.line = "wirespeed serve --listen all".to_owned();
+                    shown.push(server);
+                }
+                shown.push(far(Prompt::Client));
+            } else {
+                shown.push(far(Prompt::Here));
+            }
+        }
+    }
+    assert!(shown.len() > 25, "only {} examples found", shown.len());
+    assert_eq!(stage.play(&shown), Vec::<String>::new());
+}

@@ -1,0 +1,8 @@
+//! The written pages are true: what they show is run, what they name exists, their tables are the program's own words.
+
+mod commands;
+mod manual;
+mod names;
+mod pages;
+mod stage;
+mod tables;

@@ -1,0 +1,269 @@
+//! Tables of the pages that repeat what the program says of itself. `WIRESPEED_DOCS=write cargo test -p wirespeed-tests
+//! --test docs tables` writes the generated ones anew; by default a stale one fails.
+
+use crate::pages::{page, root, table};
+use crate::stage::Stage;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
+
+/// Options of `run` that say how to run, and are no key of a case.
+const NOT_KEYS: [&str; 6] = ["port", "identity", "reverse", "silence", "ipv4", "ipv6"];
+
+/// Held while a page is written anew: tests run at the same time.
+static PEN: Mutex<()> = Mutex::new(());
+
+/// Compare what stands between the markers `name` of a page with `expected`, or write it there.
+fn check_generated(page_name: &str, name: &str, expected: &str) {
+    let _pen = PEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let page = page(page_name);
+    let (begin, end) = (format!("<!-- {name}:begin -->\n"), format!("<!-- {name}:end -->"));
+    let parts = page
+        .text
+        .split_once(&begin)
+        .and_then(|(head, rest)| Some((head, rest.split_once(&end)?)));
+    let Some((head, (found, tail))) = parts else {
+        panic!("{page_name} has no markers {name}");
+    };
+    if std::env::var("WIRESPEED_DOCS").is_ok_and(|v| v == "write") {
+        let text = format!("{head}{begin}{expected}{end}{tail}");
+        std::fs::write(root().join(page_name), text).unwrap();
+        return;
+    }
+    assert!(
+        found == expected,
+        "{page_name}: the table {name} is stale; WIRESPEED_DOCS=write writes it anew. It should be:\n{expected}"
+    );
+}
+
+fn transports(stage: &Stage) -> Vec<Value> {
+    let output = stage.output("wirespeed list --json");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    document["transports"].as_array().unwrap().clone()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// A cell of a Markdown table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+/// Layouts that a limit by layout has.
+fn layouts(limits: &Value) -> String {
+    let names = ["short", "bcopy", "zcopy"];
+    let there: Vec<_> = names
+        .into_iter()
+        .filter(|l| limits[*l].get("none").is_none())
+        .collect();
+    if there.is_empty() {
+        "-".to_owned()
+    } else {
+        there.join(", ")
+    }
+}
+
+#[test]
+fn tables_transports() {
+    let stage = Stage::new();
+    let mut index = String::from(
+        "| transport | messages | tagged | one-sided | layouts: message | put | get | between | options (`-O`) |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
+    );
+    let mut gaps = String::from("| transport | capability | how or why |\n|---|---|---|\n");
+    for one in transports(&stage) {
+        let name = text(&one["name"]);
+        let support = |capability: &str| text(&one["capabilities"][capability]["support"]).to_owned();
+        let listed = |values: &Value, key: &str| {
+            let values = values.as_array().unwrap().iter();
+            values
+                .map(|v| v.get(key).map_or(text(v), text).to_owned())
+                .collect::<Vec<_>>()
+        };
+        let options: Vec<_> = listed(&one["options"], "name")
+            .iter()
+            .map(|o| format!("`{o}`"))
+            .collect();
+        let limits = &one["limits"];
+        let _ = writeln!(
+            index,
+            "| `{name}` | {} | {} | {} | {} | {} | {} | {} | {} |",
+            support("messages"),
+            support("tagged"),
+            support("one_sided"),
+            layouts(&limits["message"]),
+            layouts(&limits["put"]),
+            layouts(&limits["get"]),
+            listed(&limits["groups"], "name").join(", "),
+            if options.is_empty() {
+                "-".to_owned()
+            } else {
+                options.join(" ")
+            },
+        );
+        for capability in ["messages", "tagged", "one_sided"] {
+            let facts = &one["capabilities"][capability];
+            if let Some(why) = facts["explanation"].as_str() {
+                let word = text(&facts["support"]);
+                let _ = writeln!(gaps, "| `{name}` | {capability} | {word}: {} |", cell(why));
+            }
+        }
+        for kind in ["message", "put", "get"] {
+            if support(if kind == "message" {
+                "messages"
+            } else {
+                "one_sided"
+            }) == "none"
+            {
+                continue;
+            }
+            for layout in ["short", "bcopy", "zcopy"] {
+                if let Some(why) = limits[kind][layout]["none"].as_str() {
+                    let _ = writeln!(gaps, "| `{name}` | {kind} {layout} | none: {} |", cell(why));
+                }
+            }
+        }
+    }
+    check_generated("docs/transports.md", "transports", &index);
+    check_generated("docs/transports.md", "gaps", &gaps);
+}
+
+#[test]
+fn tables_transport_options() {
+    let stage = Stage::new();
+    let mut rows =
+        String::from("| transport | option | values | default | meaning |\n|---|---|---|---|---|\n");
+    for one in transports(&stage) {
+        for option in one["options"].as_array().unwrap() {
+            let default = match text(&option["default"]) {
+                "" => "-".to_owned(),
+                default => format!("`{default}`"),
+            };
+            let _ = writeln!(
+                rows,
+                "| `{}` | `{}` | `{}` | {default} | {} |",
+                text(&one["name"]),
+                text(&option["name"]),
+                cell(text(&option["values"])),
+                cell(text(&option["help"])),
+            );
+        }
+    }
+    check_generated("docs/options.md", "transport-options", &rows);
+}
+
+/// Options of a help text with their headings, their spelling and their first paragraph with its default.
+fn options(help: &str) -> Vec<(String, String, String)> {
+    let mut found: Vec<(String, String, String)> = Vec::new();
+    let mut heading = String::new();
+    let mut paragraph = 0;
+    for line in help.lines() {
+        let trimmed = line.trim();
+        if !line.starts_with(' ') && line.ends_with(':') {
+            heading = trimmed.trim_end_matches(':').to_owned();
+        } else if !line.starts_with(' ') && !line.is_empty() {
+            heading.clear();
+        } else if line.starts_with("  ") && !line.starts_with("        ") && trimmed.starts_with('-') {
+            found.push((heading.clone(), trimmed.to_owned(), String::new()));
+            paragraph = 0;
+        } else if let Some((_, _, meaning)) = found.last_mut().filter(|_| !heading.is_empty()) {
+            paragraph += usize::from(trimmed.is_empty());
+            if paragraph == 0 || trimmed.starts_with("[default") {
+                let gap = if meaning.is_empty() { "" } else { " " };
+                let _ = write!(meaning, "{gap}{trimmed}");
+            }
+        }
+    }
+    found.retain(|(heading, name, _)| heading != "Screen" && !heading.is_empty() && !name.contains("--help"));
+    found
+}
+
+fn help_of(stage: &Stage, verb: &str) -> String {
+    String::from_utf8(stage.output(&format!("wirespeed {verb} --help")).stdout).unwrap()
+}
+
+#[test]
+fn tables_options_of_verbs() {
+    let stage = Stage::new();
+    for verb in ["run", "serve", "quick", "list", "calibrate"] {
+        let found = options(&help_of(&stage, verb));
+        assert!(!found.is_empty(), "{verb} has no options");
+        let mut rows = String::from("| option | meaning |\n|---|---|\n");
+        for (_, name, meaning) in &found {
+            let _ = writeln!(rows, "| `{}` | {} |", cell(name), cell(meaning));
+        }
+        check_generated("docs/options.md", &format!("options-{verb}"), &rows);
+    }
+}
+
+#[test]
+fn defaults_of_tests_are_as_stated() {
+    let stage = Stage::new();
+    let rows = table(&page("docs/options.md"), "Tests and their defaults");
+    let names: Vec<String> = rows
+        .iter()
+        .map(|row| row[0].trim_matches('`').to_owned())
+        .collect();
+    let listed = stage.output("wirespeed run --help").stdout;
+    let listed = String::from_utf8(listed).unwrap();
+    let listed = listed.split("Tests: ").nth(1).unwrap().split('.').next().unwrap();
+    for test in listed.split_whitespace().chain(["latency", "rate", "bandwidth"]) {
+        assert!(
+            names.iter().any(|n| n == test),
+            "docs/options.md does not name {test}"
+        );
+    }
+    for (name, row) in names.iter().zip(&rows) {
+        let output = stage.output(&format!("wirespeed run {name} --via tcp --dry-run"));
+        let said = String::from_utf8(output.stdout).unwrap();
+        let value = |key: &str| {
+            let word = said
+                .split_whitespace()
+                .find_map(|w| w.strip_prefix(&format!("{key}=")));
+            word.unwrap_or("-").to_owned()
+        };
+        let bound = match (value("window").as_str(), value("outstanding").as_str()) {
+            ("-", "-") => "-".to_owned(),
+            ("-", outstanding) => format!("outstanding {outstanding}"),
+            (window, _) => format!("window {window}"),
+        };
+        let expected = [value("size"), value("layout"), bound];
+        assert_eq!(row[2..5], expected, "{name}: {said}");
+    }
+}
+
+#[test]
+fn keys_of_plan_files_are_as_stated() {
+    let stage = Stage::new();
+    let rows = table(&page("docs/options.md"), "Keys of a plan file");
+    let names: Vec<String> = rows
+        .iter()
+        .map(|row| row[0].trim_matches('`').to_owned())
+        .collect();
+    for (heading, name, _) in options(&help_of(&stage, "run")) {
+        let long = name.split("--").nth(1).unwrap_or_default();
+        let key: String = long
+            .chars()
+            .take_while(|c| c.is_ascii_alphanumeric() || *c == '-')
+            .collect();
+        let stated = names.contains(&key.replace('-', "_"));
+        let is_key = matches!(&heading[..], "Test" | "Ranks") && !NOT_KEYS.contains(&&key[..]);
+        assert!(stated || !is_key, "docs/options.md does not name the key {key}");
+    }
+    for row in rows {
+        let line = row[1].trim_matches('`');
+        let test = row[2].trim_matches('`');
+        let mut plan = format!("[[case]]\n{line}\n");
+        for (key, value) in [("test", test), ("via", "tcp")] {
+            if !line.starts_with(&format!("{key} ")) {
+                let _ = writeln!(plan, "{key} = \"{value}\"");
+            }
+        }
+        std::fs::write(stage.home().join("key.toml"), &plan).unwrap();
+        let output = stage.output("wirespeed run key.toml --dry-run");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{plan}\n{said}");
+    }
+}
