@@ -23,6 +23,16 @@ fn quick_writes_a_document_and_names_it() {
 }
 
 #[test]
+fn quick_names_every_road_even_without_time_for_it() {
+    let _turn = turn();
+    let home = home();
+    let ended = home.run("quick --budget 1s").code(0);
+    for road in ["inproc", "shm", "unix", "tcp", "udp"] {
+        assert!(ended.stdout.contains(road), "{road}: {ended}");
+    }
+}
+
+#[test]
 fn quick_can_be_interrupted() {
     let _turn = turn();
     let home = home();
