@@ -39,7 +39,7 @@ impl Heard {
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    fn to_the_end(&mut self) -> String {
+    fn rest(&mut self) -> String {
         if let Some(thread) = self.thread.take() {
             // A reader cannot panic.
             let _ = thread.join();
@@ -149,8 +149,8 @@ impl Running {
         Ended {
             words: self.words.clone(),
             code: status.code(),
-            stdout: self.stdout.to_the_end(),
-            stderr: self.stderr.to_the_end(),
+            stdout: self.stdout.rest(),
+            stderr: self.stderr.rest(),
         }
     }
 }
