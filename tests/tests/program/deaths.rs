@@ -91,10 +91,14 @@ fn a_killed_client_leaves_nothing() {
 #[test]
 fn ctrl_c_ends_in_order_with_what_was_measured() {
     let _turn = turn();
-    for more in ["am_lat --via shm", "am_bw --via inproc,shm --repeats 5"] {
+    for (more, signal) in [
+        ("am_lat --via shm", Signal::INT),
+        ("am_bw --via inproc,shm --repeats 5", Signal::INT),
+        ("am_lat --via unix", Signal::TERM),
+    ] {
         let home = home();
         let client = endless(&home, more);
-        client.signal(Signal::INT);
+        client.signal(signal);
         let ended = client.end(SOON).code(130);
         ended.complaint();
         let run = file(&home, "result.json");

@@ -10,6 +10,7 @@ mod strangers;
 mod sweeps;
 mod transports;
 mod usage;
+mod verbs;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use crate::{document, home};
 
 /// What is typed; what the cause must name; what the remedy must say.
-const NONSENSE: [(&str, &str, &str); 51] = [
+const NONSENSE: [(&str, &str, &str); 56] = [
     ("run am_lat --via shm --iters 0", "--iters 0", "at least 1"),
     ("run am_lat --via shm --iters -5", "--iters -5", "at least 1"),
     ("run am_lat --via shm --iters abc", "--iters abc", "1000"),
@@ -73,6 +73,11 @@ const NONSENSE: [(&str, &str, &str); 51] = [
     ("run latency", "transport", "--via"),
     ("run", "TEST", "latency"),
     ("run latency --via shm --frobnicate", "--frobnicate", "help"),
+    ("quick --budget 0", "--budget 0", "25s"),
+    ("calibrate --cpus 977", "977", "0"),
+    ("list nosuch", "nosuch", "shm"),
+    ("completions tcsh", "tcsh", ""),
+    ("frobnicate", "frobnicate", ""),
     ("serve --listen everywhere", "everywhere", "all"),
     ("serve --duration-max 5", "duration-max", "help"),
 ];

@@ -210,7 +210,10 @@ fn measure(
             break;
         }
         let Some(planned) = pace.fit(planned, &cases[number..], deadline) else {
-            break;
+            let result = out_of_time(planned.case.clone());
+            session.announce(number, &result)?;
+            results.push(result);
+            continue;
         };
         progress.start(&planned.case);
         let step = Step {
@@ -230,6 +233,12 @@ fn measure(
     }
     progress.finish();
     Ok(results)
+}
+
+/// A case for which the budget left no time: it is not measured, and that is said.
+fn out_of_time(case: Case) -> CaseResult {
+    let remedy = "give more time with --budget, or fewer roads with --via";
+    wirespeed_report::skipped_case(case, "the budget left no time for it", Some(remedy.to_owned()))
 }
 
 /// How much a case costs beside its own time, from those that ran.

@@ -1,0 +1,86 @@
+//! The verbs that measure this machine or only tell about it, and interruptions of them.
+
+use crate::{SOON, document, home, turn};
+use rustix::process::Signal;
+use serde_json::Value;
+use wirespeed_schema::run::Status;
+
+#[test]
+fn quick_writes_a_document_and_names_it() {
+    let _turn = turn();
+    let home = home();
+    let ended = home.run("quick --budget 2s --via inproc,shm").code(0);
+    let json = std::fs::read_dir(home.path(".")).unwrap().flatten();
+    let names: Vec<String> = json
+        .map(|e| e.file_name().to_string_lossy().into_owned())
+        .collect();
+    let name = names.iter().find(|n| n.ends_with(".json")).unwrap();
+    assert!(ended.stdout.contains(name.as_str()), "{name}: {ended}");
+    let run = crate::file(&home, name);
+    assert!(run.cases.iter().any(|c| c.case.transport == "shm"), "{ended}");
+    assert!(run.sections.contains_key("quick"));
+    home.assert_nothing_left(SOON);
+}
+
+#[test]
+fn quick_names_every_road_even_without_time_for_it() {
+    let _turn = turn();
+    let home = home();
+    let ended = home.run("quick --budget 1s").code(0);
+    for road in ["inproc", "shm", "unix", "tcp", "udp"] {
+        assert!(ended.stdout.contains(road), "{road}: {ended}");
+    }
+}
+
+#[test]
+fn quick_can_be_interrupted() {
+    let _turn = turn();
+    let home = home();
+    let quick = home.start(["quick", "--json"]);
+    quick.wait_until("ranks", crate::SILENT, |q| !home.ranks_of(q.pid()).is_empty());
+    quick.signal(Signal::INT);
+    let ended = quick.end(SOON).code(130);
+    assert_eq!(document(&ended.stdout).status, Status::Interrupted, "{ended}");
+    home.assert_nothing_left(SOON);
+}
+
+#[test]
+fn calibrate_and_list_tell_programs_too() {
+    let _turn = turn();
+    let home = home();
+    let clock = home.run("calibrate --json").code(0).json()["clock"].clone();
+    assert!(
+        clock["cost_ns"].as_f64().is_some_and(|cost| cost > 0.0),
+        "{clock}"
+    );
+    let list = home.run("list --json").code(0).json();
+    let names: Vec<&Value> = list["transports"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|t| &t["name"])
+        .collect();
+    assert_eq!(names, ["null", "inproc", "shm", "unix", "tcp", "udp"]);
+    for name in names {
+        let told = home.run(&format!("list {}", name.as_str().unwrap())).code(0);
+        assert!(!told.stdout.is_empty());
+    }
+}
+
+#[test]
+fn help_version_completions_and_manual_are_answers() {
+    let home = home();
+    for line in [
+        "--help",
+        "--version",
+        "run --help",
+        "serve -h",
+        "man",
+        "completions bash",
+        "completions zsh",
+        "completions fish",
+    ] {
+        let ended = home.run(line).code(0);
+        assert!(!ended.stdout.is_empty() && ended.stderr.is_empty(), "{ended}");
+    }
+}
