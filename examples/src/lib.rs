@@ -1,1 +1,2 @@
 //! Home of the examples; see `embed/`.
+#![forbid(unsafe_code)]

@@ -1,4 +1,5 @@
 //! The wirespeed program: the built-in transports, handed to the command line.
+#![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 

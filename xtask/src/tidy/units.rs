@@ -6,7 +6,7 @@ use super::source::Source;
 /// Units: a name must hold one of these words.
 const UNITS: [&str; 9] = ["ns", "ms", "s", "bytes", "ratio", "ppm", "msgs", "ops", "seconds"];
 /// Things that are counted.
-const COUNTED: [&str; 29] = [
+const COUNTED: [&str; 30] = [
     "count",
     "iterations",
     "repeats",
@@ -36,9 +36,10 @@ const COUNTED: [&str; 29] = [
     "position",
     "queue",
     "ahead",
+    "roles",
 ];
 /// Numbers of things: which, not how many.
-const ORDINALS: [&str; 12] = [
+const ORDINALS: [&str; 14] = [
     "run",
     "round",
     "rank",
@@ -51,6 +52,8 @@ const ORDINALS: [&str; 12] = [
     "port",
     "slot",
     "sequence",
+    "line",
+    "template",
 ];
 /// Values without a unit of their own: a metric's stands in its tag, a load average has none.
 const TAGGED: [&str; 5] = ["value", "lower", "upper", "level", "load_average_1min"];

@@ -257,6 +257,10 @@ fn nonsense_is_refused_with_cause_and_remedy() {
             "{key}={value}: {error:?}"
         );
     }
+}
+
+#[test]
+fn contradictions_are_refused() {
     for words in [
         &[("test", "get"), ("via", "shm"), ("layout", "short")][..],
         &[("test", "fadd"), ("via", "shm"), ("layout", "bcopy")],
