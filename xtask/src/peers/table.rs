@@ -48,7 +48,7 @@ const SHM_AM_LAT: Side = Side::Ours {
     tag: LATENCY,
 };
 const SHM_AM_BW_8: Side = Side::Ours {
-    arguments: "run am_bw --via shm --size 8 --layout short --duration 1s",
+    arguments: "run am_bw --via shm --size 8 --layout short --window 1024 --duration 1s",
     tag: RATE,
 };
 const SHM_PUT_BW_1M: Side = Side::Ours {
@@ -99,7 +99,7 @@ pub const COMPARISONS: &[Comparison] = &[
         ours: SHM_AM_LAT,
         theirs: Side::Ours {
             arguments: "calibrate",
-            tag: "line_bounce_ns",
+            tag: "cache_line_round_trip_ns",
         },
         aim: 1.2,
         better: Better::Lower,
@@ -134,7 +134,7 @@ pub const COMPARISONS: &[Comparison] = &[
         ours: SHM_PUT_BW_1M,
         theirs: Side::Ours {
             arguments: "calibrate",
-            tag: "memcpy_bytes_per_s",
+            tag: "copy_1m_bytes_per_s",
         },
         aim: 0.9,
         better: Better::Higher,
@@ -160,7 +160,7 @@ pub const COMPARISONS: &[Comparison] = &[
         name: "tcp 128 KiB / iperf3, both cubic",
         unit: "B/s",
         ours: Side::Ours {
-            arguments: "run am_bw --via tcp --size 128K --congestion cubic --duration 3s",
+            arguments: "run am_bw --via tcp --size 128K --layout short --wait block --congestion cubic --duration 3s",
             tag: BANDWIDTH,
         },
         theirs: Side::Iperf3 {

@@ -12,7 +12,7 @@ use wirespeed::host::HostError;
 use wirespeed_control::StopFlag;
 use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::plan::{Plan, PlanError, Template, expand};
-use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
+use wirespeed_schema::units::{format_ns, format_rate, format_size, format_size_exact, significant};
 
 /// Block sizes of the copy: within the first cache, within the last, and beyond most of them.
 const COPY_SIZES: [usize; 3] = [16 << 10, 1 << 20, 64 << 20];
@@ -153,10 +153,14 @@ fn as_text(found: &Found) -> String {
 }
 
 fn as_json(found: &Found) -> String {
-    let copies: Vec<_> = found
+    // One tag a block size, `copy_1m_bytes_per_s`, so that a figure can be found by its name alone.
+    let copies: serde_json::Map<_, _> = found
         .copies
         .iter()
-        .map(|(size, speed)| json!({ "block_bytes": size, "copied_bytes_per_s": speed.round() }))
+        .map(|(size, speed)| {
+            let size = format_size_exact(*size as u64).to_lowercase();
+            (format!("copy_{size}_bytes_per_s"), json!(speed.round()))
+        })
         .collect();
     let document = json!({
         "clock": found.floor.clock,
