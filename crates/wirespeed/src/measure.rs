@@ -4,7 +4,7 @@ use crate::transport::bootstrap::{Bootstrap, BootstrapError};
 use crate::transport::cancel::CancelReason;
 use crate::transport::registry::{Registry, Report};
 use crate::transport::{ConnectError, Support};
-use wirespeed_schema::case::Case;
+use wirespeed_schema::case::{Case, GroupKind};
 use wirespeed_schema::outcome::Outcome;
 
 /// Why a rank has no result at all. An error in the measured phase gives an [`Outcome`] with `error` set instead.
@@ -80,6 +80,9 @@ fn run(
     let mut fact = |name: &str, value: String| outcome.transport_facts.insert(name.to_owned(), value);
     if let Some(how) = how {
         fact(capability.name(), format!("emulated {how}"));
+    }
+    if case.group == GroupKind::Hosts {
+        fact("data_encryption", "none: only the control channel is encrypted".to_owned());
     }
     if entry.lossy {
         fact("delivery", "unreliable".to_owned());

@@ -130,7 +130,7 @@ fn nonsense_is_refused_before_anything_is_opened() {
     assert!(matches!(refused(&case), MeasureError::Usage(why) if why.contains("colour")));
     case = good.clone();
     case.check = true;
-    assert!(matches!(refused(&case), MeasureError::Usage(_)));
+    assert!(matches!(refused(&case), MeasureError::Unsupported(_)));
     case = good.clone();
     case.test = Test::AmLat(PingPong {
         size_bytes: 8,
