@@ -31,7 +31,7 @@ const PACED_LOOPS: &str = "engine::datagram::";
 /// Sleeping on a word of memory.
 const FUTEX: [&str; 3] = ["syscall", "rustix::thread::futex", "rustix::backend::thread::"];
 /// Moving data through a socket, or waiting for it.
-const SOCKET: [&str; 22] = [
+const SOCKET: [&str; 23] = [
     "send",
     "recv",
     "sendto",
@@ -53,6 +53,7 @@ const SOCKET: [&str; 22] = [
     "rustix::io::",
     "rustix::event::",
     "rustix::backend::",
+    "core::net::socket_addr::SocketAddr as rustix::net::",
     "io_uring::",
 ];
 /// What each transport may call beyond [`COMMON`]; `local` and `stream_socket` hold what two transports share.
