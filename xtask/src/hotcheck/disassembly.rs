@@ -33,6 +33,8 @@ struct Function {
     registers: Vec<Option<String>>,
     /// Functions that each register held somewhere.
     loads: HashMap<String, BTreeSet<String>>,
+    /// Registers that each register was copied from somewhere.
+    copies: HashMap<String, BTreeSet<String>>,
 }
 
 impl Function {
@@ -43,16 +45,37 @@ impl Function {
                 .or_default()
                 .insert(name.clone());
         }
+        if let Some((register, source)) = &reader.copied {
+            self.copies
+                .entry(register.clone())
+                .or_default()
+                .insert(source.clone());
+        }
+    }
+
+    /// Functions that `register` held somewhere; where it never got one itself, those of the registers copied to it.
+    fn held(&self, register: &str) -> BTreeSet<String> {
+        if let Some(names) = self.loads.get(register) {
+            return names.clone();
+        }
+        let sources = self.copies.get(register).into_iter().flatten();
+        sources
+            .filter_map(|source| self.loads.get(source))
+            .flatten()
+            .cloned()
+            .collect()
     }
 
     /// Blocks are not listed in the order in which they run, so a call may stand before the load of its register. When
     /// that register holds one function wherever it is loaded, the call means that one.
     fn resolve(&mut self) {
-        for (call, register) in self.calls.iter_mut().zip(&self.registers) {
-            let names = register.as_ref().and_then(|r| self.loads.get(r));
-            if let (Target::Unknown, Some(names)) = (&call.target, names)
-                && let (1, Some(name)) = (names.len(), names.first())
-            {
+        let held: Vec<_> = self
+            .registers
+            .iter()
+            .map(|register| register.as_ref().map(|r| self.held(r)).unwrap_or_default())
+            .collect();
+        for (call, names) in self.calls.iter_mut().zip(&held) {
+            if let (Target::Unknown, 1, Some(name)) = (&call.target, names.len(), names.first()) {
                 call.target = Target::Named(name.clone());
             }
         }
@@ -166,6 +189,8 @@ struct Reader<'a> {
     registers: HashMap<String, String>,
     /// What the last instruction loaded: register and function.
     loaded: Option<(String, String)>,
+    /// What the last instruction copied: register and source register.
+    copied: Option<(String, String)>,
     since_table: usize,
 }
 
@@ -175,6 +200,7 @@ impl<'a> Reader<'a> {
             slots,
             registers: HashMap::new(),
             loaded: None,
+            copied: None,
             since_table: usize::MAX,
         }
     }
@@ -186,6 +212,7 @@ impl<'a> Reader<'a> {
             .trim_start_matches("bnd ");
         let (mnemonic, operands) = instruction.split_once(' ').unwrap_or((instruction, ""));
         let operands = operands.trim();
+        self.copied = None;
         self.since_table = if mnemonic == "movslq" {
             0
         } else {
@@ -228,6 +255,9 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         let loaded = loaded.cloned();
+        if mnemonic == "mov" && source.starts_with('%') {
+            self.copied = Some((register.to_owned(), source.to_owned()));
+        }
         self.loaded = loaded.clone().map(|name| (register.to_owned(), name));
         match loaded {
             Some(name) => self.registers.insert(register.to_owned(), name),
@@ -276,6 +306,9 @@ mod tests {
     101c:\tadd    %rdx,%rcx
     101f:\tjmp    *%rcx
     1021:\tjmp    2000 <a::other>
+    1023:\tcall   *%rbp
+    1025:\tmov    %r14,%rbp
+    1027:\tmov    0x10(%rsp),%rbp
 ";
         let functions = functions(listing, &slots);
         let named = |n: &str| Target::Named(n.to_owned());
@@ -291,6 +324,7 @@ mod tests {
             named("memcpy"),
             Target::Unknown,
             named("a::other"),
+            named("memcpy"),
         ];
         assert_eq!(targets, expected);
     }

@@ -13,6 +13,7 @@ pub mod port;
 pub mod registry;
 pub mod waiter;
 
+mod link_errno;
 mod local;
 mod stream_socket;
 

@@ -61,24 +61,13 @@ pub enum LinkError {
 }
 
 impl LinkError {
-    /// The last OS error of `op`; a reset or broken pipe is [`LinkError::Closed`].
-    pub fn last_os(op: &'static str) -> Self {
-        Self::from_io(op, &std::io::Error::last_os_error())
-    }
-
-    /// The OS error `error` of `op`; a reset or broken pipe is [`LinkError::Closed`].
-    pub fn from_io(op: &'static str, error: &std::io::Error) -> Self {
-        use std::io::ErrorKind::{
-            BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof,
-        };
-        match error.kind() {
-            BrokenPipe | ConnectionReset | ConnectionAborted | NotConnected | UnexpectedEof => {
-                LinkError::Closed
-            }
-            _ => LinkError::Os {
-                op,
-                errno: error.raw_os_error().unwrap_or(0),
-            },
+    /// The OS error `errno` of `op`; a reset or broken pipe is [`LinkError::Closed`]. Allocates nothing, unlike
+    /// `std::io::Error`, which loops must not even drop.
+    #[cold]
+    pub fn from_errno(op: &'static str, errno: i32) -> Self {
+        match errno {
+            libc::EPIPE | libc::ECONNRESET | libc::ECONNABORTED | libc::ENOTCONN => LinkError::Closed,
+            errno => LinkError::Os { op, errno },
         }
     }
 }

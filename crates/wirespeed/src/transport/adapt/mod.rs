@@ -3,6 +3,7 @@
 //! A transport offers them in a few lines and says so: `Support::Emulated(engine::tagged::<Self>, tagged::MEANS)`, and
 //! an `open` that calls [`tagged::open`]. No adapter may know which transport it runs over.
 
+mod fixed_queue;
 pub mod one_sided;
 pub mod tagged;
 

@@ -122,7 +122,7 @@ impl<P: MessagePort> OneSidedOver<P> {
         let OneSidedOver { port, served, .. } = self;
         let region = &served.region;
         for (slot, peer) in served.peers.iter_mut().enumerate() {
-            while let Some(&reply) = peer.replies.front() {
+            while let Some(reply) = peer.replies.front() {
                 let sent = match reply {
                     Reply::Data { from, len } => {
                         port.send_bcopy(slot, Kind::Data.with_count(0), len, |room| {
@@ -136,7 +136,7 @@ impl<P: MessagePort> OneSidedOver<P> {
                 if sent == Post::Busy {
                     break;
                 }
-                peer.replies.pop_front();
+                peer.replies.pop();
                 served.due -= 1;
             }
             if peer.asks && port.send_short(slot, Kind::Applied.with_count(peer.served), &[])? == Post::Done {
@@ -175,12 +175,12 @@ impl<P: MessagePort> OneSidedOver<P> {
         awaited: Awaited,
     ) -> Result<Post, LinkError> {
         let queue = &mut self.served.peers[peer].awaited;
-        if queue.len() >= self.served.outstanding_max {
+        if queue.is_full() {
             return Ok(Post::Busy);
         }
         let post = self.port.send_short(peer, header, payload)?;
-        if post == Post::Done {
-            queue.push_back(awaited);
+        if post == Post::Done && !queue.push(awaited) {
+            return Err(LinkError::Exhausted("requests outstanding"));
         }
         Ok(post)
     }

@@ -4,10 +4,10 @@
 //! Everything from a peer is checked against the region and against what was asked for. A handler cannot send: replies
 //! wait in queues of fixed size until the port has them sent.
 
+use super::fixed_queue::FixedQueue;
 use crate::sync::SharedBytes;
 use crate::transport::port::{AtomicOp, LinkError, OnMessage, Width};
 use core::sync::atomic::Ordering::{AcqRel, Acquire};
-use std::collections::VecDeque;
 
 const OP_SHIFT: u32 = 60;
 const WIDE: u64 = 1 << 59;
@@ -130,11 +130,11 @@ pub struct Peer {
     /// How many of them it has applied, as far as is known.
     pub applied: u64,
     /// Replies that it owes.
-    pub awaited: VecDeque<Awaited>,
+    pub awaited: FixedQueue<Awaited>,
     /// Its puts and additions that were applied here.
     pub served: u64,
     /// Replies owed to it.
-    pub replies: VecDeque<Reply>,
+    pub replies: FixedQueue<Reply>,
     /// Whether it waits to hear how many were applied.
     pub asks: bool,
 }
@@ -146,9 +146,9 @@ impl Peer {
             sent: 0,
             asked: 0,
             applied: 0,
-            awaited: VecDeque::with_capacity(outstanding),
+            awaited: FixedQueue::new(outstanding),
             served: 0,
-            replies: VecDeque::with_capacity(outstanding),
+            replies: FixedQueue::new(outstanding),
             asks: false,
         }
     }
@@ -256,11 +256,9 @@ impl Served {
     }
 
     fn reply(&mut self, peer: usize, reply: Reply) -> Result<(), &'static str> {
-        let replies = &mut self.peers[peer].replies;
-        if replies.len() >= self.outstanding_max {
+        if !self.peers[peer].replies.push(reply) {
             return Err("more requests outstanding than agreed");
         }
-        replies.push_back(reply);
         self.due += 1;
         Ok(())
     }
@@ -304,7 +302,7 @@ impl Served {
     }
 
     fn take_data(&mut self, peer: usize, payload: &[u8]) -> Result<(), &'static str> {
-        match self.peers[peer].awaited.pop_front() {
+        match self.peers[peer].awaited.pop() {
             Some(Awaited::Get { to, len }) if len == payload.len() => {
                 self.local.write(to, payload);
                 self.gets_awaited -= 1;
@@ -317,7 +315,7 @@ impl Served {
 
     fn take_value(&mut self, peer: usize, payload: &[u8]) -> Result<(), &'static str> {
         let value = word_of(payload, 0)?;
-        match self.peers[peer].awaited.pop_front() {
+        match self.peers[peer].awaited.pop() {
             Some(Awaited::Fetch { slot }) => {
                 self.fetched[slot] = value;
                 self.completed += 1;

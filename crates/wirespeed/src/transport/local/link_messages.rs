@@ -151,8 +151,8 @@ impl<const BLOCK: bool> RingPort<BLOCK> {
                 return Ok(handled);
             }
         }
-        let bell = self.bell.clone();
-        bell.sleep_if(SLEEP_MAX, || self.peers.iter().all(|peer| peer.from.is_empty()));
+        self.bell
+            .sleep_if(SLEEP_MAX, || self.peers.iter().all(|peer| peer.from.is_empty()));
         self.waiter.look()?;
         self.poll_all(on)
     }

@@ -3,6 +3,7 @@
 //! It must never loop, sleep unless its name says so, or know frames.
 
 use crate::sync::SharedBytes;
+use crate::transport::link_errno::last_errno;
 use crate::transport::port::LinkError;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
@@ -19,7 +20,7 @@ const SEND_NOW: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
 fn failed(op: &'static str, errno: Errno) -> Result<usize, LinkError> {
     match errno {
         Errno::AGAIN | Errno::INTR => Ok(0),
-        _ => Err(LinkError::from_io(op, &errno.into())),
+        _ => Err(LinkError::from_errno(op, errno.raw_os_error())),
     }
 }
 
@@ -73,10 +74,10 @@ fn send_message(fd: BorrowedFd<'_>, parts: &mut [libc::iovec; 2], flags: i32) ->
     let sent = unsafe { libc::sendmsg(fd.as_raw_fd(), &message, flags) };
     match usize::try_from(sent) {
         Ok(count) => Ok(count),
-        Err(_) => match Errno::from_io_error(&std::io::Error::last_os_error()) {
+        Err(_) => match last_errno() {
             // The kernel has no memory left to remember zero-copy sends in; finished ones give it back.
-            Some(Errno::NOBUFS) if flags & libc::MSG_ZEROCOPY != 0 => Ok(0),
-            errno => failed("sendmsg", errno.unwrap_or(Errno::IO)),
+            Errno::NOBUFS if flags & libc::MSG_ZEROCOPY != 0 => Ok(0),
+            errno => failed("sendmsg", errno),
         },
     }
 }
@@ -153,8 +154,7 @@ pub fn finished_zerocopy(fd: BorrowedFd<'_>) -> Result<Option<Finished>, LinkErr
     // SAFETY: `message` points to a control buffer of the stated size, and to no data.
     let result = unsafe { libc::recvmsg(fd.as_raw_fd(), &mut message, flags) };
     if result < 0 {
-        let errno = Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO);
-        return failed("recvmsg", errno).map(|_| None);
+        return failed("recvmsg", last_errno()).map(|_| None);
     }
     // SAFETY: the kernel filled `msg_control` and `msg_controllen`; the header is within them or null.
     let header = unsafe { libc::CMSG_FIRSTHDR(&message) };
@@ -191,37 +191,30 @@ pub fn finished_zerocopy(fd: BorrowedFd<'_>) -> Result<Option<Finished>, LinkErr
     }))
 }
 
-/// File descriptors to sleep on: kept, so that sleeping allocates nothing.
-pub struct PollSet(Vec<libc::pollfd>);
+/// File descriptors to sleep on: a fixed number of places, so that sleeping allocates nothing.
+pub struct PollSet(Box<[libc::pollfd]>);
+
+/// A place that never wakes.
+const NO_FD: libc::pollfd = libc::pollfd {
+    fd: -1,
+    events: 0,
+    revents: 0,
+};
 
 impl PollSet {
-    /// Room for `count` descriptors.
-    pub fn with_capacity(count: usize) -> Self {
-        PollSet(Vec::with_capacity(count))
+    /// `count` places that never wake.
+    pub fn new(count: usize) -> Self {
+        PollSet(vec![NO_FD; count].into_boxed_slice())
     }
 
-    /// Start anew.
-    pub fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    /// Wake when `fd` can be read, or written where `write` is set; always when it fails.
-    pub fn add(&mut self, fd: BorrowedFd<'_>, read: bool, write: bool) {
+    /// From place `index`, wake when `fd` can be read, or written where `write` is set; always when it fails.
+    pub fn set(&mut self, index: usize, fd: BorrowedFd<'_>, read: bool, write: bool) {
         let wanted = |yes: bool, event: i16| if yes { event } else { 0 };
-        self.0.push(libc::pollfd {
+        self.0[index] = libc::pollfd {
             fd: fd.as_raw_fd(),
             events: wanted(read, libc::POLLIN) | wanted(write, libc::POLLOUT),
             revents: 0,
-        });
-    }
-
-    /// A place that never wakes.
-    pub fn add_none(&mut self) {
-        self.0.push(libc::pollfd {
-            fd: -1,
-            events: 0,
-            revents: 0,
-        });
+        };
     }
 
     /// Whether entry `index` woke the last sleep.
@@ -231,12 +224,11 @@ impl PollSet {
 
     /// Sleep until one of them is ready or a signal comes.
     pub fn sleep(&mut self) -> Result<(), LinkError> {
-        // SAFETY: the vector holds so many entries.
+        // SAFETY: the slice holds so many entries.
         let result = unsafe { libc::poll(self.0.as_mut_ptr(), self.0.len() as libc::nfds_t, -1) };
         if result >= 0 {
             return Ok(());
         }
-        let errno = Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO);
-        failed("poll", errno).map(drop)
+        failed("poll", last_errno()).map(drop)
     }
 }

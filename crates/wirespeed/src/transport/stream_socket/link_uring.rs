@@ -295,9 +295,9 @@ const QUEUE_FULL: LinkError = LinkError::Corrupt("the io_uring queue is full");
 fn retry_or_fail(is_send: bool, errno: i32) -> Result<(), LinkError> {
     match Errno::from_raw_os_error(errno) {
         Errno::AGAIN | Errno::INTR => Ok(()),
-        errno => Err(LinkError::from_io(
+        _ => Err(LinkError::from_errno(
             if is_send { "send" } else { "recv" },
-            &errno.into(),
+            errno,
         )),
     }
 }
@@ -306,10 +306,20 @@ fn retry_or_fail(is_send: bool, errno: i32) -> Result<(), LinkError> {
 fn entered(result: io::Result<usize>) -> Result<(), LinkError> {
     match result {
         Ok(_) => Ok(()),
-        Err(error) => match Errno::from_io_error(&error) {
-            Some(Errno::TIME | Errno::INTR | Errno::AGAIN | Errno::BUSY) => Ok(()),
-            _ => Err(LinkError::from_io("io_uring_enter", &error)),
-        },
+        Err(error) => cold_not_entered(error),
+    }
+}
+
+/// Takes the error by value: to look at an `io::Error`, and to drop it, is not for a loop.
+#[cold]
+#[inline(never)]
+fn cold_not_entered(error: io::Error) -> Result<(), LinkError> {
+    match Errno::from_io_error(&error) {
+        Some(Errno::TIME | Errno::INTR | Errno::AGAIN | Errno::BUSY) => Ok(()),
+        errno => Err(LinkError::from_errno(
+            "io_uring_enter",
+            errno.unwrap_or(Errno::IO).raw_os_error(),
+        )),
     }
 }
 

@@ -136,7 +136,7 @@ impl<W> StreamPort<W> {
             })?),
             None => None,
         };
-        let ready = PollSet::with_capacity(2 * links.len());
+        let ready = PollSet::new(2 * links.len());
         let mut peers = Vec::with_capacity(links.len());
         for link in links {
             if buffer.is_some() {
@@ -247,20 +247,18 @@ impl WaitMode for Sleep {
 #[inline(never)]
 fn wait_for_any<H: OnMessage>(port: &mut StreamPort<Sleep>, on: &mut H) -> Result<usize, LinkError> {
     port.waiter.look()?;
-    port.ready.clear();
     let mut news = false;
-    for peer in &mut port.peers {
+    for (slot, peer) in port.peers.iter_mut().enumerate() {
         if peer.is_moving() {
             let before = peer.progress();
             peer.advance(port.buffer.as_ref())?;
             news |= before != peer.progress();
         }
         let (unsent, is_loop) = (peer.is_unsent(), peer.link.is_loop());
-        port.ready.add(peer.link.rx(), true, unsent && !is_loop);
+        port.ready.set(2 * slot, peer.link.rx(), true, unsent && !is_loop);
+        // Only a link to oneself has a second socket; the place stays empty for others.
         if is_loop {
-            port.ready.add(peer.link.tx(), false, unsent);
-        } else {
-            port.ready.add_none();
+            port.ready.set(2 * slot + 1, peer.link.tx(), false, unsent);
         }
     }
     if news {

@@ -36,7 +36,7 @@ pub(super) fn link_error(op: &'static str, error: Errno) -> LinkError {
     match error {
         // The peer's machine says that nobody listens there any more.
         Errno::CONNREFUSED => LinkError::Closed,
-        other => LinkError::from_io(op, &other.into()),
+        other => LinkError::from_errno(op, other.raw_os_error()),
     }
 }
 

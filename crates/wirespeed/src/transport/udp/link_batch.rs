@@ -5,6 +5,7 @@
 use super::connect::Ends;
 use super::link::{datagram_bytes, link_error};
 use super::wire::{HEADER_BYTES, PAYLOAD_BYTES_MAX};
+use crate::transport::link_errno::last_errno;
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
 use crate::transport::waiter::Waiter;
 use rustix::io::Errno;
@@ -213,10 +214,6 @@ impl<const BLOCK: bool> BatchPort<BLOCK> {
             None => false,
         }
     }
-}
-
-fn last_errno() -> Errno {
-    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
 
 impl<const BLOCK: bool> MessagePort for BatchPort<BLOCK> {
