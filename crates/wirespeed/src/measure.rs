@@ -82,7 +82,10 @@ fn run(
         fact(capability.name(), format!("emulated {how}"));
     }
     if case.group == GroupKind::Hosts {
-        fact("data_encryption", "none: only the control channel is encrypted".to_owned());
+        fact(
+            "data_encryption",
+            "none: only the control channel is encrypted".to_owned(),
+        );
     }
     if entry.lossy {
         fact("delivery", "unreliable".to_owned());

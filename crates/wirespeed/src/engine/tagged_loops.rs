@@ -117,7 +117,7 @@ impl<P: TaggedPort, const CHECK: bool> Matched<P, CHECK> {
     /// Sink: wait for the next segment's announcement.
     pub fn announced(&mut self) -> Result<(u64, bool), LinkError> {
         let request = self.port.post_recv(PEER, CONTROL, CONTROL_AT, CONTROL_BYTES)?;
-        self.requests.push(request);
+        self.note(request)?;
         self.wait_all()?;
         let mut control = [0; CONTROL_BYTES];
         self.port.buffer().read(CONTROL_AT, &mut control);
@@ -131,6 +131,15 @@ impl<P: TaggedPort, const CHECK: bool> Matched<P, CHECK> {
     /// Sink: say that the first receives of the segment are posted.
     fn ready(&mut self) -> Result<(), LinkError> {
         let request = self.port.post_send(PEER, READY, 0, 0)?;
+        self.note(request)
+    }
+
+    /// Remember `request` until the next wait. The list has its room from the start: the loops have no code to grow it.
+    #[inline(always)]
+    fn note(&mut self, request: Request) -> Result<(), LinkError> {
+        if self.requests.len() == self.requests.capacity() {
+            return Err(LinkError::Exhausted("requests of one window"));
+        }
         self.requests.push(request);
         Ok(())
     }
@@ -149,8 +158,7 @@ impl<P: TaggedPort, const CHECK: bool> Matched<P, CHECK> {
             self.port.buffer().write(offset, &self.scratch);
         }
         let request = self.port.post_send(PEER, DATA, offset, self.places.size)?;
-        self.requests.push(request);
-        Ok(())
+        self.note(request)
     }
 
     /// Post the receive of a message into place `slot`.
@@ -159,8 +167,7 @@ impl<P: TaggedPort, const CHECK: bool> Matched<P, CHECK> {
         let request = self
             .port
             .post_recv(PEER, DATA, self.places.slot(slot), self.places.size)?;
-        self.requests.push(request);
-        Ok(())
+        self.note(request)
     }
 
     /// Message `number` has arrived in place `slot`.
@@ -356,7 +363,7 @@ fn hot_send_windows<P: TaggedPort, const CHECK: bool>(
     while left > 0 {
         let window = left.min(link.places.window);
         let acknowledged = link.port.post_recv(PEER, ACK, 0, 0)?;
-        link.requests.push(acknowledged);
+        link.note(acknowledged)?;
         for index in 0..window {
             link.send(link.next + index, link.place(index))?;
         }
@@ -405,7 +412,7 @@ fn hot_receive_windows<P: TaggedPort, const CHECK: bool>(
         }
         window = post_window(link, left)?;
         let acknowledgement = link.port.post_send(PEER, ACK, 0, 0)?;
-        link.requests.push(acknowledgement);
+        link.note(acknowledgement)?;
         if left == 0 {
             return link.wait_all();
         }

@@ -70,6 +70,7 @@ fn play(
             .map(|rank| {
                 let case = &case;
                 scope.spawn(move || {
+                    let _guard = CancelOnPanic(rank.cancel());
                     let peers: Vec<u32> = (0..size).filter(|r| *r != rank.rank()).collect();
                     let ctx = Connect {
                         bootstrap: rank,
@@ -92,6 +93,17 @@ fn play(
             .collect();
         threads.into_iter().map(|t| t.join().unwrap()).collect()
     })
+}
+
+/// A rank that fails its script must not leave the others waiting for it.
+struct CancelOnPanic(Cancel);
+
+impl Drop for CancelOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.cancel(CancelReason::PeerLost);
+        }
+    }
 }
 
 /// Keeps what came.
@@ -263,8 +275,9 @@ impl Script for Strangers {
         }
         if rank.rank() == last {
             assert_eq!(take(&mut port, 1).0, [(0, 5, b"real".to_vec())]);
-            let strays = if self.counted { "4" } else { "0" };
-            assert_eq!(port.facts()["stray_datagrams"], strays);
+            // At least: another program on this machine may send to a port that it thinks is its own.
+            let strays: u64 = port.facts()["stray_datagrams"].parse().unwrap();
+            assert!(!self.counted || strays >= 4, "{strays}");
         }
         rank.barrier(&mut || ()).unwrap();
     }
