@@ -74,7 +74,12 @@ fn above_the_limit<T: Transport>(options: &TransportOptions) -> Result<(), Strin
         if max == u64::MAX {
             continue;
         }
-        let check = |size| wirespeed::transport::check::<T>(&case_of(T::NAME, options, 2, layout, size));
+        let ranks = limits.ranks_max.min(2);
+        let check = |size| {
+            let mut case = case_of(T::NAME, options, ranks, layout, size);
+            case.check = T::CARRIES_PAYLOAD;
+            wirespeed::transport::check::<T>(&case)
+        };
         check(max).map_err(|e| format!("{} of {max} bytes is refused: {e}", layout.name()))?;
         ensure(
             matches!(check(max + 1), Err(MeasureError::Unsupported(_))),
