@@ -1,8 +1,8 @@
 //! The command line of wirespeed, as a library: a program with transports of its own is
 //! `main_with(Registry::builtin().with(Entry::of::<Mine>()))`.
 //!
-//! One verb is one file in `cmd`. Words become a plan here ([`request`]), the schema expands it to cases, [`group`]
-//! starts the ranks, [`session`] collects what they saw, [`document`] and [`output`] publish it. Nothing here may time
+//! One verb is one file in `cmd`. Words become a plan here (`request`), the schema expands it to cases, `group`
+//! starts the ranks, `session` collects what they saw, `document` and `output` publish it. Nothing here may time
 //! a message, compute a statistic or touch a data socket.
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,6 @@
 //! wirespeed measures how fast messages and data move between threads, processes and machines.
 //!
-//! One measurement, top to bottom: [`measure`] looks the transport up in a [`Registry`] once; its entry opens a port
+//! One measurement, top to bottom: [`measure()`] looks the transport up in a [`Registry`] once; its entry opens a port
 //! through a [`Bootstrap`]; [`engine`] runs warm-up and the timed loop, monomorphic to the end; the rank's view comes
 //! back as a [`wirespeed_schema::Outcome`].
 //!

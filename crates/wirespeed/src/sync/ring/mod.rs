@@ -9,8 +9,8 @@
 //! ```text
 //! commit: u32 | header: 8 bytes | payload | padding to 4
 //! ```
-//! `commit` is 0 (nothing here yet), [`WRAP`] (go on at offset 0) or the payload's length + 1, with [`NEXT_LINE`] set
-//! when the next record begins at the next cache line. Payloads of [`ALIGNED_FROM`] bytes and more begin at a line.
+//! `commit` is 0 (nothing here yet), `WRAP` (go on at offset 0) or the payload's length + 1, with `NEXT_LINE` set
+//! when the next record begins at the next cache line. Payloads of `ALIGNED_FROM` bytes and more begin at a line.
 //!
 //! # Why so
 //! The commit word travels in the line of its record, so a small message costs one line transfer and nothing else. The
