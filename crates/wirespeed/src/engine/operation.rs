@@ -38,6 +38,23 @@ pub fn is_marked(number: u64, data: &[u8]) -> bool {
     *last == mark(number) && payload::begins(number, rest)
 }
 
+/// What a put carries before its first operation.
+fn first_data(layout: Layout) -> Vec<u8> {
+    let mut data = vec![0; layout.size];
+    payload::fill(0, &mut data);
+    data
+}
+
+/// Make `data` that of put `number`: all of it under a check, else its mark alone.
+#[inline(always)]
+fn renew<const CHECK: bool>(number: u64, data: &mut [u8]) {
+    if CHECK {
+        fill_marked(number, data);
+    } else if let Some(last) = data.last_mut() {
+        *last = mark(number);
+    }
+}
+
 /// Put from the caller's bytes.
 pub struct PutShort<const CHECK: bool> {
     layout: Layout,
@@ -47,8 +64,7 @@ pub struct PutShort<const CHECK: bool> {
 impl<const CHECK: bool> PutShort<CHECK> {
     /// For `layout`.
     pub fn new(layout: Layout) -> Self {
-        let mut data = vec![0; layout.size];
-        payload::fill(0, &mut data);
+        let data = first_data(layout);
         PutShort { layout, data }
     }
 }
@@ -58,11 +74,7 @@ impl<const CHECK: bool> Operation for PutShort<CHECK> {
 
     #[inline(always)]
     fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
-        if CHECK {
-            fill_marked(number, &mut self.data);
-        } else if let Some(last) = self.data.last_mut() {
-            *last = mark(number);
-        }
+        renew::<CHECK>(number, &mut self.data);
         port.put_short(0, self.layout.slot(number), &self.data)
     }
 }
@@ -76,8 +88,7 @@ pub struct PutBcopy<const CHECK: bool> {
 impl<const CHECK: bool> PutBcopy<CHECK> {
     /// For `layout`.
     pub fn new(layout: Layout) -> Self {
-        let mut data = vec![0; layout.size];
-        payload::fill(0, &mut data);
+        let data = first_data(layout);
         PutBcopy { layout, data }
     }
 }
@@ -87,11 +98,7 @@ impl<const CHECK: bool> Operation for PutBcopy<CHECK> {
 
     #[inline(always)]
     fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
-        if CHECK {
-            fill_marked(number, &mut self.data);
-        } else if let Some(last) = self.data.last_mut() {
-            *last = mark(number);
-        }
+        renew::<CHECK>(number, &mut self.data);
         let data = &self.data;
         port.put_bcopy(0, self.layout.slot(number), data.len(), |room| {
             room.copy_from_slice(data)
@@ -108,8 +115,7 @@ pub struct PutZcopy<const CHECK: bool> {
 impl<const CHECK: bool> PutZcopy<CHECK> {
     /// For `layout`.
     pub fn new(layout: Layout) -> Self {
-        let mut data = vec![0; layout.size];
-        payload::fill(0, &mut data);
+        let data = first_data(layout);
         PutZcopy { layout, data }
     }
 }
