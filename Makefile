@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 PAIRS ?= 10
 
-.PHONY: help quick build test ladder peers install clean
+.PHONY: help quick build library test ladder peers install clean
 
 help:
 	@echo 'make quick     build in release and measure every transport of this machine (under 30 s)'
@@ -21,6 +21,9 @@ quick: build
 build:
 	@cargo build --release --locked --bin wirespeed
 
+library:
+	@cargo build --release --locked --package wirespeed-capi
+
 test:
 	@cargo build --quiet --locked --package xtask
 	@target/debug/xtask test
@@ -32,7 +35,7 @@ ladder:
 peers: build
 	@cargo xtask peers $(PAIRS)
 
-install: build
+install: build library
 	@DESTDIR='$(DESTDIR)' cargo xtask install '$(PREFIX)'
 
 clean:

@@ -11,12 +11,16 @@ use wirespeed_schema::{Plan, Run};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 9] = [
     ("units", units),
     ("plan", plan),
     ("run_document", run_document),
     ("ring", ring),
     ("frame", frame),
+    ("soap", soap),
+    ("multipart", multipart),
+    ("dime", dime),
+    ("http", http),
 ];
 
 /// Sizes, durations, counts, lists and ranges as typed by a user.
@@ -120,4 +124,88 @@ pub fn ring(data: &[u8]) {
 /// A control connection: frames cut at arbitrary places, and every message that they may hold.
 pub fn frame(data: &[u8]) {
     wirespeed_control::frame::fuzz_frame(data);
+}
+
+/// A SOAP envelope: read, its data decoded, and judged as a request.
+pub fn soap(data: &[u8]) {
+    use wirespeed_byteio::soap::{Envelope, Request};
+    let Ok(mut envelope) = Envelope::open(data) else {
+        return;
+    };
+    let mut decoded = 0;
+    let copied = envelope.copy_inline(|piece| {
+        decoded += piece.len();
+        Ok(())
+    });
+    assert!(decoded <= data.len(), "base64 never grows");
+    // Only that these return matters.
+    let _ = (copied, envelope.finish(), Request::of(envelope.opening()));
+}
+
+/// A multipart message with the boundary `B`, through a window of a few bytes.
+pub fn multipart(data: &[u8]) {
+    use wirespeed_byteio::mime::MimeError;
+    use wirespeed_byteio::mime::multipart::{Multipart, Part};
+    for window in [3, 64] {
+        let Ok(mut parts) = Multipart::new(std::io::BufReader::with_capacity(window, data), "B") else {
+            return;
+        };
+        let mut bytes = 0;
+        while let Ok(Part::Head(_)) = parts.next_part() {
+            let copied = parts.copy_body(|piece| {
+                assert!(
+                    !piece.windows(5).any(|w| w == b"\r\n--B"),
+                    "a part holds no boundary"
+                );
+                bytes += piece.len();
+                Ok::<_, MimeError>(())
+            });
+            if copied.is_err() {
+                break;
+            }
+        }
+        assert!(bytes <= data.len(), "parts are parts of the message");
+    }
+}
+
+/// Records of a DIME message.
+pub fn dime(mut data: &[u8]) {
+    use wirespeed_byteio::mime::MimeError;
+    use wirespeed_byteio::mime::dime::{RecordHead, copy_record};
+    let length = data.len();
+    let mut bytes = 0;
+    while let Ok(head) = RecordHead::read(&mut data) {
+        let ended = copy_record(&mut data, &head, |piece| {
+            bytes += piece.len();
+            Ok::<_, MimeError>(())
+        });
+        if !matches!(ended, Ok(false)) {
+            break;
+        }
+    }
+    assert!(bytes <= length, "records are parts of the message");
+}
+
+/// A request and a response with their bodies.
+pub fn http(data: &[u8]) {
+    use std::io::Read as _;
+    use wirespeed_byteio::http::body::Body;
+    use wirespeed_byteio::http::head::{RequestHead, ResponseHead};
+    use wirespeed_byteio::http::range;
+    let drain = |mut rest: &[u8], framing| {
+        let mut found = Vec::new();
+        // Only that it returns, and with no more than there is, matters.
+        let _ = Body::new(&mut rest, framing).read_to_end(&mut found);
+        assert!(found.len() <= data.len(), "bodies are parts of the message");
+    };
+    let mut rest = data;
+    if let Ok(head) = RequestHead::read(&mut rest) {
+        let _ = range::asked(head.headers.get("range"), 1000);
+        drain(rest, head.framing);
+    }
+    let mut rest = data;
+    if let Ok(head) = ResponseHead::read(&mut rest) {
+        let _ = head.headers.get("content-range").map(range::carried);
+        drain(rest, head.framing);
+    }
 }

@@ -12,10 +12,25 @@ wanted=(
   setpriv:util-linux
   objdump:binutils
   cc:gcc
+  c++:g++
   groff:groff-base
   zsh:zsh
+  javac:openjdk-17-jdk-headless
+  mvn:maven
+  iperf3:iperf3
   fish:fish
+  slurmctld:slurm-wlm
+  slurmd:slurm-wlm-basic-plugins
+  munged:munge
+  mpirun.openmpi:openmpi-bin
+  mpirun.mpich:mpich
+  chromium:chromium
+  ucx_info:ucx-utils
 )
+
+"$(dirname "$0")/mpi.sh"
+"$(dirname "$0")/ucx.sh"
+"$(dirname "$0")/interop.sh"
 
 PATH=$PATH:/usr/sbin:/sbin
 missing=()

@@ -3,7 +3,10 @@
 
 pub mod home;
 pub mod lab;
+pub mod mpi;
 pub mod running;
+pub mod slurm;
+pub mod ucx;
 
 use std::io::Write as _;
 

@@ -41,6 +41,11 @@ fn two_machines_reach_each_other_and_leave_nothing() {
     assert!(reaches(&lab, Side::B, lab.ipv4(Side::A)));
     assert_eq!(interfaces(), before, "the host has no interface of ours");
     let mut inside = lab.command(Side::A, "sleep").arg("600").spawn().unwrap();
+    // On a busy machine it takes a moment to get there.
+    let net = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/net")).unwrap();
+    while net(&inside.id().to_string()) == net("self") {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
     drop(lab);
     assert!(
         !inside.wait().unwrap().success(),

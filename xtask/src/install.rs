@@ -1,4 +1,4 @@
-//! `make install`: binary, man pages, completions and licences under a prefix, below DESTDIR where that is set.
+//! `make install`: binary, C library, man pages, completions and licences under a prefix, below DESTDIR where that is set.
 //!
 //! What is installed is what the program itself prints; nothing is written by hand here.
 
@@ -39,6 +39,7 @@ pub fn run(root: &Path, prefix: &str) -> Result<()> {
             0o644,
         )?;
     }
+    library(root, &root.join("target").join(&profile), &base, prefix)?;
     let documents = base.join("share/doc/wirespeed");
     fs::create_dir_all(&documents)?;
     for file in ["LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY.md", "CHANGELOG.md"] {
@@ -47,6 +48,31 @@ pub fn run(root: &Path, prefix: &str) -> Result<()> {
     notices::write_texts(root, &documents.join("THIRD-PARTY-LICENSES.txt"))?;
     println!("installed under {}", base.display());
     Ok(())
+}
+
+/// The C interface: shared library under its full version with the usual links, static library, header, pkg-config.
+fn library(root: &Path, built: &Path, base: &Path, prefix: &str) -> Result<()> {
+    let from = |name: &str| {
+        let path = built.join(name);
+        fs::read(&path).with_context(|| format!("cannot read {}; build it first", path.display()))
+    };
+    let (full, major) = (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_VERSION_MAJOR"));
+    let folder = base.join("lib");
+    let shared = format!("libwirespeed.so.{full}");
+    put(&folder.join(&shared), &from("libwirespeed_c.so")?, 0o755)?;
+    put(&folder.join("libwirespeed.a"), &from("libwirespeed_c.a")?, 0o644)?;
+    for name in [format!("libwirespeed.so.{major}"), "libwirespeed.so".to_owned()] {
+        let link = folder.join(name);
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink(&shared, &link)
+            .with_context(|| format!("cannot link {}", link.display()))?;
+    }
+    let interface = root.join("crates/capi");
+    let header = fs::read(interface.join("include/wirespeed.h"))?;
+    put(&base.join("include/wirespeed.h"), &header, 0o644)?;
+    let template = fs::read_to_string(interface.join("wirespeed.pc.in"))?;
+    let text = template.replace("@PREFIX@", prefix).replace("@VERSION@", full);
+    put(&folder.join("pkgconfig/wirespeed.pc"), text.as_bytes(), 0o644)
 }
 
 /// DESTDIR goes in front of the prefix, also of an absolute one.

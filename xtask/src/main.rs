@@ -3,9 +3,11 @@
 //! Nothing here may be needed to build or use wirespeed, and nothing here measures: it starts what measures.
 #![forbid(unsafe_code)]
 
+mod bindings;
 mod command;
 mod fmt;
 mod fuzz;
+mod header;
 mod hotcheck;
 mod install;
 mod ladder;
@@ -23,14 +25,19 @@ usage: cargo xtask TASK
   tidy                 check the house style over the whole tree
   fmt [--fix]          rustfmt on every Rust file (also those declared inside macros)
   hotcheck             check the machine code of the hot loops
+  bindings ucx         write the bindings of UCX anew from its headers
   schema [--check]     write (or compare) docs/run.schema.json
+  header [--check]     write (or compare) the C header wirespeed.h
   notices [--check]    write (or compare) THIRD-PARTY.md
   notices --texts FILE write the full licence texts of every dependency
   fuzz-check           compile the fuzz crate and replay its seeds on the stable toolchain
   fuzz [SECONDS]       fuzz every target (nightly and cargo-fuzz)
   test                 every check and test (what `make test` runs after installing)
   ladder               the longer ladder: test, deny, miri, fuzz, soak, peers
-  peers [PAIRS]        benchmark beside ucx_perftest, sockperf and iperf3
+  peers [PAIRS] [--rows TEXT]      benchmark beside ucx_perftest, sockperf and iperf3
+  peers mpi [PAIRS] [--rows TEXT]  benchmark beside the same loops in C, on Open MPI and MPICH; rows whose name
+                                   contains TEXT
+  peers ucx [PAIRS] [--rows TEXT]  benchmark of the transport uct beside ucx_perftest, test by test
   install PREFIX       install binary, man page and completions (honours DESTDIR)";
 
 fn main() -> ExitCode {
@@ -53,6 +60,8 @@ fn run(arguments: &[String]) -> Result<()> {
         Some("fmt") => fmt::run(&root, rest.contains(&"--fix")),
         Some("hotcheck") => hotcheck::run(&root),
         Some("schema") => schema::run(&root, check),
+        Some("header") => header::run(&root, check),
+        Some("bindings") => bindings::run(&root, rest.first().copied()),
         Some("notices") => match rest.as_slice() {
             ["--texts", file] => notices::write_texts(&root, Path::new(file)),
             _ => notices::run(&root, check),
@@ -61,10 +70,27 @@ fn run(arguments: &[String]) -> Result<()> {
         Some("fuzz") => fuzz::fuzz(&root, parsed(rest.first(), 30)?),
         Some("test") => ladder::test(&root),
         Some("ladder") => ladder::long(&root),
-        Some("peers") => peers::run(&root, parsed(rest.first(), 10)?),
+        Some("peers") => peers_beside(&root, &rest),
         Some("install") => install::run(&root, rest.first().copied().unwrap_or("/usr/local")),
         _ => bail!("no such task\n{USAGE}"),
     }
+}
+
+/// `peers [mpi|ucx] [PAIRS] [--rows TEXT]`.
+fn peers_beside(root: &Path, words: &[&str]) -> Result<()> {
+    let (set, rest) = match words {
+        ["mpi", rest @ ..] => (&peers::MPI, rest),
+        ["ucx", rest @ ..] => (&peers::UCX, rest),
+        rest => (&peers::PROGRAMS, rest),
+    };
+    let (pairs, rows) = match rest {
+        [pairs, "--rows", text] => (Some(pairs), *text),
+        ["--rows", text] => (None, *text),
+        [pairs] => (Some(pairs), ""),
+        [] => (None, ""),
+        _ => bail!("peers takes a number of pairs and --rows TEXT\n{USAGE}"),
+    };
+    peers::run(root, set, parsed(pairs, set.pairs)?, rows)
 }
 
 fn parsed(argument: Option<&&str>, default: usize) -> Result<usize> {

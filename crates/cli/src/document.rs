@@ -1,10 +1,11 @@
 //! The run document around the cases: what was asked for, by which build, on which machine, when, for how long.
 
-use crate::{calendar, version};
+use crate::{calendar, front, job, version};
 use std::time::Instant;
 use wirespeed::host::FingerprintOptions;
 use wirespeed_schema::Run;
 use wirespeed_schema::host::HostFingerprint;
+use wirespeed_schema::job::JobSection;
 use wirespeed_schema::plan::Plan;
 use wirespeed_schema::run::{CaseResult, Status};
 use wirespeed_schema::version::DOCUMENT_VERSION;
@@ -18,12 +19,17 @@ pub struct Draft {
 impl Draft {
     /// Begin: the moment, the command and the machine are recorded now.
     pub fn begin(plan: Option<Plan>, include_host_name: bool) -> Self {
+        let sections = job::current().map(|job| job_section(job.section(), include_host_name));
         Draft {
             began: Instant::now(),
             run: Run {
                 document_version: DOCUMENT_VERSION.to_owned(),
                 tool: version::tool(),
-                command: command(std::env::args_os().map(|word| word.to_string_lossy().into_owned())),
+                command: command(
+                    front::argv()
+                        .into_iter()
+                        .map(|word| word.to_string_lossy().into_owned()),
+                ),
                 started_at: calendar::now_rfc3339(),
                 duration_ns: 0,
                 status: Status::Ok,
@@ -32,7 +38,7 @@ impl Draft {
                 host: host(include_host_name),
                 remarks: Vec::new(),
                 cases: Vec::new(),
-                sections: Default::default(),
+                sections: sections.into_iter().flatten().collect(),
             },
         }
     }
@@ -42,10 +48,24 @@ impl Draft {
         self.run.sections.insert(name.to_owned(), content);
     }
 
+    /// The machine.
+    pub fn host(&self) -> &HostFingerprint {
+        &self.run.host
+    }
+
+    /// The document of a run whose results are in its sections.
+    pub fn conclude(mut self, status: Status, error: Option<String>) -> Run {
+        (self.run.status, self.run.error) = (status, error);
+        self.close()
+    }
+
     /// The document of what was measured.
     pub fn finish(mut self, cases: Vec<CaseResult>, interrupted: bool) -> Run {
         self.run.status = wirespeed_report::run_status(&cases, interrupted);
         self.run.remarks = wirespeed_report::run_remarks(&cases);
+        if let Some(job) = job::current() {
+            self.run.remarks.extend(job::remarks(job.section()));
+        }
         self.run.cases = cases;
         self.close()
     }
@@ -61,6 +81,17 @@ impl Draft {
         self.run.duration_ns = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.run
     }
+}
+
+/// The section of a launcher's job; names of machines only when asked for.
+fn job_section(section: &JobSection, include_host_name: bool) -> Option<(String, serde_json::Value)> {
+    let section = match include_host_name {
+        true => section.clone(),
+        false => section.clone().without_names(),
+    };
+    // Strings and numbers alone: this cannot fail.
+    let value = serde_json::to_value(section).ok()?;
+    Some((JobSection::NAME.to_owned(), value))
 }
 
 /// The machine that the plan was given to.

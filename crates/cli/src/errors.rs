@@ -12,6 +12,8 @@ pub mod exit {
     pub const USAGE: u8 = 2;
     /// A run failed.
     pub const FAILED: u8 = 1;
+    /// A comparison found something slower.
+    pub const GATE: u8 = 3;
     /// A result carries a warning, and `--strict` was given.
     pub const INCONCLUSIVE: u8 = 4;
     /// The far end refused.
@@ -121,6 +123,17 @@ impl From<ControlError> for Failure {
     }
 }
 
+impl From<wirespeed_control::Failure> for Failure {
+    fn from(failure: wirespeed_control::Failure) -> Self {
+        let remedy = failure.remedy.unwrap_or_else(|| "run again".to_owned());
+        Self::with(
+            wirespeed_control::exit_code(failure.class),
+            failure.message,
+            remedy,
+        )
+    }
+}
+
 /// clap's many lines as two.
 impl From<clap::Error> for Failure {
     fn from(error: clap::Error) -> Self {
@@ -134,12 +147,27 @@ impl From<clap::Error> for Failure {
                 "try `wirespeed quick`, or see `wirespeed --help`",
             );
         }
+        if let Some(word) = negative(&error) {
+            return Failure::usage(
+                format!("{word}...: no value here may be negative"),
+                "give a positive one; a value that must begin with a dash is written --option=VALUE",
+            );
+        }
         if error.kind() == ErrorKind::MissingRequiredArgument {
             let missing: Vec<_> = strings(error.get(ContextKind::InvalidArg));
             cause = format!("missing: {}", missing.join(" "));
         }
         Failure::usage(cause, clap_remedy(&error))
     }
+}
+
+/// A word such as -1s: clap takes it for an unknown option `-1`.
+fn negative(error: &clap::Error) -> Option<String> {
+    let unknown = (error.kind() == ErrorKind::UnknownArgument).then(|| error.get(ContextKind::InvalidArg))?;
+    strings(unknown).into_iter().next().filter(|word| {
+        word.strip_prefix('-')
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    })
 }
 
 fn clap_remedy(error: &clap::Error) -> String {

@@ -3,17 +3,22 @@
 
 use crate::args::GroupArgs;
 use crate::errors::{Failure, exit};
-use std::io::Write as _;
+use crate::job;
+use std::io::{ErrorKind, Write as _};
 use std::net::{IpAddr, Ipv6Addr, ToSocketAddrs};
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 use wirespeed::Registry;
 use wirespeed_control::auth::Identity;
-use wirespeed_control::coordinator::{Group, GroupEvent, GroupOptions, GroupSpec, HostsSpec};
-use wirespeed_control::{ControlError, StopFlag};
-use wirespeed_schema::case::GroupKind;
+use wirespeed_control::coordinator::{Group, GroupEvent, GroupOptions, GroupSpec, HostsSpec, Launcher};
+use wirespeed_control::{ControlError, Launch, StopFlag};
+use wirespeed_schema::case::{Case, GroupKind};
 use wirespeed_schema::outcome::{Interval, Outcome};
 use wirespeed_schema::plan::PlannedCase;
 use wirespeed_schema::units::{self, format_ns};
+
+/// Between two attempts to reach a server.
+const AGAIN: Duration = Duration::from_millis(50);
 
 /// What a group brings back from one run of a case.
 pub struct GroupRun {
@@ -41,6 +46,10 @@ pub struct Reach {
     pub fresh: bool,
     /// An end that says nothing for so long is lost.
     pub silence: Option<Duration>,
+    /// A server that is not there yet gets so long to come.
+    pub patience: Duration,
+    /// The command that starts a server; `wirespeed serve` where nothing is said.
+    pub server_command: Option<&'static str>,
 }
 
 /// Addresses of one kind.
@@ -53,6 +62,14 @@ pub enum Family {
 }
 
 impl Reach {
+    /// Fresh processes of this machine for every run.
+    pub fn of_processes() -> Self {
+        Reach {
+            fresh: true,
+            ..Reach::default()
+        }
+    }
+
     /// What the arguments of `run` say.
     pub fn of(arguments: &GroupArgs) -> Result<Self, Failure> {
         let silence = arguments.silence.as_deref().map(parse_silence).transpose()?;
@@ -74,7 +91,21 @@ impl Reach {
             family,
             fresh: true,
             silence,
+            patience: Duration::ZERO,
+            server_command: None,
         })
+    }
+}
+
+impl Reach {
+    /// The failure of reaching a server, with a remedy that names its command.
+    fn failure(&self, error: &ControlError) -> Failure {
+        let remedy = error.remedy();
+        let remedy = match self.server_command {
+            Some(command) => remedy.replace("wirespeed serve", command),
+            None => remedy,
+        };
+        Failure::with(error.exit_code(), error.to_string(), remedy)
     }
 }
 
@@ -82,7 +113,11 @@ impl Reach {
 pub struct Groups<'a> {
     registry: &'a Registry,
     reach: Reach,
+    /// Who starts the ranks, where it is not this program alone.
+    started_by: Option<Arc<dyn Launch>>,
     open: Option<((GroupKind, Option<String>), Group)>,
+    /// The ranks of a job are had once: their group stays open.
+    job: Option<Group>,
     /// A server that could not be reached is not tried again for every case.
     unreachable: Option<(String, Failure)>,
 }
@@ -93,9 +128,24 @@ impl<'a> Groups<'a> {
         Groups {
             registry,
             reach,
+            started_by: None,
             open: None,
+            job: None,
             unreachable: None,
         }
+    }
+
+    /// Groups whose ranks `launcher` starts or has started. Processes stay from case to case.
+    pub fn launched_by(registry: &'a Registry, launcher: Arc<dyn Launch>) -> Self {
+        Groups {
+            started_by: Some(launcher),
+            ..Groups::new(registry, Reach::default())
+        }
+    }
+
+    /// The transports.
+    pub fn registry(&self) -> &Registry {
+        self.registry
     }
 
     /// Run a case once, over new connections.
@@ -113,8 +163,10 @@ impl<'a> Groups<'a> {
             let remedy = error.remedy.clone().unwrap_or_else(|| remedy_for(planned));
             Failure::with(wirespeed_control::exit_code(error.class), error.message, remedy)
         });
+        let mut outcomes: Vec<Outcome> = result.outcomes.into_iter().flatten().collect();
+        label_paths(&planned.case, &mut outcomes);
         GroupRun {
-            outcomes: result.outcomes.into_iter().flatten().collect(),
+            outcomes,
             failure,
             setup_ns: result.setup_ns,
             overlapping_sessions: result.overlapping_sessions,
@@ -128,6 +180,12 @@ impl<'a> Groups<'a> {
         stop: &StopFlag,
         events: &mut dyn FnMut(GroupEvent),
     ) -> Result<&mut Group, Failure> {
+        if planned.case.group == GroupKind::Job && job::current().is_some() {
+            if self.job.is_none() {
+                self.job = Some(self.open_group(planned, stop, events)?);
+            }
+            return self.job.as_mut().ok_or_else(no_group);
+        }
         let key = (planned.case.group, planned.to.clone());
         if let Some((host, failure)) = &self.unreachable
             && planned.to.as_ref() == Some(host)
@@ -148,7 +206,7 @@ impl<'a> Groups<'a> {
         }
         match &mut self.open {
             Some((_, group)) => Ok(group),
-            None => Err(Failure::failed("no group of ranks is open", "run again")),
+            None => Err(no_group()),
         }
     }
 
@@ -166,16 +224,47 @@ impl<'a> Groups<'a> {
         if self.reach.family == Some(Family::V6) {
             options.bind_address = IpAddr::V6(Ipv6Addr::LOCALHOST);
         }
-        let spec = match (planned.case.group, &planned.to) {
+        if let Some(launcher) = &self.started_by {
+            options.starter = Some(launcher.clone());
+            return Ok(Group::open(
+                &GroupSpec::Processes,
+                self.registry,
+                options,
+                events,
+                stop,
+            )?);
+        }
+        let address = planned.to.as_deref().map(|to| self.address(to)).transpose()?;
+        let deadline = Instant::now() + self.reach.patience;
+        loop {
+            let opened = self
+                .spec(planned, address.as_deref())
+                .and_then(|spec| Group::open(&spec, self.registry, options.clone(), events, stop));
+            match opened {
+                Err(error)
+                    if is_not_there_yet(&error) && Instant::now() < deadline && !stop.is_requested() =>
+                {
+                    std::thread::sleep(AGAIN);
+                }
+                opened => return opened.map_err(|error| self.reach.failure(&error)),
+            }
+        }
+    }
+
+    fn spec(&self, planned: &PlannedCase, address: Option<&str>) -> Result<GroupSpec, ControlError> {
+        Ok(match (planned.case.group, address) {
             (GroupKind::Threads, _) => GroupSpec::Threads,
-            (GroupKind::Hosts, Some(to)) => GroupSpec::Hosts(HostsSpec {
-                address: self.address(to)?,
+            (GroupKind::Job, _) => match job::current() {
+                Some(ranks) => GroupSpec::Job(ranks.clone()),
+                None => GroupSpec::Launched(Launcher(wirespeed_mpi::jobs())),
+            },
+            (_, Some(address)) => GroupSpec::Hosts(HostsSpec {
+                address: address.to_owned(),
                 identity: Identity::find(self.reach.identity.as_deref(), None)?,
-                remote_ranks: Some(vec![1]),
+                remote_ranks: Some(far_half(planned.case.ranks.len())),
             }),
             _ => GroupSpec::Processes,
-        };
-        Ok(Group::open(&spec, self.registry, options, events, stop)?)
+        })
     }
 
     /// The server's address; of the family that the user wants, if any.
@@ -215,6 +304,43 @@ impl GroupRun {
             overlapping_sessions: 0,
         }
     }
+}
+
+fn no_group() -> Failure {
+    Failure::failed("no group of ranks is open", "run again")
+}
+
+/// Say of every rank of a job on which node it is, and of every pair whether it is on one.
+fn label_paths(case: &Case, outcomes: &mut [Outcome]) {
+    let Some(job) = job::current().filter(|_| case.group == GroupKind::Job) else {
+        return;
+    };
+    for outcome in outcomes {
+        if let Some(seat) = job.section().ranks.get(outcome.rank as usize) {
+            let facts = &mut outcome.transport_facts;
+            facts.insert("node".to_owned(), seat.node.to_string());
+        }
+        let peer = case.ranks.get(outcome.rank as usize).and_then(|rank| rank.peer);
+        let path = peer.and_then(|peer| job.section().path(outcome.rank, peer));
+        if let Some(path) = path {
+            let facts = &mut outcome.transport_facts;
+            facts.insert("path".to_owned(), path.name().to_owned());
+        }
+    }
+}
+
+/// A server that is just being started listens soon, and makes the key first.
+fn is_not_there_yet(error: &ControlError) -> bool {
+    match error {
+        ControlError::NoKey { .. } => true,
+        ControlError::Connect { source, .. } => source.kind() == ErrorKind::ConnectionRefused,
+        _ => false,
+    }
+}
+
+/// Ranks of the far end: the second half, whatever they do.
+fn far_half(ranks: usize) -> Vec<u32> {
+    (ranks as u32 / 2..ranks as u32).collect()
 }
 
 fn parse_silence(text: &str) -> Result<Duration, Failure> {

@@ -1,5 +1,5 @@
 //! The command line of wirespeed, as a library: a program with transports of its own is
-//! `main_with(Registry::builtin().with(Entry::of::<Mine>()))`.
+//! `main_with(registry().with(Entry::of::<Mine>()))`.
 //!
 //! One verb is one file in `cmd`. Words become a plan here (`request`), the schema expands it to cases, `group`
 //! starts the ranks, `session` collects what they saw, `document` and `output` publish it. Nothing here may time
@@ -11,12 +11,16 @@ mod calendar;
 mod cmd;
 mod document;
 mod errors;
+mod front;
 mod group;
-mod machine;
+mod job;
+mod medium;
 mod order;
 mod output;
+mod perftest;
 mod progress;
 mod request;
+mod results;
 mod session;
 mod terminal;
 mod version;
@@ -25,15 +29,23 @@ use args::{Cli, ColorChoice, Verb};
 use clap::Parser;
 use clap::error::ErrorKind;
 use errors::{Ended, Failure};
+use job::Part;
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 use terminal::Stream;
 use wirespeed::Registry;
+use wirespeed::transport::registry::Entry;
+
+/// Every transport that the program ships: those of the library, and those of libraries that are loaded at run time.
+pub fn registry() -> Registry {
+    let own = wirespeed_ucx::join(Registry::builtin());
+    own.with(Entry::of::<wirespeed_mpi::Mpi>())
+}
 
 /// The whole program: reads the command line, does what it says, and returns the exit code.
 pub fn main_with(registry: Registry) -> ExitCode {
-    let argv: Vec<OsString> = std::env::args_os().collect();
+    let argv = front::argv();
     // A defect is reported in two lines like any other error; the place is for whoever repairs it.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|l| format!(" at {l}")).unwrap_or_default();
@@ -47,13 +59,33 @@ pub fn main_with(registry: Registry) -> ExitCode {
     ExitCode::from(ended.unwrap_or(errors::exit::FAILED))
 }
 
-/// Parse and dispatch. The name that the program is called by does not matter yet: every name is `wirespeed`.
+/// Parse and dispatch. `argv` begins with `wirespeed`, whatever name the program was called by.
 fn run(registry: &Registry, argv: &[OsString]) -> u8 {
-    let (ended, color) = match Cli::try_parse_from(argv) {
-        Ok(cli) => (dispatch(registry, cli.verb, cli.color), cli.color),
-        Err(error) if is_answer(&error) => return print_answer(&error),
-        Err(error) => (Err(Failure::from(error)), ColorChoice::Auto),
+    let cli = match Cli::try_parse_from(argv) {
+        Ok(cli) => cli,
+        // Every rank of a job was given the same words; one answer is enough.
+        Err(error) if is_answer(&error) => return if job::is_silent() { 0 } else { print_answer(&error) },
+        Err(_) if job::is_silent() => return 0,
+        Err(error) => return report(argv, ColorChoice::Auto, Err(Failure::from(error))),
     };
+    job::prepare(&cli.mpi);
+    let color = cli.color;
+    match job::part(&cli.verb) {
+        Part::Silent => 0,
+        Part::Alone => report(argv, color, dispatch(registry, cli.verb, color)),
+        Part::Member => {
+            let program = || {
+                let ended =
+                    std::panic::catch_unwind(AssertUnwindSafe(|| dispatch(registry, cli.verb, color)));
+                ended.map_or(errors::exit::FAILED, |ended| report(argv, color, ended))
+            };
+            job::run(registry, program, |failure| report(argv, color, Err(failure)))
+        }
+    }
+}
+
+/// Say how it ended; the exit code.
+fn report(argv: &[OsString], color: ColorChoice, ended: Result<Ended, Failure>) -> u8 {
     let color = terminal::style(Stream::Stderr, color).color;
     match ended {
         Ok(ended) => {
@@ -74,12 +106,29 @@ fn dispatch(registry: &Registry, verb: Verb, color: ColorChoice) -> Result<Ended
     match verb {
         Verb::Quick(arguments) => cmd::quick::quick(registry, &arguments, color),
         Verb::Run(arguments) => cmd::run::run(registry, &arguments, color),
+        Verb::Compare(arguments) => cmd::compare::compare(&arguments, color),
+        Verb::Ab(arguments) => cmd::ab::ab(registry, &arguments, color),
+        Verb::Report(arguments) => cmd::report::report(&arguments, color),
+        Verb::Explain(arguments) => cmd::explain::explain(&arguments, color),
+        Verb::Import(arguments) => cmd::import::import(&arguments),
+        Verb::Selftest(arguments) => cmd::selftest::selftest(&arguments, color),
+        Verb::Sweep(arguments) => cmd::sweep::sweep(registry, &arguments, color),
+        Verb::Load(arguments) => cmd::load::load(registry, &arguments, color),
+        Verb::Msgrate(arguments) => cmd::msgrate::msgrate(registry, &arguments, color),
+        Verb::Workers(arguments) => cmd::workers::workers(registry, &arguments, color),
         Verb::List(arguments) => cmd::list::list(registry, &arguments, color),
+        Verb::Perftest(arguments) => perftest::perftest(registry, &arguments, color),
         Verb::Serve(arguments) => cmd::serve::serve(&arguments),
+        Verb::Session(arguments) => cmd::session::session(registry, &arguments, color),
+        Verb::Coordinator(arguments) => cmd::daemons::coordinator(&arguments),
+        Verb::Node(arguments) => cmd::daemons::node(&arguments),
+        Verb::Lab(arguments) => cmd::lab::lab(&arguments),
+        Verb::Byteio(arguments) => cmd::byteio::byteio(&arguments, color),
         Verb::Calibrate(arguments) => cmd::calibrate::calibrate(registry, &arguments),
         Verb::Completions(arguments) => cmd::shell::completions(&arguments),
         Verb::Man => cmd::shell::man(),
         Verb::Rank => cmd::serve::rank(registry),
+        Verb::Computation => cmd::daemons::computation(registry),
         Verb::ManAll(arguments) => cmd::shell::man_all(&arguments),
     }
 }

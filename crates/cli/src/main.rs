@@ -1,8 +1,8 @@
-//! The wirespeed program: the built-in transports, handed to the command line.
+//! The wirespeed program: every transport that there is, handed to the command line.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    wirespeed_cli::main_with(wirespeed::Registry::builtin())
+    wirespeed_cli::main_with(wirespeed_cli::registry())
 }

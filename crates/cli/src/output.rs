@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use wirespeed_report::render::{self, CsvRows, JsonForm, Style};
 use wirespeed_schema::Run;
-use wirespeed_schema::run::Event;
+use wirespeed_schema::run::{CaseResult, Event};
 
 /// How a result is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,16 +18,27 @@ enum Form {
     Json,
     Ndjson,
     Csv,
+    Hlog,
 }
 
 /// How a verb shows its result to people.
 pub type Table = fn(&Run, &Style) -> String;
+
+/// A form that is written on stdout while the run goes on.
+pub trait Live {
+    /// What an event adds.
+    fn event(&mut self, event: &Event) -> String;
+
+    /// What the end of case `number` adds.
+    fn finished(&mut self, number: usize, result: &CaseResult) -> String;
+}
 
 /// All destinations of one run.
 pub struct Output {
     stdout: Option<Form>,
     files: Vec<(Form, PathBuf)>,
     streams: Vec<(PathBuf, File)>,
+    live: Option<Box<dyn Live>>,
     table: Table,
     color: ColorChoice,
 }
@@ -64,19 +75,48 @@ impl Output {
             stdout,
             files,
             streams,
+            live: None,
             table,
             color,
         })
     }
 
+    /// Whether stdout has the table, and no form for programs.
+    pub fn shows_table(&self) -> bool {
+        self.stdout == Some(Form::Table)
+    }
+
+    /// Write `live` on stdout as the run goes on, instead of the table at its end.
+    pub fn show_live(&mut self, live: Box<dyn Live>) {
+        self.live = Some(live);
+        self.stdout = None;
+    }
+
     /// Whether anybody wants events while the run goes on.
-    pub fn wants_events(&self) -> bool {
+    fn wants_lines(&self) -> bool {
         self.stdout == Some(Form::Ndjson) || !self.streams.is_empty()
+    }
+
+    /// A case is done: tell whoever listens.
+    pub fn case_finished(&mut self, number: usize, result: &CaseResult) -> Result<(), Failure> {
+        if let Some(live) = &mut self.live {
+            print(&live.finished(number, result))?;
+        }
+        if !self.wants_lines() {
+            return Ok(());
+        }
+        self.event(&Event::CaseFinished {
+            case: number as u32,
+            result: Box::new(wirespeed_report::without_outcomes(result)),
+        })
     }
 
     /// An event: one line, flushed, so that a reader has it at once.
     pub fn event(&mut self, event: &Event) -> Result<(), Failure> {
-        if !self.wants_events() {
+        if let Some(live) = &mut self.live {
+            print(&live.event(event))?;
+        }
+        if !self.wants_lines() {
             return Ok(());
         }
         let line = render::event_line(event).map_err(|e| unrenderable(&e))?;
@@ -114,6 +154,7 @@ impl Output {
             Form::Csv => render::csv(run, CsvRows::Cases).map_err(|e| unrenderable(&e)),
             Form::Json => render::json(run, JsonForm::Pretty).map_err(|e| unrenderable(&e)),
             Form::Ndjson => Ok(String::new()),
+            Form::Hlog => render::hdr::log(run).map_err(|e| unrenderable(&e)),
         }
     }
 
@@ -145,12 +186,13 @@ fn form_of(path: &Path) -> Result<Form, Failure> {
         Some("ndjson") => Ok(Form::Ndjson),
         Some("csv") => Ok(Form::Csv),
         Some("txt") => Ok(Form::Table),
+        Some("hlog") => Ok(Form::Hlog),
         _ => Err(Failure::usage(
             format!(
                 "--output {}: the ending does not say what to write",
                 path.display()
             ),
-            "end the name with .json, .csv, .ndjson or .txt",
+            "end the name with .json, .csv, .ndjson, .txt or .hlog (HdrHistogram)",
         )),
     }
 }

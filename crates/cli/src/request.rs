@@ -1,9 +1,9 @@
 //! From the words of `run` to a plan.
 
-use crate::args::RunArgs;
+use crate::args::{RunArgs, TransportArgs};
 use crate::errors::Failure;
 use std::path::Path;
-use wirespeed_schema::plan::{Plan, Template, parse_plan, parse_repeats, split_axis};
+use wirespeed_schema::plan::{Plan, Template, UNTIL_REPEATS, Until, parse_plan, parse_repeats, split_axis};
 
 /// The plan that `arguments` ask for: one template of flags, or a file.
 pub fn plan(arguments: &RunArgs) -> Result<Plan, Failure> {
@@ -12,13 +12,31 @@ pub fn plan(arguments: &RunArgs) -> Result<Plan, Failure> {
         true => from_file(arguments)?,
         false => Plan {
             repeats: 1,
+            until: None,
             templates: vec![from_flags(arguments)?],
         },
     };
+    if let Some(until) = until(arguments)? {
+        plan.repeats = UNTIL_REPEATS;
+        plan.until = Some(until);
+    }
     if let Some(repeats) = repeats {
         plan.repeats = repeats;
     }
     Ok(plan)
+}
+
+/// What `--until` and `--until-time` ask for.
+fn until(arguments: &RunArgs) -> Result<Option<Until>, Failure> {
+    let Some(text) = &arguments.until else {
+        return Ok(None);
+    };
+    let until = Until {
+        time: arguments.until_time.clone(),
+        ..Until::parse(text)?
+    };
+    until.time_ns()?;
+    Ok(Some(until))
 }
 
 /// An error of the plan, with the name of its file where it has one.
@@ -88,8 +106,14 @@ fn from_flags(arguments: &RunArgs) -> Result<Template, Failure> {
     if !arguments.group.load.is_empty() {
         add("load", &[arguments.group.load.join(" ")])?;
     }
-    let direct = arguments.transport.direct();
-    let named = arguments.transport.options.iter().map(|text| split_option(text));
+    add_options(&mut template, &arguments.transport)?;
+    Ok(template)
+}
+
+/// Put the transport's own options into `template`.
+pub fn add_options(template: &mut Template, transport: &TransportArgs) -> Result<(), Failure> {
+    let direct = transport.direct();
+    let named = transport.options.iter().map(|text| split_option(text));
     let direct = direct
         .iter()
         .flat_map(|(name, values)| values.iter().map(|v| Ok((*name, v.as_str()))));
@@ -98,7 +122,7 @@ fn from_flags(arguments: &RunArgs) -> Result<Template, Failure> {
         let axis = template.options.entry(name.to_owned()).or_default();
         axis.extend(values.split(',').map(|v| v.trim().to_owned()));
     }
-    Ok(template)
+    Ok(())
 }
 
 fn split_option(text: &str) -> Result<(&str, &str), Failure> {
@@ -112,7 +136,7 @@ fn split_option(text: &str) -> Result<(&str, &str), Failure> {
 }
 
 /// `host` with `port`, unless it names one itself.
-fn add_port(host: &str, port: u16) -> String {
+pub fn add_port(host: &str, port: u16) -> String {
     let colons = host.matches(':').count();
     match host.ends_with(']') {
         true => format!("{host}:{port}"),
@@ -188,6 +212,8 @@ mod tests {
     fn nonsense_is_refused() {
         for words in [
             &["latency", "--repeats", "0"][..],
+            &["latency", "--until", "p50"],
+            &["latency", "--until", "p50:2%", "--until-time", "5"],
             &["latency", "-O", "mode"],
             &["latency", "--size", ","],
             &["missing.toml"],

@@ -3,11 +3,13 @@
 
 use crate::errors::{Failure, exit};
 use crate::group::Groups;
-use crate::order::{Step, schedule};
+use crate::medium::Medium;
+use crate::order::{Step, fresh_seed, schedule};
 use crate::output::Output;
 use crate::progress::Progress;
+use std::time::Instant;
 use wirespeed_control::StopFlag;
-use wirespeed_report::Limits;
+use wirespeed_report::Goal;
 use wirespeed_report::render::Style;
 use wirespeed_schema::case::Case;
 use wirespeed_schema::outcome::Interval;
@@ -38,6 +40,33 @@ pub struct Measured {
     pub failure: Option<Failure>,
 }
 
+/// How often cases are run.
+pub struct Repeating {
+    /// So often, or at most so often where there is a goal.
+    pub repeats: u32,
+    /// Seed of the order.
+    pub seed: u64,
+    /// When a case is known well enough.
+    pub goal: Option<Goal>,
+}
+
+impl Repeating {
+    /// Every case so often, in an order of its own.
+    pub fn times(repeats: u32) -> Self {
+        Repeating {
+            repeats,
+            seed: fresh_seed(),
+            goal: None,
+        }
+    }
+
+    /// Whether a case needs no more repetitions.
+    fn has_ended(&self, slot: &Collected, began: Instant, last: bool) -> bool {
+        let look = |goal: &Goal| goal.look(&slot.repetitions, elapsed_ns(began), false).is_some();
+        last || slot.failure.is_some() || self.goal.as_ref().is_some_and(look)
+    }
+}
+
 /// A run in progress.
 pub struct Session<'a> {
     /// Starts the ranks.
@@ -52,12 +81,15 @@ pub struct Session<'a> {
     pub quiet: bool,
     /// Set when the far end refused a case.
     pub refused: bool,
+    /// What is known of the media.
+    pub medium: Medium,
 }
 
 impl Session<'_> {
-    /// Run everything; results in the plan's order. Cases that an interruption left unmeasured are absent. The error is
+    /// Run everything, each case as often as `how` says; results in the plan's order. Cases that an interruption left unmeasured are absent. The error is
     /// one of output: no measurement can raise it.
-    pub fn run(&mut self, cases: &[Prepared], repeats: u32, seed: u64) -> Result<Vec<CaseResult>, Failure> {
+    pub fn run(&mut self, cases: &[Prepared], how: &Repeating) -> Result<Vec<CaseResult>, Failure> {
+        let began = Instant::now();
         let mut collected: Vec<Collected> = cases.iter().map(|_| Collected::default()).collect();
         let runnable = |step: &Step| cases[step.case].skip.is_none();
         for (number, case) in cases.iter().enumerate() {
@@ -66,7 +98,7 @@ impl Session<'_> {
                 self.settle(number, &mut collected[number], result)?;
             }
         }
-        let steps: Vec<Step> = schedule(cases.len(), repeats, seed)
+        let steps: Vec<Step> = schedule(cases.len(), how.repeats, how.seed)
             .into_iter()
             .filter(runnable)
             .collect();
@@ -78,17 +110,18 @@ impl Session<'_> {
             if self.stop.is_requested() {
                 break;
             }
-            if slot.failure.is_none() {
+            if slot.failure.is_none() && slot.result.is_none() {
                 progress.start(&planned.case);
                 let measured = self.measure(step, cases.len(), planned)?;
                 slot.repetitions.extend(measured.repetition);
                 slot.failure = measured.failure;
             }
             progress.end(&planned.case);
-            let ended = step.repetition + 1 == repeats || slot.failure.is_some();
+            let last = step.repetition + 1 == how.repeats;
+            let ended = how.has_ended(slot, began, last);
             let known = slot.failure.is_some() || !slot.repetitions.is_empty();
             if ended && known && slot.result.is_none() {
-                let result = result_of(&planned.case, slot);
+                let result = self.result_of(&planned.case, slot, how, began);
                 progress.line(&wirespeed_report::render::case_line(&result, &self.style));
                 self.settle(step.case, slot, result)?;
             }
@@ -97,7 +130,7 @@ impl Session<'_> {
         // Whatever an interruption left half done is a result too.
         for (number, slot) in collected.iter_mut().enumerate() {
             if slot.result.is_none() && !slot.repetitions.is_empty() {
-                let result = result_of(&cases[number].planned.case, slot);
+                let result = self.result_of(&cases[number].planned.case, slot, how, began);
                 self.settle(number, slot, result)?;
             }
         }
@@ -144,19 +177,60 @@ impl Session<'_> {
 
     /// A case is done: tell whoever listens.
     pub fn announce(&mut self, number: usize, result: &CaseResult) -> Result<(), Failure> {
-        if !self.output.wants_events() {
-            return Ok(());
-        }
-        self.output.event(&Event::CaseFinished {
-            case: number as u32,
-            result: Box::new(wirespeed_report::without_outcomes(result)),
-        })
+        self.output.case_finished(number, result)
     }
 
     fn settle(&mut self, number: usize, slot: &mut Collected, result: CaseResult) -> Result<(), Failure> {
         self.announce(number, &result)?;
         slot.result = Some(result);
         Ok(())
+    }
+
+    fn result_of(
+        &mut self,
+        case: &Case,
+        slot: &mut Collected,
+        how: &Repeating,
+        began: Instant,
+    ) -> CaseResult {
+        let goal = how.goal.as_ref();
+        let convergence = goal.and_then(|goal| goal.look(&slot.repetitions, elapsed_ns(began), true));
+        let repetitions = std::mem::take(&mut slot.repetitions);
+        let result = self.assemble(case.clone(), repetitions, slot.failure.as_ref());
+        match convergence {
+            Some(convergence) => wirespeed_report::with_convergence(result, convergence),
+            None => result,
+        }
+    }
+
+    /// The result of the repetitions that there are; a failure of a later one makes it partial.
+    pub fn assemble(
+        &mut self,
+        case: Case,
+        repetitions: Vec<Repetition>,
+        failure: Option<&Failure>,
+    ) -> CaseResult {
+        let failure = match (failure, repetitions.is_empty()) {
+            (Some(failure), true) => {
+                return wirespeed_report::failed_case(case, &failure.cause, Some(failure.remedy.clone()));
+            }
+            (failure, _) => failure,
+        };
+        let limits = self.medium.limits(self.groups.registry(), &case);
+        let mut result = wirespeed_report::case_result(case, repetitions, &limits);
+        if let Some(failure) = failure {
+            if result.status == CaseStatus::Ok {
+                result.status = CaseStatus::Partial;
+            }
+            // A rank only knows that it was ended; the group knows why.
+            if result.status == CaseStatus::Partial {
+                result.error = None;
+                result.remedy = None;
+            }
+            result.error.get_or_insert_with(|| failure.cause.clone());
+            result.remedy.get_or_insert_with(|| failure.remedy.clone());
+        }
+        result
     }
 }
 
@@ -166,32 +240,6 @@ pub fn skipped(case: Case, reason: &str) -> CaseResult {
     wirespeed_report::skipped_case(case, reason, Some(remedy))
 }
 
-fn result_of(case: &Case, slot: &mut Collected) -> CaseResult {
-    let repetitions = std::mem::take(&mut slot.repetitions);
-    assemble(case.clone(), repetitions, slot.failure.as_ref())
-}
-
-/// The result of the repetitions that there are; a failure of a later one makes it partial.
-pub fn assemble(case: Case, repetitions: Vec<Repetition>, failure: Option<&Failure>) -> CaseResult {
-    match (failure, repetitions.is_empty()) {
-        (Some(failure), true) => {
-            wirespeed_report::failed_case(case, &failure.cause, Some(failure.remedy.clone()))
-        }
-        (failure, _) => {
-            let mut result = wirespeed_report::case_result(case, repetitions, &Limits::default());
-            if let Some(failure) = failure {
-                if result.status == CaseStatus::Ok {
-                    result.status = CaseStatus::Partial;
-                }
-                // A rank only knows that it was ended; the group knows why.
-                if result.status == CaseStatus::Partial {
-                    result.error = None;
-                    result.remedy = None;
-                }
-                result.error.get_or_insert_with(|| failure.cause.clone());
-                result.remedy.get_or_insert_with(|| failure.remedy.clone());
-            }
-            result
-        }
-    }
+fn elapsed_ns(began: Instant) -> u64 {
+    u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }

@@ -7,6 +7,7 @@ use wirespeed_report::render::Style;
 /// Columns of a page that is not a terminal.
 pub const WIDTH_PAPER: usize = 110;
 const WIDTH_MIN: usize = 40;
+const WIDTH_MAX: usize = 1000;
 
 /// One of the two streams of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,11 +41,17 @@ fn width(stream: Stream, terminal: bool) -> usize {
         Stream::Stdout => rustix::termios::tcgetwinsize(std::io::stdout()),
         Stream::Stderr => rustix::termios::tcgetwinsize(std::io::stderr()),
     };
-    let columns = size.map_or(0, |s| usize::from(s.ws_col));
-    match columns {
+    let seen = size.map_or(0, |s| usize::from(s.ws_col));
+    let wanted = std::env::var("COLUMNS").ok();
+    columns(wanted.as_deref(), if terminal { seen } else { 0 })
+}
+
+/// What the user says (COLUMNS) goes before what the terminal says; a page that nobody sees at once is wide.
+fn columns(wanted: Option<&str>, seen: usize) -> usize {
+    let wanted = wanted.and_then(|text| text.trim().parse().ok());
+    match wanted.unwrap_or(seen) {
         0 => WIDTH_PAPER,
-        _ if !terminal => WIDTH_PAPER,
-        columns => columns.max(WIDTH_MIN),
+        columns => columns.clamp(WIDTH_MIN, WIDTH_MAX),
     }
 }
 
@@ -75,6 +82,16 @@ fn unicode(variable: impl Fn(&str) -> Option<String>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_width_is_what_the_user_says_then_the_terminal() {
+        assert_eq!(columns(Some("60"), 120), 60);
+        assert_eq!(columns(None, 120), 120);
+        assert_eq!(columns(Some("nonsense"), 90), 90);
+        assert_eq!(columns(Some("7"), 90), WIDTH_MIN);
+        assert_eq!(columns(None, 0), WIDTH_PAPER);
+        assert_eq!(columns(Some("999999999"), 0), WIDTH_MAX);
+    }
 
     fn with<'a>(pairs: &'a [(&str, &str)]) -> impl Fn(&str) -> Option<String> + 'a {
         move |name| {

@@ -4,7 +4,9 @@
 use crate::group::{ensure, run_for};
 use crate::report::Report;
 use wirespeed::schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop, TransportOptions};
+use wirespeed::schema::neighbours::neighbours;
 use wirespeed::schema::outcome::{Outcome, StopReason};
+use wirespeed::schema::posted::{Buffers, CacheState, Defined, Grid, MsgRate, Pattern};
 use wirespeed::schema::test::{Atomic, Hub, Layout, PingPong, Rma, Stream, Tagged, Test};
 use wirespeed::transport::registry::Entry;
 use wirespeed::{MeasureError, Registry, ThreadBootstrap, measure};
@@ -115,18 +117,43 @@ fn groups() -> Vec<(&'static str, Test, Vec<Role>)> {
         groups.push(("a pair and an idle rank", test, vec![Idle, Source, Sink]));
     }
     for layout in Layout::ALL {
-        for fan_out in [false, true] {
+        for (fan_out, reply_bytes, name) in [
+            (false, None, "a hub, three workers in turn"),
+            (true, None, "a hub, three workers at once"),
+            (false, Some(0), "a hub, three workers in turn, empty answers"),
+            (
+                true,
+                Some(size_bytes / 2),
+                "a hub, three workers at once, shorter answers",
+            ),
+        ] {
             let test = Test::HubLat(Hub {
                 size_bytes,
+                reply_bytes,
                 layout,
                 fan_out,
             });
-            let name = match fan_out {
-                true => "a hub, three workers at once",
-                false => "a hub, three workers in turn",
-            };
             groups.push((name, test, vec![HubRole, Worker, Worker, Worker]));
         }
+    }
+    let defined = Defined {
+        size_bytes,
+        window_msgs: WINDOW,
+        buffers: Buffers::Multiple,
+    };
+    groups.push(("two pairs", Test::OsuMbwMr(defined), pairs));
+    for pattern in Pattern::ALL {
+        let test = Test::Msgrate(MsgRate {
+            size_bytes,
+            pattern,
+            window_msgs: 24,
+            grid: Grid::Ring,
+            peers: 2,
+            stride_ranks: 1,
+            cache_state: CacheState::Touched,
+            cache_bytes: 0,
+        });
+        groups.push((pattern.name(), test, vec![Role::Neighbour; 4]));
     }
     groups
 }
@@ -231,6 +258,7 @@ fn judge(case: &Case, outcomes: &[Outcome]) -> Result<(), String> {
         match outcome.role {
             Role::Source => pair(case, outcome, &outcomes[rank as usize + 1])?,
             Role::Hub => hub(case, outcome, outcomes)?,
+            Role::Neighbour => neighbour(case, outcome)?,
             _ => {}
         }
     }
@@ -239,7 +267,12 @@ fn judge(case: &Case, outcomes: &[Outcome]) -> Result<(), String> {
 
 fn pair(case: &Case, source: &Outcome, sink: &Outcome) -> Result<(), String> {
     let sent = source.sent.messages;
-    ensure(sent == ITERATIONS, || format!("{sent} sent, not {ITERATIONS}"))?;
+    // An iteration of these is a window.
+    let expected = match case.test.is_posted() {
+        true => ITERATIONS * case.test.window(),
+        false => ITERATIONS,
+    };
+    ensure(sent == expected, || format!("{sent} sent, not {expected}"))?;
     let (received, lost) = (sink.received.messages, sink.faults.lost_messages);
     ensure(received + lost == sent, || {
         format!("{sent} sent, {received} received, {lost} lost")
@@ -254,12 +287,45 @@ fn pair(case: &Case, source: &Outcome, sink: &Outcome) -> Result<(), String> {
     })
 }
 
+/// A rank that sends to and receives from as many as its lists say.
+fn neighbour(case: &Case, outcome: &Outcome) -> Result<(), String> {
+    let Test::Msgrate(test) = &case.test else {
+        return Err("neighbours in a test that has none".into());
+    };
+    let lists = neighbours(test, case.ranks.len() as u32, outcome.rank);
+    let messages = |list: &[u32]| list.len() as u64 * test.window_msgs * ITERATIONS;
+    let counted = (outcome.sent.messages, outcome.received.messages);
+    ensure(
+        counted == (messages(&lists.to_ranks), messages(&lists.from_ranks)),
+        || {
+            format!(
+                "rank {} sent and received {counted:?}, but has {lists:?}",
+                outcome.rank
+            )
+        },
+    )
+}
+
 fn hub(case: &Case, hub: &Outcome, outcomes: &[Outcome]) -> Result<(), String> {
     let workers = outcomes.len() as u64 - 1;
     let answered = hub.received.messages + hub.faults.lost_messages;
     ensure(answered == ITERATIONS * workers, || {
         format!("{answered} answers of {workers} workers in {ITERATIONS} rounds")
     })?;
+    let (out, back) = match &case.test {
+        Test::HubLat(test) => (test.size_bytes, test.reply()),
+        other => (other.size_bytes(), other.size_bytes()),
+    };
+    let bytes = (hub.sent.bytes, hub.received.bytes);
+    ensure(bytes == (answered * out, answered * back), || {
+        format!("{bytes:?} bytes sent and received, not {out} and {back} a message")
+    })?;
+    ensure(
+        hub.peers
+            .iter()
+            .all(|p| p.first_ns.is_some_and(|t| t.get() > 0.0)),
+        || "a worker's first round trip was not timed".into(),
+    )?;
     let peers: Vec<u32> = hub.peers.iter().map(|p| p.peer).collect();
     let expected: Vec<u32> = (1..case.ranks.len() as u32).collect();
     ensure(peers == expected, || {

@@ -13,15 +13,15 @@ use wirespeed::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed::transport::registry::Entry;
 use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{
-    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner,
-    SizeLimit, Support, Tagged, TaggedRunner, Transport,
+    Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, NO_SHORTIOV, OneSided,
+    OneSidedRunner, SizeLimit, Support, Tagged, TaggedRunner, Transport,
 };
 use wirespeed_conformance::{Verdict, failures, measured, messages, one_sided, tagged};
 
 /// Messages a queue holds by default.
 const DEPTH: usize = 100;
 const MESSAGE_BYTES_MAX: u64 = 1 << 20;
-const NO_ZCOPY: SizeLimit = SizeLimit::Lacks("queues own their bytes");
+const NO_ZCOPY: SizeLimit = SizeLimit::never("queues own their bytes");
 
 #[derive(Default)]
 struct Queue {
@@ -190,12 +190,13 @@ impl Transport for Shelves {
 
     fn limits(_: &ShelvesOptions) -> Limits {
         let max = SizeLimit::UpTo(MESSAGE_BYTES_MAX);
-        let messages = [max, max, NO_ZCOPY];
-        let (put, get) = adapt::one_sided::limits(messages);
+        let messages = [max.clone(), max.clone(), NO_ZCOPY, NO_SHORTIOV];
+        let (put, get) = adapt::one_sided::limits(&messages);
         Limits {
             messages,
             put,
             get,
+            atomics: Atomics::ALL,
             tagged: max,
             groups: &[GroupKind::Threads],
             ranks_max: 64,

@@ -122,7 +122,10 @@ impl Drop for Server {
 }
 
 /// The first of `addresses` that answers.
-fn connect_any(addresses: &[SocketAddr], stop: &StopFlag) -> Result<(TcpStream, SocketAddr), ControlError> {
+pub(crate) fn connect_any(
+    addresses: &[SocketAddr],
+    stop: &StopFlag,
+) -> Result<(TcpStream, SocketAddr), ControlError> {
     let mut last = ControlError::Interrupted;
     for &address in addresses {
         if stop.is_requested() {
@@ -207,7 +210,7 @@ fn greet(
 }
 
 /// What a failed handshake means to the user.
-fn handshake_error(error: io::Error, peer: SocketAddr) -> ControlError {
+pub(crate) fn handshake_error(error: io::Error, peer: SocketAddr) -> ControlError {
     let tls = error
         .get_ref()
         .and_then(|inner| inner.downcast_ref::<rustls::Error>());

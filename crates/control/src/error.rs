@@ -1,5 +1,6 @@
 //! What can go wrong between ranks: one line of cause, one of remedy, and the program's exit code.
 
+use crate::job::JobError;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -99,6 +100,9 @@ pub enum ControlError {
         /// What the system said.
         source: io::Error,
     },
+    /// A launcher's job cannot be joined, started or used.
+    #[error(transparent)]
+    Job(JobError),
     /// The user stopped it before anything ran.
     #[error("interrupted")]
     Interrupted,
@@ -133,6 +137,7 @@ impl ControlError {
             Self::Launch { .. } => {
                 "check that the program may be executed and that processes may be started".into()
             }
+            Self::Job(error) => error.remedy.clone(),
             Self::Interrupted => "run again".into(),
         }
     }

@@ -87,10 +87,12 @@ impl StopFlag {
         }
     }
 
-    /// Ask at every SIGINT and SIGTERM of this process, through a thread that sleeps in a read. Call it once.
+    /// Ask at every SIGINT, SIGTERM and SIGHUP of this process, through a thread that sleeps in a read. Call it once.
+    /// Who started the program with SIGHUP ignored (`nohup`) wants it to outlive the terminal.
     pub fn on_signals(&self) -> io::Result<()> {
         let (mut reader, writer) = UnixStream::pair()?;
-        for signal in [libc::SIGINT, libc::SIGTERM] {
+        let hangup = (!ignored(libc::SIGHUP)).then_some(libc::SIGHUP);
+        for signal in [libc::SIGINT, libc::SIGTERM].into_iter().chain(hangup) {
             signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
         }
         let flag = self.clone();
@@ -104,6 +106,14 @@ impl StopFlag {
             })
             .map(drop)
     }
+}
+
+/// Whether this process was started with `signal` ignored: the mask `SigIgn` of proc(5).
+fn ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 impl Drop for Subscription {

@@ -39,6 +39,8 @@ impl Running {
         let folder = tempfile::tempdir().unwrap();
         let key = KeyFile::load_or_make(&folder.path().join("key")).unwrap();
         let options = ServeOptions {
+            once: false,
+            cpus: None,
             listen: Listen::Loopback,
             port: 0,
             limits,
@@ -113,6 +115,7 @@ fn options() -> GroupOptions {
     GroupOptions {
         timing: Timing::default(),
         program: program(),
+        starter: None,
         fresh: false,
         bind_address: IpAddr::V4(Ipv4Addr::LOCALHOST),
     }

@@ -27,6 +27,7 @@ fn options() -> GroupOptions {
     GroupOptions {
         timing: Timing::default(),
         program: common::program(),
+        starter: None,
         fresh: false,
         bind_address: IpAddr::V4(Ipv4Addr::LOCALHOST),
     }
@@ -93,11 +94,13 @@ fn a_client_and_a_daemon_measure_over_tcp() {
     let folder = tempfile::tempdir().unwrap();
     let key = KeyFile::load_or_make(&folder.path().join("key")).unwrap();
     let serve = ServeOptions {
+        once: false,
+        cpus: None,
         listen: Listen::Loopback,
         port: 0,
         limits: ServerLimits::default(),
         timing: Timing::default(),
-        program: options().program,
+        program: common::program(),
     };
     let stop = StopFlag::new();
     let daemon = Daemon::bind(serve, &key, &stop, Arc::new(|_| ())).unwrap();

@@ -10,15 +10,26 @@
 #![forbid(unsafe_code)]
 
 pub mod assemble;
+pub mod byteio;
 pub mod checks;
+pub mod compare;
+pub mod curve;
+pub mod explain;
+pub mod fit;
+pub mod html;
+pub mod import;
+pub mod perftest;
 pub mod read;
 pub mod render;
 pub mod schema;
 pub mod stats;
+pub mod svg;
 pub mod tags;
+pub mod workers;
 
 pub use assemble::{
-    case_result, failed_case, repetition, repetition_metrics, run_status, skipped_case, without_outcomes,
+    Goal, case_result, failed_case, repetition, repetition_metrics, run_status, skipped_case,
+    with_convergence, without_outcomes,
 };
 pub use checks::{Limits, host_remarks, run_remarks};
 pub use read::{ReadError, read_run};

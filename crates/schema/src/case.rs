@@ -20,6 +20,10 @@ pub enum Role {
     Hub,
     /// Answers the hub.
     Worker,
+    /// Passes messages on between ranks, as a daemon on their way does.
+    Relay,
+    /// Sends to and receives from its neighbours.
+    Neighbour,
     /// Takes no part in the test; only carries its background load.
     Idle,
 }
@@ -99,6 +103,8 @@ pub enum GroupKind {
     Processes,
     /// Processes on two machines.
     Hosts,
+    /// Processes that a launcher started, on one node or several.
+    Job,
 }
 
 /// One measurement, checked and complete. Every rank gets the same case.
@@ -138,11 +144,13 @@ pub struct Case {
 impl Case {
     /// Short label for progress lines and errors: `tcp am_lat 64 B`.
     pub fn label(&self) -> String {
-        format!(
-            "{} {} {}",
-            self.transport,
-            self.test.name(),
-            crate::units::format_size(self.test.size_bytes())
-        )
+        let size = crate::units::format_size(self.test.size_bytes());
+        let words = [&self.transport, self.test.name(), &self.test.variant(), &size];
+        words
+            .iter()
+            .filter(|word| !word.is_empty())
+            .cloned()
+            .collect::<Vec<&str>>()
+            .join(" ")
     }
 }

@@ -84,6 +84,10 @@ pub struct Floor {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Disturbance {
+    /// Time over which everything here was counted: the measured phase, with what lies between its samples. 0 where
+    /// unknown.
+    #[serde(skip_serializing_if = "is_nought")]
+    pub observed_ns: u64,
     /// The thread gave its CPU away.
     pub voluntary_switches: u64,
     /// The thread's CPU was taken away.
@@ -105,6 +109,10 @@ pub struct Disturbance {
     /// Time runnable but waiting for a CPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_queue_wait_ns: Option<u64>,
+}
+
+fn is_nought(value: &u64) -> bool {
+    *value == 0
 }
 
 /// A fixed piece of work repeated on the measuring CPU: how quiet it is.

@@ -5,13 +5,18 @@
 //! floating-point numbers pass through [`finite::Finite`], so NaN and infinities cannot enter a document.
 #![forbid(unsafe_code)]
 
+pub mod byteio;
+pub mod calendar;
 pub mod case;
 pub mod finite;
 pub mod histogram;
 pub mod host;
+pub mod job;
 pub mod message;
+pub mod neighbours;
 pub mod outcome;
 pub mod plan;
+pub mod posted;
 pub mod run;
 pub mod test;
 pub mod units;

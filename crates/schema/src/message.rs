@@ -146,6 +146,11 @@ impl Default for ServerLimits {
 pub enum RankMessage {
     /// First word of a rank.
     Hello(Hello),
+    /// Second word of a rank that a launcher started: which one it is.
+    Seat {
+        /// The rank.
+        rank: u32,
+    },
     /// The coordinator agrees to a protocol version.
     Welcome {
         /// The version.

@@ -33,10 +33,17 @@ pub enum SampleKind {
     Completion,
     /// From the sending of a stream's message to the acknowledgement that covers it.
     Acknowledged,
+    /// From the moment at which a paced message was due, whenever it was really sent, to the acknowledgement that covers
+    /// it.
+    Response,
     /// Time of a batch of messages divided by their number, at the sender.
     SendInterval,
     /// Time of a batch of messages divided by their number, at the receiver.
     ReceiveInterval,
+    /// Time of one iteration of posted sends and receives, from the first post to the end of the wait.
+    Iteration,
+    /// The longest of the ranks' times for the same iteration, where all ranks enter it together. At one rank.
+    SlowestIteration,
 }
 
 /// Samples of one kind.
@@ -60,6 +67,9 @@ pub struct PeerSamples {
     pub peer: u32,
     /// Its samples; each covers as many operations as those of all peers together.
     pub samples: HistogramData,
+    /// The very first round trip with it, before warm-up: what the transport connects late, first touch, cold caches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_ns: Option<Finite>,
 }
 
 /// Messages or operations and their payload bytes.
@@ -127,6 +137,9 @@ pub struct Outcome {
     /// Time of the first operation of all: connection, first touch and cold caches included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_operation_ns: Option<Finite>,
+    /// Time to open the port: connections to all peers, and the wait for those who come later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connect_ns: Option<Finite>,
     /// Samples by kind.
     pub samples: Vec<Samples>,
     /// Slices of time, where reports were asked for.
@@ -165,6 +178,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Time over which disturbances were counted: all of the measured phase where that is known, else the time measured.
+    pub fn observed_ns(&self) -> u64 {
+        self.disturbance.observed_ns.max(self.elapsed_ns)
+    }
+
     /// The samples of `kind`, if any were taken.
     pub fn samples_of(&self, kind: SampleKind) -> Option<&Samples> {
         self.samples.iter().find(|s| s.kind == kind)

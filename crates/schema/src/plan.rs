@@ -7,11 +7,13 @@ mod error;
 mod expand;
 mod file;
 mod keys;
+mod posted;
 mod ranks;
 mod resolve;
 mod surroundings;
 #[cfg(test)]
 mod tests;
+mod until;
 
 pub use error::{PlanError, nearest};
 pub use expand::{CASES_MAX, PlannedCase, expand};
@@ -21,6 +23,7 @@ pub use keys::{
 };
 pub use resolve::{WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX};
 pub use surroundings::Surroundings;
+pub use until::{STATISTICS, UNTIL_REPEATS, Until};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,21 +48,32 @@ pub struct Template {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
-    /// Fresh repetitions of every case.
+    /// Fresh repetitions of every case; at most so many where `until` is given.
     pub repeats: u32,
+    /// Stop repeating a case as soon as it is known well enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Until>,
     /// Families of cases, in order.
     pub templates: Vec<Template>,
 }
 
 /// Keys of [`Template::axes`] in the order in which they vary, slowest first.
-pub const KEYS: [&str; 20] = [
+pub const KEYS: [&str; 28] = [
     "via",
     "test",
+    "pattern",
+    "grid",
+    "peers",
+    "stride",
+    "cache_state",
+    "cache_size",
+    "buffers",
     "to",
     "threads",
     "procs",
     "layout",
     "size",
+    "reply",
     "window",
     "outstanding",
     "pace",

@@ -129,6 +129,25 @@ pub enum CaseStatus {
     WrongData,
 }
 
+/// How repeating "until it is known well enough" ended for a case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Convergence {
+    /// Tag of the figure that was waited for.
+    pub tag: String,
+    /// Half of the interval's width over the median that was asked for.
+    pub target_ratio: Finite,
+    /// What was reached; absent where there is no interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reached_ratio: Option<Finite>,
+    /// Repetitions that it took.
+    pub repetitions: u32,
+    /// Whether the target was reached.
+    pub reached: bool,
+    /// Why it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
 /// A case with everything measured of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CaseResult {
@@ -144,6 +163,9 @@ pub struct CaseResult {
     pub remedy: Option<String>,
     /// Figures over all repetitions.
     pub metrics: BTreeMap<String, Metric>,
+    /// How repeating ended, where it went on until the figure was known well enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub convergence: Option<Convergence>,
     /// Quantiles that lack samples.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withheld: Vec<Withheld>,

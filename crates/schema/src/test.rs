@@ -2,6 +2,7 @@
 //!
 //! A test never carries parameters that it does not use; each kind has a struct of its own.
 
+use crate::posted::{Defined, MsgRate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,11 +16,16 @@ pub enum Layout {
     Bcopy,
     /// The transport reads from (or writes to) registered memory; the caller learns when it may reuse it.
     Zcopy,
+    /// As short, gathered by the send call from several pieces.
+    Shortiov,
 }
 
 impl Layout {
     /// Every layout, in the order of the tables.
-    pub const ALL: [Layout; 3] = [Layout::Short, Layout::Bcopy, Layout::Zcopy];
+    pub const ALL: [Layout; Layout::COUNT] = [Layout::Short, Layout::Bcopy, Layout::Zcopy, Layout::Shortiov];
+
+    /// How many there are.
+    pub const COUNT: usize = 4;
 
     /// The name as typed and printed.
     pub fn name(self) -> &'static str {
@@ -27,6 +33,7 @@ impl Layout {
             Layout::Short => "short",
             Layout::Bcopy => "bcopy",
             Layout::Zcopy => "zcopy",
+            Layout::Shortiov => "shortiov",
         }
     }
 }
@@ -40,7 +47,7 @@ pub struct PingPong {
     pub layout: Layout,
 }
 
-/// A stream of active messages under credit flow control: `am_bw`, `am_bibw`.
+/// A stream of active messages under credit flow control: `am_bw`, `am_bibw`, `am_alltoall`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Stream {
     /// Payload of each message.
@@ -86,12 +93,27 @@ pub struct Tagged {
 /// One hub exchanging messages with every worker: `hub_lat`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Hub {
-    /// Payload from the hub to a worker, and back.
+    /// Payload from the hub to a worker.
     pub size_bytes: u64,
+    /// Payload of the answer; absent: as much as the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_bytes: Option<u64>,
     /// How it is handed over.
     pub layout: Layout,
     /// True: a request to every worker is outstanding at once. False: one worker after the other.
     pub fan_out: bool,
+}
+
+impl Hub {
+    /// Payload of an answer, in bytes.
+    pub fn reply(&self) -> u64 {
+        self.reply_bytes.unwrap_or(self.size_bytes)
+    }
+
+    /// Whether answers are as large as requests, so that half a round trip is a way.
+    pub fn is_symmetric(&self) -> bool {
+        self.reply() == self.size_bytes
+    }
 }
 
 /// A test with its parameters. The tag is the test's name in the field.
@@ -129,6 +151,26 @@ pub enum Test {
     TagBw(Tagged),
     /// A hub and its workers, message ping-pong with each.
     HubLat(Hub),
+    /// Streams of active messages from every rank to every other at once.
+    AmAlltoall(Stream),
+    /// Iterations of posted sends and receives with every neighbour.
+    Msgrate(MsgRate),
+    /// OSU: blocking ping-pong.
+    OsuLatency(Defined),
+    /// OSU: windows one way, acknowledged.
+    OsuBw(Defined),
+    /// OSU: windows both ways at once, acknowledged.
+    OsuBibw(Defined),
+    /// OSU: windows of several pairs, all pairs in step.
+    OsuMbwMr(Defined),
+    /// OSU: ping-pong of several pairs, all pairs in step.
+    OsuMultiLat(Defined),
+    /// IMB: blocking ping-pong.
+    ImbPingpong(Defined),
+    /// IMB: windows one way, acknowledged.
+    ImbUniband(Defined),
+    /// IMB: windows both ways at once, acknowledged.
+    ImbBiband(Defined),
 }
 
 /// Which capability of a transport a test needs.
@@ -158,9 +200,32 @@ impl Capability {
 }
 
 /// The names of all tests, in the order of the tables.
-pub const TEST_NAMES: [&str; 15] = [
-    "am_lat", "put_lat", "add_lat", "get", "fadd", "swap", "cswap", "am_bw", "put_bw", "add_mr", "get_bw",
-    "am_bibw", "tag_lat", "tag_bw", "hub_lat",
+pub const TEST_NAMES: [&str; 25] = [
+    "am_lat",
+    "put_lat",
+    "add_lat",
+    "get",
+    "fadd",
+    "swap",
+    "cswap",
+    "am_bw",
+    "put_bw",
+    "add_mr",
+    "get_bw",
+    "am_bibw",
+    "tag_lat",
+    "tag_bw",
+    "hub_lat",
+    "am_alltoall",
+    "msgrate",
+    "osu_latency",
+    "osu_bw",
+    "osu_bibw",
+    "osu_mbw_mr",
+    "osu_multi_lat",
+    "imb_pingpong",
+    "imb_uniband",
+    "imb_biband",
 ];
 
 impl Test {
@@ -182,14 +247,27 @@ impl Test {
             Test::TagLat(_) => "tag_lat",
             Test::TagBw(_) => "tag_bw",
             Test::HubLat(_) => "hub_lat",
+            Test::AmAlltoall(_) => "am_alltoall",
+            Test::Msgrate(_) => "msgrate",
+            Test::OsuLatency(_) => "osu_latency",
+            Test::OsuBw(_) => "osu_bw",
+            Test::OsuBibw(_) => "osu_bibw",
+            Test::OsuMbwMr(_) => "osu_mbw_mr",
+            Test::OsuMultiLat(_) => "osu_multi_lat",
+            Test::ImbPingpong(_) => "imb_pingpong",
+            Test::ImbUniband(_) => "imb_uniband",
+            Test::ImbBiband(_) => "imb_biband",
         }
     }
 
     /// The capability that a transport must have for it.
     pub fn capability(&self) -> Capability {
         match self {
-            Test::AmLat(_) | Test::AmBw(_) | Test::AmBibw(_) | Test::HubLat(_) => Capability::Messages,
+            Test::AmLat(_) | Test::AmBw(_) | Test::AmBibw(_) | Test::HubLat(_) | Test::AmAlltoall(_) => {
+                Capability::Messages
+            }
             Test::TagLat(_) | Test::TagBw(_) => Capability::Tagged,
+            test if test.is_posted() => Capability::Tagged,
             _ => Capability::OneSided,
         }
     }
@@ -198,11 +276,58 @@ impl Test {
     pub fn size_bytes(&self) -> u64 {
         match self {
             Test::AmLat(p) | Test::PutLat(p) => p.size_bytes,
-            Test::AmBw(p) | Test::AmBibw(p) => p.size_bytes,
+            Test::AmBw(p) | Test::AmBibw(p) | Test::AmAlltoall(p) => p.size_bytes,
             Test::Get(p) | Test::PutBw(p) | Test::GetBw(p) => p.size_bytes,
             Test::AddLat(p) | Test::Fadd(p) | Test::Swap(p) | Test::Cswap(p) | Test::AddMr(p) => p.size_bytes,
             Test::TagLat(p) | Test::TagBw(p) => p.size_bytes,
             Test::HubLat(p) => p.size_bytes,
+            Test::Msgrate(p) => p.size_bytes,
+            other => other.defined().map_or(0, |p| p.size_bytes),
+        }
+    }
+
+    /// The parameters of a test that is defined by a well-known benchmark.
+    pub fn defined(&self) -> Option<&Defined> {
+        match self {
+            Test::OsuLatency(p)
+            | Test::OsuBw(p)
+            | Test::OsuBibw(p)
+            | Test::OsuMbwMr(p)
+            | Test::OsuMultiLat(p)
+            | Test::ImbPingpong(p)
+            | Test::ImbUniband(p)
+            | Test::ImbBiband(p) => Some(p),
+            _ => None,
+        }
+    }
+
+    /// True for tests whose ranks go through iterations of posted sends and receives together.
+    pub fn is_posted(&self) -> bool {
+        matches!(self, Test::Msgrate(_)) || self.defined().is_some()
+    }
+
+    /// What tells cases of this test apart beside its size: `pre-post, 6 peers`; empty for most tests.
+    pub fn variant(&self) -> String {
+        match self {
+            Test::Msgrate(p) if p.pattern == crate::posted::Pattern::Single => {
+                format!("{} {}", p.pattern.name(), p.cache_state.name())
+            }
+            Test::Msgrate(p) => format!(
+                "{} {} p={} {}",
+                p.pattern.name(),
+                p.grid.name(),
+                p.peers,
+                p.cache_state.name()
+            ),
+            _ => String::new(),
+        }
+    }
+
+    /// The largest message of the test, in either direction.
+    pub fn largest_message_bytes(&self) -> u64 {
+        match self {
+            Test::HubLat(hub) => hub.size_bytes.max(hub.reply()),
+            _ => self.size_bytes(),
         }
     }
 
@@ -210,7 +335,7 @@ impl Test {
     pub fn layout(&self) -> Option<Layout> {
         match self {
             Test::AmLat(p) | Test::PutLat(p) => Some(p.layout),
-            Test::AmBw(p) | Test::AmBibw(p) => Some(p.layout),
+            Test::AmBw(p) | Test::AmBibw(p) | Test::AmAlltoall(p) => Some(p.layout),
             Test::Get(p) | Test::PutBw(p) | Test::GetBw(p) => Some(p.layout),
             Test::HubLat(p) => Some(p.layout),
             _ => None,
@@ -220,13 +345,15 @@ impl Test {
     /// Messages or operations that may be outstanding at once (1 for a ping-pong).
     pub fn window(&self) -> u64 {
         match self {
-            Test::AmBw(p) | Test::AmBibw(p) => p.window_msgs,
+            Test::AmBw(p) | Test::AmBibw(p) | Test::AmAlltoall(p) => p.window_msgs,
             Test::Get(p) | Test::PutBw(p) | Test::GetBw(p) => p.outstanding_ops,
             Test::AddLat(p) | Test::Fadd(p) | Test::Swap(p) | Test::Cswap(p) | Test::AddMr(p) => {
                 p.outstanding_ops
             }
             Test::TagBw(p) => p.window_msgs,
             Test::AmLat(_) | Test::PutLat(_) | Test::TagLat(_) | Test::HubLat(_) => 1,
+            Test::Msgrate(p) => p.window_msgs,
+            other => other.defined().map_or(1, |p| p.window_msgs),
         }
     }
 
@@ -234,7 +361,14 @@ impl Test {
     pub fn is_round_trip(&self) -> bool {
         matches!(
             self,
-            Test::AmLat(_) | Test::PutLat(_) | Test::AddLat(_) | Test::TagLat(_) | Test::HubLat(_)
+            Test::AmLat(_)
+                | Test::PutLat(_)
+                | Test::AddLat(_)
+                | Test::TagLat(_)
+                | Test::HubLat(_)
+                | Test::OsuLatency(_)
+                | Test::OsuMultiLat(_)
+                | Test::ImbPingpong(_)
         )
     }
 }

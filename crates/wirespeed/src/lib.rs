@@ -6,16 +6,19 @@
 //!
 //! The library must never print, exit the process, keep global state or know how ranks were started.
 
+pub mod bulk;
 pub mod calibrate;
 pub mod clock;
 pub mod engine;
 pub mod host;
 pub mod load;
+pub mod machine;
 pub mod measure;
 pub mod record;
 pub mod sync;
 pub mod transport;
 
+pub use machine::Machine;
 pub use measure::{MeasureError, measure};
 pub use transport::bootstrap::{Bootstrap, BootstrapError, ThreadBootstrap};
 pub use transport::cancel::Cancel;

@@ -152,6 +152,7 @@ fn a_paced_stream_keeps_its_schedule() {
 fn a_hub_is_refused_with_the_reason() {
     let test = Test::HubLat(Hub {
         size_bytes: 8,
+        reply_bytes: None,
         layout: Layout::Short,
         fan_out: false,
     });

@@ -3,16 +3,43 @@
 use crate::pages::{self, Block, Prompt, Shown};
 use crate::stage::Stage;
 
-const VERBS: [&str; 7] = ["quick", "run", "list", "serve", "calibrate", "completions", "man"];
+const VERBS: &[&str] = &[
+    "quick",
+    "run",
+    "workers",
+    "perftest",
+    "msgrate",
+    "list",
+    "serve",
+    "session",
+    "coordinator",
+    "node",
+    "byteio",
+    "lab",
+    "calibrate",
+    "completions",
+    "man",
+    "compare",
+    "ab",
+    "report",
+    "sweep",
+    "load",
+    "explain",
+    "import",
+    "selftest",
+];
+/// Verbs that run until they are stopped.
+const SERVERS: [&str; 3] = ["wirespeed serve", "wirespeed coordinator", "wirespeed node"];
 /// What `cargo` can do without more programs, as far as the pages use it.
 const CARGO: [&str; 6] = ["build", "test", "clippy", "doc", "run", "check"];
 
 /// Languages of blocks that hold no command.
-const QUIET: [&str; 4] = ["text", "rust", "json", "csv"];
+const QUIET: [&str; 5] = ["text", "rust", "json", "csv", "c"];
 
 /// Whether the line is run: the program itself, and `echo`, which makes a file for it.
 fn is_run(line: &str) -> bool {
-    line.starts_with("wirespeed ") || line.contains(" wirespeed ") || line.starts_with("echo ")
+    let programs = ["wirespeed ", "echo ", "srun ", "sbatch ", "sinfo"];
+    line.contains(" wirespeed ") || programs.iter().any(|program| line.starts_with(program))
 }
 
 /// Why a command that is not of this program would not work.
@@ -30,8 +57,22 @@ fn wrong_with(line: &str) -> Option<String> {
             (!source.contains(&format!("\"{task}\""))).then(|| format!("no task {task} in xtask"))
         }
         ["cargo", verb, ..] => (!CARGO.contains(&verb)).then(|| format!("cargo {verb} is not known here")),
+        // What is compiled is compiled and run by the tests of the C interface.
+        ["cc" | "mpicc", source, ..] => {
+            let path = pages::root().join("crates/capi/examples").join(source);
+            (!path.is_file()).then(|| format!("no example {source}"))
+        }
         ["git", "clone", ..] | ["export", ..] => None,
         _ => Some("neither run nor checked by any rule of this test".to_owned()),
+    }
+}
+
+/// Write the scripts of all pages where their commands find them.
+fn scripts(stage: &Stage, blocks: &[Block]) {
+    for block in blocks.iter().filter(|b| b.language() == "bash") {
+        if let Some(file) = block.title() {
+            std::fs::write(stage.home().join(file), block.lines.join("\n") + "\n").unwrap();
+        }
     }
 }
 
@@ -58,10 +99,22 @@ fn plan_files(stage: &Stage, blocks: &[Block]) -> Vec<Shown> {
     shown
 }
 
+/// Write the batch files of all pages where their commands find them.
+fn batch_files(stage: &Stage, blocks: &[Block]) {
+    for block in blocks.iter().filter(|b| b.language() == "batch") {
+        let file = block
+            .title()
+            .unwrap_or_else(|| panic!("{}: a batch file without title=FILE", block.place));
+        std::fs::write(stage.home().join(file), block.lines.join("\n") + "\n").unwrap();
+    }
+}
+
 #[test]
 fn every_documented_command_works() {
     let stage = Stage::new();
     let blocks: Vec<Block> = pages::all().iter().flat_map(pages::blocks).collect();
+    scripts(&stage, &blocks);
+    batch_files(&stage, &blocks);
     let mut problems = stage.play(&plan_files(&stage, &blocks));
     let mut ran = 0;
     for block in &blocks {
@@ -75,7 +128,9 @@ fn every_documented_command_works() {
                 let wrong = others.iter().filter_map(|s| Some((s, wrong_with(&s.line)?)));
                 problems.extend(wrong.map(|(s, why)| format!("{}: {}: {why}", s.place, s.line)));
             }
-            "toml" => {}
+            // Written beforehand; a script without a name nobody could run.
+            "toml" | "batch" => {}
+            "bash" if block.title().is_some() => {}
             quiet if QUIET.contains(&quiet) => {
                 let command = |l: &&String| l.trim().starts_with("$ ") || l.trim().starts_with("wirespeed ");
                 let hidden = block.lines.iter().filter(command);
@@ -139,6 +194,24 @@ fn plan_in(help: &str) -> String {
         .join("\n")
 }
 
+/// An example of byteio: a service is tried for a moment, a transfer has one beside it.
+fn with_service(verb: &str, line: &str) -> Shown {
+    let line = line.replace("THERE", "127.0.0.1");
+    let line = match line.starts_with("wirespeed byteio serve") {
+        true => format!("timeout -s INT 2 {line} --port 0"),
+        false => format!(
+            "wirespeed byteio serve data --writable > served.log & for i in $(seq 200); do grep -q listening served.log && \
+             break; sleep 0.05; done; {line}; code=$?; kill $!; wait $!; exit $code"
+        ),
+    };
+    Shown {
+        place: format!("wirespeed {verb} --help"),
+        prompt: Prompt::Here,
+        exits: if line.starts_with("timeout") { 124 } else { 0 },
+        line,
+    }
+}
+
 #[test]
 fn every_example_of_the_help_texts_works() {
     let stage = Stage::new();
@@ -154,17 +227,43 @@ fn every_example_of_the_help_texts_works() {
         String::from_utf8(output.stdout).unwrap()
     };
     let mut shown = Vec::new();
+    std::fs::write(
+        stage.home().join("tests"),
+        "lat -t am_lat -n 500\nbw -t am_bw -n 500\n",
+    )
+    .unwrap();
+    std::fs::write(stage.home().join("sizes"), "small -s 8\nlarge -s 1K\n").unwrap();
     std::fs::write(stage.home().join("plan.toml"), plan_in(&help("run"))).unwrap();
-    for verb in std::iter::once("").chain(VERBS) {
+    std::fs::create_dir(stage.home().join("data")).unwrap();
+    std::fs::write(stage.home().join("data/file"), vec![7; 5 << 20]).unwrap();
+    std::fs::write(stage.home().join("file"), "what is put").unwrap();
+    std::fs::write(
+        stage.home().join("pairs.toml"),
+        "pairs = [\"a -> a\"]\n[[machine]]\nname = \"a\"\nurl = \"http://127.0.0.1:7412/file\"\n",
+    )
+    .unwrap();
+    let inner = ["serve", "get", "put", "bench"].map(|verb| format!("byteio {verb}"));
+    let verbs = VERBS.iter().copied().chain(inner.iter().map(String::as_str));
+    for verb in std::iter::once("").chain(verbs) {
         for (prompt, line) in examples(&help(verb)) {
+            // Transfers need a service on this machine for as long as they take.
+            if line.starts_with("wirespeed byteio") {
+                shown.push(with_service(verb, &line));
+                continue;
+            }
+            if verb == "lab" && !stage.has_networks() {
+                continue;
+            }
             let far = |prompt| Shown {
                 place: format!("wirespeed {verb} --help"),
                 prompt,
                 line: line.replace("THERE", "192.0.2.2").replace("node7", "192.0.2.2"),
                 exits: 0,
             };
-            if line.starts_with("wirespeed serve") {
+            if SERVERS.iter().any(|server| line.starts_with(server)) || prompt == Prompt::Server {
                 shown.push(far(Prompt::Server));
+            } else if line.contains(" THERE ") {
+                shown.push(far(Prompt::Client));
             } else if line.contains(" --to ") {
                 if prompt == Prompt::Here {
                     let mut server = far(Prompt::Server);

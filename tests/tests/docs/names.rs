@@ -37,9 +37,12 @@ fn spelled_out(path: &str) -> Vec<String> {
 /// With patterns cut off, whether the path leads somewhere.
 fn exists(path: &str) -> bool {
     let fixed: Vec<&str> = path.split('/').take_while(|part| !part.contains('*')).collect();
-    BASES
-        .iter()
-        .any(|base| root().join(base).join(fixed.join("/")).exists())
+    let fixed = fixed.join("/");
+    let there = |base: &str| root().join(base).join(&fixed).exists();
+    // A section about a crate names files from that crate's source on.
+    let crates = std::fs::read_dir(root().join("crates")).unwrap();
+    let mut sources = crates.map(|entry| entry.unwrap().path().join("src"));
+    BASES.iter().any(|base| there(base)) || sources.any(|source| source.join(&fixed).exists())
 }
 
 fn is_path(code: &str) -> bool {
@@ -49,7 +52,10 @@ fn is_path(code: &str) -> bool {
     let ending = [".rs", ".md", ".toml", ".sh", ".json", "/"]
         .iter()
         .any(|e| code.ends_with(e));
-    plain && (ending && !code.starts_with('.') || TOPS.iter().any(|top| code.starts_with(top)))
+    // A path from the root is an address on a server.
+    plain
+        && !code.starts_with('/')
+        && (ending && !code.starts_with('.') || TOPS.iter().any(|top| code.starts_with(top)))
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub enum Prompt {
     Here,
     Server,
     Client,
+    /// On a machine of a cluster with Slurm.
+    Cluster,
 }
 
 /// A command as the reader would type it.
@@ -107,6 +109,7 @@ pub fn commands(block: &Block) -> Vec<Shown> {
             ("$ ", Prompt::Here),
             ("server$ ", Prompt::Server),
             ("client$ ", Prompt::Client),
+            ("cluster$ ", Prompt::Cluster),
         ]
         .into_iter()
         .find_map(|(prefix, prompt)| line.strip_prefix(prefix).map(|rest| (prompt, rest)));

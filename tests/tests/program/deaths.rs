@@ -95,6 +95,7 @@ fn ctrl_c_ends_in_order_with_what_was_measured() {
         ("am_lat --via shm", Signal::INT),
         ("am_bw --via inproc,shm --repeats 5", Signal::INT),
         ("am_lat --via unix", Signal::TERM),
+        ("am_lat --via tcp", Signal::HUP),
     ] {
         let home = home();
         let client = endless(&home, more);

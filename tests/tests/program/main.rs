@@ -1,16 +1,20 @@
 //! The whole program from outside: what a user types, sees and is left with. Tests that kill, wait or load the machine
 //! take turns; every wait has a deadline.
 
+mod browser;
 mod deaths;
 mod machine;
+mod msgrate;
 mod networks;
 mod screen;
 mod server;
+mod sessions;
 mod strangers;
 mod sweeps;
 mod transports;
 mod usage;
 mod verbs;
+mod workers;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -134,7 +134,7 @@ fn files_are_written_by_their_endings() {
     let _turn = turn();
     let home = home();
     let ended = home
-        .run("run am_lat --via inproc --iters 40 -q -o r.json -o r.csv -o r.ndjson -o r.txt")
+        .run("run am_lat --via inproc --iters 40 -q -o r.json -o r.csv -o r.ndjson -o r.txt -o r.hlog")
         .code(0);
     assert_eq!(ended.stdout, "", "quiet, and everything in files");
     assert_eq!(file(&home, "r.json").cases.len(), 1);
@@ -142,6 +142,11 @@ fn files_are_written_by_their_endings() {
     assert_eq!(text("r.csv").lines().count(), 2);
     let last: Value = serde_json::from_str(text("r.ndjson").lines().last().unwrap()).unwrap();
     assert_eq!(last["event"], "run_finished");
+    assert!(
+        text("r.hlog").contains("Tag=0.0.0.round_trip,"),
+        "{}",
+        text("r.hlog")
+    );
     assert!(text("r.txt").contains("am_lat") && !text("r.txt").contains('\u{1b}'));
 }
 

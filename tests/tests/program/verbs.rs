@@ -60,7 +60,8 @@ fn calibrate_and_list_tell_programs_too() {
         .iter()
         .map(|t| &t["name"])
         .collect();
-    assert_eq!(names, ["null", "inproc", "shm", "unix", "tcp", "udp"]);
+    let all = ["null", "inproc", "shm", "unix", "tcp", "udp", "uct", "ucp", "mpi"];
+    assert_eq!(names, all);
     for name in names {
         let told = home.run(&format!("list {}", name.as_str().unwrap())).code(0);
         assert!(!told.stdout.is_empty());

@@ -166,6 +166,10 @@ fn follow(
     }
     for call in binary.calls(function) {
         let fault = match &call.target {
+            Target::Unknown if rules::may_call_indirectly(hot) => {
+                calls.insert("functions of the library".to_owned());
+                None
+            }
             Target::Unknown => Some("an indirect call (dyn, or a function pointer)".to_owned()),
             Target::Named(name) if rules::is_exit(name) => None,
             Target::Named(name) if rules::is_allowed(hot, name) => {

@@ -68,19 +68,45 @@ const TRANSPORTS: [(&str, &[&str]); 8] = [
     ("udp", &SOCKET),
 ];
 /// Crates whose functions are followed instead of judged by name.
-const OWN: [&str; 2] = ["wirespeed::", "wirespeed_schema::"];
+const OWN: [&str; 5] = [
+    "wirespeed::",
+    "wirespeed_schema::",
+    "wirespeed_ucx::",
+    "wirespeed_ucx_sys::",
+    "wirespeed_mpi::",
+];
+/// Ports over libraries that are loaded at run time: the name in a hot loop's type, and the transport. What they call of
+/// the library goes through its own tables of functions, so an indirect call there is expected; nothing else is.
+const LOADED: [(&str, &str); 3] = [
+    ("wirespeed_ucx::uct::", "uct"),
+    ("wirespeed_ucx::ucp::", "ucp"),
+    ("wirespeed_mpi::", "mpi"),
+];
 /// Functions with names of their own that are not followed: cold ones, and the system's clock, which reaches the vDSO
 /// through a pointer.
-const EXITS: [&str; 3] = ["Waiter>::look", "Waiter::look", "clock::monotonic_ns"];
+const EXITS: [&str; 4] = [
+    "Waiter>::look",
+    "Waiter::look",
+    "clock::monotonic_ns",
+    "clock::other_ns",
+];
 
-/// Whether the function is a hot loop.
+/// The simulated transport: its loops run in virtual time, where nothing costs anything.
+const SIMULATED: &str = "wirespeed_selftest::";
+
+/// Whether the function is a hot loop of something real.
 pub fn is_hot(name: &str) -> bool {
-    last_segment(name).starts_with("hot_")
+    last_segment(name).starts_with("hot_") && !name.contains(SIMULATED)
 }
 
 /// Whether the function is a loop's exit, which is not followed.
 pub fn is_exit(name: &str) -> bool {
     last_segment(name).starts_with("cold_") || EXITS.iter().any(|e| without_parameters(name).ends_with(e))
+}
+
+/// Whether `hot` may call through a pointer.
+pub fn may_call_indirectly(hot: &str) -> bool {
+    LOADED.iter().any(|(port, _)| hot.contains(port))
 }
 
 /// Whether the function belongs to the library.
@@ -147,6 +173,9 @@ pub fn transport(name: &str) -> String {
         .split("transport::")
         .skip(1)
         .filter_map(|rest| rest.split_once("::"));
+    if let Some((_, name)) = LOADED.iter().find(|(port, _)| name.contains(port)) {
+        return (*name).to_owned();
+    }
     let known = |t: &&str| TRANSPORTS.iter().any(|(k, _)| k == t);
     named.map(|(t, _)| t).find(known).unwrap_or("-").to_owned()
 }
@@ -209,5 +238,9 @@ mod tests {
             "std::thread::sleep"
         ));
         assert_eq!(why_not("__rustc::__rust_alloc"), "allocation");
+        let uct = "wirespeed::engine::pingpong::hot_x::<wirespeed_ucx::uct::link_messages::UctMessages>";
+        assert!(may_call_indirectly(uct) && !may_call_indirectly(SHM));
+        assert!(!is_allowed(uct, "malloc") && !is_allowed(uct, "send"));
+        assert_eq!(transport(uct), "uct");
     }
 }

@@ -26,7 +26,7 @@ pub fn long(root: &Path) -> Result<()> {
 }
 
 fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
-    ladder.run(Step::new("install", &["bash", "tests/lab/install.sh"]))?;
+    ladder.run(Step::new("install", &["bash", "tests/lab/install.sh"]).within_s(1800))?;
     ladder.run(Step::cargo("fetch", &["fetch", "--locked", "--quiet"]))?;
     ladder.run(Step::cargo(
         "fetch-fuzz",
@@ -51,10 +51,9 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
         "build",
         &["build", "--workspace", "--all-targets", "--locked", "--quiet"],
     ))?;
-    ladder.run(Step::cargo(
-        "tests",
-        &["test", "--workspace", "--locked", "--quiet"],
-    ))?;
+    // Real launchers, clusters, libraries and every printed command take their time on two cores.
+    let tests = Step::cargo("tests", &["test", "--workspace", "--locked", "--quiet"]);
+    ladder.run(tests.within_s(4000))?;
     // The model checker tries every interleaving of the ring, up to so many preemptions.
     let loom = [
         "test",
@@ -78,8 +77,9 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
         .with("RUSTDOCFLAGS", "-D warnings"),
     )?;
     ladder.run(Step::cargo("schema", &["xtask", "schema", "--check"]))?;
+    ladder.run(Step::cargo("header", &["xtask", "header", "--check"]))?;
     ladder.run(Step::cargo("fuzz-check", &["xtask", "fuzz-check"]))?;
-    ladder.run(Step::cargo("hotcheck", &["xtask", "hotcheck"]))?;
+    ladder.run(Step::cargo("hotcheck", &["xtask", "hotcheck"]).within_s(1800))?;
     ladder.run(
         Step::cargo("install-check", &["xtask", "install", "/usr"])
             .with("DESTDIR", "target/install-check")

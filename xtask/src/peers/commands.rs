@@ -1,5 +1,6 @@
 //! Starts both sides of a comparison and reads their figures. Every command line and output goes into the archive.
 
+use super::mpi::{Figure, Mpi};
 use super::report::Report;
 use super::table::Ucx;
 use crate::command;
@@ -13,11 +14,14 @@ use std::time::Duration;
 pub struct Context {
     /// Our program.
     pub binary: PathBuf,
+    /// Where programs of our own in C are, once built.
+    pub built: PathBuf,
     /// The two CPUs in use.
     pub cores: [u32; 2],
 }
 
 /// One side of a comparison.
+#[derive(Clone)]
 pub enum Side {
     /// `wirespeed ARGUMENTS --cpus A,B --json`, and the tag of the figure; over several cases, the largest.
     Ours {
@@ -36,6 +40,33 @@ pub enum Side {
         sizes: &'static [u64],
         /// Iterations.
         iterations: u64,
+        /// Column.
+        value: Ucx,
+    },
+    /// `LAUNCHER -n 2 wirespeed ARGUMENTS --json` under an MPI library, and the tag of the figure.
+    OursUnder {
+        /// The library.
+        mpi: &'static Mpi,
+        /// Arguments.
+        arguments: &'static str,
+        /// Tag.
+        tag: &'static str,
+    },
+    /// A loop in C under an MPI library; it prints the figure of the mean, then that of the median.
+    Loop {
+        /// The library.
+        mpi: &'static Mpi,
+        /// Arguments.
+        arguments: &'static str,
+        /// Which of the two numbers.
+        which: Figure,
+    },
+    /// ucx_perftest with these arguments; within one process where it is a loopback.
+    UcxRoad {
+        /// Arguments.
+        arguments: &'static str,
+        /// One process.
+        is_loopback: bool,
         /// Column.
         value: Ucx,
     },
@@ -64,7 +95,8 @@ impl Side {
     pub fn program(&self) -> Option<&'static str> {
         match self {
             Side::Ours { .. } => None,
-            Side::Ucx { .. } => Some("ucx_perftest"),
+            Side::OursUnder { mpi, .. } | Side::Loop { mpi, .. } => Some(mpi.loops),
+            Side::Ucx { .. } | Side::UcxRoad { .. } => Some("ucx_perftest"),
             Side::Iperf3 { .. } => Some("iperf3"),
             Side::Sockperf { .. } => Some("sockperf"),
         }
@@ -74,6 +106,12 @@ impl Side {
     pub fn run(&self, context: &Context, report: &mut Report) -> Result<f64> {
         match *self {
             Side::Ours { arguments, tag } => from_document(context, report, arguments, &|d| d(tag)),
+            Side::OursUnder { mpi, arguments, tag } => ours_under(mpi, context, report, arguments, tag),
+            Side::Loop {
+                mpi,
+                arguments,
+                which,
+            } => loop_figure(mpi, context, report, arguments, which),
             Side::Ucx {
                 test,
                 layout,
@@ -87,55 +125,87 @@ impl Side {
                 });
                 figures.reduce(|a, b| Ok(a?.max(b?))).context("no sizes")?
             }
+            Side::UcxRoad {
+                arguments,
+                is_loopback,
+                value,
+            } => ucx_figure(&ucx_road(context, report, arguments, is_loopback)?, value),
             Side::Iperf3 {
                 size_bytes,
                 congestion,
                 seconds,
-            } => {
-                let server = ["-s", "-1", "-p", "13500", "-B", "127.0.0.1"];
-                let (size, seconds) = (size_bytes.to_string(), seconds.to_string());
-                let client = [
-                    "-c",
-                    "127.0.0.1",
-                    "-p",
-                    "13500",
-                    "-t",
-                    &seconds,
-                    "-l",
-                    &size,
-                    "-C",
-                    congestion,
-                    "-J",
-                ];
-                iperf_figure(&pair(context, report, "iperf3", &server, &client)?)
-            }
+            } => iperf3(context, report, size_bytes, congestion, seconds),
             Side::Sockperf {
                 size_bytes,
                 busy,
                 seconds,
-            } => {
-                let mut server = vec!["sr", "--tcp", "-i", "127.0.0.1", "-p", "13600"];
-                let (size, seconds) = (size_bytes.to_string(), seconds.to_string());
-                let mut client = vec![
-                    "pp",
-                    "--tcp",
-                    "-i",
-                    "127.0.0.1",
-                    "-p",
-                    "13600",
-                    "-m",
-                    &size,
-                    "-t",
-                    &seconds,
-                ];
-                if busy {
-                    server.push("--nonblocked");
-                    client.push("--nonblocked");
-                }
-                sockperf_figure(&pair(context, report, "sockperf", &server, &client)?)
-            }
+            } => sockperf(context, report, size_bytes, busy, seconds),
         }
     }
+}
+
+/// ucx_perftest over one of its transports.
+fn ucx_road(context: &Context, report: &mut Report, arguments: &str, is_loopback: bool) -> Result<String> {
+    let words: Vec<&str> = arguments.split(' ').collect();
+    if is_loopback {
+        let words = [&["-l", "-v", "-f"], &words[..]].concat();
+        return alone(context, report, "ucx_perftest", &words);
+    }
+    let server = [&words[..], &["-p", "13399"]].concat();
+    let client = [&["127.0.0.1", "-v", "-f"], &server[..]].concat();
+    pair(context, report, "ucx_perftest", &server, &client)
+}
+
+fn iperf3(
+    context: &Context,
+    report: &mut Report,
+    size_bytes: u64,
+    congestion: &str,
+    seconds: u32,
+) -> Result<f64> {
+    let server = "-s -1 -p 13500 -B 127.0.0.1";
+    let client = format!("-c 127.0.0.1 -p 13500 -t {seconds} -l {size_bytes} -C {congestion} -J");
+    let (server, client): (Vec<&str>, Vec<&str>) = (server.split(' ').collect(), client.split(' ').collect());
+    iperf_figure(&pair(context, report, "iperf3", &server, &client)?)
+}
+
+fn sockperf(
+    context: &Context,
+    report: &mut Report,
+    size_bytes: u64,
+    busy: bool,
+    seconds: u32,
+) -> Result<f64> {
+    let polling = if busy { " --nonblocked" } else { "" };
+    let server = format!("sr --tcp -i 127.0.0.1 -p 13600{polling}");
+    let client = format!("pp --tcp -i 127.0.0.1 -p 13600 -m {size_bytes} -t {seconds}{polling}");
+    let (server, client): (Vec<&str>, Vec<&str>) = (server.split(' ').collect(), client.split(' ').collect());
+    sockperf_figure(&pair(context, report, "sockperf", &server, &client)?)
+}
+
+/// wirespeed under an MPI library.
+fn ours_under(mpi: &Mpi, context: &Context, report: &mut Report, arguments: &str, tag: &str) -> Result<f64> {
+    let mut command = mpi.launch(&context.binary);
+    command.args(arguments.split(' ')).arg("--json");
+    let output = command::capture(&mut command)?;
+    figure_of(&command::shown(&command), &output, report, arguments, &|d| d(tag))
+}
+
+/// A loop in C under an MPI library.
+fn loop_figure(
+    mpi: &Mpi,
+    context: &Context,
+    report: &mut Report,
+    arguments: &str,
+    which: Figure,
+) -> Result<f64> {
+    let mut command = mpi.launch(&context.built.join(mpi.loops));
+    command.args(arguments.split(' '));
+    let output = command::capture(&mut command)?;
+    report.raw(&command::shown(&command), &output);
+    let numbers: Vec<f64> = output.split_whitespace().filter_map(|w| w.parse().ok()).collect();
+    let figure = numbers.get(which as usize).copied();
+    figure.with_context(|| format!("cannot read {output:?}"))
 }
 
 /// A look-up of a figure by its tag in one document.
@@ -149,7 +219,7 @@ pub fn from_document(
     figure: &dyn Fn(&Lookup) -> Option<f64>,
 ) -> Result<f64> {
     let [a, b] = context.cores;
-    let one_rank = arguments.contains("--via null");
+    let one_rank = arguments.contains("--via null") || arguments.contains("tl=self");
     let cpus = if one_rank {
         a.to_string()
     } else {
@@ -160,8 +230,19 @@ pub fn from_document(
         .args(arguments.split(' '))
         .args(["--cpus", &cpus, "--json"]);
     let output = command::capture(&mut command)?;
-    report.raw(&command::shown(&command), &condensed(&output));
-    let document: Value = serde_json::from_str(&output).context("wirespeed printed no JSON")?;
+    figure_of(&command::shown(&command), &output, report, arguments, figure)
+}
+
+/// Archive a document of wirespeed and compute a figure from it.
+fn figure_of(
+    command: &str,
+    output: &str,
+    report: &mut Report,
+    arguments: &str,
+    figure: &dyn Fn(&Lookup) -> Option<f64>,
+) -> Result<f64> {
+    report.raw(command, &condensed(output));
+    let document: Value = serde_json::from_str(output).context("wirespeed printed no JSON")?;
     figure(&|tag| largest(&document, tag))
         .with_context(|| format!("{arguments}: the figure is not in the document"))
 }
@@ -208,6 +289,18 @@ impl Drop for Server {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Run `program` on the first core.
+fn alone(context: &Context, report: &mut Report, program: &str, arguments: &[&str]) -> Result<String> {
+    let mut command = Command::new("timeout");
+    let core = context.cores[0].to_string();
+    command
+        .args(["--kill-after=5", "60", "taskset", "-c", &core, program])
+        .args(arguments);
+    let output = command::capture(&mut command)?;
+    report.raw(&command::shown(&command), &output);
+    Ok(output)
 }
 
 /// Start `program` as server on the first core, wait until it listens, run the client on the second.
@@ -276,11 +369,12 @@ fn ucx_figure(output: &str, value: Ucx) -> Result<f64> {
         .split(',')
         .map_while(|f| f.parse().ok())
         .collect();
-    let &[_, p50, _, _, _, bandwidth, _, rate] = fields.as_slice() else {
+    let &[_, p50, _, mean, _, bandwidth, _, rate] = fields.as_slice() else {
         bail!("cannot read ucx_perftest's output");
     };
     Ok(match value {
         Ucx::RoundTripNs => p50 * 2.0 * 1e3,
+        Ucx::MeanRoundTripNs => mean * 2.0 * 1e3,
         Ucx::Rate => rate,
         Ucx::Bandwidth => bandwidth * f64::from(1 << 20),
     })

@@ -1,34 +1,89 @@
-//! The benchmark beside the peers: ucx_perftest, sockperf, iperf3 and wirespeed in turn on the same cores.
+//! The benchmark beside the peers: ucx_perftest, sockperf, iperf3 and wirespeed in turn on the same cores; or, as a set
+//! of its own, the loops of MPI benchmarks in C and wirespeed on two MPI libraries.
 //!
 //! Pairs are interleaved and their order alternates, so that a noisy machine disturbs both sides alike. This is never
 //! a test: it fails only when something cannot run, not when a number is bad.
 
 mod commands;
+mod mpi;
 mod report;
 mod stats;
 mod table;
 mod tools;
+mod ucx;
 
 use anyhow::{Context, Result};
 use commands::Side;
 use report::Report;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use table::{COMPARISONS, LIMITS};
+use table::{COMPARISONS, Comparison, LIMITS, Limit};
 
-/// Run `pairs` interleaved pairs of every comparison and archive output and summary under docs/runs/.
-pub fn run(root: &Path, pairs: usize) -> Result<()> {
+/// Comparisons that are run and archived together.
+pub struct Set {
+    /// In the name of the archive.
+    pub name: &'static str,
+    /// Interleaved pairs, where nobody says how many.
+    pub pairs: usize,
+    /// Installs or builds the peers; the names of those that are there.
+    pub prepare: fn(&Path) -> Result<BTreeSet<&'static str>>,
+    /// The comparisons.
+    pub comparisons: fn() -> Vec<Comparison>,
+    /// Bounds on the harness.
+    pub limits: &'static [Limit],
+}
+
+/// Beside programs that can be installed.
+pub const PROGRAMS: Set = Set {
+    name: "peers",
+    pairs: 10,
+    prepare: |_| tools::install(),
+    comparisons: || COMPARISONS.to_vec(),
+    limits: LIMITS,
+};
+
+/// Beside C programs on MPI.
+pub const MPI: Set = Set {
+    name: "mpi",
+    pairs: 30,
+    prepare: mpi::build,
+    comparisons: || mpi::COMPARISONS.to_vec(),
+    limits: &[],
+};
+
+/// The transport uct beside the tool of its library.
+pub const UCX: Set = Set {
+    name: "ucx-peers",
+    pairs: 20,
+    prepare: |_| tools::install(),
+    comparisons: ucx::comparisons,
+    limits: &[],
+};
+
+/// Run `pairs` interleaved pairs of every comparison whose name contains `rows`, and archive output and summary under
+/// docs/runs/.
+pub fn run(root: &Path, set: &Set, pairs: usize, rows: &str) -> Result<()> {
+    let all = (set.comparisons)();
+    let comparisons: Vec<&Comparison> = all.iter().filter(|c| c.name.contains(rows)).collect();
+    if comparisons.is_empty() {
+        let names: Vec<&str> = all.iter().map(|c| c.name).collect();
+        anyhow::bail!("no row contains {rows:?}; there are:\n{}", names.join("\n"));
+    }
     let binary = root.join("target/release/wirespeed");
     if !binary.is_file() {
         anyhow::bail!("no target/release/wirespeed; run `make build` first");
     }
-    let available = tools::install()?;
+    let available = (set.prepare)(root)?;
     let cores = tools::two_cores()?;
-    let mut report = Report::create(root, pairs, &cores)?;
-    let context = commands::Context { binary, cores };
+    let mut report = Report::create(root, set.name, pairs, &cores)?;
+    let context = commands::Context {
+        binary,
+        built: root.join(mpi::BUILT),
+        cores,
+    };
     let mut figures = BTreeMap::<&str, Vec<(f64, f64)>>::new();
     for pair in 0..pairs.max(1) {
-        for comparison in COMPARISONS {
+        for comparison in &comparisons {
             let needed = comparison.theirs.program();
             if needed.is_some_and(|p| !available.contains(p)) {
                 report.note(&format!(
@@ -60,11 +115,11 @@ pub fn run(root: &Path, pairs: usize) -> Result<()> {
         }
     }
     let mut limits = Vec::new();
-    for limit in LIMITS {
+    for limit in set.limits {
         match (limit.measure)(&context, &mut report) {
             Ok(value) => limits.push((limit, value)),
             Err(error) => report.note(&format!("failed: {}: {error:#}", limit.name)),
         }
     }
-    report.finish(&figures, &limits)
+    report.finish(&comparisons, &figures, &limits)
 }

@@ -1,7 +1,7 @@
 //! The archive of one benchmark: raw output, every pair, and a summary, under docs/runs/DATE-peers/.
 
 use super::stats::{self, Median};
-use super::table::{Better, COMPARISONS, Comparison, Limit};
+use super::table::{Better, Comparison, Limit};
 use crate::command;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
@@ -12,6 +12,7 @@ use std::process::Command;
 
 /// Collects everything and writes it at the end; what a crash would lose is on the screen.
 pub struct Report {
+    root: String,
     folder: PathBuf,
     heading: String,
     raw: String,
@@ -21,7 +22,7 @@ pub struct Report {
 
 impl Report {
     /// Start an archive for today.
-    pub fn create(root: &Path, pairs: usize, cores: &[u32; 2]) -> Result<Report> {
+    pub fn create(root: &Path, name: &str, pairs: usize, cores: &[u32; 2]) -> Result<Report> {
         let said = |words: &[&str]| {
             let output = command::capture(Command::new(words[0]).args(&words[1..]).current_dir(root));
             output
@@ -29,7 +30,7 @@ impl Report {
                 .unwrap_or_default()
         };
         let date = said(&["date", "-u", "+%Y-%m-%d"]);
-        let folder = root.join("docs/runs").join(format!("{date}-peers"));
+        let folder = root.join("docs/runs").join(format!("{date}-{name}"));
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
         let cpu = read("/proc/cpuinfo");
@@ -39,10 +40,10 @@ impl Report {
             .unwrap_or(": unknown")
             .trim_start_matches(['\t', ' ', ':']);
         let heading = format!(
-            "# wirespeed beside its peers, {date}\n\n\
+            "# wirespeed beside its peers: {name}, {date}\n\n\
              {pairs} interleaved pairs on CPUs {} and {}; load average at the start {}.\n\n\
              - CPU: {cpu}\n- kernel: {}\n- congestion control of the kernel: {}\n- wirespeed: {} (commit {})\n\
-             - ucx_perftest: package {}\n- iperf3: {}\n- sockperf: {}\n\n\
+             - ucx_perftest: package {}\n- iperf3: {}\n- sockperf: {}\n- Open MPI: package {}\n- MPICH: package {}\n\n\
              Made by `cargo xtask peers`; every command and output is in raw.txt, every pair in pairs.csv.\n",
             cores[0],
             cores[1],
@@ -54,8 +55,11 @@ impl Report {
             said(&["dpkg-query", "-W", "-f=${Version}", "ucx-utils"]),
             said(&["iperf3", "--version"]),
             said(&["dpkg-query", "-W", "-f=${Version}", "sockperf"]),
+            said(&["dpkg-query", "-W", "-f=${Version}", "openmpi-bin"]),
+            said(&["dpkg-query", "-W", "-f=${Version}", "mpich"]),
         );
         Ok(Report {
+            root: format!("{}/", root.display()),
             folder,
             heading,
             raw: String::new(),
@@ -64,10 +68,10 @@ impl Report {
         })
     }
 
-    /// Keep a command with its output.
+    /// Keep a command with its output; where the checkout lies is nobody's business.
     pub fn raw(&mut self, command: &str, output: &str) {
-        // Writing to a String cannot fail.
-        let _ = writeln!(self.raw, "$ {command}\n{}\n", output.trim_end());
+        let text = format!("$ {command}\n{}\n\n", output.trim_end());
+        self.raw.push_str(&text.replace(&self.root, ""));
     }
 
     /// Keep a remark, once, and show it.
@@ -96,14 +100,19 @@ impl Report {
     }
 
     /// Write the archive and print the summary.
-    pub fn finish(self, figures: &BTreeMap<&str, Vec<(f64, f64)>>, limits: &[(&Limit, f64)]) -> Result<()> {
+    pub fn finish(
+        self,
+        comparisons: &[&Comparison],
+        figures: &BTreeMap<&str, Vec<(f64, f64)>>,
+        limits: &[(&Limit, f64)],
+    ) -> Result<()> {
         let mut summary = self.heading;
-        summary.push_str("\n| comparison | ours, median | theirs, median | ratio, median | interval | aim | |\n|---|---|---|---|---|---|---|\n");
-        for comparison in COMPARISONS {
+        summary.push_str("\n| comparison | ours, median | theirs, median | ratio, median | interval | spread, ours / theirs | aim | |\n|---|---|---|---|---|---|---|---|\n");
+        for comparison in comparisons {
             match figures.get(comparison.name) {
                 Some(pairs) => summary.push_str(&row(comparison, pairs)),
                 None => {
-                    let _ = writeln!(summary, "| {} | | | | | | not measured |", comparison.name);
+                    let _ = writeln!(summary, "| {} | | | | | | | not measured |", comparison.name);
                 }
             }
         }
@@ -111,7 +120,7 @@ impl Report {
             let verdict = if *value <= limit.limit_ns { "met" } else { "missed" };
             let _ = writeln!(
                 summary,
-                "| {} | {value:.2} ns | | | | at most {} ns | {verdict} |",
+                "| {} | {value:.2} ns | | | | | at most {} ns | {verdict} |",
                 limit.name, limit.limit_ns
             );
         }
@@ -145,14 +154,23 @@ fn row(comparison: &Comparison, pairs: &[(f64, f64)]) -> String {
         Some((low, high, level)) => format!("{low:.3} .. {high:.3} ({:.1} %)", level * 100.0),
         None => "too few pairs".to_owned(),
     };
+    // How far apart launches are: p90 - p10 of the median.
+    let spread = |pick: fn(&(f64, f64)) -> f64| {
+        let ratio = stats::spread_ratio(&pairs.iter().map(pick).collect::<Vec<_>>());
+        ratio.map_or("too few pairs".to_owned(), |ratio| {
+            format!("{:.1} %", ratio * 100.0)
+        })
+    };
     let (bound, met) = match comparison.better {
         Better::Lower => ("at most", ratio.value <= comparison.aim),
         Better::Higher => ("at least", ratio.value >= comparison.aim),
     };
     format!(
-        "| {} | {ours:.4e} {unit} | {theirs:.4e} {unit} | {:.3} | {interval} | {bound} {} | {} |\n",
+        "| {} | {ours:.4e} {unit} | {theirs:.4e} {unit} | {:.3} | {interval} | {} / {} | {bound} {} | {} |\n",
         comparison.name,
         ratio.value,
+        spread(|p| p.0),
+        spread(|p| p.1),
         comparison.aim,
         if met { "met" } else { "missed" },
         unit = comparison.unit,

@@ -39,6 +39,15 @@ pub fn median(values: &[f64]) -> Option<Median> {
     Some(Median { value, interval })
 }
 
+/// (p90 - p10) / median, by nearest rank; `None` below ten values or where the median is not above 0.
+pub fn spread_ratio(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = |part: f64| sorted[((part * sorted.len() as f64).ceil() as usize).clamp(1, sorted.len()) - 1];
+    let middle = median(values)?.value;
+    (sorted.len() >= 10 && middle > 0.0).then(|| (at(0.9) - at(0.1)) / middle)
+}
+
 /// P(B = k) for B binomial (n, 1/2).
 fn probability(n: usize, k: usize) -> f64 {
     let choose: f64 = (0..k).map(|i| (n - i) as f64 / (i + 1) as f64).product();
@@ -48,6 +57,13 @@ fn probability(n: usize, k: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_spread_leaves_the_extremes_out() {
+        let values: Vec<f64> = (1..=10).map(f64::from).collect();
+        assert_eq!(spread_ratio(&values), Some(8.0 / 5.5));
+        assert_eq!(spread_ratio(&values[..9]), None);
+    }
 
     #[test]
     fn ten_values_give_the_second_and_the_ninth() {

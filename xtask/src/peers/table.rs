@@ -14,6 +14,7 @@ pub enum Better {
 }
 
 /// One comparison: both sides give the same quantity in the same unit.
+#[derive(Clone)]
 pub struct Comparison {
     /// Name in the summary.
     pub name: &'static str,
@@ -77,6 +78,8 @@ const fn ucx(
 pub enum Ucx {
     /// Round trip of the median: twice the one-way time that it prints.
     RoundTripNs,
+    /// Round trip of the mean, from the total time.
+    MeanRoundTripNs,
     /// Messages per second over the whole run.
     Rate,
     /// Bytes per second over the whole run.

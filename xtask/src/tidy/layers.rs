@@ -8,12 +8,43 @@ use std::path::Path;
 use std::process::Command;
 
 /// Crates of the workspace, each with those that it may depend on. Tests may also use what stands in `FOR_TESTS`.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: &[(&str, &[&str])] = &[
     ("wirespeed-schema", &[]),
     ("wirespeed", &["wirespeed-schema"]),
     ("wirespeed-report", &["wirespeed-schema"]),
     ("wirespeed-control", &["wirespeed-schema", "wirespeed"]),
+    (
+        "wirespeed-session",
+        &["wirespeed-schema", "wirespeed", "wirespeed-control"],
+    ),
+    (
+        "wirespeed-selftest",
+        &["wirespeed-schema", "wirespeed", "wirespeed-report"],
+    ),
     ("wirespeed-conformance", &["wirespeed-schema", "wirespeed"]),
+    ("wirespeed-mpi-sys", &[]),
+    (
+        "wirespeed-mpi",
+        &[
+            "wirespeed-schema",
+            "wirespeed",
+            "wirespeed-control",
+            "wirespeed-mpi-sys",
+        ],
+    ),
+    ("wirespeed-ucx-sys", &[]),
+    (
+        "wirespeed-ucx",
+        &["wirespeed-schema", "wirespeed", "wirespeed-ucx-sys"],
+    ),
+    (
+        "wirespeed-byteio",
+        &["wirespeed-schema", "wirespeed", "wirespeed-control"],
+    ),
+    (
+        "wirespeed-capi",
+        &["wirespeed-schema", "wirespeed", "wirespeed-report"],
+    ),
     (
         "wirespeed-cli",
         &[
@@ -21,6 +52,11 @@ const ARROWS: [(&str, &[&str]); 9] = [
             "wirespeed",
             "wirespeed-control",
             "wirespeed-report",
+            "wirespeed-session",
+            "wirespeed-mpi",
+            "wirespeed-byteio",
+            "wirespeed-selftest",
+            "wirespeed-ucx",
         ],
     ),
     (
@@ -40,6 +76,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
             "wirespeed-control",
             "wirespeed-report",
             "wirespeed-cli",
+            "wirespeed-mpi",
         ],
     ),
     ("xtask", &["wirespeed-report"]),

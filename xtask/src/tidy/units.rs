@@ -6,7 +6,7 @@ use super::source::Source;
 /// Units: a name must hold one of these words.
 const UNITS: [&str; 9] = ["ns", "ms", "s", "bytes", "ratio", "ppm", "msgs", "ops", "seconds"];
 /// Things that are counted.
-const COUNTED: [&str; 30] = [
+const COUNTED: [&str; 31] = [
     "count",
     "iterations",
     "repeats",
@@ -25,6 +25,7 @@ const COUNTED: [&str; 30] = [
     "faults",
     "sessions",
     "ranks",
+    "peers",
     "version",
     "protocol",
     "clients",
@@ -39,8 +40,9 @@ const COUNTED: [&str; 30] = [
     "roles",
 ];
 /// Numbers of things: which, not how many.
-const ORDINALS: [&str; 14] = [
+const ORDINALS: [&str; 15] = [
     "run",
+    "node",
     "round",
     "rank",
     "peer",

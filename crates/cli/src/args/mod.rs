@@ -1,12 +1,35 @@
 //! What can be typed: types for clap, without any meaning. What words mean is decided in `crate::cmd`.
 
+mod byteio;
+mod compare;
+mod lab;
+mod mpi;
+mod msgrate;
 mod output;
+mod perftest;
+mod report;
 mod run;
+mod session;
+mod sweep;
 mod verbs;
+mod workers;
 
+pub use byteio::{
+    ByteioArgs, ByteioBenchArgs, ByteioGetArgs, ByteioPutArgs, ByteioServeArgs, ByteioVerb,
+    Mechanism as ByteioMechanism, Profile, TransferArgs, Verify,
+};
+pub use compare::{AbArgs, CompareArgs, GateArgs};
+pub use lab::LabArgs;
+pub use mpi::MpiArgs;
+pub use msgrate::MsgrateArgs;
 pub use output::{ColorChoice, OutputArgs};
-pub use run::{GroupArgs, RunArgs};
+pub use perftest::{Format, Generation, PerftestArgs, TestArgs};
+pub use report::{ExplainArgs, ImportArgs, ReportArgs, SelftestArgs};
+pub use run::{GroupArgs, RunArgs, TransportArgs};
+pub use session::{CoordinatorArgs, DoorArgs, NodeArgs, SessionArgs, SessionFormat};
+pub use sweep::{LoadArgs, Over, SweepArgs};
 pub use verbs::{CalibrateArgs, CompletionsArgs, ListArgs, ManAllArgs, QuickArgs, ServeArgs};
+pub use workers::WorkersArgs;
 
 use clap::{Parser, Subcommand};
 
@@ -32,6 +55,9 @@ pub struct Cli {
     #[arg(long, global = true, value_enum, default_value_t = ColorChoice::Auto, value_name = "WHEN")]
     #[arg(help_heading = "Screen")]
     pub color: ColorChoice,
+
+    #[command(flatten)]
+    pub mpi: MpiArgs,
 }
 
 /// One verb a variant; each has a file in `crate::cmd`.
@@ -41,10 +67,42 @@ pub enum Verb {
     Quick(QuickArgs),
     /// Measure one test, a sweep, or a plan file
     Run(Box<RunArgs>),
+    /// A curve over sizes or windows, refined where it changes: thresholds, fits, the window that is enough
+    Sweep(SweepArgs),
+    /// Response time against offered load: the knee, and the highest rate within a bound
+    Load(LoadArgs),
+    /// Compare two stored results: what is faster, slower, the same, and how sure
+    Compare(CompareArgs),
+    /// Measure two ways to run in turn, and compare them
+    Ab(AbArgs),
+    /// Stored results as one HTML page, or as words and pictures in the terminal
+    Report(ReportArgs),
+    /// What the figures of a result say, in sentences that cite them
+    Explain(ExplainArgs),
+    /// A result of another tool (iperf3, OSU, IMB, sockperf, ..) as a result of wirespeed
+    Import(ImportArgs),
+    /// Message rates between many ranks, with the patterns and options of Sandia's msgrate
+    Msgrate(Box<MsgrateArgs>),
+    /// A master and its workers: latency and bandwidth by payload and number of tests, a row for each worker
+    Workers(Box<WorkersArgs>),
     /// What this machine can do, and why the rest cannot be done
     List(ListArgs),
+    /// The tests, options and output of ucx_perftest
+    Perftest(Box<PerftestArgs>),
     /// Be the far end for `run --to`
     Serve(ServeArgs),
+    /// Message paths between a client and placed computations, under real resource limits
+    Session(Box<SessionArgs>),
+    /// Place sessions on nodes
+    Coordinator(CoordinatorArgs),
+    /// Run computations of sessions on this host
+    Node(NodeArgs),
+    /// Bulk transfer between machines: ByteIO, HTTP ranges, own stream; serve, get, put, bench
+    Byteio(ByteioArgs),
+    /// A command at one end of a path of known rate, delay and loss, on this machine
+    Lab(LabArgs),
+    /// The instrument against known laws: quantiles, intervals, thresholds, knees
+    Selftest(SelftestArgs),
     /// The instrument itself: clock, harness floor, recording, cache-line bounce, copy speed, noise
     Calibrate(CalibrateArgs),
     /// Print the completions of a shell
@@ -54,9 +112,26 @@ pub enum Verb {
     /// One rank of a group; started by wirespeed itself
     #[command(name = "__rank", hide = true)]
     Rank,
+    /// One computation of a session; started by a node
+    #[command(name = "__computation", hide = true)]
+    Computation,
     /// Write the manual page of every verb into a directory
     #[command(name = "__man-all", hide = true)]
     ManAll(ManAllArgs),
+}
+
+impl Verb {
+    /// Whether it measures between ranks, so that a launcher's job is its business.
+    pub fn measures(&self) -> bool {
+        match self {
+            Verb::Quick(_) => true,
+            Verb::Run(arguments) => !arguments.dry_run,
+            Verb::Msgrate(_) => true,
+            Verb::Workers(arguments) => !arguments.dry_run,
+            Verb::Perftest(arguments) => arguments.server.is_none() && !arguments.dry_run,
+            _ => false,
+        }
+    }
 }
 
 const LONG_ABOUT: &str = "\
@@ -70,11 +145,15 @@ Examples:
   wirespeed run latency --via shm               one number, well measured
   wirespeed run bandwidth --via tcp --json      the same as one JSON document
   wirespeed run plan.toml                       many cases from a file
+  wirespeed ab --pairs 6 -- latency --via unix -t 50ms -- latency --via shm -t 50ms   which is faster?
 
 Two machines:
   there:  wirespeed serve --listen all
   here:   wirespeed run latency --via tcp --to THERE
 
+A job of an MPI launcher:
+  mpirun -n 2 wirespeed run tag_lat --via mpi
+
 Exit codes:
-  0 ok   1 a run failed   2 usage   4 inconclusive (--strict)   5 refused
+  0 ok   1 a run failed   2 usage   3 slower (compare, ab)   4 inconclusive   5 refused
   6 wrong data   130 interrupted (partial result written)";

@@ -31,7 +31,8 @@ pub struct OutputArgs {
     #[arg(long, group = "stdout_form")]
     pub csv: bool,
 
-    /// Write the result to FILE too; its ending says how: .json .csv .ndjson .txt
+    /// Write the result to FILE too; its ending says how: .json .csv .ndjson .txt, or .hlog for
+    /// HdrHistogram's tools
     #[arg(short, long, value_name = "FILE")]
     pub output: Vec<PathBuf>,
 

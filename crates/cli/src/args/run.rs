@@ -12,7 +12,9 @@ pub struct RunArgs {
     /// Friendly names: latency is am_lat with 8 bytes; rate is am_bw with 8 bytes and a window of 1024; bandwidth is
     /// am_bw with 128 KiB (or the largest half of it that the transport takes).
     ///
-    /// Tests: am_lat put_lat add_lat get fadd swap cswap am_bw put_bw add_mr get_bw am_bibw tag_lat tag_bw hub_lat.
+    /// Tests: am_lat put_lat add_lat get fadd swap cswap am_bw put_bw add_mr get_bw am_bibw tag_lat tag_bw hub_lat
+    /// am_alltoall msgrate osu_latency osu_bw osu_bibw osu_mbw_mr osu_multi_lat imb_pingpong imb_uniband imb_biband. Those of OSU and
+    /// IMB follow the definitions of these benchmarks.
     #[arg(value_name = "TEST|PLAN.toml")]
     pub what: String,
 
@@ -36,6 +38,17 @@ pub struct RunArgs {
         help_heading = "Plan"
     )]
     pub repeats: Option<String>,
+
+    /// Repeat each case until its figure is known within a width: p50:2%, p99:5%, rate:1%
+    ///
+    /// The width is half of the 95 % interval over runs, by the median. It is looked at after 10, 13, 17, 22, .. runs;
+    /// --repeats is then the most [default: 50]. The result says for each case whether the goal was reached, and why not.
+    #[arg(long, value_name = "STATISTIC:WIDTH", help_heading = "Plan")]
+    pub until: Option<String>,
+
+    /// With --until: begin no repetition after so much time
+    #[arg(long, value_name = "TIME", requires = "until", help_heading = "Plan")]
+    pub until_time: Option<String>,
 
     /// Seed of the random order of repetitions; recorded in the result
     #[arg(long, value_name = "N", help_heading = "Plan")]
@@ -89,7 +102,7 @@ pub struct CaseArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub outstanding: Vec<String>,
 
-    /// How data is handed over: short (inlined), bcopy (packed), zcopy (registered memory)
+    /// How data is handed over: short (inlined), bcopy (packed), zcopy (registered memory), shortiov (gathered, inlined)
     ///
     /// Default: short up to 1 KiB, bcopy up to 16 KiB, zcopy above; the next one where a transport lacks it. The
     /// result names the layout that was used. A layout that a test or transport does not have is refused.
@@ -103,6 +116,38 @@ pub struct CaseArgs {
     /// hub_lat: requests to all workers at once instead of one after the other
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
     pub fan_out: Vec<String>,
+
+    /// msgrate: order of posting: single, pair, pre-post, all-start [default: pre-post]
+    #[arg(long, value_name = "NAME")]
+    pub pattern: Vec<String>,
+
+    /// msgrate: who is whose neighbour: ring, 2d (9-point stencil), 3d (27-point stencil) [default: ring]
+    #[arg(long, value_name = "NAME")]
+    pub grid: Vec<String>,
+
+    /// msgrate: neighbours of a rank on the ring [default: 6, fewer where there are fewer ranks]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub peers: Vec<String>,
+
+    /// msgrate: ranks between two neighbours on the ring [default: 1]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub stride: Vec<String>,
+
+    /// msgrate: the caches when an iteration begins: hot, rotating, touched, flushed [default: flushed]
+    #[arg(long, value_name = "NAME")]
+    pub cache_state: Vec<String>,
+
+    /// msgrate: memory of a rank that fills the caches [default: 2 x the largest, shared among the ranks that share it]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    pub cache_size: Vec<String>,
+
+    /// osu_*, imb_*: one place for all messages of a window, as the originals do, or multiple [default: single]
+    #[arg(long, value_name = "single|multiple")]
+    pub buffers: Vec<String>,
+
+    /// hub_lat: payload of the answers: 0, 64, 8K [default: as much as the request]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    pub reply: Vec<String>,
 
     /// Check every payload byte and every fetched value; wrong data exits with 6
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
@@ -216,7 +261,7 @@ pub struct TransportArgs {
 
 impl RunArgs {
     /// The words given for the plan's keys, in the order of `--help`.
-    pub fn words(&self) -> [(&'static str, &[String]); 18] {
+    pub fn words(&self) -> [(&'static str, &[String]); 26] {
         let (case, group) = (&self.case, &self.group);
         [
             ("via", &case.via),
@@ -229,6 +274,14 @@ impl RunArgs {
             ("layout", &case.layout),
             ("pace", &case.pace),
             ("fan_out", &case.fan_out),
+            ("pattern", &case.pattern),
+            ("grid", &case.grid),
+            ("peers", &case.peers),
+            ("stride", &case.stride),
+            ("cache_state", &case.cache_state),
+            ("cache_size", &case.cache_size),
+            ("buffers", &case.buffers),
+            ("reply", &case.reply),
             ("check", &case.check),
             ("interval", &case.interval),
             ("raw", &case.raw),
@@ -264,6 +317,7 @@ Examples:
   wirespeed run bandwidth --via tcp,unix --size 4K..1M:x4      a sweep: every size on both
   wirespeed run am_bw --via tcp --window 1..256:x2 --dry-run   what would be measured
   wirespeed run latency --via tcp --repeats 10 -o result.json  fresh connections, ten times
+  wirespeed run latency --via shm -t 100ms --until p50:5%      repeats until the median is known within 5 %
   wirespeed run latency --via tcp --to node7 -C cubic,reno     to another machine, two congestion controls
   wirespeed run hub_lat --via shm --procs 3 --fan-out          a hub and two workers
   wirespeed run latency --via shm --procs 3 --roles source,sink,idle --load 2:cpu=1,memory=64M,touch=64M

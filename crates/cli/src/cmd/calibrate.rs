@@ -84,12 +84,13 @@ fn floor(registry: &Registry, cpu: u32) -> Result<Outcome, Failure> {
     axes.insert("cpus".to_owned(), vec![cpu.to_string()]);
     let plan = Plan {
         repeats: 1,
+        until: None,
         templates: vec![Template {
             axes,
             ..Template::default()
         }],
     };
-    let cases = expand(&plan, &crate::machine::Machine::new(registry))?;
+    let cases = expand(&plan, &wirespeed::Machine::new(registry))?;
     let Some(planned) = cases.first() else {
         return Err(PlanError::unknown("transport", "null", &[]).into());
     };

@@ -49,6 +49,13 @@ fn as_text(plan: &Plan, cases: &[Prepared]) -> String {
     let _ = write!(text, "{} {noun}", cases.len());
     if plan.repeats > 1 {
         let _ = write!(text, ", {} repetitions each", plan.repeats);
+        if let Some(until) = &plan.until {
+            let _ = write!(
+                text,
+                " at most, until {} is known within ±{}",
+                until.statistic, until.within
+            );
+        }
     }
     if skipped > 0 {
         let _ = write!(text, ", {skipped} skipped");
@@ -107,15 +114,28 @@ fn warmup(case: &Case) -> String {
 
 fn test_words(test: &Test) -> Vec<String> {
     match test {
-        Test::AmBw(stream) | Test::AmBibw(stream) => {
+        Test::AmBw(stream) | Test::AmBibw(stream) | Test::AmAlltoall(stream) => {
             let pace = stream.pace_msg_per_s.map(|pace| format!("pace={pace}"));
             std::iter::once(format!("window={}", stream.window_msgs))
                 .chain(pace)
                 .collect()
         }
         Test::TagBw(tagged) => vec![format!("window={}", tagged.window_msgs)],
-        Test::HubLat(hub) => vec![format!("fan_out={}", hub.fan_out)],
+        Test::Msgrate(test) => vec![
+            format!("pattern={}", test.pattern.name()),
+            format!("grid={}", test.grid.name()),
+            format!("peers={}", test.peers),
+            format!("window={}", test.window_msgs),
+            format!("cache_state={}", test.cache_state.name()),
+            format!("cache_size={}", test.cache_bytes),
+        ],
+        Test::HubLat(hub) => vec![
+            format!("fan_out={}", hub.fan_out),
+            format!("reply={}", hub.reply()),
+        ],
         Test::AmLat(_) | Test::PutLat(_) | Test::AddLat(_) | Test::TagLat(_) => Vec::new(),
+        defined if defined.defined().is_some() && defined.is_round_trip() => Vec::new(),
+        defined if defined.defined().is_some() => vec![format!("window={}", defined.window())],
         other => vec![format!("outstanding={}", other.window())],
     }
 }
@@ -124,6 +144,7 @@ fn place(case: &Case, to: Option<&str>) -> String {
     match (case.group, to) {
         (GroupKind::Threads, _) => format!("threads={}", case.ranks.len()),
         (GroupKind::Processes, _) => format!("procs={}", case.ranks.len()),
+        (GroupKind::Job, _) => format!("procs={} (started by a launcher)", case.ranks.len()),
         (GroupKind::Hosts, to) => format!("to={}", to.unwrap_or("?")),
     }
 }

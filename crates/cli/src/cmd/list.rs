@@ -7,8 +7,9 @@ use crate::terminal::{self, Stream};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use wirespeed::Registry;
+use wirespeed::transport::port::{AtomicOp, Width};
 use wirespeed::transport::registry::Entry;
-use wirespeed::transport::{Availability, Limits, SizeLimit, Support};
+use wirespeed::transport::{Atomics, Availability, ByLayout, Limits, Resource, SizeLimit, Support};
 use wirespeed_schema::case::{GroupKind, TransportOptions};
 use wirespeed_schema::plan::PlanError;
 use wirespeed_schema::test::{Capability, Layout};
@@ -66,6 +67,7 @@ fn group_word(group: GroupKind) -> &'static str {
         GroupKind::Threads => "threads",
         GroupKind::Processes => "processes",
         GroupKind::Hosts => "hosts",
+        GroupKind::Job => "ranks of a job",
     }
 }
 
@@ -118,9 +120,25 @@ fn overview(entries: &[&Entry], color: bool) -> String {
 fn notes(entries: &[&Entry]) -> String {
     let mut text = String::new();
     for entry in entries {
+        let devices = resources(entry).len();
+        if devices > 0 {
+            let _ = writeln!(
+                text,
+                "{0}: {devices} devices, each with limits of its own: wirespeed list {0}",
+                entry.name
+            );
+        }
         if let Some(why) = obstacle(entry) {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "{}: not here: {why}", entry.name);
+        }
+        let about = (entry.about)();
+        if !about.is_empty() {
+            let said: Vec<_> = about
+                .iter()
+                .map(|(name, value)| format!("{name} {value}"))
+                .collect();
+            let _ = writeln!(text, "{}: {}", entry.name, said.join(", "));
         }
         for capability in Capability::ALL {
             let support = entry.support(capability);
@@ -167,6 +185,9 @@ fn in_full(entry: &Entry) -> String {
     let mut text = format!("{}: {}\n", entry.name, entry.summary);
     let here = obstacle(entry).map_or("yes".to_owned(), |why| format!("no: {why}"));
     let _ = writeln!(text, "  here       {here}");
+    for (name, value) in (entry.about)() {
+        let _ = writeln!(text, "  {name:<10} {value}");
+    }
     for capability in Capability::ALL {
         let support = entry.support(capability);
         let why = explanation(support)
@@ -180,28 +201,18 @@ fn in_full(entry: &Entry) -> String {
         let _ = writeln!(text, "  {:<10} {said}{why}", capability.name());
     }
     if let Some(limits) = limits(entry) {
-        let groups: Vec<_> = limits.groups.iter().map(|g| group_word(*g)).collect();
-        let _ = writeln!(
-            text,
-            "  between    {}, {}",
-            groups.join(", "),
-            ranks(limits.ranks_max)
-        );
-        for (what, by_layout) in [
-            ("message", limits.messages),
-            ("put", limits.put),
-            ("get", limits.get),
-        ] {
-            for layout in Layout::ALL {
-                let _ = writeln!(
-                    text,
-                    "  {what:<8} {:<6} {}",
-                    layout.name(),
-                    size(by_layout[layout as usize])
-                );
+        let _ = writeln!(text, "  between    {}", between(&limits));
+        text.push_str(&sizes(&limits));
+    }
+    for resource in resources(entry) {
+        let typed = typed(&resource.options);
+        let _ = writeln!(text, "  with {typed}: {}", resource.about);
+        if let Ok(limits) = (entry.limits)(&resource.options) {
+            let _ = writeln!(text, "    between {}", between(&limits));
+            for line in sizes(&limits).lines() {
+                let _ = writeln!(text, "  {line}");
             }
         }
-        let _ = writeln!(text, "  tagged          {}", size(limits.tagged));
     }
     if entry.options.is_empty() {
         text.push_str("  options    none\n");
@@ -222,6 +233,68 @@ fn in_full(entry: &Entry) -> String {
     text
 }
 
+/// Sizes of every layout, one line each.
+fn sizes(limits: &Limits) -> String {
+    let mut text = String::new();
+    for (what, by_layout) in [
+        ("message", &limits.messages),
+        ("put", &limits.put),
+        ("get", &limits.get),
+    ] {
+        for layout in Layout::ALL {
+            // Writing to a String cannot fail.
+            let _ = writeln!(
+                text,
+                "  {what:<8} {:<8} {}",
+                layout.name(),
+                size(&by_layout[layout as usize])
+            );
+        }
+    }
+    let _ = writeln!(text, "  {:<17} {}", "atomics", atomics(limits.atomics));
+    let _ = writeln!(text, "  {:<17} {}", "tagged", size(&limits.tagged));
+    text
+}
+
+/// Atomic operations by width: `add, fadd of 4 and 8 bytes`.
+fn atomics(atomics: Atomics) -> String {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for width in Width::ALL {
+        let there = AtomicOp::ALL.into_iter().filter(|op| atomics.has(*op, width));
+        let names = there.map(AtomicOp::name).collect::<Vec<_>>().join(", ");
+        if names.is_empty() {
+            continue;
+        }
+        let bytes = width.bytes().to_string();
+        match groups.iter_mut().find(|(known, _)| *known == names) {
+            Some((_, widths)) => widths.push(bytes),
+            None => groups.push((names, vec![bytes])),
+        }
+    }
+    let group =
+        |(names, widths): &(String, Vec<String>)| format!("{names} of {} bytes", widths.join(" and "));
+    match groups.is_empty() {
+        true => "none".to_owned(),
+        false => groups.iter().map(group).collect::<Vec<_>>().join("; "),
+    }
+}
+
+/// The devices among which its options choose.
+fn resources(entry: &Entry) -> Vec<Resource> {
+    (entry.resources)(&TransportOptions::new()).unwrap_or_default()
+}
+
+/// Options as typed after `wirespeed run`.
+fn typed(options: &TransportOptions) -> String {
+    let words: Vec<String> = options.iter().map(|(k, v)| format!("-O {k}={v}")).collect();
+    words.join(" ")
+}
+
+fn between(limits: &Limits) -> String {
+    let groups: Vec<_> = limits.groups.iter().map(|g| group_word(*g)).collect();
+    format!("{}, {}", groups.join(", "), ranks(limits.ranks_max))
+}
+
 fn ranks(max: u32) -> String {
     match max {
         u32::MAX => "any number of ranks".to_owned(),
@@ -230,10 +303,12 @@ fn ranks(max: u32) -> String {
     }
 }
 
-fn size(limit: SizeLimit) -> String {
+fn size(limit: &SizeLimit) -> String {
     match limit {
         SizeLimit::UpTo(u64::MAX) => "any size".to_owned(),
-        SizeLimit::UpTo(bytes) => format!("up to {}", format_size(bytes)),
+        SizeLimit::UpTo(bytes) => format!("up to {}", format_size(*bytes)),
+        SizeLimit::Between(min, u64::MAX) => format!("from {}", format_size(*min)),
+        SizeLimit::Between(min, max) => format!("from {} to {}", format_size(*min), format_size(*max)),
         SizeLimit::Lacks(why) => format!("none: {why}"),
     }
 }
@@ -257,35 +332,59 @@ fn as_json(entry: &Entry) -> Value {
         .map(|o| json!({ "name": o.name, "values": o.values, "default": o.default, "help": o.help }))
         .collect();
     let why = obstacle(entry);
+    let device = |resource: Resource| {
+        let limits = (entry.limits)(&resource.options).ok();
+        json!({
+            "options": resource.options,
+            "about": resource.about,
+            "limits": limits.map(|l| limits_json(&l)),
+        })
+    };
+    let devices: Vec<Value> = resources(entry).into_iter().map(device).collect();
     json!({
         "name": entry.name,
         "summary": entry.summary,
         "available": why.is_none(),
         "obstacle": why,
+        "about": (entry.about)(),
         "capabilities": capabilities,
+        "by_device": entry.by_device,
         "limits": limits(entry).map(|l| limits_json(&l)),
+        "devices": devices,
         "options": options,
     })
 }
 
 fn limits_json(limits: &Limits) -> Value {
-    let one = |limit: SizeLimit| match limit {
+    let one = |limit: &SizeLimit| match limit {
         SizeLimit::UpTo(u64::MAX) => json!({ "unlimited": true }),
         SizeLimit::UpTo(bytes) => json!({ "size_bytes_max": bytes }),
+        SizeLimit::Between(min, u64::MAX) => json!({ "size_bytes_min": min }),
+        SizeLimit::Between(min, max) => json!({ "size_bytes_min": min, "size_bytes_max": max }),
         SizeLimit::Lacks(why) => json!({ "none": why }),
     };
-    let by_layout = |limits: [SizeLimit; 3]| -> serde_json::Map<String, Value> {
+    let by_layout = |limits: &ByLayout| -> serde_json::Map<String, Value> {
         let layouts = Layout::ALL.iter();
         layouts
-            .map(|l| (l.name().to_owned(), one(limits[*l as usize])))
+            .map(|l| (l.name().to_owned(), one(&limits[*l as usize])))
             .collect()
     };
     json!({
-        "message": by_layout(limits.messages),
-        "put": by_layout(limits.put),
-        "get": by_layout(limits.get),
-        "tagged": one(limits.tagged),
+        "message": by_layout(&limits.messages),
+        "put": by_layout(&limits.put),
+        "get": by_layout(&limits.get),
+        "atomics": limits_atomics(limits.atomics),
+        "tagged": one(&limits.tagged),
         "groups": limits.groups,
         "ranks_max": limits.ranks_max,
     })
+}
+
+/// Names of operations by width.
+fn limits_atomics(atomics: Atomics) -> Value {
+    let of = |width: Width| {
+        let there = AtomicOp::ALL.into_iter().filter(|op| atomics.has(*op, width));
+        there.map(AtomicOp::name).collect::<Vec<_>>()
+    };
+    json!({ "bytes_4": of(Width::W4), "bytes_8": of(Width::W8) })
 }

@@ -1,17 +1,33 @@
 //! One verb a file. Each takes its arguments and the registry, and returns how it ended.
 
+pub mod ab;
+pub mod byteio;
 pub mod calibrate;
-mod dry_run;
+pub mod compare;
+pub mod daemons;
+pub mod dry_run;
+pub mod explain;
+pub mod import;
+pub mod lab;
 pub mod list;
+pub mod load;
+pub mod msgrate;
+mod probe;
 pub mod quick;
+pub mod report;
 pub mod run;
+pub mod selftest;
 pub mod serve;
+pub mod session;
 pub mod shell;
+pub mod sweep;
+pub mod workers;
 
 use crate::document::Draft;
 use crate::errors::{Ended, Failure, exit};
 use crate::output;
 use std::ffi::OsString;
+use wirespeed_control::StopFlag;
 use wirespeed_report::render::{self, JsonForm};
 use wirespeed_schema::Run;
 use wirespeed_schema::run::{CaseStatus, Event, Severity, Status};
@@ -112,4 +128,16 @@ fn worst(run: &Run) -> Failure {
         format!("{}: {said}{more}", case.case.label()),
         remedy.unwrap_or_else(|| "see the remarks of the result".to_owned()),
     )
+}
+
+/// A flag that Ctrl-C raises.
+pub fn stop_on_signals() -> Result<StopFlag, Failure> {
+    let stop = StopFlag::new();
+    stop.on_signals().map_err(|e| {
+        Failure::failed(
+            format!("cannot watch for signals: {e}"),
+            "close some files and run again",
+        )
+    })?;
+    Ok(stop)
 }

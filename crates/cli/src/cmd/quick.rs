@@ -5,18 +5,18 @@ use crate::args::{ColorChoice, OutputArgs, QuickArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
 use crate::group::{Groups, Reach};
-use crate::machine::Machine;
+use crate::medium::Medium;
 use crate::order::Step;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::session::{Session, assemble};
+use crate::session::Session;
 use crate::terminal::{self, Stream};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use wirespeed::Machine;
 use wirespeed::Registry;
 use wirespeed::transport::Support;
-use wirespeed_control::StopFlag;
 use wirespeed_report::render;
 use wirespeed_report::render::{QuickRoad, QuickSection};
 use wirespeed_schema::case::{Case, Stop};
@@ -42,20 +42,14 @@ const OVERHEAD_GUESS: Duration = Duration::from_millis(150);
 pub fn quick(registry: &Registry, arguments: &QuickArgs, color: ColorChoice) -> Result<Ended, Failure> {
     let budget = budget(&arguments.budget)?;
     let began = Instant::now();
-    let machine = Machine::new(registry);
+    let machine = crate::job::machine(registry);
     let roads = roads(registry, &machine, &arguments.via)?;
     let plan = plan(registry, &roads);
     let cases: Vec<PlannedCase> = expand(&plan, &machine)?
         .into_iter()
         .filter(|planned| wirespeed_schema::plan::Surroundings::can_run(&machine, &planned.case))
         .collect();
-    let stop = StopFlag::new();
-    stop.on_signals().map_err(|e| {
-        Failure::failed(
-            format!("cannot watch for signals: {e}"),
-            "close some files and run again",
-        )
-    })?;
+    let stop = crate::cmd::stop_on_signals()?;
     let (destinations, written) = destinations(&arguments.output);
     let mut output = Output::open(&destinations, color, render::quick)?;
     let mut draft = Draft::begin(Some(plan), arguments.output.include_host_name);
@@ -67,6 +61,7 @@ pub fn quick(registry: &Registry, arguments: &QuickArgs, color: ColorChoice) -> 
         style: terminal::style(Stream::Stderr, color),
         quiet: arguments.output.quiet,
         refused: false,
+        medium: Medium::default(),
     };
     let results = measure(&mut session, &cases, began + budget)?;
     let run = draft.finish(results, stop.is_requested());
@@ -150,6 +145,7 @@ fn plan(registry: &Registry, roads: &[QuickRoad]) -> Plan {
     }
     Plan {
         repeats: 1,
+        until: None,
         templates,
     }
 }
@@ -226,7 +222,7 @@ fn measure(
         progress.end(&planned.case);
         if measured.repetition.is_some() || measured.failure.is_some() {
             let repetitions = measured.repetition.into_iter().collect();
-            let result = assemble(planned.case, repetitions, measured.failure.as_ref());
+            let result = session.assemble(planned.case, repetitions, measured.failure.as_ref());
             session.announce(number, &result)?;
             results.push(result);
         }

@@ -5,15 +5,15 @@ use crate::args::{ColorChoice, RunArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
 use crate::group::{Groups, Reach};
-use crate::machine::Machine;
+use crate::medium::Medium;
 use crate::order::fresh_seed;
 use crate::output::Output;
 use crate::request;
-use crate::session::{Prepared, Session};
+use crate::session::{Prepared, Repeating, Session};
 use crate::terminal::{self, Stream};
+use wirespeed::Machine;
 use wirespeed::{MeasureError, Registry};
-use wirespeed_control::StopFlag;
-use wirespeed_report::render;
+use wirespeed_report::{Goal, render};
 use wirespeed_schema::Case;
 use wirespeed_schema::plan::{PlannedCase, expand};
 use wirespeed_schema::run::Status;
@@ -21,19 +21,19 @@ use wirespeed_schema::run::Status;
 /// Measure what the arguments ask for.
 pub fn run(registry: &Registry, arguments: &RunArgs, color: ColorChoice) -> Result<Ended, Failure> {
     let plan = request::plan(arguments)?;
+    let goal = plan
+        .until
+        .as_ref()
+        .map(|until| Goal::new(until, plan.repeats))
+        .transpose()?;
     let reach = Reach::of(&arguments.group)?;
-    let cases = expand(&plan, &Machine::new(registry)).map_err(|e| request::named(arguments, e.into()))?;
-    let cases = prepare(registry, cases)?;
+    let machine = crate::job::machine(registry);
+    let cases = expand(&plan, &machine).map_err(|e| request::named(arguments, e.into()))?;
+    let cases = prepare(registry, &machine, cases)?;
     if arguments.dry_run {
         return dry_run::show(&plan, &cases, arguments.output.json);
     }
-    let stop = StopFlag::new();
-    stop.on_signals().map_err(|e| {
-        Failure::failed(
-            format!("cannot watch for signals: {e}"),
-            "close some files and run again",
-        )
-    })?;
+    let stop = crate::cmd::stop_on_signals()?;
     let mut output = Output::open(&arguments.output, color, render::table)?;
     let seed = arguments.seed.unwrap_or_else(fresh_seed);
     let mut draft = Draft::begin(Some(plan.clone()), arguments.output.include_host_name);
@@ -50,8 +50,14 @@ pub fn run(registry: &Registry, arguments: &RunArgs, color: ColorChoice) -> Resu
         style: terminal::style(Stream::Stderr, color),
         quiet: arguments.output.quiet,
         refused: false,
+        medium: Medium::default(),
     };
-    let results = session.run(&cases, plan.repeats, seed)?;
+    let how = Repeating {
+        repeats: plan.repeats,
+        seed,
+        goal,
+    };
+    let results = session.run(&cases, &how)?;
     let refused = session.refused;
     let mut run = draft.finish(results, stop.is_requested());
     if refused && run.status == Status::Failed {
@@ -63,12 +69,23 @@ pub fn run(registry: &Registry, arguments: &RunArgs, color: ColorChoice) -> Resu
 
 /// Ask the transports before anything is opened. Options that make no sense end the program; a case that a transport
 /// cannot do is skipped with its reason among others, and an error alone.
-fn prepare(registry: &Registry, cases: Vec<PlannedCase>) -> Result<Vec<Prepared>, Failure> {
+pub fn prepare(
+    registry: &Registry,
+    machine: &Machine,
+    cases: Vec<PlannedCase>,
+) -> Result<Vec<Prepared>, Failure> {
     let alone = cases.len() == 1;
     let mut prepared = Vec::with_capacity(cases.len());
     for planned in cases {
         let transport = &planned.case.transport;
         let check = registry.find(transport).map(|entry| (entry.check)(&planned.case));
+        let check = match machine.job_obstacle(&planned.case) {
+            Some(why) => Some(Err(MeasureError::Unsupported(format!(
+                "{}: {why}",
+                planned.case.label()
+            )))),
+            None => check,
+        };
         let remedy = format!("see `wirespeed list {transport}`");
         let skip = match check {
             Some(Ok(())) => None,

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use wirespeed::Registry;
 use wirespeed_control::auth::keyfile::{self, KeyFile};
+use wirespeed_control::job::INVITATION_VARIABLE;
 use wirespeed_control::serve::{Daemon, Listen, Log, LogLine, ServeOptions};
 use wirespeed_control::{DEFAULT_PORT, RankProgram, StopFlag, Timing};
 use wirespeed_schema::message::ServerLimits;
@@ -19,6 +20,8 @@ use wirespeed_schema::units;
 /// Serve until stopped. The ranks are processes of this program, so they know the same transports.
 pub fn serve(arguments: &ServeArgs) -> Result<Ended, Failure> {
     let options = ServeOptions {
+        once: false,
+        cpus: None,
         listen: listen(&arguments.listen)?,
         port: arguments.port.unwrap_or(DEFAULT_PORT),
         limits: limits(arguments)?,
@@ -28,13 +31,7 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ended, Failure> {
     let beyond_loopback = options.listen != Listen::Loopback;
     let path = keyfile::path(arguments.key.as_deref())?;
     let key = KeyFile::load_or_make(&path)?;
-    let stop = StopFlag::new();
-    stop.on_signals().map_err(|e| {
-        Failure::failed(
-            format!("cannot watch for signals: {e}"),
-            "close some files and run again",
-        )
-    })?;
+    let stop = super::stop_on_signals()?;
     let daemon = Daemon::bind(options, &key, &stop, log(arguments.quiet))?;
     // A secret goes into no log file unless somebody asks for it there.
     let shown = beyond_loopback && terminal::is_terminal(Stream::Stdout);
@@ -45,6 +42,14 @@ pub fn serve(arguments: &ServeArgs) -> Result<Ended, Failure> {
 
 /// Be a rank, until the coordinator has no more work.
 pub fn rank(registry: &Registry) -> Result<Ended, Failure> {
+    if let Some(invitation) = std::env::var(INVITATION_VARIABLE)
+        .ok()
+        .filter(|text| !text.is_empty())
+    {
+        // What becomes of a rank is said by whoever had the job started.
+        let ended = crate::job::launched_rank(registry, &invitation);
+        return Ok(ended.map_or_else(Ended::badly, |()| Ended::OK));
+    }
     match wirespeed_control::agent::run_stdio_agent(registry) {
         0 => Ok(Ended::OK),
         exit::USAGE => Err(Failure::usage(
@@ -56,7 +61,8 @@ pub fn rank(registry: &Registry) -> Result<Ended, Failure> {
     }
 }
 
-fn listen(words: &[String]) -> Result<Listen, Failure> {
+/// Where to listen, from the words of --listen.
+pub fn listen(words: &[String]) -> Result<Listen, Failure> {
     let address = |word: &String| {
         word.parse::<IpAddr>().map_err(|_| {
             Failure::usage(

@@ -5,14 +5,15 @@ use crate::report::Report;
 use wirespeed::MeasureError;
 use wirespeed::schema::case::{GroupKind, TransportOptions};
 use wirespeed::schema::test::Layout;
-use wirespeed::transport::{Availability, Limits, SizeLimit, Transport};
+use wirespeed::transport::{Availability, Limits, Transport};
 
 /// Why no port of `T` can be opened between threads here, if so.
 pub fn obstacle<T: Transport>(options: &TransportOptions, ranks: u32) -> Option<String> {
-    match T::probe() {
-        Availability::Ready => {}
-        Availability::Missing(why) | Availability::NotPermitted(why) => return Some(why),
-        _ => return Some("not available".to_owned()),
+    match T::parse(options).map(|o| T::ready(&o)) {
+        Ok(Availability::Ready) => {}
+        Ok(Availability::Missing(why) | Availability::NotPermitted(why)) => return Some(why),
+        Ok(_) => return Some("not available".to_owned()),
+        Err(error) => return Some(error.to_string()),
     }
     let limits = match limits::<T>(options) {
         Ok(limits) => limits,
@@ -68,7 +69,7 @@ fn bad_values<T: Transport>(options: &TransportOptions) -> Result<(), String> {
 fn above_the_limit<T: Transport>(options: &TransportOptions) -> Result<(), String> {
     let limits = limits::<T>(options)?;
     for layout in Layout::ALL {
-        let SizeLimit::UpTo(max) = limits.messages[layout as usize] else {
+        let Some(max) = limits.messages[layout as usize].largest() else {
             continue;
         };
         if max == u64::MAX {

@@ -104,11 +104,13 @@ pub fn messages<T: Messages>(options: &TransportOptions) -> Vec<Report> {
                 continue;
             }
         };
-        match limits[check.layout() as usize] {
+        match &limits[check.layout() as usize] {
             SizeLimit::Lacks(why) => {
-                reports.push(Report::skipped(T::NAME, SUITE, check.name(), why.to_owned()));
+                reports.push(Report::skipped(T::NAME, SUITE, check.name(), why.to_string()));
             }
-            SizeLimit::UpTo(max) => reports.push(run_check::<T>(SUITE, check, options, max)),
+            SizeLimit::UpTo(max) | SizeLimit::Between(_, max) => {
+                reports.push(run_check::<T>(SUITE, check, options, *max));
+            }
         }
     }
     reports
@@ -259,6 +261,7 @@ impl<P: MessagePort> End<'_, P> {
     fn try_send(&mut self, slot: usize, header: u64, payload: &[u8]) -> Result<Post, String> {
         let post = match self.layout {
             Layout::Short => self.port.send_short(slot, header, payload),
+            Layout::Shortiov => self.port.send_shortiov(slot, header, payload),
             Layout::Bcopy => {
                 let mut packed = false;
                 let post = self.port.send_bcopy(slot, header, payload.len(), |room| {
@@ -420,6 +423,8 @@ impl<P: MessagePort> End<'_, P> {
         } else {
             self.receive(COUNT as usize)?;
             self.check_arrivals(0, |_| len)?;
+            // A sender may need the receiver's answers to be done with long messages.
+            return self.meet();
         }
         // The sender no longer moves anything.
         self.me.meet(|| Ok(()))

@@ -12,7 +12,9 @@ use wirespeed::schema::case::TransportOptions;
 use wirespeed::schema::test::Layout;
 use wirespeed::transport::cancel::CancelReason;
 use wirespeed::transport::port::{AtomicOp, LinkError, OneSidedPort, Post, Width};
-use wirespeed::transport::{Connect, Needs, OneSided, OneSidedRunner, SizeLimit, Support};
+use wirespeed::transport::{
+    Atomics, ByLayout, Connect, Limits, Needs, OneSided, OneSidedRunner, SizeLimit, Support,
+};
 
 /// Largest transfer here.
 const TRANSFER_BYTES: usize = 70_000;
@@ -90,14 +92,21 @@ pub fn one_sided<T: OneSided>(options: &TransportOptions) -> Vec<Report> {
 /// Why the layout of `check` is not there, if so.
 fn lacks<T: OneSided>(check: Check, options: &TransportOptions) -> Option<String> {
     let limits = cold::limits::<T>(options).ok()?;
+    let ways = Ways::of(&limits);
     let limit = match check {
-        Check::Put(layout) => limits.put[layout as usize],
-        Check::Get(layout) => limits.get[layout as usize],
-        _ => return None,
+        Check::Put(layout) => &limits.put[layout as usize],
+        Check::Get(layout) => &limits.get[layout as usize],
+        Check::Edges | Check::FenceAfterGet if ways.get.is_none() => {
+            return Some("it has no get".to_owned());
+        }
+        Check::Atomics | Check::Contention if limits.atomics != Atomics::ALL => {
+            return Some("it has not all atomic operations".to_owned());
+        }
+        _ => return ways.put.is_none().then(|| "it has no put".to_owned()),
     };
     match limit {
-        SizeLimit::Lacks(why) => Some(why.to_owned()),
-        SizeLimit::UpTo(_) => None,
+        SizeLimit::Lacks(why) => Some(why.to_string()),
+        _ => None,
     }
 }
 
@@ -124,34 +133,59 @@ fn rank<T: OneSided>(
         cancel: me.cancel.clone(),
     };
     let limits = T::limits(&parsed);
-    let smallest = |limit| match limit {
-        SizeLimit::UpTo(max) => usize::try_from(max).unwrap_or(usize::MAX),
-        SizeLimit::Lacks(_) => TRANSFER_BYTES,
-    };
-    let limit = limits.put.into_iter().chain(limits.get).map(smallest).min();
     let script = Script {
         check,
         me: &me,
-        limit: limit.unwrap_or(TRANSFER_BYTES),
+        ways: Ways::of(&limits),
+        takes: Box::new(move |size| {
+            let fits = |limit: &SizeLimit| match limit {
+                SizeLimit::UpTo(max) => size as u64 <= *max,
+                SizeLimit::Between(min, max) => (*min..=*max).contains(&(size as u64)),
+                SizeLimit::Lacks(_) => true,
+            };
+            limits.put.iter().chain(&limits.get).all(fits)
+        }),
     };
     T::open(&connect, &parsed, script).map_err(|e| e.to_string())?
+}
+
+/// A layout for puts and one for gets that the transport has, copying ones first.
+#[derive(Clone, Copy)]
+struct Ways {
+    put: Option<Layout>,
+    get: Option<Layout>,
+}
+
+impl Ways {
+    fn of(limits: &Limits) -> Ways {
+        let first = |by_layout: &ByLayout| {
+            let mut known = [Layout::Bcopy, Layout::Short, Layout::Zcopy].into_iter();
+            known.find(|l| by_layout[*l as usize].largest().is_some())
+        };
+        Ways {
+            put: first(&limits.put),
+            get: first(&limits.get),
+        }
+    }
 }
 
 struct Script<'a> {
     check: Check,
     me: &'a Me<'a>,
-    limit: usize,
+    ways: Ways,
+    takes: Box<dyn Fn(usize) -> bool>,
 }
 
 impl OneSidedRunner for Script<'_> {
     type Output = Result<(), String>;
 
     fn run<P: OneSidedPort>(self, port: P) -> Self::Output {
-        let sizes = SIZES.into_iter().filter(|&size| size <= self.limit).collect();
+        let sizes = SIZES.into_iter().filter(|&size| (self.takes)(size)).collect();
         let mut end = End {
             me: self.me,
             port,
             sizes,
+            ways: self.ways,
         };
         ensure(end.port.region().len() >= REGION_BYTES, || {
             "the region is too small".into()
@@ -175,6 +209,7 @@ struct End<'a, P> {
     me: &'a Me<'a>,
     port: P,
     sizes: Vec<usize>,
+    ways: Ways,
 }
 
 /// Where the data of `puts` and `gets` lie, off the start and off alignment.
@@ -206,6 +241,7 @@ impl<P: OneSidedPort> End<'_, P> {
     fn put(&mut self, layout: Layout, to: usize, data: &[u8]) -> Result<(), String> {
         let before = self.port.completed();
         self.until_done(|port| match layout {
+            Layout::Shortiov => Err(LinkError::Unsupported("a put has no shortiov")),
             Layout::Short => port.put_short(0, to, data),
             Layout::Bcopy => port.put_bcopy(0, to, data.len(), |room| room.copy_from_slice(data)),
             Layout::Zcopy => {
@@ -217,6 +253,18 @@ impl<P: OneSidedPort> End<'_, P> {
             Layout::Zcopy => self.completes(before + 1),
             _ => Ok(()),
         }
+    }
+
+    fn put_some_way(&mut self, to: usize, data: &[u8]) -> Result<(), String> {
+        self.put(self.ways.put.unwrap_or(Layout::Bcopy), to, data)
+    }
+
+    fn get_some_way(&mut self, from: usize, to: usize, len: usize) -> Result<(), String> {
+        let zcopy = self.ways.get == Some(Layout::Zcopy);
+        self.until_done(|port| match zcopy {
+            true => port.get_zcopy(0, from, to, len),
+            false => port.get_bcopy(0, from, to, len),
+        })
     }
 
     fn completes(&mut self, count: u64) -> Result<(), String> {
@@ -301,11 +349,11 @@ impl<P: OneSidedPort> End<'_, P> {
     fn edges(&mut self) -> Result<(), String> {
         const LAST: usize = REGION_BYTES - 1;
         if self.me.rank == 0 {
-            self.put(Layout::Bcopy, 0, &[0xA5])?;
+            self.put_some_way(0, &[0xA5])?;
             self.put(Layout::Short, LAST, &[0x5A])?;
             self.flush()?;
             let before = self.port.completed();
-            self.until_done(|port| port.get_bcopy(0, LAST, 0, 1))?;
+            self.get_some_way(LAST, 0, 1)?;
             self.completes(before + 1)?;
             let last = self.port.local().load_u8(0);
             ensure(last == 0x5A, || format!("the last byte reads {last:#x}"))?;
@@ -395,7 +443,7 @@ impl<P: OneSidedPort> End<'_, P> {
             for round in 1..=ROUNDS {
                 let mut data = [0; 64];
                 payload::fill(0, round, &mut data);
-                self.put(Layout::Bcopy, DATA_AT - 1, &data)?;
+                self.put_some_way(DATA_AT - 1, &data)?;
                 self.until_done(P::fence)?;
                 self.put(Layout::Short, FLAG_AT, &round.to_le_bytes())?;
                 // The next data may not be there before the other has looked.
@@ -424,7 +472,7 @@ impl<P: OneSidedPort> End<'_, P> {
         if self.me.rank == 0 {
             for round in 0..ROUNDS {
                 let before = self.port.completed();
-                self.until_done(|port| port.get_bcopy(0, WORD_AT, 0, 8))?;
+                self.get_some_way(WORD_AT, 0, 8)?;
                 self.until_done(P::fence)?;
                 self.put(Layout::Short, WORD_AT, &(round + 1).to_le_bytes())?;
                 self.completes(before + 1)?;

@@ -10,7 +10,7 @@ use wirespeed::schema::case::TransportOptions;
 use wirespeed::schema::test::Layout;
 use wirespeed::transport::cancel::CancelReason;
 use wirespeed::transport::port::{LinkError, Request, TaggedPort};
-use wirespeed::transport::{Connect, Needs, Support, Tagged, TaggedRunner};
+use wirespeed::transport::{Connect, Needs, SizeLimit, Support, Tagged, TaggedRunner};
 
 /// Length of every message here.
 const LEN: usize = 1000;
@@ -54,6 +54,9 @@ pub fn tagged<T: Tagged>(options: &TransportOptions) -> Vec<Report> {
     const SUITE: &str = "tagged";
     if let Support::Lacks(why) = T::TAGGED {
         return vec![Report::skipped(T::NAME, SUITE, "all", why.to_owned())];
+    }
+    if let Ok(SizeLimit::Lacks(why)) = cold::limits::<T>(options).map(|l| l.tagged) {
+        return vec![Report::skipped(T::NAME, SUITE, "all", why.to_string())];
     }
     let run_check = |(check, name): (Check, &str)| {
         if let Some(why) = cold::obstacle::<T>(options, check.ranks()) {

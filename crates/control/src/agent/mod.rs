@@ -6,9 +6,9 @@
 mod bootstrap;
 mod shared;
 
-use crate::session::Timing;
 use crate::session::agent::{Action, AgentMachine, Start};
-use crate::wire::{Packet, ReceiveError, Receiver, unix};
+use crate::session::{Timing, hello};
+use crate::wire::{Packet, ReceiveError, Receiver, Sender, unix};
 use bootstrap::AgentBootstrap;
 use shared::Shared;
 use std::any::Any;
@@ -43,14 +43,15 @@ pub fn run_stdio_agent(registry: &Registry) -> u8 {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let _ = writeln!(io::stderr(), "wirespeed: a rank panicked at {place}");
     }));
-    // Not an ordinary exit: whatever keeps the measurement from ending may also hold that up.
-    let give_up = || {
-        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
-    };
-    match run_agent(stream, registry, Timing::default(), give_up) {
+    match run_agent(stream, registry, Timing::default(), kill_this_process) {
         Ok(()) => 0,
         Err(_) => 1,
     }
+}
+
+/// Not an ordinary exit: whatever keeps a measurement from ending may also hold that up.
+pub(crate) fn kill_this_process() {
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
 }
 
 /// Run a rank over `stream`. `give_up` is called (in the reader's thread) when the coordinator is gone, the run was
@@ -64,11 +65,25 @@ pub fn run_agent(
     give_up: impl Fn() + Send + 'static,
 ) -> Result<(), String> {
     let (sender, receiver) = unix::halves(stream).map_err(|e| e.to_string())?;
+    let greeting = [RankMessage::Hello(hello())];
+    run_agent_over(sender, receiver, &greeting, registry, timing, give_up)
+}
+
+/// As [`run_agent`], over a connection of any kind whose first words are `greeting`.
+pub(crate) fn run_agent_over(
+    sender: Sender,
+    receiver: Receiver,
+    greeting: &[RankMessage],
+    registry: &Registry,
+    timing: Timing,
+    give_up: impl Fn() + Send + 'static,
+) -> Result<(), String> {
     let origin = Instant::now();
     let machine = AgentMachine::new(timing, origin.elapsed());
-    let greeting = machine.greeting();
     let shared = Arc::new(Shared::new(machine, sender.clone(), origin));
-    sender.message(&greeting).map_err(|e| e.to_string())?;
+    for word in greeting {
+        sender.message(word).map_err(|e| e.to_string())?;
+    }
     let (starts, todo) = mpsc::channel();
     let reader = {
         let shared = shared.clone();

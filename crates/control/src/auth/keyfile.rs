@@ -57,6 +57,15 @@ impl KeyFile {
         &self.identity
     }
 
+    /// New keys that live as long as this process.
+    pub(crate) fn ephemeral() -> Result<Self, ControlError> {
+        let made = generate().and_then(|text| parse(&text));
+        made.map_err(|why| ControlError::File {
+            what: "cannot make keys".into(),
+            source: io::Error::other(why),
+        })
+    }
+
     /// Read the file at `path`; refused when anybody but its owner may read or write it.
     pub fn load(path: &Path) -> Result<Self, ControlError> {
         let file = File::open(path).map_err(|source| match source.kind() {

@@ -3,6 +3,7 @@
 //!
 //! The token itself never travels: a client proves it over a value that only this TLS connection has.
 
+pub mod http;
 pub mod keyfile;
 pub(crate) mod tls;
 

@@ -20,7 +20,10 @@ use std::time::{Duration, Instant};
 pub(super) const SERVER_NAME: &str = "wirespeed";
 
 /// The protocol inside TLS. Versions are agreed on later, so that two that do not meet can explain.
-const ALPN: &[u8] = b"wirespeed";
+pub(crate) const ALPN: &[u8] = b"wirespeed";
+
+/// Requests and answers of HTTP inside TLS.
+pub(crate) const HTTP: &[u8] = b"http/1.1";
 
 const EXPORT_LABEL: &[u8] = b"EXPORTER-wirespeed-client-proof";
 
@@ -79,6 +82,11 @@ impl ServerCertVerifier for Pinned {
 
 /// A client's connection, before its handshake.
 pub(crate) fn client(identity: &Identity) -> Result<Connection, Error> {
+    client_of(identity, ALPN)
+}
+
+/// The same for another protocol inside TLS.
+pub(crate) fn client_of(identity: &Identity, protocol: &[u8]) -> Result<Connection, Error> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier = Arc::new(Pinned {
         fingerprint: identity.fingerprint,
@@ -89,7 +97,7 @@ pub(crate) fn client(identity: &Identity) -> Result<Connection, Error> {
         .dangerous()
         .with_custom_certificate_verifier(verifier)
         .with_no_client_auth();
-    config.alpn_protocols = vec![ALPN.to_vec()];
+    config.alpn_protocols = vec![protocol.to_vec()];
     config.resumption = rustls::client::Resumption::disabled();
     config.enable_sni = false;
     let name = ServerName::try_from(SERVER_NAME).map_err(|_| Error::General("server name".into()))?;
@@ -98,6 +106,11 @@ pub(crate) fn client(identity: &Identity) -> Result<Connection, Error> {
 
 /// What a server needs to accept connections.
 pub(crate) fn server_config(key: &KeyFile) -> Result<Arc<ServerConfig>, ControlError> {
+    server_config_of(key, ALPN)
+}
+
+/// The same for another protocol inside TLS.
+pub(crate) fn server_config_of(key: &KeyFile, protocol: &[u8]) -> Result<Arc<ServerConfig>, ControlError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let certificate = CertificateDer::from(key.certificate.clone());
     let private_key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.private_key.clone()));
@@ -112,7 +125,7 @@ pub(crate) fn server_config(key: &KeyFile) -> Result<Arc<ServerConfig>, ControlE
         what: "the key file".into(),
         why: e.to_string(),
     })?;
-    config.alpn_protocols = vec![ALPN.to_vec()];
+    config.alpn_protocols = vec![protocol.to_vec()];
     config.send_tls13_tickets = 0;
     Ok(Arc::new(config))
 }

@@ -3,6 +3,7 @@
 use super::{Group, GroupEvent, GroupResult, GroupSpec, Incoming, default_remote_ranks};
 use crate::client::ServerHeard;
 use crate::error::ControlError;
+use crate::job::{JobError, JobRanks, LauncherProcess};
 use crate::launch::local::{Heard, RankSet};
 use crate::session::group::{Action, Failure, GroupMachine};
 use crate::stop::{StopFlag, StopLevel};
@@ -151,21 +152,30 @@ fn start_remote(
 fn start_local(group: &mut Group, case: &Case, ranks: &[u32], stop: &StopFlag) -> Result<(), ControlError> {
     let now = group.now();
     let timing = group.options.timing;
-    if group.options.fresh || !group.local.as_ref().is_some_and(|set| set.serves(ranks)) {
-        group.local = None;
-        group.generation += 1;
-        let (generation, tx) = (group.generation, group.sender.clone());
-        let hear = move |rank, heard| {
-            let _ = tx.send(Incoming::Local(generation, rank, heard));
-        };
-        group.local = Some(RankSet::start(
-            &group.options.program,
-            ranks,
-            timing,
-            stop,
-            now,
-            hear,
-        )?);
+    let serves = group.local.as_ref().is_some_and(|set| set.serves(ranks));
+    match group.spec.clone() {
+        GroupSpec::Job(job) => job_ranks(group, &job, ranks.len())?,
+        _ if serves && !group.options.fresh => {}
+        spec => {
+            group.local = None;
+            group.generation += 1;
+            let hear = hearing(group);
+            let program = &group.options.program;
+            group.local = Some(match spec {
+                GroupSpec::Launched(launcher) => {
+                    let refused = |e: JobError| ControlError::Job(e);
+                    let count = ranks.len() as u32;
+                    let command = launcher.0.command(count).map_err(refused)?;
+                    let program = program.clone();
+                    let (process, arrived) = LauncherProcess::start(&command, &program, count, timing, stop)?;
+                    RankSet::adopt(arrived, Some(process), timing, now, hear)?
+                }
+                _ => {
+                    let starter = group.options.starter.as_deref().unwrap_or(program);
+                    RankSet::start(starter, ranks, timing, stop, now, hear)?
+                }
+            });
+        }
     }
     let bind_address = match &group.server {
         Some(server) => server.local_address(),
@@ -182,9 +192,43 @@ fn start_local(group: &mut Group, case: &Case, ranks: &[u32], stop: &StopFlag) -
                 run: group.runs,
                 rank,
                 case: Box::new(case.clone()),
-                bind_address,
+                bind_address: set.address(rank).unwrap_or(bind_address),
             },
         );
+    }
+    Ok(())
+}
+
+/// Passes on what local ranks of this generation say.
+fn hearing(group: &Group) -> impl Fn(u32, Heard) + Clone + Send + 'static {
+    let (generation, tx) = (group.generation, group.sender.clone());
+    move |rank, heard| {
+        // Nobody listens any more when the group is gone.
+        let _ = tx.send(Incoming::Local(generation, rank, heard));
+    }
+}
+
+/// The ranks of a job are the same for all cases, and cannot be had again.
+fn job_ranks(group: &mut Group, job: &JobRanks, wanted: usize) -> Result<(), ControlError> {
+    if group.local.is_none() {
+        let (timing, now) = (group.options.timing, group.now());
+        let set = RankSet::adopt(job.take()?, None, timing, now, hearing(group))?;
+        group.local = Some(set);
+    }
+    let Some(set) = &group.local else {
+        return Ok(());
+    };
+    if let Some(rank) = set.gone() {
+        return Err(ControlError::lost(
+            format!("rank {rank}"),
+            "the job goes on without it",
+        ));
+    }
+    if set.len() != wanted {
+        return Err(ControlError::Job(JobError::new(
+            format!("the job has {} ranks, the case {wanted}", set.len()),
+            "start as many ranks as the case needs, or name a role for each: --roles source,sink,idle",
+        )));
     }
     Ok(())
 }

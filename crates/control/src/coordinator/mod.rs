@@ -8,13 +8,15 @@ mod drive;
 use crate::auth::Identity;
 use crate::client::{Server, ServerHeard};
 use crate::error::ControlError;
+use crate::job::{JobKind, JobRanks};
 use crate::launch::local::{Heard, RankProgram, RankSet};
+use crate::launch::seam::Launch;
 use crate::launch::threads;
 use crate::session::Timing;
 use crate::session::group::Failure;
 use crate::stop::StopFlag;
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use wirespeed::Registry;
 use wirespeed_schema::case::{Case, Role};
@@ -30,6 +32,20 @@ pub enum GroupSpec {
     Processes,
     /// This machine and a server.
     Hosts(HostsSpec),
+    /// The ranks of the job that this process is rank 0 of.
+    Job(JobRanks),
+    /// A job that is started for the purpose, on this machine.
+    Launched(Launcher),
+}
+
+/// What starts jobs.
+#[derive(Clone, Copy)]
+pub struct Launcher(pub &'static dyn JobKind);
+
+impl std::fmt::Debug for Launcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Launcher")
+    }
 }
 
 /// A group over two machines.
@@ -50,6 +66,8 @@ pub struct GroupOptions {
     pub timing: Timing,
     /// The program that becomes a rank.
     pub program: RankProgram,
+    /// Starts ranks instead of `program`, or has started them.
+    pub starter: Option<Arc<dyn Launch>>,
     /// Start new processes for every run.
     pub fresh: bool,
     /// Address for data between ranks of this machine.
@@ -62,6 +80,7 @@ impl GroupOptions {
         Ok(GroupOptions {
             timing: Timing::default(),
             program: RankProgram::this()?,
+            starter: None,
             fresh: false,
             bind_address: IpAddr::V4(Ipv4Addr::LOCALHOST),
         })

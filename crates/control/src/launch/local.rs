@@ -1,18 +1,21 @@
 //! Ranks as processes of this machine: the program itself, started again with a hidden verb, its control channel as
 //! standard input. No rank outlives its coordinator, and every process is waited for.
 
+use super::seam::{Launch, Launched, RankProcess};
 use crate::error::ControlError;
+use crate::job::{Arrived, LauncherProcess};
 use crate::session::heart::{Beat, Heart};
 use crate::session::{Timing, agree};
 use crate::stop::StopFlag;
 use crate::wire::{Packet, ReceiveError, Receiver, Sender, unix};
 use std::ffi::OsString;
 use std::io;
+use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use wirespeed_schema::message::{OutcomeReport, RankMessage};
@@ -60,7 +63,10 @@ pub(crate) enum Heard {
 
 struct LocalRank {
     rank: u32,
-    child: Child,
+    /// Its process, where it was started here or is known.
+    process: Option<Box<dyn RankProcess>>,
+    /// Its address for data, where that is its own.
+    address: Option<IpAddr>,
     sender: Sender,
     reader: Option<JoinHandle<()>>,
     heart: Heart,
@@ -70,20 +76,25 @@ struct LocalRank {
 /// Processes on this machine, each with a rank's number, ready for cases.
 pub(crate) struct RankSet {
     ranks: Vec<LocalRank>,
+    /// What started the ranks, where that was not this program itself.
+    launcher: Option<LauncherProcess>,
 }
 
 impl RankSet {
     /// Start one process for each of `ranks` and wait until all have said hello. What they say goes to `hear`, called
     /// from threads of their own.
     pub(crate) fn start(
-        program: &RankProgram,
+        program: &dyn Launch,
         ranks: &[u32],
         timing: Timing,
         stop: &StopFlag,
         now: Duration,
         hear: impl Fn(u32, Heard) + Clone + Send + 'static,
     ) -> Result<Self, ControlError> {
-        let mut set = RankSet { ranks: Vec::new() };
+        let mut set = RankSet {
+            ranks: Vec::new(),
+            launcher: None,
+        };
         let mut receivers = Vec::new();
         for &rank in ranks {
             let (local, receiver) = spawn(program, rank, timing, now)?;
@@ -93,13 +104,59 @@ impl RankSet {
         let deadline = Instant::now() + timing.start;
         for (local, mut receiver) in set.ranks.iter_mut().zip(receivers) {
             greet(local, &mut receiver, deadline, stop)?;
-            let (rank, hear) = (local.rank, hear.clone());
-            let listening = std::thread::Builder::new()
-                .name(format!("rank {rank}"))
-                .spawn(move || listen(receiver, |heard| hear(rank, heard)));
-            local.reader = Some(listening.map_err(|e| launch_error(program, e))?);
+            let listening = local.listen(receiver, hear.clone());
+            listening.map_err(|e| launch_error(program, e))?;
         }
         Ok(set)
+    }
+
+    /// Ranks that a launcher started and that have come in already; `launcher` where it is a child of this process.
+    pub(crate) fn adopt(
+        arrived: Vec<Arrived>,
+        launcher: Option<LauncherProcess>,
+        timing: Timing,
+        now: Duration,
+        hear: impl Fn(u32, Heard) + Clone + Send + 'static,
+    ) -> Result<Self, ControlError> {
+        let found_at = arrived
+            .iter()
+            .find_map(|a| a.found_at.filter(|ip| !ip.is_loopback()));
+        let mut set = RankSet {
+            ranks: Vec::with_capacity(arrived.len()),
+            launcher,
+        };
+        for rank in arrived {
+            // Ranks of this machine use the address by which the others find it.
+            let own = rank.address.filter(|ip| !ip.is_loopback());
+            let mut local = LocalRank {
+                rank: rank.rank,
+                process: None,
+                address: own.or(found_at),
+                sender: rank.sender,
+                reader: None,
+                heart: Heart::new(timing.silence, now),
+                open: true,
+            };
+            let listening = local.listen(rank.receiver, hear.clone());
+            listening.map_err(|e| ControlError::lost(format!("rank {}", local.rank), e))?;
+            set.ranks.push(local);
+        }
+        Ok(set)
+    }
+
+    /// The address for data of `rank`, where it has one of its own.
+    pub(crate) fn address(&self, rank: u32) -> Option<IpAddr> {
+        self.ranks.iter().find(|r| r.rank == rank)?.address
+    }
+
+    /// Number of ranks.
+    pub(crate) fn len(&self) -> usize {
+        self.ranks.len()
+    }
+
+    /// A rank that is gone, if any.
+    pub(crate) fn gone(&self) -> Option<u32> {
+        self.ranks.iter().find(|r| !r.open).map(|r| r.rank)
     }
 
     /// Whether exactly `ranks` are here and all are well.
@@ -161,24 +218,29 @@ impl RankSet {
             return closed.to_owned();
         };
         local.open = false;
-        match reap(&mut local.child, REAP_TIME) {
-            Some(status) => describe(status),
-            None => closed.to_owned(),
-        }
+        let how = local
+            .process
+            .as_mut()
+            .and_then(|process| reap(&mut **process, REAP_TIME));
+        how.unwrap_or_else(|| closed.to_owned())
     }
 
     /// Kill the process of `rank`.
     pub(crate) fn kill(&mut self, rank: u32) {
         if let Some(local) = self.find(rank) {
             local.open = false;
-            // An error means that it has ended already.
-            let _ = local.child.kill();
+            match &mut local.process {
+                Some(process) => process.kill(),
+                // A rank whose coordinator is gone ends its process by itself, whatever it is doing.
+                None => local.sender.close(),
+            }
         }
     }
 
     /// Process identifiers by rank, for tests and messages.
     pub(crate) fn process_ids(&self) -> Vec<u32> {
-        self.ranks.iter().map(|r| r.child.id()).collect()
+        let processes = self.ranks.iter().filter_map(|r| r.process.as_ref());
+        processes.map(|process| process.id()).collect()
     }
 
     fn find(&mut self, rank: u32) -> Option<&mut LocalRank> {
@@ -193,58 +255,84 @@ impl Drop for RankSet {
         }
         let deadline = Instant::now() + REAP_TIME;
         for local in &mut self.ranks {
-            if reap(
-                &mut local.child,
-                deadline.saturating_duration_since(Instant::now()),
-            )
-            .is_none()
+            let left = deadline.saturating_duration_since(Instant::now());
+            if let Some(process) = &mut local.process
+                && reap(&mut **process, left).is_none()
             {
-                let _ = local.child.kill();
-                let _ = local.child.wait();
+                process.kill();
+                reap(&mut **process, REAP_TIME);
             }
             local.sender.close();
             if let Some(reader) = local.reader.take() {
                 let _ = reader.join();
             }
         }
+        // Its ranks have been told to go.
+        self.launcher = None;
     }
 }
 
-fn launch_error(program: &RankProgram, source: io::Error) -> ControlError {
+impl LocalRank {
+    /// The thread that hears what the rank says.
+    fn listen(&mut self, receiver: Receiver, hear: impl Fn(u32, Heard) + Send + 'static) -> io::Result<()> {
+        let rank = self.rank;
+        let listening = std::thread::Builder::new()
+            .name(format!("rank {rank}"))
+            .spawn(move || listen(receiver, |heard| hear(rank, heard)))?;
+        self.reader = Some(listening);
+        Ok(())
+    }
+}
+
+fn launch_error(program: &dyn Launch, source: io::Error) -> ControlError {
     ControlError::Launch {
-        program: program.path.display().to_string(),
+        program: program.name(),
         source,
     }
 }
 
-fn spawn(
-    program: &RankProgram,
-    rank: u32,
-    timing: Timing,
-    now: Duration,
-) -> Result<(LocalRank, Receiver), ControlError> {
-    let start = || -> io::Result<(LocalRank, Receiver)> {
+impl Launch for RankProgram {
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn launch(&self, _: u32) -> io::Result<Launched> {
         let (ours, theirs) = UnixStream::pair()?;
-        let child = Command::new(&program.path)
-            .args(&program.arguments)
-            .envs(program.environment.iter().map(|(k, v)| (k, v)))
+        let child = Command::new(&self.path)
+            .args(&self.arguments)
+            .envs(self.environment.iter().map(|(k, v)| (k, v)))
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?))
             // Of its own, so that the terminal's Ctrl-C reaches the coordinator alone.
             .process_group(0)
             .spawn()?;
-        let (sender, receiver) = unix::halves(ours)?;
-        let local = LocalRank {
-            rank,
-            child,
-            sender,
-            reader: None,
-            heart: Heart::new(timing.silence, now),
-            open: true,
-        };
-        Ok((local, receiver))
+        Ok(Launched {
+            channel: ours,
+            process: Box::new(child),
+        })
+    }
+}
+
+fn spawn(
+    program: &dyn Launch,
+    rank: u32,
+    timing: Timing,
+    now: Duration,
+) -> Result<(LocalRank, Receiver), ControlError> {
+    let started = program
+        .launch(rank)
+        .and_then(|launched| Ok((launched.process, unix::halves(launched.channel)?)));
+    let (process, (sender, receiver)) = started.map_err(|e| launch_error(program, e))?;
+    let local = LocalRank {
+        rank,
+        process: Some(process),
+        address: program.bind_address(rank),
+        sender,
+        reader: None,
+        heart: Heart::new(timing.silence, now),
+        open: true,
     };
-    start().map_err(|e| launch_error(program, e))
+    Ok((local, receiver))
 }
 
 /// Wait for the rank's hello and answer it.
@@ -279,8 +367,11 @@ fn greet(
             Err(ReceiveError::TimedOut) if Instant::now() < deadline => {}
             Err(ReceiveError::TimedOut) => return Err(ControlError::lost(peer, "it did not start in time")),
             Err(ReceiveError::Closed) => {
-                let status = reap(&mut local.child, REAP_TIME);
-                let why = status.map_or("it closed its channel".to_owned(), describe);
+                let how = local
+                    .process
+                    .as_mut()
+                    .and_then(|process| reap(&mut **process, REAP_TIME));
+                let why = how.unwrap_or_else(|| "it closed its channel".to_owned());
                 return Err(ControlError::lost(peer, why));
             }
             Err(error) => {
@@ -305,24 +396,16 @@ fn listen(mut receiver: Receiver, hear: impl Fn(Heard)) {
     }
 }
 
-/// Wait for `child` to end for at most `time`.
-fn reap(child: &mut Child, time: Duration) -> Option<ExitStatus> {
+/// Wait for `process` to end for at most `time`; how it did.
+fn reap(process: &mut dyn RankProcess, time: Duration) -> Option<String> {
     let deadline = Instant::now() + time;
     loop {
-        if let Ok(Some(status)) = child.try_wait() {
-            return Some(status);
+        if let Some(how) = process.ended() {
+            return Some(how);
         }
         if Instant::now() >= deadline {
             return None;
         }
         std::thread::sleep(Duration::from_millis(2));
-    }
-}
-
-fn describe(status: ExitStatus) -> String {
-    match (status.signal(), status.code()) {
-        (Some(signal), _) => format!("its process was killed by signal {signal}"),
-        (None, Some(code)) => format!("its process ended with code {code}"),
-        (None, None) => "its process ended".into(),
     }
 }

@@ -1,6 +1,6 @@
 //! Connections whose client has not proven who it is: few, short-lived, and the oldest makes room for the next.
 
-use super::Shared;
+use super::{LogEvent, Shared};
 use crate::auth::tls;
 use crate::frame::FrameLimits;
 use crate::session::{agree, build_name};
@@ -92,7 +92,8 @@ pub(super) fn greet(shared: &Shared, stream: TcpStream, client: SocketAddr) -> R
     };
     match examine(shared, &channel, &hello) {
         Ok(protocol) => {
-            shared.log(Some(client), format!("connected with {}", hello.build));
+            let text = format!("connected with {}", hello.build);
+            shared.log_event(Some(client), LogEvent::Accepted, text);
             let sent = sender.message(&SessionMessage::Welcome {
                 protocol,
                 build: build_name(),

@@ -22,9 +22,14 @@ fn refuse(reason: String, remedy: impl Into<String>) -> Result<(), Refusal> {
     })
 }
 
-/// Check that the server may run `ranks` of `case`.
-pub(super) fn check(case: &Case, ranks: &[u32], limits: &ServerLimits) -> Result<(), Refusal> {
-    check_shape(case, ranks)?;
+/// Check that the server may run `ranks` of `case` for a client that is on the `same_machine` or not.
+pub(super) fn check(
+    case: &Case,
+    ranks: &[u32],
+    same_machine: bool,
+    limits: &ServerLimits,
+) -> Result<(), Refusal> {
+    check_shape(case, ranks, same_machine)?;
     if ranks.len() > limits.ranks_max as usize || case.ranks.len() > 2 * limits.ranks_max as usize {
         return refuse(
             format!(
@@ -35,7 +40,7 @@ pub(super) fn check(case: &Case, ranks: &[u32], limits: &ServerLimits) -> Result
             "use fewer ranks",
         );
     }
-    let size = case.test.size_bytes();
+    let size = case.test.largest_message_bytes();
     if size > limits.message_bytes_max {
         let limit = format_size(limits.message_bytes_max);
         return refuse(
@@ -52,12 +57,13 @@ pub(super) fn check(case: &Case, ranks: &[u32], limits: &ServerLimits) -> Result
 }
 
 /// Nonsense that no honest client sends.
-fn check_shape(case: &Case, ranks: &[u32]) -> Result<(), Refusal> {
+fn check_shape(case: &Case, ranks: &[u32], same_machine: bool) -> Result<(), Refusal> {
     let mut sorted = ranks.to_vec();
     sorted.sort_unstable();
     sorted.dedup();
     let fits = sorted.len() == ranks.len() && sorted.last().is_some_and(|r| (*r as usize) < case.ranks.len());
-    if fits && case.group == GroupKind::Hosts {
+    let processes_here = same_machine && case.group == GroupKind::Processes;
+    if fits && (case.group == GroupKind::Hosts || processes_here) {
         return Ok(());
     }
     Err(Refusal {
@@ -93,7 +99,10 @@ fn check_load(case: &Case, ranks: &[u32], limits: &ServerLimits) -> Result<(), R
             .filter_map(|r| case.ranks.get(*r as usize))
             .map(|rank| &rank.load)
     };
-    let buffers = case.test.size_bytes().saturating_mul(BUFFERED_MESSAGES);
+    let buffers = case
+        .test
+        .largest_message_bytes()
+        .saturating_mul(BUFFERED_MESSAGES);
     let window = case.test.window().saturating_mul(WINDOW_ENTRY_BYTES);
     let raw = case.raw_samples_max.saturating_mul(RAW_SAMPLE_BYTES);
     let load = own()
@@ -133,7 +142,7 @@ fn check_rate(case: &Case, limits: &ServerLimits) -> Result<(), Refusal> {
         return Ok(());
     };
     let paced = match &case.test {
-        Test::AmBw(stream) | Test::AmBibw(stream) => stream.pace_msg_per_s,
+        Test::AmBw(stream) | Test::AmBibw(stream) | Test::AmAlltoall(stream) => stream.pace_msg_per_s,
         _ => None,
     };
     let asked = paced.map(|rate| rate.saturating_mul(case.test.size_bytes()));
@@ -165,12 +174,12 @@ mod tests {
 
     #[test]
     fn an_ordinary_case_is_accepted() {
-        assert_eq!(check(&case(), &[1], &ServerLimits::default()), Ok(()));
+        assert_eq!(check(&case(), &[1], false, &ServerLimits::default()), Ok(()));
     }
 
     #[test]
     fn each_limit_is_named() {
-        let refusal = |limits: ServerLimits| check(&case(), &[1], &limits).unwrap_err();
+        let refusal = |limits: ServerLimits| check(&case(), &[1], false, &limits).unwrap_err();
         let of = |change: fn(&mut ServerLimits)| {
             let mut limits = ServerLimits::default();
             change(&mut limits);
@@ -192,16 +201,16 @@ mod tests {
     fn load_and_overflow_are_counted() {
         let mut heavy = case();
         heavy.ranks[1].load.memory_bytes = u64::MAX;
-        assert!(check(&heavy, &[1], &ServerLimits::default()).is_err());
+        assert!(check(&heavy, &[1], false, &ServerLimits::default()).is_err());
         heavy.ranks[1].load = Default::default();
         heavy.ranks[0].load.memory_bytes = u64::MAX;
         assert_eq!(
-            check(&heavy, &[1], &ServerLimits::default()),
+            check(&heavy, &[1], false, &ServerLimits::default()),
             Ok(()),
             "the client's load is its own"
         );
         heavy.ranks[1].load.cpu_threads = u32::MAX;
-        assert!(check(&heavy, &[1], &ServerLimits::default()).is_err());
+        assert!(check(&heavy, &[1], false, &ServerLimits::default()).is_err());
     }
 
     #[test]
@@ -214,14 +223,14 @@ mod tests {
         if let Test::AmBw(stream) = &mut paced.test {
             stream.pace_msg_per_s = Some(10);
         }
-        assert_eq!(check(&paced, &[1], &limits), Ok(()));
+        assert_eq!(check(&paced, &[1], false, &limits), Ok(()));
     }
 
     #[test]
     fn ranks_that_do_not_exist_are_refused() {
         for ranks in [&[][..], &[2], &[1, 1], &[u32::MAX]] {
             assert!(
-                check(&case(), ranks, &ServerLimits::default()).is_err(),
+                check(&case(), ranks, false, &ServerLimits::default()).is_err(),
                 "{ranks:?}"
             );
         }
@@ -229,6 +238,12 @@ mod tests {
             group: GroupKind::Processes,
             ..case()
         };
-        assert!(check(&local, &[1], &ServerLimits::default()).is_err());
+        assert!(check(&local, &[1], false, &ServerLimits::default()).is_err());
+        let here = check(&local, &[1], true, &ServerLimits::default());
+        assert_eq!(
+            here,
+            Ok(()),
+            "processes of one machine, half of them the server's"
+        );
     }
 }

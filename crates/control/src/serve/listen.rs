@@ -16,7 +16,7 @@ const BACKLOG: i32 = 256;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Listen on `port` of every address. With `some`, addresses that this machine lacks are left out, unless all are.
-pub(super) fn bind(addresses: &[IpAddr], port: u16, some: bool) -> Result<Vec<TcpListener>, ControlError> {
+pub fn bind(addresses: &[IpAddr], port: u16, some: bool) -> Result<Vec<TcpListener>, ControlError> {
     let mut listeners: Vec<TcpListener> = Vec::new();
     let mut refused = None;
     for address in addresses {
@@ -57,7 +57,7 @@ fn bind_one(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// Hand every connection to `accepted`, until the stop flag is raised.
-pub(super) fn accept(
+pub fn accept(
     listeners: &[TcpListener],
     stop: &StopFlag,
     mut accepted: impl FnMut(io::Result<(TcpStream, SocketAddr)>),

@@ -6,7 +6,7 @@
 
 mod door;
 mod limits;
-mod listen;
+pub mod listen;
 mod session;
 mod slots;
 #[cfg(test)]
@@ -25,6 +25,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use wirespeed_schema::case::Case;
 use wirespeed_schema::message::ServerLimits;
 
 /// Where a daemon listens.
@@ -39,7 +40,7 @@ pub enum Listen {
 }
 
 impl Listen {
-    fn addresses(&self) -> Vec<IpAddr> {
+    pub(crate) fn addresses(&self) -> Vec<IpAddr> {
         match self {
             Listen::Loopback => vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()],
             Listen::Everywhere => vec![Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()],
@@ -61,6 +62,10 @@ pub struct ServeOptions {
     pub timing: Timing,
     /// The program that becomes a rank.
     pub program: RankProgram,
+    /// Serve one client, then stop.
+    pub once: bool,
+    /// CPUs for this end's ranks, in turn, whatever the client asks for; `None` leaves the choice to the case.
+    pub cpus: Option<Vec<u32>>,
 }
 
 /// One line of the daemon's log, one line of text.
@@ -70,6 +75,21 @@ pub struct LogLine {
     pub client: Option<SocketAddr>,
     /// What happened.
     pub text: String,
+    /// The same for programs.
+    pub event: LogEvent,
+}
+
+/// What a line of the log is about.
+#[derive(Debug, Clone)]
+pub enum LogEvent {
+    /// A client has proven who it is.
+    Accepted,
+    /// Ranks of this case begin.
+    Runs(Box<Case>),
+    /// A case was refused, or did not run to its end.
+    Failed,
+    /// Anything else.
+    Other,
 }
 
 impl fmt::Display for LogLine {
@@ -100,9 +120,14 @@ struct Shared {
 
 impl Shared {
     fn log(&self, client: Option<SocketAddr>, text: impl Into<String>) {
+        self.log_event(client, LogEvent::Other, text);
+    }
+
+    fn log_event(&self, client: Option<SocketAddr>, event: LogEvent, text: impl Into<String>) {
         (self.log)(LogLine {
             client,
             text: crate::session::clean(&text.into()),
+            event,
         });
     }
 
@@ -217,6 +242,9 @@ fn admit(shared: &Arc<Shared>, stream: TcpStream, client: SocketAddr) {
                 Ok(known) => {
                     session::run(&here, id, client, known);
                     here.leave();
+                    if here.options.once {
+                        here.stop.request();
+                    }
                 }
                 Err(why) => here.log(Some(client), why),
             }

@@ -41,6 +41,8 @@ impl Fixture {
         let folder = tempfile::tempdir().unwrap();
         let key = KeyFile::load_or_make(&folder.path().join("key")).unwrap();
         let options = ServeOptions {
+            once: false,
+            cpus: None,
             listen: Listen::Loopback,
             port: 0,
             limits: ServerLimits::default(),

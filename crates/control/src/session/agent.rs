@@ -64,11 +64,6 @@ impl AgentMachine {
         }
     }
 
-    /// The first word.
-    pub fn greeting(&self) -> RankMessage {
-        RankMessage::Hello(hello())
-    }
-
     /// The coordinator says something.
     pub fn message(&mut self, now: Duration, message: RankMessage) -> Vec<Action> {
         self.heard = now;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use wirespeed::measure::MeasureError;
 use wirespeed::transport::cancel::CancelReason;
 use wirespeed::transport::registry::{Entry, Report};
-use wirespeed::transport::{Availability, Limits, SizeLimit, Support};
+use wirespeed::transport::{Atomics, Availability, Limits, SizeLimit, Support};
 use wirespeed::{Bootstrap, Registry};
 use wirespeed_control::RankProgram;
 use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
@@ -44,6 +44,8 @@ pub fn registry() -> Registry {
         tagged: refuse,
         one_sided: refuse,
         lossy: false,
+        copied_by_cpu: false,
+        about: Default::default,
         probe: || Availability::Ready,
         check: |case| match case.options.get("check").map(String::as_str) {
             Some("usage") => Err(MeasureError::Usage("told to refuse".into())),
@@ -51,14 +53,17 @@ pub fn registry() -> Registry {
         },
         limits: |_| {
             Ok(Limits {
-                messages: [SizeLimit::UpTo(1 << 20); 3],
-                put: [SizeLimit::Lacks("fake"); 3],
-                get: [SizeLimit::Lacks("fake"); 3],
-                tagged: SizeLimit::Lacks("fake"),
+                messages: [const { SizeLimit::UpTo(1 << 20) }; 4],
+                put: [const { SizeLimit::never("fake") }; 4],
+                get: [const { SizeLimit::never("fake") }; 4],
+                atomics: Atomics::NONE,
+                tagged: SizeLimit::never("fake"),
                 groups: &[GroupKind::Threads, GroupKind::Processes, GroupKind::Hosts],
                 ranks_max: 64,
             })
         },
+        by_device: false,
+        resources: |_| Ok(Vec::new()),
     })
 }
 
@@ -172,6 +177,7 @@ fn outcome(rank: u32, role: Role) -> Outcome {
         faults: Default::default(),
         warmup_operations: 0,
         first_operation_ns: None,
+        connect_ns: None,
         samples: Vec::new(),
         intervals: Vec::new(),
         peers: Vec::new(),

@@ -32,8 +32,14 @@ pub fn flows(case: &Case, outcomes: &[Outcome]) -> Vec<Flow> {
     if case.test.is_round_trip() {
         return Vec::new();
     }
+    if case.test.is_posted() {
+        return posted(case, outcomes);
+    }
     if case.test.capability() == Capability::OneSided {
         return one_sided(outcomes);
+    }
+    if let Test::AmAlltoall(_) = case.test {
+        return all_to_all(outcomes);
     }
     let both_ways = matches!(case.test, Test::AmBibw(_) | Test::TagBw(_));
     let mut flows = two_sided(case, outcomes, Role::Source);
@@ -45,6 +51,21 @@ pub fn flows(case: &Case, outcomes: &[Outcome]) -> Vec<Flow> {
         flows.extend(two_sided(case, outcomes, Role::Sink));
     }
     flows
+}
+
+/// Everybody is a sender and a receiver: one flow of all together.
+fn all_to_all(outcomes: &[Outcome]) -> Vec<Flow> {
+    let members = || outcomes.iter().filter(|outcome| outcome.role == Role::Source);
+    let elapsed_ns = members().map(|member| member.elapsed_ns).max();
+    let flow = elapsed_ns.map(|elapsed_ns| Flow {
+        forward: true,
+        sent: members().map(|member| member.sent).fold(Count::default(), sum),
+        delivered: members().map(|member| member.received).reduce(sum),
+        sender_elapsed_ns: elapsed_ns,
+        receiver_elapsed_ns: None,
+        faults: members().map(|m| m.faults).fold(Faults::default(), sum_faults),
+    });
+    flow.into_iter().collect()
 }
 
 /// One-sided operations are complete at the origin, with their flush inside its time.
@@ -60,6 +81,23 @@ fn one_sided(outcomes: &[Outcome]) -> Vec<Flow> {
             faults: Faults::default(),
         })
         .collect()
+}
+
+/// Ranks that exchange messages with many: everything sent and everything received, over the longest of their times.
+fn posted(case: &Case, outcomes: &[Outcome]) -> Vec<Flow> {
+    let all = outcomes.len() == case.ranks.len();
+    let received = outcomes.iter().map(|outcome| outcome.received).reduce(sum);
+    vec![Flow {
+        forward: true,
+        sent: outcomes.iter().map(|o| o.sent).fold(Count::default(), sum),
+        delivered: received.filter(|_| all),
+        sender_elapsed_ns: outcomes.iter().map(|o| o.elapsed_ns).max().unwrap_or(0),
+        receiver_elapsed_ns: None,
+        faults: outcomes
+            .iter()
+            .map(|o| o.faults)
+            .fold(Faults::default(), sum_faults),
+    }]
 }
 
 /// One flow for each rank that ranks of role `from` name as their peer, and one for those who name none.
@@ -79,7 +117,9 @@ fn two_sided(case: &Case, outcomes: &[Outcome], from: Role) -> Vec<Flow> {
 }
 
 fn empty_flow(outcomes: &[Outcome], peer: Option<u32>, from: Role) -> Flow {
-    let receivers: Vec<&Outcome> = match peer {
+    // What goes to a relay is received by whoever is behind it.
+    let behind = |rank: u32| outcomes.iter().any(|o| o.rank == rank && o.role == Role::Relay);
+    let receivers: Vec<&Outcome> = match peer.filter(|peer| !behind(*peer)) {
         Some(peer) => outcomes
             .iter()
             .filter(|outcome| outcome.rank == peer)
@@ -87,7 +127,7 @@ fn empty_flow(outcomes: &[Outcome], peer: Option<u32>, from: Role) -> Flow {
             .collect(),
         None => outcomes
             .iter()
-            .filter(|o| o.role != from && o.role != Role::Idle)
+            .filter(|o| o.role != from && !matches!(o.role, Role::Idle | Role::Relay))
             .collect(),
     };
     Flow {
@@ -144,19 +184,9 @@ pub fn in_flight_mean_msgs(outcome: &Outcome, window: u64) -> Option<f64> {
 /// Publish rates, bandwidths, losses and processor time.
 pub(super) fn add(metrics: &mut Metrics, case: &Case, outcomes: &[Outcome]) {
     let flows = flows(case, outcomes);
-    let forward: Vec<&Flow> = flows.iter().filter(|flow| flow.forward).collect();
-    let backward: Vec<&Flow> = flows.iter().filter(|flow| !flow.forward).collect();
     let all: Vec<&Flow> = flows.iter().collect();
-    add_rate(metrics, "", &all, delivered_per_sender_time);
-    add_rate(metrics, "sender_", &all, |flow| {
-        Some((flow.sent, flow.sender_elapsed_ns))
-    });
-    add_rate(metrics, "receiver_", &all, |flow| {
-        Some((flow.delivered?, flow.receiver_elapsed_ns?))
-    });
-    if !backward.is_empty() {
-        add_rate(metrics, "forward_", &forward, delivered_per_sender_time);
-        add_rate(metrics, "backward_", &backward, delivered_per_sender_time);
+    if !case.test.is_posted() {
+        add_rates_by_side(metrics, &flows);
     }
     if let Some(delivered) = all
         .iter()
@@ -181,6 +211,24 @@ pub(super) fn add(metrics: &mut Metrics, case: &Case, outcomes: &[Outcome]) {
     }
     add_pooled(metrics, outcomes.iter());
     add_cpu(metrics, outcomes);
+}
+
+/// Rates as sender and receiver saw them, and of either way where both are used.
+fn add_rates_by_side(metrics: &mut Metrics, flows: &[Flow]) {
+    let forward: Vec<&Flow> = flows.iter().filter(|flow| flow.forward).collect();
+    let backward: Vec<&Flow> = flows.iter().filter(|flow| !flow.forward).collect();
+    let all: Vec<&Flow> = flows.iter().collect();
+    add_rate(metrics, "", &all, delivered_per_sender_time);
+    add_rate(metrics, "sender_", &all, |flow| {
+        Some((flow.sent, flow.sender_elapsed_ns))
+    });
+    add_rate(metrics, "receiver_", &all, |flow| {
+        Some((flow.delivered?, flow.receiver_elapsed_ns?))
+    });
+    if !backward.is_empty() {
+        add_rate(metrics, "forward_", &forward, delivered_per_sender_time);
+        add_rate(metrics, "backward_", &backward, delivered_per_sender_time);
+    }
 }
 
 fn delivered_per_sender_time(flow: &&Flow) -> Option<(Count, u64)> {

@@ -31,7 +31,7 @@ const LATENCY: &[(&str, f64)] = &[
     ("p9999", 0.9999),
 ];
 
-const FAMILIES: [Family; 5] = [
+const FAMILIES: &[Family] = &[
     Family {
         kind: SampleKind::RoundTrip,
         prefix: "rtt",
@@ -51,6 +51,12 @@ const FAMILIES: [Family; 5] = [
         moments: &[Moment::Mean],
     },
     Family {
+        kind: SampleKind::Response,
+        prefix: "response",
+        quantiles: &[("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)],
+        moments: &[Moment::Mean],
+    },
+    Family {
         kind: SampleKind::SendInterval,
         prefix: "send_interval",
         quantiles: &[("p50", 0.5), ("p99", 0.99)],
@@ -62,10 +68,24 @@ const FAMILIES: [Family; 5] = [
         quantiles: &[("p50", 0.5), ("p99", 0.99)],
         moments: &[],
     },
+    Family {
+        kind: SampleKind::Iteration,
+        prefix: "iteration",
+        quantiles: &[("p50", 0.5), ("p90", 0.9)],
+        moments: &[Moment::Min, Moment::Mean],
+    },
+    Family {
+        kind: SampleKind::SlowestIteration,
+        prefix: "slowest_iteration",
+        quantiles: &[("p50", 0.5), ("p90", 0.9)],
+        moments: &[Moment::Min, Moment::Mean],
+    },
 ];
 
 /// Kinds of sample whose spread within a run is published, the first that there is.
-const SPREAD_OF: [SampleKind; 4] = [
+const SPREAD_OF: [SampleKind; 6] = [
+    SampleKind::SlowestIteration,
+    SampleKind::Iteration,
     SampleKind::RoundTrip,
     SampleKind::Completion,
     SampleKind::SendInterval,
@@ -85,22 +105,46 @@ pub fn merged_samples(outcomes: &[Outcome], kind: SampleKind) -> Option<Histogra
 
 /// Publish the figures of every kind of sample that `outcomes` hold.
 pub(super) fn add(metrics: &mut Metrics, case: &Case, outcomes: &[Outcome]) {
-    for family in &FAMILIES {
+    for family in FAMILIES {
         if let Some(histogram) = merged_samples(outcomes, family.kind) {
             add_family(metrics, family, &histogram);
         }
     }
-    // Half of a round trip to many workers at once is nobody's way.
-    if !matches!(&case.test, Test::HubLat(hub) if hub.fan_out) {
+    // Half of a round trip to many workers at once, or with another payload back, is nobody's way.
+    if !matches!(&case.test, Test::HubLat(hub) if hub.fan_out || !hub.is_symmetric()) {
         add_one_way(metrics);
     }
     let spread = SPREAD_OF.iter().find_map(|&kind| merged_samples(outcomes, kind));
     if let Some((ratio, samples)) = spread.and_then(|data| Some((stats::spread_ratio(&data)?, data.count))) {
         insert(metrics, "within_run_spread_ratio", ratio, samples);
     }
+    add_effective(metrics, outcomes);
     let first = outcomes.iter().filter_map(|outcome| outcome.first_operation_ns);
     if let Some(first) = first.map(Finite::get).reduce(f64::max) {
         insert(metrics, "first_operation_ns", first, 1);
+    }
+    let connect = outcomes.iter().filter_map(|outcome| outcome.connect_ns);
+    if let Some(connect) = connect.map(Finite::get).reduce(f64::max) {
+        insert(metrics, "connect_ns", connect, 1);
+    }
+}
+
+/// How many independent samples one raw sample is worth, of the rank whose samples are worth least.
+fn add_effective(metrics: &mut Metrics, outcomes: &[Outcome]) {
+    let kind = SPREAD_OF
+        .iter()
+        .find(|&&kind| merged_samples(outcomes, kind).is_some());
+    let samples = outcomes.iter().flat_map(|outcome| &outcome.samples);
+    let raw = samples.filter(|samples| Some(&samples.kind) == kind && !samples.raw_ns.is_empty());
+    let ratios = raw.filter_map(|samples| {
+        let values: Vec<f64> = samples.raw_ns.iter().map(|value| value.get()).collect();
+        Some((
+            stats::effective_samples(&values)? / values.len() as f64,
+            values.len() as u64,
+        ))
+    });
+    if let Some((ratio, samples)) = ratios.min_by(|a, b| a.0.total_cmp(&b.0)) {
+        insert(metrics, "effective_samples_ratio", ratio, samples);
     }
 }
 
@@ -157,7 +201,7 @@ fn add_one_way(metrics: &mut Metrics) {
 /// The quantiles that `metrics` lack although samples of their kind were taken. Derived figures are not listed.
 pub(super) fn withheld(metrics: &Metrics) -> Vec<Withheld> {
     let mut withheld = Vec::new();
-    for family in &FAMILIES {
+    for family in FAMILIES {
         let Some(taken) = metrics.get(&format!("{}_max_ns", family.prefix)) else {
             continue;
         };

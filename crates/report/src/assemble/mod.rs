@@ -6,16 +6,19 @@
 mod flows;
 mod latency;
 mod over_runs;
+mod posted;
+mod until;
 
 pub use flows::{Flow, flows, in_flight_mean_msgs};
 pub(crate) use flows::{peer_of, sum, sum_faults};
 pub use latency::merged_samples;
+pub use until::Goal;
 
 use crate::checks::{self, Limits};
 use std::collections::BTreeMap;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::outcome::StopReason;
-use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition, Status, Withheld};
+use wirespeed_schema::run::{CaseResult, CaseStatus, Convergence, Metric, Repetition, Status, Withheld};
 use wirespeed_schema::{Case, Outcome};
 
 /// Figures by tag.
@@ -26,6 +29,9 @@ pub fn repetition_metrics(case: &Case, outcomes: &[Outcome]) -> (Metrics, Vec<Wi
     let mut metrics = Metrics::new();
     latency::add(&mut metrics, case, outcomes);
     flows::add(&mut metrics, case, outcomes);
+    if case.test.is_posted() {
+        posted::add(&mut metrics, case, outcomes);
+    }
     let withheld = latency::withheld(&metrics);
     (metrics, withheld)
 }
@@ -75,10 +81,23 @@ pub fn case_result(case: Case, repetitions: Vec<Repetition>, limits: &Limits) ->
         error,
         remedy,
         metrics,
+        convergence: None,
         withheld,
         remarks,
         repetitions,
     }
+}
+
+/// The same result with how repeating it ended, and a remark on that.
+#[must_use]
+pub fn with_convergence(mut result: CaseResult, convergence: Convergence) -> CaseResult {
+    result.remarks.push(checks::convergence_remark(&convergence));
+    // Stable: among equals the order of the checks stays.
+    result
+        .remarks
+        .sort_by_key(|remark| std::cmp::Reverse(remark.severity));
+    result.convergence = Some(convergence);
+    result
 }
 
 /// A case that an error kept from being measured.
@@ -106,6 +125,7 @@ pub fn without_outcomes(result: &CaseResult) -> CaseResult {
         error: result.error.clone(),
         remedy: result.remedy.clone(),
         metrics: result.metrics.clone(),
+        convergence: result.convergence.clone(),
         withheld: result.withheld.clone(),
         remarks: result.remarks.clone(),
         repetitions: result.repetitions.iter().map(bare).collect(),
@@ -135,6 +155,7 @@ fn unmeasured(case: Case, status: CaseStatus, error: String, remedy: Option<Stri
         error: Some(error),
         remedy,
         metrics: Metrics::new(),
+        convergence: None,
         withheld: Vec::new(),
         remarks: Vec::new(),
         repetitions: Vec::new(),

@@ -20,7 +20,7 @@ pub(super) fn figures(repetitions: &[Repetition]) -> (Metrics, Vec<Withheld>) {
 
 fn several(repetitions: &[Repetition], withheld: &[Withheld]) -> Metrics {
     let mut metrics = Metrics::new();
-    for tag in &tags::ALL {
+    for tag in tags::ALL {
         let found: Vec<&Metric> = repetitions
             .iter()
             .filter_map(|r| r.metrics.get(tag.name))

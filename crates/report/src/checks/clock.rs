@@ -18,9 +18,10 @@ pub const RUN_NS_MIN: u64 = 10_000_000;
 pub const FIRST_OPERATION_TIMES: f64 = 10.0;
 
 /// Kinds of sample whose median is compared with the clock and the floor, the most telling first.
-const KINDS: [SampleKind; 5] = [
+const KINDS: [SampleKind; 6] = [
     SampleKind::RoundTrip,
     SampleKind::Completion,
+    SampleKind::Response,
     SampleKind::SendInterval,
     SampleKind::ReceiveInterval,
     SampleKind::Acknowledged,
@@ -43,7 +44,7 @@ pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetitio
     let longest = repetition
         .outcomes
         .iter()
-        .map(|outcome| outcome.elapsed_ns)
+        .map(Outcome::observed_ns)
         .max()
         .unwrap_or(0);
     if longest > 0 && longest < RUN_NS_MIN {

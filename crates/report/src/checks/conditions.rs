@@ -80,7 +80,7 @@ fn check_scheduling(findings: &mut Findings, outcome: &Outcome) {
     }
     let switches = disturbance.involuntary_switches;
     if switches > 0 {
-        let per_s = switches as f64 * 1e9 / outcome.elapsed_ns.max(1) as f64;
+        let per_s = switches as f64 * 1e9 / outcome.observed_ns().max(1) as f64;
         let severity = match per_s > SWITCHES_PER_S_MAX {
             true => Severity::Warning,
             false => Severity::Note,
@@ -105,7 +105,7 @@ fn check_scheduling(findings: &mut Findings, outcome: &Outcome) {
 }
 
 fn check_taken(findings: &mut Findings, outcome: &Outcome) {
-    let elapsed = outcome.elapsed_ns.max(1) as f64;
+    let elapsed = outcome.observed_ns().max(1) as f64;
     let taken = [
         (
             "steal",

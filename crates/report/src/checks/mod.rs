@@ -1,12 +1,16 @@
 //! Invariants and circumstances of a result: remarks, worst first, each with a stable code, a cause and a remedy.
 //!
 //! `data` and `laws` check what must hold whatever the machine does; `conditions` and `clock` say what may have
-//! bent the number. No check may alter a figure.
+//! bent the number; `shape` what the samples themselves show. No check may alter a figure.
 
 mod clock;
 mod conditions;
 mod data;
 mod laws;
+mod shape;
+mod workers;
+
+pub use shape::convergence_remark;
 
 use std::collections::BTreeMap;
 use wirespeed_schema::host::HostFingerprint;
@@ -72,7 +76,9 @@ pub(crate) fn remarks(
         clock::check(&mut findings, case, repetition);
         conditions::check(&mut findings, case, repetition);
     }
+    workers::check(&mut findings, repetitions);
     conditions::check_case(&mut findings, metrics);
+    shape::check(&mut findings, repetitions);
     (fold(findings.list), findings.wrong_data)
 }
 

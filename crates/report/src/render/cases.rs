@@ -4,7 +4,7 @@ use super::figures::{duration, duration_interval, percent, rate, rate_interval};
 use super::grid::{Column, number, text};
 use super::style::clean;
 use wirespeed_schema::Test;
-use wirespeed_schema::case::GroupKind;
+use wirespeed_schema::case::{GroupKind, Role};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric};
 use wirespeed_schema::units::format_size;
 
@@ -14,15 +14,17 @@ pub(crate) enum Kind {
     RoundTrip,
     Completion,
     Rate,
+    Iterations,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 3] = [Kind::RoundTrip, Kind::Completion, Kind::Rate];
+    pub const ALL: [Kind; 4] = [Kind::RoundTrip, Kind::Completion, Kind::Rate, Kind::Iterations];
 
     pub fn of(test: &Test) -> Kind {
         match test {
             Test::Get(_) | Test::Fadd(_) | Test::Swap(_) | Test::Cswap(_) => Kind::Completion,
             _ if test.is_round_trip() => Kind::RoundTrip,
+            _ if test.is_posted() => Kind::Iterations,
             _ => Kind::Rate,
         }
     }
@@ -33,6 +35,9 @@ impl Kind {
             Kind::RoundTrip => "Round trips (one-way = RTT/2, derived)",
             Kind::Completion => "Operations completed at the origin",
             Kind::Rate => "Rates (messages delivered, over the sender's time to the last acknowledgement)",
+            Kind::Iterations => {
+                "Message rates (all ranks together, by the median iteration; classic: by the original's formula)"
+            }
         }
     }
 
@@ -41,7 +46,7 @@ impl Kind {
         match self {
             Kind::RoundTrip => "rtt_p50_ns",
             Kind::Completion => "completion_p50_ns",
-            Kind::Rate => "rate_msg_per_s",
+            Kind::Rate | Kind::Iterations => "rate_msg_per_s",
         }
     }
 }
@@ -50,10 +55,15 @@ impl Kind {
 pub(crate) fn columns(kind: Kind) -> Vec<Column> {
     let mut columns = vec![
         text("transport", 0),
+        text("route", 0),
         text("test", 0),
         text("layout", 3),
+        text("pattern", 0),
+        text("grid", 5),
+        number("peers", 0),
         number("size", 0),
         number("window", 2),
+        text("cache", 4),
         text("group", 7),
         number("ranks", 6),
         text("options", 5),
@@ -68,6 +78,7 @@ pub(crate) fn columns(kind: Kind) -> Vec<Column> {
             number("p99.9", 3),
             number("p99.99", 5),
             number("max", 2),
+            number("classic", 2),
         ],
         Kind::Completion => vec![
             number("p50", 0),
@@ -87,6 +98,14 @@ pub(crate) fn columns(kind: Kind) -> Vec<Column> {
             number("loss", 1),
             number("cpu/msg", 6),
         ],
+        Kind::Iterations => vec![
+            number("rate", 0),
+            text("interval", 1),
+            number("per rank", 3),
+            number("bandwidth", 2),
+            number("first", 5),
+            number("classic", 2),
+        ],
     });
     columns.extend([number("runs", 3), text("status", 0)]);
     columns
@@ -99,20 +118,31 @@ pub(crate) fn row(result: &CaseResult, kind: Kind) -> Vec<String> {
         GroupKind::Threads => "threads",
         GroupKind::Processes => "processes",
         GroupKind::Hosts => "hosts",
+        GroupKind::Job => "job",
     };
+    let [pattern, grid, peers, cache] = arrangement(&case.test);
     let mut row = vec![
         clean(&case.transport),
+        // Only sessions have another one than from peer to peer.
+        match case.ranks.iter().any(|rank| rank.role == Role::Relay) {
+            true => "daemon".to_owned(),
+            false => String::new(),
+        },
         case.test.name().to_owned(),
         case.test
             .layout()
             .map(|layout| layout.name().to_owned())
             .unwrap_or_default(),
+        pattern,
+        grid,
+        peers,
         format_size(case.test.size_bytes()),
         if case.test.window() > 1 {
             case.test.window().to_string()
         } else {
             String::new()
         },
+        cache,
         group.to_owned(),
         if case.ranks.len() > 2 {
             case.ranks.len().to_string()
@@ -126,6 +156,23 @@ pub(crate) fn row(result: &CaseResult, kind: Kind) -> Vec<String> {
     row.push(if runs > 1 { runs.to_string() } else { String::new() });
     row.push(status(result.status).to_owned());
     row
+}
+
+/// Pattern, grid, neighbours and cache state of a test between many ranks.
+fn arrangement(test: &Test) -> [String; 4] {
+    let Test::Msgrate(test) = test else {
+        return Default::default();
+    };
+    let cache = match test.cache_state.has_size() {
+        true => format!("{} {}", test.cache_state.name(), format_size(test.cache_bytes)),
+        false => test.cache_state.name().to_owned(),
+    };
+    [
+        test.pattern.name().to_owned(),
+        test.grid.name().to_owned(),
+        test.neighbours().to_string(),
+        cache,
+    ]
 }
 
 fn figures(result: &CaseResult, kind: Kind) -> Vec<String> {
@@ -145,6 +192,7 @@ fn figures(result: &CaseResult, kind: Kind) -> Vec<String> {
             quantile("rtt_p999_ns"),
             quantile("rtt_p9999_ns"),
             duration(metric("rtt_max_ns")),
+            duration(metric("classic_latency_ns")),
         ],
         Kind::Completion => vec![
             quantile("completion_p50_ns"),
@@ -163,6 +211,14 @@ fn figures(result: &CaseResult, kind: Kind) -> Vec<String> {
             quantile("ack_p99_ns"),
             ratio(metric("loss_ratio")),
             duration(metric("cpu_ns_per_message")),
+        ],
+        Kind::Iterations => vec![
+            rate(metric("rate_msg_per_s"), "msg/s"),
+            rate_interval(metric("rate_msg_per_s"), "msg/s"),
+            rate(metric("rank_rate_msg_per_s"), "msg/s"),
+            rate(metric("bandwidth_bytes_per_s"), "B/s"),
+            duration(metric("first_operation_ns")),
+            rate(metric("classic_rate_msg_per_s"), "msg/s"),
         ],
     }
 }

@@ -1,21 +1,36 @@
 //! Renderers: a Run document as text. They never compute a figure that the document does not hold, and never print.
 
+pub mod byteio;
 mod cases;
+mod comparison;
 mod csv;
+mod curves;
 mod figures;
+mod gate;
 mod grid;
 pub mod hdr;
 mod json;
+mod msgrate;
 pub mod plot;
+mod plot_chart;
 mod quick;
+mod report;
 mod style;
 mod table;
+mod workers;
 
+pub use comparison::{answer, comparison, figure_text};
 pub use csv::{CsvRows, csv};
+pub use curves::{load, load_words, sweep};
+pub use gate::{github, junit};
 pub use json::{JsonForm, event_line, json};
+pub use msgrate::{msgrate, msgrate_classic, msgrate_line};
+pub use plot_chart::chart;
 pub use quick::{QuickRoad, QuickSection, quick};
+pub use report::{report, sentences};
 pub use style::Style;
 pub use table::{case_line, table};
+pub use workers::workers;
 
 /// A document could not be written as text.
 #[derive(Debug, thiserror::Error)]

@@ -110,7 +110,7 @@ fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 }
 
 /// Dots, four by two in a character, and letters over them.
-struct Canvas {
+pub(super) struct Canvas {
     width: usize,
     height: usize,
     dots: Vec<u8>,
@@ -118,7 +118,8 @@ struct Canvas {
 }
 
 impl Canvas {
-    fn new(width: usize, height: usize) -> Canvas {
+    /// An empty one of so many characters.
+    pub fn new(width: usize, height: usize) -> Canvas {
         Canvas {
             width,
             height,
@@ -135,7 +136,8 @@ impl Canvas {
         (column, row)
     }
 
-    fn line(&mut self, from: (f64, f64), to: (f64, f64)) {
+    /// Dots from one point of the unit square to another.
+    pub fn line(&mut self, from: (f64, f64), to: (f64, f64)) {
         let ((x0, y0), (x1, y1)) = (self.dot(from), self.dot(to));
         let steps = x0.abs_diff(x1).max(y0.abs_diff(y1)).max(1);
         for step in 0..=steps {
@@ -146,12 +148,19 @@ impl Canvas {
         }
     }
 
-    fn mark(&mut self, point: (f64, f64), letter: char) {
+    /// A letter at a point.
+    pub fn mark(&mut self, point: (f64, f64), letter: char) {
         let (x, y) = self.dot(point);
         self.marks[y / 4 * self.width + x / 2] = Some(letter);
     }
 
-    fn rows(&self, unicode: bool) -> Vec<String> {
+    /// Dots beside each other.
+    pub fn columns(&self) -> usize {
+        self.width * 2
+    }
+
+    /// The rows from the top.
+    pub fn rows(&self, unicode: bool) -> Vec<String> {
         let cell = |index: usize| match (self.marks[index], self.dots[index]) {
             (Some(letter), _) => letter,
             (None, 0) => ' ',

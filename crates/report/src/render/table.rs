@@ -55,7 +55,7 @@ fn headline_figures(result: &CaseResult) -> String {
     match Kind::of(&result.case.test) {
         Kind::RoundTrip => format!("RTT p50 {}", duration_with_interval(metric("rtt_p50_ns"))),
         Kind::Completion => format!("p50 {}", duration_with_interval(metric("completion_p50_ns"))),
-        Kind::Rate => format!(
+        Kind::Rate | Kind::Iterations => format!(
             "{}, {}",
             rate_with_interval(metric("rate_msg_per_s"), "msg/s"),
             rate(metric("bandwidth_bytes_per_s"), "B/s")
@@ -139,7 +139,7 @@ fn cause(result: &CaseResult) -> String {
 }
 
 /// Cases without figures, each with its reason and remedy.
-fn unmeasured(results: &[CaseResult], style: &Style) -> Vec<String> {
+pub(super) fn unmeasured(results: &[CaseResult], style: &Style) -> Vec<String> {
     let mut lines = Vec::new();
     for result in results
         .iter()

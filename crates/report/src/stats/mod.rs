@@ -1,14 +1,33 @@
-//! Statistics: quantiles by nearest rank with order-statistic intervals, moments of histograms, summaries over runs.
+//! Statistics: quantiles with order-statistic intervals, moments of histograms, summaries over runs, resampling,
+//! series in time (effective samples, warm-up), modes, outliers, rank comparisons, and when to stop.
 //!
 //! Nothing here knows what a figure means; nothing here may assume that data from outside are consistent.
 
+pub mod bootstrap;
 pub mod histogram;
+pub mod holm;
+pub mod modes;
 pub mod order;
+pub mod outliers;
+pub mod random;
+pub mod ranks;
 pub mod runs;
+pub mod series;
+pub mod until;
+pub mod warmup;
 
+pub use bootstrap::{Resampling, nearest_rank, nested};
 pub use histogram::{Estimate, quantile, sd_ns, spread_ratio};
+pub use holm::holm;
+pub use modes::{Mode, modes, modes_of_values};
 pub use order::{RankInterval, quantile_interval, samples_needed};
+pub use outliers::{Mark, mark};
+pub use random::Random;
+pub use ranks::{Shift, paired_shift, unpaired_shift};
 pub use runs::{RunSummary, summarize, trimmed_mean};
+pub use series::{block_length, effective_samples};
+pub use until::{Caps, Look, StopRule, Target};
+pub use warmup::{WarmUp, warm_up};
 
 /// The confidence level that intervals aim at; the one reached is at least this.
 pub const LEVEL: f64 = 0.95;

@@ -39,6 +39,7 @@ pub fn get(size_bytes: u64) -> Test {
 pub fn hub(fan_out: bool) -> Test {
     Test::HubLat(Hub {
         size_bytes: 8,
+        reply_bytes: None,
         layout: Layout::Short,
         fan_out,
     })
@@ -87,6 +88,7 @@ pub fn outcome(rank: u32, role: Role, elapsed_ns: u64) -> Outcome {
         faults: Faults::default(),
         warmup_operations: 100,
         first_operation_ns: None,
+        connect_ns: None,
         samples: Vec::new(),
         intervals: Vec::new(),
         peers: Vec::new(),

@@ -6,7 +6,7 @@ use wirespeed_report::render::{CsvRows, JsonForm, Style, csv, json, quick, table
 use wirespeed_report::{read_run, schema_json};
 
 /// Compare with the committed file, or write it when asked to.
-fn check(path: &str, text: &str) {
+pub fn check(path: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path);
     if std::env::var_os("WIRESPEED_BLESS").is_some() {
         std::fs::write(&path, text).unwrap();

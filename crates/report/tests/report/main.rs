@@ -2,8 +2,14 @@
 
 mod assemble;
 mod checks;
+mod compare;
+mod explain;
 mod fixture;
 mod golden;
+mod html;
+mod posted;
 mod random;
 mod read;
 mod render;
+mod svg;
+mod workers;

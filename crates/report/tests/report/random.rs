@@ -6,17 +6,18 @@ use wirespeed_report::render::{CsvRows, JsonForm, Style, case_line, csv, hdr, js
 use wirespeed_report::{Limits, case_result, read_run, repetition, run_status, tags};
 use wirespeed_schema::case::{IdlePolicy, Role};
 use wirespeed_schema::outcome::{Count, Faults, Outcome, SampleKind, Samples, StopReason};
+use wirespeed_schema::posted::{Buffers, CacheState, Defined, Grid, MsgRate, Pattern};
 use wirespeed_schema::test::{Atomic, Tagged, Test};
 use wirespeed_schema::{Finite, HistogramData};
 
-fn any_finite() -> impl Strategy<Value = Finite> {
+pub fn any_finite() -> impl Strategy<Value = Finite> {
     prop_oneof![any::<f64>(), -1.0..1e4f64, Just(0.0)]
         .prop_map(|value| Finite::maybe(value).unwrap_or_default())
 }
 
 fn any_test() -> impl Strategy<Value = Test> {
     let window = prop_oneof![Just(0), Just(1), 1..100u64, any::<u64>()];
-    (0..9usize, prop_oneof![0..2000u64, any::<u64>()], window).prop_map(|(kind, size_bytes, window)| {
+    (0..12usize, prop_oneof![0..2000u64, any::<u64>()], window).prop_map(|(kind, size_bytes, window)| {
         let atomic = Atomic {
             size_bytes,
             outstanding_ops: window,
@@ -34,12 +35,37 @@ fn any_test() -> impl Strategy<Value = Test> {
             5 => Test::Fadd(atomic),
             6 => Test::AddMr(atomic),
             7 => Test::TagBw(tagged),
+            8 => msgrate(size_bytes, window),
+            9 => Test::OsuMbwMr(defined(size_bytes, window)),
+            10 => Test::ImbPingpong(defined(size_bytes, window)),
             _ => Test::TagLat(tagged),
         }
     })
 }
 
-fn any_histogram() -> impl Strategy<Value = HistogramData> {
+fn msgrate(size_bytes: u64, window_msgs: u64) -> Test {
+    let pattern = Pattern::ALL[(size_bytes % 4) as usize];
+    Test::Msgrate(MsgRate {
+        size_bytes,
+        pattern,
+        window_msgs,
+        grid: Grid::Ring,
+        peers: window_msgs as u32,
+        stride_ranks: 1,
+        cache_state: CacheState::Rotating,
+        cache_bytes: size_bytes,
+    })
+}
+
+fn defined(size_bytes: u64, window_msgs: u64) -> Defined {
+    Defined {
+        size_bytes,
+        window_msgs,
+        buffers: Buffers::Multiple,
+    }
+}
+
+pub fn any_histogram() -> impl Strategy<Value = HistogramData> {
     let sound = prop::collection::vec(prop_oneof![0.0..1e12f64, 10.0..20.0f64], 0..400)
         .prop_map(|samples| HistogramData::from_samples_ns(&samples));
     let buckets = prop::collection::vec((any::<u32>(), any::<u64>()), 0..6);
@@ -75,6 +101,8 @@ fn any_samples() -> impl Strategy<Value = Samples> {
         SampleKind::Acknowledged,
         SampleKind::SendInterval,
         SampleKind::ReceiveInterval,
+        SampleKind::Iteration,
+        SampleKind::SlowestIteration,
     ];
     let batch_ops = prop_oneof![Just(1), any::<u64>()];
     (prop::sample::select(kinds.to_vec()), batch_ops, any_histogram()).prop_map(
@@ -129,7 +157,14 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
 }
 
 fn any_rank() -> impl Strategy<Value = Outcome> {
-    let roles = [Role::Source, Role::Sink, Role::Hub, Role::Worker, Role::Idle];
+    let roles = [
+        Role::Source,
+        Role::Sink,
+        Role::Hub,
+        Role::Worker,
+        Role::Neighbour,
+        Role::Idle,
+    ];
     let stops = [
         StopReason::Completed,
         StopReason::Completed,
@@ -195,13 +230,11 @@ proptest! {
         prop_assert!(result.remarks.windows(2).all(|pair| pair[0].severity >= pair[1].severity));
         let style = Style { width, color: unicode, unicode };
         let _ = case_line(&result, &style);
-        for samples in result.repetitions.iter().flat_map(|r| &r.outcomes).flat_map(|o| &o.samples) {
-            let _ = (hdr::base64(&samples.histogram), hdr::hgrm(&samples.histogram));
-        }
         let status = run_status(std::slice::from_ref(&result), false);
         let mut run = run(vec![result]);
         run.status = status;
         let _ = (table(&run, &style), quick(&run, &style));
+        let _ = hdr::log(&run);
         prop_assert!(csv(&run, CsvRows::Cases).is_ok() && csv(&run, CsvRows::Repetitions).is_ok());
         let text = json(&run, JsonForm::Pretty).unwrap();
         // Broken histograms are refused on reading; everything else comes back as it was.

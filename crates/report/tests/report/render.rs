@@ -2,7 +2,7 @@
 
 use crate::fixture::*;
 use wirespeed_report::render::{
-    CsvRows, QuickRoad, QuickSection, Style, case_line, csv, event_line, quick, table,
+    CsvRows, QuickRoad, QuickSection, Style, case_line, csv, event_line, hdr, quick, table,
 };
 use wirespeed_report::{failed_case, tags, without_outcomes};
 use wirespeed_schema::run::{Event, Severity, Status};
@@ -36,6 +36,46 @@ fn every_csv_row_has_every_column_and_lines_end_as_the_standard_says() {
         assert_eq!(text.matches("\r\n").count(), expected + 1);
         assert_eq!(text.matches('\n').count(), expected + 1);
     }
+}
+
+#[test]
+fn the_histogram_log_reads_back_with_the_same_figures() {
+    use base64::Engine as _;
+    use hdrhistogram::serialization::Deserializer;
+    use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+
+    let run = example();
+    let text = hdr::log(&run).unwrap();
+    assert!(
+        text.starts_with("#[Histogram log format version 1.3]\n"),
+        "{text}"
+    );
+    let series = run
+        .cases
+        .iter()
+        .flat_map(|c| &c.repetitions)
+        .flat_map(|r| &r.outcomes);
+    let mut series = series.flat_map(|outcome| &outcome.samples);
+    for entry in IntervalLogIterator::new(text.as_bytes()) {
+        let LogEntry::Interval(line) = entry.unwrap() else {
+            continue;
+        };
+        let ours = &series.next().unwrap().histogram;
+        let bytes = base64::engine::general_purpose::STANDARD
+            .decode(line.encoded_histogram())
+            .unwrap();
+        let theirs: hdrhistogram::Histogram<u64> =
+            Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
+        assert_eq!(theirs.len(), ours.count, "{:?}", line.tag());
+        for q in [0.5, 0.9, 0.99] {
+            let (ours, theirs) = (ours.quantile_ns(q).unwrap(), theirs.value_at_quantile(q) as f64);
+            assert!(
+                (ours - theirs).abs() <= ours * 0.004 + 1.0,
+                "{q}: {ours} and {theirs}"
+            );
+        }
+    }
+    assert!(series.next().is_none(), "a series is missing");
 }
 
 #[test]

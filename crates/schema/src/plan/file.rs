@@ -21,6 +21,7 @@
 
 use super::error::PlanError;
 use super::keys::{EXCLUSIVE, canonical_key, canonical_test, remedy_of, split_axis, split_words, takes};
+use super::until::{UNTIL_REPEATS, Until};
 use super::{Axis, Plan, Template};
 use crate::units;
 use toml::Spanned;
@@ -66,14 +67,20 @@ impl Reader<'_> {
 
     fn plan(&self, table: &DeTable) -> Result<Plan, PlanError> {
         let mut plan = Plan {
-            repeats: 1,
-            templates: Vec::new(),
+            repeats: 0,
+            ..Plan::default()
         };
+        let (mut until, mut time) = (None, None);
         let mut defaults = Template::default();
         for (key, value) in table {
             let line = self.line(key.span().start);
             match (key.get_ref().as_ref(), value.get_ref()) {
                 ("repeats", _) => plan.repeats = self.repeats(value)?,
+                ("until", _) => {
+                    let text = self.scalar("until", value)?;
+                    until = Some(Until::parse(&text).map_err(|e| e.at(line))?);
+                }
+                ("until_time", _) => time = Some((line, self.scalar("until_time", value)?)),
                 ("defaults", DeValue::Table(table)) => defaults = self.template(table)?,
                 ("case", DeValue::Array(cases)) => {
                     for case in cases.iter() {
@@ -87,12 +94,16 @@ impl Reader<'_> {
                     return Err(PlanError::new("defaults is not a table", "write [defaults]").at(line));
                 }
                 (other, _) => {
-                    return Err(
-                        PlanError::unknown("section", other, &["repeats", "defaults", "case"]).at(line),
-                    );
+                    let known = ["repeats", "until", "until_time", "defaults", "case"];
+                    return Err(PlanError::unknown("section", other, &known).at(line));
                 }
             }
         }
+        plan.until = with_time(until, time)?;
+        plan.repeats = match (plan.repeats, &plan.until) {
+            (0, Some(_)) => UNTIL_REPEATS,
+            (repeats, _) => repeats.max(1),
+        };
         for template in &mut plan.templates {
             add_defaults(template, &defaults);
         }
@@ -188,6 +199,23 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// A goal with its limit of time; a limit without a goal is refused.
+fn with_time(until: Option<Until>, time: Option<(usize, String)>) -> Result<Option<Until>, PlanError> {
+    let Some((line, time)) = time else {
+        return Ok(until);
+    };
+    let Some(until) = until else {
+        let cause = "until_time limits nothing without until";
+        return Err(PlanError::new(cause, "write until = \"p50:2%\" too").at(line));
+    };
+    let until = Until {
+        time: Some(time),
+        ..until
+    };
+    until.time_ns().map_err(|e| e.at(line))?;
+    Ok(Some(until))
 }
 
 /// A number of repetitions as typed.

@@ -41,7 +41,7 @@ pub const FRIENDLY_NAMES: [FriendlyName; 3] = [
 ];
 
 /// Keys that exclude each other: giving one replaces a default of the others; giving two is an error.
-pub const EXCLUSIVE: [&[&str]; 2] = [&["threads", "procs", "to"], &["iters", "duration"]];
+pub const EXCLUSIVE: [&[&str]; 3] = [&["threads", "procs"], &["threads", "to"], &["iters", "duration"]];
 
 /// Tests with their parameters in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +54,9 @@ pub(super) enum Family {
     TagLat,
     TagBw,
     Hub,
+    MsgRate,
+    DefinedPingPong,
+    DefinedWindows,
 }
 
 /// The test that `name` stands for, friendly or not.
@@ -79,12 +82,15 @@ pub fn friendly(name: &str) -> Option<&'static FriendlyName> {
 pub(super) fn family(test: &str) -> Family {
     match test {
         "am_lat" | "put_lat" => Family::PingPong,
-        "am_bw" | "am_bibw" => Family::Stream,
+        "am_bw" | "am_bibw" | "am_alltoall" => Family::Stream,
         "get" | "put_bw" | "get_bw" => Family::Rma,
         "add_lat" => Family::AtomicPingPong,
         "tag_lat" => Family::TagLat,
         "tag_bw" => Family::TagBw,
         "hub_lat" => Family::Hub,
+        "msgrate" => Family::MsgRate,
+        "osu_latency" | "osu_multi_lat" | "imb_pingpong" => Family::DefinedPingPong,
+        "osu_bw" | "osu_bibw" | "osu_mbw_mr" | "imb_uniband" | "imb_biband" => Family::DefinedWindows,
         _ => Family::Atomic,
     }
 }
@@ -97,10 +103,15 @@ pub fn takes(test: &str, key: &str) -> bool {
             family,
             Family::PingPong | Family::Stream | Family::Rma | Family::Hub
         ),
-        "window" => matches!(family, Family::Stream | Family::TagBw),
+        "window" => matches!(
+            family,
+            Family::Stream | Family::TagBw | Family::MsgRate | Family::DefinedWindows
+        ),
+        "pattern" | "grid" | "peers" | "stride" | "cache_state" | "cache_size" => family == Family::MsgRate,
+        "buffers" => family == Family::DefinedWindows,
         "outstanding" => matches!(family, Family::Rma | Family::Atomic),
         "pace" => family == Family::Stream,
-        "fan_out" => family == Family::Hub,
+        "fan_out" | "reply" => family == Family::Hub,
         _ => true,
     }
 }
@@ -120,10 +131,9 @@ pub fn split_axis(key: &str, text: &str) -> Result<Axis, PlanError> {
     let option = option_name(key);
     let unit_error = |e: units::UnitError| PlanError::new(format!("{option}: {e}"), remedy_of(key));
     match key {
-        "size" => units::expand_list(text).map_err(unit_error),
-        "threads" | "procs" | "window" | "outstanding" | "pace" | "iters" | "warmup" | "raw" => {
-            units::expand_counts(text).map_err(unit_error)
-        }
+        "size" | "cache_size" | "reply" => units::expand_list(text).map_err(unit_error),
+        "threads" | "procs" | "window" | "outstanding" | "pace" | "iters" | "warmup" | "raw" | "peers"
+        | "stride" => units::expand_counts(text).map_err(unit_error),
         "cpus" | "roles" | "load" => split_words(&option, text, ';'),
         _ => split_words(&option, text, ','),
     }
@@ -152,13 +162,14 @@ pub(super) fn option_name(key: &str) -> String {
 /// What to write for a parameter instead.
 pub(super) fn remedy_of(key: &str) -> &'static str {
     match key {
+        "reply" => "give sizes such as 0, 64 or 8K, or leave it out for answers as large as requests",
         "size" => "give sizes such as 64, 8K or 1MiB, a list 64,1K, or a rising range 8..1M:x2",
         "iters" => "give a count of at least 1, such as 1000, 10k or 1e6, or use --duration",
         "duration" => "give a duration with its unit, such as 500ms, 10s or 2m, at least 1ms",
-        "warmup" => "give a count such as 10k, a duration such as 100ms, or 0 for none",
+        "warmup" => "give a count such as 10k, a duration such as 100ms, both as 10k<100ms, or 0 for none",
         "window" | "outstanding" => "give a count of at least 1, such as 64, or a range 1..256:x2",
         "threads" | "procs" => "give a number of ranks from 1 to 1024, such as 2",
-        "layout" => "choose from: short, bcopy, zcopy",
+        "layout" => "choose from: short, bcopy, zcopy, shortiov",
         "pace" => "give messages per second, such as 10k, or none",
         "interval" => "give a duration such as 1s, or none",
         "raw" => "give the number of samples to keep, such as 100k, or 0 for none",
@@ -166,6 +177,13 @@ pub(super) fn remedy_of(key: &str) -> &'static str {
         "cpus" => "name one CPU a rank, such as 0,1 or 0-3, or none; separate alternatives by ;",
         "roles" => "name one role a rank: source, sink, hub, worker, idle; separate alternatives by ;",
         "load" => "write cpu=N, memory=SIZE, touch=SIZE, touch-once=SIZE or log=N, such as cpu=2,memory=1G",
+        "pattern" => "choose from: single, pair, pre-post, all-start",
+        "grid" => "choose from: ring, 2d, 3d",
+        "cache_state" => "choose from: hot, rotating, touched, flushed",
+        "cache_size" => "give a size of at least 64 bytes, such as 8M",
+        "buffers" => "choose from: single, multiple",
+        "peers" => "give a number of neighbours from 1 to 1023, such as 6",
+        "stride" => "give the number of ranks of each node, such as 1",
         "to" => "name the machine where `wirespeed serve` runs: HOST or HOST:PORT",
         _ => "see `wirespeed run --help`",
     }

@@ -37,14 +37,30 @@ pub(super) fn group(
         Some(roles) => roles,
         None => default_roles(test, count)?,
     };
-    if count == 1 && around.default_group(transport).1 != 1 {
+    if count == 1 && kind == GroupKind::Job && around.job_is_crowded().is_some() {
+        return Err(PlanError::new(
+            "the job has one rank, which has nobody to talk to",
+            "start at least 2 ranks: mpirun -n 2, srun -n 2",
+        ));
+    }
+    if count == 1 && around.default_group(transport, &words.transport_options()).1 != 1 {
         return Err(PlanError::new(
             format!("{transport} needs at least 2 ranks"),
             "use --threads 2 or --procs 2",
         ));
     }
     let mut ranks = pair_up(test, &roles)?;
-    set_cpus(words, kind, &mut ranks, around)?;
+    // Where ranks of a launcher's job run is for the launcher to say, and only it knows the nodes' CPUs.
+    let in_job = kind == GroupKind::Job && around.job_is_crowded().is_some();
+    let local = match &to {
+        _ if in_job => 0,
+        // The far end's CPUs are its own business unless the user names one.
+        Some(_) => ranks.len() / 2,
+        None => ranks.len(),
+    };
+    if !in_job || words.get("cpus").is_some() {
+        set_cpus(words, local, &mut ranks, around)?;
+    }
     if let Some(load) = words.get("load") {
         set_load(load, &mut ranks)?;
     }
@@ -73,14 +89,21 @@ fn place(
     if let Some(text) = words.get("threads") {
         return Ok((GroupKind::Threads, ranks("threads", text)?, None));
     }
-    if let Some(text) = words.get("procs") {
-        return Ok((GroupKind::Processes, ranks("procs", text)?, None));
+    let procs = words.get("procs").map(|text| ranks("procs", text)).transpose()?;
+    match (words.get("to"), procs) {
+        (Some(host), procs) => {
+            check_host(host)?;
+            // Whoever counts processes means processes, where the server is on this very machine.
+            let kind = match procs {
+                Some(_) if around.is_this_machine(host) => GroupKind::Processes,
+                _ => GroupKind::Hosts,
+            };
+            return Ok((kind, procs.unwrap_or(2), Some(host.to_owned())));
+        }
+        (None, Some(count)) => return Ok((around.process_group(transport), count, None)),
+        (None, None) => {}
     }
-    if let Some(host) = words.get("to") {
-        check_host(host)?;
-        return Ok((GroupKind::Hosts, 2, Some(host.to_owned())));
-    }
-    let (kind, count) = around.default_group(transport);
+    let (kind, count) = around.default_group(transport, &words.transport_options());
     Ok((kind, named_roles.unwrap_or(count), None))
 }
 
@@ -114,13 +137,14 @@ fn check_host(host: &str) -> Result<(), PlanError> {
 }
 
 fn parse_roles(text: &str) -> Result<Vec<Role>, PlanError> {
-    let names = ["source", "sink", "hub", "worker", "idle"];
+    let names = ["source", "sink", "hub", "worker", "neighbour", "idle"];
     text.split(',')
         .map(|name| match name.trim() {
             "source" => Ok(Role::Source),
             "sink" => Ok(Role::Sink),
             "hub" => Ok(Role::Hub),
             "worker" => Ok(Role::Worker),
+            "neighbour" => Ok(Role::Neighbour),
             "idle" => Ok(Role::Idle),
             other => Err(PlanError::unknown("role", other, &names)),
         })
@@ -132,8 +156,11 @@ fn default_roles(test: &str, count: usize) -> Result<Vec<Role>, PlanError> {
         let workers = std::iter::repeat_n(Role::Worker, count.saturating_sub(1));
         return Ok(std::iter::once(Role::Hub).chain(workers).collect());
     }
-    if count == 1 {
-        return Ok(vec![Role::Source]);
+    if test == "msgrate" {
+        return Ok(vec![Role::Neighbour; count]);
+    }
+    if count == 1 || test == "am_alltoall" {
+        return Ok(vec![Role::Source; count]);
     }
     if count % 2 == 1 {
         return Err(PlanError::new(
@@ -159,6 +186,18 @@ fn pair_up(test: &str, roles: &[Role]) -> Result<Vec<RankSpec>, PlanError> {
             .collect()
     };
     let (sources, sinks, hubs, workers) = (of(Role::Source), of(Role::Sink), of(Role::Hub), of(Role::Worker));
+    if test == "am_alltoall" {
+        return everybody(roles, sources.len());
+    }
+    if test == "msgrate" {
+        return match roles.iter().all(|role| *role == Role::Neighbour) {
+            true => Ok(roles.iter().map(|&role| unpaired_rank(role)).collect()),
+            false => Err(PlanError::new(
+                "msgrate has no roles: all ranks are neighbours",
+                "leave --roles out",
+            )),
+        };
+    }
     let hub_test = test == "hub_lat";
     if hub_test && (hubs.len() != 1 || workers.is_empty() || !sources.is_empty() || !sinks.is_empty()) {
         return Err(PlanError::new(
@@ -168,7 +207,8 @@ fn pair_up(test: &str, roles: &[Role]) -> Result<Vec<RankSpec>, PlanError> {
     }
     let lone = roles == [Role::Source];
     let unpaired = sources.is_empty() || sources.len() != sinks.len();
-    if !hub_test && !lone && (unpaired || !hubs.is_empty() || !workers.is_empty()) {
+    let strangers = !hubs.is_empty() || !workers.is_empty() || roles.contains(&Role::Neighbour);
+    if !hub_test && !lone && (unpaired || strangers) {
         return Err(PlanError::new(
             format!("{test} needs as many sinks as sources, and no other roles but idle"),
             "name the roles in pairs: --roles source,sink,idle",
@@ -184,24 +224,41 @@ fn pair_up(test: &str, roles: &[Role]) -> Result<Vec<RankSpec>, PlanError> {
         }
     };
     let spec = |rank: u32| RankSpec {
-        role: roles[rank as usize],
         peer: peer(rank),
-        cpu: None,
-        load: Load::default(),
+        ..unpaired_rank(roles[rank as usize])
     };
     Ok((0..roles.len() as u32).map(spec).collect())
 }
 
+/// The ranks of `am_alltoall`: every source exchanges with every other one.
+fn everybody(roles: &[Role], sources: usize) -> Result<Vec<RankSpec>, PlanError> {
+    let strange = roles.iter().any(|r| !matches!(r, Role::Source | Role::Idle));
+    if sources < 2 || strange {
+        return Err(PlanError::new(
+            "am_alltoall needs at least 2 sources, and no other roles but idle",
+            "use at least 2 ranks, or name the roles: --roles source,source,source",
+        ));
+    }
+    Ok(roles.iter().map(|&role| unpaired_rank(role)).collect())
+}
+
+fn unpaired_rank(role: Role) -> RankSpec {
+    RankSpec {
+        role,
+        peer: None,
+        cpu: None,
+        load: Load::default(),
+    }
+}
+
 fn set_cpus(
     words: &Words,
-    kind: GroupKind,
+    local_ranks: usize,
     ranks: &mut [RankSpec],
     around: &dyn Surroundings,
 ) -> Result<(), PlanError> {
-    // The far machine's CPUs are its own business unless the user names one.
-    let local = if kind == GroupKind::Hosts { 1 } else { ranks.len() };
     let cpus = match words.get("cpus") {
-        None => around.default_cpus(local),
+        None => around.default_cpus(local_ranks),
         Some("none") => return Ok(()),
         Some(text) => {
             let cpus = parse_cpus(text)?;
@@ -212,7 +269,11 @@ fn set_cpus(
                 ));
             }
             let allowed = around.cpus_allowed();
-            let strange = cpus.iter().take(local).flatten().find(|c| !allowed.contains(c));
+            let strange = cpus
+                .iter()
+                .take(local_ranks)
+                .flatten()
+                .find(|c| !allowed.contains(c));
             if let Some(cpu) = strange.filter(|_| !allowed.is_empty()) {
                 return Err(PlanError::new(
                     format!("--cpus: CPU {cpu} is not one that this process may use"),
@@ -310,6 +371,13 @@ fn apply_load(settings: &str, load: &mut Load) -> Result<(), String> {
 
 /// Ranks spin while each has a CPU of its own; else they give it away at every empty poll.
 fn idle_policy(kind: GroupKind, ranks: &[RankSpec], around: &dyn Surroundings) -> IdlePolicy {
+    if let (GroupKind::Job, Some(crowded)) = (kind, around.job_is_crowded()) {
+        return if crowded {
+            IdlePolicy::Yield
+        } else {
+            IdlePolicy::Spin
+        };
+    }
     let busy = ranks.iter().filter(|r| r.role != Role::Idle);
     let mut pinned: Vec<u32> = busy.clone().filter_map(|r| r.cpu).collect();
     let named = pinned.len();

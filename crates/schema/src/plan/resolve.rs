@@ -3,9 +3,9 @@
 use super::error::PlanError;
 use super::expand::PlannedCase;
 use super::keys::{Family, canonical_test, family, friendly, option_name, remedy_of, takes};
-use super::ranks;
 use super::surroundings::Surroundings;
-use crate::case::{Case, Stop};
+use super::{posted, ranks};
+use crate::case::{Case, Stop, TransportOptions};
 use crate::test::{Atomic, Hub, Layout, PingPong, Rma, Stream, Tagged, Test};
 use crate::units;
 use std::collections::BTreeMap;
@@ -20,6 +20,11 @@ pub(super) struct Words<'a> {
 impl<'a> Words<'a> {
     pub(super) fn get(&self, key: &str) -> Option<&'a str> {
         self.keys.get(key).copied()
+    }
+
+    pub(super) fn transport_options(&self) -> TransportOptions {
+        let options = self.options.iter();
+        options.map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
     }
 }
 
@@ -83,11 +88,7 @@ pub(super) fn resolve(
             layout: Layout::Short,
         }),
         transport: via.to_owned(),
-        options: words
-            .options
-            .iter()
-            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
-            .collect(),
+        options: words.transport_options(),
         group: group.kind,
         ranks: group.ranks,
         stop: stop(words)?,
@@ -98,8 +99,13 @@ pub(super) fn resolve(
         raw_samples_max: raw(words)?,
         idle: group.idle,
     };
+    let mut case = with_test(draft, words, typed, test, around)?;
+    case.stop = posted::own_stop(&case.test, words).unwrap_or(case.stop);
+    if let (Some((_, warmup)), None) = (posted::iterations(&case.test), words.get("warmup")) {
+        (case.warmup_iterations, case.warmup_ns_max) = (warmup, WARMUP_NS_MAX);
+    }
     Ok(PlannedCase {
-        case: with_test(draft, words, typed, test, around)?,
+        case,
         to: group.to,
         template,
     })
@@ -117,7 +123,10 @@ fn with_test(
     let mut first = None;
     for size in sizes(words, typed, test)? {
         for layout in layout.map_or_else(|| default_layouts(test, size), |l| vec![l]) {
-            case.test = build(test, size, layout, words, typed)?;
+            case.test = match posted::build(test, size, words, &case, around)? {
+                Some(test) => test,
+                None => build(test, size, layout, words, typed)?,
+            };
             if around.can_run(&case) {
                 return Ok(case);
             }
@@ -141,7 +150,13 @@ fn sizes(words: &Words, typed: &str, test: &str) -> Result<Vec<u64>, PlanError> 
     }
     let preferred = match friendly(typed) {
         Some(name) => name.size_bytes,
-        None if matches!(test, "am_bw" | "am_bibw" | "put_bw" | "get_bw" | "tag_bw") => SIZE_BANDWIDTH,
+        None if matches!(
+            test,
+            "am_bw" | "am_bibw" | "put_bw" | "get_bw" | "tag_bw" | "osu_bw" | "osu_bibw"
+        ) =>
+        {
+            SIZE_BANDWIDTH
+        }
         None => SIZE_LATENCY,
     };
     let halves = std::iter::successors(Some(preferred), |size| {
@@ -232,6 +247,7 @@ fn build(test: &str, size_bytes: u64, layout: Layout, words: &Words, typed: &str
     };
     let hub = Hub {
         size_bytes,
+        reply_bytes: reply(words)?,
         layout,
         fan_out: flag(words, "fan_out")?,
     };
@@ -251,18 +267,29 @@ fn build(test: &str, size_bytes: u64, layout: Layout, words: &Words, typed: &str
         "tag_lat" => Test::TagLat(tagged(1)),
         "tag_bw" => Test::TagBw(tagged(window_msgs)),
         "hub_lat" => Test::HubLat(hub),
+        "am_alltoall" => Test::AmAlltoall(stream),
         other => return Err(PlanError::unknown("test", other, &crate::test::TEST_NAMES)),
     })
 }
 
-fn refused(key: &str, text: &str) -> PlanError {
+fn reply(words: &Words) -> Result<Option<u64>, PlanError> {
+    let Some(text) = words.get("reply") else {
+        return Ok(None);
+    };
+    match units::parse_size(text) {
+        Ok(bytes @ ..=SIZE_MAX) => Ok(Some(bytes)),
+        _ => Err(refused("reply", text)),
+    }
+}
+
+pub(super) fn refused(key: &str, text: &str) -> PlanError {
     PlanError::new(
         format!("{} {text} makes no sense", option_name(key)),
         remedy_of(key),
     )
 }
 
-fn at_least_one(key: &str, text: &str) -> Result<u64, PlanError> {
+pub(super) fn at_least_one(key: &str, text: &str) -> Result<u64, PlanError> {
     match units::parse_count(text) {
         Ok(count @ 1..=WINDOW_MAX) => Ok(count),
         _ => Err(refused(key, text)),
@@ -303,6 +330,13 @@ fn warmup(words: &Words) -> Result<(u64, u64), PlanError> {
     let Some(text) = words.get("warmup") else {
         return Ok((WARMUP_ITERATIONS, WARMUP_NS));
     };
+    if let Some((count, time)) = text.split_once('<') {
+        return match (units::parse_count(count), units::parse_duration_ns(time)) {
+            (Ok(0), Ok(_)) => Ok((0, 0)),
+            (Ok(count @ ..=WARMUP_ITERATIONS_MAX), Ok(ns @ ..=WARMUP_NS_MAX)) => Ok((count, ns)),
+            _ => Err(refused("warmup", text)),
+        };
+    }
     match (units::parse_count(text), units::parse_duration_ns(text)) {
         (Ok(0), _) | (_, Ok(0)) => Ok((0, 0)),
         (Ok(count @ ..=WARMUP_ITERATIONS_MAX), _) => Ok((count, WARMUP_NS_MAX)),

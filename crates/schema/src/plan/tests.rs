@@ -1,7 +1,7 @@
 //! Expansion from words to cases: what is filled in, and what is refused.
 
 use super::*;
-use crate::case::{Case, GroupKind, IdlePolicy, Role, Stop};
+use crate::case::{Case, GroupKind, IdlePolicy, Role, Stop, TransportOptions};
 use crate::test::{Layout, Test};
 use proptest::prelude::*;
 
@@ -13,11 +13,15 @@ impl Surroundings for Machine {
         ["null", "shm", "small"].map(str::to_owned).to_vec()
     }
 
-    fn default_group(&self, transport: &str) -> (GroupKind, usize) {
+    fn default_group(&self, transport: &str, _: &TransportOptions) -> (GroupKind, usize) {
         match transport {
             "null" => (GroupKind::Threads, 1),
             _ => (GroupKind::Processes, 2),
         }
+    }
+
+    fn is_this_machine(&self, host: &str) -> bool {
+        host == "here"
     }
 
     fn cpus_allowed(&self) -> Vec<u32> {
@@ -26,6 +30,10 @@ impl Surroundings for Machine {
 
     fn default_cpus(&self, ranks: usize) -> Vec<Option<u32>> {
         (0..ranks as u32).map(|r| (r < 4).then_some(r)).collect()
+    }
+
+    fn cache_bytes(&self, _: GroupKind, ranks: usize) -> u64 {
+        (64 << 20) / ranks as u64
     }
 
     fn can_run(&self, case: &Case) -> bool {
@@ -42,6 +50,7 @@ fn plan(words: &[(&str, &str)]) -> Result<Plan, PlanError> {
     }
     Ok(Plan {
         repeats: 1,
+        until: None,
         templates: vec![template],
     })
 }
@@ -340,6 +349,7 @@ option.congestion = ["cubic", "reno"]
     assert_eq!(second.options["congestion"], ["cubic", "reno"]);
     let only_second = Plan {
         repeats: 1,
+        until: None,
         templates: vec![second.clone()],
     };
     let cases = expand(&only_second, &Machine).unwrap();

@@ -6,45 +6,72 @@
 
 mod counter;
 mod timebase;
+pub mod virtual_time;
 
 pub use timebase::{Anchor, Timebase};
 
 /// A source of ticks. Copy it into the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
-    counter: bool,
+    source: Source,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Counter,
+    Os,
+    Virtual,
 }
 
 impl Clock {
-    /// The hardware counter where it is trustworthy, else the operating system's clock.
+    /// The hardware counter where it is trustworthy, else the operating system's clock. In a thread whose time is virtual,
+    /// that.
     pub fn best() -> Self {
-        Clock {
-            counter: counter::is_invariant(),
-        }
+        let source = match counter::is_invariant() {
+            _ if virtual_time::is_on() => Source::Virtual,
+            true => Source::Counter,
+            false => Source::Os,
+        };
+        Clock { source }
     }
 
     /// CLOCK_MONOTONIC, in nanoseconds.
     pub fn os() -> Self {
-        Clock { counter: false }
+        Clock { source: Source::Os }
     }
 
     /// Ticks since some moment.
     #[inline(always)]
     pub fn now(self) -> u64 {
-        if self.counter {
+        if self.source == Source::Counter {
             counter::read()
         } else {
-            monotonic_ns()
+            other_ns(self.source)
         }
+    }
+
+    /// Whether time only moves when told to.
+    pub fn is_virtual(self) -> bool {
+        self.source == Source::Virtual
     }
 
     /// The name in results.
     pub fn source(self) -> &'static str {
-        if self.counter {
-            counter::NAME
-        } else {
-            "clock_monotonic"
+        match self.source {
+            Source::Counter => counter::NAME,
+            Source::Os => "clock_monotonic",
+            Source::Virtual => "virtual",
         }
+    }
+}
+
+/// Where there is no counter: the operating system's clock, or time that only moves when told to.
+#[cold]
+#[inline(never)]
+fn other_ns(source: Source) -> u64 {
+    match source {
+        Source::Virtual => virtual_time::read_ns().unwrap_or_default(),
+        Source::Counter | Source::Os => monotonic_ns(),
     }
 }
 

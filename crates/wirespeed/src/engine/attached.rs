@@ -24,6 +24,11 @@ impl<P: OneSidedPort> Attached<P> {
         self.waiter.idle()
     }
 
+    /// Look at the cancel flag now: for loops that never had to wait.
+    pub fn look(&self) -> Result<(), LinkError> {
+        self.waiter.look()
+    }
+
     /// Order what comes after behind what came before.
     pub fn fence(&mut self) -> Result<(), LinkError> {
         while self.port.fence()? == Post::Busy {

@@ -1,8 +1,8 @@
 //! `hub_lat`: a hub exchanges messages with every worker, one after the other or all at once.
 //!
 //! An iteration is a round: one message to each worker and its answer. A sample is the round trip with one worker; the
-//! outcome has them for all workers together and for each, so that a slow one stands out. Workers run the answering
-//! half of the ping-pong. With all at once each answer is stamped as it arrives: those samples hold a clock read, and
+//! outcome has them for all workers together and for each, with the very first one apart, so that a slow worker and a
+//! cold start stand out. Workers run the answering half of the ping-pong. With all at once each answer is stamped as it arrives: those samples hold a clock read, and
 //! are never batched.
 
 use super::header;
@@ -13,11 +13,15 @@ use super::phases::Prelude;
 use super::pingpong::SETTLE_ROUND_TRIPS;
 use super::rank::{Finished, Rank};
 use super::wired::Wired;
-use crate::clock::Clock;
+use crate::clock::{Clock, Timebase};
 use crate::measure::MeasureError;
 use crate::record::Recorder;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
-use wirespeed_schema::outcome::{PeerSamples, SampleKind, StopReason};
+use wirespeed_schema::Finite;
+use wirespeed_schema::outcome::{Count, PeerSamples, SampleKind, StopReason};
+
+/// Rounds after a barrier that are not recorded end after so long: ranks leave a barrier within a millisecond.
+const SETTLE_NS: f64 = 4e6;
 
 /// One worker as the hub sees it.
 struct Worker {
@@ -26,6 +30,8 @@ struct Worker {
     waiting: bool,
     sent_at: u64,
     arrived_at: u64,
+    /// The very first round trip with it, in ticks.
+    first_ticks: Option<u64>,
     samples: Recorder,
 }
 
@@ -151,18 +157,58 @@ fn hot_fan_out<P: MessagePort, S: Sender, const CHECK: bool>(
 }
 
 struct Hub<S, const CHECK: bool> {
+    request_bytes: u64,
     sender: S,
     answers: Answers<CHECK>,
 }
 
 impl<S: Sender, const CHECK: bool> Hub<S, CHECK> {
+    /// A hub of so many workers, none of which has been sent anything.
+    fn new(workers: usize, sender: S, test: &wirespeed_schema::test::Hub, clock: Clock) -> Self {
+        let worker = |_| Worker {
+            next: 0,
+            waiting: false,
+            sent_at: 0,
+            arrived_at: 0,
+            first_ticks: None,
+            samples: Recorder::new(0),
+        };
+        let answers = Answers {
+            size: test.reply() as usize,
+            each: test.fan_out,
+            clock,
+            workers: (0..workers).map(worker).collect(),
+            outstanding: 0,
+            tally: Tally::default(),
+        };
+        Hub {
+            request_bytes: test.size_bytes,
+            sender,
+            answers,
+        }
+    }
+
+    /// What each worker needed; those that never answered are left out.
+    fn by_worker(&mut self, peers: &[u32], ns_per_tick: f64, batch_ops: u64) -> Vec<PeerSamples> {
+        let of_one = |(&peer, worker): (&u32, &mut Worker)| PeerSamples {
+            peer,
+            samples: worker.samples.to_data(ns_per_tick / batch_ops as f64),
+            first_ns: worker
+                .first_ticks
+                .and_then(|ticks| Finite::maybe(ticks as f64 * ns_per_tick)),
+        };
+        let all = peers.iter().zip(&mut self.answers.workers).map(of_one);
+        all.filter(|peer| !peer.samples.is_empty() || peer.first_ns.is_some())
+            .collect()
+    }
+
     fn rounds<P: MessagePort>(
         &mut self,
         link: &mut Wired<P>,
         series: &mut Series,
         part: (u64, bool),
     ) -> Result<(), LinkError> {
-        let Hub { sender, answers } = self;
+        let Hub { sender, answers, .. } = self;
         let clock = answers.clock;
         if answers.each {
             hot_fan_out(link, sender, answers, series, clock, part)
@@ -179,6 +225,17 @@ impl<S: Sender, const CHECK: bool> Hub<S, CHECK> {
     ) -> Result<(), LinkError> {
         self.answers.restart();
         self.rounds(link, series, (rounds, true))
+    }
+
+    /// The first round of all; the trip with each worker is kept.
+    fn first<P: MessagePort>(&mut self, link: &mut Wired<P>, ignored: &mut Series) -> Result<(), LinkError> {
+        let result = self.phase(link, ignored, 1);
+        for worker in &mut self.answers.workers {
+            // Without a sample there was no answer.
+            worker.first_ticks = worker.samples.median_ticks();
+            worker.samples.clear();
+        }
+        result
     }
 
     /// The measured phase, in segments, until the stop condition.
@@ -199,7 +256,10 @@ impl<S: Sender, const CHECK: bool> Hub<S, CHECK> {
             let (rounds, last) = meter.next_segment(done, round_ticks, series.batch_ops);
             let result = self.rounds(link, series, (rounds, last));
             meter.tally = self.answers.tally;
-            meter.tally.sent = self.answers.tally.received;
+            meter.tally.sent = Count {
+                messages: self.answers.tally.received.messages,
+                bytes: self.answers.tally.received.messages * self.request_bytes,
+            };
             result?;
             done += rounds;
             meter.between_segments(Some(series));
@@ -211,34 +271,26 @@ impl<S: Sender, const CHECK: bool> Hub<S, CHECK> {
     }
 }
 
+/// Rounds that outlast the ranks' leaving of a barrier; one where a round takes long.
+fn settle_rounds(round_ticks: f64, timebase: &Timebase) -> u64 {
+    let round_ns = (round_ticks * timebase.ns_per_tick()).max(1.0);
+    ((SETTLE_NS / round_ns) as u64).clamp(1, SETTLE_ROUND_TRIPS)
+}
+
 /// The hub's part in a measurement.
 pub fn hub<P: MessagePort, S: Sender, const CHECK: bool>(
     rank: &Rank,
     link: &mut Wired<P>,
     mut meter: Meter,
     sender: S,
-    fan_out: bool,
+    test: &wirespeed_schema::test::Hub,
 ) -> Result<Finished, MeasureError> {
+    let fan_out = test.fan_out;
     if rank.peers.is_empty() {
         return Err(MeasureError::Usage("a hub needs at least one worker".into()));
     }
     let clock = meter.clock;
-    let worker = |_: &u32| Worker {
-        next: 0,
-        waiting: false,
-        sent_at: 0,
-        arrived_at: 0,
-        samples: Recorder::new(0),
-    };
-    let answers = Answers::<CHECK> {
-        size: rank.case.test.size_bytes() as usize,
-        each: fan_out,
-        clock,
-        workers: rank.peers.iter().map(worker).collect(),
-        outstanding: 0,
-        tally: Tally::default(),
-    };
-    let mut hub = Hub { sender, answers };
+    let mut hub = Hub::<S, CHECK>::new(rank.peers.len(), sender, test, clock);
     let mut prelude = Prelude::default();
     let mut series = meter.series(SampleKind::RoundTrip);
     let mut elapsed_ticks = 0;
@@ -246,7 +298,7 @@ pub fn hub<P: MessagePort, S: Sender, const CHECK: bool>(
         let mut ignored = meter.series(SampleKind::RoundTrip);
         meet(rank, link)?;
         let before = clock.now();
-        hub.phase(link, &mut ignored, 1)?;
+        hub.first(link, &mut ignored)?;
         prelude.first_operation_ticks = Some(clock.now() - before);
         hub.answers.restart();
         prelude.warm_up(rank, |count, last| hub.rounds(link, &mut ignored, (count, last)))?;
@@ -257,7 +309,11 @@ pub fn hub<P: MessagePort, S: Sender, const CHECK: bool>(
         }
         meter.arm();
         meet(rank, link)?;
-        hub.phase(link, &mut ignored, SETTLE_ROUND_TRIPS)?;
+        hub.phase(
+            link,
+            &mut ignored,
+            settle_rounds(prelude.op_ticks, &rank.timebase),
+        )?;
         meter.start();
         let result = hub.measure(link, &mut series, &mut meter, prelude.op_ticks);
         elapsed_ticks = meter.stop();
@@ -267,15 +323,8 @@ pub fn hub<P: MessagePort, S: Sender, const CHECK: bool>(
         Ok(stop)
     };
     let end = run(&mut hub);
-    let ns_per_unit = rank.timebase.ns_per_tick() / series.batch_ops as f64;
+    let by_worker = hub.by_worker(&rank.peers, rank.timebase.ns_per_tick(), series.batch_ops);
     let mut measured = meter.finish(vec![series]);
-    let workers = rank.peers.iter().zip(&mut hub.answers.workers);
-    measured.peers = workers
-        .map(|(&peer, worker)| PeerSamples {
-            peer,
-            samples: worker.samples.to_data(ns_per_unit),
-        })
-        .filter(|peer| !peer.samples.is_empty())
-        .collect();
+    measured.peers = by_worker;
     Ok(prelude.finished(end, elapsed_ticks, measured))
 }

@@ -4,13 +4,15 @@
 //! settle in-band (a barrier over a control channel leaves ranks up to a millisecond apart), the measured phase, and a
 //! last barrier so that nobody closes while a peer still waits.
 
+use super::all_to_all::{self, Mesh};
 use super::datagram;
 use super::hub;
 use super::meter::{Meter, batch_for};
-use super::payload::{Bcopy, Sender, Short, ZCOPY_SLOTS, Zcopy};
+use super::payload::{Bcopy, Sender, Short, Shortiov, ZCOPY_SLOTS, Zcopy};
 use super::phases::{self, Prelude};
 use super::pingpong::{Arrival, Requester, SETTLE_ROUND_TRIPS, hot_answer};
 use super::rank::{Finished, Rank};
+use super::relay;
 use super::stream::{Flow, Incoming, Outgoing, Sink, Source};
 use super::wired::Wired;
 use crate::measure::MeasureError;
@@ -19,7 +21,7 @@ use crate::transport::port::{Facts, LinkError, MessagePort};
 use crate::transport::registry::Report;
 use crate::transport::{MessageRunner, Messages, Needs};
 use wirespeed_schema::case::{Case, Role};
-use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
+use wirespeed_schema::outcome::{Count, Outcome, SampleKind, StopReason};
 use wirespeed_schema::test::{Layout, Stream, Test};
 
 /// Run a test on active messages as one rank of the group.
@@ -30,7 +32,7 @@ pub fn messages<T: Messages>(
 ) -> Result<Outcome, MeasureError> {
     let options = T::parse(&case.options).map_err(|e| MeasureError::Usage(e.to_string()))?;
     let rank = Rank::begin(case, bootstrap)?;
-    let size = case.test.size_bytes() as usize;
+    let size = case.test.largest_message_bytes() as usize;
     let zcopy = case.test.layout() == Some(Layout::Zcopy);
     let needs = Needs {
         message_bytes: size,
@@ -57,14 +59,16 @@ impl MessageRunner for Run<'_, '_> {
 
     fn run<P: MessagePort>(self, port: P) -> Self::Output {
         let case = self.rank.case;
+        self.rank.connected();
         let mut link = Wired::new(port, self.rank.waiter());
-        let size = case.test.size_bytes() as usize;
+        let (size, _) = sizes(case, self.rank.spec.role);
         let finished = match (case.test.layout().unwrap_or(Layout::Short), case.check) {
             (Layout::Short, false) => self.with::<P, _, false>(&mut link, Short::<false>::new(size)),
             (Layout::Short, true) => self.with::<P, _, true>(&mut link, Short::<true>::new(size)),
             (Layout::Bcopy, false) => self.with::<P, _, false>(&mut link, Bcopy::<false>::new(size)),
             (Layout::Bcopy, true) => self.with::<P, _, true>(&mut link, Bcopy::<true>::new(size)),
             (Layout::Zcopy, check) => self.with_zcopy(&mut link, size, check),
+            (Layout::Shortiov, check) => self.with_shortiov(&mut link, size, check),
         }?;
         Ok((finished, link.port.facts()))
     }
@@ -89,6 +93,21 @@ impl Run<'_, '_> {
         }
     }
 
+    fn with_shortiov<P: MessagePort>(
+        self,
+        link: &mut Wired<P>,
+        size: usize,
+        check: bool,
+    ) -> Result<Finished, MeasureError> {
+        if !P::SHORTIOV {
+            return Err(MeasureError::Unsupported("this port has no shortiov".to_owned()));
+        }
+        match check {
+            true => self.with::<P, _, true>(link, Shortiov::<true>::new(size)),
+            false => self.with::<P, _, false>(link, Shortiov::<false>::new(size)),
+        }
+    }
+
     fn with<P: MessagePort, S: Sender, const CHECK: bool>(
         self,
         link: &mut Wired<P>,
@@ -99,12 +118,12 @@ impl Run<'_, '_> {
         if P::LOSSY {
             return datagram::run::<P, S, CHECK>(rank, link, meter, sender);
         }
-        let size = rank.case.test.size_bytes() as usize;
-        let arrival = Arrival::<CHECK>::new(size);
+        let (out_bytes, in_bytes) = sizes(rank.case, rank.spec.role);
+        let arrival = Arrival::<CHECK>::new(in_bytes);
         Ok(match (&rank.case.test, rank.spec.role) {
             (_, Role::Idle) => idle(rank, link, meter),
             (Test::AmLat(_), Role::Source) => request(rank, link, meter, Requester { sender, arrival }),
-            (Test::AmLat(_), Role::Sink) => answer(rank, link, meter, sender, arrival),
+            (Test::AmLat(_), Role::Sink) => answer(rank, link, meter, sender, (arrival, out_bytes)),
             // A rank that is its own peer is both ends of its stream.
             (Test::AmBw(p), Role::Source) if rank.is_own_peer() => {
                 source::<P, S, CHECK, true>(rank, link, meter, sender, p)
@@ -114,8 +133,13 @@ impl Run<'_, '_> {
             (Test::AmBibw(p), Role::Source | Role::Sink) => {
                 source::<P, S, CHECK, true>(rank, link, meter, sender, p)
             }
-            (Test::HubLat(p), Role::Hub) => hub::hub::<P, S, CHECK>(rank, link, meter, sender, p.fan_out)?,
-            (Test::HubLat(_), Role::Worker) => answer(rank, link, meter, sender, arrival),
+            (Test::AmAlltoall(p), Role::Source) => {
+                let mesh = Mesh::<CHECK>::new(rank, p)?;
+                all_to_all::exchange::<P, S, CHECK>(rank, link, meter, sender, mesh)
+            }
+            (Test::AmBw(_) | Test::AmAlltoall(_), Role::Relay) => relay::relay(rank, link, meter)?,
+            (Test::HubLat(p), Role::Hub) => hub::hub::<P, S, CHECK>(rank, link, meter, sender, p)?,
+            (Test::HubLat(_), Role::Worker) => answer(rank, link, meter, sender, (arrival, out_bytes)),
             (test, role) => {
                 return Err(MeasureError::Usage(format!(
                     "{} has no role {role:?}",
@@ -123,6 +147,16 @@ impl Run<'_, '_> {
                 )));
             }
         })
+    }
+}
+
+/// Payload in bytes that a rank of this role sends, and that which it receives.
+fn sizes(case: &Case, role: Role) -> (usize, usize) {
+    let size = case.test.size_bytes() as usize;
+    match (&case.test, role) {
+        (Test::HubLat(hub), Role::Worker) => (hub.reply() as usize, size),
+        (Test::HubLat(hub), _) => (size, hub.reply() as usize),
+        _ => (size, size),
     }
 }
 
@@ -181,7 +215,7 @@ fn answer<P: MessagePort, S: Sender, const CHECK: bool>(
     link: &mut Wired<P>,
     mut meter: Meter,
     mut sender: S,
-    mut arrival: Arrival<CHECK>,
+    (mut arrival, answer_bytes): (Arrival<CHECK>, usize),
 ) -> Finished {
     let mut prelude = Prelude::default();
     let mut elapsed_ticks = 0;
@@ -202,7 +236,10 @@ fn answer<P: MessagePort, S: Sender, const CHECK: bool>(
         let result = phase(link, &mut arrival);
         elapsed_ticks = meter.stop();
         meter.tally = arrival.tally;
-        meter.tally.sent = arrival.tally.received;
+        meter.tally.sent = Count {
+            messages: arrival.tally.received.messages,
+            bytes: arrival.tally.received.messages * answer_bytes as u64,
+        };
         result?;
         meet(rank, link)?;
         Ok(meter.stop_reason())
@@ -229,14 +266,19 @@ fn source<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
     let new_outgoing = |meter: &Meter| {
         let intervals = meter.series(SampleKind::SendInterval);
         let acknowledged = meter.series(SampleKind::Acknowledged);
+        let paced = stream.pace_msg_per_s.map(|_| meter.series(SampleKind::Response));
         Outgoing::new(
             stream.window_msgs,
-            pace_ticks(rank, stream),
+            (pace_ticks(rank, stream), paced),
             intervals,
             acknowledged,
         )
     };
-    let flow = Flow::<CHECK>::new(stream.size_bytes as usize, stream.window_msgs);
+    let flow = Flow::<CHECK>::new(
+        stream.size_bytes as usize,
+        stream.window_msgs,
+        stream.pace_msg_per_s.is_some(),
+    );
     let mut prelude = Prelude::default();
     let mut source = Source {
         sender,
@@ -271,11 +313,13 @@ fn source<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
     if end.is_err() && elapsed_ticks == 0 {
         elapsed_ticks = meter.stop();
     }
-    prelude.finished(
-        end,
-        elapsed_ticks,
-        meter.finish(vec![source.out.intervals, source.out.acknowledged]),
-    )
+    let backlog_max = source.out.backlog_max;
+    let mut series = vec![source.out.intervals, source.out.acknowledged];
+    series.extend(source.out.responses);
+    let mut finished = prelude.finished(end, elapsed_ticks, meter.finish(series));
+    let facts = &mut finished.facts;
+    facts.insert("unacknowledged_max_msgs".into(), backlog_max.to_string());
+    finished
 }
 
 fn sink<P: MessagePort, const CHECK: bool>(
@@ -286,7 +330,11 @@ fn sink<P: MessagePort, const CHECK: bool>(
 ) -> Finished {
     let clock = meter.clock;
     let new_incoming = |meter: &Meter| Incoming::new(meter.series_of_means(SampleKind::ReceiveInterval));
-    let flow = Flow::<CHECK>::new(stream.size_bytes as usize, stream.window_msgs);
+    let flow = Flow::<CHECK>::new(
+        stream.size_bytes as usize,
+        stream.window_msgs,
+        stream.pace_msg_per_s.is_some(),
+    );
     let mut prelude = Prelude::default();
     let mut sink = Sink {
         flow,

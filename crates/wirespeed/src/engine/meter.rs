@@ -197,6 +197,7 @@ impl<'a> Meter<'a> {
         let elapsed = self.elapsed_ticks();
         if let Some(probe) = self.probe.take() {
             self.disturbance = probe.finish();
+            self.disturbance.observed_ns = self.timebase.to_ns(elapsed);
         }
         elapsed
     }

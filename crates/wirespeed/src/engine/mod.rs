@@ -3,6 +3,7 @@
 //! Between the two barriers a loop never allocates, locks, logs, looks at configuration or calls through a pointer of
 //! ours; every function named `hot_` is held to that on its machine code. The engine does not know transports' names.
 
+mod all_to_all;
 mod attached;
 mod datagram;
 mod floor;
@@ -15,8 +16,10 @@ mod operation;
 mod payload;
 mod phases;
 mod pingpong;
+mod posted;
 mod rank;
 mod region;
+mod relay;
 mod rma_loops;
 mod stream;
 mod tagged;

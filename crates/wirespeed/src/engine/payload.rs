@@ -69,6 +69,30 @@ impl<const CHECK: bool> Sender for Short<CHECK> {
     }
 }
 
+/// Layout shortiov: the payload is inlined by the call, from several pieces.
+pub struct Shortiov<const CHECK: bool> {
+    payload: Vec<u8>,
+}
+
+impl<const CHECK: bool> Shortiov<CHECK> {
+    /// For payloads of `size` bytes.
+    pub fn new(size: usize) -> Self {
+        let mut payload = vec![0; size];
+        fill(0, &mut payload);
+        Shortiov { payload }
+    }
+}
+
+impl<const CHECK: bool> Sender for Shortiov<CHECK> {
+    #[inline(always)]
+    fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
+        if CHECK {
+            fill(header::number(header), &mut self.payload);
+        }
+        port.send_shortiov(peer, header, &self.payload)
+    }
+}
+
 /// Layout bcopy: a callback copies the payload into the transport's storage.
 pub struct Bcopy<const CHECK: bool> {
     payload: Vec<u8>,

@@ -54,7 +54,7 @@ impl Prelude {
         }
     }
 
-    /// Rounds of 16, 32, 64 .. operations until the warm-up's count or time is reached; `round(n, last)` does them.
+    /// Rounds of 16, 32, 64 .. operations (from fewer where the first one took long) until the warm-up's count or time is reached; `round(n, last)` does them.
     pub fn warm_up(
         &mut self,
         rank: &Rank,
@@ -63,7 +63,9 @@ impl Prelude {
         let clock = rank.timebase.clock;
         let limit_ticks = rank.timebase.to_ticks(rank.case.warmup_ns_max);
         let started = clock.now();
-        let mut count = WARMUP_FIRST_ROUND;
+        // Where one operation takes long, sixteen of them would outlast the limit.
+        let fitting = limit_ticks / self.first_operation_ticks.unwrap_or(0).max(1);
+        let mut count = WARMUP_FIRST_ROUND.min(fitting).max(1);
         loop {
             let left = rank.case.warmup_iterations.saturating_sub(self.warmup_operations);
             let last = left <= count || rank.cancel.stop_requested();

@@ -2,6 +2,7 @@
 
 use super::floor;
 use super::meter::Measured;
+use super::posted;
 use crate::clock::Timebase;
 use crate::host::{FingerprintOptions, PinGuard, fingerprint, pin_thread, scan};
 use crate::load::Background;
@@ -11,10 +12,12 @@ use crate::transport::cancel::{Cancel, CancelReason};
 use crate::transport::port::{Facts, LinkError};
 use crate::transport::waiter::Waiter;
 use crate::transport::{Connect, Needs};
+use std::cell::Cell;
 use wirespeed_schema::Finite;
 use wirespeed_schema::case::{Case, GroupKind, RankSpec, Role};
 use wirespeed_schema::host::{Floor, Noise};
 use wirespeed_schema::outcome::{Outcome, StopReason};
+use wirespeed_schema::test::Test;
 
 /// Length of the noise scan before a run.
 const NOISE_SCAN_MS: u32 = 3;
@@ -33,6 +36,9 @@ pub struct Rank<'a> {
     pub cancel: Cancel,
     /// The clock.
     pub timebase: Timebase,
+    /// When the port began to open, then how long it took, in ticks.
+    connecting: Cell<u64>,
+    connect_ticks: Cell<Option<u64>>,
     floor: Floor,
     noise: Option<Noise>,
     load: Option<Background>,
@@ -89,6 +95,8 @@ impl<'a> Rank<'a> {
             peers,
             cancel,
             timebase,
+            connecting: Cell::new(0),
+            connect_ticks: Cell::new(None),
             floor,
             noise,
             load,
@@ -96,8 +104,9 @@ impl<'a> Rank<'a> {
         })
     }
 
-    /// What a transport gets to open a port with `needs`.
+    /// What a transport gets to open a port with `needs`. The time until [`Rank::connected`] is that of connecting.
     pub fn connect(&self, needs: Needs) -> Connect<'_> {
+        self.connecting.set(self.timebase.clock.now());
         Connect {
             bootstrap: self.bootstrap,
             case: self.case,
@@ -105,6 +114,12 @@ impl<'a> Rank<'a> {
             needs,
             cancel: self.cancel.clone(),
         }
+    }
+
+    /// The port is open.
+    pub fn connected(&self) {
+        let ticks = self.timebase.clock.now().saturating_sub(self.connecting.get());
+        self.connect_ticks.set(Some(ticks));
     }
 
     /// Whether this rank exchanges data with itself alone.
@@ -129,12 +144,11 @@ impl<'a> Rank<'a> {
         let (stop, error) = self.ending(&finished.end);
         // On one machine the document's own host entry says it once for all ranks.
         let host = match self.case.group {
-            GroupKind::Hosts => fingerprint(FingerprintOptions::default()),
+            GroupKind::Hosts | GroupKind::Job => fingerprint(FingerprintOptions::default()),
             GroupKind::Threads | GroupKind::Processes => Default::default(),
         };
-        let first = finished
-            .first_operation_ticks
-            .map(|t| t as f64 * self.timebase.ns_per_tick());
+        let ns_per_tick = self.timebase.ns_per_tick();
+        let in_ns = |ticks: u64| Finite::maybe(ticks as f64 * ns_per_tick);
         Outcome {
             rank: self.bootstrap.rank(),
             role: self.spec.role,
@@ -144,7 +158,8 @@ impl<'a> Rank<'a> {
             received: finished.measured.tally.received,
             faults: finished.measured.tally.faults,
             warmup_operations: finished.warmup_operations,
-            first_operation_ns: first.and_then(Finite::maybe),
+            first_operation_ns: finished.first_operation_ticks.and_then(in_ns),
+            connect_ns: self.connect_ticks.get().and_then(in_ns),
             samples: finished.measured.samples,
             intervals: finished.measured.intervals,
             peers: finished.measured.peers,
@@ -183,6 +198,9 @@ impl<'a> Rank<'a> {
 
 /// The ranks that `me` exchanges data with.
 fn peers_of(case: &Case, me: u32) -> Result<Vec<u32>, MeasureError> {
+    if case.test.is_posted() {
+        return Ok(posted::peers_of(case, me));
+    }
     let with_role = |role: Role| -> Vec<u32> {
         case.ranks
             .iter()
@@ -194,8 +212,19 @@ fn peers_of(case: &Case, me: u32) -> Result<Vec<u32>, MeasureError> {
     let spec = &case.ranks[me as usize];
     let size = case.ranks.len() as u32;
     match (spec.role, spec.peer) {
+        (Role::Source, None) if matches!(case.test, Test::AmAlltoall(_)) => {
+            let mut others = with_role(Role::Source);
+            others.retain(|rank| *rank != me);
+            Ok(others)
+        }
+        (Role::Relay, _) => {
+            let passed = |rank: &RankSpec| rank.peer == Some(me);
+            let ranks = (0..size).filter(|r| passed(&case.ranks[*r as usize]));
+            Ok(ranks.collect())
+        }
         (Role::Source | Role::Sink, Some(peer)) if peer < size => {
-            let mutual = case.ranks[peer as usize].peer == Some(me);
+            let relay = case.ranks[peer as usize].role == Role::Relay;
+            let mutual = relay || case.ranks[peer as usize].peer == Some(me);
             if mutual {
                 Ok(vec![peer])
             } else {
@@ -215,6 +244,10 @@ fn peers_of(case: &Case, me: u32) -> Result<Vec<u32>, MeasureError> {
                 hubs.len()
             ))),
         },
+        (Role::Neighbour, _) => Err(MeasureError::Usage(format!(
+            "{} has no neighbours",
+            case.test.name()
+        ))),
         (Role::Idle, _) => Ok(Vec::new()),
     }
 }

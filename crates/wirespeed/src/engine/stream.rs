@@ -1,7 +1,7 @@
 //! Streams of active messages under credit flow control, one way or both ways at once.
 //!
 //! The sender keeps at most `window` messages unacknowledged. The receiver acknowledges cumulatively, with a header and
-//! no payload, when half a window is new, and at the last message. The sender's clock stops at the final
+//! no payload, when half a window is new (4096 messages at most), and at the last message. The sender's clock stops at the final
 //! acknowledgement, so its time covers delivery; the receiver's runs from first to last arrival.
 
 use super::header;
@@ -11,6 +11,9 @@ use super::wired::Wired;
 use crate::clock::Clock;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed_schema::outcome::{Count, Faults, StopReason};
+
+/// An acknowledgement comes at least so often, so that a huge window still tells how far the receiver is behind.
+const ACK_EVERY_MAX: u64 = 4096;
 
 /// Both halves of a stream's state that messages change.
 pub struct Flow<const CHECK: bool> {
@@ -39,11 +42,16 @@ struct Early {
 }
 
 impl<const CHECK: bool> Flow<CHECK> {
-    /// For payloads of `size` bytes and a window of `window` messages.
-    pub fn new(size: usize, window: u64) -> Self {
+    /// For payloads of `size` bytes and a window of `window` messages; of a paced stream every message is acknowledged by
+    /// itself, because each has a moment at which it was due.
+    pub fn new(size: usize, window: u64, paced: bool) -> Self {
         Flow {
             size,
-            ack_every: (window / 2).max(1),
+            ack_every: if paced {
+                1
+            } else {
+                (window / 2).clamp(1, ACK_EVERY_MAX)
+            },
             received: 0,
             received_bytes: 0,
             expected: 0,
@@ -59,7 +67,7 @@ impl<const CHECK: bool> Flow<CHECK> {
         let early = std::mem::take(&mut self.early);
         *self = Flow {
             ack_every: self.ack_every,
-            ..Flow::new(self.size, 0)
+            ..Flow::new(self.size, 0, false)
         };
         (self.received, self.expected, self.received_bytes) =
             (early.received, early.received, early.received_bytes);
@@ -151,32 +159,51 @@ struct Stamp {
 pub struct Outgoing {
     window: u64,
     sent: u64,
+    /// Most messages that were unacknowledged when a batch was done; looked for while windows are huge.
+    pub backlog_max: u64,
+    looked: u64,
     stamp: Stamp,
     /// Time of batches of sends.
     pub intervals: Series,
     /// Time from a send to the acknowledgement that covers it.
     pub acknowledged: Series,
+    /// When paced: time from the moment at which each message was due to the acknowledgement that covers it. A sender
+    /// that falls behind its schedule cannot hide it.
+    pub responses: Option<Series>,
+    /// Messages whose response is recorded.
+    answered: u64,
     /// Ticks between two sends when paced, else 0.
     pace_ticks: f64,
     paced_from: u64,
 }
 
 impl Outgoing {
-    /// For a window of `window` messages, paced to one every `pace_ticks` if above 0.
-    pub fn new(window: u64, pace_ticks: f64, intervals: Series, acknowledged: Series) -> Self {
+    /// For a window of `window` messages, paced to one every `pace_ticks` if above 0: then with `responses`.
+    pub fn new(
+        window: u64,
+        (pace_ticks, responses): (f64, Option<Series>),
+        intervals: Series,
+        acknowledged: Series,
+    ) -> Self {
         Outgoing {
             window,
             sent: 0,
+            backlog_max: 0,
+            looked: 0,
             stamp: Stamp::default(),
             intervals,
             acknowledged,
+            responses,
+            answered: 0,
             pace_ticks,
             paced_from: 0,
         }
     }
 
     fn restart(&mut self, clock: Clock) {
-        (self.sent, self.stamp, self.paced_from) = (0, Stamp::default(), clock.now());
+        (self.sent, self.stamp, self.answered) = (0, Stamp::default(), 0);
+        self.paced_from = clock.now();
+        (self.backlog_max, self.looked) = (0, 0);
     }
 
     #[inline(always)]
@@ -184,6 +211,31 @@ impl Outgoing {
         if self.stamp.covers != 0 && peer_received >= self.stamp.covers {
             self.acknowledged.record(clock.now() - self.stamp.ticks);
             self.stamp.covers = 0;
+        }
+        if peer_received > self.answered {
+            self.note_responses(peer_received, clock);
+        }
+    }
+
+    /// When message `number` is due.
+    #[inline(always)]
+    fn due(&self, number: u64) -> u64 {
+        self.paced_from + (number as f64 * self.pace_ticks) as u64
+    }
+
+    #[inline(always)]
+    fn note_responses(&mut self, peer_received: u64, clock: Clock) {
+        let first = self.answered;
+        self.answered = peer_received;
+        if self.responses.is_none() {
+            return;
+        }
+        let now = clock.now();
+        for number in first..peer_received {
+            let due = self.due(number);
+            if let Some(responses) = &mut self.responses {
+                responses.record(now.saturating_sub(due));
+            }
         }
     }
 }
@@ -252,10 +304,17 @@ pub fn hot_send<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
                     ticks: now,
                 };
             }
-            if BOTH {
+            // Where the window never holds the sender up, nothing else would see acknowledgements in time.
+            let look = out.sent - out.looked >= ACK_EVERY_MAX;
+            if BOTH || look {
+                out.looked = out.sent;
                 link.port.poll(flow)?;
+                out.note_acknowledgement(flow.peer_received, clock);
+            }
+            if BOTH {
                 acknowledge(link, flow)?;
             }
+            out.backlog_max = out.backlog_max.max(out.sent - flow.peer_received);
         }
     }
     while last && flow.peer_received < target {
@@ -276,7 +335,7 @@ fn pace<P: MessagePort, const CHECK: bool, const BOTH: bool>(
     out: &mut Outgoing,
     clock: Clock,
 ) -> Result<(), LinkError> {
-    let due = out.paced_from + (out.sent as f64 * out.pace_ticks) as u64;
+    let due = out.due(out.sent);
     while clock.now() < due {
         link.port.poll(flow)?;
         out.note_acknowledgement(flow.peer_received, clock);

@@ -24,6 +24,9 @@ pub fn tagged<T: Tagged>(
     bootstrap: &dyn Bootstrap,
     report: Report,
 ) -> Result<Outcome, MeasureError> {
+    if case.test.is_posted() {
+        return super::posted::posted::<T>(case, bootstrap, report);
+    }
     let options = T::parse(&case.options).map_err(|e| MeasureError::Usage(e.to_string()))?;
     if case.test.window() > WINDOW_MAX {
         return Err(MeasureError::Usage(format!(
@@ -66,6 +69,7 @@ impl TaggedRunner for Run<'_, '_> {
     type Output = Result<(Finished, Facts), MeasureError>;
 
     fn run<P: TaggedPort>(self, port: P) -> Self::Output {
+        self.rank.connected();
         match (&self.rank.case.test, self.rank.case.check) {
             (Test::TagLat(_), false) => self.with::<P, RoundTrips, false>(port),
             (Test::TagLat(_), true) => self.with::<P, RoundTrips, true>(port),

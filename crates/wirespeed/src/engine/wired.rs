@@ -26,6 +26,12 @@ impl<P: MessagePort> Wired<P> {
         }
     }
 
+    /// Nothing moves and nothing may be taken in: idle as the case says.
+    #[inline(always)]
+    pub fn give_way(&mut self) -> Result<(), LinkError> {
+        self.waiter.idle()
+    }
+
     /// Look at the cancel flag now: for loops that slept.
     pub fn look(&self) -> Result<(), LinkError> {
         self.waiter.look()

@@ -140,6 +140,7 @@ fn difference(start: &Counters, end: &Counters) -> Disturbance {
     let (a, b) = (&start.usage, &end.usage);
     let optional = |start: Option<u64>, end: Option<u64>| Some(end?.saturating_sub(start?));
     Disturbance {
+        observed_ns: 0,
         voluntary_switches: b.voluntary_switches.saturating_sub(a.voluntary_switches),
         involuntary_switches: b.involuntary_switches.saturating_sub(a.involuntary_switches),
         migrations: optional(start.migrations, end.migrations),

@@ -3,6 +3,7 @@
 //! Reads `/proc`, `/sys` and the scheduler. It must never own a clock, print, or read secrets (environment, users).
 
 mod affinity;
+mod caches;
 mod cgroup;
 mod disturbance;
 mod error;
@@ -19,6 +20,7 @@ pub use affinity::{
     PinGuard, allowed_cpus, default_cpus, format_cpu_list, parse_cpu_list, pin_thread, rank_budget,
     restrict_thread,
 };
+pub use caches::cache_bytes;
 pub use disturbance::Probe;
 pub use error::HostError;
 pub use facts::interface_facts;

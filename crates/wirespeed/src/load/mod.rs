@@ -107,6 +107,20 @@ impl Background {
     /// the calling thread is allowed (a live pin does not count) except `avoid_cpu`, unless that is the only one.
     pub fn start_logging_to(load: &Load, avoid_cpu: Option<u32>, log: &LogTarget) -> Result<Self, LoadError> {
         check(load)?;
+        let available = available_bytes();
+        if load.memory_bytes > available {
+            return Err(LoadError::Memory {
+                wanted: load.memory_bytes,
+                available,
+            });
+        }
+        Self::start_beyond(load, avoid_cpu, log)
+    }
+
+    /// As `start_logging_to`, but more memory may be asked for than is available: to see what enforces a limit. The
+    /// kernel may end this process for it.
+    pub fn start_beyond(load: &Load, avoid_cpu: Option<u32>, log: &LogTarget) -> Result<Self, LoadError> {
+        check(load)?;
         let mut memory = allocate(load.memory_bytes)?;
         let mut background = Background {
             stop: Arc::new(AtomicBool::new(false)),
@@ -216,6 +230,43 @@ impl Crew {
     }
 }
 
+/// A finished flood of log lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flood {
+    /// Lines of 80 characters that were written whole.
+    pub lines: u64,
+    /// From the first thread's start to the last one's end.
+    pub elapsed_ns: u64,
+}
+
+/// Write `lines` log lines of 80 characters to `file` with `threads` threads at once, each its share, as quickly as it
+/// takes them; returns when all are written, or nothing takes them any more.
+pub fn flood(file: &File, threads: u32, lines: u64) -> Result<Flood, LoadError> {
+    let wanted = u64::from(threads);
+    if wanted == 0 || wanted > u64::from(THREADS_MAX) {
+        return Err(LoadError::Threads { wanted });
+    }
+    let mut writers = Vec::new();
+    for number in 0..wanted {
+        let share = lines / wanted + u64::from(number < lines % wanted);
+        writers.push((number as u32, share, file.try_clone().map_err(LoadError::Spawn)?));
+    }
+    let begin = std::time::Instant::now();
+    let written = std::thread::scope(|scope| -> io::Result<u64> {
+        let mut started = Vec::new();
+        for (number, share, file) in writers {
+            let builder = Builder::new().name("wirespeed-log".to_owned());
+            started.push(builder.spawn_scoped(scope, move || work::log_lines(file, number, share))?);
+        }
+        // A writer has nothing to panic about; if one did, its lines are not counted.
+        Ok(started.into_iter().map(|writer| writer.join().unwrap_or(0)).sum())
+    });
+    Ok(Flood {
+        lines: written.map_err(LoadError::Spawn)?,
+        elapsed_ns: u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX),
+    })
+}
+
 fn check(load: &Load) -> Result<(), LoadError> {
     if load.touch_bytes > load.memory_bytes {
         return Err(LoadError::TouchBeyondMemory {
@@ -234,10 +285,6 @@ fn check(load: &Load) -> Result<(), LoadError> {
 fn allocate(wanted: u64) -> Result<Vec<u8>, LoadError> {
     if wanted == 0 {
         return Ok(Vec::new());
-    }
-    let available = available_bytes();
-    if wanted > available {
-        return Err(LoadError::Memory { wanted, available });
     }
     let mut memory = Vec::new();
     let size = usize::try_from(wanted).map_err(|_| LoadError::Allocate { wanted })?;

@@ -98,6 +98,12 @@ pub(super) fn log_until(stop: &AtomicBool, mut file: File, number: u32) -> u64 {
     }
 }
 
+/// Write `count` log lines, one system call each; returns those written whole before the log refused.
+pub(super) fn log_lines(mut file: File, number: u32, count: u64) -> u64 {
+    let line = log_line(number);
+    (0..count).take_while(|_| file.write_all(&line).is_ok()).count() as u64
+}
+
 /// Empty a regular file; leave devices and pipes as they are.
 pub(super) fn empty(file: &File) -> io::Result<()> {
     if file.metadata()?.is_file() {
@@ -165,7 +171,10 @@ mod tests {
         assert_eq!(burn_until(&stop), LOOPS_PER_LOOK);
         let sink = File::options().write(true).open("/dev/null").expect("/dev/null");
         assert_eq!(log_until(&stop, sink, 0), 1);
+        let sink = File::options().write(true).open("/dev/null").expect("/dev/null");
+        assert_eq!(log_lines(sink, 0, 7), 7);
         let read_only = File::open("/dev/null").expect("/dev/null");
+        assert_eq!(log_lines(read_only.try_clone().expect("a copy"), 0, 7), 0);
         assert_eq!(
             log_until(&AtomicBool::new(false), read_only, 0),
             0,

@@ -21,9 +21,12 @@ unsafe impl Sync for SharedBytes {}
 
 /// Heap memory, page-aligned so that words in it are aligned wherever the offset is.
 struct Heap {
-    base: *mut u8,
+    start: *mut u8,
     layout: std::alloc::Layout,
 }
+
+/// Alignment of heap memory.
+const PAGE: usize = 4096;
 
 // SAFETY: the pointer is owned and only freed in drop.
 unsafe impl Send for Heap {}
@@ -33,23 +36,26 @@ unsafe impl Sync for Heap {}
 impl Drop for Heap {
     fn drop(&mut self) {
         // SAFETY: allocated in `SharedBytes::heap` with this layout, freed once.
-        unsafe { std::alloc::dealloc(self.base, self.layout) }
+        unsafe { std::alloc::dealloc(self.start, self.layout) }
     }
 }
 
 impl SharedBytes {
-    /// Zeroed heap memory for threads of one process. `None` when it cannot be had.
+    /// Zeroed heap memory for threads of one process. `None` when it cannot be had. Pages that nobody writes take no
+    /// memory: asked for with the allocator's own alignment they come from the kernel as they are, and the start is
+    /// moved to a page here.
     pub fn heap(len: usize) -> Option<Self> {
-        let layout = std::alloc::Layout::from_size_align(len.max(64), 4096).ok()?;
+        let layout = std::alloc::Layout::from_size_align(len.max(64).checked_add(PAGE)?, 8).ok()?;
         // SAFETY: the layout has a non-zero size.
-        let base = unsafe { std::alloc::alloc_zeroed(layout) };
-        if base.is_null() {
+        let start = unsafe { std::alloc::alloc_zeroed(layout) };
+        if start.is_null() {
             return None;
         }
+        let base = start.wrapping_add(start.align_offset(PAGE));
         Some(SharedBytes {
             base,
             len,
-            _owner: Arc::new(Heap { base, layout }),
+            _owner: Arc::new(Heap { start, layout }),
         })
     }
 

@@ -61,9 +61,19 @@ pub fn open(pid: u32, fd: i32, len: usize) -> Result<SharedBytes, Errno> {
     map(&file, len)
 }
 
+/// The first `len` bytes of a regular file, mapped for reading and writing. They must be reserved on its disk, and nobody
+/// may cut the file while the mapping lives: touching what is not there ends the process (SIGBUS). Errors: whatever mapping
+/// says, `INVAL` for no bytes.
+pub fn of_file(file: impl AsFd, len: usize) -> Result<SharedBytes, Errno> {
+    map_with(file, len, MapFlags::SHARED)
+}
+
 fn map(fd: impl AsFd, len: usize) -> Result<SharedBytes, Errno> {
     // POPULATE: page tables are filled now, not in the measured loop.
-    let flags = MapFlags::SHARED | MapFlags::POPULATE;
+    map_with(fd, len, MapFlags::SHARED | MapFlags::POPULATE)
+}
+
+fn map_with(fd: impl AsFd, len: usize, flags: MapFlags) -> Result<SharedBytes, Errno> {
     // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
     let base = unsafe {
         rustix::mm::mmap(
@@ -76,7 +86,8 @@ fn map(fd: impl AsFd, len: usize) -> Result<SharedBytes, Errno> {
         )?
     };
     let owner = Arc::new(Mapping { base, len });
-    // SAFETY: mapped readable and writable until `owner` is dropped; the file cannot shrink (sealed); page-aligned.
+    // SAFETY: mapped readable and writable until `owner` is dropped; the file cannot shrink (sealed, or promised by the
+    // caller of `of_file`); page-aligned.
     Ok(unsafe { SharedBytes::from_raw(base.cast(), len, owner) })
 }
 

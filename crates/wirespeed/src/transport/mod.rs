@@ -15,6 +15,7 @@ pub mod waiter;
 
 mod link_errno;
 mod local;
+mod memory;
 mod stream_socket;
 
 pub mod inproc;
@@ -24,13 +25,16 @@ pub mod tcp;
 pub mod udp;
 pub mod unix;
 
+pub use memory::memory_obstacle;
+
 use crate::measure::MeasureError;
 use bootstrap::{Bootstrap, BootstrapError};
 use cancel::Cancel;
 use options::{OptionError, OptionSpec};
-use port::{MessagePort, OneSidedPort, TaggedPort};
+use port::{AtomicOp, Facts, MessagePort, OneSidedPort, TaggedPort, Width};
 use registry::RunFn;
-use wirespeed_schema::case::{Case, GroupKind, TransportOptions};
+use std::borrow::Cow;
+use wirespeed_schema::case::{Case, GroupKind, Role, TransportOptions};
 use wirespeed_schema::test::{Capability, Layout, Test};
 
 /// Whether this machine can use a transport.
@@ -56,24 +60,78 @@ pub enum Support {
     Lacks(&'static str),
 }
 
-/// Whether a layout can be used for an operation, and up to which size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whether a layout can be used for an operation, and for which sizes.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SizeLimit {
     /// Up to so many bytes.
     UpTo(u64),
-    /// Not at all, and why.
-    Lacks(&'static str),
+    /// From the first to the second number of bytes.
+    Between(u64, u64),
+    /// Not at all, and why. The reason may come from a device: it is not always known beforehand.
+    Lacks(Cow<'static, str>),
 }
 
-/// What a transport can do with given options. Arrays are indexed by `Layout as usize`.
+impl SizeLimit {
+    /// Not at all, and why.
+    pub fn lacks(why: impl Into<Cow<'static, str>>) -> Self {
+        SizeLimit::Lacks(why.into())
+    }
+
+    /// Not at all, for a reason that is known beforehand.
+    pub const fn never(why: &'static str) -> Self {
+        SizeLimit::Lacks(Cow::Borrowed(why))
+    }
+
+    /// The largest size that is taken; `None` where none is.
+    pub fn largest(&self) -> Option<u64> {
+        match self {
+            SizeLimit::UpTo(max) | SizeLimit::Between(_, max) => Some(*max),
+            SizeLimit::Lacks(_) => None,
+        }
+    }
+}
+
+/// Limits by layout, indexed by `Layout as usize`.
+pub type ByLayout = [SizeLimit; Layout::COUNT];
+
+/// Why most transports have no layout `shortiov`.
+pub const NO_SHORTIOV: SizeLimit =
+    SizeLimit::never("its short sends take one piece, there is nothing to gather");
+
+/// Atomic operations that a transport has, by width of the word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Atomics([u8; 2]);
+
+impl Atomics {
+    /// None of them.
+    pub const NONE: Atomics = Atomics([0; 2]);
+    /// All of them.
+    pub const ALL: Atomics = Atomics([0xF; 2]);
+
+    /// With one more.
+    #[must_use]
+    pub fn with(mut self, op: AtomicOp, width: Width) -> Self {
+        self.0[width as usize] |= 1 << op as u8;
+        self
+    }
+
+    /// Whether `op` on words of `width` is among them.
+    pub fn has(self, op: AtomicOp, width: Width) -> bool {
+        self.0[width as usize] & 1 << op as u8 != 0
+    }
+}
+
+/// What a transport can do with given options.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// Active messages by layout.
-    pub messages: [SizeLimit; 3],
+    pub messages: ByLayout,
     /// Puts by layout.
-    pub put: [SizeLimit; 3],
+    pub put: ByLayout,
     /// Gets by layout (`short` never: a get has nothing to inline).
-    pub get: [SizeLimit; 3],
+    pub get: ByLayout,
+    /// Atomic operations.
+    pub atomics: Atomics,
     /// Tagged messages.
     pub tagged: SizeLimit,
     /// Kinds of groups that it works in.
@@ -85,26 +143,59 @@ pub struct Limits {
 impl Limits {
     /// The limit that applies to `test`.
     pub fn of(&self, test: &Test) -> SizeLimit {
-        self.by_layout(test)[test.layout().unwrap_or(Layout::Short) as usize]
+        let [short, bcopy, zcopy, shortiov] = self.by_layout(test);
+        match test.layout().unwrap_or(Layout::Short) {
+            Layout::Short => short,
+            Layout::Bcopy => bcopy,
+            Layout::Zcopy => zcopy,
+            Layout::Shortiov => shortiov,
+        }
+    }
+
+    /// Whether it works in groups of this kind. The ranks of a job are processes like others; whether they share a
+    /// machine is for the one who knows the job to say.
+    pub fn works_in(&self, group: GroupKind) -> bool {
+        let between_processes = [GroupKind::Processes, GroupKind::Hosts];
+        let is_process = || between_processes.iter().any(|kind| self.groups.contains(kind));
+        self.groups.contains(&group) || group == GroupKind::Job && is_process()
     }
 
     /// The most that any layout takes of `test`; 0 when none does.
     pub fn largest_of(&self, test: &Test) -> u64 {
-        let bytes = |limit: SizeLimit| match limit {
-            SizeLimit::UpTo(max) => max,
-            SizeLimit::Lacks(_) => 0,
-        };
-        self.by_layout(test).map(bytes).into_iter().max().unwrap_or(0)
+        let by_layout = self.by_layout(test);
+        by_layout.iter().filter_map(SizeLimit::largest).max().unwrap_or(0)
     }
 
-    fn by_layout(&self, test: &Test) -> [SizeLimit; 3] {
+    fn by_layout(&self, test: &Test) -> ByLayout {
         match test {
-            Test::AmLat(_) | Test::AmBw(_) | Test::AmBibw(_) | Test::HubLat(_) => self.messages,
-            Test::PutLat(_) | Test::PutBw(_) => self.put,
-            Test::Get(_) | Test::GetBw(_) => self.get,
-            Test::TagLat(_) | Test::TagBw(_) => [self.tagged; 3],
-            _ => [SizeLimit::UpTo(8); 3],
+            Test::AmLat(_) | Test::AmBw(_) | Test::AmBibw(_) | Test::HubLat(_) | Test::AmAlltoall(_) => {
+                self.messages.clone()
+            }
+            Test::PutLat(_) | Test::PutBw(_) => self.put.clone(),
+            Test::Get(_) | Test::GetBw(_) => self.get.clone(),
+            test if test.capability() == Capability::Tagged => std::array::from_fn(|_| self.tagged.clone()),
+            Test::AddLat(_) | Test::AddMr(_) => self.atomic(AtomicOp::Add, test),
+            Test::Fadd(_) => self.atomic(AtomicOp::FetchAdd, test),
+            Test::Swap(_) => self.atomic(AtomicOp::Swap, test),
+            Test::Cswap(_) => self.atomic(AtomicOp::CompareSwap, test),
+            _ => std::array::from_fn(|_| SizeLimit::UpTo(8)),
         }
+    }
+
+    fn atomic(&self, op: AtomicOp, test: &Test) -> ByLayout {
+        let (width, bytes) = if test.size_bytes() == 4 {
+            (Width::W4, 4)
+        } else {
+            (Width::W8, 8)
+        };
+        let limit = match self.atomics.has(op, width) {
+            true => SizeLimit::UpTo(8),
+            false => SizeLimit::lacks(format!(
+                "there is no atomic {} on words of {bytes} bytes",
+                op.name()
+            )),
+        };
+        std::array::from_fn(|_| limit.clone())
     }
 }
 
@@ -123,6 +214,8 @@ pub struct Needs {
     pub fetch_slots: usize,
     /// Tagged requests outstanding at once.
     pub requests_max: usize,
+    /// Messages of one peer that may come before their receives are posted, where the test knows; 0 where not.
+    pub unexpected_msgs: usize,
 }
 
 /// What a transport gets to open a port.
@@ -214,17 +307,49 @@ pub trait Transport: Sized + 'static {
     const CARRIES_PAYLOAD: bool = true;
     /// Whether messages may be lost, doubled or reordered.
     const LOSSY: bool = false;
+    /// Whether a CPU of this machine writes every payload byte between local ranks: then no flow can be faster than a
+    /// memory copy. False where a device or a page table may move data.
+    const COPIED_BY_CPU: bool = false;
     /// Its options, parsed.
     type Options: 'static;
 
     /// Parse the options; unknown names and values are refused.
     fn parse(options: &TransportOptions) -> Result<Self::Options, OptionError>;
 
+    /// Whether devices decide what it can do: limits differ between machines and between options.
+    const BY_DEVICE: bool = false;
+
     /// Whether this machine can use it.
     fn probe() -> Availability;
 
+    /// Whether this machine can use it with these options, which may name another library or device.
+    fn ready(options: &Self::Options) -> Availability {
+        let _ = options;
+        Self::probe()
+    }
+
     /// What it can do with these options.
     fn limits(options: &Self::Options) -> Limits;
+
+    /// What is known of it on this machine before anything is opened: its library, versions, devices. For people.
+    fn about() -> Facts {
+        Facts::new()
+    }
+
+    /// The devices that there are, where options choose among them.
+    fn resources(options: &Self::Options) -> Vec<Resource> {
+        let _ = options;
+        Vec::new()
+    }
+}
+
+/// One of the devices (or ways) among which a transport's options choose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resource {
+    /// The options that choose it.
+    pub options: TransportOptions,
+    /// What it is, in a few words.
+    pub about: String,
 }
 
 /// Runs on a message port of any type; implemented by the engine.
@@ -300,11 +425,18 @@ pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
     if T::LOSSY && matches!(case.test, Test::HubLat(_)) {
         return refuse("a hub waits for every answer, and datagrams may be lost".to_owned());
     }
+    let relayed = case.ranks.iter().any(|rank| rank.role == Role::Relay);
+    if T::LOSSY && (relayed || matches!(case.test, Test::AmAlltoall(_))) {
+        return refuse("its credits wait for every message, and datagrams may be lost".to_owned());
+    }
     if case.check && !T::CARRIES_PAYLOAD {
         return refuse(format!("{} carries no payload to check", T::NAME));
     }
+    if let Availability::Missing(why) | Availability::NotPermitted(why) = T::ready(&options) {
+        return refuse(why);
+    }
     let limits = T::limits(&options);
-    if !limits.groups.contains(&case.group) {
+    if !limits.works_in(case.group) {
         return refuse(format!(
             "{} does not work between {}",
             T::NAME,
@@ -314,17 +446,21 @@ pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
     if case.ranks.len() > limits.ranks_max as usize {
         return refuse(format!("{} takes at most {} ranks", T::NAME, limits.ranks_max));
     }
-    let size = case.test.size_bytes();
+    let size = case.test.largest_message_bytes();
     let above = |max: u64| refuse(format!("size {size} is above the limit of {max} bytes"));
     match limits.of(&case.test) {
         // Another layout would not help either: then the size is the reason.
-        SizeLimit::Lacks(_) if size > limits.largest_of(&case.test) => above(limits.largest_of(&case.test)),
+        SizeLimit::Lacks(_) if (1..size).contains(&limits.largest_of(&case.test)) => {
+            above(limits.largest_of(&case.test))
+        }
         SizeLimit::Lacks(why) => refuse(format!("no such layout on {}: {why}", T::NAME)),
-        SizeLimit::UpTo(max) if size > max => above(max),
-        SizeLimit::UpTo(_) => match T::probe() {
-            Availability::Ready => Ok(()),
-            Availability::Missing(why) | Availability::NotPermitted(why) => refuse(why),
-        },
+        SizeLimit::UpTo(max) | SizeLimit::Between(_, max) if size > max => above(max),
+        SizeLimit::Between(min, _) if size < min => refuse(format!(
+            "size {size} is below the least of {min} bytes for this layout"
+        )),
+        SizeLimit::UpTo(_) | SizeLimit::Between(..) => {
+            memory::check(case, matches!(support, Support::Emulated(..)))
+        }
     }
 }
 
@@ -333,5 +469,6 @@ fn group_name(group: GroupKind) -> &'static str {
         GroupKind::Threads => "threads of one process",
         GroupKind::Processes => "processes of one machine",
         GroupKind::Hosts => "two machines",
+        GroupKind::Job => "processes of a launcher's job",
     }
 }

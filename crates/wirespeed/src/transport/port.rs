@@ -46,6 +46,14 @@ pub enum LinkError {
         /// Its error number.
         errno: i32,
     },
+    /// A library refused an operation.
+    #[error("{op}: {why}")]
+    Library {
+        /// The library's function.
+        op: &'static str,
+        /// What it said.
+        why: &'static str,
+    },
     /// What arrived breaks the link's own format.
     #[error("malformed data from the peer: {0}")]
     Corrupt(&'static str),
@@ -89,6 +97,9 @@ pub trait MessagePort {
     /// True when `send_zcopy` does something: loops that need it are built for such ports alone.
     const ZCOPY: bool = false;
 
+    /// True when `send_shortiov` does something.
+    const SHORTIOV: bool = false;
+
     /// Send with the payload inlined by the call.
     fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError>;
 
@@ -106,6 +117,12 @@ pub trait MessagePort {
     fn send_zcopy(&mut self, peer: usize, header: u64, offset: usize, len: usize) -> Result<Post, LinkError> {
         let _ = (peer, header, offset, len);
         Err(LinkError::Unsupported("zcopy"))
+    }
+
+    /// As `send_short`, gathering the payload from the pieces into which the transport's options cut it.
+    fn send_shortiov(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+        let _ = (peer, header, payload);
+        Err(LinkError::Unsupported("shortiov"))
     }
 
     /// Zero-copy sends completed since connect.
@@ -154,6 +171,26 @@ pub enum AtomicOp {
     CompareSwap,
 }
 
+impl AtomicOp {
+    /// Every operation.
+    pub const ALL: [AtomicOp; 4] = [
+        AtomicOp::Add,
+        AtomicOp::FetchAdd,
+        AtomicOp::Swap,
+        AtomicOp::CompareSwap,
+    ];
+
+    /// The name of its test, as far as it has one of its own.
+    pub fn name(self) -> &'static str {
+        match self {
+            AtomicOp::Add => "add",
+            AtomicOp::FetchAdd => "fadd",
+            AtomicOp::Swap => "swap",
+            AtomicOp::CompareSwap => "cswap",
+        }
+    }
+}
+
 /// Width of a remote word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
@@ -163,15 +200,29 @@ pub enum Width {
     W8,
 }
 
+impl Width {
+    /// Every width.
+    pub const ALL: [Width; 2] = [Width::W4, Width::W8];
+
+    /// In bytes.
+    pub fn bytes(self) -> usize {
+        match self {
+            Width::W4 => 4,
+            Width::W8 => 8,
+        }
+    }
+}
+
 /// Put, get and atomics on the region that every peer exposes (`Needs::region_bytes` long, zeroed at connect).
 ///
 /// Local data live in [`OneSidedPort::local`]. Offsets are in bytes; atomics want them aligned to the word.
-/// Operations on one peer's region take effect in order only across [`OneSidedPort::fence`].
+/// Operations on one peer's region take effect in order only across [`OneSidedPort::fence`]. Where payloads are checked,
+/// the last byte of a put becomes visible after the others.
 pub trait OneSidedPort {
     /// True when `put_zcopy` and `get_zcopy` do something: loops that need them are built for such ports alone.
     const ZCOPY: bool = false;
 
-    /// Put `data`, inlined by the call.
+    /// Put `data`, inlined by the call. Up to 8 bytes work on every port: the engine's control words need it.
     fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Result<Post, LinkError>;
 
     /// Put `len` bytes that `pack` writes into the transport's storage (or the target itself).

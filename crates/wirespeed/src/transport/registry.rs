@@ -1,7 +1,8 @@
 //! The list of transports: a value, built by whoever starts a run, never a global.
 
 use super::options::OptionSpec;
-use super::{Availability, Limits, Support, Transport};
+use super::port::Facts;
+use super::{Availability, Limits, Resource, Support, Transport};
 use crate::measure::MeasureError;
 use crate::transport::Bootstrap;
 use wirespeed_schema::case::{Case, TransportOptions};
@@ -31,12 +32,20 @@ pub struct Entry {
     pub one_sided: Support,
     /// Whether messages may be lost, doubled or reordered.
     pub lossy: bool,
+    /// Whether a CPU writes every payload byte between local ranks.
+    pub copied_by_cpu: bool,
     /// Whether this machine can use it.
     pub probe: fn() -> Availability,
     /// Whether it can run a case; everything is checked before anything is opened.
     pub check: fn(&Case) -> Result<(), MeasureError>,
+    /// What is known of it on this machine, for people.
+    pub about: fn() -> Facts,
     /// What it can do with given options.
     pub limits: fn(&TransportOptions) -> Result<Limits, MeasureError>,
+    /// Whether devices decide what it can do.
+    pub by_device: bool,
+    /// The devices among which given options leave a choice.
+    pub resources: fn(&TransportOptions) -> Result<Vec<Resource>, MeasureError>,
 }
 
 impl Entry {
@@ -50,13 +59,13 @@ impl Entry {
             tagged: T::TAGGED,
             one_sided: T::ONE_SIDED,
             lossy: T::LOSSY,
+            copied_by_cpu: T::COPIED_BY_CPU,
             probe: T::probe,
             check: super::check::<T>,
-            limits: |options| {
-                T::parse(options)
-                    .map(|o| T::limits(&o))
-                    .map_err(|e| MeasureError::Usage(e.to_string()))
-            },
+            about: T::about,
+            limits: |options| parsed::<T, _>(options, T::limits),
+            by_device: T::BY_DEVICE,
+            resources: |options| parsed::<T, _>(options, T::resources),
         }
     }
 
@@ -68,6 +77,15 @@ impl Entry {
             Capability::OneSided => self.one_sided,
         }
     }
+}
+
+fn parsed<T: Transport, R>(
+    options: &TransportOptions,
+    ask: impl FnOnce(&T::Options) -> R,
+) -> Result<R, MeasureError> {
+    T::parse(options)
+        .map(|o| ask(&o))
+        .map_err(|e| MeasureError::Usage(e.to_string()))
 }
 
 /// Transports by name, in the order in which they are shown.

@@ -1,6 +1,7 @@
 //! How a session and its run come to an end before their time: by the client, by the daemon, or by a limit. Each degree
 //! of force has its time; the last one kills.
 
+use super::super::LogEvent;
 use super::super::door::stopping;
 use super::{Forced, ORPHAN_GRACE, Session};
 use crate::stop::StopLevel;
@@ -13,7 +14,11 @@ impl Session<'_> {
         if self.leaving && self.active.as_ref().is_none_or(|a| a.forced >= Forced::Cancelled) {
             return;
         }
-        self.log(format!("ends: {why}"));
+        let event = match self.active {
+            Some(_) => LogEvent::Failed,
+            None => LogEvent::Other,
+        };
+        self.log_event(event, format!("ends: {why}"));
         self.leaving = true;
         self.waiting = None;
         self.cancel(

@@ -6,7 +6,7 @@ mod place;
 
 use super::door::{Known, stopping};
 use super::slots::{SessionId, Turn};
-use super::{Shared, limits};
+use super::{LogEvent, Shared, limits};
 use crate::launch::local::{Heard, RankSet};
 use crate::session::heart::{Beat, Heart};
 use crate::wire::{Packet, ReceiveError, Receiver, Sender};
@@ -17,6 +17,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use wirespeed_schema::case::{Case, Stop};
 use wirespeed_schema::message::{OutcomeReport, RankMessage, Refusal, RefusalCode, SessionMessage};
+use wirespeed_schema::outcome::StopReason;
 
 /// Messages of a client that may wait to be handled; then its reader waits.
 const BACKLOG_MESSAGES: usize = 64;
@@ -255,8 +256,14 @@ impl Session<'_> {
         if self.leaving || self.shared.stop.is_requested() {
             return self.say(&SessionMessage::Refused(stopping()));
         }
-        if let Err(refusal) = limits::check(&request.case, &request.ranks, &self.shared.options.limits) {
-            self.log(format!("refused {}: {}", request.case.label(), refusal.reason));
+        if let Err(refusal) = limits::check(
+            &request.case,
+            &request.ranks,
+            self.client.ip() == self.local_address,
+            &self.shared.options.limits,
+        ) {
+            let text = format!("refused {}: {}", request.case.label(), refusal.reason);
+            self.log_event(LogEvent::Failed, text);
             return self.say(&SessionMessage::Refused(refusal));
         }
         if self.holds_slot {
@@ -273,7 +280,8 @@ impl Session<'_> {
     fn begin(&mut self, request: Request) {
         let (run, now) = (request.run, self.now());
         if let Err(refusal) = self.start_ranks(&request) {
-            self.log(format!("cannot run {}: {}", request.case.label(), refusal.reason));
+            let text = format!("cannot run {}: {}", request.case.label(), refusal.reason);
+            self.log_event(LogEvent::Failed, text);
             self.idle_since = now;
             return self.say(&SessionMessage::Refused(refusal));
         }
@@ -281,7 +289,8 @@ impl Session<'_> {
             Stop::Duration { duration_ns } => Some(Duration::from_nanos(duration_ns)),
             Stop::Iterations { .. } => None,
         };
-        self.log(format!("runs {}", request.case.label()));
+        let text = format!("runs {}", request.case.label());
+        self.log_event(LogEvent::Runs(request.case.clone()), text);
         self.shared.slots.run_begins(self.id, planned);
         let limit = Duration::from_nanos(self.shared.options.limits.duration_ns_max);
         self.active = Some(Active {
@@ -299,7 +308,9 @@ impl Session<'_> {
         };
         set.begin_run(self.shared.options.timing, now);
         let alone = self.shared.options.limits.clients_max <= 1;
-        let case = if alone {
+        let case = if let Some(cpus) = &self.shared.options.cpus {
+            place::pinned(&request.case, &request.ranks, cpus)
+        } else if alone {
             let cpus = wirespeed::host::default_cpus(request.case.ranks.len());
             place::placed(&request.case, &request.ranks, cpus)
         } else {
@@ -373,12 +384,16 @@ impl Session<'_> {
             Heard::Message(RankMessage::Pong | RankMessage::Hello(_) | RankMessage::Unknown) => {}
             Heard::Message(message) => {
                 let last = matches!(message, RankMessage::Failed { .. });
+                if let RankMessage::Failed { error, .. } = &message {
+                    self.log_event(LogEvent::Failed, format!("rank {rank} failed: {error}"));
+                }
                 self.say(&SessionMessage::Rank { rank, message });
                 if last {
                     self.rank_ended(rank);
                 }
             }
             Heard::Outcome(report) if report.rank == rank => {
+                self.log_early_end(&report);
                 self.send_outcome(&report);
                 self.rank_ended(rank);
             }
@@ -390,6 +405,14 @@ impl Session<'_> {
                 };
                 self.rank_gone(rank, reason);
             }
+        }
+    }
+
+    /// A rank may notice that its peer is gone before the client's end is heard of.
+    fn log_early_end(&self, report: &OutcomeReport) {
+        if matches!(report.outcome.stop, StopReason::PeerLost | StopReason::Failed) {
+            let why = report.outcome.error.as_deref().unwrap_or("it ended early");
+            self.log_event(LogEvent::Failed, format!("rank {}: {why}", report.rank));
         }
     }
 
@@ -405,7 +428,8 @@ impl Session<'_> {
             .as_ref()
             .is_some_and(|active| active.running.contains(&rank));
         if running {
-            self.log(format!("rank {rank} went away: {reason}"));
+            let text = format!("rank {rank} went away: {reason}");
+            self.log_event(LogEvent::Failed, text);
             let message = RankMessage::Gone { reason };
             self.say(&SessionMessage::Rank { rank, message });
             self.rank_ended(rank);
@@ -442,8 +466,8 @@ impl Session<'_> {
         }
     }
 
-    fn log(&self, text: String) {
-        self.shared.log(Some(self.client), text);
+    fn log_event(&self, event: LogEvent, text: String) {
+        self.shared.log_event(Some(self.client), event, text);
     }
 }
 

@@ -16,6 +16,17 @@ pub(super) fn placed(case: &Case, ranks: &[u32], cpus: Option<Vec<u32>>) -> Box<
     case
 }
 
+/// `case` with `ranks` on `cpus` in turn: the server's own choice, over the client's.
+pub(super) fn pinned(case: &Case, ranks: &[u32], cpus: &[u32]) -> Box<Case> {
+    let mut case = Box::new(case.clone());
+    for (&number, &cpu) in ranks.iter().zip(cpus.iter().cycle()) {
+        if let Some(rank) = case.ranks.get_mut(number as usize) {
+            rank.cpu = Some(cpu);
+        }
+    }
+    case
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,6 +48,8 @@ mod tests {
         assert_eq!(cpus([Some(0), Some(7)], Some(vec![2, 5])), Some(7));
         assert_eq!(cpus([None, None], Some(vec![2, 5])), None);
         assert_eq!(cpus([Some(0), None], None), None);
+        let own = pinned(&case([Some(0), Some(7)]), &[1], &[3, 4]);
+        assert_eq!((own.ranks[0].cpu, own.ranks[1].cpu), (Some(0), Some(3)));
         assert_eq!(
             placed(&case([Some(3), None]), &[1], Some(vec![2, 5])).ranks[0].cpu,
             Some(3)

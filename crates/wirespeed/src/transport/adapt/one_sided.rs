@@ -11,7 +11,9 @@ use super::served::{Awaited, Kind, Peer, Reply, Served};
 use crate::sync::SharedBytes;
 use crate::transport::port::{AtomicOp, Facts, LinkError, MessagePort, OneSidedPort, Post, Width};
 use crate::transport::waiter::Waiter;
-use crate::transport::{Connect, ConnectError, MessageRunner, Messages, OneSidedRunner, SizeLimit};
+use crate::transport::{
+    ByLayout, Connect, ConnectError, MessageRunner, Messages, NO_SHORTIOV, OneSidedRunner, SizeLimit,
+};
 
 /// How the capability comes about, for [`Support::Emulated`](crate::transport::Support).
 pub const MEANS: &str = "through active messages, served by the target's CPU";
@@ -25,11 +27,16 @@ const OUTSTANDING_MIN: u64 = 16;
 const OUTSTANDING_MAX: u64 = 1024;
 
 /// The limits of puts and gets, from those of messages.
-pub fn limits(messages: [SizeLimit; 3]) -> ([SizeLimit; 3], [SizeLimit; 3]) {
-    let [short, bcopy, _] = messages;
-    let no_zcopy = SizeLimit::Lacks(NO_ZCOPY);
-    let put = [short, bcopy, no_zcopy];
-    let get = [SizeLimit::Lacks("a get has nothing to inline"), bcopy, no_zcopy];
+pub fn limits(messages: &ByLayout) -> (ByLayout, ByLayout) {
+    let [short, bcopy, ..] = messages.clone();
+    let no_zcopy = SizeLimit::never(NO_ZCOPY);
+    let put = [short, bcopy.clone(), no_zcopy.clone(), NO_SHORTIOV];
+    let get = [
+        SizeLimit::never("a get has nothing to inline"),
+        bcopy,
+        no_zcopy,
+        NO_SHORTIOV,
+    ];
     (put, get)
 }
 

@@ -12,7 +12,7 @@ use super::unexpected::{RECORD_BYTES, Unexpected};
 use crate::sync::SharedBytes;
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post, Request, TaggedPort};
 use crate::transport::waiter::Waiter;
-use crate::transport::{Connect, ConnectError, MessageRunner, Messages, TaggedRunner};
+use crate::transport::{Connect, ConnectError, MessageRunner, Messages, Needs, TaggedRunner};
 
 /// How the capability comes about, for [`Support::Emulated`](crate::transport::Support).
 pub const MEANS: &str = "matched over active messages";
@@ -44,11 +44,17 @@ impl<R: TaggedRunner> MessageRunner for Over<'_, '_, R> {
     }
 }
 
-/// Bytes of unexpected messages that are kept for each peer: a message for each request, within bounds, and always two
-/// of the largest.
-fn unexpected_bytes(requests_max: usize, message_bytes: usize) -> usize {
-    let record = message_bytes.saturating_add(RECORD_BYTES + 8);
-    requests_max
+/// Bytes of unexpected messages that are kept for each peer: as many messages as the test says, else a message for each
+/// request, within bounds, and always two of the largest.
+fn unexpected_bytes(needs: &Needs) -> usize {
+    let record = needs.message_bytes.saturating_add(RECORD_BYTES + 8);
+    if needs.unexpected_msgs > 0 {
+        // Control messages and acknowledgements come beside them.
+        let messages = needs.unexpected_msgs.saturating_mul(record);
+        return messages.saturating_add(UNEXPECTED_BYTES_MIN);
+    }
+    needs
+        .requests_max
         .saturating_mul(record)
         .clamp(UNEXPECTED_BYTES_MIN, UNEXPECTED_BYTES_MAX)
         .max(record.saturating_mul(2))
@@ -127,7 +133,7 @@ impl<P: MessagePort> TaggedOver<P> {
         let needs = &ctx.needs;
         let buffer = SharedBytes::heap(needs.buffer_bytes)
             .ok_or_else(|| memory("the buffer of tagged messages", needs.buffer_bytes))?;
-        let unexpected_bytes = unexpected_bytes(needs.requests_max, needs.message_bytes);
+        let unexpected_bytes = unexpected_bytes(needs);
         let peer = |_: &u32| {
             Ok(Peer {
                 receives: Queue::new(),

@@ -24,6 +24,7 @@ impl Transport for Inproc {
     const MESSAGES: Support = Support::Native(engine::messages::<Self>);
     const TAGGED: Support = Support::Emulated(engine::tagged::<Self>, adapt::tagged::MEANS);
     const ONE_SIDED: Support = Support::Native(engine::one_sided::<Self>);
+    const COPIED_BY_CPU: bool = true;
     type Options = LocalOptions;
 
     fn parse(options: &TransportOptions) -> Result<LocalOptions, OptionError> {

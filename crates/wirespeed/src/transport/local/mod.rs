@@ -17,7 +17,7 @@ pub use meet::{Address, Medium, available_memory_bytes};
 pub use options::{LocalOptions, RING, SPIN, WAIT};
 pub use place::Place;
 
-use super::{Limits, SizeLimit};
+use super::{Atomics, Limits, NO_SHORTIOV, SizeLimit};
 use crate::sync::ring;
 use wirespeed_schema::case::GroupKind;
 
@@ -40,9 +40,20 @@ pub fn limits(options: &LocalOptions, groups: &'static [GroupKind]) -> Limits {
     let message = SizeLimit::UpTo(message);
     let rma = SizeLimit::UpTo(RMA_BYTES_MAX);
     Limits {
-        messages: [message, message, SizeLimit::Lacks(ZCOPY)],
-        put: [rma, rma, SizeLimit::Lacks(ZCOPY)],
-        get: [SizeLimit::Lacks(GET_SHORT), rma, SizeLimit::Lacks(ZCOPY)],
+        messages: [
+            message.clone(),
+            message.clone(),
+            SizeLimit::never(ZCOPY),
+            NO_SHORTIOV,
+        ],
+        put: [rma.clone(), rma.clone(), SizeLimit::never(ZCOPY), NO_SHORTIOV],
+        get: [
+            SizeLimit::never(GET_SHORT),
+            rma,
+            SizeLimit::never(ZCOPY),
+            NO_SHORTIOV,
+        ],
+        atomics: Atomics::ALL,
         tagged: message,
         groups,
         ranks_max: RANKS_MAX,

@@ -7,10 +7,12 @@ mod link;
 
 use super::options::{OptionError, OptionReader, OptionSpec};
 use super::{
-    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, SizeLimit, Support, Transport,
+    Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, NO_SHORTIOV, SizeLimit,
+    Support, Transport,
 };
 use crate::engine;
 use wirespeed_schema::case::{GroupKind, TransportOptions};
+use wirespeed_schema::test::Layout;
 
 pub use link::NullPort;
 
@@ -42,12 +44,14 @@ impl Transport for Null {
         Limits {
             messages: [
                 SizeLimit::UpTo(MESSAGE_BYTES_MAX),
-                SizeLimit::Lacks(NO_MEMORY),
-                SizeLimit::Lacks(NO_MEMORY),
+                SizeLimit::never(NO_MEMORY),
+                SizeLimit::never(NO_MEMORY),
+                NO_SHORTIOV,
             ],
-            put: [SizeLimit::Lacks(NO_MEMORY); 3],
-            get: [SizeLimit::Lacks(NO_MEMORY); 3],
-            tagged: SizeLimit::Lacks(NO_MEMORY),
+            put: [const { SizeLimit::never(NO_MEMORY) }; Layout::COUNT],
+            get: [const { SizeLimit::never(NO_MEMORY) }; Layout::COUNT],
+            atomics: Atomics::NONE,
+            tagged: SizeLimit::never(NO_MEMORY),
             groups: &[GroupKind::Threads],
             ranks_max: 1,
         }

@@ -42,6 +42,7 @@ impl Transport for Shm {
     const MESSAGES: Support = Support::Native(engine::messages::<Self>);
     const TAGGED: Support = Support::Emulated(engine::tagged::<Self>, adapt::tagged::MEANS);
     const ONE_SIDED: Support = Support::Native(engine::one_sided::<Self>);
+    const COPIED_BY_CPU: bool = true;
     type Options = ShmOptions;
 
     fn parse(options: &TransportOptions) -> Result<ShmOptions, OptionError> {

@@ -20,7 +20,7 @@ pub use options::{COMMON_OPTIONS, StreamOptions, Wait};
 use super::cancel::Cancel;
 use super::port::Facts;
 use super::waiter::Waiter;
-use super::{Connect, ConnectError, MessageRunner, SizeLimit};
+use super::{ByLayout, Connect, ConnectError, MessageRunner, NO_SHORTIOV, SizeLimit};
 use port::{Sleep, Spin, StreamPort};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -129,21 +129,23 @@ pub fn run<R: MessageRunner>(
 }
 
 /// Sizes of messages by layout: `zcopy` is the transport's own limit for zero-copy sends.
-pub fn message_limits(options: &StreamOptions, zcopy: SizeLimit) -> [SizeLimit; 3] {
+pub fn message_limits(options: &StreamOptions, zcopy: SizeLimit) -> ByLayout {
     if matches!(options.wait, Wait::Uring) {
         if let Err(why) = link_uring::available() {
-            return [SizeLimit::Lacks(why); 3];
+            return std::array::from_fn(|_| SizeLimit::lacks(why));
         }
-        let no_zcopy = SizeLimit::Lacks("wait=uring sends by copy; take wait=poll or wait=block");
+        let no_zcopy = SizeLimit::never("wait=uring sends by copy; take wait=poll or wait=block");
         let copied = SizeLimit::UpTo(MESSAGE_BYTES_MAX);
-        return match zcopy {
-            SizeLimit::UpTo(_) => [copied, copied, no_zcopy],
-            lacks @ SizeLimit::Lacks(_) => [copied, copied, lacks],
+        let zcopy = match zcopy {
+            lacks @ SizeLimit::Lacks(_) => lacks,
+            _ => no_zcopy,
         };
+        return [copied.clone(), copied, zcopy, NO_SHORTIOV];
     }
     [
         SizeLimit::UpTo(MESSAGE_BYTES_MAX),
         SizeLimit::UpTo(MESSAGE_BYTES_MAX),
         zcopy,
+        NO_SHORTIOV,
     ]
 }

@@ -8,7 +8,7 @@ mod options;
 use super::options::{OptionError, OptionReader, OptionSpec};
 use super::stream_socket::{self, Family, Link, Listening};
 use super::{
-    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner,
+    Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner,
     SizeLimit, Support, Tagged, TaggedRunner, Transport, adapt,
 };
 use crate::engine;
@@ -32,6 +32,7 @@ impl Transport for Tcp {
     const MESSAGES: Support = Support::Native(engine::messages::<Self>);
     const TAGGED: Support = Support::Emulated(engine::tagged::<Self>, adapt::tagged::MEANS);
     const ONE_SIDED: Support = Support::Emulated(engine::one_sided::<Self>, adapt::one_sided::MEANS);
+    const COPIED_BY_CPU: bool = true;
     type Options = TcpOptions;
 
     fn parse(options: &TransportOptions) -> Result<TcpOptions, OptionError> {
@@ -45,12 +46,13 @@ impl Transport for Tcp {
     fn limits(options: &TcpOptions) -> Limits {
         let zcopy = SizeLimit::UpTo(stream_socket::MESSAGE_BYTES_MAX);
         let messages = stream_socket::message_limits(&options.stream, zcopy);
-        let (put, get) = adapt::one_sided::limits(messages);
+        let (put, get) = adapt::one_sided::limits(&messages);
         Limits {
-            messages,
             put,
             get,
-            tagged: messages[Layout::Bcopy as usize],
+            atomics: Atomics::ALL,
+            tagged: messages[Layout::Bcopy as usize].clone(),
+            messages,
             groups: &[GroupKind::Threads, GroupKind::Processes, GroupKind::Hosts],
             ranks_max: u32::MAX,
         }

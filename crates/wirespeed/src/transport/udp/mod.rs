@@ -17,7 +17,8 @@ mod tests;
 use super::options::{OptionError, OptionSpec};
 use super::waiter::Waiter;
 use super::{
-    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, SizeLimit, Support, Transport,
+    Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, NO_SHORTIOV, SizeLimit,
+    Support, Transport,
 };
 use crate::engine;
 use connect::Ends;
@@ -26,6 +27,7 @@ use link_batch::BatchPort;
 use options::WaitMode;
 use wire::PAYLOAD_BYTES_MAX;
 use wirespeed_schema::case::{GroupKind, TransportOptions};
+use wirespeed_schema::test::Layout;
 
 pub use options::UdpOptions;
 
@@ -43,6 +45,7 @@ impl Transport for Udp {
     const TAGGED: Support = Support::Lacks(MAY_LOSE);
     const ONE_SIDED: Support = Support::Lacks(MAY_LOSE);
     const LOSSY: bool = true;
+    const COPIED_BY_CPU: bool = true;
     type Options = UdpOptions;
 
     fn parse(options: &TransportOptions) -> Result<UdpOptions, OptionError> {
@@ -56,10 +59,11 @@ impl Transport for Udp {
     fn limits(_: &UdpOptions) -> Limits {
         let up_to = SizeLimit::UpTo(PAYLOAD_BYTES_MAX as u64);
         Limits {
-            messages: [up_to, up_to, SizeLimit::Lacks(NO_ZCOPY)],
-            put: [SizeLimit::Lacks(MAY_LOSE); 3],
-            get: [SizeLimit::Lacks(MAY_LOSE); 3],
-            tagged: SizeLimit::Lacks(MAY_LOSE),
+            messages: [up_to.clone(), up_to, SizeLimit::never(NO_ZCOPY), NO_SHORTIOV],
+            put: [const { SizeLimit::never(MAY_LOSE) }; Layout::COUNT],
+            get: [const { SizeLimit::never(MAY_LOSE) }; Layout::COUNT],
+            atomics: Atomics::NONE,
+            tagged: SizeLimit::never(MAY_LOSE),
             groups: &[GroupKind::Threads, GroupKind::Processes, GroupKind::Hosts],
             ranks_max: 4096,
         }

@@ -6,7 +6,7 @@
 use super::options::{OptionError, OptionReader, OptionSpec};
 use super::stream_socket::{self, COMMON_OPTIONS, Family, Link, Listening, StreamOptions};
 use super::{
-    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner,
+    Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner,
     SizeLimit, Support, Tagged, TaggedRunner, Transport, adapt,
 };
 use crate::engine;
@@ -19,7 +19,7 @@ use wirespeed_schema::test::Layout;
 /// The Unix socket transport.
 pub struct Unix;
 
-const NO_ZCOPY: SizeLimit = SizeLimit::Lacks("the kernel has no zero-copy send on Unix sockets");
+const NO_ZCOPY: SizeLimit = SizeLimit::never("the kernel has no zero-copy send on Unix sockets");
 /// Connections that may wait to be accepted.
 const BACKLOG: i32 = 1024;
 
@@ -33,6 +33,7 @@ impl Transport for Unix {
     const MESSAGES: Support = Support::Native(engine::messages::<Self>);
     const TAGGED: Support = Support::Emulated(engine::tagged::<Self>, adapt::tagged::MEANS);
     const ONE_SIDED: Support = Support::Emulated(engine::one_sided::<Self>, adapt::one_sided::MEANS);
+    const COPIED_BY_CPU: bool = true;
     type Options = StreamOptions;
 
     fn parse(options: &TransportOptions) -> Result<StreamOptions, OptionError> {
@@ -45,12 +46,13 @@ impl Transport for Unix {
 
     fn limits(options: &StreamOptions) -> Limits {
         let messages = stream_socket::message_limits(options, NO_ZCOPY);
-        let (put, get) = adapt::one_sided::limits(messages);
+        let (put, get) = adapt::one_sided::limits(&messages);
         Limits {
-            messages,
             put,
             get,
-            tagged: messages[Layout::Bcopy as usize],
+            atomics: Atomics::ALL,
+            tagged: messages[Layout::Bcopy as usize].clone(),
+            messages,
             groups: &[GroupKind::Threads, GroupKind::Processes],
             ranks_max: u32::MAX,
         }

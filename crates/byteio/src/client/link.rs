@@ -1,0 +1,418 @@
+//! The links of the bulk engine: one connection, five ways to ask for a block. They allocate small strings for every
+//! request, as HTTP and SOAP need; data pass through the engine's window alone.
+//!
+//! A link must never accept fewer or more bytes than were asked for, nor an answer that contradicts itself.
+
+use super::session::Session;
+use super::{ClientOptions, Direction, Way};
+use crate::http::body::{Body, Framing};
+use crate::http::channel::Channel;
+use crate::http::head::ResponseHead;
+use crate::http::range;
+use crate::mime::dime;
+use crate::mime::multipart::{DATA_ID, Related};
+use crate::service::wire::{ANSWER_BYTES, ASK_BYTES, INFO, PROTOCOL, READ, SHORT, WHOLE, WRITE};
+use crate::soap::write::{Data, request};
+use crate::soap::{Mechanism, Operation, base64};
+use ring::rand::{SecureRandom as _, SystemRandom};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufReader, Read as _, Write as _};
+use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
+use wirespeed::bulk::{Block, BulkError, BulkPort, Receiver};
+use wirespeed_schema::byteio::TcpInfo;
+
+/// Largest description of a connection that is read.
+const INFO_BYTES_MAX: u64 = 64 << 10;
+
+/// One connection.
+pub(super) struct Link {
+    options: Arc<ClientOptions>,
+    source: Option<Arc<File>>,
+    session: Session,
+    /// Asked for and not answered, oldest first.
+    posted: VecDeque<Block>,
+    /// How many of those were sent.
+    sent: usize,
+    /// The far end keeps connections open and answers in order, so that it may be asked ahead. One that closes behind each
+    /// answer may take a second request for the end of the first (Axis 1.4 does).
+    ahead: bool,
+    /// The far end has closed, or will behind the last answer.
+    closed: bool,
+}
+
+fn random_hex() -> Result<String, BulkError> {
+    let mut bytes = [0; 16];
+    let random = SystemRandom::new().fill(&mut bytes);
+    random.map_err(|_| BulkError::lasting("the system has no random numbers"))?;
+    Ok(crate::digest::hex(&bytes))
+}
+
+impl Link {
+    /// Connect; `ahead`: whether the far end is known to take requests ahead.
+    pub fn connect(
+        options: &Arc<ClientOptions>,
+        source: Option<&Arc<File>>,
+        ahead: bool,
+    ) -> Result<Link, BulkError> {
+        let mut link = Link {
+            options: options.clone(),
+            source: source.cloned(),
+            session: Session::connect(options)?,
+            posted: VecDeque::new(),
+            sent: 0,
+            ahead,
+            closed: false,
+        };
+        if options.way == Way::Bulk {
+            link.upgrade()?;
+        }
+        Ok(link)
+    }
+
+    fn upgrade(&mut self) -> Result<(), BulkError> {
+        let access = match self.options.direction {
+            Direction::Get => "",
+            Direction::Put => "Wirespeed-Access: write\r\n",
+        };
+        let more = format!("Upgrade: {PROTOCOL}\r\nConnection: Upgrade\r\n{access}");
+        let target = self.options.url.target.clone();
+        let answer = self.session.small("GET", &target, &more, "")?;
+        match answer.head.status {
+            101 => Ok(()),
+            status => Err(BulkError::lasting(format!(
+                "the service does not offer the bulk stream here (HTTP {status})"
+            ))),
+        }
+    }
+
+    /// A service that closes behind every answer (HTTP/1.0, `Connection: close`) is asked again over a new connection.
+    fn reopen(&mut self) -> Result<(), BulkError> {
+        let posted = std::mem::take(&mut self.posted);
+        *self = Link::connect(&self.options.clone(), self.source.clone().as_ref(), false)?;
+        self.posted = posted;
+        self.send_due()
+    }
+
+    /// Send what may be sent now.
+    fn send_due(&mut self) -> Result<(), BulkError> {
+        while self.sent < self.posted.len() && (self.ahead || self.sent == 0) {
+            let block = self.posted[self.sent];
+            self.send(block)?;
+            self.sent += 1;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, block: Block) -> Result<(), BulkError> {
+        match (self.options.way, self.options.direction) {
+            (Way::Bulk, Direction::Get) => self.send_ask(READ, block),
+            (Way::Bulk, Direction::Put) => {
+                self.send_ask(WRITE, block)?;
+                self.send_data(b"", block, b"")
+            }
+            (Way::Http, Direction::Get) => {
+                let last = block.offset_bytes + block.size_bytes - 1;
+                let more = format!("Range: bytes={}-{last}\r\n", block.offset_bytes);
+                self.send_head("GET", &more, &[])
+            }
+            (Way::Http, Direction::Put) => {
+                let last = block.offset_bytes + block.size_bytes - 1;
+                let more = format!(
+                    "Content-Length: {}\r\nContent-Range: bytes {}-{last}/*\r\n",
+                    block.size_bytes, block.offset_bytes
+                );
+                let head = self.head("PUT", &more);
+                self.send_data(head.as_bytes(), block, b"")
+            }
+            (Way::Soap(mechanism), Direction::Get) => self.send_soap_read(mechanism, block),
+            (Way::Soap(mechanism), Direction::Put) => self.send_soap_write(mechanism, block),
+        }
+    }
+
+    fn head(&self, method: &str, more: &str) -> String {
+        let target = &self.options.url.target;
+        format!("{method} {target} HTTP/1.1\r\n{}{more}\r\n", self.session.common)
+    }
+
+    fn send_head(&mut self, method: &str, more: &str, body: &[u8]) -> Result<(), BulkError> {
+        let bytes = [self.head(method, more).as_bytes(), body].concat();
+        Ok(self.session.reader.get_mut().write_all(&bytes)?)
+    }
+
+    fn send_ask(&mut self, operation: u8, block: Block) -> Result<(), BulkError> {
+        let mut ask = [0; ASK_BYTES];
+        ask[0] = operation;
+        ask[8..16].copy_from_slice(&block.offset_bytes.to_le_bytes());
+        ask[16..].copy_from_slice(&block.size_bytes.to_le_bytes());
+        let channel = self.session.reader.get_mut();
+        let written = match operation {
+            WRITE => channel.write_more(&ask),
+            _ => channel.write_all(&ask),
+        };
+        Ok(written?)
+    }
+
+    /// The block's bytes of the source, between two small pieces.
+    fn send_data(&mut self, before: &[u8], block: Block, behind: &[u8]) -> Result<(), BulkError> {
+        let source = self.source.clone();
+        let source = source.ok_or_else(|| BulkError::lasting("there is nothing to send"))?;
+        let channel = self.session.reader.get_mut();
+        channel.write_more(before)?;
+        channel.send_file(&source, block.offset_bytes, block.size_bytes)?;
+        Ok(channel.write_all(behind)?)
+    }
+
+    fn soap_head(&self, operation: &Operation, content_type: &str, length: u64) -> String {
+        let action = crate::soap::write::action_of(operation);
+        // Metro answers inline unless it is told that a package would be understood.
+        let more = format!(
+            "Content-Type: {content_type}\r\nContent-Length: {length}\r\nSOAPAction: \"{action}\"\r\n\
+             Accept: multipart/related; type=\"application/xop+xml\", application/dime, text/xml\r\n"
+        );
+        self.head("POST", &more)
+    }
+
+    fn send_soap_read(&mut self, mechanism: Mechanism, block: Block) -> Result<(), BulkError> {
+        let operation = Operation::Read {
+            start_offset: block.offset_bytes,
+            block_bytes: block.size_bytes,
+            blocks: 1,
+            stride_bytes: 0,
+        };
+        let id = format!("urn:uuid:{}", random_hex()?);
+        let to = self.options.url.to_string();
+        let envelope = request(&operation, mechanism, Data::Elsewhere, &to, &id).whole();
+        let head = self.soap_head(&operation, "text/xml; charset=utf-8", envelope.len() as u64);
+        Ok(self
+            .session
+            .reader
+            .get_mut()
+            .write_all((head + &envelope).as_bytes())?)
+    }
+
+    fn send_soap_write(&mut self, mechanism: Mechanism, block: Block) -> Result<(), BulkError> {
+        let operation = Operation::Write {
+            start_offset: block.offset_bytes,
+            block_bytes: block.size_bytes,
+            stride_bytes: 0,
+        };
+        let random = random_hex()?;
+        let id = format!("urn:uuid:{random}");
+        let to = self.options.url.to_string();
+        let envelope = |data| request(&operation, mechanism, data, &to, &id);
+        match mechanism {
+            Mechanism::Mtom => {
+                let related = Related::around(&envelope(Data::Include(DATA_ID)).whole(), &random);
+                let length = (related.before.len() + related.behind.len()) as u64 + block.size_bytes;
+                let head = self.soap_head(&operation, &related.content_type, length);
+                self.send_data(
+                    (head + &related.before).as_bytes(),
+                    block,
+                    related.behind.as_bytes(),
+                )
+            }
+            Mechanism::Dime => {
+                let size = u32::try_from(block.size_bytes).map_err(|_| {
+                    BulkError::lasting("a DIME record has at most 4 GiB; choose a smaller block")
+                })?;
+                let before = dime::around(&envelope(Data::Elsewhere).whole(), &id, size);
+                let padding = dime::padding(block.size_bytes);
+                let length = before.len() as u64 + block.size_bytes + padding as u64;
+                let head = self.soap_head(&operation, "application/dime", length);
+                self.send_data(&[head.as_bytes(), &before].concat(), block, &[0; 3][..padding])
+            }
+            Mechanism::Simple => {
+                let around = envelope(Data::Inline);
+                let length = base64::encoded_bytes(block.size_bytes)
+                    + (around.before.len() + around.behind.len()) as u64;
+                let head = self.soap_head(&operation, "text/xml; charset=utf-8", length);
+                self.send_base64(&(head + &around.before), block, &around.behind)
+            }
+        }
+    }
+
+    fn send_base64(&mut self, before: &str, block: Block, behind: &str) -> Result<(), BulkError> {
+        let source = self.source.clone();
+        let source = source.ok_or_else(|| BulkError::lasting("there is nothing to send"))?;
+        let channel = self.session.reader.get_mut();
+        channel.write_more(before.as_bytes())?;
+        let (mut window, mut text) = (vec![0; base64::ENCODE_BYTES], Vec::new());
+        let (mut offset, mut left) = (block.offset_bytes, block.size_bytes);
+        while left > 0 {
+            let want = window.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            source.read_exact_at(&mut window[..want], offset)?;
+            base64::encode(&window[..want], &mut text);
+            channel.write_more(&text)?;
+            (offset, left) = (offset + want as u64, left - want as u64);
+        }
+        Ok(channel.write_all(behind.as_bytes())?)
+    }
+
+    fn receive<R: Receiver>(&mut self, block: Block, receiver: &mut R) -> Result<(), BulkError> {
+        let direction = self.options.direction;
+        if self.options.way == Way::Bulk {
+            return self.receive_raw(block, receiver);
+        }
+        let head = ResponseHead::read(&mut self.session.reader)?;
+        self.closed = !head.keeps;
+        let mut body = Body::new(&mut self.session.reader, head.framing);
+        let received = match (self.options.way, direction) {
+            (Way::Http, Direction::Get) => receive_range(&head, &mut body, block, receiver),
+            (Way::Http, Direction::Put) => match head.status {
+                200 | 201 | 204 => Ok(()),
+                status => Err(refused(status, body.small_text(4096).unwrap_or_default().trim())),
+            },
+            _ => {
+                let wanted = (direction == Direction::Get).then_some(block.size_bytes);
+                super::receive::message(&head, &mut body, wanted, receiver).map(drop)
+            }
+        };
+        received?;
+        // What stands behind the answer must be its end.
+        match body.drain(1024)? {
+            true => Ok(()),
+            false => Err(BulkError::passing("the answer goes on behind its data")),
+        }
+    }
+
+    fn receive_raw<R: Receiver>(&mut self, block: Block, receiver: &mut R) -> Result<(), BulkError> {
+        let (status, size) = self.raw_answer()?;
+        match (status, self.options.direction) {
+            (WHOLE, Direction::Put) if size == block.size_bytes => Ok(()),
+            (WHOLE, Direction::Get) if size == block.size_bytes => {
+                let mut body = Body::new(&mut self.session.reader, Framing::Length(size));
+                copy_exactly(&mut body, size, receiver)
+            }
+            (SHORT, Direction::Get) => Err(BulkError::lasting(
+                "the resource ends before the block; it became shorter",
+            )),
+            _ => Err(BulkError::lasting("the service could not do it")),
+        }
+    }
+
+    fn raw_answer(&mut self) -> Result<(u8, u64), BulkError> {
+        let mut answer = [0; ANSWER_BYTES];
+        self.session.reader.read_exact(&mut answer)?;
+        let mut size = [0; 8];
+        size.copy_from_slice(&answer[8..]);
+        Ok((answer[0], u64::from_le_bytes(size)))
+    }
+
+    /// What the kernel says at both ends; the far one where it is wirespeed and nothing is outstanding.
+    pub fn counters(&mut self, own: bool) -> (Option<TcpInfo>, Option<TcpInfo>) {
+        let near = crate::sys::tcp_info(self.session.reader.get_ref().socket());
+        if !own || self.closed || !self.posted.is_empty() {
+            return (near, None);
+        }
+        let text = match self.options.way {
+            Way::Bulk => self.raw_counters(),
+            _ => {
+                let target = self.options.url.with_query("wirespeed=connection");
+                self.session
+                    .small("GET", &target, "", "")
+                    .map(|answer| answer.body)
+            }
+        };
+        let far = text.ok().and_then(|text| serde_json::from_str(&text).ok());
+        (near, far)
+    }
+
+    fn raw_counters(&mut self) -> Result<String, BulkError> {
+        let ask = Block {
+            index: 0,
+            offset_bytes: 0,
+            size_bytes: 0,
+        };
+        self.send_ask(INFO, ask)?;
+        let (_, size) = self.raw_answer()?;
+        let mut body = Body::new(&mut self.session.reader, Framing::Length(size));
+        Ok(body.small_text(INFO_BYTES_MAX)?)
+    }
+}
+
+impl BulkPort for Link {
+    fn post(&mut self, block: Block) -> Result<(), BulkError> {
+        if self.closed {
+            self.reopen()?;
+        }
+        self.posted.push_back(block);
+        self.send_due()
+    }
+
+    fn complete<R: Receiver>(&mut self, block: Block, receiver: &mut R) -> Result<(), BulkError> {
+        if self.closed {
+            self.reopen()?;
+        }
+        self.receive(block, receiver)?;
+        self.posted.pop_front();
+        self.sent -= 1;
+        self.ahead |= !self.closed;
+        match self.closed {
+            true => Ok(()),
+            false => self.send_due(),
+        }
+    }
+}
+
+/// What a status other than success means.
+pub(super) fn refused(status: u16, why: &str) -> BulkError {
+    let why: String = why.chars().take(200).collect();
+    let text = format!("the service answered HTTP {status}: {why}");
+    match status {
+        408 | 429 | 500..=599 => BulkError::passing(text),
+        _ => BulkError::lasting(text),
+    }
+}
+
+fn receive_range<R: Receiver>(
+    head: &ResponseHead,
+    body: &mut Body<'_, BufReader<Channel>>,
+    block: Block,
+    receiver: &mut R,
+) -> Result<(), BulkError> {
+    let carried = head.headers.get("content-range").and_then(range::carried);
+    match (head.status, carried) {
+        (206, Some((span, _)))
+            if (span.start_bytes, span.size_bytes) == (block.offset_bytes, block.size_bytes) => {}
+        (206, _) => {
+            return Err(BulkError::passing(
+                "the answer carries another range than was asked for",
+            ));
+        }
+        (200, _) if block.offset_bytes == 0 && body.left_bytes() == Some(block.size_bytes) => {}
+        (200, _) => return Err(BulkError::lasting("the service does not serve ranges")),
+        (416, _) => {
+            return Err(BulkError::lasting(
+                "the resource ends before the block; it became shorter",
+            ));
+        }
+        (status, _) => return Err(refused(status, body.small_text(4096).unwrap_or_default().trim())),
+    }
+    if body.left_bytes().is_some_and(|left| left != block.size_bytes) {
+        return Err(BulkError::passing(
+            "the length of the answer is not that of its range",
+        ));
+    }
+    copy_exactly(body, block.size_bytes, receiver)
+}
+
+/// Exactly so many bytes, from the socket into the receiver's window.
+pub(super) fn copy_exactly<R: Receiver>(
+    body: &mut Body<'_, BufReader<Channel>>,
+    size_bytes: u64,
+    receiver: &mut R,
+) -> Result<(), BulkError> {
+    let mut left = size_bytes;
+    while left > 0 {
+        let space = receiver.space(usize::try_from(left).unwrap_or(usize::MAX));
+        let count = body.read(space)?;
+        if count == 0 {
+            return Err(BulkError::passing(format!("the answer was {left} bytes short")));
+        }
+        receiver.filled(count)?;
+        left -= count as u64;
+    }
+    Ok(())
+}

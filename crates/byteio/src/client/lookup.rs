@@ -1,0 +1,133 @@
+//! Look-up: what there is to transfer, and who serves it, before the clock runs.
+
+use super::link::refused;
+use super::receive;
+use super::session::Session;
+use super::{ClientOptions, Direction, Way};
+use crate::http::body::Body;
+use crate::http::head::ResponseHead;
+use crate::soap::names::{Mechanism, RANDOM};
+use crate::soap::write::{Data, request};
+use crate::soap::{Name, Opening, Operation};
+use serde::Deserialize;
+use wirespeed::bulk::BulkError;
+use wirespeed_schema::host::HostFingerprint;
+
+/// What was found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Found {
+    /// Bytes of the resource; absent where the service does not say.
+    pub size_bytes: Option<u64>,
+    /// Changes when the resource does, where the service says.
+    pub tag: Option<String>,
+    /// Whether the service is wirespeed: digests, facts and counters are to be had.
+    pub own: bool,
+}
+
+/// What a service of ours says of itself.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct Facts {
+    pub cpu_ns: u64,
+    pub host: HostFingerprint,
+}
+
+/// Ask. `size_known`: the user said how large it is, so that nobody has to.
+pub(super) fn find(options: &ClientOptions, size_known: bool) -> Result<Found, BulkError> {
+    let mut session = Session::connect(options)?;
+    let target = &options.url.target;
+    let head = session.small("HEAD", target, "", "");
+    let mut missing = Found::default();
+    if let Ok(answer) = &head {
+        let own = answer.head.headers.get("wirespeed") == Some("byteio");
+        let size = answer
+            .head
+            .headers
+            .get("content-length")
+            .and_then(|text| text.parse().ok());
+        if answer.head.status == 401 {
+            return Err(refused(401, "the service needs a token"));
+        }
+        missing.own = own;
+        // A foreign SOAP service need not know HEAD.
+        let decisive = own || !matches!(options.way, Way::Soap(_));
+        if answer.head.status == 404 && options.direction == Direction::Get && decisive {
+            return Err(refused(404, "no such resource"));
+        }
+        if answer.head.status == 200 && (own || options.way == Way::Http) {
+            let tag = answer.head.headers.get("etag").map(str::to_owned);
+            return Ok(Found {
+                size_bytes: size,
+                tag,
+                own,
+            });
+        }
+    }
+    if options.direction == Direction::Put || options.way == Way::Http {
+        let status = head.map(|answer| answer.head.status);
+        return match status {
+            // A put makes it.
+            Ok(200 | 404) => Ok(missing),
+            Ok(_) if matches!(options.way, Way::Soap(_)) => Ok(Found::default()),
+            Ok(status) => Err(refused(status, "no resource that can be transferred")),
+            Err(error) if options.direction == Direction::Get => Err(error),
+            Err(_) => Ok(Found::default()),
+        };
+    }
+    let size_bytes = if size_known { None } else { property(options)? };
+    Ok(Found {
+        size_bytes,
+        tag: None,
+        own: false,
+    })
+}
+
+/// The property `Size` of a foreign service; `None` where it does not know resource properties.
+fn property(options: &ClientOptions) -> Result<Option<u64>, BulkError> {
+    let operation = Operation::Properties {
+        names: vec![Name::new(RANDOM, "Size")],
+        multiple: false,
+    };
+    match exchange(options, &operation, Data::Elsewhere) {
+        Ok(opening) => Ok(opening.field("Size").and_then(|text| text.parse().ok())),
+        // A fault, or no SOAP at all: whether there is a service at all is found out by the first read.
+        Err(error) if !error.retry => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A SOAP exchange without data to speak of.
+fn exchange(options: &ClientOptions, operation: &Operation, data: Data<'_>) -> Result<Opening, BulkError> {
+    let mut session = Session::connect(options)?;
+    let to = options.url.to_string();
+    let envelope = request(operation, Mechanism::Simple, data, &to, "urn:wirespeed:exchange").whole();
+    let more = format!(
+        "Content-Type: text/xml; charset=utf-8\r\nSOAPAction: \"{}\"\r\n",
+        crate::soap::write::action_of(operation)
+    );
+    session.send("POST", &options.url.target, &more, &envelope)?;
+    let head = ResponseHead::read(&mut session.reader)?;
+    let mut body = Body::new(&mut session.reader, head.framing);
+    receive::message(&head, &mut body, None, &mut receive::Nowhere::default())
+}
+
+/// What a service of ours says of itself now.
+pub(super) fn facts(options: &ClientOptions) -> Option<Facts> {
+    let mut session = Session::connect(options).ok()?;
+    let answer = session
+        .small("GET", &options.url.with_query("wirespeed=facts"), "", "")
+        .ok()?;
+    serde_json::from_str(&answer.body).ok()
+}
+
+/// Before blocks are put in their places: make the resource, empty.
+pub(super) fn clear(options: &ClientOptions) -> Result<(), BulkError> {
+    let mut session = Session::connect(options)?;
+    let Way::Soap(_) = options.way else {
+        let answer = session.small("PUT", &options.url.target, "", "")?;
+        return match answer.head.status {
+            200 | 201 | 204 => Ok(()),
+            status => Err(refused(status, answer.body.trim())),
+        };
+    };
+    exchange(options, &Operation::TruncAppend { offset: 0 }, Data::Inline).map(drop)
+}

@@ -1,0 +1,92 @@
+//! The client: looks a resource up, moves its blocks with the library's bulk engine over one of five links, compares them
+//! with the service's digests, and tells what each connection did. It must never report as done what is not in its place.
+
+mod journal;
+mod link;
+mod lookup;
+mod place;
+mod receive;
+mod session;
+mod transfer;
+mod url;
+mod verify;
+
+pub use lookup::Found;
+pub use transfer::{Moved, Target, TransferError, TransferOptions, transfer};
+pub use url::{BadUrl, Url};
+
+use crate::soap::Mechanism;
+use std::time::Duration;
+use wirespeed_control::Identity;
+
+/// Which way data go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From the service.
+    Get,
+    /// To the service.
+    Put,
+}
+
+impl Direction {
+    /// As typed and printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Get => "get",
+            Direction::Put => "put",
+        }
+    }
+}
+
+/// How blocks are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// A ByteIO operation with this transfer mechanism.
+    Soap(Mechanism),
+    /// A range of plain HTTP.
+    Http,
+    /// wirespeed's own stream.
+    Bulk,
+}
+
+impl Way {
+    /// Every way, the most portable first.
+    pub const ALL: [Way; 5] = [
+        Way::Soap(Mechanism::Simple),
+        Way::Soap(Mechanism::Mtom),
+        Way::Soap(Mechanism::Dime),
+        Way::Http,
+        Way::Bulk,
+    ];
+
+    /// As typed and printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Soap(mechanism) => mechanism.name(),
+            Way::Http => "http",
+            Way::Bulk => "bulk",
+        }
+    }
+
+    /// The way of this name.
+    pub fn of_name(name: &str) -> Option<Way> {
+        Way::ALL.into_iter().find(|way| way.name() == name)
+    }
+}
+
+/// What every connection of a transfer has in common.
+#[derive(Debug, Clone)]
+pub struct ClientOptions {
+    /// The resource.
+    pub url: Url,
+    /// How a service behind TLS is known, and how it knows us.
+    pub identity: Option<Identity>,
+    /// Which way data go.
+    pub direction: Direction,
+    /// How blocks are asked for.
+    pub way: Way,
+    /// Longest silence before a connection counts as lost.
+    pub patience: Duration,
+    /// Congestion control of this end as a sender; `None` for the system's.
+    pub congestion: Option<String>,
+}

@@ -1,0 +1,120 @@
+//! A client's connection: connected by a deadline, proven where the service asks for it, and small exchanges over it.
+
+use super::ClientOptions;
+use crate::http::HttpError;
+use crate::http::body::Body;
+use crate::http::channel::{BUFFER_BYTES, Channel};
+use crate::http::head::ResponseHead;
+use std::io::{self, BufReader, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+use wirespeed::bulk::BulkError;
+use wirespeed_control::auth::http::SecureStream;
+
+/// How long one address of a host may take to answer.
+const CONNECT: Duration = Duration::from_secs(5);
+/// Largest answer that is held: properties, facts, digests.
+const SMALL_BYTES_MAX: u64 = 1 << 20;
+
+/// An open connection.
+pub(super) struct Session {
+    pub reader: BufReader<Channel>,
+    /// Lines that every request carries: host and, inside TLS, who we are.
+    pub common: String,
+}
+
+/// A small answer.
+pub(super) struct Small {
+    pub head: ResponseHead,
+    pub body: String,
+}
+
+impl From<HttpError> for BulkError {
+    fn from(error: HttpError) -> Self {
+        match error {
+            HttpError::Io(error) => error.into(),
+            other => BulkError::passing(other.to_string()),
+        }
+    }
+}
+
+impl Session {
+    /// Connect.
+    pub fn connect(options: &ClientOptions) -> Result<Session, BulkError> {
+        let url = &options.url;
+        let addresses = url
+            .resolve()
+            .map_err(|e| BulkError::lasting(format!("cannot find host {:?}: {e}", url.host)))?;
+        let mut last = io::Error::other("the host has no address");
+        let mut connected = None;
+        for address in addresses {
+            match TcpStream::connect_timeout(&address, CONNECT.min(options.patience)) {
+                Ok(stream) => {
+                    connected = Some(stream);
+                    break;
+                }
+                Err(error) => last = error,
+            }
+        }
+        let Some(stream) = connected else {
+            return Err(BulkError::passing(format!(
+                "cannot connect to {}: {last}",
+                url.authority()
+            )));
+        };
+        stream.set_nodelay(true)?;
+        if let Some(congestion) = &options.congestion {
+            let set = socket2::SockRef::from(&stream).set_tcp_congestion(congestion.as_bytes());
+            set.map_err(|e| BulkError::lasting(format!("congestion control {congestion}: {e}")))?;
+        }
+        let mut common = format!("Host: {}\r\nUser-Agent: wirespeed\r\n", url.authority());
+        let channel = match (&options.identity, url.secure) {
+            (_, false) => Channel::Plain(stream),
+            (None, true) => {
+                return Err(BulkError::lasting(
+                    "the address is https, and there is no identity to know the service by",
+                ));
+            }
+            (Some(identity), true) => {
+                let deadline = Instant::now() + options.patience;
+                let secure = SecureStream::connect(stream, identity, deadline).map_err(|e| {
+                    BulkError::lasting(format!(
+                        "{} is not the service that this key belongs to, or speaks no TLS: {e}",
+                        url.authority()
+                    ))
+                })?;
+                common.push_str(&format!("Authorization: {}\r\n", secure.proof(identity)?));
+                Channel::Secure(Box::new(secure))
+            }
+        };
+        channel.set_patience(options.patience)?;
+        Ok(Session {
+            reader: BufReader::with_capacity(BUFFER_BYTES, channel),
+            common,
+        })
+    }
+
+    /// One small exchange; the connection can be used again when the answer says so.
+    pub fn small(&mut self, method: &str, target: &str, more: &str, body: &str) -> Result<Small, BulkError> {
+        self.send(method, target, more, body)?;
+        let head = ResponseHead::read(&mut self.reader)?;
+        let body = match method {
+            "HEAD" => String::new(),
+            _ => Body::new(&mut self.reader, head.framing).small_text(SMALL_BYTES_MAX)?,
+        };
+        Ok(Small { head, body })
+    }
+
+    /// A small request.
+    pub fn send(&mut self, method: &str, target: &str, more: &str, body: &str) -> Result<(), BulkError> {
+        let length = match (method, body.len()) {
+            ("GET" | "HEAD", _) => String::new(),
+            (_, length) => format!("Content-Length: {length}\r\n"),
+        };
+        let request = format!(
+            "{method} {target} HTTP/1.1\r\n{}{length}{more}\r\n{body}",
+            self.common
+        );
+        Ok(self.reader.get_mut().write_all(request.as_bytes())?)
+    }
+}

@@ -1,0 +1,443 @@
+//! One transfer, phase by phase: look-up, connections, blocks, comparison. Each has its own time; only the blocks' counts
+//! as bandwidth.
+
+use super::journal::{Done, Journal, Subject};
+use super::link::Link;
+use super::place::Place;
+use super::{ClientOptions, Direction, Found, lookup, verify};
+use crate::digest::{self, Blake3, Crc32c, DigestKind};
+use rustix::time::{ClockId, clock_gettime};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use wirespeed::bulk::{self, Block, BulkError, BulkOutcome, BulkPlan, Connector, Hooks, NoDigest};
+use wirespeed_control::StopFlag;
+use wirespeed_schema::Finite;
+use wirespeed_schema::byteio::{Connection, TcpInfo, Transfer};
+use wirespeed_schema::host::HostFingerprint;
+
+/// Blocks of one transfer: each takes some bytes of memory.
+const BLOCKS_MAX: u64 = 1 << 24;
+
+/// Where the bytes of a get go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// Nowhere.
+    Discard,
+    /// Into a file, by position.
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// Whether a file that is there may be replaced.
+        overwrite: bool,
+    },
+    /// Into a mapping of a file.
+    Map {
+        /// Its path.
+        path: PathBuf,
+        /// Whether a file that is there may be replaced.
+        overwrite: bool,
+    },
+}
+
+impl Target {
+    /// As printed.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Target::Discard => "discard",
+            Target::File { .. } => "file",
+            Target::Map { .. } => "map",
+        }
+    }
+}
+
+/// What to transfer, and how.
+#[derive(Debug, Clone)]
+pub struct TransferOptions {
+    /// The resource and the way to it.
+    pub client: ClientOptions,
+    /// Connections.
+    pub threads: usize,
+    /// Blocks outstanding on each.
+    pub depth: usize,
+    /// Bytes of a block.
+    pub block_bytes: u64,
+    /// Attempts at one block.
+    pub attempts_max: u32,
+    /// Where a get goes.
+    pub target: Target,
+    /// What a put sends.
+    pub source: Option<PathBuf>,
+    /// Digest to compare with, where the service offers it.
+    pub digest: Option<DigestKind>,
+    /// Only so many bytes from the start; needed where the service does not say how many there are.
+    pub size_bytes: Option<u64>,
+}
+
+/// What was transferred.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Moved {
+    /// Bytes of the whole.
+    pub total_bytes: u64,
+    /// What was seen.
+    pub transfer: Transfer,
+    /// The service's machine, where it is wirespeed.
+    pub far: Option<HostFingerprint>,
+}
+
+/// Why there was no transfer at all.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{cause}")]
+pub struct TransferError {
+    /// One line of cause.
+    pub cause: String,
+    /// One line of remedy.
+    pub remedy: String,
+    /// What the user asked for makes no sense, rather than something failing.
+    pub usage: bool,
+}
+
+impl TransferError {
+    pub(super) fn usage(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
+        TransferError {
+            cause: cause.into(),
+            remedy: remedy.into(),
+            usage: true,
+        }
+    }
+
+    pub(super) fn failed(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
+        TransferError {
+            usage: false,
+            ..Self::usage(cause, remedy)
+        }
+    }
+}
+
+impl From<BulkError> for TransferError {
+    fn from(error: BulkError) -> Self {
+        TransferError::failed(error.why, "check the address, and what the service says")
+    }
+}
+
+/// What the kernel said of a connection, near end first, by worker.
+type Counters = BTreeMap<usize, (Option<TcpInfo>, Option<TcpInfo>)>;
+
+/// Makes links, and keeps what the kernel said of them when their work was done.
+struct Links {
+    options: Arc<ClientOptions>,
+    source: Option<Arc<File>>,
+    own: bool,
+    counters: Mutex<Counters>,
+}
+
+impl Connector for Links {
+    type Port = Link;
+
+    fn connect(&self, _: usize) -> Result<Link, BulkError> {
+        Link::connect(&self.options, self.source.as_ref(), self.own)
+    }
+
+    fn retire(&self, worker: usize, mut port: Link) {
+        let found = port.counters(self.own);
+        let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        counters.insert(worker, found);
+    }
+}
+
+/// Looks at every block that is done.
+struct Watch<'a> {
+    journal: Option<&'a Journal>,
+    digests: Mutex<Done>,
+    stop: &'a StopFlag,
+    progress: &'a (dyn Fn(u64) + Sync),
+}
+
+impl Hooks for Watch<'_> {
+    fn done(&self, block: Block, digest: &[u8]) -> Result<(), BulkError> {
+        (self.progress)(block.size_bytes);
+        let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
+        digests.insert(block.index, digest.to_vec());
+        drop(digests);
+        let noted = self
+            .journal
+            .map_or(Ok(()), |journal| journal.note(block.index, digest));
+        noted.map_err(|e| BulkError::lasting(format!("cannot write the journal: {e}")))
+    }
+
+    fn stop(&self) -> bool {
+        self.stop.is_requested()
+    }
+}
+
+fn cpu_ns() -> u64 {
+    let cpu = clock_gettime(ClockId::ProcessCPUTime);
+    cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs()
+}
+
+fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Transfer once. `progress` is told the bytes of every block that is done. An error: nothing was transferred; a transfer
+/// that broke off carries its error in the result.
+pub fn transfer(
+    options: &TransferOptions,
+    stop: &StopFlag,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Moved, TransferError> {
+    let began = Instant::now();
+    let found = lookup::find(&options.client, options.size_bytes.is_some())?;
+    let before = found.own.then(|| lookup::facts(&options.client)).flatten();
+    let lookup_ns = ns(began.elapsed());
+    let source = open_source(options)?;
+    let total_bytes = total_bytes(options, &found, source.as_deref())?;
+    let digest = options.digest.filter(|_| found.own);
+    let subject = subject(options, &found, total_bytes, digest)?;
+    let block_bytes = subject.block_bytes;
+    let place = Place::open(&options.target, &subject)?;
+    if options.client.direction == Direction::Put {
+        lookup::clear(&options.client)?;
+    }
+    let already: Vec<u64> = place.done.keys().copied().collect();
+    let resumed_bytes = bytes_of(&place.done, total_bytes, block_bytes);
+    progress(resumed_bytes);
+    let links = Links {
+        options: Arc::new(options.client.clone()),
+        source: source.clone(),
+        own: found.own,
+        counters: Mutex::default(),
+    };
+    let watch = Watch {
+        journal: place.journal.as_ref(),
+        digests: Mutex::new(place.done.clone()),
+        stop,
+        progress,
+    };
+    let plan = BulkPlan {
+        total_bytes,
+        block_bytes,
+        threads: options.threads,
+        depth: options.depth,
+        attempts_max: options.attempts_max,
+        writes: options.client.direction == Direction::Put,
+    };
+    let cpu_before = cpu_ns();
+    let outcome = run(plan, digest, &links, &place, &watch, &already);
+    let cpu_near_ns = cpu_ns() - cpu_before;
+    let after = found.own.then(|| lookup::facts(&options.client)).flatten();
+    let counters = links.counters.into_inner();
+    let mut transfer = describe(&outcome, counters.unwrap_or_else(PoisonError::into_inner));
+    (transfer.lookup_ns, transfer.cpu_near_ns, transfer.resumed_bytes) =
+        (lookup_ns, cpu_near_ns, resumed_bytes);
+    let far = before.as_ref().zip(after);
+    transfer.cpu_far_ns = far.and_then(|(before, after)| after.cpu_ns.checked_sub(before.cpu_ns));
+    if outcome.is_whole() {
+        let check = Check {
+            options,
+            found: &found,
+            digest,
+            source,
+            shape: (total_bytes, block_bytes),
+        };
+        let digests = watch.digests.into_inner();
+        let digests = digests.unwrap_or_else(PoisonError::into_inner);
+        check.run(&mut transfer, digests, place.journal, &subject);
+    }
+    Ok(Moved {
+        total_bytes,
+        transfer,
+        far: before.map(|facts| facts.host),
+    })
+}
+
+/// What the journal has to fit.
+fn subject(
+    options: &TransferOptions,
+    found: &Found,
+    total_bytes: u64,
+    digest: Option<DigestKind>,
+) -> Result<Subject, TransferError> {
+    let block_bytes = options.block_bytes.clamp(1, total_bytes.max(1));
+    if total_bytes.div_ceil(block_bytes) > BLOCKS_MAX {
+        return Err(TransferError::usage(
+            "more than 16 million blocks",
+            "choose a larger --block-size",
+        ));
+    }
+    Ok(Subject {
+        journal: 1,
+        url: options.client.url.to_string(),
+        total_bytes,
+        block_bytes,
+        tag: found.tag.clone(),
+        digest: digest.map_or("", DigestKind::name).to_owned(),
+    })
+}
+
+/// Bytes of the blocks that an earlier transfer left.
+fn bytes_of(done: &Done, total_bytes: u64, block_bytes: u64) -> u64 {
+    let sizes = done
+        .keys()
+        .map(|index| block_bytes.min(total_bytes - index * block_bytes));
+    sizes.sum()
+}
+
+fn run(
+    plan: BulkPlan,
+    digest: Option<DigestKind>,
+    links: &Links,
+    place: &Place,
+    watch: &Watch<'_>,
+    already: &[u64],
+) -> BulkOutcome {
+    match digest {
+        Some(DigestKind::Crc32c) => {
+            bulk::run::<Crc32c, _, _>(plan, links, &place.destination, watch, already)
+        }
+        Some(DigestKind::Blake3) => {
+            bulk::run::<Blake3, _, _>(plan, links, &place.destination, watch, already)
+        }
+        None => bulk::run::<NoDigest, _, _>(plan, links, &place.destination, watch, already),
+    }
+}
+
+fn open_source(options: &TransferOptions) -> Result<Option<Arc<File>>, TransferError> {
+    let Some(path) = options
+        .source
+        .as_ref()
+        .filter(|_| options.client.direction == Direction::Put)
+    else {
+        return Ok(None);
+    };
+    let file = File::open(path).map_err(|e| {
+        TransferError::usage(
+            format!("cannot read {}: {e}", path.display()),
+            "check the path and its permissions",
+        )
+    })?;
+    Ok(Some(Arc::new(file)))
+}
+
+fn total_bytes(
+    options: &TransferOptions,
+    found: &Found,
+    source: Option<&File>,
+) -> Result<u64, TransferError> {
+    if let Some(source) = source {
+        let metadata = source.metadata().ok().filter(std::fs::Metadata::is_file);
+        return metadata
+            .map(|m| m.len())
+            .ok_or_else(|| TransferError::usage("what is put must be a regular file", "name a file"));
+    }
+    match (found.size_bytes, options.size_bytes) {
+        (Some(there), Some(wanted)) if wanted > there => Err(TransferError::usage(
+            format!("the resource has {there} bytes, fewer than the {wanted} asked for"),
+            "ask for fewer, or serve a larger file",
+        )),
+        (_, Some(wanted)) => Ok(wanted),
+        (Some(there), None) => Ok(there),
+        (None, None) => Err(TransferError::failed(
+            "the service does not say how large the resource is",
+            "give --size",
+        )),
+    }
+}
+
+/// Comparing after a transfer that is whole.
+struct Check<'a> {
+    options: &'a TransferOptions,
+    found: &'a Found,
+    digest: Option<DigestKind>,
+    source: Option<Arc<File>>,
+    /// Bytes of the whole and of a block.
+    shape: (u64, u64),
+}
+
+impl Check<'_> {
+    fn run(&self, transfer: &mut Transfer, mut digests: Done, journal: Option<Journal>, subject: &Subject) {
+        let began = Instant::now();
+        match self.compare(&mut digests) {
+            Err(error) => transfer.error = Some(format!("could not compare with the service: {}", error.why)),
+            Ok((wrong, _)) if !wrong.is_empty() => {
+                transfer.wrong_blocks_count = wrong.len() as u64;
+                transfer.error = Some(format!(
+                    "{} blocks differ from what the service has, the first is block {}",
+                    wrong.len(),
+                    wrong[0]
+                ));
+                digests.retain(|index, _| !wrong.contains(index));
+                if let Some(journal) = journal {
+                    // Without a journal the next transfer begins anew, which is right too.
+                    let _ = journal.rewrite(subject, &digests);
+                }
+            }
+            Ok((_, false)) => transfer.error = Some("the resource changed while it was read".to_owned()),
+            Ok((_, true)) => {
+                transfer.verified = self.digest.is_some();
+                let removed = journal.map_or(Ok(()), Journal::remove);
+                if let Err(error) = removed {
+                    transfer.error = Some(format!("cannot remove the journal: {error}"));
+                }
+            }
+        }
+        transfer.verify_ns = ns(began.elapsed());
+    }
+
+    /// Blocks that differ, and whether the resource is still the same.
+    fn compare(&self, digests: &mut Done) -> Result<(Vec<u64>, bool), BulkError> {
+        let client = &self.options.client;
+        let put = client.direction == Direction::Put;
+        if let (Some(source), Some(kind)) = (&self.source, self.digest) {
+            let (total_bytes, block_bytes) = self.shape;
+            for (index, digest) in digests.iter_mut() {
+                let offset = index * block_bytes;
+                *digest = digest::of_file(kind, source, offset, block_bytes.min(total_bytes - offset))?;
+            }
+        }
+        let wrong = match self.digest {
+            Some(kind) => verify::wrong_blocks(client, kind, digests, self.shape, self.options.threads)?,
+            None => Vec::new(),
+        };
+        let same = put || !self.found.own || verify::is_unchanged(client, self.found)?;
+        Ok((wrong, same))
+    }
+}
+
+fn describe(outcome: &BulkOutcome, mut counters: Counters) -> Transfer {
+    let connections = outcome.workers.iter().enumerate().map(|(worker, seen)| {
+        let (near, far) = counters.remove(&worker).unwrap_or_default();
+        Connection {
+            payload_bytes: seen.bytes,
+            request_ns: ns(seen.request),
+            first_byte_ns: ns(seen.first_byte),
+            stream_ns: ns(seen.stream),
+            store_ns: ns(seen.store),
+            digest_ns: ns(seen.verify),
+            idle_ns: ns(seen.idle),
+            retries_count: seen.retries,
+            retries_ns: ns(seen.retrying),
+            failure: seen.failure.clone(),
+            near,
+            far,
+        }
+    });
+    let seconds = outcome.elapsed.as_secs_f64();
+    let rate = if seconds > 0.0 {
+        outcome.bytes as f64 / seconds
+    } else {
+        0.0
+    };
+    Transfer {
+        payload_bytes: outcome.bytes,
+        elapsed_ns: ns(outcome.elapsed),
+        bandwidth_bytes_per_s: Finite::maybe(rate).unwrap_or_default(),
+        connect_ns: ns(outcome.connect),
+        steals_count: outcome.steals,
+        connections: connections.collect(),
+        error: outcome.error.clone(),
+        ..Transfer::default()
+    }
+}

@@ -1,0 +1,221 @@
+//! Heads of requests and responses: read whole, bounded, by httparse; the headers that matter taken out of them.
+
+use super::HttpError;
+use super::body::Framing;
+use std::io::BufRead;
+
+/// Bytes of a head.
+pub const HEAD_BYTES_MAX: usize = 32 << 10;
+const HEADERS_MAX: usize = 100;
+
+/// Headers by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Headers(Vec<(String, String)>);
+
+impl Headers {
+    /// The first header of this name, in lower case.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// Whether a list-valued header has this word.
+    pub fn has(&self, name: &str, word: &str) -> bool {
+        let values = self.0.iter().filter(|(key, _)| key == name);
+        values
+            .flat_map(|(_, value)| value.split(','))
+            .any(|part| part.trim().eq_ignore_ascii_case(word))
+    }
+
+    fn of(parsed: &[httparse::Header<'_>]) -> Headers {
+        let one = |h: &httparse::Header<'_>| {
+            (
+                h.name.to_ascii_lowercase(),
+                String::from_utf8_lossy(h.value).trim().to_owned(),
+            )
+        };
+        Headers(parsed.iter().map(one).collect())
+    }
+
+    /// How the body behind these headers ends. Both framings at once, or lengths that differ, are refused (RFC 9112, 6.3).
+    fn framing(&self, otherwise: Framing) -> Result<Framing, HttpError> {
+        let lengths: Vec<_> = self.0.iter().filter(|(key, _)| key == "content-length").collect();
+        let chunked = self.get("transfer-encoding");
+        match (chunked, &lengths[..]) {
+            (Some(coding), []) if coding.eq_ignore_ascii_case("chunked") => Ok(Framing::chunked()),
+            (Some(_), _) => Err(HttpError::Malformed(
+                "a transfer coding other than chunked, or a length beside it",
+            )),
+            (None, []) => Ok(otherwise),
+            (None, [(_, text), rest @ ..]) => {
+                let digits = text.bytes().all(|b| b.is_ascii_digit());
+                let length = text
+                    .parse()
+                    .ok()
+                    .filter(|_| digits && rest.iter().all(|(_, t)| t == text));
+                length
+                    .map(Framing::Length)
+                    .ok_or(HttpError::Malformed("a length that is not one"))
+            }
+        }
+    }
+}
+
+/// A request without its body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestHead {
+    /// GET, POST, ...
+    pub method: String,
+    /// Path and query as sent.
+    pub target: String,
+    /// Whether it is HTTP/1.1.
+    pub is_11: bool,
+    /// Its headers.
+    pub headers: Headers,
+    /// How its body ends.
+    pub framing: Framing,
+}
+
+/// A response without its body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResponseHead {
+    /// Status code.
+    pub status: u16,
+    /// Its headers.
+    pub headers: Headers,
+    /// How its body ends.
+    pub framing: Framing,
+    /// Whether the connection may be used again behind it.
+    pub keeps: bool,
+}
+
+impl RequestHead {
+    /// Read the head of the next request.
+    pub fn read(inner: &mut impl BufRead) -> Result<RequestHead, HttpError> {
+        let bytes = read_head(inner)?;
+        let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+        let mut parsed = httparse::Request::new(&mut headers);
+        match parsed.parse(&bytes) {
+            Ok(httparse::Status::Complete(_)) => {}
+            _ => return Err(HttpError::Malformed("not a request")),
+        }
+        let headers = Headers::of(parsed.headers);
+        Ok(RequestHead {
+            method: parsed.method.unwrap_or_default().to_owned(),
+            target: parsed.path.unwrap_or_default().to_owned(),
+            is_11: parsed.version == Some(1),
+            framing: headers.framing(Framing::Length(0))?,
+            headers,
+        })
+    }
+
+    /// Whether the client wants the connection to stay open.
+    pub fn keeps(&self) -> bool {
+        match self.is_11 {
+            true => !self.headers.has("connection", "close"),
+            false => self.headers.has("connection", "keep-alive"),
+        }
+    }
+}
+
+impl ResponseHead {
+    /// Read the head of the next response to a request that may have a body in its answer; interim ones are passed over.
+    pub fn read(inner: &mut impl BufRead) -> Result<ResponseHead, HttpError> {
+        loop {
+            let bytes = read_head(inner)?;
+            let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+            let mut parsed = httparse::Response::new(&mut headers);
+            match parsed.parse(&bytes) {
+                Ok(httparse::Status::Complete(_)) => {}
+                _ => return Err(HttpError::Malformed("not a response")),
+            }
+            let status = parsed.code.unwrap_or_default();
+            if (100..200).contains(&status) && status != 101 {
+                continue;
+            }
+            let headers = Headers::of(parsed.headers);
+            let framing = match status {
+                101 | 204 | 304 => Framing::Length(0),
+                _ => headers.framing(Framing::Close)?,
+            };
+            let keeps = match parsed.version {
+                Some(1) => !headers.has("connection", "close"),
+                _ => headers.has("connection", "keep-alive"),
+            } && framing != Framing::Close;
+            return Ok(ResponseHead {
+                status,
+                headers,
+                framing,
+                keeps,
+            });
+        }
+    }
+}
+
+/// Bytes up to the empty line that ends a head.
+fn read_head(inner: &mut impl BufRead) -> Result<Vec<u8>, HttpError> {
+    let mut bytes = Vec::new();
+    loop {
+        let available = inner.fill_buf()?;
+        if available.is_empty() {
+            return match bytes.is_empty() {
+                true => Err(HttpError::Closed),
+                false => Err(HttpError::Malformed("it ends in the middle of a head")),
+            };
+        }
+        let line = memchr::memchr(b'\n', available).map_or(available.len(), |at| at + 1);
+        bytes.extend_from_slice(&available[..line]);
+        inner.consume(line);
+        // Empty lines before a message are tolerated (RFC 9112, 2.2).
+        if bytes == b"\r\n" || bytes == b"\n" {
+            bytes.clear();
+        }
+        if bytes.ends_with(b"\n\r\n") || bytes.ends_with(b"\n\n") {
+            return Ok(bytes);
+        }
+        if bytes.len() > HEAD_BYTES_MAX {
+            return Err(HttpError::Malformed("a head longer than 32 KiB"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_readings_of_one_message_are_refused() {
+        let read = |text: &str| RequestHead::read(&mut text.as_bytes());
+        let good = read("\r\nPOST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\ncontent-length: 5\r\n\r\n")
+            .unwrap();
+        assert_eq!((good.framing, good.keeps()), (Framing::Length(5), true));
+        let old = read("GET / HTTP/1.0\r\n\r\n").unwrap();
+        assert_eq!((old.framing, old.keeps()), (Framing::Length(0), false));
+        for bad in [
+            "",
+            "GET / HTTP/1.1\r\n",
+            "nonsense\r\n\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: +5\r\n\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        ] {
+            assert!(read(bad).is_err(), "{bad:?}");
+        }
+        let long = format!("GET / HTTP/1.1\r\nA: {}\r\n\r\n", "x".repeat(40_000));
+        assert!(read(&long).is_err());
+    }
+
+    #[test]
+    fn responses_without_a_length_end_with_the_connection() {
+        let read = |text: &str| ResponseHead::read(&mut text.as_bytes()).unwrap();
+        let axis = read("HTTP/1.0 200 OK\r\nContent-Type: text/xml\r\n\r\n");
+        assert_eq!((axis.framing, axis.keeps), (Framing::Close, false));
+        let interim = read("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 206 Partial\r\nContent-Length: 3\r\n\r\n");
+        assert_eq!(
+            (interim.status, interim.framing, interim.keeps),
+            (206, Framing::Length(3), true)
+        );
+    }
+}

@@ -1,0 +1,124 @@
+//! Byte ranges (RFC 9110, 14): one range of a request, and the range that a response or a partial PUT says it carries.
+
+/// A range of bytes: first and number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// First byte.
+    pub start_bytes: u64,
+    /// How many.
+    pub size_bytes: u64,
+}
+
+/// What a `Range` header asks for, of a resource of so many bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// All of it: no header, one of another unit, or several ranges, which a server may ignore.
+    All,
+    /// This part.
+    Part(Span),
+    /// Nothing that there is.
+    Unsatisfiable,
+}
+
+/// Read a `Range` header.
+pub fn asked(header: Option<&str>, total_bytes: u64) -> Asked {
+    let Some(range) = header.and_then(|h| h.trim().strip_prefix("bytes=")) else {
+        return Asked::All;
+    };
+    let Some((first, last)) = range.split_once('-').filter(|_| !range.contains(',')) else {
+        return Asked::All;
+    };
+    let (first, last) = (first.trim(), last.trim());
+    let number = |text: &str| {
+        text.parse::<u64>()
+            .ok()
+            .filter(|_| text.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let (start, end) = match (first.is_empty(), last.is_empty()) {
+        (true, true) => return Asked::All,
+        (true, false) => match number(last) {
+            Some(suffix) => (total_bytes.saturating_sub(suffix), total_bytes),
+            None => return Asked::All,
+        },
+        (false, true) => match number(first) {
+            Some(start) => (start, total_bytes),
+            None => return Asked::All,
+        },
+        (false, false) => match (number(first), number(last)) {
+            (Some(start), Some(last)) if last >= start => (start, last.saturating_add(1).min(total_bytes)),
+            _ => return Asked::All,
+        },
+    };
+    match start < end {
+        true => Asked::Part(Span {
+            start_bytes: start,
+            size_bytes: end - start,
+        }),
+        false => Asked::Unsatisfiable,
+    }
+}
+
+/// Read a `Content-Range` header: the part, and the size of the whole where it is given.
+pub fn carried(header: &str) -> Option<(Span, Option<u64>)> {
+    let (range, total) = header.trim().strip_prefix("bytes ")?.split_once('/')?;
+    let (first, last) = range.split_once('-')?;
+    let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    let total = match total.trim() {
+        "*" => None,
+        total => Some(total.parse().ok()?),
+    };
+    let size_bytes = last.checked_sub(first)?.checked_add(1)?;
+    Some((
+        Span {
+            start_bytes: first,
+            size_bytes,
+        },
+        total,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges() {
+        let part = |start_bytes, size_bytes| {
+            Asked::Part(Span {
+                start_bytes,
+                size_bytes,
+            })
+        };
+        assert_eq!(asked(None, 10), Asked::All);
+        assert_eq!(asked(Some("bytes=2-4"), 10), part(2, 3));
+        assert_eq!(asked(Some("bytes=2-"), 10), part(2, 8));
+        assert_eq!(asked(Some("bytes=-3"), 10), part(7, 3));
+        assert_eq!(asked(Some("bytes=8-18446744073709551615"), 10), part(8, 2));
+        assert_eq!(asked(Some("bytes=10-"), 10), Asked::Unsatisfiable);
+        assert_eq!(asked(Some("bytes=-0"), 10), Asked::Unsatisfiable);
+        for all in [
+            "bytes=4-2",
+            "bytes=1-2,4-5",
+            "items=1-2",
+            "bytes=+1-2",
+            "bytes=a-b",
+            "bytes=-",
+        ] {
+            assert_eq!(asked(Some(all), 10), Asked::All, "{all}");
+        }
+        let span = Span {
+            start_bytes: 5,
+            size_bytes: 5,
+        };
+        assert_eq!(carried("bytes 5-9/20"), Some((span, Some(20))));
+        assert_eq!(carried("bytes 5-9/*"), Some((span, None)));
+        for bad in [
+            "bytes 9-5/20",
+            "bytes 5/20",
+            "5-9/20",
+            "bytes 0-18446744073709551615/*",
+        ] {
+            assert_eq!(carried(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Writes answers: a head with a known length, then bytes or a file's bytes.
+
+use super::layout::Place;
+use crate::http::channel::Channel;
+use crate::soap::base64;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::FileExt as _;
+
+/// What an answer's head says.
+pub struct Answer<'a> {
+    /// Status code and its phrase: `200 OK`.
+    pub status: &'a str,
+    /// `Content-Type`.
+    pub content_type: &'a str,
+    /// Further lines, each with its line end.
+    pub more: &'a str,
+    /// Whether the connection stays open.
+    pub keep: bool,
+}
+
+impl Answer<'_> {
+    fn head(&self, length: u64) -> String {
+        let connection = if self.keep { "" } else { "Connection: close\r\n" };
+        format!(
+            "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {length}\r\n{}{connection}\r\n",
+            self.status, self.content_type, self.more
+        )
+    }
+
+    /// With a small body.
+    pub fn send(&self, channel: &mut Channel, body: &[u8]) -> io::Result<()> {
+        let mut bytes = self.head(body.len() as u64).into_bytes();
+        bytes.extend_from_slice(body);
+        channel.write_all(&bytes)
+    }
+
+    /// The head alone, as HEAD asks for.
+    pub fn send_head(&self, channel: &mut Channel, length: u64) -> io::Result<()> {
+        channel.write_all(self.head(length).as_bytes())
+    }
+
+    /// With a file's bytes between two small pieces, straight from the page cache.
+    pub fn send_file(
+        &self,
+        channel: &mut Channel,
+        before: &[u8],
+        (file, places): (&File, &[Place]),
+        behind: &[u8],
+    ) -> io::Result<()> {
+        let data: u64 = places.iter().map(|place| place.size_bytes).sum();
+        let head = self.head(data + (before.len() + behind.len()) as u64);
+        let first = [head.as_bytes(), before].concat();
+        if data == 0 && behind.is_empty() {
+            return channel.write_all(&first);
+        }
+        channel.write_more(&first)?;
+        for place in places {
+            channel.send_file(file, place.offset_bytes, place.size_bytes)?;
+        }
+        channel.write_all(behind)
+    }
+
+    /// With a file's bytes as base64 between two small pieces, through one window.
+    pub fn send_base64(
+        &self,
+        channel: &mut Channel,
+        before: &str,
+        (file, places): (&File, &[Place]),
+        behind: &str,
+    ) -> io::Result<()> {
+        let data: u64 = places.iter().map(|place| place.size_bytes).sum();
+        let length = base64::encoded_bytes(data) + (before.len() + behind.len()) as u64;
+        channel.write_more(&[self.head(length).as_bytes(), before.as_bytes()].concat())?;
+        let (mut window, mut text) = (vec![0; base64::ENCODE_BYTES], Vec::new());
+        let mut filled = 0;
+        for place in places {
+            let (mut offset, mut left) = (place.offset_bytes, place.size_bytes);
+            while left > 0 {
+                let want = (window.len() - filled).min(usize::try_from(left).unwrap_or(usize::MAX));
+                file.read_exact_at(&mut window[filled..filled + want], offset)?;
+                (filled, offset, left) = (filled + want, offset + want as u64, left - want as u64);
+                if filled == window.len() {
+                    base64::encode(&window, &mut text);
+                    channel.write_more(&text)?;
+                    filled = 0;
+                }
+            }
+        }
+        base64::encode(&window[..filled], &mut text);
+        text.extend_from_slice(behind.as_bytes());
+        channel.write_all(&text)
+    }
+}

@@ -1,0 +1,191 @@
+//! One connection: requests one after the other, each answered before the next is read, so that a client may send several
+//! ahead. It must never be told anything of the machine beyond the resource.
+
+use super::answer::Answer;
+use super::{Shared, plain, soap, upgraded};
+use crate::http::HttpError;
+use crate::http::body::Body;
+use crate::http::channel::{BUFFER_BYTES, Channel};
+use crate::http::head::RequestHead;
+use percent_encoding::percent_decode_str;
+use std::io::{self, BufReader, Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+
+/// Time to shake hands and to prove who one is.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// Bytes of a refused body that are read, so that the client can read why it was refused.
+const DRAIN_BYTES_MAX: u64 = 1 << 20;
+/// How long a refused client may go on sending.
+const LINGER: Duration = Duration::from_secs(2);
+
+pub(super) type Reader = BufReader<Channel>;
+
+/// Whether the connection can carry another request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum After {
+    /// Yes.
+    Keep,
+    /// No: the answer is out, or cannot be finished.
+    Close,
+}
+
+/// A request, its target taken apart.
+pub(super) struct Asked {
+    pub head: RequestHead,
+    /// Decoded path.
+    pub path: String,
+    /// Query as sent, without the question mark.
+    pub query: String,
+}
+
+impl Asked {
+    fn of(head: RequestHead) -> Option<Asked> {
+        // Some clients send the absolute form, as to a proxy.
+        let target = match head
+            .target
+            .strip_prefix("http://")
+            .or(head.target.strip_prefix("https://"))
+        {
+            Some(rest) => rest.find('/').map_or("/", |at| &rest[at..]),
+            None => &head.target,
+        };
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let path = percent_decode_str(path).decode_utf8().ok()?.into_owned();
+        let query = query.to_owned();
+        path.starts_with('/').then_some(Asked { head, path, query })
+    }
+
+    /// The value of a parameter of the query.
+    pub fn parameter(&self, name: &str) -> Option<String> {
+        let pairs = self
+            .query
+            .split('&')
+            .map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+        let value = pairs
+            .into_iter()
+            .find(|(key, _)| key.eq_ignore_ascii_case(name))?
+            .1;
+        Some(percent_decode_str(value).decode_utf8().ok()?.into_owned())
+    }
+
+    /// The address that the client used, for documents that have to name it.
+    pub fn location(&self, secure: bool) -> String {
+        let scheme = if secure { "https" } else { "http" };
+        let host = self.head.headers.get("host").unwrap_or("localhost");
+        let path = self.head.target.split('?').next().unwrap_or_default();
+        format!("{scheme}://{host}{path}")
+    }
+}
+
+/// Serve until the client or the service has enough.
+pub(super) fn serve(shared: &Shared, stream: TcpStream) {
+    let deadline = Instant::now() + HANDSHAKE;
+    let channel = match &shared.secure {
+        None => Channel::Plain(stream),
+        Some(server) => match server.accept(stream, deadline) {
+            Ok(stream) => Channel::Secure(Box::new(stream)),
+            // A stranger, or somebody who speaks plain HTTP.
+            Err(_) => return,
+        },
+    };
+    if channel.set_patience(shared.limits.patience).is_err() {
+        return;
+    }
+    let mut reader = BufReader::with_capacity(BUFFER_BYTES, channel);
+    let mut admitted = shared.secure.is_none();
+    while !shared.stop.is_requested() {
+        match one(shared, &mut reader, &mut admitted) {
+            Ok(After::Keep) => {}
+            Ok(After::Close) => break,
+            // The client went away or is too slow: there is nobody to tell.
+            Err(_) => return,
+        }
+    }
+    linger(reader.get_mut());
+}
+
+/// Half-close, and let the client read what was said before the connection is reset.
+fn linger(channel: &mut Channel) {
+    // It may be gone already.
+    let _ = channel.flush();
+    let _ = channel.socket().shutdown(Shutdown::Write);
+    let _ = channel.socket().set_read_timeout(Some(LINGER));
+    let deadline = Instant::now() + LINGER;
+    let mut buffer = [0; 4096];
+    while Instant::now() < deadline && matches!(channel.socket().read(&mut buffer), Ok(1..)) {}
+}
+
+fn one(shared: &Shared, reader: &mut Reader, admitted: &mut bool) -> io::Result<After> {
+    let head = match RequestHead::read(reader) {
+        Ok(head) => head,
+        Err(HttpError::Io(error)) => return Err(error),
+        Err(HttpError::Closed) => return Ok(After::Close),
+        Err(HttpError::Malformed(why)) => return say(reader, "400 Bad Request", why),
+    };
+    if !*admitted && !admits(shared, reader, &head) {
+        let asks = Answer {
+            status: "401 Unauthorized",
+            content_type: "text/plain",
+            more: "WWW-Authenticate: Bearer\r\n",
+            keep: false,
+        };
+        asks.send(
+            reader.get_mut(),
+            b"this service needs the token of its key file\n",
+        )?;
+        return Ok(After::Close);
+    }
+    *admitted = true;
+    let Some(asked) = Asked::of(head) else {
+        return say(reader, "400 Bad Request", "a target that is not a path");
+    };
+    if asked.head.headers.has("upgrade", upgraded::PROTOCOL) {
+        return upgraded::serve(shared, reader, &asked);
+    }
+    if asked.head.headers.has("expect", "100-continue") && asked.head.is_11 {
+        reader.get_mut().write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+    }
+    let keep = asked.head.keeps();
+    let after = match asked.head.method.as_str() {
+        "GET" | "HEAD" => plain::get(shared, reader, &asked)?,
+        "PUT" => plain::put(shared, reader, &asked)?,
+        "POST" => soap::post(shared, reader, &asked)?,
+        _ => {
+            return say(
+                reader,
+                "405 Method Not Allowed",
+                "this service knows GET, HEAD, PUT and POST",
+            );
+        }
+    };
+    Ok(if keep { after } else { After::Close })
+}
+
+fn admits(shared: &Shared, reader: &Reader, head: &RequestHead) -> bool {
+    let (Some(server), Channel::Secure(stream)) = (&shared.secure, reader.get_ref()) else {
+        return shared.secure.is_none();
+    };
+    let authorization = head.headers.get("authorization").unwrap_or_default();
+    server.admits(stream, authorization)
+}
+
+/// A plain refusal, after which the connection ends.
+pub(super) fn say(reader: &mut Reader, status: &str, why: &str) -> io::Result<After> {
+    let answer = Answer {
+        status,
+        content_type: "text/plain; charset=utf-8",
+        more: "",
+        keep: false,
+    };
+    answer.send(reader.get_mut(), format!("{why}\n").as_bytes())?;
+    Ok(After::Close)
+}
+
+/// Read what is left of a request's body, if it is little; else the connection ends behind the answer.
+pub(super) fn drained(body: &mut Body<'_, Reader>) -> After {
+    match body.drain(DRAIN_BYTES_MAX) {
+        Ok(true) => After::Keep,
+        _ => After::Close,
+    }
+}

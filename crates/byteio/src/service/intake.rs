@@ -1,0 +1,181 @@
+//! A SOAP request's message, whatever its framing: first the envelope, then, once, its data.
+
+use super::connection::Reader;
+use crate::http::body::Body;
+use crate::mime::MimeError;
+use crate::mime::dime::{self, RecordHead};
+use crate::mime::multipart::{Multipart, Part};
+use crate::mime::params::{MediaType, bare_id};
+use crate::soap::envelope::Payload;
+use crate::soap::{Envelope, Opening, SoapError};
+use std::io::Cursor;
+
+/// An envelope that is a part or record of its own; small ones may carry their data inline.
+const ROOT_BYTES_MAX: usize = 1 << 20;
+
+/// An envelope that was read whole.
+type Held = Envelope<Cursor<Vec<u8>>>;
+
+/// Where the data follow.
+enum Rest<'a, 'b> {
+    /// In the envelope, which is the whole body.
+    Inline(Envelope<&'a mut Body<'b, Reader>>),
+    /// In the envelope, which was a part or record.
+    Held(Held),
+    /// In the next part.
+    Part(Multipart<&'a mut Body<'b, Reader>>),
+    /// In the next record.
+    Record(&'a mut Body<'b, Reader>),
+    /// There are none.
+    Nothing,
+}
+
+/// A request up to its data.
+pub(super) struct Intake<'a, 'b> {
+    pub opening: Opening,
+    rest: Rest<'a, 'b>,
+}
+
+impl From<MimeError> for SoapError {
+    fn from(error: MimeError) -> Self {
+        match error {
+            MimeError::Io(error) => SoapError::Io(error),
+            MimeError::Malformed(what) => SoapError::malformed(what),
+        }
+    }
+}
+
+impl<'a, 'b> Intake<'a, 'b> {
+    /// Read up to the data.
+    pub fn open(content_type: &str, body: &'a mut Body<'b, Reader>) -> Result<Self, SoapError> {
+        let media = MediaType::parse(content_type).ok_or(SoapError::Refused("no content type"))?;
+        match media.essence.as_str() {
+            "text/xml" => {
+                let envelope = Envelope::open(body)?;
+                let opening = envelope.opening().clone();
+                let rest = match opening.payload {
+                    Payload::Inline => Rest::Inline(envelope),
+                    _ => Rest::Nothing,
+                };
+                Ok(Intake { opening, rest })
+            }
+            "multipart/related" => Self::multipart(&media, body),
+            "application/dime" => Self::dime(body),
+            "application/soap+xml" => Err(SoapError::Version),
+            _ => Err(SoapError::Refused(
+                "a content type other than text/xml, multipart/related and application/dime",
+            )),
+        }
+    }
+
+    fn multipart(media: &MediaType, body: &'a mut Body<'b, Reader>) -> Result<Self, SoapError> {
+        let boundary = media.parameter("boundary").unwrap_or_default();
+        let mut multipart = Multipart::new(body, boundary)?;
+        let Part::Head(head) = multipart.next_part()? else {
+            return Err(SoapError::malformed("a multipart message without parts"));
+        };
+        let start = media.parameter("start").map(bare_id);
+        if start.is_some() && start != head.id.as_deref() {
+            return Err(SoapError::Refused(
+                "its envelope behind its data; send the root part first",
+            ));
+        }
+        let mut root = Vec::new();
+        multipart.copy_body(|piece| collect(&mut root, piece))?;
+        let (opening, held) = held(root)?;
+        let rest = match held {
+            Some(envelope) => Rest::Held(envelope),
+            None => Rest::Part(multipart),
+        };
+        Ok(Intake { opening, rest })
+    }
+
+    fn dime(mut body: &'a mut Body<'b, Reader>) -> Result<Self, SoapError> {
+        let head = RecordHead::read(&mut body)?;
+        if !head.begins {
+            return Err(SoapError::malformed(
+                "a DIME message that does not begin with its first record",
+            ));
+        }
+        let mut root = Vec::new();
+        let ended = dime::copy_record(&mut body, &head, |piece| collect(&mut root, piece))?;
+        let (opening, held) = held(root)?;
+        let rest = match held {
+            Some(envelope) => Rest::Held(envelope),
+            None if ended => Rest::Nothing,
+            None => Rest::Record(body),
+        };
+        Ok(Intake { opening, rest })
+    }
+
+    /// Hand the data on, in pieces. `moves_data`: whether the operation takes any; if not, data are an error.
+    pub fn feed(&mut self, sink: &mut dyn FnMut(&[u8]) -> Result<(), SoapError>) -> Result<(), SoapError> {
+        match &mut self.rest {
+            Rest::Nothing if matches!(self.opening.payload, Payload::Include(_)) => {
+                Err(SoapError::malformed("an include of a part that is not there"))
+            }
+            Rest::Nothing => Ok(()),
+            Rest::Inline(envelope) => {
+                envelope.copy_inline(|piece| sink(piece))?;
+                envelope.finish()
+            }
+            Rest::Held(envelope) => {
+                envelope.copy_inline(|piece| sink(piece))?;
+                envelope.finish()
+            }
+            Rest::Record(body) => {
+                let head = RecordHead::read(body)?;
+                match dime::copy_record(body, &head, sink)? {
+                    true => Ok(()),
+                    false => Err(SoapError::malformed("a DIME message of more than two records")),
+                }
+            }
+            Rest::Part(multipart) => feed_part(multipart, &self.opening.payload, sink),
+        }
+    }
+}
+
+/// Exactly one further part; with an include, the one that it names. Without an include a lone part is the data, as the
+/// bare-part style has it.
+fn feed_part(
+    multipart: &mut Multipart<&mut Body<'_, Reader>>,
+    payload: &Payload,
+    sink: &mut dyn FnMut(&[u8]) -> Result<(), SoapError>,
+) -> Result<(), SoapError> {
+    let head = match (multipart.next_part()?, payload) {
+        (Part::Head(head), _) => head,
+        (Part::Closed, Payload::Include(_)) => {
+            return Err(SoapError::malformed("an include of a part that is not there"));
+        }
+        (Part::Closed, _) => return Ok(()),
+    };
+    if let Payload::Include(id) = payload
+        && head.id.as_deref() != Some(id.as_str())
+    {
+        return Err(SoapError::malformed("a part that is not the one included"));
+    }
+    if !head.is_plain() {
+        return Err(SoapError::Refused("a part with a transfer encoding"));
+    }
+    multipart.copy_body(sink)?;
+    match multipart.next_part()? {
+        Part::Closed => Ok(()),
+        Part::Head(_) => Err(SoapError::malformed("more parts than an envelope and its data")),
+    }
+}
+
+fn collect(root: &mut Vec<u8>, piece: &[u8]) -> Result<(), SoapError> {
+    if root.len() + piece.len() > ROOT_BYTES_MAX {
+        return Err(SoapError::Refused("an envelope part longer than 1 MiB"));
+    }
+    root.extend_from_slice(piece);
+    Ok(())
+}
+
+/// The opening of a held envelope, and the envelope itself where its data are inline.
+fn held(root: Vec<u8>) -> Result<(Opening, Option<Held>), SoapError> {
+    let envelope = Envelope::open(Cursor::new(root))?;
+    let opening = envelope.opening().clone();
+    let inline = opening.payload == Payload::Inline;
+    Ok((opening, inline.then_some(envelope)))
+}

@@ -1,0 +1,192 @@
+//! The service: one thread a connection, each with a small window of its own and nothing shared but the open directory,
+//! so that any number of readers of one resource never wait for each other.
+
+mod answer;
+mod connection;
+mod files;
+mod intake;
+mod layout;
+mod operations;
+mod plain;
+mod properties;
+mod soap;
+mod streams;
+mod upgraded;
+
+/// The bulk stream's numbers, for the client.
+pub(crate) mod wire {
+    pub(crate) use super::upgraded::{ANSWER_BYTES, ASK_BYTES, INFO, PROTOCOL, READ, SHORT, WHOLE, WRITE};
+}
+
+use files::Root;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use streams::Streams;
+use wirespeed_control::auth::http::SecureServer;
+use wirespeed_control::serve::{Listen, listen};
+use wirespeed_control::{ControlError, StopFlag};
+
+/// How the service runs.
+pub struct ServiceOptions {
+    /// The file, or the directory of files.
+    pub path: PathBuf,
+    /// Where it listens.
+    pub listen: Listen,
+    /// Port; 0 for any free one.
+    pub port: u16,
+    /// Whether files may be written.
+    pub writable: bool,
+    /// TLS and the token; `None` for plain HTTP.
+    pub secure: Option<SecureServer>,
+    /// What it bears.
+    pub limits: Limits,
+}
+
+/// Limits of the service.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Connections at the same time.
+    pub connections_max: usize,
+    /// Bytes of one SOAP read.
+    pub read_bytes_max: u64,
+    /// Bytes of one SOAP write.
+    pub write_bytes_max: u64,
+    /// Open streams.
+    pub streams_max: usize,
+    /// How long a client may keep a connection waiting, reading or writing.
+    pub patience: Duration,
+    /// Congestion control of the service as a sender; `None` for the system's.
+    pub congestion: Option<String>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            connections_max: 256,
+            read_bytes_max: 1 << 30,
+            write_bytes_max: 1 << 30,
+            streams_max: 1024,
+            patience: Duration::from_secs(30),
+            congestion: None,
+        }
+    }
+}
+
+/// What every connection may look at.
+struct Shared {
+    root: Root,
+    limits: Limits,
+    secure: Option<SecureServer>,
+    streams: Streams,
+    connections: AtomicUsize,
+    stop: StopFlag,
+}
+
+/// A service that listens.
+pub struct Service {
+    shared: Arc<Shared>,
+    listeners: Vec<TcpListener>,
+}
+
+impl Service {
+    /// Open what is served and listen.
+    pub fn bind(options: ServiceOptions, stop: &StopFlag) -> Result<Service, ControlError> {
+        let root = Root::open(&options.path, options.writable).map_err(|source| ControlError::File {
+            what: format!("cannot serve {}", options.path.display()),
+            source,
+        })?;
+        let loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+        let everywhere = [
+            IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+        ];
+        let listeners = match &options.listen {
+            Listen::Loopback => listen::bind(&loopback, options.port, true)?,
+            Listen::Everywhere => listen::bind(&everywhere, options.port, true)?,
+            Listen::Addresses(addresses) => listen::bind(addresses, options.port, false)?,
+        };
+        Ok(Service {
+            shared: Arc::new(Shared {
+                root,
+                streams: Streams::new(options.limits.streams_max),
+                limits: options.limits,
+                secure: options.secure,
+                connections: AtomicUsize::new(0),
+                stop: stop.clone(),
+            }),
+            listeners,
+        })
+    }
+
+    /// Where it listens.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.listeners
+            .iter()
+            .filter_map(|l| l.local_addr().ok())
+            .collect()
+    }
+
+    /// Serve until asked to stop. Connections that are still open then end with the process.
+    pub fn run(self) -> Result<(), ControlError> {
+        let shared = self.shared;
+        listen::accept(&self.listeners, &shared.stop.clone(), |accepted| {
+            if let Ok((stream, _)) = accepted {
+                begin(&shared, stream);
+            }
+        })
+    }
+}
+
+/// A thread for a connection. What goes wrong there is told to its client, or is nobody's business any more.
+fn begin(shared: &Arc<Shared>, stream: TcpStream) {
+    let place = Place::take(shared);
+    let shared = shared.clone();
+    let spawned = std::thread::Builder::new().name("byteio".into()).spawn(move || {
+        let Some(_place) = place else {
+            return turn_away(stream);
+        };
+        if prepare(&shared, &stream).is_ok() {
+            connection::serve(&shared, stream);
+        }
+    });
+    // Without a thread the connection is closed: the stream went into the closure.
+    drop(spawned);
+}
+
+fn prepare(shared: &Shared, stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    if let Some(congestion) = &shared.limits.congestion {
+        socket2::SockRef::from(stream).set_tcp_congestion(congestion.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn turn_away(mut stream: TcpStream) {
+    // It may be gone already.
+    let _ = stream.set_write_timeout(Some(Duration::from_secs(1)));
+    let _ = io::Write::write_all(
+        &mut stream,
+        b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+    );
+}
+
+/// A place among the connections; free again when dropped.
+struct Place(Arc<Shared>);
+
+impl Place {
+    fn take(shared: &Arc<Shared>) -> Option<Place> {
+        let taken = shared.connections.fetch_add(1, Ordering::AcqRel);
+        let place = Place(shared.clone());
+        (taken < shared.limits.connections_max).then_some(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::AcqRel);
+    }
+}

@@ -1,0 +1,143 @@
+//! POST: a SOAP request, its answer or its fault.
+
+use super::Shared;
+use super::answer::Answer;
+use super::connection::{After, Asked, Reader, drained};
+use super::intake::Intake;
+use super::operations::{self, Reply};
+use super::streams::random_hex;
+use crate::http::body::Body;
+use crate::mime::dime;
+use crate::mime::multipart::{DATA_ID, Related};
+use crate::soap::write::{Data, response};
+use crate::soap::{Fault, Mechanism, Operation, Request, SoapError};
+use std::io;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use wirespeed_schema::calendar::rfc3339;
+
+const XML: &str = "text/xml; charset=utf-8";
+
+/// Now as RFC 3339: a fault must carry it.
+pub(super) fn now() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    rfc3339(since.unwrap_or(Duration::ZERO).as_secs())
+}
+
+/// Why there is no reply.
+pub(super) enum Failed {
+    /// The client is told.
+    Fault(Fault),
+    /// The client is gone, or the answer cannot be finished.
+    Connection(io::Error),
+}
+
+impl From<Fault> for Failed {
+    fn from(fault: Fault) -> Self {
+        Failed::Fault(fault)
+    }
+}
+
+impl From<SoapError> for Failed {
+    fn from(error: SoapError) -> Self {
+        match error {
+            SoapError::Io(error) if operations::is_connection_error(&error) => Failed::Connection(error),
+            SoapError::Io(error) => Failed::Fault(operations::storage_fault(&error)),
+            other => Failed::Fault(other.into()),
+        }
+    }
+}
+
+/// Read a request, do what it says, answer.
+pub(super) fn post(shared: &Shared, reader: &mut Reader, asked: &Asked) -> io::Result<After> {
+    let keep = asked.head.keeps();
+    let mut body = Body::new(reader, asked.head.framing);
+    let done = perform(shared, asked, &mut body);
+    let after = drained(&mut body);
+    let keep = keep && after == After::Keep;
+    match done {
+        Ok((operation, mechanism, message_id, reply)) => {
+            reply_with(reader, keep, &operation, mechanism, message_id.as_deref(), reply)?;
+            Ok(after)
+        }
+        Err(Failed::Connection(error)) => Err(error),
+        Err(Failed::Fault(fault)) => {
+            let answer = Answer {
+                status: "500 Internal Server Error",
+                content_type: XML,
+                more: "",
+                keep,
+            };
+            answer.send(reader.get_mut(), fault.envelope(&now()).as_bytes())?;
+            Ok(after)
+        }
+    }
+}
+
+type Done = (Operation, Mechanism, Option<String>, Reply);
+
+fn perform(shared: &Shared, asked: &Asked, body: &mut Body<'_, Reader>) -> Result<Done, Failed> {
+    let content_type = asked.head.headers.get("content-type").unwrap_or_default();
+    let mut intake = Intake::open(content_type, body)?;
+    let request = Request::of(&intake.opening)?;
+    let message_id = intake.opening.message_id.clone();
+    let reply = operations::perform(shared, asked, &request, &mut intake)?;
+    Ok((request.operation, request.mechanism, message_id, reply))
+}
+
+fn reply_with(
+    reader: &mut Reader,
+    keep: bool,
+    operation: &Operation,
+    mechanism: Mechanism,
+    message_id: Option<&str>,
+    reply: Reply,
+) -> io::Result<()> {
+    let channel = reader.get_mut();
+    let xml = Answer {
+        status: "200 OK",
+        content_type: XML,
+        more: "",
+        keep,
+    };
+    let envelope = |data| response(operation, mechanism, data, message_id);
+    match (reply, mechanism) {
+        (Reply::Envelope(text), _) => xml.send(channel, text.as_bytes()),
+        (Reply::Written, _) => xml.send(channel, envelope(Data::Elsewhere).whole().as_bytes()),
+        (Reply::Data(file, places), Mechanism::Simple) => {
+            let around = envelope(Data::Inline);
+            xml.send_base64(channel, &around.before, (&file, &places), &around.behind)
+        }
+        (Reply::Data(file, places), Mechanism::Mtom) => {
+            // 128 random bits do not occur in the data by accident, so nobody has to look.
+            let boundary = random_hex().ok_or_else(|| io::Error::other("no random numbers"))?;
+            let around = envelope(Data::Include(DATA_ID)).whole();
+            let related = Related::around(&around, &boundary);
+            let answer = Answer {
+                content_type: &related.content_type,
+                ..xml
+            };
+            answer.send_file(
+                channel,
+                related.before.as_bytes(),
+                (&file, &places),
+                related.behind.as_bytes(),
+            )
+        }
+        (Reply::Data(file, places), Mechanism::Dime) => {
+            let size: u64 = places.iter().map(|place| place.size_bytes).sum();
+            let id = format!(
+                "uuid:{}",
+                random_hex().ok_or_else(|| io::Error::other("no random numbers"))?
+            );
+            let around = envelope(Data::Elsewhere).whole();
+            // A DIME record has at most 4 GiB; the limit of one read is below that.
+            let length = u32::try_from(size).map_err(io::Error::other)?;
+            let before = dime::around(&around, &id, length);
+            let answer = Answer {
+                content_type: "application/dime",
+                ..xml
+            };
+            answer.send_file(channel, &before, (&file, &places), &[0; 3][..dime::padding(size)])
+        }
+    }
+}

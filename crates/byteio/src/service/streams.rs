@@ -1,0 +1,92 @@
+//! Open streams: a position in a resource under a name that cannot be guessed. Idle ones end after an hour.
+
+use ring::rand::{SecureRandom as _, SystemRandom};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a stream lives that nobody touches.
+pub(super) const LIFE: Duration = Duration::from_secs(3600);
+
+/// One stream. Its own lock: two operations on one stream have an order, streams do not wait for each other.
+pub(super) struct Stream {
+    /// Path of the resource.
+    pub path: String,
+    /// Where it stands.
+    pub position: u64,
+    touched: Instant,
+}
+
+/// All of them.
+pub(super) struct Streams {
+    open: Mutex<HashMap<String, Arc<Mutex<Stream>>>>,
+    max: usize,
+}
+
+impl Streams {
+    pub fn new(max: usize) -> Self {
+        Streams {
+            open: Mutex::default(),
+            max,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Mutex<Stream>>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Open one; its name, or `None` when there are too many.
+    pub fn open(&self, path: &str) -> Option<String> {
+        let id = random_hex()?;
+        let mut open = self.lock();
+        // A stream in use is being touched.
+        open.retain(|_, stream| stream.try_lock().map_or(true, |s| s.touched.elapsed() < LIFE));
+        if open.len() >= self.max {
+            return None;
+        }
+        let stream = Stream {
+            path: path.to_owned(),
+            position: 0,
+            touched: Instant::now(),
+        };
+        open.insert(id.clone(), Arc::new(Mutex::new(stream)));
+        Some(id)
+    }
+
+    /// The stream of this name.
+    pub fn find(&self, id: &str) -> Option<Arc<Mutex<Stream>>> {
+        let found = self.lock().get(id).cloned()?;
+        found.lock().unwrap_or_else(PoisonError::into_inner).touched = Instant::now();
+        Some(found)
+    }
+
+    /// End one; false when there is none.
+    pub fn close(&self, id: &str) -> bool {
+        self.lock().remove(id).is_some()
+    }
+}
+
+/// 128 random bits.
+pub(super) fn random_hex() -> Option<String> {
+    let mut bytes = [0; 16];
+    SystemRandom::new().fill(&mut bytes).ok()?;
+    Some(crate::digest::hex(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_are_bounded_and_end() {
+        let streams = Streams::new(2);
+        let one = streams.open("/a").unwrap();
+        let two = streams.open("/a").unwrap();
+        assert_ne!(one, two);
+        assert_eq!(streams.open("/a"), None);
+        assert!(streams.close(&one) && !streams.close(&one));
+        assert!(streams.find(&one).is_none());
+        assert_eq!(streams.find(&two).unwrap().lock().unwrap().position, 0);
+        assert!(streams.open("/b").is_some());
+    }
+}

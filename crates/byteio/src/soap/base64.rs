@@ -1,0 +1,123 @@
+//! Base64 in pieces: data of the `simple` mechanism pass through a small window in either direction.
+
+use super::SoapError;
+use base64_simd::{AsOut, STANDARD};
+
+/// Characters decoded at once; a multiple of four.
+const WINDOW_CHARS: usize = 64 << 10;
+/// Bytes encoded at once: a multiple of three, so that pieces join without padding.
+pub const ENCODE_BYTES: usize = 48 << 10;
+
+/// Decodes text that comes in pieces, white space anywhere in it.
+pub struct Decoder {
+    text: Vec<u8>,
+    bytes: Vec<u8>,
+    ended: bool,
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Decoder {
+            text: Vec::with_capacity(WINDOW_CHARS),
+            bytes: vec![0; WINDOW_CHARS / 4 * 3],
+            ended: false,
+        }
+    }
+}
+
+impl Decoder {
+    /// Take more text; decoded bytes go to `sink`.
+    pub fn push(
+        &mut self,
+        mut text: &[u8],
+        sink: &mut impl FnMut(&[u8]) -> Result<(), SoapError>,
+    ) -> Result<(), SoapError> {
+        while !text.is_empty() {
+            let (now, later) = text.split_at(text.len().min(WINDOW_CHARS - self.text.len()));
+            match now.iter().any(u8::is_ascii_whitespace) {
+                false => self.text.extend_from_slice(now),
+                true => self.text.extend(now.iter().filter(|b| !b.is_ascii_whitespace())),
+            }
+            text = later;
+            if self.text.len() == WINDOW_CHARS {
+                self.decode(sink)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// No more text: the rest goes to `sink`.
+    pub fn finish(&mut self, sink: &mut impl FnMut(&[u8]) -> Result<(), SoapError>) -> Result<(), SoapError> {
+        self.decode(sink)
+    }
+
+    fn decode(&mut self, sink: &mut impl FnMut(&[u8]) -> Result<(), SoapError>) -> Result<(), SoapError> {
+        if self.text.is_empty() {
+            return Ok(());
+        }
+        if self.ended {
+            return Err(SoapError::malformed("data after the padding of base64"));
+        }
+        self.ended = self.text.ends_with(b"=");
+        let decoded = STANDARD
+            .decode(&self.text, self.bytes[..].as_out())
+            .map_err(|_| SoapError::malformed("the data are not base64"))?;
+        sink(decoded)?;
+        self.text.clear();
+        Ok(())
+    }
+}
+
+/// Length of the text of so many bytes.
+pub fn encoded_bytes(bytes: u64) -> u64 {
+    bytes.div_ceil(3) * 4
+}
+
+/// `data` (at most [`ENCODE_BYTES`]) as text in `text`, replacing what is there.
+pub fn encode(data: &[u8], text: &mut Vec<u8>) {
+    text.clear();
+    STANDARD.encode_append(data, text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn decode(pieces: &[&[u8]]) -> Result<Vec<u8>, SoapError> {
+        let mut found = Vec::new();
+        let mut decoder = Decoder::default();
+        let mut sink = |bytes: &[u8]| {
+            found.extend_from_slice(bytes);
+            Ok(())
+        };
+        for piece in pieces {
+            decoder.push(piece, &mut sink)?;
+        }
+        decoder.finish(&mut sink)?;
+        Ok(found)
+    }
+
+    #[test]
+    fn pieces_join_and_nonsense_is_refused() {
+        assert_eq!(decode(&[b"SE", b"\r\n VM", b"TE8="]).unwrap(), b"HELLO");
+        assert_eq!(decode(&[]).unwrap(), b"");
+        for bad in [&b"A"[..], b"A===", b"!!!!", b"SEVMTE8=SEVM"] {
+            assert!(decode(&[bad]).is_err(), "{bad:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_encoded_is_decoded(data in prop::collection::vec(any::<u8>(), 0..200_000), cut in 0usize..200_000) {
+            let (mut whole, mut text) = (Vec::new(), Vec::new());
+            for piece in data.chunks(ENCODE_BYTES) {
+                encode(piece, &mut text);
+                whole.extend_from_slice(&text);
+            }
+            prop_assert_eq!(whole.len() as u64, encoded_bytes(data.len() as u64));
+            let cut = cut.min(whole.len());
+            prop_assert_eq!(decode(&[&whole[..cut], &whole[cut..]]).unwrap(), data);
+        }
+    }
+}

@@ -1,0 +1,420 @@
+//! The service from outside, over a bare socket: operations of both port types, properties, faults, plain HTTP, and what
+//! hostile requests get.
+
+mod common;
+
+use common::Running;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::symlink;
+use std::time::{Duration, Instant};
+use wirespeed_byteio::mime::multipart::Related;
+use wirespeed_byteio::soap::names::{LIFETIME, RANDOM, STREAM};
+use wirespeed_byteio::soap::write::{Data, request};
+use wirespeed_byteio::soap::{Envelope, Mechanism, Name, Opening, Operation, Origin};
+
+struct Rig {
+    folder: tempfile::TempDir,
+    service: Running,
+}
+
+impl Rig {
+    fn new(writable: bool) -> Rig {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("f"), "0123456789").unwrap();
+        let service = Running::start(folder.path(), writable, None);
+        Rig { folder, service }
+    }
+
+    fn file(&self, name: &str) -> String {
+        std::fs::read_to_string(self.folder.path().join(name)).unwrap()
+    }
+
+    /// Send bytes, half-close, and read all that comes.
+    fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.service.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        // A refusal may close the connection while the rest of a long request is still being sent.
+        let _ = stream.write_all(bytes);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    fn post(&self, path: &str, content_type: &str, body: &[u8]) -> String {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        self.raw(&[head.as_bytes(), body].concat())
+    }
+
+    /// A SOAP exchange with `simple`; the opening of the answer and its data.
+    fn soap(&self, path: &str, operation: &Operation, data: Option<&str>) -> (Opening, String) {
+        use base64::Engine as _;
+        let around = request(
+            operation,
+            Mechanism::Simple,
+            data.map_or(Data::Elsewhere, |_| Data::Inline),
+            "http://h",
+            "urn:1",
+        );
+        let text = data.map_or(String::new(), |d| {
+            base64::engine::general_purpose::STANDARD.encode(d)
+        });
+        let answer = self.post(
+            path,
+            "text/xml",
+            (around.before + &text + &around.behind).as_bytes(),
+        );
+        let body = answer
+            .split_once("\r\n\r\n")
+            .unwrap_or_else(|| panic!("{answer:?}"))
+            .1
+            .to_owned();
+        let mut envelope = Envelope::open(body.as_bytes()).unwrap_or_else(|e| panic!("{e}: {answer}"));
+        let mut found = Vec::new();
+        envelope
+            .copy_inline(|piece| {
+                found.extend_from_slice(piece);
+                Ok(())
+            })
+            .unwrap();
+        (envelope.opening().clone(), String::from_utf8(found).unwrap())
+    }
+
+    fn fault(&self, path: &str, operation: &Operation, data: Option<&str>) -> String {
+        self.soap(path, operation, data)
+            .0
+            .fault
+            .map_or("no fault".to_owned(), |f| f.name)
+    }
+}
+
+fn read(start_offset: u64, block_bytes: u64, blocks: u64, stride_bytes: i64) -> Operation {
+    Operation::Read {
+        start_offset,
+        block_bytes,
+        blocks,
+        stride_bytes,
+    }
+}
+
+#[test]
+fn random_access_operations() {
+    let rig = Rig::new(true);
+    assert_eq!(rig.soap("/f", &read(2, 3, 1, 0), None).1, "234");
+    assert_eq!(rig.soap("/f", &read(0, 2, 3, 4), None).1, "014589");
+    assert_eq!(
+        rig.soap("/f", &read(8, 5, 2, 5), None).1,
+        "89",
+        "short at the end"
+    );
+    assert_eq!(
+        rig.soap("/f", &read(50, 5, 1, 5), None).1,
+        "",
+        "beyond the end: no fault"
+    );
+    let write = Operation::Write {
+        start_offset: 1,
+        block_bytes: 2,
+        stride_bytes: 4,
+    };
+    rig.soap("/f", &write, Some("abcde"));
+    assert_eq!(rig.file("f"), "0ab34cd78e");
+    rig.soap("/f", &Operation::Append, Some("++"));
+    assert_eq!(rig.file("f"), "0ab34cd78e++");
+    rig.soap("/f", &Operation::TruncAppend { offset: 3 }, Some("end"));
+    assert_eq!(rig.file("f"), "0abend");
+    rig.soap("/f", &Operation::TruncAppend { offset: 1 }, Some(""));
+    assert_eq!(rig.file("f"), "0");
+    let (opening, _) = rig.soap("/f", &Operation::Append, Some("x"));
+    assert_eq!(opening.body, Name::new(RANDOM, "appendResponse"));
+}
+
+#[test]
+fn streams_have_a_position() {
+    let rig = Rig::new(true);
+    let (opening, _) = rig.soap("/f", &Operation::OpenStream, None);
+    let address = opening.field("Address").unwrap().to_owned();
+    let path = address.strip_prefix("http://h").unwrap().to_owned();
+    let seek = |offset, origin, bytes| Operation::SeekRead {
+        offset,
+        origin,
+        bytes,
+    };
+    assert_eq!(rig.soap(&path, &seek(2, Origin::Beginning, 3), None).1, "234");
+    assert_eq!(rig.soap(&path, &seek(1, Origin::Current, 2), None).1, "67");
+    assert_eq!(rig.soap(&path, &seek(-3, Origin::End, 9), None).1, "789");
+    assert_eq!(
+        rig.fault(&path, &seek(-11, Origin::End, 1), None),
+        "SeekNotPermittedFault"
+    );
+    let properties = Operation::Properties {
+        names: ["Position", "EndOfStream", "Seekable"]
+            .map(|n| Name::new(STREAM, n))
+            .to_vec(),
+        multiple: true,
+    };
+    let (opening, _) = rig.soap(&path, &properties, None);
+    assert_eq!(
+        (opening.field("Position"), opening.field("EndOfStream")),
+        (Some("10"), Some("true"))
+    );
+    rig.soap(
+        &path,
+        &Operation::SeekWrite {
+            offset: -4,
+            origin: Origin::Current,
+        },
+        Some("ab"),
+    );
+    assert_eq!(rig.file("f"), "012345ab89");
+    assert_eq!(rig.soap(&path, &seek(0, Origin::Current, 9), None).1, "89");
+    assert_eq!(rig.fault(&path, &read(0, 1, 1, 0), None), "Client");
+    let (opening, _) = rig.soap(&path, &Operation::Destroy, None);
+    assert_eq!(opening.body, Name::new(LIFETIME, "DestroyResponse"));
+    assert_eq!(
+        rig.fault(&path, &seek(0, Origin::Beginning, 1), None),
+        "ResourceUnknownFault"
+    );
+}
+
+#[test]
+fn properties_are_as_specified() {
+    let rig = Rig::new(false);
+    let one = |name: &str| Operation::Properties {
+        names: vec![Name::new(RANDOM, name)],
+        multiple: false,
+    };
+    let (opening, _) = rig.soap("/f", &one("Size"), None);
+    assert_eq!(opening.field("Size"), Some("10"));
+    assert_eq!(
+        rig.soap("/f", &one("Writeable"), None).0.field("Writeable"),
+        Some("false")
+    );
+    let (opening, _) = rig.soap("/f", &one("TransferMechanism"), None);
+    assert_eq!(
+        opening
+            .fields
+            .iter()
+            .filter(|(n, _)| n == "TransferMechanism")
+            .count(),
+        3
+    );
+    assert!(
+        rig.soap("/f", &one("ModificationTime"), None)
+            .0
+            .field("ModificationTime")
+            .unwrap()
+            .ends_with('Z')
+    );
+    assert_eq!(rig.fault("/f", &one("Nonsense"), None), "Client");
+    let wsdl = rig.raw(b"GET /f?wsdl HTTP/1.1\r\nHost: h:5\r\nConnection: close\r\n\r\n");
+    assert!(
+        wsdl.contains("<soap:address location=\"http://h:5/f\"/>"),
+        "{wsdl}"
+    );
+}
+
+#[test]
+fn what_is_not_permitted_is_refused_by_fault() {
+    let rig = Rig::new(false);
+    symlink("/etc/passwd", rig.folder.path().join("link")).unwrap();
+    let write = Operation::Write {
+        start_offset: 0,
+        block_bytes: 0,
+        stride_bytes: 0,
+    };
+    assert_eq!(rig.fault("/f", &write, Some("x")), "WriteNotPermittedFault");
+    assert_eq!(
+        rig.fault("/f", &Operation::Append, Some("x")),
+        "WriteNotPermittedFault"
+    );
+    assert_eq!(
+        rig.fault("/f", &Operation::TruncAppend { offset: 0 }, Some("")),
+        "WriteNotPermittedFault"
+    );
+    for path in ["/none", "/link", "/../f", "/%2e%2e/etc/passwd", "/f/x", "/%00"] {
+        assert_eq!(
+            rig.fault(path, &read(0, 1, 1, 0), None),
+            "ResourceUnknownFault",
+            "{path}"
+        );
+    }
+    for absurd in [
+        read(0, 1 << 31, 1, 0),
+        read(0, 1 << 30, 1 << 30, 0),
+        read(0, 1, 3, -5),
+        read(1 << 63, 1, 1, 0),
+    ] {
+        assert_eq!(rig.fault("/f", &absurd, None), "CustomFault", "{absurd:?}");
+    }
+    let strange = request(&read(0, 1, 1, 0), Mechanism::Simple, Data::Elsewhere, "x", "y")
+        .whole()
+        .replace("mechanisms/simple", "mechanisms/gridftp");
+    assert!(
+        rig.post("/f", "text/xml", strange.as_bytes())
+            .contains("UnsupportedTransferFault")
+    );
+    assert_eq!(rig.file("f"), "0123456789");
+    let writable = Rig::new(true);
+    let far = Operation::Write {
+        start_offset: i64::MAX as u64,
+        block_bytes: 0,
+        stride_bytes: 0,
+    };
+    assert_eq!(writable.fault("/f", &far, Some("xx")), "CustomFault");
+    assert_eq!(
+        writable.fault("/link", &write, Some("x")),
+        "no fault",
+        "a new file of that name, inside"
+    );
+}
+
+#[test]
+fn hostile_messages_are_faults_and_the_service_goes_on() {
+    let rig = Rig::new(true);
+    let envelope = request(&read(0, 1, 1, 0), Mechanism::Mtom, Data::Elsewhere, "x", "y").whole();
+    let bomb = envelope.replace(
+        "<soapenv:Envelope",
+        "<!DOCTYPE a [<!ENTITY b \"bb\">]><soapenv:Envelope",
+    );
+    let deep = envelope.replace("<p:start-offset>", &("<p:x>".repeat(100) + "<p:start-offset>"));
+    let long = envelope.replace(
+        "<p:start-offset>",
+        &format!("<p:start-offset>{}", "1".repeat(100_000)),
+    );
+    let wide = envelope.replace("<p:start-offset>", &("<p:x/>".repeat(5000) + "<p:start-offset>"));
+    for bad in [&bomb[..], &deep, &long, &wide, "", "<a/>", "{}", &envelope[..300]] {
+        let answer = rig.post("/f", "text/xml", bad.as_bytes());
+        assert!(
+            answer.contains("<faultcode>soapenv:Client</faultcode>"),
+            "{}: {answer}",
+            &bad[..bad.len().min(80)]
+        );
+    }
+    let twelve = envelope.replace(
+        "schemas.xmlsoap.org/soap/envelope/",
+        "www.w3.org/2003/05/soap-envelope",
+    );
+    assert!(
+        rig.post("/f", "text/xml", twelve.as_bytes())
+            .contains("VersionMismatch")
+    );
+    let must = envelope.replace(
+        "<soapenv:Header>",
+        "<soapenv:Header><x:y xmlns:x=\"urn:x\" soapenv:mustUnderstand=\"1\"/>",
+    );
+    assert!(
+        rig.post("/f", "text/xml", must.as_bytes())
+            .contains("MustUnderstand")
+    );
+    let write = Operation::Write {
+        start_offset: 0,
+        block_bytes: 0,
+        stride_bytes: 0,
+    };
+    let included = request(&write, Mechanism::Mtom, Data::Include("gone"), "x", "y").whole();
+    let related = Related::around(&included, "B");
+    let crooked = related.before.clone() + "data" + &related.behind;
+    assert!(
+        rig.post("/f", &related.content_type, crooked.as_bytes())
+            .contains("not the one included")
+    );
+    assert!(rig.post("/f", "multipart/related", b"x").contains("Client"));
+    assert!(
+        rig.post("/f", "application/dime", b"xxxxxxxxxxxxxxxx")
+            .contains("Client")
+    );
+    for bad in [
+        &b"nonsense\r\n\r\n"[..],
+        b"GET noslash HTTP/1.1\r\n\r\n",
+        b"GET /%ff HTTP/1.1\r\n\r\n",
+    ] {
+        assert!(rig.raw(bad).starts_with("HTTP/1.1 400"), "{bad:?}");
+    }
+    assert!(rig.raw(b"DELETE /f HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));
+    assert_eq!(rig.soap("/f", &read(2, 3, 1, 0), None).1, "234");
+    assert_eq!(rig.file("f"), "0123456789");
+}
+
+#[test]
+fn plain_http_ranges_and_parts() {
+    let rig = Rig::new(true);
+    let get = |more: &str| rig.raw(format!("GET /f HTTP/1.1\r\nConnection: close\r\n{more}\r\n").as_bytes());
+    assert!(get("").starts_with("HTTP/1.1 200 ") && get("").ends_with("\r\n\r\n0123456789"));
+    let part = get("Range: bytes=2-4\r\n");
+    assert!(
+        part.starts_with("HTTP/1.1 206 ")
+            && part.contains("Content-Range: bytes 2-4/10\r\n")
+            && part.ends_with("\r\n\r\n234")
+    );
+    assert!(get("Range: bytes=10-\r\n").starts_with("HTTP/1.1 416 "));
+    assert!(get("Range: bytes=2-4\r\nIf-Range: \"old\"\r\n").starts_with("HTTP/1.1 200 "));
+    let put = |more: &str, body: &str| {
+        let head = format!(
+            "PUT /f HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n{more}\r\n{body}",
+            body.len()
+        );
+        rig.raw(head.as_bytes())
+    };
+    assert!(put("Content-Range: bytes 2-4/*\r\n", "abc").starts_with("HTTP/1.1 200 "));
+    assert_eq!(rig.file("f"), "01abc56789");
+    assert!(put("Content-Range: bytes 2-4/*\r\n", "ab").starts_with("HTTP/1.1 400 "));
+    assert!(put("", "new").starts_with("HTTP/1.1 200 "));
+    assert_eq!(rig.file("f"), "new");
+    // Three requests sent ahead are answered in order.
+    let ahead = rig.raw(
+        b"GET /f HTTP/1.1\r\nRange: bytes=0-0\r\n\r\nGET /none HTTP/1.1\r\n\r\nGET /f HTTP/1.1\r\nConnection: close\r\nRange: bytes=2-2\r\n\r\n",
+    );
+    let codes: Vec<_> = ahead
+        .match_indices("HTTP/1.1 ")
+        .map(|(at, _)| &ahead[at + 9..at + 12])
+        .collect();
+    assert_eq!(codes, ["206", "404", "206"]);
+    assert!(ahead.ends_with("w"));
+    let digest = rig.raw(b"GET /f?digest=crc32c&offset=0&size=9 HTTP/1.1\r\nConnection: close\r\n\r\n");
+    assert!(
+        digest.starts_with("HTTP/1.1 416 "),
+        "the file ends before: {digest}"
+    );
+}
+
+#[test]
+fn clients_that_stall_lose_their_connection_and_nobody_elses() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = std::fs::File::create(folder.path().join("large")).unwrap();
+    file.set_len(1 << 30).unwrap();
+    let limits = wirespeed_byteio::service::Limits {
+        connections_max: 2,
+        patience: Duration::from_millis(500),
+        ..Default::default()
+    };
+    let service = Running::with(folder.path(), false, None, limits);
+    let connect = || TcpStream::connect(("127.0.0.1", service.port)).unwrap();
+    // One never sends a request, one never reads its answer.
+    let (mut silent, mut deaf) = (connect(), connect());
+    deaf.write_all(b"GET /large HTTP/1.1\r\n\r\n").unwrap();
+    let mut third = connect();
+    let mut answer = String::new();
+    third.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer:?}");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let mut next = connect();
+        next.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        next.write_all(b"HEAD /large HTTP/1.1\r\nConnection: close\r\n\r\n")
+            .unwrap();
+        let mut answer = String::new();
+        let _ = next.read_to_string(&mut answer);
+        if answer.starts_with("HTTP/1.1 200 ") {
+            break;
+        }
+        assert!(Instant::now() < deadline, "places never became free");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    silent.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    assert!(matches!(silent.read(&mut [0; 10]), Ok(0) | Err(_)));
+}

@@ -1,0 +1,122 @@
+//! From a caller's words to one checked case.
+
+use wirespeed::schema::case::{Case, GroupKind};
+use wirespeed::{Machine, Registry};
+use wirespeed_schema::plan::{Plan, PlanError, Template, canonical_key, expand, split_axis};
+
+/// Keys that the runtime answers, not the caller: how many ranks there are and where.
+const OF_THE_RUNTIME: [&str; 4] = ["threads", "procs", "to", "repeats"];
+
+/// Parameters of one case, as they were given.
+#[derive(Debug, Clone, Default)]
+pub struct Words(Vec<(String, String)>);
+
+impl Words {
+    /// Set parameter `key`, or option NAME of the transport as `option.NAME`; a later value replaces an earlier one.
+    /// Values are looked at when the case is built, because they depend on each other.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), PlanError> {
+        let key = match key.strip_prefix("option.") {
+            Some(_) => key.to_owned(),
+            None => {
+                let spelled = key.replace('-', "_");
+                if OF_THE_RUNTIME.contains(&spelled.as_str()) {
+                    return Err(PlanError::new(
+                        format!("{key:?} is no parameter of a case here"),
+                        "the runtime that is given to the measurement says how many ranks there are and where",
+                    ));
+                }
+                canonical_key(key)?.to_owned()
+            }
+        };
+        self.0.retain(|(known, _)| *known != key);
+        self.0.push((key, value.to_owned()));
+        Ok(())
+    }
+
+    /// The one case that the words describe, for `ranks` ranks.
+    pub fn case(&self, registry: &Registry, group: GroupKind, ranks: u32) -> Result<Case, PlanError> {
+        let mut template = Template::default();
+        for (key, value) in &self.0 {
+            match key.strip_prefix("option.") {
+                Some(name) => drop(template.options.insert(name.to_owned(), vec![value.clone()])),
+                None => drop(template.axes.insert(key.clone(), split_axis(key, value)?)),
+            }
+        }
+        let place = if group == GroupKind::Threads {
+            "threads"
+        } else {
+            "procs"
+        };
+        template.axes.insert(place.to_owned(), vec![ranks.to_string()]);
+        let plan = Plan {
+            repeats: 1,
+            until: None,
+            templates: vec![template],
+        };
+        let mut cases = expand(&plan, &Machine::new(registry))?;
+        if cases.len() != 1 {
+            return Err(PlanError::new(
+                format!("the parameters describe {} cases", cases.len()),
+                "give each parameter one value, and measure in a loop",
+            ));
+        }
+        let mut case = cases.remove(0).case;
+        if group == GroupKind::Hosts {
+            case.group = group;
+            // The CPUs of another machine are not known here.
+            if !self.0.iter().any(|(key, _)| key == "cpus") {
+                case.ranks.iter_mut().for_each(|rank| rank.cpu = None);
+            }
+        }
+        Ok(case)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(pairs: &[(&str, &str)]) -> Result<Words, PlanError> {
+        let mut words = Words::default();
+        for (key, value) in pairs {
+            words.set(key, value)?;
+        }
+        Ok(words)
+    }
+
+    #[test]
+    fn words_become_one_case() {
+        let words = words(&[
+            ("test", "am_lat"),
+            ("via", "inproc"),
+            ("size", "64"),
+            ("size", "8"),
+        ])
+        .unwrap();
+        let case = words.case(&Registry::builtin(), GroupKind::Threads, 2).unwrap();
+        assert_eq!((case.test.size_bytes(), case.ranks.len()), (8, 2));
+        assert_eq!(case.group, GroupKind::Threads);
+    }
+
+    #[test]
+    fn ranks_on_hosts_are_pinned_only_on_request() {
+        let given = [("test", "am_lat"), ("via", "tcp")];
+        let case = |words: Words| words.case(&Registry::builtin(), GroupKind::Hosts, 2).unwrap();
+        let free = case(words(&given).unwrap());
+        assert_eq!(free.group, GroupKind::Hosts);
+        assert!(free.ranks.iter().all(|rank| rank.cpu.is_none()));
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_a_remedy() {
+        assert!(words(&[("sise", "8")]).unwrap_err().remedy.contains("size"));
+        assert!(words(&[("threads", "2")]).unwrap_err().remedy.contains("runtime"));
+        let several = words(&[("test", "am_lat"), ("via", "inproc"), ("size", "8,16")]).unwrap();
+        let error = several
+            .case(&Registry::builtin(), GroupKind::Threads, 2)
+            .unwrap_err();
+        assert!(error.cause.contains("2 cases"), "{error}");
+        let none = words(&[("test", "am_lat")]).unwrap();
+        assert!(none.case(&Registry::builtin(), GroupKind::Threads, 2).is_err());
+    }
+}

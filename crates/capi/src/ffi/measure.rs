@@ -1,0 +1,197 @@
+//! The measurement itself, reports while it goes on, and the wish to end it.
+
+use super::case::ws_case;
+use super::error::{Problem, guarded, ws_error, ws_status};
+use super::result::ws_result;
+use super::rte::{Runtime, ws_rte};
+use crate::figures::Figures;
+use std::ffi::c_void;
+use wirespeed::schema::outcome::{Interval, Outcome, StopReason};
+use wirespeed::transport::cancel::CancelReason;
+use wirespeed::{Cancel, Registry, measure};
+
+/// One slice of a running measurement, as this rank sees it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ws_interval {
+    /// Start of the slice, from the start of the measured phase, in ns.
+    pub start_ns: u64,
+    /// Length of the slice, in ns.
+    pub duration_ns: u64,
+    /// Messages sent, or operations completed, in it.
+    pub sent_messages: u64,
+    /// Their payload.
+    pub sent_bytes: u64,
+    /// Messages received in it.
+    pub received_messages: u64,
+    /// Their payload.
+    pub received_bytes: u64,
+    /// Median of its samples, in ns: round trips (not halved), completions, or times between operations; -1 where the
+    /// rank takes none.
+    pub typical_ns: f64,
+    /// Largest of its samples, in ns; -1 where the rank takes none.
+    pub max_ns: f64,
+    /// duration_ns / operations of the slice; -1 without any.
+    pub average_ns: f64,
+    /// The same from the start of the measured phase on.
+    pub overall_ns: f64,
+    /// Operations per second, of the slice.
+    pub rate_msg_per_s: f64,
+    /// Payload per second, of the slice.
+    pub bandwidth_bytes_per_s: f64,
+}
+
+/// Called in the measuring thread at the case's "interval", outside every sample.
+pub type ws_report = Option<extern "C" fn(context: *mut c_void, interval: *const ws_interval)>;
+
+/// Ends measurements from another thread. Free it when no measurement that was given it still runs.
+pub struct ws_stop {
+    cancel: Cancel,
+}
+
+/// A wish that nobody has yet; never NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn ws_stop_new() -> *mut ws_stop {
+    Box::into_raw(Box::new(ws_stop {
+        cancel: Cancel::new(),
+    }))
+}
+
+/// Ask for an orderly end: sources mark their last message and every result is whole. Not for signal handlers.
+///
+/// # Safety
+/// `stop` is NULL or comes from `ws_stop_new` and is not freed yet.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ws_stop_request(stop: *const ws_stop) {
+    // SAFETY: the caller's promise.
+    if let Some(stop) = unsafe { stop.as_ref() } {
+        stop.cancel.request_stop();
+    }
+}
+
+/// End at once: every wait returns. Call it on the other ranks when the runtime learns that one is gone: a rank cannot
+/// see everywhere that its peer died. Not for signal handlers.
+///
+/// # Safety
+/// `stop` is NULL or comes from `ws_stop_new` and is not freed yet.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ws_stop_cancel(stop: *const ws_stop) {
+    // SAFETY: the caller's promise.
+    if let Some(stop) = unsafe { stop.as_ref() } {
+        stop.cancel.cancel(CancelReason::PeerLost);
+    }
+}
+
+/// Free it. NULL is allowed.
+///
+/// # Safety
+/// `stop` is NULL or comes from `ws_stop_new`, and is not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ws_stop_free(stop: *mut ws_stop) {
+    if !stop.is_null() {
+        // SAFETY: made by Box::into_raw in ws_stop_new, freed once: the caller's promise.
+        drop(unsafe { Box::from_raw(stop) });
+    }
+}
+
+/// Measure `given` as the rank that `rte` says, in this thread. Collective: every rank calls it with the same parameters.
+/// Nothing is printed, nothing outlives the call, and it may be called again, also by several threads at once.
+///
+/// `report` (with `report_context`) and `stop` may be NULL. On WS_OK, WS_WRONG_DATA and WS_INTERRUPTED, and on WS_FAILED when
+/// the run broke off after its start, `*result` is a result, to be freed with `ws_result_free`; otherwise NULL.
+///
+/// # Safety
+/// `given` comes from `ws_case_new`; `rte` points to a ws_rte whose callbacks hold what they promise; `stop` is NULL or
+/// comes from `ws_stop_new`; `result` may be written; `error` is NULL or may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ws_measure(
+    given: *const ws_case,
+    rte: *const ws_rte,
+    report: ws_report,
+    report_context: *mut c_void,
+    stop: *const ws_stop,
+    result: *mut *mut ws_result,
+    error: *mut ws_error,
+) -> ws_status {
+    // SAFETY: the caller's promises; NULL is refused where it is not allowed.
+    let (given, rte, stop, result) =
+        unsafe { (given.as_ref(), rte.as_ref(), stop.as_ref(), result.as_mut()) };
+    let body = || {
+        let result = result.ok_or_else(|| Problem::usage("the place for the result is NULL", "give one"))?;
+        *result = std::ptr::null_mut();
+        let given = given.ok_or_else(|| Problem::usage("the case is NULL", "use ws_case_new"))?;
+        let rte = rte.ok_or_else(|| Problem::usage("the runtime is NULL", "give a ws_rte"))?;
+        let cancel = stop.map(|stop| stop.cancel.clone()).unwrap_or_default();
+        let runtime = Runtime::new(rte, cancel)
+            .map_err(|why| Problem::usage(why, "set rank, size, group, barrier and exchange"))?;
+        let registry = Registry::builtin();
+        let case = given.words.case(&registry, runtime.group, rte.size)?;
+        let mut seen = Overall::default();
+        let outcome = measure(&case, &registry, &runtime, &mut |interval| {
+            let slice = seen.add(interval);
+            if let Some(report) = report {
+                report(report_context, &raw const slice);
+            }
+        })?;
+        let status = status_of(&outcome);
+        let broken = outcome.error.clone();
+        let figures = Figures::new(&case, outcome).map_err(Problem::failed)?;
+        *result = Box::into_raw(Box::new(ws_result { figures }));
+        match broken {
+            Some(cause) if status == ws_status::WS_FAILED => Err(Problem::failed(cause)),
+            _ => Ok(status),
+        }
+    };
+    // SAFETY: the caller's promise on `error`.
+    unsafe { guarded(error, body) }
+}
+
+fn status_of(outcome: &Outcome) -> ws_status {
+    let faults = &outcome.faults;
+    if faults.corrupt_messages > 0 {
+        ws_status::WS_WRONG_DATA
+    } else if outcome.error.is_some() {
+        ws_status::WS_FAILED
+    } else if outcome.stop == StopReason::Interrupted {
+        ws_status::WS_INTERRUPTED
+    } else {
+        ws_status::WS_OK
+    }
+}
+
+/// What was seen since the start.
+#[derive(Default)]
+struct Overall {
+    operations: u64,
+}
+
+impl Overall {
+    fn add(&mut self, interval: &Interval) -> ws_interval {
+        let (sent, received) = (interval.sent, interval.received);
+        // A pure receiver counts what it received.
+        let (operations, bytes) = match sent.messages {
+            0 => (received.messages, received.bytes),
+            _ => (sent.messages, sent.bytes),
+        };
+        self.operations += operations;
+        let mean = |time_ns: u64, operations: u64| match operations {
+            0 => -1.0,
+            _ => time_ns as f64 / operations as f64,
+        };
+        let per_s = |count: u64| count as f64 * 1e9 / interval.duration_ns.max(1) as f64;
+        ws_interval {
+            start_ns: interval.start_ns,
+            duration_ns: interval.duration_ns,
+            sent_messages: sent.messages,
+            sent_bytes: sent.bytes,
+            received_messages: received.messages,
+            received_bytes: received.bytes,
+            typical_ns: interval.p50_ns.map_or(-1.0, |v| v.get()),
+            max_ns: interval.max_ns.map_or(-1.0, |v| v.get()),
+            average_ns: mean(interval.duration_ns, operations),
+            overall_ns: mean(interval.start_ns + interval.duration_ns, self.operations),
+            rate_msg_per_s: per_s(operations),
+            bandwidth_bytes_per_s: per_s(bytes),
+        }
+    }
+}

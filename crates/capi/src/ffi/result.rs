@@ -1,0 +1,127 @@
+//! What came out.
+
+use super::error::text;
+use crate::figures::Figures;
+use std::ffi::c_char;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The result of one rank.
+pub struct ws_result {
+    pub(super) figures: Figures,
+}
+
+/// The short list: what the rank did, and its typical, average and overall latency.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ws_summary {
+    /// From the rank's first operation to its last completion, in ns.
+    pub elapsed_ns: u64,
+    /// Messages sent, or operations completed.
+    pub sent_messages: u64,
+    /// Their payload.
+    pub sent_bytes: u64,
+    /// Messages received.
+    pub received_messages: u64,
+    /// Their payload.
+    pub received_bytes: u64,
+    /// Median of all samples, in ns: round trips (not halved), completions, or times between operations; -1 where the
+    /// rank takes none.
+    pub typical_ns: f64,
+    /// Mean of all samples, in ns; -1 where the rank takes none.
+    pub average_ns: f64,
+    /// elapsed_ns / operations; -1 without any.
+    pub overall_ns: f64,
+    /// Operations per second over elapsed_ns.
+    pub rate_msg_per_s: f64,
+    /// Payload per second over elapsed_ns.
+    pub bandwidth_bytes_per_s: f64,
+}
+
+/// Fill `summary`. Returns 0, or 2 when a pointer is NULL.
+///
+/// # Safety
+/// `result` is NULL or comes from `ws_measure`; `summary` is NULL or may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ws_result_summary(result: *const ws_result, summary: *mut ws_summary) -> i32 {
+    // SAFETY: the caller's promises.
+    let (Some(result), Some(summary)) = (unsafe { (result.as_ref(), summary.as_mut()) }) else {
+        return 2;
+    };
+    let outcome = &result.figures.outcome;
+    let (operations, bytes) = match outcome.sent.messages {
+        0 => (outcome.received.messages, outcome.received.bytes),
+        _ => (outcome.sent.messages, outcome.sent.bytes),
+    };
+    let (typical_ns, average_ns) = result.figures.typical_and_mean_ns().unwrap_or((-1.0, -1.0));
+    let per_s = |count: u64| count as f64 * 1e9 / outcome.elapsed_ns.max(1) as f64;
+    *summary = ws_summary {
+        elapsed_ns: outcome.elapsed_ns,
+        sent_messages: outcome.sent.messages,
+        sent_bytes: outcome.sent.bytes,
+        received_messages: outcome.received.messages,
+        received_bytes: outcome.received.bytes,
+        typical_ns,
+        average_ns,
+        overall_ns: match operations {
+            0 => -1.0,
+            _ => outcome.elapsed_ns as f64 / operations as f64,
+        },
+        rate_msg_per_s: per_s(operations),
+        bandwidth_bytes_per_s: per_s(bytes),
+    };
+    0
+}
+
+/// The figure called `tag` ("rtt_p99_ns", "one_way_p50_ns", "rate_msg_per_s", ...: see docs/metrics.md) into `*value`.
+/// Returns 0; 1 when this rank has no such figure, because the test has none, too few samples, or only both ends together
+/// tell; 2 when a pointer is NULL or the tag is no text.
+///
+/// # Safety
+/// `result` is NULL or comes from `ws_measure`; `tag` is NULL or a C string; `value` is NULL or may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ws_result_value(
+    result: *const ws_result,
+    tag: *const c_char,
+    value: *mut f64,
+) -> i32 {
+    // SAFETY: the caller's promises.
+    let (Some(result), Ok(tag), Some(value)) =
+        (unsafe { (result.as_ref(), text(tag, "the tag"), value.as_mut()) })
+    else {
+        return 2;
+    };
+    match result.figures.value(tag) {
+        Some(figure) => {
+            *value = figure;
+            0
+        }
+        None => 1,
+    }
+}
+
+/// Everything as JSON: a `Repetition` of docs/run.schema.json with this rank's outcome. Valid until the result is freed;
+/// NULL only for NULL.
+///
+/// # Safety
+/// `result` is NULL or comes from `ws_measure`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ws_result_json(result: *const ws_result) -> *const c_char {
+    // SAFETY: the caller's promise.
+    match unsafe { result.as_ref() } {
+        Some(result) => result.figures.json.as_ptr(),
+        None => std::ptr::null(),
+    }
+}
+
+/// Free a result. NULL is allowed.
+///
+/// # Safety
+/// `result` is NULL or comes from `ws_measure`, and is not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ws_result_free(result: *mut ws_result) {
+    if !result.is_null() {
+        // SAFETY: made by Box::into_raw in ws_measure, freed once: the caller's promise.
+        let result = unsafe { Box::from_raw(result) };
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(result)));
+    }
+}

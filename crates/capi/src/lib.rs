@@ -1,0 +1,8 @@
+//! wirespeed for C: parameters by the names of the command line, ranks that meet through the caller's own runtime, a
+//! callback at intervals, figures by the names of the published document.
+//!
+//! It must never print, exit, or let a panic cross into C. The functions are in `ffi`; this file only names the parts.
+
+mod build;
+pub mod ffi;
+mod figures;

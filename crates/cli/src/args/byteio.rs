@@ -1,0 +1,304 @@
+//! The options of `wirespeed byteio`.
+
+use super::OutputArgs;
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// `wirespeed byteio`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  there:  wirespeed byteio serve data
+  here:   wirespeed byteio get http://THERE:7412/file --overwrite
+  here:   wirespeed byteio bench http://THERE:7412/file --repeats 6
+
+ByteIO (GFD.87) moves blocks of files in SOAP messages; other people's SOAP stacks can talk to this service and this \
+client to theirs. The same data can also be moved by plain HTTP ranges and by wirespeed's own stream, so that the ways \
+compare.")]
+pub struct ByteioArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub verb: ByteioVerb,
+}
+
+/// The verbs of byteio.
+#[derive(Debug, Subcommand)]
+pub enum ByteioVerb {
+    /// Serve a file or a directory: RandomByteIO, StreamableByteIO, HTTP ranges, bulk stream
+    Serve(Box<ByteioServeArgs>),
+    /// Fetch a file, checked and resumable
+    Get(Box<ByteioGetArgs>),
+    /// Send a file, checked
+    Put(Box<ByteioPutArgs>),
+    /// Measure transfers: repeated, explained, pair by pair
+    Bench(Box<ByteioBenchArgs>),
+}
+
+/// `wirespeed byteio serve`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  wirespeed byteio serve data                  the files below data/, on loopback, to be read
+  wirespeed byteio serve data --writable       they may be written, too
+  wirespeed byteio serve data --listen all     for other machines, inside TLS; clients need the key file
+
+A WSDL is at every file's address with ?wsdl. Links out of the directory are not followed. Ctrl-C ends it.")]
+pub struct ByteioServeArgs {
+    /// The file, or the directory of files
+    pub path: PathBuf,
+
+    /// loopback, all, or addresses of this machine
+    #[arg(
+        long,
+        value_name = "ADDRESS[,..]",
+        default_value = "loopback",
+        value_delimiter = ','
+    )]
+    pub listen: Vec<String>,
+
+    /// Port to listen on; 0 for any free one
+    #[arg(short, long, value_name = "PORT", default_value_t = 7412)]
+    pub port: u16,
+
+    /// Files may be written and made
+    #[arg(long)]
+    pub writable: bool,
+
+    /// TLS and the token on loopback, too
+    #[arg(long)]
+    pub tls: bool,
+
+    /// Plain HTTP beyond loopback: whoever reaches the port can read; not with --writable
+    #[arg(long, conflicts_with_all = ["writable", "tls"])]
+    pub plain: bool,
+
+    /// Key file [default: wirespeed/key in the configuration directory, or WIRESPEED_KEY_FILE]
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+
+    /// Print the secrets that other machines need: the identity for wirespeed, the bearer token for other clients
+    #[arg(long)]
+    pub print_identity: bool,
+
+    /// Connections at the same time
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65536), help_heading = "Limits")]
+    pub connections_max: u32,
+
+    /// Bytes of one SOAP read
+    #[arg(long, value_name = "SIZE", default_value = "1G", help_heading = "Limits")]
+    pub read_max: String,
+
+    /// Bytes of one SOAP write
+    #[arg(long, value_name = "SIZE", default_value = "1G", help_heading = "Limits")]
+    pub write_max: String,
+
+    /// How long a client may keep a connection waiting
+    #[arg(long, value_name = "TIME", default_value = "30s", help_heading = "Limits")]
+    pub stall: String,
+
+    /// Congestion control for what is sent, as the system names it: cubic, bbr, reno
+    #[arg(long, value_name = "NAME")]
+    pub congestion: Option<String>,
+}
+
+/// How blocks are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Mechanism {
+    /// ByteIO, base64 in the envelope
+    Simple,
+    /// ByteIO, data as a part of a MIME package
+    Mtom,
+    /// ByteIO, data as a DIME record
+    Dime,
+    /// Plain HTTP with ranges
+    Http,
+    /// wirespeed's own stream
+    Bulk,
+}
+
+/// Which digest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Verify {
+    /// Do not compare
+    None,
+    /// CRC-32C
+    Crc32c,
+    /// BLAKE3
+    Blake3,
+}
+
+/// Options that every transfer has.
+#[derive(Debug, Clone, Args)]
+pub struct TransferArgs {
+    /// How blocks are asked for
+    #[arg(short, long, value_enum, default_value_t = Mechanism::Mtom)]
+    pub mechanism: Mechanism,
+
+    /// Connections
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), default_value_t = 4)]
+    pub threads: u32,
+
+    /// Bytes of a block
+    #[arg(short, long, value_name = "SIZE", default_value = "8M")]
+    pub block_size: String,
+
+    /// Requests outstanding on each connection
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), default_value_t = 2)]
+    pub depth: u32,
+
+    /// Attempts at one block
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), default_value_t = 5)]
+    pub attempts: u32,
+
+    /// Longest silence before a connection counts as lost
+    #[arg(long, value_name = "TIME", default_value = "10s")]
+    pub stall: String,
+
+    /// Congestion control for what is sent from here
+    #[arg(long, value_name = "NAME")]
+    pub congestion: Option<String>,
+
+    /// Only so many bytes from the start; needed where a service does not say how many there are
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+
+    /// Identity of an https service, as its --print-identity shows [default: the key file's]
+    #[arg(long, value_name = "TEXT", env = "WIRESPEED_IDENTITY", hide_env_values = true)]
+    pub identity: Option<String>,
+
+    /// Key file [default: wirespeed/key in the configuration directory, or WIRESPEED_KEY_FILE]
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+}
+
+/// `wirespeed byteio get`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  wirespeed byteio get http://127.0.0.1:7412/file copy
+  wirespeed byteio get http://127.0.0.1:7412/file copy --overwrite --mechanism bulk --verify blake3
+
+A transfer that was interrupted or killed goes on where it was, when the same command is given again: a journal beside \
+the file says which blocks are there. Afterwards every block is compared with the service's digest.")]
+pub struct ByteioGetArgs {
+    /// http://HOST:PORT/PATH, https:// for a service behind TLS
+    pub url: String,
+
+    /// Where to [default: the last part of the address]
+    pub file: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub transfer: TransferArgs,
+
+    /// Replace a file that is there, and forget what an interrupted transfer left
+    #[arg(long)]
+    pub overwrite: bool,
+
+    /// Write through a memory map
+    #[arg(long)]
+    pub map: bool,
+
+    /// Digest to compare every block by, where the service is wirespeed
+    #[arg(long, value_enum, value_name = "DIGEST", default_value_t = Verify::Crc32c)]
+    pub verify: Verify,
+
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `wirespeed byteio put`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  wirespeed byteio put file http://127.0.0.1:7412/file
+  wirespeed byteio put file http://127.0.0.1:7412/file --mechanism http --threads 1")]
+pub struct ByteioPutArgs {
+    /// What to send
+    pub file: PathBuf,
+
+    /// http://HOST:PORT/PATH, https:// for a service behind TLS
+    pub url: String,
+
+    #[command(flatten)]
+    pub transfer: TransferArgs,
+
+    /// Digest to compare every block by, where the service is wirespeed
+    #[arg(long, value_enum, value_name = "DIGEST", default_value_t = Verify::Crc32c)]
+    pub verify: Verify,
+
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Experiments that are known by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Profile {
+    /// M. Morgan, "ByteIO Performance Tests": 1 GiB, 7 threads, 8 MiB, MTOM, one request each, ten runs
+    Byteio2009,
+}
+
+/// `wirespeed byteio bench`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  wirespeed byteio bench http://127.0.0.1:7412/file --repeats 6
+  wirespeed byteio bench http://127.0.0.1:7412/file --mechanism bulk --depth 4 --json
+  wirespeed byteio bench http://127.0.0.1:7412/file --sweep --size 4M
+  wirespeed byteio bench --pairs pairs.toml --dry-run
+
+The clock runs from the first request byte to the last payload byte in user space; look-up, connecting, storing and \
+comparing are phases of their own. --nominal lets the verdict tell a full link from a slow end.
+
+A pairs file in TOML: one [[machine]] with name, url (where it serves the file) and run (the words that run a command \
+there, such as ssh), and pairs, \"all\" or a list of \"reader -> server\". docs/byteio.md has one.")]
+pub struct ByteioBenchArgs {
+    /// http://HOST:PORT/PATH, https:// for a service behind TLS
+    #[arg(required_unless_present = "pairs", conflicts_with = "pairs")]
+    pub url: Option<String>,
+
+    #[command(flatten)]
+    pub transfer: TransferArgs,
+
+    /// A known experiment: it decides connections, block, mechanism and depth; --repeats and --size may differ
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub profile: Option<Profile>,
+
+    /// Pairs of machines from a file
+    #[arg(long, value_name = "FILE")]
+    pub pairs: Option<PathBuf>,
+
+    /// All pairs at once, to show links that they share; else one after the other
+    #[arg(long, requires = "pairs")]
+    pub at_once: bool,
+
+    /// List what would be run
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Runs [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10000))]
+    pub repeats: Option<u32>,
+
+    /// Nominal speed of the slowest link on the way: 100Mb/s, 1Gb/s
+    #[arg(long, value_name = "SPEED")]
+    pub nominal: Option<String>,
+
+    /// Send FILE instead of fetching
+    #[arg(long, value_name = "FILE")]
+    pub put: Option<PathBuf>,
+
+    /// Store into FILE at every run instead of dropping what came
+    #[arg(long, value_name = "FILE", conflicts_with = "put")]
+    pub into: Option<PathBuf>,
+
+    /// Digest to compare every block by, where the service is wirespeed
+    #[arg(long, value_enum, value_name = "DIGEST", default_value_t = Verify::None)]
+    pub verify: Verify,
+
+    /// Try connections x block x outstanding, one run each, and say which shape this path wants
+    #[arg(long, conflicts_with_all = ["pairs", "profile", "repeats", "put", "into"])]
+    pub sweep: bool,
+
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

@@ -1,0 +1,114 @@
+//! The options of `compare` and `ab`.
+
+use super::OutputArgs;
+use clap::Args;
+use std::path::PathBuf;
+
+/// What counts as a difference, and who is told.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Verdict")]
+pub struct GateArgs {
+    /// Figures to compare: p50, p99, rate, bandwidth or any of docs/metrics.md [default: each case's headline]
+    #[arg(long, value_name = "FIGURE[,..]", value_delimiter = ',')]
+    pub figure: Vec<String>,
+
+    /// Ratios within 1 ± this are the same
+    #[arg(long, value_name = "WIDTH", default_value = "2%")]
+    pub within: String,
+
+    /// Exit 0 instead of 4 when a figure is inconclusive
+    #[arg(long)]
+    pub allow_inconclusive: bool,
+
+    /// Accept results that were measured beside other clients of a server
+    #[arg(long)]
+    pub allow_shared: bool,
+
+    /// Write the verdicts as JUnit XML too
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+
+    /// Print the verdicts as annotations of GitHub's workflows, instead of the table
+    #[arg(long, conflicts_with_all = ["json"])]
+    pub github: bool,
+}
+
+/// `wirespeed compare`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  wirespeed run latency --via shm -t 100ms --repeats 8 -o before.json
+  wirespeed run latency --via shm -t 100ms --repeats 8 -o after.json
+  wirespeed compare before.json after.json                         was anything lost?
+  wirespeed compare before.json after.json --figure p50,p90 --within 5%
+
+What differs between the machines is printed first. Each figure gets the ratio B/A with its interval over runs and a \
+verdict: faster, slower, same (the interval lies within 1 ± 2 %), or inconclusive, and then how many more runs should \
+tell. Over several figures the verdicts are Holm-adjusted: the chance of one false alarm among all is 5 %.
+
+Results taken one after the other differ by whatever the machine did meanwhile; `wirespeed ab` takes them side by side.
+
+Exit codes: 0 nothing is slower, 3 something is slower, 4 nothing is slower but something is inconclusive, \
+5 the results cannot be compared.")]
+pub struct CompareArgs {
+    /// The result to compare with, written by --json or -o FILE.json
+    #[arg(value_name = "A.json")]
+    pub a: PathBuf,
+
+    /// The result that is judged
+    #[arg(value_name = "B.json")]
+    pub b: PathBuf,
+
+    /// Parameters in which cases that belong together may differ: transport, layout, window_msgs, an option's name
+    #[arg(long, value_name = "KEY[,..]", value_delimiter = ',')]
+    pub across: Vec<String>,
+
+    #[command(flatten)]
+    pub gate: GateArgs,
+
+    /// One JSON document on stdout, and nothing else there
+    #[arg(short = 'J', long, help_heading = "Results")]
+    pub json: bool,
+
+    /// Write the comparison to FILE too; its ending says how: .json .txt
+    #[arg(short, long, value_name = "FILE", help_heading = "Results")]
+    pub output: Vec<PathBuf>,
+}
+
+/// `wirespeed ab`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  wirespeed ab --pairs 6 -- latency --via unix -t 50ms -O wait=block -- latency --via unix -t 50ms   is polling faster?
+  wirespeed ab --pairs 6 --aa --within 5% -- latency --via inproc -t 50ms
+
+Each arm is what `wirespeed run` takes. The arms are measured in turn, fresh processes and connections each time, in \
+random order within each block of two pairs (ABBA or BAAB), so that what the machine does meanwhile meets both alike. \
+An arm may be a sweep: its i-th case is compared with the i-th of the other arm.
+
+--aa measures A against itself: what it calls different is the machine's doing, and how often that may happen is 5 %.
+
+Exit codes: 0 B is not slower, 3 B is slower, 4 inconclusive.")]
+pub struct AbArgs {
+    /// Pairs of runs, one of each arm
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub pairs: u32,
+
+    /// Measure A against itself
+    #[arg(long)]
+    pub aa: bool,
+
+    /// Seed of the random order; recorded in the result
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    #[command(flatten)]
+    pub gate: GateArgs,
+
+    #[command(flatten)]
+    pub output: OutputArgs,
+
+    /// A's words for `wirespeed run`, then `--`, then B's
+    #[arg(last = true, required = true, value_name = "A.. -- B..")]
+    pub arms: Vec<String>,
+}

@@ -1,0 +1,52 @@
+//! The options of `wirespeed lab`.
+
+use clap::Args;
+
+/// `wirespeed lab`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  wirespeed lab --rate 100Mb/s --delay 15ms -- ping -c 3 192.0.2.2
+  wirespeed lab --lan --rate 1Gb/s --far 'iperf3 -s -1' -- iperf3 -t 2 -c 192.0.2.2
+  wirespeed lab --rate 1Gb/s --delay 30ms --loss 2e-4 --congestion cubic -- ip address
+
+The command runs in a network of its own whose other end is 192.0.2.2; --far runs a command there first. The rate counts \
+the headers of Ethernet, IP and TCP, so that at most 95.6 % of it is payload. --delay is one way; a round trip has it \
+twice. Root is needed, the machine's own network is left alone, and all of it vanishes at the end.")]
+pub struct LabArgs {
+    /// Speed of the link, each way [default: as fast as it goes]
+    #[arg(long, value_name = "SPEED")]
+    pub rate: Option<String>,
+
+    /// A cable with a token bucket instead of tunnels: no delay, no loss
+    #[arg(long, conflicts_with_all = ["delay", "loss", "queue"])]
+    pub lan: bool,
+
+    /// Delay one way
+    #[arg(long, value_name = "TIME")]
+    pub delay: Option<String>,
+
+    /// Share of packets lost, each way: 2e-4
+    #[arg(long, value_name = "RATIO")]
+    pub loss: Option<f64>,
+
+    /// Bytes that may wait for the link, each way [default: what it carries in a round trip, at least 256K]
+    #[arg(long, value_name = "SIZE")]
+    pub queue: Option<String>,
+
+    /// Congestion control of every connection inside: cubic, bbr, reno
+    #[arg(long, value_name = "NAME")]
+    pub congestion: Option<String>,
+
+    /// A command for the far end, started first and ended last
+    #[arg(long, value_name = "COMMAND")]
+    pub far: Option<String>,
+
+    /// How long the far end's command gets to begin
+    #[arg(long, value_name = "TIME", default_value = "1s", requires = "far")]
+    pub far_ready: String,
+
+    /// The command
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}

@@ -1,0 +1,319 @@
+//! The options of `session` and of the daemons behind it. Options of the original keep the original's spelling.
+
+use super::OutputArgs;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// How `session` shows its result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum SessionFormat {
+    /// wirespeed's own table.
+    #[default]
+    Table,
+    /// The original's line for every report.
+    Classic,
+}
+
+/// `wirespeed session`.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_HELP)]
+pub struct SessionArgs {
+    /// Who sends to whom: client_to_computation, computation_to_client, computation_to_computation or
+    /// computations_to_computations (everybody to everybody); without it the session is only held
+    #[arg(
+        long = "benchmarkPath",
+        visible_alias = "bandwidthPath",
+        alias = "path",
+        value_name = "PATH",
+        help_heading = "Messages"
+    )]
+    pub path: Option<String>,
+
+    /// Size of a message in MiB, added to --bytes
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Messages")]
+    pub mb: u64,
+
+    /// Size of a message: 1, 16K, a list or a range 1..1M:x4
+    #[arg(long, value_name = "SIZE", default_value = "0", help_heading = "Messages")]
+    pub bytes: String,
+
+    /// Messages that may be unacknowledged: 1 is a synchronous round trip; a list or a range 1..1000:x10
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1",
+        allow_negative_numbers = true,
+        help_heading = "Messages"
+    )]
+    pub credits: String,
+
+    /// How long: seconds, or with a unit
+    #[arg(long, value_name = "TIME", default_value = "30", help_heading = "Messages")]
+    pub duration: String,
+
+    /// Between two reports: seconds, or with a unit
+    #[arg(long, value_name = "TIME", default_value = "5", help_heading = "Messages")]
+    pub report_frequency: String,
+
+    /// direct: peers connect to each other; daemon: every message passes the node's daemon; or both
+    #[arg(
+        long,
+        value_name = "ROUTE[,..]",
+        default_value = "direct",
+        value_delimiter = ',',
+        help_heading = "Messages"
+    )]
+    pub route: Vec<String>,
+
+    /// What carries them: shm, unix, tcp
+    #[arg(
+        long,
+        value_name = "T[,..]",
+        default_value = "unix",
+        value_delimiter = ',',
+        help_heading = "Messages"
+    )]
+    pub via: Vec<String>,
+
+    /// How ends wait: poll, or block in the kernel [default: poll where every end has a core]
+    #[arg(long, value_name = "MODE", help_heading = "Messages")]
+    pub wait: Option<String>,
+
+    /// An option of the transport, see `wirespeed list TRANSPORT`
+    #[arg(
+        short = 'O',
+        long = "option",
+        value_name = "NAME=VALUE",
+        help_heading = "Messages"
+    )]
+    pub options: Vec<String>,
+
+    /// Check every payload byte; wrong data exits with 6
+    #[arg(long, help_heading = "Messages")]
+    pub check: bool,
+
+    /// Data centre: its coordinator stands in the site's file; local: embedded
+    #[arg(long, value_name = "NAME", help_heading = "Coordinator")]
+    pub dc: Option<String>,
+
+    /// Environment: prod, usn, stb, stb2, or local for an embedded session [default: prod, with --dc]
+    #[arg(long, value_name = "NAME", help_heading = "Coordinator")]
+    pub env: Option<String>,
+
+    /// Host of the coordinator; without --host, --dc and --env the session is embedded on this machine
+    #[arg(long, value_name = "HOST", help_heading = "Coordinator")]
+    pub host: Option<String>,
+
+    /// Its port [default: 8087]
+    #[arg(long, value_name = "PORT", help_heading = "Coordinator")]
+    pub port: Option<u16>,
+
+    /// The site's file: {"DC": {"ENV": "HOST:PORT"}} [default: WIRESPEED_SITE]
+    #[arg(long, value_name = "FILE", help_heading = "Coordinator")]
+    pub site: Option<PathBuf>,
+
+    /// Embedded on this machine, whatever else is set
+    #[arg(long, help_heading = "Coordinator")]
+    pub local_only: bool,
+
+    /// Who we are to the coordinator: the line that `wirespeed serve --print-identity` shows
+    #[arg(
+        long,
+        value_name = "LINE",
+        env = "WIRESPEED_IDENTITY",
+        hide_env_values = true,
+        help_heading = "Coordinator"
+    )]
+    pub identity: Option<String>,
+
+    /// Cores to ask for, for the main computation
+    #[arg(long, value_name = "N", help_heading = "Resources")]
+    pub cores: Option<f64>,
+
+    /// MiB of memory to ask for, for the main computation; 0 asks for none [default: the definition's, 2048]
+    #[arg(long = "requestMb", value_name = "N", help_heading = "Resources")]
+    pub request_mb: Option<u64>,
+
+    /// Threads that keep cores busy in the main computation; may be more than it has
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Load")]
+    pub threads: u32,
+
+    /// MiB that the main computation allocates
+    #[arg(
+        long = "allocateMb",
+        value_name = "N",
+        default_value_t = 0,
+        help_heading = "Load"
+    )]
+    pub allocate_mb: u64,
+
+    /// MiB of them that it writes to, again and again
+    #[arg(
+        long = "touchMb",
+        value_name = "N",
+        default_value_t = 0,
+        help_heading = "Load"
+    )]
+    pub touch_mb: u64,
+
+    /// Write to them once only
+    #[arg(
+        long = "touchOnce",
+        value_name = "0|1",
+        num_args = 0..=1,
+        default_missing_value = "1",
+        default_value = "0",
+        require_equals = true,
+        help_heading = "Load"
+    )]
+    pub touch_once: String,
+
+    /// Threads that write log lines
+    #[arg(
+        long = "logThreads",
+        visible_alias = "logthreads",
+        value_name = "N",
+        default_value_t = 12,
+        help_heading = "Load"
+    )]
+    pub log_threads: u32,
+
+    /// Log lines of 80 characters that they write in all
+    #[arg(
+        long = "logCount",
+        value_name = "N",
+        default_value_t = 0,
+        help_heading = "Load"
+    )]
+    pub log_count: u64,
+
+    /// Where they go: stderr (the computation's), null, or a file on its host
+    #[arg(long, value_name = "WHERE", default_value = "stderr", help_heading = "Load")]
+    pub log_to: String,
+
+    /// Show the main computation's environment
+    #[arg(long = "printEnv", help_heading = "Load")]
+    pub print_env: bool,
+
+    /// A package directory for the computations: rez's packages path where rez is present, else PATH and
+    /// LD_LIBRARY_PATH
+    #[arg(long, value_name = "DIR", help_heading = "Load")]
+    pub prepend: Option<PathBuf>,
+
+    /// A session definition (JSON) instead of the benchmark's own
+    #[arg(long, value_name = "FILE", help_heading = "Sessions")]
+    pub session: Option<PathBuf>,
+
+    /// Computations of the benchmark's own session [default: 2; 4 for computations_to_computations]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256), help_heading = "Sessions")]
+    pub computations: Option<u32>,
+
+    /// Sessions at once; messages are measured in the first
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256),
+          help_heading = "Sessions")]
+    pub sessions: u32,
+
+    /// Times to create, run and end them
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000),
+          help_heading = "Sessions")]
+    pub repeat: u32,
+
+    /// All sessions are ready before the first goes
+    #[arg(long, help_heading = "Sessions")]
+    pub phased_start: bool,
+
+    /// Time between the starts of two sessions: seconds, or with a unit
+    #[arg(long, value_name = "TIME", default_value = "0", help_heading = "Sessions")]
+    pub delay_start: String,
+
+    /// Time to stay connected after the test; never counted
+    #[arg(long, value_name = "TIME", default_value = "0", help_heading = "Sessions")]
+    pub stay_connected: String,
+
+    /// Print the JSON Schema of session definitions, and end
+    #[arg(long, help_heading = "Sessions")]
+    pub schema: bool,
+
+    /// How the result looks on stdout
+    #[arg(long, value_enum, default_value_t = SessionFormat::Table, value_name = "FORM", help_heading = "Results")]
+    pub format: SessionFormat,
+
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Where a daemon listens, and its key.
+#[derive(Debug, Args)]
+pub struct DoorArgs {
+    /// loopback, all, or addresses of this machine
+    #[arg(
+        long,
+        value_name = "ADDRESS[,..]",
+        default_value = "loopback",
+        value_delimiter = ','
+    )]
+    pub listen: Vec<String>,
+
+    /// Key file, the same for all daemons and clients of a site
+    /// [default: wirespeed/key in the configuration directory, or WIRESPEED_KEY_FILE]
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+}
+
+/// `wirespeed coordinator`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  wirespeed coordinator                  on loopback, port 8087
+  wirespeed coordinator --listen all     for other hosts that have the same key file
+
+It places sessions on nodes (`wirespeed node`) and serves HTTPS with the key's certificate; \
+GET /coordinator/1/openapi.json describes it. docs/session.md has the whole story.")]
+pub struct CoordinatorArgs {
+    #[command(flatten)]
+    pub door: DoorArgs,
+
+    /// Port to listen on; 0 for any free one
+    #[arg(short, long, value_name = "PORT", default_value_t = 8087)]
+    pub port: u16,
+}
+
+/// `wirespeed node`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  wirespeed node                                 for a coordinator on this host
+  wirespeed node --coordinator there --listen all    for one on another host
+
+It starts computations as processes of their own, limits them by control groups where the kernel lets it, and ends \
+them when their client is gone.")]
+pub struct NodeArgs {
+    #[command(flatten)]
+    pub door: DoorArgs,
+
+    /// Port to listen on; 0 for any free one
+    #[arg(short, long, value_name = "PORT", default_value_t = 0)]
+    pub port: u16,
+
+    /// The coordinator
+    #[arg(long, value_name = "HOST[:PORT]", default_value = "127.0.0.1:8087")]
+    pub coordinator: String,
+
+    /// Its name [default: the host's name]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  wirespeed session --benchmarkPath=client_to_computation --bytes=1 --credits=1 --duration=3
+  wirespeed session --benchmarkPath=computation_to_computation --route direct,daemon --duration=1
+  wirespeed session --benchmarkPath=computation_to_client --credits=1,10,100 --duration=1
+  wirespeed session --benchmarkPath=client_to_computation --bytes=1..32M:x4 --duration=1
+  wirespeed session --threads 4 --cores 1 --duration=5              are cores enforced?
+  wirespeed session --requestMb 256 --allocateMb 200 --touchMb 100 --touchOnce --duration=2   allocated or resident?
+  wirespeed session --sessions 8 --repeat 3 --duration=0 --requestMb=0       how long do sessions take to start?
+
+With --host HOST the session is placed by `wirespeed coordinator` there, on hosts where `wirespeed node` runs; without \
+it everything runs on this machine. Called as arras4benchmark the program takes the same options, and shows reports in \
+the original's form.";

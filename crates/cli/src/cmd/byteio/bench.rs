@@ -1,0 +1,220 @@
+//! `wirespeed byteio bench`: repeated transfers, one pair or many, a known experiment, or a sweep over shapes.
+
+use super::job::{self, Ends};
+use super::{pairs, publish};
+use crate::args::{ByteioBenchArgs, ByteioMechanism, ColorChoice, Profile, TransferArgs};
+use crate::document::Draft;
+use crate::errors::{Ended, Failure};
+use crate::output::{self, Output};
+use std::fmt::Write as _;
+use wirespeed_byteio::client::{Target, TransferOptions};
+use wirespeed_control::StopFlag;
+use wirespeed_report::render;
+use wirespeed_schema::Finite;
+use wirespeed_schema::byteio::{ByteioSection, Pair};
+use wirespeed_schema::units::format_size;
+
+const REPEATS: u32 = 3;
+/// The shape of M. Morgan's "ByteIO Performance Tests" (2009).
+const SIZE_2009: &str = "1GiB";
+const REPEATS_2009: u32 = 10;
+/// What a sweep tries.
+const SWEEP_THREADS: [u32; 3] = [1, 4, 8];
+const SWEEP_BLOCKS: [&str; 2] = ["1M", "8M"];
+const SWEEP_DEPTHS: [u32; 3] = [1, 2, 4];
+
+/// Measure.
+pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, Failure> {
+    let words = shaped(arguments);
+    let repeats = arguments.repeats.unwrap_or(match arguments.profile {
+        Some(Profile::Byteio2009) => REPEATS_2009,
+        None => REPEATS,
+    });
+    if let Some(path) = &arguments.pairs {
+        let plan = pairs::read(path)?;
+        return pairs::bench(arguments, &words, &plan, repeats, color);
+    }
+    let url = arguments.url.as_deref().unwrap_or_default();
+    let nominal = arguments.nominal.as_deref().map(speed).transpose()?;
+    let shapes = match arguments.sweep {
+        true => swept(&words),
+        false => vec![words],
+    };
+    let mut jobs = Vec::new();
+    for words in &shapes {
+        jobs.push(job::options(url, words, ends(arguments), arguments.verify)?);
+    }
+    if arguments.dry_run {
+        return show(&jobs, repeats);
+    }
+    let stop = crate::cmd::stop_on_signals()?;
+    let mut output = Output::open(&arguments.output, color, render::byteio::byteio)?;
+    let draft = Draft::begin(None, arguments.output.include_host_name);
+    let repeats = if arguments.sweep { 1 } else { repeats };
+    let mut section = ByteioSection {
+        profile: match (arguments.profile, arguments.sweep) {
+            (Some(Profile::Byteio2009), _) => Some(render::byteio::PROFILE_2009.to_owned()),
+            (None, true) => Some(render::byteio::PROFILE_SWEEP.to_owned()),
+            (None, false) => None,
+        },
+        pairs: Vec::new(),
+    };
+    for options in &jobs {
+        let mut pair = job::pair("here -> service", options);
+        pair.nominal_bytes_per_s = nominal;
+        pair.near = Some(Box::new(draft.host().clone()));
+        repeat(options, &mut pair, repeats, &stop, arguments.output.quiet)?;
+        section.pairs.push(pair);
+        if stop.is_requested() {
+            break;
+        }
+    }
+    if arguments.sweep {
+        name_best(&mut section.pairs);
+    }
+    publish(draft, &mut output, &section, stop.is_requested())
+}
+
+/// All runs of a pair. A run that fails is kept with its reason; the next one is a new chance. A pair of which not even
+/// the first run could begin is an error.
+fn repeat(
+    options: &TransferOptions,
+    pair: &mut Pair,
+    repeats: u32,
+    stop: &StopFlag,
+    quiet: bool,
+) -> Result<(), Failure> {
+    for _ in 0..repeats {
+        match job::run(options, pair, stop, quiet) {
+            Ok(()) => {}
+            Err(failure) if pair.runs.is_empty() => return Err(failure),
+            Err(failure) => pair.error = Some(failure.cause),
+        }
+        if stop.is_requested() || pair.error.is_some() {
+            break;
+        }
+    }
+    wirespeed_report::byteio::complete(pair);
+    Ok(())
+}
+
+fn ends(arguments: &ByteioBenchArgs) -> Ends {
+    match (&arguments.put, &arguments.into) {
+        (Some(source), _) => Ends::Put(source.clone()),
+        (None, Some(path)) => Ends::Get(Target::File {
+            path: path.clone(),
+            overwrite: true,
+        }),
+        (None, None) => Ends::Get(Target::Discard),
+    }
+}
+
+/// The profile's shape is the default of what was not typed.
+fn shaped(arguments: &ByteioBenchArgs) -> TransferArgs {
+    let mut words = arguments.transfer.clone();
+    if arguments.profile.is_some() {
+        words.mechanism = ByteioMechanism::Mtom;
+        (words.threads, words.depth) = (7, 1);
+        "8M".clone_into(&mut words.block_size);
+        words.size.get_or_insert_with(|| SIZE_2009.to_owned());
+    }
+    words
+}
+
+fn swept(words: &TransferArgs) -> Vec<TransferArgs> {
+    let mut shapes = Vec::new();
+    for threads in SWEEP_THREADS {
+        for block in SWEEP_BLOCKS {
+            for depth in SWEEP_DEPTHS {
+                let mut shape = words.clone();
+                (shape.threads, shape.depth) = (threads, depth);
+                block.clone_into(&mut shape.block_size);
+                shapes.push(shape);
+            }
+        }
+    }
+    shapes
+}
+
+/// The best shape is named, and the cheapest that comes within 5 % of it: fewer connections, fewer outstanding.
+fn name_best(pairs: &mut [Pair]) {
+    let rate = |pair: &Pair| pair.summary.as_ref().map_or(0.0, |s| s.median_bytes_per_s.get());
+    let best = pairs.iter().map(rate).fold(0.0, f64::max);
+    let near = pairs
+        .iter()
+        .enumerate()
+        .filter(|(_, pair)| rate(pair) >= 0.95 * best && best > 0.0);
+    let cheapest = near
+        .min_by_key(|(_, pair)| (pair.threads * pair.depth_ops, pair.threads))
+        .map(|(at, _)| at);
+    for (at, pair) in pairs.iter_mut().enumerate() {
+        pair.name = match Some(at) == cheapest {
+            true => render::byteio::RECOMMENDED.to_owned(),
+            false => "tried".to_owned(),
+        };
+    }
+}
+
+/// A link's speed: `100Mb/s`, `1 Gb/s`; powers of ten, as the field writes it. The figure is in bytes.
+pub fn speed(text: &str) -> Result<Finite, Failure> {
+    let bad = || {
+        Failure::usage(
+            format!("{text:?} is not the speed of a link"),
+            "write it like 100Mb/s or 1Gb/s",
+        )
+    };
+    let short = text
+        .trim()
+        .trim_end_matches("/s")
+        .trim_end_matches("ps")
+        .trim_end_matches(['b', 'B']);
+    let (number, factor) = match short.chars().last() {
+        Some('k' | 'K') => (&short[..short.len() - 1], 1e3),
+        Some('M') => (&short[..short.len() - 1], 1e6),
+        Some('G') => (&short[..short.len() - 1], 1e9),
+        _ => (short, 1.0),
+    };
+    let value: f64 = number.trim().replace(',', "").parse().map_err(|_| bad())?;
+    Finite::maybe(value * factor / 8.0)
+        .filter(|v| v.get() > 0.0)
+        .ok_or_else(bad)
+}
+
+fn show(jobs: &[TransferOptions], repeats: u32) -> Result<Ended, Failure> {
+    let mut text = String::new();
+    for options in jobs {
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "{} {} {}: {} connections x {} x {} outstanding, {repeats} runs",
+            options.client.direction.name(),
+            options.client.way.name(),
+            options.client.url,
+            options.threads,
+            format_size(options.block_bytes),
+            options.depth
+        );
+    }
+    output::print(&text).map(|()| Ended::OK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn speeds_of_links() {
+        for (text, bytes) in [
+            ("100Mb/s", 12.5e6),
+            ("1 Gb/s", 125e6),
+            ("10,000 Mb/s", 1.25e9),
+            ("8", 1.0),
+            ("64kbps", 8e3),
+        ] {
+            assert_eq!(speed(text).unwrap().get(), bytes, "{text}");
+        }
+        for bad in ["", "fast", "-1Mb/s", "0", "1e400Gb/s", "Mb/s"] {
+            assert_eq!(speed(bad).unwrap_err().code, 2, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! From words to one transfer, and a pair of the document around its runs.
+
+use crate::args::{ByteioMechanism, TransferArgs, Verify};
+use crate::errors::Failure;
+use crate::terminal::{self, Stream};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::path::PathBuf;
+use std::time::Duration;
+use wirespeed_byteio::client::{
+    ClientOptions, Direction, Moved, Target, TransferOptions, Url, Way, transfer,
+};
+use wirespeed_byteio::digest::DigestKind;
+use wirespeed_byteio::soap::Mechanism;
+use wirespeed_control::{Identity, StopFlag};
+use wirespeed_schema::byteio::Pair;
+use wirespeed_schema::units;
+
+/// A duration as typed.
+pub fn time(option: &str, text: &str) -> Result<Duration, Failure> {
+    let ns = units::parse_duration_ns(text);
+    let ns = ns.map_err(|e| Failure::usage(format!("--{option}: {e}"), "write it like 500ms or 10s"))?;
+    match ns {
+        0 => Err(Failure::usage(
+            format!("--{option}: nothing waits no time"),
+            "write it like 500ms or 10s",
+        )),
+        ns => Ok(Duration::from_nanos(ns)),
+    }
+}
+
+/// A size as typed.
+pub fn size(option: &str, text: &str) -> Result<u64, Failure> {
+    units::parse_size(text).map_err(|e| Failure::usage(format!("--{option}: {e}"), "write it like 64K or 8M"))
+}
+
+/// What direction and place a transfer has.
+pub enum Ends {
+    /// Fetch into this.
+    Get(Target),
+    /// Send this.
+    Put(PathBuf),
+}
+
+/// The options of a transfer.
+pub fn options(
+    url: &str,
+    words: &TransferArgs,
+    ends: Ends,
+    verify: Verify,
+) -> Result<TransferOptions, Failure> {
+    let url = Url::parse(url).map_err(|e| {
+        Failure::usage(
+            e.to_string(),
+            "write it as `wirespeed byteio serve` prints it, with the file's path",
+        )
+    })?;
+    let identity = match url.secure {
+        true => Some(Identity::find(words.identity.as_deref(), words.key.as_deref())?),
+        false => None,
+    };
+    let block_bytes = size("block-size", &words.block_size)?;
+    if block_bytes == 0 {
+        return Err(Failure::usage(
+            "--block-size: a block has at least one byte",
+            "write it like 64K or 8M",
+        ));
+    }
+    let way = match words.mechanism {
+        ByteioMechanism::Simple => Way::Soap(Mechanism::Simple),
+        ByteioMechanism::Mtom => Way::Soap(Mechanism::Mtom),
+        ByteioMechanism::Dime => Way::Soap(Mechanism::Dime),
+        ByteioMechanism::Http => Way::Http,
+        ByteioMechanism::Bulk => Way::Bulk,
+    };
+    let (direction, target, source) = match ends {
+        Ends::Get(target) => (Direction::Get, target, None),
+        Ends::Put(source) => (Direction::Put, Target::Discard, Some(source)),
+    };
+    Ok(TransferOptions {
+        client: ClientOptions {
+            url,
+            identity,
+            direction,
+            way,
+            patience: time("stall", &words.stall)?,
+            congestion: words.congestion.clone(),
+        },
+        threads: words.threads as usize,
+        depth: words.depth as usize,
+        block_bytes,
+        attempts_max: words.attempts,
+        target,
+        source,
+        digest: match verify {
+            Verify::None => None,
+            Verify::Crc32c => Some(DigestKind::Crc32c),
+            Verify::Blake3 => Some(DigestKind::Blake3),
+        },
+        size_bytes: words.size.as_deref().map(|text| size("size", text)).transpose()?,
+    })
+}
+
+/// The pair that runs with these options belong to.
+pub fn pair(name: &str, options: &TransferOptions) -> Pair {
+    Pair {
+        name: name.to_owned(),
+        url: options.client.url.to_string(),
+        direction: options.client.direction.name().to_owned(),
+        mechanism: options.client.way.name().to_owned(),
+        block_bytes: options.block_bytes,
+        threads: options.threads as u64,
+        depth_ops: options.depth as u64,
+        destination: options.target.name().to_owned(),
+        digest: options.digest.map_or("none", DigestKind::name).to_owned(),
+        encrypted: options.client.url.secure,
+        ..Pair::default()
+    }
+}
+
+/// One transfer with a bar where somebody watches; what was seen goes into the pair.
+pub fn run(options: &TransferOptions, pair: &mut Pair, stop: &StopFlag, quiet: bool) -> Result<(), Failure> {
+    let visible = !quiet && terminal::is_terminal(Stream::Stderr);
+    let bar = ProgressBar::with_draw_target(
+        options
+            .size_bytes
+            .or((pair.total_bytes > 0).then_some(pair.total_bytes)),
+        match visible {
+            true => ProgressDrawTarget::stderr_with_hz(4),
+            false => ProgressDrawTarget::hidden(),
+        },
+    );
+    let template = "[{bar:20}] {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    let moved = transfer(options, stop, &|bytes| bar.inc(bytes));
+    bar.finish_and_clear();
+    let Moved {
+        total_bytes,
+        transfer,
+        far,
+    } = moved?;
+    pair.total_bytes = total_bytes;
+    pair.far = pair.far.take().or(far.map(Box::new));
+    pair.runs.push(transfer);
+    Ok(())
+}

@@ -1,0 +1,375 @@
+//! A pairs file: machines, how a command is run on each, and which pairs to measure. The reader of a pair may be this
+//! machine, or any other that a command reaches (ssh, a container, a network namespace); it runs `wirespeed byteio bench`
+//! there and hands its document back on stdout.
+
+use super::bench::speed;
+use super::publish;
+use crate::args::{ByteioBenchArgs, ColorChoice, TransferArgs};
+use crate::document::Draft;
+use crate::errors::{Ended, Failure};
+use crate::output::{self, Output};
+use serde::Deserialize;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use wirespeed_report::render;
+use wirespeed_schema::Finite;
+use wirespeed_schema::byteio::{ByteioSection, Pair};
+use wirespeed_schema::run::Status;
+
+/// Bytes of a pairs file.
+const FILE_BYTES_MAX: usize = 1 << 20;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    machine: Vec<Machine>,
+    pairs: Wanted,
+}
+
+/// A machine.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Machine {
+    name: String,
+    /// Where it serves the file; absent for one that only reads.
+    url: Option<String>,
+    /// Words that run a command there; absent for this machine.
+    #[serde(default)]
+    run: Vec<String>,
+    /// The program's name there.
+    program: Option<String>,
+    /// Speed of its link.
+    nominal: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Wanted {
+    Word(String),
+    List(Vec<String>),
+}
+
+/// One pair to be measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Planned {
+    name: String,
+    reader: Vec<String>,
+    url: String,
+    nominal: Option<Finite>,
+}
+
+/// Read and check a pairs file.
+pub fn read(path: &Path) -> Result<Vec<Planned>, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|e| Failure {
+        code: crate::errors::exit::USAGE,
+        ..Failure::file("read", path, &e)
+    })?;
+    parse(&text)
+        .map_err(|failure| Failure::usage(format!("{}: {}", path.display(), failure.cause), failure.remedy))
+}
+
+fn parse(text: &str) -> Result<Vec<Planned>, Failure> {
+    if text.len() > FILE_BYTES_MAX {
+        return Err(Failure::usage("longer than any pairs file", "name a pairs file"));
+    }
+    let remedy = "see `wirespeed byteio bench --help` for what a pairs file has";
+    let file: File = toml::from_str(text).map_err(|e| Failure::usage(e.message().to_owned(), remedy))?;
+    let names: Vec<(String, String)> = match &file.pairs {
+        Wanted::Word(word) if word == "all" => all(&file.machine),
+        Wanted::Word(word) => {
+            return Err(Failure::usage(
+                format!("pairs = {word:?} is neither \"all\" nor a list"),
+                remedy,
+            ));
+        }
+        Wanted::List(list) => list.iter().map(|text| split(text)).collect::<Result<_, _>>()?,
+    };
+    if names.is_empty() {
+        return Err(Failure::usage(
+            "no pair is named",
+            "write pairs = \"all\", or a list of \"reader -> server\"",
+        ));
+    }
+    let find = |name: &str| {
+        file.machine.iter().find(|m| m.name == name).ok_or_else(|| {
+            Failure::usage(
+                format!("no machine is called {name:?}"),
+                "write a [[machine]] for each name",
+            )
+        })
+    };
+    let plan = names
+        .iter()
+        .map(|(reader, server)| planned(find(reader)?, find(server)?));
+    plan.collect()
+}
+
+/// Every ordered pair of two different machines, the second of which serves.
+fn all(machines: &[Machine]) -> Vec<(String, String)> {
+    let mut pairs = Vec::new();
+    for reader in machines {
+        for server in machines
+            .iter()
+            .filter(|m| m.url.is_some() && m.name != reader.name)
+        {
+            pairs.push((reader.name.clone(), server.name.clone()));
+        }
+    }
+    pairs
+}
+
+fn split(text: &str) -> Result<(String, String), Failure> {
+    let parts = text.split_once("->");
+    let parts = parts.map(|(reader, server)| (reader.trim().to_owned(), server.trim().to_owned()));
+    parts
+        .filter(|(reader, server)| !reader.is_empty() && !server.is_empty())
+        .ok_or_else(|| {
+            Failure::usage(
+                format!("{text:?} is not a pair"),
+                "write it as \"reader -> server\"",
+            )
+        })
+}
+
+fn planned(reader: &Machine, server: &Machine) -> Result<Planned, Failure> {
+    let url = server
+        .url
+        .clone()
+        .ok_or_else(|| Failure::usage(format!("{} serves nothing", server.name), "give it a url"))?;
+    let speeds = [&reader.nominal, &server.nominal].into_iter().flatten();
+    let mut nominal: Option<Finite> = None;
+    for one in speeds {
+        let one = speed(one)?;
+        nominal = Some(nominal.filter(|least| least.get() < one.get()).unwrap_or(one));
+    }
+    let mut words = reader.run.clone();
+    words.push(
+        reader
+            .program
+            .clone()
+            .unwrap_or_else(|| match reader.run.is_empty() {
+                true => this_program(),
+                false => "wirespeed".to_owned(),
+            }),
+    );
+    Ok(Planned {
+        name: format!("{} -> {}", reader.name, server.name),
+        reader: words,
+        url,
+        nominal,
+    })
+}
+
+fn this_program() -> String {
+    let program = std::env::current_exe().ok();
+    program.map_or("wirespeed".to_owned(), |path| path.display().to_string())
+}
+
+impl Planned {
+    /// The command that measures the pair, document on stdout.
+    fn command(&self, words: &TransferArgs, arguments: &ByteioBenchArgs, repeats: u32) -> Vec<String> {
+        let name = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
+        let mut command = self.reader.clone();
+        command.extend(["byteio", "bench"].map(str::to_owned));
+        command.push(self.url.clone());
+        let mut option = |key: &str, value: String| command.extend([format!("--{key}"), value]);
+        option("mechanism", name(&words.mechanism));
+        option("threads", words.threads.to_string());
+        option("block-size", words.block_size.clone());
+        option("depth", words.depth.to_string());
+        option("attempts", words.attempts.to_string());
+        option("stall", words.stall.clone());
+        option("repeats", repeats.to_string());
+        option("verify", name(&arguments.verify));
+        if let Some(size) = &words.size {
+            option("size", size.clone());
+        }
+        if let Some(congestion) = &words.congestion {
+            option("congestion", congestion.clone());
+        }
+        command.push("--json".to_owned());
+        command
+    }
+
+    fn measure(&self, words: &TransferArgs, arguments: &ByteioBenchArgs, repeats: u32) -> Pair {
+        let command = self.command(words, arguments, repeats);
+        let mut pair = match output_of(&command) {
+            Ok(pair) => pair,
+            Err(why) => Pair {
+                error: Some(why),
+                url: self.url.clone(),
+                ..Pair::default()
+            },
+        };
+        pair.name.clone_from(&self.name);
+        pair.nominal_bytes_per_s = self.nominal;
+        wirespeed_report::byteio::complete(&mut pair);
+        pair
+    }
+}
+
+/// Run a reader and read its document.
+fn output_of(command: &[String]) -> Result<Pair, String> {
+    let Some((program, rest)) = command.split_first() else {
+        return Err("nothing to run".to_owned());
+    };
+    let output = Command::new(program)
+        .args(rest)
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .output();
+    let output = output.map_err(|e| format!("cannot run {program}: {e}"))?;
+    let last = || {
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let cause = said
+            .lines()
+            .rev()
+            .find(|line| line.starts_with("error: "))
+            .or(said.lines().last());
+        cause
+            .unwrap_or("it said nothing")
+            .trim_start_matches("error: ")
+            .to_owned()
+    };
+    let run = wirespeed_report::read_run(&output.stdout)
+        .map_err(|_| format!("the reader gave no result: {}", last()))?;
+    let section = wirespeed_report::byteio::section(&run);
+    let pair = section.and_then(|section| section.pairs.into_iter().next());
+    match (pair, run.status) {
+        (Some(pair), _) => Ok(pair),
+        (None, Status::Ok) => Err("the reader's result has no transfer".to_owned()),
+        (None, _) => Err(run.error.unwrap_or_else(last)),
+    }
+}
+
+/// Rounds in which no machine is in two pairs: a tournament, each pair in the first round that has room for it.
+fn rounds(plan: &[Planned]) -> Vec<Vec<&Planned>> {
+    let ends = |one: &Planned| {
+        one.name
+            .split_once(" -> ")
+            .map(|(a, b)| [a.to_owned(), b.to_owned()])
+    };
+    let mut rounds: Vec<Vec<&Planned>> = Vec::new();
+    for one in plan {
+        let busy = |round: &&mut Vec<&Planned>| {
+            let mine = ends(one).unwrap_or_default();
+            !round.iter().any(|other| {
+                ends(other)
+                    .unwrap_or_default()
+                    .iter()
+                    .any(|name| mine.contains(name))
+            })
+        };
+        match rounds.iter_mut().find(busy) {
+            Some(round) => round.push(one),
+            None => rounds.push(vec![one]),
+        }
+    }
+    rounds
+}
+
+/// Measure every pair.
+pub fn bench(
+    arguments: &ByteioBenchArgs,
+    words: &TransferArgs,
+    plan: &[Planned],
+    repeats: u32,
+    color: ColorChoice,
+) -> Result<Ended, Failure> {
+    if arguments.dry_run {
+        let mut text = String::new();
+        for (number, round) in rounds(plan).iter().enumerate() {
+            for one in round {
+                // Writing to a String cannot fail.
+                let _ = writeln!(
+                    text,
+                    "round {}: {}: {}",
+                    number + 1,
+                    one.name,
+                    one.command(words, arguments, repeats).join(" ")
+                );
+            }
+        }
+        return output::print(&text).map(|()| Ended::OK);
+    }
+    let stop = crate::cmd::stop_on_signals()?;
+    let mut output = Output::open(&arguments.output, color, render::byteio::byteio)?;
+    let draft = Draft::begin(None, arguments.output.include_host_name);
+    let mut section = ByteioSection {
+        profile: arguments.profile.map(|_| render::byteio::PROFILE_2009.to_owned()),
+        pairs: Vec::new(),
+    };
+    if arguments.at_once {
+        section.pairs = std::thread::scope(|scope| {
+            let readers: Vec<_> = plan
+                .iter()
+                .map(|one| scope.spawn(|| one.measure(words, arguments, repeats)))
+                .collect();
+            let lost = || Pair {
+                error: Some("its reader was lost".to_owned()),
+                ..Pair::default()
+            };
+            readers
+                .into_iter()
+                .map(|reader| reader.join().unwrap_or_else(|_| lost()))
+                .collect()
+        });
+    } else {
+        for one in plan {
+            if !stop.is_requested() {
+                section.pairs.push(one.measure(words, arguments, repeats));
+            }
+        }
+    }
+    publish(draft, &mut output, &section, stop.is_requested())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Result<Vec<String>, String> {
+        parse(text)
+            .map(|plan| plan.into_iter().map(|p| p.name).collect())
+            .map_err(|f| f.cause)
+    }
+
+    #[test]
+    fn all_means_every_ordered_pair() {
+        let machine = |n: usize| format!("[[machine]]\nname = \"m{n}\"\nurl = \"http://m{n}/f\"\n");
+        let text = format!("pairs = \"all\"\n{}", (0..7).map(machine).collect::<String>());
+        let plan = parse(&text).unwrap();
+        assert_eq!(plan.len(), 42);
+        let rounds = rounds(&plan);
+        assert_eq!(rounds.iter().map(Vec::len).sum::<usize>(), 42);
+        assert!(rounds.iter().all(|round| round.len() <= 3));
+    }
+
+    #[test]
+    fn a_pair_is_as_slow_as_its_slower_link() {
+        let text = "pairs = [\"a -> b\"]\n[[machine]]\nname = \"a\"\nnominal = \"1Gb/s\"\nrun = [\"ssh\", \"a\"]\n[[machine]]\nname = \"b\"\nurl = \"http://b/f\"\nnominal = \"100Mb/s\"\n";
+        let plan = parse(text).unwrap();
+        assert_eq!(plan[0].nominal.unwrap().get(), 12.5e6);
+        assert_eq!(plan[0].reader, ["ssh", "a", "wirespeed"]);
+    }
+
+    #[test]
+    fn nonsense_is_named() {
+        let b = "[[machine]]\nname = \"b\"\n";
+        for (text, cause) in [
+            ("", "missing field `pairs`"),
+            ("pairs = []", "no pair is named"),
+            ("pairs = \"some\"", "neither"),
+            ("pairs = [\"a\"]", "is not a pair"),
+            ("pairs = [\"a -> \"]", "is not a pair"),
+            ("pairs = [\"a -> b\"]", "no machine is called \"a\""),
+            (&format!("pairs = [\"b -> b\"]\n{b}"), "serves nothing"),
+            (&format!("pairs = \"all\"\n{b}colour = 1"), "unknown field"),
+        ] {
+            let found = names(text).unwrap_err();
+            assert!(found.contains(cause), "{text:?}: {found}");
+        }
+    }
+}

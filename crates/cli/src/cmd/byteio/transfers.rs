@@ -1,0 +1,68 @@
+//! `wirespeed byteio get` and `put`: one transfer, and its report.
+
+use super::job::{self, Ends};
+use super::publish;
+use crate::args::{ByteioGetArgs, ByteioPutArgs, ColorChoice, OutputArgs};
+use crate::document::Draft;
+use crate::errors::{Ended, Failure};
+use crate::output::Output;
+use std::path::PathBuf;
+use wirespeed_byteio::client::{Target, TransferOptions};
+use wirespeed_report::render;
+use wirespeed_schema::byteio::ByteioSection;
+
+/// Fetch.
+pub fn get(arguments: &ByteioGetArgs, color: ColorChoice) -> Result<Ended, Failure> {
+    let path = match &arguments.file {
+        Some(path) => path.clone(),
+        None => last_part(&arguments.url)?,
+    };
+    let overwrite = arguments.overwrite;
+    let target = match arguments.map {
+        true => Target::Map { path, overwrite },
+        false => Target::File { path, overwrite },
+    };
+    let options = job::options(
+        &arguments.url,
+        &arguments.transfer,
+        Ends::Get(target),
+        arguments.verify,
+    )?;
+    once(&options, &arguments.output, color)
+}
+
+/// Send.
+pub fn put(arguments: &ByteioPutArgs, color: ColorChoice) -> Result<Ended, Failure> {
+    let ends = Ends::Put(arguments.file.clone());
+    let options = job::options(&arguments.url, &arguments.transfer, ends, arguments.verify)?;
+    once(&options, &arguments.output, color)
+}
+
+fn last_part(url: &str) -> Result<PathBuf, Failure> {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    let name = path
+        .split_once("://")
+        .and_then(|(_, rest)| Some(rest.split_once('/')?.1.rsplit('/').next()?.to_owned()));
+    let name = name.filter(|name| !name.is_empty() && name != "." && name != "..");
+    name.map(PathBuf::from).ok_or_else(|| {
+        Failure::usage(
+            "the address has no last part to name the file by",
+            "name the file behind the address",
+        )
+    })
+}
+
+fn once(options: &TransferOptions, arguments: &OutputArgs, color: ColorChoice) -> Result<Ended, Failure> {
+    let stop = crate::cmd::stop_on_signals()?;
+    let mut output = Output::open(arguments, color, render::byteio::byteio)?;
+    let draft = Draft::begin(None, arguments.include_host_name);
+    let mut pair = job::pair("here -> service", options);
+    pair.near = Some(Box::new(draft.host().clone()));
+    job::run(options, &mut pair, &stop, arguments.quiet)?;
+    wirespeed_report::byteio::complete(&mut pair);
+    let section = ByteioSection {
+        profile: None,
+        pairs: vec![pair],
+    };
+    publish(draft, &mut output, &section, stop.is_requested())
+}

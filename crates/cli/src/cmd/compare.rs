@@ -1,0 +1,154 @@
+//! `wirespeed compare`: two stored results, figure by figure.
+
+use crate::args::{ColorChoice, CompareArgs, GateArgs, OutputArgs};
+use crate::document::Draft;
+use crate::errors::{Ended, Failure, exit};
+use crate::output::{self, Output};
+use crate::results;
+use std::path::Path;
+use wirespeed_report::compare::{self, CompareError, Comparison, Question, Verdict};
+use wirespeed_report::render;
+use wirespeed_schema::Run;
+use wirespeed_schema::plan::Until;
+
+/// Compare two stored results.
+pub fn compare(arguments: &CompareArgs, color: ColorChoice) -> Result<Ended, Failure> {
+    let gate = Gate::of(&arguments.gate, &arguments.across)?;
+    let only = |path: &Path| matches!(path.extension().and_then(|e| e.to_str()), Some("json" | "txt"));
+    if let Some(path) = arguments.output.iter().find(|path| !only(path)) {
+        let cause = format!(
+            "--output {}: a comparison is written as .json or .txt",
+            path.display()
+        );
+        return Err(Failure::usage(cause, "end the name with .json or .txt"));
+    }
+    let destinations = OutputArgs {
+        json: arguments.json,
+        output: arguments.output.clone(),
+        ..OutputArgs::default()
+    };
+    let mut output = Output::open(&destinations, color, gate.table())?;
+    let (a, b) = (results::load(&arguments.a)?, results::load(&arguments.b)?);
+    let names = (results::name(&arguments.a), results::name(&arguments.b));
+    let draft = Draft::begin(None, false);
+    let found = compare::compare((&names.0, &a), (&names.1, &b), &gate.question, gate.within_ratio);
+    let comparison = found.map_err(refused)?;
+    let mut run = draft.finish(Vec::new(), false);
+    gate.publish(&mut run, &mut output, &comparison)?;
+    Ok(gate.ended(&comparison))
+}
+
+/// What counts as a difference, and who is told of it.
+pub struct Gate<'a> {
+    arguments: &'a GateArgs,
+    /// What is compared.
+    pub question: Question,
+    /// Ratios within 1 ± this are the same.
+    pub within_ratio: f64,
+}
+
+impl<'a> Gate<'a> {
+    /// Errors where the arguments make no sense, or a file cannot be written.
+    pub fn of(arguments: &'a GateArgs, across: &[String]) -> Result<Self, Failure> {
+        let width = Until {
+            within: arguments.within.clone(),
+            ..Until::default()
+        };
+        let within_ratio = width.half_width_ratio().map_err(|error| {
+            Failure::usage(error.to_string().replace("--until", "--within"), error.remedy)
+        })?;
+        let unknown = arguments
+            .figure
+            .iter()
+            .find(|name| compare::matching::candidates(name).is_empty());
+        if let Some(name) = unknown {
+            let error = CompareError::UnknownFigure { name: name.clone() };
+            return Err(Failure::usage(error.to_string(), error.remedy()));
+        }
+        if let Some(path) = &arguments.junit {
+            write(path, "")?;
+        }
+        Ok(Gate {
+            arguments,
+            question: Question {
+                figures: arguments.figure.clone(),
+                across: across.to_vec(),
+                allow_shared: arguments.allow_shared,
+            },
+            within_ratio,
+        })
+    }
+
+    /// How the comparison is shown to people, or to a workflow.
+    pub fn table(&self) -> output::Table {
+        match self.arguments.github {
+            true => |run, _| {
+                Comparison::of(run)
+                    .map(|found| render::github(&found))
+                    .unwrap_or_default()
+            },
+            false => render::comparison,
+        }
+    }
+
+    /// Put the comparison into the document, and everything where it was asked for.
+    pub fn publish(
+        &self,
+        run: &mut Run,
+        output: &mut Output,
+        comparison: &Comparison,
+    ) -> Result<(), Failure> {
+        let section = serde_json::to_value(comparison)
+            .map_err(|e| Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it"))?;
+        run.sections.insert(compare::section::NAME.to_owned(), section);
+        if let Some(path) = &self.arguments.junit {
+            write(
+                path,
+                &render::junit(comparison, self.arguments.allow_inconclusive),
+            )?;
+        }
+        output.finish(run)
+    }
+
+    /// The exit code that a verdict means.
+    pub fn ended(&self, comparison: &Comparison) -> Ended {
+        let count = |verdict: Verdict| {
+            comparison
+                .rows
+                .iter()
+                .filter(|row| row.verdict == verdict)
+                .count()
+        };
+        let of = comparison.rows.len();
+        match comparison.worst() {
+            Some(Verdict::Slower) => {
+                let cause = format!("B is slower than A in {} of {of} figures", count(Verdict::Slower));
+                let remedy = match comparison.control {
+                    true => {
+                        "the control differs from itself: the machine is not steady enough for this comparison"
+                    }
+                    false => "look at the rows above; `wirespeed ab` measures both side by side",
+                };
+                Ended::badly(Failure::with(exit::GATE, cause, remedy))
+            }
+            Some(Verdict::Inconclusive) if !self.arguments.allow_inconclusive => {
+                let cause = format!(
+                    "{} of {of} figures are inconclusive",
+                    count(Verdict::Inconclusive)
+                );
+                let remedy = "take as many more runs as the verdicts say, or pass --allow-inconclusive";
+                Ended::badly(Failure::with(exit::INCONCLUSIVE, cause, remedy))
+            }
+            _ => Ended::OK,
+        }
+    }
+}
+
+/// A comparison that must not be made.
+pub fn refused(error: CompareError) -> Failure {
+    Failure::with(exit::REFUSED, error.to_string(), error.remedy())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|e| Failure::file("write", path, &e))
+}

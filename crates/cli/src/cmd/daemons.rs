@@ -1,0 +1,91 @@
+//! `wirespeed coordinator` and `wirespeed node`, and the hidden verb of a computation's process.
+
+use crate::args::{CoordinatorArgs, DoorArgs, NodeArgs};
+use crate::cmd::serve;
+use crate::errors::{Ended, Failure, exit};
+use crate::output;
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use wirespeed::Registry;
+use wirespeed_control::address::Address;
+use wirespeed_control::auth::keyfile::{self, KeyFile};
+use wirespeed_control::{RankProgram, StopFlag};
+use wirespeed_session::coordinator::{Coordinator, CoordinatorOptions, DEFAULT_PORT};
+use wirespeed_session::daemon::{NodeDaemon, NodeOptions};
+use wirespeed_session::node::Node;
+
+/// Place sessions until stopped.
+pub fn coordinator(arguments: &CoordinatorArgs) -> Result<Ended, Failure> {
+    let options = CoordinatorOptions {
+        listen: serve::listen(&arguments.door.listen)?,
+        port: arguments.port,
+    };
+    let (key, stop) = (key(&arguments.door)?, stop()?);
+    let coordinator = Coordinator::bind(&options, &key, &stop)?;
+    greet(coordinator.addresses())?;
+    coordinator.run()?;
+    Ok(Ended::OK)
+}
+
+/// Run computations until stopped.
+pub fn node(arguments: &NodeArgs) -> Result<Ended, Failure> {
+    let mut coordinator = Address::parse(&arguments.coordinator)?;
+    if !arguments.coordinator.ends_with(&format!(":{}", coordinator.port)) {
+        coordinator.port = DEFAULT_PORT;
+    }
+    let options = NodeOptions {
+        listen: serve::listen(&arguments.door.listen)?,
+        port: arguments.port,
+        coordinator: Some(coordinator),
+    };
+    let (key, stop) = (key(&arguments.door)?, stop()?);
+    let name = arguments.name.clone().unwrap_or_else(host_name);
+    let daemon = NodeDaemon::bind(&options, Node::new(name, program()?), &key, &stop)?;
+    greet(daemon.addresses())?;
+    daemon.run()?;
+    Ok(Ended::OK)
+}
+
+/// Be a computation, until the node says to end.
+pub fn computation(registry: &Registry) -> Result<Ended, Failure> {
+    match wirespeed_session::computation::run(registry) {
+        exit::USAGE => Err(Failure::usage(
+            "__computation is started by a node",
+            "use `wirespeed session`",
+        )),
+        code => Ok(Ended { code, failure: None }),
+    }
+}
+
+/// The program that becomes a computation: this one.
+pub fn program() -> Result<RankProgram, Failure> {
+    Ok(RankProgram {
+        arguments: vec!["__computation".into()],
+        ..RankProgram::this()?
+    })
+}
+
+/// The name of this host.
+pub fn host_name() -> String {
+    let name = rustix::system::uname();
+    name.nodename().to_string_lossy().into_owned()
+}
+
+/// Watch for signals.
+pub fn stop() -> Result<StopFlag, Failure> {
+    let stop = crate::cmd::stop_on_signals()?;
+    Ok(stop)
+}
+
+fn key(door: &DoorArgs) -> Result<KeyFile, Failure> {
+    Ok(KeyFile::load_or_make(&keyfile::path(door.key.as_deref())?)?)
+}
+
+fn greet(addresses: &[SocketAddr]) -> Result<(), Failure> {
+    let mut text = String::new();
+    for address in addresses {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "listening on {address}");
+    }
+    output::print(&text)
+}

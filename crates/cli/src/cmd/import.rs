@@ -1,0 +1,39 @@
+//! `wirespeed import`: results of other tools as run documents.
+
+use crate::args::ImportArgs;
+use crate::errors::{Ended, Failure, exit};
+use crate::{output, results};
+use wirespeed_report::import::{self, Format};
+use wirespeed_report::render::{self, JsonForm};
+use wirespeed_schema::plan::nearest;
+
+/// Read a file of another tool and write it as a result.
+pub fn import(arguments: &ImportArgs) -> Result<Ended, Failure> {
+    let format = arguments.format.as_deref().map(format_of).transpose()?;
+    let bytes = results::bytes(&arguments.file)?;
+    let (_, run) = import::import(&bytes, format).map_err(|error| {
+        let cause = format!("{}: {error}", arguments.file.display());
+        Failure::with(exit::USAGE, cause, error.remedy())
+    })?;
+    let text = render::json(&run, JsonForm::Pretty)
+        .map_err(|e| Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it"))?;
+    match &arguments.output {
+        Some(path) => std::fs::write(path, text).map_err(|e| Failure::file("write", path, &e))?,
+        None => output::print(&text)?,
+    }
+    Ok(Ended::OK)
+}
+
+fn format_of(name: &str) -> Result<Format, Failure> {
+    let names = Format::ALL.map(Format::name);
+    Format::ALL
+        .into_iter()
+        .find(|format| format.name() == name)
+        .ok_or_else(|| {
+            let remedy = match nearest(name, &names) {
+                Some(near) => format!("did you mean {near:?}?"),
+                None => format!("choose from: {}", names.join(", ")),
+            };
+            Failure::usage(format!("--format: there is no tool {name:?}"), remedy)
+        })
+}

@@ -1,0 +1,84 @@
+//! `wirespeed report`: stored results as one page, or in the terminal.
+
+use crate::args::{ColorChoice, ReportArgs};
+use crate::errors::{Ended, Failure, exit};
+use crate::terminal::{self, Stream};
+use crate::{output, results, version};
+use std::path::Path;
+use wirespeed_report::html::{self, Input, Picture};
+use wirespeed_report::render;
+use wirespeed_schema::Run;
+
+/// Show stored results. What cannot be read is named, and the others are shown.
+pub fn report(arguments: &ReportArgs, color: ColorChoice) -> Result<Ended, Failure> {
+    if let Some(path) = &arguments.output
+        && !matches!(path.extension().and_then(|e| e.to_str()), Some("html" | "htm"))
+    {
+        let cause = format!("--output {}: a report is written as .html", path.display());
+        return Err(Failure::usage(
+            cause,
+            "end the name with .html, or leave -o out for the terminal",
+        ));
+    }
+    let (runs, unread) = load(&arguments.results)?;
+    let inputs: Vec<Input> = runs.iter().map(|(name, run)| Input { name, run }).collect();
+    if let Some(folder) = &arguments.charts {
+        charts(folder, &html::pictures(&inputs))?;
+    }
+    match &arguments.output {
+        Some(path) => {
+            let page = html::page(&inputs, &format!("wirespeed {}", version::tool().version));
+            std::fs::write(path, page).map_err(|e| Failure::file("write", path, &e))?;
+        }
+        None => output::print(&render::report(&inputs, &terminal::style(Stream::Stdout, color)))?,
+    }
+    match unread {
+        None => Ok(Ended::OK),
+        Some((count, first)) => {
+            let cause = format!(
+                "{count} of {} files could not be read; the first: {}",
+                arguments.results.len(),
+                first.cause
+            );
+            Ok(Ended::badly(Failure::with(exit::FAILED, cause, first.remedy)))
+        }
+    }
+}
+
+type Loaded = (Vec<(String, Run)>, Option<(usize, Failure)>);
+
+/// All results that can be read; how many cannot, and the first of them. The error is that of the first when none can.
+fn load(paths: &[std::path::PathBuf]) -> Result<Loaded, Failure> {
+    let mut runs = Vec::new();
+    let mut unread: Option<(usize, Failure)> = None;
+    for path in paths {
+        match (results::load(path), &mut unread) {
+            (Ok(run), _) => runs.push((results::name(path), run)),
+            (Err(_), Some((count, _))) => *count += 1,
+            (Err(failure), none) => *none = Some((1, failure)),
+        }
+    }
+    match (runs.is_empty(), unread) {
+        (true, Some((_, failure))) => Err(failure),
+        (_, unread) => Ok((runs, unread)),
+    }
+}
+
+fn charts(folder: &Path, pictures: &[Picture]) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|e| Failure::file("make", folder, &e))?;
+    for picture in pictures {
+        let chart = &picture.chart;
+        let files = [
+            (format!("{}.svg", chart.id), chart.standalone()),
+            (
+                format!("{}.vl.json", chart.id),
+                format!("{:#}\n", html::vega_lite(chart)),
+            ),
+        ];
+        for (name, text) in files {
+            let path = folder.join(name);
+            std::fs::write(&path, text).map_err(|e| Failure::file("write", &path, &e))?;
+        }
+    }
+    Ok(())
+}

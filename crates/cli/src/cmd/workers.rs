@@ -1,0 +1,365 @@
+//! `wirespeed workers`: a master and its workers. Words become a plan of `hub_lat`; tables, log and figures are made of
+//! what it gave.
+
+use super::run::prepare;
+use super::{dry_run, ended};
+use crate::args::{ColorChoice, GroupArgs, WorkersArgs};
+use crate::document::Draft;
+use crate::errors::{Ended, Failure, exit};
+use crate::group::{Groups, Reach};
+use crate::job;
+use crate::medium::Medium;
+use crate::order::fresh_seed;
+use crate::output::Output;
+use crate::request::add_options;
+use crate::session::{Repeating, Session};
+use crate::terminal::{self, Stream};
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use wirespeed::Registry;
+use wirespeed_report::render;
+use wirespeed_report::workers::{WorkersSection, bandwidth_chart, log_csv, log_lines, tests_chart};
+use wirespeed_schema::case::GroupKind;
+use wirespeed_schema::plan::{Plan, Surroundings, Template, expand, parse_repeats, split_axis};
+use wirespeed_schema::run::CaseResult;
+use wirespeed_schema::units;
+
+/// Bytes of the integers that payloads are counted in.
+const INT_BYTES: u64 = 4;
+const WORKERS: u64 = 5;
+const WORKERS_MAX: u64 = 1023;
+const PAYLOAD: &str = "1000";
+const TESTS: &str = "100";
+const GRID_PAYLOADS: &str = "10,100,250,1000,10000,100000,1000000,10000000";
+const GRID_TESTS: &str = "2,10,20,50,100,1000";
+const GRID_FIGURES: &str = "workers-figures";
+const TRANSPORT: &str = "tcp";
+const TRANSPORT_OF_JOBS: &str = "mpi";
+/// Round trips that a log keeps of a cell at most.
+const LOG_MAX: u64 = 100_000_000;
+
+/// Measure master and workers.
+pub fn workers(registry: &Registry, arguments: &WorkersArgs, color: ColorChoice) -> Result<Ended, Failure> {
+    let machine = job::machine(registry);
+    let plan = plan(arguments, &machine)?;
+    let reach = Reach::of(&GroupArgs {
+        silence: arguments.silence.clone(),
+        ..GroupArgs::default()
+    })?;
+    let cases = expand(&plan, &machine).map_err(|e| as_typed(e.into()))?;
+    let cases = prepare(registry, &machine, cases)?;
+    if arguments.dry_run {
+        return dry_run::show(&plan, &cases, arguments.output.json);
+    }
+    let stop = crate::cmd::stop_on_signals()?;
+    let files = Files::open(arguments)?;
+    let mut output = Output::open(&arguments.output, color, render::workers)?;
+    let seed = arguments.seed.unwrap_or_else(fresh_seed);
+    let mut draft = Draft::begin(Some(plan.clone()), arguments.output.include_host_name);
+    if plan.repeats > 1 {
+        draft.section(
+            "order",
+            serde_json::json!({ "seed": seed, "within": "repetition" }),
+        );
+    }
+    let mut session = Session {
+        groups: Groups::new(registry, reach),
+        output: &mut output,
+        stop: stop.clone(),
+        style: terminal::style(Stream::Stderr, color),
+        quiet: arguments.output.quiet,
+        refused: false,
+        medium: Medium::default(),
+    };
+    let how = Repeating {
+        repeats: plan.repeats,
+        seed,
+        goal: None,
+    };
+    let results = session.run(&cases, &how)?;
+    let mut section = WorkersSection::new(&results);
+    if let Some(job) = job::current().filter(|_| arguments.output.include_host_name) {
+        section.name_nodes(&job.section().nodes);
+    }
+    files.write(&results, &section)?;
+    draft.section(WorkersSection::NAME, as_json(&section)?);
+    let run = draft.finish(results, stop.is_requested());
+    output.finish(&run)?;
+    Ok(ended(&run, arguments.output.strict))
+}
+
+fn as_json(section: &WorkersSection) -> Result<serde_json::Value, Failure> {
+    serde_json::to_value(section).map_err(|e| {
+        let cause = format!("cannot write the section of the workers: {e}");
+        Failure::failed(cause, "this is a defect of wirespeed; please report it")
+    })
+}
+
+/// What goes to files beside the result.
+struct Files {
+    log: Option<PathBuf>,
+    figures: Option<PathBuf>,
+}
+
+impl Files {
+    /// Find out before anything is measured whether they can be written; what is there stays whole until then.
+    fn open(arguments: &WorkersArgs) -> Result<Self, Failure> {
+        let log = arguments.log.clone();
+        if let Some(path) = &log {
+            let opened = OpenOptions::new().append(true).create(true).open(path);
+            opened.map_err(|e| Failure::file("write", path, &e))?;
+        }
+        let default = arguments.grid.then(|| PathBuf::from(GRID_FIGURES));
+        let figures = arguments.figures.clone().or(default);
+        if let Some(directory) = &figures {
+            std::fs::create_dir_all(directory).map_err(|e| Failure::file("create", directory, &e))?;
+            for path in figure_paths(directory) {
+                let opened = OpenOptions::new().append(true).create(true).open(&path);
+                opened.map_err(|e| Failure::file("write", &path, &e))?;
+            }
+        }
+        Ok(Files { log, figures })
+    }
+
+    fn write(&self, results: &[CaseResult], section: &WorkersSection) -> Result<(), Failure> {
+        let put = |path: &Path, text: String| {
+            std::fs::write(path, text).map_err(|e| Failure::file("write", path, &e))
+        };
+        if let Some(path) = &self.log {
+            let text = match path.extension().is_some_and(|ending| ending == "csv") {
+                true => log_csv(results)
+                    .map_err(|e| Failure::failed(e.to_string(), "write a log without .csv"))?,
+                false => log_lines(results),
+            };
+            put(path, text)?;
+        }
+        if let Some(directory) = &self.figures {
+            let [bandwidth, tests] = figure_paths(directory);
+            put(&bandwidth, bandwidth_chart(section).standalone())?;
+            put(&tests, tests_chart(section).standalone())?;
+        }
+        Ok(())
+    }
+}
+
+fn figure_paths(directory: &Path) -> [PathBuf; 2] {
+    ["figure3.svg", "figure4.svg"].map(|name| directory.join(name))
+}
+
+/// The plan that the words ask for: `hub_lat`, one template a transport, because some have threads for ranks.
+fn plan(arguments: &WorkersArgs, around: &dyn Surroundings) -> Result<Plan, Failure> {
+    let default = if job::current().is_some() {
+        TRANSPORT_OF_JOBS
+    } else {
+        TRANSPORT
+    };
+    let vias = match arguments.via.is_empty() {
+        true => vec![default.to_owned()],
+        false => arguments.via.clone(),
+    };
+    let mut templates = Vec::new();
+    for text in &vias {
+        for via in split_axis("via", text)? {
+            templates.push(template(arguments, &via, around)?);
+        }
+    }
+    let repeats = arguments.repeats.as_deref().map(parse_repeats).transpose()?;
+    Ok(Plan {
+        repeats: repeats.unwrap_or(1),
+        until: None,
+        templates,
+    })
+}
+
+fn template(arguments: &WorkersArgs, via: &str, around: &dyn Surroundings) -> Result<Template, Failure> {
+    let mut template = Template::default();
+    let mut add = |key: &str, values: &[String]| add(&mut template, key, values);
+    let word = |text: &str| vec![text.to_owned()];
+    let or = |given: &[String], default: &str| match given.is_empty() {
+        true => word(default),
+        false => given.to_vec(),
+    };
+    add("test", &word("hub_lat"))?;
+    add("via", &word(via))?;
+    let (group, found) = around.default_group(via, &BTreeMap::new());
+    let started = (group == GroupKind::Job && job::current().is_some()).then_some(found as u64);
+    let workers = workers_asked(arguments, started)?;
+    match (group, started) {
+        // The launcher has started as many as there are.
+        (_, Some(_)) => {}
+        (GroupKind::Threads, None) => add("threads", &word(&(workers + 1).to_string()))?,
+        (_, None) => add("procs", &word(&(workers + 1).to_string()))?,
+    }
+    let (payloads, tests) = match arguments.grid {
+        true => (GRID_PAYLOADS, GRID_TESTS),
+        false => (PAYLOAD, TESTS),
+    };
+    match arguments.size.is_empty() {
+        true => add("size", &bytes_of_integers(&or(&arguments.payload, payloads))?)?,
+        false => add("size", &arguments.size)?,
+    }
+    let tests = or(&arguments.tests, tests);
+    add("iters", &tests)?;
+    if arguments.log.is_some() {
+        add("raw", &word(&logged_max(&tests, workers).to_string()))?;
+    }
+    for (key, value, asked) in [
+        ("reply", "0", arguments.one_way),
+        ("fan_out", "true", arguments.fan_out),
+        ("check", "true", arguments.check),
+    ] {
+        if asked {
+            add(key, &word(value))?;
+        }
+    }
+    for (key, value) in [
+        ("warmup", &arguments.warmup),
+        ("layout", &arguments.layout),
+        ("interval", &arguments.interval),
+        ("cpus", &arguments.cpus),
+    ] {
+        add(key, value.as_slice())?;
+    }
+    if !arguments.load.is_empty() {
+        add("load", &word(&arguments.load.join(" ")))?;
+    }
+    add_options(&mut template, &arguments.transport)?;
+    Ok(template)
+}
+
+fn add(template: &mut Template, key: &str, values: &[String]) -> Result<(), Failure> {
+    for text in values {
+        let axis = template.axes.entry(key.to_owned()).or_default();
+        axis.extend(split_axis(key, text).map_err(|e| as_typed(e.into()))?);
+    }
+    Ok(())
+}
+
+/// Round trips of the cell with most of them, as far as samples can be kept; texts that are no counts are refused later.
+fn logged_max(tests: &[String], workers: u64) -> u64 {
+    let counts = tests
+        .iter()
+        .filter_map(|text| units::expand_counts(text).ok())
+        .flatten();
+    let most = counts.filter_map(|text| units::parse_count(&text).ok()).max();
+    most.unwrap_or(0).saturating_mul(workers).min(LOG_MAX)
+}
+
+/// The workers; in a job whose launcher has `started` so many ranks, all of them but the first.
+fn workers_asked(arguments: &WorkersArgs, started: Option<u64>) -> Result<u64, Failure> {
+    if started == Some(1) {
+        return Err(Failure::usage(
+            "the job has one rank, which is the master: there are no workers",
+            "start more ranks, such as mpirun -n 6",
+        ));
+    }
+    let Some(text) = &arguments.workers else {
+        return Ok(started.map_or(WORKERS, |ranks| ranks - 1));
+    };
+    match (units::parse_count(text), started) {
+        (Ok(count), Some(ranks)) if count != ranks - 1 => Err(Failure::usage(
+            format!("--workers {count} contradicts the job, which has {ranks} ranks"),
+            "leave --workers out: the launcher says how many there are",
+        )),
+        (Ok(count @ 1..=WORKERS_MAX), _) => Ok(count),
+        _ => Err(Failure::usage(
+            format!("--workers {text} is not a number of workers"),
+            format!("give a number from 1 to {WORKERS_MAX}, such as {WORKERS}"),
+        )),
+    }
+}
+
+/// Counts of integers, lists and ranges of them, as sizes in bytes.
+fn bytes_of_integers(texts: &[String]) -> Result<Vec<String>, Failure> {
+    let remedy = "give counts of 4-byte integers such as 1000, a list 10,100, or a range 10..1000000:x10";
+    let refused =
+        |text: &str| Failure::usage(format!("--payload {text} is not a number of integers"), remedy);
+    let mut sizes = Vec::new();
+    for text in texts {
+        for count in units::expand_counts(text).map_err(|_| refused(text))? {
+            let count = units::parse_count(&count).map_err(|_| refused(&count))?;
+            let bytes = count.checked_mul(INT_BYTES).ok_or_else(|| refused(text))?;
+            sizes.push(bytes.to_string());
+        }
+    }
+    Ok(sizes)
+}
+
+/// Errors of the plan name the options as they are typed here.
+fn as_typed(failure: Failure) -> Failure {
+    if failure.code != exit::USAGE {
+        return failure;
+    }
+    let named = |text: &str| {
+        let names = [
+            ("or use --duration", ""),
+            ("--iters", "--tests"),
+            ("--procs", "--workers"),
+        ];
+        let text = names
+            .iter()
+            .fold(text.to_owned(), |text, (plan, ours)| text.replace(plan, ours));
+        text.trim_end_matches([',', ' ']).to_owned()
+    };
+    Failure::with(failure.code, named(&failure.cause), named(&failure.remedy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Verb};
+    use clap::Parser;
+
+    fn parse(words: &[&str]) -> Result<Plan, Failure> {
+        let argv = ["wirespeed", "workers"].iter().chain(words);
+        match Cli::try_parse_from(argv)?.verb {
+            Verb::Workers(arguments) => plan(&arguments, &wirespeed::Machine::new(&Registry::builtin())),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn payloads_are_counted_in_integers() {
+        let plan = parse(&["-p", "10..1000:x10,250", "-n", "2,10", "-w", "3", "--one-way"]).unwrap();
+        let axes = &plan.templates[0].axes;
+        assert_eq!(axes["size"], ["40", "400", "4000", "1000"]);
+        assert_eq!(axes["iters"], ["2", "10"]);
+        assert_eq!(axes["procs"], ["4"]);
+        assert_eq!(axes["reply"], ["0"]);
+        assert!(!axes.contains_key("raw"));
+    }
+
+    #[test]
+    fn the_grid_is_the_whole_one_unless_a_list_is_given() {
+        let axes = parse(&["--grid"]).unwrap().templates[0].axes.clone();
+        assert_eq!((axes["size"].len(), axes["iters"].len()), (8, 6));
+        assert_eq!(axes["size"][7], "40000000");
+        let axes = parse(&["--grid", "-n", "2"]).unwrap().templates[0].axes.clone();
+        assert_eq!(axes["iters"], ["2"]);
+    }
+
+    #[test]
+    fn a_log_keeps_every_round_trip() {
+        let axes = parse(&["--log", "trips.csv"]).unwrap().templates[0].axes.clone();
+        assert_eq!(axes["raw"], ["500"]);
+    }
+
+    #[test]
+    fn nonsense_is_refused_in_the_words_of_this_verb() {
+        for (words, cause) in [
+            (&["-w", "0"][..], "--workers 0 is not a number of workers"),
+            (&["-w", "-3"], "--workers -3 is not a number of workers"),
+            (&["-p", "-5"], "--payload -5 is not a number of integers"),
+            (&["-p", "1e30"], "--payload 1e30 is not a number of integers"),
+            (
+                &["-p", "5000000000G"],
+                "--payload 5000000000G is not a number of integers",
+            ),
+        ] {
+            let failure = parse(words).unwrap_err();
+            assert_eq!(failure.code, 2, "{words:?}");
+            assert!(failure.cause.starts_with(cause), "{words:?}: {}", failure.cause);
+        }
+    }
+}

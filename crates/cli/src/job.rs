@@ -1,0 +1,139 @@
+//! The program as a rank of a launcher's job: `mpirun -n 8 wirespeed ...`. Rank 0 goes on as usual, in a thread of its
+//! own; the others only measure what it asks for, and say nothing. Where a job is none of our business (help, list), rank
+//! 0 alone answers.
+
+use crate::args::{MpiArgs, Verb};
+use crate::errors::{Failure, exit};
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::OnceLock;
+use wirespeed::{Machine, Registry};
+use wirespeed_control::JobRanks;
+use wirespeed_control::address::Address;
+use wirespeed_control::job::{JobError, run_in_job, run_launched_rank};
+use wirespeed_mpi::process::{Choice, choose};
+use wirespeed_schema::job::JobSection;
+use wirespeed_schema::run::{Remark, Severity};
+
+/// The ranks of the job that this process leads: a process is in one job at most.
+static RANKS: OnceLock<JobRanks> = OnceLock::new();
+
+/// The job that this process leads, if it does.
+pub fn current() -> Option<&'static JobRanks> {
+    RANKS.get()
+}
+
+/// What the user says about MPI, before it is loaded.
+pub fn prepare(arguments: &MpiArgs) {
+    choose(Choice {
+        library: arguments.mpi.clone(),
+        threads: arguments.mpi_threads.level(),
+    });
+}
+
+/// How this process takes part.
+pub enum Part {
+    /// Not in a job, or alone in what it does: go on.
+    Alone,
+    /// In a job that matters.
+    Member,
+    /// A rank that has nothing to say.
+    Silent,
+}
+
+/// What a verb means in a job.
+pub fn part(verb: &Verb) -> Part {
+    let Some(found) = wirespeed_mpi::jobs().detect() else {
+        return Part::Alone;
+    };
+    match verb {
+        Verb::Rank => Part::Alone,
+        verb if verb.measures() => Part::Member,
+        _ if found.rank == 0 => Part::Alone,
+        _ => Part::Silent,
+    }
+}
+
+/// Whether some other rank of a job says what is to be said.
+pub fn is_silent() -> bool {
+    wirespeed_mpi::jobs()
+        .detect()
+        .is_some_and(|found| found.rank != 0)
+}
+
+/// Run `program` as this process's part of the job: on rank 0 alone, when all ranks are there.
+pub fn run(
+    registry: &Registry,
+    program: impl FnOnce() -> u8 + Send,
+    fail: impl Fn(Failure) -> u8 + Send + Sync,
+) -> u8 {
+    let said = |error: JobError| {
+        // One error is enough; a launcher would answer several with its own.
+        match is_silent() {
+            true => 0,
+            false => fail(Failure::usage(error.cause, error.remedy)),
+        }
+    };
+    let job = match wirespeed_mpi::jobs().join() {
+        Ok(job) => job,
+        Err(error) => return said(error),
+    };
+    let front = |ranks: Result<JobRanks, JobError>| match ranks {
+        Ok(ranks) => {
+            // The only job of this process.
+            let _ = RANKS.set(ranks);
+            program()
+        }
+        Err(error) => fail(Failure::failed(error.cause, error.remedy)),
+    };
+    match run_in_job(&*job, registry, front) {
+        Ok(code) => code,
+        Err(error) if job.rank() == 0 => fail(Failure::failed(error.cause, error.remedy)),
+        // Rank 0 tells what became of this one.
+        Err(_) => exit::FAILED,
+    }
+}
+
+/// Be a rank of a job that wirespeed started.
+pub fn launched_rank(registry: &Registry, invitation: &str) -> Result<(), Failure> {
+    run_launched_rank(wirespeed_mpi::jobs(), registry, invitation)
+        .map_err(|error| Failure::failed(error.cause, error.remedy))
+}
+
+/// This machine, in the job that this process leads, if it does.
+pub fn machine(registry: &Registry) -> Machine<'_> {
+    Machine::new(registry)
+        .in_job(current().map(JobRanks::section))
+        .with_addresses(is_this_machine)
+}
+
+/// An address is this machine's when a socket can be bound to it.
+fn is_this_machine(host: &str) -> bool {
+    let found = Address::parse(host).and_then(|address| address.resolve());
+    let ours = |at: &SocketAddr| UdpSocket::bind((at.ip(), 0)).is_ok();
+    found.is_ok_and(|addresses| addresses.iter().all(ours))
+}
+
+/// What a reader of the result must know about the job.
+pub fn remarks(section: &JobSection) -> Vec<Remark> {
+    let warning = |code: &str, message: String, remedy: &str| Remark {
+        severity: Severity::Warning,
+        code: code.to_owned(),
+        message,
+        remedy: Some(remedy.to_owned()),
+    };
+    let mut remarks = Vec::new();
+    if let Some((node, ranks, cpus)) = section.crowded_node() {
+        remarks.push(warning(
+            "oversubscribed",
+            format!("node {node} has {ranks} ranks on {cpus} CPUs: they give the CPU away while they wait"),
+            "start at most one rank a CPU",
+        ));
+    } else if section.is_unpinned() {
+        remarks.push(warning(
+            "unpinned",
+            "the launcher lets ranks share CPUs: they may meet on one, and move".to_owned(),
+            "bind them: --bind-to core (Open MPI), -bind-to core (MPICH), --cpu-bind=cores (srun)",
+        ));
+    }
+    remarks
+}

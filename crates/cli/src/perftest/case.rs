@@ -1,0 +1,256 @@
+//! From the options of one test to a template of the plan. What an option of the original means here is decided in this
+//! file; whether a case makes sense is the plan's to say, and whether it can run the transport's.
+
+use super::numbers::{
+    cpu_list, iterations, outstanding, payload, percentile_rank, sizes, threads, warmup, window,
+};
+use super::ucx;
+use crate::args::{Generation, TestArgs};
+use crate::errors::Failure;
+use std::collections::BTreeMap;
+use wirespeed::Registry;
+use wirespeed_report::perftest::{Api, ORIGINALS, Original, original};
+use wirespeed_schema::plan::{Template, nearest, takes};
+
+/// Why a test is no case.
+#[derive(Debug)]
+pub enum Unplanned {
+    /// It makes no sense.
+    Wrong(Failure),
+    /// It makes sense, but not here.
+    Skipped(String),
+}
+
+impl From<Failure> for Unplanned {
+    fn from(failure: Failure) -> Self {
+        Unplanned::Wrong(failure)
+    }
+}
+
+/// Where the ends of a test are.
+#[derive(Debug, Clone)]
+pub enum Place {
+    /// Half of the ranks here, half at the server `HOST:PORT`.
+    Server(String),
+    /// All are threads of this process.
+    Loopback,
+    /// All are processes of this machine.
+    Here,
+    /// All are ranks that a launcher has started, so many.
+    Job(u64),
+}
+
+/// What all tests of a run have in common.
+pub struct Common<'a> {
+    /// The transports that there are.
+    pub registry: &'a Registry,
+    /// Where the ends are.
+    pub place: Place,
+    /// Whose defaults.
+    pub generation: Generation,
+    /// CPUs of this end.
+    pub cpus: Option<&'a str>,
+    /// Whether somebody reads lines while a test runs.
+    pub intervals: bool,
+}
+
+/// A test, ready for the plan.
+#[derive(Debug)]
+pub struct Asked {
+    /// The original's test.
+    pub original: &'static Original,
+    /// Rank of the percentile column.
+    pub percentile_rank: f64,
+    /// Its one case.
+    pub template: Template,
+}
+
+/// What `options` ask for.
+pub fn asked(options: &TestArgs, common: &Common) -> Result<Asked, Unplanned> {
+    let original = test_of(options)?;
+    ucx::check_letters(options, original)?;
+    let road = road(options, original, common)?;
+    let (size, entries) = sizes(options, road.entries)?;
+    let threads = threads(options)?;
+    let mut axes: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut set = |key: &str, value: String| axes.insert(key.to_owned(), vec![value]);
+    set("test", original.test.to_owned());
+    set("via", road.transport);
+    set("size", payload(size, original)?.to_string());
+    let iterations = iterations(options)?;
+    set("iters", iterations.to_string());
+    set("warmup", warmup(options, iterations, common.generation)?);
+    if let Some(layout) = road.layout {
+        set("layout", layout.to_owned());
+    }
+    if takes(original.test, "window") {
+        set(
+            "window",
+            window(options, original, common.generation)?.to_string(),
+        );
+    }
+    if takes(original.test, "outstanding") {
+        let count = outstanding(options, original, common.generation)?;
+        set("outstanding", count.to_string());
+    }
+    if options.check {
+        set("check", "true".to_owned());
+    }
+    if common.intervals {
+        set("interval", "1s".to_owned());
+    }
+    if let Some(cpus) = cpus(common, threads)? {
+        set("cpus", cpus);
+    }
+    match &common.place {
+        Place::Server(host) => {
+            set("to", host.clone());
+            set("procs", (2 * threads).to_string());
+        }
+        Place::Loopback if road.lone => drop(set("threads", "1".to_owned())),
+        Place::Loopback => drop(set("threads", (2 * threads).to_string())),
+        Place::Here => drop(set("procs", (2 * threads).to_string())),
+        // The job has its ranks already.
+        Place::Job(ranks) if *ranks == 2 * threads => {}
+        Place::Job(ranks) => return Err(job_of_another_size(*ranks, threads).into()),
+    }
+    let mut transport_options = road.options;
+    if let Some(entries) = entries {
+        transport_options.insert("iov".to_owned(), entries.to_string());
+    }
+    Ok(Asked {
+        original,
+        percentile_rank: percentile_rank(options)?,
+        template: Template {
+            axes,
+            options: transport_options
+                .into_iter()
+                .map(|(name, value)| (name, vec![value]))
+                .collect(),
+        },
+    })
+}
+
+fn test_of(options: &TestArgs) -> Result<&'static Original, Failure> {
+    let names: Vec<&str> = ORIGINALS.iter().map(|original| original.name).collect();
+    let Some(name) = &options.test else {
+        return Err(Failure::usage(
+            "no test is named",
+            "add -t TEST: am_lat, put_bw, tag_lat, ... (see `wirespeed perftest --help`)",
+        ));
+    };
+    original(name).ok_or_else(|| {
+        let remedy = match nearest(name, &names) {
+            Some(known) => format!("did you mean {known:?}?"),
+            None => format!("choose from: {}", names.join(", ")),
+        };
+        Failure::usage(format!("there is no test {name:?}"), remedy)
+    })
+}
+
+/// The transport of a test, and what its choice settles.
+struct Road {
+    transport: String,
+    options: BTreeMap<String, String>,
+    layout: Option<&'static str>,
+    /// Whether several sizes are entries of a scatter-gather list, and not just their sum.
+    entries: bool,
+    /// Whether a loopback is one rank that is its own peer.
+    lone: bool,
+}
+
+fn road(options: &TestArgs, original: &Original, common: &Common) -> Result<Road, Unplanned> {
+    let named = options.transport.as_deref();
+    let own = named.filter(|name| options.device.is_none() && is_own(common.registry, name));
+    if let Some(name) = own {
+        return own_road(name, options, original, common);
+    }
+    let (transport, settings) = match original.api {
+        Api::Uct => ("uct", ucx::uct_options(options, common.generation)?),
+        Api::Ucp => ("ucp", ucx::ucp_options(options, original)?),
+    };
+    if common.registry.find(transport).is_none() {
+        return Err(Unplanned::Skipped(format!(
+            "there is no transport {transport} in this program, which -t {} needs without -x of `wirespeed list`",
+            original.name
+        )));
+    }
+    let layout = ucx::layout(options, original)?;
+    Ok(Road {
+        transport: transport.to_owned(),
+        entries: ucx::has_entries(options, original),
+        lone: is_lone(common.registry, transport, &settings),
+        options: settings,
+        layout,
+    })
+}
+
+/// Whether the only peer that a rank can have is itself.
+fn is_lone(registry: &Registry, transport: &str, options: &BTreeMap<String, String>) -> bool {
+    let limits = registry
+        .find(transport)
+        .and_then(|entry| (entry.limits)(options).ok());
+    limits.is_some_and(|limits| limits.ranks_max == 1)
+}
+
+/// Whether `name` is a transport of ours that is not UCX's.
+fn is_own(registry: &Registry, name: &str) -> bool {
+    name != "uct" && name != "ucp" && registry.find(name).is_some()
+}
+
+fn own_road(name: &str, options: &TestArgs, original: &Original, common: &Common) -> Result<Road, Unplanned> {
+    let layout = ucx::layout(options, original)?;
+    let foreign = ucx::foreign_letter(options, original);
+    if let Some((letter, what)) = foreign {
+        return Err(Unplanned::Skipped(format!("{name} has no {what} ({letter})")));
+    }
+    let entry = common.registry.find(name);
+    let mut settings = BTreeMap::new();
+    let waits = |entry: &wirespeed::transport::registry::Entry| {
+        entry.options.iter().any(|option| option.name == "wait")
+    };
+    if let Some(mode) = &options.wait {
+        let mode = match mode.as_str() {
+            "sleep" => "block",
+            _ => "poll",
+        };
+        if !entry.is_some_and(waits) {
+            return Err(Unplanned::Skipped(format!("{name} has one way of waiting (-E)")));
+        }
+        settings.insert("wait".to_owned(), mode.to_owned());
+    }
+    Ok(Road {
+        transport: name.to_owned(),
+        lone: is_lone(common.registry, name, &settings),
+        options: settings,
+        layout,
+        entries: false,
+    })
+}
+
+fn job_of_another_size(ranks: u64, threads: u64) -> Failure {
+    Failure::usage(
+        format!(
+            "the job has {ranks} ranks, a test of {threads} threads at each end needs {}",
+            2 * threads
+        ),
+        "start two ranks, mpirun -n 2, or two for each thread of -T",
+    )
+}
+
+/// One CPU a rank of this end, in turn; the other end has its own `-c`.
+fn cpus(common: &Common, threads: u64) -> Result<Option<String>, Failure> {
+    let Some(text) = common.cpus else {
+        // Where ranks of a job run is for the launcher to say.
+        let is_job = matches!(common.place, Place::Job(_));
+        return Ok((!is_job).then(|| "none".to_owned()));
+    };
+    let list = cpu_list(text)?;
+    let (here, there) = match common.place {
+        Place::Server(_) => (threads, threads),
+        Place::Loopback | Place::Here | Place::Job(_) => (2 * threads, 0),
+    };
+    let ours = list.iter().cycle().take(here as usize).map(u32::to_string);
+    let theirs = std::iter::repeat_n("none".to_owned(), there as usize);
+    Ok(Some(ours.chain(theirs).collect::<Vec<_>>().join(",")))
+}

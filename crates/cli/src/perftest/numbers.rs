@@ -1,0 +1,177 @@
+//! The numbers of a test: sizes, counts, the percentile's rank, CPUs. What the original takes silently for something
+//! else (0, negative, trailing letters) is refused here.
+
+use super::case::Unplanned;
+use crate::args::{Generation, TestArgs};
+use crate::errors::Failure;
+use wirespeed_report::perftest::{Api, Original};
+use wirespeed_schema::units;
+
+/// Iterations of a test that only the user ends: the largest count that every reader of JSON keeps exactly.
+const UNLIMITED: u64 = 1 << 53;
+const ITERATIONS: u64 = 1_000_000;
+const WARMUP: u64 = 10_000;
+const SIZE: u64 = 8;
+const WINDOW_TODAY: u64 = 127;
+const WINDOW_2015: u64 = 128;
+const THREADS_MAX: u64 = 512;
+/// Most bytes of a message: what the plan would refuse anyway, so that sums of a list cannot overflow.
+const SIZE_MAX: u64 = 1 << 40;
+/// Buffers of a test on this machine, in messages.
+const BUFFERED_MESSAGES: u64 = 4;
+
+fn wrong(letter: char, text: &str, remedy: &str) -> Failure {
+    Failure::usage(format!("-{letter} {text} makes no sense"), remedy)
+}
+
+/// The size of a message, and the number of its pieces where the layout has some.
+pub fn sizes(options: &TestArgs, entries: bool) -> Result<(u64, Option<usize>), Unplanned> {
+    let Some(text) = &options.size else {
+        return Ok((SIZE, None));
+    };
+    let remedy = "give sizes from 0 such as 64, 8K or 1MiB; several separated by commas make one message";
+    let mut total = 0u64;
+    let mut sizes = Vec::new();
+    for part in text.split(',') {
+        match units::parse_size(part.trim()) {
+            Ok(size @ ..=SIZE_MAX) => {
+                total = total.saturating_add(size);
+                sizes.push(size);
+            }
+            Ok(_) => return Err(Failure::usage(format!("-s {text} is above 1 TiB"), remedy).into()),
+            Err(_) => return Err(wrong('s', text, remedy).into()),
+        }
+    }
+    let available = wirespeed::host::available_bytes();
+    if total.saturating_mul(BUFFERED_MESSAGES) > available {
+        return Err(Failure::usage(
+            format!(
+                "-s {text} needs {} of memory, there are {}",
+                units::format_size(total.saturating_mul(BUFFERED_MESSAGES)),
+                units::format_size(available)
+            ),
+            "use smaller messages",
+        )
+        .into());
+    }
+    if entries && sizes.windows(2).any(|pair| pair[0] != pair[1]) {
+        return Err(Unplanned::Skipped(format!(
+            "-s {text}: pieces of different sizes are not offered"
+        )));
+    }
+    Ok((total, (entries && sizes.len() > 1).then_some(sizes.len())))
+}
+
+/// The payload of a message: the original counts the header of its transport layer's active messages as part of it.
+pub fn payload(size: u64, original: &Original) -> Result<u64, Failure> {
+    size.checked_sub(original.header_bytes()).ok_or_else(|| {
+        Failure::usage(
+            format!(
+                "-s {size}: the header of {} bytes is part of a message of {}",
+                original.header_bytes(),
+                original.name
+            ),
+            "use -s 8 or more",
+        )
+    })
+}
+
+pub fn iterations(options: &TestArgs) -> Result<u64, Failure> {
+    match options.iters.as_deref() {
+        None => Ok(ITERATIONS),
+        Some("unlimited") => Ok(UNLIMITED),
+        Some(text) => match units::parse_count(text) {
+            Ok(count @ 1..=UNLIMITED) => Ok(count),
+            _ => Err(wrong(
+                'n',
+                text,
+                "give a count of at least 1, such as 1000, 10k or 1e6, or write -n unlimited and end with Ctrl-C",
+            )),
+        },
+    }
+}
+
+/// Today: at most 100 ms of warm-up. In 2015: one round, at most a tenth of the test.
+pub fn warmup(options: &TestArgs, iterations: u64, generation: Generation) -> Result<String, Failure> {
+    let count = match &options.warmup {
+        None => WARMUP,
+        Some(text) => match units::parse_count(text) {
+            Ok(count @ ..=UNLIMITED) => count,
+            _ => return Err(wrong('w', text, "give a count, 0 for no warm-up")),
+        },
+    };
+    Ok(match generation {
+        Generation::Today => format!("{count}<100ms"),
+        Generation::Y2015 => count.min(iterations / 10).to_string(),
+    })
+}
+
+fn count(letter: char, text: &str, least: u64) -> Result<u64, Failure> {
+    match units::parse_count(text) {
+        Ok(count) if count >= least && count <= 1 << 32 => Ok(count),
+        _ => Err(wrong(letter, text, &format!("give a count of at least {least}"))),
+    }
+}
+
+/// Credits of a stream: of active messages of the transport layer the flow-control window, else what may be
+/// outstanding.
+pub fn window(options: &TestArgs, original: &Original, generation: Generation) -> Result<u64, Failure> {
+    if original.api == Api::Ucp {
+        return outstanding(options, original, generation);
+    }
+    match (&options.window, generation) {
+        (Some(text), _) => count('W', text, 1),
+        (None, Generation::Today) => Ok(WINDOW_TODAY),
+        (None, Generation::Y2015) => Ok(WINDOW_2015),
+    }
+}
+
+pub fn outstanding(options: &TestArgs, original: &Original, generation: Generation) -> Result<u64, Failure> {
+    let asked = match &options.outstanding {
+        Some(text) => count('O', text, 0)?,
+        None => 0,
+    };
+    Ok(match (asked, generation) {
+        (0, Generation::Today) => original.outstanding,
+        (0, Generation::Y2015) => 1,
+        (asked, _) => asked,
+    })
+}
+
+pub fn threads(options: &TestArgs) -> Result<u64, Failure> {
+    match &options.threads {
+        None => Ok(1),
+        Some(text) => match units::parse_count(text) {
+            Ok(count @ 1..=THREADS_MAX) => Ok(count),
+            _ => Err(wrong('T', text, "give a number of threads from 1 to 512")),
+        },
+    }
+}
+
+/// The rank of the percentile column, 0 to 100.
+pub fn percentile_rank(options: &TestArgs) -> Result<f64, Failure> {
+    match &options.percentile {
+        None => Ok(50.0),
+        Some(text) => match text.parse::<f64>() {
+            Ok(rank) if (0.0..=100.0).contains(&rank) => Ok(rank),
+            _ => Err(wrong('R', text, "give a rank from 0 to 100, such as 99.9")),
+        },
+    }
+}
+
+/// The CPUs of `-c`.
+pub fn cpu_list(text: &str) -> Result<Vec<u32>, Failure> {
+    let allowed = wirespeed::host::allowed_cpus();
+    let parse = |word: &str| {
+        let cpu = word.trim().parse::<u32>().ok();
+        cpu.filter(|cpu| allowed.is_empty() || allowed.contains(cpu))
+            .ok_or_else(|| {
+                let there: Vec<String> = allowed.iter().map(u32::to_string).collect();
+                Failure::usage(
+                    format!("-c {text}: {word:?} is no CPU that this process may use"),
+                    format!("choose from: {}", there.join(",")),
+                )
+            })
+    };
+    text.split(',').map(parse).collect()
+}

@@ -1,0 +1,123 @@
+//! The server of `perftest`: the daemon of `wirespeed serve`, with the original's port, and its words on stdout. It
+//! serves one client, or with --forever one after the other.
+
+use super::numbers::cpu_list;
+use crate::args::PerftestArgs;
+use crate::cmd::serve::listen;
+use crate::cmd::stop_on_signals;
+use crate::errors::{Ended, Failure};
+use crate::output;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use wirespeed_control::auth::keyfile::{self, KeyFile};
+use wirespeed_control::serve::{Daemon, Listen, Log, LogEvent, LogLine, ServeOptions};
+use wirespeed_control::{RankProgram, Timing};
+use wirespeed_report::perftest::box_of;
+use wirespeed_schema::message::ServerLimits;
+
+/// The rule that ends a box.
+const RULE: &str = "+----------------------------------------------------------------------------------------------------------+\n";
+
+/// Serve until the client has left, or until stopped.
+pub fn serve(arguments: &PerftestArgs) -> Result<Ended, Failure> {
+    let forever = arguments.forever || arguments.test.loopback;
+    let mut limits = ServerLimits::default();
+    limits.memory_bytes_max = limits.memory_bytes_max.min(wirespeed::host::available_bytes());
+    if !forever {
+        limits.queue_clients_max = 0;
+    }
+    let listen = match (listen(&arguments.listen)?, arguments.ipv6) {
+        (Listen::Loopback, true) => Listen::Addresses(vec![std::net::Ipv6Addr::LOCALHOST.into()]),
+        (listen, _) => listen,
+    };
+    let beyond_loopback = listen == Listen::Everywhere;
+    let options = ServeOptions {
+        listen,
+        port: arguments.port,
+        limits,
+        timing: Timing::default(),
+        program: RankProgram::this()?,
+        once: !forever,
+        cpus: arguments.cpus.as_deref().map(cpu_list).transpose()?,
+    };
+    let path = keyfile::path(None)?;
+    let key = KeyFile::load_or_make(&path)?;
+    let stop = stop_on_signals()?;
+    let failed = Arc::new(AtomicBool::new(false));
+    let daemon = Daemon::bind(options, &key, &stop, log(&failed))?;
+    note_ignored(arguments);
+    if arguments.print_identity {
+        let identity = daemon.identity().to_text();
+        tell(&format!(
+            "on the other machine: export WIRESPEED_IDENTITY={identity}"
+        ));
+    } else if beyond_loopback {
+        tell(&format!(
+            "key file {}; without a shared home, --print-identity shows what the other machine needs",
+            path.display()
+        ));
+    }
+    output::print("Waiting for connection...\n")?;
+    daemon.run()?;
+    match failed.load(Ordering::Relaxed) && !forever {
+        true => Ok(Ended::badly(Failure::failed(
+            "a test did not end well",
+            "look at the messages above and at those of the client, and run again",
+        ))),
+        false => Ok(Ended::OK),
+    }
+}
+
+/// The original's words for the client and its tests; everything else goes to stderr.
+fn log(failed: &Arc<AtomicBool>) -> Log {
+    let failed = failed.clone();
+    Arc::new(move |line: LogLine| {
+        let said = match (&line.event, line.client) {
+            (LogEvent::Accepted, Some(client)) => {
+                output::print(&format!("Accepted connection from {client}\n"))
+            }
+            (LogEvent::Runs(case), _) => output::print(&(box_of(case) + RULE)),
+            (event, _) => {
+                if matches!(event, LogEvent::Failed) {
+                    failed.store(true, Ordering::Relaxed);
+                }
+                tell(&line.to_string());
+                Ok(())
+            }
+        };
+        // A server whose stdout is gone goes on serving.
+        drop(said);
+    })
+}
+
+/// What the client sends holds for both ends; words of the same kind here change nothing.
+fn note_ignored(arguments: &PerftestArgs) {
+    let test = &arguments.test;
+    let given = [
+        (test.test.is_some(), "-t"),
+        (test.transport.is_some(), "-x"),
+        (test.device.is_some(), "-d"),
+        (test.layout.is_some(), "-D"),
+        (test.size.is_some(), "-s"),
+        (test.iters.is_some(), "-n"),
+        (test.threads.is_some(), "-T"),
+        (!arguments.batch.is_empty(), "-b"),
+    ];
+    let letters: Vec<&str> = given
+        .iter()
+        .filter(|(given, _)| *given)
+        .map(|(_, letter)| *letter)
+        .collect();
+    if !letters.is_empty() {
+        tell(&format!(
+            "note: the client's {} hold, not those given here",
+            letters.join(" ")
+        ));
+    }
+}
+
+fn tell(line: &str) {
+    // Nobody is left to be told that stderr is gone.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}

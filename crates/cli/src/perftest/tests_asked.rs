@@ -1,0 +1,225 @@
+//! All tests of one run: those of the command line, or of every combination of the batch files' lines.
+
+use super::batch::{self, BatchLine, Variables};
+use super::case::{self, Asked, Common, Unplanned};
+use super::{TESTS_MAX, too_many};
+use crate::args::{PerftestArgs, TestArgs};
+use crate::errors::Failure;
+use crate::session::Prepared;
+use std::path::Path;
+use wirespeed::Machine;
+use wirespeed::MeasureError;
+use wirespeed_report::perftest::{Original, PerftestLine};
+use wirespeed_schema::plan::{Plan, Template, expand};
+
+/// What was asked for, in order, and what of it is measured.
+pub struct TestsAsked {
+    /// Every test, also those that are no case; `case` is the place in `prepared`.
+    pub lines: Vec<PerftestLine>,
+    /// The cases.
+    pub prepared: Vec<Prepared>,
+    /// Of each case the original's test.
+    pub originals: Vec<&'static Original>,
+    /// Of each case the rank of its percentile.
+    pub ranks: Vec<f64>,
+    /// The cases as they can be asked for again.
+    pub plan: Plan,
+}
+
+/// One test before it is looked at.
+struct Combination {
+    name: Vec<String>,
+    places: Vec<String>,
+    options: Result<TestArgs, Failure>,
+}
+
+/// Every test of `arguments`. A single one that makes no sense ends the program; one of several is recorded.
+pub fn all(arguments: &PerftestArgs, common: &Common) -> Result<TestsAsked, Failure> {
+    let variables = batch::variables(&arguments.set)?;
+    let combinations = combinations(arguments, &variables)?;
+    let alone = combinations.len() == 1 && arguments.batch.is_empty();
+    let machine = crate::job::machine(common.registry);
+    let mut all = TestsAsked {
+        lines: Vec::new(),
+        prepared: Vec::new(),
+        originals: Vec::new(),
+        ranks: Vec::new(),
+        plan: Plan {
+            repeats: 1,
+            ..Plan::default()
+        },
+    };
+    for combination in combinations {
+        let test = |options: &TestArgs| options.test.clone().unwrap_or_default();
+        let mut line = PerftestLine {
+            name: combination.name,
+            test: combination.options.as_ref().map(test).unwrap_or_default(),
+            places: combination.places,
+            ..PerftestLine::default()
+        };
+        let ready = combination
+            .options
+            .map_err(Unplanned::Wrong)
+            .and_then(|options| case::asked(&options, common))
+            .and_then(|asked| Ok((prepare(&asked.template, common, &machine)?, asked)));
+        match ready {
+            Ok((prepared, asked)) => {
+                if let Some(reason) = prepared.skip.as_ref().filter(|_| alone) {
+                    return Err(cannot_run(reason, &prepared.planned.case.transport));
+                }
+                line.case = Some(all.prepared.len());
+                all.push(prepared, asked);
+            }
+            Err(Unplanned::Wrong(failure)) if alone => return Err(failure),
+            Err(Unplanned::Skipped(reason)) if alone => return Err(cannot_run(&reason, "")),
+            Err(Unplanned::Wrong(failure)) => line.failed = Some(failure.cause),
+            Err(Unplanned::Skipped(reason)) => line.skipped = Some(reason),
+        }
+        all.lines.push(line);
+    }
+    Ok(all)
+}
+
+impl TestsAsked {
+    fn push(&mut self, mut prepared: Prepared, asked: Asked) {
+        prepared.planned.template = self.plan.templates.len();
+        self.prepared.push(prepared);
+        self.originals.push(asked.original);
+        self.ranks.push(asked.percentile_rank);
+        self.plan.templates.push(asked.template);
+    }
+}
+
+fn cannot_run(reason: &str, transport: &str) -> Failure {
+    let list = format!("wirespeed list {transport}");
+    Failure::usage(reason, format!("see `{}`", list.trim_end()))
+}
+
+/// The one case of `template`, and whether its transport can run it.
+fn prepare(template: &Template, common: &Common, machine: &Machine) -> Result<Prepared, Unplanned> {
+    let plan = Plan {
+        repeats: 1,
+        until: None,
+        templates: vec![template.clone()],
+    };
+    let cases = expand(&plan, machine).map_err(|error| Unplanned::Wrong(error.into()))?;
+    let Some(planned) = cases.into_iter().next() else {
+        return Err(Unplanned::Skipped("it is no case".to_owned()));
+    };
+    let transport = planned.case.transport.clone();
+    let checked = match machine.job_obstacle(&planned.case) {
+        Some(why) => Some(Err(MeasureError::Unsupported(why))),
+        None => common
+            .registry
+            .find(&transport)
+            .map(|entry| (entry.check)(&planned.case)),
+    };
+    let skip = match checked {
+        Some(Ok(())) => None,
+        Some(Err(MeasureError::Unsupported(why))) => Some(why),
+        Some(Err(why)) => {
+            let remedy = format!("see `wirespeed list {transport}`");
+            return Err(Unplanned::Wrong(Failure::usage(why.to_string(), remedy)));
+        }
+        None => Some(format!("there is no transport {transport}")),
+    };
+    Ok(Prepared { planned, skip })
+}
+
+/// The tests by their words: the command line's over those of one line of every file, the last file over the others.
+fn combinations(arguments: &PerftestArgs, variables: &Variables) -> Result<Vec<Combination>, Failure> {
+    let files: Vec<Vec<BatchLine>> = arguments
+        .batch
+        .iter()
+        .map(|path| batch::read(path, variables))
+        .collect::<Result<_, _>>()?;
+    let total = files
+        .iter()
+        .try_fold(1usize, |total, lines| total.checked_mul(lines.len()));
+    let total = total.filter(|total| *total <= TESTS_MAX).ok_or_else(too_many)?;
+    let mut all = Vec::new();
+    for number in 0..total {
+        let lines = pick(&files, number);
+        let name: Vec<String> = lines.iter().map(|line| line.name.clone()).collect();
+        let places: Vec<String> = lines.iter().map(|line| line.place.clone()).collect();
+        let merged = lines.iter().try_fold(TestArgs::default(), |base, line| {
+            let options = line.options.clone().map_err(|failure| at(&line.place, failure))?;
+            Ok(options.over(base))
+        });
+        let merged: Result<TestArgs, Failure> =
+            merged.and_then(|base| loopback_of_a_line(&base).map(|()| base));
+        let unrolled = merged.and_then(|base| arguments.test.clone().over(base).unrolled());
+        match unrolled {
+            Ok(unrolled) => all.extend(unrolled.into_iter().map(|(suffix, options)| Combination {
+                name: named(&name, suffix),
+                places: places.clone(),
+                options: Ok(options),
+            })),
+            Err(failure) => all.push(Combination {
+                name,
+                places,
+                options: Err(failure),
+            }),
+        }
+        if all.len() > TESTS_MAX {
+            return Err(too_many());
+        }
+    }
+    Ok(all)
+}
+
+/// The combination with this number, the last file counting fastest.
+fn pick(files: &[Vec<BatchLine>], number: usize) -> Vec<&BatchLine> {
+    let mut rest = number;
+    let mut lines: Vec<&BatchLine> = files
+        .iter()
+        .rev()
+        .map(|file| {
+            let line = &file[rest % file.len()];
+            rest /= file.len();
+            line
+        })
+        .collect();
+    lines.reverse();
+    lines
+}
+
+/// The name of a line's test, with what its ranges add.
+fn named(name: &[String], suffix: String) -> Vec<String> {
+    let mut name = name.to_vec();
+    match name.last_mut() {
+        _ if suffix.is_empty() => {}
+        Some(last) => *last = format!("{last}:{suffix}"),
+        None => name.push(suffix),
+    }
+    name
+}
+
+fn at(place: &str, failure: Failure) -> Failure {
+    Failure {
+        cause: format!("{place}: {}", failure.cause),
+        ..failure
+    }
+}
+
+/// Where the ends are is one question for all tests.
+fn loopback_of_a_line(options: &TestArgs) -> Result<(), Failure> {
+    match options.loopback {
+        false => Ok(()),
+        true => Err(Failure::usage(
+            "-l on a line: the ends of all tests are in one place",
+            "give -l on the command line",
+        )),
+    }
+}
+
+/// The names of the batch files' columns.
+pub fn file_names(files: &[impl AsRef<Path>]) -> Vec<String> {
+    let name = |path: &Path| {
+        path.file_name()
+            .unwrap_or(path.as_os_str())
+            .to_string_lossy()
+            .into_owned()
+    };
+    files.iter().map(|path| name(path.as_ref())).collect()
+}

@@ -1,0 +1,317 @@
+//! Options that only UCX has: which test takes them, what transports `uct` and `ucp` call them, and what a transport of
+//! ours lacks of them. Nothing is ignored: what has no effect is refused, or skipped with its reason.
+
+use super::case::Unplanned;
+use crate::args::{Generation, TestArgs};
+use crate::errors::Failure;
+use std::collections::BTreeMap;
+use wirespeed_report::perftest::{Api, Original};
+
+type Options = BTreeMap<String, String>;
+
+fn is_atomic(original: &Original) -> bool {
+    matches!(original.test, "add_lat" | "fadd" | "swap" | "cswap" | "add_mr")
+}
+
+fn refused(cause: String, remedy: &str) -> Unplanned {
+    Unplanned::Wrong(Failure::usage(cause, remedy))
+}
+
+/// Refuse letters that the test does not take, and values that no test takes; skip what needs other hardware.
+pub fn check_letters(options: &TestArgs, original: &Original) -> Result<(), Unplanned> {
+    check_hardware(options)?;
+    check_values(options)?;
+    let test = original.name;
+    let is_tag = original.test.starts_with("tag_");
+    let is_stream = test.starts_with("stream_");
+    let of_ucp = original.api == Api::Ucp;
+    let given = [
+        (options.wildcard, 'C', is_tag, "tag"),
+        (options.unexpected, 'U', is_tag, "tag"),
+        (options.stream_recv.is_some(), 'r', is_stream, "stream"),
+        (options.thread_mode.is_some(), 'M', of_ucp, "UCP"),
+        (options.error_mode.is_some(), 'e', of_ucp, "UCP"),
+        (options.preregistered, 'z', of_ucp, "UCP"),
+        (options.receive_copy, 'y', test.starts_with("ucp_am"), "ucp_am"),
+        (options.async_mode.is_some(), 'A', !of_ucp, "UCT"),
+    ];
+    match given.iter().find(|(given, _, takes, _)| *given && !takes) {
+        Some((_, letter, _, kind)) => Err(refused(
+            format!("{test} takes no -{letter}: it is for {kind} tests"),
+            "leave it out, or give it on the lines of those tests",
+        )),
+        None => Ok(()),
+    }
+}
+
+fn check_hardware(options: &TestArgs) -> Result<(), Unplanned> {
+    let host_only = |memory: &str| memory.split(',').all(|kind| kind == "host");
+    if let Some(memory) = options.memory.as_deref().filter(|memory| !host_only(memory)) {
+        return Err(Unplanned::Skipped(format!(
+            "memory {memory} is not offered, only host"
+        )));
+    }
+    let gpu = [
+        (&options.gpu_devices, 'a'),
+        (&options.gpu_level, 'L'),
+        (&options.gpu_completions, 'F'),
+        (&options.gpu_channel, 'Y'),
+    ];
+    match gpu.iter().find(|(value, _)| value.is_some()) {
+        Some((_, letter)) => Err(Unplanned::Skipped(format!(
+            "-{letter} is for GPU kernels, which are not offered"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn check_values(options: &TestArgs) -> Result<(), Unplanned> {
+    let choices: [(&Option<String>, char, &[&str]); 5] = [
+        (&options.wait, 'E', &["poll", "sleep"]),
+        (&options.thread_mode, 'M', &["single", "serialized", "multi"]),
+        (&options.stream_recv, 'r', &["recv", "recv_data"]),
+        (&options.error_mode, 'e', &["none", "peer", "failover"]),
+        (
+            &options.async_mode,
+            'A',
+            &["thread", "thread_spinlock", "thread_mutex", "signal"],
+        ),
+    ];
+    for (value, letter, known) in choices {
+        if let Some(text) = value.as_deref().filter(|text| !known.contains(text)) {
+            return Err(refused(
+                format!("-{letter} {text} makes no sense"),
+                &format!("choose from: {}", known.join(", ")),
+            ));
+        }
+    }
+    if let Some(text) = &options.stride
+        && wirespeed_schema::units::parse_size(text).is_err()
+    {
+        return Err(refused(
+            format!("-i {text} makes no sense"),
+            "give a distance in bytes, such as 64",
+        ));
+    }
+    if let Some(text) = &options.header {
+        match wirespeed_schema::units::parse_size(text) {
+            Ok(0 | 8) => {}
+            Ok(_) => {
+                return Err(Unplanned::Skipped(format!(
+                    "a header of {text} bytes is not offered, only 8"
+                )));
+            }
+            Err(_) => {
+                return Err(refused(
+                    format!("-H {text} makes no sense"),
+                    "give a size in bytes, such as 8",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The plan's word for `-D`; `None` leaves it to the plan. What the test cannot have is refused.
+pub fn layout(options: &TestArgs, original: &Original) -> Result<Option<&'static str>, Unplanned> {
+    let asked = options.layout.as_deref();
+    if original.api == Api::Ucp {
+        let known = |word: &str| word == "contig" || word == "iov";
+        return match asked {
+            Some(text) if !text.split(',').all(known) || text.split(',').count() > 2 => Err(refused(
+                format!("{} has no layout {text}", original.name),
+                "give contig or iov, for both ends alike or as SEND,RECV",
+            )),
+            _ => Ok(None),
+        };
+    }
+    if is_atomic(original) {
+        return match asked {
+            None | Some("short") => Ok(None),
+            Some(text) => Err(refused(
+                format!(
+                    "{} has no layout {text}: the operand goes into the call",
+                    original.name
+                ),
+                "leave -D out",
+            )),
+        };
+    }
+    let gets = original.test.starts_with("get");
+    match asked {
+        None if gets => Ok(None),
+        None => Ok(Some("short")),
+        Some("short") if gets => Err(refused(
+            format!(
+                "{} has no layout short: there is nothing to inline",
+                original.name
+            ),
+            "use -D bcopy or -D zcopy",
+        )),
+        Some("short") => Ok(Some("short")),
+        Some("bcopy") => Ok(Some("bcopy")),
+        Some("zcopy") => Ok(Some("zcopy")),
+        Some("shortiov") if original.test.starts_with("am_") => Ok(Some("shortiov")),
+        Some("shortiov") => Err(refused(
+            format!(
+                "{} has no layout shortiov: only active messages have",
+                original.name
+            ),
+            "use -D short, bcopy or zcopy",
+        )),
+        Some(text) => Err(refused(
+            format!("there is no layout {text:?}"),
+            "choose from: short, shortiov, bcopy, zcopy",
+        )),
+    }
+}
+
+/// Whether several sizes are entries of a list here, and not only their sum.
+pub fn has_entries(options: &TestArgs, original: &Original) -> bool {
+    match (original.api, options.layout.as_deref()) {
+        (Api::Uct, Some(layout)) => layout == "zcopy" || layout == "shortiov",
+        (Api::Ucp, Some(layout)) => layout.contains("iov"),
+        _ => false,
+    }
+}
+
+/// A letter of UCX's that was given and that transports of ours have no use for, and what it stands for.
+pub fn foreign_letter(options: &TestArgs, original: &Original) -> Option<(&'static str, &'static str)> {
+    let layout = options.layout.as_deref().unwrap_or_default();
+    let several = options.size.as_deref().is_some_and(|sizes| sizes.contains(','));
+    let given = [
+        (layout.contains("iov"), "-D", "scatter-gather layout"),
+        (
+            several && has_entries(options, original),
+            "-s",
+            "scatter-gather list",
+        ),
+        (options.stride.is_some(), "-i", "scatter-gather list"),
+        (options.one_sided, "-o", "choice of who makes progress"),
+        (options.nonblock, "-B", "registration of memory"),
+        (options.async_mode.is_some(), "-A", "asynchronous progress"),
+        (
+            options
+                .thread_mode
+                .as_deref()
+                .is_some_and(|mode| mode != "single"),
+            "-M",
+            "worker that threads share",
+        ),
+        (options.wildcard, "-C", "wildcard tags"),
+        (options.unexpected, "-U", "tag probe"),
+        (options.preregistered, "-z", "registration of memory"),
+        (options.receive_copy, "-y", "second copy"),
+        (!original.options.is_empty(), "-t", "such test"),
+        (
+            original.name.starts_with("stream_"),
+            "-t",
+            "stream without messages",
+        ),
+    ];
+    let found = given.iter().find(|(given, _, _)| *given);
+    found.map(|(_, letter, what)| (*letter, *what))
+}
+
+/// What transport `uct` lacks of what was asked for.
+fn uct_lacks(options: &TestArgs) -> Option<&'static str> {
+    let given = [
+        (options.one_sided, "a target without progress (-o)"),
+        (options.nonblock, "registration without blocking (-B)"),
+        (
+            options.async_mode.is_some(),
+            "a choice of asynchronous progress (-A)",
+        ),
+        (options.stride.is_some(), "a distance between pieces (-i)"),
+        (options.wait.as_deref() == Some("sleep"), "sleeping waits (-E)"),
+    ];
+    given.iter().find(|(given, _)| *given).map(|(_, what)| *what)
+}
+
+/// Options of transport `uct`.
+pub fn uct_options(options: &TestArgs, generation: Generation) -> Result<Options, Unplanned> {
+    let remedy = "name both, such as -x posix -d memory (`wirespeed list uct`), or a transport of `wirespeed list` alone";
+    if let Some(what) = uct_lacks(options) {
+        return Err(Unplanned::Skipped(format!("uct does not offer {what}")));
+    }
+    let mut settings = Options::new();
+    match (&options.transport, &options.device) {
+        (Some(transport), Some(device)) => {
+            settings.insert("tl".to_owned(), transport.clone());
+            settings.insert("device".to_owned(), device.clone());
+        }
+        // The first resource was taken then; the transport does the same when it is told nothing.
+        (transport, device) if generation == Generation::Y2015 => {
+            insert_value(&mut settings, "tl", transport);
+            insert_value(&mut settings, "device", device);
+        }
+        (Some(transport), None) => {
+            return Err(refused(
+                format!("no device is named for {transport}: -d is missing"),
+                remedy,
+            ));
+        }
+        (None, _) => return Err(refused("no transport is named: -x is missing".to_owned(), remedy)),
+    }
+    Ok(settings)
+}
+
+/// What transport `ucp` lacks of what was asked for.
+fn ucp_lacks(options: &TestArgs, original: &Original) -> Option<&'static str> {
+    let mode = options.thread_mode.as_deref().unwrap_or("single");
+    let ends: Vec<&str> = options
+        .layout
+        .iter()
+        .flat_map(|layout| layout.split(','))
+        .collect();
+    let given = [
+        (original.name.starts_with("stream_"), "UCX's stream calls (-t)"),
+        (
+            ends.windows(2).any(|pair| pair[0] != pair[1]),
+            "another layout at each end (-D)",
+        ),
+        (options.one_sided, "a target without progress (-o)"),
+        (options.nonblock, "registration without blocking (-B)"),
+        (options.stride.is_some(), "a distance between pieces (-i)"),
+        (
+            mode != "single",
+            "a worker that threads share: each has its own (-M)",
+        ),
+        (options.receive_copy, "a second copy (-y)"),
+    ];
+    given.iter().find(|(given, _)| *given).map(|(_, what)| *what)
+}
+
+/// Options of transport `ucp`; what carries the data is UCX's own choice from its environment.
+pub fn ucp_options(options: &TestArgs, original: &Original) -> Result<Options, Unplanned> {
+    if let Some(what) = ucp_lacks(options, original) {
+        return Err(Unplanned::Skipped(format!("ucp does not offer {what}")));
+    }
+    let mut settings: Options = original
+        .options
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    let mut yes = |given: bool, name: &str| {
+        if given {
+            settings.insert(name.to_owned(), "yes".to_owned());
+        }
+    };
+    yes(options.wildcard, "wildcard");
+    yes(options.unexpected, "unexpected");
+    yes(options.preregistered, "register");
+    insert_value(&mut settings, "wait", &options.wait);
+    // Failover is a way of handling the errors of a peer.
+    let errors = options.error_mode.as_deref().map(|mode| match mode {
+        "none" => "none".to_owned(),
+        _ => "peer".to_owned(),
+    });
+    insert_value(&mut settings, "errors", &errors);
+    Ok(settings)
+}
+
+fn insert_value(settings: &mut Options, name: &str, value: &Option<String>) {
+    if let Some(value) = value {
+        settings.insert(name.to_owned(), value.clone());
+    }
+}

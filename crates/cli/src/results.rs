@@ -1,0 +1,52 @@
+//! Reads stored results. A file that cannot be read gives one line of cause, with its name, and one of remedy.
+
+use crate::errors::{Failure, exit};
+use std::io::Read as _;
+use std::path::Path;
+use wirespeed_report::import::import;
+use wirespeed_report::read::{DOCUMENT_BYTES_MAX, ReadError};
+use wirespeed_report::read_run;
+use wirespeed_schema::Run;
+
+/// The run document in `path`; `-` is stdin. At most as much is read as a document may have.
+pub fn load(path: &Path) -> Result<Run, Failure> {
+    let bytes = bytes(path)?;
+    read_run(&bytes).or_else(|error| {
+        // A file of another tool is a result too; what is neither is refused as no document.
+        let foreign = matches!(error, ReadError::NotJson { .. } | ReadError::Foreign { .. });
+        let imported = foreign.then(|| import(&bytes, None).ok()).flatten();
+        imported.map(|(_, run)| run).ok_or_else(|| {
+            let cause = format!("{}: {error}", path.display());
+            Failure::with(exit::USAGE, cause, error.remedy())
+        })
+    })
+}
+
+/// All of a file, up to one byte more than a document may have.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    let failed = |error: std::io::Error| Failure {
+        code: exit::USAGE,
+        ..Failure::file("read", path, &error)
+    };
+    let mut bytes = Vec::new();
+    let most = DOCUMENT_BYTES_MAX as u64 + 1;
+    if path == Path::new("-") {
+        std::io::stdin()
+            .lock()
+            .take(most)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
+        return Ok(bytes);
+    }
+    let file = std::fs::File::open(path).map_err(failed)?;
+    file.take(most).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+/// The name of a result for people: its file's name without folders.
+pub fn name(path: &Path) -> String {
+    path.file_name().map_or_else(
+        || path.display().to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}

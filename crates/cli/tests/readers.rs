@@ -1,0 +1,187 @@
+//! The verbs that read results or measure curves, as users run them: sweep, load, report, explain, import, selftest,
+//! `--until`. No speed is asserted.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::path::Path;
+use std::time::Duration;
+
+fn wirespeed(dir: &Path, line: &str) -> std::process::Output {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("wirespeed"));
+    command
+        .timeout(Duration::from_secs(120))
+        .env("NO_COLOR", "1")
+        .current_dir(dir);
+    command.args(line.split_whitespace()).output().unwrap()
+}
+
+/// The command's stdout; it must end with `code`.
+fn ends(dir: &Path, line: &str, code: i32) -> String {
+    let output = wirespeed(dir, line);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{line}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(dir: &Path, name: &str) -> Value {
+    serde_json::from_slice(&std::fs::read(dir.join(name)).unwrap()).unwrap()
+}
+
+#[test]
+fn repeating_until_says_how_it_ended() {
+    let dir = tempfile::tempdir().unwrap();
+    ends(
+        dir.path(),
+        "run latency --via inproc --iters 200 --warmup 0 --until p50:100% --repeats 12 -q -o wide.json",
+        0,
+    );
+    let goal = &json(dir.path(), "wide.json")["cases"][0]["convergence"];
+    assert_eq!(
+        (&goal["reached"], &goal["tag"]),
+        (&true.into(), &"rtt_p50_ns".into()),
+        "{goal}"
+    );
+    assert!(
+        goal["repetitions"]
+            .as_u64()
+            .is_some_and(|runs| (10..=12).contains(&runs)),
+        "{goal}"
+    );
+    // Three runs have no interval, however narrow they are: with --strict that is inconclusive.
+    ends(
+        dir.path(),
+        "run latency --via inproc --iters 50 --warmup 0 --until p50:0.01% --repeats 3 --strict -q -o narrow.json",
+        4,
+    );
+    let goal = &json(dir.path(), "narrow.json")["cases"][0]["convergence"];
+    assert_eq!(goal["reached"], false);
+    assert!(
+        goal["why"].as_str().is_some_and(|why| why.contains("six runs")),
+        "{goal}"
+    );
+    ends(dir.path(), "run latency --via inproc --until p50", 2);
+    ends(dir.path(), "run latency --via inproc --until-time 5s", 2);
+}
+
+#[test]
+fn curves_are_measured_and_read_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "sweep --repeats 1 --points 8 -q -o sizes.json -- am_bw --via inproc --iters 200 --warmup 0 --size 8..4K:x8";
+    ends(dir.path(), line, 0);
+    let sizes = json(dir.path(), "sizes.json");
+    assert_eq!(sizes["sections"]["sweep"]["over"], "size");
+    assert!(sizes["cases"].as_array().unwrap().len() >= 4);
+    let line = "sweep --over window --repeats 1 --points 5 --json -- am_bw --via inproc --iters 200 --warmup 0 --window 1,2,4";
+    let windows: Value = serde_json::from_str(&ends(dir.path(), line, 0)).unwrap();
+    assert_eq!(windows["sections"]["sweep"]["over"], "window");
+    let line = "load --trials 1 --points 4 --p99 1s -q -o load.json -- --via inproc --iters 300 --warmup 0";
+    ends(dir.path(), line, 0);
+    let load = json(dir.path(), "load.json");
+    assert!(
+        load["sections"]["load"]["most_msg_per_s"]
+            .as_f64()
+            .is_some_and(|most| most > 0.0)
+    );
+    let paced = load["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|case| case["metrics"]["response_p50_ns"].is_object());
+    assert!(paced.count() >= 4);
+    let page = "report sizes.json load.json -o curves.html --charts charts";
+    ends(dir.path(), page, 0);
+    let page = std::fs::read_to_string(dir.path().join("curves.html")).unwrap();
+    assert!(
+        page.contains("response time against offered load")
+            && page.contains("bandwidth against message size")
+    );
+    let charts = std::fs::read_dir(dir.path().join("charts")).unwrap().count();
+    assert!(charts >= 4 && charts.is_multiple_of(2), "{charts} files");
+    assert!(ends(dir.path(), "explain load.json", 0).contains("At most"));
+    for (line, code) in [
+        ("sweep -- latency,rate --via inproc", 2),
+        ("sweep -- latency --via inproc --repeats 3", 2),
+        ("sweep -- plan.toml", 2),
+        ("sweep", 2),
+        ("load -- latency --via inproc", 2),
+        ("load -- --via inproc --pace 100", 2),
+        ("load --p99 5 -- --via inproc", 2),
+    ] {
+        ends(dir.path(), line, code);
+    }
+}
+
+#[test]
+fn reports_name_what_they_cannot_read_and_show_the_rest() {
+    let dir = tempfile::tempdir().unwrap();
+    ends(
+        dir.path(),
+        "run latency --via inproc --iters 300 --warmup 0 -q -o good.json",
+        0,
+    );
+    std::fs::write(
+        dir.path().join("cut.json"),
+        "{\"document_version\": \"1.0\", \"cases\": [",
+    )
+    .unwrap();
+    let output = wirespeed(dir.path(), "report good.json cut.json missing.json -o page.html");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        said.contains("2 of 3 files could not be read; the first: cut.json"),
+        "{said}"
+    );
+    assert!(
+        std::fs::read_to_string(dir.path().join("page.html"))
+            .unwrap()
+            .contains("RTT p50")
+    );
+    let many = "good.json ".repeat(200);
+    ends(dir.path(), &format!("report {many} -o many.html"), 0);
+    let shown = ends(dir.path(), "report good.json", 0);
+    assert!(
+        shown.contains("RTT p50") && shown.contains("distribution"),
+        "{shown}"
+    );
+    for (line, code) in [
+        ("report cut.json -o page.html", 2),
+        ("report good.json -o page.pdf", 2),
+        ("report", 2),
+        ("report good.json -o no/such/folder.html", 1),
+        ("explain cut.json", 2),
+    ] {
+        ends(dir.path(), line, code);
+    }
+    let explained: Value = serde_json::from_str(&ends(dir.path(), "explain good.json --json", 0)).unwrap();
+    assert!(explained["sentences"].is_array());
+}
+
+#[test]
+fn results_of_other_tools_are_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let osu = "# OSU MPI Latency Test v7.4\n# Size          Latency (us)\n8   0.25\n1024     0.75\n";
+    std::fs::write(dir.path().join("osu.txt"), osu).unwrap();
+    let run: Value = serde_json::from_str(&ends(dir.path(), "import osu.txt", 0)).unwrap();
+    assert_eq!(run["cases"][0]["metrics"]["rtt_mean_ns"]["value"], 500.0);
+    ends(dir.path(), "import osu.txt --format osu -o osu.json", 0);
+    // A comparison with history has a ratio and no verdict.
+    let shown = ends(
+        dir.path(),
+        "compare osu.txt osu.json --figure mean --allow-inconclusive",
+        0,
+    );
+    assert!(shown.contains("inconclusive"), "{shown}");
+    ends(dir.path(), "report osu.txt -o osu.html", 0);
+    std::fs::write(dir.path().join("other.txt"), "neither this nor that\n").unwrap();
+    ends(dir.path(), "import other.txt", 2);
+    ends(dir.path(), "import osu.txt --format ocu", 2);
+    ends(dir.path(), "import osu.txt --format iperf3", 2);
+}
+
+#[test]
+fn the_self_test_passes() {
+    let dir = tempfile::tempdir().unwrap();
+    let run: Value = serde_json::from_str(&ends(dir.path(), "selftest --quick --json", 0)).unwrap();
+    let checks = run["sections"]["selftest"]["checks"].as_array().unwrap();
+    assert!(checks.len() > 30 && checks.iter().all(|check| check["passed"] == true));
+}

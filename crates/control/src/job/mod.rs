@@ -1,0 +1,147 @@
+//! Ranks that a launcher started: mpiexec, srun. Every rank is the same program with the same words; rank 0 plans,
+//! reports and writes, the others are silent and get their cases from it.
+//!
+//! The launcher's library is used for what only it knows (who is there, on which node) and to pass on where rank 0
+//! listens; after that the ranks talk over control connections like those of any other group, in threads that sleep. So
+//! a rank that dies, fails or is interrupted is noticed whatever the library does meanwhile. Nothing here may know
+//! which library or launcher it is.
+
+mod address;
+mod admit;
+mod launch;
+mod run;
+mod visit;
+
+pub(crate) use admit::Arrived;
+pub use launch::LaunchCommand;
+pub(crate) use launch::LauncherProcess;
+pub use run::run_in_job;
+pub use visit::{INVITATION_VARIABLE, run_launched_rank};
+
+use crate::error::ControlError;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use wirespeed_schema::job::JobSection;
+use wirespeed_schema::message::RankMessage;
+
+/// Why the ranks of a job cannot meet, with the remedy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{cause}")]
+pub struct JobError {
+    /// One line.
+    pub cause: String,
+    /// One line.
+    pub remedy: String,
+}
+
+impl JobError {
+    /// A cause and its remedy.
+    pub fn new(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
+        JobError {
+            cause: cause.into(),
+            remedy: remedy.into(),
+        }
+    }
+}
+
+/// This process's place in its job, as the launcher's variables say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Detected {
+    /// Its rank.
+    pub rank: u32,
+    /// Ranks of the job, where the variables say.
+    pub size: Option<u32>,
+    /// Who started it, in words.
+    pub launcher: String,
+}
+
+/// A job that this process has joined. Its functions are collective: every rank calls them in the same order, from the
+/// thread that joined.
+pub trait Job {
+    /// This rank.
+    fn rank(&self) -> u32;
+    /// Number of ranks.
+    fn size(&self) -> u32;
+    /// The lowest rank of this rank's node, and the node's name.
+    fn node(&self) -> (u32, String);
+    /// Rank 0's bytes, at every rank. What the others give is ignored.
+    fn broadcast(&self, bytes: Vec<u8>) -> Result<Vec<u8>, JobError>;
+    /// Every rank's bytes at every rank, by rank.
+    fn gather(&self, own: &[u8]) -> Result<Vec<Vec<u8>>, JobError>;
+    /// What is known of library and launcher, for results.
+    fn facts(&self) -> BTreeMap<String, String>;
+    /// Leave: nothing of the job is used after it. Returns also when other ranks are gone.
+    fn leave(&self);
+}
+
+/// A kind of jobs that this program can be part of, or start by itself.
+pub trait JobKind: Sync {
+    /// This process's place in a job, if it is in one.
+    fn detect(&self) -> Option<Detected>;
+    /// Join the job that was detected, or the one that [`JobKind::command`] started.
+    fn join(&self) -> Result<Box<dyn Job>, JobError>;
+    /// How to start `ranks` ranks of a program on this machine.
+    fn command(&self, ranks: u32) -> Result<LaunchCommand, JobError>;
+}
+
+/// The ranks of a job as rank 0 has them: connected, waiting for cases. Clones are the same ranks.
+#[derive(Clone)]
+pub struct JobRanks {
+    waiting: Arc<Mutex<Waiting>>,
+    section: Arc<JobSection>,
+}
+
+/// Ranks that no group has taken yet; told to go when nobody ever does.
+struct Waiting(Vec<Arrived>);
+
+impl Waiting {
+    fn dismiss(&mut self) {
+        for rank in self.0.drain(..) {
+            // It may be gone already.
+            let _ = rank.sender.message(&RankMessage::Bye);
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.dismiss();
+    }
+}
+
+impl std::fmt::Debug for JobRanks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "JobRanks({})", self.section.ranks.len())
+    }
+}
+
+impl JobRanks {
+    fn new(arrived: Vec<Arrived>, section: JobSection) -> Self {
+        JobRanks {
+            waiting: Arc::new(Mutex::new(Waiting(arrived))),
+            section: Arc::new(section),
+        }
+    }
+
+    /// Who is where.
+    pub fn section(&self) -> &JobSection {
+        &self.section
+    }
+
+    /// Let the ranks go that no group has taken: the program ends without a measurement.
+    pub(crate) fn dismiss(&self) {
+        self.waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .dismiss();
+    }
+
+    /// The connections; once.
+    pub(crate) fn take(&self) -> Result<Vec<Arrived>, ControlError> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::take(&mut waiting.0) {
+            ranks if ranks.is_empty() => Err(ControlError::lost("the job", "its ranks are in use already")),
+            ranks => Ok(ranks),
+        }
+    }
+}

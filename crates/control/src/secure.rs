@@ -1,0 +1,179 @@
+//! TLS streams for crates that speak HTTP: the same certificate, pinned, and the same key as `serve`, and a word that
+//! proves the key in a request's header. Reading and writing may be in different threads.
+//!
+//! It must never accept another certificate than the pinned one, nor know what is said inside.
+
+use crate::address::Address;
+use crate::auth::keyfile::KeyFile;
+use crate::auth::{Identity, tls};
+use crate::client::{connect_any, handshake_error};
+use crate::error::ControlError;
+use crate::serve::{Listen, listen};
+use crate::stop::StopFlag;
+use crate::wire::tls::{TlsReader, TlsWire, halves};
+use crate::wire::{Wire, WireReader};
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Connections at the same time; the oldest makes room for the next.
+const CONNECTIONS_MAX: usize = 256;
+/// A TLS handshake takes at most so long.
+const HANDSHAKE: Duration = Duration::from_secs(5);
+
+/// The reading half. Reads end by the deadline, if there is one.
+pub struct SecureReader(TlsReader);
+
+/// The writing half; clones write to the same stream.
+#[derive(Clone)]
+pub struct SecureWriter(Arc<TlsWire>);
+
+impl SecureReader {
+    /// From here on reads fail with `TimedOut` or `WouldBlock` after `deadline`, however the bytes trickle.
+    pub fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.0.set_deadline(deadline);
+    }
+}
+
+impl Read for SecureReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer) {
+            // An end without a farewell is an end.
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
+            other => other,
+        }
+    }
+}
+
+impl SecureWriter {
+    /// End the stream in both directions; a reader of it wakes.
+    pub fn close(&self) {
+        self.0.close();
+    }
+}
+
+impl Write for SecureWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.send(bytes).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A stream to a server, and the address of this end.
+pub struct Connected {
+    /// What it says.
+    pub reader: SecureReader,
+    /// What it is told.
+    pub writer: SecureWriter,
+    /// This end's address.
+    pub local_address: IpAddr,
+}
+
+/// Connect to the server of `identity` at `host`.
+pub fn connect(host: &Address, identity: &Identity, stop: &StopFlag) -> Result<Connected, ControlError> {
+    let (stream, peer) = connect_any(&host.resolve()?, stop)?;
+    let lost = |e: io::Error| ControlError::lost(peer.to_string(), e);
+    stream.set_nodelay(true).map_err(lost)?;
+    let mut connection = tls::client_of(identity, tls::HTTP).map_err(|e| lost(io::Error::other(e)))?;
+    let deadline = Instant::now() + HANDSHAKE;
+    tls::shake_hands(&stream, &mut connection, deadline).map_err(|e| handshake_error(e, peer))?;
+    let local_address = stream.local_addr().map_err(lost)?.ip();
+    let (wire, reader) = halves(stream, connection).map_err(lost)?;
+    Ok(Connected {
+        reader: SecureReader(reader),
+        writer: SecureWriter(wire),
+        local_address,
+    })
+}
+
+/// Listens, and shakes hands with whoever comes, each in a thread of its own.
+pub struct SecureListener {
+    listeners: Vec<TcpListener>,
+    addresses: Vec<SocketAddr>,
+    config: Arc<rustls::ServerConfig>,
+    stop: StopFlag,
+}
+
+/// Connections that are open, oldest first.
+type Open = Arc<Mutex<VecDeque<(u64, TcpStream)>>>;
+
+impl SecureListener {
+    /// Listen on `port` (0 for any free one) as the server of `key`.
+    pub fn bind(at: &Listen, port: u16, key: &KeyFile, stop: &StopFlag) -> Result<Self, ControlError> {
+        let listeners = listen::bind(&at.addresses(), port, *at == Listen::Loopback)?;
+        Ok(SecureListener {
+            addresses: listeners.iter().filter_map(|l| l.local_addr().ok()).collect(),
+            listeners,
+            config: tls::server_config_of(key, tls::HTTP)?,
+            stop: stop.clone(),
+        })
+    }
+
+    /// Where it listens.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Hand every stream whose handshake is done to `serve`, until the stop flag is raised; then every connection is
+    /// closed.
+    pub fn run(
+        &self,
+        serve: impl Fn(SecureReader, SecureWriter, SocketAddr) + Send + Sync + 'static,
+    ) -> Result<(), ControlError> {
+        let (open, serve) = (Open::default(), Arc::new(serve));
+        let mut next = 0;
+        listen::accept(&self.listeners, &self.stop, |accepted| {
+            let Ok((stream, client)) = accepted else {
+                return;
+            };
+            next += 1;
+            if enter(&open, next, &stream).is_err() {
+                return;
+            }
+            let (open, serve, config, id) = (open.clone(), serve.clone(), self.config.clone(), next);
+            // Without a thread its socket goes with the closure.
+            let _ = std::thread::Builder::new()
+                .name("connection".into())
+                .spawn(move || {
+                    if let Ok((reader, writer)) = greet(stream, &config) {
+                        serve(reader, writer, client);
+                    }
+                    lock(&open).retain(|(other, _)| *other != id);
+                });
+        })?;
+        for (_, stream) in lock(&open).drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+        Ok(())
+    }
+}
+
+fn lock(open: &Open) -> std::sync::MutexGuard<'_, VecDeque<(u64, TcpStream)>> {
+    open.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn enter(open: &Open, id: u64, stream: &TcpStream) -> io::Result<()> {
+    let stream = stream.try_clone()?;
+    let mut open = lock(open);
+    if open.len() >= CONNECTIONS_MAX
+        && let Some((_, oldest)) = open.pop_front()
+    {
+        // It may have gone by itself.
+        let _ = oldest.shutdown(Shutdown::Both);
+    }
+    open.push_back((id, stream));
+    Ok(())
+}
+
+fn greet(stream: TcpStream, config: &Arc<rustls::ServerConfig>) -> io::Result<(SecureReader, SecureWriter)> {
+    stream.set_nodelay(true)?;
+    let mut connection = tls::server(config).map_err(io::Error::other)?;
+    tls::shake_hands(&stream, &mut connection, Instant::now() + HANDSHAKE)?;
+    let (wire, reader) = halves(stream, connection)?;
+    Ok((SecureReader(reader), SecureWriter(wire)))
+}

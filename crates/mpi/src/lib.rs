@@ -1,0 +1,20 @@
+//! MPI, whichever library there is: the transport `mpi`, and the group of ranks that an MPI launcher started.
+//!
+//! The library is found and loaded at run time ([`process`]); [`jobs`] is what the program needs to be part of a job or
+//! to start one; [`Mpi`] is the transport. Calls into the library stand in the `link` files alone.
+//!
+//! It must never call `MPI_Abort`, never let an error of MPI end the process, and never call MPI from any thread but the
+//! one that joined the job.
+
+mod job;
+mod link;
+mod link_error;
+mod link_messages;
+mod link_one_sided;
+mod link_tagged;
+pub mod process;
+mod transport;
+
+pub use job::jobs;
+pub use transport::Mpi;
+pub use wirespeed_mpi_sys::constants::ThreadLevel;

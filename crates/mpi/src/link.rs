@@ -1,0 +1,263 @@
+//! Calls around the measurement: initialise, meet, find the nodes, duplicate communicators, leave. None is made while a
+//! measurement runs.
+
+use crate::link_error::{cold_error, text_of};
+use core::ffi::{c_char, c_int, c_void};
+use core::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use wirespeed::transport::ConnectError;
+use wirespeed::transport::cancel::Cancel;
+use wirespeed::transport::port::LinkError;
+use wirespeed_mpi_sys::constants::ThreadLevel;
+use wirespeed_mpi_sys::{Handle, Mpi, SUCCESS};
+
+/// Longest name of a processor in all families, and its end.
+const NAME_BYTES: usize = 256 + 1;
+
+/// How long leaving may take before the process simply ends: a rank that is gone cannot take part.
+const LEAVE_TIME: Duration = Duration::from_secs(5);
+
+/// Set when something of the library was left in use: after that, leaving in order may wait for ever.
+static DAMAGED: AtomicBool = AtomicBool::new(false);
+
+/// A port could not be closed in order.
+pub fn note_damage() {
+    DAMAGED.store(true, Ordering::Release);
+}
+
+/// Leave memory to the library for good: an operation that never ended may still use it.
+pub fn abandon<T: 'static>(memory: T) {
+    note_damage();
+    Box::leak(Box::new(memory));
+}
+
+fn checked<H: Handle>(mpi: &Mpi<H>, op: &str, code: c_int) -> Result<(), String> {
+    if code == SUCCESS {
+        Ok(())
+    } else {
+        Err(format!("{op}: {}", text_of(mpi, code)))
+    }
+}
+
+/// Initialise MPI, once a process. Gives rank, size and the thread level that was got.
+pub fn initialise<H: Handle>(
+    mpi: &'static Mpi<H>,
+    wanted: ThreadLevel,
+) -> Result<(u32, u32, ThreadLevel), String> {
+    let (f, c) = (&mpi.functions, &mpi.constants);
+    let (mut got, mut rank, mut size) = (0, 0, 0);
+    // SAFETY: called once, before any other function but the version's; null arguments are allowed since MPI-2.
+    let code = unsafe { (f.init_thread)(null_mut(), null_mut(), c.thread_level(wanted), &mut got) };
+    checked(mpi, "MPI_Init_thread", code)?;
+    // SAFETY: MPI is initialised; the handles are the library's own.
+    let code = unsafe { (f.comm_set_errhandler)(c.comm_world, c.errors_return) };
+    checked(mpi, "MPI_Comm_set_errhandler", code)?;
+    // SAFETY: as above; the numbers are written by the call.
+    checked(mpi, "MPI_Comm_rank", unsafe {
+        (f.comm_rank)(c.comm_world, &mut rank)
+    })?;
+    // SAFETY: as above.
+    checked(mpi, "MPI_Comm_size", unsafe {
+        (f.comm_size)(c.comm_world, &mut size)
+    })?;
+    Ok((rank as u32, size as u32, c.named_thread_level(got)))
+}
+
+/// The lowest world rank of this node, and the node's name. Collective.
+pub fn node<H: Handle>(mpi: &'static Mpi<H>, rank: u32) -> Result<(u32, String), String> {
+    let (f, c) = (&mpi.functions, &mpi.constants);
+    let mut shared = H::BLANK;
+    // SAFETY: MPI is initialised; all ranks make this call. The key orders the new ranks as the old ones.
+    let code = unsafe {
+        (f.comm_split_type)(
+            c.comm_world,
+            c.comm_type_shared,
+            rank as c_int,
+            c.info_null,
+            &mut shared,
+        )
+    };
+    checked(mpi, "MPI_Comm_split_type", code)?;
+    let mut leader = rank as c_int;
+    // SAFETY: all ranks of the new communicator make this call; the buffer holds one integer.
+    let code = unsafe { (f.bcast)((&raw mut leader).cast(), 4, c.byte, 0, shared) };
+    checked(mpi, "MPI_Bcast", code)?;
+    // SAFETY: nothing uses the communicator any more.
+    checked(mpi, "MPI_Comm_free", unsafe { (f.comm_free)(&mut shared) })?;
+    let mut name = [0u8; NAME_BYTES];
+    let mut length = 0;
+    // SAFETY: the name has the largest size of all families.
+    let code = unsafe { (f.get_processor_name)(name.as_mut_ptr().cast::<c_char>(), &mut length) };
+    checked(mpi, "MPI_Get_processor_name", code)?;
+    let name = &name[..usize::try_from(length).unwrap_or(0).min(NAME_BYTES)];
+    Ok((leader as u32, String::from_utf8_lossy(name).into_owned()))
+}
+
+/// Rank 0's bytes, at every rank. Collective.
+pub fn broadcast<H: Handle>(mpi: &'static Mpi<H>, mut bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+    let (f, c) = (&mpi.functions, &mpi.constants);
+    let mut length = bytes.len() as u64;
+    // SAFETY: MPI is initialised; all ranks make this call with a buffer of 8 bytes.
+    let code = unsafe { (f.bcast)((&raw mut length).cast(), 8, c.byte, 0, c.comm_world) };
+    checked(mpi, "MPI_Bcast", code)?;
+    let count = c_int::try_from(length).map_err(|_| "MPI_Bcast: too many bytes".to_owned())?;
+    bytes.resize(length as usize, 0);
+    // SAFETY: every rank's buffer has `length` bytes.
+    let code = unsafe { (f.bcast)(bytes.as_mut_ptr().cast(), count, c.byte, 0, c.comm_world) };
+    checked(mpi, "MPI_Bcast", code)?;
+    Ok(bytes)
+}
+
+/// Every rank's bytes at every rank. Collective.
+pub fn gather<H: Handle>(mpi: &'static Mpi<H>, own: &[u8], size: u32) -> Result<Vec<Vec<u8>>, String> {
+    let (f, c) = (&mpi.functions, &mpi.constants);
+    let too_many = |_| "MPI_Allgatherv: too many bytes".to_owned();
+    let length = c_int::try_from(own.len()).map_err(too_many)?;
+    let mut lengths: Vec<c_int> = vec![0; size as usize];
+    // SAFETY: every rank gives 4 bytes, and there is room for 4 of each.
+    let code = unsafe {
+        (f.allgather)(
+            (&raw const length).cast(),
+            4,
+            c.byte,
+            lengths.as_mut_ptr().cast(),
+            4,
+            c.byte,
+            c.comm_world,
+        )
+    };
+    checked(mpi, "MPI_Allgather", code)?;
+    let mut places: Vec<c_int> = Vec::with_capacity(lengths.len());
+    let mut total: c_int = 0;
+    for length in &lengths {
+        places.push(total);
+        total = total
+            .checked_add(*length)
+            .ok_or_else(|| "MPI_Allgatherv: too many bytes".to_owned())?;
+    }
+    let mut all = vec![0u8; total as usize];
+    // SAFETY: the places and lengths are those that every rank gave, and the memory holds their sum.
+    let code = unsafe {
+        (f.allgatherv)(
+            own.as_ptr().cast(),
+            length,
+            c.byte,
+            all.as_mut_ptr().cast(),
+            lengths.as_ptr(),
+            places.as_ptr(),
+            c.byte,
+            c.comm_world,
+        )
+    };
+    checked(mpi, "MPI_Allgatherv", code)?;
+    let piece =
+        |(place, length): (&c_int, &c_int)| all[*place as usize..(*place + *length) as usize].to_vec();
+    Ok(places.iter().zip(&lengths).map(piece).collect())
+}
+
+/// Leave MPI. A process that cannot, because ranks are gone or operations never ended, ends here and now; what it had to
+/// say has been said.
+pub fn finalise<H: Handle>(mpi: &'static Mpi<H>) {
+    if DAMAGED.load(Ordering::Acquire) {
+        return;
+    }
+    let (done, waiting) = std::sync::mpsc::channel::<()>();
+    let watch = std::thread::Builder::new().name("leaving".into()).spawn(move || {
+        let in_time = waiting.recv_timeout(LEAVE_TIME);
+        if matches!(in_time, Err(std::sync::mpsc::RecvTimeoutError::Timeout)) {
+            // SAFETY: ends the process without running anything of the library that hangs.
+            unsafe { libc::_exit(1) }
+        }
+    });
+    // SAFETY: the last call into the library, by the thread that initialised it.
+    unsafe { (mpi.functions.finalize)() };
+    let _ = done.send(());
+    if let Ok(watch) = watch {
+        let _ = watch.join();
+    }
+}
+
+/// A communicator of a port's own, so that nothing of another case can be matched.
+pub struct Comm<H: Handle> {
+    pub mpi: &'static Mpi<H>,
+    pub handle: H,
+    /// Whether nothing is outstanding, so that it may be freed.
+    pub quiet: bool,
+}
+
+impl<H: Handle> Comm<H> {
+    /// Duplicate the world. Collective; looks at the cancel flag while other ranks are not there yet.
+    pub fn duplicate(mpi: &'static Mpi<H>, cancel: &Cancel) -> Result<Self, ConnectError> {
+        let (f, c) = (&mpi.functions, &mpi.constants);
+        let failed = |op, code| ConnectError::Other(cold_error(mpi, op, code).to_string());
+        // The library writes it when the request completes: it must not move, nor vanish with an error.
+        let handle: *mut H = Box::into_raw(Box::new(c.comm_null));
+        let mut request = c.request_null;
+        // SAFETY: MPI is initialised; every rank makes this call. The memory lives until it is freed below, or for ever.
+        let code = unsafe { (f.comm_idup)(c.comm_world, handle, &mut request) };
+        if code != SUCCESS {
+            return Err(failed("MPI_Comm_idup", code));
+        }
+        let mut done = 0;
+        while done == 0 {
+            // SAFETY: the request is the one from above.
+            let code = unsafe { (f.test)(&mut request, &mut done, c.status_ignore) };
+            if code != SUCCESS {
+                return Err(failed("MPI_Comm_idup", code));
+            }
+            if done == 0 && cancel.reason().is_some() {
+                note_damage();
+                return Err(ConnectError::Other(LinkError::Cancelled.to_string()));
+            }
+            std::thread::yield_now();
+        }
+        // SAFETY: the request is complete, so nobody writes there any more; it came from `Box::into_raw`.
+        let handle = *unsafe { Box::from_raw(handle) };
+        // SAFETY: a communicator of this library, and its own error handler.
+        let code = unsafe { (f.comm_set_errhandler)(handle, c.errors_return) };
+        if code != SUCCESS {
+            return Err(failed("MPI_Comm_set_errhandler", code));
+        }
+        Ok(Comm {
+            mpi,
+            handle,
+            quiet: true,
+        })
+    }
+
+    /// Largest tag.
+    pub fn tag_max(&self) -> u64 {
+        /// What the standard promises.
+        const PROMISED: u64 = 32767;
+        let (f, c) = (&self.mpi.functions, &self.mpi.constants);
+        let mut value: *const c_int = null();
+        let mut found = 0;
+        // SAFETY: the attribute's value is a pointer to an `int` that lives as long as the communicator.
+        let code = unsafe {
+            (f.comm_get_attr)(
+                c.comm_world,
+                c.tag_ub,
+                (&raw mut value).cast::<c_void>(),
+                &mut found,
+            )
+        };
+        if code != SUCCESS || found == 0 || value.is_null() {
+            return PROMISED;
+        }
+        // SAFETY: as above.
+        u64::try_from(unsafe { *value }).unwrap_or(PROMISED)
+    }
+}
+
+impl<H: Handle> Drop for Comm<H> {
+    fn drop(&mut self) {
+        if !self.quiet {
+            // Freeing it would wait for what never ends.
+            note_damage();
+            return;
+        }
+        // SAFETY: nothing is outstanding on it, and no copy of the handle is used after this.
+        unsafe { (self.mpi.functions.comm_free)(&mut self.handle) };
+    }
+}

@@ -1,0 +1,582 @@
+//! The port of active messages: an envelope of an 8-byte header and the payload in one MPI message, received into
+//! receives that are posted ahead. The library's own flow control holds back what finds none.
+//!
+//! A zero-copy message is two: an envelope that announces it, and the payload straight from the registered memory on a
+//! communicator of its own, for which the receive is posted when the announcement comes. Messages are handled in the
+//! order of their envelopes.
+
+use crate::link::{Comm, abandon};
+use crate::link_error::cold_error;
+use core::ffi::c_int;
+use wirespeed::sync::SharedBytes;
+use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
+use wirespeed::transport::waiter::Waiter;
+use wirespeed::transport::{Connect, ConnectError};
+use wirespeed_mpi_sys::{Handle, Mpi, SUCCESS, Status};
+use wirespeed_schema::case::IdlePolicy;
+
+/// Largest message: counts of `int` with room for the header.
+pub const MESSAGE_BYTES_MAX: u64 = 1 << 30;
+
+/// Tag of an envelope with its payload inside.
+const WHOLE: c_int = 1;
+/// Tag of an envelope whose payload comes apart; the length follows the header.
+const ANNOUNCED: c_int = 2;
+const HEADER_BYTES: usize = 8;
+const ANNOUNCEMENT_BYTES: usize = 16;
+const LINE: usize = 64;
+
+/// Memory for each ring of envelopes, unless that holds fewer than [`RING_MIN`].
+const RING_BYTES: usize = 32 << 20;
+const RING_MIN: usize = 4;
+const RING_MAX: usize = 256;
+/// Zero-copy messages under way in each direction.
+const LANDINGS: usize = 4;
+const COPIES_MAX: usize = 64;
+/// Messages that one call handles at most.
+const BATCH: usize = 64;
+/// Empty polls between two looks at the cancel flag.
+const POLLS_PER_LOOK: u32 = 1024;
+
+/// Requests used in turn, each with a place in memory of its own.
+struct Ring<H> {
+    requests: Vec<H>,
+    memory: SharedBytes,
+    stride: usize,
+    first: usize,
+    under_way: usize,
+}
+
+impl<H: Handle> Ring<H> {
+    fn new(count: usize, bytes: usize, null: H, what: &'static str) -> Result<Self, ConnectError> {
+        let stride = bytes.saturating_add(LINE - 1) & !(LINE - 1);
+        let total = stride.saturating_mul(count);
+        let memory = SharedBytes::heap(total).ok_or(ConnectError::Memory {
+            what,
+            bytes: total as u64,
+        })?;
+        Ok(Ring {
+            requests: vec![null; count],
+            memory,
+            stride,
+            first: 0,
+            under_way: 0,
+        })
+    }
+
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.under_way == self.requests.len()
+    }
+
+    /// The place behind the last one under way.
+    #[inline(always)]
+    fn next(&self) -> usize {
+        let next = self.first + self.under_way;
+        if next >= self.requests.len() {
+            next - self.requests.len()
+        } else {
+            next
+        }
+    }
+
+    #[inline(always)]
+    fn forget_first(&mut self) {
+        self.first += 1;
+        if self.first == self.requests.len() {
+            self.first = 0;
+        }
+        self.under_way -= 1;
+    }
+
+    #[inline(always)]
+    fn at(&self, index: usize) -> *mut u8 {
+        self.memory.as_ptr().wrapping_add(index * self.stride)
+    }
+}
+
+/// A payload that was announced.
+#[derive(Clone, Copy, Default)]
+struct Announced {
+    peer: usize,
+    header: u64,
+    len: usize,
+}
+
+/// A port on two communicators.
+pub struct MessageLink<H: Handle> {
+    envelopes: Comm<H>,
+    payloads: Comm<H>,
+    peers: Vec<c_int>,
+    /// Slot of a peer by its rank.
+    slots: Vec<usize>,
+    /// The only peer, else any.
+    source: c_int,
+    envelope_bytes: usize,
+    receives: Ring<H>,
+    sends: Ring<H>,
+    landings: Ring<H>,
+    announced: [Announced; LANDINGS],
+    copies: Ring<H>,
+    buffer: Option<SharedBytes>,
+    completed: u64,
+    waiter: Waiter,
+    polls: u32,
+    failed: bool,
+}
+
+impl<H: Handle> MessageLink<H> {
+    /// Open it for the sizes that `ctx` needs.
+    pub fn open(mpi: &'static Mpi<H>, ctx: &Connect) -> Result<Self, ConnectError> {
+        let needs = &ctx.needs;
+        let null = mpi.constants.request_null;
+        let envelope_bytes = (HEADER_BYTES + needs.message_bytes).max(ANNOUNCEMENT_BYTES);
+        let count = (RING_BYTES / envelope_bytes).clamp(RING_MIN, RING_MAX);
+        let zcopy = needs.buffer_bytes > 0;
+        let landing_bytes = if zcopy { needs.message_bytes } else { 0 };
+        let buffer = zcopy.then(|| {
+            SharedBytes::heap(needs.buffer_bytes).ok_or(ConnectError::Memory {
+                what: "the registered buffer",
+                bytes: needs.buffer_bytes as u64,
+            })
+        });
+        let size = ctx.bootstrap.size() as usize;
+        let mut slots = vec![usize::MAX; size];
+        for (slot, rank) in ctx.peers.iter().enumerate() {
+            slots[*rank as usize] = slot;
+        }
+        let peers: Vec<c_int> = ctx.peers.iter().map(|rank| *rank as c_int).collect();
+        let mut link = MessageLink {
+            source: if let [only] = peers[..] {
+                only
+            } else {
+                mpi.constants.any_source
+            },
+            envelopes: Comm::duplicate(mpi, &ctx.cancel)?,
+            payloads: Comm::duplicate(mpi, &ctx.cancel)?,
+            peers,
+            slots,
+            envelope_bytes,
+            receives: Ring::new(count, envelope_bytes, null, "receives posted ahead")?,
+            sends: Ring::new(count, envelope_bytes, null, "messages to send")?,
+            landings: Ring::new(LANDINGS, landing_bytes, null, "zero-copy receives")?,
+            announced: [Announced::default(); LANDINGS],
+            copies: Ring::new(COPIES_MAX, 0, null, "zero-copy sends")?,
+            buffer: buffer.transpose()?,
+            completed: 0,
+            waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+            polls: 0,
+            failed: false,
+        };
+        if !link.peers.is_empty() {
+            while !link.receives.is_full() {
+                link.post_receive()
+                    .map_err(|e| ConnectError::Other(e.to_string()))?;
+            }
+        }
+        Ok(link)
+    }
+
+    #[inline(always)]
+    fn checked(&mut self, op: &'static str, code: c_int) -> Result<(), LinkError> {
+        if code == SUCCESS {
+            return Ok(());
+        }
+        self.failed = true;
+        Err(cold_error(self.envelopes.mpi, op, code))
+    }
+
+    /// Post the next receive of the ring.
+    #[inline(always)]
+    fn post_receive(&mut self) -> Result<(), LinkError> {
+        let (f, c) = (&self.envelopes.mpi.functions, &self.envelopes.mpi.constants);
+        let index = self.receives.next();
+        let (place, request) = (self.receives.at(index), &raw mut self.receives.requests[index]);
+        let count = self.envelope_bytes as c_int;
+        // SAFETY: the place has `count` bytes, nothing else uses it until the request is done, and the ring outlives it.
+        let code = unsafe {
+            (f.irecv)(
+                place.cast(),
+                count,
+                c.byte,
+                self.source,
+                c.any_tag,
+                self.envelopes.handle,
+                request,
+            )
+        };
+        self.checked("MPI_Irecv", code)?;
+        self.receives.under_way += 1;
+        Ok(())
+    }
+
+    /// Whether the oldest request of a ring is done; its status.
+    #[inline(always)]
+    fn oldest_done(mpi: &'static Mpi<H>, ring: &mut Ring<H>, status: &mut Status) -> Result<bool, c_int> {
+        let mut done = 0;
+        let request = &raw mut ring.requests[ring.first];
+        // SAFETY: a request of this port that is under way; the status has room for one of any family.
+        let code = unsafe { (mpi.functions.test)(request, &mut done, (&raw mut *status).cast()) };
+        if code == SUCCESS { Ok(done != 0) } else { Err(code) }
+    }
+
+    /// Forget sends that are done, in order.
+    #[inline(always)]
+    fn reclaim(&mut self) -> Result<(), LinkError> {
+        let mut status = Status::default();
+        while self.sends.under_way > 0 {
+            match Self::oldest_done(self.envelopes.mpi, &mut self.sends, &mut status) {
+                Ok(true) => self.sends.forget_first(),
+                Ok(false) => break,
+                Err(code) => return self.checked("MPI_Isend", code),
+            }
+        }
+        while self.copies.under_way > 0 {
+            match Self::oldest_done(self.payloads.mpi, &mut self.copies, &mut status) {
+                Ok(true) => {
+                    self.copies.forget_first();
+                    self.completed += 1;
+                }
+                Ok(false) => break,
+                Err(code) => return self.checked("MPI_Isend", code),
+            }
+        }
+        Ok(())
+    }
+
+    /// Send an envelope of `HEADER_BYTES + len` bytes whose rest `pack` fills.
+    #[inline(always)]
+    fn send(
+        &mut self,
+        peer: usize,
+        tag: c_int,
+        header: u64,
+        len: usize,
+        pack: impl FnOnce(&mut [u8]),
+    ) -> Result<Post, LinkError> {
+        if self.sends.is_full() {
+            self.reclaim()?;
+            if self.sends.is_full() {
+                return Ok(Post::Busy);
+            }
+        }
+        if len > self.envelope_bytes - HEADER_BYTES {
+            return Err(LinkError::Unsupported(
+                "a message longer than the port was opened for",
+            ));
+        }
+        let index = self.sends.next();
+        let at = index * self.sends.stride;
+        self.sends.memory.write(at, &header.to_le_bytes());
+        if len > 0 {
+            // SAFETY: no request that is under way uses this place, so nobody else touches it.
+            unsafe { self.sends.memory.pack(at + HEADER_BYTES, len, pack) };
+        }
+        let (f, c) = (&self.envelopes.mpi.functions, &self.envelopes.mpi.constants);
+        let (place, request) = (self.sends.at(index), &raw mut self.sends.requests[index]);
+        let count = (HEADER_BYTES + len) as c_int;
+        // SAFETY: the place holds the envelope and is left alone until the request is done; the ring outlives it.
+        let code = unsafe {
+            (f.isend)(
+                place.cast(),
+                count,
+                c.byte,
+                self.peers[peer],
+                tag,
+                self.envelopes.handle,
+                request,
+            )
+        };
+        self.checked("MPI_Isend", code)?;
+        self.sends.under_way += 1;
+        Ok(Post::Done)
+    }
+
+    /// Take the oldest envelope, if it has come. Returns whether one was handled or a landing was posted.
+    #[inline(always)]
+    fn take<O: OnMessage>(&mut self, on: &mut O) -> Result<bool, LinkError> {
+        let mut status = Status::default();
+        match Self::oldest_done(self.envelopes.mpi, &mut self.receives, &mut status) {
+            Ok(true) => {}
+            Ok(false) => return Ok(false),
+            Err(code) => return self.checked("MPI_Irecv", code).map(|()| false),
+        }
+        let (f, c) = (&self.envelopes.mpi.functions, &self.envelopes.mpi.constants);
+        let mut count: c_int = 0;
+        // SAFETY: the status of a receive of bytes that is done.
+        let code = unsafe { (f.get_count)(&status, c.byte, &mut count) };
+        let (rank, tag) = (c.source(&status), c.tag(&status));
+        self.checked("MPI_Get_count", code)?;
+        let peer = self.slots.get(rank as usize).copied().unwrap_or(usize::MAX);
+        let index = self.receives.first;
+        let len = (count as usize).wrapping_sub(HEADER_BYTES);
+        if peer == usize::MAX || len > self.envelope_bytes - HEADER_BYTES {
+            self.failed = true;
+            return Err(LinkError::Corrupt("an envelope that is none"));
+        }
+        let at = index * self.receives.stride;
+        let mut header = [0; HEADER_BYTES];
+        self.receives.memory.read(at, &mut header);
+        let header = u64::from_le_bytes(header);
+        if tag == WHOLE {
+            let place = self.receives.at(index).wrapping_add(HEADER_BYTES);
+            // SAFETY: the receive is done, so the library no longer writes here, and the place is only posted again after
+            // the handler; `len` bytes of it were received.
+            on.message(peer, header, unsafe { core::slice::from_raw_parts(place, len) });
+        } else {
+            self.cold_announced(peer, header, at + HEADER_BYTES)?;
+        }
+        self.receives.forget_first();
+        self.post_receive()?;
+        Ok(true)
+    }
+
+    /// An announcement: post the receive of its payload. There is a free landing: the caller has looked.
+    #[cold]
+    #[inline(never)]
+    fn cold_announced(&mut self, peer: usize, header: u64, at: usize) -> Result<(), LinkError> {
+        let mut len = [0; 8];
+        self.receives.memory.read(at, &mut len);
+        let len = u64::from_le_bytes(len) as usize;
+        if len > self.landings.stride {
+            self.failed = true;
+            return Err(LinkError::Corrupt("an announcement of more than was agreed"));
+        }
+        let index = self.landings.next();
+        self.announced[index] = Announced { peer, header, len };
+        let (f, c) = (&self.payloads.mpi.functions, &self.payloads.mpi.constants);
+        let (place, request) = (self.landings.at(index), &raw mut self.landings.requests[index]);
+        // SAFETY: the place has room for `len` bytes, and nothing uses it until the request is done.
+        let code = unsafe {
+            (f.irecv)(
+                place.cast(),
+                len as c_int,
+                c.byte,
+                self.peers[peer],
+                WHOLE,
+                self.payloads.handle,
+                request,
+            )
+        };
+        self.checked("MPI_Irecv", code)?;
+        self.landings.under_way += 1;
+        Ok(())
+    }
+
+    /// Hand over the oldest announced payload, if it has come.
+    fn land<O: OnMessage>(&mut self, on: &mut O) -> Result<bool, LinkError> {
+        let mut status = Status::default();
+        match Self::oldest_done(self.payloads.mpi, &mut self.landings, &mut status) {
+            Ok(true) => {}
+            Ok(false) => return Ok(false),
+            Err(code) => return self.checked("MPI_Irecv", code).map(|()| false),
+        }
+        let index = self.landings.first;
+        let Announced { peer, header, len } = self.announced[index];
+        // SAFETY: the receive is done, and the place is used again only after the handler.
+        on.message(peer, header, unsafe {
+            core::slice::from_raw_parts(self.landings.at(index), len)
+        });
+        self.landings.forget_first();
+        Ok(true)
+    }
+
+    /// Whether the oldest envelope may be looked at: one with its payload must not overtake announced ones.
+    #[inline(always)]
+    fn may_take(&self) -> bool {
+        self.landings.under_way == 0
+    }
+}
+
+impl<H: Handle> MessagePort for MessageLink<H> {
+    const ZCOPY: bool = true;
+
+    #[inline(always)]
+    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+        self.send(peer, WHOLE, header, payload.len(), |room| {
+            room.copy_from_slice(payload)
+        })
+    }
+
+    #[inline(always)]
+    fn send_bcopy(
+        &mut self,
+        peer: usize,
+        header: u64,
+        len: usize,
+        pack: impl FnOnce(&mut [u8]),
+    ) -> Result<Post, LinkError> {
+        self.send(peer, WHOLE, header, len, pack)
+    }
+
+    #[inline(always)]
+    fn send_zcopy(&mut self, peer: usize, header: u64, offset: usize, len: usize) -> Result<Post, LinkError> {
+        if self.copies.is_full() {
+            self.reclaim()?;
+            if self.copies.is_full() {
+                return Ok(Post::Busy);
+            }
+        }
+        let Some(buffer) = self
+            .buffer
+            .as_ref()
+            .filter(|b| offset <= b.len() && len <= b.len() - offset)
+        else {
+            return Err(LinkError::Unsupported("a range outside of the buffer"));
+        };
+        let place = buffer.as_ptr().wrapping_add(offset);
+        let announcement = (len as u64).to_le_bytes();
+        let announced = self.send(peer, ANNOUNCED, header, 8, |room| {
+            room.copy_from_slice(&announcement)
+        })?;
+        if announced == Post::Busy {
+            return Ok(Post::Busy);
+        }
+        let (f, c) = (&self.payloads.mpi.functions, &self.payloads.mpi.constants);
+        let index = self.copies.next();
+        let request = &raw mut self.copies.requests[index];
+        // SAFETY: the range lies in the buffer, which the engine leaves alone until the send is counted as completed.
+        let code = unsafe {
+            (f.isend)(
+                place.cast(),
+                len as c_int,
+                c.byte,
+                self.peers[peer],
+                WHOLE,
+                self.payloads.handle,
+                request,
+            )
+        };
+        self.checked("MPI_Isend", code)?;
+        self.copies.under_way += 1;
+        Ok(Post::Done)
+    }
+
+    #[inline(always)]
+    fn zcopy_completed(&self) -> u64 {
+        self.completed
+    }
+
+    fn buffer(&mut self) -> Option<&SharedBytes> {
+        self.buffer.as_ref()
+    }
+
+    #[inline(always)]
+    fn poll<O: OnMessage>(&mut self, on: &mut O) -> Result<usize, LinkError> {
+        let mut handled = 0;
+        if self.copies.under_way > 0 {
+            self.reclaim()?;
+        }
+        while self.landings.under_way > 0 && self.land(on)? {
+            handled += 1;
+        }
+        if self.peers.is_empty() {
+            return Ok(0);
+        }
+        while handled < BATCH && self.may_take() && self.take(on)? {
+            handled += 1;
+        }
+        Ok(handled)
+    }
+
+    #[inline(always)]
+    fn wait<O: OnMessage>(&mut self, on: &mut O) -> Result<usize, LinkError> {
+        let handled = self.poll(on)?;
+        if handled > 0 {
+            return Ok(handled);
+        }
+        if matches!(self.waiter.policy(), IdlePolicy::Yield) {
+            self.waiter.idle()?;
+            return Ok(0);
+        }
+        self.polls = self.polls.wrapping_add(1);
+        if self.polls.is_multiple_of(POLLS_PER_LOOK) {
+            self.waiter.look()?;
+        }
+        Ok(0)
+    }
+
+    fn flush(&mut self) -> Result<bool, LinkError> {
+        self.reclaim()?;
+        Ok(self.sends.under_way == 0 && self.copies.under_way == 0)
+    }
+
+    fn facts(&self) -> Facts {
+        let mut facts = crate::transport::facts();
+        facts.insert(
+            "receives_posted_ahead".into(),
+            self.receives.requests.len().to_string(),
+        );
+        facts.insert(
+            "matching".into(),
+            if self.peers.len() == 1 {
+                "by source"
+            } else {
+                "MPI_ANY_SOURCE"
+            }
+            .into(),
+        );
+        if self.buffer.is_some() {
+            facts.insert(
+                "zcopy".into(),
+                "an envelope, then the payload from user memory".into(),
+            );
+        }
+        facts
+    }
+}
+
+impl<H: Handle> Drop for MessageLink<H> {
+    fn drop(&mut self) {
+        let sending = self.sends.under_way + self.copies.under_way + self.landings.under_way;
+        let mpi = self.envelopes.mpi;
+        let ended =
+            sending == 0 && !self.failed && self.waiter.look().is_ok() && cancel_all(mpi, &mut self.receives);
+        if ended {
+            return;
+        }
+        // The library may still use all of it.
+        self.envelopes.quiet = false;
+        self.payloads.quiet = false;
+        for ring in [
+            &mut self.receives,
+            &mut self.sends,
+            &mut self.landings,
+            &mut self.copies,
+        ] {
+            abandon(ring.memory.clone());
+            abandon(std::mem::take(&mut ring.requests));
+        }
+        abandon(self.buffer.take());
+    }
+}
+
+/// Take back receives that nothing will come for; false when the library does not give them back.
+fn cancel_all<H: Handle>(mpi: &'static Mpi<H>, ring: &mut Ring<H>) -> bool {
+    /// Tests of one cancelled receive before it is given up.
+    const TESTS_MAX: u32 = 100_000;
+    let (f, c) = (&mpi.functions, &mpi.constants);
+    while ring.under_way > 0 {
+        let request = &raw mut ring.requests[ring.first];
+        // SAFETY: a request of this port that is under way.
+        if unsafe { (f.cancel)(request) } != SUCCESS {
+            return false;
+        }
+        let mut done = 0;
+        for _ in 0..TESTS_MAX {
+            // SAFETY: as above.
+            let code = unsafe { (f.test)(request, &mut done, c.status_ignore) };
+            if code != SUCCESS {
+                return false;
+            }
+            if done != 0 {
+                break;
+            }
+        }
+        if done == 0 {
+            return false;
+        }
+        ring.forget_first();
+    }
+    true
+}

@@ -1,0 +1,471 @@
+//! The port of matched messages: `MPI_Isend`, `MPI_Irecv` and their completion, nothing between.
+//!
+//! Requests that are outstanding lie side by side in the order in which they were posted; when all of them are waited
+//! for at once, as the loops do, the array goes to the library as it is. With `wait=poll` completion is tested for, so
+//! that a cancelled run ends; with `wait=block` the library waits, as the incumbents let it.
+
+use crate::link::{Comm, abandon};
+use crate::link_error::cold_error;
+use crate::transport::{MpiOptions, WaitMode};
+use core::ffi::{c_int, c_void};
+use wirespeed::sync::SharedBytes;
+use wirespeed::transport::port::{Facts, LinkError, Request, TaggedPort};
+use wirespeed::transport::waiter::Waiter;
+use wirespeed::transport::{Connect, ConnectError};
+use wirespeed_mpi_sys::functions::Count;
+use wirespeed_mpi_sys::{Handle, Mpi, SUCCESS};
+use wirespeed_schema::case::IdlePolicy;
+
+/// Requests tested one by one before the whole array: the last one completes last.
+const FEW: usize = 4;
+/// Empty tests between two looks at the cancel flag.
+const TESTS_PER_LOOK: u32 = 1024;
+/// Largest count of the functions with `int` counts.
+const COUNT_MAX: usize = c_int::MAX as usize;
+
+/// What a kept persistent request does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Repeated {
+    send: bool,
+    peer: usize,
+    tag: u64,
+    offset: usize,
+    len: usize,
+}
+
+/// A port on one communicator.
+pub struct TaggedLink<H: Handle, const PERSISTENT: bool> {
+    comm: Comm<H>,
+    peers: Vec<c_int>,
+    buffer: SharedBytes,
+    /// Requests by their numbers.
+    slots: Vec<H>,
+    /// Numbers below this one are in use, but for the holes.
+    live: usize,
+    holes: Box<[u32]>,
+    hole_count: usize,
+    scratch: Vec<H>,
+    /// What the persistent requests do, by their numbers; whether each is under way.
+    repeated: Vec<(Repeated, bool)>,
+    cursor: usize,
+    under_way: usize,
+    block: bool,
+    waiter: Waiter,
+    tests: u32,
+    tag_max: u64,
+    requests_max: usize,
+    /// A datatype of one message that is too long for an `int`.
+    large: Option<(usize, H)>,
+}
+
+impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
+    /// Open it for the sizes that `ctx` needs.
+    pub fn open(mpi: &'static Mpi<H>, ctx: &Connect, options: &MpiOptions) -> Result<Self, ConnectError> {
+        let needs = &ctx.needs;
+        let buffer = SharedBytes::heap(needs.buffer_bytes).ok_or(ConnectError::Memory {
+            what: "the buffer of tagged messages",
+            bytes: needs.buffer_bytes as u64,
+        })?;
+        let comm = Comm::duplicate(mpi, &ctx.cancel)?;
+        let null = mpi.constants.request_null;
+        let large = match needs.message_bytes > COUNT_MAX && mpi.functions.isend_c.is_none() {
+            true => Some((needs.message_bytes, large_type(mpi, needs.message_bytes)?)),
+            false => None,
+        };
+        Ok(TaggedLink {
+            tag_max: comm.tag_max(),
+            comm,
+            peers: ctx.peers.iter().map(|rank| *rank as c_int).collect(),
+            buffer,
+            slots: vec![null; needs.requests_max],
+            live: 0,
+            holes: vec![0; needs.requests_max].into_boxed_slice(),
+            hole_count: 0,
+            scratch: vec![null; needs.requests_max],
+            repeated: Vec::with_capacity(needs.requests_max * 2),
+            cursor: 0,
+            under_way: 0,
+            block: options.wait == WaitMode::Block,
+            waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+            tests: 0,
+            requests_max: needs.requests_max,
+            large,
+        })
+    }
+
+    #[inline(always)]
+    fn checked(&self, op: &'static str, code: c_int) -> Result<(), LinkError> {
+        if code == SUCCESS {
+            Ok(())
+        } else {
+            Err(cold_error(self.comm.mpi, op, code))
+        }
+    }
+
+    /// After an empty test.
+    #[inline(always)]
+    fn idle(&mut self) -> Result<(), LinkError> {
+        if matches!(self.waiter.policy(), IdlePolicy::Yield) {
+            return self.waiter.idle();
+        }
+        // No pause: the library's own progress took longer than one.
+        self.tests = self.tests.wrapping_add(1);
+        if self.tests.is_multiple_of(TESTS_PER_LOOK) {
+            return self.waiter.look();
+        }
+        Ok(())
+    }
+
+    /// A number for one more request.
+    #[inline(always)]
+    fn number(&mut self) -> Result<u32, LinkError> {
+        if let Some(last) = self.hole_count.checked_sub(1)
+            && let Some(hole) = self.holes.get(last)
+        {
+            self.hole_count = last;
+            return Ok(*hole);
+        }
+        if self.live == self.slots.len() {
+            return Err(LinkError::Exhausted("requests outstanding"));
+        }
+        self.live += 1;
+        Ok(self.live as u32 - 1)
+    }
+
+    #[inline(always)]
+    fn place(&self, peer: usize, tag: u64, offset: usize, len: usize) -> Result<*mut c_void, LinkError> {
+        if offset > self.buffer.len() || len > self.buffer.len() - offset {
+            return Err(LinkError::Unsupported("a range outside of the buffer"));
+        }
+        if tag > self.tag_max || peer >= self.peers.len() {
+            return Err(LinkError::Unsupported("a tag or peer that MPI has not"));
+        }
+        Ok(self.buffer.as_ptr().wrapping_add(offset).cast())
+    }
+
+    #[inline(always)]
+    fn post(
+        &mut self,
+        send: bool,
+        peer: usize,
+        tag: u64,
+        offset: usize,
+        len: usize,
+    ) -> Result<Request, LinkError> {
+        let data = self.place(peer, tag, offset, len)?;
+        if PERSISTENT {
+            return self.start(
+                data,
+                Repeated {
+                    send,
+                    peer,
+                    tag,
+                    offset,
+                    len,
+                },
+            );
+        }
+        let number = self.number()?;
+        let (f, c) = (&self.comm.mpi.functions, &self.comm.mpi.constants);
+        let (rank, tag, comm) = (self.peers[peer], tag as c_int, self.comm.handle);
+        let request = &raw mut self.slots[number as usize];
+        let code = if len > COUNT_MAX {
+            self.cold_post_large(send, data, len, rank, tag, request)?
+        } else if send {
+            // SAFETY: `data` has `len` bytes in the buffer, which lives until no request is under way; the engine leaves
+            // them alone until the request is done. The slot holds no request that is under way.
+            unsafe { (f.isend)(data, len as c_int, c.byte, rank, tag, comm, request) }
+        } else {
+            // SAFETY: as for the send.
+            unsafe { (f.irecv)(data, len as c_int, c.byte, rank, tag, comm, request) }
+        };
+        self.checked(if send { "MPI_Isend" } else { "MPI_Irecv" }, code)?;
+        self.under_way += 1;
+        Ok(Request(number))
+    }
+
+    /// A message whose length is beyond an `int`: the function with a large count, else one element of a large type.
+    #[cold]
+    #[inline(never)]
+    fn cold_post_large(
+        &self,
+        send: bool,
+        data: *mut c_void,
+        len: usize,
+        rank: c_int,
+        tag: c_int,
+        request: *mut H,
+    ) -> Result<c_int, LinkError> {
+        let (f, c) = (&self.comm.mpi.functions, &self.comm.mpi.constants);
+        let comm = self.comm.handle;
+        Ok(match (send, f.isend_c, f.irecv_c, self.large) {
+            // SAFETY: as for the shorter message.
+            (true, Some(isend), ..) => unsafe { isend(data, len as Count, c.byte, rank, tag, comm, request) },
+            // SAFETY: as for the shorter message.
+            (false, _, Some(irecv), _) => unsafe {
+                irecv(data, len as Count, c.byte, rank, tag, comm, request)
+            },
+            (_, _, _, Some((bytes, kind))) if bytes == len => match send {
+                // SAFETY: as for the shorter message; the type spans `len` bytes.
+                true => unsafe { (f.isend)(data, 1, kind, rank, tag, comm, request) },
+                // SAFETY: as above.
+                false => unsafe { (f.irecv)(data, 1, kind, rank, tag, comm, request) },
+            },
+            _ => {
+                return Err(LinkError::Unsupported(
+                    "a message of 2 GiB or more in another size than the test's",
+                ));
+            }
+        })
+    }
+
+    /// Start the persistent request that does `what`, made at its first use. The loops repeat themselves, so the next one
+    /// is most often the one behind the last.
+    #[inline(always)]
+    fn start(&mut self, data: *mut c_void, what: Repeated) -> Result<Request, LinkError> {
+        let count = self.repeated.len();
+        let mut number = usize::MAX;
+        for step in 0..count {
+            let at = (self.cursor + step) % count;
+            if self.repeated[at] == (what, false) {
+                number = at;
+                break;
+            }
+        }
+        if number == usize::MAX {
+            number = self.cold_make(data, what)?;
+        }
+        // SAFETY: an inactive persistent request of this library.
+        let code = unsafe { (self.comm.mpi.functions.start)(&raw mut self.slots[number]) };
+        self.checked("MPI_Start", code)?;
+        self.repeated[number].1 = true;
+        self.cursor = number + 1;
+        self.under_way += 1;
+        Ok(Request(number as u32))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn cold_make(&mut self, data: *mut c_void, what: Repeated) -> Result<usize, LinkError> {
+        if what.len > COUNT_MAX {
+            return Err(LinkError::Unsupported("persistent requests of 2 GiB or more"));
+        }
+        let (f, c) = (&self.comm.mpi.functions, &self.comm.mpi.constants);
+        let (rank, tag, comm) = (self.peers[what.peer], what.tag as c_int, self.comm.handle);
+        let mut request = c.request_null;
+        let code = match what.send {
+            // SAFETY: the range lies in the buffer, which lives until no request is under way.
+            true => unsafe { (f.send_init)(data, what.len as c_int, c.byte, rank, tag, comm, &mut request) },
+            // SAFETY: as above.
+            false => unsafe { (f.recv_init)(data, what.len as c_int, c.byte, rank, tag, comm, &mut request) },
+        };
+        self.checked("MPI_Send_init", code)?;
+        let number = self.repeated.len();
+        if number < self.slots.len() {
+            self.slots[number] = request;
+        } else {
+            self.slots.push(request);
+        }
+        self.repeated.push((what, false));
+        Ok(number)
+    }
+
+    /// Wait until `count` requests of `slots` (or of `scratch`) are done.
+    #[inline(always)]
+    fn wait_for(&mut self, in_scratch: bool, count: usize) -> Result<(), LinkError> {
+        let f = self.comm.mpi.functions;
+        let ignore = self.comm.mpi.constants.status_ignore;
+        let array = match in_scratch {
+            true => self.scratch.as_mut_ptr(),
+            false => self.slots.as_mut_ptr(),
+        };
+        if self.block {
+            // SAFETY: `count` requests of this port lie there; statuses are not wanted.
+            let code = unsafe { (f.waitall)(count as c_int, array, ignore) };
+            return self.checked("MPI_Waitall", code);
+        }
+        let mut done: c_int = 0;
+        if count > FEW {
+            // Testing all again and again would cost their number each time.
+            let last = array.wrapping_add(count - 1);
+            loop {
+                // SAFETY: a request of this port; a done one becomes null (a persistent one inactive), which tests as done.
+                let code = unsafe { (f.test)(last, &mut done, ignore) };
+                self.checked("MPI_Test", code)?;
+                if done != 0 {
+                    break;
+                }
+                self.idle()?;
+            }
+        }
+        loop {
+            // SAFETY: as for the call that waits.
+            let code = unsafe { (f.testall)(count as c_int, array, &mut done, ignore) };
+            self.checked("MPI_Testall", code)?;
+            if done != 0 {
+                return Ok(());
+            }
+            self.idle()?;
+        }
+    }
+
+    #[inline(always)]
+    fn forget(&mut self, number: usize) {
+        self.under_way -= 1;
+        if PERSISTENT {
+            self.repeated[number].1 = false;
+        } else if number + 1 == self.live {
+            self.live -= 1;
+        } else if let Some(hole) = self.holes.get_mut(self.hole_count) {
+            // There are as many places as requests.
+            *hole = number as u32;
+            self.hole_count += 1;
+        }
+        if self.under_way == 0 && !PERSISTENT {
+            self.live = 0;
+            self.hole_count = 0;
+        }
+    }
+}
+
+impl<H: Handle, const PERSISTENT: bool> TaggedPort for TaggedLink<H, PERSISTENT> {
+    fn buffer(&self) -> &SharedBytes {
+        &self.buffer
+    }
+
+    #[inline(always)]
+    fn post_recv(&mut self, peer: usize, tag: u64, offset: usize, len: usize) -> Result<Request, LinkError> {
+        self.post(false, peer, tag, offset, len)
+    }
+
+    #[inline(always)]
+    fn post_send(&mut self, peer: usize, tag: u64, offset: usize, len: usize) -> Result<Request, LinkError> {
+        self.post(true, peer, tag, offset, len)
+    }
+
+    #[inline(always)]
+    fn done(&mut self, request: Request) -> Result<bool, LinkError> {
+        let number = request.0 as usize;
+        let mut done = 0;
+        let ignore = self.comm.mpi.constants.status_ignore;
+        // SAFETY: a request of this port that is under way.
+        let code = unsafe { (self.comm.mpi.functions.test)(&raw mut self.slots[number], &mut done, ignore) };
+        self.checked("MPI_Test", code)?;
+        if done != 0 {
+            self.forget(number);
+        } else {
+            self.idle()?;
+        }
+        Ok(done != 0)
+    }
+
+    #[inline(always)]
+    fn wait_all(&mut self, requests: &mut Vec<Request>) -> Result<(), LinkError> {
+        let count = requests.len();
+        if count == 0 {
+            return Ok(());
+        }
+        if !PERSISTENT && count == self.live && self.hole_count == 0 {
+            self.wait_for(false, count)?;
+            self.live = 0;
+            self.under_way = 0;
+            requests.clear();
+            return Ok(());
+        }
+        if count > self.scratch.len() {
+            return Err(LinkError::Exhausted("requests outstanding"));
+        }
+        for (to, request) in self.scratch.iter_mut().zip(requests.iter()) {
+            *to = self.slots[request.0 as usize];
+        }
+        self.wait_for(true, count)?;
+        for request in requests.iter() {
+            self.forget(request.0 as usize);
+        }
+        requests.clear();
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<bool, LinkError> {
+        // Sends are requests, and those are waited for one by one; beside them the library is given a turn.
+        let (f, c) = (&self.comm.mpi.functions, &self.comm.mpi.constants);
+        let mut found = 0;
+        // SAFETY: a probe of this port's communicator changes nothing.
+        let code = unsafe {
+            (f.iprobe)(
+                c.any_source,
+                c.any_tag,
+                self.comm.handle,
+                &mut found,
+                c.status_ignore,
+            )
+        };
+        self.checked("MPI_Iprobe", code)?;
+        Ok(true)
+    }
+
+    fn facts(&self) -> Facts {
+        let mut facts = crate::transport::facts();
+        facts.insert(
+            "requests".into(),
+            if PERSISTENT { "persistent" } else { "plain" }.into(),
+        );
+        facts.insert(
+            "completion".into(),
+            if self.block { "MPI_Waitall" } else { "MPI_Testall" }.into(),
+        );
+        facts.insert("requests_max".into(), self.requests_max.to_string());
+        facts
+    }
+}
+
+impl<H: Handle, const PERSISTENT: bool> Drop for TaggedLink<H, PERSISTENT> {
+    fn drop(&mut self) {
+        if self.under_way > 0 {
+            // The library may still read and write there.
+            self.comm.quiet = false;
+            abandon(self.buffer.clone());
+            abandon(std::mem::take(&mut self.slots));
+            return;
+        }
+        let f = &self.comm.mpi.functions;
+        if PERSISTENT {
+            for request in &mut self.slots[..self.repeated.len()] {
+                // SAFETY: an inactive persistent request of this port.
+                unsafe { (f.request_free)(request) };
+            }
+        }
+        if let Some((_, mut kind)) = self.large {
+            // SAFETY: a type that this port made; no message uses it any more.
+            unsafe { (f.type_free)(&mut kind) };
+        }
+    }
+}
+
+/// A type of `bytes` bytes in one piece: blocks of 1 GiB and a rest.
+fn large_type<H: Handle>(mpi: &'static Mpi<H>, bytes: usize) -> Result<H, ConnectError> {
+    const BLOCK: usize = 1 << 30;
+    let (f, c) = (&mpi.functions, &mpi.constants);
+    let checked = |op: &'static str, code: c_int| match code {
+        SUCCESS => Ok(()),
+        code => Err(ConnectError::Other(cold_error(mpi, op, code).to_string())),
+    };
+    let (blocks, rest) = (bytes / BLOCK, bytes % BLOCK);
+    let (mut block, mut whole) = (H::BLANK, H::BLANK);
+    // SAFETY: plain numbers, and a handle that the call writes.
+    checked("MPI_Type_contiguous", unsafe {
+        (f.type_contiguous)(BLOCK as c_int, c.byte, &mut block)
+    })?;
+    let lengths = [blocks as c_int, rest as c_int];
+    let places = [0, (blocks * BLOCK) as isize];
+    let kinds = [block, c.byte];
+    // SAFETY: the three arrays have two elements each.
+    let code =
+        unsafe { (f.type_create_struct)(2, lengths.as_ptr(), places.as_ptr(), kinds.as_ptr(), &mut whole) };
+    checked("MPI_Type_create_struct", code)?;
+    // SAFETY: a type made above, not yet used.
+    checked("MPI_Type_commit", unsafe { (f.type_commit)(&mut whole) })?;
+    // SAFETY: the whole keeps what it needs of it.
+    checked("MPI_Type_free", unsafe { (f.type_free)(&mut block) })?;
+    Ok(whole)
+}

@@ -1,0 +1,234 @@
+//! The cold half of the transport `mpi`: options, limits, and which port is opened.
+
+use crate::link_messages::{MESSAGE_BYTES_MAX, MessageLink};
+use crate::link_one_sided::{OneSidedLink, Window};
+use crate::link_tagged::TaggedLink;
+use crate::process::{self, World};
+use wirespeed::engine;
+use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
+use wirespeed::transport::port::Facts;
+use wirespeed::transport::{
+    Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner,
+    SizeLimit, Support, Tagged, TaggedRunner, Transport, adapt,
+};
+use wirespeed_mpi_sys::{Handle, Loaded};
+use wirespeed_schema::case::{GroupKind, TransportOptions};
+use wirespeed_schema::test::{Layout, Test};
+
+/// The transport over an MPI library.
+pub struct Mpi;
+
+/// How a rank waits for completion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitMode {
+    /// Test again and again; a cancelled run ends.
+    Poll,
+    /// Let the library wait.
+    Block,
+}
+
+/// Options, parsed.
+#[derive(Debug, Clone, Copy)]
+pub struct MpiOptions {
+    /// How a rank waits.
+    pub wait: WaitMode,
+    /// Whether matched messages reuse persistent requests.
+    pub persistent: bool,
+    /// Whether put, get and atomics go over active messages where the library makes no window.
+    pub emulate: bool,
+}
+
+impl Transport for Mpi {
+    const NAME: &'static str = "mpi";
+    const SUMMARY: &'static str = "any MPI library, loaded at run time, between the ranks of its launcher";
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            name: "wait",
+            values: "poll|block",
+            default: "poll",
+            help: "test for completion, or let the library wait (MPI_Waitall), as osu and IMB do",
+        },
+        OptionSpec {
+            name: "requests",
+            values: "plain|persistent",
+            default: "plain",
+            help: "matched messages by MPI_Isend and MPI_Irecv, or by persistent requests that are started again",
+        },
+        OptionSpec {
+            name: "windows",
+            values: "auto|native",
+            default: "auto",
+            help: "put, get and atomics where the library refuses a window: over active messages, which the result says; or an error",
+        },
+    ];
+    const MESSAGES: Support = Support::Native(engine::messages::<Self>);
+    const TAGGED: Support = Support::Native(engine::tagged::<Self>);
+    const ONE_SIDED: Support = Support::Native(engine::one_sided::<Self>);
+    type Options = MpiOptions;
+
+    fn parse(options: &TransportOptions) -> Result<MpiOptions, OptionError> {
+        let reader = OptionReader::new(Self::NAME, Self::OPTIONS, options)?;
+        Ok(MpiOptions {
+            wait: reader.choice("wait", &[("poll", WaitMode::Poll), ("block", WaitMode::Block)])?,
+            emulate: reader.choice("windows", &[("auto", true), ("native", false)])?,
+            persistent: reader.choice("requests", &[("plain", false), ("persistent", true)])?,
+        })
+    }
+
+    fn probe() -> Availability {
+        match crate::job::obstacle() {
+            None => Availability::Ready,
+            Some(why) => Availability::Missing(why),
+        }
+    }
+
+    fn limits(_: &MpiOptions) -> Limits {
+        let any = || SizeLimit::UpTo(u64::MAX);
+        let packed = || SizeLimit::UpTo(MESSAGE_BYTES_MAX);
+        let no_pieces = || SizeLimit::lacks("MPI has no inlined pieces");
+        Limits {
+            messages: [packed(), packed(), packed(), no_pieces()],
+            put: [packed(), packed(), any(), no_pieces()],
+            get: [
+                SizeLimit::lacks("a get has nothing to inline"),
+                any(),
+                any(),
+                no_pieces(),
+            ],
+            atomics: Atomics::ALL,
+            tagged: any(),
+            groups: &[GroupKind::Job],
+            ranks_max: u32::MAX,
+        }
+    }
+
+    fn about() -> Facts {
+        crate::job::about()
+    }
+}
+
+impl Messages for Mpi {
+    fn open<R: MessageRunner>(ctx: &Connect, _: &MpiOptions, runner: R) -> Result<R::Output, ConnectError> {
+        check_world(ctx)?;
+        Ok(match process::library().map_err(ConnectError::Other)? {
+            Loaded::Pointers(mpi) => runner.run(MessageLink::open(mpi, ctx)?),
+            Loaded::Integers(mpi) => runner.run(MessageLink::open(mpi, ctx)?),
+        })
+    }
+}
+
+impl OneSided for Mpi {
+    fn open<R: OneSidedRunner>(
+        ctx: &Connect,
+        options: &MpiOptions,
+        runner: R,
+    ) -> Result<R::Output, ConnectError> {
+        check_world(ctx)?;
+        match process::library().map_err(ConnectError::Other)? {
+            Loaded::Pointers(mpi) => one_sided(mpi, ctx, options, runner),
+            Loaded::Integers(mpi) => one_sided(mpi, ctx, options, runner),
+        }
+    }
+}
+
+/// On a window where the library makes one at every rank; else over active messages, which the result says.
+fn one_sided<H: Handle, R: OneSidedRunner>(
+    mpi: &'static wirespeed_mpi_sys::Mpi<H>,
+    ctx: &Connect,
+    options: &MpiOptions,
+    runner: R,
+) -> Result<R::Output, ConnectError> {
+    refuse_known_crash(&mpi.version, ctx)?;
+    let window = Window::allocate(mpi, ctx)?;
+    let refusal = window.as_ref().err().cloned().unwrap_or_default();
+    let refusals = ctx.bootstrap.exchange(refusal.as_bytes())?;
+    let refused = refusals.into_iter().find(|said| !said.is_empty());
+    match (window, refused) {
+        (Ok(window), None) => Ok(runner.run(OneSidedLink::new(window, ctx)?)),
+        (_, Some(said)) if options.emulate && ctx.case.test.layout() == Some(Layout::Zcopy) => {
+            Err(ConnectError::Other(format!(
+                "{} makes no window ({}), and over active messages there is no zcopy: use --layout bcopy",
+                mpi.version,
+                String::from_utf8_lossy(&said)
+            )))
+        }
+        (_, Some(_)) if options.emulate => adapt::one_sided::open::<Mpi, R>(ctx, options, runner),
+        (_, said) => Err(ConnectError::Other(format!(
+            "{} makes no window: {}; -O windows=auto measures over active messages instead",
+            mpi.version,
+            String::from_utf8_lossy(&said.unwrap_or_default())
+        ))),
+    }
+}
+
+impl Tagged for Mpi {
+    fn open<R: TaggedRunner>(
+        ctx: &Connect,
+        options: &MpiOptions,
+        runner: R,
+    ) -> Result<R::Output, ConnectError> {
+        check_world(ctx)?;
+        match process::library().map_err(ConnectError::Other)? {
+            Loaded::Pointers(mpi) => tagged(mpi, ctx, options, runner),
+            Loaded::Integers(mpi) => tagged(mpi, ctx, options, runner),
+        }
+    }
+}
+
+fn tagged<H: Handle, R: TaggedRunner>(
+    mpi: &'static wirespeed_mpi_sys::Mpi<H>,
+    ctx: &Connect,
+    options: &MpiOptions,
+    runner: R,
+) -> Result<R::Output, ConnectError> {
+    Ok(match options.persistent {
+        true => runner.run(TaggedLink::<H, true>::open(mpi, ctx, options)?),
+        false => runner.run(TaggedLink::<H, false>::open(mpi, ctx, options)?),
+    })
+}
+
+/// Open MPI 4 ends the target with a segmentation fault in a compare-and-swap of 8 bytes between ranks of one node, unless
+/// another component makes the window. A crash would take the whole job with it.
+fn refuse_known_crash(version: &str, ctx: &Connect) -> Result<(), ConnectError> {
+    let chosen = [
+        "OMPI_MCA_osc",
+        "OMPI_MCA_btl",
+        "OMPI_MCA_btl_vader_single_copy_mechanism",
+    ];
+    let chosen = chosen.iter().any(|name| std::env::var_os(name).is_some());
+    let wide = matches!(&ctx.case.test, Test::Cswap(atomic) if atomic.size_bytes == 8);
+    if wide && version.starts_with("Open MPI v4.") && !chosen {
+        return Err(ConnectError::Other(format!(
+            "{version} crashes in a compare-and-swap of 8 bytes on one node: use --size 4, or set OMPI_MCA_osc=sm"
+        )));
+    }
+    Ok(())
+}
+
+/// The group must be the world: ranks of a launcher's job, numbered as MPI numbers them.
+fn check_world(ctx: &Connect) -> Result<World, ConnectError> {
+    let world = process::world().ok_or_else(|| {
+        ConnectError::Other(
+            "MPI is not initialised here: it works between the ranks of a launcher's job".into(),
+        )
+    })?;
+    if (ctx.bootstrap.rank(), ctx.bootstrap.size()) != (world.rank, world.size) {
+        return Err(ConnectError::Other(
+            "the ranks of the group are not those of the MPI job".into(),
+        ));
+    }
+    Ok(world)
+}
+
+/// Facts that every port of the library states.
+pub fn facts() -> Facts {
+    let mut facts = Facts::new();
+    if let Ok(library) = process::library() {
+        facts.insert("library".into(), library.version().to_owned());
+        facts.insert("abi".into(), library.family().name().to_owned());
+    }
+    if let Some(world) = process::world() {
+        facts.insert("thread_level".into(), world.threads.name().to_owned());
+    }
+    facts
+}

@@ -1,0 +1,243 @@
+//! What limits a transfer, in one sentence. Rules in order; the first that holds speaks, and names its evidence.
+
+use super::senders;
+use wirespeed_schema::byteio::{Pair, Summary, Transfer, Verdict};
+use wirespeed_schema::units::{format_ns, significant};
+
+/// From this share of the ceiling on, a link counts as full.
+const FULL_RATIO: f64 = 0.93;
+/// No path carries this much more than its ceiling.
+const BEYOND_RATIO: f64 = 1.05;
+/// A path with a shorter round trip loses nothing on the way: what is sent again there is the hosts' own doing.
+const LONG_RTT_NS: u64 = 1_000_000;
+/// From this share of the time on, something counts as the limit.
+const SHARE_RATIO: f64 = 0.3;
+/// A machine with this share of its cores busy has none to spare.
+const CPU_RATIO: f64 = 0.85;
+/// From this share of payload sent again, loss matters.
+const LOSS_RATIO: f64 = 1e-4;
+
+fn percent(ratio: f64) -> String {
+    format!("{} %", significant(ratio * 100.0, 2))
+}
+
+/// The verdict on the run in the middle.
+pub(super) fn of(pair: &Pair, summary: &Summary) -> Option<Verdict> {
+    let mut whole: Vec<&Transfer> = pair.runs.iter().filter(|run| run.error.is_none()).collect();
+    whole.sort_by(|a, b| {
+        a.bandwidth_bytes_per_s
+            .get()
+            .total_cmp(&b.bandwidth_bytes_per_s.get())
+    });
+    let run = *whole.get(whole.len() / 2)?;
+    let rules = [full, loss, window, client, server, idle];
+    let found = rules.iter().find_map(|rule| rule(pair, summary, run));
+    let (limit, text) = found.unwrap_or_else(|| {
+        let hint = match pair.nominal_bytes_per_s {
+            None => "give --nominal, so that a full link can be told from a slow one",
+            Some(_) => "neither end, nor a window, nor loss stands out; try --sweep",
+        };
+        ("unclear", format!("no single limit stands out: {hint}"))
+    });
+    Some(Verdict {
+        limit: limit.to_owned(),
+        text,
+    })
+}
+
+type Found = Option<(&'static str, String)>;
+
+/// Time of all connections together.
+fn connection_time(pair: &Pair, run: &Transfer) -> f64 {
+    (run.elapsed_ns.max(1) * pair.threads.max(1)) as f64
+}
+
+fn full(_: &Pair, summary: &Summary, _: &Transfer) -> Found {
+    let ratio = summary.ceiling_ratio?.get();
+    if ratio > BEYOND_RATIO {
+        let text = format!(
+            "{} of what the nominal speed leaves for payload: the nominal speed is not that of this path",
+            percent(ratio)
+        );
+        return Some(("unclear", text));
+    }
+    (ratio >= FULL_RATIO).then(|| {
+        (
+            "network",
+            format!(
+                "the link is full: {} of what its nominal speed leaves for payload",
+                percent(ratio)
+            ),
+        )
+    })
+}
+
+fn is_long(summary: &Summary) -> bool {
+    summary.rtt_ns.is_some_and(|rtt| rtt > LONG_RTT_NS)
+}
+
+fn loss(_: &Pair, summary: &Summary, _: &Transfer) -> Found {
+    let ratio = summary.retransmitted_ratio?.get();
+    (ratio >= LOSS_RATIO && is_long(summary)).then(|| {
+        let congestion = summary.congestion.as_deref().unwrap_or("the sender's congestion control");
+        (
+            "loss",
+            format!("loss: {} of the payload was sent again, and {congestion} slows down for it; more connections help loss-based controls, bbr helps itself", percent(ratio)),
+        )
+    })
+}
+
+fn window(pair: &Pair, summary: &Summary, _: &Transfer) -> Found {
+    let senders = senders(pair);
+    let busy = senders.iter().map(|info| info.busy_ns).sum::<u64>() as f64;
+    if busy == 0.0 {
+        return None;
+    }
+    let receiver = senders.iter().map(|info| info.receiver_limited_ns).sum::<u64>() as f64 / busy;
+    let sender = senders.iter().map(|info| info.sender_limited_ns).sum::<u64>() as f64 / busy;
+    // On a path without delay a full window is only a reader that takes its time.
+    let long = is_long(summary);
+    match (receiver > SHARE_RATIO, sender > SHARE_RATIO) {
+        (true, _) if long => Some((
+            "window",
+            format!(
+                "the receiver's window held the sender back for {} of its time; raise net.ipv4.tcp_rmem there, or use more connections",
+                percent(receiver)
+            ),
+        )),
+        (_, true) if long => Some((
+            "window",
+            format!(
+                "the sender's buffer held it back for {} of its time; raise net.ipv4.tcp_wmem there, or use more connections",
+                percent(sender)
+            ),
+        )),
+        _ => None,
+    }
+}
+
+fn client(pair: &Pair, _: &Summary, run: &Transfer) -> Found {
+    let cores = pair
+        .near
+        .as_ref()
+        .map_or(1, |host| host.cpus_allowed.len().max(1));
+    let used = run.cpu_near_ns as f64 / run.elapsed_ns.max(1) as f64;
+    let able = (cores as f64).min(pair.threads.max(1) as f64);
+    let stored: u64 = run.connections.iter().map(|c| c.store_ns).sum();
+    let store = stored as f64 / connection_time(pair, run);
+    if store > SHARE_RATIO {
+        return Some((
+            "client",
+            format!(
+                "the client stored for {} of its time: its disk or page cache is the limit",
+                percent(store)
+            ),
+        ));
+    }
+    (used / able >= CPU_RATIO).then(|| {
+        (
+            "client",
+            format!(
+                "the client used {} of the {} cores that it could use",
+                significant(used, 2),
+                significant(able, 2)
+            ),
+        )
+    })
+}
+
+fn server(pair: &Pair, _: &Summary, run: &Transfer) -> Found {
+    let cores = pair.far.as_ref().map_or(1, |host| host.cpus_allowed.len().max(1));
+    let used = run.cpu_far_ns? as f64 / run.elapsed_ns.max(1) as f64;
+    let able = (cores as f64).min(pair.threads.max(1) as f64);
+    (used / able >= CPU_RATIO).then(|| {
+        (
+            "server",
+            format!(
+                "the service used {} of the {} cores that it could use",
+                significant(used, 2),
+                significant(able, 2)
+            ),
+        )
+    })
+}
+
+fn idle(pair: &Pair, summary: &Summary, run: &Transfer) -> Found {
+    let time = connection_time(pair, run);
+    let sum = |part: fn(&wirespeed_schema::byteio::Connection) -> u64| {
+        run.connections.iter().map(part).sum::<u64>() as f64 / time
+    };
+    let (idle, first) = (sum(|c| c.idle_ns), sum(|c| c.first_byte_ns));
+    if idle + first < SHARE_RATIO {
+        return None;
+    }
+    let rtt = summary.rtt_ns.map_or(String::new(), |rtt| {
+        format!(" (round trip {})", format_ns(rtt as f64))
+    });
+    let remedy = match pair.depth_ops {
+        0 | 1 => "keep two or more requests outstanding (--depth 2)",
+        _ => "use more connections or larger blocks",
+    };
+    Some((
+        "idle",
+        format!(
+            "connections waited for first bytes for {} of their time{rtt}; {remedy}",
+            percent(idle + first)
+        ),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirespeed_schema::Finite;
+    use wirespeed_schema::byteio::{Connection, TcpInfo};
+
+    fn limit(change: impl FnOnce(&mut Pair)) -> String {
+        let far = TcpInfo {
+            mss_bytes: 1448,
+            rtt_ns: 30_000_000,
+            sent_bytes: 1_000_000,
+            busy_ns: 100,
+            congestion: "cubic".into(),
+            ..TcpInfo::default()
+        };
+        let mut pair = Pair {
+            direction: "get".into(),
+            threads: 1,
+            depth_ops: 1,
+            nominal_bytes_per_s: Finite::maybe(1e6),
+            runs: vec![Transfer {
+                elapsed_ns: 1000,
+                bandwidth_bytes_per_s: Finite::maybe(5e5).unwrap(),
+                connections: vec![Connection {
+                    far: Some(far),
+                    stream_ns: 950,
+                    ..Connection::default()
+                }],
+                ..Transfer::default()
+            }],
+            ..Pair::default()
+        };
+        change(&mut pair);
+        crate::byteio::complete(&mut pair);
+        pair.verdict.unwrap().limit
+    }
+
+    fn far(pair: &mut Pair) -> &mut TcpInfo {
+        pair.runs[0].connections[0].far.as_mut().unwrap()
+    }
+
+    #[test]
+    fn each_limit_is_told_by_its_own_evidence() {
+        assert_eq!(limit(|_| ()), "unclear");
+        assert_eq!(limit(|p| p.nominal_bytes_per_s = Finite::maybe(5.3e5)), "network");
+        assert_eq!(limit(|p| far(p).retransmitted_bytes = 200), "loss");
+        assert_eq!(limit(|p| far(p).receiver_limited_ns = 60), "window");
+        assert_eq!(limit(|p| far(p).sender_limited_ns = 60), "window");
+        assert_eq!(limit(|p| p.runs[0].cpu_near_ns = 950), "client");
+        assert_eq!(limit(|p| p.runs[0].connections[0].store_ns = 400), "client");
+        assert_eq!(limit(|p| p.runs[0].cpu_far_ns = Some(950)), "server");
+        assert_eq!(limit(|p| p.runs[0].connections[0].first_byte_ns = 500), "idle");
+    }
+}

@@ -1,0 +1,177 @@
+//! What the samples themselves show: two modes, a warm-up that had not ended, runs that stand out, goals not reached.
+
+use super::{Findings, percent};
+use crate::assemble::merged_samples;
+use crate::stats::{self, Mark, WarmUp};
+use wirespeed_schema::HistogramData;
+use wirespeed_schema::outcome::{Outcome, SampleKind};
+use wirespeed_schema::run::{Convergence, Remark, Repetition, Severity};
+use wirespeed_schema::units::{format_ns, significant};
+
+/// Kinds of sample whose shape is looked at, the first that there is.
+const SHAPE_OF: [SampleKind; 2] = [SampleKind::RoundTrip, SampleKind::Completion];
+/// Runs closer than this to each other have no outlier among them.
+const RESOLUTION_RATIO: f64 = 0.01;
+
+/// Look at all repetitions together.
+pub(super) fn check(findings: &mut Findings, repetitions: &[Repetition]) {
+    check_modes(findings, repetitions);
+    check_runs(findings, repetitions);
+    for repetition in repetitions {
+        repetition
+            .outcomes
+            .iter()
+            .for_each(|outcome| check_warm_up(findings, outcome));
+    }
+}
+
+/// All samples of the case whose shape says something, of all repetitions. Samples of batches are means, whose shape is
+/// not that of operations.
+fn all_samples(repetitions: &[Repetition]) -> Option<HistogramData> {
+    let mut all = HistogramData::default();
+    for repetition in repetitions {
+        let batched = repetition
+            .outcomes
+            .iter()
+            .flat_map(|o| &o.samples)
+            .any(|s| s.batch_ops > 1);
+        let found = SHAPE_OF
+            .iter()
+            .find_map(|&kind| merged_samples(&repetition.outcomes, kind));
+        if let Some(samples) = found.filter(|_| !batched) {
+            all.merge(&samples);
+        }
+    }
+    (!all.is_empty()).then_some(all)
+}
+
+fn check_modes(findings: &mut Findings, repetitions: &[Repetition]) {
+    let Some(samples) = all_samples(repetitions) else {
+        return;
+    };
+    let modes = stats::modes(&samples);
+    if modes.len() < 2 {
+        return;
+    }
+    let named: Vec<String> = modes
+        .iter()
+        .map(|mode| format!("{} ({})", format_ns(mode.at), percent(mode.share)))
+        .collect();
+    let message = format!("the samples have {} modes: {}", modes.len(), named.join(", "));
+    let remedy = "read each mode by itself: a mean or a median of both describes neither";
+    findings.add(Severity::Note, "modes", modes.len() as f64, message, remedy);
+}
+
+fn check_runs(findings: &mut Findings, repetitions: &[Repetition]) {
+    let headline = crate::tags::HEADLINES
+        .iter()
+        .find(|(tag, _, _)| repetitions.iter().all(|r| r.metrics.contains_key(*tag)));
+    let Some((tag, _, _)) = headline else {
+        return;
+    };
+    let values: Vec<f64> = repetitions
+        .iter()
+        .filter_map(|r| r.metrics.get(*tag))
+        .map(|metric| metric.value.get())
+        .collect();
+    let marks = stats::mark(&values, RESOLUTION_RATIO);
+    let far: Vec<String> = repetitions
+        .iter()
+        .zip(&marks)
+        .filter(|(_, mark)| **mark == Mark::Far)
+        .map(|(repetition, _)| repetition.index.to_string())
+        .collect();
+    if !far.is_empty() {
+        let message = format!(
+            "{} of {} runs stand far out in {tag} (repetition {}); they are marked, and counted like all others",
+            far.len(),
+            values.len(),
+            far.join(", ")
+        );
+        let remedy = "look at what disturbed them; the median over runs hardly moves";
+        findings.add(
+            Severity::Note,
+            "runs_stand_out",
+            far.len() as f64,
+            message,
+            remedy,
+        );
+    }
+}
+
+/// The raw samples of a rank, or its slices of time where there are many: whether they are steady from the start.
+fn check_warm_up(findings: &mut Findings, outcome: &Outcome) {
+    let raw = outcome
+        .samples
+        .iter()
+        .find(|s| SHAPE_OF.contains(&s.kind) && !s.raw_ns.is_empty());
+    let (values, what): (Vec<f64>, &str) = match raw {
+        Some(samples) => (samples.raw_ns.iter().map(|v| v.get()).collect(), "raw samples"),
+        None => {
+            let slices = outcome.intervals.iter().filter_map(|slice| slice.p50_ns);
+            (slices.map(|v| v.get()).collect(), "slices of time")
+        }
+    };
+    let Some(found) = stats::warm_up(&values) else {
+        return;
+    };
+    let median = |part: &[f64]| stats::nearest_rank(&mut part.to_vec(), 0.5);
+    let (share, message) = match found {
+        WarmUp::Until(0) => return,
+        WarmUp::Until(cut) => {
+            let (before, after) = (median(&values[..cut]), median(&values[cut..]));
+            let moved = (before / after - 1.0).abs();
+            let message = format!(
+                "rank {}: the first {cut} of {} {what} are not yet steady: median {} against {} afterwards",
+                outcome.rank,
+                values.len(),
+                format_ns(before),
+                format_ns(after)
+            );
+            (moved, message)
+        }
+        WarmUp::NoSteadyState => {
+            let half = values.len() / 2;
+            let moved = (median(&values[..half]) / median(&values[half..]) - 1.0).abs();
+            let message = format!(
+                "rank {}: the {what} never become steady: the halves' medians differ by {}",
+                outcome.rank,
+                percent(moved)
+            );
+            (moved, message)
+        }
+    };
+    // Single stalls move the standard error as a warm-up does; only what moves the median matters.
+    if share > 0.05 {
+        let remedy = "warm up longer (--warmup 500ms), and look at the samples over time";
+        findings.add(Severity::Warning, "not_steady", share, message, remedy);
+    }
+}
+
+/// What is said of a goal that was or was not reached.
+pub fn convergence_remark(convergence: &Convergence) -> Remark {
+    let as_percent = |ratio: f64| format!("±{} %", significant(ratio * 100.0, 2));
+    let target = as_percent(convergence.target_ratio.get());
+    let reached = convergence.reached_ratio.map(|ratio| as_percent(ratio.get()));
+    let (tag, runs) = (&convergence.tag, convergence.repetitions);
+    match (convergence.reached, reached) {
+        (true, reached) => Remark {
+            severity: Severity::Note,
+            code: "converged".to_owned(),
+            message: format!("{tag}: {} reached after {runs} runs", reached.unwrap_or(target)),
+            remedy: None,
+        },
+        (false, reached) => Remark {
+            severity: Severity::Warning,
+            code: "not_converged".to_owned(),
+            message: format!(
+                "{tag}: {target} not reached after {runs} runs{}: {}",
+                reached.map(|reached| format!(" ({reached})")).unwrap_or_default(),
+                convergence.why.as_deref().unwrap_or("it was stopped")
+            ),
+            remedy: Some(
+                "allow more runs (--repeats) or time (--until-time), or a wider goal (--until)".to_owned(),
+            ),
+        },
+    }
+}

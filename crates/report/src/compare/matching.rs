@@ -1,0 +1,396 @@
+//! Which cases of two results are the same question, and why two results cannot be compared.
+
+use super::section::Difference;
+use super::verdict::Sides;
+use crate::tags::{self, HEADLINES};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Severity};
+use wirespeed_schema::{Run, plan::STATISTICS};
+
+/// Why two results cannot be compared; each displays as one line, [`CompareError::remedy`] is the other.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompareError {
+    /// One of them measured nothing.
+    #[error("{side} has no measured case")]
+    Empty {
+        /// `A` or `B`.
+        side: &'static str,
+    },
+    /// No case of one is a case of the other.
+    #[error("no case is on both sides: {differs}")]
+    NothingInCommon {
+        /// What differs.
+        differs: String,
+        /// What can be left out of the match to make cases meet.
+        across: Option<String>,
+    },
+    /// The cases meet, but have no figure in common.
+    #[error("{label}: the sides have no figure in common{wanted}")]
+    NoFigure {
+        /// The case.
+        label: String,
+        /// Which figure was asked for.
+        wanted: String,
+    },
+    /// The data of a side were wrong, or an invariant is broken.
+    #[error("{label}: {side} cannot be trusted: {why}")]
+    Suspect {
+        /// `A` or `B`.
+        side: &'static str,
+        /// The case.
+        label: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A side was measured beside other clients of the same server.
+    #[error("{label}: {side} was measured while the server measured others too")]
+    Shared {
+        /// `A` or `B`.
+        side: &'static str,
+        /// The case.
+        label: String,
+    },
+    /// A figure that nobody publishes.
+    #[error("there is no figure {name:?}")]
+    UnknownFigure {
+        /// As asked for.
+        name: String,
+    },
+}
+
+impl CompareError {
+    /// What the user can do about it, one line.
+    pub fn remedy(&self) -> String {
+        match self {
+            CompareError::Empty { .. } => "name a result with at least one measured case".to_owned(),
+            CompareError::NothingInCommon {
+                across: Some(key), ..
+            } => {
+                format!("compare across it: --across {key}")
+            }
+            CompareError::NothingInCommon { .. } => "measure the same test on both sides".to_owned(),
+            CompareError::NoFigure { .. } => {
+                "leave --figure out, or name one that both results have".to_owned()
+            }
+            CompareError::Suspect { .. } => "look at its remarks and measure it again".to_owned(),
+            CompareError::Shared { .. } => "measure it alone, or pass --allow-shared".to_owned(),
+            CompareError::UnknownFigure { .. } => {
+                format!(
+                    "name one of: {}, or a figure of docs/metrics.md",
+                    STATISTICS.join(", ")
+                )
+            }
+        }
+    }
+}
+
+/// What is compared and what is tolerated.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Question {
+    /// Figures by tag or by statistic (`p99`); empty for each case's headline.
+    pub figures: Vec<String>,
+    /// Parameters that may differ between two cases that are the same question: `transport`, `layout`.
+    pub across: Vec<String>,
+    /// Accept sides measured beside other clients.
+    pub allow_shared: bool,
+}
+
+/// Both sides of every case and figure, and the labels of cases that one side lacks.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Matched {
+    /// Figures on both sides.
+    pub sides: Vec<Sides>,
+    /// What differs between the cases themselves: CPUs, facts of the transport.
+    pub differences: Vec<Difference>,
+    /// Cases of A alone.
+    pub only_a: Vec<String>,
+    /// Cases of B alone.
+    pub only_b: Vec<String>,
+}
+
+type Key = BTreeMap<String, String>;
+
+/// Match the measured cases of two runs. Errors where nothing can be compared, or must not be.
+pub fn matched(a: &Run, b: &Run, question: &Question) -> Result<Matched, CompareError> {
+    let (of_a, of_b) = (measured(a, "A")?, measured(b, "B")?);
+    let key = |case: &CaseResult| {
+        let mut key = identity(case);
+        key.retain(|name, _| !question.across.iter().any(|across| is_across(name, across)));
+        key
+    };
+    let mut rest: Vec<(Key, &CaseResult)> = of_b.iter().map(|case| (key(case), *case)).collect();
+    let mut matched = Matched::default();
+    for case in &of_a {
+        let wanted = key(case);
+        match rest.iter().position(|(other, _)| *other == wanted) {
+            Some(at) => {
+                let (_, other) = rest.remove(at);
+                add(&mut matched, case, other, question)?;
+            }
+            None => matched.only_a.push(case.case.label()),
+        }
+    }
+    matched.only_b = rest.iter().map(|(_, case)| case.case.label()).collect();
+    if matched.sides.is_empty() {
+        return Err(nothing_in_common(&of_a, &of_b));
+    }
+    matched.differences.dedup();
+    Ok(matched)
+}
+
+/// Compare two cases as they stand, whatever their parameters: the arms of an A/B run.
+pub fn pair(a: &CaseResult, b: &CaseResult, question: &Question) -> Result<Matched, CompareError> {
+    let mut matched = Matched::default();
+    add(&mut matched, a, b, question)?;
+    Ok(matched)
+}
+
+fn measured<'a>(run: &'a Run, side: &'static str) -> Result<Vec<&'a CaseResult>, CompareError> {
+    let cases: Vec<&CaseResult> = run.cases.iter().filter(|case| !case.metrics.is_empty()).collect();
+    match cases.is_empty() {
+        true => Err(CompareError::Empty { side }),
+        false => Ok(cases),
+    }
+}
+
+/// `across` names a parameter itself, or an option of the transport by its own name.
+fn is_across(name: &str, across: &str) -> bool {
+    name == across
+        || name.strip_prefix("options.") == Some(across)
+        || (across == "via" && name == "transport")
+}
+
+/// The parameters that make a case the question it is. Not among them: how long it ran, where it was pinned.
+fn identity(result: &CaseResult) -> Key {
+    let mut key = Key::new();
+    let Ok(Value::Object(case)) = serde_json::to_value(&result.case) else {
+        return key;
+    };
+    const CIRCUMSTANCES: [&str; 8] = [
+        "stop",
+        "warmup_iterations",
+        "warmup_ns_max",
+        "report_interval_ns",
+        "raw_samples_max",
+        "idle",
+        "check",
+        "ranks",
+    ];
+    for (name, value) in &case {
+        match value {
+            _ if CIRCUMSTANCES.contains(&name.as_str()) => {}
+            Value::Object(options) => {
+                let options = options
+                    .iter()
+                    .map(|(option, value)| (format!("{name}.{option}"), plain(value)));
+                key.extend(options);
+            }
+            value => {
+                key.insert(name.clone(), plain(value));
+            }
+        }
+    }
+    let ranks = &result.case.ranks;
+    key.insert("ranks".to_owned(), ranks.len().to_string());
+    let roles: Vec<String> = ranks
+        .iter()
+        .map(|rank| format!("{:?} {:?}", rank.role, rank.load))
+        .collect();
+    key.insert("roles".to_owned(), roles.join(", "));
+    key
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Name what differs between the nearest pair of cases.
+fn nothing_in_common(a: &[&CaseResult], b: &[&CaseResult]) -> CompareError {
+    let differing = |a: &CaseResult, b: &CaseResult| -> Vec<String> {
+        let (a, b) = (identity(a), identity(b));
+        let names: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+        names
+            .into_iter()
+            .filter(|name| a.get(*name) != b.get(*name))
+            .cloned()
+            .collect()
+    };
+    let pairs = a
+        .iter()
+        .take(100)
+        .flat_map(|a| b.iter().take(100).map(move |b| differing(a, b)));
+    let nearest = pairs.min_by_key(Vec::len).unwrap_or_default();
+    let across = (nearest.len() == 1)
+        .then(|| nearest[0].clone())
+        .filter(|name| name != "test");
+    CompareError::NothingInCommon {
+        differs: format!("the nearest pair differs in {}", nearest.join(", ")),
+        across: across.map(|name| name.strip_prefix("options.").map_or(name.clone(), str::to_owned)),
+    }
+}
+
+/// Add every figure of a pair of cases.
+fn add(
+    matched: &mut Matched,
+    a: &CaseResult,
+    b: &CaseResult,
+    question: &Question,
+) -> Result<(), CompareError> {
+    for (side, case) in [("A", a), ("B", b)] {
+        trust(side, case, question)?;
+    }
+    let label = pair_label(a, b);
+    let mut remarks: Vec<String> = Vec::new();
+    for (side, case) in [("A", a), ("B", b)] {
+        let warnings = case
+            .remarks
+            .iter()
+            .filter(|remark| remark.severity >= Severity::Warning);
+        remarks.extend(warnings.map(|remark| format!("{side}: {}", remark.code)));
+    }
+    let tags = tags_of(a, b, question)?;
+    if tags.is_empty() {
+        let wanted = match question.figures.is_empty() {
+            true => String::new(),
+            false => format!(" among {}", question.figures.join(", ")),
+        };
+        return Err(CompareError::NoFigure { label, wanted });
+    }
+    for tag in tags {
+        matched.sides.push(Sides {
+            label: label.clone(),
+            a: values(a, tag),
+            b: values(b, tag),
+            tag: tag.to_owned(),
+            remarks: remarks.clone(),
+        });
+    }
+    matched.differences.extend(circumstances(a, b));
+    Ok(())
+}
+
+/// One label where both have the same; of two, the second without what it shares with the first.
+fn pair_label(a: &CaseResult, b: &CaseResult) -> String {
+    let (of_a, of_b) = (a.case.label(), b.case.label());
+    if of_a == of_b {
+        return of_a;
+    }
+    let shared = format!("{} {} ", a.case.transport, a.case.test.name());
+    match of_b.strip_prefix(&shared) {
+        Some(rest) => format!("{of_a} / {rest}"),
+        None => format!("{of_a} / {of_b}"),
+    }
+}
+
+/// Facts of a transport that are measurements, and differ from run to run.
+fn is_measured(name: &str) -> bool {
+    ["_us", "_ns", "_per_s"].iter().any(|unit| name.ends_with(unit))
+}
+
+fn trust(side: &'static str, case: &CaseResult, question: &Question) -> Result<(), CompareError> {
+    let label = case.case.label();
+    let broken = case
+        .remarks
+        .iter()
+        .find(|remark| remark.severity == Severity::Suspect);
+    let why = match (case.status, broken) {
+        (CaseStatus::WrongData, _) => Some("its data were wrong".to_owned()),
+        (_, Some(remark)) => Some(remark.message.clone()),
+        _ => None,
+    };
+    if let Some(why) = why {
+        return Err(CompareError::Suspect { side, label, why });
+    }
+    let shared = case
+        .repetitions
+        .iter()
+        .any(|repetition| repetition.overlapping_sessions > 0);
+    match shared && !question.allow_shared {
+        true => Err(CompareError::Shared { side, label }),
+        false => Ok(()),
+    }
+}
+
+/// The tags that both have: those asked for, or the first headline.
+fn tags_of(a: &CaseResult, b: &CaseResult, question: &Question) -> Result<Vec<&'static str>, CompareError> {
+    let both = |tag: &&'static str| a.metrics.contains_key(*tag) && b.metrics.contains_key(*tag);
+    if question.figures.is_empty() {
+        let headline = HEADLINES.iter().map(|(tag, _, _)| *tag).find(both);
+        return Ok(headline.into_iter().collect());
+    }
+    let mut found = Vec::new();
+    for name in &question.figures {
+        let candidates: Vec<&'static str> = candidates(name);
+        if candidates.is_empty() {
+            return Err(CompareError::UnknownFigure { name: name.clone() });
+        }
+        found.extend(candidates.into_iter().find(both));
+    }
+    Ok(found)
+}
+
+/// Tags that a name may mean: itself, or a statistic of each family.
+pub fn candidates(name: &str) -> Vec<&'static str> {
+    let spelled = name.replace("p99.9", "p999").replace('.', "");
+    let names = match spelled.as_str() {
+        "rate" => vec!["rate_msg_per_s".to_owned()],
+        "bandwidth" => vec!["bandwidth_bytes_per_s".to_owned()],
+        other => std::iter::once(name.to_owned())
+            .chain(["rtt", "completion", "ack"].map(|family| format!("{family}_{other}_ns")))
+            .collect(),
+    };
+    names
+        .iter()
+        .filter_map(|name| tags::find(name))
+        .map(|tag| tag.name)
+        .collect()
+}
+
+/// One value a run, not a number where a run lacks the figure, so that pairs stay together; the case's own figure where a
+/// document has no runs (imported history).
+fn values(case: &CaseResult, tag: &str) -> Vec<f64> {
+    let of = |metric: Option<&Metric>| metric.map_or(f64::NAN, |metric| metric.value.get());
+    let runs = case.repetitions.iter();
+    let values: Vec<f64> = runs.map(|repetition| of(repetition.metrics.get(tag))).collect();
+    match values.iter().all(|value| value.is_nan()) {
+        true => vec![of(case.metrics.get(tag))],
+        false => values,
+    }
+}
+
+/// Facts of two matched cases that differ: CPUs, how ranks waited, facts of the transport.
+fn circumstances(a: &CaseResult, b: &CaseResult) -> Vec<Difference> {
+    let facts = |case: &CaseResult| {
+        let mut facts = Key::new();
+        let cpus: Vec<String> = case
+            .case
+            .ranks
+            .iter()
+            .map(|r| r.cpu.map_or("none".to_owned(), |cpu| cpu.to_string()))
+            .collect();
+        facts.insert("cpus".to_owned(), cpus.join(","));
+        facts.insert("idle".to_owned(), format!("{:?}", case.case.idle).to_lowercase());
+        let outcomes = case
+            .repetitions
+            .iter()
+            .take(1)
+            .flat_map(|repetition| &repetition.outcomes);
+        for outcome in outcomes {
+            facts.insert("clock".to_owned(), outcome.clock.source.clone());
+            facts.extend(
+                outcome
+                    .transport_facts
+                    .iter()
+                    .filter(|(name, _)| !is_measured(name))
+                    .map(|(name, value)| (format!("transport.{name}"), value.clone())),
+            );
+        }
+        facts
+    };
+    match a.case.transport == b.case.transport {
+        true => super::environment::difference(&facts(a), &facts(b)),
+        false => Vec::new(),
+    }
+}

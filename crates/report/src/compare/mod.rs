@@ -1,0 +1,99 @@
+//! Comparing two results: what differs between the machines, then figure by figure a ratio with its interval and a verdict.
+//!
+//! Nothing here reads a file or prints. A comparison is refused rather than made where it would mislead.
+
+pub mod environment;
+pub mod matching;
+pub mod section;
+pub mod verdict;
+
+pub use environment::environment;
+pub use matching::{CompareError, Question};
+pub use section::{Comparison, Difference, Method, Row, Side, Verdict};
+pub use verdict::{Sides, judge, more_is_better};
+
+use matching::Matched;
+use wirespeed_schema::Run;
+use wirespeed_schema::finite::Finite;
+
+/// Compare two stored results. Errors where nothing can be compared, or must not be.
+pub fn compare(
+    a: (&str, &Run),
+    b: (&str, &Run),
+    question: &Question,
+    within_ratio: f64,
+) -> Result<Comparison, CompareError> {
+    let matched = matching::matched(a.1, b.1, question)?;
+    let mut differences = environment(a.1, b.1);
+    differences.extend(matched.differences.iter().cloned());
+    Ok(Comparison {
+        environment: differences,
+        ..assembled(Method::Unpaired, (side(a), side(b)), matched, within_ratio)
+    })
+}
+
+/// Compare the arms of one run: case `i` of A, in the first half of its cases, with case `i` of B, in the second half.
+/// Their i-th repetitions are pairs. Errors where a pair has no figure in common or cannot be trusted.
+pub fn compare_arms(
+    run: &Run,
+    names: (&str, &str),
+    question: &Question,
+    within_ratio: f64,
+) -> Result<Comparison, CompareError> {
+    let (a, b) = run.cases.split_at(run.cases.len() / 2);
+    let mut all = Matched::default();
+    for (a, b) in a.iter().zip(b) {
+        let (a, b) = (in_pairs(a, b), in_pairs(b, a));
+        if a.metrics.is_empty() || b.metrics.is_empty() {
+            all.only_a.extend((!a.metrics.is_empty()).then(|| a.case.label()));
+            all.only_b.extend((!b.metrics.is_empty()).then(|| b.case.label()));
+            continue;
+        }
+        let pair = matching::pair(&a, &b, question)?;
+        all.sides.extend(pair.sides);
+        all.differences.extend(pair.differences);
+    }
+    if all.sides.is_empty() {
+        return Err(CompareError::Empty { side: "each arm" });
+    }
+    all.differences.dedup();
+    let sides = (side((names.0, run)), side((names.1, run)));
+    let environment = all.differences.clone();
+    Ok(Comparison {
+        environment,
+        ..assembled(Method::Paired, sides, all, within_ratio)
+    })
+}
+
+/// `case` with only those repetitions that `other` has too, in the order of their numbers.
+fn in_pairs(
+    case: &wirespeed_schema::run::CaseResult,
+    other: &wirespeed_schema::run::CaseResult,
+) -> wirespeed_schema::run::CaseResult {
+    let mut case = case.clone();
+    case.repetitions
+        .retain(|mine| other.repetitions.iter().any(|theirs| theirs.index == mine.index));
+    case.repetitions.sort_by_key(|repetition| repetition.index);
+    case
+}
+
+fn assembled(method: Method, (a, b): (Side, Side), matched: Matched, within_ratio: f64) -> Comparison {
+    Comparison {
+        method,
+        a,
+        b,
+        within_ratio: Finite::maybe(within_ratio).unwrap_or_default(),
+        rows: judge(&matched.sides, method, within_ratio),
+        only_a: matched.only_a,
+        only_b: matched.only_b,
+        ..Comparison::default()
+    }
+}
+
+fn side((name, run): (&str, &Run)) -> Side {
+    Side {
+        name: name.to_owned(),
+        started_at: run.started_at.clone(),
+        version: run.tool.version.clone(),
+    }
+}

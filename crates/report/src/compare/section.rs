@@ -1,0 +1,150 @@
+//! What a comparison says, as data: `Run::sections["comparison"]`. Written by `compare` and `ab`, read by every renderer.
+
+use serde::{Deserialize, Serialize};
+use wirespeed_schema::Run;
+use wirespeed_schema::finite::Finite;
+
+/// The section's name.
+pub const NAME: &str = "comparison";
+
+/// How the two sides were measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// Stored results: runs of one side against runs of the other, by their ranks.
+    #[default]
+    Unpaired,
+    /// Interleaved now: each run of B beside one of A, by the signed ranks of their ratios.
+    Paired,
+}
+
+/// What B is against A.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Better, and by more than chance.
+    Faster,
+    /// The ratio is within the margin that was called the same.
+    Same,
+    /// Not enough runs to say.
+    #[default]
+    Inconclusive,
+    /// Worse, and by more than chance.
+    Slower,
+}
+
+impl Verdict {
+    /// The word for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Faster => "faster",
+            Verdict::Same => "same",
+            Verdict::Inconclusive => "inconclusive",
+            Verdict::Slower => "slower",
+        }
+    }
+}
+
+/// One side: a stored result, or an arm measured now.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Side {
+    /// File name, or the words of the arm.
+    pub name: String,
+    /// Start of its run.
+    pub started_at: String,
+    /// Version of the program that measured it.
+    pub version: String,
+}
+
+/// A fact that differs between the two sides.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Difference {
+    /// `kernel`, `governor`, `facts.mtu`.
+    pub name: String,
+    /// With A; absent where A does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub a: Option<String>,
+    /// With B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub b: Option<String>,
+}
+
+/// One figure of one case on both sides.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Row {
+    /// The case: `shm am_lat 8 B`.
+    pub label: String,
+    /// The figure's tag.
+    pub tag: String,
+    /// Median over the runs of A, in the tag's unit.
+    pub a: Finite,
+    /// Median over the runs of B.
+    pub b: Finite,
+    /// Runs of A.
+    pub a_runs: u32,
+    /// Runs of B.
+    pub b_runs: u32,
+    /// B / A.
+    pub ratio: Finite,
+    /// Lower end of the ratio's interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lower: Option<Finite>,
+    /// Upper end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upper: Option<Finite>,
+    /// Coverage of the interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level: Option<Finite>,
+    /// Two-sided p-value against a ratio of 1.
+    pub p_value: Finite,
+    /// The same after Holm's adjustment over all rows.
+    pub p_adjusted: Finite,
+    /// What B is.
+    pub verdict: Verdict,
+    /// For an inconclusive row: how many more runs a side should tell, with a chance of 90 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more_runs: Option<u64>,
+    /// What may have bent either side.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+}
+
+/// A whole comparison.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Comparison {
+    /// How the sides were measured.
+    pub method: Method,
+    /// The first side.
+    pub a: Side,
+    /// The second side.
+    pub b: Side,
+    /// True for a control: both sides are the same, so that every verdict but "same" is an error of the machine.
+    pub control: bool,
+    /// Ratios within 1 ± this are the same.
+    pub within_ratio: Finite,
+    /// What differs between the machines and programs.
+    pub environment: Vec<Difference>,
+    /// Every case and figure that both sides have.
+    pub rows: Vec<Row>,
+    /// Cases of A that B lacks.
+    pub only_a: Vec<String>,
+    /// Cases of B that A lacks.
+    pub only_b: Vec<String>,
+}
+
+impl Comparison {
+    /// The comparison that `run` holds, if it holds one that can be read.
+    pub fn of(run: &Run) -> Option<Comparison> {
+        let section = run.sections.get(NAME)?;
+        Comparison::deserialize(section).ok()
+    }
+
+    /// The worst verdict: slower before inconclusive before same before faster. `None` without rows.
+    pub fn worst(&self) -> Option<Verdict> {
+        self.rows.iter().map(|row| row.verdict).max()
+    }
+}

@@ -1,0 +1,283 @@
+//! From the runs of two sides to a verdict: median ratio, interval, and how many more runs would tell.
+
+use super::section::{Method, Row, Verdict};
+use crate::stats::{LEVEL, Shift, paired_shift, summarize, unpaired_shift};
+use statrs::distribution::{ContinuousCDF, Normal};
+use wirespeed_schema::finite::Finite;
+
+/// Chance of a verdict with the runs that are announced.
+const POWER: f64 = 0.9;
+/// More runs than this are not announced: the difference is at the very edge of the margin.
+const MORE_MAX: f64 = 1e5;
+
+/// The runs of one figure on both sides.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sides {
+    /// The case, for people.
+    pub label: String,
+    /// The figure.
+    pub tag: String,
+    /// Values of A, one a run.
+    pub a: Vec<f64>,
+    /// Values of B; with [`Method::Paired`] the i-th beside the i-th of A.
+    pub b: Vec<f64>,
+    /// What may have bent either side.
+    pub remarks: Vec<String>,
+}
+
+/// Whether more of the figure is better: rates and bandwidths, as opposed to times and losses.
+pub fn more_is_better(tag: &str) -> bool {
+    tag.ends_with("_per_s")
+}
+
+/// Rows with verdicts, for all figures at once: the chance of even one false "faster" or "slower" is at most 5 %.
+///
+/// On logarithms, so that a ratio and its inverse weigh alike: the Hodges-Lehmann estimate, its interval and the p-value
+/// of the signed ranks (paired) or the rank sums (unpaired), Holm over the rows. Faster or slower: the adjusted p-value
+/// is below 5 %, the interval leaves out 1 and is not wholly within the margin. Same: the interval is wholly within the
+/// margin, which is two one-sided tests at 2.5 %. Figures that are not above 0 are left out.
+pub fn judge(sides: &[Sides], method: Method, within_ratio: f64) -> Vec<Row> {
+    let shifts: Vec<Option<Shift>> = sides.iter().map(|sides| shift(sides, method)).collect();
+    let p_values: Vec<f64> = shifts
+        .iter()
+        .map(|shift| shift.map_or(1.0, |s| s.p_value))
+        .collect();
+    let adjusted = crate::stats::holm(&p_values);
+    let rows = sides.iter().zip(shifts).zip(&adjusted);
+    rows.filter_map(|((sides, shift), &p_adjusted)| {
+        let context = Context {
+            method,
+            margin: within_ratio.ln_1p(),
+            rows: adjusted.len(),
+            p_adjusted,
+        };
+        row(sides, shift?, &context)
+    })
+    .collect()
+}
+
+struct Context {
+    method: Method,
+    /// Of the logarithm.
+    margin: f64,
+    rows: usize,
+    p_adjusted: f64,
+}
+
+fn shift(sides: &Sides, method: Method) -> Option<Shift> {
+    let log = |value: &f64| (*value > 0.0).then(|| value.ln()).filter(|log| log.is_finite());
+    match method {
+        Method::Paired => {
+            let pairs = sides.a.iter().zip(&sides.b);
+            let ratios: Vec<f64> = pairs.filter_map(|(a, b)| Some(log(b)? - log(a)?)).collect();
+            paired_shift(&ratios, LEVEL)
+        }
+        Method::Unpaired => {
+            let logs = |values: &[f64]| values.iter().filter_map(log).collect::<Vec<f64>>();
+            unpaired_shift(&logs(&sides.a), &logs(&sides.b), LEVEL)
+        }
+    }
+}
+
+fn row(sides: &Sides, shift: Shift, context: &Context) -> Option<Row> {
+    let (a, b) = (summarize(&sides.a, LEVEL)?, summarize(&sides.b, LEVEL)?);
+    let verdict = verdict(&shift, context, more_is_better(&sides.tag));
+    let runs = a.runs.min(b.runs);
+    let finite = Finite::maybe;
+    Some(Row {
+        label: sides.label.clone(),
+        tag: sides.tag.clone(),
+        a: finite(a.median)?,
+        b: finite(b.median)?,
+        a_runs: u32::try_from(a.runs).unwrap_or(u32::MAX),
+        b_runs: u32::try_from(b.runs).unwrap_or(u32::MAX),
+        ratio: finite(shift.estimate.exp())?,
+        lower: shift.interval.and_then(|(lower, _, _)| finite(lower.exp())),
+        upper: shift.interval.and_then(|(_, upper, _)| finite(upper.exp())),
+        level: shift
+            .interval
+            .and_then(|(_, _, level)| finite((level * 1e6).round() / 1e6)),
+        p_value: finite(shift.p_value)?,
+        p_adjusted: finite(context.p_adjusted)?,
+        verdict,
+        more_runs: match verdict {
+            Verdict::Inconclusive => more_runs(&shift, runs, context),
+            _ => None,
+        },
+        remarks: sides.remarks.clone(),
+    })
+}
+
+fn verdict(shift: &Shift, context: &Context, more_is_better: bool) -> Verdict {
+    let Some((lower, upper, _)) = shift.interval else {
+        return Verdict::Inconclusive;
+    };
+    if lower > -context.margin && upper < context.margin {
+        return Verdict::Same;
+    }
+    let apart = lower > 0.0 || upper < 0.0;
+    if !apart || context.p_adjusted >= 1.0 - LEVEL {
+        return Verdict::Inconclusive;
+    }
+    match (upper < 0.0) == more_is_better {
+        true => Verdict::Slower,
+        false => Verdict::Faster,
+    }
+}
+
+/// Runs a side beyond the `runs` there are, so that the interval, which narrows with the root of their number, leaves
+/// out 1 or fits into the margin, whichever is nearer, with a chance of 90 % if the estimate is the truth.
+fn more_runs(shift: &Shift, runs: usize, context: &Context) -> Option<u64> {
+    let least = least_runs(context);
+    let Some((lower, upper, _)) = shift.interval else {
+        return Some((least.max(runs + 1) - runs) as u64);
+    };
+    let normal = Normal::new(0.0, 1.0).ok()?;
+    let half_width = (upper - shift.estimate).max(shift.estimate - lower);
+    let alpha = (1.0 - LEVEL) / 2.0;
+    let z = |tail: f64| normal.inverse_cdf(1.0 - tail);
+    // Holm's first step tests at the level divided by the number of rows.
+    let to_differ = (z(alpha / context.rows.max(1) as f64) + z(1.0 - POWER)) / z(alpha);
+    let to_agree = (z(alpha) + z(1.0 - POWER)) / z(alpha);
+    let effect = shift.estimate.abs();
+    let differ = (half_width * to_differ / effect).powi(2);
+    let agree = match context.margin > effect {
+        true => (half_width * to_agree / (context.margin - effect)).powi(2),
+        false => f64::INFINITY,
+    };
+    let needed = runs as f64 * differ.min(agree);
+    let more = (needed.ceil() - runs as f64)
+        .max(1.0)
+        .max(least as f64 - runs as f64);
+    (more <= MORE_MAX).then_some(more as u64)
+}
+
+/// The fewest runs a side with which the smallest possible p-value passes Holm's first step.
+fn least_runs(context: &Context) -> usize {
+    let level = (1.0 - LEVEL) / context.rows.max(1) as f64;
+    let smallest_p = |n: i32| match context.method {
+        Method::Paired => 2.0 / 2f64.powi(n),
+        // 2 / (2n choose n).
+        Method::Unpaired => 2.0 / (1..=n).map(|i| f64::from(n + i) / f64::from(i)).product::<f64>(),
+    };
+    (1..60).find(|&n| smallest_p(n) <= level).unwrap_or(60) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Random;
+    use proptest::prelude::*;
+
+    /// Runs of two sides on a machine whose drift both share: B is `ratio` times A.
+    fn pairs(random: &mut Random, n: usize, ratio: f64, noise: f64) -> Sides {
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        for _ in 0..n {
+            let drift = 1000.0 * (0.1 * random.normal()).exp();
+            a.push(drift * (noise * random.normal()).exp());
+            b.push(drift * ratio * (noise * random.normal()).exp());
+        }
+        Sides {
+            label: "x".into(),
+            tag: "rtt_p50_ns".into(),
+            a,
+            b,
+            ..Sides::default()
+        }
+    }
+
+    /// The bound for 200 comparisons of a thing with itself is 16 false verdicts; a sweep counts as one.
+    #[test]
+    fn a_against_a_is_seldom_called_different() {
+        let mut random = Random::new(1);
+        for (method, rows) in [(Method::Paired, 1), (Method::Unpaired, 1), (Method::Paired, 6)] {
+            let mut wrong = 0;
+            for _ in 0..200 {
+                let sides: Vec<Sides> = (0..rows).map(|_| pairs(&mut random, 10, 1.0, 0.03)).collect();
+                let different = |row: &Row| matches!(row.verdict, Verdict::Faster | Verdict::Slower);
+                wrong += usize::from(judge(&sides, method, 0.001).iter().any(different));
+            }
+            assert!(wrong <= 16, "{method:?} {rows} rows: {wrong} of 200");
+        }
+    }
+
+    #[test]
+    fn three_percent_are_found_with_the_pairs_announced() {
+        let mut random = Random::new(2);
+        let (mut found, mut asked) = (0, 0);
+        for _ in 0..150 {
+            let pilot = pairs(&mut random, 10, 1.03, 0.03);
+            let row = judge(std::slice::from_ref(&pilot), Method::Paired, 0.01).remove(0);
+            let Some(more) = row.more_runs else {
+                continue;
+            };
+            asked += 1;
+            let mut whole = pairs(&mut random, more as usize, 1.03, 0.03);
+            whole.a.extend(&pilot.a);
+            whole.b.extend(&pilot.b);
+            let again = judge(std::slice::from_ref(&whole), Method::Paired, 0.01).remove(0);
+            found += usize::from(again.verdict == Verdict::Slower);
+        }
+        assert!(asked > 20 && found * 100 >= 75 * asked, "{found} of {asked}");
+    }
+
+    #[test]
+    fn the_direction_follows_the_figure() {
+        let mut random = Random::new(3);
+        let slower = pairs(&mut random, 10, 1.2, 0.01);
+        let rate = Sides {
+            tag: "rate_msg_per_s".into(),
+            ..slower.clone()
+        };
+        let rows = judge(&[slower, rate], Method::Paired, 0.02);
+        assert_eq!(
+            (rows[0].verdict, rows[1].verdict),
+            (Verdict::Slower, Verdict::Faster)
+        );
+        assert!(rows[0].lower.unwrap().get() > 1.1 && (rows[0].ratio.get() - 1.2).abs() < 0.03);
+        let same = judge(&[pairs(&mut random, 12, 1.0, 0.002)], Method::Paired, 0.02);
+        assert_eq!(same[0].verdict, Verdict::Same);
+    }
+
+    #[test]
+    fn too_few_runs_say_how_many_are_needed() {
+        let one = Sides {
+            tag: "rtt_p50_ns".into(),
+            a: vec![100.0],
+            b: vec![200.0],
+            ..Sides::default()
+        };
+        let rows = judge(std::slice::from_ref(&one), Method::Unpaired, 0.02);
+        assert_eq!(
+            (rows[0].verdict, rows[0].more_runs, rows[0].lower),
+            (Verdict::Inconclusive, Some(3), None)
+        );
+        let rows = judge(&[one.clone(), one], Method::Paired, 0.02);
+        assert_eq!(rows[0].more_runs, Some(6));
+        let nothing = Sides {
+            tag: "loss_ratio".into(),
+            a: vec![0.0],
+            b: vec![0.0],
+            ..Sides::default()
+        };
+        assert!(judge(&[nothing], Method::Unpaired, 0.02).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn any_values_give_finite_rows(
+            a in prop::collection::vec(prop_oneof![Just(0.0), Just(-1.0), 1e-9..1e18f64], 0..12),
+            b in prop::collection::vec(prop_oneof![Just(0.0), 1e-9..1e18f64], 0..12),
+            paired: bool,
+        ) {
+            let method = if paired { Method::Paired } else { Method::Unpaired };
+            let sides = Sides { tag: "rtt_p50_ns".into(), a, b, ..Sides::default() };
+            for row in judge(&[sides], method, 0.02) {
+                if let (Some(lower), Some(upper)) = (row.lower, row.upper) {
+                    prop_assert!(lower <= row.ratio && row.ratio <= upper);
+                }
+                prop_assert!((0.0..=1.0).contains(&row.p_adjusted.get()));
+            }
+        }
+    }
+}

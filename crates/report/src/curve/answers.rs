@@ -1,0 +1,247 @@
+//! A sweep of streams in words: how many credits are enough, from which size on the bandwidth is full and where it
+//! falls again, whether data back up, what bounds small messages. Each sentence carries its figures; what the sweep
+//! cannot tell is left out.
+
+use super::window::{WindowPoint, enough};
+use crate::assemble::peer_of;
+use std::collections::BTreeMap;
+use wirespeed_schema::case::Role;
+use wirespeed_schema::run::CaseResult;
+use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
+
+/// Share of the peak that counts as reached.
+const SHARE: f64 = 0.95;
+/// Share of the peak below which bandwidth has fallen again.
+const FALLEN: f64 = 0.85;
+/// A message is small up to this size.
+const SMALL_BYTES: u64 = 256;
+/// Share of the time between two messages that CPUs work, from which on the CPU bounds the rate.
+const BUSY: f64 = 0.8;
+/// Acknowledged messages behind, from which on a backlog is worth a sentence.
+const BACKLOG_MSGS: f64 = 1000.0;
+
+/// What `results` show, one sentence each; empty for round trips and single points that say nothing.
+pub fn answers(results: &[CaseResult]) -> Vec<String> {
+    let mut said = Vec::new();
+    for (name, group) in grouped(results, |r| format_size(r.case.test.size_bytes())) {
+        said.extend(credits(&name, &group));
+    }
+    for (name, group) in grouped(results, |r| format!("credits {}", r.case.test.window())) {
+        said.extend(sizes(&name, &group));
+    }
+    said.extend(results.iter().filter_map(bound));
+    said.extend(results.iter().filter_map(backlog));
+    said
+}
+
+fn metric(result: &CaseResult, tag: &str) -> Option<f64> {
+    Some(result.metrics.get(tag)?.value.get())
+}
+
+fn road(result: &CaseResult) -> String {
+    let relayed = result.case.ranks.iter().any(|rank| rank.role == Role::Relay);
+    let route = if relayed { " through the daemon" } else { "" };
+    format!("{}{route}", result.case.transport)
+}
+
+/// Results of one road, and of one value of what `key` names.
+fn grouped(
+    results: &[CaseResult],
+    key: impl Fn(&CaseResult) -> String,
+) -> BTreeMap<String, Vec<&CaseResult>> {
+    let mut groups: BTreeMap<String, Vec<&CaseResult>> = BTreeMap::new();
+    for result in results.iter().filter(|r| metric(r, "rate_msg_per_s").is_some()) {
+        let name = format!("{}, {}", road(result), key(result));
+        groups.entry(name).or_default().push(result);
+    }
+    groups
+}
+
+fn credits(name: &str, group: &[&CaseResult]) -> Option<String> {
+    let point = |result: &&CaseResult| {
+        let rate = result.metrics.get("rate_msg_per_s")?;
+        Some(WindowPoint {
+            window_msgs: result.case.test.window(),
+            rate_msg_per_s: rate.value.get(),
+            interval: rate.lower.zip(rate.upper).map(|(l, u)| (l.get(), u.get())),
+            acknowledged_mean_ns: None,
+        })
+    };
+    let points: Vec<WindowPoint> = group.iter().filter_map(point).collect();
+    let found = enough(&points, SHARE)?;
+    let rising = if found.still_rising {
+        "; it still rises"
+    } else {
+        ""
+    };
+    Some(format!(
+        "{name}: {} credits reach {} ({} % of the peak, at {}){rising}",
+        found.window_msgs,
+        format_rate(found.rate_msg_per_s, "msg/s"),
+        significant(100.0 * found.rate_msg_per_s / found.peak_msg_per_s, 3),
+        found.peak_window_msgs
+    ))
+}
+
+fn sizes(name: &str, group: &[&CaseResult]) -> Option<String> {
+    let point = |result: &&CaseResult| {
+        let bandwidth = metric(result, "bandwidth_bytes_per_s")?;
+        (bandwidth > 0.0).then(|| (result.case.test.size_bytes(), bandwidth))
+    };
+    let mut points: Vec<(u64, f64)> = group.iter().filter_map(point).collect();
+    points.sort_by_key(|(size, _)| *size);
+    points.dedup_by_key(|(size, _)| *size);
+    if points.len() < 3 {
+        return None;
+    }
+    let peak = points.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let full = points
+        .iter()
+        .find(|(_, bandwidth)| *bandwidth >= SHARE * peak.1)?;
+    let beyond = points.iter().filter(|(size, _)| *size > peak.0);
+    let fallen = beyond.clone().find(|(_, bandwidth)| *bandwidth < FALLEN * peak.1);
+    let end = match (fallen, points.last()) {
+        (Some((size, bandwidth)), _) => format!(
+            "; at {} it has fallen to {} ({} % of the peak)",
+            format_size(*size),
+            format_rate(*bandwidth, "B/s"),
+            significant(100.0 * bandwidth / peak.1, 3)
+        ),
+        (None, Some((size, _))) if *size > peak.0 => format!("; it holds up to {}", format_size(*size)),
+        _ => "; the peak is at the largest size".to_owned(),
+    };
+    Some(format!(
+        "{name}: full bandwidth ({} % of {}) from {} on{end}",
+        significant(SHARE * 100.0, 3),
+        format_rate(peak.1, "B/s"),
+        format_size(full.0)
+    ))
+}
+
+/// What bounds the rate of small messages: the CPUs of the ends, or the wait for credits.
+fn bound(result: &CaseResult) -> Option<String> {
+    let test = &result.case.test;
+    if test.size_bytes() > SMALL_BYTES {
+        return None;
+    }
+    let (rate, cpu_ns) = (
+        metric(result, "rate_msg_per_s")?,
+        metric(result, "cpu_ns_per_message")?,
+    );
+    let ends = result
+        .case
+        .ranks
+        .iter()
+        .filter(|rank| rank.role != Role::Idle)
+        .count();
+    let busy = cpu_ns * rate / 1e9 / ends.max(1) as f64;
+    let verdict = match (busy >= BUSY, test.window()) {
+        (true, _) => "the CPU bounds it, or a wait that spins",
+        (false, 1) => "the round trip bounds it",
+        (false, _) => "waiting for credits and wake-ups bounds it",
+    };
+    Some(format!(
+        "{}, {}, credits {}: {} of CPU and {} between two messages; {verdict}",
+        road(result),
+        format_size(test.size_bytes()),
+        test.window(),
+        format_ns(cpu_ns),
+        format_ns(1e9 / rate)
+    ))
+}
+
+/// How far the receiver was behind, where that is much.
+fn backlog(result: &CaseResult) -> Option<String> {
+    let outcomes = result
+        .repetitions
+        .iter()
+        .flat_map(|repetition| &repetition.outcomes);
+    let behind = |o: &wirespeed_schema::Outcome| {
+        peer_of(&result.case, o.rank)?;
+        o.transport_facts
+            .get("unacknowledged_max_msgs")?
+            .parse::<f64>()
+            .ok()
+    };
+    let behind = outcomes.filter_map(behind).fold(0.0, f64::max);
+    if behind < BACKLOG_MSGS {
+        return None;
+    }
+    let bytes = behind * result.case.test.size_bytes() as f64;
+    let latency =
+        metric(result, "ack_p50_ns").map(|ns| format!(", which makes a message wait {}", format_ns(ns)));
+    Some(format!(
+        "{}, {}, credits {}: at most {} messages ({}) back up{}",
+        road(result),
+        format_size(result.case.test.size_bytes()),
+        result.case.test.window(),
+        significant(behind, 3),
+        format_size(bytes as u64),
+        latency.unwrap_or_default()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assemble::failed_case;
+    use wirespeed_schema::Finite;
+    use wirespeed_schema::run::Metric;
+
+    fn result(size: u64, credits: u64, rate: f64, cpu_ns: f64) -> CaseResult {
+        let case = serde_json::json!({
+            "test": "am_bw", "size_bytes": size, "layout": "short", "window_msgs": credits, "transport": "unix",
+            "group": "processes", "ranks": [{"role": "source", "peer": 1}, {"role": "sink", "peer": 0}],
+            "stop": {"by": "duration", "duration_ns": 1_000_000_000u64},
+            "warmup_iterations": 0, "warmup_ns_max": 0, "idle": "spin",
+        });
+        let mut result = failed_case(serde_json::from_value(case).unwrap(), "", None);
+        for (tag, value) in [
+            ("rate_msg_per_s", rate),
+            ("bandwidth_bytes_per_s", rate * size as f64),
+            ("cpu_ns_per_message", cpu_ns),
+        ] {
+            let metric = Metric {
+                value: Finite::maybe(value).unwrap(),
+                lower: None,
+                upper: None,
+                level: None,
+                samples: 1,
+                derived: false,
+            };
+            result.metrics.insert(tag.into(), metric);
+        }
+        result
+    }
+
+    #[test]
+    fn diminishing_returns_and_the_peak_are_named() {
+        let sweep: Vec<_> = [(1, 1e5), (10, 9.7e5), (100, 1e6), (1000, 9.9e5)]
+            .map(|(credits, rate)| result(1, credits, rate, 100.0))
+            .into();
+        let said = answers(&sweep);
+        assert!(
+            said[0].contains("10 credits reach 970") && said[0].contains("97"),
+            "{said:?}"
+        );
+        assert!(
+            said.iter()
+                .any(|s| s.contains("credits 1: ") && s.contains("round trip bounds")),
+            "{said:?}"
+        );
+        let sizes: Vec<_> = [(1 << 10, 1e6), (1 << 20, 4e3), (4 << 20, 980.0), (32 << 20, 60.0)]
+            .map(|(size, rate)| result(size, 10, rate, 100.0))
+            .into();
+        let said = answers(&sizes);
+        assert!(
+            said[0].contains("from 1 MiB on; at 32 MiB it has fallen"),
+            "{said:?}"
+        );
+    }
+
+    #[test]
+    fn nothing_is_said_of_nothing() {
+        assert!(answers(&[]).is_empty());
+        assert!(answers(&[failed_case(result(1, 1, 1.0, 1.0).case, "", None)]).is_empty());
+    }
+}

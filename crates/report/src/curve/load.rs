@@ -1,0 +1,276 @@
+//! Latency against offered load: where waiting begins to dominate, and how much can be carried within a bound.
+
+use crate::stats::{LEVEL, Resampling, nested};
+
+/// One offered rate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LoadPoint {
+    /// Messages offered a second.
+    pub offered_per_s: f64,
+    /// Messages carried a second.
+    pub achieved_per_s: f64,
+    /// Mean time from the intended start to the end; where it is not known, the median.
+    pub response_ns: f64,
+    /// Its 99th percentile.
+    pub response_p99_ns: Option<f64>,
+}
+
+/// Below this share of the offered rate a point is saturated: its latency is that of a growing queue.
+pub const CARRIED_SHARE_MIN: f64 = 0.99;
+/// A fit whose residuals are larger than this part of the times describes nothing.
+const RESIDUAL_MAX: f64 = 0.15;
+
+impl LoadPoint {
+    /// Whether the queue grows without end.
+    pub fn is_saturated(&self) -> bool {
+        self.achieved_per_s < CARRIED_SHARE_MIN * self.offered_per_s
+    }
+}
+
+/// The load at which rate / response time is greatest: beyond it, more load buys mostly waiting (Kleinrock, "Power and
+/// deterministic rules of thumb for probabilistic problems in computer communications", ICC 1979).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Knee {
+    /// Offered rate at the knee.
+    pub offered_per_s: f64,
+    /// Rate at which the fit becomes infinite: what can be carried at all.
+    pub limit_per_s: f64,
+    /// Interval of the limit, from resampled residuals.
+    pub limit_interval: Option<(f64, f64)>,
+    /// Response time without load.
+    pub unloaded_ns: f64,
+    /// Root mean square of the fit's relative residuals.
+    pub residual_ratio: f64,
+}
+
+/// Fit R = R0 + c·ρ/(1-ρ), ρ = λ/μ, to the points that are not saturated, and the greatest λ/R of the fit, which is at
+/// ρ = 1/(1 + √(c/R0)). For M/D/1 c = R0/2, for M/M/1 c = R0.
+///
+/// `None` below five points that are not saturated, where response time does not rise by a fifth over them (the load was
+/// too light to show a knee), or where the fit misses by more than 15 %.
+pub fn knee(points: &[LoadPoint]) -> Option<Knee> {
+    let used: Vec<LoadPoint> = points
+        .iter()
+        .copied()
+        .filter(|p| !p.is_saturated() && p.offered_per_s > 0.0 && p.response_ns > 0.0)
+        .collect();
+    let responses = || used.iter().map(|point| point.response_ns);
+    let (least, most) = (
+        responses().fold(f64::MAX, f64::min),
+        responses().fold(0.0, f64::max),
+    );
+    if used.len() < 5 || most < 1.2 * least {
+        return None;
+    }
+    let fit = fit(&used)?;
+    if fit.residual_ratio > RESIDUAL_MAX {
+        return None;
+    }
+    let utilisation = 1.0 / (1.0 + (fit.waiting_ns / fit.unloaded_ns).sqrt());
+    Some(Knee {
+        offered_per_s: utilisation * fit.limit_per_s,
+        limit_per_s: fit.limit_per_s,
+        limit_interval: limit_interval(&used, &fit),
+        unloaded_ns: fit.unloaded_ns,
+        residual_ratio: fit.residual_ratio,
+    })
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Fit {
+    limit_per_s: f64,
+    unloaded_ns: f64,
+    waiting_ns: f64,
+    residual_ratio: f64,
+}
+
+impl Fit {
+    fn response_ns(&self, offered_per_s: f64) -> f64 {
+        let utilisation = offered_per_s / self.limit_per_s;
+        self.unloaded_ns + self.waiting_ns * utilisation / (1.0 - utilisation)
+    }
+}
+
+/// For each limit on a fine grid the best line of R over ρ/(1-ρ), with relative weights; the best limit of all.
+fn fit(points: &[LoadPoint]) -> Option<Fit> {
+    let largest = points.iter().map(|p| p.offered_per_s).fold(0.0, f64::max);
+    let grid = (1..=600).map(|step| largest * (1.0 + 0.00002 * 1.025f64.powi(step)));
+    let fits = grid.filter_map(|limit| fit_at(points, limit));
+    fits.min_by(|a, b| a.residual_ratio.total_cmp(&b.residual_ratio))
+}
+
+fn fit_at(points: &[LoadPoint], limit_per_s: f64) -> Option<Fit> {
+    let (mut sw, mut sx, mut sy, mut sxx, mut sxy) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for point in points {
+        let utilisation = point.offered_per_s / limit_per_s;
+        let (x, y) = (utilisation / (1.0 - utilisation), point.response_ns);
+        let weight = 1.0 / (y * y);
+        sw += weight;
+        sx += weight * x;
+        sy += weight * y;
+        sxx += weight * x * x;
+        sxy += weight * x * y;
+    }
+    let determinant = sw * sxx - sx * sx;
+    let waiting_ns = (sw * sxy - sx * sy) / determinant;
+    let unloaded_ns = (sy - waiting_ns * sx) / sw;
+    if !(waiting_ns > 0.0 && unloaded_ns > 0.0) {
+        return None;
+    }
+    let mut fit = Fit {
+        limit_per_s,
+        unloaded_ns,
+        waiting_ns,
+        residual_ratio: 0.0,
+    };
+    let squares = points
+        .iter()
+        .map(|p| (fit.response_ns(p.offered_per_s) / p.response_ns - 1.0).powi(2));
+    fit.residual_ratio = (squares.sum::<f64>() / points.len() as f64).sqrt();
+    fit.residual_ratio.is_finite().then_some(fit)
+}
+
+/// Interval of the limit: refit with the relative residuals drawn anew onto the fitted curve.
+fn limit_interval(points: &[LoadPoint], fit: &Fit) -> Option<(f64, f64)> {
+    let residuals: Vec<f64> = points
+        .iter()
+        .map(|p| p.response_ns / fit.response_ns(p.offered_per_s))
+        .collect();
+    let how = Resampling {
+        resamples: 100,
+        seed: 1,
+        level: LEVEL,
+    };
+    let refit = |drawn: &mut [f64]| {
+        let moved: Vec<LoadPoint> = points
+            .iter()
+            .zip(drawn.iter())
+            .map(|(point, residual)| LoadPoint {
+                response_ns: fit.response_ns(point.offered_per_s) * residual,
+                ..*point
+            })
+            .collect();
+        self::fit(&moved).map_or(f64::NAN, |fit| fit.limit_per_s)
+    };
+    nested(std::slice::from_ref(&residuals), how, refit).map(|found| (found.lower, found.upper))
+}
+
+/// How much can be carried with the 99th percentile within a bound.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Capacity {
+    /// The highest offered rate that keeps the bound.
+    pub passes_per_s: Option<f64>,
+    /// The lowest offered rate that does not; `None`: all keep it.
+    pub fails_per_s: Option<f64>,
+}
+
+/// The bracket of rates within which the bound `p99_max_ns` stops being kept. A rate keeps it when at least half of its
+/// trials do and are not saturated; rates above the first that fails do not count, even if a trial of them was lucky.
+pub fn capacity(points: &[LoadPoint], p99_max_ns: f64) -> Capacity {
+    let mut rates: Vec<f64> = points.iter().map(|p| p.offered_per_s).collect();
+    rates.sort_by(f64::total_cmp);
+    rates.dedup();
+    let keeps = |rate: f64| {
+        let trials = points.iter().filter(|p| p.offered_per_s == rate);
+        let (mut kept, mut all) = (0, 0);
+        for trial in trials {
+            all += 1;
+            let within = trial.response_p99_ns.is_some_and(|p99| p99 <= p99_max_ns);
+            kept += usize::from(within && !trial.is_saturated());
+        }
+        kept * 2 >= all
+    };
+    let fails_per_s = rates.iter().copied().find(|&rate| !keeps(rate));
+    let below = rates
+        .iter()
+        .copied()
+        .filter(|rate| fails_per_s.is_none_or(|fails| *rate < fails));
+    Capacity {
+        passes_per_s: below.reduce(f64::max),
+        fails_per_s,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Random;
+
+    /// M/D/1 with a service time of 1 µs: mean response s·(1 + ρ/(2(1-ρ))).
+    fn m_d_1(noise: f64, seed: u64) -> Vec<LoadPoint> {
+        let mut random = Random::new(seed);
+        (1..=11)
+            .map(|tenth| {
+                let offered = f64::from(tenth) * 1e5;
+                let utilisation: f64 = offered / 1e6;
+                let response = match utilisation < 0.99 {
+                    true => 1000.0 * (1.0 + utilisation / (2.0 * (1.0 - utilisation))),
+                    false => 1e6,
+                };
+                LoadPoint {
+                    offered_per_s: offered,
+                    achieved_per_s: offered.min(0.985e6),
+                    response_ns: response * (noise * random.normal()).exp(),
+                    response_p99_ns: Some(response * 3.0),
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_knee_of_m_d_1_is_where_theory_has_it() {
+        for seed in 0..20 {
+            let found = knee(&m_d_1(0.01, seed)).unwrap();
+            let truth = (2.0 - 2f64.sqrt()) * 1e6;
+            assert!(
+                (found.offered_per_s / truth - 1.0).abs() < 0.05,
+                "seed {seed}: {found:?}"
+            );
+            assert!(
+                (found.limit_per_s / 1e6 - 1.0).abs() < 0.05,
+                "seed {seed}: {found:?}"
+            );
+            let (lower, upper) = found.limit_interval.unwrap();
+            assert!(lower <= found.limit_per_s && found.limit_per_s <= upper);
+        }
+    }
+
+    #[test]
+    fn a_load_that_is_too_light_has_no_knee() {
+        let flat: Vec<LoadPoint> = m_d_1(0.0, 1)
+            .into_iter()
+            .map(|p| LoadPoint {
+                response_ns: 1000.0,
+                ..p
+            })
+            .collect();
+        assert_eq!(knee(&flat), None);
+        assert_eq!(knee(&m_d_1(0.0, 1)[..4]), None);
+        let mut random = Random::new(2);
+        let noise: Vec<LoadPoint> = m_d_1(0.0, 1)
+            .into_iter()
+            .map(|p| LoadPoint {
+                response_ns: 1000.0 * random.normal().exp(),
+                ..p
+            })
+            .collect();
+        assert_eq!(knee(&noise), None);
+    }
+
+    #[test]
+    fn the_bound_is_bracketed() {
+        let points = m_d_1(0.0, 1);
+        // p99 is three times the mean: at 0.7 it is 6.5 µs, at 0.8 it is 9 µs.
+        let found = capacity(&points, 8000.0);
+        assert_eq!((found.passes_per_s, found.fails_per_s), (Some(7e5), Some(8e5)));
+        assert_eq!(capacity(&points, 10.0).passes_per_s, None);
+        assert_eq!(capacity(&points[..5], 1e9).fails_per_s, None);
+        assert_eq!(
+            capacity(&[], 1.0),
+            Capacity {
+                passes_per_s: None,
+                fails_per_s: None
+            }
+        );
+    }
+}

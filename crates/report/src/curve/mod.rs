@@ -1,0 +1,14 @@
+//! What curves say: thresholds of size, the window that is enough, the knee of a load.
+//!
+//! Every finding comes with the figures that it rests on; a smooth curve has no threshold, an idle one no knee.
+
+pub mod answers;
+pub mod load;
+pub mod section;
+pub mod sizes;
+pub mod window;
+
+pub use answers::answers;
+pub use load::{Capacity, Knee, LoadPoint, capacity, knee};
+pub use sizes::{Change, Segment, Segments, SizePoint, segments};
+pub use window::{Enough, WindowPoint, enough};

@@ -1,0 +1,327 @@
+//! Time against message size: straight pieces T = a + s/b, and the sizes at which one turns into the next.
+
+use crate::fit::{Hockney, Observation, hockney};
+use crate::stats::LEVEL;
+
+/// The time of one size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SizePoint {
+    /// Message size.
+    pub size_bytes: u64,
+    /// Time of a message of that size.
+    pub time_ns: f64,
+    /// How well it is known: half of its interval's width over it; `None` where nobody knows.
+    pub uncertainty_ratio: Option<f64>,
+}
+
+/// A piece on which one line holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Segment {
+    /// First size.
+    pub from_bytes: u64,
+    /// Last size.
+    pub to_bytes: u64,
+    /// The line, with intervals and residuals.
+    pub fit: Hockney,
+    /// Root mean square of the relative residuals.
+    pub residual_ratio: f64,
+}
+
+/// What happens between two pieces.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Change {
+    /// Last size of the piece before.
+    pub above_bytes: u64,
+    /// First size of the piece after.
+    pub until_bytes: u64,
+    /// Time that the piece after gives at its first size, over what the piece before would give there. Above 1: a step
+    /// up, such as a switch of protocol; below 1: larger messages become cheaper.
+    pub step_ratio: f64,
+    /// Bandwidth after over bandwidth before, where both have one.
+    pub bandwidth_ratio: Option<f64>,
+}
+
+/// A curve in pieces.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Segments {
+    /// At least one, by size.
+    pub pieces: Vec<Segment>,
+    /// One fewer.
+    pub changes: Vec<Change>,
+}
+
+/// Points of a piece at least: two fix a line, one more shows whether it holds.
+const POINTS_MIN: usize = 3;
+/// Most pieces.
+const PIECES_MAX: usize = 6;
+/// Times are not believed to be better known than this.
+const UNCERTAINTY_MIN: f64 = 0.01;
+/// Where nobody knows how well times are known.
+const UNCERTAINTY_GUESS: f64 = 0.05;
+/// By so much the criterion must fall for one more piece (Kass and Raftery 1995: above 10 the evidence is very strong).
+const EVIDENCE: f64 = 10.0;
+/// A change smaller than this in time and in bandwidth is none.
+const CHANGE_MIN: f64 = 0.10;
+
+/// The pieces of a curve by segmented regression: for each number of pieces the partition with the smallest weighted
+/// squares (Bellman, "On the approximation of curves by line segments using dynamic programming", CACM 4, 1961), and the
+/// number of pieces by Schwarz's criterion. Neighbours that do not differ by a tenth are one.
+///
+/// `None` below three different sizes.
+pub fn segments(points: &[SizePoint]) -> Option<Segments> {
+    let mut points: Vec<SizePoint> = points
+        .iter()
+        .copied()
+        .filter(|p| p.time_ns.is_finite() && p.time_ns > 0.0)
+        .collect();
+    points.sort_by_key(|point| point.size_bytes);
+    points.dedup_by_key(|point| point.size_bytes);
+    if points.len() < POINTS_MIN {
+        return None;
+    }
+    let costs = Costs::of(&points);
+    let mut best = (costs.criterion(&[points.len()]), vec![points.len()]);
+    for pieces in 2..=PIECES_MAX.min(points.len() / POINTS_MIN) {
+        let ends = costs.partition(pieces)?;
+        let criterion = costs.criterion(&ends);
+        // Two bends together can be worth it where one is not.
+        if criterion + EVIDENCE * (ends.len() - best.1.len()) as f64 <= best.0 {
+            best = (criterion, ends);
+        }
+    }
+    let mut ends = best.1;
+    loop {
+        let found = build(&points, &ends)?;
+        let slight = found.changes.iter().position(is_slight);
+        match slight {
+            Some(at) => drop(ends.remove(at)),
+            None => return Some(found),
+        }
+    }
+}
+
+fn is_slight(change: &Change) -> bool {
+    let far = |ratio: f64| !(1.0 - CHANGE_MIN..=1.0 / (1.0 - CHANGE_MIN)).contains(&ratio);
+    !far(change.step_ratio) && !change.bandwidth_ratio.is_none_or(far)
+}
+
+/// Weighted squares of one line through every run of points.
+struct Costs {
+    n: usize,
+    /// `squares[from][to]`, both inclusive.
+    squares: Vec<Vec<f64>>,
+}
+
+impl Costs {
+    fn of(points: &[SizePoint]) -> Costs {
+        let n = points.len();
+        let mut squares = vec![vec![f64::INFINITY; n]; n];
+        for (from, row) in squares.iter_mut().enumerate() {
+            let mut sums = [0.0; 6];
+            for (to, point) in points.iter().enumerate().skip(from) {
+                let (x, y) = (point.size_bytes as f64, point.time_ns);
+                let known = point
+                    .uncertainty_ratio
+                    .unwrap_or(UNCERTAINTY_GUESS)
+                    .max(UNCERTAINTY_MIN);
+                let w = 1.0 / (known * y).powi(2);
+                for (sum, term) in sums
+                    .iter_mut()
+                    .zip([w, w * x, w * y, w * x * x, w * x * y, w * y * y])
+                {
+                    *sum += term;
+                }
+                if to + 1 >= from + POINTS_MIN {
+                    row[to] = residual_squares(&sums);
+                }
+            }
+        }
+        Costs { n, squares }
+    }
+
+    /// Ends (exclusive) of the best partition into `pieces`.
+    fn partition(&self, pieces: usize) -> Option<Vec<usize>> {
+        let n = self.n;
+        // best[k][end]: least cost of the first `end` points in k + 1 pieces, and where the last of them begins.
+        let mut best = vec![vec![(f64::INFINITY, 0); n + 1]; pieces];
+        for (slot, cost) in best[0].iter_mut().skip(1).zip(&self.squares[0]) {
+            *slot = (*cost, 0);
+        }
+        for k in 1..pieces {
+            for end in 1..=n {
+                let options =
+                    (1..end).map(|start| (best[k - 1][start].0 + self.squares[start][end - 1], start));
+                if let Some(least) = options.min_by(|a, b| a.0.total_cmp(&b.0)) {
+                    best[k][end] = least;
+                }
+            }
+        }
+        let mut ends = vec![n];
+        for k in (1..pieces).rev() {
+            let (cost, start) = best[k][*ends.last()?];
+            if !cost.is_finite() {
+                return None;
+            }
+            ends.push(start);
+        }
+        ends.reverse();
+        Some(ends)
+    }
+
+    /// Schwarz's criterion: χ² + parameters·ln n, with two parameters a piece and one a boundary.
+    fn criterion(&self, ends: &[usize]) -> f64 {
+        let mut start = 0;
+        let mut squares = 0.0;
+        for &end in ends {
+            squares += self.squares[start][end - 1];
+            start = end;
+        }
+        squares + (3 * ends.len() - 1) as f64 * (self.n as f64).ln()
+    }
+}
+
+/// Σ w (y - a - b x)² of the best line, from its sums.
+fn residual_squares([w, x, y, xx, xy, yy]: &[f64; 6]) -> f64 {
+    let determinant = w * xx - x * x;
+    if determinant <= 0.0 {
+        return f64::INFINITY;
+    }
+    let slope = (w * xy - x * y) / determinant;
+    let intercept = (y - slope * x) / w;
+    (yy - intercept * y - slope * xy).max(0.0)
+}
+
+fn build(points: &[SizePoint], ends: &[usize]) -> Option<Segments> {
+    let mut found = Segments::default();
+    let mut start = 0;
+    for &end in ends {
+        let part = &points[start..end];
+        let observed: Vec<Observation> = part
+            .iter()
+            .map(|p| Observation::relative(p.size_bytes as f64, p.time_ns))
+            .collect();
+        let fit = hockney(&observed, LEVEL).ok()?;
+        let squares: f64 = fit
+            .line
+            .residuals
+            .iter()
+            .zip(part)
+            .map(|(r, p)| (r / p.time_ns).powi(2))
+            .sum();
+        let (first, last) = (part.first()?, part.last()?);
+        if let Some(before) = found.pieces.last() {
+            let at = first.size_bytes as f64;
+            found.changes.push(Change {
+                above_bytes: before.to_bytes,
+                until_bytes: first.size_bytes,
+                step_ratio: fit.time_ns(at) / before.fit.time_ns(at),
+                bandwidth_ratio: fit
+                    .bandwidth_bytes_per_s
+                    .zip(before.fit.bandwidth_bytes_per_s)
+                    .map(|(a, b)| a / b),
+            });
+        }
+        found.pieces.push(Segment {
+            from_bytes: first.size_bytes,
+            to_bytes: last.size_bytes,
+            fit,
+            residual_ratio: (squares / part.len() as f64).sqrt(),
+        });
+        start = end;
+    }
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Random;
+    use proptest::prelude::*;
+
+    /// Times at powers of two from 8 B to 4 MiB, with relative noise of `noise`.
+    fn curve(noise: f64, seed: u64, law: impl Fn(f64) -> f64) -> Vec<SizePoint> {
+        let mut random = Random::new(seed);
+        (3..=22)
+            .map(|exponent| {
+                let size_bytes = 1u64 << exponent;
+                SizePoint {
+                    size_bytes,
+                    time_ns: law(size_bytes as f64) * (noise * random.normal()).exp(),
+                    uncertainty_ratio: Some(noise.max(0.005) * 1.5),
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_switch_of_protocol_is_found() {
+        // Eager up to 8 KiB at 1 GB/s, rendezvous above: 4 µs more, 5 GB/s.
+        let law = |s: f64| if s <= 8192.0 { 1000.0 + s } else { 5000.0 + s / 5.0 };
+        for seed in 0..30 {
+            let found = segments(&curve(0.01, seed, law)).unwrap();
+            assert_eq!(found.changes.len(), 1, "seed {seed}: {:?}", found.changes);
+            let change = found.changes[0];
+            assert_eq!(
+                (change.above_bytes, change.until_bytes),
+                (8192, 16384),
+                "seed {seed}"
+            );
+            let bandwidth = found.pieces[1].fit.bandwidth_bytes_per_s.unwrap();
+            assert!((bandwidth / 5e9 - 1.0).abs() < 0.05, "{bandwidth}");
+        }
+    }
+
+    #[test]
+    fn none_is_invented_on_a_smooth_curve() {
+        let wrong = (0..200)
+            .filter(|&seed| {
+                let found = segments(&curve(0.02, seed, |s| 800.0 + s / 3.0)).unwrap();
+                !found.changes.is_empty()
+            })
+            .count();
+        assert!(wrong <= 2, "{wrong} of 200");
+    }
+
+    #[test]
+    fn a_cache_that_ends_is_a_change_of_bandwidth() {
+        let law = |s: f64| {
+            if s <= 262_144.0 {
+                500.0 + s / 10.0
+            } else {
+                500.0 + 26_214.0 + (s - 262_144.0) / 2.5
+            }
+        };
+        let found = segments(&curve(0.01, 4, law)).unwrap();
+        assert_eq!(found.changes.len(), 1, "{:?}", found.changes);
+        assert!(
+            found.changes[0].bandwidth_ratio.unwrap() < 0.4,
+            "{:?}",
+            found.changes
+        );
+    }
+
+    #[test]
+    fn too_few_sizes_have_no_line() {
+        assert_eq!(segments(&curve(0.01, 1, |s| s)[..2]), None);
+        let bad = SizePoint {
+            size_bytes: 1,
+            time_ns: f64::NAN,
+            uncertainty_ratio: None,
+        };
+        assert_eq!(segments(&[bad; 5]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_cover_every_size_once(times in prop::collection::vec(1.0..1e9f64, 3..40)) {
+            let points: Vec<SizePoint> = times.iter().enumerate().map(|(i, &time_ns)| SizePoint {
+                size_bytes: 8 << (i / 2) | (i as u64 % 2), time_ns, uncertainty_ratio: None,
+            }).collect();
+            if let Some(found) = segments(&points) {
+                prop_assert_eq!(found.changes.len() + 1, found.pieces.len());
+                prop_assert!(found.pieces.windows(2).all(|p| p[0].to_bytes < p[1].from_bytes));
+                prop_assert!(found.pieces.iter().all(|p| p.residual_ratio.is_finite()));
+            }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Fits of models to measured values. A fit never hides how badly it fits: intervals and residuals come with it.
+
+mod hockney;
+mod line;
+
+pub use hockney::{Hockney, hockney};
+pub use line::{FitError, Line, Observation, Parameter, weighted_line};

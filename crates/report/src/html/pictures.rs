@@ -1,0 +1,181 @@
+//! Which pictures results have: what is swept, what stands alone, and how many are drawn.
+
+use super::sweeps::{self, Swept};
+use super::words::FLOOR;
+use super::{Input, Picture, shapes};
+use crate::compare::Comparison;
+use crate::curve::section::LoadSection;
+use std::collections::BTreeMap;
+use wirespeed_schema::Test;
+use wirespeed_schema::run::CaseResult;
+
+/// Lines of one chart; more would be a thicket. Further ones get charts of their own.
+const LINES: usize = 6;
+/// Cases whose distribution and slices of time are drawn one by one.
+pub const SINGLE_MAX: usize = 12;
+/// Charts of sweeps at most.
+const SWEEP_CHARTS_MAX: usize = 24;
+
+type Found<'a> = Vec<(&'a Input<'a>, &'a CaseResult)>;
+
+/// Every picture, in the order of the page.
+pub fn all(inputs: &[Input]) -> Vec<Picture> {
+    let several = inputs.len() > 1;
+    let cases: Found = inputs
+        .iter()
+        .flat_map(|input| input.run.cases.iter().map(move |case| (input, case)))
+        .filter(|(_, case)| !case.metrics.is_empty() && case.case.transport != FLOOR)
+        .collect();
+    let comparisons = inputs.iter().filter_map(|input| Comparison::of(input.run));
+    let mut pictures: Vec<Picture> = comparisons.filter_map(|found| sweeps::forest(&found)).collect();
+    let smallest = smallest_latencies(&cases);
+    pictures.extend(shapes::ladder(&smallest, several, "rtt_p50_ns"));
+    for input in inputs {
+        if let Some(section) = LoadSection::of(input.run) {
+            pictures.extend(sweeps::against_load(input.name, &input.run.cases, &section));
+        }
+    }
+    pictures.extend(swept(&cases, several));
+    pictures.extend(distributions(&cases, &smallest, several));
+    let timed = cases
+        .iter()
+        .filter_map(|(input, case)| shapes::over_time(input, case, several));
+    pictures.extend(timed.take(SINGLE_MAX));
+    for (number, picture) in pictures.iter_mut().enumerate() {
+        // Names of files and cases may hold anything; numbers tell charts apart for certain.
+        picture.chart.id = format!("chart-{number}");
+    }
+    pictures
+}
+
+/// Percentile curves and distributions; with many cases those of the smallest sizes stand for the others.
+fn distributions(cases: &Found, smallest: &Found, several: bool) -> Vec<Picture> {
+    let with_samples = || {
+        cases
+            .iter()
+            .copied()
+            .filter(|(_, case)| shapes::samples(case).is_some())
+    };
+    let mut latencies: Found = with_samples()
+        .filter(|(_, case)| !case.metrics.contains_key("ack_max_ns"))
+        .collect();
+    if latencies.is_empty() {
+        latencies = with_samples().collect();
+    }
+    let few = |most: usize| {
+        if latencies.len() > most {
+            smallest
+        } else {
+            &latencies
+        }
+    };
+    let curves = few(2 * LINES).chunks(LINES).take(2);
+    let mut pictures: Vec<Picture> = curves
+        .filter_map(|part| shapes::percentiles(part, several))
+        .collect();
+    let singles = few(SINGLE_MAX).iter().take(SINGLE_MAX);
+    pictures.extend(singles.filter_map(|(input, case)| shapes::histogram(input, case, several)));
+    pictures
+}
+
+/// Of each transport (with its options) the round-trip case of the smallest size.
+fn smallest_latencies<'a>(cases: &Found<'a>) -> Found<'a> {
+    let mut least: BTreeMap<String, (&'a Input<'a>, &'a CaseResult)> = BTreeMap::new();
+    for &(input, case) in cases
+        .iter()
+        .filter(|(_, case)| case.metrics.contains_key("rtt_p50_ns"))
+    {
+        let key = format!(
+            "{} {} {:?} {}",
+            input.name,
+            case.case.transport,
+            case.case.options,
+            case.case.test.name()
+        );
+        let size = case.case.test.size_bytes();
+        match least.get(&key) {
+            Some((_, known)) if known.case.test.size_bytes() <= size => {}
+            _ => drop(least.insert(key, (input, case))),
+        }
+    }
+    least.into_values().collect()
+}
+
+/// Charts of everything that is swept over sizes or windows.
+fn swept(cases: &Found, several: bool) -> Vec<Picture> {
+    let mut by_size: BTreeMap<(bool, String), BTreeMap<u64, &CaseResult>> = BTreeMap::new();
+    let mut by_window: BTreeMap<String, BTreeMap<u64, &CaseResult>> = BTreeMap::new();
+    for (input, case) in cases {
+        let name = sweep_name(input, case, several);
+        let size = case.case.test.size_bytes();
+        let stream = case.metrics.contains_key("bandwidth_bytes_per_s");
+        let slot = by_size
+            .entry((stream, name.clone()))
+            .or_default()
+            .entry(size)
+            .or_insert(case);
+        // Of several windows the best stands for a size.
+        let bandwidth = |case: &CaseResult| {
+            case.metrics
+                .get("bandwidth_bytes_per_s")
+                .map(|metric| metric.value)
+        };
+        if bandwidth(case) > bandwidth(slot) {
+            *slot = case;
+        }
+        let paced = matches!(&case.case.test, Test::AmBw(s) | Test::AmBibw(s) if s.pace_msg_per_s.is_some());
+        if !paced && matches!(case.case.test, Test::AmBw(_) | Test::AmBibw(_) | Test::TagBw(_)) {
+            let name = format!("{name} {}", wirespeed_schema::units::format_size(size));
+            by_window
+                .entry(name)
+                .or_default()
+                .insert(case.case.test.window(), case);
+        }
+    }
+    let mut pictures = Vec::new();
+    for (stream, tag) in [
+        (true, "bandwidth_bytes_per_s"),
+        (false, "rtt_p50_ns"),
+        (false, "completion_p50_ns"),
+    ] {
+        let all: Vec<Swept> = by_size
+            .iter()
+            .filter(|((is_stream, _), cases)| {
+                *is_stream == stream
+                    && cases.len() > 2
+                    && cases.values().all(|case| case.metrics.contains_key(tag))
+            })
+            .map(|((_, label), cases)| as_swept(label, cases))
+            .collect();
+        for part in all.chunks(LINES) {
+            pictures.extend(sweeps::against_size(part, tag));
+        }
+    }
+    for (label, cases) in by_window.iter().filter(|(_, cases)| cases.len() > 2) {
+        pictures.extend(sweeps::against_window(&as_swept(label, cases)));
+    }
+    pictures.truncate(SWEEP_CHARTS_MAX);
+    pictures
+}
+
+fn as_swept<'a>(label: &str, cases: &BTreeMap<u64, &'a CaseResult>) -> Swept<'a> {
+    Swept {
+        label: label.to_owned(),
+        cases: cases.iter().map(|(at, case)| (*at, *case)).collect(),
+    }
+}
+
+fn sweep_name(input: &Input, case: &CaseResult, several: bool) -> String {
+    let options: String = case
+        .case
+        .options
+        .iter()
+        .map(|(name, value)| format!(" {name}={value}"))
+        .collect();
+    let file = if several {
+        format!("{}: ", input.name)
+    } else {
+        String::new()
+    };
+    format!("{file}{} {}{options}", case.case.transport, case.case.test.name())
+}

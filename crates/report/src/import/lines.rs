@@ -1,0 +1,181 @@
+//! Lines of sockperf, ucx_perftest, Sandia's msgrate and of the workers' log.
+
+use super::{Figures, Format, ImportError, bad_line, ping_pong, stream};
+use wirespeed_schema::HistogramData;
+
+/// `sockperf: ---> percentile 50.000 =   4.321`: half of the round trip, in µs.
+pub fn sockperf(text: &str) -> Result<Vec<Figures>, ImportError> {
+    let size = after(text, "payload=")
+        .or_else(|| after(text, "--msg-size="))
+        .unwrap_or(14.0) as u64;
+    let transport = if text.contains("TCP") { "tcp" } else { "udp" };
+    let mut found = Figures::new(ping_pong(size), transport);
+    let percentiles = [
+        ("percentile 50.000", "rtt_p50_ns"),
+        ("percentile 90.000", "rtt_p90_ns"),
+        ("percentile 99.000", "rtt_p99_ns"),
+        ("percentile 99.900", "rtt_p999_ns"),
+        ("percentile 99.990", "rtt_p9999_ns"),
+        ("<MIN> observation", "rtt_min_ns"),
+        ("<MAX> observation", "rtt_max_ns"),
+    ];
+    for (number, line) in text.lines().enumerate() {
+        let Some((_, tag)) = percentiles.iter().find(|(name, _)| line.contains(name)) else {
+            continue;
+        };
+        let value = line
+            .rsplit('=')
+            .next()
+            .and_then(|value| value.trim().parse::<f64>().ok());
+        let value = value.ok_or_else(|| bad_line(Format::Sockperf, number, "no number after ="))?;
+        found = found.with(tag, value * 2000.0);
+    }
+    found.samples = after(text, "observations = ").unwrap_or(0.0) as u64;
+    Ok(vec![found])
+}
+
+/// The number that follows `name` somewhere in the text.
+fn after(text: &str, name: &str) -> Option<f64> {
+    let rest = text.split(name).nth(1)?.trim_start();
+    let digits: String = rest
+        .chars()
+        .take_while(|c| c.is_ascii_digit() || *c == '.')
+        .collect();
+    digits.parse().ok()
+}
+
+/// A row of `ucx_perftest -v`: names of batch files, then iterations, three latencies, two bandwidths, two rates.
+fn ucx_row(line: &str) -> Option<(String, Vec<f64>)> {
+    let words: Vec<&str> = line.trim().split(',').map(str::trim).collect();
+    let (names, numbers) = words.split_at_checked(words.len().checked_sub(8)?)?;
+    let values: Option<Vec<f64>> = numbers.iter().map(|word| word.parse().ok()).collect();
+    Some((names.join(" "), values?))
+}
+
+/// Whether a line is the header of `ucx_perftest -v`.
+pub fn is_ucx(line: &str) -> bool {
+    line.contains("overall_lat,avg_bw,overall_bw,avg_mr,overall_mr")
+}
+
+/// Rows of `ucx_perftest -v`: latencies of one way in µs, bandwidths in MB/s of 2^20 bytes, message rates; the overall ones
+/// are taken. A row names neither test nor size: the size is bandwidth over rate, and only a batch file whose name ends in
+/// `lat` says that it is a ping-pong.
+pub fn ucx(text: &str) -> Result<Vec<Figures>, ImportError> {
+    const MIB: f64 = 1_048_576.0;
+    let rows = text.lines().filter_map(ucx_row);
+    let found = rows.map(|(names, values)| {
+        let (latency_us, bandwidth, rate) = (values[3], values[5] * MIB, values[7]);
+        let size = if rate > 0.0 {
+            (bandwidth / rate).round() as u64
+        } else {
+            0
+        };
+        let mut figures = match names.split(' ').any(|name| name.ends_with("lat")) {
+            true => Figures::new(ping_pong(size), "ucp").with("rtt_mean_ns", latency_us * 2000.0),
+            false => Figures::new(stream(size, 1), "ucp")
+                .with("bandwidth_bytes_per_s", bandwidth)
+                .with("rate_msg_per_s", rate),
+        };
+        figures.samples = values[0] as u64;
+        figures
+    });
+    Ok(found.collect())
+}
+
+/// Sandia's `msgrate -o`: ranks, peers, iterations, messages, bytes, cache, ranks a node, then the rates of single
+/// direction, pairs, pre-posted and all-start. Eleven numbers; the rate of a single direction is taken.
+pub fn smb(text: &str) -> Result<Vec<Figures>, ImportError> {
+    let mut found = Vec::new();
+    for (number, line) in text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+    {
+        let values: Option<Vec<f64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
+        let Some(values) = values.filter(|values| values.len() == 11) else {
+            return Err(bad_line(Format::Smb, number, "a line has eleven numbers"));
+        };
+        let (messages, size) = (values[3] as u64, values[4] as u64);
+        let single = values[7];
+        let mut figures = Figures::new(stream(size, messages.max(1)), "mpi")
+            .with("rate_msg_per_s", single)
+            .with("bandwidth_bytes_per_s", single * size as f64);
+        figures.samples = (values[2] * values[3]) as u64;
+        found.push(figures);
+    }
+    Ok(found)
+}
+
+/// One round-trip time in ns a line.
+pub fn workers(text: &str) -> Result<Vec<Figures>, ImportError> {
+    let mut samples = Vec::new();
+    for (number, line) in text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+    {
+        let value = line
+            .trim()
+            .parse::<f64>()
+            .ok()
+            .filter(|value| value.is_finite() && *value >= 0.0);
+        samples.push(value.ok_or_else(|| bad_line(Format::Workers, number, "not a time in ns"))?);
+    }
+    let data = HistogramData::from_samples_ns(&samples);
+    let mut found = Figures::new(ping_pong(0), "mpi");
+    found.samples = data.count;
+    for (tag, p) in [("rtt_p50_ns", 0.5), ("rtt_p90_ns", 0.9), ("rtt_p99_ns", 0.99)] {
+        if let Ok(estimate) = crate::stats::quantile(&data, p, crate::stats::LEVEL) {
+            found = found.with(tag, estimate.value_ns);
+        }
+    }
+    if data.count > 0 {
+        found = found
+            .with("rtt_mean_ns", data.mean_ns())
+            .with("rtt_max_ns", data.max_ns.get());
+    }
+    Ok(vec![found])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sockperf_halves_are_doubled() {
+        let text = "sockperf: == version 3.7 ==\nsockperf[CLIENT] send on: IP = 127.0.0.1 PORT = 11111 # TCP\nsockperf: Total 100 observations; each percentile contains 1.00 observations\nsockperf: ---> <MAX> observation =  123.5\nsockperf: ---> percentile 99.000 =   9.250\nsockperf: ---> percentile 50.000 =    4.500\n";
+        let found = sockperf(text).unwrap();
+        assert_eq!(found[0].transport, "tcp");
+        assert!(found[0].figures.contains(&("rtt_p50_ns", 9000.0)));
+        assert!(found[0].figures.contains(&("rtt_max_ns", 247_000.0)));
+        assert!(sockperf("sockperf: ---> percentile 50.000 = x").is_err());
+    }
+
+    #[test]
+    fn ucx_rows_are_read() {
+        let header = "iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr";
+        let text = format!(
+            "{header}\n10000,0.250,0.260,0.255,29.92,29.92,3921568,3921568\ntag_lat,10000,0.250,0.260,0.255,29.92,29.92,3921568,3921568\n"
+        );
+        let found = ucx(&text).unwrap();
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[1].test.size_bytes(), 8);
+        assert_eq!(found[0].figures[1], ("rate_msg_per_s", 3_921_568.0));
+        assert_eq!(found[1].figures, [("rtt_mean_ns", 510.0)]);
+        assert!(is_ucx(header) && ucx("cut,1,2").unwrap().is_empty());
+    }
+
+    #[test]
+    fn msgrate_lines_and_the_workers_log_are_read() {
+        let found = smb("8 6 4096 128 8 8388608 1 1000000.0 2000000.0 3000000.0 4000000.0 \n").unwrap();
+        assert_eq!(found[0].figures[0], ("rate_msg_per_s", 1_000_000.0));
+        assert!(smb("1 2 3\n").is_err());
+        let log: String = (1..=100).map(|i| format!("{}\n", i * 1000)).collect();
+        let found = workers(&log).unwrap();
+        assert!((found[0].figures[0].1 - 50_000.0).abs() < 200.0);
+        assert!(matches!(
+            workers("12\nx\n"),
+            Err(ImportError::Line { line: 2, .. })
+        ));
+    }
+}

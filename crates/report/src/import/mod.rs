@@ -1,0 +1,370 @@
+//! Results of other tools as run documents, so that `compare` and `report` work against what users already have.
+//!
+//! Only what a file states is taken: its figures become figures of the same definition, never of a similar one, and what
+//! has no counterpart is left out. A file that is none of these is refused by name of what was looked for.
+
+mod iperf3;
+mod lines;
+mod tables;
+
+use std::collections::BTreeMap;
+use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
+use wirespeed_schema::finite::Finite;
+use wirespeed_schema::host::HostFingerprint;
+use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Run, Severity, Status, Tool};
+use wirespeed_schema::test::{Layout, PingPong, Stream, Tagged, Test};
+use wirespeed_schema::version::DOCUMENT_VERSION;
+
+/// Largest file that is read: those of other tools are small.
+pub const FILE_BYTES_MAX: usize = 64 << 20;
+/// Most cases of one file.
+const CASES_MAX: usize = 10_000;
+
+/// A tool whose files are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// `iperf3 --json`.
+    Iperf3,
+    /// `osu_latency`, `osu_bw`, `osu_bibw`, `osu_mbw_mr`.
+    Osu,
+    /// IMB-MPI1 `PingPong`, `PingPing`, `Uniband`, `Biband`.
+    Imb,
+    /// Sandia's `msgrate -o`.
+    Smb,
+    /// `sockperf ping-pong` and `under-load`.
+    Sockperf,
+    /// `ucx_perftest -v`.
+    UcxPerftest,
+    /// The workers' log: one round-trip time in ns a line.
+    Workers,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Format; 7] = [
+        Format::Iperf3,
+        Format::Osu,
+        Format::Imb,
+        Format::Smb,
+        Format::Sockperf,
+        Format::UcxPerftest,
+        Format::Workers,
+    ];
+
+    /// Its name as typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Iperf3 => "iperf3",
+            Format::Osu => "osu",
+            Format::Imb => "imb",
+            Format::Smb => "smb",
+            Format::Sockperf => "sockperf",
+            Format::UcxPerftest => "ucx_perftest",
+            Format::Workers => "workers",
+        }
+    }
+
+    fn read(self, text: &str) -> Result<Vec<Figures>, ImportError> {
+        match self {
+            Format::Iperf3 => iperf3::read(text),
+            Format::Osu => tables::osu(text),
+            Format::Imb => tables::imb(text),
+            Format::Smb => lines::smb(text),
+            Format::Sockperf => lines::sockperf(text),
+            Format::UcxPerftest => lines::ucx(text),
+            Format::Workers => lines::workers(text),
+        }
+    }
+}
+
+/// Why a file is no result of another tool. Displays as one line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// Not text.
+    #[error("the file is not text")]
+    NotText,
+    /// Too large.
+    #[error("the file has {bytes} bytes; at most {FILE_BYTES_MAX} are read")]
+    TooLarge {
+        /// Its length.
+        bytes: usize,
+    },
+    /// None of the formats.
+    #[error("the file is a result of no tool that is known here: {}", Format::ALL.map(Format::name).join(", "))]
+    Unknown,
+    /// A line that the format does not have.
+    #[error("{format}: line {line}: {what}")]
+    Line {
+        /// The format.
+        format: &'static str,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// The tool says that its run failed.
+    #[error("{format}: the run failed there: {said}")]
+    Failed {
+        /// The format.
+        format: &'static str,
+        /// In its own words, shortened.
+        said: String,
+    },
+    /// The format is right, but there is no figure in it.
+    #[error("{format}: the file holds no figure")]
+    Empty {
+        /// The format.
+        format: &'static str,
+    },
+}
+
+impl ImportError {
+    /// What the user can do about it, one line.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            ImportError::NotText | ImportError::Unknown => {
+                "name the tool with --format, or give a file that it wrote"
+            }
+            ImportError::TooLarge { .. } => "split the file",
+            ImportError::Line { .. } => "take the file as the tool wrote it: it may be cut off or edited",
+            ImportError::Failed { .. } | ImportError::Empty { .. } => {
+                "run the tool to its end, and keep all of its output"
+            }
+        }
+    }
+}
+
+/// One line of another tool: what was measured and the figures that it states.
+#[derive(Debug, Clone, PartialEq)]
+struct Figures {
+    test: Test,
+    transport: &'static str,
+    group: GroupKind,
+    figures: Vec<(&'static str, f64)>,
+    samples: u64,
+}
+
+impl Figures {
+    fn new(test: Test, transport: &'static str) -> Figures {
+        Figures {
+            test,
+            transport,
+            group: GroupKind::Processes,
+            figures: Vec::new(),
+            samples: 0,
+        }
+    }
+
+    fn with(mut self, tag: &'static str, value: f64) -> Figures {
+        self.figures.push((tag, value));
+        self
+    }
+}
+
+fn ping_pong(size_bytes: u64) -> Test {
+    Test::AmLat(PingPong {
+        size_bytes,
+        layout: Layout::Short,
+    })
+}
+
+fn tagged_ping_pong(size_bytes: u64) -> Test {
+    Test::TagLat(Tagged {
+        size_bytes,
+        window_msgs: 1,
+    })
+}
+
+fn stream(size_bytes: u64, window_msgs: u64) -> Test {
+    Test::AmBw(Stream {
+        size_bytes,
+        layout: Layout::Short,
+        window_msgs,
+        pace_msg_per_s: None,
+    })
+}
+
+/// Read a file of another tool; `format` where the user names it, else whichever fits. The document says where it comes
+/// from, and has one case a line, without runs: a comparison with it has figures but no intervals.
+pub fn import(bytes: &[u8], format: Option<Format>) -> Result<(Format, Run), ImportError> {
+    if bytes.len() > FILE_BYTES_MAX {
+        return Err(ImportError::TooLarge { bytes: bytes.len() });
+    }
+    let text = std::str::from_utf8(bytes).map_err(|_| ImportError::NotText)?;
+    let format = match format {
+        Some(format) => format,
+        None => detect(text).ok_or(ImportError::Unknown)?,
+    };
+    let mut cases = format.read(text)?;
+    cases.truncate(CASES_MAX);
+    let cases: Vec<CaseResult> = cases
+        .iter()
+        .filter_map(|case| case_result(case, format))
+        .collect();
+    if cases.is_empty() {
+        return Err(ImportError::Empty {
+            format: format.name(),
+        });
+    }
+    Ok((format, document(cases, format)))
+}
+
+/// Which tool wrote the text, by what only it writes.
+fn detect(text: &str) -> Option<Format> {
+    let has = |needle: &str| text.contains(needle);
+    if text.trim_start().starts_with('{') {
+        return (has("\"start\"") && has("\"end\"") && has("\"intervals\"")).then_some(Format::Iperf3);
+    }
+    let marks = [
+        (Format::Osu, "# OSU MPI"),
+        (Format::Imb, "# Benchmarking "),
+        (Format::Sockperf, "sockperf"),
+    ];
+    if let Some((format, _)) = marks.iter().find(|(_, mark)| has(mark)) {
+        return Some(*format);
+    }
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let all = |fits: &dyn Fn(&str) -> bool| !lines.is_empty() && lines.iter().all(|line| fits(line));
+    let numbers = |line: &str| {
+        line.split_whitespace()
+            .filter(|word| word.parse::<f64>().is_ok())
+            .count()
+    };
+    if all(&|line| numbers(line) == 11 && line.split_whitespace().count() == 11) {
+        return Some(Format::Smb);
+    }
+    if all(&|line| line.parse::<u64>().is_ok()) {
+        return Some(Format::Workers);
+    }
+    lines
+        .iter()
+        .any(|line| lines::is_ucx(line))
+        .then_some(Format::UcxPerftest)
+}
+
+fn case_result(figures: &Figures, format: Format) -> Option<CaseResult> {
+    let metric = |value: f64| {
+        let value = Finite::maybe(value).filter(|value| value.get() > 0.0)?;
+        Some(Metric {
+            value,
+            lower: None,
+            upper: None,
+            level: None,
+            samples: figures.samples,
+            derived: false,
+        })
+    };
+    let mut metrics = BTreeMap::new();
+    for (tag, value) in &figures.figures {
+        metrics.insert((*tag).to_owned(), metric(*value)?);
+    }
+    if metrics.is_empty() {
+        return None;
+    }
+    let rank = |role, peer| RankSpec {
+        role,
+        peer: Some(peer),
+        cpu: None,
+        load: Default::default(),
+    };
+    let case = Case {
+        test: figures.test.clone(),
+        transport: figures.transport.to_owned(),
+        options: Default::default(),
+        group: figures.group,
+        ranks: vec![rank(Role::Source, 1), rank(Role::Sink, 0)],
+        stop: Stop::Iterations {
+            count: figures.samples.max(1),
+        },
+        warmup_iterations: 0,
+        warmup_ns_max: 0,
+        check: false,
+        report_interval_ns: 0,
+        raw_samples_max: 0,
+        idle: IdlePolicy::Spin,
+    };
+    let mut result = crate::failed_case(case, "", None);
+    result.status = CaseStatus::Ok;
+    result.error = None;
+    result.metrics = metrics;
+    result.remarks.push(wirespeed_schema::run::Remark {
+        severity: Severity::Note,
+        code: "imported".to_owned(),
+        message: format!(
+            "as {} states it; nothing is known of its intervals, clock or disturbances",
+            format.name()
+        ),
+        remedy: None,
+    });
+    Some(result)
+}
+
+fn document(cases: Vec<CaseResult>, format: Format) -> Run {
+    Run {
+        document_version: DOCUMENT_VERSION.to_owned(),
+        tool: Tool {
+            name: format.name().to_owned(),
+            version: "imported".to_owned(),
+            commit: None,
+        },
+        command: Vec::new(),
+        started_at: "1970-01-01T00:00:00Z".to_owned(),
+        duration_ns: 0,
+        status: Status::Ok,
+        error: None,
+        plan: None,
+        host: HostFingerprint::default(),
+        remarks: Vec::new(),
+        cases,
+        sections: [(
+            "import".to_owned(),
+            serde_json::json!({ "format": format.name() }),
+        )]
+        .into(),
+    }
+}
+
+/// The error for a line that does not fit.
+fn bad_line(format: Format, line: usize, what: &'static str) -> ImportError {
+    ImportError::Line {
+        format: format.name(),
+        line: line + 1,
+        what,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_nobodys_is_refused_by_name() {
+        let error = import(b"hello\nworld\n", None).unwrap_err();
+        assert_eq!(error, ImportError::Unknown);
+        assert!(error.to_string().contains("iperf3, osu, imb"), "{error}");
+        assert_eq!(import(&[0xff, 0xfe], None).unwrap_err(), ImportError::NotText);
+        assert_eq!(import(b"", None).unwrap_err(), ImportError::Unknown);
+        for format in Format::ALL {
+            assert!(import(b"", Some(format)).is_err(), "{}", format.name());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics_and_only_listed_figures_come_out(text in "[ -~\n]{0,300}", at in 0..7usize) {
+            for format in [None, Some(Format::ALL[at])] {
+                if let Ok((_, run)) = import(text.as_bytes(), format) {
+                    for case in &run.cases {
+                        prop_assert!(case.metrics.keys().all(|tag| crate::tags::find(tag).is_some()));
+                    }
+                }
+            }
+        }
+    }
+}

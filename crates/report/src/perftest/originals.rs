@@ -1,0 +1,197 @@
+//! The original's tests: what each is called there, what it is here, and how the original speaks of it.
+
+use wirespeed_schema::Case;
+
+/// Which layer of UCX a test is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Api {
+    /// The transport layer.
+    Uct,
+    /// The protocol layer.
+    Ucp,
+}
+
+/// A test of the original.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Original {
+    /// Its name there.
+    pub name: &'static str,
+    /// Its layer.
+    pub api: Api,
+    /// The test of ours that it is.
+    pub test: &'static str,
+    /// Options of transport `ucp` that make it that one.
+    pub options: &'static [(&'static str, &'static str)],
+    /// How the original describes it.
+    pub description: &'static str,
+    /// Whether the column of times is titled latency there, and not overhead.
+    pub latency: bool,
+    /// Operations outstanding when nobody says.
+    pub outstanding: u64,
+}
+
+/// The header of active messages here and there.
+pub(super) const HEADER_BYTES: u64 = 8;
+
+impl Original {
+    /// Bytes of a header that the original counts as part of a message's size, and wirespeed does not: active messages of
+    /// the transport layer have one.
+    pub fn header_bytes(&self) -> u64 {
+        match (self.api, self.test.starts_with("am_")) {
+            (Api::Uct, true) => HEADER_BYTES,
+            _ => 0,
+        }
+    }
+}
+
+const fn uct(name: &'static str, description: &'static str, latency: bool, outstanding: u64) -> Original {
+    Original {
+        name,
+        api: Api::Uct,
+        test: name,
+        options: &[],
+        description,
+        latency,
+        outstanding,
+    }
+}
+
+const fn ucp(
+    name: &'static str,
+    test: &'static str,
+    description: &'static str,
+    latency: bool,
+    outstanding: u64,
+) -> Original {
+    Original {
+        name,
+        api: Api::Ucp,
+        test,
+        options: &[],
+        description,
+        latency,
+        outstanding,
+    }
+}
+
+const fn with(original: Original, options: &'static [(&'static str, &'static str)]) -> Original {
+    Original { options, ..original }
+}
+
+const SYNC: &[(&str, &str)] = &[("sync", "yes")];
+
+/// All of them in the original's order, then those that it lacks: both directions at once.
+pub const ORIGINALS: [Original; 28] = [
+    uct("am_lat", "active message latency", true, 1),
+    uct("put_lat", "put latency", true, 1),
+    uct("add_lat", "atomic add latency", true, 1),
+    uct("get", "get latency / bandwidth / message rate", true, 1),
+    uct("fadd", "atomic fetch-and-add latency / rate", true, 1),
+    uct("swap", "atomic swap latency / rate", true, 1),
+    uct("cswap", "atomic compare-and-swap latency / rate", true, 1),
+    uct("am_bw", "active message bandwidth / message rate", false, 1),
+    uct("put_bw", "put bandwidth / message rate", false, 32),
+    uct("get_bw", "get bandwidth / message rate", false, 32),
+    uct("add_mr", "atomic add message rate", false, 1),
+    ucp("tag_lat", "tag_lat", "tag match latency", true, 1),
+    ucp("tag_bw", "tag_bw", "tag match bandwidth", false, 32),
+    with(
+        ucp("tag_sync_lat", "tag_lat", "tag sync match latency", true, 1),
+        SYNC,
+    ),
+    with(
+        ucp("tag_sync_bw", "tag_bw", "tag sync match bandwidth", false, 32),
+        SYNC,
+    ),
+    ucp("ucp_put_lat", "put_lat", "put latency", true, 1),
+    ucp("ucp_put_bw", "put_bw", "put bandwidth", false, 32),
+    ucp(
+        "ucp_get",
+        "get",
+        "get latency / bandwidth / message rate",
+        true,
+        1,
+    ),
+    ucp(
+        "ucp_add",
+        "add_mr",
+        "atomic add bandwidth / message rate",
+        false,
+        1,
+    ),
+    ucp(
+        "ucp_fadd",
+        "fadd",
+        "atomic fetch-and-add latency / bandwidth / rate",
+        true,
+        1,
+    ),
+    ucp(
+        "ucp_swap",
+        "swap",
+        "atomic swap latency / bandwidth / rate",
+        true,
+        1,
+    ),
+    ucp(
+        "ucp_cswap",
+        "cswap",
+        "atomic compare-and-swap latency / bandwidth / rate",
+        true,
+        1,
+    ),
+    ucp("stream_bw", "am_bw", "stream bandwidth", false, 1),
+    ucp("stream_lat", "am_lat", "stream latency", true, 1),
+    ucp("ucp_am_lat", "am_lat", "am latency", true, 1),
+    ucp("ucp_am_bw", "am_bw", "am bandwidth / message rate", false, 32),
+    uct(
+        "am_bibw",
+        "active message bandwidth / message rate, both directions",
+        false,
+        1,
+    ),
+    ucp(
+        "ucp_am_bibw",
+        "am_bibw",
+        "am bandwidth / message rate, both directions",
+        false,
+        32,
+    ),
+];
+
+/// The test that the original calls `name`.
+pub fn original(name: &str) -> Option<&'static Original> {
+    ORIGINALS.iter().find(|original| original.name == name)
+}
+
+/// The original's test that `case` is; the plainest where several are.
+pub fn original_of(case: &Case) -> Option<&'static Original> {
+    let is_ucp = case.transport == "ucp" || case.test.name().starts_with("tag_");
+    let api = if is_ucp { Api::Ucp } else { Api::Uct };
+    let has = |options: &[(&str, &str)]| {
+        options
+            .iter()
+            .all(|(name, value)| case.options.get(*name).is_some_and(|given| given == value))
+    };
+    ORIGINALS
+        .iter()
+        .filter(|original| original.api == api && original.test == case.test.name() && has(original.options))
+        .max_by_key(|original| original.options.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_test_exists_here_under_one_name_only() {
+        for (index, original) in ORIGINALS.iter().enumerate() {
+            assert!(
+                wirespeed_schema::test::TEST_NAMES.contains(&original.test),
+                "{}",
+                original.name
+            );
+            assert!(ORIGINALS[..index].iter().all(|other| other.name != original.name));
+        }
+    }
+}

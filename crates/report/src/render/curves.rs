@@ -1,0 +1,171 @@
+//! Sweeps and load curves for people: the table, then what the curve says, then its picture.
+
+use super::figures::percent;
+use super::grid::{self, number};
+use super::plot_chart::chart;
+use super::style::{Style, Tone, clean, wrap};
+use super::table;
+use crate::curve::section::{LoadSection, SweepSection, load_point};
+use crate::html::{Input, pictures, words};
+use wirespeed_schema::Run;
+use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
+
+/// A sweep: the table of `run`, and what the curve says.
+pub fn sweep(run: &Run, style: &Style) -> String {
+    let mut lines: Vec<String> = table::table(run, style).lines().map(str::to_owned).collect();
+    lines.push(String::new());
+    let name = run.sections.get("sweep").map_or("run", |_| "sweep");
+    lines.extend(curve_lines(run, name, style));
+    for probe in SweepSection::of(run)
+        .map(|section| section.probes)
+        .unwrap_or_default()
+    {
+        let ratio = |value: f64| significant(value, 4);
+        let sizes = format!(
+            "{} to {}",
+            format_size(probe.above_bytes),
+            format_size(probe.until_bytes)
+        );
+        let verdict = if probe.confirmed {
+            "confirmed"
+        } else {
+            "not confirmed"
+        };
+        let text = format!(
+            "threshold {sizes}: {verdict}: interleaved probes take [{}, {}] times as long behind it, {} if the curve went on",
+            ratio(probe.lower_ratio.get()),
+            ratio(probe.upper_ratio.get()),
+            ratio(probe.smooth_ratio.get())
+        );
+        let tone = if probe.confirmed {
+            Tone::Strong
+        } else {
+            Tone::Faint
+        };
+        lines.push(style.paint(tone, &wrap(&text, style.width, 2)));
+    }
+    table::finish(lines, style)
+}
+
+/// The pictures of sweeps in `run`, with their words.
+fn curve_lines(run: &Run, name: &str, style: &Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    let curves = pictures(&[Input { name, run }]).into_iter().filter(|picture| {
+        ["against message size", "against window", "against offered load"]
+            .iter()
+            .any(|part| picture.chart.title.contains(part))
+    });
+    for picture in curves {
+        lines.extend(chart(&picture.chart, style));
+        lines.extend(
+            picture
+                .words
+                .iter()
+                .map(|line| wrap(&clean(line), style.width, 2)),
+        );
+        lines.push(String::new());
+    }
+    lines
+}
+
+/// A load curve: offered and achieved rates, service and response times, the knee, what keeps the bound.
+pub fn load(run: &Run, style: &Style) -> String {
+    let section = LoadSection::of(run).unwrap_or_default();
+    let most = section.most_msg_per_s.get();
+    let columns = [
+        number("offered", 0),
+        number("achieved", 0),
+        number("service p50", 3),
+        number("service p99", 4),
+        number("response p50", 1),
+        number("response p99", 0),
+        number("response max", 2),
+        number("", 0),
+    ];
+    let rows: Vec<Vec<String>> = run
+        .cases
+        .iter()
+        .filter_map(|case| {
+            let point = load_point(case, most)?;
+            let time = |tag: &str| {
+                case.metrics
+                    .get(tag)
+                    .map(|m| format_ns(m.value.get()))
+                    .unwrap_or_default()
+            };
+            Some(vec![
+                format_rate(point.offered_per_s, "msg/s"),
+                format_rate(point.achieved_per_s, "msg/s"),
+                time("ack_p50_ns"),
+                time("ack_p99_ns"),
+                time("response_p50_ns"),
+                time("response_p99_ns"),
+                time("response_max_ns"),
+                if point.is_saturated() {
+                    "saturated".to_owned()
+                } else {
+                    String::new()
+                },
+            ])
+        })
+        .collect();
+    let mut lines = Vec::new();
+    if !rows.is_empty() {
+        let (mut shown, _) = grid::render(&columns, &rows, style.width);
+        shown[0] = style.paint(Tone::Faint, &shown[0]);
+        lines.append(&mut shown);
+        lines.push(String::new());
+    }
+    let curve = curve_lines(run, "load", style);
+    if curve.is_empty() {
+        let words = load_words(&section);
+        lines.extend(
+            words
+                .iter()
+                .map(|line| style.paint(Tone::Strong, &wrap(line, style.width, 2))),
+        );
+    }
+    lines.extend(curve);
+    if let Some(trust) = table::trust_line(&run.cases) {
+        lines.push(style.paint(Tone::Faint, &wrap(&trust, style.width, 2)));
+    }
+    lines.extend(table::remark_lines(&words::remarks(run), style));
+    lines.extend(table::run_end(run, style));
+    table::finish(lines, style)
+}
+
+/// What a load curve says.
+pub fn load_words(section: &LoadSection) -> Vec<String> {
+    let rate = |value: wirespeed_schema::Finite| format_rate(value.get(), "msg/s");
+    let most = section.most_msg_per_s;
+    let mut words = vec![format!(
+        "At most {} are carried when only the window holds them back.",
+        rate(most)
+    )];
+    words.push(match (section.knee_msg_per_s, section.limit_msg_per_s) {
+        (Some(knee), Some(limit)) => format!(
+            "Knee at {} ({} of that): beyond it more load buys mostly waiting. The fit ends at {}.",
+            rate(knee),
+            percent(knee.get() / most.get().max(f64::MIN_POSITIVE)),
+            rate(limit)
+        ),
+        _ => "No knee: response time does not rise as that of a queue would.".to_owned(),
+    });
+    if let Some(bound) = section.p99_max_ns {
+        let bound = format_ns(bound.get());
+        words.push(match (section.passes_msg_per_s, section.fails_msg_per_s) {
+            (Some(passes), Some(fails)) => {
+                format!(
+                    "p99 stays within {bound} up to {}; at {} it does not.",
+                    rate(passes),
+                    rate(fails)
+                )
+            }
+            (Some(passes), None) => {
+                format!("p99 stays within {bound} at every rate, up to {}.", rate(passes))
+            }
+            (None, _) => format!("p99 is above {bound} at every rate."),
+        });
+    }
+    words
+}

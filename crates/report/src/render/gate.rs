@@ -1,0 +1,157 @@
+//! A comparison for machines that gate changes: JUnit XML, and annotations of GitHub's workflows.
+//!
+//! Text from results is escaped here; it must never become markup or a workflow command.
+
+use super::comparison::figure_text;
+use crate::compare::{Comparison, Row, Verdict};
+use wirespeed_schema::units::significant;
+
+/// JUnit: a test case a figure; slower is a failure, inconclusive a failure of its own type unless that is allowed.
+pub fn junit(comparison: &Comparison, allow_inconclusive: bool) -> String {
+    let failed = |row: &&Row| {
+        row.verdict == Verdict::Slower || (row.verdict == Verdict::Inconclusive && !allow_inconclusive)
+    };
+    let skipped = |row: &&Row| row.verdict == Verdict::Inconclusive && allow_inconclusive;
+    let count = |which: &dyn Fn(&&Row) -> bool| comparison.rows.iter().filter(which).count();
+    let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    text.push_str(&format!(
+        "<testsuites><testsuite name=\"wirespeed\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n",
+        comparison.rows.len(),
+        count(&failed),
+        count(&skipped)
+    ));
+    for row in &comparison.rows {
+        text.push_str(&format!(
+            "  <testcase classname=\"{}\" name=\"{}\">",
+            xml(&row.label),
+            xml(&row.tag)
+        ));
+        let (kind, said) = (row.verdict.name(), xml(&said(row)));
+        if failed(&row) {
+            text.push_str(&format!("<failure type=\"{kind}\" message=\"{said}\"/>"));
+        } else if skipped(&row) {
+            text.push_str(&format!("<skipped message=\"{said}\"/>"));
+        } else {
+            text.push_str(&format!("<system-out>{kind}: {said}</system-out>"));
+        }
+        text.push_str("</testcase>\n");
+    }
+    text.push_str("</testsuite></testsuites>\n");
+    text
+}
+
+/// One annotation a figure that is not the same: errors for slower, warnings for inconclusive, notices for faster.
+pub fn github(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    for row in &comparison.rows {
+        let command = match row.verdict {
+            Verdict::Slower => "error",
+            Verdict::Inconclusive => "warning",
+            Verdict::Faster => "notice",
+            Verdict::Same => continue,
+        };
+        let title = format!("{} {}", row.label, row.verdict.name());
+        let line = format!("::{command} title={}::{}", property(&title), message(&said(row)));
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}
+
+fn said(row: &Row) -> String {
+    let ratio = |value: f64| significant(value, 4);
+    let interval = match (row.lower, row.upper) {
+        (Some(lower), Some(upper)) => format!(" [{}, {}]", ratio(lower.get()), ratio(upper.get())),
+        _ => String::new(),
+    };
+    let more = row
+        .more_runs
+        .map(|more| format!("; about {more} more runs should tell"));
+    format!(
+        "{}: {} against {}, B/A {}{interval}{}",
+        row.tag,
+        figure_text(&row.tag, row.b.get()),
+        figure_text(&row.tag, row.a.get()),
+        ratio(row.ratio.get()),
+        more.unwrap_or_default()
+    )
+}
+
+/// Text of XML 1.0: markup escaped, characters that XML does not know replaced.
+fn xml(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '&' => "&amp;".to_owned(),
+            '<' => "&lt;".to_owned(),
+            '>' => "&gt;".to_owned(),
+            '"' => "&quot;".to_owned(),
+            '\'' => "&apos;".to_owned(),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => "?".to_owned(),
+            c => c.to_string(),
+        })
+        .collect()
+}
+
+/// The message of a workflow command: the characters that end one are escaped as GitHub documents.
+fn message(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// A property of a workflow command.
+fn property(text: &str) -> String {
+    message(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirespeed_schema::finite::Finite;
+
+    fn comparison(label: &str) -> Comparison {
+        let row = |verdict| Row {
+            label: label.to_owned(),
+            tag: "rtt_p50_ns".to_owned(),
+            a: Finite::from(100u32),
+            b: Finite::from(110u32),
+            ratio: Finite::maybe(1.1).unwrap_or_default(),
+            verdict,
+            ..Row::default()
+        };
+        Comparison {
+            rows: vec![
+                row(Verdict::Slower),
+                row(Verdict::Inconclusive),
+                row(Verdict::Same),
+            ],
+            ..Comparison::default()
+        }
+    }
+
+    #[test]
+    fn verdicts_become_failures_and_annotations() {
+        let text = junit(&comparison("shm am_lat"), false);
+        assert!(
+            text.contains("tests=\"3\" failures=\"2\" skipped=\"0\""),
+            "{text}"
+        );
+        assert!(junit(&comparison("shm am_lat"), true).contains("failures=\"1\" skipped=\"1\""));
+        let lines = github(&comparison("shm am_lat"));
+        assert!(
+            lines.starts_with(
+                "::error title=shm am_lat slower::rtt_p50_ns: 110 ns against 100 ns, B/A 1.1\n::warning "
+            ),
+            "{lines}"
+        );
+        assert_eq!(lines.lines().count(), 2);
+    }
+
+    #[test]
+    fn hostile_labels_stay_text() {
+        let hostile = "<x a=\"1\">&'\n::set-env name=A::b,%\u{1b}";
+        let text = junit(&comparison(hostile), false);
+        assert!(!text.contains("<x") && !text.contains('\u{1b}'), "{text}");
+        let lines = github(&comparison(hostile));
+        assert_eq!(lines.lines().count(), 2, "{lines}");
+        assert!(lines.contains("%0A%3A%3Aset-env"), "{lines}");
+    }
+}

@@ -1,0 +1,332 @@
+//! A chart of `svg` in characters: the same data, axes and marks, for the terminal.
+
+use super::plot::Canvas;
+use super::style::{Style, Tone, clean};
+use crate::svg::{Axis, Chart, Look, Mark, Point, Scale, Unit};
+
+const HEIGHT: usize = 12;
+const WIDTH_MAX: usize = 100;
+const WIDTH_MIN: usize = 16;
+/// Labels at the left are cut to this.
+const LABEL_MAX: usize = 34;
+
+/// Lines of a chart, without ends; the title first. Empty when nothing can be shown.
+pub fn chart(chart: &Chart, style: &Style) -> Vec<String> {
+    let Some((x, y)) = Frame::of(chart) else {
+        return Vec::new();
+    };
+    let named = !chart.y.ticks.is_empty();
+    let height = if named {
+        chart.y.ticks.len().clamp(2, 40)
+    } else {
+        HEIGHT
+    };
+    let labels = labels(chart, &y, height);
+    let label_width = labels
+        .iter()
+        .map(|label| label.chars().count())
+        .max()
+        .unwrap_or(0);
+    let width = style
+        .width
+        .min(WIDTH_MAX)
+        .saturating_sub(label_width + 2)
+        .max(WIDTH_MIN);
+    let mut canvas = Canvas::new(width, height);
+    for (index, series) in chart.series.iter().enumerate() {
+        let placed = |point: &Point| x.place(point.x).zip(y.place(point.y));
+        let points: Vec<(f64, f64)> = series.points.iter().filter_map(placed).collect();
+        match series.look {
+            Look::Line | Look::Fit => points.windows(2).for_each(|pair| canvas.line(pair[0], pair[1])),
+            Look::Steps => steps(&mut canvas, &points),
+            Look::Across => across(&mut canvas, &series.points, &x, &y),
+            Look::Points => {}
+        }
+        if matches!(series.look, Look::Line | Look::Points | Look::Across) {
+            let letter = if named {
+                '*'
+            } else {
+                letter(series.color.unwrap_or(index))
+            };
+            // Where points stand close, letters would hide the line: its end carries the only one.
+            let first = if points.len() * 4 <= width {
+                0
+            } else {
+                points.len() - 1
+            };
+            points
+                .iter()
+                .skip(first)
+                .for_each(|&point| canvas.mark(point, letter));
+        }
+    }
+    let mut lines = vec![style.paint(Tone::Strong, &clean(&chart.title))];
+    let bar = if style.unicode { '│' } else { '|' };
+    for (row, text) in canvas.rows(style.unicode).into_iter().enumerate() {
+        let line = format!("{:>label_width$} {bar}{text}", labels[row]);
+        lines.push(line.trim_end().to_owned());
+    }
+    lines.push(scale_line(chart, &x, label_width, width));
+    lines.extend(legend(chart, label_width, named));
+    lines
+}
+
+/// An axis with its ends, on its scale.
+struct Frame {
+    scale: Scale,
+    low: f64,
+    high: f64,
+}
+
+impl Frame {
+    /// Both axes of a chart; `None` where they have nothing to show.
+    fn of(chart: &Chart) -> Option<(Frame, Frame)> {
+        let points = || chart.series.iter().flat_map(|series| &series.points);
+        let x = Frame::over(&chart.x, points().map(|point| point.x))?;
+        let y = Frame::over(&chart.y, points().map(|point| point.y))?;
+        Some((x, y))
+    }
+
+    fn over(axis: &Axis, values: impl Iterator<Item = f64>) -> Option<Frame> {
+        let shows = |value: &f64| value.is_finite() && (axis.scale == Scale::Linear || *value > 0.0);
+        let (mut low, mut high) = values
+            .filter(shows)
+            .fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
+        if low > high {
+            return None;
+        }
+        if axis.from_zero && axis.scale == Scale::Linear {
+            (low, high) = (low.min(0.0), high.max(0.0));
+        }
+        if let Some((from, to)) = axis.range {
+            (low, high) = (from, to);
+        }
+        Some(Frame {
+            scale: axis.scale,
+            low,
+            high,
+        })
+    }
+
+    /// Place between 0 and 1; `None` where the axis has none.
+    fn place(&self, value: f64) -> Option<f64> {
+        let on = |value: f64| {
+            if self.scale == Scale::Log {
+                value.ln()
+            } else {
+                value
+            }
+        };
+        let (low, high, at) = (on(self.low), on(self.high), on(value));
+        match at.is_finite() {
+            true if high > low => Some((at / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0))
+                .filter(|p| (-0.001..=1.001).contains(p)),
+            true => Some(0.5),
+            false => None,
+        }
+    }
+}
+
+/// The text at the left of each row: ticks of the axis, or both ends.
+fn labels(chart: &Chart, y: &Frame, height: usize) -> Vec<String> {
+    let mut labels = vec![String::new(); height];
+    if chart.y.ticks.is_empty() {
+        labels[0] = chart.y.unit.text(y.high);
+        labels[height - 1] = chart.y.unit.text(y.low);
+    }
+    for (value, text) in &chart.y.ticks {
+        if let Some(place) = y.place(*value) {
+            let row = ((1.0 - place) * (height * 4 - 1) as f64).round() as usize / 4;
+            labels[row.min(height - 1)] = clean(text).chars().take(LABEL_MAX).collect();
+        }
+    }
+    labels
+}
+
+/// Bars from the bottom.
+fn steps(canvas: &mut Canvas, points: &[(f64, f64)]) {
+    for pair in points.windows(2) {
+        let (from, to) = (pair[0].0, pair[1].0);
+        let columns = ((to - from) * canvas.columns() as f64).ceil().max(1.0) as usize;
+        for step in 0..columns {
+            let x = from + (to - from) * (step as f64 + 0.5) / columns as f64;
+            canvas.line((x, 0.0), (x, pair[0].1));
+        }
+    }
+}
+
+/// Intervals from left to right.
+fn across(canvas: &mut Canvas, points: &[Point], x: &Frame, y: &Frame) {
+    for point in points {
+        let (Some((low, high)), Some(row)) = (point.interval, y.place(point.y)) else {
+            continue;
+        };
+        if let (Some(low), Some(high)) = (x.place(low), x.place(high)) {
+            canvas.line((low, row), (high, row));
+        }
+    }
+}
+
+fn scale_line(chart: &Chart, x: &Frame, label_width: usize, width: usize) -> String {
+    let text = |value: f64| match chart.x.ticks.iter().find(|(tick, _)| *tick == value) {
+        Some((_, name)) => name.clone(),
+        None if chart.x.unit == Unit::Plain && !chart.x.ticks.is_empty() => {
+            // An axis of percentiles: its ends are shares.
+            format!(
+                "{} %",
+                wirespeed_schema::units::significant((1.0 - 1.0 / value) * 100.0, 6)
+            )
+        }
+        None => chart.x.unit.text(value),
+    };
+    let (left, right) = (text(x.low), text(x.high));
+    let middle = clean(&chart.x.label);
+    let room = width.saturating_sub(left.chars().count() + right.chars().count());
+    let middle = if middle.chars().count() + 2 <= room {
+        middle
+    } else {
+        String::new()
+    };
+    format!("{:label_width$}  {left}{middle:^room$}{right}", "")
+        .trim_end()
+        .to_owned()
+}
+
+/// Which letter is which series, and what the marks say.
+fn legend(chart: &Chart, label_width: usize, named: bool) -> Vec<String> {
+    let mut lines = Vec::new();
+    let series: Vec<String> = chart
+        .series
+        .iter()
+        .enumerate()
+        .filter(|(_, series)| !series.label.is_empty() && !named && series.look != Look::Steps)
+        .map(|(index, series)| {
+            format!(
+                "{} {}",
+                letter(series.color.unwrap_or(index)),
+                clean(&series.label)
+            )
+        })
+        .collect();
+    if !series.is_empty() {
+        lines.push(format!("{:label_width$}  {}", "", series.join("   ")));
+    }
+    let marks: Vec<String> = chart
+        .marks
+        .iter()
+        .map(|mark| match mark {
+            Mark::Vertical { x, label } => format!("{}: {}", chart.x.unit.text(*x), clean(label)),
+            Mark::Horizontal { y, label } => format!("{}: {}", chart.y.unit.text(*y), clean(label)),
+            Mark::Spot { x, y, label } => {
+                format!(
+                    "{}, {}: {}",
+                    chart.x.unit.text(*x),
+                    chart.y.unit.text(*y),
+                    clean(label)
+                )
+            }
+            Mark::Shade { from, to, label } => {
+                format!(
+                    "{} to {}: {}",
+                    chart.x.unit.text(*from),
+                    chart.x.unit.text(*to),
+                    clean(label)
+                )
+            }
+        })
+        .collect();
+    if !marks.is_empty() {
+        lines.push(format!("{:label_width$}  {}", "", marks.join(" · ")));
+    }
+    lines
+}
+
+fn letter(index: usize) -> char {
+    char::from(b'a' + (index % 26) as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::svg::Series;
+    use proptest::prelude::*;
+
+    fn style(width: usize, unicode: bool) -> Style {
+        Style {
+            width,
+            color: false,
+            unicode,
+        }
+    }
+
+    #[test]
+    fn bars_lines_and_names_are_drawn() {
+        let mut bars = Chart {
+            title: "distribution".into(),
+            x: Axis::log("round trip", Unit::Nanoseconds),
+            y: Axis {
+                from_zero: true,
+                ..Axis::linear("samples", Unit::Si(""))
+            },
+            series: vec![Series::new(
+                "samples",
+                Look::Steps,
+                vec![
+                    Point::new(100.0, 5.0),
+                    Point::new(200.0, 50.0),
+                    Point::new(400.0, 0.0),
+                ],
+            )],
+            ..Chart::new("x")
+        };
+        let lines = chart(&bars, &style(50, false));
+        assert_eq!(lines.len(), HEIGHT + 2);
+        // The second bar fills the right half to the top, the first one only the bottom.
+        assert!(
+            lines[1].ends_with(".......") && lines[1].contains("|   "),
+            "{lines:#?}"
+        );
+        assert!(lines[HEIGHT].contains("|......"), "{lines:#?}");
+        bars.series[0].look = Look::Across;
+        bars.series[0].points[0].interval = Some((100.0, 300.0));
+        bars.y.ticks = vec![(5.0, "one road".into()), (50.0, "another road".into())];
+        let lines = chart(&bars, &style(60, true));
+        assert!(
+            lines
+                .iter()
+                .any(|line| line.trim_start().starts_with("one road │*")),
+            "{lines:#?}"
+        );
+    }
+
+    #[test]
+    fn hostile_labels_move_no_cursor_and_nothing_is_nothing() {
+        assert!(chart(&Chart::new("x"), &style(80, true)).is_empty());
+        let hostile = Chart {
+            title: "\x1b[2Jtitle".into(),
+            series: vec![Series::new("\x1b[1m", Look::Line, vec![Point::new(1.0, 1.0)])],
+            ..Chart::new("x")
+        };
+        assert!(
+            chart(&hostile, &style(80, true))
+                .iter()
+                .all(|line| !line.contains('\x1b'))
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_points_fit(
+            points in prop::collection::vec((any::<f64>(), any::<f64>()), 0..30),
+            look in prop::sample::select(vec![Look::Line, Look::Points, Look::Across, Look::Fit, Look::Steps]),
+            log: bool,
+            width in 0usize..150,
+        ) {
+            let axis = if log { Axis::log("x", Unit::Plain) } else { Axis::linear("x", Unit::Plain) };
+            let points = points.into_iter().map(|(x, y)| Point::within(x, y, x.min(y), x.max(y))).collect();
+            let drawn = Chart { x: axis.clone(), y: axis, series: vec![Series::new("s", look, points)], ..Chart::new("x") };
+            let lines = chart(&drawn, &style(width, true));
+            prop_assert!(lines.is_empty() || lines.len() >= HEIGHT + 2);
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! When to stop repeating: as soon as the interval of a statistic over runs is narrow enough, or a cap is reached.
+//!
+//! Looking after every run and stopping at the first lucky one would make intervals too narrow. So there are few looks,
+//! each a third further on, none before ten runs; `wirespeed selftest` checks the coverage that is left.
+
+use super::outliers::{Mark, mark};
+use super::{LEVEL, summarize};
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// No look before so many runs.
+pub const RUNS_MIN: u32 = 10;
+/// Each look is at so many times the runs of the one before.
+const NEXT_LOOK: f64 = 1.3;
+/// A trend with a smaller p-value than this is called a drift.
+const DRIFT_P_MAX: f64 = 0.01;
+
+/// How narrow the interval has to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Target {
+    /// Half of the interval's width over the median, 0.02 for ±2 %.
+    pub half_width_ratio: f64,
+}
+
+/// What ends the repetitions even when the target is not reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Caps {
+    /// Most runs.
+    pub runs: u32,
+    /// Most time for all runs of all cases; `None` for no limit.
+    pub time_ns: Option<u64>,
+}
+
+/// Target and caps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StopRule {
+    /// How narrow.
+    pub target: Target,
+    /// How long at most.
+    pub caps: Caps,
+}
+
+/// What a look at the runs so far says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Look {
+    /// More runs.
+    Continue,
+    /// Narrow enough.
+    Reached {
+        /// What was reached.
+        half_width_ratio: f64,
+    },
+    /// A cap ended it.
+    NotReached {
+        /// What there is; `None` where there is no interval at all.
+        half_width_ratio: Option<f64>,
+        /// Why, for people.
+        why: String,
+    },
+}
+
+impl StopRule {
+    /// Look at the statistic's values, one a run in order of time, after `elapsed_ns` of measuring.
+    ///
+    /// `last`: there will be no further run whatever this says (an interruption).
+    pub fn look(&self, values: &[f64], runs: u32, elapsed_ns: u64, last: bool) -> Look {
+        let out_of_runs = runs >= self.caps.runs;
+        let out_of_time = self.caps.time_ns.is_some_and(|cap| elapsed_ns >= cap);
+        let ended = out_of_runs || out_of_time || last;
+        if !ended && !is_look(runs) {
+            return Look::Continue;
+        }
+        let reached = half_width_ratio(values);
+        match reached {
+            Some(ratio) if ratio <= self.target.half_width_ratio => Look::Reached {
+                half_width_ratio: ratio,
+            },
+            _ if !ended => Look::Continue,
+            half_width_ratio => {
+                let cap = match (out_of_time, out_of_runs) {
+                    (true, _) => "the time is used up",
+                    (_, true) => "the most runs that were allowed are done",
+                    _ => "it was interrupted",
+                };
+                let reason = reason(values, runs).map(|reason| format!("; {reason}"));
+                Look::NotReached {
+                    half_width_ratio,
+                    why: format!("{cap}{}", reason.unwrap_or_default()),
+                }
+            }
+        }
+    }
+}
+
+/// Half of the width of the order-statistic interval of the median over runs, by the median. `None` below six runs, or
+/// where the median is not above 0.
+pub fn half_width_ratio(values: &[f64]) -> Option<f64> {
+    let summary = summarize(values, LEVEL)?;
+    summary.level?;
+    let ratio = (summary.upper - summary.lower) / 2.0 / summary.median;
+    (summary.median > 0.0 && ratio.is_finite()).then_some(ratio)
+}
+
+/// Whether a look is due after `runs`: 10, 13, 17, 23, 30, 39, ...
+fn is_look(runs: u32) -> bool {
+    let mut next = f64::from(RUNS_MIN);
+    while (next.ceil() as u32) < runs {
+        next *= NEXT_LOOK;
+    }
+    next.ceil() as u32 == runs
+}
+
+/// What the runs show that may have kept the interval wide.
+fn reason(values: &[f64], runs: u32) -> Option<String> {
+    if values.len() < runs as usize {
+        return Some(format!(
+            "{} of {runs} runs have no such figure: run each longer",
+            runs as usize - values.len()
+        ));
+    }
+    if values.len() < 6 {
+        return Some("below six runs there is no interval".to_owned());
+    }
+    if trend_p(values).is_some_and(|p| p < DRIFT_P_MAX) {
+        return Some("the runs drift".to_owned());
+    }
+    let far = mark(values, 0.002)
+        .into_iter()
+        .filter(|mark| *mark == Mark::Far)
+        .count();
+    (far > 0).then(|| format!("{far} of {runs} runs stand far out"))
+}
+
+/// Two-sided p-value of a trend over the order of the runs: Mann and Kendall's S with its normal approximation
+/// (Kendall, Rank Correlation Methods, 1948). `None` below eight values.
+pub fn trend_p(values: &[f64]) -> Option<f64> {
+    let n = values.len();
+    if n < 8 {
+        return None;
+    }
+    let mut score = 0.0;
+    for (i, a) in values.iter().enumerate() {
+        for b in &values[i + 1..] {
+            score += match b.partial_cmp(a)? {
+                std::cmp::Ordering::Less => -1.0,
+                std::cmp::Ordering::Equal => 0.0,
+                std::cmp::Ordering::Greater => 1.0,
+            };
+        }
+    }
+    let count = n as f64;
+    let variance = count * (count - 1.0) * (2.0 * count + 5.0) / 18.0;
+    let z = (f64::abs(score) - 1.0).max(0.0) / variance.sqrt();
+    Some(2.0 * Normal::new(0.0, 1.0).ok()?.sf(z))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::random::Random;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rule(half_width_ratio: f64, runs: u32) -> StopRule {
+        StopRule {
+            target: Target { half_width_ratio },
+            caps: Caps {
+                runs,
+                time_ns: Some(1_000),
+            },
+        }
+    }
+
+    #[test]
+    fn looks_are_few() {
+        let looks: Vec<u32> = (0..60).filter(|&runs| is_look(runs)).collect();
+        assert_eq!(looks, [10, 13, 17, 22, 29, 38, 49]);
+    }
+
+    #[test]
+    fn narrow_runs_stop_and_wide_ones_say_why() {
+        let narrow: Vec<f64> = (0..10).map(|i| 100.0 + f64::from(i % 3) / 10.0).collect();
+        assert!(
+            matches!(rule(0.02, 50).look(&narrow, 10, 0, false), Look::Reached { half_width_ratio } if half_width_ratio < 0.01)
+        );
+        assert_eq!(rule(0.02, 50).look(&narrow[..9], 9, 0, false), Look::Continue);
+        let drift: Vec<f64> = (0..13).map(|i| 100.0 + 10.0 * f64::from(i)).collect();
+        assert_eq!(rule(0.02, 50).look(&drift, 13, 0, false), Look::Continue);
+        let said = |look: Look| match look {
+            Look::NotReached {
+                why,
+                half_width_ratio,
+            } => (why, half_width_ratio),
+            other => panic!("{other:?}"),
+        };
+        let (why, ratio) = said(rule(0.02, 13).look(&drift, 13, 0, false));
+        assert!(
+            why.contains("most runs") && why.contains("drift") && ratio.is_some(),
+            "{why}"
+        );
+        assert!(
+            said(rule(0.02, 50).look(&drift, 13, 2_000, false))
+                .0
+                .contains("time")
+        );
+        let (why, ratio) = said(rule(0.02, 4).look(&narrow[..4], 4, 0, false));
+        assert!(why.contains("six runs") && ratio.is_none(), "{why}");
+        assert!(
+            said(rule(0.02, 12).look(&[], 12, 0, false))
+                .0
+                .contains("no such figure")
+        );
+        assert!(
+            said(rule(0.02, 50).look(&drift[..3], 3, 0, true))
+                .0
+                .contains("interrupted")
+        );
+    }
+
+    /// Reference: SciPy 1.17 `norm.sf` of Kendall's S for 0..9 in order: S = 45, z = 44 / sqrt(125), p = 8.3e-05.
+    #[test]
+    fn a_trend_is_seen_and_noise_is_none() {
+        let rising: Vec<f64> = (0..10).map(f64::from).collect();
+        assert!((trend_p(&rising).unwrap() - 8.303_070_332_638e-5).abs() < 1e-9);
+        let mut random = Random::new(9);
+        let false_alarms = (0..1000)
+            .filter(|_| {
+                let noise: Vec<f64> = (0..20).map(|_| random.normal()).collect();
+                trend_p(&noise).unwrap() < 0.01
+            })
+            .count();
+        assert!(false_alarms < 20, "{false_alarms}");
+    }
+
+    proptest! {
+        #[test]
+        fn it_always_ends(values in prop::collection::vec(1.0..1e3f64, 0..80), target in 0.0001..0.5f64, cap in 1u32..80) {
+            let rule = rule(target, cap);
+            let end = (1..=cap).find(|&runs| {
+                let seen = &values[..values.len().min(runs as usize)];
+                rule.look(seen, runs, 0, false) != Look::Continue
+            });
+            prop_assert!(end.is_some());
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! How values of an axis are written. Decimal and binary prefixes are never mixed on one axis.
+
+use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
+
+/// Unit of an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Unit {
+    /// A number without a unit.
+    #[default]
+    Plain,
+    /// A number with a decimal prefix and this unit: `B`, `B/s`, `msg/s`.
+    Si(&'static str),
+    /// Bytes with binary prefixes: B, KiB, MiB.
+    BinaryBytes,
+    /// Nanoseconds, written as ns, µs, ms or s.
+    Nanoseconds,
+    /// Parts of one, written in per cent.
+    Percent,
+}
+
+/// Prefixes and their factors, from the largest.
+const DECIMAL: [(f64, &str); 4] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
+const TIME: [(f64, &str); 3] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
+const BINARY: [(f64, &str); 4] = [
+    (1_099_511_627_776.0, "TiB"),
+    (1_073_741_824.0, "GiB"),
+    (1_048_576.0, "MiB"),
+    (1024.0, "KiB"),
+];
+
+impl Unit {
+    /// `value` by itself, with at most four significant digits.
+    pub fn text(self, value: f64) -> String {
+        match self {
+            Unit::Plain => significant(value, 4),
+            Unit::Si(unit) => format_rate(value, unit).trim_end().to_owned(),
+            Unit::BinaryBytes if value.fract() == 0.0 && (0.0..9e15).contains(&value) => {
+                format_size(value as u64)
+            }
+            Unit::BinaryBytes => self.text_as(value, self.shared(value)),
+            Unit::Nanoseconds => format_ns(value),
+            Unit::Percent => format!("{} %", significant(value * 100.0, 4)),
+        }
+    }
+
+    /// Factor and suffix that suit `largest`, to be shared by all ticks of a linear axis.
+    pub fn shared(self, largest: f64) -> (f64, String) {
+        let find = |table: &[(f64, &str)]| {
+            let found = table.iter().find(|(factor, _)| largest.abs() >= *factor * 0.999);
+            found.map(|&(factor, prefix)| (factor, prefix.to_owned()))
+        };
+        match self {
+            Unit::Plain => (1.0, String::new()),
+            Unit::Si(unit) => {
+                let (factor, prefix) = find(&DECIMAL).unwrap_or((1.0, String::new()));
+                (factor, format!("{prefix}{unit}"))
+            }
+            Unit::BinaryBytes => find(&BINARY).unwrap_or((1.0, "B".to_owned())),
+            Unit::Nanoseconds => find(&TIME).unwrap_or((1.0, "ns".to_owned())),
+            Unit::Percent => (0.01, "%".to_owned()),
+        }
+    }
+
+    /// `value` with a factor and suffix of [`Unit::shared`].
+    pub fn text_as(self, value: f64, (factor, suffix): (f64, String)) -> String {
+        let number = significant(value / factor, 5);
+        format!("{number} {suffix}").trim_end().to_owned()
+    }
+
+    /// Powers of two make better ticks than powers of ten.
+    pub fn is_binary(self) -> bool {
+        self == Unit::BinaryBytes
+    }
+}

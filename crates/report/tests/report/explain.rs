@@ -1,0 +1,94 @@
+//! Sentences of `explain`: each rule with data that calls for it, and none without figures.
+
+use crate::fixture::*;
+use wirespeed_report::explain::explain;
+use wirespeed_schema::run::CaseResult;
+use wirespeed_schema::test::Test;
+
+fn latency(transport: &str, rtt_ns: f64) -> CaseResult {
+    result(case(transport, am_lat(8), 400), 2, |_| ping_pong(8, 400, rtt_ns))
+}
+
+fn rules(cases: Vec<CaseResult>) -> Vec<(&'static str, String)> {
+    let sentences = explain(&run(cases));
+    for sentence in &sentences {
+        assert!(!sentence.evidence.is_empty(), "{sentence:?}");
+        assert!(sentence.text.chars().any(|c| c.is_ascii_digit()), "{sentence:?}");
+    }
+    sentences
+        .into_iter()
+        .map(|sentence| (sentence.rule, sentence.text))
+        .collect()
+}
+
+#[test]
+fn wake_ups_and_roads_are_priced() {
+    let mut blocking = latency("tcp", 30_000.0);
+    blocking.case.options.insert("wait".into(), "block".into());
+    let said = rules(vec![latency("shm", 200.0), latency("tcp", 9000.0), blocking]);
+    let of = |rule: &str| {
+        said.iter()
+            .find(|(name, _)| *name == rule)
+            .unwrap_or_else(|| panic!("{said:?}"))
+            .1
+            .clone()
+    };
+    assert!(
+        of("waiting").contains("waiting with block takes 3.3 times as long as with poll"),
+        "{said:?}"
+    );
+    assert!(of("roads").contains("over tcp costs"), "{said:?}");
+    assert!(of("floor").contains("nothing is subtracted"), "{said:?}");
+}
+
+#[test]
+fn a_window_that_holds_back_is_told_from_a_road_that_does() {
+    // Two messages in 9 µs round trips are 222 k a second at most.
+    let small = result(case("tcp", Test::AmBw(stream(8, 2)), 1000), 2, |_| {
+        one_way_stream(8, 1000, 5_000_000, 9000.0)
+    });
+    let said = rules(vec![latency("tcp", 9000.0), small]);
+    assert!(
+        said.iter()
+            .any(|(rule, text)| *rule == "window" && text.contains("the window holds it back")),
+        "{said:?}"
+    );
+    let full = result(case("tcp", Test::AmBw(stream(8, 256)), 1000), 2, |_| {
+        one_way_stream(8, 1000, 1_000_000, 250_000.0)
+    });
+    let said = rules(vec![latency("tcp", 9000.0), full]);
+    assert!(
+        said.iter()
+            .any(|(_, text)| text.contains("what carries them is the limit")),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn busy_kernels_tails_and_first_touch_are_named() {
+    let busy = result(case("tcp", Test::AmBw(stream(64, 64)), 1000), 1, |_| {
+        let mut ends = one_way_stream(64, 1000, 1_000_000, 9000.0);
+        ends[0].disturbance.user_ns = 100_000;
+        ends[0].disturbance.system_ns = 900_000;
+        ends
+    });
+    let mut tail = result(case("unix", am_lat(8), 400), 1, |_| {
+        let mut ends = ping_pong(8, 400, 4000.0);
+        ends[0].first_operation_ns = Some(finite(4e6));
+        ends[0].disturbance.involuntary_switches = 12;
+        ends[0].disturbance.run_queue_wait_ns = Some(5_000_000);
+        ends
+    });
+    tail.metrics.get_mut("rtt_p99_ns").unwrap().value = finite(60_000.0);
+    let said = rules(vec![busy, tail]);
+    let names: Vec<&str> = said.iter().map(|(rule, _)| *rule).collect();
+    for rule in ["processor", "tail", "first_touch"] {
+        assert!(names.contains(&rule), "{rule}: {said:?}");
+    }
+}
+
+#[test]
+fn nothing_measured_is_nothing_said() {
+    assert!(rules(Vec::new()).is_empty());
+    assert!(!rules(example().cases).is_empty());
+}

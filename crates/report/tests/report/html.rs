@@ -1,0 +1,232 @@
+//! The report page: what stands in it, how large it is, and that nothing in a result can act in it.
+
+use crate::fixture::*;
+use proptest::prelude::*;
+use wirespeed_report::compare::{Question, compare};
+use wirespeed_report::html::{Input, page, pictures, vega_lite};
+use wirespeed_report::render::{Style, report};
+use wirespeed_schema::run::{CaseResult, Remark, Run, Severity};
+use wirespeed_schema::test::Test;
+
+fn of(name: &str, run: &Run) -> String {
+    page(&[Input { name, run }], "wirespeed test")
+}
+
+/// Streams of every power of two on several roads, `cases` in all.
+fn sweep(cases: usize) -> Run {
+    let sizes = 20;
+    run((0..cases)
+        .map(|number| {
+            let (size_bytes, road) = (8u64 << (number % sizes), number / sizes);
+            let elapsed_ns = 1_000_000 + size_bytes * 300;
+            result(
+                case(&format!("road{road}"), Test::AmBw(stream(size_bytes, 64)), 1000),
+                2,
+                |index| one_way_stream(size_bytes, 1000, elapsed_ns + u64::from(index) * 1000, 5000.0),
+            )
+        })
+        .collect())
+}
+
+/// Every start tag has its end, in order; markup of SVG and HTML alike.
+fn assert_balanced(page: &str) {
+    const VOID: [&str; 4] = ["meta", "br", "!DOCTYPE", "hr"];
+    let mut open: Vec<&str> = Vec::new();
+    let body = page.split("<style>").next().unwrap().to_owned() + page.split("</style>").nth(1).unwrap();
+    for tag in body.split('<').skip(1) {
+        let tag = tag.split('>').next().unwrap();
+        let name = tag.split([' ', '\n', '/']).find(|part| !part.is_empty()).unwrap();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "{tag}");
+        } else if !tag.ends_with('/') && !VOID.contains(&name) {
+            open.push(body.split(&format!("<{tag}")).next().map(|_| name).unwrap());
+        }
+    }
+    assert_eq!(open, Vec::<&str>::new());
+}
+
+#[test]
+fn words_come_before_pictures_and_tables_stand_behind_them() {
+    let text = of("example.json", &example());
+    let place = |needle: &str| text.find(needle).unwrap_or_else(|| panic!("{needle}"));
+    assert!(place("id=\"answer\"") < place("RTT p50"));
+    assert!(place("RTT p50") < place("<svg"));
+    assert!(place("Content-Security-Policy") < place("<style>"));
+    let svgs = text.matches("<svg").count();
+    assert!(svgs >= 4, "{svgs}");
+    assert_eq!(text.matches("<details>").count(), svgs);
+    assert_eq!(
+        text.matches("role=\"img\"").count(),
+        svgs,
+        "every chart is an image with a name"
+    );
+    assert!(text.contains("every road, fastest first") && text.contains("bandwidth against message size"));
+    assert_balanced(&text);
+}
+
+#[test]
+fn nothing_is_fetched_and_no_script_can_run() {
+    let text = of("example.json", &example());
+    for forbidden in [
+        "<script",
+        "javascript:",
+        " src=",
+        "@import",
+        "url(http",
+        "<link",
+        "<iframe",
+        " onload",
+    ] {
+        assert!(!text.contains(forbidden), "{forbidden}");
+    }
+    let remote = text
+        .match_indices("http")
+        .filter(|(at, _)| !text[*at..].starts_with("http://www.w3.org/"));
+    // `http-equiv` alone.
+    assert_eq!(remote.count(), 1);
+    assert!(text.contains("default-src 'none'"));
+}
+
+#[test]
+fn text_of_a_hostile_result_stays_text() {
+    let evil = "</title></style><script>alert(1)</script><img src=x onerror=alert(2)>\"'&]]>";
+    let mut run = example();
+    run.command = vec![evil.into()];
+    run.started_at = evil.into();
+    run.tool.version = evil.into();
+    run.error = Some(evil.into());
+    run.host.cpu_model = Some(evil.into());
+    run.host.facts.insert(evil.into(), evil.into());
+    for case in &mut run.cases {
+        case.case.transport = format!("{evil}{}", case.case.transport);
+        case.case.options.insert(evil.into(), evil.into());
+        case.error = Some(evil.into());
+        case.remarks.push(Remark {
+            severity: Severity::Note,
+            code: evil.into(),
+            message: evil.into(),
+            remedy: Some(evil.into()),
+        });
+    }
+    let mut other = run.clone();
+    other.host.kernel = evil.into();
+    let comparison = compare((evil, &run), (evil, &other), &Question::default(), 0.02).unwrap();
+    run.sections
+        .insert("comparison".into(), serde_json::to_value(&comparison).unwrap());
+    let text = of(evil, &run);
+    for markup in ["<script", "<img", "</title></style>", "onerror=alert(2)>"] {
+        assert!(!text.contains(markup), "{markup}");
+    }
+    assert!(text.contains("&lt;script&gt;"));
+    assert_balanced(&text);
+    let shown = report(
+        &[Input {
+            name: "\x1b[2J",
+            run: &run,
+        }],
+        &Style::PLAIN,
+    );
+    assert!(!shown.contains('\x1b'));
+}
+
+#[test]
+fn pages_stay_small() {
+    let hundred = of("sweep.json", &sweep(100));
+    assert!(hundred.len() < 1 << 20, "{} bytes for 100 cases", hundred.len());
+    let all = of("sweep.json", &sweep(500));
+    assert!(all.len() < 5 << 20, "{} bytes for 500 cases", all.len());
+    assert!(all.contains("road24"));
+}
+
+#[test]
+fn thresholds_and_windows_are_named() {
+    let stepped = |size_bytes: u64| {
+        if size_bytes <= 8192 {
+            1000 + size_bytes
+        } else {
+            9000 + size_bytes / 4
+        }
+    };
+    let sizes = run((3..20)
+        .map(|exponent| {
+            let size_bytes = 1u64 << exponent;
+            result(
+                case("tcp", Test::AmBw(stream(size_bytes, 64)), 1000),
+                6,
+                |index| {
+                    one_way_stream(
+                        size_bytes,
+                        1000,
+                        1000 * stepped(size_bytes) + u64::from(index) * 100,
+                        5000.0,
+                    )
+                },
+            )
+        })
+        .collect());
+    let text = of("sizes.json", &sizes);
+    assert!(
+        text.contains("a threshold between 8 KiB and 16 KiB"),
+        "no threshold"
+    );
+    let windows = run((0..9)
+        .map(|exponent| {
+            let window = 1u64 << exponent;
+            let elapsed_ns = 1_000_000_000 / (window.min(20) * 1000);
+            result(case("tcp", Test::AmBw(stream(64, window)), 1000), 6, |index| {
+                one_way_stream(64, 1000, elapsed_ns + u64::from(index), 5000.0)
+            })
+        })
+        .collect());
+    assert!(of("windows.json", &windows).contains("a window of 32 is enough for 95 % of the best rate"));
+}
+
+#[test]
+fn empty_and_failed_results_are_pages_too() {
+    let empty = of("empty.json", &run(Vec::new()));
+    assert!(empty.contains("Nothing was measured") && !empty.contains("<svg"));
+    let many: Vec<Run> = (0..40).map(|_| run(Vec::new())).collect();
+    let inputs: Vec<Input> = many.iter().map(|run| Input { name: "x", run }).collect();
+    assert!(page(&inputs, "test").contains("40 results"));
+}
+
+#[test]
+fn specifications_for_vega_lite_hold_the_same_points() {
+    let example = example();
+    for picture in pictures(&[Input {
+        name: "x",
+        run: &example,
+    }]) {
+        let specification = vega_lite(&picture.chart);
+        let layers = specification["layer"].as_array().unwrap();
+        let points: usize = picture
+            .chart
+            .series
+            .iter()
+            .map(|series| series.points.len())
+            .sum();
+        let values = |layer: &serde_json::Value| layer["data"]["values"].as_array().map_or(0, Vec::len);
+        assert!(layers.iter().map(values).sum::<usize>() >= points);
+        assert!(specification.to_string().find("null,").is_none() || points > 0);
+    }
+}
+
+fn small_case(size: u64, n: u32, rtt_ns: f64) -> CaseResult {
+    result(case("shm", am_lat(size), u64::from(n)), 1, |_| {
+        ping_pong(size, n, rtt_ns)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(30))]
+
+    #[test]
+    fn any_result_is_a_balanced_page(
+        cases in prop::collection::vec((0u64..1 << 30, 1u32..300, 0.001..1e12f64), 0..8),
+    ) {
+        let run = run(cases.into_iter().map(|(size, n, rtt)| small_case(size, n, rtt)).collect());
+        let text = of("any", &run);
+        assert_balanced(&text);
+        prop_assert!(!text.contains("NaN") && !text.contains("inf "));
+    }
+}

@@ -1,0 +1,232 @@
+//! The section `byteio` of the run document: bulk transfers between machines, run by run, connection by connection.
+
+use crate::finite::Finite;
+use crate::host::HostFingerprint;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Name of the section.
+pub const SECTION: &str = "byteio";
+
+/// What the kernel says of one TCP connection, at one of its ends (`tcp_info`, linux/tcp.h).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct TcpInfo {
+    /// Congestion control of this end as a sender.
+    pub congestion: String,
+    /// Smoothed round-trip time.
+    pub rtt_ns: u64,
+    /// Least round-trip time seen.
+    pub min_rtt_ns: u64,
+    /// Congestion window.
+    pub cwnd_bytes: u64,
+    /// Segment size.
+    pub mss_bytes: u64,
+    /// Payload sent, retransmissions included.
+    pub sent_bytes: u64,
+    /// Payload sent again.
+    pub retransmitted_bytes: u64,
+    /// Payload received.
+    pub received_bytes: u64,
+    /// Most recent delivery rate.
+    pub delivery_rate_bytes_per_s: u64,
+    /// Time with data to send or to be acknowledged.
+    pub busy_ns: u64,
+    /// Part of it limited by the receiver's window.
+    pub receiver_limited_ns: u64,
+    /// Part of it limited by this end's send buffer.
+    pub sender_limited_ns: u64,
+}
+
+/// One connection of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Connection {
+    /// Payload bytes that it brought.
+    pub payload_bytes: u64,
+    /// Time in handing requests over.
+    pub request_ns: u64,
+    /// Time from request to first byte.
+    pub first_byte_ns: u64,
+    /// Time from first to last bytes.
+    pub stream_ns: u64,
+    /// Time in storing.
+    pub store_ns: u64,
+    /// Time in digesting.
+    pub digest_ns: u64,
+    /// Time without a request outstanding.
+    pub idle_ns: u64,
+    /// Failures after which it connected again.
+    pub retries_count: u64,
+    /// Time lost to those.
+    pub retries_ns: u64,
+    /// First failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// The reader's end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub near: Option<TcpInfo>,
+    /// The service's end, where it is wirespeed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub far: Option<TcpInfo>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// One transfer of the whole.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Transfer {
+    /// Payload bytes moved.
+    pub payload_bytes: u64,
+    /// From the first request byte to the last payload byte in user space.
+    pub elapsed_ns: u64,
+    /// Payload over that time.
+    pub bandwidth_bytes_per_s: Finite,
+    /// Look-up of the resource: name, size, mechanisms.
+    pub lookup_ns: u64,
+    /// Until every connection was made.
+    pub connect_ns: u64,
+    /// Comparing with the service's digests, after the transfer.
+    pub verify_ns: u64,
+    /// Whether every block was compared with the service's digest.
+    pub verified: bool,
+    /// Blocks that differ from what the service has.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub wrong_blocks_count: u64,
+    /// Bytes that an earlier, interrupted transfer had left in place.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub resumed_bytes: u64,
+    /// Blocks taken over from slower connections.
+    pub steals_count: u64,
+    /// CPU time of the client during the transfer.
+    pub cpu_near_ns: u64,
+    /// CPU time of the service, where it is wirespeed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_far_ns: Option<u64>,
+    /// Each connection.
+    pub connections: Vec<Connection>,
+    /// Why it is not whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// Figures over the runs of a pair. Formulas are in docs/byteio.md.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Summary {
+    /// Runs behind it: those that are whole.
+    pub runs_count: u64,
+    /// Median bandwidth.
+    pub median_bytes_per_s: Finite,
+    /// Lower end of its interval, or the slowest run where `level_ratio` is absent.
+    pub lower_bytes_per_s: Finite,
+    /// Upper end of its interval, or the fastest run.
+    pub upper_bytes_per_s: Finite,
+    /// Confidence level of the interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level_ratio: Option<Finite>,
+    /// Mean of all runs.
+    pub mean_bytes_per_s: Finite,
+    /// Sample standard deviation of all runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sd_bytes_per_s: Option<Finite>,
+    /// Mean without the fastest and the slowest run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trimmed_mean_bytes_per_s: Option<Finite>,
+    /// Sample standard deviation without the fastest and the slowest run: about 0.7 of that of all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trimmed_sd_bytes_per_s: Option<Finite>,
+    /// Slowest run.
+    pub least_bytes_per_s: Finite,
+    /// Fastest run.
+    pub greatest_bytes_per_s: Finite,
+    /// Median over the nominal speed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nominal_ratio: Option<Finite>,
+    /// What of the nominal speed is left for payload behind the headers of Ethernet, IP and TCP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ceiling_bytes_per_s: Option<Finite>,
+    /// Median over that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ceiling_ratio: Option<Finite>,
+    /// Round-trip time: median of the connections' smoothed ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rtt_ns: Option<u64>,
+    /// Payload sent again over payload sent, where the sender's counters are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmitted_ratio: Option<Finite>,
+    /// Congestion control of the sender.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<String>,
+}
+
+/// What limits a path, and the sentence that says so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// `network`, `window`, `loss`, `server`, `client`, `idle`, `unclear`.
+    pub limit: String,
+    /// One sentence.
+    pub text: String,
+}
+
+/// One pair: a reader, a service, and all transfers between them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Pair {
+    /// As the user calls it: `reader -> server`.
+    pub name: String,
+    /// Where the data are.
+    pub url: String,
+    /// `get` or `put`.
+    pub direction: String,
+    /// `simple`, `mtom`, `dime`, `http`, `bulk`.
+    pub mechanism: String,
+    /// Bytes of the whole.
+    pub total_bytes: u64,
+    /// Bytes of a block.
+    pub block_bytes: u64,
+    /// Connections.
+    pub threads: u64,
+    /// Blocks outstanding on each.
+    pub depth_ops: u64,
+    /// `discard`, `file` or `map`.
+    pub destination: String,
+    /// `none`, `crc32c` or `blake3`.
+    pub digest: String,
+    /// Whether the data were inside TLS.
+    pub encrypted: bool,
+    /// Nominal speed of the slowest link between them, in payload bytes; 1 Gb/s is 125 MB/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nominal_bytes_per_s: Option<Finite>,
+    /// The reader's machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub near: Option<Box<HostFingerprint>>,
+    /// The service's machine, where it is wirespeed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub far: Option<Box<HostFingerprint>>,
+    /// All runs, in order of time.
+    pub runs: Vec<Transfer>,
+    /// Why there is none, or why the pair ended early.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Figures over the runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<Summary>,
+    /// What limits it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+}
+
+/// The section.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ByteioSection {
+    /// `byteio2009` where that experiment was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Each pair.
+    pub pairs: Vec<Pair>,
+}

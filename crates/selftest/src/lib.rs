@@ -1,0 +1,128 @@
+//! The instrument against laws that are known: a simulated transport runs in virtual time through the engine's own loops,
+//! the recorder, the statistics and the published document, and what is published is compared with the truth.
+//!
+//! Nothing here measures the machine, and nothing depends on how fast or busy it is: the same build gives the same answer
+//! everywhere. `wirespeed selftest` is this crate on the user's machine.
+#![forbid(unsafe_code)]
+
+mod checks;
+mod coverage;
+mod curves;
+mod law;
+mod open_loop;
+mod pipeline;
+mod port;
+
+use serde::{Deserialize, Serialize};
+
+/// One comparison with the truth.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// What was checked: `lognormal p99`.
+    pub name: String,
+    /// What must come out.
+    pub expected: String,
+    /// What came out.
+    pub got: String,
+    /// Whether it did.
+    pub passed: bool,
+}
+
+impl Check {
+    /// A figure within `tolerance_ratio` of the truth.
+    fn near(name: &str, unit: &str, expected: f64, got: f64, tolerance_ratio: f64) -> Check {
+        let text = |value: f64| format!("{}{unit}", wirespeed_schema::units::significant(value, 4));
+        Check {
+            name: name.to_owned(),
+            expected: format!(
+                "{} ± {} %",
+                text(expected),
+                wirespeed_schema::units::significant(tolerance_ratio * 100.0, 2)
+            ),
+            got: text(got),
+            passed: (got / expected - 1.0).abs() <= tolerance_ratio,
+        }
+    }
+
+    /// Something that is so, or is not.
+    fn holds(name: &str, expected: &str, got: String, passed: bool) -> Check {
+        Check {
+            name: name.to_owned(),
+            expected: expected.to_owned(),
+            got,
+            passed,
+        }
+    }
+
+    /// A check whose pipeline did not even run.
+    fn broken(name: &str, error: &str) -> Check {
+        Check::holds(name, "a result", error.to_owned(), false)
+    }
+}
+
+/// A group of checks and how it is called.
+type Part = (&'static str, fn(&Effort) -> Vec<Check>);
+
+/// How much is done.
+#[derive(Debug, Clone, Copy)]
+pub struct Effort {
+    /// Replicates of each coverage.
+    pub replicates: u32,
+}
+
+impl Effort {
+    /// All of it.
+    pub const FULL: Effort = Effort { replicates: 1000 };
+    /// A fifth of the replicates, and as much more room for chance: for builds without optimisation.
+    pub const QUICK: Effort = Effort { replicates: 200 };
+
+    /// How far a coverage may be off: 2 points at 1000 replicates, wider with the root of fewer.
+    fn coverage_slack(&self) -> f64 {
+        0.02 * (1000.0 / f64::from(self.replicates)).sqrt()
+    }
+}
+
+const PARTS: [Part; 4] = [
+    ("laws", checks::all),
+    ("coverage of intervals", coverage::all),
+    ("open loop", open_loop::all),
+    ("curves", curves::all),
+];
+
+/// Every check. `progress` is told what comes next.
+pub fn run(effort: Effort, progress: &mut dyn FnMut(&str)) -> Vec<Check> {
+    let mut all = Vec::new();
+    for (name, part) in PARTS {
+        progress(name);
+        // Virtual time belongs to a thread: each part has its own.
+        let done = std::thread::Builder::new()
+            .spawn(move || part(&effort))
+            .map(std::thread::JoinHandle::join);
+        match done {
+            Ok(Ok(checks)) => all.extend(checks),
+            Ok(Err(_)) => all.push(Check::broken(name, "it panicked")),
+            Err(error) => all.push(Check::broken(name, &error.to_string())),
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_law_is_recovered() {
+        let checks = run(Effort::QUICK, &mut |_| ());
+        let failed: Vec<&Check> = checks.iter().filter(|check| !check.passed).collect();
+        assert!(failed.is_empty(), "{failed:#?}");
+        assert!(checks.len() >= 25, "only {} checks", checks.len());
+    }
+
+    #[test]
+    fn a_figure_that_is_off_fails() {
+        assert!(Check::near("x", " ns", 100.0, 101.0, 0.02).passed);
+        assert!(!Check::near("x", " ns", 100.0, 103.0, 0.02).passed);
+        assert!(!Check::near("x", " ns", 100.0, f64::NAN, 0.02).passed);
+    }
+}

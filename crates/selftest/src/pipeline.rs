@@ -1,0 +1,112 @@
+//! From a road to published figures: the engine, the assembly, the document as bytes and back.
+
+use crate::port::{Road, Simulated, prepare};
+use wirespeed::clock::virtual_time::VirtualTime;
+use wirespeed::transport::registry::Entry;
+use wirespeed::{Registry, ThreadBootstrap, measure};
+use wirespeed_report::render::{JsonForm, json};
+use wirespeed_report::{Limits, case_result, read_run, repetition};
+use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
+use wirespeed_schema::host::HostFingerprint;
+use wirespeed_schema::outcome::Outcome;
+use wirespeed_schema::run::{CaseResult, Repetition, Run, Status, Tool};
+use wirespeed_schema::test::{Layout, PingPong, Stream, Test};
+use wirespeed_schema::version::DOCUMENT_VERSION;
+
+/// A ping-pong of `count` messages.
+pub fn ping_pong(size_bytes: u64, count: u64) -> Case {
+    case(
+        Test::AmLat(PingPong {
+            size_bytes,
+            layout: Layout::Short,
+        }),
+        count,
+    )
+}
+
+/// A stream of `count` messages.
+pub fn stream(size_bytes: u64, window_msgs: u64, pace_msg_per_s: Option<u64>, count: u64) -> Case {
+    let stream = Stream {
+        size_bytes,
+        layout: Layout::Short,
+        window_msgs,
+        pace_msg_per_s,
+    };
+    case(Test::AmBw(stream), count)
+}
+
+fn case(test: Test, count: u64) -> Case {
+    Case {
+        test,
+        transport: "simulated".to_owned(),
+        options: Default::default(),
+        group: GroupKind::Threads,
+        ranks: vec![RankSpec {
+            role: Role::Source,
+            peer: Some(0),
+            cpu: None,
+            load: Default::default(),
+        }],
+        stop: Stop::Iterations { count },
+        warmup_iterations: 0,
+        warmup_ns_max: 0,
+        check: false,
+        report_interval_ns: 0,
+        raw_samples_max: 0,
+        idle: IdlePolicy::Spin,
+    }
+}
+
+/// What the rank saw of one run over `road`, in virtual time.
+pub fn outcome(case: &Case, road: Road) -> Result<Outcome, String> {
+    let registry = Registry::empty().with(Entry::of::<Simulated>());
+    let bootstrap = ThreadBootstrap::group(1).remove(0);
+    let _time = VirtualTime::begin();
+    prepare(road);
+    let mut outcome = measure(case, &registry, &bootstrap, &mut |_| ()).map_err(|e| e.to_string())?;
+    // Of the machine nothing may enter: the same build gives the same answer everywhere.
+    outcome.disturbance = Default::default();
+    outcome.error.clone().map_or(Ok(outcome), Err)
+}
+
+/// One run with its figures.
+pub fn run_once(case: &Case, road: Road, index: u32) -> Result<Repetition, String> {
+    Ok(repetition(case, index, vec![outcome(case, road)?], 0, 0))
+}
+
+/// The case as a reader of the published JSON document sees it.
+pub fn published(case: &Case, repetitions: Vec<Repetition>) -> Result<CaseResult, String> {
+    let result = case_result(case.clone(), repetitions, &Limits::default());
+    let run = Run {
+        document_version: DOCUMENT_VERSION.to_owned(),
+        tool: Tool::default(),
+        command: Vec::new(),
+        started_at: String::new(),
+        duration_ns: 0,
+        status: Status::Ok,
+        error: None,
+        plan: None,
+        host: HostFingerprint::default(),
+        remarks: Vec::new(),
+        cases: vec![result],
+        sections: Default::default(),
+    };
+    let text = json(&run, JsonForm::Pretty).map_err(|e| e.to_string())?;
+    let mut back = read_run(text.as_bytes()).map_err(|e| e.to_string())?;
+    back.cases
+        .pop()
+        .ok_or_else(|| "the document lost its case".to_owned())
+}
+
+/// One run over `road`, published.
+pub fn one(case: &Case, road: Road) -> Result<CaseResult, String> {
+    published(case, vec![run_once(case, road, 0)?])
+}
+
+/// A figure of a result; not a number where it has none.
+pub fn figure(result: &CaseResult, tag: &str) -> f64 {
+    result
+        .metrics
+        .get(tag)
+        .map_or(f64::NAN, |metric| metric.value.get())
+}

@@ -1,0 +1,235 @@
+//! The simulated transport: one rank that is its own peer, in virtual time. Acknowledgements of the engine, which have no
+//! payload, take no time; messages take what a law or a server says.
+//!
+//! It must never be registered beside real transports: its options name a plan by number, not a road.
+
+use crate::law::{Law, Source};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use wirespeed::clock::virtual_time;
+use wirespeed::engine;
+use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
+use wirespeed::transport::port::{LinkError, MessagePort, OnMessage, Post};
+use wirespeed::transport::{
+    Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, SizeLimit, Support,
+    Transport,
+};
+use wirespeed_schema::case::{GroupKind, TransportOptions};
+use wirespeed_schema::test::Layout;
+
+/// What the messages of this thread's next measurement meet.
+#[derive(Debug, Clone, Copy)]
+pub enum Road {
+    /// Each message takes what the law says; one at a time.
+    Law(Law, u64),
+    /// A server that works on one message after the other, at a distance: a message sent at t is done at
+    /// max(t + distance, previous + service).
+    Server {
+        /// Time of one message in ns.
+        service_ns: u64,
+        /// Least time of a message in ns.
+        distance_ns: u64,
+        /// When the server stands still: start and length in ns of virtual time since the first message.
+        stall: Option<(u64, u64)>,
+    },
+}
+
+thread_local! {
+    static ROAD: RefCell<Option<Road>> = const { RefCell::new(None) };
+}
+
+/// The next port that opens in this thread has this road.
+pub fn prepare(road: Road) {
+    ROAD.with(|slot| *slot.borrow_mut() = Some(road));
+}
+
+/// The transport's cold half.
+pub struct Simulated;
+
+const NONE: &str = "a simulation has messages only";
+const MESSAGE_BYTES_MAX: u64 = 16 << 20;
+/// When nothing is there yet, a poll lets so much time pass: finer than anything that is checked.
+const POLL_NS: u64 = 100;
+
+impl Transport for Simulated {
+    const NAME: &'static str = "simulated";
+    const SUMMARY: &'static str = "known laws in virtual time";
+    const OPTIONS: &'static [OptionSpec] = &[];
+    const MESSAGES: Support = Support::Native(engine::messages::<Self>);
+    const TAGGED: Support = Support::Lacks(NONE);
+    const ONE_SIDED: Support = Support::Lacks(NONE);
+    const CARRIES_PAYLOAD: bool = false;
+    type Options = ();
+
+    fn parse(options: &TransportOptions) -> Result<(), OptionError> {
+        OptionReader::new(Self::NAME, Self::OPTIONS, options).map(drop)
+    }
+
+    fn probe() -> Availability {
+        Availability::Ready
+    }
+
+    fn limits(_: &()) -> Limits {
+        Limits {
+            messages: [
+                SizeLimit::UpTo(MESSAGE_BYTES_MAX),
+                SizeLimit::never(NONE),
+                SizeLimit::never(NONE),
+                SizeLimit::never(NONE),
+            ],
+            put: [const { SizeLimit::never(NONE) }; Layout::COUNT],
+            get: [const { SizeLimit::never(NONE) }; Layout::COUNT],
+            atomics: Atomics::NONE,
+            tagged: SizeLimit::never(NONE),
+            groups: &[GroupKind::Threads],
+            ranks_max: 1,
+        }
+    }
+}
+
+impl Messages for Simulated {
+    fn open<R: MessageRunner>(ctx: &Connect, _: &(), runner: R) -> Result<R::Output, ConnectError> {
+        let road = ROAD
+            .with(|slot| slot.borrow_mut().take())
+            .unwrap_or(Road::Law(Law::Constant { ns: 1000.0 }, 0));
+        Ok(runner.run(SimulatedPort::new(road, ctx.needs.message_bytes)))
+    }
+}
+
+/// A message under way.
+struct Flight {
+    header: u64,
+    len: usize,
+    /// Virtual time left until it is done, or the moment; see [`SimulatedPort::ready_in`].
+    due_ns: u64,
+}
+
+struct SimulatedPort {
+    road: Road,
+    law: Option<Source>,
+    flights: VecDeque<Flight>,
+    zeros: Box<[u8]>,
+    /// Virtual time that this port has let pass or seen pass, since its first message.
+    began_ns: Option<u64>,
+    free_at_ns: u64,
+}
+
+impl SimulatedPort {
+    fn new(road: Road, message_bytes: usize) -> Self {
+        let law = match road {
+            Road::Law(law, seed) => Some(Source::new(law, seed)),
+            Road::Server { .. } => None,
+        };
+        SimulatedPort {
+            road,
+            law,
+            flights: VecDeque::with_capacity(4096),
+            zeros: vec![0; message_bytes].into_boxed_slice(),
+            began_ns: None,
+            free_at_ns: 0,
+        }
+    }
+
+    fn now_ns(&mut self) -> u64 {
+        let now = virtual_time::read_ns().unwrap_or_default();
+        now - *self.began_ns.get_or_insert(now)
+    }
+
+    /// When a message that is sent now is done.
+    fn due_ns(&mut self, len: usize) -> u64 {
+        let Road::Server {
+            service_ns,
+            distance_ns,
+            stall,
+        } = self.road
+        else {
+            // The time of a message at a time begins when somebody waits for it.
+            return self.law.as_mut().map_or(0, |law| law.next_ns(len));
+        };
+        let now = self.now_ns();
+        let mut start = now.max(self.free_at_ns);
+        if let Some((from, length)) = stall
+            && (from..from + length).contains(&start)
+        {
+            start = from + length;
+        }
+        self.free_at_ns = start + service_ns;
+        self.free_at_ns.max(now + distance_ns)
+    }
+
+    fn deliver<H: OnMessage>(&mut self, on: &mut H) -> usize {
+        let Some(flight) = self.flights.pop_front() else {
+            return 0;
+        };
+        on.message(0, flight.header, self.zeros.get(..flight.len).unwrap_or_default());
+        1
+    }
+
+    /// Virtual time until the first message is done; `None` when nothing is under way.
+    fn ready_in(&mut self) -> Option<u64> {
+        let due = self.flights.front()?.due_ns;
+        match self.road {
+            Road::Law(..) => Some(due),
+            Road::Server { .. } => {
+                let now = self.now_ns();
+                Some(due.saturating_sub(now))
+            }
+        }
+    }
+}
+
+impl MessagePort for SimulatedPort {
+    fn send_short(&mut self, _: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+        let (len, acknowledgement) = (payload.len(), payload.is_empty());
+        let flight = Flight {
+            header,
+            len,
+            due_ns: if acknowledgement { 0 } else { self.due_ns(len) },
+        };
+        // An acknowledgement overtakes the messages that are still under way.
+        match acknowledgement {
+            true => self.flights.push_front(flight),
+            false => self.flights.push_back(flight),
+        }
+        Ok(Post::Done)
+    }
+
+    fn send_bcopy(
+        &mut self,
+        _: usize,
+        _: u64,
+        _: usize,
+        _: impl FnOnce(&mut [u8]),
+    ) -> Result<Post, LinkError> {
+        Err(LinkError::Unsupported("bcopy in a simulation"))
+    }
+
+    fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
+        match self.ready_in() {
+            Some(0) => Ok(self.deliver(on)),
+            Some(left) if matches!(self.road, Road::Law(..)) => {
+                virtual_time::advance(left);
+                Ok(self.deliver(on))
+            }
+            _ => {
+                virtual_time::advance(POLL_NS);
+                Ok(0)
+            }
+        }
+    }
+
+    fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
+        match self.ready_in() {
+            Some(left) => {
+                virtual_time::advance(left);
+                Ok(self.deliver(on))
+            }
+            // Nothing is under way, so nothing will come.
+            None => Err(LinkError::Closed),
+        }
+    }
+
+    fn flush(&mut self) -> Result<bool, LinkError> {
+        Ok(true)
+    }
+}

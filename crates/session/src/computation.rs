@@ -1,0 +1,142 @@
+//! A computation's process: it becomes what its node tells it to be, works when everybody is ready, takes part in
+//! measurements as a rank, and ends when told to, or when its node or client is gone.
+//!
+//! Its standard input is its rank's control channel, its standard output the socket to its node, its standard error
+//! its log. It must never outlive its node.
+
+use crate::groups;
+use crate::say::{LogTo, Order, Said, Work, hear, say};
+use rustix::process::{Signal, getpid, kill_process};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::Instant;
+use wirespeed::Registry;
+use wirespeed::load::{Background, LogTarget, flood};
+
+/// Be a computation until told to end. The value is the exit code; 2 when this was no node's doing.
+pub fn run(registry: &Registry) -> u8 {
+    let Some((talk, reader)) = sockets() else {
+        return 2;
+    };
+    let mut reader = BufReader::new(reader);
+    let Ok(Some(Order::Be { work, cpus, groups })) = hear(&mut reader) else {
+        return 1;
+    };
+    // Under pressure the kernel ends computations before anything else of the user. Refused: all are equal.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
+    if let Some(cpus) = cpus
+        && let Err(error) = wirespeed::host::restrict_thread(&cpus)
+    {
+        let _ = say(
+            &talk,
+            &Said::Failed {
+                why: error.to_string(),
+            },
+        );
+        return 1;
+    }
+    let worker = std::thread::Builder::new()
+        .name("orders".into())
+        .spawn(move || obey(reader, &talk, &work, &groups));
+    let Ok(worker) = worker else {
+        return 1;
+    };
+    wirespeed_control::agent::run_stdio_agent(registry);
+    // Its client has gone; the node says when to end.
+    worker.join().unwrap_or(1)
+}
+
+fn sockets() -> Option<(UnixStream, UnixStream)> {
+    let talk = UnixStream::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
+    talk.peer_addr().ok()?;
+    let reader = talk.try_clone().ok()?;
+    Some((talk, reader))
+}
+
+/// Do what the node says. Returns when it says stop; does not return when the node is gone.
+fn obey(mut reader: BufReader<UnixStream>, talk: &UnixStream, work: &Work, groups: &[PathBuf]) -> u8 {
+    // A node that is gone shows at the next read.
+    let _ = say(talk, &Said::Ready);
+    let mut background = None;
+    let mut began = (Instant::now(), cpu_ns());
+    loop {
+        match hear::<Order>(&mut reader) {
+            Ok(Some(Order::Go)) => {
+                began = (Instant::now(), cpu_ns());
+                match begin(talk, work) {
+                    Ok(load) => background = load,
+                    Err(why) => {
+                        let _ = say(talk, &Said::Failed { why });
+                        vanish(groups)
+                    }
+                }
+            }
+            Ok(Some(Order::Stop)) => {
+                let done = Said::Done {
+                    cpu_ns: cpu_ns().saturating_sub(began.1),
+                    elapsed_ns: u64::try_from(began.0.elapsed().as_nanos()).unwrap_or(u64::MAX),
+                    load_done: background.take().map(Background::stop).unwrap_or_default(),
+                };
+                let _ = say(talk, &done);
+                vanish(groups)
+            }
+            Ok(Some(Order::Be { .. })) => {}
+            Ok(None) | Err(_) => vanish(groups),
+        }
+    }
+}
+
+/// End at once: a measurement may be under way in another thread, and an ordinary exit would wait for it.
+fn vanish(groups: &[PathBuf]) -> ! {
+    groups::leave(groups);
+    loop {
+        let _ = kill_process(getpid(), Signal::KILL);
+    }
+}
+
+/// Start the load, tell the environment, write the flood.
+fn begin(talk: &UnixStream, work: &Work) -> Result<Option<Background>, String> {
+    if work.print_environment {
+        let variable = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            format!("{}={}", name.to_string_lossy(), value.to_string_lossy())
+        };
+        let mut variables: Vec<String> = std::env::vars_os().map(variable).collect();
+        variables.sort_unstable();
+        let _ = say(talk, &Said::Environment { variables });
+    }
+    let background = match work.load.is_idle() {
+        true => None,
+        false => {
+            let load = Background::start_beyond(&work.load, None, &LogTarget::Null);
+            Some(load.map_err(|e| e.to_string())?)
+        }
+    };
+    let _ = say(talk, &Said::Working);
+    if work.log.lines > 0 {
+        let file = open(&work.log.to).map_err(|e| format!("its log {}: {e}", work.log.to.name()))?;
+        let flood = flood(&file, work.log.threads, work.log.lines).map_err(|e| e.to_string())?;
+        let logged = Said::Logged {
+            lines: flood.lines,
+            elapsed_ns: flood.elapsed_ns,
+        };
+        let _ = say(talk, &logged);
+    }
+    Ok(background)
+}
+
+fn open(to: &LogTo) -> io::Result<File> {
+    match to {
+        LogTo::Stderr => Ok(File::from(io::stderr().as_fd().try_clone_to_owned()?)),
+        LogTo::Null => OpenOptions::new().write(true).open("/dev/null"),
+        LogTo::File(path) => OpenOptions::new().append(true).create(true).open(path),
+    }
+}
+
+/// CPU time of all threads of this process.
+fn cpu_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}

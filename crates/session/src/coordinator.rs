@@ -1,0 +1,399 @@
+//! `wirespeed coordinator`: it knows the nodes, places sessions on them all or nothing, and ends them. What is free is
+//! asked of the nodes each time, so that a coordinator that was restarted knows as much as one that was not.
+//!
+//! It must never start a process itself.
+
+use crate::api::{CreateSession, Created, NodeStatus, Placed, Refused, Register, StartOnNode};
+use crate::daemon::{REGISTER_EVERY, parse, to_value};
+use crate::definition::Computation;
+use crate::http::{self, Bad, Far, Request};
+use crate::live::Ask;
+use crate::node::{Free, too_much};
+use crate::openapi;
+use crate::report::{ComputationReport, SessionReport};
+use crate::say::Work;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use wirespeed_control::address::Address;
+use wirespeed_control::auth::keyfile::KeyFile;
+use wirespeed_control::secure::{SecureListener, SecureReader, SecureWriter};
+use wirespeed_control::{ControlError, Failure, Identity, Listen, StopFlag};
+
+/// The coordinator's port, as the original's.
+pub const DEFAULT_PORT: u16 = 8087;
+/// A node that has not made itself known for so long is forgotten.
+const NODE_LEASE: Duration = Duration::from_secs(8);
+/// Time for a node to have its part of a session ready.
+const START_TIME: Duration = Duration::from_secs(20);
+/// Time for any other request to a node.
+const CALL_TIME: Duration = Duration::from_secs(8);
+/// A request waits so long for a first node: daemons are started side by side.
+const FIRST_NODE_TIME: Duration = Duration::from_secs(2);
+
+/// How a coordinator serves.
+#[derive(Debug, Clone)]
+pub struct CoordinatorOptions {
+    /// Where to listen.
+    pub listen: Listen,
+    /// The port; 0 for any free one.
+    pub port: u16,
+}
+
+struct KnownNode {
+    far: Far,
+    heard: Instant,
+}
+
+#[derive(Default)]
+struct State {
+    nodes: BTreeMap<String, KnownNode>,
+    /// Nodes of each session.
+    sessions: BTreeMap<String, Vec<String>>,
+}
+
+struct Shared {
+    identity: Identity,
+    stop: StopFlag,
+    state: Mutex<State>,
+    next: AtomicU64,
+    /// One placement at a time: what is free must not change between asking and taking.
+    placing: Mutex<()>,
+}
+
+/// The daemon, listening.
+pub struct Coordinator {
+    listener: SecureListener,
+    shared: Arc<Shared>,
+}
+
+impl Coordinator {
+    /// Listen.
+    pub fn bind(options: &CoordinatorOptions, key: &KeyFile, stop: &StopFlag) -> Result<Self, ControlError> {
+        Ok(Coordinator {
+            listener: SecureListener::bind(&options.listen, options.port, key, stop)?,
+            shared: Arc::new(Shared {
+                identity: key.identity().clone(),
+                stop: stop.clone(),
+                state: Mutex::default(),
+                next: AtomicU64::new(1),
+                placing: Mutex::default(),
+            }),
+        })
+    }
+
+    /// Where it listens.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        self.listener.addresses()
+    }
+
+    /// Serve until the stop flag is raised. Sessions go on: their nodes and clients do not need it.
+    pub fn run(self) -> Result<(), ControlError> {
+        let shared = self.shared;
+        self.listener
+            .run(move |reader, writer, _| shared.serve(reader, writer))
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn serve(&self, mut reader: SecureReader, mut writer: SecureWriter) {
+        let (status, body) = match http::read_request(&mut reader, &self.identity) {
+            Ok(request) => match self.answer(&request) {
+                Ok(answer) => answer,
+                Err(failure) => Refused::of(&failure),
+            },
+            Err(Bad(status, why)) => (status, json!({ "class": "refused", "error": why })),
+        };
+        // Whoever asked may be gone.
+        let _ = http::respond(&mut writer, status, &body);
+        writer.close();
+    }
+
+    fn answer(&self, request: &Request) -> Result<(u16, Value), Failure> {
+        let ok = |body: Value| Ok((200, body));
+        match (request.method.as_str(), &request.parts()[..]) {
+            ("GET", ["coordinator", "1", "openapi.json"]) => ok(openapi::document()),
+            ("GET", ["coordinator", "1", "nodes"]) => ok(to_value(&self.nodes())),
+            ("POST", ["coordinator", "1", "nodes"]) => ok(self.register(parse(&request.body)?)?),
+            ("GET", ["coordinator", "1", "sessions"]) => ok(to_value(&self.sessions())),
+            ("POST", ["coordinator", "1", "sessions"]) => {
+                let created = self.create(&parse(&request.body)?)?;
+                Ok((201, to_value(&created)))
+            }
+            ("GET", ["coordinator", "1", "sessions", id]) => {
+                let nodes = self.nodes_of(id)?;
+                ok(json!({ "id": id, "nodes": nodes.iter().map(|(name, _)| name).collect::<Vec<_>>() }))
+            }
+            ("PUT", ["coordinator", "1", "sessions", id, "go"]) => {
+                for (_, far) in self.nodes_of(id)? {
+                    far.call(
+                        "PUT",
+                        &format!("/node/1/sessions/{id}/go"),
+                        &Value::Null,
+                        CALL_TIME,
+                    )?;
+                }
+                ok(Value::Null)
+            }
+            ("DELETE", ["coordinator", "1", "sessions", id]) => ok(to_value(&self.end(id)?)),
+            _ => Err(crate::usage(
+                "there is nothing there",
+                "GET /coordinator/1/openapi.json says what there is",
+            )),
+        }
+    }
+
+    fn register(&self, register: Register) -> Result<Value, Failure> {
+        let address = Address::parse(&register.address);
+        let address = address.map_err(|e| crate::usage(e.to_string(), e.remedy()))?;
+        let far = Far {
+            what: "node",
+            address,
+            identity: self.identity.clone(),
+            stop: self.stop.clone(),
+        };
+        let name = wirespeed_control::session::clean(&register.name);
+        let heard = Instant::now();
+        self.lock().nodes.insert(name, KnownNode { far, heard });
+        Ok(json!({ "again_within_ns": (REGISTER_EVERY * 2).as_nanos() as u64 }))
+    }
+
+    /// Nodes that made themselves known lately.
+    fn live_nodes(&self) -> Vec<(String, Far)> {
+        let mut state = self.lock();
+        state.nodes.retain(|_, node| node.heard.elapsed() < NODE_LEASE);
+        state
+            .nodes
+            .iter()
+            .map(|(name, node)| (name.clone(), node.far.clone()))
+            .collect()
+    }
+
+    /// Every node with what is free there; one that does not answer is left out.
+    fn nodes(&self) -> Vec<NodeStatus> {
+        let ask = |(_, far): (String, Far)| {
+            let answer = far.call("GET", "/node/1/status", &Value::Null, CALL_TIME).ok()?;
+            serde_json::from_value(answer).ok()
+        };
+        self.live_nodes().into_iter().filter_map(ask).collect()
+    }
+
+    /// Sessions that some node still has; the others have ended.
+    fn sessions(&self) -> Vec<Value> {
+        let nodes = self.nodes();
+        let mut state = self.lock();
+        let runs = |id: &String| nodes.iter().any(|node| node.sessions.contains(id));
+        state.sessions.retain(|id, _| runs(id));
+        let listed = state.sessions.iter();
+        listed
+            .map(|(id, nodes)| json!({ "id": id, "nodes": nodes }))
+            .collect()
+    }
+
+    fn nodes_of(&self, id: &str) -> Result<Vec<(String, Far)>, Failure> {
+        let state = self.lock();
+        let names = state.sessions.get(id).ok_or_else(|| {
+            crate::failed(
+                format!("there is no session {}", wirespeed_control::session::clean(id)),
+                "GET /coordinator/1/sessions lists them",
+            )
+        })?;
+        let far = |name: &String| Some((name.clone(), state.nodes.get(name)?.far.clone()));
+        Ok(names.iter().filter_map(far).collect())
+    }
+
+    /// Place, start and wait until everybody is ready; all or nothing.
+    fn create(&self, request: &CreateSession) -> Result<Created, Failure> {
+        request.definition.check()?;
+        let ask = Ask {
+            definition: request.definition.clone(),
+            work: request.work.clone(),
+            daemon: request.daemon,
+        };
+        let _placing = self.placing.lock().unwrap_or_else(PoisonError::into_inner);
+        let nodes = self.wait_for_nodes()?;
+        let computations = ask.computations();
+        let places = place(&computations, &nodes)?;
+        let id = self.new_id();
+        let far: BTreeMap<String, Far> = self.live_nodes().into_iter().collect();
+        let mut placed: Vec<Option<Placed>> = vec![None; computations.len()];
+        let mut used: Vec<String> = Vec::new();
+        for node in &nodes {
+            let own: Vec<usize> = (0..places.len()).filter(|at| places[*at] == node.name).collect();
+            let Some(far) = far.get(&node.name).filter(|_| !own.is_empty()) else {
+                continue;
+            };
+            used.push(node.name.clone());
+            self.lock().sessions.insert(id.clone(), used.clone());
+            let start = StartOnNode {
+                id: id.clone(),
+                computations: own.iter().map(|at| computations[*at].clone()).collect(),
+            };
+            let started = far.call("POST", "/node/1/sessions", &start, START_TIME);
+            let started = started.and_then(|answer| {
+                let read: Result<Vec<Placed>, _> = serde_json::from_value(answer);
+                read.map_err(|_| crate::failed("a node's answer is strange", "update the older daemon"))
+            });
+            match started {
+                Ok(started) => {
+                    for (at, mut one) in own.into_iter().zip(started) {
+                        one.address = format!("{}:{}", bracketed(&far.address.host), far.address.port);
+                        placed[at] = Some(one);
+                    }
+                }
+                Err(failure) => {
+                    let _ = self.end(&id);
+                    return Err(failure);
+                }
+            }
+        }
+        Ok(Created {
+            id,
+            computations: placed.into_iter().flatten().collect(),
+        })
+    }
+
+    fn wait_for_nodes(&self) -> Result<Vec<NodeStatus>, Failure> {
+        let until = Instant::now() + FIRST_NODE_TIME;
+        loop {
+            let nodes = self.nodes();
+            if !nodes.is_empty() {
+                return Ok(nodes);
+            }
+            if Instant::now() >= until {
+                return Err(crate::refused(
+                    "the coordinator knows no node",
+                    "start `wirespeed node --coordinator HOST:PORT` on each host",
+                ));
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Numbers of one coordinator's life are told from those of another by its time.
+    fn new_id(&self) -> String {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        format!("{:x}-{number}", since.as_micros())
+    }
+
+    fn end(&self, id: &str) -> Result<SessionReport, Failure> {
+        let nodes = self.nodes_of(id)?;
+        self.lock().sessions.remove(id);
+        let mut computations: Vec<ComputationReport> = Vec::new();
+        for (_, far) in nodes {
+            // A node that is gone has nothing to tell.
+            let answer = far.call(
+                "DELETE",
+                &format!("/node/1/sessions/{id}"),
+                &Value::Null,
+                CALL_TIME,
+            );
+            let reports = answer.ok().and_then(|answer| serde_json::from_value(answer).ok());
+            computations.extend(reports.unwrap_or_else(Vec::new));
+        }
+        Ok(SessionReport {
+            id: Some(id.to_owned()),
+            computations,
+            ..SessionReport::default()
+        })
+    }
+}
+
+fn bracketed(host: &str) -> String {
+    if host.contains(':') {
+        format!("[{host}]")
+    } else {
+        host.to_owned()
+    }
+}
+
+/// The node of each computation: the first that has room, in the order of their names; the daemon stands beside the
+/// main computation. What fits nowhere is refused with what is free.
+fn place(computations: &[(Computation, Work)], nodes: &[NodeStatus]) -> Result<Vec<String>, Failure> {
+    let mut free: Vec<(&str, Free)> = nodes.iter().map(|node| (node.name.as_str(), node.free)).collect();
+    let mut places = Vec::with_capacity(computations.len());
+    for (computation, _) in computations {
+        let fits = |(name, free): &&mut (&str, Free)| {
+            computation.node.as_ref().is_none_or(|wanted| wanted == name)
+                && free.holds(&computation.resources)
+        };
+        let Some((name, free)) = free.iter_mut().find(fits) else {
+            let known = nodes
+                .iter()
+                .any(|node| Some(&node.name) == computation.node.as_ref());
+            if let Some(wanted) = computation.node.as_ref().filter(|_| !known) {
+                return Err(crate::refused(
+                    format!("there is no node {wanted:?} for {}", computation.name),
+                    "GET /coordinator/1/nodes lists them",
+                ));
+            }
+            return Err(too_much(&computation.resources, &free));
+        };
+        free.take(&computation.resources);
+        places.push((*name).to_owned());
+    }
+    Ok(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::{Definition, Resources};
+    use wirespeed_schema::Finite;
+
+    fn node(name: &str, cores: f64) -> NodeStatus {
+        NodeStatus {
+            name: name.into(),
+            machine: String::new(),
+            free: Free {
+                cores,
+                memory_bytes: 1 << 30,
+            },
+            sessions: Vec::new(),
+        }
+    }
+
+    fn asking(cores: &[f64]) -> Vec<(Computation, Work)> {
+        let mut definition = Definition::benchmark(cores.len() as u32);
+        for (computation, cores) in definition.computations.iter_mut().zip(cores) {
+            computation.resources = Resources {
+                cores: Finite::maybe(*cores),
+                memory_bytes: None,
+            };
+        }
+        definition
+            .expand()
+            .into_iter()
+            .map(|c| (c, Work::default()))
+            .collect()
+    }
+
+    #[test]
+    fn first_fit_all_or_nothing() {
+        let nodes = [node("a", 2.0), node("b", 4.0)];
+        assert_eq!(place(&asking(&[1.5, 1.0, 0.5]), &nodes).unwrap(), ["a", "b", "a"]);
+        let refused = place(&asking(&[4.0, 1.0, 2.0]), &nodes).unwrap_err();
+        assert!(
+            refused.message.contains("a has 1 cores") && refused.message.contains("b has 0"),
+            "{refused:?}"
+        );
+        let mut pinned = asking(&[1.0]);
+        pinned[0].0.node = Some("b".into());
+        assert_eq!(place(&pinned, &nodes).unwrap(), ["b"]);
+        pinned[0].0.node = Some("c".into());
+        assert!(
+            place(&pinned, &nodes)
+                .unwrap_err()
+                .message
+                .contains("no node \"c\"")
+        );
+    }
+}

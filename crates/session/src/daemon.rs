@@ -1,0 +1,353 @@
+//! `wirespeed node`: a node behind a door of HTTP. It starts and ends computations for whoever has the key, passes
+//! control channels on, and ends sessions whose client is gone.
+//!
+//! Data of a measurement never pass through here; the daemon that passes messages on is a computation of its own.
+
+use crate::api::{self, ComputationStatus, NodeStatus, Placed, Refused, Register, StartOnNode};
+use crate::http::{self, Bad, Far, Request};
+use crate::node::{Node, Running};
+use crate::report::ComputationReport;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::{IpAddr, Shutdown, SocketAddr};
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use wirespeed_control::address::Address;
+use wirespeed_control::auth::keyfile::KeyFile;
+use wirespeed_control::secure::{SecureListener, SecureReader, SecureWriter};
+use wirespeed_control::{ControlError, Failure, Identity, Listen, StopFlag};
+
+/// A session that nobody asked about for so long has no client any more.
+const LEASE: Duration = Duration::from_secs(6);
+/// A session whose client closed a channel ends so soon.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// Between two looks for such sessions.
+const LOOK: Duration = Duration::from_millis(500);
+/// Between two registrations with the coordinator.
+pub(crate) const REGISTER_EVERY: Duration = Duration::from_secs(2);
+
+/// How a node serves.
+#[derive(Debug, Clone)]
+pub struct NodeOptions {
+    /// Where to listen.
+    pub listen: Listen,
+    /// The port; 0 for any free one.
+    pub port: u16,
+    /// The coordinator to make itself known to.
+    pub coordinator: Option<Address>,
+}
+
+/// Computations of one session on this node.
+struct Held {
+    all: Vec<Arc<Running>>,
+    touched: Instant,
+    client_left: Option<Instant>,
+}
+
+type Sessions = BTreeMap<String, Held>;
+
+struct Shared {
+    node: Node,
+    identity: Identity,
+    sessions: Mutex<Sessions>,
+}
+
+/// The daemon, listening.
+pub struct NodeDaemon {
+    listener: SecureListener,
+    shared: Arc<Shared>,
+    coordinator: Option<Address>,
+    stop: StopFlag,
+}
+
+impl NodeDaemon {
+    /// Listen.
+    pub fn bind(
+        options: &NodeOptions,
+        node: Node,
+        key: &KeyFile,
+        stop: &StopFlag,
+    ) -> Result<Self, ControlError> {
+        Ok(NodeDaemon {
+            listener: SecureListener::bind(&options.listen, options.port, key, stop)?,
+            shared: Arc::new(Shared {
+                node,
+                identity: key.identity().clone(),
+                sessions: Mutex::default(),
+            }),
+            coordinator: options.coordinator.clone(),
+            stop: stop.clone(),
+        })
+    }
+
+    /// Where it listens.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        self.listener.addresses()
+    }
+
+    /// Serve until the stop flag is raised; then every computation is ended.
+    pub fn run(self) -> Result<(), ControlError> {
+        let shared = self.shared.clone();
+        let (janitor_shared, stop) = (shared.clone(), self.stop.clone());
+        let port = self.addresses().first().map_or(0, SocketAddr::port);
+        let coordinator = self.coordinator.clone().map(|address| Far {
+            what: "coordinator",
+            address,
+            identity: shared.identity.clone(),
+            stop: self.stop.clone(),
+        });
+        let janitor = std::thread::Builder::new().name("janitor".into()).spawn(move || {
+            let mut registered: Option<Instant> = None;
+            while !stop.is_requested() {
+                janitor_shared.end_abandoned();
+                if let Some(far) = &coordinator
+                    && registered.is_none_or(|at| at.elapsed() >= REGISTER_EVERY)
+                {
+                    registered = Some(Instant::now());
+                    register(far, janitor_shared.node.name(), port);
+                }
+                std::thread::sleep(LOOK);
+            }
+        });
+        let served = shared.clone();
+        let result = self
+            .listener
+            .run(move |reader, writer, _| served.serve(reader, writer));
+        if let Ok(janitor) = janitor {
+            // It ends with the stop flag.
+            let _ = janitor.join();
+        }
+        shared.lock().clear();
+        result
+    }
+}
+
+/// Make this node known; a coordinator that is not there yet is asked again.
+fn register(far: &Far, name: &str, port: u16) {
+    let Ok(addresses) = far.address.resolve() else {
+        return;
+    };
+    let is_loopback = addresses.iter().all(|a| a.ip().is_loopback());
+    // The address by which the coordinator sees this host is the one that others can reach.
+    let host = match is_loopback {
+        true => Some(addresses[0].ip()),
+        false => local_address(addresses[0]),
+    };
+    if let Some(host) = host {
+        let register = Register {
+            name: name.to_owned(),
+            address: SocketAddr::new(host, port).to_string(),
+        };
+        let _ = far.call("POST", "/coordinator/1/nodes", &register, Duration::from_secs(5));
+    }
+}
+
+/// This host's address on the way to `far`; nothing is sent.
+fn local_address(far: SocketAddr) -> Option<IpAddr> {
+    let any: SocketAddr = if far.is_ipv4() {
+        ([0; 4], 0).into()
+    } else {
+        ([0u16; 8], 0).into()
+    };
+    let socket = std::net::UdpSocket::bind(any).ok()?;
+    socket.connect(far).ok()?;
+    Some(socket.local_addr().ok()?.ip())
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Sessions> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn serve(&self, mut reader: SecureReader, mut writer: SecureWriter) {
+        let request = match http::read_request(&mut reader, &self.identity) {
+            Ok(request) => request,
+            Err(Bad(status, why)) => {
+                // Whoever sent it may be gone.
+                let _ = http::respond(&mut writer, status, &json!({ "class": "refused", "error": why }));
+                return writer.close();
+            }
+        };
+        if let (["node", "1", "sessions", id, "computations", name, "channel"], "POST") =
+            (&request.parts()[..], request.method.as_str())
+        {
+            return self.pass_channel(id, name, reader, writer);
+        }
+        let (status, body) = match self.answer(&request) {
+            Ok(body) => (200, body),
+            Err(failure) => Refused::of(&failure),
+        };
+        let _ = http::respond(&mut writer, status, &body);
+        writer.close();
+    }
+
+    fn answer(&self, request: &Request) -> Result<Value, Failure> {
+        match (request.method.as_str(), &request.parts()[..]) {
+            ("GET", ["node", "1", "status" | "health"]) => Ok(to_value(&self.status())),
+            ("POST", ["node", "1", "sessions"]) => self.start(&request.body),
+            ("PUT", ["node", "1", "sessions", id, "go"]) => {
+                self.with(id, |held| held.all.iter().for_each(|running| running.go()))?;
+                Ok(Value::Null)
+            }
+            ("GET", ["node", "1", "sessions", id]) => {
+                let status = |running: &Arc<Running>| ComputationStatus {
+                    name: running.name().to_owned(),
+                    ended: running.ended(),
+                    early_end: running.early_end().map(|failure| failure.message),
+                };
+                let all: Vec<_> = self.with(id, |held| held.all.iter().map(status).collect())?;
+                Ok(to_value(&all))
+            }
+            ("DELETE", ["node", "1", "sessions", id]) => {
+                let held = self.lock().remove(*id).ok_or_else(|| unknown(id))?;
+                Ok(to_value(&end(held)))
+            }
+            _ => Err(crate::usage(
+                "there is nothing there",
+                "see the OpenAPI document of the coordinator",
+            )),
+        }
+    }
+
+    fn status(&self) -> NodeStatus {
+        NodeStatus {
+            name: self.node.name().to_owned(),
+            machine: api::machine(),
+            free: self.node.free(),
+            sessions: self.lock().keys().cloned().collect(),
+        }
+    }
+
+    fn with<T>(&self, id: &str, act: impl FnOnce(&Held) -> T) -> Result<T, Failure> {
+        let mut sessions = self.lock();
+        let held = sessions.get_mut(id).ok_or_else(|| unknown(id))?;
+        held.touched = Instant::now();
+        Ok(act(held))
+    }
+
+    fn start(&self, body: &[u8]) -> Result<Value, Failure> {
+        let start: StartOnNode = parse(body)?;
+        if start.computations.len() > crate::COMPUTATIONS_MAX || self.lock().contains_key(&start.id) {
+            return Err(crate::usage(
+                "no such session can be started",
+                "use a number of its own",
+            ));
+        }
+        let mut all = Vec::new();
+        for (computation, work) in &start.computations {
+            all.push(Arc::new(self.node.start(computation, work.clone())?));
+        }
+        all.iter().try_for_each(|running| running.wait_ready())?;
+        let placed = |running: &Arc<Running>| Placed {
+            name: running.name().to_owned(),
+            pid: running.pid(),
+            node: self.node.name().to_owned(),
+            address: String::new(),
+            machine: api::machine(),
+        };
+        let placed: Vec<Placed> = all.iter().map(placed).collect();
+        let held = Held {
+            all,
+            touched: Instant::now(),
+            client_left: None,
+        };
+        self.lock().insert(start.id, held);
+        Ok(to_value(&placed))
+    }
+
+    /// Carry a rank's control channel until either end closes it.
+    fn pass_channel(&self, id: &str, name: &str, reader: SecureReader, mut writer: SecureWriter) {
+        let found = self.with(id, |held| {
+            let running = held.all.iter().find(|running| running.name() == name)?;
+            running.take_channel()
+        });
+        let Ok(Some(channel)) = found else {
+            let gone = crate::failed(
+                format!("{name} has no channel to hand out"),
+                "ask for a new session",
+            );
+            let (status, body) = Refused::of(&gone);
+            let _ = http::respond(&mut writer, status, &body);
+            return writer.close();
+        };
+        if http::switch_protocols(&mut writer).is_ok() {
+            splice(reader, writer, &channel);
+        }
+        if let Some(held) = self.lock().get_mut(id) {
+            held.client_left.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// End sessions whose client is gone.
+    fn end_abandoned(&self) {
+        let abandoned = |held: &Held| {
+            held.touched.elapsed() > LEASE || held.client_left.is_some_and(|at| at.elapsed() > FAREWELL)
+        };
+        let ids: Vec<String> = {
+            let sessions = self.lock();
+            let gone = sessions.iter().filter(|(_, held)| abandoned(held));
+            gone.map(|(id, _)| id.clone()).collect()
+        };
+        for id in ids {
+            let held = self.lock().remove(&id);
+            held.map(end);
+        }
+    }
+}
+
+fn end(held: Held) -> Vec<ComputationReport> {
+    held.all.iter().for_each(|running| running.stop());
+    let all = held.all.into_iter();
+    all.filter_map(|running| Arc::into_inner(running).map(Running::finish))
+        .collect()
+}
+
+/// Copy both ways until one end closes; then both are closed.
+pub(crate) fn splice(mut reader: SecureReader, mut writer: SecureWriter, channel: &UnixStream) {
+    let (Ok(mut from), Ok(mut to)) = (channel.try_clone(), channel.try_clone()) else {
+        return writer.close();
+    };
+    let closing = writer.clone();
+    let back = std::thread::Builder::new().name("channel".into()).spawn(move || {
+        copy(&mut from, &mut writer);
+        writer.close();
+    });
+    copy(&mut reader, &mut to);
+    // One that is closed already needs no closing.
+    let _ = channel.shutdown(Shutdown::Both);
+    closing.close();
+    if let Ok(back) = back {
+        let _ = back.join();
+    }
+}
+
+fn copy(from: &mut impl Read, to: &mut impl Write) {
+    let mut buffer = vec![0; 32 << 10];
+    while let Ok(count @ 1..) = from.read(&mut buffer) {
+        if to.write_all(&buffer[..count]).is_err() {
+            return;
+        }
+    }
+}
+
+fn unknown(id: &str) -> Failure {
+    crate::failed(
+        format!("there is no session {}", wirespeed_control::session::clean(id)),
+        "it has ended; ask for a new one",
+    )
+}
+
+pub(crate) fn parse<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
+    serde_json::from_slice(body).map_err(|e| {
+        crate::usage(
+            format!("the request makes no sense: {e}"),
+            "see the OpenAPI document",
+        )
+    })
+}
+
+pub(crate) fn to_value(what: &impl serde::Serialize) -> Value {
+    serde_json::to_value(what).unwrap_or_default()
+}

@@ -1,0 +1,336 @@
+//! Requests and answers of HTTP/1.1 over TLS, one to a connection: a head, a body of a stated length, the end. Lengths
+//! are bounded before anything is allocated, every read has a deadline, and nothing is read of a stranger but the head.
+
+use serde::Serialize;
+use serde_json::Value;
+use std::io::{self, Read, Write};
+use std::time::{Duration, Instant};
+use wirespeed_control::address::Address;
+use wirespeed_control::secure::{self, Connected, SecureReader, SecureWriter};
+use wirespeed_control::{ControlError, Failure, Identity, StopFlag};
+
+/// Longest head, of requests and answers.
+const HEAD_BYTES_MAX: usize = 8 << 10;
+const HEADERS_MAX: usize = 32;
+/// Longest body: a session's report with an environment in it.
+const BODY_BYTES_MAX: u64 = 8 << 20;
+/// A head and a body must come within this time.
+const READ_TIME: Duration = Duration::from_secs(10);
+
+/// A request whose bearer is known.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Request {
+    /// The parts of the path: `["coordinator", "1", "sessions"]`.
+    pub(crate) fn parts(&self) -> Vec<&str> {
+        self.path.split('/').filter(|part| !part.is_empty()).collect()
+    }
+}
+
+/// Why a request is not served: a status, and a line for whoever sent it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Bad(pub(crate) u16, pub(crate) &'static str);
+
+struct Head {
+    first: (String, String),
+    bearer: Option<String>,
+    length: Option<u64>,
+    chunked: bool,
+    rest: Vec<u8>,
+}
+
+/// Read a request; the body only of who has `identity`'s word.
+pub(crate) fn read_request(reader: &mut SecureReader, identity: &Identity) -> Result<Request, Bad> {
+    reader.set_deadline(Some(Instant::now() + READ_TIME));
+    let request = read(reader, identity);
+    reader.set_deadline(None);
+    request
+}
+
+fn read(reader: &mut impl Read, identity: &Identity) -> Result<Request, Bad> {
+    let head = read_head(reader, parse_request)?;
+    if !head
+        .bearer
+        .as_deref()
+        .is_some_and(|word| identity.is_bearer(word))
+    {
+        return Err(Bad(401, "the bearer token is missing or wrong"));
+    }
+    if head.chunked {
+        return Err(Bad(411, "state the length of the body"));
+    }
+    let body = read_body(reader, &head)?;
+    let (method, path) = head.first;
+    Ok(Request { method, path, body })
+}
+
+fn read_head(reader: &mut impl Read, parse: fn(&[u8]) -> Result<Option<Head>, Bad>) -> Result<Head, Bad> {
+    let mut bytes = Vec::with_capacity(1024);
+    let mut buffer = [0; 1024];
+    loop {
+        let count = reader
+            .read(&mut buffer)
+            .map_err(|_| Bad(408, "the request did not come in time"))?;
+        bytes.extend_from_slice(&buffer[..count]);
+        if let Some(head) = parse(&bytes)? {
+            return Ok(head);
+        }
+        if count == 0 {
+            return Err(Bad(400, "the request has no end"));
+        }
+        if bytes.len() > HEAD_BYTES_MAX {
+            return Err(Bad(431, "the head is too long"));
+        }
+    }
+}
+
+fn read_body(reader: &mut impl Read, head: &Head) -> Result<Vec<u8>, Bad> {
+    let length = head.length.unwrap_or(0);
+    if length > BODY_BYTES_MAX {
+        return Err(Bad(413, "the body is too long"));
+    }
+    let mut body = head.rest.clone();
+    body.truncate(length as usize);
+    let left = length - body.len() as u64;
+    let read = reader.take(left).read_to_end(&mut body);
+    match read {
+        Ok(count) if count as u64 == left => Ok(body),
+        _ => Err(Bad(400, "the body is shorter than stated")),
+    }
+}
+
+fn parse_request(bytes: &[u8]) -> Result<Option<Head>, Bad> {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut request = httparse::Request::new(&mut headers);
+    match request.parse(bytes) {
+        Ok(httparse::Status::Complete(end)) => {
+            let first = (
+                request.method.unwrap_or("").to_owned(),
+                request.path.unwrap_or("").to_owned(),
+            );
+            Ok(Some(head(first, request.headers, &bytes[end..])))
+        }
+        Ok(httparse::Status::Partial) => Ok(None),
+        Err(_) => Err(Bad(400, "this is no HTTP")),
+    }
+}
+
+fn parse_answer(bytes: &[u8]) -> Result<Option<Head>, Bad> {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut answer = httparse::Response::new(&mut headers);
+    match answer.parse(bytes) {
+        Ok(httparse::Status::Complete(end)) => {
+            let first = (answer.code.unwrap_or(0).to_string(), String::new());
+            Ok(Some(head(first, answer.headers, &bytes[end..])))
+        }
+        Ok(httparse::Status::Partial) => Ok(None),
+        Err(_) => Err(Bad(502, "this is no HTTP")),
+    }
+}
+
+fn head(first: (String, String), headers: &[httparse::Header], rest: &[u8]) -> Head {
+    let value = |name: &str| {
+        let header = headers.iter().find(|h| h.name.eq_ignore_ascii_case(name))?;
+        std::str::from_utf8(header.value).ok().map(str::trim)
+    };
+    let bearer = value("authorization").and_then(|v| v.strip_prefix("Bearer "));
+    Head {
+        first,
+        bearer: bearer.map(str::to_owned),
+        length: value("content-length").and_then(|v| v.parse().ok()),
+        chunked: value("transfer-encoding").is_some(),
+        rest: rest.to_vec(),
+    }
+}
+
+/// Answer with JSON.
+pub(crate) fn respond(writer: &mut SecureWriter, status: u16, body: &impl Serialize) -> io::Result<()> {
+    let body = serde_json::to_vec(body)?;
+    let head = format!(
+        "HTTP/1.1 {status} {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        reason(status),
+        body.len()
+    );
+    writer.write_all(&[head.as_bytes(), &body].concat())
+}
+
+/// From here on the connection carries a rank's control channel.
+pub(crate) fn switch_protocols(writer: &mut SecureWriter) -> io::Result<()> {
+    writer.write_all(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: wirespeed\r\n\r\n")
+}
+
+fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        201 => "Created",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        408 => "Request Timeout",
+        409 => "Conflict",
+        411 => "Length Required",
+        413 => "Content Too Large",
+        431 => "Request Header Fields Too Large",
+        503 => "Service Unavailable",
+        _ => "Error",
+    }
+}
+
+/// One end to call, and the word that opens it.
+#[derive(Clone)]
+pub(crate) struct Far {
+    /// What it is, for messages: `coordinator`, `node`.
+    pub(crate) what: &'static str,
+    pub(crate) address: Address,
+    pub(crate) identity: Identity,
+    pub(crate) stop: StopFlag,
+}
+
+impl Far {
+    /// `host:port`, for messages.
+    pub(crate) fn name(&self) -> String {
+        format!("the {} at {}:{}", self.what, self.address.host, self.address.port)
+    }
+
+    /// Ask, and wait for the answer for at most `patience`. An answer that is an error comes back as the failure that
+    /// the far end stated.
+    pub(crate) fn call(
+        &self,
+        method: &str,
+        path: &str,
+        body: &impl Serialize,
+        patience: Duration,
+    ) -> Result<Value, Failure> {
+        let mut far = self.open(method, path, body)?;
+        far.reader.set_deadline(Some(Instant::now() + patience));
+        let answer = read_head(&mut far.reader, parse_answer)
+            .and_then(|head| Ok((head.first.0.clone(), read_body(&mut far.reader, &head)?)));
+        far.writer.close();
+        let (status, body) = answer.map_err(|Bad(_, why)| self.strange(why))?;
+        let value: Value = serde_json::from_slice(&body).unwrap_or_default();
+        match status.as_str() {
+            "200" | "201" => Ok(value),
+            "401" => Err(crate::refused(
+                format!("{} does not know this key", self.name()),
+                "copy the key file or identity of that host's daemons",
+            )),
+            _ => match serde_json::from_value::<crate::api::Refused>(value) {
+                Ok(refused) => Err(refused.into_failure()),
+                Err(_) => Err(self.strange(&format!("it answered {status}"))),
+            },
+        }
+    }
+
+    /// Ask for a connection that carries a control channel.
+    pub(crate) fn upgrade(&self, path: &str) -> Result<Connected, Failure> {
+        let mut far = self.open("POST", path, &Value::Null)?;
+        far.reader.set_deadline(Some(Instant::now() + READ_TIME));
+        // Byte by byte, so that nothing of the channel is taken for the answer: it has a few dozen.
+        let mut head = Vec::new();
+        let mut byte = [0; 1];
+        while !head.ends_with(b"\r\n\r\n") && head.len() < HEAD_BYTES_MAX {
+            match far.reader.read(&mut byte) {
+                Ok(1) => head.push(byte[0]),
+                _ => return Err(self.strange("it closed the channel")),
+            }
+        }
+        if !head.starts_with(b"HTTP/1.1 101 ") {
+            return Err(self.strange("it does not hand out the channel"));
+        }
+        far.reader.set_deadline(None);
+        Ok(far)
+    }
+
+    fn open(&self, method: &str, path: &str, body: &impl Serialize) -> Result<Connected, Failure> {
+        let body = serde_json::to_vec(body).unwrap_or_default();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n",
+            self.address.host,
+            self.identity.bearer(),
+            body.len()
+        );
+        let connected = secure::connect(&self.address, &self.identity, &self.stop);
+        let mut far = connected.map_err(|error| self.unreachable(&error))?;
+        let sent = far.writer.write_all(&[head.as_bytes(), &body].concat());
+        sent.map_err(|e| self.strange(&e.to_string()))?;
+        Ok(far)
+    }
+
+    fn strange(&self, why: &str) -> Failure {
+        crate::failed(
+            format!("{} does not answer as it should: {why}", self.name()),
+            "check the port, and that both ends run the same wirespeed",
+        )
+    }
+
+    fn unreachable(&self, error: &ControlError) -> Failure {
+        let remedy = match error {
+            ControlError::Connect { .. } => format!(
+                "start `wirespeed {}` there, or leave --host, --dc and --env out to run embedded",
+                self.what
+            ),
+            other => other.remedy(),
+        };
+        Failure {
+            class: error.class(),
+            message: error.to_string(),
+            remedy: Some(remedy),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirespeed_control::auth::keyfile::KeyFile;
+
+    fn served(identity: &Identity, text: &str) -> Result<Request, Bad> {
+        read(&mut text.as_bytes(), identity)
+    }
+
+    #[test]
+    fn only_whole_requests_of_the_key_are_served() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = KeyFile::load_or_make(&folder.path().join("key")).unwrap();
+        let identity = key.identity();
+        let line = format!("Authorization: Bearer {}\r\n", identity.bearer());
+        let good = format!("POST /a//b HTTP/1.1\r\n{line}Content-Length: 2\r\n\r\n{{}}trailing");
+        let request = served(identity, &good).unwrap();
+        assert_eq!(
+            (request.method.as_str(), request.parts()),
+            ("POST", vec!["a", "b"])
+        );
+        assert_eq!(request.body, b"{}");
+        for (text, status) in [
+            ("GET / HTTP/1.1\r\n\r\n".to_owned(), 401),
+            ("GET / HTTP/1.1\r\nAuthorization: Bearer AAAA\r\n\r\n".into(), 401),
+            ("\u{1}\u{2}garbage\r\n\r\n".into(), 400),
+            ("GET / HTTP/1.1\r\n".into(), 400),
+            (
+                format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "y".repeat(20_000)),
+                431,
+            ),
+            (
+                format!("GET / HTTP/1.1\r\n{line}Content-Length: 99999999999\r\n\r\n"),
+                413,
+            ),
+            (
+                format!("GET / HTTP/1.1\r\n{line}Content-Length: 9\r\n\r\nshort"),
+                400,
+            ),
+            (
+                format!("GET / HTTP/1.1\r\n{line}Transfer-Encoding: chunked\r\n\r\n"),
+                411,
+            ),
+        ] {
+            assert_eq!(served(identity, &text).unwrap_err().0, status, "{text:.80}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Sessions: computations placed on hosts with the resources that were asked for, and message paths between them and a
+//! client. [`definition`] is what a session is, as data; [`node`] starts, limits and watches computations on one host;
+//! [`coordinator`] places them on several; [`live`] is a session that runs, embedded or through a coordinator;
+//! [`path`] turns a message path into a case for the library's engine.
+//!
+//! Nothing here measures: messages, clocks and statistics belong to the library and the report. It must never leave a
+//! process, a control group or an open port behind.
+#![forbid(unsafe_code)]
+
+pub mod api;
+pub mod computation;
+pub mod coordinator;
+pub mod daemon;
+pub mod definition;
+pub mod groups;
+mod http;
+pub mod live;
+pub mod node;
+pub mod openapi;
+pub mod path;
+pub mod places;
+mod remote;
+pub mod report;
+pub mod say;
+
+use wirespeed_control::Failure;
+use wirespeed_schema::message::FailureClass;
+
+/// Most computations of one session.
+pub const COMPUTATIONS_MAX: usize = 256;
+
+fn failure(class: FailureClass, message: impl Into<String>, remedy: impl Into<String>) -> Failure {
+    Failure {
+        class,
+        message: message.into(),
+        remedy: Some(remedy.into()),
+    }
+}
+
+/// The words do not make sense.
+pub(crate) fn usage(message: impl Into<String>, remedy: impl Into<String>) -> Failure {
+    failure(FailureClass::Usage, message, remedy)
+}
+
+/// Refused: limits or identity.
+pub(crate) fn refused(message: impl Into<String>, remedy: impl Into<String>) -> Failure {
+    failure(FailureClass::Refused, message, remedy)
+}
+
+/// It went wrong.
+pub(crate) fn failed(message: impl Into<String>, remedy: impl Into<String>) -> Failure {
+    failure(FailureClass::Failed, message, remedy)
+}

@@ -1,0 +1,267 @@
+//! A session that runs: embedded on this machine, or through a coordinator. It starts in two phases (everybody ready,
+//! then go), hands its computations' channels to a group of ranks, and ends with every computation gone.
+//!
+//! It must never be left running: dropping it ends it.
+
+use crate::definition::{Computation, Definition};
+use crate::node::{Node, Running};
+use crate::remote::Remote;
+use crate::report::{Life, SessionReport};
+use crate::say::Work;
+use std::io;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use wirespeed_control::address::Address;
+use wirespeed_control::{Failure, Identity, Launch, Launched, RankProcess, RankProgram, StopFlag};
+use wirespeed_schema::case::GroupKind;
+
+/// How often a held session looks for computations that died.
+const LOOK: Duration = Duration::from_millis(100);
+/// The death of a computation is known so soon after its channel closed.
+const NOTICE: Duration = Duration::from_millis(20);
+/// The computation that passes messages on.
+pub const DAEMON: &str = "router";
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    /// The session.
+    pub definition: Definition,
+    /// What its main computation does beside messages.
+    pub work: Work,
+    /// Start the daemon that passes messages on.
+    pub daemon: bool,
+}
+
+impl Ask {
+    /// Everything to start, with its work; the daemon comes last.
+    pub(crate) fn computations(&self) -> Vec<(Computation, Work)> {
+        let all = self.definition.expand().into_iter().enumerate();
+        let work = |at: usize| {
+            if at == 0 {
+                self.work.clone()
+            } else {
+                Work::default()
+            }
+        };
+        let daemon = self.daemon.then(|| Computation {
+            name: DAEMON.into(),
+            ..Computation::default()
+        });
+        let mut all: Vec<_> = all.map(|(at, computation)| (computation, work(at))).collect();
+        all.extend(daemon.map(|daemon| (daemon, Work::default())));
+        all
+    }
+}
+
+/// Where a session runs.
+#[derive(Debug, Clone)]
+pub enum Place {
+    /// On this machine, started by this process.
+    Embedded(Arc<Node>),
+    /// Where a coordinator puts it.
+    Coordinator {
+        /// The coordinator.
+        address: Address,
+        /// Proves that it may be used.
+        identity: Identity,
+    },
+}
+
+enum Backend {
+    Embedded(Vec<Arc<Running>>),
+    Remote(Remote),
+}
+
+/// A running session.
+pub struct Live {
+    backend: Backend,
+    requested: Instant,
+    life: Mutex<Life>,
+}
+
+fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Live {
+    /// Ask for a session; returns when all its computations are ready.
+    pub fn begin(ask: &Ask, place: &Place, stop: &StopFlag) -> Result<Live, Failure> {
+        let requested = Instant::now();
+        let backend = match place {
+            Place::Embedded(node) => Backend::Embedded(start_all(node, ask)?),
+            Place::Coordinator { address, identity } => {
+                Backend::Remote(Remote::create(ask, address, identity, stop)?)
+            }
+        };
+        let life = Life {
+            ready_ns: ns(requested.elapsed()),
+            ..Life::default()
+        };
+        Ok(Live {
+            backend,
+            requested,
+            life: Mutex::new(life),
+        })
+    }
+
+    /// Everybody is ready: go.
+    pub fn go(&self) -> Result<(), Failure> {
+        match &self.backend {
+            Backend::Embedded(all) => all.iter().for_each(|running| running.go()),
+            Backend::Remote(remote) => remote.go()?,
+        }
+        self.life().go_ns = ns(self.requested.elapsed());
+        Ok(())
+    }
+
+    /// Time since the session was asked for.
+    pub fn age(&self) -> Duration {
+        self.requested.elapsed()
+    }
+
+    /// The first message was answered so long after the request.
+    pub fn note_first_message(&self, after_ns: u64) {
+        self.life().first_message_ns.get_or_insert(after_ns);
+    }
+
+    /// Starts ranks: `client` for the client, the computations' own processes for the others.
+    pub fn launcher(&self, client: RankProgram) -> Arc<dyn Launch> {
+        match &self.backend {
+            Backend::Embedded(all) => Arc::new(Embedded {
+                client,
+                computations: all.clone(),
+            }),
+            Backend::Remote(remote) => remote.launcher(client),
+        }
+    }
+
+    /// Whether all ranks are on this machine.
+    pub fn group_kind(&self) -> GroupKind {
+        match &self.backend {
+            Backend::Remote(remote) if !remote.is_here() => GroupKind::Hosts,
+            _ => GroupKind::Processes,
+        }
+    }
+
+    /// Why the session cannot go on, if a computation ended early.
+    pub fn early_end(&self) -> Option<Failure> {
+        match &self.backend {
+            Backend::Embedded(all) => all.iter().find_map(|running| running.early_end()),
+            Backend::Remote(remote) => remote.early_end(),
+        }
+    }
+
+    /// Hold the session for `time`, or until the user stops it, or a computation dies.
+    pub fn hold(&self, time: Duration, stop: &StopFlag) -> Result<(), Failure> {
+        let until = Instant::now() + time;
+        loop {
+            if let Some(failure) = self.early_end() {
+                return Err(failure);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || stop.is_requested() {
+                return Ok(());
+            }
+            std::thread::sleep(left.min(LOOK));
+        }
+    }
+
+    /// End it; returns when every computation is gone, with what is known of each.
+    pub fn end(self) -> SessionReport {
+        let began = Instant::now();
+        let life = *self.life();
+        let mut report = match self.backend {
+            Backend::Embedded(all) => {
+                all.iter().for_each(|running| running.stop());
+                let gone = all.into_iter().filter_map(|running| {
+                    // Launchers hold the others; a group that is gone has let go of them.
+                    Arc::into_inner(running).map(Running::finish)
+                });
+                SessionReport {
+                    computations: gone.collect(),
+                    ..SessionReport::default()
+                }
+            }
+            Backend::Remote(remote) => remote.end(),
+        };
+        report.life = Life {
+            gone_ns: ns(began.elapsed()),
+            ..life
+        };
+        report
+    }
+
+    fn life(&self) -> std::sync::MutexGuard<'_, Life> {
+        self.life.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Start everything on one node; returns when all is ready, with nothing left when something is not.
+pub(crate) fn start_all(node: &Node, ask: &Ask) -> Result<Vec<Arc<Running>>, Failure> {
+    let mut all = Vec::new();
+    for (computation, work) in ask.computations() {
+        all.push(Arc::new(node.start(&computation, work)?));
+    }
+    all.iter().try_for_each(|running| running.wait_ready())?;
+    Ok(all)
+}
+
+/// Ranks of an embedded session.
+#[derive(Debug)]
+struct Embedded {
+    client: RankProgram,
+    computations: Vec<Arc<Running>>,
+}
+
+impl Launch for Embedded {
+    fn name(&self) -> String {
+        "a rank of the session".into()
+    }
+
+    fn launch(&self, rank: u32) -> io::Result<Launched> {
+        if rank == 0 {
+            return self.client.launch(rank);
+        }
+        let running = self.computations.get(rank as usize - 1);
+        let running = running.ok_or_else(|| io::Error::other("the session has no such computation"))?;
+        if let Some(how) = running.ended() {
+            return Err(io::Error::other(format!("{}: {how}", running.name())));
+        }
+        let channel = running.take_channel();
+        let used = || {
+            io::Error::other(format!(
+                "{} has left its group and cannot come back",
+                running.name()
+            ))
+        };
+        Ok(Launched {
+            channel: channel.ok_or_else(used)?,
+            process: Box::new(Member(running.clone())),
+        })
+    }
+
+    fn bind_address(&self, _: u32) -> Option<IpAddr> {
+        None
+    }
+}
+
+/// A computation as its group sees it. The session ends it, not the group.
+struct Member(Arc<Running>);
+
+impl RankProcess for Member {
+    fn id(&self) -> u32 {
+        self.0.pid()
+    }
+
+    fn ended(&mut self) -> Option<String> {
+        // A computation outlives its part in the group, which has then ended; one that died is about to be known.
+        self.0.wait_ended(NOTICE);
+        Some(self.0.ended().unwrap_or_else(|| "its part has ended".into()))
+    }
+
+    fn kill(&mut self) {
+        self.0.kill();
+    }
+}

@@ -1,0 +1,171 @@
+//! Where a coordinator is: a host and a port as typed, or a data centre and an environment that a site's file resolves.
+//! The file is JSON: `{"DC": {"ENV": "HOST:PORT"}}`. It must never guess an address.
+
+use crate::coordinator::DEFAULT_PORT;
+use crate::usage;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use wirespeed_control::Failure;
+use wirespeed_control::address::Address;
+
+/// Environments that there are; the first one is meant where only a data centre is named.
+pub const ENVIRONMENTS: [&str; 5] = ["prod", "usn", "stb", "stb2", "local"];
+/// Environment variable with the path of the site's file.
+pub const SITE_VARIABLE: &str = "WIRESPEED_SITE";
+
+/// What was typed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Words {
+    /// `--dc`.
+    pub dc: Option<String>,
+    /// `--env`.
+    pub env: Option<String>,
+    /// `--host`.
+    pub host: Option<String>,
+    /// `--port`.
+    pub port: Option<u16>,
+    /// `--local-only`.
+    pub local_only: bool,
+    /// The site's file.
+    pub site: Option<PathBuf>,
+}
+
+/// The coordinator that is meant; `None` for a session embedded on this machine.
+pub fn resolve(words: &Words) -> Result<Option<Address>, Failure> {
+    let env = words.env.as_deref();
+    if let Some(strange) = env.filter(|env| !ENVIRONMENTS.contains(env)) {
+        return Err(usage(
+            format!("there is no environment {strange:?}"),
+            format!("choose from: {}", ENVIRONMENTS.join(", ")),
+        ));
+    }
+    let is_local = words.local_only || env == Some("local") || words.dc.as_deref() == Some("local");
+    if let Some(host) = &words.host {
+        if is_local {
+            return Err(usage(
+                "--host names a coordinator, and the session is to be local",
+                "leave --host out, or --local-only, --env local and --dc=local",
+            ));
+        }
+        return parse(host, words.port).map(Some);
+    }
+    if words.port.is_some() {
+        return Err(usage("--port without --host", "add --host localhost"));
+    }
+    if is_local {
+        return Ok(None);
+    }
+    let Some(dc) = &words.dc else {
+        return match env {
+            None => Ok(None),
+            Some(env) => Err(usage(
+                format!("--env {env} needs a data centre"),
+                "add --dc NAME, or use --host and --port",
+            )),
+        };
+    };
+    look_up(words.site.as_deref(), dc, env.unwrap_or(ENVIRONMENTS[0])).map(Some)
+}
+
+fn parse(host: &str, port: Option<u16>) -> Result<Address, Failure> {
+    let mut address = Address::parse(host).map_err(|e| usage(format!("--host: {e}"), e.remedy()))?;
+    let named =
+        host.ends_with(&format!(":{}", address.port)) && !host.ends_with(&format!("::{}", address.port));
+    match port {
+        Some(port) => address.port = port,
+        None if !named => address.port = DEFAULT_PORT,
+        None => {}
+    }
+    Ok(address)
+}
+
+fn look_up(site: Option<&Path>, dc: &str, env: &str) -> Result<Address, Failure> {
+    let from_environment = std::env::var_os(SITE_VARIABLE).map(PathBuf::from);
+    let Some(path) = site.map(Path::to_owned).or(from_environment) else {
+        return Err(usage(
+            format!("nothing says where data centre {dc:?} is"),
+            format!("name the site's file with --site or {SITE_VARIABLE}, or use --host and --port"),
+        ));
+    };
+    let shown = path.display().to_string();
+    let text = std::fs::read_to_string(&path).map_err(|e| {
+        usage(
+            format!("cannot read the site's file {shown}: {e}"),
+            "check the path",
+        )
+    })?;
+    let site: BTreeMap<String, BTreeMap<String, String>> = serde_json::from_str(&text).map_err(|e| {
+        usage(
+            format!("the site's file {shown} makes no sense: {e}"),
+            r#"write {"DC": {"ENV": "HOST:PORT"}}"#,
+        )
+    })?;
+    let names = |names: Vec<&String>| names.into_iter().cloned().collect::<Vec<_>>().join(", ");
+    let environments = site.get(dc).ok_or_else(|| {
+        usage(
+            format!("{shown} has no data centre {dc:?}"),
+            format!("it has: {}", names(site.keys().collect())),
+        )
+    })?;
+    let address = environments.get(env).ok_or_else(|| {
+        usage(
+            format!("{shown} has no environment {env:?} in {dc:?}"),
+            format!("it has: {}", names(environments.keys().collect())),
+        )
+    })?;
+    parse(address, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(change: impl FnOnce(&mut Words)) -> Result<Option<String>, String> {
+        let mut words = Words::default();
+        change(&mut words);
+        let resolved = resolve(&words).map_err(|failure| failure.message)?;
+        Ok(resolved.map(|address| format!("{}:{}", address.host, address.port)))
+    }
+
+    #[test]
+    fn nothing_and_local_are_embedded() {
+        assert_eq!(words(|_| ()), Ok(None));
+        assert_eq!(words(|w| w.local_only = true), Ok(None));
+        assert_eq!(words(|w| w.env = Some("local".into())), Ok(None));
+        assert_eq!(words(|w| w.dc = Some("local".into())), Ok(None));
+    }
+
+    #[test]
+    fn hosts_and_sites_resolve_and_nonsense_is_named() {
+        let host = |host: &str, port| {
+            words(|w| {
+                w.host = Some(host.into());
+                w.port = port;
+            })
+        };
+        assert_eq!(host("localhost", Some(9)), Ok(Some("localhost:9".into())));
+        assert_eq!(host("localhost", None), Ok(Some("localhost:8087".into())));
+        assert_eq!(host("localhost:77", None), Ok(Some("localhost:77".into())));
+        assert_eq!(host("::1", None), Ok(Some("::1:8087".into())));
+        let folder = tempfile::tempdir().unwrap();
+        let site = folder.path().join("site.json");
+        std::fs::write(&site, r#"{"gld": {"prod": "there:1", "stb": "here"}}"#).unwrap();
+        let at = |dc: &str, env: Option<&str>| {
+            words(|w| {
+                w.dc = Some(dc.into());
+                w.env = env.map(Into::into);
+                w.site = Some(site.clone());
+            })
+        };
+        assert_eq!(at("gld", None), Ok(Some("there:1".into())));
+        assert_eq!(at("gld", Some("stb")), Ok(Some("here:8087".into())));
+        assert!(at("gld", Some("usn")).unwrap_err().contains("usn"));
+        assert!(at("xyz", None).unwrap_err().contains("xyz"));
+        assert!(
+            words(|w| w.env = Some("nowhere".into()))
+                .unwrap_err()
+                .contains("nowhere")
+        );
+        assert!(words(|w| w.port = Some(1)).is_err());
+    }
+}

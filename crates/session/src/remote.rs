@@ -1,0 +1,313 @@
+//! A session at a coordinator, as its client sees it: created by one request, kept by asking after it every second, its
+//! control channels carried by its nodes, ended by another request. It must never keep a node waiting for a client
+//! that is gone.
+
+use crate::api::{self, ComputationStatus, CreateSession, Created};
+use crate::daemon::splice;
+use crate::http::Far;
+use crate::live::Ask;
+use crate::report::SessionReport;
+use serde_json::Value;
+use std::io;
+use std::net::{IpAddr, Shutdown};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use wirespeed_control::address::Address;
+use wirespeed_control::{Failure, Identity, Launch, Launched, RankProcess, RankProgram, StopFlag};
+
+/// Time for a session to become ready.
+const CREATE_TIME: Duration = Duration::from_secs(30);
+/// Time for anything else.
+const CALL_TIME: Duration = Duration::from_secs(10);
+/// How often its nodes hear of their client.
+const KEEP_EVERY: Duration = Duration::from_secs(1);
+
+/// One computation's place and channel.
+struct Member {
+    name: String,
+    address: IpAddr,
+    pid: u32,
+    channel: Mutex<Option<UnixStream>>,
+    open: Arc<AtomicBool>,
+}
+
+/// A session at a coordinator.
+pub(crate) struct Remote {
+    coordinator: Far,
+    id: String,
+    members: Arc<Vec<Member>>,
+    local_address: IpAddr,
+    here: bool,
+    early: Arc<Mutex<Option<Failure>>>,
+    /// Dropped, it ends the keeper.
+    keeping: Option<mpsc::Sender<()>>,
+    ended: bool,
+}
+
+impl Remote {
+    pub(crate) fn create(
+        ask: &Ask,
+        address: &Address,
+        identity: &Identity,
+        stop: &StopFlag,
+    ) -> Result<Self, Failure> {
+        let far = |what, address: &Address| Far {
+            what,
+            address: address.clone(),
+            identity: identity.clone(),
+            stop: stop.clone(),
+        };
+        let coordinator = far("coordinator", address);
+        let request = CreateSession {
+            definition: ask.definition.clone(),
+            work: ask.work.clone(),
+            daemon: ask.daemon,
+        };
+        let answer = coordinator.call("POST", "/coordinator/1/sessions", &request, CREATE_TIME)?;
+        let created: Created = serde_json::from_value(answer).map_err(|_| strange())?;
+        let here = created.computations.iter().all(|c| c.machine == api::machine());
+        let mut remote = Remote {
+            coordinator,
+            id: created.id.clone(),
+            members: Arc::default(),
+            local_address: IpAddr::from([127, 0, 0, 1]),
+            here,
+            early: Arc::default(),
+            keeping: None,
+            ended: false,
+        };
+        remote.connect(&created, far)?;
+        Ok(remote)
+    }
+
+    /// Open the channel of every computation, and keep the session from here on.
+    fn connect(
+        &mut self,
+        created: &Created,
+        far: impl Fn(&'static str, &Address) -> Far,
+    ) -> Result<(), Failure> {
+        let mut members = Vec::new();
+        let mut nodes: Vec<Far> = Vec::new();
+        for placed in &created.computations {
+            let node = far("node", &Address::parse(&placed.address).map_err(|_| strange())?);
+            let path = format!(
+                "/node/1/sessions/{}/computations/{}/channel",
+                created.id, placed.name
+            );
+            let far_end = node.upgrade(&path)?;
+            self.local_address = far_end.local_address;
+            let (ours, theirs) = UnixStream::pair().map_err(no_thread)?;
+            let open = Arc::new(AtomicBool::new(true));
+            let closed = open.clone();
+            std::thread::Builder::new()
+                .name("channel".into())
+                .spawn(move || {
+                    splice(far_end.reader, far_end.writer, &theirs);
+                    closed.store(false, Ordering::Release);
+                })
+                .map_err(no_thread)?;
+            members.push(Member {
+                name: placed.name.clone(),
+                address: node.address.resolve().map_err(|_| strange())?[0].ip(),
+                pid: placed.pid,
+                channel: Mutex::new(Some(ours)),
+                open,
+            });
+            if nodes.iter().all(|known| known.address != node.address) {
+                nodes.push(node);
+            }
+        }
+        self.members = Arc::new(members);
+        self.keep(nodes)
+    }
+
+    /// Ask after the session every second, which tells its nodes that its client lives.
+    fn keep(&mut self, nodes: Vec<Far>) -> Result<(), Failure> {
+        let (sender, end) = mpsc::channel();
+        let (path, early) = (format!("/node/1/sessions/{}", self.id), self.early.clone());
+        let keeper = move || {
+            while end.recv_timeout(KEEP_EVERY) == Err(RecvTimeoutError::Timeout) {
+                for node in &nodes {
+                    let failure = match node.call("GET", &path, &Value::Null, CALL_TIME) {
+                        Ok(answer) => died(&node.name(), answer),
+                        Err(failure) => Some(failure),
+                    };
+                    if let Some(failure) = failure {
+                        early
+                            .lock()
+                            .unwrap_or_else(PoisonError::into_inner)
+                            .get_or_insert(failure);
+                    }
+                }
+            }
+        };
+        std::thread::Builder::new()
+            .name("keeper".into())
+            .spawn(keeper)
+            .map_err(no_thread)?;
+        self.keeping = Some(sender);
+        Ok(())
+    }
+
+    pub(crate) fn go(&self) -> Result<(), Failure> {
+        let path = format!("/coordinator/1/sessions/{}/go", self.id);
+        self.coordinator
+            .call("PUT", &path, &Value::Null, CALL_TIME)
+            .map(drop)
+    }
+
+    pub(crate) fn launcher(&self, client: RankProgram) -> Arc<dyn Launch> {
+        Arc::new(Channels {
+            client,
+            members: self.members.clone(),
+            local_address: self.local_address,
+        })
+    }
+
+    pub(crate) fn is_here(&self) -> bool {
+        self.here
+    }
+
+    pub(crate) fn early_end(&self) -> Option<Failure> {
+        let early = self.early.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        early.or_else(|| {
+            let lost = self.members.iter().find(|m| !m.open.load(Ordering::Acquire))?;
+            Some(crate::failed(
+                format!("{} is lost: its node closed its channel", lost.name),
+                "look at the node's messages, and ask for a new session",
+            ))
+        })
+    }
+
+    pub(crate) fn end(mut self) -> SessionReport {
+        self.ended = true;
+        self.delete().unwrap_or_else(|| SessionReport {
+            id: Some(self.id.clone()),
+            ..SessionReport::default()
+        })
+    }
+
+    fn delete(&mut self) -> Option<SessionReport> {
+        self.keeping = None;
+        let path = format!("/coordinator/1/sessions/{}", self.id);
+        let answer = self
+            .coordinator
+            .call("DELETE", &path, &Value::Null, CALL_TIME)
+            .ok()?;
+        serde_json::from_value(answer).ok()
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.delete();
+        }
+        for member in self.members.iter() {
+            let channel = member
+                .channel
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
+            // Whoever has it closes it.
+            channel.map(|channel| channel.shutdown(Shutdown::Both));
+        }
+    }
+}
+
+/// The first computation of a node's answer that ended early.
+fn died(node: &str, answer: Value) -> Option<Failure> {
+    let all: Vec<ComputationStatus> = serde_json::from_value(answer).unwrap_or_default();
+    let dead = all.into_iter().find_map(|computation| computation.early_end)?;
+    Some(crate::failed(dead, format!("look at the messages of {node}")))
+}
+
+fn strange() -> Failure {
+    crate::failed(
+        "the coordinator's answer is no session",
+        "check that both ends run the same wirespeed",
+    )
+}
+
+fn no_thread(error: io::Error) -> Failure {
+    crate::failed(
+        format!("cannot carry a session's channel: {error}"),
+        "close some files or processes and run again",
+    )
+}
+
+/// Starts ranks of a session elsewhere.
+struct Channels {
+    client: RankProgram,
+    members: Arc<Vec<Member>>,
+    local_address: IpAddr,
+}
+
+impl std::fmt::Debug for Channels {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Channels(..)")
+    }
+}
+
+impl Launch for Channels {
+    fn name(&self) -> String {
+        "a rank of the session".into()
+    }
+
+    fn launch(&self, rank: u32) -> io::Result<Launched> {
+        if rank == 0 {
+            return self.client.launch(rank);
+        }
+        let member = self.members.get(rank as usize - 1);
+        let member = member.ok_or_else(|| io::Error::other("the session has no such computation"))?;
+        let channel = member
+            .channel
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let used = || io::Error::other(format!("{} has left its group and cannot come back", member.name));
+        Ok(Launched {
+            channel: channel.ok_or_else(used)?,
+            process: Box::new(Elsewhere {
+                pid: member.pid,
+                open: member.open.clone(),
+            }),
+        })
+    }
+
+    fn bind_address(&self, rank: u32) -> Option<IpAddr> {
+        match rank {
+            0 => Some(self.local_address),
+            rank => self.members.get(rank as usize - 1).map(|member| member.address),
+        }
+    }
+}
+
+/// A computation on a node, as its group sees it: the node ends it with its session.
+struct Elsewhere {
+    pid: u32,
+    open: Arc<AtomicBool>,
+}
+
+impl RankProcess for Elsewhere {
+    fn id(&self) -> u32 {
+        self.pid
+    }
+
+    fn ended(&mut self) -> Option<String> {
+        let open = self.open.load(Ordering::Acquire);
+        Some(
+            if open {
+                "its part has ended"
+            } else {
+                "its node closed its channel"
+            }
+            .into(),
+        )
+    }
+
+    fn kill(&mut self) {}
+}

@@ -1,0 +1,149 @@
+//! What a node and a computation say to each other: one JSON object a line, over a socket that only the two have.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use wirespeed_schema::case::Load;
+
+/// Longest line: an environment is the longest thing said.
+const LINE_BYTES_MAX: u64 = 1 << 20;
+
+/// Where a computation's log lines go.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogTo {
+    /// The computation's standard error, which is the node's.
+    #[default]
+    Stderr,
+    /// Nowhere.
+    Null,
+    /// A file on the computation's host.
+    File(PathBuf),
+}
+
+impl LogTo {
+    /// As typed and printed: `stderr`, `null`, or a path.
+    pub fn name(&self) -> String {
+        match self {
+            LogTo::Stderr => "stderr".into(),
+            LogTo::Null => "null".into(),
+            LogTo::File(path) => path.display().to_string(),
+        }
+    }
+}
+
+/// A flood of log lines.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogFlood {
+    /// Threads that write.
+    pub threads: u32,
+    /// Lines in all; 0 for no flood.
+    pub lines: u64,
+    /// Where to.
+    pub to: LogTo,
+}
+
+/// What a computation does beside messages.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Work {
+    /// Busy threads and memory, from the go to the end.
+    pub load: Load,
+    /// Log lines.
+    pub log: LogFlood,
+    /// Tell every variable of its environment.
+    pub print_environment: bool,
+}
+
+/// A node to a computation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Always the first: what it is.
+    Be {
+        /// What it is to do.
+        work: Work,
+        /// CPUs that it may use, where affinity is what enforces its cores.
+        cpus: Option<Vec<u32>>,
+        /// Its control groups: it removes them when its node is gone.
+        groups: Vec<PathBuf>,
+    },
+    /// Everybody is ready.
+    Go,
+    /// Tell what was done, and end.
+    Stop,
+}
+
+/// A computation to its node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Said {
+    /// It is what it was told to be, and waits for the go.
+    Ready,
+    /// Its load runs.
+    Working,
+    /// Its environment.
+    Environment {
+        /// `NAME=value`.
+        variables: Vec<String>,
+    },
+    /// The flood is over.
+    Logged {
+        /// Lines written whole.
+        lines: u64,
+        /// How long it took.
+        elapsed_ns: u64,
+    },
+    /// It cannot go on, and ends.
+    Failed {
+        /// Why, in one line.
+        why: String,
+    },
+    /// It ends because it was told to.
+    Done {
+        /// CPU time of all its threads since the go.
+        cpu_ns: u64,
+        /// Time since the go.
+        elapsed_ns: u64,
+        /// Work that its load got done.
+        load_done: BTreeMap<String, u64>,
+    },
+}
+
+/// Say something.
+pub fn say<T: Serialize>(mut to: &UnixStream, what: &T) -> io::Result<()> {
+    let mut line = serde_json::to_vec(what)?;
+    line.push(b'\n');
+    to.write_all(&line)
+}
+
+/// The next thing said; `None` at the end. A line that is no such thing, or too long, is an error.
+pub fn hear<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<T>> {
+    let mut line = Vec::new();
+    from.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line)?;
+    if line.is_empty() {
+        return Ok(None);
+    }
+    serde_json::from_slice(&line).map(Some).map_err(io::Error::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::BufReader;
+
+    #[test]
+    fn what_is_said_is_heard_and_garbage_is_an_error() {
+        let (a, b) = UnixStream::pair().unwrap();
+        say(&a, &Said::Ready).unwrap();
+        (&a).write_all(b"garbage\n").unwrap();
+        drop(a);
+        let mut b = BufReader::new(b);
+        assert_eq!(hear::<Said>(&mut b).unwrap(), Some(Said::Ready));
+        assert!(hear::<Said>(&mut b).is_err());
+        assert_eq!(hear::<Said>(&mut b).unwrap(), None);
+    }
+}

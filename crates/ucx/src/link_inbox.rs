@@ -1,0 +1,293 @@
+//! Messages between UCX's callbacks and the engine: handed over at once while a poll waits for them, else kept.
+//!
+//! UCX also calls back outside of polls: when a loopback send arrives at once, or while sends are flushed. It must
+//! never hold more than it was made for: a sender that could overfill it is told to wait.
+
+use std::cell::{Cell, UnsafeCell};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use wirespeed::transport::port::{LinkError, OnMessage};
+
+/// Bytes of the engine's header at the start of each message.
+pub const HEADER_BYTES: usize = 8;
+/// Most memory for kept messages; what is not used is not touched.
+pub const KEPT_BYTES_MAX: usize = 1 << 30;
+/// Messages kept beyond the window: acknowledgements, first and last ones.
+const SPARE: usize = 64;
+
+#[derive(Clone, Copy, Default)]
+struct Record {
+    slot: usize,
+    header: u64,
+    len: usize,
+    /// Its bytes are there.
+    is_whole: bool,
+}
+
+struct Kept {
+    records: Vec<Record>,
+    bytes: Vec<u8>,
+    size: usize,
+    first: usize,
+    count: usize,
+}
+
+/// Where arrivals go. Shared by the port and UCX's callbacks, which run in the port's own thread.
+pub struct Inbox {
+    /// The handler of the poll that runs now; null outside of polls.
+    on: Cell<*mut c_void>,
+    handled: Cell<usize>,
+    fault: Cell<Option<LinkError>>,
+    kept_count: Cell<usize>,
+    kept_max: usize,
+    kept: UnsafeCell<Kept>,
+}
+
+impl Inbox {
+    /// For messages of up to `size` bytes, of which `window` may be under way from each of `peers` peers.
+    pub fn new(size: usize, window: u64, peers: usize) -> Self {
+        let wanted = usize::try_from(window)
+            .unwrap_or(usize::MAX)
+            .saturating_add(SPARE);
+        let wanted = wanted.saturating_mul(peers.max(1));
+        let fit = (KEPT_BYTES_MAX / size.max(64)).max(4);
+        // A power of two, so that places are found with a mask.
+        let count = wanted.min(fit).next_power_of_two();
+        Inbox {
+            on: Cell::new(null_mut()),
+            handled: Cell::new(0),
+            fault: Cell::new(None),
+            kept_count: Cell::new(0),
+            kept_max: count,
+            kept: UnsafeCell::new(Kept {
+                records: vec![Record::default(); count],
+                bytes: vec![0; count * size],
+                size,
+                first: 0,
+                count: 0,
+            }),
+        }
+    }
+
+    /// Whether one more message might not find room.
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        self.kept_count.get() >= self.kept_max
+    }
+
+    /// A message of the peer in `slot` arrived: its header, then its payload.
+    ///
+    /// # Safety
+    /// `data` has `len` readable bytes; `H` is the type of the handler of the poll that runs now, if one does.
+    #[inline(always)]
+    pub unsafe fn arrived<H: OnMessage>(&self, slot: usize, data: *const u8, len: usize) {
+        if len < HEADER_BYTES {
+            return self.cold_fault(LinkError::Corrupt("a message without a header"));
+        }
+        // SAFETY: at least eight bytes, checked above.
+        let header = unsafe { data.cast::<u64>().read_unaligned() };
+        // SAFETY: the rest of the message.
+        let payload = unsafe { std::slice::from_raw_parts(data.add(HEADER_BYTES), len - HEADER_BYTES) };
+        // SAFETY: the caller's promise about `H`.
+        unsafe { self.take::<H>(slot, header, payload) };
+    }
+
+    /// As [`Inbox::arrived`], taken apart already.
+    ///
+    /// # Safety
+    /// `H` is the type of the handler of the poll that runs now, if one does.
+    #[inline(always)]
+    pub unsafe fn take<H: OnMessage>(&self, slot: usize, header: u64, payload: &[u8]) {
+        let on = self.on.get();
+        // Whatever is kept came before.
+        if on.is_null() || self.kept_count.get() > 0 {
+            return self.keep(slot, header, payload);
+        }
+        // SAFETY: set in `during` from a live `&mut H`, which nobody else uses meanwhile.
+        unsafe { &mut *on.cast::<H>() }.message(slot, header, payload);
+        self.handled.set(self.handled.get() + 1);
+    }
+
+    /// Run `progress` with arrivals handed to `on`; how many were, with those that had been kept.
+    #[inline(always)]
+    pub fn during<H: OnMessage>(&self, on: &mut H, progress: impl FnOnce()) -> Result<usize, LinkError> {
+        let before = if self.kept_count.get() > 0 {
+            self.deliver(on)
+        } else {
+            0
+        };
+        self.handled.set(before);
+        self.on.set((on as *mut H).cast());
+        progress();
+        self.on.set(null_mut());
+        if self.kept_count.get() > 0 {
+            let more = self.deliver(on);
+            self.handled.set(self.handled.get() + more);
+        }
+        match self.fault.get() {
+            None => Ok(self.handled.get()),
+            Some(fault) => Err(fault),
+        }
+    }
+
+    /// What was wrong with an arrival, if anything.
+    pub fn fault(&self) -> Option<LinkError> {
+        self.fault.get()
+    }
+
+    /// Something is wrong with an arrival.
+    #[cold]
+    #[inline(never)]
+    pub fn cold_fault(&self, fault: LinkError) {
+        if self.fault.get().is_none() {
+            self.fault.set(Some(fault));
+        }
+    }
+
+    #[inline(never)]
+    fn keep(&self, slot: usize, header: u64, payload: &[u8]) {
+        let Some((place, room)) = self.reserve(slot, header, payload.len()) else {
+            return;
+        };
+        // SAFETY: the room of this place, of this length; the payload is UCX's or the caller's, never ours.
+        unsafe { std::ptr::copy_nonoverlapping(payload.as_ptr(), room, payload.len()) };
+        self.is_whole(place);
+    }
+
+    /// A place for a message whose bytes will come, in its order; `None`, and a fault, when there is no room.
+    pub fn reserve(&self, slot: usize, header: u64, len: usize) -> Option<(usize, *mut u8)> {
+        // SAFETY: one thread; no other reference into the list is alive while one of these functions runs.
+        let kept = unsafe { &mut *self.kept.get() };
+        if len > kept.size {
+            self.cold_fault(LinkError::Corrupt("a message longer than agreed"));
+            return None;
+        }
+        if kept.count == self.kept_max {
+            self.cold_fault(LinkError::Exhausted("messages that came while none was awaited"));
+            return None;
+        }
+        let place = (kept.first + kept.count) & (self.kept_max - 1);
+        kept.records[place] = Record {
+            slot,
+            header,
+            len,
+            is_whole: false,
+        };
+        kept.count += 1;
+        self.kept_count.set(kept.count);
+        Some((place, kept.bytes[place * kept.size..].as_mut_ptr()))
+    }
+
+    /// The bytes of the message at `place` are there.
+    pub fn is_whole(&self, place: usize) {
+        // SAFETY: as in `reserve`.
+        unsafe { (&mut (*self.kept.get()).records)[place].is_whole = true };
+    }
+
+    /// Places that there are.
+    pub fn places(&self) -> usize {
+        self.kept_max
+    }
+
+    /// Hand over what is whole, in order.
+    #[inline(never)]
+    fn deliver<H: OnMessage>(&self, on: &mut H) -> usize {
+        // SAFETY: one thread; the handler is the engine's and does not come back here.
+        let kept = unsafe { &mut *self.kept.get() };
+        let mut handled = 0;
+        while kept.count > 0 && kept.records[kept.first].is_whole {
+            let record = kept.records[kept.first];
+            let at = kept.first * kept.size;
+            on.message(record.slot, record.header, &kept.bytes[at..at + record.len]);
+            kept.first = (kept.first + 1) & (self.kept_max - 1);
+            kept.count -= 1;
+            handled += 1;
+        }
+        self.kept_count.set(kept.count);
+        handled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Seen(Vec<(usize, u64, Vec<u8>)>);
+
+    impl OnMessage for Seen {
+        fn message(&mut self, peer: usize, header: u64, payload: &[u8]) {
+            self.0.push((peer, header, payload.to_vec()));
+        }
+    }
+
+    fn message(header: u64, payload: &[u8]) -> Vec<u8> {
+        [&header.to_ne_bytes()[..], payload].concat()
+    }
+
+    fn arrive(inbox: &Inbox, slot: usize, bytes: &[u8]) {
+        // SAFETY: a whole slice; the only handler here is `Seen`.
+        unsafe { inbox.arrived::<Seen>(slot, bytes.as_ptr(), bytes.len()) }
+    }
+
+    #[test]
+    fn what_comes_early_is_kept_in_order() {
+        let inbox = Inbox::new(8, 1, 1);
+        let mut seen = Seen::default();
+        arrive(&inbox, 0, &message(1, b"a"));
+        arrive(&inbox, 1, &message(2, b""));
+        let handled = inbox.during(&mut seen, || arrive(&inbox, 0, &message(3, b"12345678")));
+        assert_eq!(handled, Ok(3));
+        let expected = [
+            (0, 1, b"a".to_vec()),
+            (1, 2, vec![]),
+            (0, 3, b"12345678".to_vec()),
+        ];
+        assert_eq!(seen.0, expected);
+    }
+
+    #[test]
+    fn nothing_overtakes_a_message_whose_bytes_are_on_their_way() {
+        let inbox = Inbox::new(8, 1, 1);
+        let mut seen = Seen::default();
+        let mut place = 0;
+        let handled = inbox.during(&mut seen, || {
+            arrive(&inbox, 0, &message(1, b"a"));
+            place = inbox.reserve(0, 2, 0).unwrap().0;
+            arrive(&inbox, 0, &message(3, b"c"));
+        });
+        assert_eq!(handled, Ok(1));
+        let handled = inbox.during(&mut seen, || inbox.is_whole(place));
+        assert_eq!(handled, Ok(2));
+        let headers: Vec<u64> = seen.0.iter().map(|m| m.1).collect();
+        assert_eq!(headers, [1, 2, 3]);
+    }
+
+    #[test]
+    fn what_breaks_the_format_is_a_fault() {
+        let mut seen = Seen::default();
+        let short = Inbox::new(8, 1, 1);
+        arrive(&short, 0, b"1234567");
+        assert!(matches!(
+            short.during(&mut seen, || ()),
+            Err(LinkError::Corrupt(_))
+        ));
+        let long = Inbox::new(2, 1, 1);
+        arrive(&long, 0, &message(1, b"abc"));
+        assert!(matches!(
+            long.during(&mut seen, || ()),
+            Err(LinkError::Corrupt(_))
+        ));
+        let full = Inbox::new(0, 1, 1);
+        while !full.is_full() {
+            arrive(&full, 0, &message(1, b""));
+        }
+        assert_eq!(full.fault(), None);
+        arrive(&full, 0, &message(1, b""));
+        assert!(matches!(
+            full.during(&mut seen, || ()),
+            Err(LinkError::Exhausted(_))
+        ));
+        assert!(seen.0.iter().all(|m| m.2.is_empty()));
+    }
+}

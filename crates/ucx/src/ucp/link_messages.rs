@@ -1,0 +1,427 @@
+//! Active messages of UCP. Short and packed ones are copied into storage of the port, for UCP may read them later; zero-copy
+//! ones are handed over where they are. Long messages arrive by rendezvous, into a place kept for them in their order.
+
+use super::link_memory::allocate;
+use super::link_sends::Sends;
+use super::link_worker::{Context, Endpoint, Exposed, Flush, Worker, connect};
+use super::{COPIED_BYTES_MAX, UcpOptions};
+use crate::link_inbox::{HEADER_BYTES, Inbox, KEPT_BYTES_MAX};
+use crate::link_status::cold_error;
+use std::ffi::c_void;
+use std::sync::Arc;
+use wirespeed::sync::SharedBytes;
+use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
+use wirespeed::transport::waiter::Waiter;
+use wirespeed::transport::{Connect, ConnectError, MessageRunner};
+use wirespeed_schema::test::Layout;
+use wirespeed_ucx_sys as sys;
+use wirespeed_ucx_sys::Loaded;
+
+/// Operations under way at once.
+const UNDER_WAY: u64 = 256;
+/// Least message that is provided for.
+const SMALLEST: usize = 64;
+
+/// What UCX's callback is given: whose message it is, and where it goes.
+struct From {
+    slot: usize,
+    shared: *const Shared,
+}
+
+/// What callbacks share with the port; never moved.
+struct Shared {
+    loaded: &'static Loaded,
+    worker: sys::ucp_worker_h,
+    inbox: Inbox,
+    /// One for each place of the inbox, for callbacks of messages whose bytes are on their way.
+    places: Box<[Arriving]>,
+}
+
+struct Arriving {
+    inbox: *const Inbox,
+    place: usize,
+    loaded: &'static Loaded,
+}
+
+type Handler = unsafe extern "C" fn(
+    *mut c_void,
+    *const c_void,
+    usize,
+    *mut c_void,
+    usize,
+    *const sys::ucp_am_recv_param_t,
+) -> sys::ucs_status_t;
+
+/// # Safety
+/// UCX calls it in the port's thread with a `From` that lives as long as the worker.
+unsafe extern "C" fn arrived<H: OnMessage>(
+    from: *mut c_void,
+    header: *const c_void,
+    header_len: usize,
+    data: *mut c_void,
+    len: usize,
+    param: *const sys::ucp_am_recv_param_t,
+) -> sys::ucs_status_t {
+    // SAFETY: as above.
+    let (from, shared) = unsafe {
+        let from = &*from.cast::<From>();
+        (from, &*from.shared)
+    };
+    if header_len != HEADER_BYTES {
+        shared
+            .inbox
+            .cold_fault(LinkError::Corrupt("a message without a header"));
+        return sys::UCS_OK;
+    }
+    // SAFETY: eight bytes, checked above; parameters are valid during the call.
+    let (header, attributes) = unsafe { (header.cast::<u64>().read_unaligned(), (*param).recv_attr) };
+    if attributes & u64::from(sys::UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 {
+        return fetch(shared, from.slot, header, data, len);
+    }
+    let payload = match len {
+        0 => &[],
+        // SAFETY: UCX's data, valid during the call.
+        _ => unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len) },
+    };
+    // SAFETY: the handler's type is that of the poll that runs: `listen`.
+    unsafe { shared.inbox.take::<H>(from.slot, header, payload) };
+    sys::UCS_OK
+}
+
+/// Fetch a message that only announced itself.
+#[inline(never)]
+fn fetch(
+    shared: &Shared,
+    slot: usize,
+    header: u64,
+    descriptor: *mut c_void,
+    len: usize,
+) -> sys::ucs_status_t {
+    let Some((place, room)) = shared.inbox.reserve(slot, header, len) else {
+        return sys::UCS_OK;
+    };
+    // SAFETY: plain data, all-zero is valid; the mask says what is in it.
+    let mut parameters: sys::ucp_request_param_t = unsafe { std::mem::zeroed() };
+    parameters.op_attr_mask = sys::UCP_OP_ATTR_FIELD_CALLBACK | sys::UCP_OP_ATTR_FIELD_USER_DATA;
+    parameters.cb.recv_am = Some(fetched);
+    parameters.user_data = (&raw const shared.places[place]).cast_mut().cast();
+    // SAFETY: a live worker, UCX's descriptor, room for the message that nobody else touches until it is whole.
+    let request = unsafe {
+        shared
+            .loaded
+            .ucx
+            .ucp_am_recv_data_nbx(shared.worker, descriptor, room.cast(), len, &parameters)
+    };
+    if request.is_null() {
+        shared.inbox.is_whole(place);
+    } else if let Some(status) = super::link_worker::failed(request) {
+        shared
+            .inbox
+            .cold_fault(cold_error("ucp_am_recv_data_nbx", status));
+    }
+    sys::UCS_INPROGRESS
+}
+
+/// # Safety
+/// UCX calls it in the port's thread with the place that the message was given.
+unsafe extern "C" fn fetched(
+    request: *mut c_void,
+    status: sys::ucs_status_t,
+    _len: usize,
+    arriving: *mut c_void,
+) {
+    // SAFETY: places and inbox live as long as the worker.
+    let (arriving, inbox) = unsafe {
+        let arriving = &*arriving.cast::<Arriving>();
+        (arriving, &*arriving.inbox)
+    };
+    match status {
+        sys::UCS_OK => inbox.is_whole(arriving.place),
+        status => inbox.cold_fault(cold_error("a long message", status)),
+    }
+    // SAFETY: UCX's request, given back once.
+    unsafe { arriving.loaded.ucx.ucp_request_free(request) };
+}
+
+struct Nobody;
+
+impl OnMessage for Nobody {
+    fn message(&mut self, _: usize, _: u64, _: &[u8]) {}
+}
+
+/// Connect and run.
+pub fn open<R: MessageRunner>(
+    ctx: &Connect,
+    options: &UcpOptions,
+    runner: R,
+) -> Result<R::Output, ConnectError> {
+    // Long messages of a whole window may be on their way at once, each with a place of its own.
+    let window_bytes = (ctx.needs.message_bytes as u64).saturating_mul(ctx.needs.window_msgs);
+    if window_bytes > KEPT_BYTES_MAX as u64 {
+        return Err(ConnectError::Memory {
+            what: "a window of messages",
+            bytes: window_bytes,
+        });
+    }
+    let loaded = options.library()?;
+    let context = Context::open(loaded, options, sys::UCP_FEATURE_AM)?;
+    let worker = Worker::new(context.clone(), options, &ctx.cancel)?;
+    let size = ctx.needs.message_bytes.max(SMALLEST);
+    let shared = share(
+        loaded,
+        worker.worker,
+        Inbox::new(size, ctx.needs.window_msgs, ctx.peers.len()),
+    );
+    let froms: Box<[From]> = (0..ctx.peers.len())
+        .map(|slot| From {
+            slot,
+            shared: &raw const *shared,
+        })
+        .collect();
+    let zcopy = ctx.needs.buffer_bytes > 0 && ctx.case.test.layout() == Some(Layout::Zcopy);
+    let (buffer, handle) = match zcopy {
+        true => {
+            let (bytes, handle) = allocate(&context, ctx.needs.buffer_bytes)?;
+            (Some(bytes), handle)
+        }
+        false => (None, std::ptr::null_mut()),
+    };
+    let copied = if zcopy {
+        SMALLEST
+    } else {
+        size.min(COPIED_BYTES_MAX as usize)
+    };
+    let mut port = UcpMessages {
+        flush: Flush::new(&worker),
+        endpoints: Vec::new(),
+        worker,
+        copied: Sends::new(loaded, UNDER_WAY, copied),
+        direct: Sends::new(loaded, UNDER_WAY, 0),
+        buffer,
+        handle: options.register.then_some(handle),
+        froms,
+        shared,
+        handler: arrived::<Nobody>,
+        pieces: options.iov,
+        send: loaded.ucx.ucp_am_send_nbx,
+        waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+        facts: options.facts(loaded),
+    };
+    port.cold_set_handler(arrived::<Nobody>)
+        .map_err(|e| ConnectError::Other(e.to_string()))?;
+    let workers = [port.worker.clone()];
+    port.endpoints = connect(ctx, options, &workers, Exposed::default())?;
+    drop(workers);
+    Ok(runner.run(port))
+}
+
+fn share(loaded: &'static Loaded, worker: sys::ucp_worker_h, inbox: Inbox) -> Box<Shared> {
+    let places = inbox.places();
+    let mut shared = Box::new(Shared {
+        loaded,
+        worker,
+        inbox,
+        places: Box::default(),
+    });
+    let inbox: *const Inbox = &raw const shared.inbox;
+    let arriving = |place| Arriving { inbox, place, loaded };
+    shared.places = (0..places).map(arriving).collect();
+    shared
+}
+
+type Send = unsafe extern "C" fn(
+    sys::ucp_ep_h,
+    u32,
+    *const c_void,
+    usize,
+    *const c_void,
+    usize,
+    *const sys::ucp_request_param_t,
+) -> sys::ucs_status_ptr_t;
+
+/// Endpoints to every peer of one worker. Dropped in this order: endpoints while the worker still makes progress, what
+/// UCX calls back with after it.
+pub struct UcpMessages {
+    flush: Flush,
+    endpoints: Vec<Endpoint>,
+    worker: Arc<Worker>,
+    copied: Box<Sends>,
+    direct: Box<Sends>,
+    buffer: Option<SharedBytes>,
+    /// UCX's handle of the buffer, where it is to be told.
+    handle: Option<sys::ucp_mem_h>,
+    froms: Box<[From]>,
+    shared: Box<Shared>,
+    handler: Handler,
+    pieces: usize,
+    send: Send,
+    waiter: Waiter,
+    facts: Facts,
+}
+
+impl UcpMessages {
+    #[cold]
+    #[inline(never)]
+    fn cold_set_handler(&mut self, handler: Handler) -> Result<(), LinkError> {
+        let loaded = self.shared.loaded;
+        for (id, from) in self.froms.iter().enumerate() {
+            // SAFETY: plain data, all-zero is valid; the mask says what is in it.
+            let mut parameters: sys::ucp_am_handler_param_t = unsafe { std::mem::zeroed() };
+            parameters.field_mask = u64::from(
+                sys::UCP_AM_HANDLER_PARAM_FIELD_ID
+                    | sys::UCP_AM_HANDLER_PARAM_FIELD_CB
+                    | sys::UCP_AM_HANDLER_PARAM_FIELD_ARG,
+            );
+            parameters.id = id as u32;
+            parameters.cb = Some(handler);
+            parameters.arg = (&raw const *from).cast_mut().cast();
+            // SAFETY: a live worker, whole parameters; what the handler is given lives as long as the port.
+            let status = unsafe {
+                loaded
+                    .ucx
+                    .ucp_worker_set_am_recv_handler(self.worker.worker, &parameters)
+            };
+            if status < 0 {
+                return Err(cold_error("ucp_worker_set_am_recv_handler", status));
+            }
+        }
+        self.handler = handler;
+        Ok(())
+    }
+
+    /// From now on messages are for handlers of this type.
+    #[inline(always)]
+    fn listen<H: OnMessage>(&mut self) -> Result<(), LinkError> {
+        if self.handler as usize != arrived::<H> as Handler as usize {
+            return self.cold_set_handler(arrived::<H>);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn trouble(&self) -> Result<(), LinkError> {
+        self.worker.trouble()?;
+        self.copied.trouble()?;
+        self.direct.trouble()
+    }
+
+    #[inline(always)]
+    fn send_copy(
+        &self,
+        peer: usize,
+        header: u64,
+        len: usize,
+        pack: impl FnOnce(&mut [u8]),
+    ) -> Result<Post, LinkError> {
+        let to = &self.endpoints[peer];
+        self.copied.post("ucp_am_send_nbx", |room, parameters| {
+            let copy = room.copy(len)?;
+            pack(copy);
+            let data = copy.as_ptr().cast();
+            let header = room.header(header);
+            // SAFETY: a live endpoint of this thread; header and data stay in their place until the completion.
+            Ok(unsafe { (self.send)(to.ep, to.slot_there, header, HEADER_BYTES, data, len, parameters) })
+        })
+    }
+}
+
+impl MessagePort for UcpMessages {
+    const ZCOPY: bool = true;
+
+    #[inline(always)]
+    fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
+        self.send_copy(peer, header, payload.len(), |room| room.copy_from_slice(payload))
+    }
+
+    #[inline(always)]
+    fn send_bcopy(
+        &mut self,
+        peer: usize,
+        header: u64,
+        len: usize,
+        pack: impl FnOnce(&mut [u8]),
+    ) -> Result<Post, LinkError> {
+        self.send_copy(peer, header, len, pack)
+    }
+
+    #[inline(always)]
+    fn send_zcopy(&mut self, peer: usize, header: u64, offset: usize, len: usize) -> Result<Post, LinkError> {
+        let Some(buffer) = &self.buffer else {
+            return Err(LinkError::Unsupported("zcopy on this port"));
+        };
+        if offset > buffer.len() || len > buffer.len() - offset {
+            return Err(LinkError::Unsupported("memory outside the buffer"));
+        }
+        let to = &self.endpoints[peer];
+        let at = buffer.as_ptr().wrapping_add(offset);
+        self.direct.post("ucp_am_send_nbx", |room, parameters| {
+            let header = room.header(header);
+            let (mut data, mut count): (*const c_void, usize) = (at.cast(), len);
+            if self.pieces > 1 {
+                (data, count) = room.pieces(at, len, self.pieces);
+                parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_DATATYPE;
+                parameters.datatype = u64::from(sys::UCP_DATATYPE_IOV);
+            }
+            if let Some(handle) = self.handle {
+                parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_MEMH;
+                parameters.memh = handle;
+            }
+            // SAFETY: a live endpoint of this thread; header, list and data stay until the completion.
+            Ok(unsafe {
+                (self.send)(
+                    to.ep,
+                    to.slot_there,
+                    header,
+                    HEADER_BYTES,
+                    data,
+                    count,
+                    parameters,
+                )
+            })
+        })
+    }
+
+    #[inline(always)]
+    fn zcopy_completed(&self) -> u64 {
+        self.direct.completed()
+    }
+
+    fn buffer(&mut self) -> Option<&SharedBytes> {
+        self.buffer.as_ref()
+    }
+
+    #[inline(always)]
+    fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
+        self.listen::<H>()?;
+        let handled = self.shared.inbox.during(on, || self.worker.progress())?;
+        self.trouble()?;
+        Ok(handled)
+    }
+
+    #[inline(always)]
+    fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
+        let handled = self.poll(on)?;
+        if handled > 0 {
+            return Ok(handled);
+        }
+        if self.worker.sleeps() {
+            self.waiter.look()?;
+            self.worker.cold_sleep()?;
+            return self.poll(on);
+        }
+        self.waiter.idle()?;
+        Ok(0)
+    }
+
+    fn flush(&mut self) -> Result<bool, LinkError> {
+        // Also without sends: a peer's connection may need our answers. What arrives is kept: there is no handler.
+        let flushed = self.flush.step(&self.worker)?;
+        self.trouble()?;
+        let done = flushed && self.copied.is_empty() && self.direct.is_empty();
+        self.shared.inbox.fault().map_or(Ok(done), Err)
+    }
+
+    fn facts(&self) -> Facts {
+        self.facts.clone()
+    }
+}

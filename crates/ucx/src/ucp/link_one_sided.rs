@@ -1,0 +1,335 @@
+//! Put, get and atomics of UCP, on memory that UCP allocated and registered.
+//!
+//! It must never let the last byte of a checked put be seen before the others.
+
+use super::link_memory::{allocate, expose};
+use super::link_sends::Sends;
+use super::link_worker::{Context, Endpoint, Flush, Worker, connect, failed};
+use super::{COPIED_BYTES_MAX, UcpOptions};
+use crate::link_status::posted;
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+use wirespeed::sync::SharedBytes;
+use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Width};
+use wirespeed::transport::waiter::Waiter;
+use wirespeed::transport::{Connect, ConnectError, OneSidedRunner};
+use wirespeed_ucx_sys as sys;
+use wirespeed_ucx_sys::Loaded;
+
+/// Uncounted operations under way at once.
+const UNDER_WAY: u64 = 256;
+/// Largest operation that arrives as one.
+const WORD_BYTES: usize = 8;
+
+/// Connect and run.
+pub fn open<R: OneSidedRunner>(
+    ctx: &Connect,
+    options: &UcpOptions,
+    runner: R,
+) -> Result<R::Output, ConnectError> {
+    let needs = &ctx.needs;
+    let wanted = needs.region_bytes as u64 + needs.buffer_bytes as u64;
+    if wanted > wirespeed::host::available_bytes() {
+        return Err(ConnectError::Memory {
+            what: "the region and the local buffer",
+            bytes: wanted,
+        });
+    }
+    let loaded = options.library()?;
+    let features = sys::UCP_FEATURE_RMA | sys::UCP_FEATURE_AMO32 | sys::UCP_FEATURE_AMO64;
+    let context = Context::open(loaded, options, features)?;
+    let worker = Worker::new(context.clone(), options, &ctx.cancel)?;
+    let (region, region_handle) = allocate(&context, needs.region_bytes)?;
+    let (local, local_handle) = allocate(&context, needs.buffer_bytes)?;
+    let exposed = expose(&context, &region, region_handle)?;
+    let workers = [worker];
+    let endpoints = connect(ctx, options, &workers, exposed)?;
+    let [worker] = workers;
+    let copied = needs.message_bytes.clamp(WORD_BYTES, COPIED_BYTES_MAX as usize);
+    let port = UcpOneSided {
+        loaded,
+        flush: Flush::new(&worker),
+        endpoints,
+        worker,
+        uncounted: Sends::new(loaded, UNDER_WAY, copied),
+        counted: Sends::new(loaded, needs.window_msgs.saturating_add(1), WORD_BYTES),
+        fetched: (0..needs.fetch_slots.max(1))
+            .map(|_| UnsafeCell::new(0))
+            .collect(),
+        whole: ctx.case.check,
+        region,
+        local,
+        handle: options.register.then_some(local_handle),
+        waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+        facts: options.facts(loaded),
+    };
+    Ok(runner.run(port))
+}
+
+/// Endpoints to every peer of one worker, and the keys of their regions. Dropped in this order.
+pub struct UcpOneSided {
+    flush: Flush,
+    endpoints: Vec<Endpoint>,
+    worker: Arc<Worker>,
+    loaded: &'static Loaded,
+    /// Copied puts and posted additions.
+    uncounted: Box<Sends>,
+    /// Gets, zero-copy puts, fetching atomics.
+    counted: Box<Sends>,
+    fetched: Box<[UnsafeCell<u64>]>,
+    /// Data will be checked as soon as the last byte is seen.
+    whole: bool,
+    region: SharedBytes,
+    local: SharedBytes,
+    /// UCX's handle of local memory, where it is to be told.
+    handle: Option<sys::ucp_mem_h>,
+    waiter: Waiter,
+    facts: Facts,
+}
+
+impl UcpOneSided {
+    /// The peer's endpoint and the address of `offset` in its region.
+    #[inline(always)]
+    fn target(&self, peer: usize, offset: usize, len: usize) -> Result<(&Endpoint, u64), LinkError> {
+        let to = &self.endpoints[peer];
+        if offset > to.region_bytes || len > to.region_bytes - offset {
+            return Err(LinkError::Unsupported("an operation outside the region"));
+        }
+        Ok((to, to.region_base + offset as u64))
+    }
+
+    #[inline(always)]
+    fn own(&self, offset: usize, len: usize) -> Result<*mut u8, LinkError> {
+        if offset > self.local.len() || len > self.local.len() - offset {
+            return Err(LinkError::Unsupported("an operation outside local memory"));
+        }
+        Ok(self.local.as_ptr().wrapping_add(offset))
+    }
+
+    /// A put of a copy; in two parts where the last byte must come last.
+    #[inline(always)]
+    fn put_copy(
+        &mut self,
+        peer: usize,
+        to: usize,
+        len: usize,
+        pack: impl FnOnce(&mut [u8]),
+    ) -> Result<Post, LinkError> {
+        let (end, address) = self.target(peer, to, len)?;
+        let (ep, rkey, whole, worker) = (
+            end.ep,
+            end.rkey,
+            self.whole && len > WORD_BYTES,
+            self.worker.worker,
+        );
+        let ucx = &self.loaded.ucx;
+        let mut pack = Some(pack);
+        self.uncounted.post("ucp_put_nbx", |room, parameters| {
+            let copy = room.copy(len)?;
+            if let Some(pack) = pack.take() {
+                pack(copy);
+            }
+            let data = copy.as_ptr();
+            // SAFETY: a live endpoint of this thread; the copy stays until the completion; the target is in bounds. The
+            // first part of a put in two is complete once the second is: a fence stands between them.
+            unsafe {
+                if !whole {
+                    return Ok(ucx.ucp_put_nbx(ep, data.cast(), len, address, rkey, parameters));
+                }
+                let plain: sys::ucp_request_param_t = std::mem::zeroed();
+                let first = ucx.ucp_put_nbx(ep, data.cast(), len - 1, address, rkey, &plain);
+                if let Some(status) = failed(first) {
+                    return Ok(status as isize as sys::ucs_status_ptr_t);
+                }
+                if !first.is_null() {
+                    ucx.ucp_request_free(first);
+                }
+                let fenced = ucx.ucp_worker_fence(worker);
+                if fenced != sys::UCS_OK {
+                    return Ok(fenced as isize as sys::ucs_status_ptr_t);
+                }
+                let (last, at) = (data.add(len - 1), address + len as u64 - 1);
+                Ok(ucx.ucp_put_nbx(ep, last.cast(), 1, at, rkey, parameters))
+            }
+        })
+    }
+}
+
+impl OneSidedPort for UcpOneSided {
+    const ZCOPY: bool = true;
+
+    #[inline(always)]
+    fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Result<Post, LinkError> {
+        self.put_copy(peer, to, data.len(), |room| room.copy_from_slice(data))
+    }
+
+    #[inline(always)]
+    fn put_bcopy(
+        &mut self,
+        peer: usize,
+        to: usize,
+        len: usize,
+        pack: impl FnOnce(&mut [u8]),
+    ) -> Result<Post, LinkError> {
+        self.put_copy(peer, to, len, pack)
+    }
+
+    #[inline(always)]
+    fn put_zcopy(&mut self, peer: usize, to: usize, from: usize, len: usize) -> Result<Post, LinkError> {
+        let (end, address) = self.target(peer, to, len)?;
+        let data = self.own(from, len)?;
+        let ucx = &self.loaded.ucx;
+        let (mut start, mut rest) = (0, len);
+        if self.whole && len > WORD_BYTES {
+            let before = len - 1;
+            let first = self.uncounted.post("ucp_put_nbx", |_, parameters| {
+                // SAFETY: a live endpoint of this thread; memory in bounds, which stays until the whole put is counted.
+                Ok(unsafe { ucx.ucp_put_nbx(end.ep, data.cast(), before, address, end.rkey, parameters) })
+            })?;
+            // SAFETY: a live worker of this thread.
+            let fenced = unsafe { ucx.ucp_worker_fence(self.worker.worker) };
+            if first == Post::Busy || posted("ucp_worker_fence", fenced)? == Post::Busy {
+                return Ok(Post::Busy);
+            }
+            (start, rest) = (before, 1);
+        }
+        self.counted.post("ucp_put_nbx", |_, parameters| {
+            if let Some(handle) = self.handle {
+                parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_MEMH;
+                parameters.memh = handle;
+            }
+            let (at, to) = (data.wrapping_add(start).cast(), address + start as u64);
+            // SAFETY: as above.
+            Ok(unsafe { ucx.ucp_put_nbx(end.ep, at, rest, to, end.rkey, parameters) })
+        })
+    }
+
+    #[inline(always)]
+    fn get_bcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Result<Post, LinkError> {
+        let _ = (peer, from, to, len);
+        Err(LinkError::Unsupported("get_bcopy"))
+    }
+
+    #[inline(always)]
+    fn get_zcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Result<Post, LinkError> {
+        let (end, address) = self.target(peer, from, len)?;
+        let data = self.own(to, len)?;
+        let ucx = &self.loaded.ucx;
+        self.counted.post("ucp_get_nbx", |_, parameters| {
+            if let Some(handle) = self.handle {
+                parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_MEMH;
+                parameters.memh = handle;
+            }
+            // SAFETY: a live endpoint of this thread; memory in bounds, which stays until the completion.
+            Ok(unsafe { ucx.ucp_get_nbx(end.ep, data.cast(), len, address, end.rkey, parameters) })
+        })
+    }
+
+    #[inline(always)]
+    fn atomic(
+        &mut self,
+        op: AtomicOp,
+        width: Width,
+        peer: usize,
+        offset: usize,
+        operand: u64,
+        compare: u64,
+        slot: usize,
+    ) -> Result<Post, LinkError> {
+        let (end, to) = self.target(peer, offset, width.bytes())?;
+        let ucx = &self.loaded.ucx;
+        let datatype =
+            (width.bytes() as u64) << sys::UCP_DATATYPE_SHIFT | u64::from(sys::UCP_DATATYPE_CONTIG);
+        let (code, list) = match op {
+            AtomicOp::Add => (sys::UCP_ATOMIC_OP_ADD, &self.uncounted),
+            AtomicOp::FetchAdd => (sys::UCP_ATOMIC_OP_ADD, &self.counted),
+            AtomicOp::Swap => (sys::UCP_ATOMIC_OP_SWAP, &self.counted),
+            AtomicOp::CompareSwap => (sys::UCP_ATOMIC_OP_CSWAP, &self.counted),
+        };
+        let result = self.fetched[slot].get();
+        list.post("ucp_atomic_op_nbx", |room, parameters| {
+            parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_DATATYPE;
+            parameters.datatype = datatype;
+            let first = if op == AtomicOp::CompareSwap {
+                compare
+            } else {
+                operand
+            };
+            let word = room.copy(WORD_BYTES)?;
+            word.copy_from_slice(&first.to_ne_bytes());
+            if op != AtomicOp::Add {
+                // UCP swaps what it finds in the reply's place in, and fetches to there. The upper half of a fetched
+                // half-word stays zero (all machines that UCX runs on are little-endian).
+                let before = if op == AtomicOp::CompareSwap { operand } else { 0 };
+                let before = if width == Width::W4 {
+                    before & u64::from(u32::MAX)
+                } else {
+                    before
+                };
+                // SAFETY: the slot is not under way: the engine uses it again only after its completion.
+                unsafe { *result = before };
+                parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_REPLY_BUFFER;
+                parameters.reply_buffer = result.cast();
+            }
+            // SAFETY: a live endpoint of this thread, a word in bounds; operand and slot stay until the completion.
+            Ok(unsafe {
+                ucx.ucp_atomic_op_nbx(end.ep, code, word.as_ptr().cast(), 1, to, end.rkey, parameters)
+            })
+        })
+    }
+
+    #[inline(always)]
+    fn fetched(&self, slot: usize) -> u64 {
+        // SAFETY: the operation of this slot has completed, so UCX writes there no more.
+        unsafe { self.fetched[slot].get().read_volatile() }
+    }
+
+    #[inline(always)]
+    fn completed(&self) -> u64 {
+        self.counted.completed()
+    }
+
+    #[inline(always)]
+    fn fence(&mut self) -> Result<Post, LinkError> {
+        // UCX's own emulations let a put overtake a get: what reads must have read.
+        if !self.counted.is_empty() {
+            self.worker.progress();
+            return Ok(Post::Busy);
+        }
+        // SAFETY: a live worker of this thread.
+        let status = unsafe { self.loaded.ucx.ucp_worker_fence(self.worker.worker) };
+        posted("ucp_worker_fence", status)
+    }
+
+    #[inline(always)]
+    fn flush(&mut self) -> Result<bool, LinkError> {
+        let flushed = self.flush.step(&self.worker)?;
+        Ok(flushed && self.uncounted.is_empty() && self.counted.is_empty())
+    }
+
+    #[inline(always)]
+    fn poll(&mut self) -> Result<(), LinkError> {
+        self.worker.progress();
+        self.worker.trouble()?;
+        self.uncounted.trouble()?;
+        self.counted.trouble()
+    }
+
+    #[inline(always)]
+    fn wait(&mut self) -> Result<(), LinkError> {
+        self.poll()?;
+        self.waiter.idle()
+    }
+
+    fn region(&self) -> &SharedBytes {
+        &self.region
+    }
+
+    fn local(&self) -> &SharedBytes {
+        &self.local
+    }
+
+    fn facts(&self) -> Facts {
+        self.facts.clone()
+    }
+}

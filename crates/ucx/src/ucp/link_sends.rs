@@ -1,0 +1,197 @@
+//! Operations of UCP under way: where their data wait, and that they are counted.
+//!
+//! UCX reads data, headers and lists until an operation is complete, so each has a place here that stays.
+
+use super::link_worker::{failed, refused};
+use crate::link_status::cold_error;
+use crate::options::IOV_MAX;
+use crate::order::Order;
+use std::cell::{Cell, UnsafeCell};
+use std::ffi::c_void;
+use wirespeed::transport::port::{LinkError, Post};
+use wirespeed_ucx_sys as sys;
+use wirespeed_ucx_sys::Loaded;
+
+/// Most memory for data that are copied before they are sent.
+const COPIES_BYTES_MAX: usize = 64 << 20;
+
+/// What belongs to one operation.
+struct Place {
+    list: *const Sends,
+    number: u64,
+    header: u64,
+    pieces: [sys::ucp_dt_iov_t; IOV_MAX],
+}
+
+/// Operations under way.
+pub struct Sends {
+    loaded: &'static Loaded,
+    places: Box<[UnsafeCell<Place>]>,
+    copies: UnsafeCell<Vec<u8>>,
+    copy_bytes: usize,
+    order: Order,
+    failed: Cell<sys::ucs_status_t>,
+}
+
+/// The place of an operation that is about to be posted.
+pub struct Room<'a> {
+    place: &'a UnsafeCell<Place>,
+    copy: *mut u8,
+    copy_bytes: usize,
+}
+
+/// # Safety
+/// UCX calls it with the place of the operation, in the port's thread.
+unsafe extern "C" fn finished(request: *mut c_void, status: sys::ucs_status_t, place: *mut c_void) {
+    // SAFETY: the place lives in a live list.
+    let (list, number) = unsafe {
+        let place = &*place.cast::<Place>();
+        (&*place.list, place.number)
+    };
+    if status < 0 {
+        list.failed.set(status);
+    }
+    list.order.finish(number);
+    // SAFETY: UCX's request, given back once.
+    unsafe { list.loaded.ucx.ucp_request_free(request) };
+}
+
+impl Room<'_> {
+    /// Where a header waits that holds `value`.
+    #[inline(always)]
+    pub fn header(&self, value: u64) -> *const c_void {
+        // SAFETY: the place is not under way.
+        unsafe {
+            let header = &raw mut (*self.place.get()).header;
+            *header = value;
+            header.cast_const().cast()
+        }
+    }
+
+    /// Room for a copy of the data; `len` was found to fit when the list was made.
+    #[inline(always)]
+    pub fn copy(&mut self, len: usize) -> Result<&mut [u8], LinkError> {
+        if len > self.copy_bytes {
+            return Err(LinkError::Unsupported("a copied operation of this size"));
+        }
+        // SAFETY: this operation's own part of the copies, which nobody reads while it is not under way.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.copy, len) })
+    }
+
+    /// `len` bytes from `at` in `pieces` pieces, as a list that stays; pointer and number of entries.
+    #[inline(always)]
+    pub fn pieces(&self, at: *const u8, len: usize, pieces: usize) -> (*const c_void, usize) {
+        // SAFETY: the place is not under way.
+        let list = unsafe { &mut (*self.place.get()).pieces };
+        let length = len.div_ceil(pieces).max(1);
+        let (mut used, mut offset) = (0, 0);
+        while offset < len && used < IOV_MAX {
+            let this = length.min(len - offset);
+            list[used] = sys::ucp_dt_iov_t {
+                buffer: at.wrapping_add(offset).cast_mut().cast(),
+                length: this,
+            };
+            (used, offset) = (used + 1, offset + this);
+        }
+        (list.as_ptr().cast(), used)
+    }
+}
+
+impl Sends {
+    /// For `under_way` operations, each with `copy_bytes` for a copy of its data.
+    pub fn new(loaded: &'static Loaded, under_way: u64, copy_bytes: usize) -> Box<Self> {
+        let fit = match copy_bytes {
+            0 => u64::MAX,
+            bytes => (COPIES_BYTES_MAX / bytes).max(4) as u64,
+        };
+        let order = Order::new(under_way.min(fit));
+        let none = sys::ucp_dt_iov_t {
+            buffer: std::ptr::null_mut(),
+            length: 0,
+        };
+        let place = || {
+            UnsafeCell::new(Place {
+                list: std::ptr::null(),
+                number: 0,
+                header: 0,
+                pieces: [none; IOV_MAX],
+            })
+        };
+        let places = order.places();
+        let mut list = Box::new(Sends {
+            loaded,
+            places: (0..places).map(|_| place()).collect(),
+            copies: UnsafeCell::new(vec![0; places * copy_bytes]),
+            copy_bytes,
+            order,
+            failed: Cell::new(sys::UCS_OK),
+        });
+        let address: *const Sends = &raw const *list;
+        for place in &mut list.places {
+            place.get_mut().list = address;
+        }
+        list
+    }
+
+    /// Post an operation; `post` gets its place and parameters that tell of its completion, and returns what UCX did.
+    #[inline(always)]
+    pub fn post(
+        &self,
+        operation: &'static str,
+        post: impl FnOnce(&mut Room, &mut sys::ucp_request_param_t) -> Result<sys::ucs_status_ptr_t, LinkError>,
+    ) -> Result<Post, LinkError> {
+        let Some(number) = self.order.next() else {
+            return Ok(Post::Busy);
+        };
+        let index = self.order.place(number);
+        let place = &self.places[index];
+        // SAFETY: the place is not under way; copies are never moved.
+        let copy = unsafe {
+            (*place.get()).number = number;
+            (*self.copies.get()).as_mut_ptr().add(index * self.copy_bytes)
+        };
+        let mut room = Room {
+            place,
+            copy,
+            copy_bytes: self.copy_bytes,
+        };
+        // SAFETY: plain data, all-zero is valid; the mask says what is in it.
+        let mut parameters: sys::ucp_request_param_t = unsafe { std::mem::zeroed() };
+        parameters.op_attr_mask = sys::UCP_OP_ATTR_FIELD_CALLBACK | sys::UCP_OP_ATTR_FIELD_USER_DATA;
+        parameters.cb.send = Some(finished);
+        parameters.user_data = place.get().cast();
+        let request = post(&mut room, &mut parameters)?;
+        if request.is_null() {
+            self.order.at_once(number);
+            return Ok(Post::Done);
+        }
+        match failed(request) {
+            None => {
+                self.order.begin(number);
+                Ok(Post::Done)
+            }
+            Some(status) => refused(operation, status),
+        }
+    }
+
+    /// Operations completed so far, in order.
+    #[inline(always)]
+    pub fn completed(&self) -> u64 {
+        self.order.completed()
+    }
+
+    /// Whether none is under way.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// Whether one of them failed.
+    #[inline(always)]
+    pub fn trouble(&self) -> Result<(), LinkError> {
+        match self.failed.get() {
+            sys::UCS_OK => Ok(()),
+            status => Err(cold_error("an operation under way", status)),
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! UCX's protocol layer: UCX chooses devices and protocols, as it does for the programs that use it.
+//!
+//! It must never say more about the road than UCX does: which device carried the data is UCX's choice.
+
+mod link_memory;
+mod link_messages;
+mod link_one_sided;
+mod link_sends;
+mod link_tagged;
+mod link_worker;
+
+use crate::options::{IOV, UCX, available, library};
+use std::path::PathBuf;
+use wirespeed::engine;
+use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
+use wirespeed::transport::port::Facts;
+use wirespeed::transport::{
+    Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner,
+    SizeLimit, Support, Tagged, TaggedRunner, Transport,
+};
+use wirespeed_schema::case::{GroupKind, TransportOptions};
+use wirespeed_schema::test::Test;
+use wirespeed_ucx_sys::Loaded;
+
+/// Largest message that is copied before it is sent.
+const COPIED_BYTES_MAX: u64 = 1 << 20;
+/// Largest message: four of them find room at the receiver.
+const MESSAGE_BYTES_MAX: u64 = 64 << 20;
+/// Largest put or get.
+const RMA_BYTES_MAX: u64 = 1 << 30;
+/// Most ranks: the addresses of a rank's workers must fit into what ranks exchange.
+const RANKS_MAX: u32 = 32;
+
+const NO_GATHERED_SHORT: SizeLimit =
+    SizeLimit::never("UCP gathers by lists of pieces: take layout zcopy with option iov");
+const NO_COPIED_GET: SizeLimit = SizeLimit::never("UCP reads straight into the caller's memory: take zcopy");
+const ONLY_MESSAGES: SizeLimit = SizeLimit::never("only messages are gathered by a short send");
+const NO_PIECES: SizeLimit =
+    SizeLimit::never("UCP's put, get and atomics take one piece: leave option iov out");
+const NO_COPIED_PIECES: SizeLimit =
+    SizeLimit::never("copied data are one piece: take layout zcopy, or iov=1");
+
+/// The transport.
+pub struct Ucp;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    Poll,
+    Sleep,
+}
+
+/// Its options.
+#[derive(Debug, Clone)]
+pub struct UcpOptions {
+    ucx: Option<PathBuf>,
+    tls: Option<String>,
+    devices: Option<String>,
+    wait: Wait,
+    iov: usize,
+    peer_errors: bool,
+    register: bool,
+    sync: bool,
+    wildcard: bool,
+    unexpected: bool,
+}
+
+impl UcpOptions {
+    fn library(&self) -> Result<&'static Loaded, ConnectError> {
+        library(self.ucx.as_ref()).map_err(|e| ConnectError::Other(e.to_string()))
+    }
+
+    fn facts(&self, loaded: &Loaded) -> Facts {
+        let mut facts = Facts::new();
+        let mut fact = |name: &str, value: String| facts.insert(name.to_owned(), value);
+        let word = |yes: bool, word: &str, other: &str| if yes { word } else { other }.to_owned();
+        fact("ucx", loaded.version.to_string());
+        fact("ucx_library", loaded.path.display().to_string());
+        fact(
+            "tls",
+            self.tls.clone().unwrap_or_else(|| "UCX's choice".to_owned()),
+        );
+        fact("wait", word(self.wait == Wait::Sleep, "sleep", "poll"));
+        fact("errors", word(self.peer_errors, "peer", "none"));
+        fact("iov", self.iov.to_string());
+        fact("register", word(self.register, "yes", "no"));
+        facts
+    }
+}
+
+const NO_YES: [(&str, bool); 2] = [("no", false), ("yes", true)];
+
+impl Transport for Ucp {
+    const NAME: &'static str = "ucp";
+    const SUMMARY: &'static str = "UCX's protocol layer: the road that UCX itself would take";
+    const OPTIONS: &'static [OptionSpec] = &[
+        OptionSpec {
+            name: "tls",
+            values: "LIST",
+            default: "",
+            help: "UCX's transports that it may use, as UCX_TLS: posix,cma; without it all",
+        },
+        OptionSpec {
+            name: "devices",
+            values: "LIST",
+            default: "",
+            help: "network devices that it may use, as UCX_NET_DEVICES; without it all",
+        },
+        OptionSpec {
+            name: "wait",
+            values: "poll|sleep",
+            default: "poll",
+            help: "poll without pause, or sleep in the kernel until UCX is woken (put, get and atomics always poll)",
+        },
+        OptionSpec {
+            name: "errors",
+            values: "none|peer",
+            default: "none",
+            help: "peer: UCX watches its endpoints and reports a lost peer itself; it may then choose other devices",
+        },
+        OptionSpec {
+            name: "register",
+            values: "no|yes",
+            default: "no",
+            help: "yes: hand over registered memory with its handle, so that UCX need not look it up",
+        },
+        OptionSpec {
+            name: "sync",
+            values: "no|yes",
+            default: "no",
+            help: "yes: a tagged send is done when its message has been matched",
+        },
+        OptionSpec {
+            name: "wildcard",
+            values: "no|yes",
+            default: "no",
+            help: "yes: tagged receives take any tag",
+        },
+        OptionSpec {
+            name: "unexpected",
+            values: "no|yes",
+            default: "no",
+            help: "yes: receive a tagged message only after it has come",
+        },
+        IOV,
+        UCX,
+    ];
+    const MESSAGES: Support = Support::Native(engine::messages::<Self>);
+    const TAGGED: Support = Support::Native(engine::tagged::<Self>);
+    const ONE_SIDED: Support = Support::Native(engine::one_sided::<Self>);
+    type Options = UcpOptions;
+
+    fn parse(options: &TransportOptions) -> Result<UcpOptions, OptionError> {
+        let reader = OptionReader::new(Self::NAME, Self::OPTIONS, options)?;
+        let text = |name: &'static str| reader.text(name).map(str::to_owned);
+        Ok(UcpOptions {
+            ucx: text(UCX.name).map(PathBuf::from),
+            tls: text("tls"),
+            devices: text("devices"),
+            wait: reader.choice("wait", &[("poll", Wait::Poll), ("sleep", Wait::Sleep)])?,
+            iov: crate::options::pieces(&reader)?,
+            peer_errors: reader.choice("errors", &[("none", false), ("peer", true)])?,
+            register: reader.choice("register", &NO_YES)?,
+            sync: reader.choice("sync", &NO_YES)?,
+            wildcard: reader.choice("wildcard", &NO_YES)?,
+            unexpected: reader.choice("unexpected", &NO_YES)?,
+        })
+    }
+
+    fn probe() -> Availability {
+        available(None)
+    }
+
+    fn about() -> Facts {
+        crate::options::about()
+    }
+
+    fn ready(options: &UcpOptions) -> Availability {
+        available(options.ucx.as_ref())
+    }
+
+    fn limits(options: &UcpOptions) -> Limits {
+        let one_piece = options.iov == 1;
+        let or = |limit: SizeLimit, why: SizeLimit| if one_piece { limit } else { why };
+        let copied = || or(SizeLimit::UpTo(COPIED_BYTES_MAX), NO_COPIED_PIECES);
+        let moved = || or(SizeLimit::UpTo(RMA_BYTES_MAX), NO_PIECES);
+        Limits {
+            messages: [
+                copied(),
+                copied(),
+                SizeLimit::UpTo(MESSAGE_BYTES_MAX),
+                NO_GATHERED_SHORT,
+            ],
+            put: [
+                or(SizeLimit::UpTo(COPIED_BYTES_MAX), NO_PIECES),
+                or(SizeLimit::UpTo(COPIED_BYTES_MAX), NO_PIECES),
+                moved(),
+                ONLY_MESSAGES,
+            ],
+            get: [
+                SizeLimit::never("a get has nothing to inline"),
+                NO_COPIED_GET,
+                moved(),
+                ONLY_MESSAGES,
+            ],
+            atomics: Atomics::ALL,
+            tagged: SizeLimit::UpTo(RMA_BYTES_MAX),
+            groups: &[GroupKind::Threads, GroupKind::Processes, GroupKind::Hosts],
+            ranks_max: RANKS_MAX,
+        }
+    }
+}
+
+impl Messages for Ucp {
+    fn open<R: MessageRunner>(
+        ctx: &Connect,
+        options: &UcpOptions,
+        runner: R,
+    ) -> Result<R::Output, ConnectError> {
+        link_messages::open(ctx, options, runner)
+    }
+}
+
+impl Tagged for Ucp {
+    fn open<R: TaggedRunner>(
+        ctx: &Connect,
+        options: &UcpOptions,
+        runner: R,
+    ) -> Result<R::Output, ConnectError> {
+        // With several tags under way a receive of any tag would take another one's message.
+        if options.wildcard && !matches!(ctx.case.test, Test::TagLat(_) | Test::TagBw(_)) {
+            return Err(ConnectError::Other(format!(
+                "wildcard=yes receives whatever comes, and {} tells messages apart by their tags",
+                ctx.case.test.name()
+            )));
+        }
+        link_tagged::open(ctx, options, runner)
+    }
+}
+
+impl OneSided for Ucp {
+    fn open<R: OneSidedRunner>(
+        ctx: &Connect,
+        options: &UcpOptions,
+        runner: R,
+    ) -> Result<R::Output, ConnectError> {
+        link_one_sided::open(ctx, options, runner)
+    }
+}

@@ -1,0 +1,14 @@
+//! Bulk: many outstanding reads or writes of (offset, length) over several connections. The engine owns order, depth,
+//! stealing, retries and the clock; a link ([`BulkPort`]) only posts one operation and completes the oldest.
+//!
+//! Blocks are mebibytes, so nothing here is a `hot_` loop: links may allocate and say so. No worker may hold another up,
+//! and nothing may count as done before its last byte is where it belongs.
+
+mod engine;
+mod port;
+mod schedule;
+mod target;
+
+pub use engine::{BulkOutcome, BulkPlan, Hooks, Worker, run};
+pub use port::{Block, BlockDigest, BulkError, BulkPort, Connector, NoDigest, Receiver};
+pub use target::{Destination, WINDOW_BYTES};

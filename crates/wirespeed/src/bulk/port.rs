@@ -1,0 +1,118 @@
+//! The seam between the bulk engine and its links.
+//!
+//! Contract of a link: operations complete in the order in which they were posted; `post` never waits for a completion;
+//! every wait has a deadline; after an error the port is dropped, never used again.
+
+use std::io;
+
+/// One operation: bytes of the resource, and the place of the block in the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Block {
+    /// Number of the block, from 0.
+    pub index: u64,
+    /// First byte of the resource.
+    pub offset_bytes: u64,
+    /// How many.
+    pub size_bytes: u64,
+}
+
+/// Why an operation or a connection failed.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{why}")]
+pub struct BulkError {
+    /// One line.
+    pub why: String,
+    /// Whether another attempt may succeed. What the far end refuses, it refuses again.
+    pub retry: bool,
+}
+
+impl BulkError {
+    /// Another attempt may succeed.
+    pub fn passing(why: impl Into<String>) -> Self {
+        BulkError {
+            why: why.into(),
+            retry: true,
+        }
+    }
+
+    /// No attempt will.
+    pub fn lasting(why: impl Into<String>) -> Self {
+        BulkError {
+            why: why.into(),
+            retry: false,
+        }
+    }
+}
+
+impl From<io::Error> for BulkError {
+    fn from(error: io::Error) -> Self {
+        let why = match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                "nothing came within the time limit".to_owned()
+            }
+            io::ErrorKind::UnexpectedEof => "the connection ended in the middle of an answer".to_owned(),
+            _ => error.to_string(),
+        };
+        BulkError::passing(why)
+    }
+}
+
+/// Takes the bytes of a block that is read, in order.
+pub trait Receiver {
+    /// Room for at most `want` bytes; never empty for a `want` above 0.
+    fn space(&mut self, want: usize) -> &mut [u8];
+    /// The first `len` bytes of that room are the next of the block.
+    fn filled(&mut self, len: usize) -> Result<(), BulkError>;
+
+    /// Bytes that lie elsewhere: copied.
+    fn copy(&mut self, mut bytes: &[u8]) -> Result<(), BulkError> {
+        while !bytes.is_empty() {
+            let space = self.space(bytes.len());
+            let len = space.len().min(bytes.len());
+            space[..len].copy_from_slice(&bytes[..len]);
+            self.filled(len)?;
+            bytes = &bytes[len..];
+        }
+        Ok(())
+    }
+}
+
+/// A connection.
+pub trait BulkPort {
+    /// Hand the request for `block` over, its data included where it is a write.
+    fn post(&mut self, block: Block) -> Result<(), BulkError>;
+
+    /// Wait for the oldest posted block. For a read, exactly its bytes go to `receiver`; fewer or more are an error.
+    fn complete<R: Receiver>(&mut self, block: Block, receiver: &mut R) -> Result<(), BulkError>;
+}
+
+/// Makes connections.
+pub trait Connector: Sync {
+    /// What it makes.
+    type Port: BulkPort;
+    /// Connect; `worker` numbers the connection. Called again after an error.
+    fn connect(&self, worker: usize) -> Result<Self::Port, BulkError>;
+    /// Look at a port that did its work, before it is dropped.
+    fn retire(&self, worker: usize, port: Self::Port) {
+        let _ = (worker, port);
+    }
+}
+
+/// A digest of one block, fed while it streams.
+pub trait BlockDigest: Default + Send {
+    /// More bytes.
+    fn update(&mut self, bytes: &[u8]);
+    /// The digest of all since the last call, at most 32 bytes.
+    fn finish(&mut self) -> Vec<u8>;
+}
+
+/// No digest.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct NoDigest;
+
+impl BlockDigest for NoDigest {
+    fn update(&mut self, _: &[u8]) {}
+    fn finish(&mut self) -> Vec<u8> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,415 @@
+//! `am_alltoall`: every rank streams to every other one at once, with credits of its own for each.
+//!
+//! Pairs take turns: one message to each that has credits, then a look at what came. Each pair ends like a stream: its
+//! last message is marked, and a rank is done when it has everybody's last message and everybody's last
+//! acknowledgement. Over a relay all pairs share one connection, and headers carry the member's number.
+
+use super::header;
+use super::messages::{meet, pace_ticks};
+use super::meter::{Meter, Series, Tally, batch_for};
+use super::payload::{self, Sender};
+use super::phases::Prelude;
+use super::rank::{Finished, Rank};
+use super::wired::Wired;
+use crate::clock::Clock;
+use crate::measure::MeasureError;
+use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
+use wirespeed_schema::case::Role;
+use wirespeed_schema::outcome::{Count, Faults, SampleKind, StopReason};
+use wirespeed_schema::test::Stream;
+
+/// Most ranks that the address in a header can tell apart.
+const MEMBERS_MAX: usize = 1 << 14;
+/// An acknowledgement comes at least so often.
+const ACK_EVERY_MAX: u64 = 4096;
+
+/// Both directions between this rank and one other.
+#[derive(Clone, Copy, Default)]
+struct Pair {
+    /// Slot of the port that leads there.
+    slot: usize,
+    /// Number of the other one in the group, for a relay.
+    member: usize,
+    sent: u64,
+    peer_received: u64,
+    received: u64,
+    expected: u64,
+    acknowledged: u64,
+    last_sent: bool,
+    last_seen: bool,
+}
+
+/// Everything that messages change.
+pub struct Mesh<const CHECK: bool> {
+    size: usize,
+    window: u64,
+    ack_every: u64,
+    pairs: Vec<Pair>,
+    /// Pair of each slot (direct) or member (over a relay).
+    pair_of: Vec<usize>,
+    routed: bool,
+    /// This rank's number in the group.
+    own_member: usize,
+    received: Count,
+    faults: Faults,
+}
+
+impl<const CHECK: bool> Mesh<CHECK> {
+    /// The pairs of this rank.
+    pub fn new(rank: &Rank, stream: &Stream) -> Result<Self, MeasureError> {
+        let me = rank.bootstrap.rank();
+        let routed = rank.spec.peer.is_some();
+        let numbered = (0u32..).zip(&rank.case.ranks);
+        let members: Vec<u32> = numbered
+            .filter(|(_, r)| r.role == Role::Source)
+            .map(|(n, _)| n)
+            .collect();
+        if members.len() < 2 || members.len() > MEMBERS_MAX {
+            return Err(MeasureError::Usage(format!(
+                "am_alltoall is between 2 to {MEMBERS_MAX} sources"
+            )));
+        }
+        let mut pair_of = vec![usize::MAX; members.len()];
+        let mut pairs = Vec::with_capacity(members.len() - 1);
+        for (member, _) in members.iter().enumerate().filter(|(_, r)| **r != me) {
+            let pair = pairs.len();
+            pair_of[if routed { member } else { pair }] = pair;
+            pairs.push(Pair {
+                slot: if routed { 0 } else { pair },
+                member,
+                ..Pair::default()
+            });
+        }
+        Ok(Mesh {
+            size: stream.size_bytes as usize,
+            window: stream.window_msgs,
+            ack_every: (stream.window_msgs / 2).clamp(1, ACK_EVERY_MAX),
+            pairs,
+            pair_of,
+            routed,
+            own_member: members.iter().position(|rank| *rank == me).unwrap_or(0),
+            received: Count::default(),
+            faults: Faults::default(),
+        })
+    }
+
+    /// A new phase begins.
+    fn restart(&mut self) {
+        for pair in &mut self.pairs {
+            *pair = Pair {
+                slot: pair.slot,
+                member: pair.member,
+                ..Pair::default()
+            };
+        }
+        (self.received, self.faults) = (Count::default(), Faults::default());
+    }
+
+    #[inline(always)]
+    fn header(&self, pair: &Pair, header: u64) -> u64 {
+        if self.routed {
+            header::addressed(header, pair.member)
+        } else {
+            header
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.pairs
+            .iter()
+            .all(|p| p.last_sent && p.last_seen && p.acknowledged == p.received && p.peer_received == p.sent)
+    }
+
+    fn tally(&self) -> Tally {
+        let messages = self.pairs.iter().map(|pair| pair.sent).sum::<u64>();
+        let missing = |p: &Pair| p.expected.saturating_sub(p.received);
+        let mut faults = self.faults;
+        faults.lost_messages = self.pairs.iter().map(missing).sum();
+        Tally {
+            sent: Count {
+                messages,
+                bytes: messages.saturating_mul(self.size as u64),
+            },
+            received: self.received,
+            faults,
+        }
+    }
+}
+
+impl<const CHECK: bool> OnMessage for Mesh<CHECK> {
+    #[inline(always)]
+    fn message(&mut self, slot: usize, header: u64, payload: &[u8]) {
+        let (from, number) = if self.routed {
+            (header::address(header), header::sequence(header))
+        } else {
+            (slot, header::number(header))
+        };
+        let pair = self.pair_of.get(from).and_then(|pair| self.pairs.get_mut(*pair));
+        let Some(pair) = pair else {
+            self.faults.reordered_messages += 1;
+            return;
+        };
+        if header::is_ack(header) {
+            pair.peer_received = pair.peer_received.max(number);
+            return;
+        }
+        self.faults.reordered_messages += u64::from(number < pair.expected);
+        // The sender filled it by the header that it wrote, with our address.
+        let filled_by = match self.routed {
+            true => header::number(header::addressed(number, self.own_member)),
+            false => number,
+        };
+        if CHECK && !payload::matches(filled_by, self.size, payload) {
+            self.faults.corrupt_messages += 1;
+        }
+        pair.received += 1;
+        pair.expected = pair.expected.max(number + 1);
+        pair.last_seen |= header::is_last(header);
+        self.received.messages += 1;
+        self.received.bytes += payload.len() as u64;
+    }
+}
+
+/// One message in flight whose acknowledgement is timed; `covers` is 0 when none is.
+#[derive(Clone, Copy, Default)]
+struct Stamp {
+    pair: usize,
+    covers: u64,
+    ticks: u64,
+}
+
+/// The timing of what is sent.
+struct Timing {
+    intervals: Series,
+    acknowledged: Series,
+    stamp: Stamp,
+    pace_ticks: f64,
+    paced_from: u64,
+    sent: u64,
+}
+
+/// Acknowledge what is due to everybody.
+#[inline(always)]
+fn acknowledge<P: MessagePort, const CHECK: bool>(
+    link: &mut Wired<P>,
+    mesh: &mut Mesh<CHECK>,
+) -> Result<(), LinkError> {
+    for at in 0..mesh.pairs.len() {
+        let pair = mesh.pairs[at];
+        let fresh = pair.received - pair.acknowledged;
+        if fresh < mesh.ack_every && !(pair.last_seen && fresh > 0) {
+            continue;
+        }
+        let word = mesh.header(&pair, header::ack(pair.received));
+        match link.port.send_short(pair.slot, word, &[])? {
+            Post::Done => mesh.pairs[at].acknowledged = pair.received,
+            // Its receiver is behind; the next round tries again.
+            Post::Busy => {}
+        }
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn note_acknowledgement<const CHECK: bool>(mesh: &Mesh<CHECK>, timing: &mut Timing, clock: Clock) {
+    let stamp = timing.stamp;
+    if stamp.covers != 0 && mesh.pairs[stamp.pair].peer_received >= stamp.covers {
+        timing.acknowledged.record(clock.now() - stamp.ticks);
+        timing.stamp.covers = 0;
+    }
+}
+
+/// Send `count` messages in turns; with `last`, end every pair and return when all is received and acknowledged.
+#[inline(never)]
+fn hot_exchange<P: MessagePort, S: Sender, const CHECK: bool>(
+    link: &mut Wired<P>,
+    sender: &mut S,
+    mesh: &mut Mesh<CHECK>,
+    timing: &mut Timing,
+    clock: Clock,
+    (count, last): (u64, bool),
+) -> Result<(), LinkError> {
+    let target = timing.sent + count;
+    let batch = timing.intervals.batch_ops;
+    let (mut in_batch, mut start) = (0, clock.now());
+    while timing.sent < target {
+        let mut moved = false;
+        for at in 0..mesh.pairs.len() {
+            let pair = mesh.pairs[at];
+            let due = timing.paced_from + (timing.sent as f64 * timing.pace_ticks) as u64;
+            let early = timing.pace_ticks > 0.0 && clock.now() < due;
+            if timing.sent == target || early || pair.sent - pair.peer_received >= mesh.window {
+                continue;
+            }
+            let word = mesh.header(&pair, header::data(pair.sent, false));
+            if sender.post(&mut link.port, pair.slot, word)? == Post::Busy {
+                continue;
+            }
+            moved = true;
+            mesh.pairs[at].sent += 1;
+            timing.sent += 1;
+            in_batch += 1;
+            if in_batch == batch {
+                let now = clock.now();
+                timing.intervals.record(now - start);
+                (start, in_batch) = (now, 0);
+                if timing.stamp.covers == 0 {
+                    timing.stamp = Stamp {
+                        pair: at,
+                        covers: pair.sent + 1,
+                        ticks: now,
+                    };
+                }
+            }
+        }
+        if moved || timing.pace_ticks > 0.0 {
+            link.port.poll(mesh)?;
+        } else {
+            link.port.wait(mesh)?;
+        }
+        note_acknowledgement(mesh, timing, clock);
+        acknowledge(link, mesh)?;
+    }
+    while last && !mesh.is_over() {
+        end_pairs(link, sender, mesh, timing)?;
+        link.port.wait(mesh)?;
+        note_acknowledgement(mesh, timing, clock);
+        acknowledge(link, mesh)?;
+    }
+    Ok(())
+}
+
+/// Send the marked last message to everybody who has not got it and has room for it.
+#[inline(always)]
+fn end_pairs<P: MessagePort, S: Sender, const CHECK: bool>(
+    link: &mut Wired<P>,
+    sender: &mut S,
+    mesh: &mut Mesh<CHECK>,
+    timing: &mut Timing,
+) -> Result<(), LinkError> {
+    for at in 0..mesh.pairs.len() {
+        let pair = mesh.pairs[at];
+        if pair.last_sent || pair.sent - pair.peer_received >= mesh.window {
+            continue;
+        }
+        let word = mesh.header(&pair, header::data(pair.sent, true));
+        if sender.post(&mut link.port, pair.slot, word)? == Post::Done {
+            mesh.pairs[at].sent += 1;
+            mesh.pairs[at].last_sent = true;
+            timing.sent += 1;
+        }
+    }
+    Ok(())
+}
+
+struct Member<'a, S, const CHECK: bool> {
+    sender: S,
+    mesh: Mesh<CHECK>,
+    timing: Timing,
+    rank: &'a Rank<'a>,
+}
+
+impl<S: Sender, const CHECK: bool> Member<'_, S, CHECK> {
+    fn restart(&mut self, clock: Clock) {
+        self.mesh.restart();
+        (self.timing.sent, self.timing.stamp, self.timing.paced_from) = (0, Stamp::default(), clock.now());
+    }
+
+    fn round<P: MessagePort>(
+        &mut self,
+        link: &mut Wired<P>,
+        clock: Clock,
+        part: (u64, bool),
+    ) -> Result<(), LinkError> {
+        let Member {
+            sender, mesh, timing, ..
+        } = self;
+        hot_exchange(link, sender, mesh, timing, clock, part)
+    }
+
+    fn measure<P: MessagePort>(
+        &mut self,
+        link: &mut Wired<P>,
+        meter: &mut Meter,
+        op_ticks: f64,
+    ) -> Result<StopReason, LinkError> {
+        let mut op_ticks = op_ticks;
+        loop {
+            let batch = self.timing.intervals.batch_ops;
+            let (count, last) = meter.next_segment(self.timing.sent, op_ticks, batch);
+            let result = self.round(link, meter.clock, (count, last));
+            meter.tally = self.mesh.tally();
+            result?;
+            if last {
+                return Ok(meter.stop_reason());
+            }
+            meter.between_segments(Some(&mut self.timing.intervals));
+            op_ticks = meter.elapsed_ticks() as f64 / self.timing.sent.max(1) as f64;
+        }
+    }
+
+    /// New series, once the length of an operation is known.
+    fn arm(&mut self, meter: &Meter, op_ticks: f64) {
+        self.timing.intervals = meter.series(SampleKind::SendInterval);
+        self.timing.acknowledged = meter.series(SampleKind::Acknowledged);
+        self.timing.intervals.batch_ops = batch_for(op_ticks, &self.rank.timebase);
+    }
+}
+
+/// A member's part in a measurement.
+pub fn exchange<P: MessagePort, S: Sender, const CHECK: bool>(
+    rank: &Rank,
+    link: &mut Wired<P>,
+    mut meter: Meter,
+    sender: S,
+    mesh: Mesh<CHECK>,
+) -> Finished {
+    let clock = meter.clock;
+    let pace = match &rank.case.test {
+        wirespeed_schema::test::Test::AmAlltoall(stream) => pace_ticks(rank, stream),
+        _ => 0.0,
+    };
+    let timing = Timing {
+        intervals: meter.series(SampleKind::SendInterval),
+        acknowledged: meter.series(SampleKind::Acknowledged),
+        stamp: Stamp::default(),
+        pace_ticks: pace,
+        paced_from: 0,
+        sent: 0,
+    };
+    let mut member = Member {
+        sender,
+        mesh,
+        timing,
+        rank,
+    };
+    let mut prelude = Prelude::default();
+    let mut elapsed_ticks = 0;
+    let mut run = |member: &mut Member<S, CHECK>| -> Result<StopReason, LinkError> {
+        meet(rank, link)?;
+        let before = clock.now();
+        member.restart(clock);
+        member.round(link, clock, (1, false))?;
+        prelude.first_operation_ticks = Some(clock.now() - before);
+        prelude.warm_up(rank, |count, last| member.round(link, clock, (count, last)))?;
+        link.drain()?;
+        member.arm(&meter, prelude.op_ticks);
+        meter.arm();
+        meet(rank, link)?;
+        member.restart(clock);
+        meter.start();
+        let result = member.measure(link, &mut meter, prelude.op_ticks);
+        elapsed_ticks = meter.stop();
+        let stop = result?;
+        link.drain()?;
+        meet(rank, link)?;
+        Ok(stop)
+    };
+    let end = run(&mut member);
+    let Timing {
+        intervals,
+        acknowledged,
+        ..
+    } = member.timing;
+    prelude.finished(end, elapsed_ticks, meter.finish(vec![intervals, acknowledged]))
+}

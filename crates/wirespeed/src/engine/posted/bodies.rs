@@ -1,0 +1,197 @@
+//! Posted tests as one rank takes part in them: memory and caches before a round, its iterations, counts and checks
+//! after it. Nothing here runs inside a sample but the call of the loop.
+
+use super::super::meter::{Series, Tally};
+use super::super::rank::Rank;
+use super::cache::Caches;
+use super::defined::{Ends, Pair};
+use super::group::Group;
+use super::patterns::{Iteration, Messages};
+use super::phase::Body;
+use super::places::Places;
+use crate::clock::Clock;
+use crate::transport::port::{LinkError, TaggedPort};
+use std::marker::PhantomData;
+
+/// A sample of a ping-pong whose definition reads the clock once covers at least so much, so that our reads hardly add.
+const AROUND_SAMPLE_NS: f64 = 4000.0;
+const AROUND_BATCH_MAX: u64 = 16;
+
+/// What messages carry where contents are checked: bytes computed from round, sender and place.
+pub struct Contents {
+    check: bool,
+    me: u32,
+    from: Vec<u32>,
+    scratch: Vec<u8>,
+}
+
+impl Contents {
+    /// For a rank that receives from the ranks `from`, in the order of its places.
+    pub fn of(rank: &Rank, from: &[u32]) -> Self {
+        Contents {
+            check: rank.case.check,
+            me: rank.bootstrap.rank(),
+            from: from.to_vec(),
+            scratch: vec![0; rank.case.test.size_bytes() as usize],
+        }
+    }
+
+    fn number(places: &Places, round: u64, sender: u32, index: usize) -> u64 {
+        // Whoever shares a place must write the same.
+        match places.is_shared() {
+            true => round << 44,
+            false => (round << 44) ^ (u64::from(sender) << 32) ^ index as u64,
+        }
+    }
+
+    fn fill<P: TaggedPort>(&mut self, group: &Group<P>, places: &Places, round: u64) {
+        if self.check {
+            let me = self.me;
+            places.fill(group.port.buffer(), &mut self.scratch, |index| {
+                Self::number(places, round, me, index)
+            });
+        }
+    }
+
+    /// Count what arrived with other contents than were sent; `each` messages came from every neighbour.
+    fn verify<P: TaggedPort>(&mut self, group: &mut Group<P>, places: &Places, round: u64, each: usize) {
+        if self.check && !self.from.is_empty() {
+            let from = &self.from;
+            let wrong = places.wrong(group.port.buffer(), &mut self.scratch, |index| {
+                Self::number(places, round, from[index / each.max(1)], index)
+            });
+            group.tally.faults.corrupt_messages += wrong;
+        }
+    }
+}
+
+fn count(tally: &mut Tally, size: usize, sent: u64, received: u64) {
+    tally.sent.messages += sent;
+    tally.sent.bytes += sent * size as u64;
+    tally.received.messages += received;
+    tally.received.bytes += received * size as u64;
+}
+
+/// `msgrate` in one of its patterns.
+pub struct Patterned<I> {
+    /// Contents, where they are checked.
+    pub contents: Contents,
+    /// The rank's messages.
+    pub messages: Messages,
+    /// State of the caches.
+    pub caches: Caches,
+    /// The pattern.
+    pub pattern: PhantomData<I>,
+}
+
+impl<P: TaggedPort, I: Iteration> Body<P> for Patterned<I> {
+    fn in_step(&self) -> bool {
+        true
+    }
+
+    fn begin(&mut self, group: &mut Group<P>, clock: Clock) -> Result<u64, LinkError> {
+        I::begin(&mut self.messages, group, clock)
+    }
+
+    fn prepare(&mut self, group: &mut Group<P>, round: u64) {
+        self.caches
+            .prepare(&mut self.messages.places, group.port.buffer());
+        if !self.messages.to.is_empty() {
+            self.contents.fill(group, &self.messages.places, round);
+        }
+    }
+
+    fn round(
+        &mut self,
+        group: &mut Group<P>,
+        series: &mut Series,
+        clock: Clock,
+        (count, last): (u64, bool),
+    ) -> Result<u64, LinkError> {
+        let mut total = 0;
+        for left in (0..count).rev() {
+            let ticks = I::run(&mut self.messages, group, clock, last && left == 0)?;
+            total += ticks;
+            if !(self.messages.to.is_empty() && self.messages.from.is_empty()) {
+                series.record(ticks);
+            }
+        }
+        Ok(total)
+    }
+
+    fn settle(&mut self, group: &mut Group<P>, round: u64, iterations: u64) {
+        let messages = &self.messages;
+        let (places, each) = (messages.places, messages.each as u64 * iterations);
+        let (sent, received) = (messages.to.len() as u64 * each, messages.from.len() as u64 * each);
+        self.contents.verify(group, &places, round, messages.each);
+        count(&mut group.tally, places.size, sent, received);
+    }
+
+    fn batch(&self, _: &Rank, _: f64) -> u64 {
+        1
+    }
+}
+
+/// A test by a benchmark's own definition.
+pub struct DefinedBody<E> {
+    /// Contents, where they are checked.
+    pub contents: Contents,
+    /// This end of the pair.
+    pub pair: Pair,
+    /// Whether it is the end that sends first.
+    pub source: bool,
+    /// Which definition.
+    pub ends: PhantomData<E>,
+}
+
+impl<P: TaggedPort, E: Ends> Body<P> for DefinedBody<E> {
+    fn in_step(&self) -> bool {
+        E::IN_STEP
+    }
+
+    fn begin(&mut self, _: &mut Group<P>, _: Clock) -> Result<u64, LinkError> {
+        Ok(0)
+    }
+
+    fn prepare(&mut self, group: &mut Group<P>, round: u64) {
+        self.contents.fill(group, &self.pair.places, round);
+    }
+
+    fn round(
+        &mut self,
+        group: &mut Group<P>,
+        series: &mut Series,
+        clock: Clock,
+        (count, _): (u64, bool),
+    ) -> Result<u64, LinkError> {
+        match self.source {
+            true => E::source(&self.pair, group, series, clock, count),
+            false => E::sink(&self.pair, group, series, clock, count),
+        }
+    }
+
+    fn settle(&mut self, group: &mut Group<P>, round: u64, iterations: u64) {
+        let (places, each) = (self.pair.places, self.pair.window as u64 * iterations);
+        let both = E::BOTH || E::PING_PONG;
+        let (sends, receives) = (both || self.source, both || !self.source);
+        if receives {
+            self.contents.verify(group, &places, round, self.pair.window);
+        }
+        count(
+            &mut group.tally,
+            places.size,
+            if sends { each } else { 0 },
+            if receives { each } else { 0 },
+        );
+    }
+
+    fn batch(&self, rank: &Rank, op_ticks: f64) -> u64 {
+        if !(E::PING_PONG && E::AROUND) {
+            return 1;
+        }
+        let op_ns = (op_ticks * rank.timebase.ns_per_tick()).max(1.0);
+        ((AROUND_SAMPLE_NS / op_ns) as u64)
+            .clamp(1, AROUND_BATCH_MAX)
+            .next_power_of_two()
+    }
+}

@@ -1,0 +1,292 @@
+//! The loops of well-known MPI benchmarks as their definitions have them: which call waits for which, what is
+//! acknowledged, and where the clock is read. A source and a sink each run one end; the clock reads are part of the
+//! definitions, so that one set of samples gives both the originals' figures and ours.
+
+use super::super::meter::Series;
+use super::group::Group;
+use super::places::Places;
+use crate::clock::Clock;
+use crate::transport::port::{LinkError, TaggedPort};
+
+/// Messages of one end of a pair.
+pub struct Pair {
+    /// Slot of the other end.
+    pub peer: usize,
+    /// Messages of a window.
+    pub window: usize,
+    /// Where they lie.
+    pub places: Places,
+}
+
+impl Pair {
+    #[inline(always)]
+    fn post_sends<P: TaggedPort>(&self, group: &mut Group<P>) -> Result<(), LinkError> {
+        for index in 0..self.window {
+            group.send(self.peer, self.places.outgoing(index), self.places.size)?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn post_receives<P: TaggedPort>(&self, group: &mut Group<P>) -> Result<(), LinkError> {
+        for index in 0..self.window {
+            group.receive(self.peer, self.places.incoming(index), self.places.size)?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn send_one<P: TaggedPort>(&self, group: &mut Group<P>) -> Result<(), LinkError> {
+        group.send(self.peer, self.places.outgoing(0), self.places.size)?;
+        group.wait_all()
+    }
+
+    #[inline(always)]
+    fn receive_one<P: TaggedPort>(&self, group: &mut Group<P>) -> Result<(), LinkError> {
+        group.receive(self.peer, self.places.incoming(0), self.places.size)?;
+        group.wait_all()
+    }
+}
+
+/// Both ends of a definition: `count` iterations; ticks that they took.
+pub trait Ends {
+    /// All pairs meet before each iteration.
+    const IN_STEP: bool = false;
+    /// Messages go both ways at once.
+    const BOTH: bool = false;
+    /// One message goes there and back.
+    const PING_PONG: bool = false;
+    /// The clock is read once around all iterations.
+    const AROUND: bool = false;
+
+    /// The end that sends first.
+    fn source<P: TaggedPort>(
+        pair: &Pair,
+        group: &mut Group<P>,
+        series: &mut Series,
+        clock: Clock,
+        count: u64,
+    ) -> Result<u64, LinkError>;
+
+    /// The end that answers.
+    fn sink<P: TaggedPort>(
+        pair: &Pair,
+        group: &mut Group<P>,
+        series: &mut Series,
+        clock: Clock,
+        count: u64,
+    ) -> Result<u64, LinkError>;
+}
+
+/// Blocking ping-pong: `osu_latency`, with `IN_STEP` `osu_multi_lat`.
+pub struct OsuPingPong<const IN_STEP: bool>;
+
+impl<const IN_STEP: bool> Ends for OsuPingPong<IN_STEP> {
+    const IN_STEP: bool = IN_STEP;
+    const PING_PONG: bool = true;
+
+    fn source<P: TaggedPort>(
+        pair: &Pair,
+        group: &mut Group<P>,
+        series: &mut Series,
+        clock: Clock,
+        count: u64,
+    ) -> Result<u64, LinkError> {
+        hot_osu_ping(pair, group, series, clock, count)
+    }
+
+    fn sink<P: TaggedPort>(
+        pair: &Pair,
+        group: &mut Group<P>,
+        _: &mut Series,
+        clock: Clock,
+        count: u64,
+    ) -> Result<u64, LinkError> {
+        hot_pong(pair, group, clock, count)
+    }
+}
+
+/// Send, wait, receive, wait; the clock is read before and after each round trip.
+#[inline(never)]
+fn hot_osu_ping<P: TaggedPort>(
+    pair: &Pair,
+    group: &mut Group<P>,
+    series: &mut Series,
+    clock: Clock,
+    count: u64,
+) -> Result<u64, LinkError> {
+    let mut total = 0;
+    for _ in 0..count {
+        let start = clock.now();
+        pair.send_one(group)?;
+        pair.receive_one(group)?;
+        let ticks = clock.now() - start;
+        series.record(ticks);
+        total += ticks;
+    }
+    Ok(total)
+}
+
+/// Receive, wait, send, wait.
+#[inline(never)]
+fn hot_pong<P: TaggedPort>(
+    pair: &Pair,
+    group: &mut Group<P>,
+    clock: Clock,
+    count: u64,
+) -> Result<u64, LinkError> {
+    let start = clock.now();
+    for _ in 0..count {
+        pair.receive_one(group)?;
+        pair.send_one(group)?;
+    }
+    Ok(clock.now() - start)
+}
+
+/// Blocking ping-pong: `imb_pingpong`.
+pub struct ImbPingPong;
+
+impl Ends for ImbPingPong {
+    const PING_PONG: bool = true;
+    const AROUND: bool = true;
+
+    fn source<P: TaggedPort>(
+        pair: &Pair,
+        group: &mut Group<P>,
+        series: &mut Series,
+        clock: Clock,
+        count: u64,
+    ) -> Result<u64, LinkError> {
+        hot_imb_ping(pair, group, series, clock, count)
+    }
+
+    fn sink<P: TaggedPort>(
+        pair: &Pair,
+        group: &mut Group<P>,
+        _: &mut Series,
+        clock: Clock,
+        count: u64,
+    ) -> Result<u64, LinkError> {
+        hot_pong(pair, group, clock, count)
+    }
+}
+
+/// Send, wait, receive, wait; the clock is read once a batch.
+#[inline(never)]
+fn hot_imb_ping<P: TaggedPort>(
+    pair: &Pair,
+    group: &mut Group<P>,
+    series: &mut Series,
+    clock: Clock,
+    count: u64,
+) -> Result<u64, LinkError> {
+    let batch = series.batch_ops;
+    let begin = clock.now();
+    let (mut start, mut in_batch) = (begin, 0);
+    for _ in 0..count {
+        pair.send_one(group)?;
+        pair.receive_one(group)?;
+        in_batch += 1;
+        if in_batch == batch {
+            let now = clock.now();
+            series.record(now - start);
+            (start, in_batch) = (now, 0);
+        }
+    }
+    Ok(clock.now() - begin)
+}
+
+/// A window one way and an acknowledgement: `osu_bw`, `osu_mbw_mr` with `IN_STEP`, `imb_uniband` with `AROUND`.
+pub struct OneWay<const IN_STEP: bool, const AROUND: bool>;
+
+impl<const IN_STEP: bool, const AROUND: bool> Ends for OneWay<IN_STEP, AROUND> {
+    const IN_STEP: bool = IN_STEP;
+    const AROUND: bool = AROUND;
+
+    fn source<P: TaggedPort>(
+        pair: &Pair,
+        group: &mut Group<P>,
+        series: &mut Series,
+        clock: Clock,
+        count: u64,
+    ) -> Result<u64, LinkError> {
+        hot_windows::<P, true, false, AROUND>(pair, group, series, clock, count)
+    }
+
+    fn sink<P: TaggedPort>(
+        pair: &Pair,
+        group: &mut Group<P>,
+        series: &mut Series,
+        clock: Clock,
+        count: u64,
+    ) -> Result<u64, LinkError> {
+        hot_windows::<P, false, false, AROUND>(pair, group, series, clock, count)
+    }
+}
+
+/// Windows both ways at once: `osu_bibw`; with `AROUND`, which also has an acknowledgement, `imb_biband`.
+pub struct BothWays<const AROUND: bool>;
+
+impl<const AROUND: bool> Ends for BothWays<AROUND> {
+    const BOTH: bool = true;
+    const AROUND: bool = AROUND;
+
+    fn source<P: TaggedPort>(
+        pair: &Pair,
+        group: &mut Group<P>,
+        series: &mut Series,
+        clock: Clock,
+        count: u64,
+    ) -> Result<u64, LinkError> {
+        hot_windows::<P, true, true, AROUND>(pair, group, series, clock, count)
+    }
+
+    fn sink<P: TaggedPort>(
+        pair: &Pair,
+        group: &mut Group<P>,
+        series: &mut Series,
+        clock: Clock,
+        count: u64,
+    ) -> Result<u64, LinkError> {
+        hot_windows::<P, false, true, AROUND>(pair, group, series, clock, count)
+    }
+}
+
+/// `count` windows. One way: sends and the wait for the acknowledgement at the source, receives and the acknowledgement
+/// at the sink. Both ways: receives and sends, one wait; IMB acknowledges these too.
+#[inline(never)]
+fn hot_windows<P: TaggedPort, const SOURCE: bool, const BOTH: bool, const AROUND: bool>(
+    pair: &Pair,
+    group: &mut Group<P>,
+    series: &mut Series,
+    clock: Clock,
+    count: u64,
+) -> Result<u64, LinkError> {
+    let begin = clock.now();
+    let (mut start, mut total) = (begin, 0);
+    for _ in 0..count {
+        if !AROUND {
+            start = clock.now();
+        }
+        if BOTH || !SOURCE {
+            pair.post_receives(group)?;
+        }
+        if BOTH || SOURCE {
+            pair.post_sends(group)?;
+        }
+        group.wait_all()?;
+        if !BOTH || AROUND {
+            if SOURCE {
+                group.acknowledged(pair.peer)?;
+            } else {
+                group.acknowledge(pair.peer)?;
+            }
+            group.wait_all()?;
+        }
+        let now = clock.now();
+        series.record(now - start);
+        total += now - start;
+        start = now;
+    }
+    Ok(total)
+}

@@ -1,0 +1,241 @@
+//! Picks the loop of a posted test once, opens the port with the sizes that it needs, runs the phases.
+
+use super::super::meter::Meter;
+use super::super::rank::{Finished, Rank};
+use super::bodies::{Contents, DefinedBody, Patterned};
+use super::cache::Caches;
+use super::defined::{BothWays, Ends, ImbPingPong, OneWay, OsuPingPong, Pair};
+use super::group::{Group, Tree};
+use super::patterns;
+use super::patterns::{AllStart, Iteration, Messages, PrePost, Single};
+use super::phase::{Body, idle, phases};
+use super::places::Places;
+use crate::measure::MeasureError;
+use crate::transport::bootstrap::Bootstrap;
+use crate::transport::port::{Facts, TaggedPort};
+use crate::transport::registry::Report;
+use crate::transport::{Needs, Tagged, TaggedRunner};
+use std::marker::PhantomData;
+use wirespeed_schema::case::{Case, Role};
+use wirespeed_schema::neighbours::{Neighbours, neighbours, tree};
+use wirespeed_schema::outcome::{Outcome, SampleKind};
+use wirespeed_schema::posted::{Buffers, CacheState, MsgRate, Pattern};
+use wirespeed_schema::test::Test;
+
+/// Most requests that one rank may have posted at once.
+const REQUESTS_MAX: u64 = 1 << 23;
+
+/// Ranks that take part, in order.
+fn active(case: &Case) -> Vec<u32> {
+    let numbered = (0u32..).zip(&case.ranks);
+    numbered
+        .filter(|(_, rank)| rank.role != Role::Idle)
+        .map(|(number, _)| number)
+        .collect()
+}
+
+/// Ranks above and below `me` in the tree of those that take part.
+fn tree_of(case: &Case, me: u32) -> (Option<u32>, Vec<u32>) {
+    let active = active(case);
+    let Some(place) = active.iter().position(|rank| *rank == me) else {
+        return (None, Vec::new());
+    };
+    let (parent, children) = tree(active.len() as u32, place as u32);
+    let rank = |place: u32| active[place as usize];
+    (parent.map(rank), children.into_iter().map(rank).collect())
+}
+
+/// The neighbours of `me`: of `msgrate` as arranged, of a pair the other end.
+fn lists_of(case: &Case, me: u32) -> Neighbours {
+    match (&case.test, case.ranks.get(me as usize)) {
+        (Test::Msgrate(test), _) => neighbours(test, case.ranks.len() as u32, me),
+        (_, Some(rank)) => {
+            let peer: Vec<u32> = rank.peer.into_iter().collect();
+            Neighbours {
+                from_ranks: peer.clone(),
+                to_ranks: peer,
+            }
+        }
+        _ => Neighbours::default(),
+    }
+}
+
+/// Every rank that `me` has to be connected with: neighbours, and those next to it in the tree.
+pub fn peers_of(case: &Case, me: u32) -> Vec<u32> {
+    let lists = lists_of(case, me);
+    let (parent, children) = tree_of(case, me);
+    let mut peers: Vec<u32> = [lists.from_ranks, lists.to_ranks, children].concat();
+    peers.extend(parent);
+    peers.sort_unstable();
+    peers.dedup();
+    peers
+}
+
+/// Run a posted test as one rank of the group.
+pub fn posted<T: Tagged>(
+    case: &Case,
+    bootstrap: &dyn Bootstrap,
+    report: Report,
+) -> Result<Outcome, MeasureError> {
+    let options = T::parse(&case.options).map_err(|e| MeasureError::Usage(e.to_string()))?;
+    let rank = Rank::begin(case, bootstrap)?;
+    let me = bootstrap.rank();
+    let lists = lists_of(case, me);
+    let window = case.test.window();
+    let widest = lists.from_ranks.len().max(lists.to_ranks.len()) as u64;
+    // Receives of the next iteration may be posted while this one's messages are under way.
+    let requests = widest.saturating_mul(window).saturating_mul(2).saturating_add(4);
+    if requests > REQUESTS_MAX {
+        return Err(MeasureError::Usage(format!(
+            "{}: {widest} peers with {window} messages each are more than {REQUESTS_MAX} requests",
+            case.label()
+        )));
+    }
+    let places = places_of(&case.test, widest);
+    let needs = Needs {
+        message_bytes: case.test.size_bytes() as usize,
+        window_msgs: window,
+        buffer_bytes: places.bytes(),
+        requests_max: (requests + 2 * u64::from(u32::BITS)) as usize,
+        unexpected_msgs: window as usize,
+        ..Needs::default()
+    };
+    let caches = match &case.test {
+        Test::Msgrate(test) => Caches::new(test.cache_state, test.cache_bytes)?,
+        _ => Caches::new(CacheState::Hot, 0)?,
+    };
+    let run = Run {
+        rank: &rank,
+        lists,
+        places,
+        caches,
+        requests: requests as usize,
+        report,
+    };
+    let (finished, facts) = T::open(&rank.connect(needs), &options, run)??;
+    Ok(rank.finish(finished, facts))
+}
+
+fn places_of(test: &Test, peers: u64) -> Places {
+    let size = test.size_bytes() as usize;
+    let window = test.window() as usize;
+    match test {
+        Test::Msgrate(p) if p.cache_state == CacheState::Hot => Places::shared(size, window * peers as usize),
+        Test::Msgrate(p) => Places::own(size, window * peers as usize, p.rotations(peers) as usize),
+        other if other.defined().is_some_and(|p| p.buffers == Buffers::Multiple) => {
+            Places::own(size, window, 1)
+        }
+        _ => Places::shared(size, window),
+    }
+}
+
+struct Run<'a, 'r> {
+    rank: &'a Rank<'a>,
+    lists: Neighbours,
+    places: Places,
+    caches: Caches,
+    requests: usize,
+    report: Report<'r>,
+}
+
+impl TaggedRunner for Run<'_, '_> {
+    type Output = Result<(Finished, Facts), MeasureError>;
+
+    fn run<P: TaggedPort>(self, port: P) -> Self::Output {
+        match &self.rank.case.test {
+            Test::Msgrate(test) => match test.pattern {
+                Pattern::Single => self.pattern::<P, Single>(port, test),
+                Pattern::Pair => self.pattern::<P, patterns::Pair>(port, test),
+                Pattern::PrePost => self.pattern::<P, PrePost>(port, test),
+                Pattern::AllStart => self.pattern::<P, AllStart>(port, test),
+            },
+            Test::OsuLatency(_) => self.defined::<P, OsuPingPong<false>>(port),
+            Test::OsuMultiLat(_) => self.defined::<P, OsuPingPong<true>>(port),
+            Test::OsuBw(_) => self.defined::<P, OneWay<false, false>>(port),
+            Test::OsuMbwMr(_) => self.defined::<P, OneWay<true, false>>(port),
+            Test::OsuBibw(_) => self.defined::<P, BothWays<false>>(port),
+            Test::ImbPingpong(_) => self.defined::<P, ImbPingPong>(port),
+            Test::ImbUniband(_) => self.defined::<P, OneWay<false, true>>(port),
+            Test::ImbBiband(_) => self.defined::<P, BothWays<true>>(port),
+            test => Err(MeasureError::Usage(format!(
+                "{} is not a test on posted messages",
+                test.name()
+            ))),
+        }
+    }
+}
+
+impl<'a> Run<'a, '_> {
+    /// Slot of a rank in the port.
+    fn slot(&self, rank: u32) -> usize {
+        let found = self.rank.peers.iter().position(|peer| *peer == rank);
+        // The list of peers was made from the same neighbours and the same tree.
+        found.unwrap_or_default()
+    }
+
+    fn slots(&self, ranks: &[u32]) -> Vec<usize> {
+        ranks.iter().map(|&rank| self.slot(rank)).collect()
+    }
+
+    fn group<P: TaggedPort>(&self, port: P) -> Group<P> {
+        self.places.touch_all(port.buffer());
+        let (parent, children) = tree_of(self.rank.case, self.rank.bootstrap.rank());
+        let tree = Tree {
+            parent: parent.map(|rank| self.slot(rank)),
+            children: self.slots(&children),
+        };
+        Group::new(port, self.rank.waiter(), tree, self.requests)
+    }
+
+    fn pattern<P: TaggedPort, I: Iteration>(
+        mut self,
+        port: P,
+        test: &MsgRate,
+    ) -> Result<(Finished, Facts), MeasureError> {
+        let body = Patterned::<I> {
+            contents: Contents::of(self.rank, &self.lists.from_ranks),
+            messages: Messages {
+                from: self.slots(&self.lists.from_ranks),
+                to: self.slots(&self.lists.to_ranks),
+                each: test.window_msgs as usize,
+                places: self.places,
+            },
+            caches: std::mem::take(&mut self.caches),
+            pattern: PhantomData,
+        };
+        Ok(self.through(port, SampleKind::Iteration, body))
+    }
+
+    fn defined<P: TaggedPort, E: Ends>(self, port: P) -> Result<(Finished, Facts), MeasureError> {
+        let kind = match E::PING_PONG {
+            true => SampleKind::RoundTrip,
+            false => SampleKind::Iteration,
+        };
+        let body = DefinedBody::<E> {
+            contents: Contents::of(self.rank, &self.lists.from_ranks),
+            pair: Pair {
+                peer: self
+                    .slots(&self.lists.to_ranks)
+                    .first()
+                    .copied()
+                    .unwrap_or_default(),
+                window: self.rank.case.test.window() as usize,
+                places: self.places,
+            },
+            source: self.rank.spec.role == Role::Source,
+            ends: PhantomData,
+        };
+        Ok(self.through(port, kind, body))
+    }
+
+    fn through<P: TaggedPort, B: Body<P>>(self, port: P, kind: SampleKind, mut body: B) -> (Finished, Facts) {
+        let mut group = self.group(port);
+        let Run { rank, report, .. } = self;
+        let meter = Meter::new(rank.case, rank.spec.cpu, &rank.timebase, &rank.cancel, report);
+        let finished = match rank.spec.role {
+            Role::Idle => idle(rank, &mut group, meter),
+            _ => phases(rank, &mut group, &mut body, meter, kind),
+        };
+        (finished, group.port.facts())
+    }
+}

@@ -1,0 +1,222 @@
+//! The daemon's part: a rank that passes messages on between others, data and acknowledgements alike.
+//!
+//! What one look at the port delivers is copied into one buffer, reserved beforehand, and sent on before the next look:
+//! so a receiver that is behind holds its sender up, and nothing piles up here. It knows the end of a phase by the
+//! marked last message of every flow and the acknowledgement that covers it. It must never look into a payload.
+
+use super::header;
+use super::messages::meet;
+use super::meter::Meter;
+use super::phases::Prelude;
+use super::rank::{Finished, Rank};
+use super::wired::Wired;
+use crate::measure::MeasureError;
+use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
+use wirespeed_schema::outcome::Count;
+use wirespeed_schema::test::Test;
+
+/// Messages of one peer that a port hands out at a look, at most.
+const BATCH: usize = 64;
+/// Above this size a look hands out fewer, as no port buffers so many large messages.
+const LARGE_BYTES: usize = 1 << 20;
+const LARGE_BATCH: usize = 16;
+/// Least room for one peer: what a port may have gathered of short messages.
+const ROOM_BYTES_MIN: usize = 1 << 20;
+
+/// A message that waits to be sent on.
+#[derive(Clone, Copy, Default)]
+struct Held {
+    to: usize,
+    header: u64,
+    start: usize,
+    len: usize,
+}
+
+/// A flow from one member to another.
+#[derive(Clone, Copy, Default)]
+struct Way {
+    /// Messages up to the marked last one, 0 before it has passed.
+    last: u64,
+    done: bool,
+}
+
+/// What was taken in by one look, and how far every flow is.
+struct Store {
+    /// Everybody exchanges with everybody, and headers carry addresses; else two peers exchange with each other.
+    addressed: bool,
+    members: usize,
+    /// Payloads, the first `filled` bytes of them.
+    bytes: Vec<u8>,
+    filled: usize,
+    /// Messages, the first `count` of them.
+    held: Vec<Held>,
+    count: usize,
+    ways: Vec<Way>,
+    /// Flows that have ended, and that there are.
+    done: usize,
+    flows: usize,
+    passed: Count,
+    overflow: bool,
+    stranger: bool,
+    held_max_bytes: usize,
+}
+
+impl Store {
+    fn new(members: usize, size: usize, addressed: bool) -> Self {
+        let batch = if size > LARGE_BYTES { LARGE_BATCH } else { BATCH };
+        let room = size.saturating_mul(batch).max(ROOM_BYTES_MIN);
+        let headers = ROOM_BYTES_MIN / 16;
+        Store {
+            addressed,
+            members,
+            // Zeroed by the kernel: what no look fills costs no memory.
+            bytes: vec![0; room.saturating_mul(members)],
+            filled: 0,
+            held: vec![Held::default(); headers * members],
+            count: 0,
+            ways: vec![Way::default(); members * members],
+            done: 0,
+            flows: if addressed { members * (members - 1) } else { 1 },
+            passed: Count::default(),
+            overflow: false,
+            stranger: false,
+            held_max_bytes: 0,
+        }
+    }
+
+    fn restart(&mut self) {
+        self.ways.iter_mut().for_each(|way| *way = Way::default());
+        self.done = 0;
+    }
+
+    #[inline(always)]
+    fn follow(&mut self, from: usize, to: usize, header: u64) {
+        let number = if self.addressed {
+            header::sequence(header)
+        } else {
+            header::number(header)
+        };
+        if header::is_ack(header) {
+            let way = &mut self.ways[to * self.members + from];
+            if !way.done && way.last != 0 && number >= way.last {
+                way.done = true;
+                self.done += 1;
+            }
+        } else {
+            self.passed.messages += 1;
+            if header::is_last(header) {
+                self.ways[from * self.members + to].last = number + 1;
+            }
+        }
+    }
+}
+
+impl OnMessage for Store {
+    #[inline(always)]
+    fn message(&mut self, from: usize, word: u64, payload: &[u8]) {
+        let (to, header) = if self.addressed {
+            (header::address(word), header::addressed(word, from))
+        } else {
+            (1 - from.min(1), word)
+        };
+        if to >= self.members || to == from {
+            self.stranger = true;
+            return;
+        }
+        let (start, end) = (self.filled, self.filled + payload.len());
+        let (Some(room), Some(held)) = (self.bytes.get_mut(start..end), self.held.get_mut(self.count)) else {
+            self.overflow = true;
+            return;
+        };
+        room.copy_from_slice(payload);
+        *held = Held {
+            to,
+            header,
+            start,
+            len: payload.len(),
+        };
+        (self.filled, self.count) = (end, self.count + 1);
+        self.passed.bytes += payload.len() as u64;
+        self.follow(from, to, word);
+    }
+}
+
+/// Pass messages on until every flow of the phase has ended.
+#[inline(never)]
+fn hot_relay<P: MessagePort>(link: &mut Wired<P>, store: &mut Store) -> Result<(), LinkError> {
+    while store.done < store.flows {
+        link.port.wait(store)?;
+        if store.overflow {
+            return Err(LinkError::Exhausted("more arrived at once than the relay holds"));
+        }
+        if store.stranger {
+            return Err(LinkError::Corrupt("a message for nobody"));
+        }
+        for at in 0..store.count {
+            let Held {
+                to,
+                header,
+                start,
+                len,
+            } = store.held[at];
+            let payload = &store.bytes[start..start + len];
+            while link.port.send_short(to, header, payload)? == Post::Busy {
+                // Taking more in would let it pile up here: only what is to leave may move.
+                link.port.flush()?;
+                link.give_way()?;
+            }
+        }
+        store.held_max_bytes = store.held_max_bytes.max(store.filled);
+        (store.filled, store.count) = (0, 0);
+    }
+    Ok(())
+}
+
+/// The relay's part in a measurement.
+pub fn relay<P: MessagePort>(
+    rank: &Rank,
+    link: &mut Wired<P>,
+    mut meter: Meter,
+) -> Result<Finished, MeasureError> {
+    let members = rank.peers.len();
+    let addressed = matches!(rank.case.test, Test::AmAlltoall(_));
+    if members < 2 || members > 2 && !addressed {
+        return Err(MeasureError::Usage(format!(
+            "a relay passes {} on between two ranks, there are {members}",
+            rank.case.test.name()
+        )));
+    }
+    // A stream's ends have a phase for their first message and one to settle, see `messages`.
+    let phases = if addressed { 1 } else { 2 };
+    let mut store = Store::new(members, rank.case.test.size_bytes() as usize, addressed);
+    let mut prelude = Prelude::default();
+    let mut elapsed_ticks = 0;
+    let mut run = |store: &mut Store| -> Result<_, LinkError> {
+        let pass = |link: &mut Wired<P>, store: &mut Store, phases| {
+            for _ in 0..phases {
+                store.restart();
+                store.passed = Count::default();
+                hot_relay(link, store)?;
+            }
+            link.drain()
+        };
+        meet(rank, link)?;
+        pass(link, store, phases)?;
+        prelude.warmup_operations = store.passed.messages;
+        meter.arm();
+        meet(rank, link)?;
+        pass(link, store, phases - 1)?;
+        meter.start();
+        let result = pass(link, store, 1);
+        elapsed_ticks = meter.stop();
+        result?;
+        meet(rank, link)?;
+        Ok(meter.stop_reason())
+    };
+    let end = run(&mut store);
+    let mut finished = prelude.finished(end, elapsed_ticks, meter.finish(Vec::new()));
+    let facts = &mut finished.facts;
+    facts.insert("passed_messages".into(), store.passed.messages.to_string());
+    facts.insert("held_max_bytes".into(), store.held_max_bytes.to_string());
+    Ok(finished)
+}

@@ -1,0 +1,141 @@
+//! Whether the messages of a posted test fit into the memory of this machine, before any of it is asked for. Tests of
+//! other kinds hold a few messages at a time.
+
+use crate::host::available_bytes;
+use crate::measure::MeasureError;
+use wirespeed_schema::case::{Case, GroupKind};
+use wirespeed_schema::posted::CacheState;
+use wirespeed_schema::test::Test;
+use wirespeed_schema::units::format_size;
+
+/// What one rank needs: for its messages, and for everything.
+struct Need {
+    messages: u64,
+    all: u64,
+    formula: String,
+}
+
+/// Refuse a case whose ranks on this machine need more than is available. With `emulated` matching, messages that come
+/// early may be kept once more. How many ranks of a job share a machine is not known here: at least this one is there.
+pub fn check(case: &Case, emulated: bool) -> Result<(), MeasureError> {
+    let local = match case.group {
+        GroupKind::Threads | GroupKind::Processes => case.ranks.len(),
+        GroupKind::Hosts => case.ranks.len().div_ceil(2),
+        GroupKind::Job => 1,
+    };
+    match obstacle(case, local, emulated) {
+        Some(why) => Err(MeasureError::Unsupported(format!("{}: {why}", case.label()))),
+        None => Ok(()),
+    }
+}
+
+/// Why `local` ranks of a case on this machine have no memory for it, matching messages by the transport's own means.
+pub fn memory_obstacle(case: &Case, local: usize) -> Option<String> {
+    obstacle(case, local, false)
+}
+
+fn obstacle(case: &Case, local: usize, emulated: bool) -> Option<String> {
+    let need = need(case, emulated)?;
+    let local = local as u64;
+    let available = available_bytes();
+    let asked = need.all.saturating_mul(local);
+    if asked <= available {
+        return None;
+    }
+    Some(format!(
+        "the buffers of a rank need {} ({}), {local} ranks need {} in all, and {} of memory are available",
+        format_size(need.messages),
+        need.formula,
+        format_size(asked),
+        format_size(available)
+    ))
+}
+
+fn need(case: &Case, emulated: bool) -> Option<Need> {
+    match &case.test {
+        Test::Msgrate(test) => {
+            let peers = test.neighbours();
+            let messages = test.buffer_bytes(peers);
+            let early = if emulated {
+                messages / test.rotations(peers) / 2
+            } else {
+                0
+            };
+            let filler = match test.cache_state {
+                CacheState::Flushed => test.cache_bytes,
+                _ => 0,
+            };
+            Some(Need {
+                messages,
+                all: messages.saturating_add(early).saturating_add(filler),
+                formula: format!(
+                    "2 x {peers} peers x {} messages x {}",
+                    test.window_msgs,
+                    format_size(test.size_bytes)
+                ),
+            })
+        }
+        other => other.defined().map(|test| Need {
+            messages: test.buffer_bytes(),
+            all: test.buffer_bytes(),
+            formula: format!(
+                "2 x {} messages x {}",
+                test.window_msgs,
+                format_size(test.size_bytes)
+            ),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::registry::Registry;
+    use wirespeed_schema::case::{IdlePolicy, Load, RankSpec, Role, Stop};
+    use wirespeed_schema::posted::{Grid, MsgRate, Pattern};
+
+    fn stencil(size_bytes: u64) -> Case {
+        let rank = RankSpec {
+            role: Role::Neighbour,
+            peer: None,
+            cpu: None,
+            load: Load::default(),
+        };
+        Case {
+            test: Test::Msgrate(MsgRate {
+                size_bytes,
+                pattern: Pattern::PrePost,
+                window_msgs: 128,
+                grid: Grid::Ring,
+                peers: 26,
+                stride_ranks: 1,
+                cache_state: CacheState::Flushed,
+                cache_bytes: 1 << 20,
+            }),
+            transport: "shm".into(),
+            options: Default::default(),
+            group: GroupKind::Processes,
+            ranks: vec![rank; 27],
+            stop: Stop::Iterations { count: 1 },
+            warmup_iterations: 0,
+            warmup_ns_max: 0,
+            check: false,
+            report_interval_ns: 0,
+            raw_samples_max: 0,
+            idle: IdlePolicy::Yield,
+        }
+    }
+
+    #[test]
+    fn what_exceeds_memory_is_refused_with_its_figure() {
+        let registry = Registry::builtin();
+        let entry = registry.find("shm").unwrap();
+        let error = (entry.check)(&stencil(16 << 20)).unwrap_err().to_string();
+        assert!(
+            error.contains("104 GiB (2 x 26 peers x 128 messages x 16 MiB), 27 ranks need"),
+            "{error}"
+        );
+        assert!(!error.contains('\n'));
+        (entry.check)(&stencil(8)).unwrap();
+    }
+}

@@ -1,0 +1,167 @@
+//! The bulk engine over ports that fail in every way: nothing may be lost, doubled, falsified, or hang.
+
+use std::collections::{HashMap, VecDeque};
+use std::os::unix::fs::FileExt as _;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use wirespeed::bulk::{
+    Block, BulkError, BulkPlan, BulkPort, Connector, Destination, Hooks, NoDigest, Receiver, run,
+};
+
+const TOTAL_BYTES: u64 = 1_000_003;
+const BLOCK_BYTES: u64 = 10_000;
+
+/// What the byte at an offset is.
+fn byte(offset: u64) -> u8 {
+    (offset.wrapping_mul(2_654_435_761) >> 13) as u8
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    None,
+    /// Every seventh answer stops in its middle.
+    Short,
+    /// Every seventh answer has bytes too many.
+    Long,
+    /// Worker 0 never connects.
+    NoConnection,
+    /// Everybody's first connection fails.
+    FirstFails,
+    /// One block never comes.
+    Cursed,
+    /// The far end refuses.
+    Refused,
+}
+
+struct Far {
+    fault: Fault,
+    answers: AtomicU64,
+    connections: Mutex<HashMap<usize, u32>>,
+}
+
+struct Near<'a> {
+    far: &'a Far,
+    posted: VecDeque<Block>,
+}
+
+impl BulkPort for Near<'_> {
+    fn post(&mut self, block: Block) -> Result<(), BulkError> {
+        self.posted.push_back(block);
+        Ok(())
+    }
+
+    fn complete<R: Receiver>(&mut self, block: Block, receiver: &mut R) -> Result<(), BulkError> {
+        assert_eq!(self.posted.pop_front(), Some(block), "completed in order");
+        let answer = self.far.answers.fetch_add(1, Ordering::Relaxed);
+        let unlucky = answer % 7 == 3;
+        let mut size = block.size_bytes;
+        match self.far.fault {
+            Fault::Short if unlucky => size /= 2,
+            Fault::Long if unlucky => size += 5,
+            Fault::Cursed if block.index == 50 => return Err(BulkError::passing("cursed")),
+            Fault::Refused => return Err(BulkError::lasting("refused")),
+            _ => {}
+        }
+        let bytes: Vec<u8> = (block.offset_bytes..block.offset_bytes + size)
+            .map(byte)
+            .collect();
+        receiver.copy(&bytes)
+    }
+}
+
+impl<'f> Connector for &'f Far {
+    type Port = Near<'f>;
+
+    fn connect(&self, worker: usize) -> Result<Near<'f>, BulkError> {
+        let mut connections = self.connections.lock().unwrap();
+        let count = connections.entry(worker).or_default();
+        *count += 1;
+        match self.fault {
+            Fault::NoConnection if worker == 0 => Err(BulkError::passing("no way there")),
+            Fault::FirstFails if *count == 1 => Err(BulkError::passing("not yet")),
+            _ => Ok(Near {
+                far: self,
+                posted: VecDeque::new(),
+            }),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Seen(Mutex<Vec<u64>>);
+
+impl Hooks for Seen {
+    fn done(&self, block: Block, _: &[u8]) -> Result<(), BulkError> {
+        self.0.lock().unwrap().push(block.index);
+        Ok(())
+    }
+
+    fn stop(&self) -> bool {
+        false
+    }
+}
+
+fn transfer(fault: Fault, already: &[u64]) -> (wirespeed::bulk::BulkOutcome, Vec<u64>, Vec<u8>) {
+    let far = Far {
+        fault,
+        answers: AtomicU64::new(0),
+        connections: Mutex::default(),
+    };
+    let file = tempfile::tempfile().unwrap();
+    file.set_len(TOTAL_BYTES).unwrap();
+    let kept = file.try_clone().unwrap();
+    let seen = Seen::default();
+    let plan = BulkPlan {
+        total_bytes: TOTAL_BYTES,
+        block_bytes: BLOCK_BYTES,
+        threads: 3,
+        depth: 4,
+        attempts_max: 4,
+        writes: false,
+    };
+    let outcome = run::<NoDigest, _, _>(plan, &&far, &Destination::File(file), &seen, already);
+    let mut bytes = vec![0; TOTAL_BYTES as usize];
+    kept.read_exact_at(&mut bytes, 0).unwrap();
+    let mut indices = seen.0.into_inner().unwrap();
+    indices.sort_unstable();
+    (outcome, indices, bytes)
+}
+
+#[test]
+fn passing_faults_are_cured_and_counted() {
+    for fault in [
+        Fault::None,
+        Fault::Short,
+        Fault::Long,
+        Fault::NoConnection,
+        Fault::FirstFails,
+    ] {
+        let (outcome, indices, bytes) = transfer(fault, &[]);
+        assert!(outcome.is_whole(), "{outcome:?}");
+        assert_eq!(outcome.bytes, TOTAL_BYTES);
+        assert_eq!(indices, (0..101).collect::<Vec<_>>(), "each block once");
+        assert!(bytes.iter().enumerate().all(|(at, b)| *b == byte(at as u64)));
+        let retries: u64 = outcome.workers.iter().map(|w| w.retries).sum();
+        assert_eq!(retries > 0, fault != Fault::None, "{outcome:?}");
+    }
+}
+
+#[test]
+fn lasting_faults_end_the_transfer_with_their_reason() {
+    let (outcome, indices, _) = transfer(Fault::Cursed, &[]);
+    assert!(!outcome.is_whole());
+    assert_eq!(outcome.error.as_deref(), Some("block 50 failed 4 times: cursed"));
+    assert!(!indices.contains(&50));
+    let (outcome, indices, _) = transfer(Fault::Refused, &[]);
+    assert_eq!((outcome.error.as_deref(), outcome.bytes), (Some("refused"), 0));
+    assert_eq!(indices, [0u64; 0]);
+}
+
+#[test]
+fn what_is_already_there_is_not_fetched_again() {
+    let (outcome, indices, bytes) = transfer(Fault::None, &[0, 7, 100, 7, 5000]);
+    assert!(outcome.is_whole());
+    assert_eq!(indices.len(), 98);
+    assert_eq!(outcome.bytes, TOTAL_BYTES - 2 * BLOCK_BYTES - 3);
+    assert_eq!(bytes[..10], [0; 10]);
+}

@@ -1,0 +1,125 @@
+//! Paths with more than two ends: everybody to everybody, and streams that a relay passes on. Every message must arrive
+//! once, unchanged, and both ends must agree, however small or huge the credits are.
+
+use std::time::Duration;
+use wirespeed::{Registry, ThreadBootstrap, measure};
+use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, Load, RankSpec, Role, Stop};
+use wirespeed_schema::outcome::{Outcome, StopReason};
+use wirespeed_schema::test::{Layout, Stream, Test};
+
+fn rank(role: Role, peer: Option<u32>) -> RankSpec {
+    RankSpec {
+        role,
+        peer,
+        cpu: None,
+        load: Load::default(),
+    }
+}
+
+fn stream(size_bytes: u64, window_msgs: u64) -> Stream {
+    Stream {
+        size_bytes,
+        layout: Layout::Short,
+        window_msgs,
+        pace_msg_per_s: None,
+    }
+}
+
+fn case(test: Test, transport: &str, wait: &str, ranks: Vec<RankSpec>) -> Case {
+    Case {
+        test,
+        transport: transport.into(),
+        options: [("wait".to_owned(), wait.to_owned())].into(),
+        group: GroupKind::Threads,
+        ranks,
+        stop: Stop::Iterations { count: 500 },
+        warmup_iterations: 40,
+        warmup_ns_max: 1_000_000_000,
+        check: true,
+        report_interval_ns: 0,
+        raw_samples_max: 0,
+        idle: IdlePolicy::Yield,
+    }
+}
+
+fn run(case: &Case) -> Vec<Outcome> {
+    let registry = Registry::builtin();
+    let ranks = ThreadBootstrap::group(case.ranks.len() as u32);
+    let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
+        let measured: Vec<_> = ranks
+            .iter()
+            .map(|rank| scope.spawn(|| measure(case, &registry, rank, &mut |_| ()).unwrap()))
+            .collect();
+        measured.into_iter().map(|rank| rank.join().unwrap()).collect()
+    });
+    for outcome in &outcomes {
+        assert_eq!(outcome.error, None, "{}: {outcome:?}", case.label());
+        assert_eq!(outcome.stop, StopReason::Completed);
+        assert_eq!(outcome.faults, Default::default(), "{}", case.label());
+    }
+    outcomes
+}
+
+const ROADS: [(&str, &str); 5] = [
+    ("inproc", "poll"),
+    ("inproc", "block"),
+    ("unix", "poll"),
+    ("unix", "block"),
+    ("tcp", "block"),
+];
+
+#[test]
+fn a_relay_passes_everything_on() {
+    let ranks = vec![
+        rank(Role::Idle, None),
+        rank(Role::Source, Some(3)),
+        rank(Role::Sink, Some(3)),
+        rank(Role::Relay, None),
+    ];
+    for (transport, wait) in ROADS {
+        for (size, credits) in [(1, 1), (1, 100), (64, 1_000_000_000), (100_000, 3)] {
+            let case = case(Test::AmBw(stream(size, credits)), transport, wait, ranks.clone());
+            let outcomes = run(&case);
+            assert_eq!(outcomes[1].sent.messages, 500, "{}", case.label());
+            assert_eq!(outcomes[2].received, outcomes[1].sent, "{}", case.label());
+            assert_eq!(outcomes[3].transport_facts["passed_messages"], "500");
+        }
+    }
+}
+
+#[test]
+fn everybody_hears_everybody_directly_and_through_a_relay() {
+    for relayed in [false, true] {
+        let relay = relayed.then_some(3);
+        let mut ranks = vec![rank(Role::Source, relay); 3];
+        ranks.extend(relay.map(|_| rank(Role::Relay, None)));
+        for (transport, wait) in ROADS {
+            for (size, credits) in [(1, 1), (8, 64), (50_000, 2)] {
+                let test = Test::AmAlltoall(stream(size, credits));
+                let case = case(test, transport, wait, ranks.clone());
+                let outcomes = run(&case);
+                let sent: u64 = outcomes[..3].iter().map(|o| o.sent.messages).sum();
+                let received: u64 = outcomes[..3].iter().map(|o| o.received.messages).sum();
+                // 500 and a marked last one to each of two others.
+                assert_eq!((sent, received), (3 * 502, 3 * 502), "{} {relayed}", case.label());
+            }
+        }
+    }
+}
+
+#[test]
+fn huge_credits_show_how_far_the_receiver_is_behind() {
+    let ranks = vec![rank(Role::Source, Some(1)), rank(Role::Sink, Some(0))];
+    let mut case = case(Test::AmBw(stream(64, 1_000_000_000)), "inproc", "poll", ranks);
+    case.stop = Stop::Duration {
+        duration_ns: Duration::from_millis(300).as_nanos() as u64,
+    };
+    let outcomes = run(&case);
+    let behind: u64 = outcomes[0].transport_facts["unacknowledged_max_msgs"]
+        .parse()
+        .unwrap();
+    // A ring of 64 KiB holds fewer than 1000 of these, and an acknowledgement comes every 4096.
+    assert!((1..20_000).contains(&behind), "{behind}");
+    let acknowledged = outcomes[0].samples_of(wirespeed_schema::outcome::SampleKind::Acknowledged);
+    assert!(acknowledged.is_some_and(|s| s.histogram.count > 1));
+}

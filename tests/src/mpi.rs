@@ -1,0 +1,201 @@
+//! The MPI libraries that tests/lab/install.sh brings, each with its launcher and the words that it wants.
+
+use crate::home::Home;
+use crate::running::{Ended, Running};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// One installation.
+#[derive(Debug, Clone)]
+pub struct Installed {
+    /// What it is, for messages.
+    pub name: &'static str,
+    /// The library.
+    pub library: PathBuf,
+    /// Its launcher.
+    pub launcher: PathBuf,
+    /// Words that let any number of ranks share any number of CPUs.
+    words: &'static [&'static str],
+    /// Variables that it needs.
+    variables: Vec<(&'static str, PathBuf)>,
+}
+
+/// The folder of what tests install for themselves.
+fn lab() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/lab")
+}
+
+const OPEN_MPI_WORDS: &[&str] = &["--oversubscribe", "--bind-to", "none"];
+const HYDRA_WORDS: &[&str] = &[];
+
+/// Every library that could be installed; those that could not are named with [`crate::skip`].
+pub fn installed() -> Vec<Installed> {
+    let debian = PathBuf::from("/usr/lib/x86_64-linux-gnu");
+    let bin = PathBuf::from("/usr/bin");
+    let all = [
+        Installed {
+            name: "Open MPI 4 of the distribution",
+            library: debian.join("libmpi.so.40"),
+            launcher: bin.join("mpirun.openmpi"),
+            words: OPEN_MPI_WORDS,
+            variables: Vec::new(),
+        },
+        Installed {
+            name: "MPICH 4 of the distribution",
+            library: debian.join("libmpich.so.12"),
+            launcher: bin.join("mpirun.mpich"),
+            words: HYDRA_WORDS,
+            variables: Vec::new(),
+        },
+        Installed {
+            name: "Open MPI 5",
+            library: lab().join("openmpi5/lib/libmpi.so.40"),
+            launcher: lab().join("openmpi5/bin/mpirun"),
+            words: OPEN_MPI_WORDS,
+            variables: Vec::new(),
+        },
+        Installed {
+            name: "MPICH 5",
+            library: lab().join("mpich5/lib/libmpi.so.12"),
+            launcher: lab().join("mpich5/bin/mpiexec"),
+            words: HYDRA_WORDS,
+            variables: Vec::new(),
+        },
+        Installed {
+            name: "MPICH 5, standard ABI",
+            library: lab().join("mpich5/lib/libmpi_abi.so.1"),
+            launcher: lab().join("mpich5/bin/mpiexec"),
+            words: HYDRA_WORDS,
+            variables: Vec::new(),
+        },
+        Installed {
+            name: "Intel MPI",
+            library: lab().join("impi/lib/libmpi.so.12"),
+            launcher: lab().join("impi/bin/mpiexec.hydra"),
+            words: HYDRA_WORDS,
+            variables: vec![
+                ("I_MPI_ROOT", lab().join("impi")),
+                ("FI_PROVIDER_PATH", lab().join("impi/lib/libfabric/prov")),
+                ("I_MPI_FABRICS", PathBuf::from("shm")),
+            ],
+        },
+    ];
+    let (here, missing): (Vec<_>, Vec<_>) = all
+        .into_iter()
+        .partition(|mpi| mpi.library.exists() && mpi.launcher.exists());
+    for mpi in missing {
+        crate::skip(&format!("{} is not installed", mpi.name));
+    }
+    here
+}
+
+/// A program that stands for ssh and runs the command here, whatever host is named.
+///
+/// # Panics
+/// Where it cannot be written.
+pub fn stay_here(home: &Home) -> String {
+    stay_here_in(&home.path("stay-here"))
+}
+
+/// As [`stay_here`], in the file `path`.
+///
+/// # Panics
+/// Where it cannot be written.
+pub fn stay_here_in(path: &Path) -> String {
+    let text = "#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\nshift\nexec bash -c \"$*\"\n";
+    std::fs::write(path, text).expect("a script in the home");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(path, mode).expect("a script that can be run");
+    path.display().to_string()
+}
+
+impl Installed {
+    /// `launcher -n RANKS wirespeed LINE`, with the library named, not yet started.
+    pub fn command(&self, home: &Home, ranks: u32, line: &str) -> Command {
+        let mut command = self.bare(home, ranks, line);
+        command.env("WIRESPEED_MPI", &self.library);
+        command
+    }
+
+    /// As `command`, without a word about the library.
+    pub fn bare(&self, home: &Home, ranks: u32, line: &str) -> Command {
+        let mut command = Command::new(&self.launcher);
+        command
+            .args(self.words)
+            .args(["-n", &ranks.to_string()])
+            .arg(home.program())
+            .args(line.split_whitespace());
+        home.adopt(&mut command);
+        command.env_remove("WIRESPEED_MPI");
+        self.surround(&mut command);
+        command
+    }
+
+    /// The variables that library and launcher need.
+    pub fn surround(&self, command: &mut Command) {
+        for name in ["OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"] {
+            command.env(name, "1").env(format!("{name}_CONFIRM"), "1");
+        }
+        command.envs(self.variables.iter().map(|(name, value)| (*name, value)));
+    }
+
+    /// The ranks of a job that runs, by number: processes of `home` whose launcher's variables say so.
+    pub fn ranks(&self, home: &Home) -> Vec<(u32, u32)> {
+        let rank_of = |pid: u32| {
+            let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok()?;
+            let ours = std::fs::canonicalize(home.program()).ok()?;
+            let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+            let environment = String::from_utf8_lossy(&environment).into_owned();
+            let variables = environment.split('\0').filter_map(|v| v.split_once('='));
+            let mut rank = variables.filter(|(name, _)| ["OMPI_COMM_WORLD_RANK", "PMI_RANK"].contains(name));
+            let rank = rank.next()?.1.parse().ok()?;
+            (program == ours).then_some((rank, pid))
+        };
+        let mut ranks: Vec<_> = home
+            .processes()
+            .iter()
+            .filter_map(|(pid, _)| rank_of(*pid))
+            .collect();
+        ranks.sort_unstable();
+        ranks
+    }
+
+    /// Whether its launcher is Hydra.
+    pub fn is_hydra(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// As `command`, on two nodes that are this machine: the launcher reaches each through a shell that stays here.
+    /// `None` where the launcher cannot be had to do that.
+    pub fn on_two_nodes(&self, home: &Home, line: &str) -> Option<Command> {
+        let shell = stay_here(home);
+        let words: Vec<String> = match (self.is_hydra(), self.name.contains("Open MPI 4")) {
+            (true, _) => vec![
+                "-launcher".into(),
+                "ssh".into(),
+                "-launcher-exec".into(),
+                shell,
+                "-hosts".into(),
+            ],
+            (false, true) => vec!["--mca".into(), "plm_rsh_agent".into(), shell, "--host".into()],
+            (false, false) => return None,
+        };
+        let hosts = if self.is_hydra() {
+            "node1,node2"
+        } else {
+            "node1:1,node2:1"
+        };
+        let mut command = Command::new(&self.launcher);
+        command.args(self.words).args(words).arg(hosts).args(["-n", "2"]);
+        command.arg(home.program()).args(line.split_whitespace());
+        home.adopt(&mut command);
+        command.env("WIRESPEED_MPI", &self.library);
+        self.surround(&mut command);
+        Some(command)
+    }
+
+    /// Run to the end.
+    pub fn run(&self, home: &Home, ranks: u32, line: &str) -> Ended {
+        Running::start(self.command(home, ranks, line)).end(crate::home::PATIENCE)
+    }
+}

@@ -1,0 +1,169 @@
+//! Ends that nobody planned: a killed rank, Ctrl-C, a library that belongs to another launcher, an error of MPI. No run
+//! hangs, nothing is left behind, and what was measured is kept where the launcher gives time for it.
+
+use crate::{SOON, document, home, turn};
+use rustix::process::Signal;
+use std::time::Duration;
+use wirespeed_schema::Run;
+use wirespeed_schema::run::{CaseStatus, Status};
+use wirespeed_tests::home::{Home, PATIENCE, kill};
+use wirespeed_tests::mpi::{Installed, installed};
+use wirespeed_tests::running::Running;
+use wirespeed_tests::skip;
+
+/// Longer than any of these tests lets it run.
+const LONG: &str = "run tag_lat --via mpi --duration 60s --quiet -o result.json";
+
+/// A job in its measured phase.
+fn measuring(mpi: &Installed, home: &Home) -> Running {
+    let job = Running::start(mpi.command(home, 2, LONG));
+    job.wait_until("two ranks", PATIENCE, |_| mpi.ranks(home).len() == 2);
+    // Warm-up takes 100 ms; nothing outside tells when it is over.
+    std::thread::sleep(Duration::from_secs(2));
+    job
+}
+
+fn result(home: &Home) -> Option<Run> {
+    let text = std::fs::read(home.path("result.json")).ok()?;
+    wirespeed_report::read_run(&text[..]).ok()
+}
+
+#[test]
+fn a_killed_rank_ends_the_job_and_leaves_a_partial_result() {
+    let _turn = turn();
+    for mpi in installed() {
+        let home = home();
+        let job = measuring(&mpi, &home);
+        kill(mpi.ranks(&home)[1].1, Signal::KILL);
+        let ended = job.end(PATIENCE);
+        // Hydra answers a Ctrl-C with a status of its own, which may be 0 though its ranks ended with 130.
+        let said = mpi.is_hydra() && ended.stderr.contains("interrupted");
+        assert!(ended.code != Some(0) || said, "{}: {ended}", mpi.name);
+        assert!(!ended.stderr.contains("panicked"), "{}: {ended}", mpi.name);
+        match result(&home) {
+            Some(run) => {
+                assert_eq!(run.status, Status::Failed, "{}", mpi.name);
+                assert_eq!(run.cases[0].status, CaseStatus::Partial, "{}", mpi.name);
+                let error = run.cases[0].error.clone().unwrap_or_default();
+                assert!(error.starts_with("rank 1 went away"), "{}: {error}", mpi.name);
+            }
+            // Hydra kills the other ranks some milliseconds after one has died.
+            None if mpi.is_hydra() => skip(&format!("{} gave no time to write a partial result", mpi.name)),
+            None => panic!("{}: no result: {ended}", mpi.name),
+        }
+        home.assert_nothing_left(SOON);
+    }
+}
+
+#[test]
+fn ctrl_c_ends_every_rank() {
+    let _turn = turn();
+    for mpi in installed() {
+        let home = home();
+        let job = measuring(&mpi, &home);
+        job.signal(Signal::INT);
+        let ended = job.end(PATIENCE);
+        assert_ne!(ended.code, Some(0), "{}: {ended}", mpi.name);
+        assert!(!ended.stderr.contains("panicked"), "{}: {ended}", mpi.name);
+        home.assert_nothing_left(SOON);
+    }
+}
+
+#[test]
+fn a_stopped_rank_zero_ends_the_job_in_order() {
+    let _turn = turn();
+    for mpi in installed() {
+        let home = home();
+        let job = measuring(&mpi, &home);
+        kill(mpi.ranks(&home)[0].1, Signal::INT);
+        let ended = job.end(PATIENCE).code(130);
+        let run = result(&home).unwrap_or_else(|| panic!("{}: {ended}", mpi.name));
+        assert_eq!(run.status, Status::Interrupted, "{}", mpi.name);
+        assert!(!run.cases[0].repetitions.is_empty(), "{}", mpi.name);
+        home.assert_nothing_left(SOON);
+    }
+}
+
+#[test]
+fn a_library_of_another_launcher_is_named_with_the_remedy() {
+    let _turn = turn();
+    let all = installed();
+    let open_mpi = all.iter().find(|mpi| !mpi.is_hydra());
+    let mpich = all.iter().find(|mpi| mpi.is_hydra());
+    let (Some(open_mpi), Some(mpich)) = (open_mpi, mpich) else {
+        return skip("a mismatch needs Open MPI and MPICH");
+    };
+    for (launcher, library) in [(open_mpi, mpich), (mpich, open_mpi)] {
+        let home = home();
+        let mut command = launcher.command(&home, 2, "run tag_lat --via mpi -n 10");
+        command.env("WIRESPEED_MPI", &library.library);
+        let ended = Running::start(command).end(PATIENCE).code(2);
+        assert!(
+            ended
+                .stderr
+                .contains("launcher and library do not belong together"),
+            "{ended}"
+        );
+        assert!(ended.stderr.contains("help: start the ranks with "), "{ended}");
+        assert_eq!(
+            ended.stderr.matches("error: ").count(),
+            1,
+            "one rank speaks: {ended}"
+        );
+    }
+}
+
+#[test]
+fn an_error_of_mpi_is_one_line_or_a_stated_emulation() {
+    let _turn = turn();
+    let Some(mpi) = installed().into_iter().find(|mpi| !mpi.is_hydra()) else {
+        return skip("needs Open MPI, whose windows can be switched off");
+    };
+    let run = |options: &str| {
+        let home = home();
+        let line = format!("run put_lat --via mpi -n 100 --warmup 0 --json {options}");
+        let mut command = mpi.command(&home, 2, &line);
+        // Without any component, no window can be made.
+        command.env("OMPI_MCA_osc", "^rdma,sm,pt2pt,ucx");
+        Running::start(command).end(PATIENCE)
+    };
+    let refused = run("-O windows=native").code(1);
+    let error = document(&refused).cases[0].error.clone().unwrap_or_default();
+    assert!(error.contains("MPI_Win_allocate"), "{error}");
+    assert!(!refused.stderr.contains("MPI_ERRORS_ARE_FATAL"), "{refused}");
+    let emulated = document(&run("").code(0));
+    let facts = &emulated.cases[0].repetitions[0].outcomes[0].transport_facts;
+    assert!(facts["one_sided"].contains("active messages"), "{facts:?}");
+}
+
+#[test]
+fn words_that_make_no_sense_are_answered_once() {
+    let _turn = turn();
+    for mpi in installed() {
+        let home = home();
+        for line in [
+            "run tag_lot --via mpi",
+            "run tag_lat --via mpi --size -1",
+            "run --via",
+        ] {
+            let ended = mpi.run(&home, 2, line);
+            assert_eq!(
+                ended.stderr.matches("error: ").count(),
+                1,
+                "{}: {ended}",
+                mpi.name
+            );
+            assert_eq!(ended.stdout, "", "{}: {ended}", mpi.name);
+            assert_ne!(ended.code, Some(0), "{}: {ended}", mpi.name);
+        }
+        let lonely = mpi.run(&home, 1, "run tag_lat --via mpi");
+        assert!(
+            lonely.stderr.contains("the job has one rank"),
+            "{}: {lonely}",
+            mpi.name
+        );
+        let odd = mpi.run(&home, 3, "run tag_lat --via mpi -n 10");
+        assert!(odd.stderr.contains("needs pairs of ranks"), "{}: {odd}", mpi.name);
+        home.assert_nothing_left(SOON);
+    }
+}

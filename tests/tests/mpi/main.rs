@@ -1,0 +1,33 @@
+//! The program under real launchers, with every MPI library that could be installed: `mpirun -n N wirespeed ...`. Tests
+//! take turns; every wait has a deadline; nothing is asserted about speed.
+
+mod deaths;
+mod msgrate;
+mod tests_run;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use wirespeed_schema::Run;
+use wirespeed_tests::home::Home;
+use wirespeed_tests::running::Ended;
+
+/// Long enough for what ends within a second.
+const SOON: Duration = Duration::from_secs(8);
+
+static TURN: Mutex<()> = Mutex::new(());
+
+/// One test at a time. A test that failed has let go of everything.
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A user with the program under test.
+fn home() -> Home {
+    Home::new(env!("CARGO_BIN_EXE_wirespeed-under-test"))
+}
+
+/// The document that rank 0 alone has printed.
+fn document(ended: &Ended) -> Run {
+    let text = ended.stdout.trim();
+    wirespeed_report::read_run(text.as_bytes()).unwrap_or_else(|e| panic!("{e}: {ended}"))
+}

@@ -1,0 +1,457 @@
+//! Sessions from outside: embedded and placed by a coordinator, every path and route, limits and load, and every bad
+//! end. After each nothing is left: no process, no control group, and the daemons go on.
+
+use crate::{SOON, document, home, turn};
+use rustix::process::Signal;
+use serde_json::Value;
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use wirespeed_schema::Run;
+use wirespeed_tests::home::{Home, PATIENCE, kill};
+use wirespeed_tests::running::{Ended, Running};
+
+/// A coordinator and a node of one home.
+struct Site {
+    coordinator: Running,
+    node: Running,
+    port: u16,
+    node_port: u16,
+}
+
+fn port_of(daemon: &Running) -> u16 {
+    daemon.wait_until("it listens", PATIENCE, |r| r.stdout().contains("listening on"));
+    let greeting = daemon.stdout();
+    let first = greeting.lines().next().unwrap();
+    first.rsplit_once(':').unwrap().1.parse().unwrap()
+}
+
+fn node(home: &Home, port: u16) -> Running {
+    let to = format!("127.0.0.1:{port}");
+    home.start(["node", "--name", "here", "--coordinator", to.as_str()])
+}
+
+impl Site {
+    fn start(home: &Home) -> Site {
+        let coordinator = home.start(["coordinator", "--port", "0"]);
+        let port = port_of(&coordinator);
+        let node = node(home, port);
+        let node_port = port_of(&node);
+        Site {
+            coordinator,
+            node,
+            port,
+            node_port,
+        }
+    }
+
+    fn line(&self, more: &str) -> String {
+        format!("session --host localhost --port {} {more}", self.port)
+    }
+
+    /// It still runs sessions for whoever comes next.
+    fn assert_serves(&self, home: &Home) {
+        let line = self.line("--benchmarkPath=client_to_computation --bytes=1 --duration=0.2 --json");
+        measured(&home.run(&line).code(0));
+    }
+
+    fn stop(self) {
+        for daemon in [self.node, self.coordinator] {
+            daemon.signal(Signal::TERM);
+            daemon.end(SOON).code(0);
+        }
+    }
+}
+
+/// The one stream's messages, sent and received, which agree.
+fn measured(ended: &Ended) -> Run {
+    let run = document(&ended.stdout);
+    for case in &run.cases {
+        let outcomes = &case.repetitions[0].outcomes;
+        let sent: u64 = outcomes.iter().map(|o| o.sent.messages).sum();
+        let received: u64 = outcomes.iter().map(|o| o.received.messages).sum();
+        assert!(sent > 0 && sent == received, "{ended}");
+    }
+    run
+}
+
+fn section(run: &Run) -> &Value {
+    &run.sections["session"]
+}
+
+fn computations(run: &Run) -> &Vec<Value> {
+    section(run)["sessions"][0]["computations"].as_array().unwrap()
+}
+
+/// Control groups of wirespeed anywhere on this machine.
+fn groups() -> usize {
+    fn count(folder: &Path) -> usize {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let folders = entries.filter(|e| e.file_type().is_ok_and(|t| t.is_dir()));
+        folders
+            .map(|e| {
+                usize::from(e.file_name().to_string_lossy().starts_with("wirespeed-")) + count(&e.path())
+            })
+            .sum()
+    }
+    count(Path::new("/sys/fs/cgroup"))
+}
+
+fn assert_nothing_left(home: &Home) {
+    home.assert_nothing_left(SOON);
+    let deadline = Instant::now() + SOON;
+    while groups() > 0 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(groups(), 0, "control groups stayed behind");
+}
+
+/// A session that lasts far longer than any test, once its computations run.
+fn endless(home: &Home, line: &str, computations: usize) -> Running {
+    let line = format!("{line} --duration 600");
+    let client = home.start(line.split_whitespace());
+    client.wait_until("its computations", PATIENCE, |_| {
+        workers(home).len() == computations && groups() > 0
+    });
+    std::thread::sleep(Duration::from_millis(500));
+    client
+}
+
+fn workers(home: &Home) -> Vec<u32> {
+    let all = home.processes().into_iter();
+    all.filter(|(_, words)| words.contains("__computation"))
+        .map(|(pid, _)| pid)
+        .collect()
+}
+
+#[test]
+fn every_path_route_and_road_delivers_what_was_sent() {
+    let _turn = turn();
+    let home = home();
+    for path in [
+        "client_to_computation",
+        "computation_to_client",
+        "computation_to_computation",
+        "computations_to_computations",
+    ] {
+        let ended = home.run(&format!(
+            "session --benchmarkPath={path} --via shm,unix,tcp --route direct,daemon --bytes=8 --credits=1,7 \
+             --computations 3 --duration=0.1 --check --json"
+        ));
+        let run = measured(&ended.code(0));
+        assert_eq!(run.cases.len(), 12);
+        assert_eq!(section(&run)["path"], path);
+        assert_eq!(section(&run)["daemon_cost"].as_array().unwrap().len(), 6);
+    }
+    assert_nothing_left(&home);
+}
+
+#[test]
+fn credits_are_the_messages_under_way() {
+    let _turn = turn();
+    let home = home();
+    let line = "session --benchmarkPath=client_to_computation --via unix --wait block --bytes=1 --json --duration=0.3";
+    for (credits, most) in [("1", 1), ("10", 10), ("1000000000", 1_000_000)] {
+        let run = measured(&home.run(&format!("{line} --credits={credits}")).code(0));
+        let facts = &run.cases[0].repetitions[0].outcomes[0].transport_facts;
+        let under_way: u64 = facts["unacknowledged_max_msgs"].parse().unwrap();
+        assert!((1..=most).contains(&under_way), "{credits}: {under_way}");
+    }
+    assert_nothing_left(&home);
+}
+
+#[test]
+fn under_the_original_name_reports_have_the_original_form() {
+    let _turn = turn();
+    let home = home();
+    let link = home.path("arras4benchmark");
+    std::os::unix::fs::symlink(home.program(), &link).unwrap();
+    let mut command = std::process::Command::new(&link);
+    home.adopt(&mut command);
+    command.args(
+        "--bandwidthPath=client_to_computation --bytes=1 --credits=5 --duration=1 --report-frequency=0.4"
+            .split(' '),
+    );
+    let ended = Running::start(command).end(PATIENCE).code(0);
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    assert!((2..=4).contains(&lines.len()), "{ended}");
+    for line in lines {
+        let words = [
+            "Time: ",
+            "s Msgs: ",
+            " Rate: ",
+            "msg/s (",
+            "µs) ",
+            "MB/s TOTALS: Time: ",
+        ];
+        assert!(
+            line.starts_with("Time: ") && words.iter().all(|word| line.contains(word)),
+            "{ended}"
+        );
+    }
+    assert_nothing_left(&home);
+}
+
+#[test]
+fn load_environment_and_log_are_reported() {
+    let _turn = turn();
+    let home = home();
+    let folder = home.path("packages");
+    std::fs::create_dir(&folder).unwrap();
+    let ended = home.run(&format!(
+        "session --threads=2 --allocateMb=64 --touchMb=32 --touchOnce --logThreads=3 --logCount=1000 --log-to=log \
+         --printEnv --prepend={} --duration=0.5 --json",
+        folder.display()
+    ));
+    let run = document(&ended.code(0).stdout);
+    let main = &computations(&run)[0];
+    assert!(main["load_done"]["cpu_loops"].as_u64() > Some(0), "{main}");
+    assert_eq!(main["load_done"]["touched_bytes"], 32 << 20);
+    assert_eq!(main["logged"]["lines"], 1000);
+    let log = std::fs::read_to_string(home.path("log")).unwrap();
+    assert_eq!(log.lines().filter(|line| line.len() == 79).count(), 1000);
+    let resident = main["observed"]["resident_max_bytes"].as_u64().unwrap();
+    let reserved = main["observed"]["virtual_max_bytes"].as_u64().unwrap();
+    assert!(
+        (32 << 20..64 << 20).contains(&resident) && reserved >= 64 << 20,
+        "{main}"
+    );
+    let variables = main["environment"].as_array().unwrap();
+    let path = variables.iter().find_map(|v| v.as_str()?.strip_prefix("PATH="));
+    assert!(
+        path.is_some_and(|path| path.starts_with(&format!("{}/bin", folder.display()))),
+        "{main}"
+    );
+    assert_nothing_left(&home);
+}
+
+#[test]
+fn memory_beyond_the_limit_is_killed_where_it_is_enforced_and_told_where_not() {
+    let _turn = turn();
+    let home = home();
+    let line = "session --requestMb=64 --allocateMb=300 --touchMb=300 --duration=2 --json";
+    let ended = home.run(line);
+    let run = document(&ended.stdout);
+    let main = &computations(&run)[0];
+    if main["granted"]["memory_by"] == "nothing" {
+        let verdict = main["verdict"].to_string();
+        assert!(
+            ended.code == Some(0) && verdict.contains("NOT enforced"),
+            "{ended}"
+        );
+        assert_nothing_left(&home);
+        return;
+    }
+    assert_eq!(ended.code, Some(1), "{ended}");
+    assert!(ended.complaint().0.contains("memory"), "{ended}");
+    assert!(
+        main["observed"]["out_of_memory_after_ns"].as_u64() > Some(0),
+        "{main}"
+    );
+    assert_nothing_left(&home);
+}
+
+#[test]
+fn definitions_are_data_and_filters_hold() {
+    let _turn = turn();
+    let home = home();
+    let text = r#"{"name": "render", "computations": [
+        {"name": "mcrt", "array": 2, "environment": {"PART": "$index"}},
+        {"name": "merge", "accepts": ["mcrt"]}]}"#;
+    let file = home.write("render.json", text);
+    let line = format!("session --session {file} --duration=0.1 --bytes=1 --json");
+    let run = measured(
+        &home
+            .run(&format!("{line} --benchmarkPath=computation_to_computation"))
+            .code(0),
+    );
+    let names: Vec<_> = computations(&run)
+        .iter()
+        .map(|c| c["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["mcrt_0", "mcrt_1", "merge"]);
+    let all = format!("{line} --benchmarkPath=computations_to_computations");
+    measured(&home.run(&all).code(0));
+    home.write("render.json", &text.replace(r#"["mcrt"]"#, r#"["client"]"#));
+    let (cause, _) = home.run(&all).code(2).complaint();
+    assert!(
+        cause.contains("merge does not accept messages of mcrt_0"),
+        "{cause}"
+    );
+    let schema: Value = serde_json::from_str(&home.run("session --schema").code(0).stdout).unwrap();
+    assert!(schema["properties"]["computations"].is_object());
+    assert_nothing_left(&home);
+}
+
+#[test]
+fn nonsense_is_refused_in_one_line_with_its_code() {
+    let _turn = turn();
+    let home = home();
+    let path = "session --benchmarkPath=client_to_computation";
+    for (line, code, word) in [
+        ("session --benchmarkPath=client_to_moon", 2, "client_to_moon"),
+        (&format!("{path} --credits=0"), 2, "credits"),
+        (&format!("{path} --mb=100000 --via=shm"), 1, "limit"),
+        ("session --cores=4000 --duration=1", 5, "this host has"),
+        ("session --requestMb=99999999 --duration=1", 5, "free"),
+        ("session --allocateMb=1 --touchMb=2", 2, "touchMb"),
+        (&format!("{path} --host 127.0.0.1 --port 1"), 1, "127.0.0.1:1"),
+        ("session --dc=somewhere", 2, "somewhere"),
+        ("session --env=elsewhere", 2, "elsewhere"),
+    ] {
+        if line.contains("--host") {
+            // A client without a key is told about the key first.
+            port_of(&home.start(["coordinator", "--port", "0"]));
+        }
+        let ended = home.run(line);
+        let (cause, remedy) = ended.complaint();
+        assert!(ended.code == Some(code) && cause.contains(word), "{ended}");
+        assert!(!remedy.is_empty());
+    }
+    assert_nothing_left(&home);
+}
+
+#[test]
+fn a_computation_that_dies_in_mid_stream_ends_the_session() {
+    let _turn = turn();
+    for (path, wait) in [
+        ("client_to_computation", "poll"),
+        ("computation_to_computation", "block"),
+    ] {
+        let home = home();
+        let line = format!(
+            "session --benchmarkPath={path} --wait {wait} --route daemon --bytes=1 --credits=10 --json"
+        );
+        let client = endless(&home, &line, 3);
+        kill(workers(&home)[0], Signal::KILL);
+        let ended = client.end(SOON);
+        assert_eq!(ended.code, Some(1), "{ended}");
+        assert!(ended.complaint().0.contains("signal 9"), "{ended}");
+        assert!(section(&document(&ended.stdout))["sessions"].is_array());
+        assert_nothing_left(&home);
+    }
+}
+
+#[test]
+fn a_client_killed_outright_leaves_nothing() {
+    let _turn = turn();
+    let home = home();
+    let client = endless(
+        &home,
+        "session --benchmarkPath=client_to_computation --cores=1",
+        2,
+    );
+    client.signal(Signal::KILL);
+    assert!(client.end(SOON).code.is_none());
+    assert_nothing_left(&home);
+}
+
+#[test]
+fn storms_of_sessions_come_and_go() {
+    let _turn = turn();
+    let home = home();
+    let line =
+        "session --sessions=16 --repeat=2 --computations=2 --requestMb=0 --duration=0 --phased-start --json";
+    let run = document(&home.run(line).code(0).stdout);
+    let sessions = section(&run)["sessions"].as_array().unwrap();
+    assert_eq!(sessions.len(), 32);
+    for session in sessions {
+        assert!(session["life"]["ready_ns"].as_u64() > Some(0), "{session}");
+        assert_eq!(session["computations"].as_array().map(Vec::len), Some(2));
+    }
+    assert_nothing_left(&home);
+}
+
+#[test]
+fn a_coordinator_places_sessions_and_outlives_everything() {
+    let _turn = turn();
+    let home = home();
+    let site = Site::start(&home);
+    let line = site.line(
+        "--benchmarkPath=computation_to_computation --via shm,tcp --route direct,daemon --bytes=1 --credits=10 \
+         --duration=0.2 --cores=1 --stay-connected=0.1 --json",
+    );
+    let run = measured(&home.run(&line).code(0));
+    assert_eq!(computations(&run)[0]["node"], "here");
+    assert_eq!(computations(&run).len(), 3);
+    let (cause, _) = home
+        .run(&site.line("--cores=4000 --duration=1"))
+        .code(5)
+        .complaint();
+    assert!(cause.contains("here has"), "{cause}");
+    let dead = home.run(&site.line("--requestMb=64 --allocateMb=300 --touchMb=300 --duration=2 --json"));
+    let granted = computations(&document(&dead.stdout))[0]["granted"]["memory_by"] != "nothing";
+    assert_eq!(dead.code, Some(i32::from(granted)), "{dead}");
+    site.assert_serves(&home);
+    site.stop();
+    assert_nothing_left(&home);
+}
+
+#[test]
+fn a_client_of_a_coordinator_that_vanishes_ends_its_session_there() {
+    let _turn = turn();
+    let home = home();
+    let site = Site::start(&home);
+    let line = site.line("--benchmarkPath=client_to_computation");
+    let client = endless(&home, &line, 2);
+    client.signal(Signal::KILL);
+    client.end(SOON);
+    let deadline = Instant::now() + SOON;
+    while !workers(&home).is_empty() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(workers(&home), Vec::<u32>::new());
+    site.assert_serves(&home);
+    site.stop();
+    assert_nothing_left(&home);
+}
+
+#[test]
+fn a_node_killed_in_mid_run_ends_the_run_and_another_one_takes_its_place() {
+    let _turn = turn();
+    let home = home();
+    let mut site = Site::start(&home);
+    let client = endless(&home, &site.line("--benchmarkPath=client_to_computation"), 2);
+    site.node.signal(Signal::KILL);
+    let ended = client.end(SOON);
+    assert_eq!(ended.code, Some(1), "{ended}");
+    ended.complaint();
+    site.node = node(&home, site.port);
+    port_of(&site.node);
+    // Its name is the same, so that it takes the dead one's place at once.
+    std::thread::sleep(Duration::from_millis(700));
+    site.assert_serves(&home);
+    site.stop();
+    assert_nothing_left(&home);
+}
+
+#[test]
+fn strangers_and_garbage_get_nothing_from_the_daemons() {
+    let _turn = turn();
+    let home = home();
+    let site = Site::start(&home);
+    for port in [site.port, site.node_port] {
+        for garbage in [
+            &b"GET / HTTP/1.1\r\n\r\n"[..],
+            &[0; 4096],
+            &[255; 100_000],
+            b"\x16\x03\x01\xff\xff",
+        ] {
+            let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+            // The daemon may hang up before all is written.
+            let _ = stream.write_all(garbage);
+        }
+    }
+    site.assert_serves(&home);
+    // Somebody with a key of his own.
+    let stranger = crate::home();
+    stranger
+        .start(["coordinator", "--port", "0"])
+        .wait_until("its key", PATIENCE, |r| r.stdout().contains("listening"));
+    let ended = stranger.run(&site.line("--duration=1"));
+    assert_eq!(ended.code, Some(5), "{ended}");
+    site.assert_serves(&home);
+    site.stop();
+    assert_nothing_left(&home);
+}

@@ -1,0 +1,196 @@
+//! What runs: every test, layout, device and library; and that killed ranks end a run.
+
+use crate::{SOON, devices, document, endless, home, run, turn};
+use rustix::process::Signal;
+use wirespeed_schema::run::CaseStatus;
+use wirespeed_tests::home::{Home, kill};
+use wirespeed_tests::ucx::{Library, installed};
+
+/// Cases whose parts are all combined; `{via}` stands for transport and options.
+const LINES: [&str; 6] = [
+    "am_lat,am_bw,am_bibw,put_lat,put_bw {via} --layout short,bcopy,zcopy,shortiov --size 8,3000",
+    "get,get_bw {via} --layout bcopy,zcopy --size 8,3000",
+    "add_lat,add_mr,fadd,swap,cswap {via} --size 4,8",
+    "fadd,swap,cswap {via} --outstanding 8",
+    "tag_lat,tag_bw {via} --size 8,3000",
+    "hub_lat {via} --layout short,bcopy --size 8 --procs 3",
+];
+
+/// The same for libraries beyond the first: other releases differ in their structures, not in what is measured.
+const FEWER: [&str; 4] = [
+    "am_lat,am_bw,put_lat {via} --layout short,bcopy,zcopy,shortiov --size 8",
+    "get {via} --layout bcopy,zcopy --size 3000",
+    "add_lat,fadd,cswap {via} --size 4,8",
+    "tag_bw {via} --size 8",
+];
+
+/// Why a device may leave a case out.
+const REASONS: [&str; 8] = [
+    "UCX has no",
+    "UCX gathers at most",
+    "above the limit",
+    "nothing to inline",
+    "there is no atomic",
+    "only messages are gathered",
+    "take layout zcopy",
+    "take zcopy",
+];
+
+/// Run `lines` over `via`; how many cases were measured. None may fail, and what is left out has one of the reasons.
+fn every(home: &Home, library: &Library, via: &str, lines: &[&str]) -> usize {
+    let mut measured = 0;
+    for line in lines {
+        let line = line.replace("{via}", via);
+        let line = format!("run {line} --iters 100 --warmup 0 --check --json");
+        let ended = run(home, library, &line);
+        for case in document(&ended).cases {
+            let label = case.case.label();
+            let why = case.error.unwrap_or_default();
+            match case.status {
+                CaseStatus::Ok => measured += 1,
+                CaseStatus::Skipped => {
+                    let known = REASONS.iter().any(|r| why.contains(r));
+                    assert!(known, "{} {via}: {label} was left out: {why}", library.name);
+                }
+                other => panic!("{} {via}: {label}: {other:?}: {why}", library.name),
+            }
+        }
+    }
+    measured
+}
+
+#[test]
+fn every_test_in_every_layout_over_every_device() {
+    let _turn = turn();
+    let home = home();
+    for (number, library) in installed().into_iter().enumerate() {
+        for (tl, device) in devices(&home, &library) {
+            let via = format!("--via uct -O tl={tl} -O device={device}");
+            // A rank of its own has no hub, and no peer to match tags with.
+            let lines = match (number, is_loopback(&home, &library, &via)) {
+                (0, false) => &LINES[..],
+                (0, true) => &LINES[..4],
+                (_, false) => &FEWER[..],
+                (_, true) => &FEWER[..3],
+            };
+            if let Some(why) = unreachable(&home, &library, &via) {
+                wirespeed_tests::skip(&format!("{}: {tl}/{device}: {why}", library.name));
+                continue;
+            }
+            let measured = every(&home, &library, &via, lines);
+            println!("{}: {tl}/{device}: {measured} cases", library.name);
+            assert!(
+                measured >= 2,
+                "{}: {tl}/{device}: only {measured} cases",
+                library.name
+            );
+        }
+        home.assert_nothing_left(SOON);
+    }
+}
+
+/// Whether the device reaches its own rank only.
+fn is_loopback(home: &Home, library: &Library, via: &str) -> bool {
+    let ended = run(home, library, &format!("run am_lat {via} --iters 10 --json"));
+    document(&ended).cases.iter().any(|c| c.case.ranks.len() == 1)
+}
+
+/// Why UCX itself says that ranks cannot reach each other over the device, if it does.
+fn unreachable(home: &Home, library: &Library, via: &str) -> Option<String> {
+    let ended = run(home, library, &format!("run am_lat {via} --iters 10 --json"));
+    let errors = document(&ended).cases.into_iter().filter_map(|c| c.error);
+    let mut said = errors.filter(|why| why.contains("cannot be reached over this device"));
+    said.next()
+}
+
+#[test]
+fn gathered_messages_come_whole() {
+    let _turn = turn();
+    let home = home();
+    for library in installed() {
+        let lines = [
+            "am_lat,am_bw {via} --layout shortiov,zcopy --size 1,8,60 -O iov=1,2,3",
+            "put_bw,get {via} --layout zcopy --size 1,4096 -O iov=1,3",
+        ];
+        assert!(every(&home, &library, "--via uct", &lines) >= 12);
+        let lines = [
+            "am_lat,am_bw {via} --layout zcopy --size 1,8,100000 -O iov=1,3,16",
+            "tag_lat,tag_bw {via} --size 1,8,100000 -O iov=1,3,16",
+        ];
+        assert_eq!(every(&home, &library, "--via ucp", &lines), 36);
+    }
+}
+
+#[test]
+fn every_test_over_ucp() {
+    let _turn = turn();
+    let home = home();
+    for library in installed() {
+        let lines = if library.place.is_none() {
+            &LINES[..]
+        } else {
+            &FEWER[..]
+        };
+        let measured = every(&home, &library, "--via ucp", lines);
+        assert!(measured > 15, "{}: only {measured} cases", library.name);
+        let long = [
+            "am_lat,put_lat,get {via} --layout zcopy --size 1M",
+            "am_bw {via} --layout zcopy --size 1M --window 4",
+            "tag_lat {via} --size 1M",
+            "tag_bw {via} --size 1M --window 4",
+        ];
+        assert_eq!(every(&home, &library, "--via ucp", &long), 6);
+        for options in [
+            "-O wait=sleep",
+            "-O tls=tcp -O errors=peer",
+            "-O register=yes",
+            "-O sync=yes",
+            "-O wildcard=yes",
+            "-O unexpected=yes",
+        ] {
+            let via = format!("--via ucp {options}");
+            let lines = [
+                "am_lat,tag_lat,put_lat {via} --size 8",
+                "am_bw,tag_bw {via} --size 100000",
+            ];
+            assert_eq!(
+                every(&home, &library, &via, &lines),
+                5,
+                "{}: {options}",
+                library.name
+            );
+        }
+        home.assert_nothing_left(SOON);
+    }
+}
+
+#[test]
+fn a_killed_rank_ends_the_run_at_once() {
+    let _turn = turn();
+    for library in installed().into_iter().take(1) {
+        for line in [
+            "am_lat --via uct",
+            "am_bw --via uct",
+            "put_lat --via uct",
+            "fadd --via uct",
+            "am_lat --via uct -O tl=tcp",
+            "am_bw --via uct -O tl=tcp --size 4K",
+            "get_bw --via uct -O tl=cma",
+            "am_lat --via ucp",
+            "am_bw --via ucp",
+            "am_bw --via ucp -O tls=tcp -O errors=peer",
+            "am_lat --via ucp -O wait=sleep",
+            "tag_lat --via ucp",
+            "get_bw --via ucp",
+        ] {
+            let home = home();
+            let client = endless(&home, &library, line);
+            let ranks = home.ranks_of(client.pid());
+            kill(*ranks.last().unwrap(), Signal::KILL);
+            let ended = client.end(SOON).code(1);
+            let (cause, _) = ended.complaint();
+            assert!(cause.contains("killed"), "{}: {line}: {ended}", library.name);
+            home.assert_nothing_left(SOON);
+        }
+    }
+}

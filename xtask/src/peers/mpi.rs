@@ -1,0 +1,285 @@
+//! wirespeed beside the same loops in C (tests/peers/mpi_loops.c) on Open MPI and MPICH, two ranks on two cores.
+//!
+//! Means stand against means and medians against medians, so that a row compares programs and not statistics; the rows
+//! that set our headline against the plain mean are there for their spread over launches.
+
+use super::commands::Side;
+use super::table::{Better, Comparison};
+use crate::command;
+use anyhow::{Context as _, Result};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// Where programs in C are built, from the root.
+pub const BUILT: &str = "target/peers";
+const SOURCE: &str = "tests/peers/mpi_loops.c";
+/// Debian's packages, for whoever has none of the compilers.
+const PACKAGES: &str = "libopenmpi-dev openmpi-bin libmpich-dev mpich";
+
+/// The two numbers that a loop prints, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Figure {
+    /// From the mean, as the definition has it.
+    Mean,
+    /// From the median iteration.
+    Median,
+}
+
+/// An MPI library with its launcher and compiler.
+pub struct Mpi {
+    /// Its launcher.
+    launcher: &'static str,
+    /// Words that bind each rank to a core of its own.
+    words: &'static [&'static str],
+    /// Its compiler.
+    compiler: &'static str,
+    /// The loops, built with it.
+    pub loops: &'static str,
+}
+
+static OPEN_MPI: Mpi = Mpi {
+    launcher: "mpirun.openmpi",
+    words: &["--bind-to", "core", "--map-by", "core"],
+    compiler: "mpicc.openmpi",
+    loops: "mpi_loops.openmpi",
+};
+
+static MPICH: Mpi = Mpi {
+    launcher: "mpirun.mpich",
+    words: &["-bind-to", "core"],
+    compiler: "mpicc.mpich",
+    loops: "mpi_loops.mpich",
+};
+
+impl Mpi {
+    /// The launcher with two ranks of `program`; its arguments follow.
+    pub fn launch(&self, program: &Path) -> Command {
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=5", "120", self.launcher]);
+        command.args(self.words).args(["-n", "2"]).arg(program);
+        for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] {
+            command.env(name, "1");
+        }
+        command
+    }
+}
+
+/// Build the loops with every library that is here; their names.
+pub fn build(root: &Path) -> Result<BTreeSet<&'static str>> {
+    let folder = root.join(BUILT);
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let mut built = BTreeSet::new();
+    for mpi in [&OPEN_MPI, &MPICH] {
+        if command::find(mpi.compiler).is_none() || command::find(mpi.launcher).is_none() {
+            println!(
+                "skipped: no {} or {}; apt-get install {PACKAGES}",
+                mpi.compiler, mpi.launcher
+            );
+            continue;
+        }
+        let mut compile = Command::new(mpi.compiler);
+        compile
+            .args(["-O2", "-w", "-o"])
+            .arg(folder.join(mpi.loops))
+            .arg(root.join(SOURCE));
+        command::run(&mut compile)?;
+        built.insert(mpi.loops);
+    }
+    Ok(built)
+}
+
+const LATENCY: &str = "run osu_latency --via mpi --size 8 --iters 10000 --warmup 100";
+const LATENCY_LOOP: &str = "osu_latency 8 1 10000 100 0";
+const RATE: &str = "run osu_mbw_mr --via mpi --size 8 --iters 1000 --warmup 100";
+const RATE_LOOP: &str = "osu_mbw_mr 8 64 1000 100 0";
+const BANDWIDTH: &str = "run osu_bw --via mpi --size 1M --iters 200 --warmup 20";
+const BANDWIDTH_LOOP: &str = "osu_bw 1048576 64 200 20 0";
+const PRE_POST: &str =
+    "msgrate --sound --pattern pre-post -p 1 -n 1 -s 8 -i 400 --warmup 10 --cache-state hot";
+const PRE_POST_LOOP: &str = "pre_post 8 128 400 10 0";
+
+/// At least so much of the performance of the same loop in C.
+const AIM: f64 = 0.98;
+
+const fn row(
+    name: &'static str,
+    unit: &'static str,
+    mpi: &'static Mpi,
+    ours: (&'static str, &'static str),
+    theirs: (&'static str, Figure),
+    better: Better,
+) -> Comparison {
+    Comparison {
+        name,
+        unit,
+        ours: Side::OursUnder {
+            mpi,
+            arguments: ours.0,
+            tag: ours.1,
+        },
+        theirs: Side::Loop {
+            mpi,
+            arguments: theirs.0,
+            which: theirs.1,
+        },
+        aim: match better {
+            Better::Higher => AIM,
+            Better::Lower => 1.0 / AIM,
+        },
+        better,
+    }
+}
+
+/// Times: less is better.
+const fn time(
+    name: &'static str,
+    mpi: &'static Mpi,
+    ours: (&'static str, &'static str),
+    theirs: (&'static str, Figure),
+) -> Comparison {
+    row(name, "ns", mpi, ours, theirs, Better::Lower)
+}
+
+/// Rates: more is better.
+const fn rate(
+    name: &'static str,
+    mpi: &'static Mpi,
+    ours: (&'static str, &'static str),
+    theirs: (&'static str, Figure),
+) -> Comparison {
+    row(name, "msg/s", mpi, ours, theirs, Better::Higher)
+}
+
+const MEAN_LATENCY: (&str, &str) = (LATENCY, "classic_latency_ns");
+const MEDIAN_LATENCY: (&str, &str) = (LATENCY, "one_way_p50_ns");
+const MEAN_RATE: (&str, &str) = (RATE, "classic_rate_msg_per_s");
+const MEDIAN_RATE: (&str, &str) = (RATE, "rate_msg_per_s");
+const MEAN_BANDWIDTH: (&str, &str) = (BANDWIDTH, "classic_rate_msg_per_s");
+const MEDIAN_BANDWIDTH: (&str, &str) = (BANDWIDTH, "rate_msg_per_s");
+const MEAN_PRE_POST: (&str, &str) = (PRE_POST, "classic_rate_msg_per_s");
+const MEDIAN_PRE_POST: (&str, &str) = (PRE_POST, "rate_msg_per_s");
+
+/// Every comparison, in the order of the summary.
+pub static COMPARISONS: &[Comparison] = &[
+    time(
+        "Open MPI: 8 B one-way, mean / C, mean",
+        &OPEN_MPI,
+        MEAN_LATENCY,
+        (LATENCY_LOOP, Figure::Mean),
+    ),
+    time(
+        "Open MPI: 8 B one-way, median / C, median",
+        &OPEN_MPI,
+        MEDIAN_LATENCY,
+        (LATENCY_LOOP, Figure::Median),
+    ),
+    time(
+        "Open MPI: 8 B one-way, headline / C, mean",
+        &OPEN_MPI,
+        MEDIAN_LATENCY,
+        (LATENCY_LOOP, Figure::Mean),
+    ),
+    rate(
+        "Open MPI: 8 B rate, mean / C, mean",
+        &OPEN_MPI,
+        MEAN_RATE,
+        (RATE_LOOP, Figure::Mean),
+    ),
+    rate(
+        "Open MPI: 8 B rate, median / C, median",
+        &OPEN_MPI,
+        MEDIAN_RATE,
+        (RATE_LOOP, Figure::Median),
+    ),
+    rate(
+        "Open MPI: 8 B rate, headline / C, mean",
+        &OPEN_MPI,
+        MEDIAN_RATE,
+        (RATE_LOOP, Figure::Mean),
+    ),
+    rate(
+        "Open MPI: 1 MiB windows, mean / C, mean",
+        &OPEN_MPI,
+        MEAN_BANDWIDTH,
+        (BANDWIDTH_LOOP, Figure::Mean),
+    ),
+    rate(
+        "Open MPI: 1 MiB windows, median / C, median",
+        &OPEN_MPI,
+        MEDIAN_BANDWIDTH,
+        (BANDWIDTH_LOOP, Figure::Median),
+    ),
+    rate(
+        "Open MPI: 8 B pre-post, mean / C, mean",
+        &OPEN_MPI,
+        MEAN_PRE_POST,
+        (PRE_POST_LOOP, Figure::Mean),
+    ),
+    rate(
+        "Open MPI: 8 B pre-post, median / C, median",
+        &OPEN_MPI,
+        MEDIAN_PRE_POST,
+        (PRE_POST_LOOP, Figure::Median),
+    ),
+    time(
+        "MPICH: 8 B one-way, mean / C, mean",
+        &MPICH,
+        MEAN_LATENCY,
+        (LATENCY_LOOP, Figure::Mean),
+    ),
+    time(
+        "MPICH: 8 B one-way, median / C, median",
+        &MPICH,
+        MEDIAN_LATENCY,
+        (LATENCY_LOOP, Figure::Median),
+    ),
+    time(
+        "MPICH: 8 B one-way, headline / C, mean",
+        &MPICH,
+        MEDIAN_LATENCY,
+        (LATENCY_LOOP, Figure::Mean),
+    ),
+    rate(
+        "MPICH: 8 B rate, mean / C, mean",
+        &MPICH,
+        MEAN_RATE,
+        (RATE_LOOP, Figure::Mean),
+    ),
+    rate(
+        "MPICH: 8 B rate, median / C, median",
+        &MPICH,
+        MEDIAN_RATE,
+        (RATE_LOOP, Figure::Median),
+    ),
+    rate(
+        "MPICH: 8 B rate, headline / C, mean",
+        &MPICH,
+        MEDIAN_RATE,
+        (RATE_LOOP, Figure::Mean),
+    ),
+    rate(
+        "MPICH: 1 MiB windows, mean / C, mean",
+        &MPICH,
+        MEAN_BANDWIDTH,
+        (BANDWIDTH_LOOP, Figure::Mean),
+    ),
+    rate(
+        "MPICH: 1 MiB windows, median / C, median",
+        &MPICH,
+        MEDIAN_BANDWIDTH,
+        (BANDWIDTH_LOOP, Figure::Median),
+    ),
+    rate(
+        "MPICH: 8 B pre-post, mean / C, mean",
+        &MPICH,
+        MEAN_PRE_POST,
+        (PRE_POST_LOOP, Figure::Mean),
+    ),
+    rate(
+        "MPICH: 8 B pre-post, median / C, median",
+        &MPICH,
+        MEDIAN_PRE_POST,
+        (PRE_POST_LOOP, Figure::Median),
+    ),
+];
