@@ -6,6 +6,8 @@ use super::table::Ucx;
 use crate::command;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -18,6 +20,21 @@ pub struct Context {
     pub built: PathBuf,
     /// The two CPUs in use.
     pub cores: [u32; 2],
+    /// What launches under MPI printed in this pair: rows that ask for the mean and the median of one launch share it.
+    pub launched: RefCell<HashMap<String, String>>,
+}
+
+impl Context {
+    /// What `command` prints, run once a pair.
+    fn launch(&self, mut command: Command) -> Result<(String, String)> {
+        let shown = command::shown(&command);
+        if let Some(output) = self.launched.borrow().get(&shown) {
+            return Ok((shown, output.clone()));
+        }
+        let output = command::capture(&mut command)?;
+        self.launched.borrow_mut().insert(shown.clone(), output.clone());
+        Ok((shown, output))
+    }
 }
 
 /// One side of a comparison.
@@ -187,8 +204,8 @@ fn sockperf(
 fn ours_under(mpi: &Mpi, context: &Context, report: &mut Report, arguments: &str, tag: &str) -> Result<f64> {
     let mut command = mpi.launch(&context.binary);
     command.args(arguments.split(' ')).arg("--json");
-    let output = command::capture(&mut command)?;
-    figure_of(&command::shown(&command), &output, report, arguments, &|d| d(tag))
+    let (shown, output) = context.launch(command)?;
+    figure_of(&shown, &output, report, arguments, &|d| d(tag))
 }
 
 /// A loop in C under an MPI library.
@@ -201,8 +218,8 @@ fn loop_figure(
 ) -> Result<f64> {
     let mut command = mpi.launch(&context.built.join(mpi.loops));
     command.args(arguments.split(' '));
-    let output = command::capture(&mut command)?;
-    report.raw(&command::shown(&command), &output);
+    let (shown, output) = context.launch(command)?;
+    report.raw(&shown, &output);
     let numbers: Vec<f64> = output.split_whitespace().filter_map(|w| w.parse().ok()).collect();
     let figure = numbers.get(which as usize).copied();
     figure.with_context(|| format!("cannot read {output:?}"))

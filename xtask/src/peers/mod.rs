@@ -15,6 +15,7 @@ mod ucx;
 use anyhow::{Context, Result};
 use commands::Side;
 use report::Report;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use table::{COMPARISONS, Comparison, LIMITS, Limit};
@@ -80,9 +81,11 @@ pub fn run(root: &Path, set: &Set, pairs: usize, rows: &str) -> Result<()> {
         binary,
         built: root.join(mpi::BUILT),
         cores,
+        launched: RefCell::default(),
     };
     let mut figures = BTreeMap::<&str, Vec<(f64, f64)>>::new();
     for pair in 0..pairs.max(1) {
+        context.launched.borrow_mut().clear();
         for comparison in &comparisons {
             let needed = comparison.theirs.program();
             if needed.is_some_and(|p| !available.contains(p)) {

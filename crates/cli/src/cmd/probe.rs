@@ -13,7 +13,6 @@ use crate::session::{Prepared, Session};
 use crate::terminal::{self, Stream};
 use clap::Parser;
 use wirespeed::{Machine, Registry};
-use wirespeed_control::StopFlag;
 use wirespeed_schema::plan::{Axis, Plan, expand};
 use wirespeed_schema::run::{CaseResult, Repetition};
 
@@ -66,16 +65,10 @@ impl<'a> Prober<'a> {
         output: &'a mut Output,
         (arguments, color): (&OutputArgs, ColorChoice),
     ) -> Result<Self, Failure> {
-        let stop = StopFlag::new();
-        stop.on_signals().map_err(|e| {
-            Failure::failed(
-                format!("cannot watch for signals: {e}"),
-                "close some files and run again",
-            )
-        })?;
+        let stop = super::stop_on_signals()?;
         Ok(Prober {
             registry,
-            machine: Machine::new(registry),
+            machine: crate::job::machine(registry),
             plan,
             key,
             session: Session {

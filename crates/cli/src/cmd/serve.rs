@@ -13,7 +13,7 @@ use wirespeed::Registry;
 use wirespeed_control::auth::keyfile::{self, KeyFile};
 use wirespeed_control::job::INVITATION_VARIABLE;
 use wirespeed_control::serve::{Daemon, Listen, Log, LogLine, ServeOptions};
-use wirespeed_control::{DEFAULT_PORT, RankProgram, StopFlag, Timing};
+use wirespeed_control::{DEFAULT_PORT, RankProgram, Timing};
 use wirespeed_schema::message::ServerLimits;
 use wirespeed_schema::units;
 
