@@ -13,6 +13,7 @@ mod document;
 mod errors;
 mod front;
 mod group;
+mod interference;
 mod job;
 mod medium;
 mod order;
@@ -24,6 +25,7 @@ mod results;
 mod session;
 mod terminal;
 mod version;
+mod watch;
 
 use args::{Cli, ColorChoice, Verb};
 use clap::Parser;
@@ -111,6 +113,7 @@ fn dispatch(registry: &Registry, verb: Verb, color: ColorChoice) -> Result<Ended
         Verb::Report(arguments) => cmd::report::report(&arguments, color),
         Verb::Explain(arguments) => cmd::explain::explain(&arguments, color),
         Verb::Import(arguments) => cmd::import::import(&arguments),
+        Verb::Doctor(arguments) => cmd::doctor::doctor(&arguments, color),
         Verb::Selftest(arguments) => cmd::selftest::selftest(&arguments, color),
         Verb::Sweep(arguments) => cmd::sweep::sweep(registry, &arguments, color),
         Verb::Load(arguments) => cmd::load::load(registry, &arguments, color),

@@ -26,38 +26,38 @@ pub fn schedule(cases: usize, repeats: u32, seed: u64) -> Vec<Step> {
     steps
 }
 
-/// One run of one case of one of two arms.
+/// One run of one case in one of its arms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Visit {
-    /// Number of the pair, from 0.
+    /// Number of the round, from 0; the visits of a round are compared with each other.
     pub repetition: u32,
     /// Index of the case within its arm.
     pub case: usize,
-    /// 0 or 1.
+    /// Which of the arms, from 0.
     pub arm: usize,
 }
 
-/// Pairs of visits. The cases of a pair come in random order, both arms of a case one right after the other; of two
-/// neighbouring pairs one begins with either arm (ABBA or BAAB at random), so that drift meets both alike.
-pub fn blocks(cases: usize, pairs: u32, seed: u64) -> Vec<Visit> {
+/// Rounds of visits. The cases of a round come in random order, all arms of a case one right after the other; of two
+/// neighbouring rounds the second has the arms in the reverse order of the first, which is random (ABBA or BAAB with two),
+/// so that drift meets all alike.
+pub fn blocks(cases: usize, arms: usize, rounds: u32, seed: u64) -> Vec<Visit> {
     let mut random = Random::new(seed);
-    let mut first_of_case = vec![0; cases];
+    let mut order_of_case: Vec<Vec<usize>> = vec![(0..arms).collect(); cases];
     let mut visits = Vec::new();
-    for repetition in 0..pairs {
+    for repetition in 0..rounds {
         let mut round: Vec<usize> = (0..cases).collect();
         random.shuffle(&mut round);
         for case in round {
-            let first = &mut first_of_case[case];
-            *first = match repetition % 2 {
-                0 => random.below(2),
-                _ => 1 - *first,
-            };
-            let visit = |arm| Visit {
+            let order = &mut order_of_case[case];
+            match repetition % 2 {
+                0 => random.shuffle(order),
+                _ => order.reverse(),
+            }
+            visits.extend(order.iter().map(|&arm| Visit {
                 repetition,
                 case,
                 arm,
-            };
-            visits.extend([visit(*first), visit(1 - *first)]);
+            }));
         }
     }
     visits
@@ -76,26 +76,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_are_whole_and_blocks_balanced() {
-        let visits = blocks(3, 8, 42);
-        assert_eq!(visits.len(), 48);
-        for pair in visits.chunks(2) {
-            assert_eq!(
-                (pair[0].case, pair[0].repetition),
-                (pair[1].case, pair[1].repetition)
-            );
-            assert_eq!(pair[0].arm + pair[1].arm, 1);
+    fn rounds_are_whole_and_blocks_balanced() {
+        for arms in [2, 4] {
+            let visits = blocks(3, arms, 8, 42);
+            assert_eq!(visits.len(), 3 * arms * 8);
+            for round in visits.chunks(arms) {
+                assert!(
+                    round
+                        .iter()
+                        .all(|v| (v.case, v.repetition) == (round[0].case, round[0].repetition))
+                );
+                let mut seen: Vec<usize> = round.iter().map(|v| v.arm).collect();
+                seen.sort_unstable();
+                assert_eq!(seen, (0..arms).collect::<Vec<_>>());
+            }
+            for case in 0..3 {
+                let of_case: Vec<usize> = visits.iter().filter(|v| v.case == case).map(|v| v.arm).collect();
+                for block in of_case.chunks(2 * arms) {
+                    assert!(block.iter().eq(block.iter().rev()), "{block:?}");
+                }
+            }
+            assert_eq!(visits, blocks(3, arms, 8, 42));
+            assert_ne!(visits, blocks(3, arms, 8, 43));
         }
-        for case in 0..3 {
-            let firsts: Vec<usize> = visits
-                .chunks(2)
-                .filter(|p| p[0].case == case)
-                .map(|p| p[0].arm)
-                .collect();
-            assert!(firsts.chunks(2).all(|block| block[0] != block[1]), "{firsts:?}");
-        }
-        assert_eq!(visits, blocks(3, 8, 42));
-        assert_ne!(visits, blocks(3, 8, 43));
     }
 
     #[test]

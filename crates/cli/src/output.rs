@@ -4,6 +4,7 @@
 use crate::args::{ColorChoice, OutputArgs};
 use crate::errors::Failure;
 use crate::terminal::{self, Stream};
+use crate::watch::Watch;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -39,6 +40,7 @@ pub struct Output {
     files: Vec<(Form, PathBuf)>,
     streams: Vec<(PathBuf, File)>,
     live: Option<Box<dyn Live>>,
+    watch: Option<Watch>,
     table: Table,
     color: ColorChoice,
 }
@@ -76,6 +78,7 @@ impl Output {
             files,
             streams,
             live: None,
+            watch: None,
             table,
             color,
         })
@@ -92,6 +95,11 @@ impl Output {
         self.stdout = None;
     }
 
+    /// Show the run that goes on with `watch`, beside everything else.
+    pub fn watch_with(&mut self, watch: Option<Watch>) {
+        self.watch = watch;
+    }
+
     /// Whether anybody wants events while the run goes on.
     fn wants_lines(&self) -> bool {
         self.stdout == Some(Form::Ndjson) || !self.streams.is_empty()
@@ -101,6 +109,9 @@ impl Output {
     pub fn case_finished(&mut self, number: usize, result: &CaseResult) -> Result<(), Failure> {
         if let Some(live) = &mut self.live {
             print(&live.finished(number, result))?;
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.finished(result);
         }
         if !self.wants_lines() {
             return Ok(());
@@ -115,6 +126,9 @@ impl Output {
     pub fn event(&mut self, event: &Event) -> Result<(), Failure> {
         if let Some(live) = &mut self.live {
             print(&live.event(event))?;
+        }
+        if let Some(watch) = &mut self.watch {
+            watch.event(event);
         }
         if !self.wants_lines() {
             return Ok(());

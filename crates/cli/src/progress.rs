@@ -14,20 +14,63 @@ const SETUP_GUESS: Duration = Duration::from_millis(300);
 pub struct Progress {
     bar: ProgressBar,
     visible: bool,
+    plan: Plan,
+}
+
+/// Runs in the order in which they are planned, and how long they may take.
+pub struct Plan {
     began: Instant,
-    planned: Duration,
-    done: Duration,
+    runs: Vec<Duration>,
+    /// Those that ended, and when the last of them did, from the beginning.
+    done: usize,
+    done_after: Duration,
+    begun: bool,
+}
+
+impl Plan {
+    /// `runs` of known cases, none of them begun.
+    pub fn new<'a>(runs: impl Iterator<Item = &'a Case>) -> Self {
+        Plan {
+            began: Instant::now(),
+            runs: runs.map(expected).collect(),
+            done: 0,
+            done_after: Duration::ZERO,
+            begun: false,
+        }
+    }
+
+    /// The next run begins; the one before it, if it goes on still, has ended.
+    pub fn begin_next(&mut self) {
+        if self.begun {
+            self.end();
+        }
+        self.begun = true;
+    }
+
+    /// The run that goes on has ended, or will not run.
+    pub fn end(&mut self) {
+        (self.begun, self.done, self.done_after) = (false, self.done + 1, self.began.elapsed());
+    }
+
+    /// What is left, stretched as the part done was.
+    pub fn left(&self) -> Duration {
+        let (done, rest) = self.runs.split_at(self.done.min(self.runs.len()));
+        let done: Duration = done.iter().sum();
+        let rest: Duration = rest.iter().sum();
+        let stretch = match done.is_zero() {
+            true => 1.0,
+            false => self.done_after.as_secs_f64() / done.as_secs_f64(),
+        };
+        let since = self.began.elapsed().saturating_sub(self.done_after);
+        rounded(rest.mul_f64(stretch.clamp(0.01, 100.0)).saturating_sub(since))
+    }
 }
 
 impl Progress {
     /// For `runs` of known cases. Nothing is shown when `quiet`, or when stderr is no terminal.
     pub fn new<'a>(runs: impl Iterator<Item = &'a Case>, quiet: bool) -> Self {
-        let mut steps = 0;
-        let mut planned = Duration::ZERO;
-        for case in runs {
-            steps += 1;
-            planned += expected(case);
-        }
+        let plan = Plan::new(runs);
+        let steps = plan.runs.len() as u64;
         let visible = !quiet && steps > 0 && terminal::is_terminal(Stream::Stderr);
         let target = match visible {
             true => ProgressDrawTarget::stderr(),
@@ -40,25 +83,24 @@ impl Progress {
         Progress {
             bar,
             visible,
-            began: Instant::now(),
-            planned,
-            done: Duration::ZERO,
+            plan,
         }
     }
 
     /// A run of `case` begins.
     pub fn start(&mut self, case: &Case) {
+        self.plan.begin_next();
         if self.visible {
-            let left = units::format_ns(self.left().as_nanos() as f64);
+            let left = units::format_ns(self.plan.left().as_nanos() as f64);
             self.bar
                 .set_message(format!("{} · about {left} left", case.label()));
             self.bar.tick();
         }
     }
 
-    /// The run of `case` ended.
-    pub fn end(&mut self, case: &Case) {
-        self.done += expected(case);
+    /// The run ended.
+    pub fn end(&mut self) {
+        self.plan.end();
         self.bar.inc(1);
     }
 
@@ -72,16 +114,6 @@ impl Progress {
     /// Nothing more to come: the line disappears.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
-    }
-
-    /// What is left of the plan, stretched as the part done was.
-    fn left(&self) -> Duration {
-        let rest = self.planned.saturating_sub(self.done);
-        if self.done.is_zero() {
-            return rounded(rest);
-        }
-        let stretch = self.began.elapsed().as_secs_f64() / self.done.as_secs_f64();
-        rounded(rest.mul_f64(stretch.clamp(0.01, 100.0)))
     }
 }
 
@@ -101,4 +133,27 @@ fn expected(case: &Case) -> Duration {
     };
     let warmup = Duration::from_nanos(case.warmup_ns_max.min(100_000_000));
     SETUP_GUESS + measured + warmup
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_shrinks_with_every_run() {
+        let mut plan = Plan {
+            runs: vec![Duration::from_secs(10); 3],
+            ..Plan::new(std::iter::empty())
+        };
+        assert!(plan.left() > Duration::from_secs(25));
+        plan.begin_next();
+        assert_eq!(plan.done, 0);
+        plan.begin_next();
+        assert_eq!(plan.done, 1, "one that began ends with the next");
+        plan.end();
+        plan.end();
+        // More runs than were planned are no panic.
+        plan.end();
+        assert_eq!(plan.left(), Duration::ZERO);
+    }
 }

@@ -5,6 +5,9 @@ use crate::errors::Failure;
 use std::path::Path;
 use wirespeed_schema::plan::{Plan, Template, UNTIL_REPEATS, Until, parse_plan, parse_repeats, split_axis};
 
+/// Time between two pictures of the live view, where the user says nothing.
+const LIVE_INTERVAL: &str = "500ms";
+
 /// The plan that `arguments` ask for: one template of flags, or a file.
 pub fn plan(arguments: &RunArgs) -> Result<Plan, Failure> {
     let repeats = arguments.repeats.as_deref().map(parse_repeats).transpose()?;
@@ -16,6 +19,12 @@ pub fn plan(arguments: &RunArgs) -> Result<Plan, Failure> {
             templates: vec![from_flags(arguments)?],
         },
     };
+    if arguments.live {
+        for template in &mut plan.templates {
+            let interval = template.axes.entry("interval".to_owned());
+            interval.or_insert_with(|| vec![LIVE_INTERVAL.to_owned()]);
+        }
+    }
     if let Some(until) = until(arguments)? {
         plan.repeats = UNTIL_REPEATS;
         plan.until = Some(until);

@@ -116,7 +116,7 @@ impl Session<'_> {
                 slot.repetitions.extend(measured.repetition);
                 slot.failure = measured.failure;
             }
-            progress.end(&planned.case);
+            progress.end();
             let last = step.repetition + 1 == how.repeats;
             let ended = how.has_ended(slot, began, last);
             let known = slot.failure.is_some() || !slot.repetitions.is_empty();

@@ -36,12 +36,17 @@ pub fn is_terminal(stream: Stream) -> bool {
     }
 }
 
-fn width(stream: Stream, terminal: bool) -> usize {
+/// Columns that the terminal of `stream` has now; `None` where it does not say.
+pub fn seen_columns(stream: Stream) -> Option<usize> {
     let size = match stream {
         Stream::Stdout => rustix::termios::tcgetwinsize(std::io::stdout()),
         Stream::Stderr => rustix::termios::tcgetwinsize(std::io::stderr()),
     };
-    let seen = size.map_or(0, |s| usize::from(s.ws_col));
+    size.ok().map(|s| usize::from(s.ws_col)).filter(|columns| *columns > 0)
+}
+
+fn width(stream: Stream, terminal: bool) -> usize {
+    let seen = seen_columns(stream).unwrap_or(0);
     let wanted = std::env::var("COLUMNS").ok();
     columns(wanted.as_deref(), if terminal { seen } else { 0 })
 }

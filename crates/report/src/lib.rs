@@ -18,6 +18,7 @@ pub mod explain;
 pub mod fit;
 pub mod html;
 pub mod import;
+pub mod interference;
 pub mod perftest;
 pub mod read;
 pub mod render;

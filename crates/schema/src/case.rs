@@ -28,6 +28,46 @@ pub enum Role {
     Idle,
 }
 
+/// Where the threads of a load run, seen from the measuring threads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// Any CPU but the rank's own; that one too where there is no other.
+    #[default]
+    Beside,
+    /// Physical cores that no rank of the case measures on.
+    Apart,
+    /// The other hardware threads of the rank's own core.
+    Sibling,
+    /// The rank's own CPU.
+    Same,
+}
+
+impl Place {
+    /// All of them.
+    pub const ALL: [Place; 4] = [Place::Beside, Place::Apart, Place::Sibling, Place::Same];
+
+    /// The word that users write.
+    pub fn name(self) -> &'static str {
+        match self {
+            Place::Beside => "beside",
+            Place::Apart => "apart",
+            Place::Sibling => "sibling",
+            Place::Same => "same",
+        }
+    }
+
+    /// The place of this name.
+    pub fn of_name(name: &str) -> Option<Place> {
+        Place::ALL.into_iter().find(|place| place.name() == name)
+    }
+
+    /// Whether it is the default: any CPU but the rank's own.
+    pub fn is_beside(&self) -> bool {
+        *self == Place::Beside
+    }
+}
+
 /// Load that a rank puts on its machine beside the measurement.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -42,12 +82,36 @@ pub struct Load {
     pub touch_once: bool,
     /// Threads that write 80-character log lines.
     pub log_threads: u32,
+    /// Threads that copy memory far larger than the caches.
+    #[serde(skip_serializing_if = "is_nought")]
+    pub bandwidth_threads: u32,
+    /// Threads that write to lines all over as much memory as the largest cache holds.
+    #[serde(skip_serializing_if = "is_nought")]
+    pub cache_threads: u32,
+    /// Where all these threads run.
+    #[serde(skip_serializing_if = "Place::is_beside")]
+    pub place: Place,
+}
+
+fn is_nought(count: &u32) -> bool {
+    *count == 0
 }
 
 impl Load {
     /// True when there is nothing to do.
     pub fn is_idle(&self) -> bool {
-        self.cpu_threads == 0 && self.memory_bytes == 0 && self.log_threads == 0
+        self.threads() == 0 && self.memory_bytes == 0
+    }
+
+    /// Threads of all kinds; the one that touches memory again and again is not counted.
+    pub fn threads(&self) -> u64 {
+        let kinds = [
+            self.cpu_threads,
+            self.log_threads,
+            self.bandwidth_threads,
+            self.cache_threads,
+        ];
+        kinds.into_iter().map(u64::from).sum()
     }
 }
 

@@ -8,6 +8,7 @@
 pub mod byteio;
 pub mod calendar;
 pub mod case;
+pub mod checkup;
 pub mod finite;
 pub mod histogram;
 pub mod host;

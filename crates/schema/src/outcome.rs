@@ -109,6 +109,9 @@ pub struct Interval {
     /// Median of the interval's samples, where there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p50_ns: Option<Finite>,
+    /// 99th percentile of the interval's samples, where there are at least a hundred.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_ns: Option<Finite>,
     /// Largest of the interval's samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_ns: Option<Finite>,
@@ -163,6 +166,9 @@ pub struct Outcome {
     /// Noise of its CPU before the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<Noise>,
+    /// Noise of its CPU after the run, its own load stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_after: Option<Noise>,
     /// Work that its background load got done: `cpu_loops`, `touched_bytes`, `log_lines`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub load_done: BTreeMap<String, u64>,

@@ -3,6 +3,9 @@
 
 mod browser;
 mod deaths;
+mod doctor;
+mod interference;
+mod live;
 mod machine;
 mod msgrate;
 mod networks;

@@ -2,6 +2,7 @@
 
 mod byteio;
 mod compare;
+mod doctor;
 mod lab;
 mod mpi;
 mod msgrate;
@@ -19,6 +20,7 @@ pub use byteio::{
     Mechanism as ByteioMechanism, Profile, TransferArgs, Verify,
 };
 pub use compare::{AbArgs, CompareArgs, GateArgs};
+pub use doctor::DoctorArgs;
 pub use lab::LabArgs;
 pub use mpi::MpiArgs;
 pub use msgrate::MsgrateArgs;
@@ -101,6 +103,8 @@ pub enum Verb {
     Byteio(ByteioArgs),
     /// A command at one end of a path of known rate, delay and loss, on this machine
     Lab(LabArgs),
+    /// This machine before a measurement: what would bend it, and the command that mends it
+    Doctor(DoctorArgs),
     /// The instrument against known laws: quantiles, intervals, thresholds, knees
     Selftest(SelftestArgs),
     /// The instrument itself: clock, harness floor, recording, cache-line bounce, copy speed, noise
@@ -142,6 +146,7 @@ const AFTER_HELP: &str = "\
 Examples:
   wirespeed quick                               how fast is this machine? every transport side by side
   wirespeed list                                which transports are there, and what each can do
+  wirespeed doctor                              is this machine fit to measure on?
   wirespeed run latency --via shm               one number, well measured
   wirespeed run bandwidth --via tcp --json      the same as one JSON document
   wirespeed run plan.toml                       many cases from a file

@@ -50,9 +50,28 @@ pub struct RunArgs {
     #[arg(long, value_name = "TIME", requires = "until", help_heading = "Plan")]
     pub until_time: Option<String>,
 
+    /// Measure each case without and with load, in turn, and tell what the load does to each figure
+    ///
+    /// LOAD is KIND[=THREADS][@PLACE]. Kinds: cpu (busy threads), memory (threads that copy far more than the caches hold),
+    /// cache (threads that dirty as much as the largest cache holds), none (the control, whose ratios should be 1). THREADS
+    /// are those of each measuring rank [default: together one for each CPU of the place]. Places: apart (cores that no rank
+    /// measures on), sibling (other hardware threads of the measuring cores), same (the measuring CPUs), beside (any CPU but
+    /// the rank's own) [default: apart where there are such cores, else same]. Without LOAD: cpu,memory,cache. --repeats is
+    /// the number of rounds [default: 10]; runs follow each other in random order, reversed in every second round.
+    #[arg(long, value_name = "LOAD,..", num_args = 0..=1, require_equals = true, value_delimiter = ',')]
+    #[arg(default_missing_values = ["cpu", "memory", "cache"], conflicts_with_all = ["until", "load"], help_heading = "Plan")]
+    pub interference: Vec<String>,
+
     /// Seed of the random order of repetitions; recorded in the result
     #[arg(long, value_name = "N", help_heading = "Plan")]
     pub seed: Option<u64>,
+
+    /// Show the run that goes on: rate, percentiles, how they went so far, time left; only on a terminal, on stderr
+    ///
+    /// Fed by the reports of --interval [then by default: 500ms], which ranks make between samples: the measurement costs
+    /// nothing more.
+    #[arg(long, conflicts_with = "quiet", help_heading = "Plan")]
+    pub live: bool,
 
     /// Show the cases with all their parameters, and measure nothing
     #[arg(long, help_heading = "Plan")]
@@ -201,7 +220,8 @@ pub struct GroupArgs {
     #[arg(short = 'R', long, conflicts_with = "roles")]
     pub reverse: bool,
 
-    /// Load beside the measurement: [RANK:]cpu=N,memory=SIZE,touch=SIZE,touch-once=SIZE,log=N; several add up
+    /// Load beside the measurement: [RANK:]cpu=N,memory=SIZE,touch=SIZE,touch-once=SIZE,log=N,bandwidth=N,cache=N,
+    /// place=beside|apart|sibling|same; several add up
     #[arg(long, value_name = "[RANK:]KEY=V,..")]
     pub load: Vec<String>,
 
@@ -321,6 +341,7 @@ Examples:
   wirespeed run latency --via tcp --to node7 -C cubic,reno     to another machine, two congestion controls
   wirespeed run hub_lat --via shm --procs 3 --fan-out          a hub and two workers
   wirespeed run latency --via shm --procs 3 --roles source,sink,idle --load 2:cpu=1,memory=64M,touch=64M
+  wirespeed run latency --via shm -t 50ms --repeats 6 --interference=cpu,memory   what does a busy machine do to it?
   wirespeed run plan.toml --json                               many cases from a file, one document
 
 A plan file has the same keys; defaults hold for the cases that take them:

@@ -12,6 +12,7 @@ use crate::output::Output;
 use crate::request;
 use crate::session::{Prepared, Session};
 use crate::terminal::{self, Stream};
+use crate::watch::Watch;
 use clap::Parser;
 use wirespeed::Registry;
 use wirespeed_report::compare::compare_arms;
@@ -34,12 +35,15 @@ pub fn ab(registry: &Registry, arguments: &AbArgs, color: ColorChoice) -> Result
         serde_json::json!({ "seed": seed, "within": "block of two pairs" }),
     );
     let [a, b] = &arms;
+    let watch = watch(&arms, arguments.pairs, color);
+    let quiet = arguments.output.quiet || watch.is_some();
+    output.watch_with(watch);
     let mut session = Session {
         groups: Groups::new(registry, a.reach.clone()),
         output: &mut output,
         stop: stop.clone(),
         style: terminal::style(Stream::Stderr, color),
-        quiet: arguments.output.quiet,
+        quiet,
         refused: false,
         medium: Medium::default(),
     };
@@ -64,6 +68,8 @@ pub fn ab(registry: &Registry, arguments: &AbArgs, color: ColorChoice) -> Result
 /// One way to run.
 struct Arm {
     words: String,
+    /// Its runs are shown while they go on.
+    live: bool,
     plan: Plan,
     reach: Reach,
     cases: Vec<Prepared>,
@@ -133,10 +139,25 @@ fn arm(registry: &Registry, words: &[String]) -> Result<Arm, Failure> {
     }
     Ok(Arm {
         words: words.join(" "),
+        live: run.live,
         plan,
         reach: Reach::of(&run.group)?,
         cases,
     })
+}
+
+/// A live view of the arms that ask for one.
+fn watch(arms: &[Arm; 2], pairs: u32, color: ColorChoice) -> Option<Watch> {
+    let cases = arms[0].cases.len() as u32;
+    let shown = match (arms[0].live, arms[1].live) {
+        (false, false) => return None,
+        (true, true) => 0..2 * cases,
+        (true, false) => 0..cases,
+        (false, true) => cases..2 * cases,
+    };
+    let once = || arms.iter().flat_map(|arm| arm.cases.iter().map(|case| &case.planned.case));
+    let watch = Watch::open((0..pairs).flat_map(|_| once()), color)?;
+    Some(watch.showing(shown))
 }
 
 /// Options that belong before the first `--`.
@@ -147,6 +168,7 @@ pub fn own_options(run: &RunArgs) -> Result<(), Failure> {
         ("--until", run.until.is_some()),
         ("--seed", run.seed.is_some()),
         ("--dry-run", run.dry_run),
+        ("--interference", !run.interference.is_empty()),
         (
             "an option for results",
             output.json || output.csv || output.ndjson || !output.output.is_empty(),
@@ -183,7 +205,7 @@ fn measure<'a>(
     let cases = arms[0].cases.len();
     let mut repetitions: Vec<Vec<Repetition>> = vec![Vec::new(); 2 * cases];
     let mut failures: Vec<Option<Failure>> = vec![None; 2 * cases];
-    let order = blocks(cases, pairs, seed);
+    let order = blocks(cases, 2, pairs, seed);
     let planned = |visit: &crate::order::Visit| &arms[visit.arm].cases[visit.case].planned;
     let runs = order.iter().map(|visit| &planned(visit).case);
     let mut progress = crate::progress::Progress::new(runs, session.quiet);
@@ -212,7 +234,7 @@ fn measure<'a>(
             repetitions[slot].extend(measured.repetition);
             failures[slot] = measured.failure;
         }
-        progress.end(&planned(visit).case);
+        progress.end();
     }
     progress.finish();
     let all = arms

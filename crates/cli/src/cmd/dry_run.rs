@@ -171,6 +171,12 @@ fn load(load: &Load) -> String {
         (load.memory_bytes > 0, format!(" memory={}", load.memory_bytes)),
         (load.touch_bytes > 0, format!(" {touch}={}", load.touch_bytes)),
         (load.log_threads > 0, format!(" log={}", load.log_threads)),
+        (
+            load.bandwidth_threads > 0,
+            format!(" bandwidth={}", load.bandwidth_threads),
+        ),
+        (load.cache_threads > 0, format!(" cache={}", load.cache_threads)),
+        (!load.place.is_beside(), format!(" place={}", load.place.name())),
     ];
     let said = parts.into_iter().filter(|(there, _)| *there);
     said.map(|(_, text)| text).collect()

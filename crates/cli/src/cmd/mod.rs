@@ -5,6 +5,7 @@ pub mod byteio;
 pub mod calibrate;
 pub mod compare;
 pub mod daemons;
+pub mod doctor;
 pub mod dry_run;
 pub mod explain;
 pub mod import;

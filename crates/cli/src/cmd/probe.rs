@@ -47,6 +47,12 @@ pub fn plan_of(words: &[String]) -> Result<(Plan, RunArgs), Failure> {
         ));
     };
     super::ab::own_options(&run)?;
+    if run.live {
+        return Err(Failure::usage(
+            "--live shows the runs of `wirespeed run`, whose number is known beforehand",
+            "leave --live out",
+        ));
+    }
     if run.what.ends_with(".toml") {
         return Err(Failure::usage(
             "a plan file has many tests",

@@ -219,7 +219,7 @@ fn measure(
         let began = Instant::now();
         let measured = session.measure(step, cases.len(), &planned)?;
         pace.took(&planned.case, began.elapsed());
-        progress.end(&planned.case);
+        progress.end();
         if measured.repetition.is_some() || measured.failure.is_some() {
             let repetitions = measured.repetition.into_iter().collect();
             let result = session.assemble(planned.case, repetitions, measured.failure.as_ref());

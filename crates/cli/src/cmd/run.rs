@@ -5,12 +5,15 @@ use crate::args::{ColorChoice, RunArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
 use crate::group::{Groups, Reach};
+use crate::interference;
 use crate::medium::Medium;
 use crate::order::fresh_seed;
-use crate::output::Output;
+use crate::output::{Output, Table};
 use crate::request;
 use crate::session::{Prepared, Repeating, Session};
 use crate::terminal::{self, Stream};
+use crate::watch::Watch;
+use serde_json::json;
 use wirespeed::Machine;
 use wirespeed::{MeasureError, Registry};
 use wirespeed_report::{Goal, render};
@@ -20,44 +23,76 @@ use wirespeed_schema::run::Status;
 
 /// Measure what the arguments ask for.
 pub fn run(registry: &Registry, arguments: &RunArgs, color: ColorChoice) -> Result<Ended, Failure> {
-    let plan = request::plan(arguments)?;
-    let goal = plan
-        .until
-        .as_ref()
-        .map(|until| Goal::new(until, plan.repeats))
-        .transpose()?;
+    let mut plan = request::plan(arguments)?;
     let reach = Reach::of(&arguments.group)?;
     let machine = crate::job::machine(registry);
     let cases = expand(&plan, &machine).map_err(|e| request::named(arguments, e.into()))?;
     let cases = prepare(registry, &machine, cases)?;
+    let loads = interference::parse(&arguments.interference)?;
+    let seed = arguments.seed.unwrap_or_else(fresh_seed);
+    if plan.until.is_some() && !loads.is_empty() {
+        return Err(Failure::usage(
+            "the plan repeats until a goal is reached, --interference a number of times",
+            "take `until` out of the plan, or leave --interference out",
+        ));
+    }
+    let what = match loads.is_empty() {
+        true => {
+            let goal = plan
+                .until
+                .as_ref()
+                .map(|until| Goal::new(until, plan.repeats))
+                .transpose()?;
+            let how = Repeating {
+                repeats: plan.repeats,
+                seed,
+                goal,
+            };
+            What::Cases(cases, how)
+        }
+        false => {
+            if arguments.repeats.is_none() && plan.repeats == 1 {
+                plan.repeats = interference::ROUNDS;
+            }
+            What::Interference(interference::Plan::new(cases, &loads)?)
+        }
+    };
     if arguments.dry_run {
+        let cases = match what {
+            What::Cases(cases, _) => cases,
+            What::Interference(arms) => arms.into_cases(),
+        };
         return dry_run::show(&plan, &cases, arguments.output.json);
     }
     let stop = crate::cmd::stop_on_signals()?;
-    let mut output = Output::open(&arguments.output, color, render::table)?;
-    let seed = arguments.seed.unwrap_or_else(fresh_seed);
+    let mut output = Output::open(&arguments.output, color, what.table())?;
+    let watch = match arguments.live {
+        true => Watch::open(what.runs(plan.repeats).into_iter(), color),
+        false => None,
+    };
+    let quiet = arguments.output.quiet || watch.is_some();
+    output.watch_with(watch);
     let mut draft = Draft::begin(Some(plan.clone()), arguments.output.include_host_name);
     if plan.repeats > 1 {
-        draft.section(
-            "order",
-            serde_json::json!({ "seed": seed, "within": "repetition" }),
-        );
+        draft.section("order", json!({ "seed": seed, "within": what.within() }));
     }
     let mut session = Session {
         groups: Groups::new(registry, reach),
         output: &mut output,
         stop: stop.clone(),
         style: terminal::style(Stream::Stderr, color),
-        quiet: arguments.output.quiet,
+        quiet,
         refused: false,
         medium: Medium::default(),
     };
-    let how = Repeating {
-        repeats: plan.repeats,
-        seed,
-        goal,
+    let results = match &what {
+        What::Cases(cases, how) => session.run(cases, how)?,
+        What::Interference(arms) => {
+            let (results, found) = arms.measure(&mut session, plan.repeats, seed)?;
+            draft.section(wirespeed_report::interference::NAME, found.to_value());
+            results
+        }
     };
-    let results = session.run(&cases, &how)?;
     let refused = session.refused;
     let mut run = draft.finish(results, stop.is_requested());
     if refused && run.status == Status::Failed {
@@ -65,6 +100,41 @@ pub fn run(registry: &Registry, arguments: &RunArgs, color: ColorChoice) -> Resu
     }
     output.finish(&run)?;
     Ok(ended(&run, arguments.output.strict))
+}
+
+/// What is measured: each case by itself, or without and with load in turn.
+enum What {
+    Cases(Vec<Prepared>, Repeating),
+    Interference(interference::Plan),
+}
+
+impl What {
+    fn table(&self) -> Table {
+        match self {
+            What::Cases(..) => render::table,
+            What::Interference(_) => render::interference,
+        }
+    }
+
+    /// Every planned run, in no order.
+    fn runs(&self, repeats: u32) -> Vec<&Case> {
+        let once: Vec<&Case> = match self {
+            What::Cases(cases, _) => {
+                let runnable = cases.iter().filter(|case| case.skip.is_none());
+                runnable.map(|case| &case.planned.case).collect()
+            }
+            What::Interference(arms) => arms.cases().collect(),
+        };
+        (0..repeats).flat_map(|_| once.iter().copied()).collect()
+    }
+
+    /// What the seed has put in order.
+    fn within(&self) -> &'static str {
+        match self {
+            What::Cases(..) => "repetition",
+            What::Interference(_) => "block of two rounds",
+        }
+    }
 }
 
 /// Ask the transports before anything is opened. Options that make no sense end the program; a case that a transport

@@ -1,6 +1,6 @@
 //! Whether a case stays within a server's stated limits. Each refusal names its limit.
 
-use wirespeed_schema::case::{Case, GroupKind, Stop};
+use wirespeed_schema::case::{Case, GroupKind, Load, Stop};
 use wirespeed_schema::message::{Refusal, RefusalCode, ServerLimits};
 use wirespeed_schema::test::Test;
 use wirespeed_schema::units::{format_ns, format_size};
@@ -106,7 +106,7 @@ fn check_load(case: &Case, ranks: &[u32], limits: &ServerLimits) -> Result<(), R
     let window = case.test.window().saturating_mul(WINDOW_ENTRY_BYTES);
     let raw = case.raw_samples_max.saturating_mul(RAW_SAMPLE_BYTES);
     let load = own()
-        .map(|load| load.memory_bytes.max(load.touch_bytes))
+        .map(wirespeed::load::memory_bytes)
         .max()
         .unwrap_or(0);
     let asked = buffers
@@ -123,11 +123,8 @@ fn check_load(case: &Case, ranks: &[u32], limits: &ServerLimits) -> Result<(), R
             "use a smaller window, fewer raw samples or less load",
         );
     }
-    let threads = own()
-        .map(|load| load.cpu_threads.saturating_add(load.log_threads))
-        .max()
-        .unwrap_or(0);
-    if threads > limits.load_threads_max {
+    let threads = own().map(Load::threads).max().unwrap_or(0);
+    if threads > u64::from(limits.load_threads_max) {
         let limit = limits.load_threads_max;
         return refuse(
             format!("{threads} threads of load are above this server's limit of {limit}"),
@@ -210,6 +207,11 @@ mod tests {
             "the client's load is its own"
         );
         heavy.ranks[1].load.cpu_threads = u32::MAX;
+        assert!(check(&heavy, &[1], false, &ServerLimits::default()).is_err());
+        heavy.ranks[1].load = Load {
+            cache_threads: u32::MAX,
+            ..Load::default()
+        };
         assert!(check(&heavy, &[1], false, &ServerLimits::default()).is_err());
     }
 

@@ -162,6 +162,7 @@ fn interval(number: u64) -> Interval {
         sent: Count::default(),
         received: Count::default(),
         p50_ns: None,
+        p99_ns: None,
         max_ns: None,
     }
 }
@@ -187,6 +188,7 @@ fn outcome(rank: u32, role: Role) -> Outcome {
         idle: IdlePolicy::Yield,
         disturbance: Default::default(),
         noise: None,
+        noise_after: None,
         load_done: Default::default(),
         transport_facts: Default::default(),
         host: Default::default(),

@@ -167,19 +167,23 @@ fn check_faults(findings: &mut Findings, outcome: &Outcome) {
     }
 }
 
+/// The scans before and after a run: a machine that is quiet before it need not be so at its end.
 fn check_noise(findings: &mut Findings, outcome: &Outcome) {
-    let Some(noise) = &outcome.noise else {
-        return;
-    };
-    let lost = noise.lost_ratio.get();
-    if lost > NOISE_SHARE_MAX {
-        let message = format!(
-            "CPU {} lost {} of its time to other things before the run, {} at once",
-            noise.cpu,
-            percent(lost),
-            format_ns(noise.detour_max_ns.get())
-        );
-        findings.add(Severity::Warning, "noise", lost, message, QUIET);
+    let scans = [(&outcome.noise, "before"), (&outcome.noise_after, "after")];
+    for (noise, when) in scans {
+        let Some(noise) = noise else {
+            continue;
+        };
+        let lost = noise.lost_ratio.get();
+        if lost > NOISE_SHARE_MAX {
+            let message = format!(
+                "CPU {} lost {} of its time to other things {when} the run, {} at once",
+                noise.cpu,
+                percent(lost),
+                format_ns(noise.detour_max_ns.get())
+            );
+            findings.add(Severity::Warning, "noise", lost, message, QUIET);
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 mod clock;
 mod conditions;
 mod data;
+mod generator;
 mod laws;
 mod shape;
 mod workers;
@@ -75,6 +76,7 @@ pub(crate) fn remarks(
         laws::check(&mut findings, case, repetition, limits);
         clock::check(&mut findings, case, repetition);
         conditions::check(&mut findings, case, repetition);
+        generator::check(&mut findings, case, repetition);
     }
     workers::check(&mut findings, repetitions);
     conditions::check_case(&mut findings, metrics);

@@ -289,7 +289,7 @@ fn is_measured(name: &str) -> bool {
     ["_us", "_ns", "_per_s"].iter().any(|unit| name.ends_with(unit))
 }
 
-fn trust(side: &'static str, case: &CaseResult, question: &Question) -> Result<(), CompareError> {
+pub(crate) fn trust(side: &'static str, case: &CaseResult, question: &Question) -> Result<(), CompareError> {
     let label = case.case.label();
     let broken = case
         .remarks
@@ -350,7 +350,7 @@ pub fn candidates(name: &str) -> Vec<&'static str> {
 
 /// One value a run, not a number where a run lacks the figure, so that pairs stay together; the case's own figure where a
 /// document has no runs (imported history).
-fn values(case: &CaseResult, tag: &str) -> Vec<f64> {
+pub(crate) fn values(case: &CaseResult, tag: &str) -> Vec<f64> {
     let of = |metric: Option<&Metric>| metric.map_or(f64::NAN, |metric| metric.value.get());
     let runs = case.repetitions.iter();
     let values: Vec<f64> = runs.map(|repetition| of(repetition.metrics.get(tag))).collect();

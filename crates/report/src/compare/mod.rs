@@ -66,7 +66,7 @@ pub fn compare_arms(
 }
 
 /// `case` with only those repetitions that `other` has too, in the order of their numbers.
-fn in_pairs(
+pub(crate) fn in_pairs(
     case: &wirespeed_schema::run::CaseResult,
     other: &wirespeed_schema::run::CaseResult,
 ) -> wirespeed_schema::run::CaseResult {

@@ -37,6 +37,11 @@ pub fn more_is_better(tag: &str) -> bool {
 /// is below 5 %, the interval leaves out 1 and is not wholly within the margin. Same: the interval is wholly within the
 /// margin, which is two one-sided tests at 2.5 %. Figures that are not above 0 are left out.
 pub fn judge(sides: &[Sides], method: Method, within_ratio: f64) -> Vec<Row> {
+    judge_each(sides, method, within_ratio).into_iter().flatten().collect()
+}
+
+/// As [`judge`], with nothing in the place of a figure that has no row.
+pub(crate) fn judge_each(sides: &[Sides], method: Method, within_ratio: f64) -> Vec<Option<Row>> {
     let shifts: Vec<Option<Shift>> = sides.iter().map(|sides| shift(sides, method)).collect();
     let p_values: Vec<f64> = shifts
         .iter()
@@ -44,7 +49,7 @@ pub fn judge(sides: &[Sides], method: Method, within_ratio: f64) -> Vec<Row> {
         .collect();
     let adjusted = crate::stats::holm(&p_values);
     let rows = sides.iter().zip(shifts).zip(&adjusted);
-    rows.filter_map(|((sides, shift), &p_adjusted)| {
+    rows.map(|((sides, shift), &p_adjusted)| {
         let context = Context {
             method,
             margin: within_ratio.ln_1p(),

@@ -293,13 +293,15 @@ fn load(load: &Load) -> String {
         ("touch_bytes", load.touch_bytes),
         ("touch_once", u64::from(load.touch_once)),
         ("log_threads", u64::from(load.log_threads)),
+        ("bandwidth_threads", u64::from(load.bandwidth_threads)),
+        ("cache_threads", u64::from(load.cache_threads)),
     ];
-    let set: Vec<String> = parts
+    let set = parts
         .iter()
         .filter(|(_, value)| *value > 0)
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    set.join(" ")
+        .map(|(name, value)| format!("{name}={value}"));
+    let place = (!load.place.is_beside()).then(|| format!("place={}", load.place.name()));
+    set.chain(place).collect::<Vec<String>>().join(" ")
 }
 
 fn or_empty(value: Option<impl Display>) -> String {

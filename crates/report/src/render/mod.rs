@@ -2,6 +2,7 @@
 
 pub mod byteio;
 mod cases;
+mod checkup;
 mod comparison;
 mod csv;
 mod curves;
@@ -9,7 +10,9 @@ mod figures;
 mod gate;
 mod grid;
 pub mod hdr;
+mod interference;
 mod json;
+mod live;
 mod msgrate;
 pub mod plot;
 mod plot_chart;
@@ -19,11 +22,14 @@ mod style;
 mod table;
 mod workers;
 
+pub use checkup::checkup;
 pub use comparison::{answer, comparison, figure_text};
 pub use csv::{CsvRows, csv};
 pub use curves::{load, load_words, sweep};
 pub use gate::{github, junit};
+pub use interference::interference;
 pub use json::{JsonForm, event_line, json};
+pub use live::{LiveRun, live};
 pub use msgrate::{msgrate, msgrate_classic, msgrate_line};
 pub use plot_chart::chart;
 pub use quick::{QuickRoad, QuickSection, quick};

@@ -7,6 +7,7 @@ use super::{grid, plot};
 use crate::checks::run_remarks;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
+use wirespeed_schema::host::Noise;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Remark, Severity, Status};
 use wirespeed_schema::units::{format_ns, significant};
 
@@ -183,7 +184,8 @@ fn withheld(results: &[CaseResult], style: &Style) -> Vec<String> {
     ]
 }
 
-/// `timer 11 ns · step 1 ns · harness 24 ns · noise 0.3 % · 1 M samples · 7 runs`: the worst of all cases.
+/// `timer 11 ns · step 1 ns · harness 24 ns · noise 0.3 % before, 0.1 % after · 1 M samples · 7 runs`: the worst of all
+/// cases.
 pub(super) fn trust_line(results: &[CaseResult]) -> Option<String> {
     let outcomes: Vec<_> = results
         .iter()
@@ -212,15 +214,31 @@ pub(super) fn trust_line(results: &[CaseResult]) -> Option<String> {
     if let Some(floor) = worst(floors.map(|floor| floor.loop_ns.get()).collect()) {
         parts.push(format!("harness {}", format_ns(floor)));
     }
-    let noises = outcomes.iter().filter_map(|outcome| outcome.noise.as_ref());
-    if let Some(noise) = worst(noises.map(|noise| noise.lost_ratio.get()).collect()) {
-        parts.push(format!("noise {}", percent(noise)));
+    let lost = |noise: &Option<Noise>| noise.as_ref().map(|noise| noise.lost_ratio.get());
+    let before = worst(outcomes.iter().filter_map(|outcome| lost(&outcome.noise)).collect());
+    let after = worst(outcomes.iter().filter_map(|outcome| lost(&outcome.noise_after)).collect());
+    match (before, after) {
+        (Some(before), Some(after)) => parts.push(format!(
+            "noise {} before, {} after",
+            percent(before),
+            percent(after)
+        )),
+        (Some(one), None) | (None, Some(one)) => parts.push(format!("noise {}", percent(one))),
+        (None, None) => {}
     }
     let headlines = results
         .iter()
         .filter_map(|r| r.metrics.get(Kind::of(&r.case.test).headline()));
     if let Some(samples) = headlines.map(|metric| metric.samples).min() {
-        parts.push(format!("{} samples", count(samples)));
+        let shares = results.iter().filter_map(|r| r.metrics.get("effective_samples_ratio"));
+        let effective = shares.map(|share| share.value.get()).reduce(f64::min);
+        parts.push(match effective {
+            // Neighbouring samples that resemble each other tell less than as many independent ones.
+            Some(share) if share < 1.0 => {
+                format!("{} samples, worth {}", count(samples), count((samples as f64 * share) as u64))
+            }
+            _ => format!("{} samples", count(samples)),
+        });
     }
     let runs = || {
         results

@@ -4,7 +4,7 @@ use crate::fixture::*;
 use wirespeed_report::{Limits, case_result, host_remarks, repetition, run_remarks};
 use wirespeed_schema::Test;
 use wirespeed_schema::case::{IdlePolicy, Role};
-use wirespeed_schema::outcome::{Outcome, StopReason};
+use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Severity};
 
 fn latency(change: impl Fn(&mut Vec<Outcome>)) -> CaseResult {
@@ -285,4 +285,49 @@ fn the_machine_of_the_plan_is_judged_once() {
     host.load_average_1min = Some(finite(3.0));
     let remarks = host_remarks(&host);
     assert_eq!((remarks.len(), remarks[0].code.as_str()), (1, "load_average"));
+}
+
+/// A stream of 64-byte messages of which 100,000 a second are due, for a second, with a window of 64.
+fn paced(sent: u64, ack_ns: f64, response_ns: f64) -> CaseResult {
+    let test = Test::AmBw(wirespeed_schema::test::Stream {
+        pace_msg_per_s: Some(100_000),
+        ..stream(64, 64)
+    });
+    result(case("tcp", test, 100_000), 1, |_| {
+        let mut ends = one_way_stream(64, sent, 1_000_000_000, ack_ns);
+        ends[0]
+            .samples
+            .push(samples(SampleKind::Response, &ladder(2000, response_ns, response_ns / 1000.0)));
+        ends
+    })
+}
+
+#[test]
+fn a_slow_generator_is_told_from_a_full_path() {
+    let kept = paced(100_000, 2_000.0, 2_100.0);
+    for code in ["generator_limit", "saturated", "send_lateness"] {
+        assert_eq!(severity(&kept, code), None, "{code}: {:?}", kept.remarks);
+    }
+    // Half the rate, though a tenth of a message is in flight on average.
+    let slow = paced(50_000, 2_000.0, 900_000.0);
+    assert_eq!(severity(&slow, "generator_limit"), Some(Severity::Warning));
+    assert_eq!(severity(&slow, "saturated"), None);
+    assert_eq!(severity(&slow, "send_lateness"), Some(Severity::Note));
+    // The same rate with 50 of 64 in flight.
+    let full = paced(50_000, 1_000_000.0, 2_000_000.0);
+    assert_eq!(severity(&full, "saturated"), Some(Severity::Note));
+    assert_eq!(severity(&full, "generator_limit"), None);
+}
+
+#[test]
+fn noise_that_comes_later_counts_too() {
+    let noisy = latency(|ends| {
+        let mut after = ends[0].noise.clone().unwrap();
+        after.lost_ratio = finite(0.2);
+        ends[0].noise_after = Some(after);
+    });
+    let remark = noisy.remarks.iter().find(|remark| remark.code == "noise").unwrap();
+    assert!(remark.message.contains("20 %") && remark.message.contains("after the run"), "{remark:?}");
+    let text = wirespeed_report::render::table(&run(vec![noisy]), &wirespeed_report::render::Style::PLAIN);
+    assert!(text.contains("noise 0.3 % before, 20 % after"), "{text}");
 }

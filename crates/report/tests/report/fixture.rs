@@ -116,6 +116,7 @@ pub fn outcome(rank: u32, role: Role, elapsed_ns: u64) -> Outcome {
             lost_ratio: finite(0.003),
             detour_max_ns: finite(4000.0),
         }),
+        noise_after: None,
         load_done: Default::default(),
         transport_facts: Default::default(),
         host: HostFingerprint::default(),
@@ -182,6 +183,7 @@ pub fn one_way_stream(size_bytes: u64, n: u64, elapsed_ns: u64, ack_ns: f64) -> 
             sent: count(n / 10 + slice, size_bytes),
             received: Count::default(),
             p50_ns: None,
+            p99_ns: None,
             max_ns: None,
         })
         .collect();

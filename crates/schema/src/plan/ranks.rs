@@ -4,7 +4,7 @@ use super::error::PlanError;
 use super::keys::{option_name, remedy_of};
 use super::resolve::Words;
 use super::surroundings::Surroundings;
-use crate::case::{GroupKind, IdlePolicy, Load, RankSpec, Role};
+use crate::case::{GroupKind, IdlePolicy, Load, Place, RankSpec, Role};
 use crate::units;
 use std::net::Ipv6Addr;
 
@@ -354,6 +354,9 @@ fn apply_load(settings: &str, load: &mut Load) -> Result<(), String> {
         match key.trim().replace('_', "-").as_str() {
             "cpu" => load.cpu_threads = count(value)?,
             "log" => load.log_threads = count(value)?,
+            "bandwidth" => load.bandwidth_threads = count(value)?,
+            "cache" => load.cache_threads = count(value)?,
+            "place" => load.place = place_of_load(value)?,
             "memory" => load.memory_bytes = size(value)?,
             "touch" => (load.touch_bytes, load.touch_once) = (size(value)?, false),
             "touch-once" => (load.touch_bytes, load.touch_once) = (size(value)?, true),
@@ -367,6 +370,11 @@ fn apply_load(settings: &str, load: &mut Load) -> Result<(), String> {
         return Err("touch is more than memory".to_owned());
     }
     Ok(())
+}
+
+fn place_of_load(name: &str) -> Result<Place, String> {
+    let names = Place::ALL.map(Place::name).join(", ");
+    Place::of_name(name).ok_or(format!("there is no place {name:?}; there are: {names}"))
 }
 
 /// Ranks spin while each has a CPU of its own; else they give it away at every empty poll.

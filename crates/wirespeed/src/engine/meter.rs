@@ -18,6 +18,8 @@ const SEGMENT_NS: f64 = 4e6;
 /// Samples below so many clock steps are taken over batches. A step is what two neighbouring reads can tell apart, and
 /// never less than what a read costs: a sample of that size would be mostly clock.
 const STEPS_PER_SAMPLE: f64 = 20.0;
+/// Fewer samples than this have no 99th percentile other than their largest.
+const P99_SAMPLES_MIN: u64 = 100;
 /// Interval reports kept in the outcome; later ones only go to the callback.
 const INTERVALS_MAX: usize = 100_000;
 /// Fraction bits of [`Series::record_mean`].
@@ -255,13 +257,16 @@ impl<'a> Meter<'a> {
             bytes: a.bytes - b.bytes,
         };
         let finite = Finite::maybe;
-        let (mut p50_ns, mut max_ns) = (None, None);
+        let (mut p50_ns, mut p99_ns, mut max_ns) = (None, None, None);
         if let Some(series) = main {
             let scale = series.ns_per_unit(self.timebase);
             p50_ns = series
                 .current
                 .median_ticks()
                 .and_then(|t| finite(t as f64 * scale));
+            let enough = series.current.count() >= P99_SAMPLES_MIN;
+            let p99_ticks = enough.then(|| series.current.percentile_ticks(99)).flatten();
+            p99_ns = p99_ticks.and_then(|t| finite(t as f64 * scale));
             max_ns = p50_ns.and_then(|_| finite(series.current.max_ticks() as f64 * scale));
             series.close_interval();
         }
@@ -273,6 +278,7 @@ impl<'a> Meter<'a> {
             sent: difference(self.tally.sent, self.interval_tally.sent),
             received: difference(self.tally.received, self.interval_tally.received),
             p50_ns,
+            p99_ns,
             max_ns,
         };
         (self.report)(&interval);

@@ -5,7 +5,7 @@ use super::meter::Measured;
 use super::posted;
 use crate::clock::Timebase;
 use crate::host::{FingerprintOptions, PinGuard, fingerprint, pin_thread, scan};
-use crate::load::Background;
+use crate::load::{Background, Measuring};
 use crate::measure::MeasureError;
 use crate::transport::bootstrap::Bootstrap;
 use crate::transport::cancel::{Cancel, CancelReason};
@@ -19,7 +19,7 @@ use wirespeed_schema::host::{Floor, Noise};
 use wirespeed_schema::outcome::{Outcome, StopReason};
 use wirespeed_schema::test::Test;
 
-/// Length of the noise scan before a run.
+/// Length of the noise scan before a run, and of that after it.
 const NOISE_SCAN_MS: u32 = 3;
 
 /// A rank during one measurement.
@@ -77,14 +77,12 @@ impl<'a> Rank<'a> {
             .map_err(|e| MeasureError::System(e.to_string()))?;
         let timebase = Timebase::start();
         let floor = floor::measure(case, &timebase);
-        let clock = timebase.clock;
-        let noise = spec
-            .cpu
-            .map(|cpu| scan(cpu, || clock.now(), timebase.ns_per_tick(), NOISE_SCAN_MS));
+        let noise = noise_of(spec, &timebase);
         let load = match spec.load.is_idle() {
             true => None,
             false => Some(
-                Background::start(&spec.load, spec.cpu).map_err(|e| MeasureError::System(e.to_string()))?,
+                Background::start(&spec.load, &Measuring::in_case(case, me))
+                    .map_err(|e| MeasureError::System(e.to_string()))?,
             ),
         };
         let cancel = bootstrap.cancel();
@@ -141,6 +139,8 @@ impl<'a> Rank<'a> {
     pub fn finish(mut self, finished: Finished, mut facts: Facts) -> Outcome {
         self.timebase.recalibrate();
         facts.extend(finished.facts);
+        let load_done = self.load.take().map(Background::stop).unwrap_or_default();
+        let noise_after = noise_of(self.spec, &self.timebase);
         let (stop, error) = self.ending(&finished.end);
         // On one machine the document's own host entry says it once for all ranks.
         let host = match self.case.group {
@@ -169,7 +169,8 @@ impl<'a> Rank<'a> {
             idle: self.case.idle,
             disturbance: finished.measured.disturbance,
             noise: self.noise,
-            load_done: self.load.map(Background::stop).unwrap_or_default(),
+            noise_after,
+            load_done,
             transport_facts: facts,
             host,
             error,
@@ -194,6 +195,13 @@ impl<'a> Rank<'a> {
             Err(error) => (StopReason::Failed, Some(error.to_string())),
         }
     }
+}
+
+/// How quiet the CPU of a pinned rank is now.
+fn noise_of(spec: &RankSpec, timebase: &Timebase) -> Option<Noise> {
+    let (clock, ns_per_tick) = (timebase.clock, timebase.ns_per_tick());
+    let scan_cpu = |cpu| scan(cpu, || clock.now(), ns_per_tick, NOISE_SCAN_MS);
+    spec.cpu.map(scan_cpu)
 }
 
 /// The ranks that `me` exchanges data with.

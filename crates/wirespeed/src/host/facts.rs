@@ -105,10 +105,14 @@ pub(super) fn facts(files: &Files) -> BTreeMap<String, String> {
     all.filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-fn interface(files: &Files, name: &str) -> BTreeMap<String, String> {
+/// Whether `name` can be that of an interface, and is no path.
+pub fn is_interface_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_graphic() && c != '/';
-    if name.is_empty() || name.len() > INTERFACE_NAME_MAX || name.starts_with('.') || !name.chars().all(plain)
-    {
+    !name.is_empty() && name.len() <= INTERFACE_NAME_MAX && !name.starts_with('.') && name.chars().all(plain)
+}
+
+fn interface(files: &Files, name: &str) -> BTreeMap<String, String> {
+    if !is_interface_name(name) {
         return BTreeMap::new();
     }
     let read = |key: &str, file: &str| {
@@ -132,7 +136,7 @@ fn boot_option(line: &str, key: &str) -> Option<String> {
 }
 
 /// The choice in brackets: `madvise` of `always [madvise] never`.
-fn chosen(text: &str) -> Option<String> {
+pub(super) fn chosen(text: &str) -> Option<String> {
     let (_, rest) = text.split_once('[')?;
     Some(rest.split_once(']')?.0.to_owned())
 }

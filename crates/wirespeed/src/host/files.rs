@@ -31,6 +31,18 @@ impl Files {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
+    /// Whether there is a file or folder at `path`.
+    pub(super) fn exists(&self, path: &str) -> bool {
+        self.root.join(path.trim_start_matches('/')).exists()
+    }
+
+    /// Names in the folder `path`; none where it cannot be read.
+    pub(super) fn names(&self, path: &str) -> Vec<String> {
+        let entries = std::fs::read_dir(self.root.join(path.trim_start_matches('/')));
+        let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
+        names.filter_map(|name| name.into_string().ok()).collect()
+    }
+
     /// The whole text of `path` as one line with single spaces.
     pub(super) fn line(&self, path: &str) -> Option<String> {
         let text = self.text(path)?;

@@ -6,6 +6,7 @@ mod affinity;
 mod caches;
 mod cgroup;
 mod disturbance;
+pub mod doctor;
 mod error;
 mod facts;
 mod files;
@@ -23,7 +24,7 @@ pub use affinity::{
 pub use caches::cache_bytes;
 pub use disturbance::Probe;
 pub use error::HostError;
-pub use facts::interface_facts;
+pub use facts::{interface_facts, is_interface_name};
 pub use fingerprint::{FingerprintOptions, fingerprint};
 pub use memory::available_bytes;
 pub use noise::scan;

@@ -1,12 +1,20 @@
-//! Background load that a rank puts on its machine beside the measurement: threads that burn CPU, memory that is held
-//! and touched, threads that write log lines.
+//! Background load that a rank puts on its machine beside the measurement: threads that burn CPU, fill the memory's
+//! bandwidth or the caches, memory that is held and touched, threads that write log lines; and the same as interference,
+//! to be switched on and off between runs.
 //!
-//! It must never run in the measuring thread once started, stay on its CPU while there are others, or outlive its
+//! It must never run in the measuring thread once started, run elsewhere than it was told to, or outlive its
 //! [`Background`].
 
+mod crew;
+mod interference;
+mod place;
 mod work;
 
-use crate::host::{HostError, allowed_cpus, available_bytes, restrict_thread};
+pub use interference::{Disturber, Interference};
+pub use place::Measuring;
+
+use crate::host::{HostError, allowed_cpus, available_bytes, cache_bytes};
+use crew::Crew;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -14,13 +22,19 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
 use std::thread::{Builder, JoinHandle};
-use wirespeed_schema::case::Load;
+use std::time::Instant;
+use wirespeed_schema::case::{Load, Place};
 use wirespeed_schema::units::format_size_exact;
 
 /// Most threads of one load; more is a mistyped number.
 pub const THREADS_MAX: u32 = 1024;
+
+/// Key of the time that the threads had.
+const LOAD_NS: &str = "load_ns";
+/// Least memory of a thread that copies, and of one that dirties lines.
+const COPIED_BYTES_MIN: u64 = 8 << 20;
+const CACHED_BYTES_MIN: u64 = 1 << 20;
 
 /// Where log threads write.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -75,15 +89,30 @@ pub enum LoadError {
     /// The system refused a thread.
     #[error("cannot start a load thread: {0}")]
     Spawn(#[source] io::Error),
-    /// A load thread cannot leave the measuring CPU.
+    /// A load thread cannot run where it should.
     #[error(transparent)]
     Host(#[from] HostError),
+    /// The place has no CPU here.
+    #[error("no load can run {}: {why}", place_words(*.place))]
+    Place {
+        /// Where it was to run.
+        place: Place,
+        /// Why it cannot.
+        why: &'static str,
+    },
+    /// A load is to be added to a rank that has one already.
+    #[error("rank {rank} has a load of its own already")]
+    Twice {
+        /// The rank.
+        rank: usize,
+    },
 }
 
 /// A running load. Stops and joins its threads, and frees its memory, on [`stop`](Background::stop) or on drop.
 #[derive(Debug)]
 pub struct Background {
     stop: Arc<AtomicBool>,
+    began: Instant,
     threads: Vec<Worker>,
     counts: BTreeMap<String, u64>,
     /// Held, not touched any more; memory that is touched again and again belongs to its thread.
@@ -98,38 +127,37 @@ struct Worker {
 }
 
 impl Background {
-    /// Start `load`; its log goes nowhere. See [`start_logging_to`](Background::start_logging_to).
-    pub fn start(load: &Load, avoid_cpu: Option<u32>) -> Result<Self, LoadError> {
-        Self::start_logging_to(load, avoid_cpu, &LogTarget::Null)
+    /// Start `load` of a rank whose group measures on `measuring`; its log goes nowhere. On return its memory is allocated
+    /// (and touched, if once), and every thread runs where the load's place says.
+    pub fn start(load: &Load, measuring: &Measuring) -> Result<Self, LoadError> {
+        check_memory(load)?;
+        Self::begin(load, measuring, &LogTarget::Null)
     }
 
-    /// Start `load`. On return its memory is allocated (and touched, if once), and every thread runs: on all CPUs that
-    /// the calling thread is allowed (a live pin does not count) except `avoid_cpu`, unless that is the only one.
+    /// The same of a lone process, of which `avoid_cpu` alone is measured on, with a log.
     pub fn start_logging_to(load: &Load, avoid_cpu: Option<u32>, log: &LogTarget) -> Result<Self, LoadError> {
-        check(load)?;
-        let available = available_bytes();
-        if load.memory_bytes > available {
-            return Err(LoadError::Memory {
-                wanted: load.memory_bytes,
-                available,
-            });
-        }
-        Self::start_beyond(load, avoid_cpu, log)
+        check_memory(load)?;
+        Self::begin(load, &Measuring::alone(avoid_cpu), log)
     }
 
     /// As `start_logging_to`, but more memory may be asked for than is available: to see what enforces a limit. The
     /// kernel may end this process for it.
     pub fn start_beyond(load: &Load, avoid_cpu: Option<u32>, log: &LogTarget) -> Result<Self, LoadError> {
         check(load)?;
+        Self::begin(load, &Measuring::alone(avoid_cpu), log)
+    }
+
+    fn begin(load: &Load, measuring: &Measuring, log: &LogTarget) -> Result<Self, LoadError> {
         let mut memory = allocate(load.memory_bytes)?;
         let mut background = Background {
             stop: Arc::new(AtomicBool::new(false)),
+            began: Instant::now(),
             threads: Vec::new(),
             counts: BTreeMap::new(),
             _memory: Vec::new(),
         };
         let touch_bytes = load.touch_bytes as usize;
-        let crew = Crew::new(cpus_beside(&allowed_cpus(), avoid_cpu));
+        let crew = Crew::new(measuring.cpus(load.place, &allowed_cpus())?);
         if touch_bytes > 0 && load.touch_once {
             work::touch_reserved(&mut memory, 0..touch_bytes);
             background
@@ -155,12 +183,28 @@ impl Background {
         for _ in 0..load.cpu_threads {
             crew.hire(&mut background, work::CPU_LOOPS, work::burn_until)?;
         }
+        let each = copied_bytes_each(load);
+        for _ in 0..load.bandwidth_threads {
+            let mut pages = allocate(each)?;
+            crew.hire(&mut background, work::COPIED_BYTES, move |stop| {
+                work::copy_until(stop, &mut pages)
+            })?;
+        }
+        let each = cached_bytes_each(load);
+        for number in 0..load.cache_threads {
+            let mut lines = allocate(each)?;
+            crew.hire(&mut background, work::CACHE_LINES, move |stop| {
+                work::evict_until(stop, &mut lines, number)
+            })?;
+        }
         crew.wait_for_all()?;
+        background.began = Instant::now();
         Ok(background)
     }
 
     /// Stop all threads, wait for them, and tell what was done: `cpu_loops` (of 10,000 multiplications),
-    /// `touched_bytes`, `log_lines`; only what the load asked for.
+    /// `touched_bytes`, `log_lines`, `copied_bytes`, `cache_lines`, only what the load asked for; and, where threads worked,
+    /// for how long together: `load_ns`.
     pub fn stop(mut self) -> BTreeMap<String, u64> {
         self.join();
         std::mem::take(&mut self.counts)
@@ -168,6 +212,10 @@ impl Background {
 
     fn join(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
+        if !self.threads.is_empty() {
+            let ns = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            self.counts.insert(LOAD_NS.to_owned(), ns);
+        }
         for worker in self.threads.drain(..) {
             // A worker has nothing to panic about; if one did, its count is lost and the others still end.
             let count = worker.handle.join().unwrap_or(0);
@@ -180,53 +228,6 @@ impl Background {
 impl Drop for Background {
     fn drop(&mut self) {
         self.join();
-    }
-}
-
-/// Threads being started: each reports once whether it got its CPUs.
-struct Crew {
-    cpus: Arc<[u32]>,
-    ready: Sender<Result<(), HostError>>,
-    reports: std::sync::mpsc::Receiver<Result<(), HostError>>,
-}
-
-impl Crew {
-    fn new(cpus: Vec<u32>) -> Self {
-        let (ready, reports) = channel();
-        Crew {
-            cpus: cpus.into(),
-            ready,
-            reports,
-        }
-    }
-
-    /// Start a thread that counts what it does until it is told to stop.
-    fn hire(
-        &self,
-        background: &mut Background,
-        key: &'static str,
-        task: impl FnOnce(&AtomicBool) -> u64 + Send + 'static,
-    ) -> Result<(), LoadError> {
-        let (stop, cpus, ready) = (background.stop.clone(), self.cpus.clone(), self.ready.clone());
-        let body = move || {
-            let placed = restrict_thread(&cpus);
-            let good = placed.is_ok();
-            // Nobody listens any more when another thread could not be started.
-            let _ = ready.send(placed);
-            drop(ready);
-            if good { task(&stop) } else { 0 }
-        };
-        let builder = Builder::new().name("wirespeed-load".to_owned());
-        let handle = builder.spawn(body).map_err(LoadError::Spawn)?;
-        background.threads.push(Worker { key, handle });
-        Ok(())
-    }
-
-    /// Return when every thread is at work, or with the first one's error.
-    fn wait_for_all(self) -> Result<(), LoadError> {
-        drop(self.ready);
-        self.reports.iter().collect::<Result<(), HostError>>()?;
-        Ok(())
     }
 }
 
@@ -251,7 +252,7 @@ pub fn flood(file: &File, threads: u32, lines: u64) -> Result<Flood, LoadError> 
         let share = lines / wanted + u64::from(number < lines % wanted);
         writers.push((number as u32, share, file.try_clone().map_err(LoadError::Spawn)?));
     }
-    let begin = std::time::Instant::now();
+    let begin = Instant::now();
     let written = std::thread::scope(|scope| -> io::Result<u64> {
         let mut started = Vec::new();
         for (number, share, file) in writers {
@@ -274,11 +275,45 @@ fn check(load: &Load) -> Result<(), LoadError> {
             memory_bytes: load.memory_bytes,
         });
     }
-    let wanted = u64::from(load.cpu_threads) + u64::from(load.log_threads);
+    let wanted = load.threads();
     if wanted > u64::from(THREADS_MAX) {
         return Err(LoadError::Threads { wanted });
     }
     Ok(())
+}
+
+fn check_memory(load: &Load) -> Result<(), LoadError> {
+    check(load)?;
+    let (wanted, available) = (memory_bytes(load), available_bytes());
+    match wanted > available {
+        true => Err(LoadError::Memory { wanted, available }),
+        false => Ok(()),
+    }
+}
+
+/// Memory that `load` takes on this machine, that of its threads included.
+pub fn memory_bytes(load: &Load) -> u64 {
+    let of_threads = |threads: u32, each: u64| u64::from(threads).saturating_mul(each);
+    load.memory_bytes
+        .max(load.touch_bytes)
+        .saturating_add(of_threads(load.bandwidth_threads, copied_bytes_each(load)))
+        .saturating_add(of_threads(load.cache_threads, cached_bytes_each(load)))
+}
+
+/// What one thread copies, from one half to the other: all threads together walk at least twice the largest cache.
+fn copied_bytes_each(load: &Load) -> u64 {
+    match load.bandwidth_threads {
+        0 => 0,
+        threads => cache_bytes(threads as usize).max(COPIED_BYTES_MIN),
+    }
+}
+
+/// What one thread dirties: all of them together as much as the largest cache holds.
+fn cached_bytes_each(load: &Load) -> u64 {
+    match load.cache_threads {
+        0 => 0,
+        threads => (cache_bytes(threads as usize) / 2).max(CACHED_BYTES_MIN),
+    }
 }
 
 /// Address space only: no page of it is touched.
@@ -294,17 +329,13 @@ fn allocate(wanted: u64) -> Result<Vec<u8>, LoadError> {
     Ok(memory)
 }
 
-/// All of `allowed` but `avoid`; all of them when nothing would be left.
-fn cpus_beside(allowed: &[u32], avoid: Option<u32>) -> Vec<u32> {
-    let others: Vec<u32> = allowed
-        .iter()
-        .copied()
-        .filter(|&cpu| Some(cpu) != avoid)
-        .collect();
-    if others.is_empty() {
-        allowed.to_vec()
-    } else {
-        others
+/// For people: `apart from the measuring cores`.
+fn place_words(place: Place) -> &'static str {
+    match place {
+        Place::Beside => "beside the measuring CPU",
+        Place::Apart => "apart from the measuring cores",
+        Place::Sibling => "on the sibling threads of the measuring cores",
+        Place::Same => "on the measuring CPU itself",
     }
 }
 

@@ -36,32 +36,36 @@ fn busy() -> Load {
         touch_bytes: (2 << 20) + 5,
         touch_once: false,
         log_threads: 2,
+        bandwidth_threads: 1,
+        cache_threads: 1,
+        place: Place::Beside,
     }
 }
 
 #[test]
 fn every_part_works_and_ends() {
     let _alone = alone();
-    let background = Background::start(&busy(), None).expect("start");
-    assert_eq!(load_threads(), 5, "two burn, two log, one touches");
+    let background = Background::start(&busy(), &Measuring::default()).expect("start");
+    assert_eq!(load_threads(), 7, "two burn, two log, one touches, one copies, one dirties");
     let counts = background.stop();
     assert!(no_threads_left());
     let keys: Vec<_> = counts.keys().map(String::as_str).collect();
-    assert_eq!(keys, ["cpu_loops", "log_lines", "touched_bytes"]);
+    let expected = ["cache_lines", "copied_bytes", "cpu_loops", "load_ns", "log_lines", "touched_bytes"];
+    assert_eq!(keys, expected);
     assert!(counts.values().all(|&count| count > 0), "{counts:?}");
 }
 
 #[test]
 fn a_drop_ends_the_threads_too() {
     let _alone = alone();
-    drop(Background::start(&busy(), Some(0)).expect("start"));
+    drop(Background::start(&busy(), &Measuring::alone(Some(0))).expect("start"));
     assert!(no_threads_left());
 }
 
 #[test]
 fn an_idle_load_does_nothing() {
     let _alone = alone();
-    let background = Background::start(&Load::default(), None).expect("start");
+    let background = Background::start(&Load::default(), &Measuring::default()).expect("start");
     assert_eq!(load_threads(), 0);
     assert_eq!(background.stop(), BTreeMap::new());
 }
@@ -74,7 +78,7 @@ fn held_memory_costs_neither_threads_nor_pages() {
         ..Load::default()
     };
     let probe = crate::host::Probe::start(None);
-    let background = Background::start(&load, None).expect("start");
+    let background = Background::start(&load, &Measuring::default()).expect("start");
     assert_eq!(load_threads(), 0);
     assert!(background._memory.capacity() >= 64 << 20);
     // 64 MiB have 16384 pages; starting touches a few of its own.
@@ -91,7 +95,7 @@ fn touching_once_is_done_before_start_returns() {
         touch_once: true,
         ..Load::default()
     };
-    let background = Background::start(&load, None).expect("start");
+    let background = Background::start(&load, &Measuring::default()).expect("start");
     assert_eq!(load_threads(), 0);
     assert_eq!(
         background.stop(),
@@ -108,7 +112,7 @@ fn memory_beyond_the_available_is_refused_with_the_figure() {
             memory_bytes: wanted,
             ..Load::default()
         };
-        match Background::start(&load, None) {
+        match Background::start(&load, &Measuring::default()) {
             Err(LoadError::Memory { wanted: w, available }) => {
                 assert_eq!(w, wanted);
                 assert!(available > 0 && available < wanted);
@@ -129,7 +133,7 @@ fn contradictions_are_refused() {
         ..Load::default()
     };
     assert!(matches!(
-        Background::start(&touch, None),
+        Background::start(&touch, &Measuring::default()),
         Err(LoadError::TouchBeyondMemory { .. })
     ));
     let threads = Load {
@@ -137,7 +141,7 @@ fn contradictions_are_refused() {
         log_threads: u32::MAX,
         ..Load::default()
     };
-    let refused = Background::start(&threads, None);
+    let refused = Background::start(&threads, &Measuring::default());
     assert!(matches!(refused, Err(LoadError::Threads { wanted }) if wanted == 2 * u64::from(u32::MAX)));
 }
 
@@ -199,7 +203,7 @@ fn threads_leave_the_measuring_cpu() {
         cpu_threads: 1,
         ..Load::default()
     };
-    let background = Background::start(&load, Some(cpu)).expect("start");
+    let background = Background::start(&load, &Measuring::alone(Some(cpu))).expect("start");
     let status = std::fs::read_dir("/proc/self/task")
         .expect("tasks")
         .find_map(|task| {
@@ -213,15 +217,35 @@ fn threads_leave_the_measuring_cpu() {
         .find_map(|l| l.strip_prefix("Cpus_allowed_list:"))
         .expect("list");
     let cpus = crate::host::parse_cpu_list(list.trim()).expect("list");
-    assert_eq!(cpus, cpus_beside(&allowed, Some(cpu)));
     assert_eq!(cpus.contains(&cpu), allowed.len() == 1);
+    assert!(cpus.iter().all(|cpu| allowed.contains(cpu)));
     background.stop();
 }
 
 #[test]
-fn the_only_cpu_is_used_all_the_same() {
-    assert_eq!(cpus_beside(&[0, 1, 5], Some(1)), [0, 5]);
-    assert_eq!(cpus_beside(&[0, 1], Some(7)), [0, 1]);
-    assert_eq!(cpus_beside(&[3], Some(3)), [3]);
-    assert_eq!(cpus_beside(&[3], None), [3]);
+fn a_place_without_cpus_starts_nothing() {
+    let _alone = alone();
+    let load = Load {
+        cpu_threads: 1,
+        place: Place::Same,
+        ..Load::default()
+    };
+    let refused = Background::start(&load, &Measuring::default());
+    assert!(matches!(refused, Err(LoadError::Place { place: Place::Same, .. })));
+    assert_eq!(load_threads(), 0);
+}
+
+#[test]
+fn memory_of_threads_counts() {
+    let none = Load::default();
+    assert_eq!(memory_bytes(&none), 0);
+    for kind in [0u32, 1] {
+        let load = |threads| Load {
+            bandwidth_threads: threads * (1 - kind),
+            cache_threads: threads * kind,
+            ..Load::default()
+        };
+        assert!(memory_bytes(&load(1)) >= CACHED_BYTES_MIN);
+        assert!(memory_bytes(&load(1000)) >= 1000 * CACHED_BYTES_MIN);
+    }
 }

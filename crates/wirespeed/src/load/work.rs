@@ -15,6 +15,10 @@ pub(super) const CPU_LOOPS: &str = "cpu_loops";
 pub(super) const TOUCHED_BYTES: &str = "touched_bytes";
 /// Key of the count of [`log_until`].
 pub(super) const LOG_LINES: &str = "log_lines";
+/// Key of the count of [`copy_until`].
+pub(super) const COPIED_BYTES: &str = "copied_bytes";
+/// Key of the count of [`evict_until`].
+pub(super) const CACHE_LINES: &str = "cache_lines";
 
 /// Multiplications in one counted loop.
 const LOOP_STEPS: u32 = 10_000;
@@ -24,6 +28,8 @@ const LOOPS_PER_LOOK: u64 = 16;
 const TOUCH_CHUNK_BYTES: usize = 1 << 20;
 /// One write each so many bytes: every cache line of x86-64 and most of Arm.
 const TOUCH_STRIDE_BYTES: usize = 64;
+/// Lines dirtied between two looks at the flag.
+const LINES_PER_LOOK: u64 = 4096;
 /// Length of a log line with its end.
 const LINE_BYTES: usize = 80;
 /// A thread empties a regular file after so much, so that a long run cannot fill the disk.
@@ -64,6 +70,54 @@ pub(super) fn touch_until(stop: &AtomicBool, memory: &mut Vec<u8>, bytes: usize)
         start = if end == bytes { 0 } else { end };
         if stop.load(Ordering::Relaxed) {
             return touched;
+        }
+    }
+}
+
+/// Copy one half of the reserved memory to the other, then back, again and again; returns the bytes copied (each is read
+/// once and written once).
+pub(super) fn copy_until(stop: &AtomicBool, memory: &mut Vec<u8>) -> u64 {
+    memory.resize(memory.capacity(), 1);
+    let half = memory.len() / 2;
+    let (mut from, mut to) = memory.split_at_mut(half);
+    let mut copied = 0u64;
+    if half == 0 {
+        return copied;
+    }
+    loop {
+        for (source, target) in from.chunks(TOUCH_CHUNK_BYTES).zip(to.chunks_mut(TOUCH_CHUNK_BYTES)) {
+            let length = source.len().min(target.len());
+            target[..length].copy_from_slice(&source[..length]);
+            copied = copied.saturating_add(length as u64);
+            // Nobody ever reads it: keep the writes.
+            black_box(target.as_mut_ptr());
+            if stop.load(Ordering::Relaxed) {
+                return copied;
+            }
+        }
+        std::mem::swap(&mut from, &mut to);
+    }
+}
+
+/// Write to cache lines of the reserved memory in an order that no prefetcher foresees; returns the lines written.
+pub(super) fn evict_until(stop: &AtomicBool, memory: &mut Vec<u8>, seed: u32) -> u64 {
+    memory.resize(memory.capacity(), 1);
+    let lines = (memory.len() / TOUCH_STRIDE_BYTES).max(1) as u64;
+    let mut state = u64::from(seed).wrapping_mul(2) + 1;
+    let mut written = 0;
+    loop {
+        for _ in 0..LINES_PER_LOOK {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            // The upper half of such a generator is the random one.
+            let at = ((state >> 32) * lines >> 32) as usize * TOUCH_STRIDE_BYTES;
+            if let Some(byte) = memory.get_mut(at) {
+                *byte = byte.wrapping_add(1);
+            }
+        }
+        written += LINES_PER_LOOK;
+        black_box(memory.as_mut_ptr());
+        if stop.load(Ordering::Relaxed) {
+            return written;
         }
     }
 }

@@ -83,11 +83,16 @@ impl Recorder {
 
     /// Middle of the bucket that holds the median, in ticks.
     pub fn median_ticks(&mut self) -> Option<u64> {
+        self.percentile_ticks(50)
+    }
+
+    /// Middle of the bucket that holds the nearest-rank `percent`-th percentile, in ticks.
+    pub fn percentile_ticks(&mut self, percent: u64) -> Option<u64> {
         let mut seen = 0;
-        let half = self.count().div_ceil(2);
+        let rank = (u128::from(self.count()) * u128::from(percent)).div_ceil(100) as u64;
         let bucket = self.buckets().iter().position(|&c| {
             seen += c;
-            c > 0 && seen >= half
+            c > 0 && seen >= rank
         })?;
         Some(bucket_middle(bucket).clamp(self.min, self.max))
     }
@@ -186,6 +191,16 @@ mod tests {
             prop_assert_eq!(merged.raw_ns(1.0), together.raw_ns(1.0));
             prop_assert_eq!(merged.median_ticks(), together.median_ticks());
         }
+    }
+
+    #[test]
+    fn percentiles_are_nearest_ranks() {
+        let mut recorder = Recorder::new(0);
+        (1..=200).for_each(|s| recorder.record(s));
+        assert_eq!(recorder.median_ticks(), Some(100));
+        assert_eq!(recorder.percentile_ticks(99), Some(198));
+        assert_eq!(recorder.percentile_ticks(100), Some(200));
+        assert_eq!(Recorder::new(0).percentile_ticks(99), None);
     }
 
     #[test]

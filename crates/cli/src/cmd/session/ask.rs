@@ -144,6 +144,7 @@ fn work(arguments: &SessionArgs) -> Result<Work, Failure> {
         touch_bytes: arguments.touch_mb.saturating_mul(MIB),
         touch_once,
         log_threads: 0,
+        ..Load::default()
     };
     if arguments.log_count > 0 && !(1..=1024).contains(&arguments.log_threads) || arguments.threads > 1024 {
         return Err(Failure::usage(

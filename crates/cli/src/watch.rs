@@ -1,0 +1,177 @@
+//! The live view of `--live`: the lines of the run that goes on, drawn over each other on stderr. It is fed by the events
+//! that every run makes anyway, in the control thread: nothing of it runs in a rank.
+
+use crate::args::ColorChoice;
+use crate::progress::Plan;
+use crate::terminal::{self, Stream};
+use std::io::Write as _;
+use std::ops::Range;
+use wirespeed_report::render::{self, LiveRun, Style};
+use wirespeed_schema::case::Case;
+use wirespeed_schema::run::{CaseResult, Event};
+use wirespeed_schema::units;
+
+/// Draws on stderr while it lives; what it drew is gone afterwards.
+pub struct Watch {
+    color: ColorChoice,
+    plan: Plan,
+    /// Cases whose runs are shown; those of another arm are not.
+    shown: Range<u32>,
+    run: Option<LiveRun>,
+    /// Columns of each line on the screen.
+    drawn: Vec<usize>,
+}
+
+/// Why there is no view although one was asked for; `None` where it can be drawn.
+pub fn obstacle() -> Option<&'static str> {
+    let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
+    match (terminal::is_terminal(Stream::Stderr), dumb) {
+        (false, _) => Some("stderr is no terminal"),
+        (true, true) => Some("this terminal (TERM=dumb) cannot move its cursor"),
+        (true, false) => None,
+    }
+}
+
+impl Watch {
+    /// A view of `runs` planned runs of known cases, where somebody can see it; else why not, on stderr.
+    pub fn open<'a>(runs: impl Iterator<Item = &'a Case>, color: ColorChoice) -> Option<Self> {
+        if let Some(why) = obstacle() {
+            let _ = writeln!(std::io::stderr(), "note: --live shows nothing: {why}");
+            return None;
+        }
+        Some(Watch {
+            color,
+            plan: Plan::new(runs),
+            shown: 0..u32::MAX,
+            run: None,
+            drawn: Vec::new(),
+        })
+    }
+
+    /// Show only cases of these numbers.
+    #[must_use]
+    pub fn showing(mut self, cases: Range<u32>) -> Self {
+        self.shown = cases;
+        self
+    }
+
+    /// What a run tells of itself.
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::CaseStarted {
+                case,
+                cases,
+                label,
+                repetition,
+            } => {
+                self.plan.begin_next();
+                self.run = self.shown.contains(case).then(|| {
+                    let number = repetition + 1;
+                    LiveRun::new(format!("case {} of {cases} · {label} · run {number}", case + 1))
+                });
+                self.draw();
+            }
+            Event::Interval {
+                case, rank, interval, ..
+            } if self.shown.contains(case) => {
+                if let Some(run) = &mut self.run {
+                    run.add(*rank, interval);
+                }
+                self.draw();
+            }
+            Event::Interval { .. } | Event::CaseFinished { .. } => {}
+            Event::RunFinished { .. } => {
+                self.run = None;
+                self.write("");
+            }
+        }
+    }
+
+    /// A case is done: its line stays above the view.
+    pub fn finished(&mut self, result: &CaseResult) {
+        let style = self.style();
+        self.write(&(render::case_line(result, &style) + "\n"));
+    }
+
+    /// How text may look on this terminal.
+    fn style(&self) -> Style {
+        terminal::style(Stream::Stderr, self.color)
+    }
+
+    fn draw(&mut self) {
+        self.write("");
+    }
+
+    /// Wipe the view, write `above` where it began, and draw it again below.
+    fn write(&mut self, above: &str) {
+        let seen = terminal::seen_columns(Stream::Stderr);
+        let style = Style {
+            width: seen.unwrap_or(terminal::WIDTH_PAPER),
+            ..self.style()
+        };
+        let mut text = wipe(&self.drawn, style.width);
+        text.push_str(above);
+        self.drawn.clear();
+        if let Some(run) = &mut self.run {
+            run.left = units::format_ns(self.plan.left().as_nanos() as f64);
+            for line in render::live(run, &style) {
+                self.drawn.push(columns(&line));
+                text.push_str(&line);
+                text.push('\n');
+            }
+        }
+        // A terminal that is gone takes nothing; the run goes on.
+        let mut stderr = std::io::stderr().lock();
+        let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if !self.drawn.is_empty() {
+            self.run = None;
+            self.write("");
+        }
+    }
+}
+
+/// Moves to where lines of so many columns began on a terminal of this width, and clears from there on. A terminal that
+/// became narrower has broken them into several.
+fn wipe(drawn: &[usize], width: usize) -> String {
+    let rows: usize = drawn.iter().map(|columns| columns.div_ceil(width.max(1)).max(1)).sum();
+    match rows {
+        0 => String::new(),
+        rows => format!("\u{1b}[{rows}F\u{1b}[J"),
+    }
+}
+
+/// Columns of a line, colours not counted.
+fn columns(line: &str) -> usize {
+    let mut inside = false;
+    line.chars()
+        .filter(|&c| {
+            let hidden = inside || c == '\u{1b}';
+            inside = hidden && c != 'm';
+            !hidden
+        })
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_rows_are_wiped_as_the_terminal_shows() {
+        assert_eq!(wipe(&[], 80), "");
+        assert_eq!(wipe(&[79, 10, 0], 80), "\u{1b}[3F\u{1b}[J");
+        assert_eq!(wipe(&[79, 10, 0], 40), "\u{1b}[4F\u{1b}[J");
+        assert_eq!(wipe(&[5], 0), "\u{1b}[5F\u{1b}[J");
+    }
+
+    #[test]
+    fn colours_take_no_columns() {
+        assert_eq!(columns("\u{1b}[1mabc\u{1b}[0m"), 3);
+        assert_eq!(columns("▁█ x"), 4);
+    }
+}

@@ -1,0 +1,90 @@
+//! Is the sender of a paced stream itself what limits it? Then its figures describe the sender, not the path.
+
+use super::{Findings, percent};
+use crate::assemble::in_flight_mean_msgs;
+use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
+use wirespeed_schema::run::{Repetition, Severity};
+use wirespeed_schema::units::{format_ns, format_rate};
+use wirespeed_schema::{Case, Test};
+
+/// A smaller share of the offered rate that was sent is less than was asked for.
+pub const ACHIEVED_SHARE_MIN: f64 = 0.99;
+/// With less than this share of the window in flight the window held nothing back.
+pub const WINDOW_SHARE_FULL: f64 = 0.5;
+/// Rates that no transport carries stand for "as fast as the window allows": nothing was offered.
+const UNLIMITED_PER_S: u64 = 1_000_000_000;
+
+/// Check every sender of a paced stream.
+pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetition) {
+    let (Test::AmBw(stream) | Test::AmBibw(stream)) = &case.test else {
+        return;
+    };
+    let Some(pace) = stream.pace_msg_per_s.filter(|&pace| pace < UNLIMITED_PER_S) else {
+        return;
+    };
+    for outcome in &repetition.outcomes {
+        let sent = outcome.sent.messages;
+        if outcome.stop == StopReason::Completed && sent > 0 && outcome.elapsed_ns > 0 {
+            check_rate(findings, outcome, (pace, stream.window_msgs));
+            check_lateness(findings, outcome, pace);
+        }
+    }
+}
+
+/// Less was sent than was due. Where the window was full, the path did not take more; where it had room, the sender did
+/// not offer it.
+fn check_rate(findings: &mut Findings, outcome: &Outcome, (pace, window): (u64, u64)) {
+    let achieved = outcome.sent.messages as f64 * 1e9 / outcome.elapsed_ns as f64;
+    let share = achieved / pace as f64;
+    // A run of a few messages ends between two of them.
+    let due = pace as f64 * outcome.elapsed_ns as f64 / 1e9;
+    if share >= ACHIEVED_SHARE_MIN || due - outcome.sent.messages as f64 <= 1.0 {
+        return;
+    }
+    let Some(in_flight) = in_flight_mean_msgs(outcome, window) else {
+        return;
+    };
+    let said = format!(
+        "rank {} sent {} of the {} that were due, with {in_flight:.1} of {window} messages in flight",
+        outcome.rank,
+        format_rate(achieved, "msg/s"),
+        format_rate(pace as f64, "msg/s")
+    );
+    match in_flight < window as f64 * WINDOW_SHARE_FULL {
+        true => findings.add(
+            Severity::Warning,
+            "generator_limit",
+            1.0 - share,
+            format!("{said}: the generator is the limit, not the path"),
+            "offer less (--pace), let the sender poll on a core of its own, or start more senders",
+        ),
+        false => findings.add(
+            Severity::Note,
+            "saturated",
+            1.0 - share,
+            format!("{said}: the path takes no more"),
+            "read these times as those of a queue that grows, or offer less",
+        ),
+    }
+}
+
+/// Messages leave later than they were due: response time counts from then, service time from the send.
+fn check_lateness(findings: &mut Findings, outcome: &Outcome, pace: u64) {
+    let median = |kind| outcome.samples_of(kind)?.histogram.quantile_ns(0.5);
+    let (Some(response), Some(service)) = (median(SampleKind::Response), median(SampleKind::Acknowledged)) else {
+        return;
+    };
+    let late = response - service;
+    let interval = 1e9 / pace as f64;
+    // Typically later by a whole interval: the schedule is not kept, whatever the rate says.
+    if late > interval {
+        let message = format!(
+            "rank {}'s median response time is {} above its service time, {} of the interval between messages: they leave late",
+            outcome.rank,
+            format_ns(late),
+            percent(late / interval)
+        );
+        let remedy = "read response times, which count from when a message was due; offer less for times of the path alone";
+        findings.add(Severity::Note, "send_lateness", late / interval, message, remedy);
+    }
+}

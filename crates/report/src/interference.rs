@@ -1,0 +1,208 @@
+//! What background load does to a measurement: cases with and without it, measured in turn, judged round by round.
+//!
+//! Written by every verb that has `--interference`, as `Run::sections["interference"]`. Statistics are those of `compare`.
+
+use crate::compare::matching::{candidates, trust, values};
+use crate::compare::verdict::judge_each;
+use crate::compare::{CompareError, Method, Question, Row, Sides, in_pairs};
+use crate::stats::{LEVEL, summarize};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use wirespeed_schema::Run;
+use wirespeed_schema::finite::Finite;
+use wirespeed_schema::run::{CaseResult, Repetition, Severity};
+
+/// The section's name.
+pub const NAME: &str = "interference";
+/// Figures that are compared, as far as a test has them.
+pub const FIGURES: [&str; 6] = ["p50", "p90", "p99", "p99.9", "rate", "bandwidth"];
+/// Ratios within 1 ± this are the same.
+pub const WITHIN_RATIO: f64 = 0.02;
+/// Time that the threads of a load had, among what it got done.
+const LOAD_NS: &str = "load_ns";
+
+/// One load that cases were measured under.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Loaded {
+    /// As it was asked for: `cpu`, `memory=4@apart`.
+    pub load: String,
+    /// Where it ran: `apart`, `same`, `sibling`, `beside`.
+    pub place: String,
+}
+
+/// One figure of one case without and with one load.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InterferenceRow {
+    /// The load.
+    #[serde(flatten)]
+    pub loaded: Loaded,
+    /// Without it (A), with it (B), and B/A.
+    #[serde(flatten)]
+    pub row: Row,
+}
+
+/// What a load got done beside a case: no effect must not be no load.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Work {
+    /// The case: `shm am_lat 8 B`.
+    pub label: String,
+    /// The load.
+    #[serde(flatten)]
+    pub loaded: Loaded,
+    /// Per second, all ranks together, median over runs: `cpu_loops`, `copied_bytes`, `cache_lines`.
+    pub per_s: BTreeMap<String, Finite>,
+}
+
+/// The whole answer.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Interference {
+    /// Seed of the order of runs.
+    pub seed: u64,
+    /// Rounds; each has a run without load and one with each.
+    pub rounds: u32,
+    /// Ratios within 1 ± this are the same.
+    pub within_ratio: Finite,
+    /// Every case, load and figure.
+    pub rows: Vec<InterferenceRow>,
+    /// What the loads got done.
+    pub work: Vec<Work>,
+    /// Loads that could not be compared, and why.
+    pub missing: Vec<String>,
+}
+
+/// A case without load, and with each of the loads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Arms {
+    /// Without.
+    pub off: CaseResult,
+    /// With, and what was done to it.
+    pub on: Vec<(Loaded, CaseResult)>,
+}
+
+impl Interference {
+    /// The section that `run` holds, if it holds one that can be read.
+    pub fn of(run: &Run) -> Option<Interference> {
+        Interference::deserialize(run.sections.get(NAME)?).ok()
+    }
+
+    /// As it stands in the document.
+    pub fn to_value(&self) -> serde_json::Value {
+        // Strings and finite numbers alone: this cannot fail.
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// Judge all arms at once: paired by round, on logarithms, Holm-adjusted over all figures.
+    pub fn judged(cases: &[Arms], seed: u64, rounds: u32) -> Interference {
+        let mut found = Interference {
+            seed,
+            rounds,
+            within_ratio: Finite::maybe(WITHIN_RATIO).unwrap_or_default(),
+            ..Interference::default()
+        };
+        let mut sides: Vec<Sides> = Vec::new();
+        let mut loads: Vec<&Loaded> = Vec::new();
+        for arms in cases {
+            for (loaded, on) in &arms.on {
+                match sides_of(&arms.off, on) {
+                    Ok(of_pair) => {
+                        loads.extend(of_pair.iter().map(|_| loaded));
+                        sides.extend(of_pair);
+                    }
+                    Err(why) => found.missing.push(format!("under {}: {why}", loaded.load)),
+                }
+                found.work.extend(work(loaded, on));
+            }
+        }
+        let rows = judge_each(&sides, Method::Paired, WITHIN_RATIO);
+        found.rows = rows
+            .into_iter()
+            .zip(loads)
+            .filter_map(|(row, loaded)| {
+                Some(InterferenceRow {
+                    loaded: loaded.clone(),
+                    row: row?,
+                })
+            })
+            .collect();
+        found
+    }
+}
+
+/// Both sides of every figure that runs of both have. A round that lacks a figure on either side is left out of it alone.
+fn sides_of(off: &CaseResult, on: &CaseResult) -> Result<Vec<Sides>, CompareError> {
+    let (off, on) = (in_pairs(off, on), in_pairs(on, off));
+    let question = Question {
+        allow_shared: true,
+        ..Question::default()
+    };
+    trust("the side without load", &off, &question)?;
+    trust("the side with load", &on, &question)?;
+    let measured = |case: &CaseResult, tag: &str| {
+        let runs = &case.repetitions;
+        runs.iter().any(|run| run.metrics.contains_key(tag))
+    };
+    let tags = FIGURES.into_iter().filter_map(|figure| {
+        let mut names = candidates(figure).into_iter();
+        names.find(|tag| measured(&off, tag) && measured(&on, tag))
+    });
+    let sides: Vec<Sides> = tags
+        .map(|tag| Sides {
+            label: off.case.label(),
+            tag: tag.to_owned(),
+            a: values(&off, tag),
+            b: values(&on, tag),
+            remarks: Vec::new(),
+        })
+        .collect();
+    match sides.is_empty() {
+        true => Err(CompareError::NoFigure {
+            label: off.case.label(),
+            wanted: String::new(),
+        }),
+        false => Ok(sides),
+    }
+}
+
+/// What the load of a case got done; nothing where it has none.
+fn work(loaded: &Loaded, on: &CaseResult) -> Option<Work> {
+    let mut values: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for repetition in &on.repetitions {
+        for (key, per_s) in per_second(repetition) {
+            values.entry(key).or_default().push(per_s);
+        }
+    }
+    let median = |values: Vec<f64>| Finite::maybe(summarize(&values, LEVEL)?.median);
+    let per_s: BTreeMap<String, Finite> = values
+        .into_iter()
+        .filter_map(|(key, values)| Some((key, median(values)?)))
+        .collect();
+    (!per_s.is_empty()).then(|| Work {
+        label: on.case.label(),
+        loaded: loaded.clone(),
+        per_s,
+    })
+}
+
+fn per_second(repetition: &Repetition) -> BTreeMap<String, f64> {
+    let mut sums = BTreeMap::new();
+    for outcome in &repetition.outcomes {
+        let Some(&ns) = outcome.load_done.get(LOAD_NS).filter(|&&ns| ns > 0) else {
+            continue;
+        };
+        let counts = outcome.load_done.iter().filter(|(key, _)| *key != LOAD_NS);
+        for (key, &count) in counts {
+            *sums.entry(key.clone()).or_insert(0.0) += count as f64 * 1e9 / ns as f64;
+        }
+    }
+    sums
+}
+
+/// A result under load: what disturbed it is what the load was for, and no remark; that an invariant is broken still is one.
+pub fn under_load(mut result: CaseResult) -> CaseResult {
+    result.remarks.retain(|remark| remark.severity == Severity::Suspect);
+    result
+}

@@ -1,0 +1,132 @@
+//! What background load does: a load with an effect is found, none is not, and every odd result is said.
+
+use crate::fixture::*;
+use wirespeed_report::compare::Verdict;
+use wirespeed_report::interference::{Arms, Interference, Loaded, NAME, under_load};
+use wirespeed_report::render::{self, Style};
+use wirespeed_report::stats::Random;
+use wirespeed_schema::Test;
+use wirespeed_schema::run::{CaseResult, CaseStatus};
+
+const RUNS: u32 = 12;
+
+fn loaded(load: &str) -> Loaded {
+    Loaded {
+        load: load.to_owned(),
+        place: "same".to_owned(),
+    }
+}
+
+/// Runs of a ping-pong, each with its own noise of a percent; `times` as slow as without load.
+fn arm(times: f64, seed: u64, done: u64) -> CaseResult {
+    result(case("shm", am_lat(8), 4000), RUNS, |index| {
+        let mut random = Random::new(seed * 1000 + u64::from(index));
+        let mut ends = ping_pong(8, 4000, 1000.0 * times * (0.01 * random.normal()).exp());
+        if done > 0 {
+            ends[0].load_done = [("cpu_loops".to_owned(), done), ("load_ns".to_owned(), 2_000_000_000)].into();
+        }
+        ends
+    })
+}
+
+fn judged(on: Vec<(Loaded, CaseResult)>) -> Interference {
+    Interference::judged(&[Arms { off: arm(1.0, 1, 0), on }], 7, RUNS)
+}
+
+#[test]
+fn a_load_that_slows_is_found_and_the_control_is_not() {
+    let found = judged(vec![
+        (loaded("cpu"), arm(1.5, 2, 8_000_000)),
+        (loaded("none"), arm(1.0, 3, 0)),
+    ]);
+    assert_eq!((found.seed, found.rounds, found.missing.len()), (7, RUNS, 0));
+    let row = |load: &str, tag: &str| {
+        let rows = found.rows.iter();
+        let mut of_load = rows.filter(|row| row.loaded.load == load && row.row.tag == tag);
+        of_load.next().unwrap_or_else(|| panic!("{load} {tag}: {found:?}")).row.clone()
+    };
+    for tag in ["rtt_p50_ns", "rtt_p90_ns", "rtt_p99_ns", "rtt_p999_ns"] {
+        let slowed = row("cpu", tag);
+        assert_eq!(slowed.verdict, Verdict::Slower, "{slowed:?}");
+        assert!((slowed.ratio.get() - 1.5).abs() < 0.03, "{slowed:?}");
+        let (lower, upper) = (slowed.lower.unwrap().get(), slowed.upper.unwrap().get());
+        assert!(lower < slowed.ratio.get() && slowed.ratio.get() < upper && lower > 1.4);
+        let control = row("none", tag);
+        assert_ne!(control.verdict, Verdict::Slower, "{control:?}");
+        assert!(control.lower.unwrap().get() <= 1.0 && control.upper.unwrap().get() >= 1.0, "{control:?}");
+    }
+    assert_eq!(found.work.len(), 1);
+    assert_eq!(found.work[0].per_s["cpu_loops"], finite(4_000_000.0));
+}
+
+#[test]
+fn a_rate_suffers_by_shrinking() {
+    let stream_of = |elapsed_ns: u64| {
+        result(case("tcp", Test::AmBw(stream(64, 64)), 100_000), RUNS, |index| {
+            one_way_stream(64, 100_000, elapsed_ns + u64::from(index) * 10_000, 20_000.0)
+        })
+    };
+    let arms = Arms {
+        off: stream_of(50_000_000),
+        on: vec![(loaded("memory"), stream_of(80_000_000))],
+    };
+    let found = Interference::judged(&[arms], 1, RUNS);
+    let rate = found.rows.iter().find(|row| row.row.tag == "rate_msg_per_s").unwrap();
+    assert_eq!(rate.row.verdict, Verdict::Slower);
+    assert!((rate.row.ratio.get() - 0.625).abs() < 0.01, "{rate:?}");
+}
+
+#[test]
+fn it_reads_back_and_is_shown_in_words() {
+    let on = vec![(loaded("cpu"), arm(1.5, 2, 8_000_000))];
+    let found = judged(on.clone());
+    let mut document = run(vec![arm(1.0, 1, 0), on[0].1.clone()]);
+    document.sections.insert(NAME.to_owned(), found.to_value());
+    assert_eq!(Interference::of(&document), Some(found));
+    let text = render::interference(&document, &Style::PLAIN);
+    assert!(text.contains("cpu@same") && text.contains("slower"), "{text}");
+    assert!(text.contains("4 Mcpu_loops/s"), "{text}");
+    assert!(text.contains("times that without load"), "{text}");
+    let narrow = Style {
+        width: 40,
+        ..Style::PLAIN
+    };
+    assert!(render::interference(&document, &narrow).contains("rtt_p50_ns"));
+    document.sections.insert(NAME.to_owned(), serde_json::json!("nonsense"));
+    assert!(!render::interference(&document, &Style::PLAIN).contains("slower"));
+}
+
+#[test]
+fn a_side_that_cannot_be_trusted_or_has_nothing_is_named() {
+    let mut wrong = arm(1.2, 4, 0);
+    wrong.status = CaseStatus::WrongData;
+    let mut empty = arm(1.2, 5, 0);
+    empty.repetitions.clear();
+    empty.metrics.clear();
+    let found = judged(vec![(loaded("cpu"), wrong), (loaded("memory"), empty)]);
+    assert!(found.rows.is_empty());
+    assert_eq!(found.missing.len(), 2, "{found:?}");
+    assert!(found.missing[0].contains("under cpu") && found.missing[1].contains("under memory"));
+}
+
+#[test]
+fn a_round_that_lacks_a_figure_is_left_out_alone() {
+    let mut on = arm(1.5, 6, 0);
+    on.repetitions[3].metrics.remove("rtt_p50_ns");
+    let found = judged(vec![(loaded("cache"), on)]);
+    let row = found.rows.iter().find(|row| row.row.tag == "rtt_p50_ns").unwrap();
+    assert_eq!(row.row.verdict, Verdict::Slower);
+    assert_eq!(row.row.b_runs, RUNS - 1);
+}
+
+#[test]
+fn remarks_under_load_are_what_the_load_was_for() {
+    let mut noisy = result(case("shm", am_lat(8), 4000), 1, |_| {
+        let mut ends = ping_pong(8, 4000, 1000.0);
+        ends[0].disturbance.involuntary_switches = 1_000_000;
+        ends
+    });
+    assert!(!noisy.remarks.is_empty());
+    noisy = under_load(noisy);
+    assert!(noisy.remarks.is_empty(), "{:?}", noisy.remarks);
+}

@@ -1,0 +1,241 @@
+//! Where ranks run: the CPUs that they may use, what shares them, and what interrupts them.
+
+use super::{Patient, cannot_tell, ok, warn};
+use crate::host::affinity::{format_cpu_list, parse_cpu_list};
+use crate::host::cgroup;
+use wirespeed_schema::checkup::Check;
+use wirespeed_schema::units::significant;
+
+/// Fewest CPUs with which two ranks need not share one.
+const CPUS_MIN: usize = 2;
+/// A larger load average for each CPU of the machine is a warning.
+const LOAD_PER_CPU_MAX: f64 = 0.1;
+/// More interrupts a second of one kind on a measuring CPU are a warning.
+const IRQS_PER_S_MAX: f64 = 10.0;
+
+pub(super) fn checks(patient: &Patient) -> Vec<Check> {
+    vec![
+        allowed(patient),
+        quota(patient),
+        siblings(patient),
+        isolation(patient),
+        nodes(patient),
+        interrupts(patient),
+    ]
+}
+
+fn allowed(patient: &Patient) -> Check {
+    const NAME: &str = "cpus_allowed";
+    const WHY: &str = "two ranks on one CPU take turns: every message then costs a switch of context";
+    let list = format_cpu_list(&patient.allowed);
+    let strange: Vec<u32> = patient.cpus.iter().copied().filter(|cpu| !patient.allowed.contains(cpu)).collect();
+    match (patient.allowed.len(), strange.is_empty()) {
+        (0, _) => cannot_tell(NAME, "the process's CPUs cannot be read", WHY),
+        (_, false) => warn(
+            NAME,
+            format!("CPU {} is not among {list}", format_cpu_list(&strange)),
+            WHY,
+            format!("choose others, --cpus {list}, or allow them: taskset -pc {} $$", format_cpu_list(&strange)),
+        ),
+        (count, true) if count < CPUS_MIN => warn(
+            NAME,
+            format!("CPU {list} alone"),
+            WHY,
+            "give the shell more CPUs: taskset -pc 0-$(($(nproc --all)-1)) $$",
+        ),
+        (_, true) => ok(NAME, format!("{list}; measured on {}", patient.cpu_words()), WHY),
+    }
+}
+
+fn quota(patient: &Patient) -> Check {
+    const NAME: &str = "cpu_quota";
+    const WHY: &str = "a control group that has used up its quota is stopped until the next period, some 100 ms away";
+    let needed = patient.cpus.len();
+    match cgroup::limits(&patient.files).cpu_quota_cores {
+        None => ok(NAME, "none", WHY),
+        Some(cores) if cores >= needed as f64 => ok(NAME, format!("{} cores", significant(cores, 3)), WHY),
+        Some(cores) => warn(
+            NAME,
+            format!("{} cores for {needed} ranks that spin", significant(cores, 3)),
+            WHY,
+            "raise it: docker update --cpus N CONTAINER, or systemctl set-property UNIT CPUQuota=",
+        ),
+    }
+}
+
+fn siblings(patient: &Patient) -> Check {
+    const NAME: &str = "smt_siblings";
+    const WHY: &str = "hardware threads of one core share its units: what runs on the other one slows this one";
+    let known = patient.cpus.iter().filter_map(|&cpu| patient.topology.cpu(cpu));
+    let known: Vec<_> = known.collect();
+    if known.is_empty() {
+        return cannot_tell(NAME, "the kernel does not tell which CPUs share a core", WHY);
+    }
+    let mut cores: Vec<u32> = known.iter().map(|cpu| cpu.core).collect();
+    cores.sort_unstable();
+    let shared = cores.windows(2).find(|pair| pair[0] == pair[1]);
+    if let Some(pair) = shared {
+        let found = format!("CPUs {} have two on the core of CPU {}", patient.cpu_words(), pair[0]);
+        let firsts = one_a_core(patient);
+        let fix = match firsts.len() > 1 {
+            true => format!("pin to different cores: --cpus {}", format_cpu_list(&firsts)),
+            false => "measure on a machine with a core for each rank".to_owned(),
+        };
+        return warn(NAME, found, WHY, fix);
+    }
+    let mut idle: Vec<u32> = known.iter().flat_map(|cpu| cpu.siblings.iter().copied()).collect();
+    idle.retain(|cpu| !patient.cpus.contains(cpu));
+    match idle.is_empty() {
+        true => ok(NAME, "each measuring core has one hardware thread", WHY),
+        false => warn(
+            NAME,
+            format!("CPUs {} share the measuring cores", format_cpu_list(&idle)),
+            WHY,
+            format!(
+                "for cpu in {}; do echo 0 | sudo tee /sys/devices/system/cpu/cpu$cpu/online; done",
+                idle.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
+            ),
+        ),
+    }
+}
+
+/// One allowed CPU of each core, as many as are measured on.
+fn one_a_core(patient: &Patient) -> Vec<u32> {
+    let mut cores = Vec::new();
+    let mut firsts = Vec::new();
+    for &cpu in &patient.allowed {
+        let core = patient.topology.cpu_or_unknown(cpu).core;
+        if !cores.contains(&core) && firsts.len() < patient.cpus.len() {
+            cores.push(core);
+            firsts.push(cpu);
+        }
+    }
+    firsts
+}
+
+fn isolation(patient: &Patient) -> Check {
+    const NAME: &str = "other_work";
+    const WHY: &str = "whatever the scheduler puts on a measuring CPU shows up as the longest latencies";
+    let isolated = patient.files.text("/sys/devices/system/cpu/isolated");
+    let isolated = isolated.and_then(|list| parse_cpu_list(&list).ok()).unwrap_or_default();
+    if patient.cpus.iter().all(|cpu| isolated.contains(cpu)) && !patient.cpus.is_empty() {
+        return ok(NAME, format!("CPUs {} are isolated", patient.cpu_words()), WHY);
+    }
+    let load = patient.files.line("/proc/loadavg");
+    let load: Option<f64> = load.and_then(|text| text.split(' ').next()?.parse().ok());
+    let cpus = patient.topology.cpus.len().max(patient.allowed.len()).max(1) as f64;
+    let Some(load) = load else {
+        return cannot_tell(NAME, "not isolated; the load average cannot be read", WHY);
+    };
+    let found = format!("not isolated; load average {} of {cpus} CPUs", significant(load, 2));
+    match load / cpus > LOAD_PER_CPU_MAX {
+        false => ok(NAME, found, WHY),
+        true => warn(
+            NAME,
+            found,
+            WHY,
+            format!(
+                "see who runs (top), stop it, or boot with isolcpus={}",
+                patient.cpu_words()
+            ),
+        ),
+    }
+}
+
+fn nodes(patient: &Patient) -> Check {
+    const NAME: &str = "numa";
+    const WHY: &str = "memory and devices of another NUMA node are farther away and share its link";
+    if patient.topology.cpus.is_empty() {
+        return cannot_tell(NAME, "the kernel does not tell the nodes", WHY);
+    }
+    if patient.topology.numa_nodes < 2 {
+        return ok(NAME, "one node", WHY);
+    }
+    let mut nodes: Vec<u32> = patient.cpus.iter().map(|&cpu| patient.topology.cpu_or_unknown(cpu).numa_node).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let of_node = |node: u32| {
+        let cpus = patient.topology.cpus.iter().filter(|cpu| cpu.numa_node == node).map(|cpu| cpu.number);
+        let near: Vec<u32> = cpus.filter(|cpu| patient.allowed.contains(cpu)).take(patient.cpus.len()).collect();
+        format_cpu_list(&near)
+    };
+    if nodes.len() > 1 {
+        let found = format!("CPUs {} are on nodes {}", patient.cpu_words(), format_cpu_list(&nodes));
+        return warn(NAME, found, WHY, format!("pin to one node: --cpus {}", of_node(nodes[0])));
+    }
+    for interface in &patient.interfaces {
+        let path = format!("/sys/class/net/{interface}/device/numa_node");
+        // Devices without a node say -1, which is no number here.
+        let Some(node) = patient.files.number(&path).and_then(|node| u32::try_from(node).ok()) else {
+            continue;
+        };
+        if !nodes.contains(&node) {
+            let found = format!("{interface} is on node {node}, CPUs {} on node {}", patient.cpu_words(), nodes[0]);
+            return warn(NAME, found, WHY, format!("pin to the device's node: --cpus {}", of_node(node)));
+        }
+    }
+    if patient.files.number("/proc/sys/kernel/numa_balancing") == Some(1) {
+        return warn(
+            NAME,
+            "automatic balancing moves pages between nodes during a run",
+            WHY,
+            "sudo sysctl -w kernel.numa_balancing=0",
+        );
+    }
+    ok(NAME, format!("CPUs {} and the devices are on node {}", patient.cpu_words(), nodes[0]), WHY)
+}
+
+fn interrupts(patient: &Patient) -> Check {
+    const NAME: &str = "interrupts";
+    const WHY: &str = "a device's interrupt takes a measuring CPU for some microseconds";
+    let table = patient.files.text("/proc/interrupts");
+    let uptime = patient.files.line("/proc/uptime");
+    let uptime_s: Option<f64> = uptime.and_then(|text| text.split(' ').next()?.parse().ok());
+    let (Some(table), Some(uptime_s)) = (table, uptime_s) else {
+        return cannot_tell(NAME, "/proc/interrupts cannot be read", WHY);
+    };
+    let busiest = patient.cpus.iter().filter_map(|&cpu| busiest_irq(&table, cpu)).max();
+    let Some((count, irq, cpu, device)) = busiest else {
+        return ok(NAME, format!("no device has interrupted CPUs {}", patient.cpu_words()), WHY);
+    };
+    let per_s = count as f64 / uptime_s.max(1.0);
+    let found = format!(
+        "at most {} a second on CPU {cpu} since boot ({device})",
+        significant(per_s, 2)
+    );
+    let others = patient.other_cpus();
+    match (per_s > IRQS_PER_S_MAX, others.is_empty()) {
+        (false, _) => ok(NAME, found, WHY),
+        (true, false) => warn(
+            NAME,
+            found,
+            WHY,
+            format!("echo {} | sudo tee /proc/irq/{irq}/smp_affinity_list", format_cpu_list(&others)),
+        ),
+        (true, true) => warn(
+            NAME,
+            found,
+            WHY,
+            "leave a CPU free for interrupts: measure with fewer ranks, or on a machine with more CPUs",
+        ),
+    }
+}
+
+/// The device's interrupt that `cpu` took most often: count, number, CPU, device.
+fn busiest_irq(table: &str, cpu: u32) -> Option<(u64, u32, u32, String)> {
+    let mut lines = table.lines();
+    let heading = lines.next()?;
+    let name = format!("CPU{cpu}");
+    let column = heading.split_whitespace().position(|word| word == name)?;
+    let columns = heading.split_whitespace().count();
+    let row = |line: &str| {
+        let (irq, rest) = line.trim_start().split_once(':')?;
+        // Named rows (timer ticks, calls between CPUs) belong to no device.
+        let irq: u32 = irq.parse().ok()?;
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let count: u64 = words.get(column)?.parse().ok()?;
+        let device = words.get(columns..).and_then(<[&str]>::last).unwrap_or(&"unnamed");
+        (count > 0).then(|| (count, irq, cpu, (*device).to_owned()))
+    };
+    lines.filter_map(row).max()
+}

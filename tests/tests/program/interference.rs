@@ -1,0 +1,60 @@
+//! `--interference` from outside: the result says what each load did, and nothing is left running.
+
+use crate::{SOON, document, home, turn};
+use wirespeed_report::interference::Interference;
+
+#[test]
+fn each_case_is_measured_without_and_with_each_load() {
+    let _turn = turn();
+    let home = home();
+    let line = "run am_lat,am_bw --via inproc --iters 3000 --warmup 0 --repeats 2 --seed 5 \
+                --interference=cpu@same,cache=1@same,none --cpus 0,0 --json";
+    let run = document(&home.run(line).code(0).stdout);
+    assert_eq!(run.cases.len(), 8, "two cases, each without load and with three");
+    let found = Interference::of(&run).expect("a section");
+    assert_eq!((found.seed, found.rounds), (5, 2));
+    let loads: Vec<&str> = found.work.iter().map(|work| work.loaded.load.as_str()).collect();
+    assert_eq!(loads, ["cpu@same", "cache=1@same", "cpu@same", "cache=1@same"]);
+    for work in &found.work {
+        assert!(work.per_s.values().all(|per_s| per_s.get() > 0.0), "{work:?}");
+    }
+    assert!(!found.rows.is_empty());
+    for case in &run.cases {
+        assert_eq!(case.repetitions.len(), 2);
+    }
+    home.assert_nothing_left(SOON);
+}
+
+#[test]
+fn an_interruption_keeps_what_was_measured_and_leaves_no_load() {
+    let _turn = turn();
+    let home = home();
+    let line = "run am_lat --via shm -t 200ms --warmup 0 --interference=cpu --cpus none --repeats 500 --json";
+    let running = home.start(line.split_whitespace());
+    running.wait_until("ranks", SOON, |run| !home.ranks_of(run.pid()).is_empty());
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    running.signal(rustix::process::Signal::INT);
+    let ended = running.end(wirespeed_tests::home::PATIENCE).code(130);
+    let run = document(&ended.stdout);
+    assert!(run.sections.contains_key("interference"), "{ended}");
+    home.assert_nothing_left(SOON);
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_before_anything_runs() {
+    let home = home();
+    for (words, said) in [
+        ("--interference=disk", "no such load"),
+        ("--interference=cpu@there", "no such place"),
+        ("--interference=cpu,cpu", "twice"),
+        ("--interference=cpu=0", "threads"),
+        ("--interference=cpu@same --cpus none", "not pinned"),
+        ("--interference=cpu --load cpu=1", "cannot be used with"),
+        ("--interference=cpu --until p50:2%", "cannot be used with"),
+    ] {
+        let ended = home.run(&format!("run am_lat --via inproc --iters 10 {words}")).code(2);
+        assert!(ended.complaint().0.contains(said), "{words}: {ended}");
+    }
+    let ended = home.run("ab --pairs 1 --aa -- am_lat --via inproc --interference=cpu").code(2);
+    assert!(ended.complaint().0.contains("--interference"), "{ended}");
+}
