@@ -23,7 +23,11 @@ pub fn parse(words: &[String]) -> Result<Vec<Interference>, Failure> {
             "write KIND[=THREADS][@PLACE],.. such as cpu,memory=4@apart; see --help",
         )
     })?;
-    match loads.iter().enumerate().find(|(at, load)| loads[..*at].contains(load)) {
+    match loads
+        .iter()
+        .enumerate()
+        .find(|(at, load)| loads[..*at].contains(load))
+    {
         Some((_, twice)) => Err(Failure::usage(
             format!("--interference names {twice} twice"),
             "name each load once",
@@ -47,7 +51,8 @@ impl Plan {
         let mut on = Vec::with_capacity(cases.len());
         for prepared in &cases {
             let runnable = loads.iter().filter(|_| prepared.skip.is_none());
-            let arms: Result<Vec<_>, Failure> = runnable.map(|load| loaded(&prepared.planned, load)).collect();
+            let arms: Result<Vec<_>, Failure> =
+                runnable.map(|load| loaded(&prepared.planned, load)).collect();
             on.push(arms?);
         }
         Ok(Plan {
@@ -62,7 +67,10 @@ impl Plan {
         let mut all = Vec::new();
         for (off, on) in self.off.into_iter().zip(self.on) {
             all.push(off);
-            all.extend(on.into_iter().map(|(_, planned)| Prepared { planned, skip: None }));
+            all.extend(
+                on.into_iter()
+                    .map(|(_, planned)| Prepared { planned, skip: None }),
+            );
         }
         all
     }

@@ -80,11 +80,7 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("[{bar:20}] {pos}/{len} {msg}") {
             bar.set_style(style.progress_chars("=> "));
         }
-        Progress {
-            bar,
-            visible,
-            plan,
-        }
+        Progress { bar, visible, plan }
     }
 
     /// A run of `case` begins.

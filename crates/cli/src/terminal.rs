@@ -42,7 +42,9 @@ pub fn seen_columns(stream: Stream) -> Option<usize> {
         Stream::Stdout => rustix::termios::tcgetwinsize(std::io::stdout()),
         Stream::Stderr => rustix::termios::tcgetwinsize(std::io::stderr()),
     };
-    size.ok().map(|s| usize::from(s.ws_col)).filter(|columns| *columns > 0)
+    size.ok()
+        .map(|s| usize::from(s.ws_col))
+        .filter(|columns| *columns > 0)
 }
 
 fn width(stream: Stream, terminal: bool) -> usize {

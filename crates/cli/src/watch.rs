@@ -138,7 +138,10 @@ impl Drop for Watch {
 /// Moves to where lines of so many columns began on a terminal of this width, and clears from there on. A terminal that
 /// became narrower has broken them into several.
 fn wipe(drawn: &[usize], width: usize) -> String {
-    let rows: usize = drawn.iter().map(|columns| columns.div_ceil(width.max(1)).max(1)).sum();
+    let rows: usize = drawn
+        .iter()
+        .map(|columns| columns.div_ceil(width.max(1)).max(1))
+        .sum();
     match rows {
         0 => String::new(),
         rows => format!("\u{1b}[{rows}F\u{1b}[J"),

@@ -203,6 +203,8 @@ fn per_second(repetition: &Repetition) -> BTreeMap<String, f64> {
 
 /// A result under load: what disturbed it is what the load was for, and no remark; that an invariant is broken still is one.
 pub fn under_load(mut result: CaseResult) -> CaseResult {
-    result.remarks.retain(|remark| remark.severity == Severity::Suspect);
+    result
+        .remarks
+        .retain(|remark| remark.severity == Severity::Suspect);
     result
 }

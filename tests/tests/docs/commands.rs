@@ -17,6 +17,7 @@ const VERBS: &[&str] = &[
     "byteio",
     "lab",
     "calibrate",
+    "doctor",
     "completions",
     "man",
     "compare",

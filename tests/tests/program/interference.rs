@@ -52,9 +52,13 @@ fn what_cannot_be_measured_is_refused_before_anything_runs() {
         ("--interference=cpu --load cpu=1", "cannot be used with"),
         ("--interference=cpu --until p50:2%", "cannot be used with"),
     ] {
-        let ended = home.run(&format!("run am_lat --via inproc --iters 10 {words}")).code(2);
+        let ended = home
+            .run(&format!("run am_lat --via inproc --iters 10 {words}"))
+            .code(2);
         assert!(ended.complaint().0.contains(said), "{words}: {ended}");
     }
-    let ended = home.run("ab --pairs 1 --aa -- am_lat --via inproc --interference=cpu").code(2);
+    let ended = home
+        .run("ab --pairs 1 --aa -- am_lat --via inproc --interference=cpu")
+        .code(2);
     assert!(ended.complaint().0.contains("--interference"), "{ended}");
 }

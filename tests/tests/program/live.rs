@@ -39,7 +39,10 @@ fn a_long_run_is_seen_while_it_goes_on() {
     }
     let last = ended.stdout.rfind(UP).expect("a picture");
     let after = &ended.stdout[last..];
-    assert!(!after.contains(" left"), "the view is gone when the table comes: {ended}");
+    assert!(
+        !after.contains(" left"),
+        "the view is gone when the table comes: {ended}"
+    );
     assert!(after.contains("RTT"), "{ended}");
     let run = document(&std::fs::read_to_string(home.path("out.json")).unwrap());
     let slices = &run.cases[0].repetitions[0].outcomes[0].intervals;
@@ -73,7 +76,10 @@ fn an_interruption_wipes_the_view_and_keeps_the_result() {
     let ended = on_terminal(&home, line);
     assert!(ended.stdout.contains(UP), "{ended}");
     assert!(ended.stdout.contains("interrupted"), "{ended}");
-    assert!(ended.stdout.contains("code 124") || ended.stdout.contains("code 130"), "{ended}");
+    assert!(
+        ended.stdout.contains("code 124") || ended.stdout.contains("code 130"),
+        "{ended}"
+    );
     home.assert_nothing_left(SOON);
 }
 
@@ -82,10 +88,14 @@ fn without_a_terminal_it_says_so_and_measures_all_the_same() {
     let _turn = turn();
     let home = home();
     let ended = home.run("run am_lat --via inproc -t 50ms --live --json").code(0);
-    assert_eq!(ended.stderr.trim(), "note: --live shows nothing: stderr is no terminal");
+    assert_eq!(
+        ended.stderr.trim(),
+        "note: --live shows nothing: stderr is no terminal"
+    );
     let run = document(&ended.stdout);
     assert_eq!(run.cases[0].case.report_interval_ns, 500_000_000);
-    home.run("run am_lat --via inproc --iters 9 --live --quiet").code(2);
+    home.run("run am_lat --via inproc --iters 9 --live --quiet")
+        .code(2);
     let ended = home.run("sweep -- am_lat --via inproc --live").code(2);
     assert!(ended.complaint().0.contains("--live"), "{ended}");
 }
@@ -100,6 +110,9 @@ fn an_arm_may_be_watched_and_the_other_not() {
     let arm = "am_lat --via inproc -t 300ms --warmup 0";
     let line = format!("$W ab --pairs 1 -- {arm} -- {arm} --interval 50ms --live; echo code $?");
     let ended = on_terminal(&home, &line);
-    assert!(ended.stdout.contains("case 2 of 2") && !ended.stdout.contains("case 1 of 2"), "{ended}");
+    assert!(
+        ended.stdout.contains("case 2 of 2") && !ended.stdout.contains("case 1 of 2"),
+        "{ended}"
+    );
     assert!(ended.stdout.contains("code 4"), "one pair tells nothing: {ended}");
 }

@@ -155,7 +155,10 @@ fn watch(arms: &[Arm; 2], pairs: u32, color: ColorChoice) -> Option<Watch> {
         (true, false) => 0..cases,
         (false, true) => cases..2 * cases,
     };
-    let once = || arms.iter().flat_map(|arm| arm.cases.iter().map(|case| &case.planned.case));
+    let once = || {
+        arms.iter()
+            .flat_map(|arm| arm.cases.iter().map(|case| &case.planned.case))
+    };
     let watch = Watch::open((0..pairs).flat_map(|_| once()), color)?;
     Some(watch.showing(shown))
 }

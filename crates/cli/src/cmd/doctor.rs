@@ -17,7 +17,10 @@ pub fn doctor(arguments: &DoctorArgs, color: ColorChoice) -> Result<Ended, Failu
     let asked = asked(arguments)?;
     if !arguments.root.join("proc").is_dir() && !arguments.root.join("sys").is_dir() {
         return Err(Failure::usage(
-            format!("--root {}: there is neither proc nor sys", arguments.root.display()),
+            format!(
+                "--root {}: there is neither proc nor sys",
+                arguments.root.display()
+            ),
             "name a folder that holds copies of /proc and /sys",
         ));
     }
@@ -58,7 +61,8 @@ fn asked(arguments: &DoctorArgs) -> Result<Examination, Failure> {
         ));
     }
     let rtt_ns = arguments.rtt.as_deref().map(units::parse_duration_ns).transpose();
-    let rtt_ns = rtt_ns.map_err(|e| Failure::usage(format!("--rtt: {e}"), "give a time with its unit: 200us, 20ms"))?;
+    let rtt_ns = rtt_ns
+        .map_err(|e| Failure::usage(format!("--rtt: {e}"), "give a time with its unit: 200us, 20ms"))?;
     Ok(Examination {
         cpus: cpus.unwrap_or_default(),
         interfaces: arguments.interface.clone(),

@@ -105,10 +105,7 @@ fn check_load(case: &Case, ranks: &[u32], limits: &ServerLimits) -> Result<(), R
         .saturating_mul(BUFFERED_MESSAGES);
     let window = case.test.window().saturating_mul(WINDOW_ENTRY_BYTES);
     let raw = case.raw_samples_max.saturating_mul(RAW_SAMPLE_BYTES);
-    let load = own()
-        .map(wirespeed::load::memory_bytes)
-        .max()
-        .unwrap_or(0);
+    let load = own().map(wirespeed::load::memory_bytes).max().unwrap_or(0);
     let asked = buffers
         .saturating_add(window)
         .saturating_add(raw)

@@ -71,7 +71,8 @@ fn check_rate(findings: &mut Findings, outcome: &Outcome, (pace, window): (u64, 
 /// Messages leave later than they were due: response time counts from then, service time from the send.
 fn check_lateness(findings: &mut Findings, outcome: &Outcome, pace: u64) {
     let median = |kind| outcome.samples_of(kind)?.histogram.quantile_ns(0.5);
-    let (Some(response), Some(service)) = (median(SampleKind::Response), median(SampleKind::Acknowledged)) else {
+    let (Some(response), Some(service)) = (median(SampleKind::Response), median(SampleKind::Acknowledged))
+    else {
         return;
     };
     let late = response - service;

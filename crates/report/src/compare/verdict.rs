@@ -37,7 +37,10 @@ pub fn more_is_better(tag: &str) -> bool {
 /// is below 5 %, the interval leaves out 1 and is not wholly within the margin. Same: the interval is wholly within the
 /// margin, which is two one-sided tests at 2.5 %. Figures that are not above 0 are left out.
 pub fn judge(sides: &[Sides], method: Method, within_ratio: f64) -> Vec<Row> {
-    judge_each(sides, method, within_ratio).into_iter().flatten().collect()
+    judge_each(sides, method, within_ratio)
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// As [`judge`], with nothing in the place of a figure that has no row.

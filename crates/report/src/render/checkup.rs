@@ -6,7 +6,12 @@ use wirespeed_schema::checkup::{Check, CheckState, Checkup};
 
 /// Every check, worst first within the order of the examination, and the sum.
 pub fn checkup(found: &Checkup, style: &Style) -> String {
-    let widest = found.checks.iter().map(|check| check.name.len()).max().unwrap_or(0);
+    let widest = found
+        .checks
+        .iter()
+        .map(|check| check.name.len())
+        .max()
+        .unwrap_or(0);
     let mut lines = Vec::new();
     for check in &found.checks {
         lines.extend(check_lines(check, widest, style));
@@ -18,7 +23,12 @@ pub fn checkup(found: &Checkup, style: &Style) -> String {
 
 fn check_lines(check: &Check, widest: usize, style: &Style) -> Vec<String> {
     let state = check.state.name();
-    let line = format!("{:<11}  {:<widest$}  {}", state, clean(&check.name), clean(&check.found));
+    let line = format!(
+        "{:<11}  {:<widest$}  {}",
+        state,
+        clean(&check.name),
+        clean(&check.found)
+    );
     let indent = 15 + widest;
     let line = wrap(&line, style.width, indent.min(style.width / 2));
     let detail = |text: String| wrap(&text, style.width, 15);
@@ -29,7 +39,10 @@ fn check_lines(check: &Check, widest: usize, style: &Style) -> Vec<String> {
             let mut lines = vec![style.paint(Tone::Warning, &line)];
             lines.push(detail(format!("             why: {}", clean(&check.why))));
             // A command stays on one line, so that it can be copied.
-            let fix = check.fix.iter().map(|fix| format!("             fix: {}", clean(fix)));
+            let fix = check
+                .fix
+                .iter()
+                .map(|fix| format!("             fix: {}", clean(fix)));
             lines.extend(fix);
             lines
         }

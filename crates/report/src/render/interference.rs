@@ -16,7 +16,12 @@ pub fn interference(run: &Run, style: &Style) -> String {
     let mut lines = Vec::new();
     if let Some(found) = Interference::of(run) {
         lines.extend(rows(&found, style));
-        lines.extend(found.work.iter().map(|work| wrap(&work_line(work), style.width, 2)));
+        lines.extend(
+            found
+                .work
+                .iter()
+                .map(|work| wrap(&work_line(work), style.width, 2)),
+        );
         let missing = found.missing.iter();
         lines.extend(missing.map(|line| style.paint(Tone::Warning, &wrap(&clean(line), style.width, 2))));
         lines.push(String::new());
@@ -149,7 +154,12 @@ fn answer(rows: &[&InterferenceRow], within_ratio: f64) -> String {
             clean(&worst.row.tag),
             significant(worst.row.ratio.get(), 3)
         ),
-        None if all_same => format!("{subject}: no figure changes by more than {}", percent(within_ratio)),
-        None => format!("{subject}: no figure is shown to be worse; see the intervals for what would be missed"),
+        None if all_same => format!(
+            "{subject}: no figure changes by more than {}",
+            percent(within_ratio)
+        ),
+        None => {
+            format!("{subject}: no figure is shown to be worse; see the intervals for what would be missed")
+        }
     }
 }

@@ -65,7 +65,10 @@ pub fn live(run: &LiveRun, style: &Style) -> Vec<String> {
         let room = style.width.saturating_sub(head.chars().count() + 1);
         let line = match room >= 4 {
             // The latest slices where not all have room: a view is about now.
-            true => format!("{head}{}", sparkline(&values[values.len().saturating_sub(room)..], room, style)),
+            true => format!(
+                "{head}{}",
+                sparkline(&values[values.len().saturating_sub(room)..], room, style)
+            ),
             false => head,
         };
         lines.push(cut(&line, style));
@@ -130,8 +133,14 @@ mod tests {
         let lines = live(&run, &Style::PLAIN);
         assert_eq!(lines.len(), 4, "{lines:?}");
         assert_eq!(lines[0], "1 of 1 · shm · about 3 s left");
-        assert!(lines[1].starts_with("rate") && lines[1].contains("40 msg/s"), "{lines:?}");
-        assert!(lines[2].contains("700 ns") && lines[2].ends_with("▁█"), "{lines:?}");
+        assert!(
+            lines[1].starts_with("rate") && lines[1].contains("40 msg/s"),
+            "{lines:?}"
+        );
+        assert!(
+            lines[2].contains("700 ns") && lines[2].ends_with("▁█"),
+            "{lines:?}"
+        );
     }
 
     #[test]
@@ -149,7 +158,10 @@ mod tests {
                 };
                 for line in live(&run, &style) {
                     assert!(line.chars().count() <= width.max(2) - 1, "{width}: {line:?}");
-                    assert!(!line.contains('\u{1b}') && (unicode || line.is_ascii()), "{line:?}");
+                    assert!(
+                        !line.contains('\u{1b}') && (unicode || line.is_ascii()),
+                        "{line:?}"
+                    );
                 }
             }
         }

@@ -215,8 +215,18 @@ pub(super) fn trust_line(results: &[CaseResult]) -> Option<String> {
         parts.push(format!("harness {}", format_ns(floor)));
     }
     let lost = |noise: &Option<Noise>| noise.as_ref().map(|noise| noise.lost_ratio.get());
-    let before = worst(outcomes.iter().filter_map(|outcome| lost(&outcome.noise)).collect());
-    let after = worst(outcomes.iter().filter_map(|outcome| lost(&outcome.noise_after)).collect());
+    let before = worst(
+        outcomes
+            .iter()
+            .filter_map(|outcome| lost(&outcome.noise))
+            .collect(),
+    );
+    let after = worst(
+        outcomes
+            .iter()
+            .filter_map(|outcome| lost(&outcome.noise_after))
+            .collect(),
+    );
     match (before, after) {
         (Some(before), Some(after)) => parts.push(format!(
             "noise {} before, {} after",
@@ -230,12 +240,18 @@ pub(super) fn trust_line(results: &[CaseResult]) -> Option<String> {
         .iter()
         .filter_map(|r| r.metrics.get(Kind::of(&r.case.test).headline()));
     if let Some(samples) = headlines.map(|metric| metric.samples).min() {
-        let shares = results.iter().filter_map(|r| r.metrics.get("effective_samples_ratio"));
+        let shares = results
+            .iter()
+            .filter_map(|r| r.metrics.get("effective_samples_ratio"));
         let effective = shares.map(|share| share.value.get()).reduce(f64::min);
         parts.push(match effective {
             // Neighbouring samples that resemble each other tell less than as many independent ones.
             Some(share) if share < 1.0 => {
-                format!("{} samples, worth {}", count(samples), count((samples as f64 * share) as u64))
+                format!(
+                    "{} samples, worth {}",
+                    count(samples),
+                    count((samples as f64 * share) as u64)
+                )
             }
             _ => format!("{} samples", count(samples)),
         });

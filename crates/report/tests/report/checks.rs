@@ -295,9 +295,10 @@ fn paced(sent: u64, ack_ns: f64, response_ns: f64) -> CaseResult {
     });
     result(case("tcp", test, 100_000), 1, |_| {
         let mut ends = one_way_stream(64, sent, 1_000_000_000, ack_ns);
-        ends[0]
-            .samples
-            .push(samples(SampleKind::Response, &ladder(2000, response_ns, response_ns / 1000.0)));
+        ends[0].samples.push(samples(
+            SampleKind::Response,
+            &ladder(2000, response_ns, response_ns / 1000.0),
+        ));
         ends
     })
 }
@@ -326,8 +327,15 @@ fn noise_that_comes_later_counts_too() {
         after.lost_ratio = finite(0.2);
         ends[0].noise_after = Some(after);
     });
-    let remark = noisy.remarks.iter().find(|remark| remark.code == "noise").unwrap();
-    assert!(remark.message.contains("20 %") && remark.message.contains("after the run"), "{remark:?}");
+    let remark = noisy
+        .remarks
+        .iter()
+        .find(|remark| remark.code == "noise")
+        .unwrap();
+    assert!(
+        remark.message.contains("20 %") && remark.message.contains("after the run"),
+        "{remark:?}"
+    );
     let text = wirespeed_report::render::table(&run(vec![noisy]), &wirespeed_report::render::Style::PLAIN);
     assert!(text.contains("noise 0.3 % before, 20 % after"), "{text}");
 }

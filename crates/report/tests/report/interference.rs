@@ -23,14 +23,25 @@ fn arm(times: f64, seed: u64, done: u64) -> CaseResult {
         let mut random = Random::new(seed * 1000 + u64::from(index));
         let mut ends = ping_pong(8, 4000, 1000.0 * times * (0.01 * random.normal()).exp());
         if done > 0 {
-            ends[0].load_done = [("cpu_loops".to_owned(), done), ("load_ns".to_owned(), 2_000_000_000)].into();
+            ends[0].load_done = [
+                ("cpu_loops".to_owned(), done),
+                ("load_ns".to_owned(), 2_000_000_000),
+            ]
+            .into();
         }
         ends
     })
 }
 
 fn judged(on: Vec<(Loaded, CaseResult)>) -> Interference {
-    Interference::judged(&[Arms { off: arm(1.0, 1, 0), on }], 7, RUNS)
+    Interference::judged(
+        &[Arms {
+            off: arm(1.0, 1, 0),
+            on,
+        }],
+        7,
+        RUNS,
+    )
 }
 
 #[test]
@@ -43,7 +54,11 @@ fn a_load_that_slows_is_found_and_the_control_is_not() {
     let row = |load: &str, tag: &str| {
         let rows = found.rows.iter();
         let mut of_load = rows.filter(|row| row.loaded.load == load && row.row.tag == tag);
-        of_load.next().unwrap_or_else(|| panic!("{load} {tag}: {found:?}")).row.clone()
+        of_load
+            .next()
+            .unwrap_or_else(|| panic!("{load} {tag}: {found:?}"))
+            .row
+            .clone()
     };
     for tag in ["rtt_p50_ns", "rtt_p90_ns", "rtt_p99_ns", "rtt_p999_ns"] {
         let slowed = row("cpu", tag);
@@ -53,7 +68,10 @@ fn a_load_that_slows_is_found_and_the_control_is_not() {
         assert!(lower < slowed.ratio.get() && slowed.ratio.get() < upper && lower > 1.4);
         let control = row("none", tag);
         assert_ne!(control.verdict, Verdict::Slower, "{control:?}");
-        assert!(control.lower.unwrap().get() <= 1.0 && control.upper.unwrap().get() >= 1.0, "{control:?}");
+        assert!(
+            control.lower.unwrap().get() <= 1.0 && control.upper.unwrap().get() >= 1.0,
+            "{control:?}"
+        );
     }
     assert_eq!(found.work.len(), 1);
     assert_eq!(found.work[0].per_s["cpu_loops"], finite(4_000_000.0));
@@ -71,7 +89,11 @@ fn a_rate_suffers_by_shrinking() {
         on: vec![(loaded("memory"), stream_of(80_000_000))],
     };
     let found = Interference::judged(&[arms], 1, RUNS);
-    let rate = found.rows.iter().find(|row| row.row.tag == "rate_msg_per_s").unwrap();
+    let rate = found
+        .rows
+        .iter()
+        .find(|row| row.row.tag == "rate_msg_per_s")
+        .unwrap();
     assert_eq!(rate.row.verdict, Verdict::Slower);
     assert!((rate.row.ratio.get() - 0.625).abs() < 0.01, "{rate:?}");
 }
@@ -92,7 +114,9 @@ fn it_reads_back_and_is_shown_in_words() {
         ..Style::PLAIN
     };
     assert!(render::interference(&document, &narrow).contains("rtt_p50_ns"));
-    document.sections.insert(NAME.to_owned(), serde_json::json!("nonsense"));
+    document
+        .sections
+        .insert(NAME.to_owned(), serde_json::json!("nonsense"));
     assert!(!render::interference(&document, &Style::PLAIN).contains("slower"));
 }
 

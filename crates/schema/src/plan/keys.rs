@@ -176,7 +176,9 @@ pub(super) fn remedy_of(key: &str) -> &'static str {
         "check" | "fan_out" => "choose from: true, false",
         "cpus" => "name one CPU a rank, such as 0,1 or 0-3, or none; separate alternatives by ;",
         "roles" => "name one role a rank: source, sink, hub, worker, idle; separate alternatives by ;",
-        "load" => "write cpu=N, memory=SIZE, touch=SIZE, touch-once=SIZE, log=N, bandwidth=N, cache=N or place=WHERE, such as cpu=2,memory=1G",
+        "load" => {
+            "write cpu=N, memory=SIZE, touch=SIZE, touch-once=SIZE, log=N, bandwidth=N, cache=N or place=WHERE, such as cpu=2,memory=1G"
+        }
         "pattern" => "choose from: single, pair, pre-post, all-start",
         "grid" => "choose from: ring, 2d, 3d",
         "cache_state" => "choose from: hot, rotating, touched, flushed",

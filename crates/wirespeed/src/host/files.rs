@@ -39,7 +39,11 @@ impl Files {
     /// Names in the folder `path`; none where it cannot be read.
     pub(super) fn names(&self, path: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.root.join(path.trim_start_matches('/')));
-        let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let names = entries
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.file_name());
         names.filter_map(|name| name.into_string().ok()).collect()
     }
 

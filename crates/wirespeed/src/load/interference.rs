@@ -73,7 +73,8 @@ impl FromStr for Interference {
             None => (text, None),
             Some((rest, name)) => {
                 let names = Place::ALL.map(Place::name).join(", ");
-                let place = Place::of_name(name).ok_or_else(|| fail(format!("no such place; there are: {names}")))?;
+                let place =
+                    Place::of_name(name).ok_or_else(|| fail(format!("no such place; there are: {names}")))?;
                 (rest, Some(place))
             }
         };
@@ -115,7 +116,12 @@ impl Interference {
         self.applied_on(case, &Topology::read(Path::new("/")), &allowed_cpus())
     }
 
-    fn applied_on(&self, case: &Case, topology: &Topology, allowed: &[u32]) -> Result<(Case, Place), LoadError> {
+    fn applied_on(
+        &self,
+        case: &Case,
+        topology: &Topology,
+        allowed: &[u32],
+    ) -> Result<(Case, Place), LoadError> {
         let mut disturbed = case.clone();
         let mut chosen = self.place.unwrap_or(Place::Beside);
         for number in measuring_ranks(case) {
@@ -123,7 +129,9 @@ impl Interference {
                 return Err(LoadError::Twice { rank: number });
             }
             let measuring = Measuring::in_case(case, number as u32);
-            let place = self.place.unwrap_or_else(|| default_place(&measuring, topology, allowed));
+            let place = self
+                .place
+                .unwrap_or_else(|| default_place(&measuring, topology, allowed));
             // What the far end allows its ranks is for the far end to say.
             let here = number < ranks_here(case);
             let cpus = match measuring.cpus_on(topology, place, allowed) {
@@ -135,7 +143,9 @@ impl Interference {
                 Place::Beside | Place::Apart => ranks_here(case),
                 Place::Sibling | Place::Same => 1,
             };
-            let threads = self.threads.unwrap_or(cpus.div_ceil(sharing).min(THREADS_MAX as usize) as u32);
+            let threads = self
+                .threads
+                .unwrap_or(cpus.div_ceil(sharing).min(THREADS_MAX as usize) as u32);
             let load = &mut disturbed.ranks[number].load;
             match self.disturber {
                 Disturber::None => continue,
@@ -204,7 +214,17 @@ mod tests {
         for words in ["cpu", "memory=4@apart", "cache@same", "none", "cpu=1024"] {
             assert_eq!(of(words).to_string(), words);
         }
-        for bad in ["", "disk", "cpu=0", "cpu=x", "cpu=9999", "cpu@", "cpu@there", "cpu@same=2", "@same"] {
+        for bad in [
+            "",
+            "disk",
+            "cpu=0",
+            "cpu=x",
+            "cpu=9999",
+            "cpu@",
+            "cpu@there",
+            "cpu@same=2",
+            "@same",
+        ] {
             let error = bad.parse::<Interference>().expect_err(bad).to_string();
             assert!(error.starts_with(&format!("{bad:?}: ")), "{error}");
         }
@@ -238,7 +258,13 @@ mod tests {
     fn what_cannot_be_is_refused_and_the_control_changes_nothing() {
         let pinned = case([Some(0), Some(1)]);
         let refused = of("cpu@apart").applied_on(&pinned, &Topology::default(), &[0, 1]);
-        assert!(matches!(refused, Err(LoadError::Place { place: Place::Apart, .. })));
+        assert!(matches!(
+            refused,
+            Err(LoadError::Place {
+                place: Place::Apart,
+                ..
+            })
+        ));
         let mut loaded = pinned.clone();
         loaded.ranks[1].load.log_threads = 1;
         let refused = of("cpu").applied_on(&loaded, &Topology::default(), &[0, 1]);

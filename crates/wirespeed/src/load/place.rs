@@ -57,12 +57,19 @@ impl Measuring {
         let (own, found) = match (place, self.own) {
             (Place::Beside, own) => {
                 let others = only(&|cpu| Some(cpu) != own);
-                let found = if others.is_empty() { allowed.to_vec() } else { others };
+                let found = if others.is_empty() {
+                    allowed.to_vec()
+                } else {
+                    others
+                };
                 return Ok(found);
             }
             (_, None) => return lacks("the rank is not pinned to a CPU"),
             (Place::Same, Some(own)) => return Ok(vec![own]),
-            (Place::Apart, Some(own)) => (own, only(&|cpu| self.all.iter().all(|&m| core_of(m) != core_of(cpu)))),
+            (Place::Apart, Some(own)) => (
+                own,
+                only(&|cpu| self.all.iter().all(|&m| core_of(m) != core_of(cpu))),
+            ),
             (Place::Sibling, Some(own)) => {
                 let idle = |cpu: u32| !self.all.contains(&cpu) && cpu != own;
                 (own, only(&|cpu| core_of(cpu) == core_of(own) && idle(cpu)))
@@ -79,7 +86,9 @@ impl Measuring {
 /// Ranks of `case` that measure, by number.
 pub(super) fn measuring_ranks(case: &Case) -> impl Iterator<Item = usize> + '_ {
     let ranks = case.ranks.iter().enumerate();
-    ranks.filter(|(_, rank)| rank.role != Role::Idle).map(|(number, _)| number)
+    ranks
+        .filter(|(_, rank)| rank.role != Role::Idle)
+        .map(|(number, _)| number)
 }
 
 /// Ranks that share this machine, at most.
@@ -124,18 +133,24 @@ mod tests {
         let all: Vec<u32> = (0..8).collect();
         let of = |place| pair().cpus_on(&topology(), place, &all).expect("CPUs");
         assert_eq!(of(Place::Beside), [1, 2, 3, 4, 5, 6, 7]);
-        assert_eq!(of(Place::Apart), [2, 3, 6, 7], "siblings of measuring CPUs are not apart");
+        assert_eq!(
+            of(Place::Apart),
+            [2, 3, 6, 7],
+            "siblings of measuring CPUs are not apart"
+        );
         assert_eq!(of(Place::Sibling), [4]);
         assert_eq!(of(Place::Same), [0]);
     }
 
     #[test]
     fn a_place_that_is_not_there_is_said_and_not_replaced() {
-        let why = |measuring: &Measuring, place, allowed: &[u32]| {
-            match measuring.cpus_on(&topology(), place, allowed) {
-                Err(LoadError::Place { why, .. }) => why,
-                other => panic!("{other:?}"),
-            }
+        let why = |measuring: &Measuring, place, allowed: &[u32]| match measuring.cpus_on(
+            &topology(),
+            place,
+            allowed,
+        ) {
+            Err(LoadError::Place { why, .. }) => why,
+            other => panic!("{other:?}"),
         };
         assert!(why(&pair(), Place::Apart, &[0, 1, 4, 5]).contains("measured on"));
         assert!(why(&pair(), Place::Sibling, &[0, 1, 2]).contains("hardware thread"));

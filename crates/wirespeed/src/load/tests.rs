@@ -46,11 +46,22 @@ fn busy() -> Load {
 fn every_part_works_and_ends() {
     let _alone = alone();
     let background = Background::start(&busy(), &Measuring::default()).expect("start");
-    assert_eq!(load_threads(), 7, "two burn, two log, one touches, one copies, one dirties");
+    assert_eq!(
+        load_threads(),
+        7,
+        "two burn, two log, one touches, one copies, one dirties"
+    );
     let counts = background.stop();
     assert!(no_threads_left());
     let keys: Vec<_> = counts.keys().map(String::as_str).collect();
-    let expected = ["cache_lines", "copied_bytes", "cpu_loops", "load_ns", "log_lines", "touched_bytes"];
+    let expected = [
+        "cache_lines",
+        "copied_bytes",
+        "cpu_loops",
+        "load_ns",
+        "log_lines",
+        "touched_bytes",
+    ];
     assert_eq!(keys, expected);
     assert!(counts.values().all(|&count| count > 0), "{counts:?}");
 }
@@ -231,7 +242,13 @@ fn a_place_without_cpus_starts_nothing() {
         ..Load::default()
     };
     let refused = Background::start(&load, &Measuring::default());
-    assert!(matches!(refused, Err(LoadError::Place { place: Place::Same, .. })));
+    assert!(matches!(
+        refused,
+        Err(LoadError::Place {
+            place: Place::Same,
+            ..
+        })
+    ));
     assert_eq!(load_threads(), 0);
 }
 

@@ -85,7 +85,10 @@ pub(super) fn copy_until(stop: &AtomicBool, memory: &mut Vec<u8>) -> u64 {
         return copied;
     }
     loop {
-        for (source, target) in from.chunks(TOUCH_CHUNK_BYTES).zip(to.chunks_mut(TOUCH_CHUNK_BYTES)) {
+        for (source, target) in from
+            .chunks(TOUCH_CHUNK_BYTES)
+            .zip(to.chunks_mut(TOUCH_CHUNK_BYTES))
+        {
             let length = source.len().min(target.len());
             target[..length].copy_from_slice(&source[..length]);
             copied = copied.saturating_add(length as u64);

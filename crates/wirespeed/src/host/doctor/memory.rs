@@ -39,7 +39,8 @@ fn limit(patient: &Patient, line: &str) -> Option<(Option<u64>, Option<u64>)> {
 
 fn locked(patient: &Patient) -> Check {
     const NAME: &str = "memlock";
-    const WHY: &str = "registered memory (RDMA, UCX, io_uring's buffers) must be locked, and is refused beyond the limit";
+    const WHY: &str =
+        "registered memory (RDMA, UCX, io_uring's buffers) must be locked, and is refused beyond the limit";
     match limit(patient, "Max locked memory") {
         None => cannot_tell(NAME, "the limit cannot be read", WHY),
         Some((None, _)) => ok(NAME, "unlimited", WHY),
@@ -58,7 +59,10 @@ fn locked(patient: &Patient) -> Check {
 fn huge_pages(patient: &Patient) -> Check {
     const NAME: &str = "huge_pages";
     const WHY: &str = "with small pages alone, walks of large buffers also measure the TLB";
-    let reserved = patient.files.value(MEMINFO, "HugePages_Free").and_then(|free| free.parse::<u64>().ok());
+    let reserved = patient
+        .files
+        .value(MEMINFO, "HugePages_Free")
+        .and_then(|free| free.parse::<u64>().ok());
     let size = patient.files.kilobytes(MEMINFO, "Hugepagesize");
     let (Some(free), Some(size)) = (reserved, size) else {
         return cannot_tell(NAME, "this kernel has none, or does not count them", WHY);
@@ -89,19 +93,15 @@ fn transparent(patient: &Patient) -> Check {
     let defrag = transparent_mode(patient, "defrag").unwrap_or_else(|| "unknown".to_owned());
     let found = format!("{enabled}, defrag {defrag}");
     match (enabled.as_str(), defrag.as_str()) {
-        ("always", "always") => warn(
-            NAME,
-            found,
-            WHY,
-            format!("echo madvise | sudo tee {HUGE}/defrag"),
-        ),
+        ("always", "always") => warn(NAME, found, WHY, format!("echo madvise | sudo tee {HUGE}/defrag")),
         _ => ok(NAME, found, WHY),
     }
 }
 
 fn shared(patient: &Patient) -> Check {
     const NAME: &str = "dev_shm";
-    const WHY: &str = "MPI libraries and UCX put their segments into /dev/shm, and die on the first page beyond its size";
+    const WHY: &str =
+        "MPI libraries and UCX put their segments into /dev/shm, and die on the first page beyond its size";
     let mounts = patient.files.text("/proc/mounts").unwrap_or_default();
     let mount = mounts.lines().find_map(|line| {
         let words: Vec<&str> = line.split(' ').collect();
@@ -114,7 +114,10 @@ fn shared(patient: &Patient) -> Check {
     let bytes = match size {
         Some(size) => parse_size(size).ok(),
         // The kernel's default: half of the memory.
-        None => patient.files.kilobytes(MEMINFO, "MemTotal").map(|total| total / 2),
+        None => patient
+            .files
+            .kilobytes(MEMINFO, "MemTotal")
+            .map(|total| total / 2),
     };
     match bytes {
         None => cannot_tell(NAME, "its size cannot be read", WHY),

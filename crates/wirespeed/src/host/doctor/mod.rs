@@ -75,7 +75,8 @@ fn listed_cpus(files: &Files) -> Vec<u32> {
     let allowed = files.value("/proc/self/status", "Cpus_allowed_list");
     let online = || files.text("/sys/devices/system/cpu/online");
     let list = allowed.or_else(online);
-    list.and_then(|list| parse_cpu_list(&list).ok()).unwrap_or_default()
+    list.and_then(|list| parse_cpu_list(&list).ok())
+        .unwrap_or_default()
 }
 
 /// What every check looks at.

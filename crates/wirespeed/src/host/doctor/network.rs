@@ -38,7 +38,10 @@ pub(super) fn interfaces(files: &Files) -> Vec<String> {
 /// The rate of the path in bytes per second: as asked, or that of the fastest interface.
 fn path_bytes_per_s(patient: &Patient) -> Option<f64> {
     let asked = patient.asked.rate_bytes_per_s;
-    let speeds = patient.interfaces.iter().filter_map(|name| speed_mbit_per_s(patient, name));
+    let speeds = patient
+        .interfaces
+        .iter()
+        .filter_map(|name| speed_mbit_per_s(patient, name));
     asked.or_else(|| speeds.max().map(|mbit| mbit as f64 * 1e6 / BITS_PER_BYTE))
 }
 
@@ -49,7 +52,8 @@ fn speed_mbit_per_s(patient: &Patient, interface: &str) -> Option<u64> {
 
 fn socket_buffers(patient: &Patient) -> Check {
     const NAME: &str = "socket_buffers";
-    const WHY: &str = "TCP has at most a buffer in flight: below rate x round-trip time it waits for acknowledgements";
+    const WHY: &str =
+        "TCP has at most a buffer in flight: below rate x round-trip time it waits for acknowledgements";
     let largest = |name: &str| {
         let line = patient.files.line(&format!("/proc/sys/net/ipv4/{name}"))?;
         line.split(' ').nth(2)?.parse::<u64>().ok()
@@ -57,9 +61,17 @@ fn socket_buffers(patient: &Patient) -> Check {
     let (Some(receive), Some(send)) = (largest("tcp_rmem"), largest("tcp_wmem")) else {
         return cannot_tell(NAME, "tcp_rmem and tcp_wmem cannot be read", WHY);
     };
-    let has = format!("receive up to {}, send up to {}", format_size(receive), format_size(send));
+    let has = format!(
+        "receive up to {}, send up to {}",
+        format_size(receive),
+        format_size(send)
+    );
     let (Some(rate), Some(rtt_ns)) = (path_bytes_per_s(patient), patient.asked.rtt_ns) else {
-        return cannot_tell(NAME, format!("{has}; what is needed follows from --rate and --rtt"), WHY);
+        return cannot_tell(
+            NAME,
+            format!("{has}; what is needed follows from --rate and --rtt"),
+            WHY,
+        );
     };
     let window = rate * rtt_ns as f64 / 1e9;
     let needed = (window * BUFFER_PER_WINDOW).min(BUFFER_BYTES_MAX).ceil() as u64;
@@ -88,10 +100,18 @@ fn socket_buffers(patient: &Patient) -> Check {
 fn mtu(patient: &Patient) -> Check {
     const NAME: &str = "mtu";
     const WHY: &str = "small frames bound a fast link by packets a second; two ends that differ lose or fragment large ones";
-    let of = |name: &String| Some((name.clone(), patient.files.number(&format!("/sys/class/net/{name}/mtu"))?));
+    let of = |name: &String| {
+        Some((
+            name.clone(),
+            patient.files.number(&format!("/sys/class/net/{name}/mtu"))?,
+        ))
+    };
     let found: Vec<(String, u64)> = patient.interfaces.iter().filter_map(of).collect();
     let words: Vec<String> = found.iter().map(|(name, mtu)| format!("{name} {mtu}")).collect();
-    let lacking = patient.interfaces.iter().find(|name| !found.iter().any(|(found, _)| found == *name));
+    let lacking = patient
+        .interfaces
+        .iter()
+        .find(|name| !found.iter().any(|(found, _)| found == *name));
     if let Some(name) = lacking {
         return cannot_tell(NAME, format!("there is no interface {name}"), WHY);
     }

@@ -16,9 +16,12 @@ fn level(patient: &Patient, path: &str) -> Option<i64> {
 
 fn ptrace(patient: &Patient) -> Check {
     const NAME: &str = "ptrace_scope";
-    const WHY: &str = "copies straight from one process to another (cma of UCX and MPI) need the right to trace it";
+    const WHY: &str =
+        "copies straight from one process to another (cma of UCX and MPI) need the right to trace it";
     match level(patient, "/proc/sys/kernel/yama/ptrace_scope") {
-        None if patient.files.exists("/proc/sys/kernel") => ok(NAME, "no Yama here: own processes may be read", WHY),
+        None if patient.files.exists("/proc/sys/kernel") => {
+            ok(NAME, "no Yama here: own processes may be read", WHY)
+        }
         None => cannot_tell(NAME, "/proc/sys/kernel cannot be read", WHY),
         Some(0) => ok(NAME, "0: own processes may be read", WHY),
         Some(scope) => warn(
@@ -32,7 +35,8 @@ fn ptrace(patient: &Patient) -> Check {
 
 fn perf_event(patient: &Patient) -> Check {
     const NAME: &str = "perf_event_paranoid";
-    const WHY: &str = "counters of cycles and cache misses (perf stat -- wirespeed ..) say why a figure is what it is";
+    const WHY: &str =
+        "counters of cycles and cache misses (perf stat -- wirespeed ..) say why a figure is what it is";
     match level(patient, "/proc/sys/kernel/perf_event_paranoid") {
         None => cannot_tell(NAME, "this kernel has no performance events", WHY),
         Some(level) if level <= PARANOID_MAX => ok(NAME, level.to_string(), WHY),

@@ -28,14 +28,22 @@ fn allowed(patient: &Patient) -> Check {
     const NAME: &str = "cpus_allowed";
     const WHY: &str = "two ranks on one CPU take turns: every message then costs a switch of context";
     let list = format_cpu_list(&patient.allowed);
-    let strange: Vec<u32> = patient.cpus.iter().copied().filter(|cpu| !patient.allowed.contains(cpu)).collect();
+    let strange: Vec<u32> = patient
+        .cpus
+        .iter()
+        .copied()
+        .filter(|cpu| !patient.allowed.contains(cpu))
+        .collect();
     match (patient.allowed.len(), strange.is_empty()) {
         (0, _) => cannot_tell(NAME, "the process's CPUs cannot be read", WHY),
         (_, false) => warn(
             NAME,
             format!("CPU {} is not among {list}", format_cpu_list(&strange)),
             WHY,
-            format!("choose others, --cpus {list}, or allow them: taskset -pc {} $$", format_cpu_list(&strange)),
+            format!(
+                "choose others, --cpus {list}, or allow them: taskset -pc {} $$",
+                format_cpu_list(&strange)
+            ),
         ),
         (count, true) if count < CPUS_MIN => warn(
             NAME,
@@ -49,7 +57,8 @@ fn allowed(patient: &Patient) -> Check {
 
 fn quota(patient: &Patient) -> Check {
     const NAME: &str = "cpu_quota";
-    const WHY: &str = "a control group that has used up its quota is stopped until the next period, some 100 ms away";
+    const WHY: &str =
+        "a control group that has used up its quota is stopped until the next period, some 100 ms away";
     let needed = patient.cpus.len();
     match cgroup::limits(&patient.files).cpu_quota_cores {
         None => ok(NAME, "none", WHY),
@@ -65,7 +74,8 @@ fn quota(patient: &Patient) -> Check {
 
 fn siblings(patient: &Patient) -> Check {
     const NAME: &str = "smt_siblings";
-    const WHY: &str = "hardware threads of one core share its units: what runs on the other one slows this one";
+    const WHY: &str =
+        "hardware threads of one core share its units: what runs on the other one slows this one";
     let known = patient.cpus.iter().filter_map(|&cpu| patient.topology.cpu(cpu));
     let known: Vec<_> = known.collect();
     if known.is_empty() {
@@ -75,7 +85,11 @@ fn siblings(patient: &Patient) -> Check {
     cores.sort_unstable();
     let shared = cores.windows(2).find(|pair| pair[0] == pair[1]);
     if let Some(pair) = shared {
-        let found = format!("CPUs {} have two on the core of CPU {}", patient.cpu_words(), pair[0]);
+        let found = format!(
+            "CPUs {} have two on the core of CPU {}",
+            patient.cpu_words(),
+            pair[0]
+        );
         let firsts = one_a_core(patient);
         let fix = match firsts.len() > 1 {
             true => format!("pin to different cores: --cpus {}", format_cpu_list(&firsts)),
@@ -83,7 +97,10 @@ fn siblings(patient: &Patient) -> Check {
         };
         return warn(NAME, found, WHY, fix);
     }
-    let mut idle: Vec<u32> = known.iter().flat_map(|cpu| cpu.siblings.iter().copied()).collect();
+    let mut idle: Vec<u32> = known
+        .iter()
+        .flat_map(|cpu| cpu.siblings.iter().copied())
+        .collect();
     idle.retain(|cpu| !patient.cpus.contains(cpu));
     match idle.is_empty() {
         true => ok(NAME, "each measuring core has one hardware thread", WHY),
@@ -117,7 +134,9 @@ fn isolation(patient: &Patient) -> Check {
     const NAME: &str = "other_work";
     const WHY: &str = "whatever the scheduler puts on a measuring CPU shows up as the longest latencies";
     let isolated = patient.files.text("/sys/devices/system/cpu/isolated");
-    let isolated = isolated.and_then(|list| parse_cpu_list(&list).ok()).unwrap_or_default();
+    let isolated = isolated
+        .and_then(|list| parse_cpu_list(&list).ok())
+        .unwrap_or_default();
     if patient.cpus.iter().all(|cpu| isolated.contains(cpu)) && !patient.cpus.is_empty() {
         return ok(NAME, format!("CPUs {} are isolated", patient.cpu_words()), WHY);
     }
@@ -127,7 +146,10 @@ fn isolation(patient: &Patient) -> Check {
     let Some(load) = load else {
         return cannot_tell(NAME, "not isolated; the load average cannot be read", WHY);
     };
-    let found = format!("not isolated; load average {} of {cpus} CPUs", significant(load, 2));
+    let found = format!(
+        "not isolated; load average {} of {cpus} CPUs",
+        significant(load, 2)
+    );
     match load / cpus > LOAD_PER_CPU_MAX {
         false => ok(NAME, found, WHY),
         true => warn(
@@ -151,27 +173,61 @@ fn nodes(patient: &Patient) -> Check {
     if patient.topology.numa_nodes < 2 {
         return ok(NAME, "one node", WHY);
     }
-    let mut nodes: Vec<u32> = patient.cpus.iter().map(|&cpu| patient.topology.cpu_or_unknown(cpu).numa_node).collect();
+    let mut nodes: Vec<u32> = patient
+        .cpus
+        .iter()
+        .map(|&cpu| patient.topology.cpu_or_unknown(cpu).numa_node)
+        .collect();
     nodes.sort_unstable();
     nodes.dedup();
     let of_node = |node: u32| {
-        let cpus = patient.topology.cpus.iter().filter(|cpu| cpu.numa_node == node).map(|cpu| cpu.number);
-        let near: Vec<u32> = cpus.filter(|cpu| patient.allowed.contains(cpu)).take(patient.cpus.len()).collect();
+        let cpus = patient
+            .topology
+            .cpus
+            .iter()
+            .filter(|cpu| cpu.numa_node == node)
+            .map(|cpu| cpu.number);
+        let near: Vec<u32> = cpus
+            .filter(|cpu| patient.allowed.contains(cpu))
+            .take(patient.cpus.len())
+            .collect();
         format_cpu_list(&near)
     };
     if nodes.len() > 1 {
-        let found = format!("CPUs {} are on nodes {}", patient.cpu_words(), format_cpu_list(&nodes));
-        return warn(NAME, found, WHY, format!("pin to one node: --cpus {}", of_node(nodes[0])));
+        let found = format!(
+            "CPUs {} are on nodes {}",
+            patient.cpu_words(),
+            format_cpu_list(&nodes)
+        );
+        return warn(
+            NAME,
+            found,
+            WHY,
+            format!("pin to one node: --cpus {}", of_node(nodes[0])),
+        );
     }
     for interface in &patient.interfaces {
         let path = format!("/sys/class/net/{interface}/device/numa_node");
         // Devices without a node say -1, which is no number here.
-        let Some(node) = patient.files.number(&path).and_then(|node| u32::try_from(node).ok()) else {
+        let Some(node) = patient
+            .files
+            .number(&path)
+            .and_then(|node| u32::try_from(node).ok())
+        else {
             continue;
         };
         if !nodes.contains(&node) {
-            let found = format!("{interface} is on node {node}, CPUs {} on node {}", patient.cpu_words(), nodes[0]);
-            return warn(NAME, found, WHY, format!("pin to the device's node: --cpus {}", of_node(node)));
+            let found = format!(
+                "{interface} is on node {node}, CPUs {} on node {}",
+                patient.cpu_words(),
+                nodes[0]
+            );
+            return warn(
+                NAME,
+                found,
+                WHY,
+                format!("pin to the device's node: --cpus {}", of_node(node)),
+            );
         }
     }
     if patient.files.number("/proc/sys/kernel/numa_balancing") == Some(1) {
@@ -182,7 +238,15 @@ fn nodes(patient: &Patient) -> Check {
             "sudo sysctl -w kernel.numa_balancing=0",
         );
     }
-    ok(NAME, format!("CPUs {} and the devices are on node {}", patient.cpu_words(), nodes[0]), WHY)
+    ok(
+        NAME,
+        format!(
+            "CPUs {} and the devices are on node {}",
+            patient.cpu_words(),
+            nodes[0]
+        ),
+        WHY,
+    )
 }
 
 fn interrupts(patient: &Patient) -> Check {
@@ -194,9 +258,17 @@ fn interrupts(patient: &Patient) -> Check {
     let (Some(table), Some(uptime_s)) = (table, uptime_s) else {
         return cannot_tell(NAME, "/proc/interrupts cannot be read", WHY);
     };
-    let busiest = patient.cpus.iter().filter_map(|&cpu| busiest_irq(&table, cpu)).max();
+    let busiest = patient
+        .cpus
+        .iter()
+        .filter_map(|&cpu| busiest_irq(&table, cpu))
+        .max();
     let Some((count, irq, cpu, device)) = busiest else {
-        return ok(NAME, format!("no device has interrupted CPUs {}", patient.cpu_words()), WHY);
+        return ok(
+            NAME,
+            format!("no device has interrupted CPUs {}", patient.cpu_words()),
+            WHY,
+        );
     };
     let per_s = count as f64 / uptime_s.max(1.0);
     let found = format!(
@@ -210,7 +282,10 @@ fn interrupts(patient: &Patient) -> Check {
             NAME,
             found,
             WHY,
-            format!("echo {} | sudo tee /proc/irq/{irq}/smp_affinity_list", format_cpu_list(&others)),
+            format!(
+                "echo {} | sudo tee /proc/irq/{irq}/smp_affinity_list",
+                format_cpu_list(&others)
+            ),
         ),
         (true, true) => warn(
             NAME,
@@ -234,7 +309,10 @@ fn busiest_irq(table: &str, cpu: u32) -> Option<(u64, u32, u32, String)> {
         let irq: u32 = irq.parse().ok()?;
         let words: Vec<&str> = rest.split_whitespace().collect();
         let count: u64 = words.get(column)?.parse().ok()?;
-        let device = words.get(columns..).and_then(<[&str]>::last).unwrap_or(&"unnamed");
+        let device = words
+            .get(columns..)
+            .and_then(<[&str]>::last)
+            .unwrap_or(&"unnamed");
         (count > 0).then(|| (count, irq, cpu, (*device).to_owned()))
     };
     lines.filter_map(row).max()

@@ -21,15 +21,25 @@ fn governor(patient: &Patient) -> Check {
         Some((*cpu, patient.files.line(&path)?))
     };
     let found: Vec<(u32, String)> = patient.cpus.iter().filter_map(of_cpu).collect();
-    let words: Vec<String> = found.iter().map(|(cpu, name)| format!("CPU {cpu}: {name}")).collect();
+    let words: Vec<String> = found
+        .iter()
+        .map(|(cpu, name)| format!("CPU {cpu}: {name}"))
+        .collect();
     match found.is_empty() {
-        true => cannot_tell(NAME, "no frequency driver here: the host or the firmware decides", WHY),
+        true => cannot_tell(
+            NAME,
+            "no frequency driver here: the host or the firmware decides",
+            WHY,
+        ),
         false if found.iter().all(|(_, name)| name == "performance") => ok(NAME, words.join(", "), WHY),
         false => warn(
             NAME,
             words.join(", "),
             WHY,
-            format!("sudo cpupower -c {} frequency-set -g performance", patient.cpu_words()),
+            format!(
+                "sudo cpupower -c {} frequency-set -g performance",
+                patient.cpu_words()
+            ),
         ),
     }
 }
@@ -50,15 +60,26 @@ fn turbo(patient: &Patient) -> Check {
 fn idle_states(patient: &Patient) -> Check {
     const NAME: &str = "idle_states";
     const WHY: &str = "a rank that sleeps is woken only after its core has left its idle state";
-    let slowest = patient.cpus.iter().filter_map(|&cpu| slowest_state(patient, cpu)).max();
+    let slowest = patient
+        .cpus
+        .iter()
+        .filter_map(|&cpu| slowest_state(patient, cpu))
+        .max();
     match slowest {
-        None => cannot_tell(NAME, "no idle driver here: the host decides how deep a core sleeps", WHY),
+        None => cannot_tell(
+            NAME,
+            "no idle driver here: the host decides how deep a core sleeps",
+            WHY,
+        ),
         Some((us, name)) if us <= EXIT_US_MAX => ok(NAME, format!("deepest {name}, left in {us} µs"), WHY),
         Some((us, name)) => warn(
             NAME,
             format!("deepest {name}, left in {us} µs"),
             WHY,
-            format!("sudo cpupower -c {} idle-set -D {EXIT_US_MAX}", patient.cpu_words()),
+            format!(
+                "sudo cpupower -c {} idle-set -D {EXIT_US_MAX}",
+                patient.cpu_words()
+            ),
         ),
     }
 }

@@ -12,24 +12,45 @@ fn good(root: &Path) {
         root,
         &[
             ("/proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-1\n"),
-            ("/proc/cpuinfo", "model name : T\nflags\t\t: fpu constant_tsc nonstop_tsc\n"),
-            ("/proc/stat", "cpu 9 0 0 1 0 0 0 0\ncpu0 500 0 0 500 0 0 0 0 0\ncpu1 500 0 0 500 0 0 0 0 0\n"),
+            (
+                "/proc/cpuinfo",
+                "model name : T\nflags\t\t: fpu constant_tsc nonstop_tsc\n",
+            ),
+            (
+                "/proc/stat",
+                "cpu 9 0 0 1 0 0 0 0\ncpu0 500 0 0 500 0 0 0 0 0\ncpu1 500 0 0 500 0 0 0 0 0\n",
+            ),
             ("/proc/loadavg", "0.01 0.02 0.03 1/9 9\n"),
             ("/proc/uptime", "1000.00 500.00\n"),
-            ("/proc/interrupts", " CPU0 CPU1\n 24: 5 0 IO-APIC 5-edge nvme0\nLOC: 90000 90000 Local timer\n"),
+            (
+                "/proc/interrupts",
+                " CPU0 CPU1\n 24: 5 0 IO-APIC 5-edge nvme0\nLOC: 90000 90000 Local timer\n",
+            ),
             (
                 "/proc/self/limits",
                 "Limit  Soft Limit  Hard Limit  Units\nMax open files  1024  4096  files\nMax locked memory  unlimited  unlimited  bytes\n",
             ),
-            ("/proc/meminfo", "MemTotal: 8388608 kB\nHugePages_Free: 0\nHugepagesize: 2048 kB\n"),
+            (
+                "/proc/meminfo",
+                "MemTotal: 8388608 kB\nHugePages_Free: 0\nHugepagesize: 2048 kB\n",
+            ),
             ("/proc/mounts", "tmpfs /dev/shm tmpfs rw,nosuid 0 0\n"),
             ("/proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n"),
             ("/proc/sys/net/ipv4/tcp_wmem", "4096\t16384\t4194304\n"),
             ("/proc/sys/kernel/yama/ptrace_scope", "0\n"),
             ("/proc/sys/kernel/perf_event_paranoid", "-1\n"),
-            ("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
-            ("/sys/kernel/mm/transparent_hugepage/defrag", "always defer [madvise] never\n"),
-            ("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n"),
+            (
+                "/sys/kernel/mm/transparent_hugepage/enabled",
+                "always [madvise] never\n",
+            ),
+            (
+                "/sys/kernel/mm/transparent_hugepage/defrag",
+                "always defer [madvise] never\n",
+            ),
+            (
+                "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                "tsc\n",
+            ),
             ("/sys/devices/system/cpu/online", "0-1\n"),
             ("/sys/devices/system/node/online", "0\n"),
             ("/sys/devices/system/node/node0/cpulist", "0-1\n"),
@@ -45,8 +66,14 @@ fn good(root: &Path) {
         plant(
             root,
             &[
-                (&format!("{CPU}/cpu{cpu}/cpufreq/scaling_governor"), "performance\n"),
-                (&format!("{CPU}/cpu{cpu}/topology/core_cpus_list"), &cpu.to_string()),
+                (
+                    &format!("{CPU}/cpu{cpu}/cpufreq/scaling_governor"),
+                    "performance\n",
+                ),
+                (
+                    &format!("{CPU}/cpu{cpu}/topology/core_cpus_list"),
+                    &cpu.to_string(),
+                ),
                 (&format!("{CPU}/cpu{cpu}/cpuidle/state0/name"), "POLL\n"),
                 (&format!("{CPU}/cpu{cpu}/cpuidle/state0/latency"), "0\n"),
             ],
@@ -63,7 +90,11 @@ fn path(rate_bytes_per_s: f64, rtt_ns: u64) -> Examination {
 }
 
 fn by_name(found: &Checkup) -> BTreeMap<String, Check> {
-    found.checks.iter().map(|check| (check.name.clone(), check.clone())).collect()
+    found
+        .checks
+        .iter()
+        .map(|check| (check.name.clone(), check.clone()))
+        .collect()
 }
 
 #[test]
@@ -71,10 +102,20 @@ fn a_good_machine_has_nothing_to_warn_of() {
     let dir = tempfile::tempdir().expect("tempdir");
     good(dir.path());
     let found = examine(dir.path(), &path(1e8, 1_000_000));
-    let bad: Vec<_> = found.checks.iter().filter(|check| check.state != CheckState::Ok).collect();
+    let bad: Vec<_> = found
+        .checks
+        .iter()
+        .filter(|check| check.state != CheckState::Ok)
+        .collect();
     assert!(bad.is_empty(), "{bad:#?}");
-    assert_eq!((found.cpus, found.interfaces), (vec![0, 1], vec!["eth0".to_owned()]));
-    assert!(found.checks.iter().all(|check| check.fix.is_none()), "nothing to mend");
+    assert_eq!(
+        (found.cpus, found.interfaces),
+        (vec![0, 1], vec!["eth0".to_owned()])
+    );
+    assert!(
+        found.checks.iter().all(|check| check.fix.is_none()),
+        "nothing to mend"
+    );
 }
 
 #[test]
@@ -84,20 +125,35 @@ fn each_fault_is_found_with_the_command_that_mends_it() {
     plant(
         dir.path(),
         &[
-            ("/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "powersave\n"),
+            (
+                "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor",
+                "powersave\n",
+            ),
             ("/sys/devices/system/cpu/intel_pstate/no_turbo", "0\n"),
             ("/sys/devices/system/cpu/cpu0/cpuidle/state1/name", "C6\n"),
             ("/sys/devices/system/cpu/cpu0/cpuidle/state1/latency", "133\n"),
-            ("/sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n"),
-            ("/sys/devices/system/clocksource/clocksource0/available_clocksource", "tsc hpet\n"),
+            (
+                "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                "hpet\n",
+            ),
+            (
+                "/sys/devices/system/clocksource/clocksource0/available_clocksource",
+                "tsc hpet\n",
+            ),
             ("/proc/cpuinfo", "flags\t\t: fpu constant_tsc\n"),
-            ("/proc/stat", "cpu0 500 0 0 500 0 0 0 0 0\ncpu1 500 0 0 400 0 0 0 100 0\n"),
+            (
+                "/proc/stat",
+                "cpu0 500 0 0 500 0 0 0 0 0\ncpu1 500 0 0 400 0 0 0 100 0\n",
+            ),
             ("/sys/devices/system/cpu/online", "0-2\n"),
             ("/proc/self/status", "Cpus_allowed_list:\t0-2\n"),
             ("/sys/devices/system/cpu/cpu0/topology/core_cpus_list", "0,2\n"),
             ("/sys/devices/system/cpu/cpu2/topology/core_cpus_list", "0,2\n"),
             ("/proc/self/cgroup", "0::/\n"),
-            ("/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+            (
+                "/proc/self/mountinfo",
+                "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+            ),
             ("/sys/fs/cgroup/cpu.max", "150000 100000\n"),
             ("/proc/loadavg", "2.50 0.02 0.03 1/9 9\n"),
             ("/sys/devices/system/node/online", "0-1\n"),
@@ -105,14 +161,23 @@ fn each_fault_is_found_with_the_command_that_mends_it() {
             ("/sys/devices/system/node/node1/cpulist", "2\n"),
             ("/sys/class/net/eth0/device/numa_node", "1\n"),
             ("/sys/class/net/eth0/speed", "25000\n"),
-            ("/proc/interrupts", " CPU0 CPU1\n 24: 5 990000 PCI-MSI 5-edge eth0-rx\n"),
+            (
+                "/proc/interrupts",
+                " CPU0 CPU1\n 24: 5 990000 PCI-MSI 5-edge eth0-rx\n",
+            ),
             (
                 "/proc/self/limits",
                 "Max open files  256  256  files\nMax locked memory  65536  unlimited  bytes\n",
             ),
             ("/proc/mounts", "shm /dev/shm tmpfs rw,size=65536k 0 0\n"),
-            ("/sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n"),
-            ("/sys/kernel/mm/transparent_hugepage/defrag", "[always] defer madvise never\n"),
+            (
+                "/sys/kernel/mm/transparent_hugepage/enabled",
+                "[always] madvise never\n",
+            ),
+            (
+                "/sys/kernel/mm/transparent_hugepage/defrag",
+                "[always] defer madvise never\n",
+            ),
             ("/proc/sys/kernel/yama/ptrace_scope", "1\n"),
             ("/proc/sys/kernel/perf_event_paranoid", "4\n"),
         ],
@@ -120,7 +185,10 @@ fn each_fault_is_found_with_the_command_that_mends_it() {
     let found = by_name(&examine(dir.path(), &path(1.25e9, 20_000_000)));
     let fixes = [
         ("governor", "cpupower -c 0-1 frequency-set -g performance"),
-        ("turbo", "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"),
+        (
+            "turbo",
+            "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo",
+        ),
         ("idle_states", "cpupower -c 0-1 idle-set -D 10"),
         ("clocksource", "echo tsc | sudo tee"),
         ("counter", "invtsc"),
@@ -142,7 +210,10 @@ fn each_fault_is_found_with_the_command_that_mends_it() {
     for (name, fix) in fixes {
         let check = &found[name];
         assert_eq!(check.state, CheckState::Warn, "{check:?}");
-        assert!(check.fix.as_deref().is_some_and(|text| text.contains(fix)), "{check:?}");
+        assert!(
+            check.fix.as_deref().is_some_and(|text| text.contains(fix)),
+            "{check:?}"
+        );
     }
 }
 
@@ -172,14 +243,22 @@ fn two_ranks_on_one_core_and_cpus_of_others_are_named() {
         ],
     );
     let found = by_name(&examine(dir.path(), &Examination::default()));
-    assert!(found["smt_siblings"].found.contains("on the core of CPU 0"), "{:?}", found["smt_siblings"]);
+    assert!(
+        found["smt_siblings"].found.contains("on the core of CPU 0"),
+        "{:?}",
+        found["smt_siblings"]
+    );
     let asked = Examination {
         cpus: vec![0, 7],
         interfaces: vec!["eth9".to_owned()],
         ..Examination::default()
     };
     let found = by_name(&examine(dir.path(), &asked));
-    assert!(found["cpus_allowed"].found.contains("CPU 7 is not among"), "{:?}", found["cpus_allowed"]);
+    assert!(
+        found["cpus_allowed"].found.contains("CPU 7 is not among"),
+        "{:?}",
+        found["cpus_allowed"]
+    );
     assert_eq!(found["mtu"].state, CheckState::CannotTell);
     assert!(found["socket_buffers"].found.contains("--rate and --rtt"));
 }
@@ -199,13 +278,17 @@ fn buffers_follow_the_product_of_rate_and_time() {
         rtt_ns: Some(100_000_000),
         ..Examination::default()
     };
-    assert_eq!(by_name(&examine(dir.path(), &asked))["socket_buffers"].state, CheckState::Warn);
+    assert_eq!(
+        by_name(&examine(dir.path(), &asked))["socket_buffers"].state,
+        CheckState::Warn
+    );
 }
 
 #[test]
 fn this_machine_is_examined_and_left_as_it_is() {
     let found = examine(Path::new("/"), &Examination::default());
-    let names: std::collections::BTreeSet<&str> = found.checks.iter().map(|check| check.name.as_str()).collect();
+    let names: std::collections::BTreeSet<&str> =
+        found.checks.iter().map(|check| check.name.as_str()).collect();
     assert_eq!(names.len(), found.checks.len(), "every check once");
     assert!(!found.cpus.is_empty());
     for check in &found.checks {
