@@ -7,14 +7,14 @@ use wirespeed_report::interference::Interference;
 fn each_case_is_measured_without_and_with_each_load() {
     let _turn = turn();
     let home = home();
-    let line = "run am_lat,am_bw --via inproc --iters 3000 --warmup 0 --repeats 2 --seed 5 \
-                --interference=cpu@same,cache=1@same,none --cpus 0,0 --json";
+    let line = "run am_lat,am_bw --via inproc -t 20ms --warmup 0 --repeats 2 --seed 5 \
+                --interference=cpu@beside,cache=1@beside,none --json";
     let run = document(&home.run(line).code(0).stdout);
     assert_eq!(run.cases.len(), 8, "two cases, each without load and with three");
     let found = Interference::of(&run).expect("a section");
     assert_eq!((found.seed, found.rounds), (5, 2));
     let loads: Vec<&str> = found.work.iter().map(|work| work.loaded.load.as_str()).collect();
-    assert_eq!(loads, ["cpu@same", "cache=1@same", "cpu@same", "cache=1@same"]);
+    assert_eq!(loads, ["cpu@beside", "cache=1@beside", "cpu@beside", "cache=1@beside"]);
     for work in &found.work {
         assert!(work.per_s.values().all(|per_s| per_s.get() > 0.0), "{work:?}");
     }
