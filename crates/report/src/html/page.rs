@@ -12,6 +12,9 @@ use wirespeed_schema::units::format_size;
 /// What the page allows itself: its own style, nothing else.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
+/// Cases whose effective samples are told one by one.
+const WORTH_MAX: usize = 12;
+
 /// Layout and colours beside those of the charts.
 const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--line:#d0d7de;--back:#ffffff;--box:#f6f8fa;--bad:#b4001e;--warn:#8a4b00;--link:#0550ae}
@@ -232,6 +235,15 @@ impl Html {
                 .collect();
             if !rows.is_empty() {
                 self.table(&["the worst of all ranks", "value"], &rows, &|_| "");
+            }
+            let rows = words::resampled(input, false);
+            if !rows.is_empty() {
+                self.element("p", "", "Intervals by the bootstrap, which keeps what is alike within a run together:");
+                self.table(&words::RESAMPLED, &rows, &|_| "");
+            }
+            let worth = input.run.cases.iter().filter_map(|case| Some((case, words::worth(case)?)));
+            for (case, said) in worth.take(WORTH_MAX) {
+                self.element("p", "soft", &format!("{}: {said}.", words::label(input, false, case)));
             }
             let remarks = words::remarks(input.run);
             if remarks.is_empty() {

@@ -58,12 +58,19 @@ pub fn is_ucx(line: &str) -> bool {
 }
 
 /// Rows of `ucx_perftest -v`: latencies of one way in µs, bandwidths in MB/s of 2^20 bytes, message rates; the overall ones
-/// are taken. A row names neither test nor size: the size is bandwidth over rate, and only a batch file whose name ends in
-/// `lat` says that it is a ping-pong.
+/// are taken. Rows of one run are cumulative and the last one counts; a run ends where iterations begin anew. A row names
+/// neither test nor size: the size is bandwidth over rate, and only a batch file whose name ends in `lat` says that it is a
+/// ping-pong.
 pub fn ucx(text: &str) -> Result<Vec<Figures>, ImportError> {
     const MIB: f64 = 1_048_576.0;
-    let rows = text.lines().filter_map(ucx_row);
-    let found = rows.map(|(names, values)| {
+    let mut rows: Vec<(String, Vec<f64>)> = Vec::new();
+    for row in text.lines().filter_map(ucx_row) {
+        match rows.last_mut().filter(|last| last.0 == row.0 && last.1[0] < row.1[0]) {
+            Some(last) => *last = row,
+            None => rows.push(row),
+        }
+    }
+    let found = rows.into_iter().map(|(names, values)| {
         let (latency_us, bandwidth, rate) = (values[3], values[5] * MIB, values[7]);
         let size = if rate > 0.0 {
             (bandwidth / rate).round() as u64
@@ -163,6 +170,9 @@ mod tests {
         assert_eq!(found[0].figures[1], ("rate_msg_per_s", 3_921_568.0));
         assert_eq!(found[1].figures, [("rtt_mean_ns", 510.0)]);
         assert!(is_ucx(header) && ucx("cut,1,2").unwrap().is_empty());
+        let progress = "1000,0.2,0.2,0.2,1.0,1.0,1000,1000\n2000,0.2,0.2,0.2,1.0,1.0,1000,2000\n1000,0.2,0.2,0.2,1.0,1.0,1000,3000\n";
+        let rates: Vec<f64> = ucx(progress).unwrap().iter().map(|run| run.figures[1].1).collect();
+        assert_eq!(rates, [2000.0, 3000.0]);
     }
 
     #[test]

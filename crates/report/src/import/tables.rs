@@ -28,25 +28,26 @@ fn numbers(line: &str) -> Option<Vec<f64>> {
 /// OSU: `# OSU MPI Latency Test`, then size and value. Latency is half of the mean round trip in µs, bandwidth in MB/s of
 /// 10^6 bytes.
 pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
-    let title = text
-        .lines()
-        .find(|line| line.starts_with("# OSU MPI"))
-        .unwrap_or_default()
-        .to_lowercase();
-    let mut found = Vec::new();
+    let (mut title, mut found) = (String::new(), Vec::new());
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
+        let bad = |what| bad_line(Format::Osu, number, what);
+        if line.starts_with("# OSU MPI") {
+            title = line.to_lowercase();
+        }
+        if line.starts_with("# Size") && !["(us)", "MB/s"].iter().any(|unit| line.contains(unit)) {
+            return Err(bad("neither us nor MB/s stands at the column"));
+        }
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let bad = |what| bad_line(Format::Osu, number, what);
         let values = numbers(line).ok_or_else(|| bad("not a row of numbers"))?;
         let (Some(&size), Some(&value)) = (values.first(), values.get(1)) else {
             return Err(bad("a row has a size and a value"));
         };
         let size = size as u64;
         let bandwidth = value * 1e6;
-        found.push(match &title {
+        found.push(match title.as_str() {
             title if title.contains("latency") => {
                 let round_trip_ns = value * 2000.0;
                 Figures::new(tagged_ping_pong(size), "mpi").with("rtt_mean_ns", round_trip_ns)
@@ -79,6 +80,9 @@ pub fn imb(text: &str) -> Result<Vec<Figures>, ImportError> {
         let line = line.trim();
         if let Some(name) = line.strip_prefix("# Benchmarking ") {
             benchmark = name.trim().to_owned();
+        }
+        if line.starts_with("#bytes") && !["t[usec]", "Mbytes/sec", "t_avg[usec]"].iter().any(|unit| line.contains(unit)) {
+            return Err(bad_line(Format::Imb, number, "neither usec nor Mbytes/sec stands at a column"));
         }
         if line.is_empty() || line.starts_with('#') {
             continue;
@@ -126,6 +130,10 @@ mod tests {
             osu("# OSU MPI Latency Test\n1 x\n"),
             Err(ImportError::Line { line: 2, .. })
         ));
+        let other_unit = osu("# OSU MPI Latency Test\n# Size   Latency (ms)\n1 0.25\n");
+        assert!(matches!(other_unit, Err(ImportError::Line { line: 2, .. })));
+        let two = format!("{text}# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n4096  1234.5\n");
+        assert_eq!(osu(&two).unwrap()[2].figures[0].0, "bandwidth_bytes_per_s");
         assert!(matches!(osu("1 2\n"), Err(ImportError::Line { line: 1, .. })));
     }
 

@@ -13,6 +13,7 @@ mod json;
 mod msgrate;
 pub mod plot;
 mod plot_chart;
+mod plot_heat;
 mod quick;
 mod report;
 mod style;

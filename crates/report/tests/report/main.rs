@@ -11,5 +11,6 @@ mod posted;
 mod random;
 mod read;
 mod render;
+mod resampled;
 mod svg;
 mod workers;
