@@ -272,7 +272,7 @@ fn alike(found: Vec<Figures>) -> Vec<Vec<Figures>> {
     groups
 }
 
-/// The figures of one run; none where one of them is no figure.
+/// The figures of one run: those above 0, because a table that rounds writes 0 for what it cannot show. `None` without any.
 fn metrics(figures: &Figures) -> Option<BTreeMap<String, Metric>> {
     let metric = |value: f64| {
         let value = Finite::maybe(value).filter(|value| value.get() > 0.0)?;
@@ -286,9 +286,10 @@ fn metrics(figures: &Figures) -> Option<BTreeMap<String, Metric>> {
         })
     };
     let all = figures.figures.iter();
-    let metrics: Option<BTreeMap<String, Metric>> =
-        all.map(|(tag, value)| Some(((*tag).to_owned(), metric(*value)?))).collect();
-    metrics.filter(|metrics| !metrics.is_empty())
+    let metrics: BTreeMap<String, Metric> = all
+        .filter_map(|(tag, value)| Some(((*tag).to_owned(), metric(*value)?)))
+        .collect();
+    (!metrics.is_empty()).then_some(metrics)
 }
 
 fn case_result(runs: &[Figures], format: Format) -> Option<CaseResult> {

@@ -73,7 +73,7 @@ pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
 }
 
 /// IMB: `# Benchmarking PingPong`, then `#bytes #repetitions t[usec] Mbytes/sec` (PingPong: half of the round trip's
-/// mean) or `#bytes #repetitions Mbytes/sec Msg/sec` (Uniband, Biband).
+/// mean) or `#bytes #repetitions Mbytes/sec Msg/sec` (Uniband, Biband). Rows of a time-out are left out.
 pub fn imb(text: &str) -> Result<Vec<Figures>, ImportError> {
     let (mut benchmark, mut found) = (String::new(), Vec::new());
     for (number, line) in text.lines().enumerate() {
@@ -85,6 +85,10 @@ pub fn imb(text: &str) -> Result<Vec<Figures>, ImportError> {
             return Err(bad_line(Format::Imb, number, "neither usec nor Mbytes/sec stands at a column"));
         }
         if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        // What took too long has no figures; the rows before it count.
+        if line.contains("time-out") {
             continue;
         }
         let Some(values) = numbers(line) else {
@@ -147,6 +151,8 @@ mod tests {
             (found[0].samples, found[1].figures[1]),
             (1000, ("rate_msg_per_s", 6312500.0))
         );
+        let late = imb("# Benchmarking PingPong\n8 100 0.31 25.6\n16 time-out.; Time limit is over\n").unwrap();
+        assert_eq!(late.len(), 1);
         assert!(imb("# Benchmarking PingPong\n8 100\n").is_err());
     }
 }

@@ -55,6 +55,10 @@ pub(super) fn finish(lines: Vec<String>, style: &Style) -> String {
 fn headline_figures(result: &CaseResult) -> String {
     let metric = |tag: &str| result.metrics.get(tag);
     match Kind::of(&result.case.test) {
+        // Results of other tools may have the mean alone.
+        Kind::RoundTrip if metric("rtt_p50_ns").is_none() && metric("rtt_mean_ns").is_some() => {
+            format!("RTT mean {}", duration_with_interval(metric("rtt_mean_ns")))
+        }
         Kind::RoundTrip => format!("RTT p50 {}", duration_with_interval(metric("rtt_p50_ns"))),
         Kind::Completion => format!("p50 {}", duration_with_interval(metric("completion_p50_ns"))),
         Kind::Rate | Kind::Iterations => format!(
@@ -153,7 +157,11 @@ fn resampled(run: &Run, style: &Style) -> Vec<String> {
         .map(|row| row.iter().map(|cell| clean(cell)).collect())
         .collect();
     let (mut lines, _) = grid::render(&columns, &rows, style.width);
-    lines[0] = style.paint(Tone::Faint, &lines[0]);
+    if lines.iter().any(|line| line.chars().count() > style.width) {
+        lines = rows.iter().map(|row| wrap(&row.join(" "), style.width, 2)).collect();
+    } else {
+        lines[0] = style.paint(Tone::Faint, &lines[0]);
+    }
     let title = "intervals by resampling (95 %, percentile bootstrap)";
     lines.insert(0, style.paint(Tone::Strong, &wrap(title, style.width, 2)));
     lines.push(String::new());

@@ -7,6 +7,7 @@ mod explain;
 mod fixture;
 mod golden;
 mod html;
+mod imports;
 mod posted;
 mod random;
 mod read;
