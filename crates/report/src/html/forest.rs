@@ -6,12 +6,16 @@ use crate::compare::{Comparison, Row, Verdict};
 use crate::render::figure_text;
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 
+/// Figures that are drawn; more could not be told apart.
+const ROWS_MAX: usize = 80;
+
 /// Every figure of a comparison as a ratio with its interval, on either side of 1.
 pub fn forest(comparison: &Comparison) -> Option<Picture> {
-    let rows = &comparison.rows;
-    if rows.is_empty() {
+    let all = &comparison.rows;
+    if all.is_empty() {
         return None;
     }
+    let rows = &all[..all.len().min(ROWS_MAX)];
     let place = |index: usize| (rows.len() - 1 - index) as f64;
     let name = |row: &Row| format!("{} {}", row.label, row.tag);
     let within = comparison.within_ratio.get();
@@ -56,10 +60,14 @@ pub fn forest(comparison: &Comparison) -> Option<Picture> {
         "verdict",
         "more runs needed",
     ];
+    let mut words = crate::render::answer(comparison);
+    if rows.len() < all.len() {
+        words.push(format!("The picture has the first {ROWS_MAX} of {} figures; the table has all.", all.len()));
+    }
     Some(Picture {
-        words: crate::render::answer(comparison),
+        words,
         columns: columns.map(str::to_owned).to_vec(),
-        rows: rows.iter().map(forest_row).collect(),
+        rows: all.iter().map(forest_row).collect(),
         chart,
     })
 }

@@ -12,6 +12,8 @@ use wirespeed_schema::units::format_size;
 /// What the page allows itself: its own style, nothing else.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
+/// Results whose environments stand side by side.
+const ENVIRONMENTS_MAX: usize = 12;
 /// Cases whose effective samples are told one by one.
 const WORTH_MAX: usize = 12;
 
@@ -271,6 +273,11 @@ impl Html {
 
     fn environment(&mut self, inputs: &[Input]) {
         self.heading("environment", "Environment");
+        if inputs.len() > ENVIRONMENTS_MAX {
+            let said = format!("Of {} results the first {ENVIRONMENTS_MAX}.", inputs.len());
+            self.element("p", "", &said);
+        }
+        let inputs = &inputs[..inputs.len().min(ENVIRONMENTS_MAX)];
         let facts: Vec<_> = inputs
             .iter()
             .map(|input| crate::compare::environment::facts(input.run))

@@ -20,6 +20,15 @@ const CASES_MAX: usize = 4;
 /// How far from the others a cell is named: a tenth beyond the median of all.
 const NAMED_RATIO: f64 = 1.1;
 
+/// What a cell is compared with.
+#[derive(Clone, Copy, PartialEq)]
+enum Against {
+    /// The median of all cells.
+    All,
+    /// The median of its column.
+    Column,
+}
+
 /// A value for a row and a column.
 struct Entry {
     row: String,
@@ -82,7 +91,7 @@ fn ranks(name: &str, case: &CaseResult) -> Option<Picture> {
             Unit::Si("msg/s"),
         ),
     };
-    map(&format!("pairs of ranks: {name}"), ("to", "from"), (what, unit), &entries)
+    map(&format!("pairs of ranks: {name}"), ("to", "from"), (what, unit), (&entries, Against::All))
 }
 
 /// Samples of each worker at each payload.
@@ -113,7 +122,7 @@ fn workers(name: &str, cases: &[&CaseResult]) -> Option<Picture> {
         .flat_map(|(key, workers)| workers.iter().filter_map(move |(worker, data)| cell(key, *worker, data)))
         .collect();
     let title = format!("workers by payload: {name}");
-    map(&title, ("payload", ""), ("median round trip", Unit::Nanoseconds), &entries)
+    map(&title, ("payload", ""), ("median round trip", Unit::Nanoseconds), (&entries, Against::Column))
 }
 
 /// Median bandwidth of each reader with each server.
@@ -129,11 +138,16 @@ fn machines(name: &str, run: &Run) -> Option<Picture> {
     };
     let entries: Vec<Entry> = section.pairs.iter().filter_map(entry).collect();
     let title = format!("pairs of machines: {name}");
-    map(&title, ("server and mechanism", "reader"), ("median bandwidth", Unit::Si("B/s")), &entries)
+    map(&title, ("server and mechanism", "reader"), ("median bandwidth", Unit::Si("B/s")), (&entries, Against::All))
 }
 
 /// The map of `entries`, rows and columns in their order, the first row at the top. Of several values in one cell the last.
-fn map(title: &str, (x, y): (&str, &str), (what, unit): (&str, Unit), entries: &[Entry]) -> Option<Picture> {
+fn map(
+    title: &str,
+    (x, y): (&str, &str),
+    (what, unit): (&str, Unit),
+    (entries, against): (&[Entry], Against),
+) -> Option<Picture> {
     let rows = in_order(entries.iter().map(|entry| &entry.row));
     let columns = in_order(entries.iter().map(|entry| &entry.column));
     if entries.len() < CELLS_MIN || rows.len() > SIDE_MAX || columns.len() > SIDE_MAX {
@@ -141,11 +155,22 @@ fn map(title: &str, (x, y): (&str, &str), (what, unit): (&str, Unit), entries: &
     }
     let place = |names: &[String], name: &String| names.iter().position(|other| other == name).unwrap_or(0) as f64;
     let top = rows.len() as f64 - 1.0;
-    let cells = entries.iter().map(|entry| Cell {
-        x: place(&columns, &entry.column),
-        y: top - place(&rows, &entry.row),
-        value: entry.value,
+    // Shades of payloads would say that large ones take longer; those of ratios say who is slow.
+    let shaded = |entry: &Entry| match against {
+        Against::All => Some(entry.value),
+        Against::Column => middle(entries, entry, against).map(|middle| entry.value / middle),
+    };
+    let cells = entries.iter().filter_map(|entry| {
+        Some(Cell {
+            x: place(&columns, &entry.column),
+            y: top - place(&rows, &entry.row),
+            value: shaded(entry)?,
+        })
     });
+    let (label, shade_unit) = match against {
+        Against::All => (what.to_owned(), unit),
+        Against::Column => (format!("{what} over the median of its column"), Unit::Plain),
+    };
     let ticks = |names: &[String], at: &dyn Fn(usize) -> f64| {
         let named = names.iter().enumerate();
         named.map(|(index, name)| (at(index), name.clone())).collect::<Vec<_>>()
@@ -157,17 +182,17 @@ fn map(title: &str, (x, y): (&str, &str), (what, unit): (&str, Unit), entries: &
     };
     let chart = Chart {
         title: title.to_owned(),
-        description: format!("A cell a pair: its {what}."),
+        description: format!("A cell a pair: its {label}."),
         x: axis(x, columns.len(), ticks(&columns, &|index| index as f64)),
         y: axis(y, rows.len(), ticks(&rows, &|index| top - index as f64)),
-        heat: Some(Heat { label: what.to_owned(), unit, cells: cells.collect() }),
+        heat: Some(Heat { label, unit: shade_unit, cells: cells.collect() }),
         plot_height: (34 * rows.len() as u32).clamp(90, 1600),
         ..Chart::new("")
     };
     let text = |entry: &Entry| vec![entry.row.clone(), entry.column.clone(), unit.text(entry.value)];
     Some(Picture {
         chart,
-        words: words(what, unit, entries),
+        words: words(what, unit, entries, against),
         columns: [if y.is_empty() { "row" } else { y }, x, what].map(str::to_owned).to_vec(),
         rows: entries.iter().map(text).collect(),
     })
@@ -183,33 +208,42 @@ fn in_order<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
     known
 }
 
-/// The worst cell against the median of all.
-fn words(what: &str, unit: Unit, entries: &[Entry]) -> Vec<String> {
+/// The median that `entry` is compared with.
+fn middle(entries: &[Entry], entry: &Entry, against: Against) -> Option<f64> {
+    let alike = entries.iter().filter(|other| against == Against::All || other.column == entry.column);
+    let values: Vec<f64> = alike.map(|other| other.value).collect();
+    let over = stats::summarize(&values, LEVEL)?;
+    (over.median > 0.0).then_some(over.median)
+}
+
+/// The worst cell against the median of all, or of its own column where columns are different questions.
+fn words(what: &str, unit: Unit, entries: &[Entry], against: Against) -> Vec<String> {
     let more_is_better = unit != Unit::Nanoseconds;
-    let worse = |entry: &Entry| if more_is_better { -entry.value } else { entry.value };
-    let values: Vec<f64> = entries.iter().map(|entry| entry.value).collect();
-    let Some(middle) = stats::summarize(&values, LEVEL).map(|over| over.median).filter(|m| *m > 0.0) else {
+    let worse = |entry: &Entry| {
+        let middle = middle(entries, entry, against)?;
+        let ratio = if more_is_better { middle / entry.value } else { entry.value / middle };
+        ratio.is_finite().then_some((ratio, middle))
+    };
+    let rated = entries.iter().filter_map(|entry| Some((entry, worse(entry)?)));
+    let Some((worst, (ratio, middle))) = rated.max_by(|a, b| a.1.0.total_cmp(&b.1.0)) else {
         return Vec::new();
     };
-    let Some(worst) = entries.iter().max_by(|a, b| worse(a).total_cmp(&worse(b))) else {
-        return Vec::new();
+    let alike = match against {
+        Against::All => "of all pairs",
+        Against::Column => "of its column",
     };
-    let ratio = match more_is_better {
-        true => middle / worst.value,
-        false => worst.value / middle,
-    };
-    let place = format!("{}, {}", worst.row, worst.column);
     vec![match ratio > NAMED_RATIO {
         true => format!(
-            "The median of all pairs is {}; the slowest is {place} with {}, {} times worse.",
-            unit.text(middle),
+            "The slowest is {}, {} with {}, {} times worse than the median {alike}, {}.",
+            worst.row,
+            worst.column,
             unit.text(worst.value),
-            super::words::ratio(ratio)
+            super::words::ratio(ratio),
+            unit.text(middle)
         ),
         false => format!(
-            "The {what} of all {} pairs is within a tenth of {}; none stands out.",
-            entries.len(),
-            unit.text(middle)
+            "None of the {} pairs stands out: every {what} is within a tenth of the median {alike}.",
+            entries.len()
         ),
     }]
 }

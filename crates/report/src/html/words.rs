@@ -54,10 +54,15 @@ pub fn answers(input: &Input) -> Vec<String> {
         let why = input.run.error.as_deref().unwrap_or("no case was measured");
         return vec![format!("Nothing was measured: {why}.")];
     }
-    let shown = cases
-        .iter()
-        .take(NAMED_MAX)
-        .map(|case| case_line(case, &Style::PLAIN));
+    let shown = cases.iter().take(NAMED_MAX).map(|case| {
+        let (line, plain) = (case_line(case, &Style::PLAIN), case.case.label());
+        let alike = cases.iter().filter(|other| other.case.label() == plain).count();
+        // Cases that differ in their window or options alone are told apart by these.
+        match line.strip_prefix(&plain).filter(|_| alike > 1) {
+            Some(rest) => format!("{}{rest}", label(input, false, case)),
+            None => line,
+        }
+    });
     let mut lines: Vec<String> = shown.collect();
     if cases.len() > NAMED_MAX {
         lines.push(format!(

@@ -21,7 +21,13 @@ pub fn sweep(run: &Run, style: &Style) -> String {
         .into_iter()
         .flat_map(|picture| picture.words)
         .collect();
-    let probes = SweepSection::of(run).map(|section| section.probes).unwrap_or_default();
+    let section = SweepSection::of(run).unwrap_or_default();
+    if section.over == "loggp" && !lines.iter().any(|line| line.contains("LogGP")) {
+        let why = "No parameters of LogGP: they need three sizes at which the larger window took longer than one message. \
+                   Measure longer (-t), more often (--repeats), or on a quieter machine.";
+        lines.push(wrap(why, style.width, 2));
+    }
+    let probes = section.probes;
     for probe in probes.iter().filter(|probe| !said.contains(&probe_words(probe))) {
         let tone = if probe.confirmed {
             Tone::Strong

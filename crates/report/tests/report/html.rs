@@ -249,7 +249,7 @@ fn pairs_of_ranks() -> Run {
 fn the_slow_pair_stands_out_in_the_map() {
     let run = pairs_of_ranks();
     let text = of("pairs.json", &run);
-    assert!(text.contains("pairs of ranks") && text.contains("the slowest is rank 2, rank 10"), "no map");
+    assert!(text.contains("pairs of ranks") && text.contains("The slowest is rank 2, rank 10"), "no map");
     let cell = text.find("<title>rank 2, rank 10: 2.09").unwrap_or_else(|| panic!("{text}"));
     assert!(text[cell - 120..cell].contains("class=\"ws-h9\""), "{}", &text[cell - 120..cell]);
     assert_balanced(&text);
@@ -281,6 +281,10 @@ fn loggp_is_told_with_its_residuals() {
     assert!(text.contains("LogGP, gap between messages"), "no picture");
     assert!(text.contains("g = 50") && text.contains("G = 0.25 ns a byte"), "{}", &text[text.find("g = ").unwrap_or(0)..][..300]);
     assert!(text.contains("it is at most g"), "o invented");
+    let mut flat = run(windows(1, |_| 6000.0).chain(windows(16, |_| 5000.0)).collect());
+    let section = SweepSection { over: "loggp".into(), ..SweepSection::default() };
+    flat.sections.insert("sweep".into(), section.to_value());
+    assert!(sweep_table(&flat, &Style::PLAIN).contains("No parameters of LogGP"));
     let one_window: Vec<CaseResult> = windows(1, |size| 6000.0 + size / 4.0).collect();
     assert!(!of("one.json", &run(one_window)).contains("LogGP"));
 }
