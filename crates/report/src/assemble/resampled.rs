@@ -18,7 +18,7 @@ const RUNS_MIN: usize = 6;
 /// Values within a run that are worth drawing blocks from.
 const WITHIN_MIN: usize = 32;
 /// Values drawn from, of all runs together; more are joined to medians of neighbours first.
-const VALUES_MAX: usize = 4000;
+const VALUES_MAX: usize = 2000;
 
 /// Intervals of the headlines in `metrics` and of their trimmed means, by tag.
 ///

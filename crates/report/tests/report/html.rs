@@ -250,11 +250,11 @@ fn the_slow_pair_stands_out_in_the_map() {
     let run = pairs_of_ranks();
     let text = of("pairs.json", &run);
     assert!(text.contains("pairs of ranks") && text.contains("The slowest is rank 2, rank 10"), "no map");
-    let cell = text.find("<title>rank 2, rank 10: 2.09").unwrap_or_else(|| panic!("{text}"));
+    let cell = text.find("<title>rank 2, rank 10: 2.10").unwrap_or_else(|| panic!("{text}"));
     assert!(text[cell - 120..cell].contains("class=\"ws-h9\""), "{}", &text[cell - 120..cell]);
     assert_balanced(&text);
     let shown = report(&[Input { name: "pairs.json", run: &run }], &Style::PLAIN);
-    assert!(shown.contains("pairs of ranks") && shown.contains("2.09"), "{shown}");
+    assert!(shown.contains("pairs of ranks") && shown.contains("2.101"), "{shown}");
     let all = pictures(&[Input { name: "x", run: &run }]);
     let map = all.iter().find(|picture| picture.chart.heat.is_some()).unwrap();
     let specification = vega_lite(&map.chart);

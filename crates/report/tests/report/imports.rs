@@ -1,5 +1,6 @@
 //! Outputs of other tools, as they wrote them, through `import`, `compare` and the page.
 
+use proptest::prelude::*;
 use wirespeed_report::compare::{Question, Verdict, compare};
 use wirespeed_report::html::{Input, page};
 use wirespeed_report::import::{Format, ImportError, import};
@@ -117,6 +118,36 @@ fn what_failed_was_cut_or_is_of_another_unit_is_refused() {
             let part: String = text.chars().take(at).collect();
             if let Err(error) = import(part.as_bytes(), Some(format)) {
                 assert!(!error.to_string().contains('\n') && !error.remedy().is_empty());
+            }
+        }
+    }
+}
+
+proptest! {
+    /// Files that were cut, doubled or edited anywhere: an error or finite figures, whatever tool they are said to be of.
+    #[test]
+    fn damaged_outputs_do_no_harm(
+        file in 0..FILES.len(),
+        said in 0..FILES.len(),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4usize), 0..6),
+    ) {
+        let mut bytes = FILES[file].1.as_bytes().to_vec();
+        for (index, byte, how) in edits {
+            let at = index.index(bytes.len().max(1));
+            match how {
+                0 => bytes.truncate(at),
+                1 => bytes.insert(at.min(bytes.len()), byte),
+                2 if at < bytes.len() => bytes[at] = byte,
+                _ => {
+                    let part = bytes[at.min(bytes.len())..].iter().copied().take(64).collect::<Vec<u8>>();
+                    bytes.extend(part);
+                }
+            }
+        }
+        for format in [None, Some(FILES[said].0)] {
+            if let Ok((_, run)) = import(&bytes, format) {
+                let metrics = run.cases.iter().flat_map(|case| case.metrics.values());
+                prop_assert!(metrics.into_iter().all(|metric| metric.value.get() > 0.0));
             }
         }
     }
