@@ -5,6 +5,7 @@
 
 mod bindings;
 mod command;
+mod evidence;
 mod fmt;
 mod fuzz;
 mod header;
@@ -38,6 +39,7 @@ usage: cargo xtask TASK
   peers mpi [PAIRS] [--rows TEXT]  benchmark beside the same loops in C, on Open MPI and MPICH; rows whose name
                                    contains TEXT
   peers ucx [PAIRS] [--rows TEXT]  benchmark of the transport uct beside ucx_perftest, test by test
+  evidence [CLAIM ..]  measure what the claims about figures rest on: aa, injected, launches, page, samples
   install PREFIX       install binary, man page and completions (honours DESTDIR)";
 
 fn main() -> ExitCode {
@@ -71,6 +73,7 @@ fn run(arguments: &[String]) -> Result<()> {
         Some("test") => ladder::test(&root),
         Some("ladder") => ladder::long(&root),
         Some("peers") => peers_beside(&root, &rest),
+        Some("evidence") => evidence::run(&root, &rest),
         Some("install") => install::run(&root, rest.first().copied().unwrap_or("/usr/local")),
         _ => bail!("no such task\n{USAGE}"),
     }

@@ -5,7 +5,8 @@
 use serde::Deserialize;
 use serde_json::error::Category;
 use wirespeed_schema::Run;
-use wirespeed_schema::version::{DOCUMENT_VERSION, document_is_readable};
+use wirespeed_schema::run::{Remark, Severity};
+use wirespeed_schema::version::{DOCUMENT_VERSION, document_is_newer, document_is_readable};
 
 /// Largest document that is read. Histograms are sparse; the largest real documents are a hundred times smaller.
 pub const DOCUMENT_BYTES_MAX: usize = 256 << 20;
@@ -90,7 +91,11 @@ struct Probe {
     cases: Option<serde::de::IgnoredAny>,
 }
 
-/// Read a Run document. NaN and infinities cannot come out of it: JSON has none, and overflowing numbers are refused.
+/// Code of the remark on a document that a later version wrote.
+const NEWER: &str = "newer_document";
+
+/// Read a Run document. One of a later minor version is read as far as it is known here, and carries a remark that says
+/// so. NaN and infinities cannot come out of it: JSON has none, and overflowing numbers are refused.
 pub fn read_run(bytes: &[u8]) -> Result<Run, ReadError> {
     if bytes.len() > DOCUMENT_BYTES_MAX {
         return Err(ReadError::TooLarge { bytes: bytes.len() });
@@ -123,11 +128,26 @@ pub fn read_run(bytes: &[u8]) -> Result<Run, ReadError> {
     if probe.cases.is_none() {
         return Err(ReadError::Foreign { missing: "cases" });
     }
-    let run: Run = serde_json::from_slice(bytes).map_err(|error| ReadError::Malformed {
+    let mut run: Run = serde_json::from_slice(bytes).map_err(|error| ReadError::Malformed {
         reason: error.to_string(),
     })?;
     check(&run)?;
+    if document_is_newer(&run.document_version) && run.remarks.iter().all(|remark| remark.code != NEWER) {
+        run.remarks.push(newer(&run.document_version));
+    }
     Ok(run)
+}
+
+fn newer(version: &str) -> Remark {
+    Remark {
+        severity: Severity::Note,
+        code: NEWER.to_owned(),
+        message: format!(
+            "a document of version {}: what versions after {DOCUMENT_VERSION} added is not shown",
+            version.chars().filter(|c| !c.is_control()).take(20).collect::<String>()
+        ),
+        remedy: Some("read it with the version of wirespeed that wrote it, or a newer one".to_owned()),
+    }
 }
 
 fn check(run: &Run) -> Result<(), ReadError> {

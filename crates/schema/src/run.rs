@@ -148,6 +148,39 @@ pub struct Convergence {
     pub why: Option<String>,
 }
 
+/// What was drawn anew to get an interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Resampling {
+    /// Runs.
+    Runs,
+    /// Blocks of neighbouring raw samples of the one run.
+    BlocksOfSamples,
+    /// Blocks of neighbouring slices of time of the one run.
+    BlocksOfSlices,
+    /// Runs, and in each drawn run blocks of neighbouring raw samples.
+    RunsThenBlocksOfSamples,
+    /// Runs, and in each drawn run blocks of neighbouring slices of time.
+    RunsThenBlocksOfSlices,
+}
+
+/// The interval of a figure by the bootstrap, beside the one that the figure itself carries.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Resampled {
+    /// What was drawn.
+    pub method: Resampling,
+    /// Lower end, in the unit of the figure.
+    pub lower: Finite,
+    /// Upper end.
+    pub upper: Finite,
+    /// Level that it aims at.
+    pub level: Finite,
+    /// How often it was drawn.
+    pub draws_count: u32,
+    /// Which sequence of random numbers drew, so that it can be repeated.
+    pub seed_sequence: u64,
+}
+
 /// A case with everything measured of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CaseResult {
@@ -163,6 +196,9 @@ pub struct CaseResult {
     pub remedy: Option<String>,
     /// Figures over all repetitions.
     pub metrics: BTreeMap<String, Metric>,
+    /// Intervals by resampling, by the tag of their figure.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub resampled: BTreeMap<String, Resampled>,
     /// How repeating ended, where it went on until the figure was known well enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub convergence: Option<Convergence>,

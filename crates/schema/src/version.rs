@@ -1,7 +1,9 @@
 //! Versions of the three contracts: the run document, the control protocol and the command line.
 
 /// Version of the run document. Minor: fields added. Major: a field changed its meaning or went away.
-pub const DOCUMENT_VERSION: &str = "1.0";
+///
+/// 1.1 added `convergence` and `resampled` of a case and the sections of comparisons, sweeps and load curves.
+pub const DOCUMENT_VERSION: &str = "1.1";
 
 /// Newest control protocol that this build speaks.
 pub const PROTOCOL_VERSION: u32 = 1;
@@ -16,6 +18,12 @@ pub fn document_is_readable(version: &str) -> bool {
         (Some(theirs), Some(ours)) => theirs == ours,
         _ => false,
     }
+}
+
+/// Whether a document of `version` may hold what this build does not know: same major version, larger minor one.
+pub fn document_is_newer(version: &str) -> bool {
+    let minor = |v: &str| v.split('.').nth(1).and_then(|m| m.parse::<u32>().ok());
+    document_is_readable(version) && minor(version) > minor(DOCUMENT_VERSION)
 }
 
 /// The protocol version that both ends speak: the newest of the overlap, or `None`.
@@ -34,6 +42,8 @@ mod tests {
         assert_eq!(agree_protocol(PROTOCOL_VERSION + 1, PROTOCOL_VERSION + 2), None);
         assert!(document_is_readable("1.99"));
         assert!(!document_is_readable("2.0"));
+        assert!(document_is_newer("1.99") && !document_is_newer(DOCUMENT_VERSION));
+        assert!(!document_is_newer("1.0") && !document_is_newer("2.9") && !document_is_newer("1"));
         assert!(!document_is_readable("one"));
     }
 }

@@ -2,13 +2,14 @@
 //! the recorder, the statistics and the published document, and what is published is compared with the truth.
 //!
 //! Nothing here measures the machine, and nothing depends on how fast or busy it is: the same build gives the same answer
-//! everywhere. `wirespeed selftest` is this crate on the user's machine.
+//! everywhere (of the lossy road, which two threads share, within what chance allows). `wirespeed selftest` is this crate on the user's machine.
 #![forbid(unsafe_code)]
 
 mod checks;
 mod coverage;
 mod curves;
 mod law;
+mod lossy;
 mod open_loop;
 mod pipeline;
 mod port;
@@ -82,11 +83,12 @@ impl Effort {
     }
 }
 
-const PARTS: [Part; 4] = [
+const PARTS: [Part; 5] = [
     ("laws", checks::all),
     ("coverage of intervals", coverage::all),
     ("open loop", open_loop::all),
     ("curves", curves::all),
+    ("loss", lossy::all),
 ];
 
 /// Every check. `progress` is told what comes next.

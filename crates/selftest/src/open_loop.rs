@@ -7,9 +7,10 @@ use wirespeed_report::curve::{LoadPoint, capacity, knee};
 use wirespeed_report::stats::Random;
 
 /// Coordinated omission, and the knee of a queue.
-pub fn all(_: &Effort) -> Vec<Check> {
+pub fn all(effort: &Effort) -> Vec<Check> {
     let mut checks = omission().unwrap_or_else(|error| vec![Check::broken("coordinated omission", &error)]);
     checks.extend(queue());
+    checks.extend(shared(effort).unwrap_or_else(|error| vec![Check::broken("M/D/1 through the engine", &error)]));
     checks
 }
 
@@ -119,4 +120,52 @@ fn queue() -> Vec<Check> {
             bound.passes_per_s.is_some_and(|p| p < 0.85e6) && bound.fails_per_s.is_some_and(|f| f > 0.6e6),
         ),
     ]
+}
+
+/// A service of 20 µs that others use too, so that ours waits as in M/D/1: mean response s·(1 + ρ/(2(1-ρ))), by Pollaczek
+/// and Khinchine, measured by a paced stream whose messages add next to nothing. The knee of what is published lies at 2 - √2.
+fn shared(effort: &Effort) -> Result<Vec<Check>, String> {
+    let service_ns = 20_000;
+    let mean_ns = |utilisation: f64| {
+        service_ns as f64 * (1.0 + utilisation / (2.0 * (1.0 - utilisation)))
+    };
+    // Messages 37 µs apart: in no step with the service.
+    let case = stream(8, 1024, Some(27_027), u64::from(effort.replicates) * 60);
+    let (mut checks, mut points) = (Vec::new(), Vec::new());
+    for tenth in 1..=9u32 {
+        let utilisation = f64::from(tenth) / 10.0;
+        let road = Road::Shared {
+            service_ns,
+            utilisation,
+            seed: u64::from(tenth),
+        };
+        let result = one(&case, road)?;
+        let response_ns = figure(&result, "response_mean_ns");
+        if [3, 6].contains(&tenth) {
+            checks.push(Check::near(
+                &format!("M/D/1 through the engine, ρ = {utilisation}"),
+                " ns",
+                mean_ns(utilisation),
+                response_ns,
+                0.06,
+            ));
+        }
+        let offered_per_s = utilisation * 1e9 / service_ns as f64;
+        points.push(LoadPoint {
+            offered_per_s,
+            achieved_per_s: offered_per_s,
+            response_ns,
+            response_p99_ns: None,
+        });
+    }
+    let truth = (2.0 - 2f64.sqrt()) * 1e9 / service_ns as f64;
+    let found = knee(&points);
+    checks.push(Check::near(
+        "its knee",
+        " msg/s",
+        truth,
+        found.map_or(f64::NAN, |knee| knee.offered_per_s),
+        0.08,
+    ));
+    Ok(checks)
 }

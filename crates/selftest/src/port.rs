@@ -14,6 +14,7 @@ use wirespeed::transport::{
     Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, SizeLimit, Support,
     Transport,
 };
+use wirespeed_report::stats::Random;
 use wirespeed_schema::case::{GroupKind, TransportOptions};
 use wirespeed_schema::test::Layout;
 
@@ -32,6 +33,16 @@ pub enum Road {
         /// When the server stands still: start and length in ns of virtual time since the first message.
         stall: Option<(u64, u64)>,
     },
+    /// A server that others use too: they come at random (Poisson), and each takes the same time. A message of ours waits for
+    /// the work that it finds there and adds none: its response time is that of M/D/1.
+    Shared {
+        /// Time of one message in ns, ours and theirs.
+        service_ns: u64,
+        /// Share of the server's time that the others take.
+        utilisation: f64,
+        /// Seed of their coming.
+        seed: u64,
+    },
 }
 
 thread_local! {
@@ -46,10 +57,29 @@ pub fn prepare(road: Road) {
 /// The transport's cold half.
 pub struct Simulated;
 
-const NONE: &str = "a simulation has messages only";
+/// Why there is nothing but messages.
+pub const NONE: &str = "a simulation has messages only";
 const MESSAGE_BYTES_MAX: u64 = 16 << 20;
-/// When nothing is there yet, a poll lets so much time pass: finer than anything that is checked.
+/// When nothing is there yet, a poll lets so much time pass.
 const POLL_NS: u64 = 100;
+
+/// Limits of a simulation: short messages between threads.
+pub fn messages_only(ranks_max: u32) -> Limits {
+    Limits {
+        messages: [
+            SizeLimit::UpTo(MESSAGE_BYTES_MAX),
+            SizeLimit::never(NONE),
+            SizeLimit::never(NONE),
+            SizeLimit::never(NONE),
+        ],
+        put: [const { SizeLimit::never(NONE) }; Layout::COUNT],
+        get: [const { SizeLimit::never(NONE) }; Layout::COUNT],
+        atomics: Atomics::NONE,
+        tagged: SizeLimit::never(NONE),
+        groups: &[GroupKind::Threads],
+        ranks_max,
+    }
+}
 
 impl Transport for Simulated {
     const NAME: &'static str = "simulated";
@@ -70,20 +100,7 @@ impl Transport for Simulated {
     }
 
     fn limits(_: &()) -> Limits {
-        Limits {
-            messages: [
-                SizeLimit::UpTo(MESSAGE_BYTES_MAX),
-                SizeLimit::never(NONE),
-                SizeLimit::never(NONE),
-                SizeLimit::never(NONE),
-            ],
-            put: [const { SizeLimit::never(NONE) }; Layout::COUNT],
-            get: [const { SizeLimit::never(NONE) }; Layout::COUNT],
-            atomics: Atomics::NONE,
-            tagged: SizeLimit::never(NONE),
-            groups: &[GroupKind::Threads],
-            ranks_max: 1,
-        }
+        messages_only(1)
     }
 }
 
@@ -104,9 +121,45 @@ struct Flight {
     due_ns: u64,
 }
 
+/// The work that others leave at a server.
+struct Others {
+    random: Random,
+    gap_ns: f64,
+    service_ns: f64,
+    /// When the last of them came, the work just behind it, and when the next one comes.
+    came_ns: f64,
+    work_ns: f64,
+    next_ns: f64,
+}
+
+impl Others {
+    fn new(service_ns: u64, utilisation: f64, seed: u64) -> Others {
+        Others {
+            random: Random::new(seed),
+            gap_ns: service_ns as f64 / utilisation,
+            service_ns: service_ns as f64,
+            came_ns: 0.0,
+            work_ns: 0.0,
+            next_ns: 0.0,
+        }
+    }
+
+    /// The work that is there at `now_ns`: it falls with time, and each that comes adds its own.
+    fn work_at_ns(&mut self, now_ns: u64) -> u64 {
+        let now = now_ns as f64;
+        while self.next_ns <= now {
+            self.work_ns = (self.work_ns - (self.next_ns - self.came_ns)).max(0.0) + self.service_ns;
+            self.came_ns = self.next_ns;
+            self.next_ns += self.gap_ns * self.random.exponential();
+        }
+        (self.work_ns - (now - self.came_ns)).max(0.0) as u64
+    }
+}
+
 struct SimulatedPort {
     road: Road,
     law: Option<Source>,
+    others: Option<Others>,
     flights: VecDeque<Flight>,
     zeros: Box<[u8]>,
     /// Virtual time that this port has let pass or seen pass, since its first message.
@@ -118,11 +171,20 @@ impl SimulatedPort {
     fn new(road: Road, message_bytes: usize) -> Self {
         let law = match road {
             Road::Law(law, seed) => Some(Source::new(law, seed)),
-            Road::Server { .. } => None,
+            Road::Server { .. } | Road::Shared { .. } => None,
+        };
+        let others = match road {
+            Road::Shared {
+                service_ns,
+                utilisation,
+                seed,
+            } => Some(Others::new(service_ns, utilisation, seed)),
+            _ => None,
         };
         SimulatedPort {
             road,
             law,
+            others,
             flights: VecDeque::with_capacity(4096),
             zeros: vec![0; message_bytes].into_boxed_slice(),
             began_ns: None,
@@ -137,6 +199,11 @@ impl SimulatedPort {
 
     /// When a message that is sent now is done.
     fn due_ns(&mut self, len: usize) -> u64 {
+        if let Road::Shared { service_ns, .. } = self.road {
+            let now = self.now_ns();
+            let work_ns = self.others.as_mut().map_or(0, |others| others.work_at_ns(now));
+            return now + work_ns + service_ns;
+        }
         let Road::Server {
             service_ns,
             distance_ns,
@@ -157,6 +224,14 @@ impl SimulatedPort {
         self.free_at_ns.max(now + distance_ns)
     }
 
+    /// Time that passes while nothing is there: finer than anything that is checked.
+    fn step_ns(&self) -> u64 {
+        match self.road {
+            Road::Shared { service_ns, .. } => service_ns / 200,
+            _ => POLL_NS,
+        }
+    }
+
     fn deliver<H: OnMessage>(&mut self, on: &mut H) -> usize {
         let Some(flight) = self.flights.pop_front() else {
             return 0;
@@ -170,7 +245,7 @@ impl SimulatedPort {
         let due = self.flights.front()?.due_ns;
         match self.road {
             Road::Law(..) => Some(due),
-            Road::Server { .. } => {
+            Road::Server { .. } | Road::Shared { .. } => {
                 let now = self.now_ns();
                 Some(due.saturating_sub(now))
             }
@@ -212,7 +287,7 @@ impl MessagePort for SimulatedPort {
                 Ok(self.deliver(on))
             }
             _ => {
-                virtual_time::advance(POLL_NS);
+                virtual_time::advance(self.step_ns());
                 Ok(0)
             }
         }

@@ -84,7 +84,7 @@ Examples:
   echo 1200 | wirespeed import - --format workers
 
 Reads what other tools wrote and writes it as a result, so that `compare` and `report` work against history: iperf3 --json, \
-osu_latency and osu_bw, IMB-MPI1 PingPong and Uniband, Sandia's msgrate -o, sockperf, ucx_perftest -v, and the workers' log. \
+osu_latency and osu_bw, IMB-MPI1 PingPong and Uniband, Sandia's msgrate -o, sockperf, ucx_perftest -v, the workers' log and arras4benchmark's lines. \
 Only figures of the same definition are taken (OSU's latency is half of a mean: it becomes rtt_mean_ns). `compare` and \
 `report` read such files themselves; this verb shows what is taken from them.")]
 pub struct ImportArgs {
@@ -92,7 +92,7 @@ pub struct ImportArgs {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
-    /// Which tool wrote it: iperf3, osu, imb, smb, sockperf, ucx_perftest, workers [default: found out]
+    /// Which tool wrote it: iperf3, osu, imb, smb, sockperf, ucx_perftest, workers, arras [default: found out]
     #[arg(long, value_name = "TOOL")]
     pub format: Option<String>,
 

@@ -9,15 +9,18 @@ use clap::Args;
 Examples:
   wirespeed sweep --repeats 2 -- bandwidth --via tcp -t 20ms --warmup 5ms --size 64..64K:x4
   wirespeed sweep --over window -- am_bw --via unix -t 20ms --size 64 --window 1..64:x4
+  wirespeed sweep --over loggp -- --via tcp -t 20ms --warmup 5ms
 
 What follows `--` is one test as `wirespeed run` takes it. Over sizes: the grid is refined where the curve changes, each \
 threshold is narrowed down by halving and confirmed by interleaved probes at its two edges, and each piece gets its fit \
 T = a + s/b with the size at which half of b is reached. Over windows: windows double until the rate no longer rises, and \
-the smallest that reaches 95 % of the best is named, with the share of it that is really in flight (Little's law).
+the smallest that reaches 95 % of the best is named, with the share of it that is really in flight (Little's law). LogGP: \
+windows of one and of 16 messages (--window 1,N for others) over sizes give L, o, g and G with residuals, over every transport \
+with posted sends.
 
 Show it as pictures: wirespeed sweep .. -o sweep.json, then wirespeed report sweep.json.")]
 pub struct SweepArgs {
-    /// What varies: size or window
+    /// What varies: size, window, or loggp for the parameters of LogGP
     #[arg(long, value_enum, default_value_t = Over::Size, value_name = "WHAT")]
     pub over: Over,
 
@@ -44,6 +47,8 @@ pub enum Over {
     Size,
     /// The window of a stream.
     Window,
+    /// Windows of one and of several messages over sizes.
+    Loggp,
 }
 
 /// `wirespeed load`.

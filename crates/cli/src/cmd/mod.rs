@@ -12,6 +12,7 @@ pub mod import;
 pub mod lab;
 pub mod list;
 pub mod load;
+mod loggp;
 pub mod msgrate;
 mod probe;
 pub mod quick;

@@ -27,11 +27,13 @@ const PROBES: u32 = 6;
 
 /// Measure a curve.
 pub fn sweep(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> Result<Ended, Failure> {
-    let (plan, run) = plan_of(&arguments.words)?;
     let (key, grid) = match arguments.over {
         Over::Size => ("size", SIZES),
         Over::Window => ("window", WINDOWS),
+        Over::Loggp => return super::loggp::loggp(registry, arguments, color),
     };
+    let over_sizes = arguments.over == Over::Size;
+    let (plan, run) = plan_of(&arguments.words)?;
     let mut output = Output::open(&arguments.output, color, render::sweep)?;
     let mut draft = Draft::begin(Some(plan.clone()), arguments.output.include_host_name);
     let prober = Prober::new(
@@ -47,9 +49,9 @@ pub fn sweep(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> 
     }
     let mut grid = Vec::new();
     for text in values {
-        let value = match arguments.over {
-            Over::Size => units::parse_size(&text),
-            Over::Window => units::parse_count(&text),
+        let value = match over_sizes {
+            true => units::parse_size(&text),
+            false => units::parse_count(&text),
         };
         grid.push(value.map_err(|e| Failure::usage(e.to_string(), "see `wirespeed sweep --help`"))?);
     }
@@ -63,9 +65,9 @@ pub fn sweep(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> 
     };
     curve.measure_all(&grid)?;
     let mut probes = Vec::new();
-    match arguments.over {
-        Over::Size => probes = curve.refine()?,
-        Over::Window => curve.widen()?,
+    match over_sizes {
+        true => probes = curve.refine()?,
+        false => curve.widen()?,
     }
     let finished = curve.prober.finish()?;
     let section = SweepSection {

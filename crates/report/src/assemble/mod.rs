@@ -7,6 +7,7 @@ mod flows;
 mod latency;
 mod over_runs;
 mod posted;
+mod resampled;
 mod until;
 
 pub use flows::{Flow, flows, in_flight_mean_msgs};
@@ -18,7 +19,9 @@ use crate::checks::{self, Limits};
 use std::collections::BTreeMap;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::outcome::StopReason;
-use wirespeed_schema::run::{CaseResult, CaseStatus, Convergence, Metric, Repetition, Status, Withheld};
+use wirespeed_schema::run::{
+    CaseResult, CaseStatus, Convergence, Metric, Repetition, Resampled, Status, Withheld,
+};
 use wirespeed_schema::{Case, Outcome};
 
 /// Figures by tag.
@@ -63,6 +66,7 @@ pub fn case_result(case: Case, repetitions: Vec<Repetition>, limits: &Limits) ->
         return failed_case(case, "no repetition was measured", None);
     }
     let (metrics, withheld) = over_runs::figures(&repetitions);
+    let resampled = resampled::figures(&repetitions, &metrics);
     let (remarks, wrong_data) = checks::remarks(&case, &repetitions, &metrics, limits);
     let end = early_end(&case, &repetitions);
     let measured = repetitions
@@ -81,11 +85,19 @@ pub fn case_result(case: Case, repetitions: Vec<Repetition>, limits: &Limits) ->
         error,
         remedy,
         metrics,
+        resampled,
         convergence: None,
         withheld,
         remarks,
         repetitions,
     }
+}
+
+/// Figures over `repetitions`, and their intervals by resampling.
+pub(crate) fn over_repetitions(repetitions: &[Repetition]) -> (Metrics, BTreeMap<String, Resampled>) {
+    let (metrics, _) = over_runs::figures(repetitions);
+    let resampled = resampled::figures(repetitions, &metrics);
+    (metrics, resampled)
 }
 
 /// The same result with how repeating it ended, and a remark on that.
@@ -125,6 +137,7 @@ pub fn without_outcomes(result: &CaseResult) -> CaseResult {
         error: result.error.clone(),
         remedy: result.remedy.clone(),
         metrics: result.metrics.clone(),
+        resampled: result.resampled.clone(),
         convergence: result.convergence.clone(),
         withheld: result.withheld.clone(),
         remarks: result.remarks.clone(),
@@ -155,6 +168,7 @@ fn unmeasured(case: Case, status: CaseStatus, error: String, remedy: Option<Stri
         error: Some(error),
         remedy,
         metrics: Metrics::new(),
+        resampled: BTreeMap::new(),
         convergence: None,
         withheld: Vec::new(),
         remarks: Vec::new(),

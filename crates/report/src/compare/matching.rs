@@ -313,11 +313,15 @@ pub(crate) fn trust(side: &'static str, case: &CaseResult, question: &Question) 
     }
 }
 
+/// What stands for a headline where results of other tools have none.
+const INSTEAD: [&str; 2] = ["rtt_mean_ns", "completion_mean_ns"];
+
 /// The tags that both have: those asked for, or the first headline.
 fn tags_of(a: &CaseResult, b: &CaseResult, question: &Question) -> Result<Vec<&'static str>, CompareError> {
     let both = |tag: &&'static str| a.metrics.contains_key(*tag) && b.metrics.contains_key(*tag);
     if question.figures.is_empty() {
-        let headline = HEADLINES.iter().map(|(tag, _, _)| *tag).find(both);
+        let headlines = HEADLINES.iter().map(|(tag, _, _)| *tag);
+        let headline = headlines.chain(INSTEAD).find(both);
         return Ok(headline.into_iter().collect());
     }
     let mut found = Vec::new();

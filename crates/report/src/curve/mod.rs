@@ -11,4 +11,4 @@ pub mod window;
 pub use answers::answers;
 pub use load::{Capacity, Knee, LoadPoint, capacity, knee};
 pub use sizes::{Change, Segment, Segments, SizePoint, segments};
-pub use window::{Enough, WindowPoint, enough};
+pub use window::{Enough, Little, WindowPoint, enough, little};

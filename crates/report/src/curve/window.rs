@@ -67,6 +67,52 @@ pub fn window_use_ratio(point: &WindowPoint) -> Option<f64> {
     (point.window_msgs > 0).then(|| in_flight / point.window_msgs as f64)
 }
 
+/// Above this share of a window more is under way than the window allows: times or counts are wrong.
+const BROKEN: f64 = 1.05;
+/// A window that holds the rate back is in use at least by this share.
+const FULL: f64 = 0.75;
+
+/// A sweep over windows by Little's law.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Little {
+    /// Mean time to the acknowledgement at the least window: the road without a queue.
+    pub unloaded_ns: f64,
+    /// Best rate times that: messages that fill the road.
+    pub fill_msgs: f64,
+    /// Least share in use of the windows that hold the rate back.
+    pub least_use: f64,
+    /// Greatest share in use of these.
+    pub most_use: f64,
+    /// The window with the greatest share in use, where that is more than there can be.
+    pub broken: Option<(u64, f64)>,
+    /// The window that holds the rate back although least of it is in use, where that is little.
+    pub slack: Option<(u64, f64)>,
+}
+
+/// Rate times time against the window, at every window up to the one that is enough: those must be full, and none can be
+/// more than full (Little, "A proof for the queuing formula L = λW", Operations Research 9, 1961). `None` where times to
+/// acknowledgements are not known.
+pub fn little(points: &[WindowPoint], enough: &Enough) -> Option<Little> {
+    let mut points = points.to_vec();
+    points.sort_by_key(|point| point.window_msgs);
+    let unloaded_ns = points.first()?.acknowledged_mean_ns?;
+    let used = |point: &WindowPoint| Some((point.window_msgs, window_use_ratio(point)?));
+    let by_use = |a: &(u64, f64), b: &(u64, f64)| a.1.total_cmp(&b.1);
+    let most = points.iter().filter_map(used).max_by(by_use)?;
+    // The one that is enough need not be full any more.
+    let holding = || points.iter().filter(|point| point.window_msgs < enough.window_msgs);
+    let least = holding().filter_map(used).min_by(by_use).unwrap_or(most);
+    let most_holding = holding().filter_map(used).max_by(by_use).unwrap_or(most);
+    Some(Little {
+        unloaded_ns,
+        fill_msgs: enough.peak_msg_per_s * unloaded_ns / 1e9,
+        least_use: least.1,
+        most_use: most_holding.1,
+        broken: Some(most).filter(|(_, used)| *used > BROKEN),
+        slack: Some(least).filter(|(window, used)| *used < FULL && *window < enough.window_msgs),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,6 +148,26 @@ mod tests {
                 .all(|p| (window_use_ratio(p).unwrap() - 1.0).abs() < 1e-9)
         );
         assert_eq!(enough(&pipe(1e6, 50e-6)[..2], 0.95), None);
+    }
+
+    #[test]
+    fn littles_law_is_held_broken_or_slack() {
+        let points = pipe(1e6, 50e-6);
+        let found = little(&points, &enough(&points, 0.95).unwrap()).unwrap();
+        assert!((found.fill_msgs - 50.0).abs() < 1e-6 && (found.least_use - 1.0).abs() < 1e-9, "{found:?}");
+        assert_eq!((found.broken, found.slack), (None, None));
+        let with = |window: u64, factor: f64| {
+            let mut points = pipe(1e6, 50e-6);
+            for point in points.iter_mut().filter(|point| point.window_msgs == window) {
+                point.acknowledged_mean_ns = point.acknowledged_mean_ns.map(|ns| ns * factor);
+            }
+            little(&points, &enough(&points, 0.95).unwrap()).unwrap()
+        };
+        assert_eq!(with(256, 1.2).broken.unwrap().0, 256);
+        assert_eq!(with(8, 0.5).slack.unwrap().0, 8);
+        assert_eq!(with(256, 0.5).slack, None);
+        let unknown = points.iter().map(|point| WindowPoint { acknowledged_mean_ns: None, ..*point });
+        assert_eq!(little(&unknown.collect::<Vec<_>>(), &enough(&points, 0.95).unwrap()), None);
     }
 
     proptest! {

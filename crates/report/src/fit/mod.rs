@@ -2,6 +2,8 @@
 
 mod hockney;
 mod line;
+mod loggp;
 
 pub use hockney::{Hockney, hockney};
 pub use line::{FitError, Line, Observation, Parameter, weighted_line};
+pub use loggp::{LogGp, Windows, loggp};

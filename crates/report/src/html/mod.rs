@@ -3,11 +3,15 @@
 //! No script, nothing fetched: the page forbids both to itself. Text from results is escaped, so a hostile result stays
 //! text. It never computes a figure of its own: figures come from the documents, findings from `curve`, `fit` and `stats`.
 
+mod forest;
+mod loggp;
 mod page;
+mod pairs;
 mod pictures;
 mod shapes;
-mod sweeps;
+pub(crate) mod sweeps;
 mod vega;
+mod window;
 pub(crate) mod words;
 
 pub use page::page;

@@ -12,6 +12,11 @@ use wirespeed_schema::units::format_size;
 /// What the page allows itself: its own style, nothing else.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
+/// Results whose environments stand side by side.
+const ENVIRONMENTS_MAX: usize = 12;
+/// Cases whose effective samples are told one by one.
+const WORTH_MAX: usize = 12;
+
 /// Layout and colours beside those of the charts.
 const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--line:#d0d7de;--back:#ffffff;--box:#f6f8fa;--bad:#b4001e;--warn:#8a4b00;--link:#0550ae}
@@ -233,6 +238,15 @@ impl Html {
             if !rows.is_empty() {
                 self.table(&["the worst of all ranks", "value"], &rows, &|_| "");
             }
+            let rows = words::resampled(input, false);
+            if !rows.is_empty() {
+                self.element("p", "", "Intervals by the bootstrap, which keeps what is alike within a run together:");
+                self.table(&words::RESAMPLED, &rows, &|_| "");
+            }
+            let worth = input.run.cases.iter().filter_map(|case| Some((case, words::worth(case)?)));
+            for (case, said) in worth.take(WORTH_MAX) {
+                self.element("p", "soft", &format!("{}: {said}.", words::label(input, false, case)));
+            }
             let remarks = words::remarks(input.run);
             if remarks.is_empty() {
                 self.element("p", "", "Nothing was found that could have bent the figures.");
@@ -259,6 +273,11 @@ impl Html {
 
     fn environment(&mut self, inputs: &[Input]) {
         self.heading("environment", "Environment");
+        if inputs.len() > ENVIRONMENTS_MAX {
+            let said = format!("Of {} results the first {ENVIRONMENTS_MAX}.", inputs.len());
+            self.element("p", "", &said);
+        }
+        let inputs = &inputs[..inputs.len().min(ENVIRONMENTS_MAX)];
         let facts: Vec<_> = inputs
             .iter()
             .map(|input| crate::compare::environment::facts(input.run))

@@ -2,9 +2,9 @@
 
 use super::sweeps::{self, Swept};
 use super::words::FLOOR;
-use super::{Input, Picture, shapes};
+use super::{Input, Picture, forest, loggp, pairs, shapes, window};
 use crate::compare::Comparison;
-use crate::curve::section::LoadSection;
+use crate::curve::section::{LoadSection, Probe, SweepSection};
 use std::collections::BTreeMap;
 use wirespeed_schema::Test;
 use wirespeed_schema::run::CaseResult;
@@ -27,7 +27,7 @@ pub fn all(inputs: &[Input]) -> Vec<Picture> {
         .filter(|(_, case)| !case.metrics.is_empty() && case.case.transport != FLOOR)
         .collect();
     let comparisons = inputs.iter().filter_map(|input| Comparison::of(input.run));
-    let mut pictures: Vec<Picture> = comparisons.filter_map(|found| sweeps::forest(&found)).collect();
+    let mut pictures: Vec<Picture> = comparisons.filter_map(|found| forest::forest(&found)).collect();
     let smallest = smallest_latencies(&cases);
     pictures.extend(shapes::ladder(&smallest, several, "rtt_p50_ns"));
     for input in inputs {
@@ -35,8 +35,15 @@ pub fn all(inputs: &[Input]) -> Vec<Picture> {
             pictures.extend(sweeps::against_load(input.name, &input.run.cases, &section));
         }
     }
-    pictures.extend(swept(&cases, several));
+    let probes: Vec<Probe> = inputs
+        .iter()
+        .filter_map(|input| SweepSection::of(input.run))
+        .flat_map(|section| section.probes)
+        .collect();
+    pictures.extend(swept(&cases, several, &probes));
+    pictures.extend(loggp::pictures(&cases, &|input, case| sweep_name(input, case, several)));
     pictures.extend(distributions(&cases, &smallest, several));
+    pictures.extend(pairs::pictures(&cases, inputs));
     let timed = cases
         .iter()
         .filter_map(|(input, case)| shapes::over_time(input, case, several));
@@ -102,7 +109,7 @@ fn smallest_latencies<'a>(cases: &Found<'a>) -> Found<'a> {
 }
 
 /// Charts of everything that is swept over sizes or windows.
-fn swept(cases: &Found, several: bool) -> Vec<Picture> {
+fn swept(cases: &Found, several: bool, probes: &[Probe]) -> Vec<Picture> {
     let mut by_size: BTreeMap<(bool, String), BTreeMap<u64, &CaseResult>> = BTreeMap::new();
     let mut by_window: BTreeMap<String, BTreeMap<u64, &CaseResult>> = BTreeMap::new();
     for (input, case) in cases {
@@ -148,11 +155,11 @@ fn swept(cases: &Found, several: bool) -> Vec<Picture> {
             .map(|((_, label), cases)| as_swept(label, cases))
             .collect();
         for part in all.chunks(LINES) {
-            pictures.extend(sweeps::against_size(part, tag));
+            pictures.extend(sweeps::against_size(part, tag, probes));
         }
     }
     for (label, cases) in by_window.iter().filter(|(_, cases)| cases.len() > 2) {
-        pictures.extend(sweeps::against_window(&as_swept(label, cases)));
+        pictures.extend(window::against_window(&as_swept(label, cases)));
     }
     pictures.truncate(SWEEP_CHARTS_MAX);
     pictures

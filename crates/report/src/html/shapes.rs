@@ -23,6 +23,8 @@ const KINDS: [(SampleKind, &str); 4] = [
 const CURVE_POINTS: usize = 36;
 /// Bars of a histogram at most.
 const BARS: usize = 80;
+/// Roads that are drawn side by side.
+const STEPS_MAX: usize = 60;
 /// Slices of time below which nothing is drawn.
 const SLICES_MIN: usize = 8;
 /// Slices that are drawn; more are joined.
@@ -316,6 +318,15 @@ pub fn ladder(cases: &[(&Input, &CaseResult)], several: bool, tag: &'static str)
     if steps.len() < 2 {
         return None;
     }
+    let rows = steps
+        .iter()
+        .map(|(name, case)| vec![name.clone(), with_interval(tag, &case.metrics[tag])])
+        .collect();
+    let all = steps.len();
+    if all > STEPS_MAX {
+        // The ends say most: the middle of many roads is left to the table.
+        steps.drain(STEPS_MAX / 2..all - STEPS_MAX / 2);
+    }
     let count = steps.len();
     let place = |index: usize| (count - 1 - index) as f64;
     let points = steps
@@ -324,17 +335,19 @@ pub fn ladder(cases: &[(&Input, &CaseResult)], several: bool, tag: &'static str)
         .map(|(index, (_, case))| step(&case.metrics[tag], place(index)));
     let points: Vec<Point> = points.collect();
     let (first, last) = (&steps[0], &steps[count - 1]);
-    let words = vec![format!(
+    let mut words = vec![format!(
         "{} is the fastest with {}, {} the slowest with {}.",
         first.0,
         with_interval(tag, &first.1.metrics[tag]),
         last.0,
         with_interval(tag, &last.1.metrics[tag])
     )];
-    let rows = steps
-        .iter()
-        .map(|(name, case)| vec![name.clone(), with_interval(tag, &case.metrics[tag])])
-        .collect();
+    if count < all {
+        words.push(format!(
+            "The picture has the fastest and the slowest {} of {all}; the table has all.",
+            count / 2
+        ));
+    }
     let chart = Chart {
         title: "every road, fastest first".into(),
         description: "Median latency of each, with its interval.".into(),

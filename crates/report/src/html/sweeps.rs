@@ -1,11 +1,9 @@
-//! Pictures of sweeps: bandwidth and latency against size, rate against window, latency against load, the forest of a
-//! comparison.
+//! Pictures of sweeps: bandwidth and latency against size, latency against load.
 
 use super::Picture;
 use super::words::{ratio, with_interval};
-use crate::compare::{Comparison, Row, Verdict};
-use crate::curve::section::{LoadSection, load_point};
-use crate::curve::{self, LoadPoint, SizePoint, WindowPoint};
+use crate::curve::section::{LoadSection, Probe, load_point};
+use crate::curve::{self, Change, LoadPoint, SizePoint};
 use crate::render::{figure_text, load_words};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 use wirespeed_schema::run::{CaseResult, Metric};
@@ -19,14 +17,16 @@ pub struct Swept<'a> {
     pub cases: Vec<(u64, &'a CaseResult)>,
 }
 
-fn interval(metric: &Metric) -> Option<(f64, f64)> {
+/// The interval of a figure.
+pub fn interval(metric: &Metric) -> Option<(f64, f64)> {
     metric
         .lower
         .zip(metric.upper)
         .map(|(low, high)| (low.get(), high.get()))
 }
 
-fn points(swept: &Swept, tag: &str) -> Vec<Point> {
+/// A figure of every case of a sweep.
+pub fn points(swept: &Swept, tag: &str) -> Vec<Point> {
     let with = swept
         .cases
         .iter()
@@ -39,8 +39,9 @@ fn points(swept: &Swept, tag: &str) -> Vec<Point> {
     .collect()
 }
 
-/// A figure against message size, one line a sweep, with the fits of its pieces and their thresholds.
-pub fn against_size(sweeps: &[Swept], tag: &'static str) -> Option<Picture> {
+/// A figure against message size, one line a sweep, with the fits of its pieces and their thresholds; `probes` say which of
+/// these were confirmed.
+pub fn against_size(sweeps: &[Swept], tag: &'static str, probes: &[Probe]) -> Option<Picture> {
     let bandwidth = tag.ends_with("_bytes_per_s");
     let (title, axis) = match bandwidth {
         true => (
@@ -81,12 +82,11 @@ pub fn against_size(sweeps: &[Swept], tag: &'static str) -> Option<Picture> {
         if let Some(found) = curve::segments(&size_points(&shown, bandwidth)) {
             words.extend(pieces_in_words(&swept.label, &found));
             chart.series.extend(fits(&found, bandwidth, number));
-            chart
-                .marks
-                .extend(found.changes.iter().map(|change| Mark::Vertical {
-                    x: (change.above_bytes as f64 * change.until_bytes as f64).sqrt(),
-                    label: format!("above {}", format_size(change.above_bytes)),
-                }));
+            for change in &found.changes {
+                let probe = probed(change, probes);
+                words.extend(probe.map(probe_words));
+                chart.marks.push(threshold(change, probe));
+            }
         }
         if bandwidth {
             words.extend(best(swept, tag));
@@ -99,6 +99,39 @@ pub fn against_size(sweeps: &[Swept], tag: &'static str) -> Option<Picture> {
         columns,
         rows,
     })
+}
+
+/// The probe at the edges of a change.
+fn probed<'a>(change: &Change, probes: &'a [Probe]) -> Option<&'a Probe> {
+    let at = |probe: &&Probe| {
+        (probe.above_bytes, probe.until_bytes) == (change.above_bytes, change.until_bytes)
+    };
+    probes.iter().find(at)
+}
+
+fn threshold(change: &Change, probe: Option<&Probe>) -> Mark {
+    let state = match probe {
+        Some(probe) if probe.confirmed => ", confirmed",
+        Some(_) => ", not confirmed",
+        None => "",
+    };
+    Mark::Vertical {
+        x: (change.above_bytes as f64 * change.until_bytes as f64).sqrt(),
+        label: format!("above {}{state}", format_size(change.above_bytes)),
+    }
+}
+
+/// What interleaved probes say of a threshold.
+pub fn probe_words(probe: &Probe) -> String {
+    format!(
+        "Threshold {} to {}: {}: interleaved probes take [{}, {}] times as long behind it, {} if the curve went on.",
+        format_size(probe.above_bytes),
+        format_size(probe.until_bytes),
+        if probe.confirmed { "confirmed" } else { "not confirmed" },
+        ratio(probe.lower_ratio.get()),
+        ratio(probe.upper_ratio.get()),
+        ratio(probe.smooth_ratio.get())
+    )
 }
 
 /// Times of the sizes: as measured, or the time a message takes at the bandwidth.
@@ -226,84 +259,6 @@ fn best(swept: &Swept, tag: &str) -> Vec<String> {
     words
 }
 
-/// Rate against window, with the line of 95 % of the best.
-pub fn against_window(swept: &Swept) -> Option<Picture> {
-    let shown = points(swept, "rate_msg_per_s");
-    let windows = window_points(swept);
-    let enough = curve::enough(&windows, 0.95)?;
-    let mut words = vec![format!(
-        "{}: a window of {} is enough for 95 % of the best rate ({} with {}).",
-        swept.label,
-        enough.window_msgs,
-        format_rate(enough.peak_msg_per_s, "msg/s"),
-        enough.peak_window_msgs
-    )];
-    if enough.still_rising {
-        words.push("The rate still rises at the largest window: the best may lie beyond.".to_owned());
-    }
-    let rows = windows
-        .iter()
-        .map(|point| {
-            let used = curve::window::window_use_ratio(point);
-            vec![
-                point.window_msgs.to_string(),
-                format_rate(point.rate_msg_per_s, "msg/s"),
-                point.acknowledged_mean_ns.map(format_ns).unwrap_or_default(),
-                used.map(|used| figure_text("_ratio", used)).unwrap_or_default(),
-            ]
-        })
-        .collect();
-    let chart = Chart {
-        title: format!("rate against window: {}", swept.label),
-        description: "How many messages may be under way at once, and what that buys.".into(),
-        x: Axis::log("window in messages", Unit::Plain),
-        y: Axis {
-            from_zero: true,
-            ..Axis::linear("rate", Unit::Si("msg/s"))
-        },
-        series: vec![Series::new(swept.label.clone(), Look::Line, shown)],
-        marks: vec![
-            Mark::Horizontal {
-                y: 0.95 * enough.peak_msg_per_s,
-                label: "95 % of the best".into(),
-            },
-            Mark::Vertical {
-                x: enough.window_msgs as f64,
-                label: format!("{} is enough", enough.window_msgs),
-            },
-        ],
-        interval_label: "interval over runs".into(),
-        ..Chart::new("")
-    };
-    let columns = [
-        "window",
-        "rate",
-        "mean time to acknowledgement",
-        "share of the window in flight (Little)",
-    ];
-    Some(Picture {
-        chart,
-        words,
-        columns: columns.map(str::to_owned).to_vec(),
-        rows,
-    })
-}
-
-/// The points of a sweep over windows.
-pub fn window_points(swept: &Swept) -> Vec<WindowPoint> {
-    let with = swept
-        .cases
-        .iter()
-        .filter_map(|(window, case)| Some((*window, *case, case.metrics.get("rate_msg_per_s")?)));
-    with.map(|(window_msgs, case, rate)| WindowPoint {
-        window_msgs,
-        rate_msg_per_s: rate.value.get(),
-        interval: interval(rate),
-        acknowledged_mean_ns: case.metrics.get("ack_mean_ns").map(|metric| metric.value.get()),
-    })
-    .collect()
-}
-
 /// Response times against offered rate, with the knee and the rates that are not carried.
 pub fn against_load(label: &str, cases: &[CaseResult], section: &LoadSection) -> Option<Picture> {
     let most = section.most_msg_per_s.get();
@@ -405,108 +360,4 @@ fn load_row(point: &LoadPoint, case: &CaseResult) -> Vec<String> {
         }
         .to_owned(),
     ]
-}
-
-/// Every figure of a comparison as a ratio with its interval, on either side of 1.
-pub fn forest(comparison: &Comparison) -> Option<Picture> {
-    let rows = &comparison.rows;
-    if rows.is_empty() {
-        return None;
-    }
-    let place = |index: usize| (rows.len() - 1 - index) as f64;
-    let name = |row: &Row| format!("{} {}", row.label, row.tag);
-    let within = comparison.within_ratio.get();
-    let chart = Chart {
-        title: "B against A".into(),
-        description: "The ratio B/A of each figure with its interval; the shade is what counts as the same."
-            .into(),
-        x: Axis::log("ratio B/A", Unit::Plain),
-        y: Axis {
-            range: Some((-0.6, rows.len() as f64 - 0.4)),
-            ticks: rows
-                .iter()
-                .enumerate()
-                .map(|(index, row)| (place(index), name(row)))
-                .collect(),
-            ..Axis::linear("", Unit::Plain)
-        },
-        series: by_verdict(rows),
-        marks: vec![
-            Mark::Shade {
-                from: 1.0 / (1.0 + within),
-                to: 1.0 + within,
-                label: "the same".into(),
-            },
-            Mark::Vertical {
-                x: 1.0,
-                label: "equal".into(),
-            },
-        ],
-        interval_label: "95 % interval of the ratio".into(),
-        plot_height: (28 * rows.len() as u32).clamp(110, 2400),
-        ..Chart::new("")
-    };
-    let columns = [
-        "case",
-        "figure",
-        "A",
-        "B",
-        "runs",
-        "B/A",
-        "interval",
-        "verdict",
-        "more runs needed",
-    ];
-    Some(Picture {
-        words: crate::render::answer(comparison),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: rows.iter().map(forest_row).collect(),
-        chart,
-    })
-}
-
-fn forest_row(row: &Row) -> Vec<String> {
-    let ends = row.lower.zip(row.upper);
-    let interval = ends.map(|(low, high)| format!("[{}, {}]", ratio(low.get()), ratio(high.get())));
-    vec![
-        row.label.clone(),
-        row.tag.clone(),
-        figure_text(&row.tag, row.a.get()),
-        figure_text(&row.tag, row.b.get()),
-        format!("{}/{}", row.a_runs, row.b_runs),
-        ratio(row.ratio.get()),
-        interval.unwrap_or_default(),
-        row.verdict.name().to_owned(),
-        row.more_runs.map(|more| more.to_string()).unwrap_or_default(),
-    ]
-}
-
-/// The rows as points with intervals, one series a kind of verdict, first row at the top.
-fn by_verdict(rows: &[Row]) -> Vec<Series> {
-    let kinds: [(&[Verdict], &str); 3] = [
-        (&[Verdict::Faster, Verdict::Same], "faster or same"),
-        (&[Verdict::Slower], "slower"),
-        (&[Verdict::Inconclusive], "inconclusive"),
-    ];
-    let mut all = Vec::new();
-    for (color, (verdicts, label)) in kinds.into_iter().enumerate() {
-        let of_kind = rows
-            .iter()
-            .enumerate()
-            .filter(|(_, row)| verdicts.contains(&row.verdict));
-        let points: Vec<Point> = of_kind
-            .map(|(index, row)| Point {
-                x: row.ratio.get(),
-                y: (rows.len() - 1 - index) as f64,
-                interval: row
-                    .lower
-                    .zip(row.upper)
-                    .map(|(low, high)| (low.get(), high.get())),
-            })
-            .collect();
-        if !points.is_empty() {
-            all.push(Series::new(label, Look::Across, points).colored(color));
-        }
-    }
-    all
 }

@@ -1,6 +1,6 @@
 //! A chart as a Vega-Lite specification, for those who want to draw it anew. Data and marks are those of the SVG.
 
-use crate::svg::{Axis, Chart, Look, Mark, Scale, Series};
+use crate::svg::{Axis, Cell, Chart, Heat, Look, Mark, Scale, Series};
 use serde_json::{Map, Value, json};
 
 /// The specification with its data inline (Vega-Lite 5). Fields: `x`, `y`, `low`, `high`, `series`.
@@ -10,6 +10,7 @@ pub fn vega_lite(chart: &Chart) -> Value {
     for series in &chart.series {
         layers.extend(layer(series, &x, &y));
     }
+    layers.extend(chart.heat.as_ref().map(|heat| cells(heat, &x, &y)));
     layers.extend(chart.marks.iter().map(annotation));
     json!({
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
@@ -87,6 +88,24 @@ fn layer(series: &Series, x: &Value, y: &Value) -> Vec<Value> {
             .push(json!({ "data": data, "mark": { "type": "rule", "opacity": 0.5 }, "encoding": encoding }));
     }
     layers
+}
+
+/// Cells as squares of side 1, shaded by value.
+fn cells(heat: &Heat, x: &Value, y: &Value) -> Value {
+    let value = |cell: &Cell| {
+        json!({
+            "x": cell.x - 0.5, "x2": cell.x + 0.5, "y": cell.y - 0.5, "y2": cell.y + 0.5, "value": cell.value,
+        })
+    };
+    let values: Vec<Value> = heat.shown().map(value).collect();
+    let color = json!({
+        "field": "value", "type": "quantitative", "title": heat.label, "scale": { "scheme": "cividis" },
+    });
+    json!({
+        "data": { "values": values },
+        "mark": "rect",
+        "encoding": { "x": x, "x2": { "field": "x2" }, "y": y, "y2": { "field": "y2" }, "color": color },
+    })
 }
 
 fn annotation(mark: &Mark) -> Value {

@@ -4,7 +4,9 @@ use super::Input;
 use crate::compare::Comparison;
 use crate::render::{Style, figure_text};
 use crate::render::{answer, case_line};
-use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Remark, Run, Severity};
+use wirespeed_schema::run::{
+    CaseResult, CaseStatus, Metric, Remark, Resampled, Resampling, Run, Severity,
+};
 use wirespeed_schema::units::significant;
 
 /// The transport of the harness floor; no road.
@@ -52,10 +54,15 @@ pub fn answers(input: &Input) -> Vec<String> {
         let why = input.run.error.as_deref().unwrap_or("no case was measured");
         return vec![format!("Nothing was measured: {why}.")];
     }
-    let shown = cases
-        .iter()
-        .take(NAMED_MAX)
-        .map(|case| case_line(case, &Style::PLAIN));
+    let shown = cases.iter().take(NAMED_MAX).map(|case| {
+        let (line, plain) = (case_line(case, &Style::PLAIN), case.case.label());
+        let alike = cases.iter().filter(|other| other.case.label() == plain).count();
+        // Cases that differ in their window or options alone are told apart by these.
+        match line.strip_prefix(&plain).filter(|_| alike > 1) {
+            Some(rest) => format!("{}{rest}", label(input, false, case)),
+            None => line,
+        }
+    });
     let mut lines: Vec<String> = shown.collect();
     if cases.len() > NAMED_MAX {
         lines.push(format!(
@@ -182,6 +189,49 @@ pub fn trust(run: &Run) -> Vec<(String, String)> {
         count(|d| d.run_queue_wait_ns.unwrap_or(0)),
     );
     rows
+}
+
+/// Columns of [`resampled`].
+pub const RESAMPLED: [&str; 5] = ["case", "figure", "value", "interval", "bootstrap"];
+
+/// Intervals by resampling: a row a figure, with the name of the method.
+pub fn resampled(input: &Input, several: bool) -> Vec<Vec<String>> {
+    let row = |case: &CaseResult, tag: &String, one: &Resampled| {
+        let metric = case.metrics.get(tag)?;
+        let text = |value: f64| figure_text(tag, value);
+        Some(vec![
+            label(input, several, case),
+            tag.clone(),
+            text(metric.value.get()),
+            format!("[{}, {}]", text(one.lower.get()), text(one.upper.get())),
+            method(one.method).to_owned(),
+        ])
+    };
+    let cases = input.run.cases.iter();
+    let rows = cases.flat_map(|case| case.resampled.iter().filter_map(move |(tag, one)| row(case, tag, one)));
+    rows.collect()
+}
+
+/// What was drawn, in words.
+fn method(method: Resampling) -> &'static str {
+    match method {
+        Resampling::Runs => "runs",
+        Resampling::BlocksOfSamples => "blocks of raw samples of one run",
+        Resampling::BlocksOfSlices => "blocks of slices of one run",
+        Resampling::RunsThenBlocksOfSamples => "runs, then blocks of raw samples",
+        Resampling::RunsThenBlocksOfSlices => "runs, then blocks of slices",
+    }
+}
+
+/// What raw samples are worth where they are alike: `4 000 raw samples are worth 212 independent ones`.
+pub fn worth(case: &CaseResult) -> Option<String> {
+    let ratio = case.metrics.get("effective_samples_ratio")?;
+    let worth = (ratio.value.get() * ratio.samples as f64).max(1.0);
+    Some(format!(
+        "{} raw samples are worth {} independent ones",
+        ratio.samples,
+        significant(worth, 3)
+    ))
 }
 
 /// Remarks of the run and of its cases, each code once, worst first.

@@ -3,11 +3,15 @@
 use super::{Figures, Format, ImportError, bad_line, ping_pong, stream};
 use wirespeed_schema::HistogramData;
 
+/// Size of sockperf's messages unless its command, which its output does not repeat, says otherwise.
+const SOCKPERF_BYTES: f64 = 14.0;
+
 /// `sockperf: ---> percentile 50.000 =   4.321`: half of the round trip, in µs.
 pub fn sockperf(text: &str) -> Result<Vec<Figures>, ImportError> {
-    let size = after(text, "payload=")
-        .or_else(|| after(text, "--msg-size="))
-        .unwrap_or(14.0) as u64;
+    let size = ["--msg-size=", "--msg-size ", " -m "]
+        .iter()
+        .find_map(|option| after(text, option))
+        .unwrap_or(SOCKPERF_BYTES) as u64;
     let transport = if text.contains("TCP") { "tcp" } else { "udp" };
     let mut found = Figures::new(ping_pong(size), transport);
     let percentiles = [
@@ -30,7 +34,8 @@ pub fn sockperf(text: &str) -> Result<Vec<Figures>, ImportError> {
         let value = value.ok_or_else(|| bad_line(Format::Sockperf, number, "no number after ="))?;
         found = found.with(tag, value * 2000.0);
     }
-    found.samples = after(text, "observations = ").unwrap_or(0.0) as u64;
+    let counted = text.split(" observations").next().and_then(|before| before.rsplit(' ').next());
+    found.samples = counted.and_then(|count| count.parse().ok()).unwrap_or(0);
     Ok(vec![found])
 }
 
@@ -46,7 +51,9 @@ fn after(text: &str, name: &str) -> Option<f64> {
 
 /// A row of `ucx_perftest -v`: names of batch files, then iterations, three latencies, two bandwidths, two rates.
 fn ucx_row(line: &str) -> Option<(String, Vec<f64>)> {
-    let words: Vec<&str> = line.trim().split(',').map(str::trim).collect();
+    let line = line.trim();
+    let bare = line.strip_prefix("[thread ").and_then(|rest| rest.split_once(']'));
+    let words: Vec<&str> = bare.map_or(line, |(_, row)| row).split(',').map(str::trim).collect();
     let (names, numbers) = words.split_at_checked(words.len().checked_sub(8)?)?;
     let values: Option<Vec<f64>> = numbers.iter().map(|word| word.parse().ok()).collect();
     Some((names.join(" "), values?))
@@ -58,12 +65,19 @@ pub fn is_ucx(line: &str) -> bool {
 }
 
 /// Rows of `ucx_perftest -v`: latencies of one way in µs, bandwidths in MB/s of 2^20 bytes, message rates; the overall ones
-/// are taken. A row names neither test nor size: the size is bandwidth over rate, and only a batch file whose name ends in
-/// `lat` says that it is a ping-pong.
+/// are taken. Rows of one run are cumulative and the last one counts; a run ends where iterations begin anew. A row names
+/// neither test nor size: the size is bandwidth over rate, and only a batch file whose name ends in `lat` says that it is a
+/// ping-pong.
 pub fn ucx(text: &str) -> Result<Vec<Figures>, ImportError> {
     const MIB: f64 = 1_048_576.0;
-    let rows = text.lines().filter_map(ucx_row);
-    let found = rows.map(|(names, values)| {
+    let mut rows: Vec<(String, Vec<f64>)> = Vec::new();
+    for row in text.lines().filter_map(ucx_row) {
+        match rows.last_mut().filter(|last| last.0 == row.0 && last.1[0] < row.1[0]) {
+            Some(last) => *last = row,
+            None => rows.push(row),
+        }
+    }
+    let found = rows.into_iter().map(|(names, values)| {
         let (latency_us, bandwidth, rate) = (values[3], values[5] * MIB, values[7]);
         let size = if rate > 0.0 {
             (bandwidth / rate).round() as u64
@@ -148,6 +162,9 @@ mod tests {
         assert_eq!(found[0].transport, "tcp");
         assert!(found[0].figures.contains(&("rtt_p50_ns", 9000.0)));
         assert!(found[0].figures.contains(&("rtt_max_ns", 247_000.0)));
+        assert_eq!((found[0].samples, found[0].test.size_bytes()), (100, 14));
+        let with_command = format!("$ sockperf pp --tcp -m 64 -t 2\n{text}");
+        assert_eq!(sockperf(&with_command).unwrap()[0].test.size_bytes(), 64);
         assert!(sockperf("sockperf: ---> percentile 50.000 = x").is_err());
     }
 
@@ -163,6 +180,9 @@ mod tests {
         assert_eq!(found[0].figures[1], ("rate_msg_per_s", 3_921_568.0));
         assert_eq!(found[1].figures, [("rtt_mean_ns", 510.0)]);
         assert!(is_ucx(header) && ucx("cut,1,2").unwrap().is_empty());
+        let progress = "1000,0.2,0.2,0.2,1.0,1.0,1000,1000\n2000,0.2,0.2,0.2,1.0,1.0,1000,2000\n1000,0.2,0.2,0.2,1.0,1.0,1000,3000\n";
+        let rates: Vec<f64> = ucx(progress).unwrap().iter().map(|run| run.figures[1].1).collect();
+        assert_eq!(rates, [2000.0, 3000.0]);
     }
 
     #[test]

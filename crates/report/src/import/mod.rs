@@ -3,6 +3,7 @@
 //! Only what a file states is taken: its figures become figures of the same definition, never of a similar one, and what
 //! has no counterpart is left out. A file that is none of these is refused by name of what was looked for.
 
+mod arras;
 mod iperf3;
 mod lines;
 mod tables;
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::host::HostFingerprint;
-use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Run, Severity, Status, Tool};
+use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition, Run, Severity, Status, Tool};
 use wirespeed_schema::test::{Layout, PingPong, Stream, Tagged, Test};
 use wirespeed_schema::version::DOCUMENT_VERSION;
 
@@ -37,11 +38,13 @@ pub enum Format {
     UcxPerftest,
     /// The workers' log: one round-trip time in ns a line.
     Workers,
+    /// `arras4benchmark`.
+    Arras,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Format; 7] = [
+    pub const ALL: [Format; 8] = [
         Format::Iperf3,
         Format::Osu,
         Format::Imb,
@@ -49,6 +52,7 @@ impl Format {
         Format::Sockperf,
         Format::UcxPerftest,
         Format::Workers,
+        Format::Arras,
     ];
 
     /// Its name as typed.
@@ -61,6 +65,7 @@ impl Format {
             Format::Sockperf => "sockperf",
             Format::UcxPerftest => "ucx_perftest",
             Format::Workers => "workers",
+            Format::Arras => "arras",
         }
     }
 
@@ -73,6 +78,7 @@ impl Format {
             Format::Sockperf => lines::sockperf(text),
             Format::UcxPerftest => lines::ucx(text),
             Format::Workers => lines::workers(text),
+            Format::Arras => arras::read(text),
         }
     }
 }
@@ -186,7 +192,8 @@ fn stream(size_bytes: u64, window_msgs: u64) -> Test {
 }
 
 /// Read a file of another tool; `format` where the user names it, else whichever fits. The document says where it comes
-/// from, and has one case a line, without runs: a comparison with it has figures but no intervals.
+/// from. What the file measured more than once is one case of several runs, so that outputs put together in one file have
+/// intervals and verdicts; what it measured once has a figure alone.
 pub fn import(bytes: &[u8], format: Option<Format>) -> Result<(Format, Run), ImportError> {
     if bytes.len() > FILE_BYTES_MAX {
         return Err(ImportError::TooLarge { bytes: bytes.len() });
@@ -196,11 +203,11 @@ pub fn import(bytes: &[u8], format: Option<Format>) -> Result<(Format, Run), Imp
         Some(format) => format,
         None => detect(text).ok_or(ImportError::Unknown)?,
     };
-    let mut cases = format.read(text)?;
-    cases.truncate(CASES_MAX);
-    let cases: Vec<CaseResult> = cases
+    let mut found = format.read(text)?;
+    found.truncate(CASES_MAX);
+    let cases: Vec<CaseResult> = alike(found)
         .iter()
-        .filter_map(|case| case_result(case, format))
+        .filter_map(|runs| case_result(runs, format))
         .collect();
     if cases.is_empty() {
         return Err(ImportError::Empty {
@@ -238,6 +245,9 @@ fn detect(text: &str) -> Option<Format> {
     if all(&|line| numbers(line) == 11 && line.split_whitespace().count() == 11) {
         return Some(Format::Smb);
     }
+    if lines.iter().any(|line| arras::is_line(line)) {
+        return Some(Format::Arras);
+    }
     if all(&|line| line.parse::<u64>().is_ok()) {
         return Some(Format::Workers);
     }
@@ -247,7 +257,23 @@ fn detect(text: &str) -> Option<Format> {
         .then_some(Format::UcxPerftest)
 }
 
-fn case_result(figures: &Figures, format: Format) -> Option<CaseResult> {
+/// Figures of the same question together, in the order of the file.
+fn alike(found: Vec<Figures>) -> Vec<Vec<Figures>> {
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut groups: Vec<Vec<Figures>> = Vec::new();
+    for figures in found {
+        let question = format!("{:?} {} {:?}", figures.test, figures.transport, figures.group);
+        let at = *places.entry(question).or_insert(groups.len());
+        match groups.get_mut(at) {
+            Some(group) => group.push(figures),
+            None => groups.push(vec![figures]),
+        }
+    }
+    groups
+}
+
+/// The figures of one run: those above 0, because a table that rounds writes 0 for what it cannot show. `None` without any.
+fn metrics(figures: &Figures) -> Option<BTreeMap<String, Metric>> {
     let metric = |value: f64| {
         let value = Finite::maybe(value).filter(|value| value.get() > 0.0)?;
         Some(Metric {
@@ -259,13 +285,22 @@ fn case_result(figures: &Figures, format: Format) -> Option<CaseResult> {
             derived: false,
         })
     };
-    let mut metrics = BTreeMap::new();
-    for (tag, value) in &figures.figures {
-        metrics.insert((*tag).to_owned(), metric(*value)?);
-    }
-    if metrics.is_empty() {
-        return None;
-    }
+    let all = figures.figures.iter();
+    let metrics: BTreeMap<String, Metric> = all
+        .filter_map(|(tag, value)| Some(((*tag).to_owned(), metric(*value)?)))
+        .collect();
+    (!metrics.is_empty()).then_some(metrics)
+}
+
+fn case_result(runs: &[Figures], format: Format) -> Option<CaseResult> {
+    let (figures, samples) = (runs.first()?, runs.iter().map(|run| run.samples).max()?);
+    let whole = runs.iter().filter_map(metrics);
+    let repetitions: Vec<Repetition> = whole.zip(0..).map(|(metrics, index)| run(index, metrics)).collect();
+    let (metrics, resampled) = match repetitions.as_slice() {
+        [] => return None,
+        [only] => (only.metrics.clone(), BTreeMap::new()),
+        several => crate::assemble::over_repetitions(several),
+    };
     let rank = |role, peer| RankSpec {
         role,
         peer: Some(peer),
@@ -279,7 +314,7 @@ fn case_result(figures: &Figures, format: Format) -> Option<CaseResult> {
         group: figures.group,
         ranks: vec![rank(Role::Source, 1), rank(Role::Sink, 0)],
         stop: Stop::Iterations {
-            count: figures.samples.max(1),
+            count: samples.max(1),
         },
         warmup_iterations: 0,
         warmup_ns_max: 0,
@@ -291,17 +326,31 @@ fn case_result(figures: &Figures, format: Format) -> Option<CaseResult> {
     let mut result = crate::failed_case(case, "", None);
     result.status = CaseStatus::Ok;
     result.error = None;
-    result.metrics = metrics;
+    (result.metrics, result.resampled) = (metrics, resampled);
+    if repetitions.len() > 1 {
+        result.repetitions = repetitions;
+    }
     result.remarks.push(wirespeed_schema::run::Remark {
         severity: Severity::Note,
         code: "imported".to_owned(),
         message: format!(
-            "as {} states it; nothing is known of its intervals, clock or disturbances",
+            "as {} states it; nothing is known of its clock or disturbances",
             format.name()
         ),
         remedy: None,
     });
     Some(result)
+}
+
+/// A run of which nothing but its figures is known.
+fn run(index: u32, metrics: BTreeMap<String, Metric>) -> Repetition {
+    Repetition {
+        index,
+        outcomes: Vec::new(),
+        metrics,
+        setup_ns: 0,
+        overlapping_sessions: 0,
+    }
 }
 
 fn document(cases: Vec<CaseResult>, format: Format) -> Run {
@@ -357,7 +406,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_panics_and_only_listed_figures_come_out(text in "[ -~\n]{0,300}", at in 0..7usize) {
+        fn nothing_panics_and_only_listed_figures_come_out(text in "[ -~\n]{0,300}", at in 0..8usize) {
             for format in [None, Some(Format::ALL[at])] {
                 if let Ok((_, run)) = import(text.as_bytes(), format) {
                     for case in &run.cases {

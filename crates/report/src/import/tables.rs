@@ -28,25 +28,26 @@ fn numbers(line: &str) -> Option<Vec<f64>> {
 /// OSU: `# OSU MPI Latency Test`, then size and value. Latency is half of the mean round trip in µs, bandwidth in MB/s of
 /// 10^6 bytes.
 pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
-    let title = text
-        .lines()
-        .find(|line| line.starts_with("# OSU MPI"))
-        .unwrap_or_default()
-        .to_lowercase();
-    let mut found = Vec::new();
+    let (mut title, mut found) = (String::new(), Vec::new());
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
+        let bad = |what| bad_line(Format::Osu, number, what);
+        if line.starts_with("# OSU MPI") {
+            title = line.to_lowercase();
+        }
+        if line.starts_with("# Size") && !["(us)", "MB/s"].iter().any(|unit| line.contains(unit)) {
+            return Err(bad("neither us nor MB/s stands at the column"));
+        }
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let bad = |what| bad_line(Format::Osu, number, what);
         let values = numbers(line).ok_or_else(|| bad("not a row of numbers"))?;
         let (Some(&size), Some(&value)) = (values.first(), values.get(1)) else {
             return Err(bad("a row has a size and a value"));
         };
         let size = size as u64;
         let bandwidth = value * 1e6;
-        found.push(match &title {
+        found.push(match title.as_str() {
             title if title.contains("latency") => {
                 let round_trip_ns = value * 2000.0;
                 Figures::new(tagged_ping_pong(size), "mpi").with("rtt_mean_ns", round_trip_ns)
@@ -72,7 +73,7 @@ pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
 }
 
 /// IMB: `# Benchmarking PingPong`, then `#bytes #repetitions t[usec] Mbytes/sec` (PingPong: half of the round trip's
-/// mean) or `#bytes #repetitions Mbytes/sec Msg/sec` (Uniband, Biband).
+/// mean) or `#bytes #repetitions Mbytes/sec Msg/sec` (Uniband, Biband). Rows of a time-out are left out.
 pub fn imb(text: &str) -> Result<Vec<Figures>, ImportError> {
     let (mut benchmark, mut found) = (String::new(), Vec::new());
     for (number, line) in text.lines().enumerate() {
@@ -80,7 +81,14 @@ pub fn imb(text: &str) -> Result<Vec<Figures>, ImportError> {
         if let Some(name) = line.strip_prefix("# Benchmarking ") {
             benchmark = name.trim().to_owned();
         }
+        if line.starts_with("#bytes") && !["t[usec]", "Mbytes/sec", "t_avg[usec]"].iter().any(|unit| line.contains(unit)) {
+            return Err(bad_line(Format::Imb, number, "neither usec nor Mbytes/sec stands at a column"));
+        }
         if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        // What took too long has no figures; the rows before it count.
+        if line.contains("time-out") {
             continue;
         }
         let Some(values) = numbers(line) else {
@@ -126,6 +134,10 @@ mod tests {
             osu("# OSU MPI Latency Test\n1 x\n"),
             Err(ImportError::Line { line: 2, .. })
         ));
+        let other_unit = osu("# OSU MPI Latency Test\n# Size   Latency (ms)\n1 0.25\n");
+        assert!(matches!(other_unit, Err(ImportError::Line { line: 2, .. })));
+        let two = format!("{text}# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n4096  1234.5\n");
+        assert_eq!(osu(&two).unwrap()[2].figures[0].0, "bandwidth_bytes_per_s");
         assert!(matches!(osu("1 2\n"), Err(ImportError::Line { line: 1, .. })));
     }
 
@@ -139,6 +151,8 @@ mod tests {
             (found[0].samples, found[1].figures[1]),
             (1000, ("rate_msg_per_s", 6312500.0))
         );
+        let late = imb("# Benchmarking PingPong\n8 100 0.31 25.6\n16 time-out.; Time limit is over\n").unwrap();
+        assert_eq!(late.len(), 1);
         assert!(imb("# Benchmarking PingPong\n8 100\n").is_err());
     }
 }

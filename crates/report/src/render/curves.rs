@@ -6,9 +6,10 @@ use super::plot_chart::chart;
 use super::style::{Style, Tone, clean, wrap};
 use super::table;
 use crate::curve::section::{LoadSection, SweepSection, load_point};
+use crate::html::sweeps::probe_words;
 use crate::html::{Input, pictures, words};
 use wirespeed_schema::Run;
-use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
+use wirespeed_schema::units::{format_ns, format_rate};
 
 /// A sweep: the table of `run`, and what the curve says.
 pub fn sweep(run: &Run, style: &Style) -> String {
@@ -16,33 +17,24 @@ pub fn sweep(run: &Run, style: &Style) -> String {
     lines.push(String::new());
     let name = run.sections.get("sweep").map_or("run", |_| "sweep");
     lines.extend(curve_lines(run, name, style));
-    for probe in SweepSection::of(run)
-        .map(|section| section.probes)
-        .unwrap_or_default()
-    {
-        let ratio = |value: f64| significant(value, 4);
-        let sizes = format!(
-            "{} to {}",
-            format_size(probe.above_bytes),
-            format_size(probe.until_bytes)
-        );
-        let verdict = if probe.confirmed {
-            "confirmed"
-        } else {
-            "not confirmed"
-        };
-        let text = format!(
-            "threshold {sizes}: {verdict}: interleaved probes take [{}, {}] times as long behind it, {} if the curve went on",
-            ratio(probe.lower_ratio.get()),
-            ratio(probe.upper_ratio.get()),
-            ratio(probe.smooth_ratio.get())
-        );
+    let said: Vec<String> = pictures(&[Input { name, run }])
+        .into_iter()
+        .flat_map(|picture| picture.words)
+        .collect();
+    let section = SweepSection::of(run).unwrap_or_default();
+    if section.over == "loggp" && !lines.iter().any(|line| line.contains("LogGP")) {
+        let why = "No parameters of LogGP: they need three sizes at which the larger window took longer than one message. \
+                   Measure longer (-t), more often (--repeats), or on a quieter machine.";
+        lines.push(wrap(why, style.width, 2));
+    }
+    let probes = section.probes;
+    for probe in probes.iter().filter(|probe| !said.contains(&probe_words(probe))) {
         let tone = if probe.confirmed {
             Tone::Strong
         } else {
             Tone::Faint
         };
-        lines.push(style.paint(tone, &wrap(&text, style.width, 2)));
+        lines.push(style.paint(tone, &wrap(&probe_words(probe), style.width, 2)));
     }
     table::finish(lines, style)
 }

@@ -16,6 +16,7 @@ mod live;
 mod msgrate;
 pub mod plot;
 mod plot_chart;
+mod plot_heat;
 mod quick;
 mod report;
 mod style;

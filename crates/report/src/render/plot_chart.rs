@@ -1,6 +1,7 @@
 //! A chart of `svg` in characters: the same data, axes and marks, for the terminal.
 
 use super::plot::Canvas;
+use super::plot_heat;
 use super::style::{Style, Tone, clean};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Scale, Unit};
 
@@ -12,6 +13,11 @@ const LABEL_MAX: usize = 34;
 
 /// Lines of a chart, without ends; the title first. Empty when nothing can be shown.
 pub fn chart(chart: &Chart, style: &Style) -> Vec<String> {
+    if let Some(heat) = chart.heat.as_ref().filter(|heat| heat.range().is_some()) {
+        let mut lines = vec![style.paint(Tone::Strong, &clean(&chart.title))];
+        lines.extend(plot_heat::map(chart, heat, style));
+        return lines;
+    }
     let Some((x, y)) = Frame::of(chart) else {
         return Vec::new();
     };

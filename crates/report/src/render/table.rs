@@ -5,6 +5,7 @@ use super::figures::{count, duration_with_interval, percent, rate, rate_with_int
 use super::style::{Style, Tone, clean, wrap};
 use super::{grid, plot};
 use crate::checks::run_remarks;
+use crate::html::{Input, words};
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
 use wirespeed_schema::host::Noise;
@@ -21,6 +22,7 @@ pub fn table(run: &Run, style: &Style) -> String {
         lines.extend(kind_table(run, kind, style));
     }
     lines.extend(unmeasured(&run.cases, style));
+    lines.extend(resampled(run, style));
     lines.extend(withheld(&run.cases, style));
     lines.extend(trust_line(&run.cases).map(|line| style.paint(Tone::Faint, &wrap(&line, style.width, 2))));
     lines.extend(remark_lines(&all_remarks(run), style));
@@ -54,6 +56,10 @@ pub(super) fn finish(lines: Vec<String>, style: &Style) -> String {
 fn headline_figures(result: &CaseResult) -> String {
     let metric = |tag: &str| result.metrics.get(tag);
     match Kind::of(&result.case.test) {
+        // Results of other tools may have the mean alone.
+        Kind::RoundTrip if metric("rtt_p50_ns").is_none() && metric("rtt_mean_ns").is_some() => {
+            format!("RTT mean {}", duration_with_interval(metric("rtt_mean_ns")))
+        }
         Kind::RoundTrip => format!("RTT p50 {}", duration_with_interval(metric("rtt_p50_ns"))),
         Kind::Completion => format!("p50 {}", duration_with_interval(metric("completion_p50_ns"))),
         Kind::Rate | Kind::Iterations => format!(
@@ -85,6 +91,9 @@ fn headline(result: &CaseResult, style: &Style) -> Vec<String> {
     )];
     lines.extend(plot::percentile_bar(result, style));
     lines.extend(interval_line(result, style));
+    if let Some(worth) = words::worth(result) {
+        lines.push(wrap(&worth, style.width, 2));
+    }
     lines.push(String::new());
     lines
 }
@@ -127,6 +136,35 @@ fn kind_table(run: &Run, kind: Kind, style: &Style) -> Vec<String> {
         );
         lines.push(style.paint(Tone::Faint, &wrap(&note, style.width, 2)));
     }
+    lines.push(String::new());
+    lines
+}
+
+/// Intervals by resampling, each with its method.
+fn resampled(run: &Run, style: &Style) -> Vec<String> {
+    let rows = words::resampled(&Input { name: "", run }, false);
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let columns = [
+        grid::text("case", 0),
+        grid::text("figure", 0),
+        grid::number("value", 2),
+        grid::text("interval", 0),
+        grid::text("bootstrap", 1),
+    ];
+    let rows: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| row.iter().map(|cell| clean(cell)).collect())
+        .collect();
+    let (mut lines, _) = grid::render(&columns, &rows, style.width);
+    if lines.iter().any(|line| line.chars().count() > style.width) {
+        lines = rows.iter().map(|row| wrap(&row.join(" "), style.width, 2)).collect();
+    } else {
+        lines[0] = style.paint(Tone::Faint, &lines[0]);
+    }
+    let title = "intervals by resampling (95 %, percentile bootstrap)";
+    lines.insert(0, style.paint(Tone::Strong, &wrap(title, style.width, 2)));
     lines.push(String::new());
     lines
 }

@@ -35,26 +35,69 @@ pub struct Interval {
 /// `statistic` sees all drawn samples in the order drawn and may reorder them; where it gives no finite number that draw
 /// is left out. `None` without samples, or where more than half of the draws gave nothing.
 pub fn nested(runs: &[Vec<f64>], how: Resampling, statistic: impl Fn(&mut [f64]) -> f64) -> Option<Interval> {
-    let runs: Vec<&Vec<f64>> = runs.iter().filter(|run| !run.is_empty()).collect();
-    let mut all: Vec<f64> = runs.iter().flat_map(|run| run.iter().copied()).collect();
+    let runs = Runs::of(runs);
+    let mut all: Vec<f64> = runs.values.iter().flat_map(|run| run.iter().copied()).collect();
     let estimate = statistic(&mut all);
-    if runs.is_empty() || !estimate.is_finite() {
+    resampled(estimate, how, |random| {
+        all.clear();
+        for _ in 0..runs.values.len() {
+            runs.draw(random, &mut all);
+        }
+        statistic(&mut all)
+    })
+}
+
+/// The same for a statistic over runs of a statistic within each run, such as the median of the runs' medians: `within`
+/// sees the samples of one drawn run, `over` one value for each drawn run. With one sample a run, runs alone are drawn.
+pub fn nested_over_runs(
+    runs: &[Vec<f64>],
+    how: Resampling,
+    within: impl Fn(&mut [f64]) -> f64,
+    over: impl Fn(&mut [f64]) -> f64,
+) -> Option<Interval> {
+    let runs = Runs::of(runs);
+    let mut values: Vec<f64> = runs.values.iter().map(|run| within(&mut run.to_vec())).collect();
+    let estimate = over(&mut values);
+    let mut drawn = Vec::new();
+    resampled(estimate, how, |random| {
+        values.clear();
+        for _ in 0..runs.values.len() {
+            drawn.clear();
+            runs.draw(random, &mut drawn);
+            values.push(within(&mut drawn));
+        }
+        over(&mut values)
+    })
+}
+
+/// Runs with the block length of each.
+struct Runs<'a> {
+    values: Vec<&'a [f64]>,
+    lengths: Vec<f64>,
+}
+
+impl<'a> Runs<'a> {
+    fn of(runs: &'a [Vec<f64>]) -> Runs<'a> {
+        let values: Vec<&[f64]> = runs.iter().map(Vec::as_slice).filter(|run| !run.is_empty()).collect();
+        let lengths = values.iter().map(|run| block_length(run).unwrap_or(1.0)).collect();
+        Runs { values, lengths }
+    }
+
+    /// Add the blocks of a run, any of them.
+    fn draw(&self, random: &mut Random, drawn: &mut Vec<f64>) {
+        let index = random.below(self.values.len());
+        draw_blocks(self.values[index], self.lengths[index], random, drawn);
+    }
+}
+
+/// The interval that as many draws as asked for give. `None` without an estimate, so that nothing is drawn from nothing.
+fn resampled(estimate: f64, how: Resampling, mut draw: impl FnMut(&mut Random) -> f64) -> Option<Interval> {
+    if !estimate.is_finite() {
         return None;
     }
-    let lengths: Vec<f64> = runs.iter().map(|run| block_length(run).unwrap_or(1.0)).collect();
     let mut random = Random::new(how.seed);
-    let mut found = Vec::with_capacity(how.resamples as usize);
-    for _ in 0..how.resamples {
-        all.clear();
-        for _ in 0..runs.len() {
-            let index = random.below(runs.len());
-            draw_blocks(runs[index], lengths[index], &mut random, &mut all);
-        }
-        let value = statistic(&mut all);
-        if value.is_finite() {
-            found.push(value);
-        }
-    }
+    let mut found: Vec<f64> = (0..how.resamples).map(|_| draw(&mut random)).collect();
+    found.retain(|value| value.is_finite());
     if found.len() * 2 <= how.resamples as usize {
         return None;
     }
@@ -126,6 +169,31 @@ mod tests {
         assert!(by_samples * 100 < 60 * replicates, "{by_samples} of {replicates}");
     }
 
+    /// Reference: SciPy 1.17 `bootstrap((x,), f, n_resamples=99999, method="percentile", random_state=1)`, with
+    /// x(t) = 100·frac((t+1)²·0.6180339887498949) + 50, t = 0..29. What is left is the chance of the draws.
+    #[test]
+    fn runs_alone_agree_with_the_reference() {
+        let runs: Vec<Vec<f64>> = (1..=30u32)
+            .map(|t| vec![100.0 * (f64::from(t * t) * 0.618_033_988_749_894_9).fract() + 50.0])
+            .collect();
+        let how = Resampling {
+            resamples: 20_000,
+            ..HOW
+        };
+        let alone = |values: &mut [f64]| values[0];
+        let middle = |values: &mut [f64]| crate::stats::summarize(values, 0.95).unwrap().median;
+        let of_mean = nested_over_runs(&runs, how, alone, mean).unwrap();
+        let of_median = nested_over_runs(&runs, how, alone, middle).unwrap();
+        for (found, [estimate, lower, upper], slack) in [
+            (of_mean, [98.371_212, 88.186_840, 108.710_743], 0.5),
+            (of_median, [100.539_157, 76.023_328, 108.706_432], 1.5),
+        ] {
+            assert!((found.estimate - estimate).abs() < 1e-5, "{found:?}");
+            assert!((found.lower - lower).abs() < slack && (found.upper - upper).abs() < slack, "{found:?}");
+        }
+        assert_eq!(nested(&runs, how, mean), Some(of_mean));
+    }
+
     #[test]
     fn the_spread_between_runs_stays_in_the_interval() {
         let runs: Vec<Vec<f64>> = (0..8).map(|run| vec![100.0 + f64::from(run); 50]).collect();
@@ -149,6 +217,8 @@ mod tests {
                 prop_assert!(all.iter().any(|v| *v <= interval.lower + 1e-9));
                 prop_assert!(all.iter().any(|v| *v >= interval.upper - 1e-9));
                 prop_assert_eq!(nested(&runs, how, |v| nearest_rank(v, 0.5)), Some(interval));
+                let over = nested_over_runs(&runs, how, |v| nearest_rank(v, 0.5), |v| nearest_rank(v, 0.5)).unwrap();
+                prop_assert!(over.lower <= over.estimate && over.estimate <= over.upper);
             }
         }
     }

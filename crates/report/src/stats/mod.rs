@@ -16,7 +16,7 @@ pub mod series;
 pub mod until;
 pub mod warmup;
 
-pub use bootstrap::{Resampling, nearest_rank, nested};
+pub use bootstrap::{Resampling, nearest_rank, nested, nested_over_runs};
 pub use histogram::{Estimate, quantile, sd_ns, spread_ratio};
 pub use holm::holm;
 pub use modes::{Mode, modes, modes_of_values};

@@ -85,6 +85,9 @@ mod tests {
         let ten = summarize(&values, 0.95).unwrap();
         assert_eq!((ten.lower, ten.upper), (2.0, 9.0));
         assert_eq!(trimmed_mean(&values), Some(5.5));
+        // SciPy 1.17: trim_mean(numpy.arange(1, 11)**2.0, 0.1) = 35.5.
+        let squares: Vec<f64> = values.iter().map(|value| value * value).collect();
+        assert_eq!(trimmed_mean(&squares), Some(35.5));
         assert_eq!(trimmed_mean(&[1.0, 100.0, 4.0]), Some(4.0));
         assert_eq!(trimmed_mean(&[1.0, 2.0]), None);
     }

@@ -18,6 +18,9 @@ pub fn draw(chart: &Chart, style: Option<&str>) -> String {
     drawing.open(style);
     drawing.axes();
     drawing.behind();
+    if let Some(heat) = &chart.heat {
+        drawing.heat(heat, chart);
+    }
     for (index, series) in chart.series.iter().enumerate() {
         drawing.series(index, series);
     }
@@ -151,11 +154,13 @@ impl Drawing<'_> {
                 );
             }
         }
-        if self
-            .chart
-            .series
-            .iter()
-            .all(|series| shown(self.chart, series).is_empty())
+        let mapped = self.chart.heat.as_ref().is_some_and(|heat| heat.range().is_some());
+        if !mapped
+            && self
+                .chart
+                .series
+                .iter()
+                .all(|series| shown(self.chart, series).is_empty())
         {
             let middle = ((x.from + x.to) / 2.0, (y.from + y.to) / 2.0);
             self.words("ws-label", "middle", middle, "nothing to show");
@@ -276,6 +281,9 @@ fn description(chart: &Chart) -> String {
             };
             say(format!("{name}: {low} to {high}, from {from} to {to}."));
         }
+    }
+    if let Some(words) = chart.heat.as_ref().and_then(super::Heat::words) {
+        say(words);
     }
     if left_out > 0 {
         say(format!("{left_out} values cannot be shown on these axes."));

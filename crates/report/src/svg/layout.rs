@@ -1,5 +1,6 @@
 //! Where things stand: margins from the widths of what must fit, rows for labels that would collide.
 
+use super::heat::SCALE_HEIGHT;
 use super::scale::Span;
 use super::text::{shortened, width, wrapped};
 use super::ticks::{Tick, ticks};
@@ -109,9 +110,10 @@ pub fn layout(chart: &Chart) -> Layout {
     let bottom = top + plot;
     let legend_top = bottom + LINE + if chart.x.label.is_empty() { 0.0 } else { LINE + 4.0 } + 8.0;
     let (legend, legend_rows) = legend(chart, legend_top, (left, all - EDGE));
+    let scale = chart.heat.as_ref().map_or(0.0, |_| SCALE_HEIGHT);
     Layout {
         width: all,
-        height: legend_top + legend_rows as f64 * LINE + EDGE / 2.0,
+        height: legend_top + legend_rows as f64 * LINE + scale + EDGE / 2.0,
         title,
         title_y: EDGE + TITLE_SIZE * 0.8,
         x,

@@ -1,4 +1,4 @@
-//! Line and scatter charts as SVG: linear and logarithmic axes, intervals, fits, annotations, legend, light and dark.
+//! Line and scatter charts and heat maps as SVG: linear and logarithmic axes, intervals, fits, annotations, legend, light and dark.
 //!
 //! Every picture of the project that has axes is drawn here. The same chart gives the same bytes on every machine; text
 //! is escaped, so a hostile label stays a label; nothing is fetched, no script runs. It never computes a figure: what a
@@ -19,6 +19,7 @@
 
 mod data;
 mod draw;
+mod heat;
 mod layout;
 mod scale;
 mod style;
@@ -26,6 +27,7 @@ mod text;
 mod ticks;
 mod unit;
 
+pub use heat::{Cell, Heat};
 pub use style::style;
 pub use text::escape;
 pub use unit::Unit;
@@ -208,6 +210,8 @@ pub struct Chart {
     pub y: Axis,
     /// The data.
     pub series: Vec<Series>,
+    /// Values by two things, drawn instead of series.
+    pub heat: Option<Heat>,
     /// Annotations.
     pub marks: Vec<Mark>,
     /// What the points' intervals are, for the legend: `95 % interval of the median`.

@@ -6,6 +6,7 @@ use wirespeed_schema::host::{ClockInfo, Disturbance, Floor, HostFingerprint, Noi
 use wirespeed_schema::outcome::{Count, Faults, Interval, Outcome, SampleKind, Samples, StopReason};
 use wirespeed_schema::run::{CaseResult, Repetition, Run, Status, Tool};
 use wirespeed_schema::test::{Hub, Layout, PingPong, Rma, Stream, Test};
+use wirespeed_schema::version::DOCUMENT_VERSION;
 use wirespeed_schema::{Finite, HistogramData};
 
 pub fn finite(value: f64) -> Finite {
@@ -200,7 +201,7 @@ pub fn result(case: Case, runs: u32, outcomes: impl Fn(u32) -> Vec<Outcome>) -> 
 
 pub fn run(cases: Vec<CaseResult>) -> Run {
     Run {
-        document_version: "1.0".into(),
+        document_version: DOCUMENT_VERSION.into(),
         tool: Tool {
             name: "wirespeed".into(),
             version: "0.1.0".into(),

@@ -3,8 +3,12 @@
 use crate::fixture::*;
 use proptest::prelude::*;
 use wirespeed_report::compare::{Question, compare};
+use wirespeed_report::curve::section::{Probe, SweepSection};
 use wirespeed_report::html::{Input, page, pictures, vega_lite};
-use wirespeed_report::render::{Style, report};
+use wirespeed_report::render::{Style, report, sweep as sweep_table};
+use wirespeed_schema::case::{RankSpec, Role};
+use wirespeed_schema::outcome::SampleKind;
+use wirespeed_schema::posted::{Buffers, Defined};
 use wirespeed_schema::run::{CaseResult, Remark, Run, Severity};
 use wirespeed_schema::test::Test;
 
@@ -208,6 +212,119 @@ fn specifications_for_vega_lite_hold_the_same_points() {
         let values = |layer: &serde_json::Value| layer["data"]["values"].as_array().map_or(0, Vec::len);
         assert!(layers.iter().map(values).sum::<usize>() >= points);
         assert!(specification.to_string().find("null,").is_none() || points > 0);
+    }
+}
+
+fn defined(size_bytes: u64, window_msgs: u64) -> Defined {
+    Defined {
+        size_bytes,
+        window_msgs,
+        buffers: Buffers::Single,
+    }
+}
+
+/// Eight pairs of ranks, of which the third is twice as slow.
+fn pairs_of_ranks() -> Run {
+    let mut case = case("tcp", Test::OsuMultiLat(defined(8, 1)), 200);
+    case.ranks = (0..16u32)
+        .map(|rank| RankSpec {
+            role: if rank < 8 { Role::Source } else { Role::Sink },
+            peer: Some((rank + 8) % 16),
+            cpu: None,
+            load: Default::default(),
+        })
+        .collect();
+    run(vec![result(case, 1, |_| {
+        let pair = |number: u32| {
+            let rtt_ns = if number == 2 { 2000.0 } else { 1000.0 };
+            let [mut source, mut sink] = <[_; 2]>::try_from(ping_pong(8, 200, rtt_ns)).unwrap();
+            (source.rank, sink.rank) = (number, number + 8);
+            [source, sink]
+        };
+        (0..8).flat_map(pair).collect()
+    })])
+}
+
+#[test]
+fn the_slow_pair_stands_out_in_the_map() {
+    let run = pairs_of_ranks();
+    let text = of("pairs.json", &run);
+    assert!(text.contains("pairs of ranks") && text.contains("The slowest is rank 2, rank 10"), "no map");
+    let cell = text.find("<title>rank 2, rank 10: 2.10").unwrap_or_else(|| panic!("{text}"));
+    assert!(text[cell - 120..cell].contains("class=\"ws-h9\""), "{}", &text[cell - 120..cell]);
+    assert_balanced(&text);
+    let shown = report(&[Input { name: "pairs.json", run: &run }], &Style::PLAIN);
+    assert!(shown.contains("pairs of ranks") && shown.contains("2.101"), "{shown}");
+    let all = pictures(&[Input { name: "x", run: &run }]);
+    let map = all.iter().find(|picture| picture.chart.heat.is_some()).unwrap();
+    let specification = vega_lite(&map.chart);
+    let squares = specification["layer"][0]["data"]["values"].as_array().unwrap();
+    assert_eq!((squares.len(), &specification["layer"][0]["mark"]), (8, &serde_json::json!("rect")));
+}
+
+#[test]
+fn loggp_is_told_with_its_residuals() {
+    let windows = |window: u64, ns: fn(f64) -> f64| {
+        (0..6u32).map(move |step| {
+            let size = 8u64 << (2 * step);
+            result(case("tcp", Test::OsuBw(defined(size, window)), 100), 1, |_| {
+                let mut outcomes = one_way_stream(size, 100 * window, 1_000_000, 5000.0);
+                outcomes[0].samples = vec![samples(SampleKind::Iteration, &[ns(size as f64); 100])];
+                outcomes
+            })
+        })
+    };
+    // PRTT(1) = 6 µs + s/4 ns, and 15 further messages of 500 ns + s/4 ns each.
+    let mut cases: Vec<CaseResult> = windows(1, |size| 6000.0 + size / 4.0).collect();
+    cases.extend(windows(16, |size| 6000.0 + size / 4.0 + 15.0 * (500.0 + size / 4.0)));
+    let text = of("loggp.json", &run(cases));
+    assert!(text.contains("LogGP, gap between messages"), "no picture");
+    assert!(text.contains("g = 50") && text.contains("G = 0.25 ns a byte"), "{}", &text[text.find("g = ").unwrap_or(0)..][..300]);
+    assert!(text.contains("it is at most g"), "o invented");
+    let mut flat = run(windows(1, |_| 6000.0).chain(windows(16, |_| 5000.0)).collect());
+    let section = SweepSection { over: "loggp".into(), ..SweepSection::default() };
+    flat.sections.insert("sweep".into(), section.to_value());
+    assert!(sweep_table(&flat, &Style::PLAIN).contains("No parameters of LogGP"));
+    let one_window: Vec<CaseResult> = windows(1, |size| 6000.0 + size / 4.0).collect();
+    assert!(!of("one.json", &run(one_window)).contains("LogGP"));
+}
+
+#[test]
+fn a_probed_threshold_says_whether_it_is_confirmed() {
+    let stepped = |size: u64| if size <= 8192 { 1000 + size } else { 9000 + size / 4 };
+    let mut run = run((3..20)
+        .map(|exponent| {
+            let size = 1u64 << exponent;
+            result(case("tcp", Test::AmBw(stream(size, 64)), 1000), 6, |index| {
+                one_way_stream(size, 1000, 1000 * stepped(size) + u64::from(index) * 100, 5000.0)
+            })
+        })
+        .collect());
+    for (confirmed, said) in [(true, "8 KiB to 16 KiB: confirmed"), (false, "8 KiB to 16 KiB: not confirmed")] {
+        let probe = Probe::new((8192, 16384), 1.9, (2.4, 2.6), confirmed).unwrap();
+        let section = SweepSection { over: "size".into(), seed: 1, probes: vec![probe] };
+        run.sections.insert("sweep".into(), section.to_value());
+        assert!(of("sweep.json", &run).contains(said), "{said}");
+        assert_eq!(sweep_table(&run, &Style::PLAIN).matches("interleaved probes").count(), 1);
+    }
+}
+
+/// Documents whose figures contradict each other's units, or carry a unit nobody publishes.
+#[test]
+fn mixed_and_foreign_units_never_share_a_picture() {
+    let mut mixed = example();
+    for (number, case) in mixed.cases.iter_mut().enumerate() {
+        let metric = case.metrics.values().next().cloned();
+        case.metrics.extend(metric.map(|metric| ("rtt_p50_us".to_owned(), metric)));
+        if number % 2 == 0 {
+            case.metrics.remove("rtt_p50_ns");
+        }
+    }
+    let text = of("mixed.json", &mixed);
+    assert!(!text.contains("rtt_p50_us"), "a figure that nobody publishes is shown");
+    for picture in pictures(&[Input { name: "x", run: &mixed }, Input { name: "y", run: &example() }]) {
+        let columns = picture.columns.join(" ");
+        assert!(!(columns.contains("_ns") && columns.contains("_per_s")), "{columns}");
     }
 }
 

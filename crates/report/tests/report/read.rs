@@ -3,6 +3,7 @@
 use crate::fixture::example;
 use wirespeed_report::render::{JsonForm, json};
 use wirespeed_report::{ReadError, read_run};
+use wirespeed_schema::version::DOCUMENT_VERSION;
 
 fn text() -> String {
     json(&example(), JsonForm::Compact).unwrap()
@@ -55,21 +56,47 @@ fn foreign_bytes_are_told_apart() {
     ));
 }
 
+/// The text with another version, and whatever a later one may have added.
+fn of_version(version: &str, added: &str) -> String {
+    let ours = format!(r#""document_version":"{DOCUMENT_VERSION}""#);
+    let theirs = format!(r#""document_version":"{version}"{added}"#);
+    let changed = text().replacen(&ours, &theirs, 1);
+    assert_ne!(changed, text());
+    changed
+}
+
 #[test]
-fn other_major_versions_are_refused_and_newer_minor_ones_read() {
-    let newer = text().replacen(r#""document_version":"1.0""#, r#""document_version":"2.0""#, 1);
-    assert_eq!(
-        error(newer.as_bytes()),
-        ReadError::OtherVersion {
-            version: "2.0".into()
-        }
-    );
-    let minor = text().replacen(
-        r#""document_version":"1.0""#,
-        r#""document_version":"1.7","later":[1]"#,
-        1,
-    );
-    assert_eq!(read_run(minor.as_bytes()).unwrap().document_version, "1.7");
+fn other_major_versions_are_refused() {
+    for version in ["2.0", "0.9", "x", ""] {
+        let found = error(of_version(version, "").as_bytes());
+        let expected = ReadError::OtherVersion {
+            version: version.into(),
+        };
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn newer_minor_versions_are_read_with_a_remark() {
+    let text = of_version("1.77", r#","later":[1]"#);
+    let run = read_run(text.as_bytes()).unwrap();
+    assert_eq!(run.document_version, "1.77");
+    let said: Vec<&str> = run.remarks.iter().map(|remark| remark.message.as_str()).collect();
+    assert!(said.len() == 1 && said[0].contains("1.77") && said[0].contains(DOCUMENT_VERSION), "{said:?}");
+    // Written and read again it says so once.
+    let again = read_run(json(&run, JsonForm::Compact).unwrap().as_bytes()).unwrap();
+    assert_eq!(again, run);
+}
+
+/// A document as version 1.0 wrote it: it reads without a remark, and nothing is missing.
+#[test]
+fn older_documents_still_read() {
+    let run = read_run(include_bytes!("../documents/run-1.0.json")).unwrap();
+    assert_eq!((run.document_version.as_str(), run.remarks.len()), ("1.0", 0));
+    assert_eq!(run.cases.len(), example().cases.len());
+    assert!(run.cases.iter().all(|case| case.resampled.is_empty()));
+    let first = &run.cases[0].metrics["rtt_p50_ns"];
+    assert_eq!(first.value, example().cases[0].metrics["rtt_p50_ns"].value);
 }
 
 #[test]

@@ -1,0 +1,119 @@
+//! The picture of a comparison: every figure as a ratio with its interval, on either side of 1.
+
+use super::Picture;
+use super::words::ratio;
+use crate::compare::{Comparison, Row, Verdict};
+use crate::render::figure_text;
+use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
+
+/// Figures that are drawn; more could not be told apart.
+const ROWS_MAX: usize = 80;
+
+/// Every figure of a comparison as a ratio with its interval, on either side of 1.
+pub fn forest(comparison: &Comparison) -> Option<Picture> {
+    let all = &comparison.rows;
+    if all.is_empty() {
+        return None;
+    }
+    let rows = &all[..all.len().min(ROWS_MAX)];
+    let place = |index: usize| (rows.len() - 1 - index) as f64;
+    let name = |row: &Row| format!("{} {}", row.label, row.tag);
+    let within = comparison.within_ratio.get();
+    let chart = Chart {
+        title: "B against A".into(),
+        description: "The ratio B/A of each figure with its interval; the shade is what counts as the same."
+            .into(),
+        x: Axis::log("ratio B/A", Unit::Plain),
+        y: Axis {
+            range: Some((-0.6, rows.len() as f64 - 0.4)),
+            ticks: rows
+                .iter()
+                .enumerate()
+                .map(|(index, row)| (place(index), name(row)))
+                .collect(),
+            ..Axis::linear("", Unit::Plain)
+        },
+        series: by_verdict(rows),
+        marks: vec![
+            Mark::Shade {
+                from: 1.0 / (1.0 + within),
+                to: 1.0 + within,
+                label: "the same".into(),
+            },
+            Mark::Vertical {
+                x: 1.0,
+                label: "equal".into(),
+            },
+        ],
+        interval_label: "95 % interval of the ratio".into(),
+        plot_height: (28 * rows.len() as u32).clamp(110, 2400),
+        ..Chart::new("")
+    };
+    let columns = [
+        "case",
+        "figure",
+        "A",
+        "B",
+        "runs",
+        "B/A",
+        "interval",
+        "verdict",
+        "more runs needed",
+    ];
+    let mut words = crate::render::answer(comparison);
+    if rows.len() < all.len() {
+        words.push(format!("The picture has the first {ROWS_MAX} of {} figures; the table has all.", all.len()));
+    }
+    Some(Picture {
+        words,
+        columns: columns.map(str::to_owned).to_vec(),
+        rows: all.iter().map(forest_row).collect(),
+        chart,
+    })
+}
+
+fn forest_row(row: &Row) -> Vec<String> {
+    let ends = row.lower.zip(row.upper);
+    let interval = ends.map(|(low, high)| format!("[{}, {}]", ratio(low.get()), ratio(high.get())));
+    vec![
+        row.label.clone(),
+        row.tag.clone(),
+        figure_text(&row.tag, row.a.get()),
+        figure_text(&row.tag, row.b.get()),
+        format!("{}/{}", row.a_runs, row.b_runs),
+        ratio(row.ratio.get()),
+        interval.unwrap_or_default(),
+        row.verdict.name().to_owned(),
+        row.more_runs.map(|more| more.to_string()).unwrap_or_default(),
+    ]
+}
+
+/// The rows as points with intervals, one series a kind of verdict, first row at the top.
+fn by_verdict(rows: &[Row]) -> Vec<Series> {
+    let kinds: [(&[Verdict], &str); 3] = [
+        (&[Verdict::Faster, Verdict::Same], "faster or same"),
+        (&[Verdict::Slower], "slower"),
+        (&[Verdict::Inconclusive], "inconclusive"),
+    ];
+    let mut all = Vec::new();
+    for (color, (verdicts, label)) in kinds.into_iter().enumerate() {
+        let of_kind = rows
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| verdicts.contains(&row.verdict));
+        let points: Vec<Point> = of_kind
+            .map(|(index, row)| Point {
+                x: row.ratio.get(),
+                y: (rows.len() - 1 - index) as f64,
+                interval: row
+                    .lower
+                    .zip(row.upper)
+                    .map(|(low, high)| (low.get(), high.get())),
+            })
+            .collect();
+        if !points.is_empty() {
+            all.push(Series::new(label, Look::Across, points).colored(color));
+        }
+    }
+    all
+}

@@ -1,0 +1,147 @@
+//! The picture of LogGP: the gap between messages of windows against their size, with the line whose ends are g and G.
+
+use super::sweeps::Swept;
+use super::{Input, Picture};
+use crate::fit::{LogGp, Windows, loggp};
+use crate::render::figure_text;
+use crate::stats::LEVEL;
+use crate::svg::{Axis, Chart, Look, Point, Series, Unit};
+use std::collections::BTreeMap;
+use wirespeed_schema::Test;
+use wirespeed_schema::run::CaseResult;
+use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
+
+/// Above this share of the time a rank does not sleep while it waits, and its CPU time says nothing of work.
+const AWAKE_SHARE: f64 = 0.9;
+/// Residuals from which one line does not describe the gaps.
+const POOR_FIT: f64 = 0.2;
+
+/// One picture for each road whose windows of one and of several messages were measured over sizes.
+pub fn pictures(cases: &[(&Input, &CaseResult)], name: &dyn Fn(&Input, &CaseResult) -> String) -> Vec<Picture> {
+    let mut roads: BTreeMap<String, BTreeMap<u64, Vec<(u64, &CaseResult)>>> = BTreeMap::new();
+    for (input, case) in cases {
+        if let Test::OsuBw(test) = &case.case.test {
+            let windows = roads.entry(name(input, case)).or_default();
+            windows.entry(test.window_msgs).or_default().push((test.size_bytes, *case));
+        }
+    }
+    let drawn = roads.iter().filter_map(|(label, windows)| {
+        let (one, many) = (windows.get(&1)?, windows.last_key_value().filter(|(window, _)| **window > 1)?);
+        picture(label, &swept(label, one), &swept(label, many.1), *many.0)
+    });
+    drawn.collect()
+}
+
+fn swept<'a>(label: &str, cases: &[(u64, &'a CaseResult)]) -> Swept<'a> {
+    Swept {
+        label: label.to_owned(),
+        cases: cases.to_vec(),
+    }
+}
+
+fn iteration_ns(case: &CaseResult) -> Option<f64> {
+    Some(case.metrics.get("iteration_p50_ns")?.value.get())
+}
+
+fn picture(label: &str, one: &Swept, many: &Swept, window_msgs: u64) -> Option<Picture> {
+    let of_many: BTreeMap<u64, &CaseResult> = many.cases.iter().copied().collect();
+    let with = one.cases.iter().filter_map(|(size, case)| {
+        Some(Windows {
+            size_bytes: *size,
+            one_ns: iteration_ns(case)?,
+            many_ns: iteration_ns(of_many.get(size)?)?,
+        })
+    });
+    let mut points: Vec<Windows> = with.collect();
+    points.sort_by_key(|point| point.size_bytes);
+    let found = loggp(&points, window_msgs, overhead_ns(one, many), LEVEL).ok()?;
+    let measured = found.gaps.iter().map(|(size, gap)| Point::new(*size as f64, *gap));
+    let fitted = found.gaps.iter().map(|(size, _)| Point::new(*size as f64, found.gap_at_ns(*size as f64)));
+    let chart = Chart {
+        title: format!("LogGP, gap between messages against message size: {label}"),
+        description: format!("(PRTT({window_msgs}) - PRTT(1)) / {}; dashed: g + (s - 1) G.", window_msgs - 1),
+        x: Axis::log("message size", Unit::BinaryBytes),
+        y: Axis::log("gap between messages", Unit::Nanoseconds),
+        series: vec![
+            Series::new("measured", Look::Line, measured.collect()),
+            Series::new("g + (s - 1) G", Look::Fit, fitted.filter(|point| point.y > 0.0).collect()).colored(0),
+        ],
+        ..Chart::new("")
+    };
+    let columns = ["size", "PRTT(1)", "PRTT(n)", "gap", "g + (s - 1) G", "residual"];
+    Some(Picture {
+        chart,
+        words: words(label, &found),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows: points.iter().filter_map(|point| row(point, &found)).collect(),
+    })
+}
+
+fn row(point: &Windows, found: &LogGp) -> Option<Vec<String>> {
+    let (_, gap) = found.gaps.iter().find(|(size, _)| *size == point.size_bytes)?;
+    let fitted = found.gap_at_ns(point.size_bytes as f64);
+    Some(vec![
+        format_size(point.size_bytes),
+        format_ns(point.one_ns),
+        format_ns(point.many_ns),
+        format_ns(*gap),
+        format_ns(fitted),
+        figure_text("_ratio", (gap - fitted) / gap),
+    ])
+}
+
+/// Half of the CPU time of a message of the smallest size, where both ends sleep while they wait for it.
+fn overhead_ns(one: &Swept, many: &Swept) -> Option<f64> {
+    let (alone, stream) = (busiest_share(least(one))?, least(many)?);
+    let each = stream.metrics.get("cpu_ns_per_message")?.value.get();
+    (alone < AWAKE_SHARE).then_some(each / 2.0)
+}
+
+/// The case of the smallest size.
+fn least<'a>(swept: &Swept<'a>) -> Option<&'a CaseResult> {
+    swept.cases.iter().min_by_key(|(size, _)| *size).map(|(_, case)| *case)
+}
+
+/// The largest share of its time for which a rank of the case used a CPU; `None` without outcomes.
+fn busiest_share(case: Option<&CaseResult>) -> Option<f64> {
+    let outcomes = case?.repetitions.iter().flat_map(|repetition| &repetition.outcomes);
+    let shares = outcomes.filter(|outcome| outcome.elapsed_ns > 0).map(|outcome| {
+        let used = outcome.disturbance.user_ns as f64 + outcome.disturbance.system_ns as f64;
+        used / outcome.elapsed_ns as f64
+    });
+    shares.reduce(f64::max)
+}
+
+fn words(label: &str, found: &LogGp) -> Vec<String> {
+    let (gap, each) = (found.gap_ns, found.gap_per_byte_ns);
+    let per_byte = |ns: f64| format!("{} ns", significant(ns, 3));
+    let speed = (each.value > 0.0).then(|| format!(" ({})", format_rate(1e9 / each.value, "B/s")));
+    let latency = match (found.overhead_ns, found.latency_ns) {
+        (Some(overhead), (latency, _)) => format!(
+            "o = {} (half of the CPU time of a message), L = {}",
+            format_ns(overhead),
+            format_ns(latency)
+        ),
+        (None, (low, high)) => format!(
+            "o is not known, because the ends do not sleep while they wait; it is at most g, so L lies between {} and {}",
+            format_ns(low),
+            format_ns(high)
+        ),
+    };
+    let mut words = vec![format!(
+        "{label}: g = {} [{}, {}], G = {} a byte [{}, {}]{}, L + 2 o = {}; {latency}; residuals {}.",
+        format_ns(gap.value),
+        format_ns(gap.lower),
+        format_ns(gap.upper),
+        per_byte(each.value),
+        per_byte(each.lower),
+        per_byte(each.upper),
+        speed.unwrap_or_default(),
+        format_ns(found.one_way_ns),
+        figure_text("_ratio", found.residual_ratio)
+    )];
+    if found.residual_ratio > POOR_FIT {
+        words.push("One line does not describe these gaps: a threshold lies among the sizes; `wirespeed sweep` finds it.".to_owned());
+    }
+    words
+}

@@ -1,0 +1,184 @@
+//! Heat maps: values of cells as shades, with their text where there is room, and the scale below.
+//!
+//! Shades are those of cividis, which people see alike whatever colours they see, and which is lighter for more; the text in
+//! a cell and the title of each carry the value itself, so no reader depends on the shade.
+
+use super::draw::Drawing;
+use super::layout::{LINE, TEXT_SIZE};
+use super::text::{escape, number, width};
+use super::{Chart, Unit};
+use std::fmt::Write as _;
+
+/// Shades, from the least to the greatest (cividis: Nuñez, Anderton and Renslow, PLoS ONE 13, 2018).
+pub const SHADES: [&str; 10] = [
+    "#00224e", "#123570", "#3b496c", "#575d6d", "#68696f", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838",
+];
+/// From this shade on text on it is dark.
+const DARK_TEXT_FROM: usize = 5;
+/// Above this ratio of the greatest to the least value equal ratios, not differences, are equal steps.
+const LOGARITHMIC_FROM: f64 = 10.0;
+/// Height of the scale below the map.
+pub const SCALE_HEIGHT: f64 = 2.0 * LINE;
+
+/// One cell: the square of side 1 around its place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cell {
+    /// Place on the horizontal axis.
+    pub x: f64,
+    /// Place on the vertical axis.
+    pub y: f64,
+    /// Its value. Those that are not finite are left out.
+    pub value: f64,
+}
+
+/// Values by two things.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Heat {
+    /// What the values are.
+    pub label: String,
+    /// Their unit.
+    pub unit: Unit,
+    /// The cells that there are; others stay empty.
+    pub cells: Vec<Cell>,
+}
+
+impl Heat {
+    /// The cells that can be shown.
+    pub fn shown(&self) -> impl Iterator<Item = &Cell> {
+        self.cells
+            .iter()
+            .filter(|cell| [cell.x, cell.y, cell.value].iter().all(|v| v.is_finite()))
+    }
+
+    /// Least and greatest value; `None` without cells.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        self.shown().fold(None, |range: Option<(f64, f64)>, cell| match range {
+            None => Some((cell.value, cell.value)),
+            Some((low, high)) => Some((low.min(cell.value), high.max(cell.value))),
+        })
+    }
+
+    /// Number of the shade of `value`, 0 to 9.
+    pub fn shade(&self, value: f64) -> usize {
+        let Some((low, high)) = self.range().filter(|(low, high)| low < high) else {
+            return SHADES.len() / 2;
+        };
+        let part = match low > 0.0 && high > LOGARITHMIC_FROM * low {
+            true => (value / low).ln() / (high / low).ln(),
+            false => (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0),
+        };
+        ((part * SHADES.len() as f64) as usize).min(SHADES.len() - 1)
+    }
+
+    /// The range in words.
+    pub fn words(&self) -> Option<String> {
+        let (low, high) = self.range()?;
+        let count = self.shown().count();
+        Some(format!(
+            "{}: {count} cells, {} to {}.",
+            self.label,
+            self.unit.text(low),
+            self.unit.text(high)
+        ))
+    }
+}
+
+/// Rules of the style sheet.
+pub fn rules() -> String {
+    let mut text = String::new();
+    for (index, shade) in SHADES.iter().enumerate() {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, ".ws-chart .ws-h{index}{{fill:{shade}}}");
+    }
+    text.push_str(".ws-chart .ws-on-dark{fill:#ffffff}\n.ws-chart .ws-on-light{fill:#000000}\n");
+    text
+}
+
+impl Drawing<'_> {
+    /// Add the cells and the scale.
+    pub fn heat(&mut self, heat: &Heat, chart: &Chart) {
+        for cell in heat.shown() {
+            self.cell(heat, chart, cell);
+        }
+        self.scale(heat);
+    }
+
+    fn cell(&mut self, heat: &Heat, chart: &Chart, cell: &Cell) {
+        let corner = |dx: f64, dy: f64| self.place(cell.x + dx, cell.y + dy);
+        let (Some((left, top)), Some((right, bottom))) = (corner(-0.5, 0.5), corner(0.5, -0.5)) else {
+            return;
+        };
+        let (shade, text) = (heat.shade(cell.value), heat.unit.text(cell.value));
+        let named = |axis: &super::Axis, at: f64| {
+            let tick = axis.ticks.iter().find(|(value, _)| *value == at);
+            tick.map_or_else(|| axis.unit.text(at), |(_, name)| name.clone())
+        };
+        let title = format!("{}, {}: {text}", named(&chart.y, cell.y), named(&chart.x, cell.x));
+        let [x, y, wide, high] = [left, top, right - left, bottom - top].map(number);
+        self.line(format_args!(
+            "<rect class=\"ws-h{shade}\" x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{high}\"><title>{}</title></rect>",
+            escape(&title)
+        ));
+        if width(&text, TEXT_SIZE) + 4.0 <= right - left && bottom - top >= LINE {
+            let class = if shade >= DARK_TEXT_FROM { "ws-on-light" } else { "ws-on-dark" };
+            self.words(class, "middle", ((left + right) / 2.0, (top + bottom) / 2.0 + 4.0), &text);
+        }
+    }
+
+    /// The shades beside each other, the least value on their left, the greatest on their right.
+    fn scale(&mut self, heat: &Heat) {
+        let Some((low, high)) = heat.range() else {
+            return;
+        };
+        let y = self.layout.height - SCALE_HEIGHT + 2.0;
+        let (step, height) = (16.0, 12.0);
+        let lead = format!("{}: {}", heat.label, heat.unit.text(low));
+        let mut x = self.layout.x.from;
+        self.words("ws-text", "start", (x, y + 10.0), &lead);
+        x += width(&lead, TEXT_SIZE) + 8.0;
+        for index in 0..SHADES.len() {
+            self.rectangle(&format!("ws-h{index}"), (x, y), (step, height));
+            x += step;
+        }
+        self.words("ws-text", "start", (x + 8.0, y + 10.0), &heat.unit.text(high));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn heat(values: &[f64]) -> Heat {
+        let cells = values.iter().zip(0..).map(|(value, x)| Cell {
+            x: f64::from(x),
+            y: 0.0,
+            value: *value,
+        });
+        Heat {
+            label: "x".into(),
+            unit: Unit::Plain,
+            cells: cells.collect(),
+        }
+    }
+
+    #[test]
+    fn shades_follow_differences_or_ratios() {
+        let near = heat(&[1.0, 1.5, 2.0]);
+        assert_eq!([1.0, 1.5, 2.0].map(|v| near.shade(v)), [0, 5, 9]);
+        let far = heat(&[1.0, 10.0, 100.0]);
+        assert_eq!([1.0, 10.0, 100.0].map(|v| far.shade(v)), [0, 5, 9]);
+        assert_eq!(heat(&[3.0]).shade(3.0), 5);
+        assert_eq!((heat(&[f64::NAN]).range(), heat(&[]).words()), (None, None));
+    }
+
+    proptest! {
+        #[test]
+        fn greater_values_are_never_darker(values in prop::collection::vec(any::<f64>(), 0..20)) {
+            let heat = heat(&values);
+            let mut finite: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
+            finite.sort_by(f64::total_cmp);
+            prop_assert!(finite.windows(2).all(|pair| heat.shade(pair[0]) <= heat.shade(pair[1])));
+        }
+    }
+}

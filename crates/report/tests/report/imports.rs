@@ -1,0 +1,154 @@
+//! Outputs of other tools, as they wrote them, through `import`, `compare` and the page.
+
+use proptest::prelude::*;
+use wirespeed_report::compare::{Question, Verdict, compare};
+use wirespeed_report::html::{Input, page};
+use wirespeed_report::import::{Format, ImportError, import};
+use wirespeed_schema::Run;
+
+const IPERF3_TCP: &str = include_str!("../imports/iperf3-tcp.json");
+const IPERF3_UDP: &str = include_str!("../imports/iperf3-udp.json");
+const IPERF3_FAILED: &str = include_str!("../imports/iperf3-failed.json");
+const SOCKPERF: &str = include_str!("../imports/sockperf.txt");
+const UCX: &str = include_str!("../imports/ucx_perftest.csv");
+const IMB: &str = include_str!("../imports/imb.txt");
+const ARRAS: &str = include_str!("../imports/arras.txt");
+/// In the form of their sources' print statements.
+const OSU: &str = "# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n1                       0.25\n2                       0.26\n";
+const SMB: &str = "8 6 4096 128 8 8388608 1 1000000.0 2000000.0 3000000.0 4000000.0 \n";
+const WORKERS: &str = "1200\n1300\n1250\n1240\n1260\n1290\n1500\n";
+
+/// Every tool with one of its files.
+const FILES: [(Format, &str); 8] = [
+    (Format::Iperf3, IPERF3_TCP),
+    (Format::Osu, OSU),
+    (Format::Imb, IMB),
+    (Format::Smb, SMB),
+    (Format::Sockperf, SOCKPERF),
+    (Format::UcxPerftest, UCX),
+    (Format::Workers, WORKERS),
+    (Format::Arras, ARRAS),
+];
+
+fn imported(text: &str) -> Run {
+    import(text.as_bytes(), None).unwrap_or_else(|error| panic!("{error}")).1
+}
+
+fn figure(run: &Run, case: usize, tag: &str) -> f64 {
+    run.cases[case].metrics[tag].value.get()
+}
+
+#[test]
+fn every_tool_is_recognised_by_its_own_output() {
+    for (format, text) in FILES {
+        let (found, run) = import(text.as_bytes(), None).unwrap_or_else(|e| panic!("{}: {e}", format.name()));
+        assert_eq!((found, run.tool.name.as_str()), (format, format.name()));
+        assert!(run.cases.iter().all(|case| !case.metrics.is_empty()));
+    }
+}
+
+#[test]
+fn real_outputs_give_the_figures_that_stand_in_them() {
+    let iperf3 = imported(IPERF3_TCP);
+    let stated: serde_json::Value = serde_json::from_str(IPERF3_TCP).unwrap();
+    let bits = stated["end"]["sum_received"]["bits_per_second"].as_f64().unwrap();
+    assert!((figure(&iperf3, 0, "bandwidth_bytes_per_s") * 8.0 / bits - 1.0).abs() < 1e-12);
+    assert_eq!(imported(IPERF3_UDP).cases[0].case.transport, "udp");
+    // 7.285 µs one way at the median.
+    let sockperf = imported(SOCKPERF);
+    assert!((figure(&sockperf, 0, "rtt_p50_ns") - 14_570.0).abs() < 1e-6);
+    assert_eq!(sockperf.cases[0].metrics["rtt_p50_ns"].samples, 25_860);
+    // Rows of a run are cumulative: the last one is the run.
+    let ucx = imported(UCX);
+    assert_eq!((ucx.cases.len(), figure(&ucx, 0, "rate_msg_per_s")), (1, 3892.0));
+    let imb = imported(IMB);
+    let of = |name: &str| imb.cases.iter().filter(|case| case.case.test.name() == name).count();
+    assert_eq!((of("tag_lat"), of("am_bw"), of("am_bibw")), (6, 6, 6));
+    assert_eq!(figure(&imb, 3, "rtt_mean_ns"), 6960.0);
+    // A rate beside a bandwidth of 0.00.
+    assert!(!imb.cases[6].metrics.contains_key("bandwidth_bytes_per_s"));
+    let arras = imported(ARRAS);
+    let credits: Vec<u64> = arras.cases.iter().map(|case| case.case.test.window()).collect();
+    assert_eq!((credits, figure(&arras, 0, "rate_msg_per_s")), (vec![1, 5, 10, 100], 7646.85));
+}
+
+#[test]
+fn compare_and_report_work_against_each() {
+    for (format, text) in FILES {
+        let (a, b) = (imported(text), imported(text));
+        let found = compare(("a", &a), ("b", &b), &Question::default(), 0.02);
+        let rows = found.unwrap_or_else(|error| panic!("{}: {error}", format.name())).rows;
+        assert_eq!(rows.len(), a.cases.len(), "{}", format.name());
+        assert!(rows.iter().all(|row| (row.ratio.get() - 1.0).abs() < 1e-9));
+        let page = page(&[Input { name: "history", run: &a }], "test");
+        assert!(page.contains("All cases") && !page.contains("NaN"), "{}", format.name());
+    }
+}
+
+/// Ten outputs in one file are ten runs: they have an interval, and a verdict against ten others.
+#[test]
+fn outputs_put_together_are_runs_of_one_case() {
+    let many = |factor: f64| -> Run {
+        let one = |number: u32| {
+            let us = 0.25 * factor * (1.0 + 0.001 * f64::from(number));
+            format!("# OSU MPI Latency Test v7.4\n# Size          Latency (us)\n8 {us:.5}\n")
+        };
+        imported(&(0..10).map(one).collect::<String>())
+    };
+    let (before, after) = (many(1.0), many(1.1));
+    assert_eq!((before.cases.len(), before.cases[0].repetitions.len()), (1, 10));
+    let mean = &before.cases[0].metrics["rtt_mean_ns"];
+    assert!(mean.lower < Some(mean.value) && mean.level.is_some(), "{mean:?}");
+    let found = compare(("before", &before), ("after", &after), &Question::default(), 0.02).unwrap();
+    assert_eq!(found.rows[0].verdict, Verdict::Slower);
+}
+
+#[test]
+fn what_failed_was_cut_or_is_of_another_unit_is_refused() {
+    let error = |text: &str| import(text.as_bytes(), None).unwrap_err();
+    assert!(matches!(error(IPERF3_FAILED), ImportError::Failed { .. }));
+    let cut = &IPERF3_TCP[..IPERF3_TCP.len() / 2];
+    assert!(matches!(import(cut.as_bytes(), Some(Format::Iperf3)), Err(ImportError::Line { .. })));
+    let arras = ARRAS.trim_end();
+    assert!(matches!(error(&arras[..arras.len() - 5]), ImportError::Line { .. }));
+    assert!(matches!(error(&IMB.replace("t[usec]", "t[msec]").replace("Mbytes", "Kbytes")), ImportError::Line { .. }));
+    assert!(matches!(error(&OSU.replace("(us)", "(ms)")), ImportError::Line { line: 3, .. }));
+    for (format, text) in FILES {
+        for at in [text.len() / 3, text.len() / 2] {
+            let part: String = text.chars().take(at).collect();
+            if let Err(error) = import(part.as_bytes(), Some(format)) {
+                assert!(!error.to_string().contains('\n') && !error.remedy().is_empty());
+            }
+        }
+    }
+}
+
+proptest! {
+    /// Files that were cut, doubled or edited anywhere: an error or finite figures, whatever tool they are said to be of.
+    #[test]
+    fn damaged_outputs_do_no_harm(
+        file in 0..FILES.len(),
+        said in 0..FILES.len(),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4usize), 0..6),
+    ) {
+        let mut bytes = FILES[file].1.as_bytes().to_vec();
+        for (index, byte, how) in edits {
+            let at = index.index(bytes.len().max(1));
+            match how {
+                0 => bytes.truncate(at),
+                1 => bytes.insert(at.min(bytes.len()), byte),
+                2 if at < bytes.len() => bytes[at] = byte,
+                _ => {
+                    let part = bytes[at.min(bytes.len())..].iter().copied().take(64).collect::<Vec<u8>>();
+                    bytes.extend(part);
+                }
+            }
+        }
+        for format in [None, Some(FILES[said].0)] {
+            if let Ok((_, run)) = import(&bytes, format) {
+                let metrics = run.cases.iter().flat_map(|case| case.metrics.values());
+                prop_assert!(metrics.into_iter().all(|metric| metric.value.get() > 0.0));
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What the claims about wirespeed's own figures rest on, measured on this machine: false verdicts of controls, a known
+//! difference found, the spread of launches, how fast a large page opens and how fast ten million samples are judged.
+//!
+//! This is never a test: it needs a quiet machine and minutes. It fails where something cannot run; whether an aim is met
+//! stands in the archive.
+
+mod archive;
+mod launches;
+mod page;
+mod samples;
+mod verdicts;
+
+use anyhow::{Result, bail};
+use archive::Archive;
+use std::path::{Path, PathBuf};
+
+/// One claim: its name, what it says, and what measures it.
+type Claim = (&'static str, &'static str, fn(&Context, &mut Archive) -> Result<()>);
+
+const CLAIMS: [Claim; 5] = [
+    (
+        "aa",
+        "a thing compared with itself: at most 16 false verdicts in 200 comparisons",
+        verdicts::controls,
+    ),
+    (
+        "injected",
+        "a difference of 3 % is found with the number of pairs that was announced",
+        verdicts::injected,
+    ),
+    (
+        "launches",
+        "30 launches of the shm 8 B round trip: interquartile range within 5 % of the median",
+        launches::spread,
+    ),
+    (
+        "page",
+        "the page of a result of 500 cases opens in under 2 s",
+        page::opening,
+    ),
+    (
+        "samples",
+        "statistics of 10 million raw samples in under 2 s",
+        samples::statistics,
+    ),
+];
+
+/// Where things are.
+pub struct Context {
+    /// The workspace.
+    pub root: PathBuf,
+    /// The program, built in release.
+    pub binary: PathBuf,
+}
+
+/// Measure the claims that are named, all without a name, and archive what came out under docs/runs/.
+pub fn run(root: &Path, names: &[&str]) -> Result<()> {
+    let known = |name: &&str| CLAIMS.iter().any(|(claim, ..)| claim == name);
+    if let Some(stranger) = names.iter().find(|name| !known(name)) {
+        let all: Vec<String> = CLAIMS.iter().map(|(name, says, _)| format!("  {name}: {says}")).collect();
+        bail!("no claim is called {stranger:?}; there are:\n{}", all.join("\n"));
+    }
+    let context = Context {
+        root: root.to_owned(),
+        binary: root.join("target/release/wirespeed"),
+    };
+    if !context.binary.is_file() {
+        bail!("no target/release/wirespeed; run `make build` first");
+    }
+    let mut archive = Archive::create(root)?;
+    for (name, says, measure) in CLAIMS {
+        if names.is_empty() || names.contains(&name) {
+            archive.claim(name, says);
+            if let Err(error) = measure(&context, &mut archive) {
+                archive.note(&format!("failed: {error:#}"));
+            }
+        }
+    }
+    archive.finish()
+}
