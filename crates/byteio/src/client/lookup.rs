@@ -4,6 +4,7 @@ use super::link::refused;
 use super::receive;
 use super::session::Session;
 use super::{ClientOptions, Direction, Way};
+use crate::congestion::{self, Controls};
 use crate::http::body::Body;
 use crate::http::head::ResponseHead;
 use crate::soap::names::{Mechanism, RANDOM};
@@ -29,6 +30,8 @@ pub struct Found {
 pub(super) struct Facts {
     pub cpu_ns: u64,
     pub host: HostFingerprint,
+    #[serde(default)]
+    pub congestion: Controls,
 }
 
 /// Ask. `size_known`: the user said how large it is, so that nobody has to.
@@ -130,4 +133,12 @@ pub(super) fn clear(options: &ClientOptions) -> Result<(), BulkError> {
         };
     };
     exchange(options, &Operation::TruncAppend { offset: 0 }, Data::Inline).map(drop)
+}
+
+/// The congestion controls of the end that sends; none where that is a service other than wirespeed.
+pub fn congestion_controls(options: &ClientOptions) -> Controls {
+    match options.direction {
+        Direction::Put => congestion::here(),
+        Direction::Get => facts(options).unwrap_or_default().congestion,
+    }
 }

@@ -11,7 +11,7 @@ mod transfer;
 mod url;
 mod verify;
 
-pub use lookup::Found;
+pub use lookup::{Found, congestion_controls};
 pub use transfer::{Moved, Target, TransferError, TransferOptions, transfer};
 pub use url::{BadUrl, Url};
 
@@ -65,6 +65,17 @@ impl Way {
             Way::Soap(mechanism) => mechanism.name(),
             Way::Http => "http",
             Way::Bulk => "bulk",
+        }
+    }
+
+    /// What it is, in a line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Way::Soap(Mechanism::Simple) => "ByteIO, base64 in the envelope; any ByteIO service",
+            Way::Soap(Mechanism::Mtom) => "ByteIO, data as a part of a MIME package; any ByteIO service with attachments",
+            Way::Soap(Mechanism::Dime) => "ByteIO, data as a DIME record; Genesis II, Axis 1.4, wirespeed",
+            Way::Http => "ranges of plain HTTP; any web server, to write wirespeed",
+            Way::Bulk => "24 bytes ask over an upgraded connection; wirespeed",
         }
     }
 

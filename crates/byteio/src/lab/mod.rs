@@ -177,6 +177,12 @@ impl Lab {
         start(&self.far, command)
     }
 
+    /// The words that run a command at the far end, for whoever is inside: it lasts as long as the lab.
+    pub fn far_words(&self) -> String {
+        let (process, thread) = (std::process::id(), self.far.thread_id);
+        format!("nsenter --net=/proc/{process}/task/{thread}/ns/net --")
+    }
+
     /// Take it down; what became of the packets, near end's direction first, where there were tunnels.
     pub fn finish(mut self) -> Vec<Counts> {
         self.pumps.take().map_or(Vec::new(), Pumps::finish)

@@ -31,7 +31,8 @@ pub fn lab(arguments: &LabArgs) -> Result<Ended, Failure> {
         Some(line) => {
             let mut command = Command::new("sh");
             command
-                .args(["-c", &format!("exec {line}")])
+                // What the command here says on stdout must stay readable by programs.
+                .args(["-c", &format!("exec {line} >&2")])
                 .stdin(std::process::Stdio::null());
             let mut child = lab.start_far(command).map_err(|e| failed(line, e))?;
             let deadline = Instant::now() + ready;
@@ -50,7 +51,8 @@ pub fn lab(arguments: &LabArgs) -> Result<Ended, Failure> {
     let mut command = Command::new(&arguments.command[0]);
     command
         .args(&arguments.command[1..])
-        .env("WIRESPEED_LAB_FAR", FAR.to_string());
+        .env("WIRESPEED_LAB_FAR", FAR.to_string())
+        .env("WIRESPEED_LAB_RUN", lab.far_words());
     let ended = lab.start_near(command).and_then(|mut child| child.wait());
     if let Some(mut child) = far {
         // It may have ended with its client.

@@ -1,6 +1,9 @@
 //! Figures and verdict of bulk transfers: fills the section `byteio` of a document from its runs.
 
+mod cases;
 mod verdict;
+
+pub use cases::{BulkCase, BulkRun, case, case_of};
 
 use crate::stats::{self, LEVEL};
 use wirespeed_schema::byteio::{ByteioSection, Pair, SECTION, Summary, TcpInfo};
@@ -58,9 +61,7 @@ fn summary(pair: &Pair) -> Option<Summary> {
         .map(|info| info.mss_bytes)
         .find(|mss| *mss > 0);
     let nominal = pair.nominal_bytes_per_s.map(Finite::get);
-    let ceiling = nominal
-        .zip(mss)
-        .map(|(nominal, mss)| nominal * mss as f64 / (mss as f64 + HEADERS_BYTES));
+    let ceiling = nominal.zip(mss).map(|(nominal, mss)| ceiling(nominal, mss));
     let sent: u64 = senders.iter().map(|info| info.sent_bytes).sum();
     let again: u64 = senders.iter().map(|info| info.retransmitted_bytes).sum();
     Some(Summary {
@@ -82,6 +83,15 @@ fn summary(pair: &Pair) -> Option<Summary> {
         retransmitted_ratio: (sent > 0).then(|| finite(again as f64 / sent as f64)),
         congestion: senders.first().map(|info| info.congestion.clone()),
     })
+}
+
+/// What a nominal speed leaves for payload in segments of this size.
+pub fn ceiling(nominal_bytes_per_s: f64, mss_bytes: u64) -> f64 {
+    nominal_bytes_per_s * mss_bytes as f64 / (mss_bytes as f64 + HEADERS_BYTES)
+}
+
+pub(super) fn ceiling_ratio_of(rate: f64, nominal: f64, mss: u64) -> f64 {
+    rate / ceiling(nominal, mss)
 }
 
 fn mean(values: &[f64]) -> f64 {

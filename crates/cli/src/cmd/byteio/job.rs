@@ -100,6 +100,14 @@ pub fn options(
     })
 }
 
+/// What a transfer between here and a service is called: who reads stands first.
+pub fn name_of(options: &TransferOptions) -> &'static str {
+    match options.client.direction {
+        Direction::Get => "here -> service",
+        Direction::Put => "service -> here",
+    }
+}
+
 /// The pair that runs with these options belong to.
 pub fn pair(name: &str, options: &TransferOptions) -> Pair {
     Pair {
@@ -113,6 +121,7 @@ pub fn pair(name: &str, options: &TransferOptions) -> Pair {
         destination: options.target.name().to_owned(),
         digest: options.digest.map_or("none", DigestKind::name).to_owned(),
         encrypted: options.client.url.secure,
+        congestion: options.client.congestion.clone(),
         ..Pair::default()
     }
 }
