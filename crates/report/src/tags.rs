@@ -124,6 +124,7 @@ pub const ALL: &[Tag] = &[
     plain("lookup_ns", OverRuns::Median),
     plain("verify_ns", OverRuns::Median),
     plain("tcp_rtt_ns", OverRuns::Median),
+    plain("tcp_min_rtt_ns", OverRuns::Least),
     plain("retransmitted_ratio", OverRuns::Median),
     plain("nominal_ratio", OverRuns::Median),
     plain("ceiling_ratio", OverRuns::Median),

@@ -155,6 +155,9 @@ pub struct Summary {
     /// Round-trip time: median of the connections' smoothed ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_ns: Option<u64>,
+    /// Least round-trip time that any connection saw: the path without queues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rtt_ns: Option<u64>,
     /// Payload sent again over payload sent, where the sender's counters are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmitted_ratio: Option<Finite>,

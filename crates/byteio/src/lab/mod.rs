@@ -6,8 +6,10 @@
 
 mod model;
 mod pump;
+mod truth;
 
 pub use model::{Counts, Direction, Shape};
+pub use truth::Truth;
 
 use pump::Pumps;
 use std::fs::File;

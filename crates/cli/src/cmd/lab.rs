@@ -15,6 +15,9 @@ const DELAY_MAX: Duration = Duration::from_secs(60);
 
 /// Set the path up, run, and end as the command ended.
 pub fn lab(arguments: &LabArgs) -> Result<Ended, Failure> {
+    if arguments.check {
+        return super::lab_check::check();
+    }
     let link = link(arguments)?;
     let ready = time("far-ready", &arguments.far_ready)?;
     let lab = Lab::new(&link, arguments.congestion.as_deref()).map_err(|e| {

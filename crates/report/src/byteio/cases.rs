@@ -1,6 +1,6 @@
 //! Bulk transfers as cases of the document, so that whatever reads cases (compare, gates, reports) sees them.
 
-use super::ceiling_ratio_of;
+use super::{UNKNOWN_RTT_NS, ceiling_ratio_of};
 use crate::assemble::{self, Metrics};
 use crate::checks::Limits;
 use std::collections::BTreeMap;
@@ -237,6 +237,10 @@ fn of_transfer(pair: &Pair, run: &Transfer) -> BulkRun {
     if let Some(rtt) = rtts.get(rtts.len() / 2) {
         figures.push(("tcp_rtt_ns", *rtt as f64));
     }
+    let ends = run.connections.iter().flat_map(|c| [c.far.as_ref(), c.near.as_ref()]);
+    let least = ends.flatten().map(|info| info.min_rtt_ns);
+    let least = least.filter(|rtt| (1..UNKNOWN_RTT_NS).contains(rtt)).min();
+    figures.extend(least.map(|rtt| ("tcp_min_rtt_ns", rtt as f64)));
     if sent > 0 {
         figures.push(("retransmitted_ratio", again as f64 / sent as f64));
     }

@@ -13,6 +13,9 @@ use wirespeed_schema::{Finite, Run};
 /// are left out, so that no path can exceed its ceiling.
 const HEADERS_BYTES: f64 = 66.0;
 
+/// The kernel's word for "not known": 2^32 - 1 µs. Nothing near it is a round trip.
+const UNKNOWN_RTT_NS: u64 = 4_000_000_000_000;
+
 /// The section of a document, where it has one.
 pub fn section(run: &Run) -> Option<ByteioSection> {
     serde_json::from_value(run.sections.get(SECTION)?.clone()).ok()
@@ -54,6 +57,8 @@ fn summary(pair: &Pair) -> Option<Summary> {
         true => nears.clone().map(|info| info.rtt_ns).collect(),
     };
     rtts.sort_unstable();
+    let least = senders.iter().copied().chain(nears.clone()).map(|info| info.min_rtt_ns);
+    let least = least.filter(|rtt| (1..UNKNOWN_RTT_NS).contains(rtt)).min();
     let mss = senders
         .iter()
         .copied()
@@ -80,6 +85,7 @@ fn summary(pair: &Pair) -> Option<Summary> {
         ceiling_bytes_per_s: ceiling.and_then(Finite::maybe),
         ceiling_ratio: ceiling.and_then(|ceiling| Finite::maybe(over.median / ceiling)),
         rtt_ns: rtts.get(rtts.len() / 2).copied(),
+        min_rtt_ns: least,
         retransmitted_ratio: (sent > 0).then(|| finite(again as f64 / sent as f64)),
         congestion: senders.first().map(|info| info.congestion.clone()),
     })

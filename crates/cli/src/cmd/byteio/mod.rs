@@ -12,6 +12,7 @@ mod transfers;
 pub use ab::{ab, is_bench};
 pub use bench::speed;
 pub use job::{size, time};
+pub use pairs::this_program;
 
 use crate::args::{ByteioArgs, ByteioVerb, ColorChoice};
 use crate::document::Draft;
