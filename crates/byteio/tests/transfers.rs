@@ -277,3 +277,34 @@ fn the_service_sends_with_the_control_that_was_asked_for() {
         }
     }
 }
+
+/// A stream is opened, read and written in blocks, and given back.
+#[test]
+fn streams_are_opened_used_and_given_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let content = data(SIZE);
+    std::fs::write(folder.path().join("f"), &content).unwrap();
+    let limits = wirespeed_byteio::service::Limits {
+        streams_max: 1,
+        ..Default::default()
+    };
+    let service = Running::with(folder.path(), true, None, limits);
+    let out = folder.path().join("out");
+    // More transfers than streams may be open: each gives its own back.
+    for mechanism in [Mechanism::Simple, Mechanism::Mtom, Mechanism::Dime] {
+        let mut options = get(service.url("/f"), Way::Soap(mechanism));
+        options.client.stream = true;
+        options.target = Target::File {
+            path: out.clone(),
+            overwrite: true,
+        };
+        go(&options);
+        assert!(std::fs::read(&out).unwrap() == content, "{mechanism:?}");
+        options.client.url = service.url("/copy");
+        (options.client.direction, options.target) = (Direction::Put, Target::Discard);
+        options.source = Some(folder.path().join("f"));
+        std::fs::write(folder.path().join("copy"), "something longer was here").unwrap();
+        go(&options);
+        assert!(std::fs::read(folder.path().join("copy")).unwrap() == content, "{mechanism:?}");
+    }
+}

@@ -96,6 +96,8 @@ pub struct ClientOptions {
     pub direction: Direction,
     /// How blocks are asked for.
     pub way: Way,
+    /// Whether blocks are asked for as parts of a stream (StreamableByteIO): seekRead, seekWrite.
+    pub stream: bool,
     /// Longest silence before a connection counts as lost.
     pub patience: Duration,
     /// Congestion control of this end as a sender; `None` for the system's.

@@ -72,7 +72,7 @@ fn server(mover: Option<Mover>, far: &FarEnd) -> Option<(String, &'static str, S
         Some(Mover::GridFtp) => words(
             "globus-gridftp-server",
             GRIDFTP,
-            "globus-gridftp-server -s -aa $user -anonymous-names-allowed '*' -p \"$port\" -control-interface \"$at\" -data-interface \"$at\" -c /dev/null -l \"$dir/server\"",
+            "GLOBUS_HOSTNAME=\"$at\" globus-gridftp-server -s -aa $user -anonymous-names-allowed '*' -p \"$port\" -control-interface \"$at\" -data-interface \"$at\" -c /dev/null -l \"$dir/server\"",
         ),
         Some(Mover::Xrootd) => words("xrootd", XROOTD, "xrootd -c \"$dir/conf\" -l \"$dir/server\" $user"),
         Some(Mover::Mounted) => None,
@@ -99,7 +99,8 @@ http {
 END
 "#;
 
-/// It refuses to serve as root, and takes on nobody's rights instead.
+/// It refuses to serve as root, and takes on nobody's rights instead. It looks its own name up, which takes long where no
+/// name service is, unless it is told.
 const GRIDFTP: &str = r#"
 [ $root = yes ] && user="-anonymous-user nobody -anonymous-group nogroup" || user=
 "#;

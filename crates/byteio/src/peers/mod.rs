@@ -6,6 +6,8 @@
 mod far;
 mod fetch;
 
+use std::path::Path;
+
 pub use far::{FarEnd, FarServer, Started};
 pub use fetch::{Fetched, Shape};
 
@@ -85,8 +87,12 @@ impl Mover {
     }
 }
 
-/// Whether a program is to be had here.
-pub fn is_installed(program: &str) -> bool {
+/// Whether a program is to be had here, by its name or its path.
+pub fn is_installed(program: impl AsRef<Path>) -> bool {
+    let program = program.as_ref();
+    if program.components().count() > 1 {
+        return program.is_file();
+    }
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
@@ -101,6 +107,6 @@ mod tests {
             assert_eq!(Mover::of_name(mover.name()), Some(mover));
         }
         assert_eq!(Mover::of_name("pigeon"), None);
-        assert!(is_installed("sh") && !is_installed("no-such-program"));
+        assert!(is_installed("sh") && is_installed("/bin/sh") && !is_installed("no-such-program"));
     }
 }

@@ -161,6 +161,10 @@ pub struct TransferArgs {
     #[arg(long, value_name = "NAME")]
     pub congestion: Option<String>,
 
+    /// As a stream (StreamableByteIO, seekRead and seekWrite): the address is one, or is opened as one
+    #[arg(long)]
+    pub stream: bool,
+
     /// Only so many bytes from the start; needed where a service does not say how many there are
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,

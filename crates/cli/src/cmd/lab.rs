@@ -4,7 +4,6 @@ use super::byteio::{size, speed, time};
 use crate::args::LabArgs;
 use crate::errors::{Ended, Failure, exit};
 use std::io::Write as _;
-use std::process::Command;
 use std::time::{Duration, Instant};
 use wirespeed_byteio::lab::{Counts, FAR, Lab, Link, Shape};
 
@@ -32,7 +31,7 @@ pub fn lab(arguments: &LabArgs) -> Result<Ended, Failure> {
     let far = match &arguments.far {
         None => None,
         Some(line) => {
-            let mut command = Command::new("sh");
+            let mut command = lab.command("sh");
             command
                 // What the command here says on stdout must stay readable by programs.
                 .args(["-c", &format!("exec {line} >&2")])
@@ -51,7 +50,7 @@ pub fn lab(arguments: &LabArgs) -> Result<Ended, Failure> {
             Some(child)
         }
     };
-    let mut command = Command::new(&arguments.command[0]);
+    let mut command = lab.command(&arguments.command[0]);
     command
         .args(&arguments.command[1..])
         .env("WIRESPEED_LAB_FAR", FAR.to_string())

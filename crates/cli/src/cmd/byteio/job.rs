@@ -72,6 +72,12 @@ pub fn options(
         ByteioMechanism::Http => Way::Http,
         ByteioMechanism::Bulk => Way::Bulk,
     };
+    if words.stream && !matches!(way, Way::Soap(_)) {
+        return Err(Failure::usage(
+            format!("--stream: {} knows no streams", way.name()),
+            "choose --mechanism simple, mtom or dime",
+        ));
+    }
     let (direction, target, source) = match ends {
         Ends::Get(target) => (Direction::Get, target, None),
         Ends::Put(source) => (Direction::Put, Target::Discard, Some(source)),
@@ -82,6 +88,7 @@ pub fn options(
             identity,
             direction,
             way,
+            stream: words.stream,
             patience: time("stall", &words.stall)?,
             congestion: words.congestion.clone(),
         },

@@ -205,6 +205,9 @@ impl Planned {
         if let Some(congestion) = &words.congestion {
             option("congestion", congestion.clone());
         }
+        if words.stream {
+            command.push("--stream".to_owned());
+        }
         command.push("--json".to_owned());
         command
     }

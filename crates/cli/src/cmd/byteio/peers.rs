@@ -224,6 +224,7 @@ impl Path<'_> {
             attempts: 1,
             stall: self.arguments.limit.clone(),
             congestion: None,
+            stream: false,
             size: None,
             identity: None,
             key: None,
