@@ -26,6 +26,13 @@ wanted=(
   mpirun.mpich:mpich
   chromium:chromium
   ucx_info:ucx-utils
+  nginx:nginx-light
+  curl:curl
+  aria2c:aria2
+  xrootd:xrootd-server
+  xrdcp:xrootd-client
+  globus-url-copy:globus-gass-copy-progs
+  globus-gridftp-server:globus-gridftp-server-progs
 )
 
 "$(dirname "$0")/mpi.sh"

@@ -146,33 +146,37 @@ fn a_full_disk_is_told_before_anything_moves() {
     assert!(said.contains("reserve room"), "{said}");
 }
 
+/// What a process may hold, whatever it moves.
+const MEMORY_BYTES_MAX: u64 = 64 << 20;
+
+/// Peak memory of the client while it moves a sparse file of so many bytes.
+fn peak_of_client(home: &Home, url: &str, mechanism: &str, shape: &str) -> u64 {
+    let line = format!("byteio bench {url}/sparse --mechanism {mechanism} {shape} --repeats 1 -q -o {mechanism}.json");
+    let client = home.start(line.split(' '));
+    let peak = AtomicU64::new(0);
+    client.wait_until("its end", LONG, |client| match peak_bytes(client.pid()) {
+        Some(now) => {
+            peak.fetch_max(now, Ordering::Relaxed);
+            false
+        }
+        None => true,
+    });
+    client.end(LONG).code(0);
+    peak.into_inner()
+}
+
 #[test]
 fn memory_does_not_grow_with_file_or_block() {
     let home = home();
     let (server, url) = serve(&home, "");
-    std::fs::File::create(home.path("served/sparse"))
-        .unwrap()
-        .set_len(3 << 30)
-        .unwrap();
+    let sparse = std::fs::File::create(home.path("served/sparse")).unwrap();
+    sparse.set_len(3 << 30).unwrap();
     for mechanism in ["mtom", "bulk", "http"] {
-        let line = format!(
-            "byteio bench {url}/sparse --mechanism {mechanism} --threads 4 --block-size 512M --repeats 1 -q -o {mechanism}.json"
-        );
-        let client = home.start(line.split(' '));
-        let peak = AtomicU64::new(0);
-        client.wait_until("its end", LONG, |client| match peak_bytes(client.pid()) {
-            Some(now) => {
-                peak.fetch_max(now, Ordering::Relaxed);
-                false
-            }
-            None => true,
-        });
-        let peak = peak.into_inner();
-        assert!(peak > 0 && peak < 64 << 20, "the client held {peak} bytes");
-        client.end(LONG).code(0);
+        let peak = peak_of_client(&home, &url, mechanism, "--threads 4 --block-size 512M");
+        assert!(peak > 0 && peak < MEMORY_BYTES_MAX, "the client held {peak} bytes");
     }
     let peak = peak_bytes(server.pid()).unwrap();
-    assert!(peak < 64 << 20, "the service held {peak} bytes");
+    assert!(peak < MEMORY_BYTES_MAX, "the service held {peak} bytes");
 }
 
 #[test]
@@ -182,16 +186,12 @@ fn sixty_four_gibibytes_pass_through_a_small_window() {
     }
     let home = home();
     let (server, url) = serve(&home, "");
-    std::fs::File::create(home.path("served/sparse"))
-        .unwrap()
-        .set_len(64 << 30)
-        .unwrap();
-    run(
-        &home,
-        &format!("byteio bench {url}/sparse --mechanism mtom --block-size 1G --repeats 1 --json"),
-    )
-    .code(0);
-    assert!(peak_bytes(server.pid()).unwrap() < 64 << 20);
+    let sparse = std::fs::File::create(home.path("served/sparse")).unwrap();
+    sparse.set_len(64 << 30).unwrap();
+    let peak = peak_of_client(&home, &url, "mtom", "--threads 7 --block-size 1G");
+    assert!(peak > 0 && peak < MEMORY_BYTES_MAX, "the client held {peak} bytes");
+    let peak = peak_bytes(server.pid()).unwrap();
+    assert!(peak < MEMORY_BYTES_MAX, "the service held {peak} bytes");
 }
 
 #[test]
@@ -222,6 +222,175 @@ fn the_experiment_of_2009_prints_its_tables() {
     run(&home, &format!("byteio bench --pairs {missing}")).code(2);
 }
 
+/// A result of bulk transfers is one of cases: it can be compared, gated, explained and shown.
+#[test]
+fn results_meet_compare_ab_explain_and_report() {
+    let home = home();
+    let (_server, url) = serve(&home, "");
+    std::fs::write(home.path("served/f"), &content()[..8_000_000]).unwrap();
+    let bench = format!("byteio bench {url}/f --block-size 1M --threads 2 --repeats 2 -q -o");
+    for name in ["a.json", "b.json"] {
+        run(&home, &format!("{bench} {name}")).code(0);
+    }
+    let a: Value = serde_json::from_slice(&std::fs::read(home.path("a.json")).unwrap()).unwrap();
+    let case = &a["cases"][0];
+    assert_eq!((&case["case"]["test"], &case["status"]), (&"bulk_get".into(), &"ok".into()), "{case}");
+    assert_eq!(case["case"]["transport"], "byteio-mtom");
+    assert_eq!(case["repetitions"].as_array().unwrap().len(), 2);
+    let compared = run(&home, "compare a.json b.json --json");
+    assert!(matches!(compared.code, Some(0 | 3 | 4)), "{compared}");
+    let row = &compared.json()["sections"]["comparison"]["rows"][0];
+    assert_eq!(row["tag"], "bandwidth_bytes_per_s", "{row}");
+    // Another shape is another question.
+    run(&home, &format!("{} c.json", bench.replace("--threads 2", "--threads 3"))).code(0);
+    let (cause, _) = run(&home, "compare a.json c.json").code(5).complaint();
+    assert!(cause.contains("connections"), "{cause}");
+    let explained = run(&home, "explain a.json").code(0);
+    assert!(explained.stdout.contains("[bulk: byteio-mtom bulk_get 2 x 2 1 MiB"), "{explained}");
+    let page = run(&home, "report a.json -o page.html").code(0);
+    assert!(std::fs::read_to_string(home.path("page.html")).unwrap().contains("bulk_get"), "{page}");
+    let shown = run(&home, "report a.json").code(0);
+    assert!(shown.stdout.contains("byteio-mtom bulk_get"), "{shown}");
+
+    let arm = |mechanism: &str| format!("byteio bench {url}/f --mechanism {mechanism} --block-size 1M");
+    let line = format!("ab --pairs 2 --json -- {} -- {}", arm("bulk"), arm("simple"));
+    let found = run(&home, &line);
+    assert!(matches!(found.code, Some(0 | 3 | 4)), "{found}");
+    let document = found.json();
+    assert_eq!(document["cases"].as_array().unwrap().len(), 2);
+    let label = document["sections"]["comparison"]["rows"][0]["label"].as_str().unwrap().to_owned();
+    assert!(label.contains("byteio-bulk") && label.contains("byteio-simple"), "{label}");
+    for bad in [
+        format!("ab -- {} -- latency --via shm", arm("bulk")),
+        format!("ab --aa -- {} --repeats 3", arm("bulk")),
+        format!("ab --aa -- byteio bench --pairs x.toml {url}"),
+    ] {
+        run(&home, &bad).code(2).complaint();
+    }
+    let listed = run(&home, "list --json").code(0).json();
+    assert_eq!(listed["bulk"].as_array().unwrap().len(), 5, "{}", listed["bulk"]);
+}
+
+#[test]
+fn both_directions_and_a_sweep_over_controls() {
+    let home = home();
+    let (_server, url) = serve(&home, "--writable");
+    std::fs::write(home.path("served/f"), &content()[..3_000_000]).unwrap();
+    std::fs::write(home.path("source"), &content()[..2_000_000]).unwrap();
+    let both = run(&home, &format!("byteio bench {url}/f --put source --both --block-size 256K --repeats 2 --json"));
+    let pairs = both.code(0).json()["sections"]["byteio"]["pairs"].clone();
+    let told: Vec<(&str, &str, usize)> = pairs
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| (p["name"].as_str().unwrap(), p["direction"].as_str().unwrap(), p["runs"].as_array().unwrap().len()))
+        .collect();
+    assert_eq!(told, [("here -> service", "get", 2), ("service -> here", "put", 2)]);
+    assert!(std::fs::read(home.path("served/f")).unwrap() == content()[..2_000_000]);
+    let swept = run(&home, &format!("byteio bench {url}/f --sweep --size 100K --json")).code(0).json();
+    let pairs = swept["sections"]["byteio"]["pairs"].as_array().unwrap().clone();
+    let recommended = pairs.iter().filter(|p| p["name"] == "recommended").count();
+    assert_eq!(recommended, 1);
+    // 18 shapes, and the best of them under every other control that this kernel has.
+    let controls: Vec<&Value> = pairs.iter().skip(18).map(|p| &p["congestion"]).collect();
+    let there = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
+    assert!(controls.len() < there.split_whitespace().count(), "{controls:?} of {there}");
+    for pair in pairs.iter().skip(18) {
+        assert_eq!(pair["congestion"], pair["summary"]["congestion"], "asked for, and there");
+    }
+}
+
+/// What is installed is measured, the rest is said; servers are gone afterwards.
+#[test]
+fn other_movers_stand_beside_ours_or_are_skipped_with_the_reason() {
+    let home = home();
+    std::fs::write(home.path("f"), &content()[..6_000_000]).unwrap();
+    let file = home.path("f").display().to_string();
+    let port = 20_000 + std::process::id() % 20_000;
+    let line = format!("byteio peers {file} --threads 2 --block-size 1M --repeats 2 --port {port} --mounted {file} --json");
+    let ended = run(&home, &line);
+    let document = ended.json();
+    let cases = document["cases"].as_array().unwrap();
+    let status = |name: &str| {
+        let case = cases.iter().find(|case| case["case"]["transport"] == name);
+        let case = case.unwrap_or_else(|| panic!("{name} is missing: {ended}"));
+        (case["status"].as_str().unwrap().to_owned(), case["error"].as_str().unwrap_or_default().to_owned())
+    };
+    for name in ["byteio-mtom", "byteio-http", "byteio-bulk", "mounted"] {
+        assert_eq!(status(name), ("ok".to_owned(), String::new()), "{name}: {ended}");
+    }
+    for name in ["iperf3", "curl", "aria2"] {
+        let (status, why) = status(name);
+        let absent = status == "skipped" && why.contains("is not installed");
+        assert!(status == "ok" || absent, "{name}: {status}: {why}");
+    }
+    let (xrootd, why) = status("xrootd");
+    assert!(xrootd == "skipped" && !why.is_empty(), "{why}");
+    // Whoever refuses to serve as root may not be able to read a file in a private folder; it must say so.
+    let (gridftp, why) = status("gridftp");
+    assert!(gridftp == "ok" || !why.is_empty());
+    home.assert_nothing_left(PATIENCE);
+    // In the table as well; and nonsense is refused.
+    let shown = run(&home, &format!("byteio peers {file} --movers http,mounted --repeats 1 --port {port}")).code(0);
+    assert!(shown.stdout.contains("byteio-http") && shown.stdout.contains("skipped: mounted"), "{shown}");
+    for bad in ["--movers pigeon", "--block-size 0", "--at nowhere", "--limit 0s"] {
+        run(&home, &format!("byteio peers {file} {bad}")).code(2).complaint();
+    }
+    run(&home, "byteio peers none").code(1).complaint();
+}
+
+/// A disk that is full at the service: told by every way that writes, the service goes on, and what was there stays.
+#[test]
+fn a_full_disk_of_the_service_is_told() {
+    let home = home();
+    std::fs::create_dir(home.path("served")).unwrap();
+    std::fs::write(home.path("source"), &content()[..3_000_000]).unwrap();
+    let program = home.program().display().to_string();
+    let script = format!("mount -t tmpfs -o size=1m none served && exec {program} byteio serve served --port 0 --writable");
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--mount", "sh", "-c", &script]);
+    home.adopt(&mut command);
+    let server = Running::start(command);
+    server.wait_until("its end or an address", PATIENCE, |s| s.stdout().contains('\n') || peak_bytes(s.pid()).is_none());
+    let Some(line) = server.stdout().lines().next().map(str::to_owned) else {
+        return skip("a full disk of the service: a file system of its own needs root");
+    };
+    let url = line.strip_prefix("listening on ").unwrap().trim_end_matches('/').to_owned();
+    for mechanism in ["simple", "mtom", "dime", "http", "bulk"] {
+        let ended = run(&home, &format!("byteio put source {url}/{mechanism} --mechanism {mechanism} --attempts 2 --json"));
+        let error = ended.json()["error"].as_str().unwrap_or_default().to_owned();
+        assert!(ended.code == Some(1) && !error.is_empty(), "{mechanism}: {ended}");
+    }
+    // Room again: the service goes on.
+    for mechanism in ["simple", "mtom", "dime", "http", "bulk"] {
+        let clear = format!("byteio put empty {url}/{mechanism} --mechanism http --verify none -q -o r.json");
+        std::fs::write(home.path("empty"), "").unwrap();
+        run(&home, &clear).code(0);
+    }
+    std::fs::write(home.path("small"), &content()[..500_000]).unwrap();
+    run(&home, &format!("byteio put small {url}/small -q -o r.json")).code(0);
+}
+
+/// The five pairs of 2009, emulated: what would be run, and one table of it where a lab can be.
+#[test]
+fn the_pairs_of_2009_are_emulated() {
+    let home = home();
+    let line = "byteio bench --profile byteio2009 --emulated --size 2M --repeats 1";
+    let planned = run(&home, &format!("{line} --dry-run")).code(0);
+    assert_eq!(planned.stdout.matches("byteio bench http://192.0.2.2:7412/file").count(), 5, "{planned}");
+    if run(&home, "lab --delay 1ms -- true").code != Some(0) {
+        return skip("the lab: network namespaces and tunnels need root and /dev/net/tun");
+    }
+    let ended = run(&home, line).code(0);
+    for part in [
+        "Mark iMac -> Abe1196  100 Mb/s, emulated: round trip 30 ms",
+        "Ranger -> BigBen      1,000 Mb/s, emulated: 1/10 of 10000 Mb/s, round trip 40 ms",
+    ] {
+        assert!(ended.stdout.contains(part), "{part}: {ended}");
+    }
+    run(&home, "byteio bench --emulated").code(2).complaint();
+}
+
 #[test]
 fn bad_words_are_refused_with_a_way_out() {
     let home = home();
@@ -238,6 +407,8 @@ fn bad_words_are_refused_with_a_way_out() {
         "lab --loss 2 -- true",
         "lab --delay 2h -- true",
         "lab --rate 1Gb/s",
+        "lab --check --rate 1Gb/s",
+        "lab --check -- true",
     ] {
         run(&home, line).code(2).complaint();
     }

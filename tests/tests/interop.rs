@@ -121,7 +121,7 @@ fn free_port() -> u16 {
 /// Our client against a foreign service: reads, and writes read back.
 fn service_works(
     name: &str,
-    mechanisms: &[&str],
+    (mechanisms, more): (&[&str], &str),
     start: impl FnOnce(&Home, &Path, u16, &str) -> (Running, String),
 ) {
     let Some(folder) = peer(name) else {
@@ -137,7 +137,7 @@ fn service_works(
     let file = home.path("f").display().to_string();
     let (server, url) = start(&home, &folder, free_port(), &file);
     server.wait_until("listening", PATIENCE, |s| s.stdout().contains("listening"));
-    let shape = "--block-size 300000 --threads 3 --depth 2 --stall 30s";
+    let shape = format!("--block-size 300000 --threads 3 --depth 2 --stall 30s{more}");
     for mechanism in mechanisms {
         let line =
             format!("byteio get {url} got --overwrite --size {SIZE} --mechanism {mechanism} {shape} --json");
@@ -158,7 +158,7 @@ fn service_works(
 
 #[test]
 fn our_client_talks_to_cxf() {
-    service_works("cxf", &["mtom", "simple"], |home, folder, port, file| {
+    service_works("cxf", (&["mtom", "simple"], ""), |home, folder, port, file| {
         let url = format!("http://127.0.0.1:{port}/byteio");
         (java(home, folder, &["Server", &url, file]), url)
     });
@@ -166,7 +166,7 @@ fn our_client_talks_to_cxf() {
 
 #[test]
 fn our_client_talks_to_metro() {
-    service_works("metro", &["mtom", "simple"], |home, folder, port, file| {
+    service_works("metro", (&["mtom", "simple"], ""), |home, folder, port, file| {
         let url = format!("http://127.0.0.1:{port}/byteio");
         (java(home, folder, &["Server", &url, file]), url)
     });
@@ -174,9 +174,19 @@ fn our_client_talks_to_metro() {
 
 #[test]
 fn our_client_talks_to_axis() {
-    service_works("axis", &["mtom"], |home, folder, port, file| {
+    service_works("axis", (&["mtom", "dime"], ""), |home, folder, port, file| {
         let property = format!("-Dfile={file}");
         let running = java(home, folder, &[&property, "AxisService", &port.to_string()]);
         (running, format!("http://127.0.0.1:{port}/axis/services/byteio"))
     });
+}
+
+#[test]
+fn our_client_talks_to_streams_of_cxf_and_metro() {
+    for name in ["cxf", "metro"] {
+        service_works(name, (&["mtom", "simple"], " --stream"), |home, folder, port, file| {
+            let url = format!("http://127.0.0.1:{port}/stream");
+            (java(home, folder, &["StreamServer", &url, file]), url)
+        });
+    }
 }

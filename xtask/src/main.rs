@@ -39,6 +39,8 @@ usage: cargo xtask TASK
   peers mpi [PAIRS] [--rows TEXT]  benchmark beside the same loops in C, on Open MPI and MPICH; rows whose name
                                    contains TEXT
   peers ucx [PAIRS] [--rows TEXT]  benchmark of the transport uct beside ucx_perftest, test by test
+  peers byteio [PAIRS] [--rows TEXT]  bulk transfers beside iperf3, curl, GridFTP and other SOAP stacks, on loopback and
+                                   on emulated paths (root)
   evidence [CLAIM ..]  measure what the claims about figures rest on: aa, injected, launches, page, samples
   install PREFIX       install binary, man page and completions (honours DESTDIR)";
 
@@ -79,11 +81,12 @@ fn run(arguments: &[String]) -> Result<()> {
     }
 }
 
-/// `peers [mpi|ucx] [PAIRS] [--rows TEXT]`.
+/// `peers [mpi|ucx|byteio] [PAIRS] [--rows TEXT]`.
 fn peers_beside(root: &Path, words: &[&str]) -> Result<()> {
     let (set, rest) = match words {
         ["mpi", rest @ ..] => (&peers::MPI, rest),
         ["ucx", rest @ ..] => (&peers::UCX, rest),
+        ["byteio", rest @ ..] => (&peers::BYTEIO, rest),
         rest => (&peers::PROGRAMS, rest),
     };
     let (pairs, rows) = match rest {

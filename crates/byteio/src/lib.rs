@@ -5,10 +5,12 @@
 //! never hold a block: data pass through windows of fixed size, or not through user space at all.
 
 pub mod client;
+pub mod congestion;
 pub mod digest;
 pub mod http;
 pub mod lab;
 pub mod mime;
+pub mod peers;
 pub mod service;
 pub mod soap;
 mod sys;

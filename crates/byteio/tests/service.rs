@@ -9,6 +9,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 use wirespeed_byteio::mime::multipart::Related;
+use wirespeed_byteio::service::Limits;
 use wirespeed_byteio::soap::names::{LIFETIME, RANDOM, STREAM};
 use wirespeed_byteio::soap::write::{Data, request};
 use wirespeed_byteio::soap::{Envelope, Mechanism, Name, Opening, Operation, Origin};
@@ -340,6 +341,55 @@ fn hostile_messages_are_faults_and_the_service_goes_on() {
     assert_eq!(rig.file("f"), "0123456789");
 }
 
+/// RFC 2387: `start` names the root, wherever it stands.
+#[test]
+fn a_root_part_behind_its_data_is_found() {
+    let rig = Rig::new(true);
+    let write = Operation::Write {
+        start_offset: 2,
+        block_bytes: 3,
+        stride_bytes: 0,
+    };
+    let package = |envelope: &str, parts: &[(&str, &str)]| {
+        let part = |(id, body): &(&str, &str)| format!("--Z\r\nContent-ID: <{id}>\r\n\r\n{body}\r\n");
+        let parts: String = parts.iter().map(part).collect();
+        parts + &part(&("root", envelope)) + "--Z--\r\n"
+    };
+    let kind = "multipart/related; type=\"application/xop+xml\"; start=\"<root>\"; boundary=Z";
+    let post = |envelope: &str, parts: &[(&str, &str)]| {
+        rig.post("/f", kind, package(envelope, parts).as_bytes())
+    };
+    let included = request(&write, Mechanism::Mtom, Data::Include("d"), "x", "y").whole();
+    let bare = request(&write, Mechanism::Mtom, Data::Elsewhere, "x", "y").whole();
+    assert!(post(&included, &[("d", "abc")]).contains("writeResponse"));
+    assert_eq!(rig.file("f"), "01abc56789");
+    assert!(post(&bare, &[("any", "xyz")]).contains("writeResponse"));
+    assert_eq!(rig.file("f"), "01xyz56789");
+    assert!(post(&included, &[("other", "---")]).contains("not the one included"));
+    assert!(post(&bare, &[("a", "-"), ("b", "-")]).contains("more parts"));
+    let headless = "--Z\r\nContent-ID: <d>\r\n\r\nabc\r\n--Z--\r\n";
+    assert!(rig.post("/f", kind, headless.as_bytes()).contains("without its root part"));
+    assert_eq!(rig.file("f"), "01xyz56789");
+    // More than the service takes of one write waits nowhere.
+    let small = Limits {
+        write_bytes_max: 1000,
+        ..Limits::default()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("f"), "").unwrap();
+    let service = Running::with(folder.path(), true, None, small);
+    let mut stream = TcpStream::connect(("127.0.0.1", service.port)).unwrap();
+    let body = package(&bare, &[("d", &"x".repeat(2000))]);
+    let head = format!(
+        "POST /f HTTP/1.1\r\nHost: h\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    stream.write_all((head + &body).as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.contains("more data than this service takes"), "{answer}");
+}
+
 #[test]
 fn plain_http_ranges_and_parts() {
     let rig = Rig::new(true);
@@ -387,7 +437,7 @@ fn clients_that_stall_lose_their_connection_and_nobody_elses() {
     let folder = tempfile::tempdir().unwrap();
     let file = std::fs::File::create(folder.path().join("large")).unwrap();
     file.set_len(1 << 30).unwrap();
-    let limits = wirespeed_byteio::service::Limits {
+    let limits = Limits {
         connections_max: 2,
         patience: Duration::from_millis(500),
         ..Default::default()

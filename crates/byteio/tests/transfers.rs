@@ -6,6 +6,7 @@ use common::{Running, data, get};
 use std::sync::atomic::{AtomicU64, Ordering};
 use wirespeed_byteio::client::{Direction, Target, TransferOptions, Way, transfer};
 use wirespeed_byteio::digest::DigestKind;
+use wirespeed_byteio::soap::Mechanism;
 use wirespeed_control::StopFlag;
 use wirespeed_control::auth::http::SecureServer;
 use wirespeed_control::auth::keyfile::KeyFile;
@@ -224,20 +225,86 @@ fn a_resource_that_changes_is_noticed() {
         assert!(!seen.verified);
         std::fs::write(&file, data(SIZE)).unwrap();
     }
-    // Shrinking in the middle of a transfer: the rest can never come.
-    once.store(0, Ordering::Relaxed);
-    let mut options = get(service.url("/f"), Way::Http);
-    options.threads = 1;
-    let seen = transfer(&options, &StopFlag::new(), &|bytes| {
-        if bytes > 0 && once.fetch_add(1, Ordering::Relaxed) == 3 {
-            std::fs::File::options()
-                .write(true)
-                .open(&file)
-                .unwrap()
-                .set_len(500_000)
-                .unwrap();
+}
+
+/// Shrinking in the middle of a transfer: the rest can never come, whichever way.
+#[test]
+fn a_resource_that_shrinks_ends_the_transfer_and_not_the_service() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("f");
+    let service = Running::start(folder.path(), false, None);
+    for way in Way::ALL {
+        std::fs::write(&file, data(SIZE)).unwrap();
+        let once = AtomicU64::new(0);
+        let mut options = get(service.url("/f"), way);
+        options.threads = 1;
+        let seen = transfer(&options, &StopFlag::new(), &|bytes| {
+            if bytes > 0 && once.fetch_add(1, Ordering::Relaxed) == 3 {
+                std::fs::File::options()
+                    .write(true)
+                    .open(&file)
+                    .unwrap()
+                    .set_len(500_000)
+                    .unwrap();
+            }
+        });
+        let seen = seen.unwrap().transfer;
+        assert!(
+            seen.error.is_some() && seen.payload_bytes <= 500_000,
+            "{}: {seen:?}",
+            way.name()
+        );
+    }
+    std::fs::write(&file, data(SIZE)).unwrap();
+    assert_eq!(go(&get(service.url("/f"), Way::Http)).payload_bytes, SIZE as u64);
+}
+
+/// The sender is asked for a congestion control by whoever receives.
+#[test]
+fn the_service_sends_with_the_control_that_was_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("f"), data(SIZE)).unwrap();
+    let service = Running::start(folder.path(), false, None);
+    for way in [Way::Http, Way::Bulk, Way::Soap(Mechanism::Mtom)] {
+        let mut options = get(service.url("/f"), way);
+        let controls = wirespeed_byteio::client::congestion_controls(&options.client);
+        assert!(!controls.usual.is_empty(), "{controls:?}");
+        for name in controls.permitted {
+            options.client.congestion = Some(name.clone());
+            let seen = go(&options);
+            let far = seen.connections[0].far.as_ref().unwrap();
+            assert_eq!(far.congestion, name, "{}", way.name());
         }
-    });
-    let seen = seen.unwrap().transfer;
-    assert!(seen.error.is_some() && seen.payload_bytes <= 500_000, "{seen:?}");
+    }
+}
+
+/// A stream is opened, read and written in blocks, and given back.
+#[test]
+fn streams_are_opened_used_and_given_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let content = data(SIZE);
+    std::fs::write(folder.path().join("f"), &content).unwrap();
+    let limits = wirespeed_byteio::service::Limits {
+        streams_max: 1,
+        ..Default::default()
+    };
+    let service = Running::with(folder.path(), true, None, limits);
+    let out = folder.path().join("out");
+    // More transfers than streams may be open: each gives its own back.
+    for mechanism in [Mechanism::Simple, Mechanism::Mtom, Mechanism::Dime] {
+        let mut options = get(service.url("/f"), Way::Soap(mechanism));
+        options.client.stream = true;
+        options.target = Target::File {
+            path: out.clone(),
+            overwrite: true,
+        };
+        go(&options);
+        assert!(std::fs::read(&out).unwrap() == content, "{mechanism:?}");
+        options.client.url = service.url("/copy");
+        (options.client.direction, options.target) = (Direction::Put, Target::Discard);
+        options.source = Some(folder.path().join("f"));
+        std::fs::write(folder.path().join("copy"), "something longer was here").unwrap();
+        go(&options);
+        assert!(std::fs::read(folder.path().join("copy")).unwrap() == content, "{mechanism:?}");
+    }
 }

@@ -40,7 +40,8 @@ pub fn explain(run: &Run) -> Vec<Sentence> {
         .filter(|case| !case.metrics.is_empty() && case.case.transport != "null")
         .collect();
     let mut sentences = Vec::new();
-    let rules: [Rule; 8] = [
+    let rules: [Rule; 9] = [
+        bulk,
         waiting,
         roads,
         window,
@@ -76,6 +77,31 @@ fn cite(case: &CaseResult, tag: &str) -> String {
 
 fn times(ratio: f64) -> String {
     format!("{} times", significant(ratio, 2))
+}
+
+/// The verdict on each pair of machines.
+fn bulk(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
+    let section = crate::byteio::section(run).unwrap_or_default();
+    let with_verdict = section
+        .pairs
+        .iter()
+        .filter_map(|pair| Some((pair, pair.verdict.as_ref()?)));
+    with_verdict
+        .map(|(pair, verdict)| {
+            let own = cases.iter().filter(|case| {
+                case.case.transport.strip_prefix("byteio-") == Some(pair.mechanism.as_str())
+                    && case.case.test.bulk().is_some_and(|bulk| {
+                        (bulk.connections, bulk.outstanding_ops, bulk.size_bytes)
+                            == (pair.threads, pair.depth_ops, pair.block_bytes)
+                    })
+            });
+            Sentence {
+                rule: "bulk",
+                text: format!("{}: {}.", pair.name, verdict.text),
+                evidence: own.take(1).map(|case| cite(case, "bandwidth_bytes_per_s")).collect(),
+            }
+        })
+        .collect()
 }
 
 /// The same case with two ways to wait.

@@ -155,6 +155,9 @@ pub struct Summary {
     /// Round-trip time: median of the connections' smoothed ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_ns: Option<u64>,
+    /// Least round-trip time that any connection saw: the path without queues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rtt_ns: Option<u64>,
     /// Payload sent again over payload sent, where the sender's counters are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmitted_ratio: Option<Finite>,
@@ -198,6 +201,12 @@ pub struct Pair {
     pub digest: String,
     /// Whether the data were inside TLS.
     pub encrypted: bool,
+    /// How the path is emulated, where it is: `30 ms`, `1/10 of 10,000 Mb/s, 40 ms`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub emulated: Option<String>,
+    /// Congestion control that the sender was asked for; absent for the system's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<String>,
     /// Nominal speed of the slowest link between them, in payload bytes; 1 Gb/s is 125 MB/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nominal_bytes_per_s: Option<Finite>,

@@ -116,6 +116,19 @@ impl Hub {
     }
 }
 
+/// A resource moved in blocks over several connections: `bulk_get`, `bulk_put`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Bulk {
+    /// Payload of one block, which is one request.
+    pub size_bytes: u64,
+    /// Payload of the whole.
+    pub total_bytes: u64,
+    /// Connections, or streams.
+    pub connections: u64,
+    /// Blocks outstanding on each.
+    pub outstanding_ops: u64,
+}
+
 /// A test with its parameters. The tag is the test's name in the field.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "test", rename_all = "snake_case")]
@@ -171,6 +184,10 @@ pub enum Test {
     ImbUniband(Defined),
     /// IMB: windows both ways at once, acknowledged.
     ImbBiband(Defined),
+    /// A resource fetched in blocks.
+    BulkGet(Bulk),
+    /// A resource sent in blocks.
+    BulkPut(Bulk),
 }
 
 /// Which capability of a transport a test needs.
@@ -183,10 +200,12 @@ pub enum Capability {
     Tagged,
     /// Put, get and atomics on a remote region.
     OneSided,
+    /// Blocks of a resource at a service. No transport of the registry has it: the far end may be anybody's.
+    Bulk,
 }
 
 impl Capability {
-    /// Every capability, in the order of the tables.
+    /// Every capability of a transport, in the order of the tables.
     pub const ALL: [Capability; 3] = [Capability::Messages, Capability::Tagged, Capability::OneSided];
 
     /// The name as printed and as in the document.
@@ -195,11 +214,12 @@ impl Capability {
             Capability::Messages => "messages",
             Capability::Tagged => "tagged",
             Capability::OneSided => "one_sided",
+            Capability::Bulk => "bulk",
         }
     }
 }
 
-/// The names of all tests, in the order of the tables.
+/// The names of all tests that a plan may ask for, in the order of the tables.
 pub const TEST_NAMES: [&str; 25] = [
     "am_lat",
     "put_lat",
@@ -257,6 +277,8 @@ impl Test {
             Test::ImbPingpong(_) => "imb_pingpong",
             Test::ImbUniband(_) => "imb_uniband",
             Test::ImbBiband(_) => "imb_biband",
+            Test::BulkGet(_) => "bulk_get",
+            Test::BulkPut(_) => "bulk_put",
         }
     }
 
@@ -267,6 +289,7 @@ impl Test {
                 Capability::Messages
             }
             Test::TagLat(_) | Test::TagBw(_) => Capability::Tagged,
+            Test::BulkGet(_) | Test::BulkPut(_) => Capability::Bulk,
             test if test.is_posted() => Capability::Tagged,
             _ => Capability::OneSided,
         }
@@ -282,6 +305,7 @@ impl Test {
             Test::TagLat(p) | Test::TagBw(p) => p.size_bytes,
             Test::HubLat(p) => p.size_bytes,
             Test::Msgrate(p) => p.size_bytes,
+            Test::BulkGet(p) | Test::BulkPut(p) => p.size_bytes,
             other => other.defined().map_or(0, |p| p.size_bytes),
         }
     }
@@ -319,7 +343,16 @@ impl Test {
                 p.peers,
                 p.cache_state.name()
             ),
+            Test::BulkGet(p) | Test::BulkPut(p) => format!("{} x {}", p.connections, p.outstanding_ops),
             _ => String::new(),
+        }
+    }
+
+    /// The parameters of a bulk transfer.
+    pub fn bulk(&self) -> Option<&Bulk> {
+        match self {
+            Test::BulkGet(p) | Test::BulkPut(p) => Some(p),
+            _ => None,
         }
     }
 
@@ -353,6 +386,7 @@ impl Test {
             Test::TagBw(p) => p.window_msgs,
             Test::AmLat(_) | Test::PutLat(_) | Test::TagLat(_) | Test::HubLat(_) => 1,
             Test::Msgrate(p) => p.window_msgs,
+            Test::BulkGet(p) | Test::BulkPut(p) => p.connections.saturating_mul(p.outstanding_ops),
             other => other.defined().map_or(1, |p| p.window_msgs),
         }
     }

@@ -17,9 +17,9 @@ public final class AxisClient {
         return call;
     }
 
-    private static byte[] read(String url, long offset, int size) throws Exception {
+    private static byte[] read(String url, String mechanism, long offset, int size) throws Exception {
         Call call = call(url, "read");
-        SOAPBodyElement body = Part.element("read", "mtom", "start-offset", "" + offset, "bytes-per-block", "" + size, "num-blocks", "1", "stride", "0");
+        SOAPBodyElement body = Part.element("read", mechanism, "start-offset", "" + offset, "bytes-per-block", "" + size, "num-blocks", "1", "stride", "0");
         call.invoke(new Object[] {body});
         return Part.only(call.getResponseMessage());
     }
@@ -34,17 +34,21 @@ public final class AxisClient {
     public static void main(String[] arguments) throws Exception {
         String url = arguments[0];
         byte[] content = Files.readAllBytes(Paths.get(arguments[1]));
-        expect("read", Arrays.equals(read(url, 10, 1000), Arrays.copyOfRange(content, 10, 1010)));
-        expect("large read", Arrays.equals(read(url, 0, content.length), content));
         int end = content.length;
-        expect("short read", Arrays.equals(read(url, end - 5, 100), Arrays.copyOfRange(content, end - 5, end)));
-        Call write = call(url + "-axis", "write");
-        write.setProperty(Call.ATTACHMENT_ENCAPSULATION_FORMAT, Call.ATTACHMENT_ENCAPSULATION_FORMAT_MTOM);
-        write.addAttachmentPart(Part.of(content));
-        write.invoke(new Object[] {Part.element("write", "mtom", "start-offset", "0", "bytes-per-block", "" + end, "stride", "0")});
-        expect("bare-part write", Arrays.equals(read(url + "-axis", 0, end), content));
+        for (String mechanism : new String[] {"mtom", "dime"}) {
+            expect("read " + mechanism, Arrays.equals(read(url, mechanism, 10, 1000), Arrays.copyOfRange(content, 10, 1010)));
+            expect("large read " + mechanism, Arrays.equals(read(url, mechanism, 0, end), content));
+            expect("short read " + mechanism, Arrays.equals(read(url, mechanism, end - 5, 100), Arrays.copyOfRange(content, end - 5, end)));
+            String fresh = url + "-axis-" + mechanism;
+            Call write = call(fresh, "write");
+            String format = mechanism.equals("dime") ? Call.ATTACHMENT_ENCAPSULATION_FORMAT_DIME : Call.ATTACHMENT_ENCAPSULATION_FORMAT_MTOM;
+            write.setProperty(Call.ATTACHMENT_ENCAPSULATION_FORMAT, format);
+            write.addAttachmentPart(Part.of(content));
+            write.invoke(new Object[] {Part.element("write", mechanism, "start-offset", "0", "bytes-per-block", "" + end, "stride", "0")});
+            expect("lone part written by " + mechanism, Arrays.equals(read(fresh, mechanism, 0, end), content));
+        }
         try {
-            read(url + "-none", 0, 1);
+            read(url + "-none", "mtom", 0, 1);
             expect("fault", false);
         } catch (AxisFault fault) {
             expect("fault", fault.getFaultDetails().length > 0 && fault.getFaultDetails()[0].getLocalName().equals("ResourceUnknownFault"));

@@ -12,6 +12,13 @@ public class AxisService {
         return Long.parseLong(body.getElementsByTagNameNS(Part.RANDOM, name).item(0).getFirstChild().getNodeValue().trim());
     }
 
+    /** The last part of the mechanism that a request names. */
+    private static String mechanism(Element body) {
+        Element transfer = (Element) body.getElementsByTagNameNS(Part.RANDOM, "transfer-information").item(0);
+        String name = transfer.getAttribute("transfer-mechanism");
+        return name.substring(name.lastIndexOf('/') + 1);
+    }
+
     private static RandomAccessFile file(String mode) throws Exception {
         return new RandomAccessFile(System.getProperty("file"), mode);
     }
@@ -27,8 +34,9 @@ public class AxisService {
                 filled += count;
             }
         }
-        Part.attach(MessageContext.getCurrentContext().getResponseMessage(), Arrays.copyOf(bytes, filled));
-        return new SOAPBodyElement[] {Part.element("readResponse", "mtom")};
+        String mechanism = mechanism(body);
+        Part.attach(MessageContext.getCurrentContext().getResponseMessage(), mechanism, Arrays.copyOf(bytes, filled));
+        return new SOAPBodyElement[] {Part.element("readResponse", mechanism)};
     }
 
     public SOAPBodyElement[] write(SOAPBodyElement[] in) throws Exception {

@@ -24,10 +24,10 @@ final class Part implements DataSource {
         this.bytes = bytes;
     }
 
-    /** Attach bytes to a message. */
-    static void attach(Message message, byte[] bytes) throws Exception {
+    /** Attach bytes to a message, by the mechanism `mtom` or `dime`. */
+    static void attach(Message message, String mechanism, byte[] bytes) throws Exception {
         Attachments attachments = message.getAttachmentsImpl();
-        attachments.setSendType(Attachments.SEND_TYPE_MTOM);
+        attachments.setSendType(mechanism.equals("dime") ? Attachments.SEND_TYPE_DIME : Attachments.SEND_TYPE_MTOM);
         attachments.addAttachmentPart(new AttachmentPart(new DataHandler(new Part(bytes))));
     }
 

@@ -11,6 +11,11 @@ import java.util.Arrays;
 public class Server implements RandomByteIO {
     private static String path;
 
+    /** The file that all of them serve. */
+    static void serve(String file) {
+        path = file;
+    }
+
     private static Transfer done(Transfer transfer) {
         Transfer answer = new Transfer();
         answer.mechanism = transfer.mechanism;
@@ -69,7 +74,7 @@ public class Server implements RandomByteIO {
     }
 
     public static void main(String[] arguments) throws Exception {
-        path = arguments[1];
+        serve(arguments[1]);
         Endpoint.create(new Server(), new MTOMFeature()).publish(arguments[0]);
         System.out.println("listening on " + arguments[0]);
         Thread.sleep(Long.MAX_VALUE);

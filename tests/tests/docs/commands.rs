@@ -243,7 +243,7 @@ fn every_example_of_the_help_texts_works() {
         "pairs = [\"a -> a\"]\n[[machine]]\nname = \"a\"\nurl = \"http://127.0.0.1:7412/file\"\n",
     )
     .unwrap();
-    let inner = ["serve", "get", "put", "bench"].map(|verb| format!("byteio {verb}"));
+    let inner = ["serve", "get", "put", "bench", "peers"].map(|verb| format!("byteio {verb}"));
     let verbs = VERBS.iter().copied().chain(inner.iter().map(String::as_str));
     for verb in std::iter::once("").chain(verbs) {
         for (prompt, line) in examples(&help(verb)) {

@@ -211,7 +211,14 @@ fn tables_options_of_verbs() {
     let stage = Stage::new();
     let verbs = ["run", "msgrate", "workers", "serve", "quick", "list", "calibrate"];
     let of_options = verbs.map(|verb| (verb, "docs/options.md"));
-    let of_byteio = ["byteio serve", "byteio get", "byteio put", "byteio bench", "lab"];
+    let of_byteio = [
+        "byteio serve",
+        "byteio get",
+        "byteio put",
+        "byteio bench",
+        "byteio peers",
+        "lab",
+    ];
     let others = of_byteio.map(|verb| (verb, "docs/byteio.md"));
     let of_sessions = ["session", "coordinator", "node"].map(|verb| (verb, "docs/session.md"));
     let others = others

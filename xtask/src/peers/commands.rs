@@ -26,7 +26,7 @@ pub struct Context {
 
 impl Context {
     /// What `command` prints, run once a pair.
-    fn launch(&self, mut command: Command) -> Result<(String, String)> {
+    pub fn launch(&self, mut command: Command) -> Result<(String, String)> {
         let shown = command::shown(&command);
         if let Some(output) = self.launched.borrow().get(&shown) {
             return Ok((shown, output.clone()));
@@ -87,6 +87,10 @@ pub enum Side {
         /// Column.
         value: Ucx,
     },
+    /// A bulk transfer, on loopback or in the lab; several rows share one launch.
+    Bulk(super::byteio::Bulk),
+    /// A number that follows from the set-up.
+    Theory(f64),
     /// iperf3 over loopback, one stream.
     Iperf3 {
         /// Bytes of each write.
@@ -114,6 +118,8 @@ impl Side {
             Side::Ours { .. } => None,
             Side::OursUnder { mpi, .. } | Side::Loop { mpi, .. } => Some(mpi.loops),
             Side::Ucx { .. } | Side::UcxRoad { .. } => Some("ucx_perftest"),
+            Side::Theory(_) => None,
+            Side::Bulk(bulk) => bulk.program(),
             Side::Iperf3 { .. } => Some("iperf3"),
             Side::Sockperf { .. } => Some("sockperf"),
         }
@@ -147,6 +153,8 @@ impl Side {
                 is_loopback,
                 value,
             } => ucx_figure(&ucx_road(context, report, arguments, is_loopback)?, value),
+            Side::Theory(value) => Ok(value),
+            Side::Bulk(bulk) => bulk.run(context, report),
             Side::Iperf3 {
                 size_bytes,
                 congestion,
@@ -285,7 +293,7 @@ fn largest(document: &Value, tag: &str) -> Option<f64> {
 }
 
 /// The document without single repetitions and their histograms: the archive stays readable.
-fn condensed(output: &str) -> String {
+pub fn condensed(output: &str) -> String {
     let Ok(mut document) = serde_json::from_str::<Value>(output) else {
         return output.to_owned();
     };
@@ -298,7 +306,7 @@ fn condensed(output: &str) -> String {
 }
 
 /// Ends a server that did not end by itself.
-struct Server(Child);
+pub struct Server(pub Child);
 
 impl Drop for Server {
     fn drop(&mut self) {

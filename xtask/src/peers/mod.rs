@@ -4,6 +4,7 @@
 //! Pairs are interleaved and their order alternates, so that a noisy machine disturbs both sides alike. This is never
 //! a test: it fails only when something cannot run, not when a number is bad.
 
+mod byteio;
 mod commands;
 mod mpi;
 mod report;
@@ -59,6 +60,15 @@ pub const UCX: Set = Set {
     prepare: |_| tools::install(),
     comparisons: ucx::comparisons,
     limits: &[],
+};
+
+/// Bulk transfers beside other movers and other SOAP stacks, and what paths of known speed allow.
+pub const BYTEIO: Set = Set {
+    name: "byteio",
+    pairs: 10,
+    prepare: byteio::prepare,
+    comparisons: byteio::comparisons,
+    limits: byteio::LIMITS,
 };
 
 /// Run `pairs` interleaved pairs of every comparison whose name contains `rows`, and archive output and summary under

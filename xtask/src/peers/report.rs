@@ -117,11 +117,13 @@ impl Report {
             }
         }
         for (limit, value) in limits {
-            let verdict = if *value <= limit.limit_ns { "met" } else { "missed" };
+            let verdict = if *value <= limit.limit { "met" } else { "missed" };
             let _ = writeln!(
                 summary,
-                "| {} | {value:.2} ns | | | | | at most {} ns | {verdict} |",
-                limit.name, limit.limit_ns
+                "| {} | {value:.2} {unit} | | | | | at most {} {unit} | {verdict} |",
+                limit.name,
+                limit.limit,
+                unit = limit.unit
             );
         }
         for note in &self.notes {

@@ -35,7 +35,9 @@ pub struct Limit {
     /// Name in the summary.
     pub name: &'static str,
     /// At most so many.
-    pub limit_ns: f64,
+    pub limit: f64,
+    /// Of what: `ns`.
+    pub unit: &'static str,
     /// How it is taken.
     pub measure: fn(&Context, &mut Report) -> Result<f64>,
 }
@@ -210,12 +212,14 @@ pub const COMPARISONS: &[Comparison] = &[
 pub const LIMITS: &[Limit] = &[
     Limit {
         name: "recording a sample, beyond the clock",
-        limit_ns: 3.0,
+        limit: 3.0,
+        unit: "ns",
         measure: |context, report| commands::from_document(context, report, FLOOR, &|d| d("record_ns")),
     },
     Limit {
         name: "a turn of the loop on null, beyond the clock",
-        limit_ns: 3.0,
+        limit: 3.0,
+        unit: "ns",
         measure: |context, report| {
             commands::from_document(context, report, FLOOR, &|d| Some(d("loop_ns")? - d("cost_ns")?))
         },

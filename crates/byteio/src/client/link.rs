@@ -13,7 +13,7 @@ use crate::mime::dime;
 use crate::mime::multipart::{DATA_ID, Related};
 use crate::service::wire::{ANSWER_BYTES, ASK_BYTES, INFO, PROTOCOL, READ, SHORT, WHOLE, WRITE};
 use crate::soap::write::{Data, request};
-use crate::soap::{Mechanism, Operation, base64};
+use crate::soap::{Mechanism, Operation, Origin, base64};
 use ring::rand::{SecureRandom as _, SystemRandom};
 use std::collections::VecDeque;
 use std::fs::File;
@@ -47,6 +47,10 @@ fn random_hex() -> Result<String, BulkError> {
     let random = SystemRandom::new().fill(&mut bytes);
     random.map_err(|_| BulkError::lasting("the system has no random numbers"))?;
     Ok(crate::digest::hex(&bytes))
+}
+
+fn from_beginning(block: Block) -> Result<i64, BulkError> {
+    i64::try_from(block.offset_bytes).map_err(|_| BulkError::lasting("a stream has no such offset"))
 }
 
 impl Link {
@@ -175,11 +179,18 @@ impl Link {
     }
 
     fn send_soap_read(&mut self, mechanism: Mechanism, block: Block) -> Result<(), BulkError> {
-        let operation = Operation::Read {
-            start_offset: block.offset_bytes,
-            block_bytes: block.size_bytes,
-            blocks: 1,
-            stride_bytes: 0,
+        let operation = match self.options.stream {
+            false => Operation::Read {
+                start_offset: block.offset_bytes,
+                block_bytes: block.size_bytes,
+                blocks: 1,
+                stride_bytes: 0,
+            },
+            true => Operation::SeekRead {
+                offset: from_beginning(block)?,
+                origin: Origin::Beginning,
+                bytes: block.size_bytes,
+            },
         };
         let id = format!("urn:uuid:{}", random_hex()?);
         let to = self.options.url.to_string();
@@ -193,10 +204,16 @@ impl Link {
     }
 
     fn send_soap_write(&mut self, mechanism: Mechanism, block: Block) -> Result<(), BulkError> {
-        let operation = Operation::Write {
-            start_offset: block.offset_bytes,
-            block_bytes: block.size_bytes,
-            stride_bytes: 0,
+        let operation = match self.options.stream {
+            false => Operation::Write {
+                start_offset: block.offset_bytes,
+                block_bytes: block.size_bytes,
+                stride_bytes: 0,
+            },
+            true => Operation::SeekWrite {
+                offset: from_beginning(block)?,
+                origin: Origin::Beginning,
+            },
         };
         let random = random_hex()?;
         let id = format!("urn:uuid:{random}");

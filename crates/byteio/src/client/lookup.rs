@@ -3,10 +3,11 @@
 use super::link::refused;
 use super::receive;
 use super::session::Session;
-use super::{ClientOptions, Direction, Way};
+use super::{ClientOptions, Direction, Url, Way};
+use crate::congestion::{self, Controls};
 use crate::http::body::Body;
 use crate::http::head::ResponseHead;
-use crate::soap::names::{Mechanism, RANDOM};
+use crate::soap::names::{Mechanism, RANDOM, STREAM};
 use crate::soap::write::{Data, request};
 use crate::soap::{Name, Opening, Operation};
 use serde::Deserialize;
@@ -29,6 +30,8 @@ pub struct Found {
 pub(super) struct Facts {
     pub cpu_ns: u64,
     pub host: HostFingerprint,
+    #[serde(default)]
+    pub congestion: Controls,
 }
 
 /// Ask. `size_known`: the user said how large it is, so that nobody has to.
@@ -83,8 +86,9 @@ pub(super) fn find(options: &ClientOptions, size_known: bool) -> Result<Found, B
 
 /// The property `Size` of a foreign service; `None` where it does not know resource properties.
 fn property(options: &ClientOptions) -> Result<Option<u64>, BulkError> {
+    let space = if options.stream { STREAM } else { RANDOM };
     let operation = Operation::Properties {
-        names: vec![Name::new(RANDOM, "Size")],
+        names: vec![Name::new(space, "Size")],
         multiple: false,
     };
     match exchange(options, &operation, Data::Elsewhere) {
@@ -130,4 +134,27 @@ pub(super) fn clear(options: &ClientOptions) -> Result<(), BulkError> {
         };
     };
     exchange(options, &Operation::TruncAppend { offset: 0 }, Data::Inline).map(drop)
+}
+
+/// A stream of the resource, where the service opens one (Genesis II and wirespeed do); else the address is taken to be a
+/// stream itself.
+pub(super) fn open_stream(options: &ClientOptions) -> Result<Option<Url>, BulkError> {
+    match exchange(options, &Operation::OpenStream, Data::Elsewhere) {
+        Ok(opening) => Ok(opening.field("Address").and_then(|text| Url::parse(text).ok())),
+        Err(error) if !error.retry => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Give an opened stream back. One that is not goes after an idle hour.
+pub(super) fn close_stream(options: &ClientOptions) {
+    let _ = exchange(options, &Operation::Destroy, Data::Elsewhere);
+}
+
+/// The congestion controls of the end that sends; none where that is a service other than wirespeed.
+pub fn congestion_controls(options: &ClientOptions) -> Controls {
+    match options.direction {
+        Direction::Put => congestion::here(),
+        Direction::Get => facts(options).unwrap_or_default().congestion,
+    }
 }

@@ -11,7 +11,7 @@ mod transfer;
 mod url;
 mod verify;
 
-pub use lookup::Found;
+pub use lookup::{Found, congestion_controls};
 pub use transfer::{Moved, Target, TransferError, TransferOptions, transfer};
 pub use url::{BadUrl, Url};
 
@@ -68,6 +68,17 @@ impl Way {
         }
     }
 
+    /// What it is, in a line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Way::Soap(Mechanism::Simple) => "ByteIO, base64 in the envelope; any ByteIO service",
+            Way::Soap(Mechanism::Mtom) => "ByteIO, data as a part of a MIME package; any ByteIO service with attachments",
+            Way::Soap(Mechanism::Dime) => "ByteIO, data as a DIME record; Genesis II, Axis 1.4, wirespeed",
+            Way::Http => "ranges of plain HTTP; any web server, to write wirespeed",
+            Way::Bulk => "24 bytes ask over an upgraded connection; wirespeed",
+        }
+    }
+
     /// The way of this name.
     pub fn of_name(name: &str) -> Option<Way> {
         Way::ALL.into_iter().find(|way| way.name() == name)
@@ -85,6 +96,8 @@ pub struct ClientOptions {
     pub direction: Direction,
     /// How blocks are asked for.
     pub way: Way,
+    /// Whether blocks are asked for as parts of a stream (StreamableByteIO): seekRead, seekWrite.
+    pub stream: bool,
     /// Longest silence before a connection counts as lost.
     pub patience: Duration,
     /// Congestion control of this end as a sender; `None` for the system's.

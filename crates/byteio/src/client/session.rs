@@ -1,6 +1,6 @@
 //! A client's connection: connected by a deadline, proven where the service asks for it, and small exchanges over it.
 
-use super::ClientOptions;
+use super::{ClientOptions, Direction};
 use crate::http::HttpError;
 use crate::http::body::Body;
 use crate::http::channel::{BUFFER_BYTES, Channel};
@@ -63,11 +63,13 @@ impl Session {
             )));
         };
         stream.set_nodelay(true)?;
-        if let Some(congestion) = &options.congestion {
+        let mut common = format!("Host: {}\r\nUser-Agent: wirespeed\r\n", url.authority());
+        if let (Some(congestion), Direction::Get) = (&options.congestion, options.direction) {
+            common.push_str(&format!("Wirespeed-Congestion: {congestion}\r\n"));
+        } else if let Some(congestion) = &options.congestion {
             let set = socket2::SockRef::from(&stream).set_tcp_congestion(congestion.as_bytes());
             set.map_err(|e| BulkError::lasting(format!("congestion control {congestion}: {e}")))?;
         }
-        let mut common = format!("Host: {}\r\nUser-Agent: wirespeed\r\n", url.authority());
         let channel = match (&options.identity, url.secure) {
             (_, false) => Channel::Plain(stream),
             (None, true) => {

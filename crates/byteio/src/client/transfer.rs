@@ -198,14 +198,15 @@ pub fn transfer(
     let subject = subject(options, &found, total_bytes, digest)?;
     let block_bytes = subject.block_bytes;
     let place = Place::open(&options.target, &subject)?;
-    if options.client.direction == Direction::Put {
+    if options.client.direction == Direction::Put && (found.own || !options.client.stream) {
         lookup::clear(&options.client)?;
     }
+    let (client, opened) = opened(&options.client)?;
     let already: Vec<u64> = place.done.keys().copied().collect();
     let resumed_bytes = bytes_of(&place.done, total_bytes, block_bytes);
     progress(resumed_bytes);
     let links = Links {
-        options: Arc::new(options.client.clone()),
+        options: Arc::new(client),
         source: source.clone(),
         own: found.own,
         counters: Mutex::default(),
@@ -228,6 +229,9 @@ pub fn transfer(
     let outcome = run(plan, digest, &links, &place, &watch, &already);
     let cpu_near_ns = cpu_ns() - cpu_before;
     let after = found.own.then(|| lookup::facts(&options.client)).flatten();
+    if opened {
+        lookup::close_stream(&links.options);
+    }
     let counters = links.counters.into_inner();
     let mut transfer = describe(&outcome, counters.unwrap_or_else(PoisonError::into_inner));
     (transfer.lookup_ns, transfer.cpu_near_ns, transfer.resumed_bytes) =
@@ -251,6 +255,20 @@ pub fn transfer(
         transfer,
         far: before.map(|facts| facts.host),
     })
+}
+
+/// The client's options with the address of a stream, and whether one was opened for it.
+fn opened(options: &ClientOptions) -> Result<(ClientOptions, bool), TransferError> {
+    let stream = match options.stream {
+        true => lookup::open_stream(options)?,
+        false => None,
+    };
+    let opened = stream.is_some();
+    let client = ClientOptions {
+        url: stream.unwrap_or_else(|| options.url.clone()),
+        ..options.clone()
+    };
+    Ok((client, opened))
 }
 
 /// What the journal has to fit.

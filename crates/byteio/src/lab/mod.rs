@@ -6,13 +6,17 @@
 
 mod model;
 mod pump;
+mod truth;
 
 pub use model::{Counts, Direction, Shape};
+pub use truth::Truth;
 
 use pump::Pumps;
+use std::ffi::OsStr;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write as _};
 use std::net::Ipv4Addr;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Sender, channel};
 
@@ -99,6 +103,8 @@ pub struct Lab {
     near: End,
     far: End,
     pumps: Option<Pumps>,
+    /// Names of both ends: there is no name service inside, and some programs ask one for every address.
+    hosts: tempfile::NamedTempFile,
     _tunnels: Vec<File>,
 }
 
@@ -110,6 +116,7 @@ impl Lab {
             near: End::new()?,
             far: End::new()?,
             pumps: None,
+            hosts: hosts()?,
             _tunnels: Vec::new(),
         };
         match link {
@@ -167,6 +174,19 @@ impl Lab {
         Ok(())
     }
 
+    /// A command for either end, which knows the two as `near` and `far`, where a file system of its own can be had.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        // What cannot be started is to be said of itself, not of the shell around it.
+        if !crate::peers::is_installed("unshare") || !crate::peers::is_installed(program.as_ref()) {
+            return Command::new(program);
+        }
+        let mut command = Command::new("unshare");
+        // Where the bind is refused the command runs without the names.
+        let script = "mount --bind \"$0\" /etc/hosts 2>/dev/null; exec \"$@\"";
+        command.args(["--mount", "sh", "-c", script]).arg(self.hosts.path()).arg(program);
+        command
+    }
+
     /// Start a command at the near end.
     pub fn start_near(&self, command: Command) -> io::Result<Child> {
         start(&self.near, command)
@@ -177,10 +197,25 @@ impl Lab {
         start(&self.far, command)
     }
 
+    /// The words that run a command at the far end, for whoever is inside: it lasts as long as the lab.
+    pub fn far_words(&self) -> String {
+        let (process, thread) = (std::process::id(), self.far.thread_id);
+        format!("nsenter --net=/proc/{process}/task/{thread}/ns/net --")
+    }
+
     /// Take it down; what became of the packets, near end's direction first, where there were tunnels.
     pub fn finish(mut self) -> Vec<Counts> {
         self.pumps.take().map_or(Vec::new(), Pumps::finish)
     }
+}
+
+fn hosts() -> io::Result<tempfile::NamedTempFile> {
+    let mut file = tempfile::NamedTempFile::new()?;
+    let known = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
+    write!(file, "{}\n{NEAR} near\n{FAR} far\n", known.trim_end())?;
+    // Servers read it that gave root's rights up.
+    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
+    Ok(file)
 }
 
 /// A child inherits the namespace of the thread that starts it.

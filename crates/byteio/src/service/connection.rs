@@ -137,6 +137,9 @@ fn one(shared: &Shared, reader: &mut Reader, admitted: &mut bool) -> io::Result<
         return Ok(After::Close);
     }
     *admitted = true;
+    if let Some(name) = head.headers.get("wirespeed-congestion") {
+        crate::congestion::set_as_asked(reader.get_ref().socket(), name);
+    }
     let Some(asked) = Asked::of(head) else {
         return say(reader, "400 Bad Request", "a target that is not a path");
     };

@@ -4,14 +4,17 @@ use super::connection::Reader;
 use crate::http::body::Body;
 use crate::mime::MimeError;
 use crate::mime::dime::{self, RecordHead};
-use crate::mime::multipart::{Multipart, Part};
+use crate::mime::multipart::{Multipart, Part, PartHead};
 use crate::mime::params::{MediaType, bare_id};
 use crate::soap::envelope::Payload;
 use crate::soap::{Envelope, Opening, SoapError};
-use std::io::Cursor;
+use std::fs::File;
+use std::io::{Cursor, Read as _, Seek as _, Write as _};
 
 /// An envelope that is a part or record of its own; small ones may carry their data inline.
 const ROOT_BYTES_MAX: usize = 1 << 20;
+/// Bytes in which spooled data are read again.
+const WINDOW_BYTES: usize = 256 << 10;
 
 /// An envelope that was read whole.
 type Held = Envelope<Cursor<Vec<u8>>>;
@@ -26,6 +29,8 @@ enum Rest<'a, 'b> {
     Part(Multipart<&'a mut Body<'b, Reader>>),
     /// In the next record.
     Record(&'a mut Body<'b, Reader>),
+    /// They stood before the envelope, and wait on disk.
+    Spooled(File),
     /// There are none.
     Nothing,
 }
@@ -46,8 +51,12 @@ impl From<MimeError> for SoapError {
 }
 
 impl<'a, 'b> Intake<'a, 'b> {
-    /// Read up to the data.
-    pub fn open(content_type: &str, body: &'a mut Body<'b, Reader>) -> Result<Self, SoapError> {
+    /// Read up to the data. `spool_bytes_max`: data that stand before their envelope may be so many.
+    pub fn open(
+        content_type: &str,
+        body: &'a mut Body<'b, Reader>,
+        spool_bytes_max: u64,
+    ) -> Result<Self, SoapError> {
         let media = MediaType::parse(content_type).ok_or(SoapError::Refused("no content type"))?;
         match media.essence.as_str() {
             "text/xml" => {
@@ -59,7 +68,7 @@ impl<'a, 'b> Intake<'a, 'b> {
                 };
                 Ok(Intake { opening, rest })
             }
-            "multipart/related" => Self::multipart(&media, body),
+            "multipart/related" => Self::multipart(&media, body, spool_bytes_max),
             "application/dime" => Self::dime(body),
             "application/soap+xml" => Err(SoapError::Version),
             _ => Err(SoapError::Refused(
@@ -68,7 +77,11 @@ impl<'a, 'b> Intake<'a, 'b> {
         }
     }
 
-    fn multipart(media: &MediaType, body: &'a mut Body<'b, Reader>) -> Result<Self, SoapError> {
+    fn multipart(
+        media: &MediaType,
+        body: &'a mut Body<'b, Reader>,
+        spool_bytes_max: u64,
+    ) -> Result<Self, SoapError> {
         let boundary = media.parameter("boundary").unwrap_or_default();
         let mut multipart = Multipart::new(body, boundary)?;
         let Part::Head(head) = multipart.next_part()? else {
@@ -76,9 +89,7 @@ impl<'a, 'b> Intake<'a, 'b> {
         };
         let start = media.parameter("start").map(bare_id);
         if start.is_some() && start != head.id.as_deref() {
-            return Err(SoapError::Refused(
-                "its envelope behind its data; send the root part first",
-            ));
+            return Self::root_behind(multipart, &head, start, spool_bytes_max);
         }
         let mut root = Vec::new();
         multipart.copy_body(|piece| collect(&mut root, piece))?;
@@ -88,6 +99,52 @@ impl<'a, 'b> Intake<'a, 'b> {
             None => Rest::Part(multipart),
         };
         Ok(Intake { opening, rest })
+    }
+
+    /// RFC 2387 lets the root stand anywhere. What to do with the data is not known before it comes, and a block is never
+    /// held: they wait in a file without a name.
+    fn root_behind(
+        mut multipart: Multipart<&'a mut Body<'b, Reader>>,
+        data: &PartHead,
+        start: Option<&str>,
+        spool_bytes_max: u64,
+    ) -> Result<Self, SoapError> {
+        if !data.is_plain() {
+            return Err(SoapError::Refused("a part with a transfer encoding"));
+        }
+        let mut spool = tempfile::tempfile()?;
+        let mut left = spool_bytes_max;
+        multipart.copy_body(|piece| {
+            left = left
+                .checked_sub(piece.len() as u64)
+                .ok_or(SoapError::Refused("more data than this service takes"))?;
+            Ok::<(), SoapError>(spool.write_all(piece)?)
+        })?;
+        let Part::Head(head) = multipart.next_part()? else {
+            return Err(SoapError::malformed("a multipart message without its root part"));
+        };
+        if start != head.id.as_deref() {
+            return Err(SoapError::malformed("more parts than an envelope and its data"));
+        }
+        let mut root = Vec::new();
+        multipart.copy_body(|piece| collect(&mut root, piece))?;
+        if let Part::Head(_) = multipart.next_part()? {
+            return Err(SoapError::malformed("more parts than an envelope and its data"));
+        }
+        let (opening, held) = held(root)?;
+        if let Payload::Include(id) = &opening.payload
+            && data.id.as_deref() != Some(id.as_str())
+        {
+            return Err(SoapError::malformed("a part that is not the one included"));
+        }
+        if held.is_some() {
+            return Err(SoapError::malformed("data both in the envelope and in a part"));
+        }
+        spool.rewind()?;
+        Ok(Intake {
+            opening,
+            rest: Rest::Spooled(spool),
+        })
     }
 
     fn dime(mut body: &'a mut Body<'b, Reader>) -> Result<Self, SoapError> {
@@ -122,6 +179,15 @@ impl<'a, 'b> Intake<'a, 'b> {
             Rest::Held(envelope) => {
                 envelope.copy_inline(|piece| sink(piece))?;
                 envelope.finish()
+            }
+            Rest::Spooled(spool) => {
+                let mut window = vec![0; WINDOW_BYTES];
+                loop {
+                    match spool.read(&mut window)? {
+                        0 => return Ok(()),
+                        count => sink(&window[..count])?,
+                    }
+                }
             }
             Rest::Record(body) => {
                 let head = RecordHead::read(body)?;

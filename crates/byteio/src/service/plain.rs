@@ -139,7 +139,7 @@ fn facts(reader: &mut Reader, keep: bool) -> io::Result<After> {
     let cpu = clock_gettime(ClockId::ProcessCPUTime);
     let cpu_ns = cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs();
     let host = wirespeed::host::fingerprint(FingerprintOptions { host_name: false });
-    let body = json!({ "cpu_ns": cpu_ns, "host": host });
+    let body = json!({ "cpu_ns": cpu_ns, "host": host, "congestion": crate::congestion::here() });
     small(reader, keep, "application/json", body.to_string().as_bytes())
 }
 

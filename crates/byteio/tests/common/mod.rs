@@ -61,6 +61,7 @@ pub fn get(url: Url, way: Way) -> TransferOptions {
             identity: None::<Identity>,
             direction: Direction::Get,
             way,
+            stream: false,
             patience: Duration::from_secs(3),
             congestion: None,
         },

@@ -2,6 +2,7 @@
 
 use super::OutputArgs;
 use clap::{Args, Subcommand, ValueEnum};
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// `wirespeed byteio`.
@@ -32,6 +33,8 @@ pub enum ByteioVerb {
     Put(Box<ByteioPutArgs>),
     /// Measure transfers: repeated, explained, pair by pair
     Bench(Box<ByteioBenchArgs>),
+    /// Measure beside other movers of data on the same path: iperf3, curl, aria2, GridFTP, XRootD, a mounted path
+    Peers(Box<ByteioPeersArgs>),
 }
 
 /// `wirespeed byteio serve`.
@@ -154,9 +157,13 @@ pub struct TransferArgs {
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub stall: String,
 
-    /// Congestion control for what is sent from here
+    /// Congestion control of the end that sends, where that is wirespeed: cubic, bbr, reno
     #[arg(long, value_name = "NAME")]
     pub congestion: Option<String>,
+
+    /// As a stream (StreamableByteIO, seekRead and seekWrite): the address is one, or is opened as one
+    #[arg(long)]
+    pub stream: bool,
 
     /// Only so many bytes from the start; needed where a service does not say how many there are
     #[arg(long, value_name = "SIZE")]
@@ -244,7 +251,9 @@ Examples:
   wirespeed byteio bench http://127.0.0.1:7412/file --repeats 6
   wirespeed byteio bench http://127.0.0.1:7412/file --mechanism bulk --depth 4 --json
   wirespeed byteio bench http://127.0.0.1:7412/file --sweep --size 4M
+  wirespeed byteio bench http://127.0.0.1:7412/file --put file --both      fetch and send in turn
   wirespeed byteio bench --pairs pairs.toml --dry-run
+  wirespeed byteio bench --profile byteio2009 --emulated --size 8M --dry-run
 
 The clock runs from the first request byte to the last payload byte in user space; look-up, connecting, storing and \
 comparing are phases of their own. --nominal lets the verdict tell a full link from a slow end.
@@ -253,7 +262,7 @@ A pairs file in TOML: one [[machine]] with name, url (where it serves the file) 
 there, such as ssh), and pairs, \"all\" or a list of \"reader -> server\". docs/byteio.md has one.")]
 pub struct ByteioBenchArgs {
     /// http://HOST:PORT/PATH, https:// for a service behind TLS
-    #[arg(required_unless_present = "pairs", conflicts_with = "pairs")]
+    #[arg(required_unless_present_any = ["pairs", "emulated"], conflicts_with_all = ["pairs", "emulated"])]
     pub url: Option<String>,
 
     #[command(flatten)]
@@ -266,6 +275,14 @@ pub struct ByteioBenchArgs {
     /// Pairs of machines from a file
     #[arg(long, value_name = "FILE")]
     pub pairs: Option<PathBuf>,
+
+    /// The profile's own pairs, emulated one after the other on this machine as `wirespeed lab` does; needs root
+    #[arg(long, requires = "profile", conflicts_with_all = ["pairs", "nominal", "put", "into", "both"])]
+    pub emulated: bool,
+
+    /// Both directions in turn: fetch, and send the file of --put; with --pairs, each pair the other way round, too
+    #[arg(long)]
+    pub both: bool,
 
     /// All pairs at once, to show links that they share; else one after the other
     #[arg(long, requires = "pairs")]
@@ -295,9 +312,81 @@ pub struct ByteioBenchArgs {
     #[arg(long, value_enum, value_name = "DIGEST", default_value_t = Verify::None)]
     pub verify: Verify,
 
-    /// Try connections x block x outstanding, one run each, and say which shape this path wants
-    #[arg(long, conflicts_with_all = ["pairs", "profile", "repeats", "put", "into"])]
+    /// Try connections x block x outstanding, then the best shape under other congestion controls, one run each, and say
+    /// what this path wants
+    #[arg(long, conflicts_with_all = ["pairs", "profile", "repeats", "put", "into", "both"])]
     pub sweep: bool,
+
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `wirespeed byteio peers`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  wirespeed byteio peers file --threads 2                                      everything on loopback
+  wirespeed byteio peers /data/file --at 192.0.2.7 --run 'ssh host'            a far end that ssh reaches
+  wirespeed lab --rate 1Gb/s --delay 30ms -- wirespeed byteio peers $PWD/file --nominal 1Gb/s
+
+At the far end wirespeed, iperf3, nginx, GridFTP and XRootD are started on FILE, each on a port of its own, and end with \
+this command; what is not installed at either end is skipped with the reason. Every mover fetches the file as often as \
+--repeats says, in random order within each round, and drops it. The servers of others know no token: whoever reaches \
+--at can read FILE meanwhile.
+
+The clock is the mover's own from request to last byte where it tells, else the time of its whole command; the table says \
+which.")]
+pub struct ByteioPeersArgs {
+    /// The file, as the far end names it
+    pub file: PathBuf,
+
+    /// Address of the far end [default: 127.0.0.1; within `wirespeed lab`, its far end]
+    #[arg(long, value_name = "ADDRESS", env = "WIRESPEED_LAB_FAR")]
+    pub at: Option<IpAddr>,
+
+    /// Words that run a command at the far end, such as ssh [default: none, this machine; within `wirespeed lab`, its far end]
+    #[arg(long, value_name = "WORDS", env = "WIRESPEED_LAB_RUN")]
+    pub run: Option<String>,
+
+    /// What wirespeed is called there [default: without --run, this program]
+    #[arg(long, value_name = "PROGRAM")]
+    pub program: Option<String>,
+
+    /// First of the ports to listen on there, one for each mover
+    #[arg(short, long, value_name = "PORT", default_value_t = 7420, value_parser = clap::value_parser!(u16).range(1..=65000))]
+    pub port: u16,
+
+    /// Only these, of mtom, simple, dime, http, bulk, iperf3, curl, aria2, gridftp, xrootd, mounted
+    #[arg(long, value_name = "NAME[,..]", value_delimiter = ',', default_value = "mtom,http,bulk,iperf3,curl,aria2,gridftp,xrootd,mounted")]
+    pub movers: Vec<String>,
+
+    /// The file through a mount on this machine (NFS, Lustre)
+    #[arg(long, value_name = "FILE")]
+    pub mounted: Option<PathBuf>,
+
+    /// Connections of each mover
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=128), default_value_t = 4)]
+    pub threads: u32,
+
+    /// Bytes of a block, where a mover has blocks
+    #[arg(short, long, value_name = "SIZE", default_value = "8M")]
+    pub block_size: String,
+
+    /// Requests outstanding on each connection of wirespeed
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), default_value_t = 2)]
+    pub depth: u32,
+
+    /// Runs of each
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10000), default_value_t = 3)]
+    pub repeats: u32,
+
+    /// Longest time of one run
+    #[arg(long, value_name = "TIME", default_value = "2m")]
+    pub limit: String,
+
+    /// Nominal speed of the slowest link on the way: 100Mb/s, 1Gb/s
+    #[arg(long, value_name = "SPEED")]
+    pub nominal: Option<String>,
 
     #[command(flatten)]
     pub output: OutputArgs,

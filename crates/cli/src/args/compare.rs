@@ -84,7 +84,8 @@ Examples:
 
 Each arm is what `wirespeed run` takes. The arms are measured in turn, fresh processes and connections each time, in \
 random order within each block of two pairs (ABBA or BAAB), so that what the machine does meanwhile meets both alike. \
-An arm may be a sweep: its i-th case is compared with the i-th of the other arm.
+An arm may be a sweep: its i-th case is compared with the i-th of the other arm. Arms that begin with `byteio bench` \
+are bulk transfers.
 
 --aa measures A against itself: what it calls different is the machine's doing, and how often that may happen is 5 %.
 

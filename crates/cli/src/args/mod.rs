@@ -16,7 +16,7 @@ mod verbs;
 mod workers;
 
 pub use byteio::{
-    ByteioArgs, ByteioBenchArgs, ByteioGetArgs, ByteioPutArgs, ByteioServeArgs, ByteioVerb,
+    ByteioArgs, ByteioBenchArgs, ByteioGetArgs, ByteioPeersArgs, ByteioPutArgs, ByteioServeArgs, ByteioVerb,
     Mechanism as ByteioMechanism, Profile, TransferArgs, Verify,
 };
 pub use compare::{AbArgs, CompareArgs, GateArgs};

@@ -21,8 +21,12 @@ use wirespeed_schema::run::{CaseResult, Repetition, Status};
 
 /// Measure both arms in turn and compare them.
 pub fn ab(registry: &Registry, arguments: &AbArgs, color: ColorChoice) -> Result<Ended, Failure> {
+    let words = halves(arguments)?;
+    if words.iter().any(|words| super::byteio::is_bench(words)) {
+        return super::byteio::ab(arguments, words, color);
+    }
     let gate = Gate::of(&arguments.gate, &[])?;
-    let arms = arms(registry, arguments)?;
+    let arms = arms(registry, words)?;
     let stop = crate::cmd::stop_on_signals()?;
     let mut output = Output::open(&arguments.output, color, gate.table())?;
     let seed = arguments.seed.unwrap_or_else(fresh_seed);
@@ -75,8 +79,8 @@ struct Arm {
     cases: Vec<Prepared>,
 }
 
-/// Both arms, checked: as many cases each, all of which can run here.
-fn arms(registry: &Registry, arguments: &AbArgs) -> Result<[Arm; 2], Failure> {
+/// The words of both arms.
+fn halves(arguments: &AbArgs) -> Result<[&[String]; 2], Failure> {
     let mut parts = arguments.arms.split(|word| word == "--");
     let (a, b) = (parts.next().unwrap_or_default(), parts.next());
     let b = match (arguments.aa, b) {
@@ -101,6 +105,11 @@ fn arms(registry: &Registry, arguments: &AbArgs) -> Result<[Arm; 2], Failure> {
             "compare two at a time",
         ));
     }
+    Ok([a, b])
+}
+
+/// Both arms, checked: as many cases each, all of which can run here.
+fn arms(registry: &Registry, [a, b]: [&[String]; 2]) -> Result<[Arm; 2], Failure> {
     let arms = [arm(registry, a)?, arm(registry, b)?];
     let [first, second] = &arms;
     if first.cases.len() != second.cases.len() {

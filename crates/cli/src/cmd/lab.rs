@@ -4,7 +4,6 @@ use super::byteio::{size, speed, time};
 use crate::args::LabArgs;
 use crate::errors::{Ended, Failure, exit};
 use std::io::Write as _;
-use std::process::Command;
 use std::time::{Duration, Instant};
 use wirespeed_byteio::lab::{Counts, FAR, Lab, Link, Shape};
 
@@ -15,6 +14,9 @@ const DELAY_MAX: Duration = Duration::from_secs(60);
 
 /// Set the path up, run, and end as the command ended.
 pub fn lab(arguments: &LabArgs) -> Result<Ended, Failure> {
+    if arguments.check {
+        return super::lab_check::check();
+    }
     let link = link(arguments)?;
     let ready = time("far-ready", &arguments.far_ready)?;
     let lab = Lab::new(&link, arguments.congestion.as_deref()).map_err(|e| {
@@ -29,9 +31,10 @@ pub fn lab(arguments: &LabArgs) -> Result<Ended, Failure> {
     let far = match &arguments.far {
         None => None,
         Some(line) => {
-            let mut command = Command::new("sh");
+            let mut command = lab.command("sh");
             command
-                .args(["-c", &format!("exec {line}")])
+                // What the command here says on stdout must stay readable by programs.
+                .args(["-c", &format!("exec {line} >&2")])
                 .stdin(std::process::Stdio::null());
             let mut child = lab.start_far(command).map_err(|e| failed(line, e))?;
             let deadline = Instant::now() + ready;
@@ -47,10 +50,11 @@ pub fn lab(arguments: &LabArgs) -> Result<Ended, Failure> {
             Some(child)
         }
     };
-    let mut command = Command::new(&arguments.command[0]);
+    let mut command = lab.command(&arguments.command[0]);
     command
         .args(&arguments.command[1..])
-        .env("WIRESPEED_LAB_FAR", FAR.to_string());
+        .env("WIRESPEED_LAB_FAR", FAR.to_string())
+        .env("WIRESPEED_LAB_RUN", lab.far_words());
     let ended = lab.start_near(command).and_then(|mut child| child.wait());
     if let Some(mut child) = far {
         // It may have ended with its client.

@@ -10,6 +10,7 @@ use wirespeed::Registry;
 use wirespeed::transport::port::{AtomicOp, Width};
 use wirespeed::transport::registry::Entry;
 use wirespeed::transport::{Atomics, Availability, ByLayout, Limits, Resource, SizeLimit, Support};
+use wirespeed_byteio::client::Way;
 use wirespeed_schema::case::{GroupKind, TransportOptions};
 use wirespeed_schema::plan::PlanError;
 use wirespeed_schema::test::{Capability, Layout};
@@ -26,7 +27,10 @@ pub fn list(registry: &Registry, arguments: &ListArgs, color: ColorChoice) -> Re
     };
     let text = if arguments.json {
         let transports: Vec<Value> = chosen.iter().map(|entry| as_json(entry)).collect();
-        let document = json!({ "transports": transports });
+        let document = match &arguments.transport {
+            None => json!({ "transports": transports, "bulk": bulk_json() }),
+            Some(_) => json!({ "transports": transports }),
+        };
         format!("{document:#}\n")
     } else if arguments.transport.is_some() {
         chosen.iter().map(|entry| in_full(entry)).collect()
@@ -113,8 +117,18 @@ fn overview(entries: &[&Entry], color: bool) -> String {
         text.push('\n');
         text.push_str(&notes);
     }
+    text.push_str("\nbulk transfers (wirespeed byteio, to any service; no transport of `run`):\n");
+    for way in Way::ALL {
+        let _ = writeln!(text, "  {:<7} {}", way.name(), way.about());
+    }
     text.push_str("\nMore on one of them, its options included: wirespeed list TRANSPORT\n");
     text
+}
+
+/// The ways of bulk transfers.
+fn bulk_json() -> Vec<Value> {
+    let way = |way: &Way| json!({ "name": way.name(), "summary": way.about(), "capability": Capability::Bulk.name() });
+    Way::ALL.iter().map(way).collect()
 }
 
 fn notes(entries: &[&Entry]) -> String {

@@ -10,6 +10,7 @@ pub mod dry_run;
 pub mod explain;
 pub mod import;
 pub mod lab;
+mod lab_check;
 pub mod list;
 pub mod load;
 mod loggp;

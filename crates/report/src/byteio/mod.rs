@@ -1,6 +1,9 @@
 //! Figures and verdict of bulk transfers: fills the section `byteio` of a document from its runs.
 
+mod cases;
 mod verdict;
+
+pub use cases::{BulkCase, BulkRun, case, case_of};
 
 use crate::stats::{self, LEVEL};
 use wirespeed_schema::byteio::{ByteioSection, Pair, SECTION, Summary, TcpInfo};
@@ -9,6 +12,9 @@ use wirespeed_schema::{Finite, Run};
 /// Headers of Ethernet, IPv4 and TCP with timestamps. Preamble, check sequence and gap, another 24 bytes on a real wire,
 /// are left out, so that no path can exceed its ceiling.
 const HEADERS_BYTES: f64 = 66.0;
+
+/// The kernel's word for "not known": 2^32 - 1 µs. Nothing near it is a round trip.
+const UNKNOWN_RTT_NS: u64 = 4_000_000_000_000;
 
 /// The section of a document, where it has one.
 pub fn section(run: &Run) -> Option<ByteioSection> {
@@ -51,6 +57,8 @@ fn summary(pair: &Pair) -> Option<Summary> {
         true => nears.clone().map(|info| info.rtt_ns).collect(),
     };
     rtts.sort_unstable();
+    let least = senders.iter().copied().chain(nears.clone()).map(|info| info.min_rtt_ns);
+    let least = least.filter(|rtt| (1..UNKNOWN_RTT_NS).contains(rtt)).min();
     let mss = senders
         .iter()
         .copied()
@@ -58,9 +66,7 @@ fn summary(pair: &Pair) -> Option<Summary> {
         .map(|info| info.mss_bytes)
         .find(|mss| *mss > 0);
     let nominal = pair.nominal_bytes_per_s.map(Finite::get);
-    let ceiling = nominal
-        .zip(mss)
-        .map(|(nominal, mss)| nominal * mss as f64 / (mss as f64 + HEADERS_BYTES));
+    let ceiling = nominal.zip(mss).map(|(nominal, mss)| ceiling(nominal, mss));
     let sent: u64 = senders.iter().map(|info| info.sent_bytes).sum();
     let again: u64 = senders.iter().map(|info| info.retransmitted_bytes).sum();
     Some(Summary {
@@ -79,9 +85,19 @@ fn summary(pair: &Pair) -> Option<Summary> {
         ceiling_bytes_per_s: ceiling.and_then(Finite::maybe),
         ceiling_ratio: ceiling.and_then(|ceiling| Finite::maybe(over.median / ceiling)),
         rtt_ns: rtts.get(rtts.len() / 2).copied(),
+        min_rtt_ns: least,
         retransmitted_ratio: (sent > 0).then(|| finite(again as f64 / sent as f64)),
         congestion: senders.first().map(|info| info.congestion.clone()),
     })
+}
+
+/// What a nominal speed leaves for payload in segments of this size.
+pub fn ceiling(nominal_bytes_per_s: f64, mss_bytes: u64) -> f64 {
+    nominal_bytes_per_s * mss_bytes as f64 / (mss_bytes as f64 + HEADERS_BYTES)
+}
+
+pub(super) fn ceiling_ratio_of(rate: f64, nominal: f64, mss: u64) -> f64 {
+    rate / ceiling(nominal, mss)
 }
 
 fn mean(values: &[f64]) -> f64 {

@@ -49,7 +49,10 @@ pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetitio
         .unwrap_or(0);
     if longest > 0 && longest < RUN_NS_MIN {
         let message = format!("the run took only {}", format_ns(longest as f64));
-        let remedy = "run longer: --duration 1s or more --iters";
+        let remedy = match case.test.bulk() {
+            Some(_) => "move more: a larger file",
+            None => "run longer: --duration 1s or more --iters",
+        };
         findings.add(
             Severity::Warning,
             "too_short",

@@ -41,11 +41,11 @@ pub fn byteio(run: &Run, style: &Style) -> String {
 }
 
 /// Mb/s, the field's unit for links: powers of ten.
-fn megabits(bytes_per_s: f64) -> String {
+pub(super) fn megabits(bytes_per_s: f64) -> String {
     format!("{:.2}", bytes_per_s * 8.0 / 1e6)
 }
 
-fn percent(ratio: f64) -> String {
+pub(super) fn percent(ratio: f64) -> String {
     format!("{} %", significant(ratio * 100.0, 3))
 }
 
@@ -106,6 +106,10 @@ fn speeds_of_2009(section: &ByteioSection) -> Vec<String> {
             let speed = pair.nominal_bytes_per_s.map_or("not given".to_owned(), |n| {
                 format!("{} Mb/s", grouped((n.get() * 8.0 / 1e6).round() as u64))
             });
+            let speed = match &pair.emulated {
+                Some(how) => format!("{speed}, emulated: {}", clean(how)),
+                None => speed,
+            };
             vec![clean(&pair.name), speed]
         })
         .collect();

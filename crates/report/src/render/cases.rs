@@ -15,16 +15,24 @@ pub(crate) enum Kind {
     Completion,
     Rate,
     Iterations,
+    Bulk,
 }
 
 impl Kind {
-    pub const ALL: [Kind; 4] = [Kind::RoundTrip, Kind::Completion, Kind::Rate, Kind::Iterations];
+    pub const ALL: [Kind; 5] = [
+        Kind::RoundTrip,
+        Kind::Completion,
+        Kind::Rate,
+        Kind::Iterations,
+        Kind::Bulk,
+    ];
 
     pub fn of(test: &Test) -> Kind {
         match test {
             Test::Get(_) | Test::Fadd(_) | Test::Swap(_) | Test::Cswap(_) => Kind::Completion,
             _ if test.is_round_trip() => Kind::RoundTrip,
             _ if test.is_posted() => Kind::Iterations,
+            _ if test.bulk().is_some() => Kind::Bulk,
             _ => Kind::Rate,
         }
     }
@@ -35,6 +43,7 @@ impl Kind {
             Kind::RoundTrip => "Round trips (one-way = RTT/2, derived)",
             Kind::Completion => "Operations completed at the origin",
             Kind::Rate => "Rates (messages delivered, over the sender's time to the last acknowledgement)",
+            Kind::Bulk => "Bulk transfers (payload over the time from the first request byte to the last payload byte)",
             Kind::Iterations => {
                 "Message rates (all ranks together, by the median iteration; classic: by the original's formula)"
             }
@@ -47,6 +56,7 @@ impl Kind {
             Kind::RoundTrip => "rtt_p50_ns",
             Kind::Completion => "completion_p50_ns",
             Kind::Rate | Kind::Iterations => "rate_msg_per_s",
+            Kind::Bulk => "bandwidth_bytes_per_s",
         }
     }
 }
@@ -105,6 +115,13 @@ pub(crate) fn columns(kind: Kind) -> Vec<Column> {
             number("bandwidth", 2),
             number("first", 5),
             number("classic", 2),
+        ],
+        Kind::Bulk => vec![
+            number("bandwidth", 0),
+            text("interval", 1),
+            number("of ceiling", 2),
+            number("RTT", 4),
+            number("sent again", 5),
         ],
     });
     columns.extend([number("runs", 3), text("status", 0)]);
@@ -219,6 +236,13 @@ fn figures(result: &CaseResult, kind: Kind) -> Vec<String> {
             rate(metric("bandwidth_bytes_per_s"), "B/s"),
             duration(metric("first_operation_ns")),
             rate(metric("classic_rate_msg_per_s"), "msg/s"),
+        ],
+        Kind::Bulk => vec![
+            rate(metric("bandwidth_bytes_per_s"), "B/s"),
+            rate_interval(metric("bandwidth_bytes_per_s"), "B/s"),
+            ratio(metric("ceiling_ratio")),
+            duration(metric("tcp_rtt_ns")),
+            ratio(metric("retransmitted_ratio")),
         ],
     }
 }

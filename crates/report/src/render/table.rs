@@ -62,6 +62,7 @@ fn headline_figures(result: &CaseResult) -> String {
         }
         Kind::RoundTrip => format!("RTT p50 {}", duration_with_interval(metric("rtt_p50_ns"))),
         Kind::Completion => format!("p50 {}", duration_with_interval(metric("completion_p50_ns"))),
+        Kind::Bulk => rate_with_interval(metric("bandwidth_bytes_per_s"), "B/s"),
         Kind::Rate | Kind::Iterations => format!(
             "{}, {}",
             rate_with_interval(metric("rate_msg_per_s"), "msg/s"),

@@ -406,6 +406,9 @@ pub trait Tagged: Transport {
     ) -> Result<R::Output, ConnectError>;
 }
 
+/// Bulk transfers run outside the registry.
+pub const NO_BULK: Support = Support::Lacks("bulk transfers go through `wirespeed byteio`");
+
 /// Why a transport cannot run a case, found before anything is opened.
 pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
     let options = T::parse(&case.options).map_err(|e| MeasureError::Usage(e.to_string()))?;
@@ -413,6 +416,7 @@ pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
         Capability::Messages => T::MESSAGES,
         Capability::Tagged => T::TAGGED,
         Capability::OneSided => T::ONE_SIDED,
+        Capability::Bulk => NO_BULK,
     };
     let refuse = |why: String| Err(MeasureError::Unsupported(format!("{}: {why}", case.label())));
     if let Support::Lacks(why) = support {

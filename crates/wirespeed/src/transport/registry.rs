@@ -75,6 +75,7 @@ impl Entry {
             Capability::Messages => self.messages,
             Capability::Tagged => self.tagged,
             Capability::OneSided => self.one_sided,
+            Capability::Bulk => super::NO_BULK,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `wirespeed byteio bench`: repeated transfers, one pair or many, a known experiment, or a sweep over shapes.
 
 use super::job::{self, Ends};
-use super::{pairs, publish};
+use super::{emulated, pairs, publish};
 use crate::args::{ByteioBenchArgs, ByteioMechanism, ColorChoice, Profile, TransferArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
@@ -12,6 +12,7 @@ use wirespeed_control::StopFlag;
 use wirespeed_report::render;
 use wirespeed_schema::Finite;
 use wirespeed_schema::byteio::{ByteioSection, Pair};
+use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::units::format_size;
 
 const REPEATS: u32 = 3;
@@ -30,8 +31,12 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
         Some(Profile::Byteio2009) => REPEATS_2009,
         None => REPEATS,
     });
+    if arguments.emulated {
+        let (_folder, plan) = emulated::plan(&words)?;
+        return pairs::bench(arguments, &words, &plan, repeats, color);
+    }
     if let Some(path) = &arguments.pairs {
-        let plan = pairs::read(path)?;
+        let plan = pairs::read(path, arguments.both)?;
         return pairs::bench(arguments, &words, &plan, repeats, color);
     }
     let url = arguments.url.as_deref().unwrap_or_default();
@@ -42,75 +47,109 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     };
     let mut jobs = Vec::new();
     for words in &shapes {
-        jobs.push(job::options(url, words, ends(arguments), arguments.verify)?);
+        for ends in ends(arguments) {
+            jobs.push(job::options(url, words, ends, arguments.verify)?);
+        }
     }
+    let repeats = if arguments.sweep { 1 } else { repeats };
     if arguments.dry_run {
         return show(&jobs, repeats);
     }
     let stop = crate::cmd::stop_on_signals()?;
     let mut output = Output::open(&arguments.output, color, render::byteio::byteio)?;
     let draft = Draft::begin(None, arguments.output.include_host_name);
-    let repeats = if arguments.sweep { 1 } else { repeats };
+    let measuring = Measuring {
+        nominal,
+        host: draft.host().clone(),
+        repeats,
+        stop: stop.clone(),
+        quiet: arguments.output.quiet,
+    };
     let mut section = ByteioSection {
         profile: match (arguments.profile, arguments.sweep) {
             (Some(Profile::Byteio2009), _) => Some(render::byteio::PROFILE_2009.to_owned()),
             (None, true) => Some(render::byteio::PROFILE_SWEEP.to_owned()),
             (None, false) => None,
         },
-        pairs: Vec::new(),
+        pairs: measuring.all(&jobs)?,
     };
-    for options in &jobs {
-        let mut pair = job::pair("here -> service", options);
-        pair.nominal_bytes_per_s = nominal;
-        pair.near = Some(Box::new(draft.host().clone()));
-        repeat(options, &mut pair, repeats, &stop, arguments.output.quiet)?;
-        section.pairs.push(pair);
-        if stop.is_requested() {
-            break;
-        }
-    }
     if arguments.sweep {
-        name_best(&mut section.pairs);
+        let best = name_best(&mut section.pairs);
+        if let Some(options) = best.and_then(|at| jobs.get(at)).filter(|_| !stop.is_requested()) {
+            section.pairs.extend(measuring.all(&controls(options))?);
+            name_best(&mut section.pairs);
+        }
     }
-    publish(draft, &mut output, &section, stop.is_requested())
+    publish(draft, &mut output, &section, stop.is_requested(), arguments.output.strict)
 }
 
-/// All runs of a pair. A run that fails is kept with its reason; the next one is a new chance. A pair of which not even
-/// the first run could begin is an error.
-fn repeat(
-    options: &TransferOptions,
-    pair: &mut Pair,
+/// What every transfer here has in common.
+struct Measuring {
+    nominal: Option<Finite>,
+    host: HostFingerprint,
     repeats: u32,
-    stop: &StopFlag,
+    stop: StopFlag,
     quiet: bool,
-) -> Result<(), Failure> {
-    for _ in 0..repeats {
-        match job::run(options, pair, stop, quiet) {
-            Ok(()) => {}
-            Err(failure) if pair.runs.is_empty() => return Err(failure),
-            Err(failure) => pair.error = Some(failure.cause),
-        }
-        if stop.is_requested() || pair.error.is_some() {
-            break;
-        }
-    }
-    wirespeed_report::byteio::complete(pair);
-    Ok(())
 }
 
-fn ends(arguments: &ByteioBenchArgs) -> Ends {
-    match (&arguments.put, &arguments.into) {
-        (Some(source), _) => Ends::Put(source.clone()),
-        (None, Some(path)) => Ends::Get(Target::File {
+impl Measuring {
+    /// All runs of all jobs, in turn. A run that fails is kept with its reason; the pair ends there. A pair of which not
+    /// even the first run could begin is an error.
+    fn all(&self, jobs: &[TransferOptions]) -> Result<Vec<Pair>, Failure> {
+        let begun = |options: &TransferOptions| Pair {
+            nominal_bytes_per_s: self.nominal,
+            near: Some(Box::new(self.host.clone())),
+            ..job::pair(job::name_of(options), options)
+        };
+        let mut pairs: Vec<Pair> = jobs.iter().map(begun).collect();
+        for _ in 0..self.repeats {
+            for (options, pair) in jobs.iter().zip(&mut pairs) {
+                if self.stop.is_requested() || pair.error.is_some() {
+                    continue;
+                }
+                match job::run(options, pair, &self.stop, self.quiet) {
+                    Ok(()) => {}
+                    Err(failure) if pair.runs.is_empty() => return Err(failure),
+                    Err(failure) => pair.error = Some(failure.cause),
+                }
+            }
+        }
+        pairs.retain(|pair| !pair.runs.is_empty());
+        pairs.iter_mut().for_each(wirespeed_report::byteio::complete);
+        Ok(pairs)
+    }
+}
+
+/// The same shape under every other congestion control that the sender's end permits.
+fn controls(options: &TransferOptions) -> Vec<TransferOptions> {
+    let allowed = wirespeed_byteio::client::congestion_controls(&options.client);
+    let others = allowed.others(options.client.congestion.as_deref());
+    let with = |name: String| {
+        let mut options = options.clone();
+        options.client.congestion = Some(name);
+        options
+    };
+    others.into_iter().map(with).collect()
+}
+
+/// What is to be moved: one way, or both in turn.
+pub fn ends(arguments: &ByteioBenchArgs) -> Vec<Ends> {
+    let get = Ends::Get(match &arguments.into {
+        None => Target::Discard,
+        Some(path) => Target::File {
             path: path.clone(),
             overwrite: true,
-        }),
-        (None, None) => Ends::Get(Target::Discard),
+        },
+    });
+    match (&arguments.put, arguments.both) {
+        (None, _) => vec![get],
+        (Some(source), true) => vec![get, Ends::Put(source.clone())],
+        (Some(source), false) => vec![Ends::Put(source.clone())],
     }
 }
 
 /// The profile's shape is the default of what was not typed.
-fn shaped(arguments: &ByteioBenchArgs) -> TransferArgs {
+pub fn shaped(arguments: &ByteioBenchArgs) -> TransferArgs {
     let mut words = arguments.transfer.clone();
     if arguments.profile.is_some() {
         words.mechanism = ByteioMechanism::Mtom;
@@ -136,23 +175,24 @@ fn swept(words: &TransferArgs) -> Vec<TransferArgs> {
     shapes
 }
 
-/// The best shape is named, and the cheapest that comes within 5 % of it: fewer connections, fewer outstanding.
-fn name_best(pairs: &mut [Pair]) {
+/// The best shape is named, and the cheapest that comes within 5 % of it: fewer connections, fewer outstanding, the
+/// system's congestion control. Which one it is.
+fn name_best(pairs: &mut [Pair]) -> Option<usize> {
     let rate = |pair: &Pair| pair.summary.as_ref().map_or(0.0, |s| s.median_bytes_per_s.get());
     let best = pairs.iter().map(rate).fold(0.0, f64::max);
     let near = pairs
         .iter()
         .enumerate()
         .filter(|(_, pair)| rate(pair) >= 0.95 * best && best > 0.0);
-    let cheapest = near
-        .min_by_key(|(_, pair)| (pair.threads * pair.depth_ops, pair.threads))
-        .map(|(at, _)| at);
+    let cost = |pair: &Pair| (pair.threads * pair.depth_ops, pair.threads, pair.congestion.is_some());
+    let cheapest = near.min_by_key(|(_, pair)| cost(pair)).map(|(at, _)| at);
     for (at, pair) in pairs.iter_mut().enumerate() {
         pair.name = match Some(at) == cheapest {
             true => render::byteio::RECOMMENDED.to_owned(),
             false => "tried".to_owned(),
         };
     }
+    cheapest
 }
 
 /// A link's speed: `100Mb/s`, `1 Gb/s`; powers of ten, as the field writes it. The figure is in bytes.

@@ -72,6 +72,12 @@ pub fn options(
         ByteioMechanism::Http => Way::Http,
         ByteioMechanism::Bulk => Way::Bulk,
     };
+    if words.stream && !matches!(way, Way::Soap(_)) {
+        return Err(Failure::usage(
+            format!("--stream: {} knows no streams", way.name()),
+            "choose --mechanism simple, mtom or dime",
+        ));
+    }
     let (direction, target, source) = match ends {
         Ends::Get(target) => (Direction::Get, target, None),
         Ends::Put(source) => (Direction::Put, Target::Discard, Some(source)),
@@ -82,6 +88,7 @@ pub fn options(
             identity,
             direction,
             way,
+            stream: words.stream,
             patience: time("stall", &words.stall)?,
             congestion: words.congestion.clone(),
         },
@@ -100,6 +107,14 @@ pub fn options(
     })
 }
 
+/// What a transfer between here and a service is called: who reads stands first.
+pub fn name_of(options: &TransferOptions) -> &'static str {
+    match options.client.direction {
+        Direction::Get => "here -> service",
+        Direction::Put => "service -> here",
+    }
+}
+
 /// The pair that runs with these options belong to.
 pub fn pair(name: &str, options: &TransferOptions) -> Pair {
     Pair {
@@ -113,6 +128,7 @@ pub fn pair(name: &str, options: &TransferOptions) -> Pair {
         destination: options.target.name().to_owned(),
         digest: options.digest.map_or("none", DigestKind::name).to_owned(),
         encrypted: options.client.url.secure,
+        congestion: options.client.congestion.clone(),
         ..Pair::default()
     }
 }

@@ -1,13 +1,18 @@
 //! `wirespeed byteio`: words become options of the byteio crate, and what it saw becomes a document.
 
+mod ab;
 mod bench;
+mod emulated;
 mod job;
 mod pairs;
+mod peers;
 mod serve;
 mod transfers;
 
+pub use ab::{ab, is_bench};
 pub use bench::speed;
 pub use job::{size, time};
+pub use pairs::this_program;
 
 use crate::args::{ByteioArgs, ByteioVerb, ColorChoice};
 use crate::document::Draft;
@@ -25,6 +30,7 @@ pub fn byteio(arguments: &ByteioArgs, color: ColorChoice) -> Result<Ended, Failu
         ByteioVerb::Get(arguments) => transfers::get(arguments, color),
         ByteioVerb::Put(arguments) => transfers::put(arguments, color),
         ByteioVerb::Bench(arguments) => bench::bench(arguments, color),
+        ByteioVerb::Peers(arguments) => peers::peers(arguments, color),
     }
 }
 
@@ -43,35 +49,52 @@ fn publish(
     output: &mut Output,
     section: &ByteioSection,
     interrupted: bool,
+    strict: bool,
 ) -> Result<Ended, Failure> {
+    let (run, cause) = document(draft, section, interrupted)?;
+    finish(&run, output, cause.as_deref(), strict)
+}
+
+/// The document of the pairs, and the first thing that went wrong.
+fn document(
+    mut draft: Draft,
+    section: &ByteioSection,
+    interrupted: bool,
+) -> Result<(Run, Option<String>), Failure> {
     let wrong = section
         .pairs
         .iter()
         .flat_map(|p| &p.runs)
         .any(|run| run.wrong_blocks_count > 0);
-    let errors: Vec<String> = section.pairs.iter().filter_map(first_error).collect();
-    let status = match (wrong, interrupted, errors.is_empty()) {
+    let error = section.pairs.iter().find_map(first_error);
+    let status = match (wrong, interrupted, &error) {
         (true, _, _) => Status::WrongData,
         (_, true, _) => Status::Interrupted,
-        (_, _, false) => Status::Failed,
+        (_, _, Some(_)) => Status::Failed,
         _ => Status::Ok,
     };
-    let mut draft = draft;
     let content =
         serde_json::to_value(section).map_err(|e| Failure::failed(e.to_string(), "please report it"))?;
     draft.section(SECTION, content);
-    let run: Run = draft.conclude(status, errors.first().cloned());
-    output.finish(&run)?;
-    Ok(match status {
-        Status::Ok => Ended::OK,
+    let mut run: Run = draft.conclude(status, error.clone());
+    run.cases = section.pairs.iter().map(wirespeed_report::byteio::case).collect();
+    run.remarks = wirespeed_report::run_remarks(&run.cases);
+    Ok((run, error))
+}
+
+/// Write the document, and say how it ended.
+fn finish(run: &Run, output: &mut Output, cause: Option<&str>, strict: bool) -> Result<Ended, Failure> {
+    output.finish(run)?;
+    Ok(match run.status {
+        Status::Ok => crate::cmd::ended(run, strict),
         Status::Interrupted => Ended::badly(Failure::with(
             exit::INTERRUPTED,
             "interrupted; what was measured is in the result",
             "give the same command again to go on",
         )),
-        _ => Ended::badly(Failure::with(
+        status => Ended::badly(Failure::with(
             status.exit_code(),
-            errors.first().map_or("the transfer failed", String::as_str),
+            cause.unwrap_or("the transfer failed"),
             "look at the service, and give the same command again",
         )),
     })

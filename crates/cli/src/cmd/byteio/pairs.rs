@@ -54,29 +54,35 @@ enum Wanted {
 /// One pair to be measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planned {
-    name: String,
-    reader: Vec<String>,
-    url: String,
-    nominal: Option<Finite>,
+    /// `reader -> server`.
+    pub name: String,
+    /// The words that run wirespeed at the reader.
+    pub reader: Vec<String>,
+    /// Where the server has the file.
+    pub url: String,
+    /// Speed of the slowest link between them.
+    pub nominal: Option<Finite>,
+    /// How it is emulated, if it is.
+    pub emulated: Option<String>,
 }
 
-/// Read and check a pairs file.
-pub fn read(path: &Path) -> Result<Vec<Planned>, Failure> {
+/// Read and check a pairs file. `both`: each pair the other way round, too.
+pub fn read(path: &Path, both: bool) -> Result<Vec<Planned>, Failure> {
     let text = std::fs::read_to_string(path).map_err(|e| Failure {
         code: crate::errors::exit::USAGE,
         ..Failure::file("read", path, &e)
     })?;
-    parse(&text)
+    parse(&text, both)
         .map_err(|failure| Failure::usage(format!("{}: {}", path.display(), failure.cause), failure.remedy))
 }
 
-fn parse(text: &str) -> Result<Vec<Planned>, Failure> {
+fn parse(text: &str, both: bool) -> Result<Vec<Planned>, Failure> {
     if text.len() > FILE_BYTES_MAX {
         return Err(Failure::usage("longer than any pairs file", "name a pairs file"));
     }
     let remedy = "see `wirespeed byteio bench --help` for what a pairs file has";
     let file: File = toml::from_str(text).map_err(|e| Failure::usage(e.message().to_owned(), remedy))?;
-    let names: Vec<(String, String)> = match &file.pairs {
+    let mut names: Vec<(String, String)> = match &file.pairs {
         Wanted::Word(word) if word == "all" => all(&file.machine),
         Wanted::Word(word) => {
             return Err(Failure::usage(
@@ -86,6 +92,14 @@ fn parse(text: &str) -> Result<Vec<Planned>, Failure> {
         }
         Wanted::List(list) => list.iter().map(|text| split(text)).collect::<Result<_, _>>()?,
     };
+    if both {
+        for (reader, server) in names.clone() {
+            let back = (server, reader);
+            if !names.contains(&back) {
+                names.push(back);
+            }
+        }
+    }
     if names.is_empty() {
         return Err(Failure::usage(
             "no pair is named",
@@ -159,10 +173,12 @@ fn planned(reader: &Machine, server: &Machine) -> Result<Planned, Failure> {
         reader: words,
         url,
         nominal,
+        emulated: None,
     })
 }
 
-fn this_program() -> String {
+/// The path of the program that runs.
+pub fn this_program() -> String {
     let program = std::env::current_exe().ok();
     program.map_or("wirespeed".to_owned(), |path| path.display().to_string())
 }
@@ -189,6 +205,9 @@ impl Planned {
         if let Some(congestion) = &words.congestion {
             option("congestion", congestion.clone());
         }
+        if words.stream {
+            command.push("--stream".to_owned());
+        }
         command.push("--json".to_owned());
         command
     }
@@ -205,6 +224,7 @@ impl Planned {
         };
         pair.name.clone_from(&self.name);
         pair.nominal_bytes_per_s = self.nominal;
+        pair.emulated.clone_from(&self.emulated);
         wirespeed_report::byteio::complete(&mut pair);
         pair
     }
@@ -323,7 +343,7 @@ pub fn bench(
             }
         }
     }
-    publish(draft, &mut output, &section, stop.is_requested())
+    publish(draft, &mut output, &section, stop.is_requested(), arguments.output.strict)
 }
 
 #[cfg(test)]
@@ -331,7 +351,7 @@ mod tests {
     use super::*;
 
     fn names(text: &str) -> Result<Vec<String>, String> {
-        parse(text)
+        parse(text, false)
             .map(|plan| plan.into_iter().map(|p| p.name).collect())
             .map_err(|f| f.cause)
     }
@@ -340,7 +360,7 @@ mod tests {
     fn all_means_every_ordered_pair() {
         let machine = |n: usize| format!("[[machine]]\nname = \"m{n}\"\nurl = \"http://m{n}/f\"\n");
         let text = format!("pairs = \"all\"\n{}", (0..7).map(machine).collect::<String>());
-        let plan = parse(&text).unwrap();
+        let plan = parse(&text, false).unwrap();
         assert_eq!(plan.len(), 42);
         let rounds = rounds(&plan);
         assert_eq!(rounds.iter().map(Vec::len).sum::<usize>(), 42);
@@ -348,9 +368,20 @@ mod tests {
     }
 
     #[test]
+    fn both_ways_are_two_pairs_of_which_none_is_twice() {
+        let machine = |n: usize| format!("[[machine]]\nname = \"m{n}\"\nurl = \"http://m{n}/f\"\n");
+        let machines: String = (0..3).map(machine).collect();
+        let text = format!("pairs = [\"m0 -> m1\", \"m1 -> m0\", \"m0 -> m2\"]\n{machines}");
+        let named: Vec<String> = parse(&text, true).unwrap().into_iter().map(|p| p.name).collect();
+        assert_eq!(named, ["m0 -> m1", "m1 -> m0", "m0 -> m2", "m2 -> m0"]);
+        let reads_only = "pairs = [\"a -> b\"]\n[[machine]]\nname = \"a\"\n[[machine]]\nname = \"b\"\nurl = \"http://b/f\"\n";
+        assert!(parse(reads_only, true).unwrap_err().cause.contains("a serves nothing"));
+    }
+
+    #[test]
     fn a_pair_is_as_slow_as_its_slower_link() {
         let text = "pairs = [\"a -> b\"]\n[[machine]]\nname = \"a\"\nnominal = \"1Gb/s\"\nrun = [\"ssh\", \"a\"]\n[[machine]]\nname = \"b\"\nurl = \"http://b/f\"\nnominal = \"100Mb/s\"\n";
-        let plan = parse(text).unwrap();
+        let plan = parse(text, false).unwrap();
         assert_eq!(plan[0].nominal.unwrap().get(), 12.5e6);
         assert_eq!(plan[0].reader, ["ssh", "a", "wirespeed"]);
     }

@@ -56,7 +56,7 @@ fn once(options: &TransferOptions, arguments: &OutputArgs, color: ColorChoice) -
     let stop = crate::cmd::stop_on_signals()?;
     let mut output = Output::open(arguments, color, render::byteio::byteio)?;
     let draft = Draft::begin(None, arguments.include_host_name);
-    let mut pair = job::pair("here -> service", options);
+    let mut pair = job::pair(job::name_of(options), options);
     pair.near = Some(Box::new(draft.host().clone()));
     job::run(options, &mut pair, &stop, arguments.quiet)?;
     wirespeed_report::byteio::complete(&mut pair);
@@ -64,5 +64,5 @@ fn once(options: &TransferOptions, arguments: &OutputArgs, color: ColorChoice) -
         profile: None,
         pairs: vec![pair],
     };
-    publish(draft, &mut output, &section, stop.is_requested())
+    publish(draft, &mut output, &section, stop.is_requested(), arguments.strict)
 }

@@ -1,0 +1,337 @@
+//! Clients of other movers: run once, and what they say of it.
+
+use super::Mover;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// What stands as it is in the path of an address.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
+
+/// What is fetched, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    /// The far end's address.
+    pub at: IpAddr,
+    /// Where the mover's server listens.
+    pub port: u16,
+    /// The file there, or where it is mounted here.
+    pub file: String,
+    /// Bytes of it.
+    pub total_bytes: u64,
+    /// Connections.
+    pub threads: u32,
+    /// Bytes of a block.
+    pub block_bytes: u64,
+    /// Longest time.
+    pub limit: Duration,
+    /// A folder for those that can only write files.
+    pub folder: PathBuf,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Fetched {
+    /// Payload.
+    pub payload_bytes: u64,
+    /// Its time, by [`Mover::clock`].
+    pub elapsed_ns: u64,
+    /// Payload sent again over payload sent, where it is told.
+    pub retransmitted_ratio: Option<f64>,
+    /// The sender's congestion control, where it is told.
+    pub congestion: Option<String>,
+}
+
+impl Mover {
+    /// Fetch once. An error is what the program said.
+    pub fn fetch(self, shape: &Shape) -> Result<Fetched, String> {
+        match self {
+            Mover::Iperf3 => iperf3(shape),
+            Mover::Curl => curl(shape),
+            Mover::Aria2 => aria2(shape),
+            Mover::GridFtp => gridftp(shape),
+            Mover::Xrootd => xrootd(shape),
+            Mover::Mounted => mounted(shape),
+        }
+    }
+}
+
+/// A program that ends by itself or is ended.
+fn limited(shape: &Shape, program: &str) -> Command {
+    let mut command = Command::new("timeout");
+    // In the foreground, so that Ctrl-C reaches it.
+    command
+        .args(["--foreground", "--kill-after=5"])
+        .arg(format!("{}s", shape.limit.as_secs_f64()))
+        .arg(program)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+fn judged(program: &str, output: Output) -> Result<String, String> {
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    if output.status.code() == Some(124) {
+        return Err(format!("{program} took longer than its limit"));
+    }
+    let said = [output.stderr, output.stdout].map(|text| String::from_utf8_lossy(&text).into_owned());
+    let last = said.iter().flat_map(|text| text.lines().rev()).find(|line| !line.trim().is_empty());
+    let last: String = last.unwrap_or("it said nothing").chars().filter(|c| !c.is_control()).take(200).collect();
+    Err(format!("{program}: {}", last.trim()))
+}
+
+fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Time of a whole command.
+fn timed(program: &str, mut command: Command, payload_bytes: u64) -> Result<Fetched, String> {
+    let began = Instant::now();
+    let output = command.output().map_err(|e| format!("cannot run {program}: {e}"))?;
+    let elapsed_ns = ns(began.elapsed());
+    judged(program, output)?;
+    Ok(Fetched {
+        payload_bytes,
+        elapsed_ns,
+        ..Fetched::default()
+    })
+}
+
+fn host(at: IpAddr) -> String {
+    match at {
+        IpAddr::V4(at) => at.to_string(),
+        IpAddr::V6(at) => format!("[{at}]"),
+    }
+}
+
+fn iperf3(shape: &Shape) -> Result<Fetched, String> {
+    let mut command = limited(shape, "iperf3");
+    // -R: the far end sends.
+    command.args(["-J", "-R", "-c", &shape.at.to_string()]);
+    command.args(["-p", &shape.port.to_string(), "-P", &shape.threads.to_string()]);
+    command.args(["-n", &shape.total_bytes.to_string()]);
+    let output = command.output().map_err(|e| format!("cannot run iperf3: {e}"))?;
+    read_iperf3(&judged("iperf3", output)?)
+}
+
+fn read_iperf3(text: &str) -> Result<Fetched, String> {
+    let document: serde_json::Value =
+        serde_json::from_str(text).map_err(|_| "iperf3 printed no JSON".to_owned())?;
+    let end = &document["end"];
+    let (bytes, seconds) = (
+        end["sum_received"]["bytes"].as_u64(),
+        end["sum_received"]["seconds"].as_f64().filter(|seconds| *seconds > 0.0),
+    );
+    let (Some(payload_bytes), Some(seconds)) = (bytes, seconds) else {
+        return Err("iperf3 does not say what was received".to_owned());
+    };
+    let segment = document["start"]["tcp_mss_default"].as_u64();
+    let again = end["sum_sent"]["retransmits"].as_u64().zip(segment);
+    Ok(Fetched {
+        payload_bytes,
+        elapsed_ns: (seconds * 1e9) as u64,
+        // It counts segments.
+        retransmitted_ratio: again
+            .filter(|_| payload_bytes > 0)
+            .map(|(count, segment)| (count * segment) as f64 / payload_bytes as f64),
+        congestion: end["sender_tcp_congestion"].as_str().map(str::to_owned),
+    })
+}
+
+/// A process for each connection, each with its part of the file: one process alone would have one core.
+fn curl(shape: &Shape) -> Result<Fetched, String> {
+    let url = format!("http://{}:{}/file", host(shape.at), shape.port);
+    let parts = parts(shape.total_bytes, shape.threads);
+    let mut running: Vec<Child> = Vec::new();
+    for (first, last) in &parts {
+        let mut command = limited(shape, "curl");
+        command.args(["-q", "-s", "-S", "-f", "-o", "/dev/null", "-r", &format!("{first}-{last}")]);
+        command.args(["-w", "%{time_pretransfer} %{time_total} %{size_download}", &url]);
+        running.push(command.spawn().map_err(|e| format!("cannot run curl: {e}"))?);
+    }
+    let outputs: Vec<_> = running.into_iter().map(Child::wait_with_output).collect();
+    let mut fetched = Fetched::default();
+    for (output, (first, last)) in outputs.into_iter().zip(&parts) {
+        let said = judged("curl", output.map_err(|e| format!("cannot wait for curl: {e}"))?)?;
+        let numbers: Vec<f64> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        let [before, total, bytes] = numbers[..] else {
+            return Err(format!("curl said {said:?}"));
+        };
+        if bytes as u64 != last - first + 1 {
+            return Err(format!("curl got {bytes} of {} bytes", last - first + 1));
+        }
+        fetched.payload_bytes += bytes as u64;
+        fetched.elapsed_ns = fetched.elapsed_ns.max(((total - before) * 1e9) as u64);
+    }
+    Ok(fetched)
+}
+
+/// First and last byte of as many parts, none of them empty.
+fn parts(total_bytes: u64, threads: u32) -> Vec<(u64, u64)> {
+    let each = total_bytes.div_ceil(u64::from(threads.max(1))).max(1);
+    let starts = (0..total_bytes).step_by(usize::try_from(each).unwrap_or(usize::MAX));
+    starts.map(|start| (start, (start + each).min(total_bytes) - 1)).collect()
+}
+
+fn aria2(shape: &Shape) -> Result<Fetched, String> {
+    let mut command = limited(shape, "aria2c");
+    let threads = shape.threads.to_string();
+    // It takes nothing smaller for a piece.
+    let block = shape.block_bytes.clamp(1 << 20, 1 << 30);
+    command.args(["-q", "--no-conf", "--file-allocation=none", "--allow-overwrite=true"]);
+    command.args(["-x", &threads, "-s", &threads, "-k", &block.to_string(), "-d"]);
+    command.arg(&shape.folder).args(["-o", "fetched"]);
+    command.arg(format!("http://{}:{}/file", host(shape.at), shape.port));
+    let fetched = timed("aria2c", command, shape.total_bytes);
+    let path = shape.folder.join("fetched");
+    let size = std::fs::metadata(&path).map(|m| m.len()).unwrap_or(0);
+    // The folder goes at the end in any case.
+    let _ = std::fs::remove_file(&path);
+    whole(fetched?, size)
+}
+
+/// A file that is not as long as the one asked for was not fetched.
+fn whole(fetched: Fetched, size_bytes: u64) -> Result<Fetched, String> {
+    match size_bytes == fetched.payload_bytes {
+        true => Ok(fetched),
+        false => Err(format!("{size_bytes} of {} bytes came", fetched.payload_bytes)),
+    }
+}
+
+fn gridftp(shape: &Shape) -> Result<Fetched, String> {
+    let mut command = limited(shape, "globus-url-copy");
+    command.args(["-fast", "-p", &shape.threads.to_string(), "-bs", &shape.block_bytes.to_string()]);
+    let path = utf8_percent_encode(&shape.file, PATH);
+    command.arg(format!("ftp://{}:{}{path}", host(shape.at), shape.port));
+    command.arg("file:///dev/null");
+    if let Some(own) = own_address(shape) {
+        // It looks its own name up, which takes long where no name service is.
+        command.env("GLOBUS_HOSTNAME", own.to_string());
+    }
+    timed("globus-url-copy", command, shape.total_bytes)
+}
+
+/// The address that this machine has towards the far end.
+fn own_address(shape: &Shape) -> Option<IpAddr> {
+    let any: IpAddr = match shape.at {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    // A datagram socket is connected without a word on the wire.
+    let socket = UdpSocket::bind((any, 0)).ok()?;
+    socket.connect((shape.at, shape.port)).ok()?;
+    Some(socket.local_addr().ok()?.ip())
+}
+
+fn xrootd(shape: &Shape) -> Result<Fetched, String> {
+    let mut command = limited(shape, "xrdcp");
+    command.args(["-f", "-s", "-S", &shape.threads.to_string()]);
+    command.arg(format!("root://{}:{}/{}", host(shape.at), shape.port, shape.file));
+    command.arg("/dev/null");
+    timed("xrdcp", command, shape.total_bytes)
+}
+
+/// A `dd` for each part. Past this machine's page cache where the file system can, or else a second run would not leave
+/// the machine.
+fn mounted(shape: &Shape) -> Result<Fetched, String> {
+    const PIECE: u64 = 1 << 20;
+    let there = std::fs::metadata(&shape.file).map_err(|e| format!("{}: {e}", shape.file))?.len();
+    if there != shape.total_bytes {
+        return Err(format!("the mounted file has {there} bytes, the far end's {}", shape.total_bytes));
+    }
+    let input = format!("if={}", shape.file);
+    let mut probe = limited(shape, "dd");
+    probe.args([&input, "of=/dev/null", "bs=1M", "count=1", "iflag=direct"]);
+    let probed = probe.output().map_err(|e| format!("cannot run dd: {e}"))?;
+    let direct = probed.status.success();
+    let each = shape.total_bytes.div_ceil(PIECE).div_ceil(u64::from(shape.threads.max(1))).max(1);
+    let began = Instant::now();
+    let mut running = Vec::new();
+    for skip in (0..shape.total_bytes.div_ceil(PIECE)).step_by(usize::try_from(each).unwrap_or(usize::MAX)) {
+        let mut command = limited(shape, "dd");
+        command.args([&input, "of=/dev/null", "bs=1M"]);
+        command.args([format!("skip={skip}"), format!("count={each}")]);
+        if direct {
+            command.arg("iflag=direct");
+        }
+        running.push(command.spawn().map_err(|e| format!("cannot run dd: {e}"))?);
+    }
+    let outputs: Vec<_> = running.into_iter().map(Child::wait_with_output).collect();
+    let elapsed_ns = ns(began.elapsed());
+    for output in outputs {
+        judged("dd", output.map_err(|e| format!("cannot wait for dd: {e}"))?)?;
+    }
+    Ok(Fetched {
+        payload_bytes: shape.total_bytes,
+        elapsed_ns,
+        ..Fetched::default()
+    })
+}
+
+/// Facts of a run for the document.
+impl Fetched {
+    /// By name.
+    pub fn facts(&self) -> BTreeMap<String, String> {
+        let congestion = self.congestion.iter().map(|name| ("congestion_control".to_owned(), name.clone()));
+        congestion.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_the_whole_and_are_never_empty() {
+        assert_eq!(parts(10, 4), [(0, 2), (3, 5), (6, 8), (9, 9)]);
+        assert_eq!(parts(2, 7), [(0, 0), (1, 1)]);
+        assert_eq!(parts(0, 7), []);
+    }
+
+    #[test]
+    fn iperf3_is_read() {
+        let text = r#"{"start":{"tcp_mss_default":1448},"end":{"sum_sent":{"retransmits":2},
+            "sum_received":{"bytes":1000000,"seconds":0.5},"sender_tcp_congestion":"cubic"}}"#;
+        let fetched = read_iperf3(text).unwrap();
+        assert_eq!((fetched.payload_bytes, fetched.elapsed_ns), (1_000_000, 500_000_000));
+        assert!((fetched.retransmitted_ratio.unwrap() - 2896e-6).abs() < 1e-12);
+        assert_eq!(fetched.facts()["congestion_control"], "cubic");
+        for bad in ["", "{}", r#"{"end":{"sum_received":{"bytes":1,"seconds":0}}}"#] {
+            assert!(read_iperf3(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_mounted_file_is_read_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        std::fs::write(&path, vec![1; 3_000_000]).unwrap();
+        let mut shape = Shape {
+            at: IpAddr::from([127, 0, 0, 1]),
+            port: 1,
+            file: path.display().to_string(),
+            total_bytes: 3_000_000,
+            threads: 2,
+            block_bytes: 1 << 20,
+            limit: Duration::from_secs(30),
+            folder: folder.path().to_owned(),
+        };
+        let fetched = Mover::Mounted.fetch(&shape).unwrap();
+        assert_eq!(fetched.payload_bytes, 3_000_000);
+        assert!(fetched.elapsed_ns > 0);
+        shape.file = "/no/such/file".into();
+        assert!(Mover::Mounted.fetch(&shape).unwrap_err().contains("No such file"));
+        // Nobody listens there.
+        for mover in [Mover::Curl, Mover::Iperf3] {
+            if crate::peers::is_installed(mover.near_program()) {
+                assert!(mover.fetch(&shape).is_err(), "{}", mover.name());
+            }
+        }
+    }
+}

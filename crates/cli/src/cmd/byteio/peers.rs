@@ -1,0 +1,342 @@
+//! `wirespeed byteio peers`: this project's ways and other people's movers of data, in turn on the same path.
+
+use super::bench::speed;
+use super::job::{self, Ends, size, time};
+use super::pairs::this_program;
+use crate::args::{ByteioMechanism, ByteioPeersArgs, ColorChoice, TransferArgs, Verify};
+use crate::document::Draft;
+use crate::errors::{Ended, Failure};
+use crate::order::{fresh_seed, schedule};
+use crate::output::Output;
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+use wirespeed_byteio::client::{Target, TransferOptions, Way};
+use wirespeed_byteio::peers::{FarEnd, FarServer, Mover, Shape, Started, is_installed};
+use wirespeed_control::StopFlag;
+use wirespeed_report::byteio::{BulkCase, BulkRun, case, case_of, ceiling};
+use wirespeed_report::{render, skipped_case};
+use wirespeed_schema::Finite;
+use wirespeed_schema::byteio::Pair;
+use wirespeed_schema::host::HostFingerprint;
+use wirespeed_schema::run::{CaseResult, CaseStatus};
+use wirespeed_schema::test::Bulk;
+
+/// Segments of Ethernet; movers do not tell theirs.
+const MSS_BYTES: u64 = 1448;
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Who fetches.
+enum Who {
+    Ours { options: Box<TransferOptions>, pair: Box<Pair> },
+    Theirs { mover: Mover, port: u16, runs: Vec<BulkRun> },
+}
+
+/// A row of the table.
+struct Row {
+    name: String,
+    who: Option<Who>,
+    /// Why it is not measured, or ended early.
+    why: Option<String>,
+    failed: bool,
+}
+
+/// What every row has in common.
+struct Path<'a> {
+    arguments: &'a ByteioPeersArgs,
+    far: FarEnd,
+    block_bytes: u64,
+    limit: Duration,
+    nominal: Option<Finite>,
+    host: HostFingerprint,
+    folder: tempfile::TempDir,
+    total_bytes: u64,
+}
+
+/// Measure.
+pub fn peers(arguments: &ByteioPeersArgs, color: ColorChoice) -> Result<Ended, Failure> {
+    let names = names(arguments)?;
+    let stop = crate::cmd::stop_on_signals()?;
+    let mut output = Output::open(&arguments.output, color, render::movers)?;
+    let mut draft = Draft::begin(None, arguments.output.include_host_name);
+    let mut path = path(arguments, draft.host().clone())?;
+    let mut servers = Vec::new();
+    let mut rows = path.rows(&names, &mut servers)?;
+    let seed = fresh_seed();
+    draft.section("order", serde_json::json!({ "seed": seed, "within": "round" }));
+    for step in schedule(rows.len(), arguments.repeats, seed) {
+        if stop.is_requested() {
+            break;
+        }
+        path.once(&mut rows[step.case], &stop);
+    }
+    drop(servers);
+    let cases = rows.into_iter().map(|row| path.result(row)).collect();
+    let run = draft.finish(cases, stop.is_requested());
+    output.finish(&run)?;
+    Ok(crate::cmd::ended(&run, arguments.output.strict))
+}
+
+fn is_ours(name: &str) -> bool {
+    Way::of_name(name).is_some()
+}
+
+fn names(arguments: &ByteioPeersArgs) -> Result<Vec<String>, Failure> {
+    let mut names: Vec<String> = Vec::new();
+    for name in &arguments.movers {
+        if !is_ours(name) && Mover::of_name(name).is_none() {
+            return Err(Failure::usage(
+                format!("--movers: nobody is called {name:?}"),
+                "see `wirespeed byteio peers --help` for who there is",
+            ));
+        }
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    Ok(names)
+}
+
+fn path(arguments: &ByteioPeersArgs, host: HostFingerprint) -> Result<Path<'_>, Failure> {
+    let run: Vec<String> = arguments.run.iter().flat_map(|words| words.split_whitespace()).map(str::to_owned).collect();
+    // The lab's far end has this machine's files.
+    let in_lab = std::env::var("WIRESPEED_LAB_RUN").ok();
+    let is_here = run.is_empty() || (in_lab.is_some() && in_lab == arguments.run);
+    let file = match is_here {
+        true => std::fs::canonicalize(&arguments.file).map_err(|e| Failure::file("find", &arguments.file, &e))?,
+        false => arguments.file.clone(),
+    };
+    let block_bytes = size("block-size", &arguments.block_size)?;
+    if block_bytes == 0 {
+        return Err(Failure::usage("--block-size: a block has at least one byte", "write it like 8M"));
+    }
+    let room = |folder: &str| tempfile::Builder::new().prefix("wirespeed-").tempdir_in(folder);
+    let folder = room("/dev/shm").or_else(|_| tempfile::tempdir()).map_err(|e| {
+        Failure::failed(format!("cannot make a folder: {e}"), "point TMPDIR to a folder with room")
+    })?;
+    Ok(Path {
+        far: FarEnd {
+            program: arguments.program.clone().unwrap_or_else(|| match is_here {
+                true => this_program(),
+                false => "wirespeed".to_owned(),
+            }),
+            run,
+            file: file.display().to_string(),
+            at: arguments.at.unwrap_or(LOOPBACK),
+        },
+        arguments,
+        block_bytes,
+        limit: time("limit", &arguments.limit)?,
+        nominal: arguments.nominal.as_deref().map(speed).transpose()?,
+        host,
+        folder,
+        total_bytes: 0,
+    })
+}
+
+impl Path<'_> {
+    /// Every row with its server, in the order asked for. `servers` live as long as the caller keeps them.
+    fn rows(&mut self, names: &[String], servers: &mut Vec<FarServer>) -> Result<Vec<Row>, Failure> {
+        let port = self.arguments.port;
+        let ours = match self.far.start(None, port) {
+            Ok(Started::Ready(server)) => server,
+            Ok(Started::Absent(why)) | Err(why) => {
+                return Err(Failure::failed(why, "name a file that the far end can read, and with --program wirespeed there"));
+            }
+        };
+        self.total_bytes = ours.file_bytes;
+        servers.push(ours);
+        if self.total_bytes == 0 {
+            return Err(Failure::usage("the file is empty", "serve a file of at least some hundred MB"));
+        }
+        let mut rows = Vec::new();
+        let mut nginx: Option<Result<u16, (String, bool)>> = None;
+        for (name, offset) in names.iter().zip(1u16..) {
+            let Some(mover) = Mover::of_name(name) else {
+                rows.push(self.ours(name, port)?);
+                continue;
+            };
+            let started = match (mover, &nginx) {
+                // Both fetch from nginx.
+                (Mover::Curl | Mover::Aria2, Some(known)) => known.clone(),
+                _ => self.server(mover, port + offset, servers),
+            };
+            if matches!(mover, Mover::Curl | Mover::Aria2) {
+                nginx = Some(started.clone());
+            }
+            let near = mover.near_program();
+            let started = match is_installed(near) {
+                true => started,
+                false => Err((format!("{near} is not installed here"), false)),
+            };
+            rows.push(match started {
+                Ok(port) => Row {
+                    name: name.clone(),
+                    who: Some(Who::Theirs {
+                        mover,
+                        port,
+                        runs: Vec::new(),
+                    }),
+                    why: None,
+                    failed: false,
+                },
+                Err((why, failed)) => Row {
+                    name: name.clone(),
+                    who: None,
+                    why: Some(why),
+                    failed,
+                },
+            });
+        }
+        Ok(rows)
+    }
+
+    /// The port of a mover's server, or why there is none, and whether that is a failure.
+    fn server(&self, mover: Mover, port: u16, servers: &mut Vec<FarServer>) -> Result<u16, (String, bool)> {
+        if mover == Mover::Mounted {
+            return match &self.arguments.mounted {
+                Some(_) => Ok(0),
+                None => Err(("no path is given with --mounted".to_owned(), false)),
+            };
+        }
+        match self.far.start(Some(mover), port) {
+            Ok(Started::Ready(server)) => {
+                servers.push(server);
+                Ok(port)
+            }
+            Ok(Started::Absent(why)) => Err((why, false)),
+            Err(why) => Err((why, true)),
+        }
+    }
+
+    fn ours(&self, name: &str, port: u16) -> Result<Row, Failure> {
+        let mechanism = match name {
+            "simple" => ByteioMechanism::Simple,
+            "dime" => ByteioMechanism::Dime,
+            "http" => ByteioMechanism::Http,
+            "bulk" => ByteioMechanism::Bulk,
+            _ => ByteioMechanism::Mtom,
+        };
+        let words = TransferArgs {
+            mechanism,
+            threads: self.arguments.threads,
+            block_size: self.arguments.block_size.clone(),
+            depth: self.arguments.depth,
+            attempts: 1,
+            stall: self.arguments.limit.clone(),
+            congestion: None,
+            stream: false,
+            size: None,
+            identity: None,
+            key: None,
+        };
+        let at = std::net::SocketAddr::new(self.far.at, port);
+        // The service has one file, at its root.
+        let options = job::options(&format!("http://{at}/"), &words, Ends::Get(Target::Discard), Verify::None)?;
+        let mut pair = job::pair(job::name_of(&options), &options);
+        pair.nominal_bytes_per_s = self.nominal;
+        pair.near = Some(Box::new(self.host.clone()));
+        Ok(Row {
+            name: name.to_owned(),
+            who: Some(Who::Ours {
+                options: Box::new(options),
+                pair: Box::new(pair),
+            }),
+            why: None,
+            failed: false,
+        })
+    }
+
+    /// One run of one row. After a failure it is left out.
+    fn once(&self, row: &mut Row, stop: &StopFlag) {
+        let (Some(who), false) = (&mut row.who, row.failed) else {
+            return;
+        };
+        let error = match who {
+            Who::Ours { options, pair } => match job::run(options, pair, stop, self.arguments.output.quiet) {
+                Ok(()) => pair.runs.last().and_then(|run| run.error.clone()),
+                Err(failure) => Some(failure.cause),
+            },
+            Who::Theirs { mover, port, runs } => {
+                let file = match (&self.arguments.mounted, *mover) {
+                    (Some(path), Mover::Mounted) => path.display().to_string(),
+                    _ => self.far.file.clone(),
+                };
+                let shape = Shape {
+                    at: self.far.at,
+                    port: *port,
+                    file,
+                    total_bytes: self.total_bytes,
+                    threads: self.arguments.threads.min(mover.threads_max()),
+                    block_bytes: self.block_bytes,
+                    limit: self.limit,
+                    folder: self.folder.path().to_owned(),
+                };
+                mover.fetch(&shape).map(|fetched| runs.push(self.run_of(&fetched))).err()
+            }
+        };
+        if error.is_some() {
+            (row.why, row.failed) = (error, true);
+        }
+    }
+
+    fn run_of(&self, fetched: &wirespeed_byteio::peers::Fetched) -> BulkRun {
+        let rate = fetched.payload_bytes as f64 / (fetched.elapsed_ns.max(1) as f64 / 1e9);
+        let mut figures = Vec::new();
+        figures.extend(fetched.retransmitted_ratio.map(|ratio| ("retransmitted_ratio", ratio)));
+        if let Some(nominal) = self.nominal {
+            figures.push(("nominal_ratio", rate / nominal.get()));
+            figures.push(("ceiling_ratio", rate / ceiling(nominal.get(), MSS_BYTES)));
+        }
+        BulkRun {
+            payload_bytes: fetched.payload_bytes,
+            blocks: fetched.payload_bytes.div_ceil(self.block_bytes),
+            elapsed_ns: fetched.elapsed_ns,
+            figures,
+            facts: fetched.facts(),
+            host: Some(self.host.clone()),
+            ..BulkRun::default()
+        }
+    }
+
+    fn result(&self, row: Row) -> CaseResult {
+        let shape = |threads: u32, depth: u32| Bulk {
+            size_bytes: self.block_bytes,
+            total_bytes: self.total_bytes,
+            connections: threads.into(),
+            outstanding_ops: depth.into(),
+        };
+        let mut result = match row.who {
+            Some(Who::Ours { pair, .. }) => case(&pair),
+            Some(Who::Theirs { mover, runs, .. }) => {
+                let threads = self.arguments.threads.min(mover.threads_max());
+                let bulk = BulkCase {
+                    transport: row.name,
+                    options: [("clock".to_owned(), mover.clock().to_owned())].into(),
+                    is_put: false,
+                    shape: shape(threads, 1),
+                };
+                case_of(bulk, runs)
+            }
+            None => {
+                let bulk = BulkCase {
+                    transport: row.name,
+                    options: Default::default(),
+                    is_put: false,
+                    shape: shape(self.arguments.threads, 1),
+                };
+                let why = row.why.clone().unwrap_or_default();
+                let remedy = "install it at both ends, or leave it out with --movers";
+                skipped_case(bulk.case(), why, Some(remedy.to_owned()))
+            }
+        };
+        if row.failed {
+            result.error = row.why;
+            result.status = match result.metrics.is_empty() {
+                true => CaseStatus::Failed,
+                false => CaseStatus::Partial,
+            };
+            result.remedy = Some("try its command by hand, or leave it out with --movers".to_owned());
+        }
+        result
+    }
+}

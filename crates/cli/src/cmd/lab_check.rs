@@ -1,0 +1,200 @@
+//! `wirespeed lab --check`: known paths, measured by wirespeed and by somebody else, held against the truth.
+
+use super::byteio::this_program;
+use crate::errors::{Ended, Failure, exit};
+use crate::output;
+use std::process::{Command, Output, Stdio};
+use wirespeed_byteio::lab::Truth;
+use wirespeed_byteio::peers::is_installed;
+use wirespeed_schema::units::{format_ns, significant};
+
+/// A path and what is to be seen on it.
+struct Row {
+    name: &'static str,
+    /// Words for `wirespeed lab`.
+    path: &'static str,
+    truth: Truth,
+    /// Payload to move.
+    size: &'static str,
+    /// The figure of our own that is held against the truth.
+    tag: &'static str,
+}
+
+const LOSS_RATIO: f64 = 2e-4;
+
+const ROWS: [Row; 6] = [
+    rate("cable of 100 Mb/s", "--lan --rate 100Mb/s", 1e8, "64M"),
+    rate("tunnel of 100 Mb/s", "--rate 100Mb/s", 1e8, "64M"),
+    rate("cable of 1 Gb/s", "--lan --rate 1Gb/s", 1e9, "512M"),
+    rate("tunnel of 1 Gb/s", "--rate 1Gb/s", 1e9, "512M"),
+    Row {
+        name: "round trip of 30 ms",
+        path: "--rate 1Gb/s --delay 15ms",
+        truth: Truth::RoundTrip { ns: 30e6 },
+        size: "8M",
+        tag: "tcp_min_rtt_ns",
+    },
+    Row {
+        name: "2e-4 lost",
+        path: "--rate 300Mb/s --loss 2e-4",
+        // A little over a million packets.
+        truth: Truth::Loss {
+            ratio: LOSS_RATIO,
+            packets: 1e6,
+        },
+        size: "1400M",
+        tag: "retransmitted_ratio",
+    },
+];
+
+const fn rate(name: &'static str, path: &'static str, bits_per_s: f64, size: &'static str) -> Row {
+    Row {
+        name,
+        path,
+        truth: Truth::Rate { bits_per_s },
+        size,
+        tag: "bandwidth_bytes_per_s",
+    }
+}
+
+/// Measure every row and say how near it comes.
+pub fn check() -> Result<Ended, Failure> {
+    let folder = tempfile::tempdir().map_err(|e| {
+        Failure::failed(format!("cannot make a folder: {e}"), "point TMPDIR to a folder with room")
+    })?;
+    let path = folder.path().join("f");
+    let sparse = std::fs::File::create(&path).and_then(|file| file.set_len(2 << 30));
+    sparse.map_err(|e| Failure::file("make", &path, &e))?;
+    let served = folder.path().display().to_string();
+    let mut far_off = Vec::new();
+    for row in &ROWS {
+        let (ours, said) = row.ours(&served)?;
+        let theirs = row.theirs(&said)?;
+        let near = |other: f64| row.truth.agrees(ours, other);
+        let good = near(row.truth.value()) && theirs.as_ref().is_none_or(|(_, figure)| near(*figure));
+        let beside = theirs.map_or("nobody else is here to ask".to_owned(), |(who, figure)| {
+            format!("{who} {}", row.shown(figure))
+        });
+        output::print(&format!(
+            "{}: truth {}, {beside}, wirespeed {} ({} % off, {} % allowed): {}\n",
+            row.name,
+            row.shown(row.truth.value()),
+            row.shown(ours),
+            significant((ours / row.truth.value() - 1.0) * 100.0, 2),
+            significant(row.truth.tolerance_ratio() * 100.0, 2),
+            if good { "ok" } else { "too far off" }
+        ))?;
+        if !good {
+            far_off.push(row.name);
+        }
+    }
+    Ok(match far_off.as_slice() {
+        [] => Ended::OK,
+        names => Ended::badly(Failure::with(
+            exit::GATE,
+            format!("too far from the truth: {}", names.join(", ")),
+            "try it again on a machine that does nothing else",
+        )),
+    })
+}
+
+impl Row {
+    fn shown(&self, figure: f64) -> String {
+        match self.truth {
+            Truth::Rate { .. } => format!("{:.2} Mb/s", figure * 8.0 / 1e6),
+            Truth::RoundTrip { .. } => format_ns(figure),
+            Truth::Loss { .. } => format!("{} lost", significant(figure, 3)),
+        }
+    }
+
+    /// What wirespeed says, and what the lab says of its packets.
+    fn ours(&self, served: &str) -> Result<(f64, String), Failure> {
+        let program = this_program();
+        let far = format!("'{program}' byteio serve '{served}' --listen 192.0.2.2 --plain");
+        let bench = format!(
+            "byteio bench http://192.0.2.2:7412/f --mechanism bulk --threads 1 --depth 4 --size {} --repeats 1 --json",
+            self.size
+        );
+        let mut near = vec![program.as_str()];
+        near.extend(bench.split(' '));
+        let output = self.lab(&far, &near)?;
+        let run = wirespeed_report::read_run(&output.stdout)
+            .map_err(|e| Failure::failed(format!("{}: no result: {e}", self.name), "try `wirespeed lab -- true`"))?;
+        let metric = run.cases.first().and_then(|case| case.metrics.get(self.tag));
+        let figure = metric.map(|metric| metric.value.get()).ok_or_else(|| {
+            let why = run.error.unwrap_or_else(|| format!("its result has no {}", self.tag));
+            Failure::failed(format!("{}: {why}", self.name), "look at `wirespeed lab --help`")
+        })?;
+        Ok((figure, String::from_utf8_lossy(&output.stderr).into_owned()))
+    }
+
+    /// What somebody else says of the same path; of loss the lab itself, which counts every packet (`said`).
+    fn theirs(&self, said: &str) -> Result<Option<(&'static str, f64)>, Failure> {
+        match self.truth {
+            Truth::Rate { .. } if is_installed("iperf3") => {
+                let bytes = wirespeed_schema::units::parse_size(self.size).unwrap_or_default().to_string();
+                let near = ["iperf3", "-c", "192.0.2.2", "-R", "-J", "-n", &bytes];
+                let text = self.lab("iperf3 -s -1", &near)?.stdout;
+                let document: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+                let bits = document["end"]["sum_received"]["bits_per_second"].as_f64();
+                Ok(bits.map(|bits| ("iperf3", bits / 8.0)))
+            }
+            Truth::RoundTrip { .. } if is_installed("ping") => {
+                let near = ["ping", "-q", "-c", "20", "-i", "0.2", "192.0.2.2"];
+                let text = self.lab("sleep 600", &near)?.stdout;
+                Ok(ping_ns(&String::from_utf8_lossy(&text)).map(|ns| ("ping", ns)))
+            }
+            Truth::Loss { .. } => Ok(lost_ratio(said).map(|ratio| ("the lab itself", ratio))),
+            _ => Ok(None),
+        }
+    }
+
+    fn lab(&self, far: &str, near: &[&str]) -> Result<Output, Failure> {
+        let output = Command::new(this_program())
+            .arg("lab")
+            .args(self.path.split(' '))
+            .args(["--far", far, "--"])
+            .args(near)
+            .stdin(Stdio::null())
+            .output();
+        let failed = |cause: String| Failure::failed(format!("{}: {cause}", self.name), "run it as root; try `wirespeed lab -- true`");
+        let output = output.map_err(|e| failed(e.to_string()))?;
+        match output.status.success() {
+            true => Ok(output),
+            false => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                let cause = said.lines().find_map(|line| line.strip_prefix("error: "));
+                Err(failed(cause.unwrap_or("the lab could not run it").to_owned()))
+            }
+        }
+    }
+}
+
+/// The least of `rtt min/avg/max/mdev = 30.1/30.2/30.9/0.1 ms`.
+fn ping_ns(text: &str) -> Option<f64> {
+    let line = text.lines().find(|line| line.starts_with("rtt "))?;
+    let least = line.split(" = ").nth(1)?.split('/').next()?;
+    Some(least.parse::<f64>().ok()? * 1e6)
+}
+
+/// Of `lab: back: 1000 packets, 2 lost, ..`: data come back.
+fn lost_ratio(text: &str) -> Option<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("lab: back: "))?;
+    let mut numbers = line.split(", ").map(|part| part.split(' ').next().and_then(|n| n.parse::<f64>().ok()));
+    let (packets, lost) = (numbers.next()??, numbers.next()??);
+    (packets > 0.0).then_some(lost / packets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_say_is_read() {
+        let ping = "2 packets transmitted\nrtt min/avg/max/mdev = 30.120/30.200/30.900/0.100 ms\n";
+        assert_eq!(ping_ns(ping).map(f64::round), Some(30_120_000.0));
+        let lab = "lab: there: 7 packets, 0 lost, 0 dropped by the full queue\nlab: back: 10000 packets, 2 lost, 1 dropped by the full queue\n";
+        assert_eq!(lost_ratio(lab), Some(2e-4));
+        assert_eq!((ping_ns(""), lost_ratio("lab: back: none")), (None, None));
+    }
+}

@@ -1,0 +1,334 @@
+//! Bulk transfers as cases of the document, so that whatever reads cases (compare, gates, reports) sees them.
+
+use super::{UNKNOWN_RTT_NS, ceiling_ratio_of};
+use crate::assemble::{self, Metrics};
+use crate::checks::Limits;
+use std::collections::BTreeMap;
+use wirespeed_schema::byteio::{Pair, TcpInfo, Transfer};
+use wirespeed_schema::case::{GroupKind, IdlePolicy, RankSpec, Role, Stop, TransportOptions};
+use wirespeed_schema::host::{ClockInfo, Disturbance, HostFingerprint};
+use wirespeed_schema::outcome::{Count, Faults, Outcome, StopReason};
+use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition};
+use wirespeed_schema::test::Bulk;
+use wirespeed_schema::{Case, Finite, Test};
+
+/// What a bulk transfer between here and a service is, whoever moves the data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BulkCase {
+    /// `byteio-mtom`, `iperf3`.
+    pub transport: String,
+    /// What tells it from others on the same road: pair, destination, digest.
+    pub options: TransportOptions,
+    /// From here to there.
+    pub is_put: bool,
+    /// Its shape.
+    pub shape: Bulk,
+}
+
+impl BulkCase {
+    /// The case: one rank, the near end. The far end may be anybody's and reports to nobody.
+    pub fn case(self) -> Case {
+        let count = self.shape.total_bytes.div_ceil(self.shape.size_bytes.max(1)).max(1);
+        Case {
+            test: match self.is_put {
+                true => Test::BulkPut(self.shape),
+                false => Test::BulkGet(self.shape),
+            },
+            transport: self.transport,
+            options: self.options,
+            group: GroupKind::Hosts,
+            ranks: vec![RankSpec {
+                role: role(self.is_put),
+                peer: None,
+                cpu: None,
+                load: Default::default(),
+            }],
+            stop: Stop::Iterations { count },
+            warmup_iterations: 0,
+            warmup_ns_max: 0,
+            check: false,
+            report_interval_ns: 0,
+            raw_samples_max: 0,
+            idle: IdlePolicy::Spin,
+        }
+    }
+}
+
+fn role(is_put: bool) -> Role {
+    match is_put {
+        true => Role::Source,
+        false => Role::Sink,
+    }
+}
+
+/// One run of a bulk transfer.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BulkRun {
+    /// Payload that was moved.
+    pub payload_bytes: u64,
+    /// Blocks that it came in.
+    pub blocks: u64,
+    /// Time that counts.
+    pub elapsed_ns: u64,
+    /// Blocks whose data were wrong.
+    pub wrong_blocks: u64,
+    /// Further figures by tag.
+    pub figures: Vec<(&'static str, f64)>,
+    /// Circumstances by name.
+    pub facts: BTreeMap<String, String>,
+    /// The near machine.
+    pub host: Option<HostFingerprint>,
+    /// Why it is not whole.
+    pub error: Option<String>,
+}
+
+/// The case of these runs.
+pub fn case_of(case: BulkCase, runs: Vec<BulkRun>) -> CaseResult {
+    let is_put = case.is_put;
+    let numbered = runs.into_iter().zip(0..);
+    let repetitions = numbered.map(|(run, index)| repetition(run, index, is_put)).collect();
+    let mut result = assemble::case_result(case.case(), repetitions, &Limits::default());
+    // The near end is the only rank.
+    if let Some(error) = &mut result.error
+        && let Some(cause) = error.strip_prefix("rank 0: ")
+    {
+        *error = cause.to_owned();
+    }
+    result
+}
+
+fn repetition(run: BulkRun, index: u32, is_put: bool) -> Repetition {
+    let mut metrics = Metrics::new();
+    let seconds = run.elapsed_ns as f64 / 1e9;
+    if run.error.is_none() && run.elapsed_ns > 0 {
+        let of = |amount: u64| amount as f64 / seconds;
+        insert(&mut metrics, "bandwidth_bytes_per_s", of(run.payload_bytes), run.blocks);
+        insert(&mut metrics, "rate_msg_per_s", of(run.blocks), run.blocks);
+        for (tag, value) in run.figures {
+            insert(&mut metrics, tag, value, 1);
+        }
+    }
+    let moved = Count {
+        messages: run.blocks,
+        bytes: run.payload_bytes,
+    };
+    let (sent, received) = match is_put {
+        true => (moved, Count::default()),
+        false => (Count::default(), moved),
+    };
+    let outcome = Outcome {
+        rank: 0,
+        role: role(is_put),
+        stop: match run.error {
+            Some(_) => StopReason::Failed,
+            None => StopReason::Completed,
+        },
+        elapsed_ns: run.elapsed_ns,
+        sent,
+        received,
+        faults: Faults {
+            corrupt_messages: run.wrong_blocks,
+            ..Faults::default()
+        },
+        warmup_operations: 0,
+        first_operation_ns: None,
+        connect_ns: None,
+        samples: Vec::new(),
+        intervals: Vec::new(),
+        peers: Vec::new(),
+        clock: ClockInfo {
+            source: "CLOCK_MONOTONIC".to_owned(),
+            ..ClockInfo::default()
+        },
+        floor: None,
+        cpu: None,
+        idle: IdlePolicy::Spin,
+        disturbance: Disturbance::default(),
+        noise: None,
+        load_done: BTreeMap::new(),
+        transport_facts: run.facts,
+        host: run.host.unwrap_or_default(),
+        error: run.error,
+    };
+    Repetition {
+        index,
+        outcomes: vec![outcome],
+        metrics,
+        setup_ns: 0,
+        overlapping_sessions: 0,
+    }
+}
+
+fn insert(metrics: &mut Metrics, tag: &str, value: f64, samples: u64) {
+    if let Some(value) = Finite::maybe(value) {
+        let metric = Metric {
+            value,
+            lower: None,
+            upper: None,
+            level: None,
+            samples,
+            derived: false,
+        };
+        metrics.insert(tag.to_owned(), metric);
+    }
+}
+
+/// A pair of the section as a case.
+pub fn case(pair: &Pair) -> CaseResult {
+    let mut options = TransportOptions::new();
+    let mut option = |name: &str, value: &str, usual: &[&str]| {
+        if !usual.contains(&value) {
+            options.insert(name.to_owned(), value.to_owned());
+        }
+    };
+    // A name tells pairs of machines apart; what a sweep calls its shapes is its verdict on them.
+    if pair.name.contains(" -> ") {
+        option("pair", &pair.name, &["here -> service", "service -> here"]);
+    }
+    option("destination", &pair.destination, &["", "discard"]);
+    option("digest", &pair.digest, &["", "none"]);
+    if pair.encrypted {
+        options.insert("encrypted".to_owned(), "yes".to_owned());
+    }
+    if let Some(congestion) = &pair.congestion {
+        options.insert("congestion".to_owned(), congestion.clone());
+    }
+    let bulk = BulkCase {
+        transport: format!("byteio-{}", pair.mechanism),
+        options,
+        is_put: pair.direction == "put",
+        shape: Bulk {
+            size_bytes: pair.block_bytes,
+            total_bytes: pair.total_bytes,
+            connections: pair.threads,
+            outstanding_ops: pair.depth_ops,
+        },
+    };
+    let mut result = case_of(bulk, pair.runs.iter().map(|run| of_transfer(pair, run)).collect());
+    if let Some(error) = &pair.error {
+        result.status = match result.status {
+            CaseStatus::Ok => CaseStatus::Partial,
+            worse => worse,
+        };
+        result.error = Some(error.clone());
+    }
+    result
+}
+
+fn of_transfer(pair: &Pair, run: &Transfer) -> BulkRun {
+    let is_put = pair.direction == "put";
+    let senders: Vec<&TcpInfo> = run
+        .connections
+        .iter()
+        .filter_map(|c| if is_put { c.near.as_ref() } else { c.far.as_ref() })
+        .collect();
+    let ends = run.connections.iter().flat_map(|c| [c.far.as_ref(), c.near.as_ref()]);
+    let mut rtts: Vec<u64> = ends.flatten().map(|info| info.rtt_ns).filter(|rtt| *rtt > 0).collect();
+    rtts.sort_unstable();
+    let sent: u64 = senders.iter().map(|info| info.sent_bytes).sum();
+    let again: u64 = senders.iter().map(|info| info.retransmitted_bytes).sum();
+    let mut figures = vec![
+        ("lookup_ns", run.lookup_ns as f64),
+        ("connect_ns", run.connect_ns as f64),
+    ];
+    if run.verified {
+        figures.push(("verify_ns", run.verify_ns as f64));
+    }
+    if let Some(rtt) = rtts.get(rtts.len() / 2) {
+        figures.push(("tcp_rtt_ns", *rtt as f64));
+    }
+    let ends = run.connections.iter().flat_map(|c| [c.far.as_ref(), c.near.as_ref()]);
+    let least = ends.flatten().map(|info| info.min_rtt_ns);
+    let least = least.filter(|rtt| (1..UNKNOWN_RTT_NS).contains(rtt)).min();
+    figures.extend(least.map(|rtt| ("tcp_min_rtt_ns", rtt as f64)));
+    if sent > 0 {
+        figures.push(("retransmitted_ratio", again as f64 / sent as f64));
+    }
+    if let Some(nominal) = pair.nominal_bytes_per_s {
+        let rate = run.bandwidth_bytes_per_s.get();
+        figures.push(("nominal_ratio", rate / nominal.get()));
+        let mss = run.connections.iter().flat_map(|c| [c.far.as_ref(), c.near.as_ref()]);
+        let mss = mss.flatten().map(|info| info.mss_bytes).find(|mss| *mss > 0);
+        figures.extend(mss.map(|mss| ("ceiling_ratio", ceiling_ratio_of(rate, nominal.get(), mss))));
+    }
+    let mut facts = BTreeMap::from([("url".to_owned(), pair.url.clone())]);
+    if let Some(info) = senders.first() {
+        facts.insert("congestion_control".to_owned(), info.congestion.clone());
+        facts.insert("mss_bytes".to_owned(), info.mss_bytes.to_string());
+    }
+    BulkRun {
+        payload_bytes: run.payload_bytes,
+        blocks: run.payload_bytes.div_ceil(pair.block_bytes.max(1)),
+        elapsed_ns: run.elapsed_ns,
+        wrong_blocks: run.wrong_blocks_count,
+        figures,
+        facts,
+        host: pair.near.as_deref().cloned(),
+        error: run.error.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirespeed_schema::byteio::Connection;
+
+    fn pair(rates: &[f64]) -> Pair {
+        let run = |rate: &f64| Transfer {
+            payload_bytes: 80 << 20,
+            elapsed_ns: ((80 << 20) as f64 / rate * 1e9) as u64,
+            bandwidth_bytes_per_s: Finite::maybe(*rate).unwrap(),
+            connections: vec![Connection {
+                far: Some(TcpInfo {
+                    rtt_ns: 30_000_000,
+                    mss_bytes: 1448,
+                    sent_bytes: 1000,
+                    retransmitted_bytes: 10,
+                    congestion: "cubic".into(),
+                    ..TcpInfo::default()
+                }),
+                ..Connection::default()
+            }],
+            ..Transfer::default()
+        };
+        Pair {
+            name: "here -> service".into(),
+            mechanism: "mtom".into(),
+            direction: "get".into(),
+            destination: "discard".into(),
+            digest: "none".into(),
+            total_bytes: 80 << 20,
+            block_bytes: 8 << 20,
+            threads: 7,
+            depth_ops: 2,
+            nominal_bytes_per_s: Finite::maybe(125e6),
+            runs: rates.iter().map(run).collect(),
+            ..Pair::default()
+        }
+    }
+
+    #[test]
+    fn a_pair_is_a_case_with_its_figures() {
+        let result = case(&pair(&[50e6, 60e6, 70e6]));
+        assert_eq!(result.status, CaseStatus::Ok, "{:?}", result.error);
+        assert_eq!(result.case.label(), "byteio-mtom bulk_get 7 x 2 8 MiB");
+        let value = |tag: &str| result.metrics[tag].value.get();
+        assert!((value("bandwidth_bytes_per_s") / 60e6 - 1.0).abs() < 1e-6);
+        assert_eq!(value("tcp_rtt_ns"), 30e6);
+        assert!((value("retransmitted_ratio") - 0.01).abs() < 1e-12);
+        assert!((value("nominal_ratio") - 0.48).abs() < 1e-9);
+        assert!((value("ceiling_ratio") - 0.48 * 1514.0 / 1448.0).abs() < 1e-9);
+        assert_eq!(result.repetitions.len(), 3);
+    }
+
+    #[test]
+    fn a_broken_run_and_wrong_data_are_told() {
+        let mut broken = pair(&[50e6, 60e6]);
+        broken.runs[1].error = Some("cut".into());
+        let result = case(&broken);
+        assert_eq!((result.status, result.error.as_deref()), (CaseStatus::Partial, Some("cut")));
+        broken.runs[1].wrong_blocks_count = 1;
+        assert_eq!(case(&broken).status, CaseStatus::WrongData);
+        assert_eq!(case(&Pair::default()).status, CaseStatus::Failed);
+    }
+}

@@ -1,0 +1,61 @@
+import java.io.InputStream;
+import java.net.URL;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.axis.attachments.AttachmentPart;
+import org.apache.axis.client.Call;
+import org.apache.axis.client.Service;
+
+/** How fast Axis 1.4 reads: blocks by MTOM over several threads, what came dropped. Prints bytes a second of its best run. */
+public final class AxisRate {
+    private static long read(String url, long offset, int size, byte[] piece) throws Exception {
+        Call call = (Call) new Service().createCall();
+        call.setTargetEndpointAddress(new URL(url));
+        call.setUseSOAPAction(true);
+        call.setSOAPActionURI(Part.RANDOM + "/read");
+        call.invoke(new Object[] {Part.element("read", "mtom", "start-offset", "" + offset, "bytes-per-block", "" + size, "num-blocks", "1", "stride", "0")});
+        AttachmentPart part = (AttachmentPart) call.getResponseMessage().getAttachmentsImpl().getAttachments().iterator().next();
+        long total = 0;
+        try (InputStream in = part.getDataHandler().getInputStream()) {
+            int count;
+            while ((count = in.read(piece)) > 0) {
+                total += count;
+            }
+        }
+        return total;
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        int threads = Integer.parseInt(arguments[1]);
+        int block = Integer.parseInt(arguments[2]);
+        long size = Long.parseLong(arguments[3]);
+        double best = 0;
+        for (int run = 0; run < Integer.parseInt(arguments[4]); run++) {
+            AtomicLong next = new AtomicLong();
+            AtomicLong total = new AtomicLong();
+            Thread[] readers = new Thread[threads];
+            long began = System.nanoTime();
+            for (int at = 0; at < threads; at++) {
+                readers[at] = new Thread(() -> {
+                    byte[] piece = new byte[1 << 16];
+                    try {
+                        for (long offset; (offset = next.getAndAdd(block)) < size;) {
+                            total.addAndGet(read(arguments[0], offset, block, piece));
+                        }
+                    } catch (Exception error) {
+                        error.printStackTrace();
+                    }
+                });
+                readers[at].start();
+            }
+            for (Thread reader : readers) {
+                reader.join();
+            }
+            if (total.get() != size) {
+                throw new IllegalStateException(total.get() + " of " + size + " bytes");
+            }
+            best = Math.max(best, size / ((System.nanoTime() - began) / 1e9));
+        }
+        System.out.println(best);
+        System.exit(0);
+    }
+}
