@@ -38,6 +38,7 @@ usage: cargo xtask TASK
   peers mpi [PAIRS] [--rows TEXT]  benchmark beside the same loops in C, on Open MPI and MPICH; rows whose name
                                    contains TEXT
   peers ucx [PAIRS] [--rows TEXT]  benchmark of the transport uct beside ucx_perftest, test by test
+  peers session [PAIRS] [--rows TEXT]  message paths of sessions beside bare roads and their aims
   install PREFIX       install binary, man page and completions (honours DESTDIR)";
 
 fn main() -> ExitCode {
@@ -76,11 +77,12 @@ fn run(arguments: &[String]) -> Result<()> {
     }
 }
 
-/// `peers [mpi|ucx] [PAIRS] [--rows TEXT]`.
+/// `peers [mpi|ucx|session] [PAIRS] [--rows TEXT]`.
 fn peers_beside(root: &Path, words: &[&str]) -> Result<()> {
     let (set, rest) = match words {
         ["mpi", rest @ ..] => (&peers::MPI, rest),
         ["ucx", rest @ ..] => (&peers::UCX, rest),
+        ["session", rest @ ..] => (&peers::SESSION, rest),
         rest => (&peers::PROGRAMS, rest),
     };
     let (pairs, rows) = match rest {

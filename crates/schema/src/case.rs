@@ -42,12 +42,20 @@ pub struct Load {
     pub touch_once: bool,
     /// Threads that write 80-character log lines.
     pub log_threads: u32,
+    /// Sleep after each message that the rank receives as the sink of a stream: a slow reader.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub message_sleep_ns: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Load {
     /// True when there is nothing to do.
     pub fn is_idle(&self) -> bool {
-        self.cpu_threads == 0 && self.memory_bytes == 0 && self.log_threads == 0
+        let sleeps = self.message_sleep_ns > 0;
+        self.cpu_threads == 0 && self.memory_bytes == 0 && self.log_threads == 0 && !sleeps
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod browser;
 mod deaths;
+mod launchers;
 mod machine;
 mod msgrate;
 mod networks;

@@ -2,6 +2,7 @@
 
 use super::mpi::{Figure, Mpi};
 use super::report::Report;
+use super::session;
 use super::table::Ucx;
 use crate::command;
 use anyhow::{Context as _, Result, bail};
@@ -87,6 +88,17 @@ pub enum Side {
         /// Column.
         value: Ucx,
     },
+    /// `wirespeed ARGUMENTS --json` of a session, on so many of the two cores.
+    Session {
+        /// Arguments.
+        arguments: &'static str,
+        /// Which number.
+        figure: session::Figure,
+        /// 1 or 2.
+        cores: usize,
+    },
+    /// A number that is an aim by itself.
+    Aim(f64),
     /// iperf3 over loopback, one stream.
     Iperf3 {
         /// Bytes of each write.
@@ -111,7 +123,12 @@ impl Side {
     /// The foreign program that it needs.
     pub fn program(&self) -> Option<&'static str> {
         match self {
-            Side::Ours { .. } => None,
+            Side::Ours { .. } | Side::Aim(_) => None,
+            Side::Session {
+                figure: session::Figure::SystemCalls,
+                ..
+            } => Some("strace"),
+            Side::Session { .. } => None,
             Side::OursUnder { mpi, .. } | Side::Loop { mpi, .. } => Some(mpi.loops),
             Side::Ucx { .. } | Side::UcxRoad { .. } => Some("ucx_perftest"),
             Side::Iperf3 { .. } => Some("iperf3"),
@@ -147,6 +164,12 @@ impl Side {
                 is_loopback,
                 value,
             } => ucx_figure(&ucx_road(context, report, arguments, is_loopback)?, value),
+            Side::Session {
+                arguments,
+                figure,
+                cores,
+            } => session::run(context, report, arguments, figure, cores),
+            Side::Aim(number) => Ok(number),
             Side::Iperf3 {
                 size_bytes,
                 congestion,
@@ -266,7 +289,7 @@ fn figure_of(
 
 /// The largest number that `document` holds under `tag`: bare, or as the value of a metric. Figures of single
 /// repetitions are left out where the case has one over all of them.
-fn largest(document: &Value, tag: &str) -> Option<f64> {
+pub fn largest(document: &Value, tag: &str) -> Option<f64> {
     match document {
         Value::Object(map) => {
             let own = map
@@ -285,7 +308,7 @@ fn largest(document: &Value, tag: &str) -> Option<f64> {
 }
 
 /// The document without single repetitions and their histograms: the archive stays readable.
-fn condensed(output: &str) -> String {
+pub fn condensed(output: &str) -> String {
     let Ok(mut document) = serde_json::from_str::<Value>(output) else {
         return output.to_owned();
     };

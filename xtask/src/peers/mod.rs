@@ -7,6 +7,7 @@
 mod commands;
 mod mpi;
 mod report;
+mod session;
 mod stats;
 mod table;
 mod tools;
@@ -52,6 +53,15 @@ pub const MPI: Set = Set {
     limits: &[],
 };
 
+/// Sessions beside bare roads and fixed aims.
+pub const SESSION: Set = Set {
+    name: "session",
+    pairs: 10,
+    prepare: |_| tools::install(),
+    comparisons: || session::COMPARISONS.to_vec(),
+    limits: &[],
+};
+
 /// The transport uct beside the tool of its library.
 pub const UCX: Set = Set {
     name: "ucx-peers",
@@ -87,7 +97,7 @@ pub fn run(root: &Path, set: &Set, pairs: usize, rows: &str) -> Result<()> {
     for pair in 0..pairs.max(1) {
         context.launched.borrow_mut().clear();
         for comparison in &comparisons {
-            let needed = comparison.theirs.program();
+            let needed = comparison.theirs.program().or(comparison.ours.program());
             if needed.is_some_and(|p| !available.contains(p)) {
                 report.note(&format!(
                     "skipped: {}: {} is not installed",

@@ -11,6 +11,7 @@ mod vega;
 pub(crate) mod words;
 
 pub use page::page;
+pub use sweeps::{Swept, against_size};
 pub use vega::vega_lite;
 
 use crate::svg::Chart;

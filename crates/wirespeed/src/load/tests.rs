@@ -36,6 +36,7 @@ fn busy() -> Load {
         touch_bytes: (2 << 20) + 5,
         touch_once: false,
         log_threads: 2,
+        message_sleep_ns: 0,
     }
 }
 
