@@ -82,9 +82,10 @@ impl Node {
     /// not; what it does not enforce is enforced here as anywhere.
     pub fn in_slurm(name: impl Into<String>, program: RankProgram) -> Self {
         Node {
+            // More than anybody asks for, and a number that JSON has.
             free: Arc::new(Mutex::new(Free {
-                cores: f64::INFINITY,
-                memory_bytes: u64::MAX,
+                cores: f64::from(u32::MAX),
+                memory_bytes: u64::MAX >> 1,
             })),
             in_slurm: true,
             ..Self::new(name, program)

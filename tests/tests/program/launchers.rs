@@ -107,7 +107,7 @@ fn what_ssh_or_the_hosts_refuse_is_one_line() {
     refused(&run("--on nowhere.invalid --duration=1"), 1, "nowhere.invalid");
     refused(
         &run("--on alpha --benchmarkPath=client_to_computation --via shm --duration=1"),
-        2,
+        1,
         "shm",
     );
     refused(&home.run("session --on alpha"), 2, "--on");

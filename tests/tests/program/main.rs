@@ -9,6 +9,7 @@ mod msgrate;
 mod networks;
 mod screen;
 mod server;
+mod session_figures;
 mod sessions;
 mod strangers;
 mod sweeps;

@@ -18,7 +18,8 @@ const CONTRADICTING: [&str; 6] = [
     "SLURM_NNODES",
 ];
 /// Words of srun by which it says that what was asked for is not there.
-const REFUSALS: [&str; 7] = [
+const REFUSALS: [&str; 8] = [
+    "configuration not available now",
     "Requested node configuration is not available",
     "More processors requested than permitted",
     "Memory required by task is not available",
