@@ -19,6 +19,7 @@ wanted=(
   mvn:maven
   iperf3:iperf3
   fish:fish
+  sshd:openssh-server
   slurmctld:slurm-wlm
   slurmd:slurm-wlm-basic-plugins
   munged:munge
@@ -65,7 +66,15 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+# No daemon of a package is to start: the tests start their own, in namespaces.
+policy=/usr/sbin/policy-rc.d
+if [ -e "$policy" ]; then
+  trap 'rm -f "$log"' EXIT
+else
+  printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null
+  "${as_root[@]}" chmod 755 "$policy"
+  trap 'rm -f "$log"; "${as_root[@]}" rm -f "$policy"' EXIT
+fi
 # One look at the lists; they may be missing altogether on a fresh machine.
 if ! "${as_root[@]}" apt-get update >"$log" 2>&1; then
   echo "apt-get update failed: $(tail -n 1 "$log")"

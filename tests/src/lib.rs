@@ -6,6 +6,7 @@ pub mod lab;
 pub mod mpi;
 pub mod running;
 pub mod slurm;
+pub mod ssh;
 pub mod ucx;
 
 use std::io::Write as _;

@@ -181,3 +181,110 @@ fn the_launchers_plugins_are_there() {
         "the cluster is reachable from outside"
     );
 }
+
+/// Sessions of our own on this cluster: the program, as `run` says where.
+fn session(slurm: &Slurm, before: &str, more: &str) -> (Option<i32>, String, String) {
+    let program = env!("CARGO_BIN_EXE_wirespeed-under-test");
+    let line = format!("{before} {program} session --launch slurm {more}");
+    let mut command = slurm.command("timeout");
+    command.args(["--kill-after=5", JOB_SECONDS, "bash", "-c", &line]);
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// No step, job or computation is left, within a few seconds.
+fn assert_no_session_left(slurm: &Slurm) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let jobs = said(slurm, "squeue --noheader");
+        let left = processes_with("__computation").len() + processes_with("__node").len();
+        if left == 0 && jobs.trim().is_empty() {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{left} processes are left, and jobs: {jobs}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+fn delivered(text: &str) -> wirespeed_schema::Run {
+    let run = wirespeed_report::read_run(text.as_bytes()).unwrap_or_else(|e| panic!("{e}: {text}"));
+    assert_eq!(run.status, Status::Ok, "{text}");
+    for case in &run.cases {
+        let outcomes = &case.repetitions[0].outcomes;
+        let sent: u64 = outcomes.iter().map(|o| o.sent.messages).sum();
+        let received: u64 = outcomes.iter().map(|o| o.received.messages).sum();
+        assert!(sent > 0 && sent == received && case.case.transport == "tcp", "{text}");
+    }
+    run
+}
+
+#[test]
+fn sessions_are_placed_by_srun_inside_and_outside_of_an_allocation() {
+    let Some(slurm) = cluster() else { return };
+    let file = slurm.folder().join("render.json");
+    let definition = r#"{"name": "render", "computations": [
+        {"name": "mcrt", "node": "n1", "resources": {"cores": 1, "memory_bytes": 134217728}},
+        {"name": "merge", "node": "n2", "resources": {"cores": 1}}]}"#;
+    std::fs::write(&file, definition).unwrap();
+    let more = format!(
+        "--session {} --benchmarkPath=computation_to_computation --route direct,daemon --bytes=1 --credits=10 \
+         --duration=0.3 --threads=1 --json",
+        file.display()
+    );
+    for before in ["", "salloc --quiet -N 2 --ntasks-per-node=1 --cpus-per-task=2 --mem=500"] {
+        let (code, text, words) = session(&slurm, before, &more);
+        assert_eq!(code, Some(0), "{before}: {words}");
+        let run = delivered(&text);
+        let section = &run.sections["session"];
+        assert_eq!(section["coordinator"], "slurm");
+        let policy = section["launcher_policy"].as_str().unwrap();
+        assert!(policy.contains("TaskPlugin="), "{policy}");
+        let computations = section["sessions"][0]["computations"].as_array().unwrap();
+        let nodes: Vec<_> = computations.iter().map(|c| c["node"].as_str().unwrap()).collect();
+        assert_eq!(nodes, ["n1", "n2", "n1"], "the daemon beside the main computation");
+        let granted = &computations[0]["granted"];
+        assert_ne!(granted["cores_by"], "nothing", "{granted}");
+        assert_no_session_left(&slurm);
+    }
+}
+
+#[test]
+fn what_slurm_has_not_is_refused_with_what_is_free() {
+    let Some(slurm) = cluster() else { return };
+    for more in ["--cores=64 --requestMb=0 --duration=1", "--requestMb=99999 --duration=1"] {
+        let (code, _, words) = session(&slurm, "", more);
+        assert!(code == Some(5) && words.contains("n1 has 4 cores"), "{more}: {code:?} {words}");
+    }
+    let (code, _, words) = session(&slurm, "PATH=/nonexistent", "--duration=1");
+    assert!(code == Some(1) && words.contains("srun"), "{code:?} {words}");
+    assert_no_session_left(&slurm);
+}
+
+#[test]
+fn a_killed_client_of_slurm_leaves_no_job() {
+    let Some(slurm) = cluster() else { return };
+    let program = env!("CARGO_BIN_EXE_wirespeed-under-test");
+    let mut client = slurm.command(program);
+    client.args(["session", "--launch", "slurm", "--requestMb=0", "--duration=600"]);
+    client.args(["--benchmarkPath=client_to_computation", "--bytes=1"]);
+    client.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut client = client.spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(40);
+    while processes_with("__computation").len() < 2 {
+        assert!(Instant::now() < deadline, "its computations do not come");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    std::thread::sleep(Duration::from_secs(1));
+    // nsenter has become the program, or waits for it as its child.
+    for pid in children_of(client.id()).into_iter().chain([client.id()]) {
+        wirespeed_tests::home::kill(pid, rustix::process::Signal::KILL);
+    }
+    client.wait().unwrap();
+    assert_no_session_left(&slurm);
+}
+
+fn children_of(pid: u32) -> Vec<u32> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+}

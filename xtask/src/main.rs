@@ -41,6 +41,7 @@ usage: cargo xtask TASK
   peers ucx [PAIRS] [--rows TEXT]  benchmark of the transport uct beside ucx_perftest, test by test
   peers byteio [PAIRS] [--rows TEXT]  bulk transfers beside iperf3, curl, GridFTP and other SOAP stacks, on loopback and
                                    on emulated paths (root)
+  peers session [PAIRS] [--rows TEXT]  message paths of sessions beside bare roads and their aims
   evidence [CLAIM ..]  measure what the claims about figures rest on: aa, injected, launches, page, samples
   install PREFIX       install binary, man page and completions (honours DESTDIR)";
 
@@ -81,12 +82,13 @@ fn run(arguments: &[String]) -> Result<()> {
     }
 }
 
-/// `peers [mpi|ucx|byteio] [PAIRS] [--rows TEXT]`.
+/// `peers [mpi|ucx|byteio|session] [PAIRS] [--rows TEXT]`.
 fn peers_beside(root: &Path, words: &[&str]) -> Result<()> {
     let (set, rest) = match words {
         ["mpi", rest @ ..] => (&peers::MPI, rest),
         ["ucx", rest @ ..] => (&peers::UCX, rest),
         ["byteio", rest @ ..] => (&peers::BYTEIO, rest),
+        ["session", rest @ ..] => (&peers::SESSION, rest),
         rest => (&peers::PROGRAMS, rest),
     };
     let (pairs, rows) = match rest {

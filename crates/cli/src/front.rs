@@ -15,9 +15,10 @@ pub struct Front {
 
 /// Every front end that there is.
 pub const FRONTS: &[Front] = &[
+    // The original stays connected for ten seconds where nothing is said.
     Front {
         program: "arras4benchmark",
-        words: &["session", "--format", "classic"],
+        words: &["session", "--format", "classic", "--stay-connected=10"],
     },
     Front {
         program: "msgrate",

@@ -225,14 +225,8 @@ impl<'a> Groups<'a> {
             options.bind_address = IpAddr::V6(Ipv6Addr::LOCALHOST);
         }
         if let Some(launcher) = &self.started_by {
-            options.starter = Some(launcher.clone());
-            return Ok(Group::open(
-                &GroupSpec::Processes,
-                self.registry,
-                options,
-                events,
-                stop,
-            )?);
+            let spec = GroupSpec::Started(launcher.clone());
+            return Ok(Group::open(&spec, self.registry, options, events, stop)?);
         }
         let address = planned.to.as_deref().map(|to| self.address(to)).transpose()?;
         let deadline = Instant::now() + self.reach.patience;

@@ -132,6 +132,7 @@ fn dispatch(registry: &Registry, verb: Verb, color: ColorChoice) -> Result<Ended
         Verb::Man => cmd::shell::man(),
         Verb::Rank => cmd::serve::rank(registry),
         Verb::Computation => cmd::daemons::computation(registry),
+        Verb::StdioNode(arguments) => cmd::daemons::stdio_node(&arguments),
         Verb::ManAll(arguments) => cmd::shell::man_all(&arguments),
     }
 }

@@ -22,7 +22,6 @@ fn options() -> GroupOptions {
     GroupOptions {
         timing: Timing::default(),
         program: program(),
-        starter: None,
         fresh: false,
         bind_address: IpAddr::V4(Ipv4Addr::LOCALHOST),
     }

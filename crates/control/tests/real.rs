@@ -27,7 +27,6 @@ fn options() -> GroupOptions {
     GroupOptions {
         timing: Timing::default(),
         program: common::program(),
-        starter: None,
         fresh: false,
         bind_address: IpAddr::V4(Ipv4Addr::LOCALHOST),
     }

@@ -91,6 +91,13 @@ pub struct Load {
     /// Where all these threads run.
     #[serde(skip_serializing_if = "Place::is_beside")]
     pub place: Place,
+    /// Sleep after each message that the rank receives as the sink of a stream: a slow reader.
+    #[serde(skip_serializing_if = "is_nought_ns")]
+    pub message_sleep_ns: u64,
+}
+
+fn is_nought_ns(duration_ns: &u64) -> bool {
+    *duration_ns == 0
 }
 
 fn is_nought(count: &u32) -> bool {
@@ -100,7 +107,7 @@ fn is_nought(count: &u32) -> bool {
 impl Load {
     /// True when there is nothing to do.
     pub fn is_idle(&self) -> bool {
-        self.threads() == 0 && self.memory_bytes == 0
+        self.threads() == 0 && self.memory_bytes == 0 && self.message_sleep_ns == 0
     }
 
     /// Threads of all kinds; the one that touches memory again and again is not counted.

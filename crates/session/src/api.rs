@@ -101,6 +101,16 @@ pub struct Refused {
     pub remedy: Option<String>,
 }
 
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
+        Refused {
+            class: failure.class,
+            error: failure.message,
+            remedy: failure.remedy,
+        }
+    }
+}
+
 impl Refused {
     /// The answer for `failure`, and its status.
     pub(crate) fn of(failure: &Failure) -> (u16, Value) {
@@ -129,8 +139,13 @@ impl Refused {
     }
 }
 
-/// The machine that this process runs on: the same for every process that shares its memory.
+/// The machine that this process runs on: the same for every process that shares its memory, files and network. Nodes in
+/// namespaces of their own are machines of their own.
 pub(crate) fn machine() -> String {
-    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    id.trim().to_owned()
+    let mut id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    for namespace in ["ipc", "mnt", "net", "pid"] {
+        let inode = std::fs::read_link(format!("/proc/self/ns/{namespace}"));
+        id += &inode.map_or(String::new(), |inode| format!(" {}", inode.display()));
+    }
+    id.replace('\n', "")
 }

@@ -5,8 +5,9 @@
 
 use crate::api::{self, ComputationStatus, NodeStatus, Placed, Refused, Register, StartOnNode};
 use crate::http::{self, Bad, Far, Request};
-use crate::node::{Node, Running};
+use crate::node::Node;
 use crate::report::ComputationReport;
+use crate::running::Running;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -145,7 +146,7 @@ fn register(far: &Far, name: &str, port: u16) {
 }
 
 /// This host's address on the way to `far`; nothing is sent.
-fn local_address(far: SocketAddr) -> Option<IpAddr> {
+pub(crate) fn local_address(far: SocketAddr) -> Option<IpAddr> {
     let any: SocketAddr = if far.is_ipv4() {
         ([0; 4], 0).into()
     } else {

@@ -3,6 +3,7 @@
 //!
 //! A group's name carries the process that made it, so that what a killed one left can be found and removed.
 
+use crate::definition::Resources;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -60,6 +61,36 @@ impl Roots {
         roots
     }
 
+    /// What Slurm enforces of `asked` for the step that this process is. Cores: the step may use no more CPUs than asked for,
+    /// of a host that has more. Memory: a group of Slurm's on the way up has a limit.
+    pub fn held_by_slurm(&self, asked: &Resources) -> Held {
+        let allowed = wirespeed::host::allowed_cpus().len();
+        let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+        let online = wirespeed::host::parse_cpu_list(online.trim()).map_or(allowed, |cpus| cpus.len());
+        let cores = asked
+            .cores
+            .is_some_and(|cores| allowed < online && allowed as f64 <= cores.get().ceil());
+        Held {
+            cores,
+            memory: asked.memory_bytes.is_some_and(|bytes| self.slurm_limit().is_some_and(|l| l <= bytes)),
+        }
+    }
+
+    /// The tightest limit of memory in groups of Slurm's above this process.
+    fn slurm_limit(&self) -> Option<u64> {
+        let (own, file) = match (&self.memory, &self.v2) {
+            (Some(folder), _) => (folder, "memory.limit_in_bytes"),
+            (None, Some(folder)) => (folder, "memory.max"),
+            (None, None) => return None,
+        };
+        let of_slurm = |folder: &&Path| folder.to_string_lossy().contains("slurm");
+        let limits = own.ancestors().take_while(of_slurm).filter_map(|folder| {
+            let text = fs::read_to_string(folder.join(file)).ok()?;
+            text.trim().parse::<u64>().ok()
+        });
+        limits.min()
+    }
+
     fn all(&self) -> impl Iterator<Item = &PathBuf> {
         [&self.v2, &self.cpu, &self.cpuacct, &self.memory]
             .into_iter()
@@ -106,6 +137,15 @@ fn start_time(pid: u32) -> Option<u64> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }
 
+/// What somebody else enforces already.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Cores.
+    pub cores: bool,
+    /// Memory.
+    pub memory: bool,
+}
+
 /// What a group's own counters say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
@@ -136,9 +176,17 @@ pub struct Group {
 }
 
 impl Group {
-    /// A group that holds to `cores` and `memory_bytes`, as far as it can be had. Without either there is none.
-    pub fn make(roots: &Roots, cores: Option<f64>, memory_bytes: Option<u64>) -> Group {
+    /// A group that holds to `cores` and `memory_bytes`, as far as it can be had and nobody else does. Without either there
+    /// is none.
+    pub fn make(roots: &Roots, cores: Option<f64>, memory_bytes: Option<u64>, held: Held) -> Group {
         let mut group = Group::default();
+        let cores = cores.filter(|_| !held.cores);
+        let memory_bytes = memory_bytes.filter(|_| !held.memory);
+        if held.memory {
+            // Its counters tell of a kill; it is not ours to change or remove.
+            group.v2 = roots.memory.is_none();
+            group.memory = roots.memory.clone().or_else(|| roots.v2.clone());
+        }
         if cores.is_none() && memory_bytes.is_none() {
             return group;
         }
@@ -148,7 +196,9 @@ impl Group {
         if roots.cpu.is_some() || roots.memory.is_some() {
             group.cpu = cores.and_then(|_| group.folder(roots.cpu.as_ref(), &name, "cpu"));
             group.cpuacct = group.folder(roots.cpuacct.as_ref(), &name, "cpuacct");
-            group.memory = memory_bytes.and_then(|_| group.folder(roots.memory.as_ref(), &name, "memory"));
+            if let Some(folder) = memory_bytes.and_then(|_| group.folder(roots.memory.as_ref(), &name, "memory")) {
+                group.memory = Some(folder);
+            }
         } else if let Some(root) = &roots.v2 {
             group.v2 = true;
             // Refused where processes live in that group, unless the controllers were handed down already.
@@ -319,7 +369,7 @@ mod tests {
             v2: Some(dir.path().to_owned()),
             ..Roots::default()
         };
-        let group = Group::make(&roots, Some(1.5), Some(64 << 20));
+        let group = Group::make(&roots, Some(1.5), Some(64 << 20), Held::default());
         let folder = group.folders()[0].clone();
         assert!(group.cores_enforced && group.memory_enforced, "{group:?}");
         assert_eq!(
@@ -342,14 +392,40 @@ mod tests {
     }
 
     #[test]
+    fn what_slurm_holds_is_left_to_slurm() {
+        let dir = tempfile::tempdir().unwrap();
+        let step = dir.path().join("slurm/job_7/step_0");
+        fs::create_dir_all(&step).unwrap();
+        fs::write(dir.path().join("slurm/job_7/memory.max"), "67108864\n").unwrap();
+        fs::write(step.join("memory.max"), "max\n").unwrap();
+        fs::write(step.join("memory.events"), "oom_kill 1\n").unwrap();
+        let roots = Roots {
+            v2: Some(step.clone()),
+            ..Roots::default()
+        };
+        let asking = |bytes| {
+            roots.held_by_slurm(&Resources {
+                cores: None,
+                memory_bytes: Some(bytes),
+            })
+        };
+        assert!(asking(64 << 20).memory && !asking(32 << 20).memory);
+        let group = Group::make(&roots, None, Some(64 << 20), asking(64 << 20));
+        assert!(!group.memory_enforced && group.folders().is_empty() && group.refusals.is_empty());
+        assert_eq!(group.usage().oom_kills, 1);
+        drop(group);
+        assert!(step.is_dir(), "it is not ours");
+    }
+
+    #[test]
     fn what_is_refused_is_told() {
         let roots = Roots {
             cpu: Some("/nonexistent".into()),
             ..Roots::default()
         };
-        let group = Group::make(&roots, Some(1.0), None);
+        let group = Group::make(&roots, Some(1.0), None, Held::default());
         assert!(!group.cores_enforced && group.refusals.len() == 1, "{group:?}");
-        assert!(Group::make(&roots, None, None).refusals.is_empty());
+        assert!(Group::make(&roots, None, None, Held::default()).refusals.is_empty());
     }
 
     #[test]

@@ -286,6 +286,32 @@ impl Far {
     }
 }
 
+/// GET `path` of `host` (`HOST[:PORT]`) without TLS; status and body. For what is public and only names an address.
+pub(crate) fn ask_plain(host: &str, path: &str, body_bytes_max: u64) -> Result<(u16, Vec<u8>), String> {
+    use std::net::{TcpStream, ToSocketAddrs as _};
+    let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let to = if has_port { host.to_owned() } else { format!("{host}:80") };
+    let mut addresses = to.to_socket_addrs().map_err(|e| e.to_string())?;
+    let address = addresses.next().ok_or("it has no address")?;
+    let mut stream = TcpStream::connect_timeout(&address, READ_TIME).map_err(|e| e.to_string())?;
+    let timeouts = stream
+        .set_read_timeout(Some(READ_TIME))
+        .and_then(|()| stream.set_write_timeout(Some(READ_TIME)));
+    timeouts.map_err(|e| e.to_string())?;
+    let request = format!("GET {path} HTTP/1.0\r\nHost: {host}\r\nAccept: */*\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).map_err(|e| e.to_string())?;
+    let head = read_head(&mut stream, parse_answer).map_err(|Bad(_, why)| why.to_owned())?;
+    if head.chunked {
+        return Err("its answer comes in chunks".to_owned());
+    }
+    let mut body = head.rest;
+    let longest = head.length.unwrap_or(body_bytes_max).min(body_bytes_max);
+    body.truncate(longest as usize);
+    let left = longest - body.len() as u64;
+    stream.take(left).read_to_end(&mut body).map_err(|e| e.to_string())?;
+    Ok((head.first.0.parse().unwrap_or(0), body))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

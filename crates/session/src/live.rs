@@ -4,9 +4,11 @@
 //! It must never be left running: dropping it ends it.
 
 use crate::definition::{Computation, Definition};
-use crate::node::{Node, Running};
+use crate::launched::{Engine, Launched as LaunchedSession};
+use crate::node::Node;
 use crate::remote::Remote;
 use crate::report::{Life, SessionReport};
+use crate::running::Running;
 use crate::say::Work;
 use std::io;
 use std::net::IpAddr;
@@ -67,11 +69,19 @@ pub enum Place {
         /// Proves that it may be used.
         identity: Identity,
     },
+    /// Where a launcher starts it.
+    Launched {
+        /// The launcher.
+        engine: Engine,
+        /// This program.
+        program: RankProgram,
+    },
 }
 
 enum Backend {
     Embedded(Vec<Arc<Running>>),
     Remote(Remote),
+    Launched(LaunchedSession),
 }
 
 /// A running session.
@@ -94,6 +104,9 @@ impl Live {
             Place::Coordinator { address, identity } => {
                 Backend::Remote(Remote::create(ask, address, identity, stop)?)
             }
+            Place::Launched { engine, program } => {
+                Backend::Launched(LaunchedSession::create(ask, engine, program, stop)?)
+            }
         };
         let life = Life {
             ready_ns: ns(requested.elapsed()),
@@ -111,6 +124,7 @@ impl Live {
         match &self.backend {
             Backend::Embedded(all) => all.iter().for_each(|running| running.go()),
             Backend::Remote(remote) => remote.go()?,
+            Backend::Launched(launched) => launched.go()?,
         }
         self.life().go_ns = ns(self.requested.elapsed());
         Ok(())
@@ -134,6 +148,7 @@ impl Live {
                 computations: all.clone(),
             }),
             Backend::Remote(remote) => remote.launcher(client),
+            Backend::Launched(launched) => launched.launcher(client),
         }
     }
 
@@ -141,6 +156,7 @@ impl Live {
     pub fn group_kind(&self) -> GroupKind {
         match &self.backend {
             Backend::Remote(remote) if !remote.is_here() => GroupKind::Hosts,
+            Backend::Launched(launched) if !launched.is_here() => GroupKind::Hosts,
             _ => GroupKind::Processes,
         }
     }
@@ -150,6 +166,7 @@ impl Live {
         match &self.backend {
             Backend::Embedded(all) => all.iter().find_map(|running| running.early_end()),
             Backend::Remote(remote) => remote.early_end(),
+            Backend::Launched(launched) => launched.early_end(),
         }
     }
 
@@ -185,6 +202,7 @@ impl Live {
                 }
             }
             Backend::Remote(remote) => remote.end(),
+            Backend::Launched(launched) => launched.end(),
         };
         report.life = Life {
             gone_ns: ns(began.elapsed()),

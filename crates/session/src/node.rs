@@ -2,27 +2,23 @@
 //! watches them, and reaps every one. It must never grant what it does not have, nor leave anything behind.
 
 use crate::definition::{Computation, Resources};
-use crate::groups::{Group, Roots};
+use crate::groups::{Group, Held, Roots};
 use crate::refused;
-use crate::report::{ComputationReport, Granted, Logged};
-use crate::say::{LogTo, Order, Said, Work, hear, say};
+use crate::report::{ComputationReport, Granted};
+use crate::running::Running;
+use crate::say::{Order, Work, say};
 use serde::{Deserialize, Serialize};
-use std::io::{self, BufReader};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
-use wirespeed_control::{Failure, RankProcess, RankProgram};
+use std::sync::{Arc, Mutex, PoisonError};
+use wirespeed_control::{Failure, RankProgram};
 use wirespeed_schema::Finite;
 
-/// A computation must be ready by then.
-const READY_TIME: Duration = Duration::from_secs(10);
-/// A computation that was told to stop has so long to say its last words.
-const STOP_TIME: Duration = Duration::from_secs(2);
-/// Time for the kernel to end a killed process.
-const KILL_TIME: Duration = Duration::from_secs(5);
+/// What enforces where Slurm does.
+const SLURM: &str = "Slurm";
 
 /// What of a host is not set aside.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -62,6 +58,8 @@ pub struct Node {
     program: RankProgram,
     roots: Roots,
     free: Arc<Mutex<Free>>,
+    /// Slurm has placed us and set the resources aside.
+    in_slurm: bool,
 }
 
 impl Node {
@@ -76,6 +74,21 @@ impl Node {
             program,
             roots: Roots::find(),
             free: Arc::new(Mutex::new(free)),
+            in_slurm: false,
+        }
+    }
+
+    /// As [`Node::new`], for the step of Slurm that this process is: Slurm has granted what is asked for, and enforces it or
+    /// not; what it does not enforce is enforced here as anywhere.
+    pub fn in_slurm(name: impl Into<String>, program: RankProgram) -> Self {
+        Node {
+            // More than anybody asks for, and a number that JSON has.
+            free: Arc::new(Mutex::new(Free {
+                cores: f64::from(u32::MAX),
+                memory_bytes: u64::MAX >> 1,
+            })),
+            in_slurm: true,
+            ..Self::new(name, program)
         }
     }
 
@@ -100,9 +113,13 @@ impl Node {
             )
         })?;
         let cores = what.resources.cores.map(Finite::get);
-        let mut group = Group::make(&self.roots, cores, what.resources.memory_bytes);
+        let held = match self.in_slurm {
+            true => self.roots.held_by_slurm(&what.resources),
+            false => Held::default(),
+        };
+        let mut group = Group::make(&self.roots, cores, what.resources.memory_bytes, held);
         group.hold(child.id());
-        let (granted, cpus) = granted(&what.resources, &group);
+        let (granted, cpus) = granted(&what.resources, &group, held);
         let be = Order::Be {
             work: work.clone(),
             cpus,
@@ -173,7 +190,7 @@ pub(crate) fn too_much(resources: &Resources, nodes: &[(&str, Free)]) -> Failure
 }
 
 /// What is enforced by the group, and the CPUs where affinity must do.
-fn granted(asked: &Resources, group: &Group) -> (Granted, Option<Vec<u32>>) {
+fn granted(asked: &Resources, group: &Group, held: Held) -> (Granted, Option<Vec<u32>>) {
     let nothing = || "nothing".to_owned();
     let mut granted = Granted {
         cores_by: nothing(),
@@ -181,6 +198,14 @@ fn granted(asked: &Resources, group: &Group) -> (Granted, Option<Vec<u32>>) {
         refusals: group.refusals.clone(),
         ..Granted::default()
     };
+    if held.memory {
+        granted.memory_bytes = asked.memory_bytes;
+        granted.memory_by = SLURM.to_owned();
+    }
+    if held.cores {
+        granted.cores = asked.cores.and_then(|cores| Finite::maybe(cores.get().ceil()));
+        granted.cores_by = SLURM.to_owned();
+    }
     if group.memory_enforced {
         granted.memory_bytes = asked.memory_bytes;
         granted.memory_by = group.means().to_owned();
@@ -188,6 +213,8 @@ fn granted(asked: &Resources, group: &Group) -> (Granted, Option<Vec<u32>>) {
     if group.cores_enforced {
         granted.cores = asked.cores;
         granted.cores_by = group.means().to_owned();
+    }
+    if group.cores_enforced || held.cores {
         return (granted, None);
     }
     let cpus = asked.cores.map(|cores| {
@@ -202,7 +229,7 @@ fn granted(asked: &Resources, group: &Group) -> (Granted, Option<Vec<u32>>) {
 
 /// Resources of a computation, given back when dropped.
 #[derive(Debug)]
-struct SetAside {
+pub(crate) struct SetAside {
     free: Arc<Mutex<Free>>,
     resources: Resources,
 }
@@ -211,295 +238,5 @@ impl Drop for SetAside {
     fn drop(&mut self) {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         free.give(&self.resources);
-    }
-}
-
-/// What is known of a computation.
-#[derive(Debug, Default)]
-struct State {
-    ready: bool,
-    /// Why it could not go on, in its own words.
-    own_words: Option<String>,
-    went_at: Option<Instant>,
-    told_to_stop: bool,
-    ended: bool,
-    report: ComputationReport,
-}
-
-#[derive(Debug)]
-struct Shared {
-    state: Mutex<State>,
-    moved: Condvar,
-}
-
-/// A computation that was started. Dropped, it is ended by force and reaped.
-#[derive(Debug)]
-pub struct Running {
-    name: String,
-    pid: u32,
-    channel: Mutex<Option<UnixStream>>,
-    talk: UnixStream,
-    shared: Arc<Shared>,
-    watcher: Option<std::thread::JoinHandle<()>>,
-}
-
-impl Running {
-    fn watch(
-        child: Child,
-        channel: UnixStream,
-        talk: UnixStream,
-        group: Group,
-        report: ComputationReport,
-        work: Work,
-        set_aside: SetAside,
-    ) -> Result<Self, Failure> {
-        let (name, pid) = (report.name.clone(), child.id());
-        let shared = Arc::new(Shared {
-            state: Mutex::new(State {
-                report,
-                ..State::default()
-            }),
-            moved: Condvar::new(),
-        });
-        let broken = |e: io::Error| crate::failed(format!("{name}: {e}"), "close some files and run again");
-        let reader = BufReader::new(talk.try_clone().map_err(broken)?);
-        let watcher = {
-            let shared = shared.clone();
-            std::thread::Builder::new()
-                .name("computation".into())
-                .spawn(move || watch(child, reader, group, &shared, &work, set_aside))
-                .map_err(broken)?
-        };
-        Ok(Running {
-            name,
-            pid,
-            channel: Mutex::new(Some(channel)),
-            talk,
-            shared,
-            watcher: Some(watcher),
-        })
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Its process.
-    pub fn pid(&self) -> u32 {
-        self.pid
-    }
-
-    /// The control channel of its rank; there is one.
-    pub fn take_channel(&self) -> Option<UnixStream> {
-        self.channel.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    /// Wait until it is ready.
-    pub fn wait_ready(&self) -> Result<(), Failure> {
-        let waiting = |state: &mut State| !state.ready && !state.ended;
-        let state = self
-            .shared
-            .moved
-            .wait_timeout_while(self.state(), READY_TIME, waiting);
-        let (state, _) = state.unwrap_or_else(PoisonError::into_inner);
-        match (state.ready, state.ended) {
-            (true, false) => Ok(()),
-            (_, true) => Err(self.died(&state)),
-            _ => Err(crate::failed(
-                format!("{} was not ready within {} s", self.name, READY_TIME.as_secs()),
-                "look at its log, and at the load of its host",
-            )),
-        }
-    }
-
-    fn died(&self, state: &State) -> Failure {
-        let why = state.report.exit.clone();
-        let when = if state.went_at.is_some() { "" } else { " at start" };
-        crate::failed(
-            format!("{} died{when}: {why}", self.name),
-            "look at its log; --requestMb and --cores bound it",
-        )
-    }
-
-    /// Everybody is ready: go.
-    pub fn go(&self) {
-        self.state().went_at = Some(Instant::now());
-        // One that is gone is noticed by its watcher.
-        let _ = say(&self.talk, &Order::Go);
-    }
-
-    /// Why it ended before it was told to, if it did.
-    pub fn early_end(&self) -> Option<Failure> {
-        let state = self.state();
-        (state.ended && state.report.early).then(|| self.died(&state))
-    }
-
-    /// Wait for its end, or for `time`; whether it has ended.
-    pub fn wait_ended(&self, time: Duration) -> bool {
-        let waited = self
-            .shared
-            .moved
-            .wait_timeout_while(self.state(), time, |state| !state.ended);
-        waited.unwrap_or_else(PoisonError::into_inner).0.ended
-    }
-
-    /// Tell it to stop; [`Running::finish`] waits for it.
-    pub fn stop(&self) {
-        self.look();
-        self.state().told_to_stop = true;
-        let _ = say(&self.talk, &Order::Stop);
-    }
-
-    /// Note how much memory it has.
-    fn look(&self) {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
-        let bytes = |key: &str| -> Option<u64> {
-            let line = status.lines().find_map(|line| line.strip_prefix(key))?;
-            let kb: u64 = line
-                .trim_start_matches(':')
-                .trim()
-                .strip_suffix("kB")?
-                .trim()
-                .parse()
-                .ok()?;
-            Some(kb * 1024)
-        };
-        let mut state = self.state();
-        let seen = &mut state.report.observed;
-        seen.resident_max_bytes = bytes("VmHWM").or(seen.resident_max_bytes);
-        seen.virtual_max_bytes = bytes("VmPeak").or(seen.virtual_max_bytes);
-    }
-
-    /// How its process ended, in words, once it has.
-    pub fn ended(&self) -> Option<String> {
-        let state = self.state();
-        state.ended.then(|| state.report.exit.clone())
-    }
-
-    /// End it by force.
-    pub fn kill(&self) {
-        if !self.state().ended
-            && let Some(pid) = rustix::process::Pid::from_raw(self.pid.cast_signed())
-        {
-            // Not reaped before the watcher has seen its end, so the number is still its own.
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-        }
-    }
-
-    /// Wait for its end, by force when it takes too long, and tell everything about it.
-    pub fn finish(mut self) -> ComputationReport {
-        self.end();
-        let mut report = std::mem::take(&mut self.state().report);
-        report.judge();
-        report
-    }
-
-    fn end(&mut self) {
-        if !self.wait_ended(STOP_TIME) {
-            self.kill();
-            self.wait_ended(KILL_TIME);
-        }
-        if let Some(watcher) = self.watcher.take() {
-            // It has no reason to panic; its report is then what was known before.
-            let _ = watcher.join();
-        }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        if self.watcher.is_some() {
-            self.kill();
-            self.end();
-        }
-    }
-}
-
-/// Hear what it says until it is gone, then reap it and note how it ended.
-fn watch(
-    mut child: Child,
-    mut reader: BufReader<UnixStream>,
-    group: Group,
-    shared: &Shared,
-    work: &Work,
-    set_aside: SetAside,
-) {
-    let mut said_done = false;
-    while let Ok(Some(said)) = hear::<Said>(&mut reader) {
-        said_done |= matches!(said, Said::Done { .. });
-        let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
-        note(&mut state, said, work);
-        shared.moved.notify_all();
-    }
-    let heard_end = Instant::now();
-    // Nothing more will be heard: what still runs has closed its socket, and is ended.
-    let mut how = RankProcess::ended(&mut child);
-    while how.is_none() && heard_end.elapsed() < Duration::from_millis(200) {
-        std::thread::sleep(Duration::from_millis(1));
-        how = RankProcess::ended(&mut child);
-    }
-    if how.is_none() {
-        RankProcess::kill(&mut child);
-        let status = child.wait();
-        how = status.ok().map(wirespeed_control::launch::seam::describe);
-    }
-    let usage = group.usage();
-    drop(group);
-    let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
-    let since_go = state
-        .went_at
-        .map(|at| heard_end.saturating_duration_since(at).as_nanos() as u64);
-    let (told, words) = (state.told_to_stop, state.own_words.take());
-    let report = &mut state.report;
-    let seen = &mut report.observed;
-    seen.throttled_ns = usage.throttled_ns;
-    seen.charged_max_bytes = usage.memory_max_bytes;
-    if let (None, Some(cpu_ns), Some(ns @ 1..)) = (seen.cores_used, usage.cpu_ns, since_go) {
-        seen.cores_used = Finite::maybe(cpu_ns as f64 / ns as f64);
-    }
-    if usage.oom_kills > 0 {
-        seen.out_of_memory_after_ns = since_go;
-    }
-    report.early = !said_done && !told;
-    report.exit = match (usage.oom_kills > 0, words) {
-        (true, _) => "the kernel killed it for memory".into(),
-        (_, Some(words)) => words,
-        (_, None) if said_done || told => "ended when told to".into(),
-        (_, None) => how.unwrap_or_else(|| "it is gone".into()),
-    };
-    state.ended = true;
-    drop(set_aside);
-    shared.moved.notify_all();
-}
-
-fn note(state: &mut State, said: Said, work: &Work) {
-    match said {
-        Said::Ready => state.ready = true,
-        Said::Working => {}
-        Said::Environment { variables } => state.report.environment = variables,
-        Said::Logged { lines, elapsed_ns } => {
-            state.report.logged = Some(Logged {
-                threads: work.log.threads,
-                lines,
-                elapsed_ns,
-                to: LogTo::name(&work.log.to),
-            });
-        }
-        Said::Failed { why } => state.own_words = Some(why),
-        Said::Done {
-            cpu_ns,
-            elapsed_ns,
-            load_done,
-        } => {
-            state.report.load_done = load_done;
-            if elapsed_ns > 0 {
-                state.report.observed.cores_used = Finite::maybe(cpu_ns as f64 / elapsed_ns as f64);
-            }
-        }
     }
 }

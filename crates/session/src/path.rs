@@ -117,6 +117,8 @@ pub struct Streaming {
     pub report_ns: u64,
     /// Sleep instead of spin; by default as there are cores enough.
     pub block: Option<bool>,
+    /// The client sleeps so long after each message that it receives.
+    pub client_sleep_ns: u64,
     /// Check every byte.
     pub check: bool,
     /// Options of the transport.
@@ -180,6 +182,7 @@ pub fn case(streaming: &Streaming, computations: usize, daemon: bool, group: Gro
     if let Some(relay) = relay {
         ranks[relay as usize].role = Role::Relay;
     }
+    ranks[0].load.message_sleep_ns = streaming.client_sleep_ns;
     let busy = ends.len() + usize::from(relay.is_some());
     let enough = wirespeed::host::allowed_cpus().len() >= busy;
     let block = streaming.block.unwrap_or(!enough);
@@ -242,6 +245,7 @@ mod tests {
             duration_ns: 1_000_000_000,
             report_ns: 0,
             block: None,
+            client_sleep_ns: 0,
             check: false,
             options: TransportOptions::default(),
         }

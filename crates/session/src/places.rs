@@ -1,17 +1,14 @@
-//! Where a coordinator is: a host and a port as typed, or a data centre and an environment that a site's file resolves.
-//! The file is JSON: `{"DC": {"ENV": "HOST:PORT"}}`. It must never guess an address.
+//! Where a coordinator is: a host and a port as typed, or a data centre and an environment that the site resolves. It must
+//! never guess an address.
 
 use crate::coordinator::DEFAULT_PORT;
+use crate::lookup::look_up;
 use crate::usage;
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use wirespeed_control::Failure;
 use wirespeed_control::address::Address;
 
 /// Environments that there are; the first one is meant where only a data centre is named.
 pub const ENVIRONMENTS: [&str; 5] = ["prod", "usn", "stb", "stb2", "local"];
-/// Environment variable with the path of the site's file.
-pub const SITE_VARIABLE: &str = "WIRESPEED_SITE";
 
 /// What was typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,8 +23,8 @@ pub struct Words {
     pub port: Option<u16>,
     /// `--local-only`.
     pub local_only: bool,
-    /// The site's file.
-    pub site: Option<PathBuf>,
+    /// The site's file, or the URL of its service.
+    pub site: Option<String>,
 }
 
 /// The coordinator that is meant; `None` for a session embedded on this machine.
@@ -64,7 +61,8 @@ pub fn resolve(words: &Words) -> Result<Option<Address>, Failure> {
             )),
         };
     };
-    look_up(words.site.as_deref(), dc, env.unwrap_or(ENVIRONMENTS[0])).map(Some)
+    let found = look_up(words.site.as_deref(), dc, env.unwrap_or(ENVIRONMENTS[0]))?;
+    parse(&found, None).map(Some)
 }
 
 fn parse(host: &str, port: Option<u16>) -> Result<Address, Failure> {
@@ -77,43 +75,6 @@ fn parse(host: &str, port: Option<u16>) -> Result<Address, Failure> {
         None => {}
     }
     Ok(address)
-}
-
-fn look_up(site: Option<&Path>, dc: &str, env: &str) -> Result<Address, Failure> {
-    let from_environment = std::env::var_os(SITE_VARIABLE).map(PathBuf::from);
-    let Some(path) = site.map(Path::to_owned).or(from_environment) else {
-        return Err(usage(
-            format!("nothing says where data centre {dc:?} is"),
-            format!("name the site's file with --site or {SITE_VARIABLE}, or use --host and --port"),
-        ));
-    };
-    let shown = path.display().to_string();
-    let text = std::fs::read_to_string(&path).map_err(|e| {
-        usage(
-            format!("cannot read the site's file {shown}: {e}"),
-            "check the path",
-        )
-    })?;
-    let site: BTreeMap<String, BTreeMap<String, String>> = serde_json::from_str(&text).map_err(|e| {
-        usage(
-            format!("the site's file {shown} makes no sense: {e}"),
-            r#"write {"DC": {"ENV": "HOST:PORT"}}"#,
-        )
-    })?;
-    let names = |names: Vec<&String>| names.into_iter().cloned().collect::<Vec<_>>().join(", ");
-    let environments = site.get(dc).ok_or_else(|| {
-        usage(
-            format!("{shown} has no data centre {dc:?}"),
-            format!("it has: {}", names(site.keys().collect())),
-        )
-    })?;
-    let address = environments.get(env).ok_or_else(|| {
-        usage(
-            format!("{shown} has no environment {env:?} in {dc:?}"),
-            format!("it has: {}", names(environments.keys().collect())),
-        )
-    })?;
-    parse(address, None)
 }
 
 #[cfg(test)]
@@ -154,7 +115,7 @@ mod tests {
             words(|w| {
                 w.dc = Some(dc.into());
                 w.env = env.map(Into::into);
-                w.site = Some(site.clone());
+                w.site = Some(site.display().to_string());
             })
         };
         assert_eq!(at("gld", None), Ok(Some("there:1".into())));

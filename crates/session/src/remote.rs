@@ -6,17 +6,18 @@ use crate::api::{self, ComputationStatus, CreateSession, Created};
 use crate::daemon::splice;
 use crate::http::Far;
 use crate::live::Ask;
+use crate::members::{self, Channels, Member};
 use crate::report::SessionReport;
 use serde_json::Value;
 use std::io;
-use std::net::{IpAddr, Shutdown};
+use std::net::IpAddr;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use wirespeed_control::address::Address;
-use wirespeed_control::{Failure, Identity, Launch, Launched, RankProcess, RankProgram, StopFlag};
+use wirespeed_control::{Failure, Identity, Launch, RankProgram, StopFlag};
 
 /// Time for a session to become ready.
 const CREATE_TIME: Duration = Duration::from_secs(30);
@@ -24,15 +25,6 @@ const CREATE_TIME: Duration = Duration::from_secs(30);
 const CALL_TIME: Duration = Duration::from_secs(10);
 /// How often its nodes hear of their client.
 const KEEP_EVERY: Duration = Duration::from_secs(1);
-
-/// One computation's place and channel.
-struct Member {
-    name: String,
-    address: IpAddr,
-    pid: u32,
-    channel: Mutex<Option<UnixStream>>,
-    open: Arc<AtomicBool>,
-}
 
 /// A session at a coordinator.
 pub(crate) struct Remote {
@@ -173,13 +165,7 @@ impl Remote {
 
     pub(crate) fn early_end(&self) -> Option<Failure> {
         let early = self.early.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        early.or_else(|| {
-            let lost = self.members.iter().find(|m| !m.open.load(Ordering::Acquire))?;
-            Some(crate::failed(
-                format!("{} is lost: its node closed its channel", lost.name),
-                "look at the node's messages, and ask for a new session",
-            ))
-        })
+        early.or_else(|| members::lost(&self.members))
     }
 
     pub(crate) fn end(mut self) -> SessionReport {
@@ -206,15 +192,7 @@ impl Drop for Remote {
         if !self.ended {
             self.delete();
         }
-        for member in self.members.iter() {
-            let channel = member
-                .channel
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take();
-            // Whoever has it closes it.
-            channel.map(|channel| channel.shutdown(Shutdown::Both));
-        }
+        members::close(&self.members);
     }
 }
 
@@ -237,77 +215,4 @@ fn no_thread(error: io::Error) -> Failure {
         format!("cannot carry a session's channel: {error}"),
         "close some files or processes and run again",
     )
-}
-
-/// Starts ranks of a session elsewhere.
-struct Channels {
-    client: RankProgram,
-    members: Arc<Vec<Member>>,
-    local_address: IpAddr,
-}
-
-impl std::fmt::Debug for Channels {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Channels(..)")
-    }
-}
-
-impl Launch for Channels {
-    fn name(&self) -> String {
-        "a rank of the session".into()
-    }
-
-    fn launch(&self, rank: u32) -> io::Result<Launched> {
-        if rank == 0 {
-            return self.client.launch(rank);
-        }
-        let member = self.members.get(rank as usize - 1);
-        let member = member.ok_or_else(|| io::Error::other("the session has no such computation"))?;
-        let channel = member
-            .channel
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        let used = || io::Error::other(format!("{} has left its group and cannot come back", member.name));
-        Ok(Launched {
-            channel: channel.ok_or_else(used)?,
-            process: Box::new(Elsewhere {
-                pid: member.pid,
-                open: member.open.clone(),
-            }),
-        })
-    }
-
-    fn bind_address(&self, rank: u32) -> Option<IpAddr> {
-        match rank {
-            0 => Some(self.local_address),
-            rank => self.members.get(rank as usize - 1).map(|member| member.address),
-        }
-    }
-}
-
-/// A computation on a node, as its group sees it: the node ends it with its session.
-struct Elsewhere {
-    pid: u32,
-    open: Arc<AtomicBool>,
-}
-
-impl RankProcess for Elsewhere {
-    fn id(&self) -> u32 {
-        self.pid
-    }
-
-    fn ended(&mut self) -> Option<String> {
-        let open = self.open.load(Ordering::Acquire);
-        Some(
-            if open {
-                "its part has ended"
-            } else {
-                "its node closed its channel"
-            }
-            .into(),
-        )
-    }
-
-    fn kill(&mut self) {}
 }

@@ -16,9 +16,9 @@ pub struct Granted {
     /// Memory that is enforced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// What enforces cores: `cgroup v1`, `cgroup v2`, `affinity`, or `nothing`.
+    /// What enforces cores: `Slurm`, `cgroup v1`, `cgroup v2`, `affinity`, or `nothing`.
     pub cores_by: String,
-    /// What enforces memory: `cgroup v1`, `cgroup v2`, or `nothing`.
+    /// What enforces memory: `Slurm`, `cgroup v1`, `cgroup v2`, or `nothing`.
     pub memory_by: String,
     /// Why the rest is not enforced, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -43,6 +43,9 @@ pub struct Observed {
     /// Memory charged to its group, the most: files and shared memory included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub charged_max_bytes: Option<u64>,
+    /// Times a second that its threads went to sleep and were woken (voluntary context switches), from the go to the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wakeups_per_s: Option<Finite>,
     /// From the go to the kernel's kill for memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out_of_memory_after_ns: Option<u64>,
@@ -122,8 +125,11 @@ pub struct SessionReport {
 /// The section `session`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionSection {
-    /// The coordinator, or `embedded`.
+    /// The coordinator, `embedded`, or the launcher: `slurm`, `ssh`.
     pub coordinator: String,
+    /// What the launcher's own configuration says about enforcement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launcher_policy: Option<String>,
     /// What was asked for.
     pub definition: Definition,
     /// The message path, absent when the session was only held.
@@ -134,12 +140,66 @@ pub struct SessionSection {
     /// What the streams show, in words: enough credits, full bandwidth, what bounds small messages, what backs up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<String>,
+    /// How much the streams queued.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<Queue>,
+    /// How long the phases of the sessions' lives took, over all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<Phase>,
     /// What the daemon on the way costs, where both routes were measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub daemon_cost: Vec<DaemonCost>,
     /// The prepended package directory and what it was put before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prepended: Option<String>,
+}
+
+/// What one stream had queued.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Queue {
+    /// The case: `shm 1 B, credits 100`.
+    pub case: String,
+    /// Messages that one sender had unacknowledged from one receiver, the most.
+    pub unacknowledged_max_msgs: u64,
+    /// Their payload.
+    pub unacknowledged_max_bytes: u64,
+    /// Memory in use (RSS) of the process that had the most of those on the path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resident_max_bytes: Option<u64>,
+    /// From handing a message over to its acknowledgement: quantile 0.5.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_p50_ns: Option<Finite>,
+    /// Quantile 0.99.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_p99_ns: Option<Finite>,
+    /// The longest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_max_ns: Option<Finite>,
+}
+
+/// One phase of a session's life, over sessions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Phase {
+    /// `request_to_ready`, `request_to_go`, `request_to_first_message` or `end_to_gone`.
+    pub phase: String,
+    /// Sessions that were timed.
+    pub sessions: u64,
+    /// The median.
+    pub p50_ns: Finite,
+    /// Lower end of its interval, where there are sessions enough for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p50_lower_ns: Option<Finite>,
+    /// Upper end of its interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p50_upper_ns: Option<Finite>,
+    /// Quantile 0.9; absent below 36 sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p90_ns: Option<Finite>,
+    /// Quantile 0.99; absent below 368 sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_ns: Option<Finite>,
+    /// The longest.
+    pub max_ns: Finite,
 }
 
 /// The same stream on both routes.
@@ -167,8 +227,11 @@ impl ComputationReport {
         let throttled = throttled.map_or(String::new(), |ns| {
             format!(", throttled {}", format_ns(ns as f64))
         });
+        let woken = seen.wakeups_per_s.map_or(String::new(), |woken| {
+            format!(", {} wake-ups a second", significant(woken.get(), 3))
+        });
         verdict.push(format!(
-            "cores: asked {}, granted {} by {}, used {}{throttled}",
+            "cores: asked {}, granted {} by {}, used {}{throttled}{woken}",
             cores(asked.cores),
             cores(granted.cores),
             granted.cores_by,

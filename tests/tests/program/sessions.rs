@@ -13,10 +13,10 @@ use wirespeed_tests::home::{Home, PATIENCE, kill};
 use wirespeed_tests::running::{Ended, Running};
 
 /// A coordinator and a node of one home.
-struct Site {
+pub struct Site {
     coordinator: Running,
     node: Running,
-    port: u16,
+    pub port: u16,
     node_port: u16,
 }
 
@@ -33,7 +33,7 @@ fn node(home: &Home, port: u16) -> Running {
 }
 
 impl Site {
-    fn start(home: &Home) -> Site {
+    pub fn start(home: &Home) -> Site {
         let coordinator = home.start(["coordinator", "--port", "0"]);
         let port = port_of(&coordinator);
         let node = node(home, port);
@@ -56,7 +56,7 @@ impl Site {
         measured(&home.run(&line).code(0));
     }
 
-    fn stop(self) {
+    pub fn stop(self) {
         for daemon in [self.node, self.coordinator] {
             daemon.signal(Signal::TERM);
             daemon.end(SOON).code(0);
@@ -65,7 +65,7 @@ impl Site {
 }
 
 /// The one stream's messages, sent and received, which agree.
-fn measured(ended: &Ended) -> Run {
+pub fn measured(ended: &Ended) -> Run {
     let run = document(&ended.stdout);
     for case in &run.cases {
         let outcomes = &case.repetitions[0].outcomes;
@@ -76,11 +76,11 @@ fn measured(ended: &Ended) -> Run {
     run
 }
 
-fn section(run: &Run) -> &Value {
+pub fn section(run: &Run) -> &Value {
     &run.sections["session"]
 }
 
-fn computations(run: &Run) -> &Vec<Value> {
+pub fn computations(run: &Run) -> &Vec<Value> {
     section(run)["sessions"][0]["computations"].as_array().unwrap()
 }
 
@@ -98,7 +98,7 @@ fn groups() -> usize {
     count(Path::new("/sys/fs/cgroup"))
 }
 
-fn assert_nothing_left(home: &Home) {
+pub fn assert_nothing_left(home: &Home) {
     home.assert_nothing_left(SOON);
     let deadline = Instant::now() + SOON;
     while groups() > 0 && Instant::now() < deadline {
@@ -143,20 +143,6 @@ fn every_path_route_and_road_delivers_what_was_sent() {
         assert_eq!(run.cases.len(), 12);
         assert_eq!(section(&run)["path"], path);
         assert_eq!(section(&run)["daemon_cost"].as_array().unwrap().len(), 6);
-    }
-    assert_nothing_left(&home);
-}
-
-#[test]
-fn credits_are_the_messages_under_way() {
-    let _turn = turn();
-    let home = home();
-    let line = "session --benchmarkPath=client_to_computation --via unix --wait block --bytes=1 --json --duration=0.3";
-    for (credits, most) in [("1", 1), ("10", 10), ("1000000000", 1_000_000)] {
-        let run = measured(&home.run(&format!("{line} --credits={credits}")).code(0));
-        let facts = &run.cases[0].repetitions[0].outcomes[0].transport_facts;
-        let under_way: u64 = facts["unacknowledged_max_msgs"].parse().unwrap();
-        assert!((1..=most).contains(&under_way), "{credits}: {under_way}");
     }
     assert_nothing_left(&home);
 }
@@ -296,6 +282,12 @@ fn nonsense_is_refused_in_one_line_with_its_code() {
         ("session --cores=4000 --duration=1", 5, "this host has"),
         ("session --requestMb=99999999 --duration=1", 5, "free"),
         ("session --allocateMb=1 --touchMb=2", 2, "touchMb"),
+        (&format!("{path} --mb=18446744073709551615"), 2, "mb"),
+        (&format!("{path} --bytes=1K..1"), 2, "bytes"),
+        (&format!("{path} --messageSleep=5"), 2, "messageSleep"),
+        (&format!("{path} --chart=one.svg"), 2, "chart"),
+        ("session --dc=gld --site=http://127.0.0.1:1", 1, "127.0.0.1:1"),
+        ("session --dc=gld --env=moon", 2, "moon"),
         (&format!("{path} --host 127.0.0.1 --port 1"), 1, "127.0.0.1:1"),
         ("session --dc=somewhere", 2, "somewhere"),
         ("session --env=elsewhere", 2, "elsewhere"),
@@ -344,22 +336,6 @@ fn a_client_killed_outright_leaves_nothing() {
     );
     client.signal(Signal::KILL);
     assert!(client.end(SOON).code.is_none());
-    assert_nothing_left(&home);
-}
-
-#[test]
-fn storms_of_sessions_come_and_go() {
-    let _turn = turn();
-    let home = home();
-    let line =
-        "session --sessions=16 --repeat=2 --computations=2 --requestMb=0 --duration=0 --phased-start --json";
-    let run = document(&home.run(line).code(0).stdout);
-    let sessions = section(&run)["sessions"].as_array().unwrap();
-    assert_eq!(sessions.len(), 32);
-    for session in sessions {
-        assert!(session["life"]["ready_ns"].as_u64() > Some(0), "{session}");
-        assert_eq!(session["computations"].as_array().map(Vec::len), Some(2));
-    }
     assert_nothing_left(&home);
 }
 
@@ -453,5 +429,28 @@ fn strangers_and_garbage_get_nothing_from_the_daemons() {
     assert_eq!(ended.code, Some(5), "{ended}");
     site.assert_serves(&home);
     site.stop();
+    assert_nothing_left(&home);
+}
+
+#[test]
+fn a_computation_that_cannot_start_and_a_coordinator_that_dies_are_one_line_each() {
+    let _turn = turn();
+    let home = home();
+    // It dies at its start: its log cannot be opened.
+    let ended = home.run("session --logCount=5 --log-to=/nonexistent/log --duration=5 --requestMb=0");
+    let (cause, remedy) = ended.complaint();
+    assert!(ended.code == Some(1) && cause.contains("/nonexistent/log") && !remedy.is_empty(), "{ended}");
+    // A coordinator that dies in mid-run takes nothing with it: nodes and clients do not need it.
+    let site = Site::start(&home);
+    let line = site.line("--benchmarkPath=client_to_computation --bytes=1 --duration=3 --json");
+    let client = home.start(line.split_whitespace());
+    client.wait_until("its computations", PATIENCE, |_| workers(&home).len() == 2);
+    site.coordinator.signal(Signal::KILL);
+    site.coordinator.end(SOON);
+    measured(&client.end(PATIENCE).code(0));
+    let (cause, _) = home.run(&format!("session --host localhost --port {} --duration=0", site.port)).code(1).complaint();
+    assert!(cause.contains(&site.port.to_string()), "{cause}");
+    site.node.signal(Signal::TERM);
+    site.node.end(SOON).code(0);
     assert_nothing_left(&home);
 }

@@ -2,6 +2,7 @@
 
 use super::mpi::{Figure, Mpi};
 use super::report::Report;
+use super::session;
 use super::table::Ucx;
 use crate::command;
 use anyhow::{Context as _, Result, bail};
@@ -89,8 +90,17 @@ pub enum Side {
     },
     /// A bulk transfer, on loopback or in the lab; several rows share one launch.
     Bulk(super::byteio::Bulk),
-    /// A number that follows from the set-up.
-    Theory(f64),
+    /// A number that stands by itself: what follows from the set-up, or an aim.
+    Number(f64),
+    /// `wirespeed ARGUMENTS --json` of a session, on so many of the two cores.
+    Session {
+        /// Arguments.
+        arguments: &'static str,
+        /// Which number.
+        figure: session::Figure,
+        /// 1 or 2.
+        cores: usize,
+    },
     /// iperf3 over loopback, one stream.
     Iperf3 {
         /// Bytes of each write.
@@ -115,10 +125,14 @@ impl Side {
     /// The foreign program that it needs.
     pub fn program(&self) -> Option<&'static str> {
         match self {
-            Side::Ours { .. } => None,
+            Side::Ours { .. } | Side::Number(_) => None,
+            Side::Session {
+                figure: session::Figure::SystemCalls,
+                ..
+            } => Some("strace"),
+            Side::Session { .. } => None,
             Side::OursUnder { mpi, .. } | Side::Loop { mpi, .. } => Some(mpi.loops),
             Side::Ucx { .. } | Side::UcxRoad { .. } => Some("ucx_perftest"),
-            Side::Theory(_) => None,
             Side::Bulk(bulk) => bulk.program(),
             Side::Iperf3 { .. } => Some("iperf3"),
             Side::Sockperf { .. } => Some("sockperf"),
@@ -153,8 +167,13 @@ impl Side {
                 is_loopback,
                 value,
             } => ucx_figure(&ucx_road(context, report, arguments, is_loopback)?, value),
-            Side::Theory(value) => Ok(value),
+            Side::Number(value) => Ok(value),
             Side::Bulk(bulk) => bulk.run(context, report),
+            Side::Session {
+                arguments,
+                figure,
+                cores,
+            } => session::run(context, report, arguments, figure, cores),
             Side::Iperf3 {
                 size_bytes,
                 congestion,
@@ -274,7 +293,7 @@ fn figure_of(
 
 /// The largest number that `document` holds under `tag`: bare, or as the value of a metric. Figures of single
 /// repetitions are left out where the case has one over all of them.
-fn largest(document: &Value, tag: &str) -> Option<f64> {
+pub fn largest(document: &Value, tag: &str) -> Option<f64> {
     match document {
         Value::Object(map) => {
             let own = map

@@ -8,6 +8,7 @@ mod byteio;
 mod commands;
 mod mpi;
 mod report;
+mod session;
 mod stats;
 mod table;
 mod tools;
@@ -50,6 +51,15 @@ pub const MPI: Set = Set {
     pairs: 30,
     prepare: mpi::build,
     comparisons: || mpi::COMPARISONS.to_vec(),
+    limits: &[],
+};
+
+/// Sessions beside bare roads and fixed aims.
+pub const SESSION: Set = Set {
+    name: "session",
+    pairs: 10,
+    prepare: |_| tools::install(),
+    comparisons: || session::COMPARISONS.to_vec(),
     limits: &[],
 };
 
@@ -97,7 +107,7 @@ pub fn run(root: &Path, set: &Set, pairs: usize, rows: &str) -> Result<()> {
     for pair in 0..pairs.max(1) {
         context.launched.borrow_mut().clear();
         for comparison in &comparisons {
-            let needed = comparison.theirs.program();
+            let needed = comparison.theirs.program().or(comparison.ours.program());
             if needed.is_some_and(|p| !available.contains(p)) {
                 report.note(&format!(
                     "skipped: {}: {} is not installed",

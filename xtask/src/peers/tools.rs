@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 /// Program and the Debian package that brings it.
-const PEERS: [(&str, &str); 3] = [
+const PEERS: [(&str, &str); 4] = [
+    ("strace", "strace"),
     ("ucx_perftest", "ucx-utils"),
     ("sockperf", "sockperf"),
     ("iperf3", "iperf3"),

@@ -28,7 +28,7 @@ pub use output::{ColorChoice, OutputArgs};
 pub use perftest::{Format, Generation, PerftestArgs, TestArgs};
 pub use report::{ExplainArgs, ImportArgs, ReportArgs, SelftestArgs};
 pub use run::{GroupArgs, RunArgs, TransportArgs};
-pub use session::{CoordinatorArgs, DoorArgs, NodeArgs, SessionArgs, SessionFormat};
+pub use session::{CoordinatorArgs, DoorArgs, NodeArgs, SessionArgs, SessionFormat, StdioNodeArgs};
 pub use sweep::{LoadArgs, Over, SweepArgs};
 pub use verbs::{CalibrateArgs, CompletionsArgs, ListArgs, ManAllArgs, QuickArgs, ServeArgs};
 pub use workers::WorkersArgs;
@@ -119,6 +119,9 @@ pub enum Verb {
     /// One computation of a session; started by a node
     #[command(name = "__computation", hide = true)]
     Computation,
+    /// The computations of one session on this host; started by srun or ssh
+    #[command(name = "__node", hide = true)]
+    StdioNode(StdioNodeArgs),
     /// Write the manual page of every verb into a directory
     #[command(name = "__man-all", hide = true)]
     ManAll(ManAllArgs),

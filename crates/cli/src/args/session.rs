@@ -29,9 +29,9 @@ pub struct SessionArgs {
     )]
     pub path: Option<String>,
 
-    /// Size of a message in MiB, added to --bytes
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Messages")]
-    pub mb: u64,
+    /// Size of a message in MiB, added to --bytes: 1, a list 1,2,4 or a range 1..32:x2
+    #[arg(long, value_name = "N", default_value = "0", help_heading = "Messages")]
+    pub mb: String,
 
     /// Size of a message: 1, 16K, a list or a range 1..1M:x4
     #[arg(long, value_name = "SIZE", default_value = "0", help_heading = "Messages")]
@@ -65,14 +65,8 @@ pub struct SessionArgs {
     )]
     pub route: Vec<String>,
 
-    /// What carries them: shm, unix, tcp
-    #[arg(
-        long,
-        value_name = "T[,..]",
-        default_value = "unix",
-        value_delimiter = ',',
-        help_heading = "Messages"
-    )]
+    /// What carries them: shm, unix, tcp [default: unix on one machine, tcp between machines]
+    #[arg(long, value_name = "T[,..]", value_delimiter = ',', help_heading = "Messages")]
     pub via: Vec<String>,
 
     /// How ends wait: poll, or block in the kernel [default: poll where every end has a core]
@@ -92,7 +86,11 @@ pub struct SessionArgs {
     #[arg(long, help_heading = "Messages")]
     pub check: bool,
 
-    /// Data centre: its coordinator stands in the site's file; local: embedded
+    /// Microseconds, or a time with a unit, that the client sleeps after each message it receives: a slow reader
+    #[arg(long = "messageSleep", value_name = "TIME", default_value = "0", help_heading = "Messages")]
+    pub message_sleep: String,
+
+    /// Data centre: the site says where its coordinator is; local: embedded
     #[arg(long, value_name = "NAME", help_heading = "Coordinator")]
     pub dc: Option<String>,
 
@@ -108,9 +106,10 @@ pub struct SessionArgs {
     #[arg(long, value_name = "PORT", help_heading = "Coordinator")]
     pub port: Option<u16>,
 
-    /// The site's file: {"DC": {"ENV": "HOST:PORT"}} [default: WIRESPEED_SITE]
-    #[arg(long, value_name = "FILE", help_heading = "Coordinator")]
-    pub site: Option<PathBuf>,
+    /// The site's file, {"DC": {"ENV": "HOST:PORT"}}, or the http:// address of its service
+    /// [default: WIRESPEED_SITE, or DWA_CONFIG_SERVICE]
+    #[arg(long, value_name = "FILE|URL", help_heading = "Coordinator")]
+    pub site: Option<String>,
 
     /// Embedded on this machine, whatever else is set
     #[arg(long, help_heading = "Coordinator")]
@@ -125,6 +124,19 @@ pub struct SessionArgs {
         help_heading = "Coordinator"
     )]
     pub identity: Option<String>,
+
+    /// Who starts the computations, instead of this process or a coordinator: slurm (srun, inside or outside of an
+    /// allocation), ssh (hosts on which nothing needs to be installed)
+    #[arg(long, value_name = "LAUNCHER", help_heading = "Coordinator")]
+    pub launch: Option<String>,
+
+    /// Hosts for --launch ssh: HOST or USER@HOST
+    #[arg(long, value_name = "HOST[,..]", value_delimiter = ',', help_heading = "Coordinator")]
+    pub on: Vec<String>,
+
+    /// ssh's configuration, as `ssh -F` [default: the user's]
+    #[arg(long, value_name = "FILE", help_heading = "Coordinator")]
+    pub ssh_config: Option<PathBuf>,
 
     /// Cores to ask for, for the main computation
     #[arg(long, value_name = "N", help_heading = "Resources")]
@@ -227,12 +239,24 @@ pub struct SessionArgs {
     pub delay_start: String,
 
     /// Time to stay connected after the test; never counted
-    #[arg(long, value_name = "TIME", default_value = "0", help_heading = "Sessions")]
+    /// [default: 0; 10 under the original's name]
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "0",
+        hide_default_value = true,
+        overrides_with = "stay_connected",
+        help_heading = "Sessions"
+    )]
     pub stay_connected: String,
 
     /// Print the JSON Schema of session definitions, and end
     #[arg(long, help_heading = "Sessions")]
     pub schema: bool,
+
+    /// Draw bandwidth against message size, a line for each road, route and credits
+    #[arg(long, value_name = "FILE.svg", help_heading = "Results")]
+    pub chart: Option<PathBuf>,
 
     /// How the result looks on stdout
     #[arg(long, value_enum, default_value_t = SessionFormat::Table, value_name = "FORM", help_heading = "Results")]
@@ -304,15 +328,30 @@ pub struct NodeArgs {
     pub name: Option<String>,
 }
 
+/// `wirespeed __node`.
+#[derive(Debug, Args)]
+pub struct StdioNodeArgs {
+    /// This program is a copy that was sent ahead
+    #[arg(long)]
+    pub travelled: bool,
+
+    /// This is a step of Slurm
+    #[arg(long)]
+    pub slurm: bool,
+}
+
 const AFTER_HELP: &str = "\
 Examples:
   wirespeed session --benchmarkPath=client_to_computation --bytes=1 --credits=1 --duration=3
   wirespeed session --benchmarkPath=computation_to_computation --route direct,daemon --duration=1
   wirespeed session --benchmarkPath=computation_to_client --credits=1,10,100 --duration=1
-  wirespeed session --benchmarkPath=client_to_computation --bytes=1..32M:x4 --duration=1
+  wirespeed session --benchmarkPath=client_to_computation --bytes=16K..32M:x2 --credits=10 --duration=1 --chart sizes.svg
   wirespeed session --threads 4 --cores 1 --duration=5              are cores enforced?
   wirespeed session --requestMb 256 --allocateMb 200 --touchMb 100 --touchOnce --duration=2   allocated or resident?
   wirespeed session --sessions 8 --repeat 3 --duration=0 --requestMb=0       how long do sessions take to start?
+
+  wirespeed session --launch ssh --on hostA,hostB --benchmarkPath=computation_to_computation --duration=5
+  wirespeed session --launch slurm --cores 2 --requestMb 512 --benchmarkPath=client_to_computation --duration=5
 
 With --host HOST the session is placed by `wirespeed coordinator` there, on hosts where `wirespeed node` runs; without \
 it everything runs on this machine. Called as arras4benchmark the program takes the same options, and shows reports in \

@@ -1,6 +1,6 @@
 //! `wirespeed coordinator` and `wirespeed node`, and the hidden verb of a computation's process.
 
-use crate::args::{CoordinatorArgs, DoorArgs, NodeArgs};
+use crate::args::{CoordinatorArgs, DoorArgs, NodeArgs, StdioNodeArgs};
 use crate::cmd::serve;
 use crate::errors::{Ended, Failure, exit};
 use crate::output;
@@ -13,6 +13,7 @@ use wirespeed_control::{RankProgram, StopFlag};
 use wirespeed_session::coordinator::{Coordinator, CoordinatorOptions, DEFAULT_PORT};
 use wirespeed_session::daemon::{NodeDaemon, NodeOptions};
 use wirespeed_session::node::Node;
+use wirespeed_session::stdio_node::{self, Arrival};
 
 /// Place sessions until stopped.
 pub fn coordinator(arguments: &CoordinatorArgs) -> Result<Ended, Failure> {
@@ -52,6 +53,22 @@ pub fn computation(registry: &Registry) -> Result<Ended, Failure> {
         exit::USAGE => Err(Failure::usage(
             "__computation is started by a node",
             "use `wirespeed session`",
+        )),
+        code => Ok(Ended { code, failure: None }),
+    }
+}
+
+/// Be a session's own node, over standard input and output.
+pub fn stdio_node(arguments: &StdioNodeArgs) -> Result<Ended, Failure> {
+    let arrival = Arrival {
+        travelled: arguments.travelled,
+        in_slurm: arguments.slurm,
+    };
+    let name = std::env::var("SLURMD_NODENAME").ok().filter(|_| arguments.slurm);
+    match stdio_node::run(name.unwrap_or_else(host_name), arrival) {
+        exit::USAGE => Err(Failure::usage(
+            "__node is started by srun or ssh",
+            "use `wirespeed session --launch`",
         )),
         code => Ok(Ended { code, failure: None }),
     }

@@ -170,10 +170,8 @@ fn start_local(group: &mut Group, case: &Case, ranks: &[u32], stop: &StopFlag) -
                     let (process, arrived) = LauncherProcess::start(&command, &program, count, timing, stop)?;
                     RankSet::adopt(arrived, Some(process), timing, now, hear)?
                 }
-                _ => {
-                    let starter = group.options.starter.as_deref().unwrap_or(program);
-                    RankSet::start(starter, ranks, timing, stop, now, hear)?
-                }
+                GroupSpec::Started(starter) => RankSet::start(&*starter, ranks, timing, stop, now, hear)?,
+                _ => RankSet::start(program, ranks, timing, stop, now, hear)?,
             });
         }
     }

@@ -34,8 +34,10 @@ pub enum GroupSpec {
     Hosts(HostsSpec),
     /// The ranks of the job that this process is rank 0 of.
     Job(JobRanks),
-    /// A job that is started for the purpose, on this machine.
+    /// A job that is started for the purpose, on this machine: a launcher starts all ranks at once.
     Launched(Launcher),
+    /// Ranks that somebody else starts or has started, one by one, here or elsewhere.
+    Started(Arc<dyn Launch>),
 }
 
 /// What starts jobs.
@@ -66,8 +68,6 @@ pub struct GroupOptions {
     pub timing: Timing,
     /// The program that becomes a rank.
     pub program: RankProgram,
-    /// Starts ranks instead of `program`, or has started them.
-    pub starter: Option<Arc<dyn Launch>>,
     /// Start new processes for every run.
     pub fresh: bool,
     /// Address for data between ranks of this machine.
@@ -80,7 +80,6 @@ impl GroupOptions {
         Ok(GroupOptions {
             timing: Timing::default(),
             program: RankProgram::this()?,
-            starter: None,
             fresh: false,
             bind_address: IpAddr::V4(Ipv4Addr::LOCALHOST),
         })

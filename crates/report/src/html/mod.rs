@@ -15,6 +15,7 @@ mod window;
 pub(crate) mod words;
 
 pub use page::page;
+pub use sweeps::{Swept, against_size};
 pub use vega::vega_lite;
 
 use crate::svg::Chart;

@@ -35,6 +35,8 @@ struct Pair {
     received: u64,
     expected: u64,
     acknowledged: u64,
+    /// Most messages that were unacknowledged when an acknowledgement came.
+    backlog_max: u64,
     last_sent: bool,
     last_seen: bool,
 }
@@ -150,6 +152,7 @@ impl<const CHECK: bool> OnMessage for Mesh<CHECK> {
             return;
         };
         if header::is_ack(header) {
+            pair.backlog_max = pair.backlog_max.max(pair.sent.saturating_sub(pair.peer_received));
             pair.peer_received = pair.peer_received.max(number);
             return;
         }
@@ -406,10 +409,17 @@ pub fn exchange<P: MessagePort, S: Sender, const CHECK: bool>(
         Ok(stop)
     };
     let end = run(&mut member);
+    let backlog_max = member.mesh.pairs.iter().map(|pair| pair.backlog_max).max();
     let Timing {
         intervals,
         acknowledged,
         ..
     } = member.timing;
-    prelude.finished(end, elapsed_ticks, meter.finish(vec![intervals, acknowledged]))
+    let mut finished = prelude.finished(end, elapsed_ticks, meter.finish(vec![intervals, acknowledged]));
+    let facts = &mut finished.facts;
+    facts.insert(
+        "unacknowledged_max_msgs".into(),
+        backlog_max.unwrap_or(0).to_string(),
+    );
+    finished
 }

@@ -13,12 +13,14 @@ use super::phases::{self, Prelude};
 use super::pingpong::{Arrival, Requester, SETTLE_ROUND_TRIPS, hot_answer};
 use super::rank::{Finished, Rank};
 use super::relay;
+use super::slow::Slow;
 use super::stream::{Flow, Incoming, Outgoing, Sink, Source};
 use super::wired::Wired;
 use crate::measure::MeasureError;
 use crate::transport::bootstrap::Bootstrap;
 use crate::transport::port::{Facts, LinkError, MessagePort};
 use crate::transport::registry::Report;
+use std::time::Duration;
 use crate::transport::{MessageRunner, Messages, Needs};
 use wirespeed_schema::case::{Case, Role};
 use wirespeed_schema::outcome::{Count, Outcome, SampleKind, StopReason};
@@ -62,7 +64,7 @@ impl MessageRunner for Run<'_, '_> {
         self.rank.connected();
         let mut link = Wired::new(port, self.rank.waiter());
         let (size, _) = sizes(case, self.rank.spec.role);
-        let finished = match (case.test.layout().unwrap_or(Layout::Short), case.check) {
+        let mut finished = match (case.test.layout().unwrap_or(Layout::Short), case.check) {
             (Layout::Short, false) => self.with::<P, _, false>(&mut link, Short::<false>::new(size)),
             (Layout::Short, true) => self.with::<P, _, true>(&mut link, Short::<true>::new(size)),
             (Layout::Bcopy, false) => self.with::<P, _, false>(&mut link, Bcopy::<false>::new(size)),
@@ -70,6 +72,12 @@ impl MessageRunner for Run<'_, '_> {
             (Layout::Zcopy, check) => self.with_zcopy(&mut link, size, check),
             (Layout::Shortiov, check) => self.with_shortiov(&mut link, size, check),
         }?;
+        // Where queues grow, memory does.
+        if let Test::AmBw(_) | Test::AmBibw(_) | Test::AmAlltoall(_) = &case.test
+            && let Some(bytes) = crate::host::resident_max_bytes()
+        {
+            finished.facts.insert("resident_max_bytes".into(), bytes.to_string());
+        }
         Ok((finished, link.port.facts()))
     }
 }
@@ -129,6 +137,11 @@ impl Run<'_, '_> {
                 source::<P, S, CHECK, true>(rank, link, meter, sender, p)
             }
             (Test::AmBw(p), Role::Source) => source::<P, S, CHECK, false>(rank, link, meter, sender, p),
+            (Test::AmBw(p), Role::Sink) if rank.spec.load.message_sleep_ns > 0 => {
+                let sleep = Duration::from_nanos(rank.spec.load.message_sleep_ns);
+                let mut slow = Wired::new(Slow::new(&mut link.port, sleep), rank.waiter());
+                sink::<Slow<P>, CHECK>(rank, &mut slow, meter, p)
+            }
             (Test::AmBw(p), Role::Sink) => sink::<P, CHECK>(rank, link, meter, p),
             (Test::AmBibw(p), Role::Source | Role::Sink) => {
                 source::<P, S, CHECK, true>(rank, link, meter, sender, p)

@@ -21,6 +21,7 @@ mod rank;
 mod region;
 mod relay;
 mod rma_loops;
+mod slow;
 mod stream;
 mod tagged;
 mod tagged_loops;

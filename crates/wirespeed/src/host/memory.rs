@@ -11,6 +11,11 @@ pub fn available_bytes() -> u64 {
     available(&Files::live()).unwrap_or_else(free_bytes)
 }
 
+/// Most memory that this process has had in use so far (RSS); format: proc_pid_status(5).
+pub fn resident_max_bytes() -> Option<u64> {
+    Files::live().kilobytes("/proc/self/status", "VmHWM")
+}
+
 /// Memory of the machine, or of the control group where that is smaller.
 pub(super) fn total_bytes(files: &Files) -> Option<u64> {
     least(files.kilobytes(MEMINFO, "MemTotal"), limits(files).memory_bytes)

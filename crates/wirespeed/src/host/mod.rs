@@ -26,6 +26,6 @@ pub use disturbance::Probe;
 pub use error::HostError;
 pub use facts::{interface_facts, is_interface_name};
 pub use fingerprint::{FingerprintOptions, fingerprint};
-pub use memory::available_bytes;
+pub use memory::{available_bytes, resident_max_bytes};
 pub use noise::scan;
 pub use topology::{Cache, CacheKind, Cpu, Topology};

@@ -7,17 +7,21 @@ use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 use std::time::Duration;
 use wirespeed_control::Identity;
+use wirespeed_control::launch::ssh::SshHost;
 use wirespeed_control::address::Address;
 use wirespeed_schema::Finite;
 use wirespeed_schema::case::Load;
 use wirespeed_schema::units::{expand_counts, expand_list, parse_count, parse_duration_ns, parse_size};
 use wirespeed_session::definition::{DEFINITION_BYTES_MAX, Definition};
+use wirespeed_session::launched::Engine;
 use wirespeed_session::live::Ask;
 use wirespeed_session::path::{self, Path, Route, Streaming};
 use wirespeed_session::places::{self, Words};
 use wirespeed_session::say::{LogFlood, LogTo, Work};
 
 const MIB: u64 = 1 << 20;
+/// Longest sleep after a message: a reader looks at the user's wish to stop after a few dozen of them.
+const MESSAGE_SLEEP_NS_MAX: u64 = 100_000_000;
 /// Roads that sessions offer.
 const ROADS: [&str; 3] = ["shm", "unix", "tcp"];
 
@@ -26,6 +30,10 @@ pub struct Request {
     pub ask: Ask,
     /// The coordinator and who we are to it; embedded without.
     pub coordinator: Option<(Address, Identity)>,
+    /// What starts the computations elsewhere.
+    pub engine: Option<Engine>,
+    /// Nothing was said of what carries messages: what can depends on where computations are.
+    pub any_road: bool,
     pub path: Option<Path>,
     pub streams: Vec<Streaming>,
     pub hold: Duration,
@@ -53,10 +61,19 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         path::check(path, &definition)?;
     }
     let duration = time("duration", &arguments.duration)?;
+    if let Some(chart) = &arguments.chart
+        && (path.is_none() || chart.extension().is_none_or(|ending| ending != "svg"))
+    {
+        return Err(Failure::usage(
+            format!("--chart {}: no chart can be drawn there", chart.display()),
+            "name a path of messages, several sizes, and a file that ends with .svg",
+        ));
+    }
     let streams = match path {
         Some(path) => streams(arguments, path, &routes, duration)?,
         None => Vec::new(),
     };
+    let engine = engine(arguments)?;
     let coordinator = places::resolve(&Words {
         dc: arguments.dc.clone(),
         env: arguments.env.clone(),
@@ -76,6 +93,8 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
             daemon: path.is_some() && routes.contains(&Route::Daemon),
         },
         coordinator,
+        engine,
+        any_road: arguments.via.is_empty(),
         path,
         streams,
         hold: duration,
@@ -83,6 +102,45 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         stay_connected: time("stay-connected", &arguments.stay_connected)?,
         prepended,
     })
+}
+
+/// Who starts the computations, where that is neither this process nor a coordinator.
+fn engine(arguments: &SessionArgs) -> Result<Option<Engine>, Failure> {
+    let Some(word) = arguments.launch.as_deref() else {
+        return match arguments.on.is_empty() && arguments.ssh_config.is_none() {
+            true => Ok(None),
+            false => Err(Failure::usage(
+                "--on and --ssh-config say how ssh launches",
+                "add --launch ssh",
+            )),
+        };
+    };
+    let elsewhere = arguments.host.is_some() || arguments.dc.is_some() || arguments.env.is_some();
+    if elsewhere || arguments.local_only {
+        return Err(Failure::usage(
+            format!("--launch {word} starts the computations itself, without a coordinator"),
+            "leave --host, --dc, --env and --local-only out",
+        ));
+    }
+    match word {
+        "slurm" if arguments.on.is_empty() && arguments.ssh_config.is_none() => Ok(Some(Engine::Slurm)),
+        "slurm" => Err(Failure::usage(
+            "Slurm chooses the hosts itself",
+            "leave --on and --ssh-config out; a definition may name a node",
+        )),
+        "ssh" if arguments.on.is_empty() => {
+            Err(Failure::usage("--launch ssh needs hosts", "add --on HOST[,HOST..]"))
+        }
+        "ssh" => {
+            let host = |name: &String| SshHost::parse(name, arguments.ssh_config.clone());
+            let hosts: Result<Vec<SshHost>, _> = arguments.on.iter().map(host).collect();
+            Ok(Some(Engine::Ssh(hosts?)))
+        }
+        _ => Err(Failure::usage(
+            format!("there is no launcher {word:?}"),
+            "choose from: slurm, ssh",
+        )),
+    }
 }
 
 fn definition(arguments: &SessionArgs, path: Option<Path>) -> Result<Definition, Failure> {
@@ -143,7 +201,6 @@ fn work(arguments: &SessionArgs) -> Result<Work, Failure> {
         memory_bytes: arguments.allocate_mb.saturating_mul(MIB),
         touch_bytes: arguments.touch_mb.saturating_mul(MIB),
         touch_once,
-        log_threads: 0,
         ..Load::default()
     };
     if arguments.log_count > 0 && !(1..=1024).contains(&arguments.log_threads) || arguments.threads > 1024 {
@@ -214,7 +271,7 @@ fn streams(
     let bad = |what: &str, why: String| {
         Failure::usage(format!("--{what}: {why}"), "see `wirespeed session --help`")
     };
-    let sizes = expand_list(&arguments.bytes).map_err(|e| bad("bytes", e.to_string()))?;
+    let sizes = sizes(arguments)?;
     let credits = expand_counts(&arguments.credits).map_err(|e| bad("credits", e.to_string()))?;
     let report = time("report-frequency", &arguments.report_frequency)?;
     if duration < Duration::from_millis(1) || report < Duration::from_millis(1) {
@@ -224,7 +281,12 @@ fn streams(
         ));
     }
     let mut streams = Vec::new();
-    for via in &arguments.via {
+    let any = [ROADS[1].to_owned()];
+    let roads = match arguments.via.is_empty() {
+        true => &any[..],
+        false => &arguments.via,
+    };
+    for via in roads {
         if !ROADS.contains(&via.as_str()) {
             return Err(Failure::usage(
                 format!("--via {via}: sessions have no such road"),
@@ -232,7 +294,6 @@ fn streams(
             ));
         }
         for size in &sizes {
-            let bytes = parse_size(size).map_err(|e| bad("bytes", e.to_string()))?;
             for credit in &credits {
                 let credits = match parse_count(credit) {
                     Ok(credits @ 1..=1_000_000_000_000) => credits,
@@ -248,11 +309,12 @@ fn streams(
                         path,
                         route: *route,
                         via: via.clone(),
-                        size_bytes: arguments.mb.saturating_mul(MIB).saturating_add(bytes),
+                        size_bytes: *size,
                         credits,
                         duration_ns: duration.as_nanos() as u64,
                         report_ns: report.as_nanos() as u64,
                         block: block(arguments.wait.as_deref())?,
+                        client_sleep_ns: message_sleep(arguments, path)?,
                         check: arguments.check,
                         options: options(&arguments.options)?,
                     });
@@ -261,6 +323,52 @@ fn streams(
         }
     }
     Ok(streams)
+}
+
+/// How long the client sleeps after each message: plain numbers are microseconds, as the original's.
+fn message_sleep(arguments: &SessionArgs, path: Path) -> Result<u64, Failure> {
+    let text = arguments.message_sleep.trim();
+    let bad = |why: &str, remedy: &str| Failure::usage(format!("--messageSleep {text}: {why}"), remedy);
+    let ns = match text.parse::<u64>() {
+        Ok(microseconds) => microseconds.saturating_mul(1000),
+        Err(_) => parse_duration_ns(text)
+            .map_err(|_| bad("no time", "give microseconds, or a number with its unit"))?,
+    };
+    if ns > MESSAGE_SLEEP_NS_MAX {
+        return Err(bad("too long", "give at most 100 ms"));
+    }
+    match (ns, path) {
+        (0, _) | (_, Path::ComputationToClient) => Ok(ns),
+        _ => Err(bad(
+            "the client receives no messages on this path",
+            "take --benchmarkPath=computation_to_client",
+        )),
+    }
+}
+
+/// Every size of --mb plus every one of --bytes, each once.
+fn sizes(arguments: &SessionArgs) -> Result<Vec<u64>, Failure> {
+    let bad = |what: &str, why: String| {
+        Failure::usage(format!("--{what}: {why}"), "see `wirespeed session --help`")
+    };
+    let whole = expand_counts(&arguments.mb).map_err(|e| bad("mb", e.to_string()))?;
+    let rest = expand_list(&arguments.bytes).map_err(|e| bad("bytes", e.to_string()))?;
+    let mut sizes = Vec::new();
+    for mb in &whole {
+        let mb = parse_count(mb).map_err(|e| bad("mb", e.to_string()))?;
+        for bytes in &rest {
+            let bytes = parse_size(bytes).map_err(|e| bad("bytes", e.to_string()))?;
+            let size = mb.checked_mul(MIB).and_then(|whole| whole.checked_add(bytes));
+            let size = size.ok_or_else(|| bad("mb", format!("{mb} MiB are no size of a message")))?;
+            if !sizes.contains(&size) {
+                sizes.push(size);
+            }
+        }
+    }
+    if arguments.chart.is_some() && sizes.len() < 2 {
+        return Err(bad("chart", "one size makes no line; name several".into()));
+    }
+    Ok(sizes)
 }
 
 fn route(word: &str) -> Result<Route, Failure> {
@@ -362,6 +470,35 @@ mod tests {
     }
 
     #[test]
+    fn sizes_and_credits_are_swept() {
+        let line = "--benchmarkPath client_to_computation --mb=0,1 --bytes=0,1,1M --credits=1..100:x10";
+        let request = asked(line).unwrap();
+        let mut sizes: Vec<u64> = request.streams.iter().map(|s| s.size_bytes).collect();
+        sizes.dedup();
+        assert_eq!(sizes, [0, 1, MIB, MIB + 1, 2 * MIB]);
+        assert_eq!(request.streams.len(), 15);
+    }
+
+    #[test]
+    fn the_rest_of_the_options_mean_what_they_say() {
+        let request = asked("--delay-start=0.5 --phased-start --stay-connected=2 --duration=7").unwrap();
+        assert_eq!(request.delay_start, Duration::from_millis(500));
+        assert_eq!(request.stay_connected, Duration::from_secs(2));
+        assert_eq!(request.hold, Duration::from_secs(7));
+        assert!(request.path.is_none() && request.any_road && request.engine.is_none());
+        assert_eq!(asked("").unwrap().stay_connected, Duration::ZERO);
+        let slow = asked("--benchmarkPath=computation_to_client --messageSleep=50").unwrap();
+        assert_eq!(slow.streams[0].client_sleep_ns, 50_000);
+        // Under the original's name the default stands before what was typed.
+        let twice = asked("--stay-connected=10 --stay-connected=0").unwrap();
+        assert_eq!(twice.stay_connected, Duration::ZERO);
+        let launched = asked("--launch=ssh --on=a,me@b --via=tcp").unwrap();
+        assert!(!launched.any_road && launched.coordinator.is_none());
+        assert!(matches!(launched.engine, Some(Engine::Ssh(hosts)) if hosts.len() == 2));
+        assert_eq!(asked("--launch=slurm").unwrap().engine, Some(Engine::Slurm));
+    }
+
+    #[test]
     fn nonsense_is_named() {
         for (line, word) in [
             ("--benchmarkPath=client_to_client", "client_to_client"),
@@ -372,6 +509,21 @@ mod tests {
             ("--benchmarkPath=client_to_computation --route=x", "route"),
             ("--benchmarkPath=client_to_computation --duration=0", "duration"),
             ("--allocateMb=1 --touchMb=2", "touchMb"),
+            ("--benchmarkPath=client_to_computation --mb=1..", "mb"),
+            ("--benchmarkPath=client_to_computation --mb=18446744073709551615", "mb"),
+            ("--benchmarkPath=client_to_computation --chart=x.svg", "chart"),
+            ("--benchmarkPath=client_to_computation --bytes=1,2 --chart=x.png", "chart"),
+            ("--chart=x.svg", "chart"),
+            ("--benchmarkPath=client_to_computation --messageSleep=1", "messageSleep"),
+            ("--benchmarkPath=computation_to_client --messageSleep=1s", "messageSleep"),
+            ("--benchmarkPath=computation_to_client --messageSleep=x", "messageSleep"),
+            ("--launch=slurm --on=a", "Slurm"),
+            ("--launch=ssh", "hosts"),
+            ("--launch=ssh --on=-x", "-x"),
+            ("--launch=x", "x"),
+            ("--on=a", "--on"),
+            ("--launch=slurm --local-only", "--launch"),
+            ("--launch=slurm --host=a", "--launch"),
             ("--touchOnce=maybe", "touchOnce"),
             ("--env=nowhere", "nowhere"),
             ("--cores=0", "resources"),

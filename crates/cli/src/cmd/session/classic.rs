@@ -2,12 +2,13 @@
 //! Its MB are MiB, and its µs the inverse of the rate, not a latency; counted at the receiver.
 
 use crate::output::Live;
+use std::collections::{BTreeMap, VecDeque};
 use wirespeed_schema::run::{CaseResult, Event};
 
 /// A last report shorter than this part of the others is left out: it is what a run took too long.
 const REST: f64 = 0.1;
 
-/// What one rank has received since the case began.
+/// What was received since the case began.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Totals {
     seconds: f64,
@@ -15,44 +16,67 @@ struct Totals {
     bytes: u64,
 }
 
-/// A line for every report of one rank.
+/// A line for every report of those who receive: what all of them have received together.
 pub struct Lines {
-    rank: u32,
     every_ns: u64,
     totals: Totals,
+    /// Slices of each receiver that the others have not reported yet.
+    waiting: BTreeMap<u32, VecDeque<Totals>>,
 }
 
 impl Lines {
-    /// Of `rank`, whose reports come every `every_ns`.
-    pub fn of(rank: u32, every_ns: u64) -> Self {
+    /// Of `ranks`, whose reports come every `every_ns`.
+    pub fn of(ranks: &[u32], every_ns: u64) -> Self {
         Lines {
-            rank,
             every_ns,
             totals: Totals::default(),
+            waiting: ranks.iter().map(|rank| (*rank, VecDeque::new())).collect(),
         }
+    }
+
+    /// The next slice of all, once each has reported it: messages add up, time does not.
+    fn slice_of_all(&mut self) -> Option<Totals> {
+        if self.waiting.values().any(VecDeque::is_empty) {
+            return None;
+        }
+        let slices = self.waiting.values_mut().filter_map(VecDeque::pop_front);
+        slices.reduce(|a, b| Totals {
+            seconds: a.seconds.max(b.seconds),
+            messages: a.messages + b.messages,
+            bytes: a.bytes + b.bytes,
+        })
     }
 }
 
 impl Live for Lines {
     fn event(&mut self, event: &Event) -> String {
-        let interval = match event {
+        match event {
             Event::CaseStarted { .. } => {
                 self.totals = Totals::default();
+                self.waiting.values_mut().for_each(VecDeque::clear);
                 return String::new();
             }
-            Event::Interval { rank, interval, .. } if *rank == self.rank => interval,
+            Event::Interval { rank, interval, .. } => {
+                let slice = Totals {
+                    seconds: interval.duration_ns as f64 / 1e9,
+                    messages: interval.received.messages,
+                    bytes: interval.received.bytes,
+                };
+                match self.waiting.get_mut(rank) {
+                    Some(waiting) => waiting.push_back(slice),
+                    None => return String::new(),
+                }
+            }
             _ => return String::new(),
-        };
-        let slice = Totals {
-            seconds: interval.duration_ns as f64 / 1e9,
-            messages: interval.received.messages,
-            bytes: interval.received.bytes,
+        }
+        let Some(slice) = self.slice_of_all() else {
+            return String::new();
         };
         let totals = &mut self.totals;
         totals.seconds += slice.seconds;
         totals.messages += slice.messages;
         totals.bytes += slice.bytes;
-        let short = (interval.duration_ns as f64) < self.every_ns as f64 * REST;
+        let short = slice.seconds * 1e9 < self.every_ns as f64 * REST;
         if short && *totals != slice {
             return String::new();
         }
@@ -81,6 +105,35 @@ fn words(totals: Totals) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirespeed_schema::outcome::{Count, Interval};
+
+    fn reported(rank: u32, messages: u64, seconds: f64) -> Event {
+        let received = Count { messages, bytes: messages };
+        Event::Interval {
+            case: 0,
+            repetition: 0,
+            rank,
+            interval: Interval {
+                start_ns: 0,
+                duration_ns: (seconds * 1e9) as u64,
+                sent: Count::default(),
+                received,
+                p50_ns: None,
+                max_ns: None,
+            },
+        }
+    }
+
+    #[test]
+    fn what_several_receive_adds_up() {
+        let mut lines = Lines::of(&[1, 2], 1_000_000_000);
+        assert_eq!(lines.event(&reported(1, 10, 1.0)), "");
+        assert_eq!(lines.event(&reported(7, 10, 1.0)), "", "it receives nothing that counts");
+        let line = lines.event(&reported(2, 30, 1.0));
+        assert!(line.starts_with("Time: 1.00s Msgs: 40 Rate: 40.00msg/s"), "{line}");
+        assert_eq!(lines.event(&reported(2, 1, 1.0)), "");
+        assert!(lines.event(&reported(1, 1, 1.0)).contains("TOTALS: Time: 2.00s Msgs: 42"));
+    }
 
     #[test]
     fn a_line_is_the_seeds() {

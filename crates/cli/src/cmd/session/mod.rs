@@ -1,7 +1,9 @@
 //! `wirespeed session`: sessions begin, their streams are measured, they end; as often as asked.
 
 mod ask;
+mod chart;
 mod classic;
+mod life;
 mod show;
 
 use super::{daemons, ended};
@@ -25,6 +27,7 @@ use wirespeed_schema::plan::PlannedCase;
 use wirespeed_schema::run::{CaseResult, Repetition, Status};
 use wirespeed_schema::units::format_size;
 use wirespeed_session::definition::Definition;
+use wirespeed_session::launched::Engine;
 use wirespeed_session::live::{Live, Place};
 use wirespeed_session::node::Node;
 use wirespeed_session::path::{self, Path, Route, Streaming};
@@ -52,7 +55,7 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
     let classic = classic && output.shows_table();
     if classic {
         let report_ns = request.streams.first().map_or(0, |stream| stream.report_ns);
-        output.show_live(Box::new(classic::Lines::of(receiver(request.path), report_ns)));
+        output.show_live(Box::new(classic::Lines::of(&receivers(&request), report_ns)));
     }
     let place = place(&request)?;
     let mut draft = Draft::begin(None, arguments.output.include_host_name);
@@ -76,6 +79,9 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
         _ => draft.finish(results, stop.is_requested()),
     };
     output.finish(&run)?;
+    if let Some(path) = &arguments.chart {
+        chart::write(path, &run)?;
+    }
     if classic {
         output::print(&show::classic(&run))?;
     }
@@ -85,16 +91,23 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
     }
 }
 
-/// The rank whose count is the original's: who receives, or the main computation among everybody.
-fn receiver(path: Option<Path>) -> u32 {
-    match path {
-        Some(Path::ComputationToClient) => 0,
-        Some(Path::ComputationToComputation) => 2,
-        _ => 1,
+/// The ranks that receive.
+fn receivers(request: &Request) -> Vec<u32> {
+    match request.path {
+        Some(Path::ComputationToClient) => vec![0],
+        Some(Path::ComputationToComputation) => vec![2],
+        Some(Path::ComputationsToComputations) => (1..=request.ask.definition.expand().len() as u32).collect(),
+        Some(Path::ClientToComputation) | None => vec![1],
     }
 }
 
 fn place(request: &Request) -> Result<Place, Failure> {
+    if let Some(engine) = &request.engine {
+        return Ok(Place::Launched {
+            engine: engine.clone(),
+            program: RankProgram::this()?,
+        });
+    }
     Ok(match &request.coordinator {
         Some((address, identity)) => Place::Coordinator {
             address: address.clone(),
@@ -275,7 +288,11 @@ fn stream_once(
 impl Request {
     fn case(&self, stream: &Streaming, kind: GroupKind) -> wirespeed_schema::Case {
         let computations = self.ask.definition.expand().len();
-        path::case(stream, computations, self.ask.daemon, kind)
+        let mut stream = stream.clone();
+        if self.any_road && kind == GroupKind::Hosts {
+            stream.via = "tcp".into();
+        }
+        path::case(&stream, computations, self.ask.daemon, kind)
     }
 
     fn planned(&self, stream: &Streaming, kind: GroupKind) -> PlannedCase {
@@ -316,12 +333,21 @@ fn first_message(repetition: &Repetition) -> Option<Duration> {
 
 fn section(request: &Request, sessions: Vec<SessionReport>, results: &[CaseResult]) -> SessionSection {
     let coordinator = request.coordinator.as_ref();
+    let engine = request.engine.as_ref();
+    let place = match (engine, coordinator) {
+        (Some(engine), _) => engine.name().to_owned(),
+        (None, Some((address, _))) => format!("{}:{}", address.host, address.port),
+        (None, None) => "embedded".to_owned(),
+    };
     SessionSection {
-        coordinator: coordinator.map_or("embedded".into(), |(a, _)| format!("{}:{}", a.host, a.port)),
+        coordinator: place,
+        launcher_policy: engine.and_then(Engine::policy),
         definition: request.ask.definition.clone(),
         path: request.path.map(|path| path.name().to_owned()),
-        sessions,
         answers: wirespeed_report::curve::answers(results),
+        queues: life::queues(results),
+        phases: life::phases(&sessions),
+        sessions,
         daemon_cost: daemon_cost(&request.streams, results),
         prepended: request.prepended.clone(),
     }

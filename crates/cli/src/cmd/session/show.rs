@@ -2,13 +2,9 @@
 
 use std::fmt::Write as _;
 use wirespeed_report::render::{self, Style};
-use wirespeed_report::stats::runs::summarize;
-use wirespeed_schema::Run;
-use wirespeed_schema::units::{format_ns, format_rate};
-use wirespeed_session::report::{ComputationReport, SessionReport, SessionSection};
-
-/// Level of intervals over sessions.
-const LEVEL: f64 = 0.95;
+use wirespeed_schema::units::{format_ns, format_rate, format_size};
+use wirespeed_schema::{Finite, Run};
+use wirespeed_session::report::{ComputationReport, Phase, Queue, SessionSection};
 
 /// The name of the section in the document.
 pub const SECTION: &str = "session";
@@ -67,9 +63,14 @@ fn sessions(section: &SessionSection) -> String {
     let mut text = String::new();
     let place = match section.coordinator.as_str() {
         "embedded" => "embedded on this machine".to_owned(),
+        "slurm" => "started by srun".to_owned(),
+        "ssh" => "started over ssh".to_owned(),
         other => format!("at {other}"),
     };
     let _ = writeln!(text, "session {} {place}", section.definition.name);
+    if let Some(policy) = &section.launcher_policy {
+        let _ = writeln!(text, "  {} is configured with {policy}", section.coordinator);
+    }
     if let Some(prepended) = &section.prepended {
         let _ = writeln!(text, "  prepended {prepended}");
     }
@@ -97,39 +98,57 @@ fn sessions(section: &SessionSection) -> String {
             format_ns(cost.added_ns_per_message.get())
         );
     }
-    text.push_str(&life(&section.sessions));
+    text.push_str(&queues(&section.queues));
+    text.push_str(&life(&section.phases));
     text
 }
 
-/// Picks one part of a session's life.
-type Part = fn(&SessionReport) -> Option<u64>;
-
-/// Median, its interval over sessions, and the longest, of every part of a session's life.
-fn life(sessions: &[SessionReport]) -> String {
+/// Median with its interval, quantiles and the longest of every phase of the sessions' lives.
+fn life(phases: &[Phase]) -> String {
     let mut text = String::new();
-    let parts: [(&str, Part); 4] = [
-        ("request to ready", |s| Some(s.life.ready_ns)),
-        ("request to go", |s| Some(s.life.go_ns)),
-        ("request to first message", |s| s.life.first_message_ns),
-        ("end to gone", |s| Some(s.life.gone_ns)),
-    ];
-    for (name, part) in parts {
-        let values: Vec<f64> = sessions.iter().filter_map(part).map(|ns| ns as f64).collect();
-        let Some(summary) = summarize(&values, LEVEL) else {
+    let time = |ns: Finite| format_ns(ns.get());
+    for phase in phases {
+        let _ = write!(text, "  {}: ", phase.phase.replace('_', " "));
+        if phase.sessions == 1 {
+            let _ = writeln!(text, "{}", time(phase.max_ns));
             continue;
-        };
-        let longest = values.iter().copied().fold(0.0, f64::max);
-        let _ = match values.len() {
-            1 => writeln!(text, "  {name}: {}", format_ns(longest)),
-            count => writeln!(
-                text,
-                "  {name}: median {} [{}, {}], longest {} of {count} sessions",
-                format_ns(summary.median),
-                format_ns(summary.lower),
-                format_ns(summary.upper),
-                format_ns(longest)
-            ),
-        };
+        }
+        let _ = write!(text, "p50 {}", time(phase.p50_ns));
+        if let (Some(lower), Some(upper)) = (phase.p50_lower_ns, phase.p50_upper_ns) {
+            let _ = write!(text, " [{}, {}]", time(lower), time(upper));
+        }
+        for (name, quantile) in [("p90", phase.p90_ns), ("p99", phase.p99_ns)] {
+            if let Some(quantile) = quantile {
+                let _ = write!(text, ", {name} {}", time(quantile));
+            }
+        }
+        let _ = writeln!(text, ", longest {} of {} sessions", time(phase.max_ns), phase.sessions);
+    }
+    text
+}
+
+/// What the streams had queued.
+fn queues(queues: &[Queue]) -> String {
+    let mut text = String::new();
+    for queue in queues {
+        let _ = write!(
+            text,
+            "  queued, {}: at most {} messages ({})",
+            queue.case,
+            queue.unacknowledged_max_msgs,
+            format_size(queue.unacknowledged_max_bytes)
+        );
+        for (name, time) in [("p50", queue.ack_p50_ns), ("p99", queue.ack_p99_ns), ("longest", queue.ack_max_ns)] {
+            if let Some(time) = time {
+                let _ = write!(text, ", {name} {}", format_ns(time.get()));
+            }
+        }
+        match queue.resident_max_bytes {
+            Some(bytes) => {
+                let _ = writeln!(text, "; memory at most {}", format_size(bytes));
+            }
+            None => text.push('\n'),
+        }
     }
     text
 }

@@ -1,0 +1,197 @@
+//! A launcher that runs as a child of this process: mpiexec, srun, ssh. What it says is kept for an explanation, and it
+//! never outlives whoever started it.
+
+use crate::error::ControlError;
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write as _};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Lines of a launcher that are kept for an explanation.
+const LINES_KEPT: usize = 40;
+/// How long a launcher may take to end after its ranks have gone, before it is asked to, and then killed.
+const END_TIME: Duration = Duration::from_secs(3);
+/// How long it may take after it was asked to end.
+const TERM_TIME: Duration = Duration::from_secs(2);
+/// Its last words may still be on their way when it has ended.
+const LAST_WORDS: Duration = Duration::from_millis(50);
+
+/// A launcher that runs. Dropped, it is ended, by force when it takes too long.
+#[derive(Debug)]
+pub struct LauncherChild {
+    child: Child,
+    name: String,
+    said: Arc<Said>,
+}
+
+#[derive(Debug, Default)]
+struct Said {
+    lines: Mutex<VecDeque<String>>,
+    pass_on: AtomicBool,
+}
+
+impl LauncherChild {
+    /// Start `command`, whose standard input and output are set already; what it writes to standard error is kept.
+    pub fn start(mut command: Command) -> Result<Self, ControlError> {
+        let name = command.get_program().to_string_lossy().into_owned();
+        let failed = |source| ControlError::Launch {
+            program: name.clone(),
+            source,
+        };
+        let mut child = command
+            .stderr(Stdio::piped())
+            // Of its own, so that the terminal's Ctrl-C reaches the coordinator alone.
+            .process_group(0)
+            .spawn()
+            .map_err(failed)?;
+        let said = Arc::new(Said::default());
+        if let Some(stderr) = child.stderr.take() {
+            said.keep(stderr).map_err(failed)?;
+        }
+        Ok(LauncherChild { child, name, said })
+    }
+
+    /// Its process, for its pipes.
+    pub fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// Keep what comes from `stream` as well.
+    pub fn keep(&self, stream: impl Read + Send + 'static) -> std::io::Result<()> {
+        self.said.keep(stream)
+    }
+
+    /// From here on what it writes to standard error is not kept but passed on to ours.
+    pub fn pass_on(&self) {
+        self.said.pass_on.store(true, Ordering::Release);
+    }
+
+    /// An error once it has ended.
+    pub fn check(&mut self) -> Result<(), ControlError> {
+        let why = match self.child.try_wait() {
+            Ok(None) => return Ok(()),
+            Ok(Some(status)) => {
+                std::thread::sleep(LAST_WORDS);
+                self.explanation()
+                    .unwrap_or_else(|| format!("it ended with {status}"))
+            }
+            Err(error) => error.to_string(),
+        };
+        Err(ControlError::lost(self.name.clone(), why))
+    }
+
+    /// The line of its output that explains most.
+    pub fn explanation(&self) -> Option<String> {
+        let said = self.said.lock();
+        let telling = |line: &&String| {
+            let line = line.to_lowercase();
+            ["error", "cannot", "not ", "fail", "denied"]
+                .iter()
+                .any(|word| line.contains(word))
+        };
+        said.iter().find(telling).or_else(|| said.back()).cloned()
+    }
+
+    fn ends_within(&mut self, time: Duration) -> bool {
+        let deadline = Instant::now() + time;
+        while matches!(self.child.try_wait(), Ok(None)) {
+            if Instant::now() >= deadline {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        true
+    }
+}
+
+impl Drop for LauncherChild {
+    fn drop(&mut self) {
+        // It may wait for the end of what it reads.
+        drop(self.child.stdin.take());
+        if self.ends_within(END_TIME) {
+            return;
+        }
+        // Its ranks are in its process group; a launcher of another host's ranks ends those when it is asked to end.
+        let group = rustix::process::Pid::from_child(&self.child);
+        for signal in [rustix::process::Signal::TERM, rustix::process::Signal::KILL] {
+            // One that is gone already is no error.
+            let _ = rustix::process::kill_process_group(group, signal);
+            if self.ends_within(TERM_TIME) {
+                return;
+            }
+        }
+        let _ = self.child.wait();
+    }
+}
+
+impl Said {
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<String>> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Read `stream` to its end in a thread, keeping the first lines: a launcher explains itself before it complains.
+    fn keep(self: &Arc<Self>, stream: impl Read + Send + 'static) -> std::io::Result<()> {
+        let said = self.clone();
+        std::thread::Builder::new()
+            .name("launcher".into())
+            .spawn(move || {
+                let mut stream = BufReader::new(stream);
+                let mut bytes = Vec::new();
+                while let Ok(1..) = stream.by_ref().take(1 << 16).read_until(b'\n', &mut bytes) {
+                    said.hear(&bytes);
+                    bytes.clear();
+                }
+            })
+            .map(drop)
+    }
+
+    fn hear(&self, bytes: &[u8]) {
+        if self.pass_on.load(Ordering::Acquire) {
+            // Nobody is left to be told that stderr is gone.
+            let _ = std::io::stderr().write_all(bytes);
+            return;
+        }
+        let line = crate::session::clean(String::from_utf8_lossy(bytes).trim());
+        let mut kept = self.lock();
+        if kept.len() < LINES_KEPT && line.chars().any(char::is_alphanumeric) {
+            kept.push_back(line);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> LauncherChild {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", script])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
+        LauncherChild::start(command).unwrap()
+    }
+
+    #[test]
+    fn one_that_ended_is_explained_by_its_own_words() {
+        let mut child = shell("echo hello >&2; echo 'error: no such partition' >&2; echo bye >&2; exit 3");
+        assert!(child.ends_within(Duration::from_secs(10)));
+        let error = child.check().unwrap_err().to_string();
+        assert!(error.contains("no such partition"), "{error}");
+        let mut silent = shell("exit 3");
+        assert!(silent.ends_within(Duration::from_secs(10)));
+        let error = silent.check().unwrap_err().to_string();
+        assert!(error.contains("exit status: 3"), "{error}");
+    }
+
+    #[test]
+    fn one_that_hangs_is_ended() {
+        let child = shell("trap '' TERM; while :; do sleep 0.1; done");
+        let pid = rustix::process::Pid::from_child(&child.child);
+        drop(child);
+        assert!(rustix::process::test_kill_process(pid).is_err());
+    }
+}

@@ -1,0 +1,155 @@
+//! Several sockets over one pair of pipes, for a program whose only way here is its standard input and output: a line of
+//! text for every piece of bytes, `NUMBER BASE64`, and `NUMBER` alone when a socket was closed. Launchers pass lines on
+//! at once, and nothing else without waiting for more.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Bytes of one piece.
+const PIECE_BYTES: usize = 32 << 10;
+/// Longest line: a piece in base64, and its number.
+const LINE_BYTES_MAX: u64 = 2 * PIECE_BYTES as u64;
+
+type Ends = Mutex<BTreeMap<u16, UnixStream>>;
+
+/// One end of the pair of pipes.
+pub struct Mux {
+    writer: Arc<Mutex<Box<dyn Write + Send>>>,
+    ends: Arc<Ends>,
+}
+
+impl Mux {
+    /// Over these pipes. When `reader` ends, or what comes is no such line, every socket is closed.
+    pub fn over(reader: impl BufRead + Send + 'static, writer: impl Write + Send + 'static) -> io::Result<Mux> {
+        let ends = Arc::new(Ends::default());
+        let here = ends.clone();
+        std::thread::Builder::new().name("pipes".into()).spawn(move || {
+            hand_out(reader, &here);
+            for end in lock(&here).values() {
+                // One that is closed already needs no closing.
+                let _ = end.shutdown(Shutdown::Both);
+            }
+        })?;
+        Ok(Mux {
+            writer: Arc::new(Mutex::new(Box::new(writer))),
+            ends,
+        })
+    }
+
+    /// Socket `number`; the far end opens the same one before anything comes for it.
+    pub fn open(&self, number: u16) -> io::Result<UnixStream> {
+        let (theirs, ours) = UnixStream::pair()?;
+        self.attach(number, ours)?;
+        Ok(theirs)
+    }
+
+    /// Make `socket` number `number`: what its peer writes goes through the pipe.
+    pub fn attach(&self, number: u16, socket: UnixStream) -> io::Result<()> {
+        lock(&self.ends).insert(number, socket.try_clone()?);
+        let writer = self.writer.clone();
+        std::thread::Builder::new()
+            .name("pipe".into())
+            .spawn(move || send_all(number, socket, &writer))
+            .map(drop)
+    }
+}
+
+fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Pass on what comes from `ours` until it is closed.
+fn send_all(number: u16, mut ours: UnixStream, writer: &Mutex<Box<dyn Write + Send>>) {
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        let count = ours.read(&mut piece).unwrap_or(0);
+        let line = match count {
+            0 => format!("{number}\n"),
+            _ => format!("{number} {}\n", STANDARD.encode(&piece[..count])),
+        };
+        let mut writer = lock(writer);
+        let written = writer.write_all(line.as_bytes()).and_then(|()| writer.flush());
+        if count == 0 || written.is_err() {
+            return;
+        }
+    }
+}
+
+/// Give every piece to its socket until the pipe ends.
+fn hand_out(mut reader: impl BufRead, ends: &Ends) {
+    let mut line = String::new();
+    loop {
+        line.clear();
+        match reader.by_ref().take(LINE_BYTES_MAX).read_line(&mut line) {
+            Ok(1..) if line.ends_with('\n') => {}
+            _ => return,
+        }
+        let (number, piece) = line.trim_end().split_once(' ').unwrap_or((line.trim_end(), ""));
+        let (Ok(number), Ok(piece)) = (number.parse::<u16>(), STANDARD.decode(piece)) else {
+            return;
+        };
+        // Written without the lock: whoever reads slowly holds up no other socket's opening.
+        let end = lock(ends).get(&number).and_then(|end| end.try_clone().ok());
+        let Some(mut end) = end else { continue };
+        // One that nobody reads any more is closed already.
+        let _ = match piece.is_empty() {
+            true => end.shutdown(Shutdown::Write),
+            false => end.write_all(&piece),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::BufReader;
+
+    fn pair() -> (Mux, Mux) {
+        let ((a, b), (c, d)) = (UnixStream::pair().unwrap(), UnixStream::pair().unwrap());
+        let here = Mux::over(BufReader::new(a), c).unwrap();
+        (here, Mux::over(BufReader::new(d), b).unwrap())
+    }
+
+    #[test]
+    fn sockets_carry_their_own_bytes_and_close_by_themselves() {
+        let (here, there) = pair();
+        let (mut a, mut b) = (here.open(0).unwrap(), here.open(7).unwrap());
+        let (mut x, mut y) = (there.open(0).unwrap(), there.open(7).unwrap());
+        let long: Vec<u8> = (0..300_000u32).map(|n| n as u8).collect();
+        let expected = long.clone();
+        let sender = std::thread::spawn(move || {
+            b.write_all(&long).unwrap();
+            b
+        });
+        a.write_all(b"one").unwrap();
+        let mut three = [0; 3];
+        x.read_exact(&mut three).unwrap();
+        assert_eq!(&three, b"one");
+        let mut received = vec![0; expected.len()];
+        y.read_exact(&mut received).unwrap();
+        assert_eq!(received, expected);
+        let b = sender.join().unwrap();
+        drop(b);
+        assert_eq!(y.read(&mut three).unwrap(), 0, "its end is seen");
+        x.write_all(b"two").unwrap();
+        a.read_exact(&mut three).unwrap();
+        assert_eq!(&three, b"two", "the other one goes on");
+    }
+
+    #[test]
+    fn garbage_and_the_end_of_the_pipe_close_everything() {
+        for sent in [&b"7 ***\n"[..], b"no number\n", b"0 without an end", &[b'A'; 200_000], b""] {
+            let (mut far, near) = UnixStream::pair().unwrap();
+            let mux = Mux::over(BufReader::new(near), io::sink()).unwrap();
+            let mut socket = mux.open(0).unwrap();
+            let _ = far.write_all(sent);
+            drop(far);
+            assert_eq!(socket.read(&mut [0; 8]).unwrap(), 0, "{sent:.20?}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Hosts that are reached by ssh: a real sshd for each, on loopback, in namespaces of its own (processes, mounts, shared
+//! memory, host name), with keys made for the test. All of it ends with the test, and nothing of the real user's ssh is
+//! read or written.
+
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Time for a daemon to listen.
+const SETTLE: Duration = Duration::from_secs(20);
+/// sshd wants its whole path.
+const SSHD: &str = "/usr/sbin/sshd";
+/// Variables of the test that its processes on the hosts keep, so that those that stay behind can be found.
+const KEPT: &str = "WIRESPEED_TEST_MARK";
+
+struct Host {
+    name: String,
+    daemon: Child,
+}
+
+/// Hosts with the names of the test's choice; all of it goes when this is dropped.
+pub struct SshHosts {
+    folder: TempDir,
+    hosts: Vec<Host>,
+}
+
+impl SshHosts {
+    /// Start one daemon a name; an error is the reason for which a test is to be skipped.
+    pub fn start(names: &[&str]) -> Result<SshHosts, String> {
+        let root = std::fs::metadata("/proc/self").is_ok_and(|m| m.uid() == 0);
+        if !root {
+            return Err("namespaces for an sshd need root".to_owned());
+        }
+        if !Path::new(SSHD).exists() {
+            return Err("openssh-server is not installed".to_owned());
+        }
+        let folder = tempfile::tempdir().map_err(|e| format!("no folder for sshd: {e}"))?;
+        let mut hosts = SshHosts {
+            folder,
+            hosts: Vec::new(),
+        };
+        hosts.key("client")?;
+        let public = hosts.text("client.pub")?;
+        hosts.write("authorized", &public)?;
+        let (mut config, mut known) = (String::new(), String::new());
+        for name in names {
+            let port = hosts.start_one(name)?;
+            let key = hosts.text(&format!("{name}.pub"))?;
+            known += &format!("[127.0.0.1]:{port} {key}");
+            config += &format!("Host {name}\n  HostName 127.0.0.1\n  Port {port}\n");
+        }
+        hosts.write("known_hosts", &known)?;
+        let folder = hosts.folder.path().display().to_string();
+        config += &format!(
+            "Host *\n  User root\n  IdentityFile {folder}/client\n  IdentitiesOnly yes\n  \
+             UserKnownHostsFile {folder}/known_hosts\n  GlobalKnownHostsFile /dev/null\n  \
+             StrictHostKeyChecking no\n  SendEnv {KEPT}\n  LogLevel ERROR\n"
+        );
+        hosts.write("config", &config)?;
+        Ok(hosts)
+    }
+
+    fn start_one(&mut self, name: &str) -> Result<u16, String> {
+        self.key(name)?;
+        let folder = self.folder.path().display().to_string();
+        std::fs::create_dir(self.temporary(name)).map_err(|e| e.to_string())?;
+        // Free a moment ago; nobody else takes ports of this range by number.
+        let port = TcpListener::bind("127.0.0.1:0")
+            .and_then(|listener| listener.local_addr())
+            .map_err(|e| e.to_string())?
+            .port();
+        let text = format!(
+            "ListenAddress 127.0.0.1\nPort {port}\nHostKey {folder}/{name}\nAuthorizedKeysFile {folder}/authorized\n\
+             StrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin prohibit-password\nPasswordAuthentication no\n\
+             AcceptEnv {KEPT}\nSetEnv TMPDIR={}\n",
+            self.temporary(name).display()
+        );
+        let file = self.write(&format!("{name}.sshd"), &text)?;
+        let log = std::fs::File::create(self.folder.path().join(format!("{name}.log")));
+        let log = log.map_err(|e| e.to_string())?;
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL", "unshare", "--mount", "--uts", "--ipc", "--pid"]);
+        command.args(["--fork", "--kill-child=KILL", "--mount-proc", "bash", "-c"]);
+        command.arg(
+            r#"hostname "$0"; mount -t tmpfs tmpfs /run; mkdir /run/sshd; mount -t tmpfs tmpfs /dev/shm; exec "$1" -D -e -f "$2""#,
+        );
+        command.args([name, SSHD]).arg(file);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        let daemon = command.spawn().map_err(|e| format!("cannot start sshd: {e}"))?;
+        self.hosts.push(Host {
+            name: name.to_owned(),
+            daemon,
+        });
+        let deadline = Instant::now() + SETTLE;
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            if Instant::now() > deadline {
+                let said = self.text(&format!("{name}.log")).unwrap_or_default();
+                return Err(format!("sshd does not listen: {}", said.trim().replace('\n', " / ")));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(port)
+    }
+
+    /// ssh's configuration that leads to them, for `ssh -F`. It asks for no check of host keys, as careless users do.
+    pub fn config(&self) -> String {
+        self.folder.path().join("config").display().to_string()
+    }
+
+    /// Where programs put temporary files on a host.
+    pub fn temporary(&self, name: &str) -> PathBuf {
+        self.folder.path().join(format!("{name}-tmp"))
+    }
+
+    /// Forget the hosts' keys: to ssh they are strangers.
+    ///
+    /// # Panics
+    /// Where the file cannot be written.
+    pub fn forget(&self) {
+        self.write("known_hosts", "").expect("the folder is ours");
+    }
+
+    /// Pull a host's plug: its daemon and all its processes are gone at once.
+    ///
+    /// # Panics
+    /// Where there is no such host.
+    pub fn crash(&mut self, name: &str) {
+        let host = self.hosts.iter_mut().find(|host| host.name == name);
+        end(&mut host.expect("a host of this test").daemon);
+    }
+
+    fn key(&self, name: &str) -> Result<(), String> {
+        let mut keygen = Command::new("ssh-keygen");
+        keygen.args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"]);
+        keygen.arg(self.folder.path().join(name)).stdin(Stdio::null());
+        match keygen.status() {
+            Ok(status) if status.success() => Ok(()),
+            other => Err(format!("ssh-keygen: {other:?}")),
+        }
+    }
+
+    fn text(&self, name: &str) -> Result<String, String> {
+        std::fs::read_to_string(self.folder.path().join(name)).map_err(|e| e.to_string())
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, text).map_err(|e| e.to_string())?;
+        Ok(path)
+    }
+}
+
+fn end(child: &mut Child) {
+    // It may have ended; then both fail, and nothing is lost. Its namespace of processes goes with it.
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+impl Drop for SshHosts {
+    fn drop(&mut self) {
+        for host in &mut self.hosts {
+            end(&mut host.daemon);
+        }
+    }
+}
