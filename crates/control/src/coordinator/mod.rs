@@ -70,6 +70,8 @@ pub struct GroupOptions {
     pub starter: Option<Arc<dyn Launch>>,
     /// Start new processes for every run.
     pub fresh: bool,
+    /// The ranks of each end are threads of one process.
+    pub together: bool,
     /// Address for data between ranks of this machine.
     pub bind_address: IpAddr,
 }
@@ -82,6 +84,7 @@ impl GroupOptions {
             program: RankProgram::this()?,
             starter: None,
             fresh: false,
+            together: false,
             bind_address: IpAddr::V4(Ipv4Addr::LOCALHOST),
         })
     }

@@ -3,3 +3,4 @@
 pub mod local;
 pub mod seam;
 pub mod threads;
+pub mod together;
