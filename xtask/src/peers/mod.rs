@@ -7,6 +7,7 @@
 mod commands;
 mod mpi;
 mod report;
+mod setup;
 mod stats;
 mod table;
 mod tools;
@@ -58,7 +59,7 @@ pub const UCX: Set = Set {
     pairs: 20,
     prepare: |_| tools::install(),
     comparisons: ucx::comparisons,
-    limits: &[],
+    limits: ucx::LIMITS,
 };
 
 /// Run `pairs` interleaved pairs of every comparison whose name contains `rows`, and archive output and summary under
