@@ -119,6 +119,11 @@ impl Requests {
         })
     }
 
+    /// Receives are never lists: what arrives is copied into place.
+    pub fn receive_in_one(&mut self) {
+        self.listed[0] = false;
+    }
+
     /// How many there may be.
     pub fn count(&self) -> usize {
         self.entries.len()

@@ -56,7 +56,10 @@ pub fn open<R: TaggedRunner, const DATA: bool>(
     let loaded = options.library()?;
     let context = Context::open(loaded, options, sys::UCP_FEATURE_STREAM)?;
     let worker = Worker::new(context.clone(), options, &ctx.cancel)?;
-    let requests = Requests::new(ctx, options, &context)?;
+    let mut requests = Requests::new(ctx, options, &context)?;
+    if DATA {
+        requests.receive_in_one();
+    }
     let (empty, _) = allocate(&context, options, EMPTY[1] + 1)?;
     let workers = [worker];
     let endpoints = connect(ctx, options, &workers, Exposed::default())?;
