@@ -25,7 +25,7 @@ const UCX_FUNCTIONS: &str = concat!(
     "worker_arm|worker_get_efd|worker_fence|worker_flush_nbx|worker_set_am_recv_handler|ep_create|ep_query|mem_query|ep_close_nbx|",
     "ep_flush_nbx|mem_map|mem_unmap|rkey_pack|rkey_buffer_release|ep_rkey_unpack|rkey_destroy|tag_send_nbx|",
     "tag_send_sync_nbx|tag_recv_nbx|tag_probe_nb|tag_msg_recv_nbx|am_send_nbx|am_recv_data_nbx|am_data_release|",
-    "put_nbx|get_nbx|atomic_op_nbx|stream_send_nbx|stream_recv_nbx|request_check_status|request_free|request_cancel)",
+    "put_nbx|get_nbx|atomic_op_nbx|stream_send_nbx|stream_recv_nbx|stream_recv_data_nb|stream_data_release|request_check_status|request_free|request_cancel)",
 );
 const UCX_TYPES: &str = concat!(
     "uct_(iface_ops|iface|ep|iface_attr|md_attr|tl_resource_desc|completion|allocated_memory|rkey_bundle|",

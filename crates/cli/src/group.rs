@@ -44,6 +44,8 @@ pub struct Reach {
     pub family: Option<Family>,
     /// New processes for every run.
     pub fresh: bool,
+    /// The ranks of each end are threads of one process.
+    pub together: bool,
     /// An end that says nothing for so long is lost.
     pub silence: Option<Duration>,
     /// A server that is not there yet gets so long to come.
@@ -90,6 +92,7 @@ impl Reach {
             identity: arguments.identity.clone(),
             family,
             fresh: true,
+            together: false,
             silence,
             patience: Duration::ZERO,
             server_command: None,
@@ -165,6 +168,12 @@ impl<'a> Groups<'a> {
         });
         let mut outcomes: Vec<Outcome> = result.outcomes.into_iter().flatten().collect();
         label_paths(&planned.case, &mut outcomes);
+        if self.reach.together && planned.case.group != GroupKind::Threads && planned.case.ranks.len() > 2 {
+            for outcome in &mut outcomes {
+                let end = "threads of one process".to_owned();
+                outcome.transport_facts.insert("ranks_of_an_end".to_owned(), end);
+            }
+        }
         GroupRun {
             outcomes,
             failure,
@@ -218,6 +227,7 @@ impl<'a> Groups<'a> {
     ) -> Result<Group, Failure> {
         let mut options = GroupOptions::new()?;
         options.fresh = self.reach.fresh;
+        options.together = self.reach.together;
         if let Some(silence) = self.reach.silence {
             options.timing.silence = silence;
         }

@@ -285,6 +285,9 @@ pub enum SessionMessage {
         /// Start processes of its own for this run even if some of the run before are there.
         #[serde(default)]
         fresh: bool,
+        /// The server's ranks are threads of one process.
+        #[serde(default)]
+        together: bool,
     },
     /// Others are measured first.
     Queued {

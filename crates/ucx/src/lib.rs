@@ -8,6 +8,8 @@ mod link_inbox;
 mod link_status;
 mod options;
 mod order;
+mod pieces;
+mod progress;
 pub mod ucp;
 pub mod uct;
 

@@ -1,10 +1,12 @@
-//! Options that both transports share: where the library is.
+//! Options that both transports share: where the library is, how data are cut, how UCX is told to work.
 
 use std::path::{Path, PathBuf};
 use wirespeed::transport::Availability;
-use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
+use wirespeed::transport::options::OptionSpec;
 use wirespeed::transport::port::Facts;
-use wirespeed_ucx_sys::{LoadError, Loaded, load};
+use wirespeed_ucx_sys::{
+    LoadError, Loaded, UCS_THREAD_MODE_MULTI, UCS_THREAD_MODE_SERIALIZED, UCS_THREAD_MODE_SINGLE, load, ucs_thread_mode_t,
+};
 
 /// Where the library is.
 pub const UCX: OptionSpec = OptionSpec {
@@ -14,27 +16,67 @@ pub const UCX: OptionSpec = OptionSpec {
     help: "the UCX to load: its libucp.so.0, the folder of that, or the folder above (also $WIRESPEED_UCX)",
 };
 
-/// Into how many pieces data are cut.
+/// Into which pieces data are cut.
 pub const IOV: OptionSpec = OptionSpec {
     name: "iov",
-    values: "COUNT",
+    values: "COUNT|SIZE+..",
     default: "1",
-    help: "pieces from which data are gathered (layouts shortiov and zcopy)",
+    help: "pieces from which data are gathered: how many of about one length, or their sizes (layouts shortiov and zcopy)",
 };
+
+/// How far pieces lie from each other.
+pub const STRIDE: OptionSpec = OptionSpec {
+    name: "stride",
+    values: "BYTES",
+    default: "0",
+    help: "distance in memory from the start of one piece of a message to the next; 0: they lie together",
+};
+
+/// What a worker of UCX is told about threads. Each rank has its own in any case.
+pub const THREAD_MODE: OptionSpec = OptionSpec {
+    name: "thread_mode",
+    values: "single|serialized|multi",
+    default: "single",
+    help: "how a worker guards itself against other threads; there are none, so it shows what the guard costs",
+};
+
+/// Whether memory is registered at once.
+pub const NONBLOCK: OptionSpec = OptionSpec {
+    name: "nonblock",
+    values: "no|yes",
+    default: "no",
+    help: "yes: UCX may put off the registration of memory until it is used",
+};
+
+/// Whether the target of one-sided tests works for its peers.
+pub const PASSIVE: OptionSpec = OptionSpec {
+    name: "passive",
+    values: "no|yes",
+    default: "no",
+    help: "yes: the target of one-sided tests makes progress at one poll of 65536 only",
+};
+
+/// Polls of a passive target for one that makes progress: a road that needs the target is slow, but ends.
+pub const PASSIVE_POLLS: u32 = 1 << 16;
+
+/// No or yes.
+pub const NO_YES: [(&str, bool); 2] = [("no", false), ("yes", true)];
+
+/// Values of [`THREAD_MODE`].
+pub const THREAD_MODES: [(&str, ucs_thread_mode_t); 3] = [
+    ("single", UCS_THREAD_MODE_SINGLE),
+    ("serialized", UCS_THREAD_MODE_SERIALIZED),
+    ("multi", UCS_THREAD_MODE_MULTI),
+];
+
+/// The word for a value of `choices`.
+pub fn word<T: PartialEq + Copy>(choices: &[(&'static str, T)], value: T) -> String {
+    let found = choices.iter().find(|(_, known)| *known == value);
+    found.map_or("", |(word, _)| word).to_owned()
+}
 
 /// Most pieces.
 pub const IOV_MAX: usize = 16;
-
-/// The number of pieces that the options ask for.
-pub fn pieces(reader: &OptionReader) -> Result<usize, OptionError> {
-    match reader.count(IOV.name)? {
-        None => Ok(1),
-        Some(count) => usize::try_from(count)
-            .ok()
-            .filter(|count| (1..=IOV_MAX).contains(count))
-            .ok_or_else(|| reader.refuse(IOV.name, format!("a count from 1 to {IOV_MAX}"))),
-    }
-}
 
 /// The library that `place` names, or the one of this machine.
 pub fn library(place: Option<&PathBuf>) -> Result<&'static Loaded, LoadError> {

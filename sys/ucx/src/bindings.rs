@@ -3021,6 +3021,7 @@ pub struct Ucx {
         length: *mut usize,
         param: *const ucp_request_param_t,
     ) -> ucs_status_ptr_t,
+    pub ucp_stream_recv_data_nb: unsafe extern "C" fn(ep: ucp_ep_h, length: *mut usize) -> ucs_status_ptr_t,
     pub ucp_tag_recv_nbx: unsafe extern "C" fn(
         worker: ucp_worker_h,
         buffer: *mut ::core::ffi::c_void,
@@ -3071,6 +3072,7 @@ pub struct Ucx {
     pub ucp_request_check_status: unsafe extern "C" fn(request: *mut ::core::ffi::c_void) -> ucs_status_t,
     pub ucp_request_cancel: unsafe extern "C" fn(worker: ucp_worker_h, request: *mut ::core::ffi::c_void),
     pub ucp_request_free: unsafe extern "C" fn(request: *mut ::core::ffi::c_void),
+    pub ucp_stream_data_release: unsafe extern "C" fn(ep: ucp_ep_h, data: *mut ::core::ffi::c_void),
     pub ucp_worker_fence: unsafe extern "C" fn(worker: ucp_worker_h) -> ucs_status_t,
     pub ucp_worker_flush_nbx:
         unsafe extern "C" fn(worker: ucp_worker_h, param: *const ucp_request_param_t) -> ucs_status_ptr_t,
@@ -3228,6 +3230,9 @@ impl Ucx {
         let ucp_tag_send_nbx = __library.get(b"ucp_tag_send_nbx\0").map(|sym| *sym)?;
         let ucp_tag_send_sync_nbx = __library.get(b"ucp_tag_send_sync_nbx\0").map(|sym| *sym)?;
         let ucp_stream_recv_nbx = __library.get(b"ucp_stream_recv_nbx\0").map(|sym| *sym)?;
+        let ucp_stream_recv_data_nb = __library
+            .get(b"ucp_stream_recv_data_nb\0")
+            .map(|sym| *sym)?;
         let ucp_tag_recv_nbx = __library.get(b"ucp_tag_recv_nbx\0").map(|sym| *sym)?;
         let ucp_tag_probe_nb = __library.get(b"ucp_tag_probe_nb\0").map(|sym| *sym)?;
         let ucp_tag_msg_recv_nbx = __library.get(b"ucp_tag_msg_recv_nbx\0").map(|sym| *sym)?;
@@ -3237,6 +3242,9 @@ impl Ucx {
         let ucp_request_check_status = __library.get(b"ucp_request_check_status\0").map(|sym| *sym)?;
         let ucp_request_cancel = __library.get(b"ucp_request_cancel\0").map(|sym| *sym)?;
         let ucp_request_free = __library.get(b"ucp_request_free\0").map(|sym| *sym)?;
+        let ucp_stream_data_release = __library
+            .get(b"ucp_stream_data_release\0")
+            .map(|sym| *sym)?;
         let ucp_worker_fence = __library.get(b"ucp_worker_fence\0").map(|sym| *sym)?;
         let ucp_worker_flush_nbx = __library.get(b"ucp_worker_flush_nbx\0").map(|sym| *sym)?;
         let ucp_ep_query = __library.get(b"ucp_ep_query\0").map(|sym| *sym)?;
@@ -3310,6 +3318,7 @@ impl Ucx {
             ucp_tag_send_nbx,
             ucp_tag_send_sync_nbx,
             ucp_stream_recv_nbx,
+            ucp_stream_recv_data_nb,
             ucp_tag_recv_nbx,
             ucp_tag_probe_nb,
             ucp_tag_msg_recv_nbx,
@@ -3319,6 +3328,7 @@ impl Ucx {
             ucp_request_check_status,
             ucp_request_cancel,
             ucp_request_free,
+            ucp_stream_data_release,
             ucp_worker_fence,
             ucp_worker_flush_nbx,
             ucp_ep_query,
@@ -3572,6 +3582,9 @@ impl Ucx {
     ) -> ucs_status_ptr_t {
         (self.ucp_stream_recv_nbx)(ep, buffer, count, length, param)
     }
+    pub unsafe fn ucp_stream_recv_data_nb(&self, ep: ucp_ep_h, length: *mut usize) -> ucs_status_ptr_t {
+        (self.ucp_stream_recv_data_nb)(ep, length)
+    }
     pub unsafe fn ucp_tag_recv_nbx(
         &self,
         worker: ucp_worker_h,
@@ -3645,6 +3658,9 @@ impl Ucx {
     }
     pub unsafe fn ucp_request_free(&self, request: *mut ::core::ffi::c_void) {
         (self.ucp_request_free)(request)
+    }
+    pub unsafe fn ucp_stream_data_release(&self, ep: ucp_ep_h, data: *mut ::core::ffi::c_void) {
+        (self.ucp_stream_data_release)(ep, data)
     }
     pub unsafe fn ucp_worker_fence(&self, worker: ucp_worker_h) -> ucs_status_t {
         (self.ucp_worker_fence)(worker)

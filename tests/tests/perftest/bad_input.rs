@@ -49,6 +49,15 @@ const NONSENSE: &[(&str, &str, &str)] = &[
     ("-t am_lat -s 99999999999999", "1 TiB", "64"),
     ("-t am_lat -s 900G", "memory", "smaller"),
     ("-t am_lat --set 5 -b x", "--set", "SIZE=64"),
+    ("-t tag_lat -s 99999999999999", "1 TiB", "64"),
+    ("-t am_lat -s 0", "-s 0", "-s 8"),
+    ("-t am_lat -s 4", "-s 4", "-s 8"),
+    ("-t am_lat -o", "-o", "leave it out"),
+    ("-t tag_bw -A signal", "-A", "leave it out"),
+    ("-t am_lat -y", "-y", "leave it out"),
+    ("-t am_lat -A never", "never", "signal"),
+    ("-t tag_lat -D bcopy", "bcopy", "contig"),
+    ("-t tag_lat -D iov,iov,iov", "iov,iov,iov", "SEND,RECV"),
 ];
 
 #[test]
@@ -75,7 +84,16 @@ fn nonsense_is_told_before_anything_is_connected() {
         ("far -t am_lat", "-x"),
         ("localhost -t am_lat -x shm -D zcopy", "no such layout"),
         ("far -t am_lat -x shm -D shortiov", "scatter-gather"),
-        ("far -t am_lat -x shm -o", "-o"),
+        ("far -t put_lat -x shm -o", "-o"),
+        ("far -t put_lat -x shm -i 64", "-i"),
+        ("far -t am_lat -x shm -H 16", "header of 16"),
+        ("far -t tag_lat -x shm -M multi", "-M"),
+        ("far -t stream_lat -x shm", "byte stream"),
+        ("far -t am_lat -x tcp -d lo -i 4 -D zcopy -s 16,16", "-i 4"),
+        ("far -t am_lat -x tcp -d lo -i far -D zcopy -s 16,16", "-i far"),
+        ("far -t am_lat -x tcp -d lo -D zcopy -s 4,16", "no room for the header"),
+        ("far -t ucp_am_lat -D contig,iov", "active messages received into pieces"),
+        ("far -t am_lat -x posix -d memory -E sleep", "-E"),
         ("localhost -t am_lat -x shm -s 1T", "memory"),
         ("far -l -t am_lat -x shm", "-l"),
         ("far --forever", "--forever"),
@@ -176,6 +194,47 @@ fn whoever_is_stopped_is_given_up() {
     let server = server.running.end(SILENT);
     assert_eq!(server.code, Some(1), "{server}");
     home.assert_nothing_left(SOON);
+}
+
+#[test]
+fn counts_are_read_as_they_are_written() {
+    let _turn = turn();
+    let home = home();
+    for (text, count) in [("1e3", 1000), ("2k", 2000), ("300", 300)] {
+        let ended = home.run(&format!("perftest -l -t am_bw -x inproc -n {text} --json")).code(0);
+        assert_eq!(ended.json()["cases"][0]["case"]["stop"]["count"], count, "{ended}");
+    }
+}
+
+#[test]
+fn words_and_files_of_the_server_do_no_harm() {
+    let _turn = turn();
+    let home = home();
+    // Other tests, sizes and batches than the client's: the client's count, and the server says so.
+    home.write("other", "one -t put_lat -s 64 -n 5\n");
+    let long = "n".repeat(300);
+    home.write("tests", &format!("{long} -t am_lat -n 100\nsecond -t am_bw -n 100\n"));
+    for words in ["-t put_bw -s 4K -n 7 -x tcp", "-b other"] {
+        let server = Server::start(&home, words);
+        let client = server
+            .client(&home, "-b tests -x shm --json")
+            .end(PATIENCE)
+            .code(0);
+        assert_eq!(client.json()["cases"].as_array().unwrap().len(), 2);
+        let server = server.end().code(0);
+        assert!(server.stderr.contains("client"), "{words}: {server}");
+    }
+}
+
+#[test]
+fn an_ipv6_address_needs_no_option() {
+    let _turn = turn();
+    let home = home();
+    let server = Server::start(&home, "");
+    let port = server.port;
+    let words = format!("perftest -p {port} ::1 -t am_lat -x tcp -n 100");
+    home.start(words.split_whitespace()).end(PATIENCE).code(0);
+    server.end().code(0);
 }
 
 #[test]

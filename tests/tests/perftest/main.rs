@@ -5,6 +5,8 @@ mod bad_input;
 mod batch;
 mod original;
 mod sides;
+mod ucx_files;
+mod ucx_roads;
 
 use std::net::TcpListener;
 use std::process::Command;

@@ -25,6 +25,11 @@ fn what_a_device_cannot_do_is_refused_with_the_reason() {
         ("am_lat --via uct -O device=nothing", "it has: tl="),
         ("am_lat --via uct -O iov=17", "from 1 to 16"),
         ("am_lat --via uct -O iov=0", "from 1 to 16"),
+        ("am_lat --via ucp -O iov=8+", "as many sizes"),
+        ("tag_lat --via ucp -O stride=far", "stride"),
+        ("am_lat --via ucp -O stream=yes", "no|recv|data"),
+        ("am_lat --via uct -O events=none", "thread_spinlock"),
+        ("put_lat --via uct -O tl=tcp --layout zcopy -O stride=64", "leave option stride out"),
         ("am_lat --via uct -O depth=1", "has no option"),
         ("am_lat --via uct --procs 40", "at most 32 ranks"),
         ("am_lat --via uct -O ucx=/nowhere", "/nowhere has no libucp.so.0"),
@@ -37,6 +42,26 @@ fn what_a_device_cannot_do_is_refused_with_the_reason() {
         let ended = run(&home, &library, &format!("run {line} --iters 10")).code(2);
         let (cause, _) = ended.complaint();
         assert!(cause.contains(word), "{line}: {ended}");
+    }
+}
+
+#[test]
+fn what_a_stream_or_pieces_cannot_do_fails_with_the_reason() {
+    let _turn = turn();
+    let home = home();
+    let Some(library) = installed().into_iter().next() else {
+        return;
+    };
+    for (line, word) in [
+        ("tag_lat --size 0 -O stream=recv", "no messages of 0 bytes"),
+        ("tag_lat -O stream=recv -O sync=yes", "a stream has no tags"),
+        ("msgrate -O stream=recv --procs 4", "in the order of sending"),
+        ("tag_lat --size 100 -O iov=50+49", "pieces of 99 bytes"),
+        ("tag_lat --size 100 -O iov=80+20 -O stride=64", "does not fit"),
+    ] {
+        let ended = run(&home, &library, &format!("run {line} --via ucp --iters 10 --json"));
+        let text = format!("{ended}");
+        assert!(ended.code != Some(0) && text.contains(word), "{line}: {ended}");
     }
 }
 

@@ -147,6 +147,10 @@ fn every_test_over_ucp() {
             "-O sync=yes",
             "-O wildcard=yes",
             "-O unexpected=yes",
+            "-O thread_mode=multi",
+            "-O nonblock=yes -O register=yes",
+            "-O receive_copy=yes",
+            "-O passive=yes",
         ] {
             let via = format!("--via ucp {options}");
             let lines = [
@@ -165,6 +169,82 @@ fn every_test_over_ucp() {
 }
 
 #[test]
+fn streams_carry_every_size_in_pieces_or_not() {
+    let _turn = turn();
+    let home = home();
+    for library in installed() {
+        for stream in ["recv", "data"] {
+            let via = format!("--via ucp -O stream={stream}");
+            let lines = [
+                "tag_lat {via} --size 1,8,3000,100K,1M",
+                "tag_bw {via} --size 1,8,3000,100K,1M --window 3,64",
+                "tag_lat,tag_bw {via} --size 8,3000 -O iov=1,3 -O register=no,yes",
+                "tag_lat,tag_bw {via} --size 3000 -O iov=1000+1999+1 -O stride=4K -O listed=both,send,recv",
+                "tag_bw {via} --size 100 -O wait=sleep",
+                "tag_bw {via} --size 100 -O tls=tcp -O errors=none,peer",
+                "tag_lat {via} --size 8 --procs 4",
+            ];
+            let measured = every(&home, &library, &via, &lines);
+            assert_eq!(measured, 15 + 16 + 6 + 1 + 2 + 1, "{}: {stream}", library.name);
+        }
+    }
+    home.assert_nothing_left(SOON);
+}
+
+#[test]
+fn pieces_may_lie_apart() {
+    let _turn = turn();
+    let home = home();
+    for library in installed() {
+        let lines = [
+            "tag_lat,tag_bw {via} --size 8 -O iov=3+5,2 -O stride=16,4K",
+            "tag_lat,tag_bw {via} --size 50000 -O iov=20000+20000+10000 -O stride=32K -O listed=both,send,recv",
+            "am_lat,am_bw {via} --layout zcopy --size 100,50000 -O iov=3 -O stride=17K",
+        ];
+        assert_eq!(every(&home, &library, "--via ucp", &lines), 8 + 6 + 4);
+        let lines = [
+            "am_lat,am_bw {via} --layout shortiov --size 8,60 -O iov=2 -O stride=64",
+        ];
+        assert!(every(&home, &library, "--via uct", &lines) >= 4);
+        let tcp = "--via uct -O tl=tcp -O device=lo";
+        if unreachable(&home, &library, tcp).is_none() {
+            let line = ["am_bw {via} --layout zcopy --size 4K -O iov=2 -O stride=8K"];
+            assert_eq!(every(&home, &library, tcp, &line), 1);
+        }
+        let line = "run put_bw --via uct -O tl=tcp --layout zcopy --size 64 -O iov=2 -O stride=64 --iters 10 --json";
+        let why = run(&home, &library, line);
+        assert!(format!("{why}").contains("leave option stride out"), "{why}");
+    }
+}
+
+#[test]
+fn uct_works_in_every_way_that_it_is_told_to() {
+    let _turn = turn();
+    let home = home();
+    let Some(library) = installed().into_iter().next() else {
+        return;
+    };
+    for options in [
+        "-O thread_mode=serialized",
+        "-O events=thread_mutex,signal",
+        "-O nonblock=yes",
+        "-O passive=yes",
+    ] {
+        let lines = ["am_lat,am_bw,put_lat,put_bw,fadd {via}", "get {via} --layout bcopy --size 64"];
+        let count = 6 * options.split(',').count();
+        assert_eq!(every(&home, &library, &format!("--via uct {options}"), &lines), count, "{options}");
+    }
+    // A target that the road needs makes progress now and then.
+    let line = ["put_bw {via} --layout zcopy --size 64"];
+    let tcp = "--via uct -O tl=tcp -O device=lo -O thread_mode=multi -O passive=yes";
+    assert_eq!(every(&home, &library, tcp, &line), 1);
+    // What a device cannot do UCX says itself.
+    let line = "run am_lat --via uct -O tl=posix -O thread_mode=multi --iters 10 --json";
+    let why = document(&run(&home, &library, line)).cases.remove(0).error;
+    assert!(why.as_deref().is_some_and(|why| why.contains("multi-threaded worker")), "{why:?}");
+}
+
+#[test]
 fn a_killed_rank_ends_the_run_at_once() {
     let _turn = turn();
     for library in installed().into_iter().take(1) {
@@ -178,6 +258,10 @@ fn a_killed_rank_ends_the_run_at_once() {
             "get_bw --via uct -O tl=cma",
             "am_lat --via ucp",
             "am_bw --via ucp",
+            "am_bw --via ucp -O tls=tcp",
+            "put_bw --via ucp -O tls=tcp",
+            "tag_bw --via ucp -O stream=recv",
+            "tag_lat --via ucp -O stream=data -O tls=tcp",
             "am_bw --via ucp -O tls=tcp -O errors=peer",
             "am_lat --via ucp -O wait=sleep",
             "tag_lat --via ucp",

@@ -3,6 +3,7 @@
 use super::mpi::{Figure, Mpi};
 use super::report::Report;
 use super::session;
+use super::setup::{Whose, case_ns};
 use super::table::Ucx;
 use crate::command;
 use anyhow::{Context as _, Result, bail};
@@ -11,7 +12,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What every command needs to know.
 pub struct Context {
@@ -101,6 +102,13 @@ pub enum Side {
         /// 1 or 2.
         cores: usize,
     },
+    /// What each further test of a batch costs.
+    SetUp {
+        /// Which program's.
+        whose: Whose,
+        /// The road, as ucx_perftest names it.
+        road: &'static str,
+    },
     /// iperf3 over loopback, one stream.
     Iperf3 {
         /// Bytes of each write.
@@ -125,14 +133,18 @@ impl Side {
     /// The foreign program that it needs.
     pub fn program(&self) -> Option<&'static str> {
         match self {
-            Side::Ours { .. } | Side::Number(_) => None,
+            Side::Ours { .. }
+            | Side::Number(_)
+            | Side::SetUp {
+                whose: Whose::Ours, ..
+            } => None,
             Side::Session {
                 figure: session::Figure::SystemCalls,
                 ..
             } => Some("strace"),
             Side::Session { .. } => None,
             Side::OursUnder { mpi, .. } | Side::Loop { mpi, .. } => Some(mpi.loops),
-            Side::Ucx { .. } | Side::UcxRoad { .. } => Some("ucx_perftest"),
+            Side::Ucx { .. } | Side::UcxRoad { .. } | Side::SetUp { .. } => Some("ucx_perftest"),
             Side::Bulk(bulk) => bulk.program(),
             Side::Iperf3 { .. } => Some("iperf3"),
             Side::Sockperf { .. } => Some("sockperf"),
@@ -174,6 +186,7 @@ impl Side {
                 figure,
                 cores,
             } => session::run(context, report, arguments, figure, cores),
+            Side::SetUp { whose, road } => case_ns(context, report, whose, road),
             Side::Iperf3 {
                 size_bytes,
                 congestion,
@@ -197,7 +210,7 @@ fn ucx_road(context: &Context, report: &mut Report, arguments: &str, is_loopback
     }
     let server = [&words[..], &["-p", "13399"]].concat();
     let client = [&["127.0.0.1", "-v", "-f"], &server[..]].concat();
-    pair(context, report, "ucx_perftest", &server, &client)
+    pair(context, report, "ucx_perftest", &server, &client).map(|(output, _)| output)
 }
 
 fn iperf3(
@@ -210,7 +223,7 @@ fn iperf3(
     let server = "-s -1 -p 13500 -B 127.0.0.1";
     let client = format!("-c 127.0.0.1 -p 13500 -t {seconds} -l {size_bytes} -C {congestion} -J");
     let (server, client): (Vec<&str>, Vec<&str>) = (server.split(' ').collect(), client.split(' ').collect());
-    iperf_figure(&pair(context, report, "iperf3", &server, &client)?)
+    iperf_figure(&pair(context, report, "iperf3", &server, &client)?.0)
 }
 
 fn sockperf(
@@ -224,7 +237,7 @@ fn sockperf(
     let server = format!("sr --tcp -i 127.0.0.1 -p 13600{polling}");
     let client = format!("pp --tcp -i 127.0.0.1 -p 13600 -m {size_bytes} -t {seconds}{polling}");
     let (server, client): (Vec<&str>, Vec<&str>) = (server.split(' ').collect(), client.split(' ').collect());
-    sockperf_figure(&pair(context, report, "sockperf", &server, &client)?)
+    sockperf_figure(&pair(context, report, "sockperf", &server, &client)?.0)
 }
 
 /// wirespeed under an MPI library.
@@ -347,14 +360,15 @@ fn alone(context: &Context, report: &mut Report, program: &str, arguments: &[&st
     Ok(output)
 }
 
-/// Start `program` as server on the first core, wait until it listens, run the client on the second.
-fn pair(
+/// Start `program` as server on the first core, wait until it listens, run the client on the second. What the client
+/// printed, and how long it took.
+pub fn pair(
     context: &Context,
     report: &mut Report,
     program: &str,
     server: &[&str],
     client: &[&str],
-) -> Result<String> {
+) -> Result<(String, Duration)> {
     let pinned = |core: u32, arguments: &[&str]| {
         let mut command = Command::new("taskset");
         command
@@ -379,12 +393,14 @@ fn pair(
         .arg(command.get_program())
         .args(command.get_args());
     command = limited;
+    let begin = Instant::now();
     let output = command::capture(&mut command)?;
+    let time = begin.elapsed();
     report.raw(
         &format!("{} &\n$ {}", command::shown(&listening), command::shown(&command)),
         &output,
     );
-    Ok(output)
+    Ok((output, time))
 }
 
 fn ucx(
@@ -399,7 +415,7 @@ fn ucx(
         format!("-x posix -d memory -t {test} -D {layout} -s {size} -n {iterations} -w 10000 -p 13399");
     let server: Vec<&str> = arguments.split(' ').collect();
     let client = [&["127.0.0.1", "-v", "-f"], server.as_slice()].concat();
-    pair(context, report, "ucx_perftest", &server, &client)
+    pair(context, report, "ucx_perftest", &server, &client).map(|(output, _)| output)
 }
 
 /// `iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr`; times in microseconds,

@@ -9,6 +9,7 @@ mod commands;
 mod mpi;
 mod report;
 mod session;
+mod setup;
 mod stats;
 mod table;
 mod tools;
@@ -69,7 +70,7 @@ pub const UCX: Set = Set {
     pairs: 20,
     prepare: |_| tools::install(),
     comparisons: ucx::comparisons,
-    limits: &[],
+    limits: ucx::LIMITS,
 };
 
 /// Bulk transfers beside other movers and other SOAP stacks, and what paths of known speed allow.

@@ -5,7 +5,8 @@
 //! run stand for single samples, on both sides.
 
 use super::commands::Side;
-use super::table::{Better, Comparison, Ucx};
+use super::setup::{Whose, case_ns};
+use super::table::{Better, Comparison, Limit, Ucx};
 
 /// A transport and device of UCX 1.13.
 struct Road {
@@ -122,11 +123,38 @@ const ROADS: [Road; 5] = [
     },
 ];
 
-/// The table of this comparison.
+/// The table of this comparison: every test, then what a test of a batch costs before it measures.
 pub fn comparisons() -> Vec<Comparison> {
     let of = |road: &'static Road| road.rows.iter().map(|row| comparison(road, row));
-    ROADS.iter().flat_map(of).collect()
+    let between_ends = ROADS.iter().filter(|road| !road.is_loopback && has_messages(road));
+    ROADS.iter().flat_map(of).chain(between_ends.map(set_up)).collect()
 }
+
+fn has_messages(road: &Road) -> bool {
+    road.rows.iter().any(|row| row.test == "am_lat")
+}
+
+fn set_up(road: &Road) -> Comparison {
+    let side = |whose| Side::SetUp {
+        whose,
+        road: road.theirs,
+    };
+    Comparison {
+        name: kept(format!("uct {} set-up of each further test of a batch", road.name)),
+        unit: "ns",
+        ours: side(Whose::Ours),
+        theirs: side(Whose::Theirs),
+        aim: 1.0,
+        better: Better::Lower,
+    }
+}
+
+/// Bounds of our own.
+pub const LIMITS: &[Limit] = &[Limit {
+    name: "uct posix set-up of each further test of a batch",
+    limit_ns: 20e6,
+    measure: |context, report| case_ns(context, report, Whose::Ours, "-x posix -d memory"),
+}];
 
 /// Lives as long as the program, which measures once and ends.
 fn kept(text: String) -> &'static str {

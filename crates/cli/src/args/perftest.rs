@@ -222,7 +222,7 @@ pub struct TestArgs {
     #[arg(short = 'R', long, value_name = "RANK", allow_negative_numbers = true)]
     pub percentile: Option<String>,
 
-    /// Threads at each end, each with its own endpoint (1)
+    /// Threads at each end, each with worker, endpoint and CPU of its own (1)
     #[arg(short = 'T', long, value_name = "N", allow_negative_numbers = true)]
     pub threads: Option<String>,
 
@@ -234,11 +234,11 @@ pub struct TestArgs {
     #[arg(short = 'V', long)]
     pub check: bool,
 
-    /// The target of one-sided tests makes no progress
+    /// The target of one-sided tests makes progress at one poll of 65536 only
     #[arg(short = 'o', long)]
     pub one_sided: bool,
 
-    /// Distance of scatter-gather entries (0)
+    /// Distance in memory of the pieces of a scatter-gather list; 0: they lie together (0)
     #[arg(
         short = 'i',
         long,
@@ -256,7 +256,7 @@ pub struct TestArgs {
     #[arg(short = 'A', value_name = "MODE", help_heading = "UCX only")]
     pub async_mode: Option<String>,
 
-    /// Thread mode of the workers: single, serialized, multi (single)
+    /// How a worker guards itself against other threads: single, serialized, multi (single)
     #[arg(short = 'M', long, value_name = "MODE", help_heading = "UCX only")]
     pub thread_mode: Option<String>,
 
@@ -272,7 +272,7 @@ pub struct TestArgs {
     #[arg(short = 'r', long, value_name = "MODE", help_heading = "UCX only")]
     pub stream_recv: Option<String>,
 
-    /// Error handling of endpoints: none, peer (peer; wirespeed's UCP tests always handle errors)
+    /// UCX's own error handling of endpoints: none, peer (none; -e alone: peer). A lost end ends a run in any case
     #[arg(
         short = 'e',
         value_name = "MODE",

@@ -2,7 +2,7 @@
 //! file; whether a case makes sense is the plan's to say, and whether it can run the transport's.
 
 use super::numbers::{
-    cpu_list, iterations, outstanding, payload, percentile_rank, sizes, threads, warmup, window,
+    cpu_list, iterations, outstanding, payload, percentile_rank, sizes, stride, threads, warmup, window,
 };
 use super::ucx;
 use crate::args::{Generation, TestArgs};
@@ -70,7 +70,8 @@ pub fn asked(options: &TestArgs, common: &Common) -> Result<Asked, Unplanned> {
     let original = test_of(options)?;
     ucx::check_letters(options, original)?;
     let road = road(options, original, common)?;
-    let (size, entries) = sizes(options, road.entries)?;
+    let (size, pieces) = sizes(options, road.entries, original)?;
+    let stride = stride(options, pieces.as_ref())?;
     let threads = threads(options)?;
     let mut axes: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut set = |key: &str, value: String| axes.insert(key.to_owned(), vec![value]);
@@ -115,8 +116,11 @@ pub fn asked(options: &TestArgs, common: &Common) -> Result<Asked, Unplanned> {
         Place::Job(ranks) => return Err(job_of_another_size(*ranks, threads).into()),
     }
     let mut transport_options = road.options;
-    if let Some(entries) = entries {
-        transport_options.insert("iov".to_owned(), entries.to_string());
+    if let Some(pieces) = pieces {
+        transport_options.insert("iov".to_owned(), pieces);
+    }
+    if let Some(stride) = stride {
+        transport_options.insert("stride".to_owned(), stride.to_string());
     }
     Ok(Asked {
         original,

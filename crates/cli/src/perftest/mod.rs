@@ -182,6 +182,7 @@ fn reach(arguments: &PerftestArgs) -> Reach {
         identity: arguments.identity.clone(),
         family: arguments.ipv6.then_some(Family::V6),
         fresh: false,
+        together: true,
         silence: None,
         patience: PATIENCE,
         server_command: Some("wirespeed perftest"),

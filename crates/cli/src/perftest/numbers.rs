@@ -24,24 +24,26 @@ fn wrong(letter: char, text: &str, remedy: &str) -> Failure {
     Failure::usage(format!("-{letter} {text} makes no sense"), remedy)
 }
 
-/// The size of a message, and the number of its pieces where the layout has some.
-pub fn sizes(options: &TestArgs, entries: bool) -> Result<(u64, Option<usize>), Unplanned> {
+/// The size of a message, and where they have a meaning the sizes of its pieces, as option `iov` takes them. The
+/// original's first piece holds the header.
+pub fn sizes(
+    options: &TestArgs,
+    entries: bool,
+    original: &Original,
+) -> Result<(u64, Option<String>), Unplanned> {
     let Some(text) = &options.size else {
         return Ok((SIZE, None));
     };
     let remedy = "give sizes from 0 such as 64, 8K or 1MiB; several separated by commas make one message";
-    let mut total = 0u64;
     let mut sizes = Vec::new();
     for part in text.split(',') {
         match units::parse_size(part.trim()) {
-            Ok(size @ ..=SIZE_MAX) => {
-                total = total.saturating_add(size);
-                sizes.push(size);
-            }
+            Ok(size @ ..=SIZE_MAX) => sizes.push(size),
             Ok(_) => return Err(Failure::usage(format!("-s {text} is above 1 TiB"), remedy).into()),
             Err(_) => return Err(wrong('s', text, remedy).into()),
         }
     }
+    let total = sizes.iter().fold(0u64, |sum, size| sum.saturating_add(*size));
     let available = wirespeed::host::available_bytes();
     if total.saturating_mul(BUFFERED_MESSAGES) > available {
         return Err(Failure::usage(
@@ -54,12 +56,35 @@ pub fn sizes(options: &TestArgs, entries: bool) -> Result<(u64, Option<usize>), 
         )
         .into());
     }
-    if entries && sizes.windows(2).any(|pair| pair[0] != pair[1]) {
-        return Err(Unplanned::Skipped(format!(
-            "-s {text}: pieces of different sizes are not offered"
-        )));
+    if !entries || sizes.len() < 2 {
+        return Ok((total, None));
     }
-    Ok((total, (entries && sizes.len() > 1).then_some(sizes.len())))
+    sizes[0] = sizes[0].checked_sub(original.header_bytes()).ok_or_else(|| {
+        Failure::usage(
+            format!("-s {text}: the first piece has no room for the header of 8 bytes"),
+            "make it 8 bytes or more",
+        )
+    })?;
+    sizes.retain(|size| *size > 0);
+    let words: Vec<String> = sizes.iter().map(u64::to_string).collect();
+    Ok((total, (words.len() > 1).then(|| words.join("+"))))
+}
+
+/// Distance of a message's pieces; it has a meaning only where there are several.
+pub fn stride(options: &TestArgs, pieces: Option<&String>) -> Result<Option<u64>, Failure> {
+    let Some(text) = &options.stride else {
+        return Ok(None);
+    };
+    let stride = units::parse_size(text).map_err(|_| wrong('i', text, "give a distance in bytes, such as 64"))?;
+    let largest = pieces.iter().flat_map(|pieces| pieces.split('+'));
+    let largest = largest.filter_map(|size| size.parse::<u64>().ok()).max();
+    match largest {
+        Some(largest) if stride > 0 && largest > stride => Err(Failure::usage(
+            format!("-i {text}: a piece of {largest} bytes does not fit into this distance"),
+            "give a distance of at least the largest piece",
+        )),
+        largest => Ok(largest.and(Some(stride))),
+    }
 }
 
 /// The payload of a message: the original counts the header of its transport layer's active messages as part of it.

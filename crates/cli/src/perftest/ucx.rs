@@ -13,6 +13,10 @@ fn is_atomic(original: &Original) -> bool {
     matches!(original.test, "add_lat" | "fadd" | "swap" | "cswap" | "add_mr")
 }
 
+fn is_one_sided(original: &Original) -> bool {
+    is_atomic(original) || original.test.starts_with("put") || original.test.starts_with("get")
+}
+
 fn refused(cause: String, remedy: &str) -> Unplanned {
     Unplanned::Wrong(Failure::usage(cause, remedy))
 }
@@ -29,7 +33,7 @@ pub fn check_letters(options: &TestArgs, original: &Original) -> Result<(), Unpl
         (options.wildcard, 'C', is_tag, "tag"),
         (options.unexpected, 'U', is_tag, "tag"),
         (options.stream_recv.is_some(), 'r', is_stream, "stream"),
-        (options.thread_mode.is_some(), 'M', of_ucp, "UCP"),
+        (options.one_sided, 'o', is_one_sided(original), "one-sided"),
         (options.error_mode.is_some(), 'e', of_ucp, "UCP"),
         (options.preregistered, 'z', of_ucp, "UCP"),
         (options.receive_copy, 'y', test.starts_with("ucp_am"), "ucp_am"),
@@ -85,14 +89,6 @@ fn check_values(options: &TestArgs) -> Result<(), Unplanned> {
             ));
         }
     }
-    if let Some(text) = &options.stride
-        && wirespeed_schema::units::parse_size(text).is_err()
-    {
-        return Err(refused(
-            format!("-i {text} makes no sense"),
-            "give a distance in bytes, such as 64",
-        ));
-    }
     if let Some(text) = &options.header {
         match wirespeed_schema::units::parse_size(text) {
             Ok(0 | 8) => {}
@@ -122,6 +118,8 @@ pub fn layout(options: &TestArgs, original: &Original) -> Result<Option<&'static
                 format!("{} has no layout {text}", original.name),
                 "give contig or iov, for both ends alike or as SEND,RECV",
             )),
+            // Active messages are gathered where they are, never after a copy.
+            Some(text) if text.contains("iov") && original.test.starts_with("am_") => Ok(Some("zcopy")),
             _ => Ok(None),
         };
     }
@@ -202,12 +200,8 @@ pub fn foreign_letter(options: &TestArgs, original: &Original) -> Option<(&'stat
         (options.unexpected, "-U", "tag probe"),
         (options.preregistered, "-z", "registration of memory"),
         (options.receive_copy, "-y", "second copy"),
+        (original.name.starts_with("stream_"), "-t", "byte stream of UCX's"),
         (!original.options.is_empty(), "-t", "such test"),
-        (
-            original.name.starts_with("stream_"),
-            "-t",
-            "stream without messages",
-        ),
     ];
     let found = given.iter().find(|(given, _, _)| *given);
     found.map(|(_, letter, what)| (*letter, *what))
@@ -215,17 +209,17 @@ pub fn foreign_letter(options: &TestArgs, original: &Original) -> Option<(&'stat
 
 /// What transport `uct` lacks of what was asked for.
 fn uct_lacks(options: &TestArgs) -> Option<&'static str> {
-    let given = [
-        (options.one_sided, "a target without progress (-o)"),
-        (options.nonblock, "registration without blocking (-B)"),
-        (
-            options.async_mode.is_some(),
-            "a choice of asynchronous progress (-A)",
-        ),
-        (options.stride.is_some(), "a distance between pieces (-i)"),
-        (options.wait.as_deref() == Some("sleep"), "sleeping waits (-E)"),
-    ];
-    given.iter().find(|(given, _)| *given).map(|(_, what)| *what)
+    let sleeps = options.wait.as_deref() == Some("sleep");
+    sleeps.then_some("sleeping waits (-E): its interfaces are polled")
+}
+
+/// Options that both transports of UCX have.
+fn shared_options(options: &TestArgs, settings: &mut Options) {
+    let yes = "yes".to_owned();
+    for (given, name) in [(options.one_sided, "passive"), (options.nonblock, "nonblock")] {
+        insert_value(settings, name, &given.then(|| yes.clone()));
+    }
+    insert_value(settings, "thread_mode", &options.thread_mode);
 }
 
 /// Options of transport `uct`.
@@ -253,33 +247,36 @@ pub fn uct_options(options: &TestArgs, generation: Generation) -> Result<Options
         }
         (None, _) => return Err(refused("no transport is named: -x is missing".to_owned(), remedy)),
     }
+    shared_options(options, &mut settings);
+    // The original has two names for one way.
+    let events = options.async_mode.as_deref().map(|mode| match mode {
+        "thread" => "thread_spinlock".to_owned(),
+        mode => mode.to_owned(),
+    });
+    insert_value(&mut settings, "events", &events);
     Ok(settings)
 }
 
 /// What transport `ucp` lacks of what was asked for.
 fn ucp_lacks(options: &TestArgs, original: &Original) -> Option<&'static str> {
-    let mode = options.thread_mode.as_deref().unwrap_or("single");
-    let ends: Vec<&str> = options
-        .layout
-        .iter()
-        .flat_map(|layout| layout.split(','))
-        .collect();
-    let given = [
-        (original.name.starts_with("stream_"), "UCX's stream calls (-t)"),
-        (
-            ends.windows(2).any(|pair| pair[0] != pair[1]),
-            "another layout at each end (-D)",
-        ),
-        (options.one_sided, "a target without progress (-o)"),
-        (options.nonblock, "registration without blocking (-B)"),
-        (options.stride.is_some(), "a distance between pieces (-i)"),
-        (
-            mode != "single",
-            "a worker that threads share: each has its own (-M)",
-        ),
-        (options.receive_copy, "a second copy (-y)"),
-    ];
-    given.iter().find(|(given, _)| *given).map(|(_, what)| *what)
+    let received = options.layout.as_deref().and_then(|layout| layout.split(',').nth(1));
+    let lists = received == Some("iov") && original.test.starts_with("am_");
+    let differ = options.layout.as_deref().is_some_and(|layout| layout.starts_with("contig,"));
+    (lists && differ).then_some("active messages received into pieces (-D): UCX hands them over in one")
+}
+
+/// Which end hands its data over as a list.
+fn listed(options: &TestArgs) -> Option<String> {
+    let (send, receive) = options.layout.as_deref().map(|layout| {
+        layout.split_once(',').unwrap_or((layout, layout))
+    })?;
+    let end = match (send, receive) {
+        ("iov", "iov") => "both",
+        ("iov", _) => "send",
+        (_, "iov") => "recv",
+        _ => return None,
+    };
+    Some(end.to_owned())
 }
 
 /// Options of transport `ucp`; what carries the data is UCX's own choice from its environment.
@@ -300,6 +297,12 @@ pub fn ucp_options(options: &TestArgs, original: &Original) -> Result<Options, U
     yes(options.wildcard, "wildcard");
     yes(options.unexpected, "unexpected");
     yes(options.preregistered, "register");
+    yes(options.receive_copy, "receive_copy");
+    shared_options(options, &mut settings);
+    insert_value(&mut settings, "listed", &listed(options));
+    if options.stream_recv.as_deref() == Some("recv_data") {
+        settings.insert("stream".to_owned(), "data".to_owned());
+    }
     insert_value(&mut settings, "wait", &options.wait);
     // Failover is a way of handling the errors of a peer.
     let errors = options.error_mode.as_deref().map(|mode| match mode {

@@ -6,6 +6,7 @@
 mod bootstrap;
 mod shared;
 
+use crate::launch::together;
 use crate::session::agent::{Action, AgentMachine, Start};
 use crate::session::{Timing, hello};
 use crate::wire::{Packet, ReceiveError, Receiver, Sender, unix};
@@ -43,10 +44,31 @@ pub fn run_stdio_agent(registry: &Registry) -> u8 {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let _ = writeln!(io::stderr(), "wirespeed: a rank panicked at {place}");
     }));
-    match run_agent(stream, registry, Timing::default(), kill_this_process) {
-        Ok(()) => 0,
-        Err(_) => 1,
-    }
+    let ended = match together::channels(&stream) {
+        None => run_agent(stream, registry, Timing::default(), kill_this_process),
+        Some(channels) => run_agents(channels, registry),
+    };
+    u8::from(ended.is_err())
+}
+
+/// As many ranks as there are channels, each in a thread of its own.
+fn run_agents(channels: io::Result<Vec<UnixStream>>, registry: &Registry) -> Result<(), String> {
+    let channels = channels.map_err(|e| e.to_string())?;
+    std::thread::scope(|scope| {
+        let start = |(number, channel): (usize, UnixStream)| {
+            std::thread::Builder::new()
+                .name(format!("rank {number}"))
+                .spawn_scoped(scope, move || {
+                    run_agent(channel, registry, Timing::default(), kill_this_process)
+                })
+        };
+        let threads: Vec<_> = channels.into_iter().enumerate().map(start).collect();
+        threads.into_iter().fold(Ok(()), |ended, thread| {
+            let thread = thread.map_err(|e| e.to_string())?;
+            let failed = |_| Err("a rank's thread failed".to_owned());
+            ended.and(thread.join().unwrap_or_else(failed))
+        })
+    })
 }
 
 /// Not an ordinary exit: whatever keeps a measurement from ending may also hold that up.

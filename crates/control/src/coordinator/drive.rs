@@ -5,6 +5,8 @@ use crate::client::ServerHeard;
 use crate::error::ControlError;
 use crate::job::{JobError, JobRanks, LauncherProcess};
 use crate::launch::local::{Heard, RankSet};
+use crate::launch::seam::Launch;
+use crate::launch::together::Together;
 use crate::session::group::{Action, Failure, GroupMachine};
 use crate::stop::{StopFlag, StopLevel};
 use std::sync::mpsc::RecvTimeoutError;
@@ -104,6 +106,7 @@ fn start_remote(
         ranks: remote.to_vec(),
         case: Box::new(case.clone()),
         fresh: group.options.fresh,
+        together: group.options.together,
     };
     let lost = |why: String| ControlError::lost("the server", why);
     let Some(server) = &group.server else {
@@ -171,7 +174,11 @@ fn start_local(group: &mut Group, case: &Case, ranks: &[u32], stop: &StopFlag) -
                     RankSet::adopt(arrived, Some(process), timing, now, hear)?
                 }
                 GroupSpec::Started(starter) => RankSet::start(&*starter, ranks, timing, stop, now, hear)?,
-                _ => RankSet::start(program, ranks, timing, stop, now, hear)?,
+                _ => {
+                    let together = Together::new(program, ranks.len() as u32);
+                    let own: &dyn Launch = if group.options.together { &together } else { program };
+                    RankSet::start(own, ranks, timing, stop, now, hear)?
+                }
             });
         }
     }

@@ -70,6 +70,8 @@ pub struct GroupOptions {
     pub program: RankProgram,
     /// Start new processes for every run.
     pub fresh: bool,
+    /// The ranks of each end are threads of one process.
+    pub together: bool,
     /// Address for data between ranks of this machine.
     pub bind_address: IpAddr,
 }
@@ -81,6 +83,7 @@ impl GroupOptions {
             timing: Timing::default(),
             program: RankProgram::this()?,
             fresh: false,
+            together: false,
             bind_address: IpAddr::V4(Ipv4Addr::LOCALHOST),
         })
     }

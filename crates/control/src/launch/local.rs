@@ -15,7 +15,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use wirespeed_schema::message::{OutcomeReport, RankMessage};
@@ -297,6 +297,17 @@ impl Launch for RankProgram {
     }
 
     fn launch(&self, _: u32) -> io::Result<Launched> {
+        let (channel, child) = self.spawn()?;
+        Ok(Launched {
+            channel,
+            process: Box::new(child),
+        })
+    }
+}
+
+impl RankProgram {
+    /// Start it; the other end of its standard input, and its process.
+    pub(super) fn spawn(&self) -> io::Result<(UnixStream, Child)> {
         let (ours, theirs) = UnixStream::pair()?;
         let child = Command::new(&self.path)
             .args(&self.arguments)
@@ -306,10 +317,7 @@ impl Launch for RankProgram {
             // Of its own, so that the terminal's Ctrl-C reaches the coordinator alone.
             .process_group(0)
             .spawn()?;
-        Ok(Launched {
-            channel: ours,
-            process: Box::new(child),
-        })
+        Ok((ours, child))
     }
 }
 

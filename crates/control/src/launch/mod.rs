@@ -10,3 +10,4 @@ pub mod seam;
 pub mod slurm;
 pub mod ssh;
 pub mod threads;
+pub mod together;

@@ -136,6 +136,7 @@ fn start(run: u64) -> SessionMessage {
         run,
         ranks: vec![1],
         case: serde_json::from_value(case).unwrap(),
+        together: false,
         fresh: false,
     }
 }

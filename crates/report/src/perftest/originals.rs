@@ -79,6 +79,7 @@ const fn with(original: Original, options: &'static [(&'static str, &'static str
 }
 
 const SYNC: &[(&str, &str)] = &[("sync", "yes")];
+const STREAM: &[(&str, &str)] = &[("stream", "recv")];
 
 /// All of them in the original's order, then those that it lacks: both directions at once.
 pub const ORIGINALS: [Original; 28] = [
@@ -140,8 +141,9 @@ pub const ORIGINALS: [Original; 28] = [
         true,
         1,
     ),
-    ucp("stream_bw", "am_bw", "stream bandwidth", false, 1),
-    ucp("stream_lat", "am_lat", "stream latency", true, 1),
+    // One send at a time there, which is done when it is copied; here a window ends with an answer of the receiver.
+    with(ucp("stream_bw", "tag_bw", "stream bandwidth", false, 32), STREAM),
+    with(ucp("stream_lat", "tag_lat", "stream latency", true, 1), STREAM),
     ucp("ucp_am_lat", "am_lat", "am latency", true, 1),
     ucp("ucp_am_bw", "am_bw", "am bandwidth / message rate", false, 32),
     uct(
@@ -169,9 +171,12 @@ pub fn original_of(case: &Case) -> Option<&'static Original> {
     let is_ucp = case.transport == "ucp" || case.test.name().starts_with("tag_");
     let api = if is_ucp { Api::Ucp } else { Api::Uct };
     let has = |options: &[(&str, &str)]| {
-        options
-            .iter()
-            .all(|(name, value)| case.options.get(*name).is_some_and(|given| given == value))
+        let is_given = |name: &str, value: &str| {
+            let given = case.options.get(name).map(String::as_str);
+            // However a stream is received, it is the test of streams.
+            given == Some(value) || name == "stream" && given == Some("data")
+        };
+        options.iter().all(|(name, value)| is_given(name, value))
     };
     ORIGINALS
         .iter()

@@ -1,5 +1,6 @@
 //! Memory that UCP allocates and registers.
 
+use super::UcpOptions;
 use super::link_worker::{Context, Exposed};
 use crate::error::{UcxError, check};
 use std::ptr::null_mut;
@@ -30,7 +31,11 @@ impl Drop for Mapping {
 }
 
 /// Zeroed memory of `len` bytes, registered, and UCX's handle of it.
-pub fn allocate(context: &Arc<Context>, len: usize) -> Result<(SharedBytes, sys::ucp_mem_h), UcxError> {
+pub fn allocate(
+    context: &Arc<Context>,
+    options: &UcpOptions,
+    len: usize,
+) -> Result<(SharedBytes, sys::ucp_mem_h), UcxError> {
     let loaded = context.loaded;
     let len = len.max(64);
     // SAFETY: plain data, all-zero is valid; the mask says what is in it.
@@ -42,6 +47,9 @@ pub fn allocate(context: &Arc<Context>, len: usize) -> Result<(SharedBytes, sys:
     );
     parameters.length = len;
     parameters.flags = sys::UCP_MEM_MAP_ALLOCATE;
+    if options.nonblock {
+        parameters.flags |= sys::UCP_MEM_MAP_NONBLOCK;
+    }
     let mut handle = null_mut();
     // SAFETY: a live context, whole parameters, a place to write to.
     let status = unsafe { loaded.ucx.ucp_mem_map(context.context, &parameters, &mut handle) };

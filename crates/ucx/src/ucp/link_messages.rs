@@ -7,6 +7,8 @@ use super::link_worker::{Context, Endpoint, Exposed, Flush, Worker, connect};
 use super::{COPIED_BYTES_MAX, UcpOptions};
 use crate::link_inbox::{HEADER_BYTES, Inbox, KEPT_BYTES_MAX};
 use crate::link_status::cold_error;
+use crate::pieces::{Apart, Spans};
+use std::cell::UnsafeCell;
 use std::ffi::c_void;
 use std::sync::Arc;
 use wirespeed::sync::SharedBytes;
@@ -35,6 +37,8 @@ struct Shared {
     inbox: Inbox,
     /// One for each place of the inbox, for callbacks of messages whose bytes are on their way.
     places: Box<[Arriving]>,
+    /// Where messages are copied once more before they are handed over, if they are.
+    copy: UnsafeCell<Vec<u8>>,
 }
 
 struct Arriving {
@@ -54,7 +58,7 @@ type Handler = unsafe extern "C" fn(
 
 /// # Safety
 /// UCX calls it in the port's thread with a `From` that lives as long as the worker.
-unsafe extern "C" fn arrived<H: OnMessage>(
+unsafe extern "C" fn arrived<H: OnMessage, const COPY: bool>(
     from: *mut c_void,
     header: *const c_void,
     header_len: usize,
@@ -78,11 +82,19 @@ unsafe extern "C" fn arrived<H: OnMessage>(
     if attributes & u64::from(sys::UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 {
         return fetch(shared, from.slot, header, data, len);
     }
-    let payload = match len {
+    let mut payload: &[u8] = match len {
         0 => &[],
         // SAFETY: UCX's data, valid during the call.
         _ => unsafe { std::slice::from_raw_parts(data.cast::<u8>(), len) },
     };
+    if COPY {
+        // SAFETY: callbacks of a worker never run within each other, and nobody else uses the copy.
+        let copy = unsafe { &mut *shared.copy.get() };
+        if let Some(copy) = copy.get_mut(..len) {
+            copy.copy_from_slice(payload);
+            payload = copy;
+        }
+    }
     // SAFETY: the handler's type is that of the poll that runs: `listen`.
     unsafe { shared.inbox.take::<H>(from.slot, header, payload) };
     sys::UCS_OK
@@ -143,6 +155,15 @@ unsafe extern "C" fn fetched(
     unsafe { arriving.loaded.ucx.ucp_request_free(request) };
 }
 
+/// UCX's callback for handlers of this type, with the second copy or without.
+#[inline(always)]
+fn callback<H: OnMessage>(copies: bool) -> Handler {
+    match copies {
+        true => arrived::<H, true>,
+        false => arrived::<H, false>,
+    }
+}
+
 struct Nobody;
 
 impl OnMessage for Nobody {
@@ -171,6 +192,7 @@ pub fn open<R: MessageRunner>(
         loaded,
         worker.worker,
         Inbox::new(size, ctx.needs.window_msgs, ctx.peers.len()),
+        if options.receive_copy { size } else { 0 },
     );
     let froms: Box<[From]> = (0..ctx.peers.len())
         .map(|slot| From {
@@ -181,7 +203,7 @@ pub fn open<R: MessageRunner>(
     let zcopy = ctx.needs.buffer_bytes > 0 && ctx.case.test.layout() == Some(Layout::Zcopy);
     let (buffer, handle) = match zcopy {
         true => {
-            let (bytes, handle) = allocate(&context, ctx.needs.buffer_bytes)?;
+            let (bytes, handle) = allocate(&context, options, ctx.needs.buffer_bytes)?;
             (Some(bytes), handle)
         }
         false => (None, std::ptr::null_mut()),
@@ -191,23 +213,33 @@ pub fn open<R: MessageRunner>(
     } else {
         size.min(COPIED_BYTES_MAX as usize)
     };
+    let direct = Sends::new(loaded, UNDER_WAY, 0);
+    let spans = Spans::of(&options.iov, if zcopy { ctx.needs.message_bytes } else { 0 })?;
+    let memory = |len| allocate(&context, options, len);
+    let apart = match zcopy {
+        true => Apart::new(&options.iov, &spans, direct.places(), ctx.case.check, memory)?,
+        false => None,
+    };
     let mut port = UcpMessages {
         flush: Flush::new(&worker),
         endpoints: Vec::new(),
         worker,
         copied: Sends::new(loaded, UNDER_WAY, copied),
-        direct: Sends::new(loaded, UNDER_WAY, 0),
+        direct,
         buffer,
         handle: options.register.then_some(handle),
         froms,
         shared,
-        handler: arrived::<Nobody>,
-        pieces: options.iov,
+        handler: callback::<Nobody>(options.receive_copy),
+        copies: options.receive_copy,
+        listed: options.lists()[1],
+        spans,
+        apart,
         send: loaded.ucx.ucp_am_send_nbx,
         waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
         facts: options.facts(loaded),
     };
-    port.cold_set_handler(arrived::<Nobody>)
+    port.cold_set_handler(callback::<Nobody>(options.receive_copy))
         .map_err(|e| ConnectError::Other(e.to_string()))?;
     let workers = [port.worker.clone()];
     port.endpoints = connect(ctx, options, &workers, Exposed::default())?;
@@ -215,13 +247,14 @@ pub fn open<R: MessageRunner>(
     Ok(runner.run(port))
 }
 
-fn share(loaded: &'static Loaded, worker: sys::ucp_worker_h, inbox: Inbox) -> Box<Shared> {
+fn share(loaded: &'static Loaded, worker: sys::ucp_worker_h, inbox: Inbox, copy_bytes: usize) -> Box<Shared> {
     let places = inbox.places();
     let mut shared = Box::new(Shared {
         loaded,
         worker,
         inbox,
         places: Box::default(),
+        copy: UnsafeCell::new(vec![0; copy_bytes]),
     });
     let inbox: *const Inbox = &raw const shared.inbox;
     let arriving = |place| Arriving { inbox, place, loaded };
@@ -253,7 +286,11 @@ pub struct UcpMessages {
     froms: Box<[From]>,
     shared: Box<Shared>,
     handler: Handler,
-    pieces: usize,
+    copies: bool,
+    /// Data are handed over as lists.
+    listed: bool,
+    spans: Spans,
+    apart: Option<Apart<sys::ucp_mem_h>>,
     send: Send,
     waiter: Waiter,
     facts: Facts,
@@ -292,8 +329,9 @@ impl UcpMessages {
     /// From now on messages are for handlers of this type.
     #[inline(always)]
     fn listen<H: OnMessage>(&mut self) -> Result<(), LinkError> {
-        if self.handler as usize != arrived::<H> as Handler as usize {
-            return self.cold_set_handler(arrived::<H>);
+        let wanted = callback::<H>(self.copies);
+        if self.handler as usize != wanted as usize {
+            return self.cold_set_handler(wanted);
         }
         Ok(())
     }
@@ -357,12 +395,20 @@ impl MessagePort for UcpMessages {
         self.direct.post("ucp_am_send_nbx", |room, parameters| {
             let header = room.header(header);
             let (mut data, mut count): (*const c_void, usize) = (at.cast(), len);
-            if self.pieces > 1 {
-                (data, count) = room.pieces(at, len, self.pieces);
+            let mut handle = self.handle;
+            if self.listed && self.spans.are_of(len) {
+                let mut first = at;
+                if let Some(apart) = &self.apart {
+                    let place = apart.place(room.number(), 0);
+                    apart.fill(place, buffer, offset);
+                    first = apart.start(place);
+                    handle = handle.map(|_| apart.handle);
+                }
+                (data, count) = room.list(first, &self.spans);
                 parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_DATATYPE;
                 parameters.datatype = u64::from(sys::UCP_DATATYPE_IOV);
             }
-            if let Some(handle) = self.handle {
+            if let Some(handle) = handle {
                 parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_MEMH;
                 parameters.memh = handle;
             }

@@ -7,6 +7,7 @@ use super::link_sends::Sends;
 use super::link_worker::{Context, Endpoint, Flush, Worker, connect, failed};
 use super::{COPIED_BYTES_MAX, UcpOptions};
 use crate::link_status::posted;
+use crate::progress::Progress;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 use wirespeed::sync::SharedBytes;
@@ -39,8 +40,8 @@ pub fn open<R: OneSidedRunner>(
     let features = sys::UCP_FEATURE_RMA | sys::UCP_FEATURE_AMO32 | sys::UCP_FEATURE_AMO64;
     let context = Context::open(loaded, options, features)?;
     let worker = Worker::new(context.clone(), options, &ctx.cancel)?;
-    let (region, region_handle) = allocate(&context, needs.region_bytes)?;
-    let (local, local_handle) = allocate(&context, needs.buffer_bytes)?;
+    let (region, region_handle) = allocate(&context, options, needs.region_bytes)?;
+    let (local, local_handle) = allocate(&context, options, needs.buffer_bytes)?;
     let exposed = expose(&context, &region, region_handle)?;
     let workers = [worker];
     let endpoints = connect(ctx, options, &workers, exposed)?;
@@ -57,6 +58,7 @@ pub fn open<R: OneSidedRunner>(
             .map(|_| UnsafeCell::new(0))
             .collect(),
         whole: ctx.case.check,
+        progress: Progress::of(ctx, options.passive),
         region,
         local,
         handle: options.register.then_some(local_handle),
@@ -79,6 +81,7 @@ pub struct UcpOneSided {
     fetched: Box<[UnsafeCell<u64>]>,
     /// Data will be checked as soon as the last byte is seen.
     whole: bool,
+    progress: Progress,
     region: SharedBytes,
     local: SharedBytes,
     /// UCX's handle of local memory, where it is to be told.
@@ -309,6 +312,9 @@ impl OneSidedPort for UcpOneSided {
 
     #[inline(always)]
     fn poll(&mut self) -> Result<(), LinkError> {
+        if self.progress.is_left_out() {
+            return Ok(());
+        }
         self.worker.progress();
         self.worker.trouble()?;
         self.uncounted.trouble()?;

@@ -6,6 +6,7 @@ use super::link_worker::{failed, refused};
 use crate::link_status::cold_error;
 use crate::options::IOV_MAX;
 use crate::order::Order;
+use crate::pieces::Spans;
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
 use wirespeed::transport::port::{LinkError, Post};
@@ -35,6 +36,7 @@ pub struct Sends {
 
 /// The place of an operation that is about to be posted.
 pub struct Room<'a> {
+    index: usize,
     place: &'a UnsafeCell<Place>,
     copy: *mut u8,
     copy_bytes: usize,
@@ -78,22 +80,24 @@ impl Room<'_> {
         Ok(unsafe { std::slice::from_raw_parts_mut(self.copy, len) })
     }
 
-    /// `len` bytes from `at` in `pieces` pieces, as a list that stays; pointer and number of entries.
+    /// Number of the place.
     #[inline(always)]
-    pub fn pieces(&self, at: *const u8, len: usize, pieces: usize) -> (*const c_void, usize) {
+    pub fn number(&self) -> usize {
+        self.index
+    }
+
+    /// The pieces of a message whose first one begins at `at`, as a list that stays; pointer and number of entries.
+    #[inline(always)]
+    pub fn list(&self, at: *const u8, spans: &Spans) -> (*const c_void, usize) {
         // SAFETY: the place is not under way.
         let list = unsafe { &mut (*self.place.get()).pieces };
-        let length = len.div_ceil(pieces).max(1);
-        let (mut used, mut offset) = (0, 0);
-        while offset < len && used < IOV_MAX {
-            let this = length.min(len - offset);
-            list[used] = sys::ucp_dt_iov_t {
-                buffer: at.wrapping_add(offset).cast_mut().cast(),
-                length: this,
+        for (piece, span) in list.iter_mut().zip(spans.list()) {
+            *piece = sys::ucp_dt_iov_t {
+                buffer: at.wrapping_add(span.at).cast_mut().cast(),
+                length: span.len,
             };
-            (used, offset) = (used + 1, offset + this);
         }
-        (list.as_ptr().cast(), used)
+        (list.as_ptr().cast(), spans.list().len())
     }
 }
 
@@ -151,6 +155,7 @@ impl Sends {
             (*self.copies.get()).as_mut_ptr().add(index * self.copy_bytes)
         };
         let mut room = Room {
+            index,
             place,
             copy,
             copy_bytes: self.copy_bytes,
@@ -172,6 +177,11 @@ impl Sends {
             }
             Some(status) => refused(operation, status),
         }
+    }
+
+    /// How many places there are.
+    pub fn places(&self) -> usize {
+        self.places.len()
     }
 
     /// Operations completed so far, in order.

@@ -120,7 +120,7 @@ impl Worker {
         // SAFETY: plain data, all-zero is valid; the mask says what is in it.
         let mut parameters: sys::ucp_worker_params_t = unsafe { std::mem::zeroed() };
         parameters.field_mask = u64::from(sys::UCP_WORKER_PARAM_FIELD_THREAD_MODE);
-        parameters.thread_mode = sys::UCS_THREAD_MODE_SINGLE;
+        parameters.thread_mode = options.thread_mode;
         let mut worker = null_mut();
         // SAFETY: a live context, whole parameters, a place to write to.
         let status = unsafe {

@@ -5,11 +5,16 @@
 mod link_memory;
 mod link_messages;
 mod link_one_sided;
+mod link_requests;
 mod link_sends;
+mod link_stream;
 mod link_tagged;
 mod link_worker;
 
-use crate::options::{IOV, UCX, available, library};
+use crate::options::{
+    IOV, NO_YES, NONBLOCK, PASSIVE, STRIDE, THREAD_MODE, THREAD_MODES, UCX, available, library, word,
+};
+use crate::pieces::Iov;
 use std::path::PathBuf;
 use wirespeed::engine;
 use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
@@ -20,7 +25,7 @@ use wirespeed::transport::{
 };
 use wirespeed_schema::case::{GroupKind, TransportOptions};
 use wirespeed_schema::test::Test;
-use wirespeed_ucx_sys::Loaded;
+use wirespeed_ucx_sys::{Loaded, ucs_thread_mode_t};
 
 /// Largest message that is copied before it is sent.
 const COPIED_BYTES_MAX: u64 = 1 << 20;
@@ -40,6 +45,9 @@ const NO_PIECES: SizeLimit =
 const NO_COPIED_PIECES: SizeLimit =
     SizeLimit::never("copied data are one piece: take layout zcopy, or iov=1");
 
+/// Why a test needs tags.
+const TELLS: &str = "tells messages apart by their tags";
+
 /// The transport.
 pub struct Ucp;
 
@@ -49,6 +57,37 @@ enum Wait {
     Sleep,
 }
 
+/// How matched messages travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stream {
+    /// As tagged messages.
+    No,
+    /// In the stream of an endpoint, received into the engine's memory.
+    Recv,
+    /// In the stream, received where UCX has them.
+    Data,
+}
+
+const STREAMS: [(&str, Stream); 3] = [("no", Stream::No), ("recv", Stream::Recv), ("data", Stream::Data)];
+
+/// Which end hands its data over as a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Listed {
+    /// Both, where there are several pieces.
+    Pieces,
+    /// Both.
+    Both,
+    Send,
+    Recv,
+}
+
+const LISTED: [(&str, Listed); 4] = [
+    ("pieces", Listed::Pieces),
+    ("both", Listed::Both),
+    ("send", Listed::Send),
+    ("recv", Listed::Recv),
+];
+
 /// Its options.
 #[derive(Debug, Clone)]
 pub struct UcpOptions {
@@ -56,7 +95,13 @@ pub struct UcpOptions {
     tls: Option<String>,
     devices: Option<String>,
     wait: Wait,
-    iov: usize,
+    iov: Iov,
+    listed: Listed,
+    stream: Stream,
+    thread_mode: ucs_thread_mode_t,
+    nonblock: bool,
+    passive: bool,
+    receive_copy: bool,
     peer_errors: bool,
     register: bool,
     sync: bool,
@@ -69,25 +114,40 @@ impl UcpOptions {
         library(self.ucx.as_ref()).map_err(|e| ConnectError::Other(e.to_string()))
     }
 
+    /// Which end hands its data over as a list: the receiver, the sender.
+    fn lists(&self) -> [bool; 2] {
+        match self.listed {
+            Listed::Pieces => [self.iov.count() > 1 || self.iov.is_apart(); 2],
+            Listed::Both => [true; 2],
+            Listed::Send => [false, true],
+            Listed::Recv => [true, false],
+        }
+    }
+
     fn facts(&self, loaded: &Loaded) -> Facts {
         let mut facts = Facts::new();
         let mut fact = |name: &str, value: String| facts.insert(name.to_owned(), value);
-        let word = |yes: bool, word: &str, other: &str| if yes { word } else { other }.to_owned();
+        let either = |yes: bool, word: &str, other: &str| if yes { word } else { other }.to_owned();
         fact("ucx", loaded.version.to_string());
         fact("ucx_library", loaded.path.display().to_string());
         fact(
             "tls",
             self.tls.clone().unwrap_or_else(|| "UCX's choice".to_owned()),
         );
-        fact("wait", word(self.wait == Wait::Sleep, "sleep", "poll"));
-        fact("errors", word(self.peer_errors, "peer", "none"));
-        fact("iov", self.iov.to_string());
-        fact("register", word(self.register, "yes", "no"));
+        fact("wait", either(self.wait == Wait::Sleep, "sleep", "poll"));
+        fact("errors", either(self.peer_errors, "peer", "none"));
+        fact("iov", self.iov.text());
+        fact("stride", self.iov.stride().to_string());
+        fact("listed", word(&LISTED, self.listed));
+        fact("stream", word(&STREAMS, self.stream));
+        fact("nonblock", word(&NO_YES, self.nonblock));
+        fact("passive", word(&NO_YES, self.passive));
+        fact("receive_copy", word(&NO_YES, self.receive_copy));
+        fact("thread_mode", word(&THREAD_MODES, self.thread_mode));
+        fact("register", either(self.register, "yes", "no"));
         facts
     }
 }
-
-const NO_YES: [(&str, bool); 2] = [("no", false), ("yes", true)];
 
 impl Transport for Ucp {
     const NAME: &'static str = "ucp";
@@ -141,7 +201,29 @@ impl Transport for Ucp {
             default: "no",
             help: "yes: receive a tagged message only after it has come",
         },
+        OptionSpec {
+            name: "stream",
+            values: "no|recv|data",
+            default: "no",
+            help: "matched messages go as bytes of the endpoint's stream: received into place, or where UCX has the data",
+        },
+        OptionSpec {
+            name: "receive_copy",
+            values: "no|yes",
+            default: "no",
+            help: "yes: the handler of active messages copies each once more",
+        },
+        OptionSpec {
+            name: "listed",
+            values: "pieces|both|send|recv",
+            default: "pieces",
+            help: "which end of matched messages hands its data over as a list: both where there are several pieces",
+        },
         IOV,
+        STRIDE,
+        THREAD_MODE,
+        NONBLOCK,
+        PASSIVE,
         UCX,
     ];
     const MESSAGES: Support = Support::Native(engine::messages::<Self>);
@@ -157,7 +239,13 @@ impl Transport for Ucp {
             tls: text("tls"),
             devices: text("devices"),
             wait: reader.choice("wait", &[("poll", Wait::Poll), ("sleep", Wait::Sleep)])?,
-            iov: crate::options::pieces(&reader)?,
+            iov: Iov::parse(&reader)?,
+            listed: reader.choice("listed", &LISTED)?,
+            stream: reader.choice("stream", &STREAMS)?,
+            thread_mode: reader.choice(THREAD_MODE.name, &THREAD_MODES)?,
+            nonblock: reader.choice(NONBLOCK.name, &NO_YES)?,
+            passive: reader.choice(PASSIVE.name, &NO_YES)?,
+            receive_copy: reader.choice("receive_copy", &NO_YES)?,
             peer_errors: reader.choice("errors", &[("none", false), ("peer", true)])?,
             register: reader.choice("register", &NO_YES)?,
             sync: reader.choice("sync", &NO_YES)?,
@@ -179,7 +267,7 @@ impl Transport for Ucp {
     }
 
     fn limits(options: &UcpOptions) -> Limits {
-        let one_piece = options.iov == 1;
+        let one_piece = options.iov == Iov::default() && options.listed == Listed::Pieces;
         let or = |limit: SizeLimit, why: SizeLimit| if one_piece { limit } else { why };
         let copied = || or(SizeLimit::UpTo(COPIED_BYTES_MAX), NO_COPIED_PIECES);
         let moved = || or(SizeLimit::UpTo(RMA_BYTES_MAX), NO_PIECES);
@@ -226,14 +314,21 @@ impl Tagged for Ucp {
         options: &UcpOptions,
         runner: R,
     ) -> Result<R::Output, ConnectError> {
+        let is_pair = matches!(ctx.case.test, Test::TagLat(_) | Test::TagBw(_));
         // With several tags under way a receive of any tag would take another one's message.
-        if options.wildcard && !matches!(ctx.case.test, Test::TagLat(_) | Test::TagBw(_)) {
-            return Err(ConnectError::Other(format!(
-                "wildcard=yes receives whatever comes, and {} tells messages apart by their tags",
-                ctx.case.test.name()
-            )));
+        let refused = |what: &str| Err(ConnectError::Other(format!("{what}, and {} {TELLS}", ctx.case.test.name())));
+        if options.wildcard && !is_pair {
+            return refused("wildcard=yes receives whatever comes");
         }
-        link_tagged::open(ctx, options, runner)
+        match options.stream {
+            Stream::No => link_tagged::open(ctx, options, runner),
+            _ if !is_pair => refused("a stream receives in the order of sending"),
+            _ if options.sync || options.wildcard || options.unexpected => Err(ConnectError::Other(
+                "a stream has no tags: leave sync, wildcard and unexpected out".to_owned(),
+            )),
+            Stream::Recv => link_stream::open::<R, false>(ctx, options, runner),
+            Stream::Data => link_stream::open::<R, true>(ctx, options, runner),
+        }
     }
 }
 

@@ -15,7 +15,8 @@ pub struct Pending {
     /// UCX's part; first, so that its address is that of the whole.
     completion: sys::uct_completion_t,
     list: *const Completions,
-    number: u64,
+    /// Its number among all of the list.
+    pub number: u64,
     /// Where fetched data go, for operations that UCX unpacks.
     pub target: *mut u8,
 }

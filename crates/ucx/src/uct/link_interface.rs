@@ -33,8 +33,31 @@ impl<T> Padded<T> {
     }
 }
 
+/// How UCX is to work for an interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ways {
+    /// What serves events outside our calls.
+    pub events: sys::ucs_async_mode_t,
+    /// How the worker guards itself against other threads.
+    pub threads: sys::ucs_thread_mode_t,
+    /// Flags for memory beside its access.
+    pub memory: u32,
+}
+
+impl Default for Ways {
+    fn default() -> Self {
+        Ways {
+            events: sys::UCS_ASYNC_MODE_THREAD_SPINLOCK,
+            threads: sys::UCS_THREAD_MODE_SINGLE,
+            memory: 0,
+        }
+    }
+}
+
 /// An interface, its worker and what UCX says about it.
 pub struct Interface {
+    /// How it works.
+    pub ways: Ways,
     /// Where its memory is registered.
     pub domain: Arc<Domain>,
     /// It.
@@ -70,10 +93,11 @@ unsafe extern "C" fn note_trouble(
 
 impl Interface {
     /// Open the device called `name`.
-    pub fn open(domain: Arc<Domain>, name: &Name) -> Result<Self, UcxError> {
+    pub fn open(domain: Arc<Domain>, name: &Name, ways: Ways) -> Result<Self, UcxError> {
         let loaded = domain.loaded;
         let ucx = &loaded.ucx;
         let mut this = Interface {
+            ways,
             // SAFETY: plain data, all-zero is valid.
             attributes: unsafe { Padded::zeroed() },
             // SAFETY: plain data, all-zero is valid.
@@ -85,12 +109,10 @@ impl Interface {
             trouble: Box::new(AtomicI8::new(0)),
         };
         // SAFETY: a place to write to; a thread of UCX serves what happens outside our calls, as in ucx_perftest.
-        let status =
-            unsafe { ucx.ucs_async_context_create(sys::UCS_ASYNC_MODE_THREAD_SPINLOCK, &mut this.events) };
+        let status = unsafe { ucx.ucs_async_context_create(ways.events, &mut this.events) };
         check(loaded, "making its event context", status)?;
         // SAFETY: the context of above, which outlives the worker.
-        let status =
-            unsafe { ucx.uct_worker_create(this.events, sys::UCS_THREAD_MODE_SINGLE, &mut this.worker) };
+        let status = unsafe { ucx.uct_worker_create(this.events, ways.threads, &mut this.worker) };
         check(loaded, "making a worker", status)?;
         let (tl, device) = (terminated(&name.tl), terminated(&name.device));
         let mut config = null_mut();

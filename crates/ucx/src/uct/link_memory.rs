@@ -43,7 +43,7 @@ pub fn allocate(interface: &Arc<Interface>, len: usize) -> Result<(SharedBytes, 
         loaded.ucx.uct_iface_mem_alloc(
             interface.iface,
             len.max(64),
-            sys::UCT_MD_MEM_ACCESS_ALL,
+            sys::UCT_MD_MEM_ACCESS_ALL | interface.ways.memory,
             c"wirespeed".as_ptr(),
             &mut memory.value,
         )

@@ -11,6 +11,7 @@ use super::link_memory::allocate;
 use super::link_pieces::{List, cut, empty, piece};
 use super::{Chosen, UctOptions};
 use crate::link_inbox::{HEADER_BYTES, Inbox};
+use crate::pieces::{Apart, Iov, Spans};
 use crate::link_status::{cold_error, posted};
 use std::ffi::{c_uint, c_void};
 use std::sync::Arc;
@@ -71,7 +72,7 @@ pub fn open<R: MessageRunner>(
             "UCX has no active messages on {what}"
         )));
     }
-    let interface = chosen.open()?;
+    let interface = chosen.open(options)?;
     let size = ctx.needs.message_bytes.max(SMALLEST);
     let inbox = Box::new(Inbox::new(size, ctx.needs.window_msgs, ctx.peers.len()));
     let froms = (0..ctx.peers.len())
@@ -88,6 +89,15 @@ pub fn open<R: MessageRunner>(
         }
         false => (None, std::ptr::null_mut()),
     };
+    let is_cut = zcopy || ctx.case.test.layout() == Some(Layout::Shortiov);
+    let (iov, total) = match is_cut {
+        true => (options.iov.clone(), ctx.needs.message_bytes),
+        false => (Iov::default(), 0),
+    };
+    let spans = Spans::of(&iov, total)?;
+    let memory = |len| allocate(&interface, len);
+    // A message waits in its place until its operation is complete.
+    let apart = Apart::new(&iov, &spans, ZCOPY_UNDER_WAY as usize, ctx.case.check, memory)?;
     let caps = &chosen.caps;
     let room = |cap: Option<u64>| cap.map_or(0, |max| usize::try_from(max).unwrap_or(usize::MAX));
     let mut port = UctMessages {
@@ -101,7 +111,8 @@ pub fn open<R: MessageRunner>(
         loopback: chosen.is_loopback(),
         short_max: room(caps.am_short),
         bcopy_max: room(caps.am_bcopy),
-        pieces: options.iov,
+        spans,
+        apart,
         waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
         facts: chosen.facts(options),
         interface,
@@ -128,7 +139,8 @@ pub struct UctMessages {
     /// Longest message of each kind, header included; 0 for none.
     short_max: usize,
     bcopy_max: usize,
-    pieces: usize,
+    spans: Spans,
+    apart: Option<Apart<sys::uct_mem_h>>,
     waiter: Waiter,
     facts: Facts,
 }
@@ -245,7 +257,14 @@ impl MessagePort for UctMessages {
         let mut list: List = empty();
         list[0] = piece((&raw const header).cast(), HEADER_BYTES, std::ptr::null_mut());
         let none = std::ptr::null_mut();
-        let used = cut(&mut list, 1, payload.as_ptr(), payload.len(), none, self.pieces);
+        let mut first = payload.as_ptr();
+        if let Some(apart) = &self.apart
+            && self.spans.are_of(payload.len())
+        {
+            apart.fill_from(0, payload);
+            first = apart.start(0);
+        }
+        let used = cut(&mut list, 1, first, payload.len(), none, &self.spans);
         // SAFETY: as above; header, payload and list are read within the call.
         let status = unsafe { ops::ep_am_short_iov(to.ep, to.slot_there, list.as_ptr(), used) };
         posted("uct_ep_am_short_iov", status)
@@ -298,8 +317,21 @@ impl MessagePort for UctMessages {
         let to = &self.endpoints[peer];
         let mut list: List = empty();
         let at = buffer.as_ptr().wrapping_add(offset);
-        let used = cut(&mut list, 0, at, len, self.handle, self.pieces);
-        self.completions.post("uct_ep_am_zcopy", |_, done| {
+        let Self {
+            spans, apart, handle, ..
+        } = self;
+        self.completions.post("uct_ep_am_zcopy", |pending, done| {
+            let (mut first, mut handle) = (at.cast_const(), *handle);
+            if let Some(apart) = apart
+                && spans.are_of(len)
+            {
+                // SAFETY: the place of this operation, which is not under way yet.
+                let number = unsafe { (*pending).number };
+                let place = apart.place((number % ZCOPY_UNDER_WAY) as usize, 0);
+                apart.fill(place, buffer, offset);
+                (first, handle) = (apart.start(place).cast_const(), apart.handle);
+            }
+            let used = cut(&mut list, 0, first, len, handle, spans);
             // SAFETY: a live endpoint of this thread; the header is read within the call; the data are registered, in
             // bounds, and stay until the completion.
             unsafe {

@@ -7,8 +7,10 @@ use super::link_completions::{Completions, unpack};
 use super::link_connect::{self, Endpoint, Exposed};
 use super::link_interface::Interface;
 use super::link_memory::allocate;
-use super::link_pieces::{List, cut, empty};
+use super::link_pieces::{List, cut, empty, piece};
 use super::{Chosen, UctOptions};
+use crate::pieces::{Iov, Spans};
+use crate::progress::Progress;
 use crate::link_status::{cold_error, posted};
 use std::cell::UnsafeCell;
 use std::ffi::{c_uint, c_void};
@@ -18,6 +20,7 @@ use wirespeed::sync::SharedBytes;
 use wirespeed::transport::port::{AtomicOp, Facts, LinkError, OneSidedPort, Post, Width};
 use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{Connect, ConnectError, OneSidedRunner};
+use wirespeed_schema::test::Layout;
 use wirespeed_ucx_sys as sys;
 use wirespeed_ucx_sys::ops;
 
@@ -43,7 +46,7 @@ pub fn open<R: OneSidedRunner>(
             bytes: wanted,
         });
     }
-    let interface = chosen.open()?;
+    let interface = chosen.open(options)?;
     let (region, handle) = allocate(&interface, needs.region_bytes)?;
     let control_at = needs.buffer_bytes.next_multiple_of(CONTROL_BYTES);
     let (memory, local_handle) = allocate(&interface, control_at + CONTROL_WORDS * CONTROL_BYTES)?;
@@ -52,6 +55,10 @@ pub fn open<R: OneSidedRunner>(
         handle,
     };
     let endpoints = link_connect::connect(ctx, &interface, &chosen.name.tl, Some(&exposed))?;
+    let (iov, total) = match ctx.case.test.layout() {
+        Some(Layout::Zcopy) => (options.iov.clone(), ctx.case.test.size_bytes() as usize),
+        _ => (Iov::default(), 0),
+    };
     let caps = &chosen.caps;
     let most = |cap: Option<u64>| cap.map_or(0, |max| usize::try_from(max).unwrap_or(usize::MAX));
     let port = UctOneSided {
@@ -65,7 +72,8 @@ pub fn open<R: OneSidedRunner>(
         put_short_max: most(caps.put_short),
         put_bcopy_max: most(caps.put_bcopy),
         get_bcopy_max: most(caps.get_bcopy),
-        pieces: options.iov,
+        spans: Spans::of(&iov, total)?,
+        progress: Progress::of(ctx, options.passive),
         whole: ctx.case.check,
         staging: vec![0; if ctx.case.check { needs.message_bytes } else { 0 }],
         region: exposed.bytes,
@@ -92,7 +100,8 @@ pub struct UctOneSided {
     put_short_max: usize,
     put_bcopy_max: usize,
     get_bcopy_max: usize,
-    pieces: usize,
+    spans: Spans,
+    progress: Progress,
     /// Data will be checked as soon as the last byte is seen: it must come after all others.
     whole: bool,
     /// Where such data are packed first; empty where it does not matter.
@@ -194,14 +203,8 @@ impl UctOneSided {
         let (end, address) = self.target(peer, to, data.len())?;
         let at = self.control_next * CONTROL_BYTES;
         let mut list: List = empty();
-        let used = cut(
-            &mut list,
-            0,
-            self.words.as_ptr().wrapping_add(at),
-            data.len(),
-            self.local_handle,
-            1,
-        );
+        list[0] = piece(self.words.as_ptr().wrapping_add(at), data.len(), self.local_handle);
+        let used = 1;
         let words = &self.words;
         let post = self.control.post("uct_ep_put_zcopy", |_, done| {
             words.write(at, data);
@@ -231,7 +234,7 @@ impl UctOneSided {
             self.own(from, len)?,
             len,
             self.local_handle,
-            self.pieces,
+            &self.spans,
         );
         list.post("uct_ep_put_zcopy", |_, done| {
             // SAFETY: a live endpoint of this thread; registered memory in bounds, which stays until the completion.
@@ -329,7 +332,7 @@ impl OneSidedPort for UctOneSided {
             self.own(to, len)?,
             len,
             self.local_handle,
-            self.pieces,
+            &self.spans,
         );
         self.completions.post("uct_ep_get_zcopy", |_, done| {
             // SAFETY: a live endpoint of this thread; registered memory in bounds, which stays until the completion.
@@ -423,6 +426,9 @@ impl OneSidedPort for UctOneSided {
 
     #[inline(always)]
     fn poll(&mut self) -> Result<(), LinkError> {
+        if self.progress.is_left_out() {
+            return Ok(());
+        }
         // SAFETY: an open interface of this thread.
         unsafe { ops::iface_progress(self.interface.iface) };
         let failed = self.completions.failed().or(self.control.failed());

@@ -1,6 +1,7 @@
-//! Data cut into pieces of about one length, as UCX's lists of them.
+//! Pieces of data as UCX's lists of them.
 
 use crate::options::IOV_MAX;
+use crate::pieces::Spans;
 use std::ffi::c_void;
 use wirespeed_ucx_sys as sys;
 
@@ -19,8 +20,8 @@ pub fn piece(at: *const u8, len: usize, handle: sys::uct_mem_h) -> sys::uct_iov_
     }
 }
 
-/// Put `len` bytes from `at` into `list` from `first` on, in `pieces` pieces (fewer where there are fewer bytes);
-/// returns the number of entries that are used.
+/// Put the pieces of a message of `len` bytes whose first one begins at `at` into `list` from `first` on; a message that
+/// is longer than those that are cut is one piece. Returns the number of entries that are used.
 #[inline(always)]
 pub fn cut(
     list: &mut List,
@@ -28,18 +29,25 @@ pub fn cut(
     at: *const u8,
     len: usize,
     handle: sys::uct_mem_h,
-    pieces: usize,
+    spans: &Spans,
 ) -> usize {
-    if pieces == 1 {
+    if spans.list().len() <= 1 {
         list[first] = piece(at, len, handle);
-        return first + 1;
+        return first + usize::from(len > 0 || first == 0);
     }
-    let length = len.div_ceil(pieces).max(1);
-    let (mut used, mut offset) = (first, 0);
-    while offset < len {
-        let this = length.min(len - offset);
-        list[used] = piece(at.wrapping_add(offset), this, handle);
-        (used, offset) = (used + 1, offset + this);
+    let is_whole = spans.are_of(len);
+    let mut used = first;
+    if len <= spans.total() {
+        for span in spans.list().iter().take_while(|span| span.from < len) {
+            // A part of a message lies together.
+            let start = if is_whole { span.at } else { span.from };
+            list[used] = piece(at.wrapping_add(start), span.len.min(len - span.from), handle);
+            used += 1;
+        }
+    }
+    if used == first && (len > 0 || first == 0) {
+        list[used] = piece(at, len, handle);
+        used += 1;
     }
     used
 }
@@ -48,27 +56,4 @@ pub fn cut(
 #[inline(always)]
 pub fn empty() -> List {
     [piece(std::ptr::null(), 0, std::ptr::null_mut()); IOV_MAX + 1]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_cover_the_data_once() {
-        let data = [0u8; 100];
-        for len in [0, 1, 2, 7, 16, 17, 100] {
-            for pieces in [1, 2, 3, 16] {
-                let mut list = empty();
-                let used = cut(&mut list, 1, data.as_ptr(), len, std::ptr::null_mut(), pieces);
-                assert!(used - 1 <= pieces);
-                let mut offset = 0;
-                for entry in &list[1..used] {
-                    assert_eq!(entry.buffer as usize, data.as_ptr() as usize + offset);
-                    offset += entry.length;
-                }
-                assert_eq!(offset, len);
-            }
-        }
-    }
 }

@@ -3,7 +3,7 @@
 //! It must never leave a memory domain or an interface open that it opened.
 
 use super::caps::{Caps, Kind};
-use super::link_interface::Interface;
+use super::link_interface::{Interface, Ways};
 use crate::error::{UcxError, check};
 use std::ffi::{CStr, c_char};
 use std::ptr::{null, null_mut};
@@ -58,7 +58,7 @@ pub fn survey(loaded: &'static Loaded, wanted: impl Fn(&Name) -> bool) -> Result
     let mut found = Vec::new();
     walk(loaded, |domain, name| {
         if wanted(&name) {
-            let caps = Interface::open(domain.clone(), &name).map(|interface| interface.caps());
+            let caps = Interface::open(domain.clone(), &name, Ways::default()).map(|interface| interface.caps());
             found.push(Found {
                 name,
                 caps: caps.map_err(|e| e.to_string()),

@@ -14,9 +14,12 @@ mod link_pieces;
 mod link_walk;
 
 use crate::error::UcxError;
-use crate::options::{IOV, UCX, available, library};
+use crate::options::{
+    IOV, NO_YES, NONBLOCK, PASSIVE, STRIDE, THREAD_MODE, THREAD_MODES, UCX, available, library, word,
+};
+use crate::pieces::Iov;
 use caps::{Caps, Kind, nothing};
-use link_interface::Interface;
+use link_interface::{Interface, Ways};
 use link_walk::{Found, Name, find, survey};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -26,10 +29,22 @@ use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
 use wirespeed::transport::port::Facts;
 use wirespeed::transport::{
     Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner, Resource,
-    Support, Tagged, TaggedRunner, Transport, adapt,
+    SizeLimit, Support, Tagged, TaggedRunner, Transport, adapt,
 };
 use wirespeed_schema::case::{GroupKind, TransportOptions};
-use wirespeed_ucx_sys::Loaded;
+use wirespeed_ucx_sys::{
+    Loaded, UCS_ASYNC_MODE_SIGNAL, UCS_ASYNC_MODE_THREAD_MUTEX, UCS_ASYNC_MODE_THREAD_SPINLOCK,
+    UCT_MD_MEM_FLAG_NONBLOCK, ucs_async_mode_t,
+};
+
+const NOT_APART: SizeLimit = SizeLimit::never("pieces of puts and gets lie together: leave option stride out");
+
+/// What serves events.
+const EVENTS: [(&str, ucs_async_mode_t); 3] = [
+    ("thread_spinlock", UCS_ASYNC_MODE_THREAD_SPINLOCK),
+    ("thread_mutex", UCS_ASYNC_MODE_THREAD_MUTEX),
+    ("signal", UCS_ASYNC_MODE_SIGNAL),
+];
 
 /// The transport.
 pub struct Uct;
@@ -40,7 +55,9 @@ pub struct UctOptions {
     ucx: Option<PathBuf>,
     tl: Option<String>,
     device: Option<String>,
-    iov: usize,
+    iov: Iov,
+    ways: Ways,
+    passive: bool,
 }
 
 /// The device that options choose.
@@ -52,9 +69,9 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    fn open(&self) -> Result<Arc<Interface>, UcxError> {
+    fn open(&self, options: &UctOptions) -> Result<Arc<Interface>, UcxError> {
         let domain = find(self.loaded, &self.name)?;
-        Interface::open(domain, &self.name).map(Arc::new)
+        Interface::open(domain, &self.name, options.ways).map(Arc::new)
     }
 
     fn is_loopback(&self) -> bool {
@@ -72,7 +89,12 @@ impl Chosen {
         fact("ucx_library", self.loaded.path.display().to_string());
         fact("tl", self.name.tl.clone());
         fact("device", self.name.device.clone());
-        fact("iov", options.iov.to_string());
+        fact("iov", options.iov.text());
+        fact("stride", options.iov.stride().to_string());
+        fact("events", word(&EVENTS, options.ways.events));
+        fact("nonblock", word(&NO_YES, options.ways.memory != 0));
+        fact("passive", word(&NO_YES, options.passive));
+        fact("thread_mode", word(&THREAD_MODES, options.ways.threads));
         fact("wait", "poll".to_owned());
         facts
     }
@@ -173,7 +195,17 @@ impl Transport for Uct {
             default: "",
             help: "the device, as `wirespeed list uct` names it; without it the first of the transport",
         },
+        OptionSpec {
+            name: "events",
+            values: "thread_spinlock|thread_mutex|signal",
+            default: "thread_spinlock",
+            help: "what serves events of the device outside wirespeed's calls: a thread of UCX's, or a signal",
+        },
         IOV,
+        STRIDE,
+        THREAD_MODE,
+        NONBLOCK,
+        PASSIVE,
         UCX,
     ];
     const MESSAGES: Support = Support::Native(engine::messages::<Self>);
@@ -189,7 +221,16 @@ impl Transport for Uct {
             ucx: text(UCX.name).map(PathBuf::from),
             tl: text("tl"),
             device: text("device"),
-            iov: crate::options::pieces(&reader)?,
+            iov: Iov::parse(&reader)?,
+            ways: Ways {
+                events: reader.choice("events", &EVENTS)?,
+                threads: reader.choice(THREAD_MODE.name, &THREAD_MODES)?,
+                memory: match reader.choice(NONBLOCK.name, &NO_YES)? {
+                    true => UCT_MD_MEM_FLAG_NONBLOCK,
+                    false => 0,
+                },
+            },
+            passive: reader.choice(PASSIVE.name, &NO_YES)?,
         })
     }
 
@@ -210,7 +251,15 @@ impl Transport for Uct {
 
     fn limits(options: &UctOptions) -> Limits {
         match choose(options) {
-            Ok(chosen) => chosen.caps.limits(chosen.name.kind, &chosen.what(), options.iov),
+            Ok(chosen) => {
+                let caps = &chosen.caps;
+                let mut limits = caps.limits(chosen.name.kind, &chosen.what(), options.iov.count());
+                if options.iov.is_apart() {
+                    // The last bytes of a put say that it has come: they lie where the engine writes them.
+                    (limits.put[2], limits.get[2]) = (NOT_APART, NOT_APART);
+                }
+                limits
+            }
             Err(why) => nothing(&why, &[GroupKind::Threads, GroupKind::Processes], 2),
         }
     }

@@ -7,6 +7,8 @@ mod place;
 use super::door::{Known, stopping};
 use super::slots::{SessionId, Turn};
 use super::{LogEvent, Shared, limits};
+use crate::launch::seam::Launch;
+use crate::launch::together::Together;
 use crate::launch::local::{Heard, RankSet};
 use crate::session::heart::{Beat, Heart};
 use crate::wire::{Packet, ReceiveError, Receiver, Sender};
@@ -48,6 +50,7 @@ struct Request {
     ranks: Vec<u32>,
     case: Box<Case>,
     fresh: bool,
+    together: bool,
 }
 
 struct Active {
@@ -235,11 +238,13 @@ impl Session<'_> {
                 ranks,
                 case,
                 fresh,
+                together,
             } => self.ask(Request {
                 run,
                 ranks,
                 case,
                 fresh,
+                together,
             }),
             SessionMessage::Rank { rank, message } => self.pass_on(rank, &message),
             SessionMessage::Bye => self.client_gone("it said goodbye"),
@@ -342,7 +347,9 @@ impl Session<'_> {
         };
         let (options, stop) = (&self.shared.options, &self.shared.stop);
         let now = self.now();
-        let started = RankSet::start(&options.program, &request.ranks, options.timing, stop, now, hear);
+        let together = Together::new(&options.program, request.ranks.len() as u32);
+        let program: &dyn Launch = if request.together { &together } else { &options.program };
+        let started = RankSet::start(program, &request.ranks, options.timing, stop, now, hear);
         self.ranks = Some(started.map_err(|error| Refusal {
             code: RefusalCode::Other,
             reason: format!("the server cannot start its ranks: {error}"),

@@ -1,0 +1,263 @@
+//! Requests of the engine under way in UCP: their memory, their pieces, and whether they are done.
+//!
+//! It must never touch a range of the buffer that a request uses.
+
+use super::UcpOptions;
+use super::link_memory::allocate;
+use super::link_worker::{Context, failed, refused};
+use crate::link_status::cold_error;
+use crate::options::IOV_MAX;
+use crate::pieces::{Apart, Spans};
+use std::cell::{Cell, UnsafeCell};
+use std::ffi::c_void;
+use std::sync::Arc;
+use wirespeed::sync::SharedBytes;
+use wirespeed::transport::port::{LinkError, Post, Request};
+use wirespeed::transport::{Connect, ConnectError};
+use wirespeed_ucx_sys as sys;
+use wirespeed_ucx_sys::Loaded;
+
+/// A request as the engine knows it.
+pub struct Entry {
+    loaded: &'static Loaded,
+    state: Cell<State>,
+    is_send: Cell<bool>,
+    offset: Cell<usize>,
+    len: Cell<usize>,
+    pieces: UnsafeCell<[sys::ucp_dt_iov_t; IOV_MAX]>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Free,
+    UnderWay,
+    Done,
+    Failed(sys::ucs_status_t),
+}
+
+/// # Safety
+/// UCX calls it in the port's thread with the entry of the send.
+pub unsafe extern "C" fn sent(request: *mut c_void, status: sys::ucs_status_t, entry: *mut c_void) {
+    // SAFETY: entries are never moved and live as long as the workers.
+    let entry = unsafe { &*entry.cast::<Entry>() };
+    entry.state.set(match status {
+        sys::UCS_OK => State::Done,
+        status => State::Failed(status),
+    });
+    // SAFETY: UCX's request, given back once.
+    unsafe { entry.loaded.ucx.ucp_request_free(request) };
+}
+
+/// # Safety
+/// As `sent`, for a tagged receive.
+pub unsafe extern "C" fn received(
+    request: *mut c_void,
+    status: sys::ucs_status_t,
+    _info: *const sys::ucp_tag_recv_info_t,
+    entry: *mut c_void,
+) {
+    // SAFETY: as in `sent`.
+    unsafe { sent(request, status, entry) };
+}
+
+/// # Safety
+/// As `sent`, for a receive from a stream.
+pub unsafe extern "C" fn streamed(
+    request: *mut c_void,
+    status: sys::ucs_status_t,
+    _length: usize,
+    entry: *mut c_void,
+) {
+    // SAFETY: as in `sent`.
+    unsafe { sent(request, status, entry) };
+}
+
+/// Every request of a port.
+pub struct Requests {
+    entries: Box<[Entry]>,
+    /// Numbers of free requests: the first `free_count`.
+    free: Box<[u32]>,
+    free_count: usize,
+    /// The engine's memory.
+    pub buffer: SharedBytes,
+    handle: Option<sys::ucp_mem_h>,
+    spans: Spans,
+    apart: Option<Apart<sys::ucp_mem_h>>,
+    /// Which end hands its data over as a list: the receiver, the sender.
+    listed: [bool; 2],
+}
+
+impl Requests {
+    /// For the case of `ctx`.
+    pub fn new(ctx: &Connect, options: &UcpOptions, context: &Arc<Context>) -> Result<Self, ConnectError> {
+        let (buffer, handle) = allocate(context, options, ctx.needs.buffer_bytes)?;
+        let none = sys::ucp_dt_iov_t {
+            buffer: std::ptr::null_mut(),
+            length: 0,
+        };
+        let count = ctx.needs.requests_max.max(2);
+        let entry = || Entry {
+            loaded: context.loaded,
+            state: Cell::new(State::Free),
+            is_send: Cell::new(false),
+            offset: Cell::new(0),
+            len: Cell::new(0),
+            pieces: UnsafeCell::new([none; IOV_MAX]),
+        };
+        let spans = Spans::of(&options.iov, ctx.needs.message_bytes)?;
+        let memory = |len| allocate(context, options, len);
+        let apart = Apart::new(&options.iov, &spans, count, ctx.case.check, memory)?;
+        Ok(Requests {
+            entries: (0..count).map(|_| entry()).collect(),
+            free: (0..count as u32).rev().collect(),
+            free_count: count,
+            buffer,
+            handle: options.register.then_some(handle),
+            spans,
+            apart,
+            listed: options.lists(),
+        })
+    }
+
+    /// Receives are never lists: what arrives is copied into place.
+    pub fn receive_in_one(&mut self) {
+        self.listed[0] = false;
+    }
+
+    /// How many there may be.
+    pub fn count(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// A free request for `len` bytes at `offset`.
+    #[inline(always)]
+    pub fn take(&mut self, is_send: bool, offset: usize, len: usize) -> Result<Request, LinkError> {
+        if offset > self.buffer.len() || len > self.buffer.len() - offset {
+            return Err(LinkError::Unsupported("memory outside the buffer"));
+        }
+        let Some(last) = self.free_count.checked_sub(1) else {
+            return Err(LinkError::Exhausted("tagged requests"));
+        };
+        self.free_count = last;
+        let number = self.free[last];
+        let entry = &self.entries[number as usize];
+        entry.state.set(State::UnderWay);
+        entry.is_send.set(is_send);
+        entry.offset.set(offset);
+        entry.len.set(len);
+        Ok(Request(number))
+    }
+
+    /// Parameters that tell of the end of a request.
+    #[inline(always)]
+    pub fn parameters(&self, request: Request) -> sys::ucp_request_param_t {
+        let entry = &self.entries[request.0 as usize];
+        // SAFETY: plain data, all-zero is valid; the mask says what is in it.
+        let mut parameters: sys::ucp_request_param_t = unsafe { std::mem::zeroed() };
+        parameters.op_attr_mask = sys::UCP_OP_ATTR_FIELD_CALLBACK | sys::UCP_OP_ATTR_FIELD_USER_DATA;
+        parameters.user_data = (&raw const *entry).cast_mut().cast();
+        parameters
+    }
+
+    /// The data, as one range or a list that stays, and parameters that say so.
+    #[inline(always)]
+    pub fn data(&self, request: Request) -> (*mut c_void, usize, sys::ucp_request_param_t) {
+        let entry = &self.entries[request.0 as usize];
+        let (is_send, offset, len) = (entry.is_send.get(), entry.offset.get(), entry.len.get());
+        let mut at = self.buffer.as_ptr().wrapping_add(offset);
+        let mut parameters = self.parameters(request);
+        let mut handle = self.handle;
+        if !(self.listed[usize::from(is_send)] && self.spans.are_of(len)) {
+            if let Some(handle) = handle {
+                parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_MEMH;
+                parameters.memh = handle;
+            }
+            return (at.cast(), len, parameters);
+        }
+        if let Some(apart) = &self.apart {
+            let place = apart.place(request.0 as usize, usize::from(is_send));
+            if is_send {
+                apart.fill(place, &self.buffer, offset);
+            }
+            at = apart.start(place);
+            handle = handle.map(|_| apart.handle);
+        }
+        if let Some(handle) = handle {
+            parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_MEMH;
+            parameters.memh = handle;
+        }
+        parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_DATATYPE;
+        parameters.datatype = u64::from(sys::UCP_DATATYPE_IOV);
+        // SAFETY: the request is not under way yet, so nobody reads its list.
+        let list = unsafe { &mut *entry.pieces.get() };
+        for (piece, span) in list.iter_mut().zip(self.spans.list()) {
+            *piece = sys::ucp_dt_iov_t {
+                buffer: at.wrapping_add(span.at).cast(),
+                length: span.len,
+            };
+        }
+        (list.as_mut_ptr().cast(), self.spans.list().len(), parameters)
+    }
+
+    /// What UCX did with a request.
+    #[inline(always)]
+    pub fn began(
+        &self,
+        operation: &'static str,
+        request: Request,
+        pointer: sys::ucs_status_ptr_t,
+    ) -> Result<Request, LinkError> {
+        if pointer.is_null() {
+            self.fulfil(request);
+        } else if let Some(status) = failed(pointer) {
+            return match refused(operation, status)? {
+                Post::Busy => Err(LinkError::Exhausted(operation)),
+                Post::Done => Ok(request),
+            };
+        }
+        Ok(request)
+    }
+
+    /// A request is done.
+    #[inline(always)]
+    pub fn fulfil(&self, request: Request) {
+        self.entries[request.0 as usize].state.set(State::Done);
+    }
+
+    /// Whether a request is under way.
+    #[inline(always)]
+    pub fn is_under_way(&self, request: Request) -> bool {
+        self.entries[request.0 as usize].state.get() == State::UnderWay
+    }
+
+    /// Whether a request is done; if so it is free again.
+    #[inline(always)]
+    pub fn done(&mut self, request: Request) -> Result<bool, LinkError> {
+        let entry = &self.entries[request.0 as usize];
+        match entry.state.get() {
+            State::Done => {
+                entry.state.set(State::Free);
+                if let Some(apart) = &self.apart
+                    && !entry.is_send.get()
+                    && self.listed[0]
+                    && self.spans.are_of(entry.len.get())
+                {
+                    let place = apart.place(request.0 as usize, 0);
+                    apart.empty(place, &self.buffer, entry.offset.get());
+                }
+                self.free[self.free_count] = request.0;
+                self.free_count += 1;
+                Ok(true)
+            }
+            State::Failed(status) => Err(cold_error("a tagged request", status)),
+            State::UnderWay => Ok(false),
+            State::Free => Err(LinkError::Unsupported("a request that is not outstanding")),
+        }
+    }
+
+    /// Whether a send is under way.
+    pub fn are_sends_under_way(&self) -> bool {
+        let is_unsent = |e: &Entry| e.is_send.get() && e.state.get() == State::UnderWay;
+        self.entries.iter().any(is_unsent)
+    }
+}

@@ -1,0 +1,213 @@
+//! Both ends over UCX's transports: the letters that only UCX has, threads at each end, and ends that die.
+
+use crate::{SOON, Server, home, turn};
+use rustix::process::Signal;
+use std::time::{Duration, Instant};
+use wirespeed_tests::home::{Home, PATIENCE, kill};
+use wirespeed_tests::running::Running;
+use wirespeed_tests::ucx::installed;
+
+/// An end that dies is noticed within a second or two; a busy machine gets some more.
+const NOTICED: Duration = Duration::from_secs(5);
+/// An end that falls silent is given up after ten seconds.
+const GIVEN_UP: Duration = Duration::from_secs(15);
+
+#[test]
+fn letters_of_ucx_have_their_effect_between_two_ends() {
+    let _turn = turn();
+    let home = home();
+    if installed().is_empty() {
+        return;
+    }
+    let server = Server::start(&home, "--forever");
+    for (words, fact, value) in [
+        ("-t stream_lat", "stream", "recv"),
+        ("-t stream_bw -s 100000", "stream", "recv"),
+        ("-t stream_bw -r recv_data -s 100000", "stream", "data"),
+        ("-t stream_lat -r recv_data -E sleep", "wait", "sleep"),
+        ("-t stream_bw -D iov -s 100,50", "iov", "100+50"),
+        ("-t tag_lat -M multi", "thread_mode", "multi"),
+        ("-t am_lat -x posix -d memory -M serialized", "thread_mode", "serialized"),
+        ("-t am_lat -x tcp -d lo -A thread_mutex", "events", "thread_mutex"),
+        ("-t am_bw -x tcp -d lo -A signal", "events", "signal"),
+        ("-t tag_lat -D iov,contig -s 8,24 -i 64", "listed", "send"),
+        ("-t tag_bw -D contig,iov -s 3000,24 -i 4K", "listed", "recv"),
+        ("-t am_bw -x tcp -d lo -D zcopy -s 500,24,76 -i 1K", "iov", "492+24+76"),
+        ("-t am_lat -x posix -d memory -D shortiov -s 16,24 -i 100", "stride", "100"),
+        ("-t ucp_put_bw -B -z", "nonblock", "yes"),
+        ("-t put_lat -x posix -d memory -o", "passive", "yes"),
+        ("-t ucp_fadd -o", "passive", "yes"),
+        ("-t ucp_am_bw -y -s 1000", "receive_copy", "yes"),
+        ("-t ucp_am_lat -y -s 1000000", "receive_copy", "yes"),
+    ] {
+        let ended = server
+            .client(&home, &format!("{words} -n 300 -V --json"))
+            .end(PATIENCE)
+            .code(0);
+        let run = ended.json();
+        let facts = &run["cases"][0]["repetitions"][0]["outcomes"][0]["transport_facts"];
+        assert_eq!(facts[fact], value, "{words}: {facts}");
+    }
+    server.running.signal(Signal::TERM);
+    server.end().code(0);
+    home.assert_nothing_left(SOON);
+}
+
+#[test]
+fn threads_of_an_end_are_threads_of_one_process() {
+    let _turn = turn();
+    let home = home();
+    let roads = match installed().is_empty() {
+        true => &["-t am_lat -x shm"][..],
+        false => &["-t am_lat -x shm", "-t tag_lat", "-t ucp_put_bw", "-t am_bw -x posix -d memory"],
+    };
+    for words in roads {
+        let server = Server::start(&home, "-c 1,0");
+        let client = server.client(&home, &format!("{words} -T 2 -c 0,1 -n unlimited -v --json"));
+        let served = format!("{words}: two ranks in one process");
+        server.running.wait_until(&served, PATIENCE, |r| {
+            let ranks = home.ranks_of(r.pid());
+            ranks.len() == 1 && threads_named(ranks[0], "rank ") == 2
+        });
+        client.wait_until("the same here", PATIENCE, |r| {
+            let ranks = home.ranks_of(r.pid());
+            ranks.len() == 1 && threads_named(ranks[0], "rank ") == 2
+        });
+        std::thread::sleep(Duration::from_millis(500));
+        client.signal(Signal::INT);
+        let run = client.end(SOON).code(130).json();
+        let outcomes = run["cases"][0]["repetitions"][0]["outcomes"].as_array().unwrap().clone();
+        let cpus: Vec<_> = outcomes.iter().map(|o| o["cpu"].as_u64()).collect();
+        assert_eq!(cpus, [Some(0), Some(1), Some(1), Some(0)], "{words}: one by one");
+        for outcome in &outcomes {
+            assert_eq!(outcome["transport_facts"]["ranks_of_an_end"], "threads of one process");
+        }
+        server.end().code(0);
+    }
+    home.assert_nothing_left(SOON);
+}
+
+/// Threads of a process whose names begin with `name`.
+fn threads_named(pid: u32, name: &str) -> usize {
+    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else {
+        return 0;
+    };
+    let is_named = |task: std::fs::DirEntry| {
+        std::fs::read_to_string(task.path().join("comm")).is_ok_and(|comm| comm.starts_with(name))
+    };
+    tasks.flatten().map(is_named).filter(|named| *named).count()
+}
+
+/// Roads of both layers and what UCX is told to use.
+const ROADS: &[(&str, Option<&str>)] = &[
+    ("-t am_lat -x posix -d memory", None),
+    ("-t am_bw -x sysv -d memory", None),
+    ("-t put_bw -x posix -d memory", None),
+    ("-t am_bw -x tcp -d lo", None),
+    ("-t put_bw -x tcp -d lo -D zcopy", None),
+    ("-t get_bw -x cma -d memory -D zcopy -s 4K", None),
+    ("-t tag_lat", None),
+    ("-t tag_bw -s 100000", None),
+    ("-t stream_bw", None),
+    ("-t ucp_am_bw", None),
+    ("-t ucp_put_lat", None),
+    ("-t tag_lat -E sleep", None),
+    ("-t tag_bw", Some("tcp")),
+    ("-t stream_lat", Some("tcp")),
+    ("-t ucp_am_bw", Some("tcp")),
+    ("-t ucp_get", Some("tcp")),
+    ("-t tag_bw -e", Some("tcp")),
+];
+
+fn endless(home: &Home, words: &str, tls: Option<&str>) -> (Server, Running) {
+    let command = |line: String| {
+        let mut command = home.command(line.split_whitespace());
+        if let Some(tls) = tls {
+            command.env("UCX_TLS", tls);
+        }
+        Running::start(command)
+    };
+    let port = crate::free_port();
+    let server = Server::listening(command(format!("perftest -p {port}")), port);
+    let client = command(format!("perftest -p {port} localhost {words} -n unlimited -v"));
+    client.wait_until("a line of a running test", PATIENCE, |r| {
+        r.stdout().lines().count() > 1
+    });
+    (server, client)
+}
+
+#[test]
+fn an_end_that_is_killed_ends_the_other_at_once_on_every_road() {
+    let _turn = turn();
+    let home = home();
+    if installed().is_empty() {
+        return;
+    }
+    for (words, tls) in ROADS {
+        for victim in ["client", "server"] {
+            let (server, client) = endless(&home, words, *tls);
+            let what = format!("{words} {tls:?}: {victim}");
+            let since = Instant::now();
+            let (survivor, dead) = match victim {
+                "client" => (server.running, client),
+                _ => (client, server.running),
+            };
+            kill(dead.pid(), Signal::KILL);
+            let survivor = survivor.end(SOON);
+            assert!(since.elapsed() < NOTICED, "{what}: {:?}", since.elapsed());
+            assert_eq!(survivor.code, Some(1), "{what}: {survivor}");
+            if victim == "server" {
+                survivor.complaint();
+            }
+            dead.end(SOON);
+            home.assert_nothing_left(SOON);
+        }
+    }
+}
+
+#[test]
+fn a_rank_that_is_killed_ends_both_ends_on_every_road() {
+    let _turn = turn();
+    let home = home();
+    if installed().is_empty() {
+        return;
+    }
+    for (words, tls) in ROADS {
+        let (server, client) = endless(&home, words, *tls);
+        let since = Instant::now();
+        kill(home.ranks_of(server.running.pid())[0], Signal::KILL);
+        let client = client.end(SOON).code(1);
+        assert!(since.elapsed() < NOTICED, "{words}: {:?}", since.elapsed());
+        let (cause, _) = client.complaint();
+        assert!(cause.contains("killed by signal 9"), "{words}: {client}");
+        server.end();
+        home.assert_nothing_left(SOON);
+    }
+}
+
+#[test]
+fn an_end_that_is_stopped_is_given_up_on_every_road() {
+    let _turn = turn();
+    let home = home();
+    if installed().is_empty() {
+        return;
+    }
+    for (words, tls) in [
+        ("-t am_bw -x posix -d memory", None),
+        ("-t am_lat -x tcp -d lo", None),
+        ("-t tag_lat", None),
+        ("-t stream_bw", Some("tcp")),
+    ] {
+        let (server, client) = endless(&home, words, tls);
+        let mut all = home.ranks_of(server.running.pid());
+        all.push(server.running.pid());
+        all.iter().for_each(|pid| kill(*pid, Signal::STOP));
+        let since = Instant::now();
+        let client = client.end(GIVEN_UP + SOON).code(1);
+        assert!(since.elapsed() < GIVEN_UP, "{words}: {:?}", since.elapsed());
+        client.complaint();
+        all.iter().for_each(|pid| kill(*pid, Signal::CONT));
+        server.running.end(GIVEN_UP);
+        home.assert_nothing_left(SOON);
+    }
+}
