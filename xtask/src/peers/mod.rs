@@ -5,6 +5,7 @@
 //! a test: it fails only when something cannot run, not when a number is bad.
 
 mod commands;
+mod derived;
 mod mpi;
 mod report;
 mod stats;
@@ -14,6 +15,7 @@ mod ucx;
 
 use anyhow::{Context, Result};
 use commands::Side;
+use derived::Derived;
 use report::Report;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +34,8 @@ pub struct Set {
     pub comparisons: fn() -> Vec<Comparison>,
     /// Bounds on the harness.
     pub limits: &'static [Limit],
+    /// Figures made of the comparisons' pairs.
+    pub derived: &'static [Derived],
 }
 
 /// Beside programs that can be installed.
@@ -41,6 +45,7 @@ pub const PROGRAMS: Set = Set {
     prepare: |_| tools::install(),
     comparisons: || COMPARISONS.to_vec(),
     limits: LIMITS,
+    derived: &[],
 };
 
 /// Beside C programs on MPI.
@@ -50,6 +55,7 @@ pub const MPI: Set = Set {
     prepare: mpi::build,
     comparisons: || mpi::COMPARISONS.to_vec(),
     limits: &[],
+    derived: mpi::DERIVED,
 };
 
 /// The transport uct beside the tool of its library.
@@ -59,6 +65,7 @@ pub const UCX: Set = Set {
     prepare: |_| tools::install(),
     comparisons: ucx::comparisons,
     limits: &[],
+    derived: &[],
 };
 
 /// Run `pairs` interleaved pairs of every comparison whose name contains `rows`, and archive output and summary under
@@ -124,5 +131,5 @@ pub fn run(root: &Path, set: &Set, pairs: usize, rows: &str) -> Result<()> {
             Err(error) => report.note(&format!("failed: {}: {error:#}", limit.name)),
         }
     }
-    report.finish(&comparisons, &figures, &limits)
+    report.finish(&comparisons, &figures, &limits, set.derived)
 }
