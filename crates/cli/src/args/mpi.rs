@@ -17,7 +17,7 @@ pub struct MpiArgs {
     #[arg(long, global = true, value_name = "PATH", env = "WIRESPEED_MPI")]
     pub mpi: Option<PathBuf>,
 
-    /// Thread level that MPI is asked for [default: funneled; multiple where several threads of a process measure]
+    /// Thread level that MPI is asked for [default: single; multiple where several threads of a process measure]
     #[arg(long, global = true, value_enum, value_name = "LEVEL", env = THREADS_VARIABLE)]
     pub mpi_threads: Option<Threads>,
 
@@ -43,7 +43,7 @@ impl MpiArgs {
             }
         };
         let needed = match threads_per_process {
-            1 => ThreadLevel::Funneled,
+            1 => ThreadLevel::Single,
             _ => ThreadLevel::Multiple,
         };
         let threads = self.mpi_threads.map_or(needed, Threads::level);
@@ -67,7 +67,7 @@ impl MpiArgs {
 /// Levels of thread support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Threads {
-    /// One thread in the process
+    /// What `MPI_Init` gives
     Single,
     /// One thread calls MPI
     Funneled,
