@@ -1,7 +1,6 @@
 //! Many ranks on few cores: every pattern ends, and a rank takes the memory of its messages and no more.
 
 use crate::{SOON, document, home, turn};
-use std::time::Duration;
 use wirespeed_schema::run::CaseStatus;
 use wirespeed_tests::home::{Home, PATIENCE, peak_bytes};
 use wirespeed_tests::mpi::{Installed, installed};
