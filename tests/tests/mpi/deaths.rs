@@ -22,9 +22,18 @@ const LONG: [&str; 3] = [
 fn measuring(mpi: &Installed, home: &Home, line: &str) -> Running {
     let job = Running::start(mpi.command(home, 2, line));
     job.wait_until("two ranks", PATIENCE, |_| mpi.ranks(home).len() == 2);
-    // Warm-up takes 100 ms; nothing outside tells when it is over.
-    std::thread::sleep(Duration::from_secs(2));
+    // Warm-up takes 100 ms; nothing outside tells when it is over, but that it is over after so much work.
+    let long_at_work = |(_, pid): &(u32, u32)| cpu_time(*pid).is_some_and(|time| time > Duration::from_secs(1));
+    job.wait_until("work", PATIENCE, |_| mpi.ranks(home).iter().all(long_at_work));
+    std::thread::sleep(Duration::from_secs(1));
     job
+}
+
+/// Time on a CPU of a process's first thread, which measures.
+fn cpu_time(pid: u32) -> Option<Duration> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
+    let ns = text.split_whitespace().next()?.parse().ok()?;
+    Some(Duration::from_nanos(ns))
 }
 
 /// What was written, when all processes are gone: rank 0 may write a little longer than its launcher lives.

@@ -78,7 +78,7 @@ fn threads_of_a_process_are_ranks_with_communicators_of_their_own() {
     let _turn = turn();
     for mpi in installed() {
         let home = home();
-        let tests = "run osu_mbw_mr,osu_multi_lat,osu_bw,tag_lat,tag_bw --via mpi --size 8,70000 --iters 20 \
+        let tests = "run osu_mbw_mr,osu_multi_lat,tag_lat,tag_bw --via mpi --size 8,70000 --iters 20 \
                      --warmup 2 --check --json --mpi-threads-per-process 2";
         let rates = "msgrate -i 3 -m 16 -s 8,5000 -c 64K --check --json --mpi-threads-per-process 3";
         for (line, threads) in [(tests, 2), (rates, 3)] {
