@@ -169,8 +169,16 @@ pub fn kill(pid: u32, signal: rustix::process::Signal) {
     }
 }
 
+/// The most memory that a process has had so far, in bytes.
+pub fn peak_bytes(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
 /// The parent of a process.
-fn parent_of(pid: u32) -> Option<u32> {
+pub fn parent_of(pid: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field is a name that may hold blanks and brackets.
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()

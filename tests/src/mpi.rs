@@ -1,6 +1,6 @@
 //! The MPI libraries that tests/lab/install.sh brings, each with its launcher and the words that it wants.
 
-use crate::home::Home;
+use crate::home::{Home, parent_of};
 use crate::running::{Ended, Running};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -156,6 +156,9 @@ impl Installed {
             .iter()
             .filter_map(|(pid, _)| rank_of(*pid))
             .collect();
+        // Rank 0 may work in a child of the process that the launcher knows.
+        let parents: Vec<Option<u32>> = ranks.iter().map(|(_, pid)| parent_of(*pid)).collect();
+        ranks.retain(|(_, pid)| !parents.contains(&Some(*pid)));
         ranks.sort_unstable();
         ranks
     }

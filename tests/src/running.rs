@@ -131,7 +131,15 @@ impl Running {
     ///
     /// # Panics
     /// Where it does not end within `patience`.
-    pub fn end(mut self, patience: Duration) -> Ended {
+    pub fn end(self, patience: Duration) -> Ended {
+        self.end_watched(patience, || ())
+    }
+
+    /// Wait for its end, and call `watch` again and again meanwhile.
+    ///
+    /// # Panics
+    /// Where it does not end within `patience`.
+    pub fn end_watched(mut self, patience: Duration, mut watch: impl FnMut()) -> Ended {
         let deadline = Instant::now() + patience;
         let status: ExitStatus = loop {
             if let Some(status) = self.child.try_wait().expect("a child of ours") {
@@ -144,6 +152,7 @@ impl Running {
                 self.stdout(),
                 self.stderr()
             );
+            watch();
             std::thread::sleep(LOOK);
         };
         Ended {

@@ -10,9 +10,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wirespeed::Registry;
 use wirespeed_control::auth::Identity;
-use wirespeed_control::coordinator::{Group, GroupEvent, GroupOptions, GroupSpec, HostsSpec, Launcher};
+use wirespeed_control::coordinator::{
+    Group, GroupEvent, GroupOptions, GroupSpec, HostsSpec, Launcher, default_remote_ranks,
+};
 use wirespeed_control::{ControlError, Launch, StopFlag};
-use wirespeed_schema::case::{Case, GroupKind};
+use wirespeed_schema::case::{Case, GroupKind, Role};
 use wirespeed_schema::outcome::{Interval, Outcome};
 use wirespeed_schema::plan::PlannedCase;
 use wirespeed_schema::units::{self, format_ns};
@@ -265,7 +267,7 @@ impl<'a> Groups<'a> {
             (_, Some(address)) => GroupSpec::Hosts(HostsSpec {
                 address: address.to_owned(),
                 identity: Identity::find(self.reach.identity.as_deref(), None)?,
-                remote_ranks: Some(far_half(planned.case.ranks.len())),
+                remote_ranks: Some(far_ranks(&planned.case)),
             }),
             _ => GroupSpec::Processes,
         })
@@ -342,9 +344,13 @@ fn is_not_there_yet(error: &ControlError) -> bool {
     }
 }
 
-/// Ranks of the far end: the second half, whatever they do.
-fn far_half(ranks: usize) -> Vec<u32> {
-    (ranks as u32 / 2..ranks as u32).collect()
+/// Ranks of the far end: the workers of a master, else the second half, whatever they do.
+fn far_ranks(case: &Case) -> Vec<u32> {
+    let ranks = case.ranks.len() as u32;
+    match case.ranks.iter().any(|rank| rank.role == Role::Worker) {
+        true => default_remote_ranks(case),
+        false => (ranks / 2..ranks).collect(),
+    }
 }
 
 fn parse_silence(text: &str) -> Result<Duration, Failure> {

@@ -10,7 +10,7 @@ use wirespeed::{Machine, Registry};
 use wirespeed_control::JobRanks;
 use wirespeed_control::address::Address;
 use wirespeed_control::job::{JobError, run_in_job, run_launched_rank};
-use wirespeed_mpi::process::{Choice, choose};
+use wirespeed_mpi::process::choose;
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::run::{Remark, Severity};
 
@@ -23,11 +23,9 @@ pub fn current() -> Option<&'static JobRanks> {
 }
 
 /// What the user says about MPI, before it is loaded.
-pub fn prepare(arguments: &MpiArgs) {
-    choose(Choice {
-        library: arguments.mpi.clone(),
-        threads: arguments.mpi_threads.level(),
-    });
+pub fn prepare(arguments: &MpiArgs) -> Result<(), Failure> {
+    choose(arguments.choice()?);
+    Ok(())
 }
 
 /// How this process takes part.
@@ -53,11 +51,25 @@ pub fn part(verb: &Verb) -> Part {
     }
 }
 
+/// Whether a launcher started this process.
+pub fn is_in_job() -> bool {
+    wirespeed_mpi::jobs().detect().is_some()
+}
+
 /// Whether some other rank of a job says what is to be said.
 pub fn is_silent() -> bool {
     wirespeed_mpi::jobs()
         .detect()
         .is_some_and(|found| found.rank != 0)
+}
+
+/// The exit code of the process that does the work of this one, where its launcher leaves no time to write a result.
+pub fn sheltered() -> Result<Option<u8>, Failure> {
+    let Some(found) = wirespeed_mpi::jobs().detect() else {
+        return Ok(None);
+    };
+    wirespeed_control::job::sheltered(&found)
+        .map_err(|e| Failure::failed(format!("cannot start rank 0: {e}"), "start the job again"))
 }
 
 /// Run `program` as this process's part of the job: on rank 0 alone, when all ranks are there.

@@ -70,12 +70,21 @@ fn run(registry: &Registry, argv: &[OsString]) -> u8 {
         Err(_) if job::is_silent() => return 0,
         Err(error) => return report(argv, ColorChoice::Auto, Err(Failure::from(error))),
     };
-    job::prepare(&cli.mpi);
     let color = cli.color;
+    match job::prepare(&cli.mpi) {
+        Ok(()) => (),
+        Err(_) if job::is_silent() => return 0,
+        Err(failure) => return report(argv, color, Err(failure)),
+    }
     match job::part(&cli.verb) {
         Part::Silent => 0,
         Part::Alone => report(argv, color, dispatch(registry, cli.verb, color)),
         Part::Member => {
+            match job::sheltered() {
+                Ok(None) => (),
+                Ok(Some(code)) => return code,
+                Err(failure) => return report(argv, color, Err(failure)),
+            }
             let program = || {
                 let ended =
                     std::panic::catch_unwind(AssertUnwindSafe(|| dispatch(registry, cli.verb, color)));

@@ -28,8 +28,12 @@ pub fn style(stream: Stream, choice: ColorChoice) -> Style {
     }
 }
 
-/// Whether somebody watches.
+/// Whether somebody watches. Launchers may give a rank a terminal of their own, which tells nothing of where its text goes
+/// in the end.
 pub fn is_terminal(stream: Stream) -> bool {
+    if crate::job::is_in_job() {
+        return false;
+    }
     match stream {
         Stream::Stdout => std::io::stdout().is_terminal(),
         Stream::Stderr => std::io::stderr().is_terminal(),

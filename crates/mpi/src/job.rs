@@ -1,14 +1,21 @@
 //! Jobs of MPI launchers: told by their variables, joined through the library, started by the launcher that fits it.
 
 use crate::process::{self, World};
-use crate::{link, transport};
+use crate::{link, link_lanes, transport};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 use wirespeed::transport::port::Facts;
 use wirespeed_control::job::{Detected, Job, JobError, JobKind, LaunchCommand};
-use wirespeed_mpi_sys::find::{JobVariables, LauncherKind, Starter, job_variables, launcher_for};
+use wirespeed_mpi_sys::find::{
+    JobVariables, LIBRARY_VARIABLE, LauncherKind, Starter, job_variables, launcher_for,
+};
 use wirespeed_mpi_sys::{Handle, Loaded, Mpi};
+
+/// The variable that `--mpi-threads` reads; tells ranks that are started here what was asked for.
+pub const THREADS_VARIABLE: &str = "WIRESPEED_MPI_THREADS";
+/// The variable that `--mpi-threads-per-process` reads.
+pub const THREADS_PER_PROCESS_VARIABLE: &str = "WIRESPEED_MPI_THREADS_PER_PROCESS";
 
 struct MpiJobs;
 
@@ -66,6 +73,7 @@ impl JobKind for MpiJobs {
             rank: found.rank,
             size: found.size,
             launcher: found.starter.name().to_owned(),
+            kills_at_once: found.starter == Starter::Pmi && !found.slurm,
         })
     }
 
@@ -98,7 +106,15 @@ impl JobKind for MpiJobs {
         let launcher = launcher_for(library.file(), library.family())
             .ok_or_else(|| JobError::new(no_launcher(library), "install it, or put its mpiexec on PATH"))?;
         let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
-        let count = ranks.to_string();
+        let chosen = process::choice();
+        let threads = chosen.threads_per_process.max(1);
+        if !ranks.is_multiple_of(threads) {
+            return Err(JobError::new(
+                format!("{ranks} ranks are no whole number of processes with {threads} threads each"),
+                "let --procs be a multiple of --mpi-threads-per-process",
+            ));
+        }
+        let count = (ranks / threads).to_string();
         let kind = launcher.kind.unwrap_or(LauncherKind::Hydra);
         let arguments = match kind {
             LauncherKind::Orte | LauncherKind::Prrte => {
@@ -108,7 +124,11 @@ impl JobKind for MpiJobs {
             LauncherKind::Hydra => words(&["-n", &count]),
         };
         let library_path = library.file().as_os_str().to_owned();
-        let mut environment = vec![(OsString::from("WIRESPEED_MPI"), library_path)];
+        let mut environment = vec![
+            (OsString::from(LIBRARY_VARIABLE), library_path),
+            (THREADS_VARIABLE.into(), chosen.threads.name().into()),
+            (THREADS_PER_PROCESS_VARIABLE.into(), threads.to_string().into()),
+        ];
         if kind.starter() == Starter::OpenMpi && is_root() {
             // Open MPI asks root to confirm; the ranks here are our own, and harmless.
             for name in ["OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"] {
@@ -184,6 +204,10 @@ fn join<H: Handle>(mpi: &'static Mpi<H>, started: Option<JobVariables>) -> Resul
             "ask for less with --mpi-threads, or use another library",
         ));
     }
+    let lanes = process::choice().threads_per_process;
+    if lanes > 1 {
+        link_lanes::make(mpi, lanes).map_err(broken)?;
+    }
     let node = link::node(mpi, rank).map_err(broken)?;
     Ok(Box::new(MpiJob {
         mpi,
@@ -214,6 +238,10 @@ impl<H: Handle> Job for MpiJob<H> {
 
     fn size(&self) -> u32 {
         self.world.size
+    }
+
+    fn threads(&self) -> u32 {
+        process::choice().threads_per_process.max(1)
     }
 
     fn node(&self) -> (u32, String) {

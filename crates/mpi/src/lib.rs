@@ -4,17 +4,18 @@
 //! to start one; [`Mpi`] is the transport. Calls into the library stand in the `link` files alone.
 //!
 //! It must never call `MPI_Abort`, never let an error of MPI end the process, and never call MPI from any thread but the
-//! one that joined the job.
+//! one that joined the job and, where the user wants several, those that are ranks of their own.
 
 mod job;
 mod link;
 mod link_error;
+mod link_lanes;
 mod link_messages;
 mod link_one_sided;
 mod link_tagged;
 pub mod process;
 mod transport;
 
-pub use job::jobs;
+pub use job::{THREADS_PER_PROCESS_VARIABLE, THREADS_VARIABLE, jobs};
 pub use transport::Mpi;
 pub use wirespeed_mpi_sys::constants::ThreadLevel;

@@ -26,13 +26,18 @@ pub fn note_damage() {
     DAMAGED.store(true, Ordering::Release);
 }
 
+/// Whether some port could not be closed in order.
+pub fn is_damaged() -> bool {
+    DAMAGED.load(Ordering::Acquire)
+}
+
 /// Leave memory to the library for good: an operation that never ended may still use it.
 pub fn abandon<T: 'static>(memory: T) {
     note_damage();
     Box::leak(Box::new(memory));
 }
 
-fn checked<H: Handle>(mpi: &Mpi<H>, op: &str, code: c_int) -> Result<(), String> {
+pub fn checked<H: Handle>(mpi: &Mpi<H>, op: &str, code: c_int) -> Result<(), String> {
     if code == SUCCESS {
         Ok(())
     } else {
@@ -159,7 +164,7 @@ pub fn gather<H: Handle>(mpi: &'static Mpi<H>, own: &[u8], size: u32) -> Result<
 /// Leave MPI. A process that cannot, because ranks are gone or operations never ended, ends here and now; what it had to
 /// say has been said.
 pub fn finalise<H: Handle>(mpi: &'static Mpi<H>) {
-    if DAMAGED.load(Ordering::Acquire) {
+    if is_damaged() {
         return;
     }
     let (done, waiting) = std::sync::mpsc::channel::<()>();
@@ -184,6 +189,8 @@ pub struct Comm<H: Handle> {
     pub handle: H,
     /// Whether nothing is outstanding, so that it may be freed.
     pub quiet: bool,
+    /// It belongs to the job, and is not freed; the flag tells whether its case ended badly.
+    of_job: Option<Cancel>,
 }
 
 impl<H: Handle> Comm<H> {
@@ -223,7 +230,18 @@ impl<H: Handle> Comm<H> {
             mpi,
             handle,
             quiet: true,
+            of_job: None,
         })
+    }
+
+    /// A communicator that outlives the port: `cancel` tells whether the port's case left something in it.
+    pub fn of_job(mpi: &'static Mpi<H>, handle: H, cancel: &Cancel) -> Self {
+        Comm {
+            mpi,
+            handle,
+            quiet: true,
+            of_job: Some(cancel.clone()),
+        }
     }
 
     /// Largest tag.
@@ -252,9 +270,13 @@ impl<H: Handle> Comm<H> {
 
 impl<H: Handle> Drop for Comm<H> {
     fn drop(&mut self) {
-        if !self.quiet {
+        let cancelled = |cancel: &Cancel| cancel.reason().is_some();
+        if !self.quiet || self.of_job.as_ref().is_some_and(cancelled) {
             // Freeing it would wait for what never ends.
             note_damage();
+            return;
+        }
+        if self.of_job.is_some() {
             return;
         }
         // SAFETY: nothing is outstanding on it, and no copy of the handle is used after this.

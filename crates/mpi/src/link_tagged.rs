@@ -6,6 +6,7 @@
 
 use crate::link::{Comm, abandon};
 use crate::link_error::cold_error;
+use crate::link_lanes::{Lane, Peer};
 use crate::transport::{MpiOptions, WaitMode};
 use core::ffi::{c_int, c_void};
 use wirespeed::sync::SharedBytes;
@@ -36,7 +37,9 @@ struct Repeated {
 /// A port on one communicator.
 pub struct TaggedLink<H: Handle, const PERSISTENT: bool> {
     comm: Comm<H>,
-    peers: Vec<c_int>,
+    peers: Vec<Peer<H>>,
+    /// What is added to the tags of this rank's messages.
+    tag_base: c_int,
     buffer: SharedBytes,
     /// Requests by their numbers.
     slots: Vec<H>,
@@ -56,6 +59,7 @@ pub struct TaggedLink<H: Handle, const PERSISTENT: bool> {
     requests_max: usize,
     /// A datatype of one message that is too long for an `int`.
     large: Option<(usize, H)>,
+    is_long: bool,
 }
 
 impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
@@ -66,16 +70,23 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
             what: "the buffer of tagged messages",
             bytes: needs.buffer_bytes as u64,
         })?;
-        let comm = Comm::duplicate(mpi, &ctx.cancel)?;
+        let Lane {
+            comm,
+            tag_base,
+            tag_max,
+            peers,
+        } = Lane::open(mpi, ctx)?;
         let null = mpi.constants.request_null;
-        let large = match needs.message_bytes > COUNT_MAX && mpi.functions.isend_c.is_none() {
+        let is_long = needs.message_bytes > COUNT_MAX;
+        let large = match is_long && mpi.functions.isend_c.is_none() {
             true => Some((needs.message_bytes, large_type(mpi, needs.message_bytes)?)),
             false => None,
         };
         Ok(TaggedLink {
-            tag_max: comm.tag_max(),
+            tag_max,
+            tag_base,
             comm,
-            peers: ctx.peers.iter().map(|rank| *rank as c_int).collect(),
+            peers,
             buffer,
             slots: vec![null; needs.requests_max],
             live: 0,
@@ -90,6 +101,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
             tests: 0,
             requests_max: needs.requests_max,
             large,
+            is_long,
         })
     }
 
@@ -143,6 +155,16 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
         Ok(self.buffer.as_ptr().wrapping_add(offset).cast())
     }
 
+    /// Process, tag and communicator of a message to or from `peer`.
+    #[inline(always)]
+    fn address(&self, send: bool, peer: usize, tag: u64) -> (c_int, c_int, H) {
+        let peer = &self.peers[peer];
+        match send {
+            true => (peer.process, tag as c_int + self.tag_base, peer.comm),
+            false => (peer.process, tag as c_int + peer.tag_base, self.comm.handle),
+        }
+    }
+
     #[inline(always)]
     fn post(
         &mut self,
@@ -167,10 +189,10 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
         }
         let number = self.number()?;
         let (f, c) = (&self.comm.mpi.functions, &self.comm.mpi.constants);
-        let (rank, tag, comm) = (self.peers[peer], tag as c_int, self.comm.handle);
+        let (rank, tag, comm) = self.address(send, peer, tag);
         let request = &raw mut self.slots[number as usize];
         let code = if len > COUNT_MAX {
-            self.cold_post_large(send, data, len, rank, tag, request)?
+            self.cold_post_large(send, data, len, (rank, tag, comm), request)?
         } else if send {
             // SAFETY: `data` has `len` bytes in the buffer, which lives until no request is under way; the engine leaves
             // them alone until the request is done. The slot holds no request that is under way.
@@ -192,12 +214,10 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
         send: bool,
         data: *mut c_void,
         len: usize,
-        rank: c_int,
-        tag: c_int,
+        (rank, tag, comm): (c_int, c_int, H),
         request: *mut H,
     ) -> Result<c_int, LinkError> {
         let (f, c) = (&self.comm.mpi.functions, &self.comm.mpi.constants);
-        let comm = self.comm.handle;
         Ok(match (send, f.isend_c, f.irecv_c, self.large) {
             // SAFETY: as for the shorter message.
             (true, Some(isend), ..) => unsafe { isend(data, len as Count, c.byte, rank, tag, comm, request) },
@@ -251,7 +271,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
             return Err(LinkError::Unsupported("persistent requests of 2 GiB or more"));
         }
         let (f, c) = (&self.comm.mpi.functions, &self.comm.mpi.constants);
-        let (rank, tag, comm) = (self.peers[what.peer], what.tag as c_int, self.comm.handle);
+        let (rank, tag, comm) = self.address(what.send, what.peer, what.tag);
         let mut request = c.request_null;
         let code = match what.send {
             // SAFETY: the range lies in the buffer, which lives until no request is under way.
@@ -414,6 +434,13 @@ impl<H: Handle, const PERSISTENT: bool> TaggedPort for TaggedLink<H, PERSISTENT>
             "completion".into(),
             if self.block { "MPI_Waitall" } else { "MPI_Testall" }.into(),
         );
+        if self.is_long {
+            let how = match self.large {
+                Some(_) => "a datatype that spans the message",
+                None => "MPI_Isend_c",
+            };
+            facts.insert("large_counts".into(), how.into());
+        }
         facts.insert("requests_max".into(), self.requests_max.to_string());
         facts
     }

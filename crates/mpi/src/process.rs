@@ -13,6 +13,8 @@ pub struct Choice {
     pub library: Option<PathBuf>,
     /// The thread level to ask for.
     pub threads: ThreadLevel,
+    /// Threads of each process that are ranks of their own; more than one call MPI at once.
+    pub threads_per_process: u32,
 }
 
 impl Default for Choice {
@@ -22,6 +24,7 @@ impl Default for Choice {
         Choice {
             library: None,
             threads: ThreadLevel::Single,
+            threads_per_process: 1,
         }
     }
 }

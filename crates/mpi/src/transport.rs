@@ -110,6 +110,7 @@ impl Transport for Mpi {
 impl Messages for Mpi {
     fn open<R: MessageRunner>(ctx: &Connect, _: &MpiOptions, runner: R) -> Result<R::Output, ConnectError> {
         check_world(ctx)?;
+        check_alone()?;
         Ok(match process::library().map_err(ConnectError::Other)? {
             Loaded::Pointers(mpi) => runner.run(MessageLink::open(mpi, ctx)?),
             Loaded::Integers(mpi) => runner.run(MessageLink::open(mpi, ctx)?),
@@ -124,6 +125,7 @@ impl OneSided for Mpi {
         runner: R,
     ) -> Result<R::Output, ConnectError> {
         check_world(ctx)?;
+        check_alone()?;
         match process::library().map_err(ConnectError::Other)? {
             Loaded::Pointers(mpi) => one_sided(mpi, ctx, options, runner),
             Loaded::Integers(mpi) => one_sided(mpi, ctx, options, runner),
@@ -205,14 +207,29 @@ fn refuse_known_crash(version: &str, ctx: &Connect) -> Result<(), ConnectError> 
     Ok(())
 }
 
-/// The group must be the world: ranks of a launcher's job, numbered as MPI numbers them.
+/// Said where a rank is none of a job.
+pub const NOT_INITIALISED: &str =
+    "MPI is not initialised here: it works between the ranks of a launcher's job";
+
+/// Active messages, put, get and atomics have one rank a process.
+fn check_alone() -> Result<(), ConnectError> {
+    match process::choice().threads_per_process {
+        0 | 1 => Ok(()),
+        _ => Err(ConnectError::Other(
+            "threads of a process exchange matched messages only: use tag_lat, tag_bw, msgrate or an osu or imb test, \
+             or leave --mpi-threads-per-process out"
+                .into(),
+        )),
+    }
+}
+
+/// The group must be the world: ranks of a launcher's job, numbered as MPI numbers them; where threads are ranks, those of
+/// a process follow each other.
 fn check_world(ctx: &Connect) -> Result<World, ConnectError> {
-    let world = process::world().ok_or_else(|| {
-        ConnectError::Other(
-            "MPI is not initialised here: it works between the ranks of a launcher's job".into(),
-        )
-    })?;
-    if (ctx.bootstrap.rank(), ctx.bootstrap.size()) != (world.rank, world.size) {
+    let world = process::world().ok_or_else(|| ConnectError::Other(NOT_INITIALISED.into()))?;
+    let threads = process::choice().threads_per_process.max(1);
+    let (rank, size) = (ctx.bootstrap.rank(), ctx.bootstrap.size());
+    if (rank / threads, size) != (world.rank, world.size * threads) {
         return Err(ConnectError::Other(
             "the ranks of the group are not those of the MPI job".into(),
         ));
@@ -229,6 +246,10 @@ pub fn facts() -> Facts {
     }
     if let Some(world) = process::world() {
         facts.insert("thread_level".into(), world.threads.name().to_owned());
+        let threads = process::choice().threads_per_process;
+        if threads > 1 {
+            facts.insert("threads_per_process".into(), threads.to_string());
+        }
     }
     facts
 }

@@ -26,14 +26,36 @@ pub const UNDEFINED: c_int = -32766;
 pub trait Handle: Copy + Eq + core::fmt::Debug + Send + Sync + 'static {
     /// A handle that is written before it is read.
     const BLANK: Self;
+
+    /// As a number that any handle fits into, for a table that does not know which kind it holds.
+    fn to_bits(self) -> usize;
+
+    /// The handle whose number it is.
+    fn from_bits(bits: usize) -> Self;
 }
 
 impl Handle for usize {
     const BLANK: Self = 0;
+
+    fn to_bits(self) -> usize {
+        self
+    }
+
+    fn from_bits(bits: usize) -> Self {
+        bits
+    }
 }
 
 impl Handle for c_int {
     const BLANK: Self = 0;
+
+    fn to_bits(self) -> usize {
+        self as u32 as usize
+    }
+
+    fn from_bits(bits: usize) -> Self {
+        bits as u32 as c_int
+    }
 }
 
 /// `MPI_STATUS_IGNORE` and `MPI_IN_PLACE` are addresses that no memory has.

@@ -1,9 +1,12 @@
 //! The program under real launchers, with every MPI library that could be installed: `mpirun -n N wirespeed ...`. Tests
 //! take turns; every wait has a deadline; nothing is asserted about speed.
 
+mod crowd;
 mod deaths;
+mod large;
 mod msgrate;
 mod tests_run;
+mod threads;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

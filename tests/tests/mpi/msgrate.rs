@@ -127,10 +127,17 @@ fn what_makes_no_sense_ends_the_whole_job_with_one_complaint() {
             "-n 1 -i 0",
             "-n 1 -i -5",
             "-n 1 -p 1 -c 0",
+            "-n 1 -p 0",
+            "-n 1 -p 1 -m 0",
             "-n 1 -p 2",
+            "-n 1 -p 1000000",
             "-n 3 -p 1",
+            "-n 0 -p 1",
+            "-n 1 -p 1 -s 4G",
             "-n 1 -p 1 -s 1G -m 4096",
+            "-n 1 -p 1 -c 4096T",
             "-n 1 -p 1 --ranks 5",
+            "-n 1 -p 1 -z",
         ] {
             let ended = msgrate(&mpi, &home, 2, line);
             assert!(
@@ -143,4 +150,31 @@ fn what_makes_no_sense_ends_the_whole_job_with_one_complaint() {
             assert!(ended.stderr.contains("help: "), "{}: {line}: {ended}", mpi.name);
         }
     }
+}
+
+#[test]
+fn ranks_per_node_that_contradict_the_nodes_are_refused() {
+    let _turn = turn();
+    let mut seen = 0;
+    for mpi in installed().into_iter().filter(|mpi| !mpi.name.contains("Intel")) {
+        let home = home();
+        let line = "msgrate --format classic -p 1 -i 2 -m 4 -c 4096";
+        let Some(command) = mpi.on_two_nodes(&home, &format!("{line} -n 2")) else {
+            continue;
+        };
+        let refused = Running::start(command).end(PATIENCE);
+        assert!(
+            refused
+                .stderr
+                .contains("-n 2 contradicts the nodes found: 2 ranks are on 2 nodes, 1 on each"),
+            "{}: {refused}",
+            mpi.name
+        );
+        assert_eq!(refused.stderr.matches("error: ").count(), 1, "{}: {refused}", mpi.name);
+        let right = mpi.on_two_nodes(&home, &format!("{line} -n 1")).unwrap();
+        let shown = Running::start(right).end(PATIENCE).code(0);
+        assert!(shown.stdout.contains("ppn:        1"), "{}: {shown}", mpi.name);
+        seen += 1;
+    }
+    assert!(seen > 0 || installed().is_empty());
 }

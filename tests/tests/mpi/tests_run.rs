@@ -225,3 +225,26 @@ fn nodes_are_discovered_and_pairs_labelled() {
     }
     assert!(nodes_seen > 0 || installed().is_empty());
 }
+
+#[test]
+fn no_colour_goes_to_a_launchers_terminal_unless_asked_for() {
+    let _turn = turn();
+    for mpi in installed() {
+        let home = home();
+        for line in ["run tag_lat --via mpi -n 50 --warmup 2", "list", "run tag_lot --via mpi"] {
+            let with = |more: &str| {
+                let mut command = mpi.command(&home, 2, &format!("{line} {more}"));
+                command.env("TERM", "xterm-256color").env_remove("NO_COLOR");
+                let ended = Running::start(command).end(PATIENCE);
+                format!("{}{}", ended.stdout, ended.stderr)
+            };
+            let plain = with("");
+            assert!(!plain.contains('\x1b'), "{}: {line}: {plain:?}", mpi.name);
+            if line != "run tag_lot --via mpi" {
+                continue;
+            }
+            let colored = with("--color always");
+            assert!(colored.contains("\x1b["), "{}: {line}: {colored:?}", mpi.name);
+        }
+    }
+}

@@ -6,7 +6,7 @@ use std::process::Command;
 use wirespeed_schema::Test;
 use wirespeed_schema::posted::Pattern;
 use wirespeed_schema::run::CaseStatus;
-use wirespeed_tests::home::{Home, PATIENCE};
+use wirespeed_tests::home::{Home, PATIENCE, peak_bytes};
 use wirespeed_tests::running::{Ended, Running};
 
 /// The program under the original's name.
@@ -233,4 +233,35 @@ fn many_ranks_share_two_cores_and_every_pattern_ends() {
             "{ranks}"
         );
     }
+}
+
+/// The most memory that any of `ranks` ranks took while they exchanged `messages` messages of `size` bytes with each of
+/// two peers.
+fn peak(home: &Home, ranks: u32, messages: u64, size: u64) -> u64 {
+    let line = format!(
+        "msgrate --ranks {ranks} -p 2 -m {messages} -s {size} -c 4096 --pattern pre-post,all-start -t 400ms --json"
+    );
+    let running = home.start(line.split_whitespace());
+    let parent = running.pid();
+    let mut most = 0;
+    let watch = || {
+        let now = home.ranks_of(parent).into_iter().filter_map(peak_bytes).max();
+        most = most.max(now.unwrap_or(0));
+    };
+    document(&running.end_watched(PATIENCE, watch).code(0).stdout);
+    most
+}
+
+#[test]
+fn memory_of_a_rank_grows_with_its_messages_only() {
+    let _turn = turn();
+    let home = home();
+    let (size, few, many) = (64 << 10, 64, 256);
+    let [less, more] = [few, many].map(|messages| peak(&home, 4, messages, size));
+    // 2 x peers x messages x size, and once more what comes early.
+    let own = 2 * 2 * (many - few) * size;
+    let grown = more.saturating_sub(less);
+    assert!(grown >= own / 2 && grown <= 2 * own, "{less} -> {more}, own {own}");
+    let crowd = peak(&home, 12, few, size);
+    assert!(crowd <= 2 * less, "4 ranks {less}, 12 ranks {crowd}");
 }

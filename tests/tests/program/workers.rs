@@ -1,13 +1,14 @@
 //! `wirespeed workers` from outside: the grid and its files, the log, a busy machine that stands out, bad input, and what
 //! is left when somebody dies or interrupts.
 
-use crate::{SOON, document, file, home, turn, wait_until_it_measures};
+use crate::{SOON, Server, document, file, home, turn, wait_until_it_measures};
 use rustix::process::Signal;
 use serde_json::Value;
 use wirespeed_report::workers::WorkersSection;
 use wirespeed_schema::Run;
+use wirespeed_schema::case::GroupKind;
 use wirespeed_schema::run::{CaseStatus, Status};
-use wirespeed_tests::home::{Home, kill};
+use wirespeed_tests::home::{Home, PATIENCE, kill};
 use wirespeed_tests::running::Running;
 
 fn lines(home: &Home, name: &str) -> Vec<String> {
@@ -224,4 +225,41 @@ fn a_dry_run_shows_the_cells_and_writes_nothing() {
     };
     assert_eq!(shown["cases"].as_array().map(Vec::len), Some(48), "{ended}");
     assert!(!home.path("trips.log").exists() && !home.path("workers-figures").exists());
+}
+
+#[test]
+fn workers_of_another_host_are_measured_from_here() {
+    let _turn = turn();
+    let home = home();
+    let server = Server::start(&home, "");
+    for (via, more) in [("tcp", ""), ("tcp", "--fan-out --check"), ("tcp", "--one-way")] {
+        let line = format!(
+            "workers -w 3 --via {via} -p 10,1000 -n 20 --log trips.csv {} {more} --json",
+            server.to()
+        );
+        let run = document(&home.run(&line).code(0).stdout);
+        assert_eq!(run.status, Status::Ok, "{line}");
+        assert_eq!(run.cases[0].case.group, GroupKind::Hosts, "{line}");
+        let group = group(&run);
+        assert_eq!((group.workers, group.rows.len()), (3, 3), "{line}");
+        assert_eq!(group.cells.iter().map(|cell| cell.trips).collect::<Vec<_>>(), [60, 60], "{line}");
+        assert_eq!(lines(&home, "trips.csv").len(), 1 + 2 * 60, "{line}");
+    }
+    // Shared memory does not reach another machine.
+    let refused = home.run(&format!("workers -w 2 --via shm {}", server.to())).code(2);
+    assert!(refused.complaint().0.contains("shm"), "{refused}");
+    let several = home.run("workers -w 2 --to one,two").code(2);
+    assert!(several.complaint().0.contains("more than one host"), "{several}");
+    // A killed worker: what was measured is kept, and the server goes on.
+    let line = format!("workers -w 3 -n 1000000000 -o result.json {}", server.to());
+    let running = home.start(line.split_whitespace());
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let ranks = home.ranks_of(server.running.pid());
+    assert_eq!(ranks.len(), 3, "{}", running.stderr());
+    kill(ranks[1], Signal::KILL);
+    let ended = running.end(PATIENCE).code(1);
+    assert_eq!(file(&home, "result.json").cases[0].status, CaseStatus::Partial, "{ended}");
+    server.assert_serves(&home);
+    server.stop();
+    home.assert_nothing_left(SOON);
 }

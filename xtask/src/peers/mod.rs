@@ -6,6 +6,7 @@
 
 mod byteio;
 mod commands;
+mod derived;
 mod mpi;
 mod report;
 mod session;
@@ -17,6 +18,7 @@ mod ucx;
 
 use anyhow::{Context, Result};
 use commands::Side;
+use derived::Derived;
 use report::Report;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +37,8 @@ pub struct Set {
     pub comparisons: fn() -> Vec<Comparison>,
     /// Bounds on the harness.
     pub limits: &'static [Limit],
+    /// Figures made of the comparisons' pairs.
+    pub derived: &'static [Derived],
 }
 
 /// Beside programs that can be installed.
@@ -44,6 +48,7 @@ pub const PROGRAMS: Set = Set {
     prepare: |_| tools::install(),
     comparisons: || COMPARISONS.to_vec(),
     limits: LIMITS,
+    derived: &[],
 };
 
 /// Beside C programs on MPI.
@@ -53,6 +58,7 @@ pub const MPI: Set = Set {
     prepare: mpi::build,
     comparisons: || mpi::COMPARISONS.to_vec(),
     limits: &[],
+    derived: mpi::DERIVED,
 };
 
 /// Sessions beside bare roads and fixed aims.
@@ -62,6 +68,7 @@ pub const SESSION: Set = Set {
     prepare: |_| tools::install(),
     comparisons: || session::COMPARISONS.to_vec(),
     limits: &[],
+    derived: &[],
 };
 
 /// The transport uct beside the tool of its library.
@@ -71,6 +78,7 @@ pub const UCX: Set = Set {
     prepare: |_| tools::install(),
     comparisons: ucx::comparisons,
     limits: ucx::LIMITS,
+    derived: &[],
 };
 
 /// Bulk transfers beside other movers and other SOAP stacks, and what paths of known speed allow.
@@ -80,6 +88,7 @@ pub const BYTEIO: Set = Set {
     prepare: byteio::prepare,
     comparisons: byteio::comparisons,
     limits: byteio::LIMITS,
+    derived: &[],
 };
 
 /// Run `pairs` interleaved pairs of every comparison whose name contains `rows`, and archive output and summary under
@@ -145,5 +154,5 @@ pub fn run(root: &Path, set: &Set, pairs: usize, rows: &str) -> Result<()> {
             Err(error) => report.note(&format!("failed: {}: {error:#}", limit.name)),
         }
     }
-    report.finish(&comparisons, &figures, &limits)
+    report.finish(&comparisons, &figures, &limits, set.derived)
 }

@@ -4,6 +4,7 @@
 //! that set our headline against the plain mean are there for their spread over launches.
 
 use super::commands::Side;
+use super::derived::{self, Derived};
 use super::table::{Better, Comparison};
 use super::tools;
 use crate::command;
@@ -295,3 +296,97 @@ pub static COMPARISONS: &[Comparison] = &[
         (PRE_POST_LOOP, Figure::Median),
     ),
 ];
+
+/// What the harness may add to a message over the same loop in C.
+const ADDED_NS: f64 = 2.0;
+/// How far apart launches of the headline may be, beside those of the plain mean.
+const SPREAD: f64 = 0.2;
+
+const fn added(name: &'static str, of: &'static str, message_ns: fn(f64) -> f64) -> Derived {
+    let limit_ns = ADDED_NS;
+    Derived {
+        name,
+        of,
+        figure: derived::Figure::Added { message_ns, limit_ns },
+    }
+}
+
+const fn spread(name: &'static str, of: &'static str) -> Derived {
+    Derived {
+        name,
+        of,
+        figure: derived::Figure::Spread { limit: SPREAD },
+    }
+}
+
+/// A time is one already.
+const fn as_it_is(ns: f64) -> f64 {
+    ns
+}
+
+fn of_rate(messages_per_s: f64) -> f64 {
+    1e9 / messages_per_s
+}
+
+/// What the harness adds to a message, from medians against medians; spreads of the headline beside the plain mean.
+pub const DERIVED: &[Derived] = &[
+    added(
+        "Open MPI: added to a message, one-way time",
+        "Open MPI: 8 B one-way, median / C, median",
+        as_it_is,
+    ),
+    added(
+        "Open MPI: added to a message, windows",
+        "Open MPI: 8 B rate, median / C, median",
+        of_rate,
+    ),
+    added(
+        "Open MPI: added to a message, pre-post",
+        "Open MPI: 8 B pre-post, median / C, median",
+        of_rate,
+    ),
+    added(
+        "MPICH: added to a message, one-way time",
+        "MPICH: 8 B one-way, median / C, median",
+        as_it_is,
+    ),
+    added(
+        "MPICH: added to a message, windows",
+        "MPICH: 8 B rate, median / C, median",
+        of_rate,
+    ),
+    added(
+        "MPICH: added to a message, pre-post",
+        "MPICH: 8 B pre-post, median / C, median",
+        of_rate,
+    ),
+    spread(
+        "Open MPI: spread of the headline / of the mean, one-way time",
+        "Open MPI: 8 B one-way, headline / C, mean",
+    ),
+    spread(
+        "Open MPI: spread of the headline / of the mean, rate",
+        "Open MPI: 8 B rate, headline / C, mean",
+    ),
+    spread(
+        "MPICH: spread of the headline / of the mean, one-way time",
+        "MPICH: 8 B one-way, headline / C, mean",
+    ),
+    spread(
+        "MPICH: spread of the headline / of the mean, rate",
+        "MPICH: 8 B rate, headline / C, mean",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_derived_figure_has_its_comparison() {
+        for derived in DERIVED {
+            let found = COMPARISONS.iter().any(|row| row.name == derived.of);
+            assert!(found, "{}: no comparison {}", derived.name, derived.of);
+        }
+    }
+}

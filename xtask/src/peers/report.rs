@@ -1,5 +1,6 @@
 //! The archive of one benchmark: raw output, every pair, and a summary, under docs/runs/DATE-peers/.
 
+use super::derived::{self, Derived};
 use super::stats::{self, Median};
 use super::table::{Better, Comparison, Limit};
 use crate::command;
@@ -105,6 +106,7 @@ impl Report {
         comparisons: &[&Comparison],
         figures: &BTreeMap<&str, Vec<(f64, f64)>>,
         limits: &[(&Limit, f64)],
+        derived: &[Derived],
     ) -> Result<()> {
         let mut summary = self.heading;
         summary.push_str("\n| comparison | ours, median | theirs, median | ratio, median | interval | spread, ours / theirs | aim | |\n|---|---|---|---|---|---|---|---|\n");
@@ -126,6 +128,7 @@ impl Report {
                 unit = limit.unit
             );
         }
+        summary.push_str(&derived::table(derived, |name| figures.get(name)));
         for note in &self.notes {
             let _ = write!(summary, "\n- {note}");
         }

@@ -71,6 +71,26 @@ pub struct WorkersArgs {
     #[arg(short, long, value_name = "TIME", allow_negative_numbers = true)]
     pub interval: Option<String>,
 
+    /// The master is here and all workers are on HOST, where `wirespeed serve` listens
+    #[arg(short = 'c', long, value_name = "HOST[:PORT]", help_heading = "Ranks")]
+    pub to: Option<String>,
+
+    /// Port of `wirespeed serve`, where --to names none
+    #[arg(long, value_name = "PORT", requires = "to", help_heading = "Ranks")]
+    pub port: Option<u16>,
+
+    /// Who we are to the far end: the line that `wirespeed serve` printed there
+    ///
+    /// Better kept in WIRESPEED_IDENTITY, or in the key file that a shared home gives to both ends.
+    #[arg(
+        long,
+        value_name = "LINE",
+        env = "WIRESPEED_IDENTITY",
+        hide_env_values = true,
+        help_heading = "Ranks"
+    )]
+    pub identity: Option<String>,
+
     /// CPUs to pin to, master first: 0,1,2 or 0-5, or none [default: different cores]
     #[arg(long, value_name = "LIST", help_heading = "Ranks")]
     pub cpus: Option<String>,
@@ -121,6 +141,7 @@ Examples:
   wirespeed workers -w 3 --fan-out --log trips.csv     all workers at once, every round trip in a file
   wirespeed workers -w 3 --one-way -p 1000             payload to the workers, empty answers
   wirespeed workers -w 3 --load 2:cpu=2                does a busy machine stand out?
+  wirespeed workers -w 3 --to 192.0.2.2                the workers on another machine, over tcp
   wirespeed workers --grid --dry-run                   what the whole grid would measure
 
 A message goes to a worker, which sends it back at once. Figure 1 is half of the mean round trip, as is usual where the \

@@ -11,7 +11,7 @@ use crate::job;
 use crate::medium::Medium;
 use crate::order::fresh_seed;
 use crate::output::Output;
-use crate::request::add_options;
+use crate::request::{add_options, add_port};
 use crate::session::{Repeating, Session};
 use crate::terminal::{self, Stream};
 use std::collections::BTreeMap;
@@ -45,6 +45,7 @@ pub fn workers(registry: &Registry, arguments: &WorkersArgs, color: ColorChoice)
     let plan = plan(arguments, &machine)?;
     let reach = Reach::of(&GroupArgs {
         silence: arguments.silence.clone(),
+        identity: arguments.identity.clone(),
         ..GroupArgs::default()
     })?;
     let cases = expand(&plan, &machine).map_err(|e| as_typed(e.into()))?;
@@ -186,6 +187,10 @@ fn template(arguments: &WorkersArgs, via: &str, around: &dyn Surroundings) -> Re
     let started = (group == GroupKind::Job && job::current().is_some()).then_some(found as u64);
     let workers = workers_asked(arguments, started)?;
     match (group, started) {
+        _ if arguments.to.is_some() => {
+            add("roles", &word(&format!("hub{}", ",worker".repeat(workers as usize))))?;
+            add("to", &word(&far_host(arguments)?))?;
+        }
         // The launcher has started as many as there are.
         (_, Some(_)) => {}
         (GroupKind::Threads, None) => add("threads", &word(&(workers + 1).to_string()))?,
@@ -226,6 +231,21 @@ fn template(arguments: &WorkersArgs, via: &str, around: &dyn Surroundings) -> Re
     }
     add_options(&mut template, &arguments.transport)?;
     Ok(template)
+}
+
+/// Where the workers are, with its port.
+fn far_host(arguments: &WorkersArgs) -> Result<String, Failure> {
+    let host = arguments.to.clone().unwrap_or_default();
+    if host.contains(',') {
+        return Err(Failure::usage(
+            format!("--to {host} names more than one host"),
+            "measure one host after the other, or all of them in a job of srun or mpirun",
+        ));
+    }
+    Ok(match arguments.port {
+        Some(port) => add_port(&host, port),
+        None => host,
+    })
 }
 
 fn add(template: &mut Template, key: &str, values: &[String]) -> Result<(), Failure> {

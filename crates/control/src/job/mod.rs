@@ -10,12 +10,14 @@ mod address;
 mod admit;
 mod launch;
 mod run;
+mod shelter;
 mod visit;
 
 pub(crate) use admit::Arrived;
 pub use launch::LaunchCommand;
 pub(crate) use launch::LauncherProcess;
 pub use run::run_in_job;
+pub use shelter::sheltered;
 pub use visit::{INVITATION_VARIABLE, run_launched_rank};
 
 use crate::error::ControlError;
@@ -53,15 +55,19 @@ pub struct Detected {
     pub size: Option<u32>,
     /// Who started it, in words.
     pub launcher: String,
+    /// Whether it kills all ranks without warning when one of them dies.
+    pub kills_at_once: bool,
 }
 
-/// A job that this process has joined. Its functions are collective: every rank calls them in the same order, from the
-/// thread that joined.
+/// A job that this process has joined. Its functions are collective: every process calls them in the same order, from the
+/// thread that joined. Ranks here are processes.
 pub trait Job {
     /// This rank.
     fn rank(&self) -> u32;
     /// Number of ranks.
     fn size(&self) -> u32;
+    /// Threads of every process that measure as ranks of their own: those of process p are ranks p x threads and up.
+    fn threads(&self) -> u32;
     /// The lowest rank of this rank's node, and the node's name.
     fn node(&self) -> (u32, String);
     /// Rank 0's bytes, at every rank. What the others give is ignored.

@@ -2,7 +2,7 @@
 //! runs the program in a thread of its own while its first thread is a rank like any other.
 
 use super::admit::{Door, own_rank};
-use super::visit::follow;
+use super::visit::{attend, follow};
 use super::{Job, JobError, JobRanks};
 use crate::agent::{kill_this_process, run_agent_over};
 use crate::error::ControlError;
@@ -76,10 +76,13 @@ fn introduce(job: &dyn Job) -> Result<JobSection, JobError> {
             section.nodes.push(said.node);
             leaders.len() - 1
         });
-        section.ranks.push(JobSeat {
+        let seat = JobSeat {
             node: node as u32,
             cpus: said.cpus,
-        });
+        };
+        section
+            .ranks
+            .extend(std::iter::repeat_n(seat, job.threads() as usize));
     }
     Ok(section)
 }
@@ -99,9 +102,11 @@ fn lead(
         )
     };
     let mut timing = Timing::default();
-    timing.start += std::time::Duration::from_millis(START_PER_RANK_MS * u64::from(job.size()));
+    let count = job.size() * job.threads();
+    timing.start += std::time::Duration::from_millis(START_PER_RANK_MS * u64::from(count));
     let (ours, theirs) = UnixStream::pair().map_err(failed)?;
-    let others: Vec<u32> = (1..job.size()).collect();
+    let others: Vec<u32> = (1..count).collect();
+    let invitation = door.invitation().to_owned();
     let gather = move || -> Result<JobRanks, JobError> {
         let own = own_rank(ours, timing).map_err(failed)?;
         let mut ranks = vec![own];
@@ -123,6 +128,11 @@ fn lead(
                 code
             })
             .map_err(failed)?;
+        // Its other threads are ranks like those of any process; what became of them, the front has said.
+        for rank in 1..job.threads() {
+            let invitation = &invitation;
+            scope.spawn(move || attend(rank, registry, invitation).is_ok());
+        }
         // Ends when the front has let its ranks go, or failed.
         let measured = unix::halves(theirs)
             .map_err(failed)

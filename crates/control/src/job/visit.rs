@@ -29,14 +29,34 @@ pub fn run_launched_rank(kind: &dyn JobKind, registry: &Registry, invitation: &s
     followed
 }
 
-/// Be a rank until the coordinator has no more work.
+/// Be a rank, or one with each thread, until the coordinator has no more work.
 pub(super) fn follow(job: &dyn Job, registry: &Registry, invitation: &str) -> Result<(), JobError> {
-    let failed = |e: ControlError| JobError::new(format!("rank {}: {e}", job.rank()), e.remedy());
-    let timing = Timing::default();
+    let first = job.rank() * job.threads();
     // Who ends the job tells rank 0, which ends it in order; a rank that went by itself would only be missed.
     let swallowed = StopFlag::new().on_signals();
-    swallowed.map_err(|e| failed(ControlError::lost("the signal handler", e)))?;
-    let (sender, receiver, greeting) = visit(invitation, job.rank(), timing).map_err(failed)?;
+    swallowed.map_err(|e| failed(first, ControlError::lost("the signal handler", e)))?;
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (first + 1..first + job.threads())
+            .map(|rank| scope.spawn(move || attend(rank, registry, invitation)))
+            .collect();
+        let own = attend(first, registry, invitation);
+        let ended = others.into_iter().map(|thread| {
+            let panicked = |_| Err(failed(first, ControlError::lost("one of its threads", "it failed")));
+            thread.join().unwrap_or_else(panicked)
+        });
+        ended.fold(own, Result::and)
+    })
+}
+
+fn failed(rank: u32, error: ControlError) -> JobError {
+    JobError::new(format!("rank {rank}: {error}"), error.remedy())
+}
+
+/// Be `rank`, measuring in this thread, until the coordinator has no more work.
+pub(super) fn attend(rank: u32, registry: &Registry, invitation: &str) -> Result<(), JobError> {
+    let failed = |error| failed(rank, error);
+    let timing = Timing::default();
+    let (sender, receiver, greeting) = visit(invitation, rank, timing).map_err(failed)?;
     run_agent_over(sender, receiver, &greeting, registry, timing, kill_this_process)
         .map_err(|why| failed(ControlError::lost("rank 0", why)))
 }

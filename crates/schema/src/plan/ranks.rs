@@ -55,7 +55,7 @@ pub(super) fn group(
     let local = match &to {
         _ if in_job => 0,
         // The far end's CPUs are its own business unless the user names one.
-        Some(_) => ranks.len() / 2,
+        Some(_) => ranks.len() - far_ranks(&ranks),
         None => ranks.len(),
     };
     if !in_job || words.get("cpus").is_some() {
@@ -71,6 +71,15 @@ pub(super) fn group(
         idle,
         to,
     })
+}
+
+/// Ranks that live at the far end: the workers of a master, else half of all.
+fn far_ranks(ranks: &[RankSpec]) -> usize {
+    let workers = ranks.iter().filter(|rank| rank.role == Role::Worker).count();
+    match workers {
+        0 => ranks.len().div_ceil(2),
+        workers => workers,
+    }
 }
 
 fn place(
@@ -98,7 +107,8 @@ fn place(
                 Some(_) if around.is_this_machine(host) => GroupKind::Processes,
                 _ => GroupKind::Hosts,
             };
-            return Ok((kind, procs.unwrap_or(2), Some(host.to_owned())));
+            let count = procs.or(named_roles).unwrap_or(2);
+            return Ok((kind, count, Some(host.to_owned())));
         }
         (None, Some(count)) => return Ok((around.process_group(transport), count, None)),
         (None, None) => {}
@@ -391,7 +401,12 @@ fn idle_policy(kind: GroupKind, ranks: &[RankSpec], around: &dyn Surroundings) -
     let named = pinned.len();
     pinned.sort_unstable();
     pinned.dedup();
-    let local = if kind == GroupKind::Hosts { 1 } else { busy.count() };
+    // A far machine that several workers share is thought to be like this one.
+    let workers = busy.clone().filter(|rank| rank.role == Role::Worker).count();
+    let local = match kind {
+        GroupKind::Hosts => workers.max(1),
+        _ => busy.count(),
+    };
     let crowded = local > around.cpus_allowed().len().max(1);
     if crowded || (kind != GroupKind::Hosts && pinned.len() < named) {
         IdlePolicy::Yield

@@ -17,7 +17,12 @@ fn word(number: u64, index: u64) -> u64 {
 
 /// Fill `payload` with the bytes of message `number`.
 pub fn fill(number: u64, payload: &mut [u8]) {
-    for (index, chunk) in payload.chunks_mut(8).enumerate() {
+    fill_part(number, 0, payload);
+}
+
+/// Fill `part` with the bytes of message `number` from `start` on, a multiple of 8.
+pub fn fill_part(number: u64, start: usize, part: &mut [u8]) {
+    for (index, chunk) in (start / 8..).zip(part.chunks_mut(8)) {
         let bytes = word(number, index as u64).to_le_bytes();
         chunk.copy_from_slice(&bytes[..chunk.len()]);
     }
@@ -30,7 +35,12 @@ pub fn matches(number: u64, size: usize, payload: &[u8]) -> bool {
 
 /// Whether the payload of message `number` begins with `bytes`.
 pub fn begins(number: u64, bytes: &[u8]) -> bool {
-    bytes.chunks(8).enumerate().all(|(index, chunk)| {
+    continues(number, 0, bytes)
+}
+
+/// Whether the payload of message `number` goes on with `bytes` from `start` on, a multiple of 8.
+pub fn continues(number: u64, start: usize, bytes: &[u8]) -> bool {
+    (start / 8..).zip(bytes.chunks(8)).all(|(index, chunk)| {
         let expected = word(number, index as u64).to_le_bytes();
         chunk == &expected[..chunk.len()]
     })

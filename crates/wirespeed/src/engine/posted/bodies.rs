@@ -22,7 +22,6 @@ pub struct Contents {
     check: bool,
     me: u32,
     from: Vec<u32>,
-    scratch: Vec<u8>,
 }
 
 impl Contents {
@@ -32,7 +31,6 @@ impl Contents {
             check: rank.case.check,
             me: rank.bootstrap.rank(),
             from: from.to_vec(),
-            scratch: vec![0; rank.case.test.size_bytes() as usize],
         }
     }
 
@@ -44,20 +42,20 @@ impl Contents {
         }
     }
 
-    fn fill<P: TaggedPort>(&mut self, group: &Group<P>, places: &Places, round: u64) {
+    fn fill<P: TaggedPort>(&self, group: &Group<P>, places: &Places, round: u64) {
         if self.check {
             let me = self.me;
-            places.fill(group.port.buffer(), &mut self.scratch, |index| {
+            places.fill(group.port.buffer(), |index| {
                 Self::number(places, round, me, index)
             });
         }
     }
 
     /// Count what arrived with other contents than were sent; `each` messages came from every neighbour.
-    fn verify<P: TaggedPort>(&mut self, group: &mut Group<P>, places: &Places, round: u64, each: usize) {
+    fn verify<P: TaggedPort>(&self, group: &mut Group<P>, places: &Places, round: u64, each: usize) {
         if self.check && !self.from.is_empty() {
             let from = &self.from;
-            let wrong = places.wrong(group.port.buffer(), &mut self.scratch, |index| {
+            let wrong = places.wrong(group.port.buffer(), |index| {
                 Self::number(places, round, from[index / each.max(1)], index)
             });
             group.tally.faults.corrupt_messages += wrong;

@@ -107,18 +107,26 @@ impl Places {
     }
 
     /// Fill what this iteration sends; `number(index)` names the contents.
-    pub fn fill(&self, buffer: &SharedBytes, scratch: &mut [u8], number: impl Fn(usize) -> u64) {
+    pub fn fill(&self, buffer: &SharedBytes, number: impl Fn(usize) -> u64) {
+        let mut piece = [0u8; PIECE];
         for index in 0..self.distinct() {
-            payload::fill(number(index), scratch);
-            buffer.write(self.outgoing(index), scratch);
+            for start in (0..self.size).step_by(PIECE) {
+                let part = &mut piece[..PIECE.min(self.size - start)];
+                payload::fill_part(number(index), start, part);
+                buffer.write(self.outgoing(index) + start, part);
+            }
         }
     }
 
     /// Messages received in this iteration whose contents are not those that `number(index)` names.
-    pub fn wrong(&self, buffer: &SharedBytes, scratch: &mut [u8], number: impl Fn(usize) -> u64) -> u64 {
+    pub fn wrong(&self, buffer: &SharedBytes, number: impl Fn(usize) -> u64) -> u64 {
+        let mut piece = [0u8; PIECE];
         let wrong = (0..self.distinct()).filter(|&index| {
-            buffer.read(self.incoming(index), scratch);
-            !payload::matches(number(index), self.size, scratch)
+            !(0..self.size).step_by(PIECE).all(|start| {
+                let part = &mut piece[..PIECE.min(self.size - start)];
+                buffer.read(self.incoming(index) + start, part);
+                payload::continues(number(index), start, part)
+            })
         });
         wrong.count() as u64
     }
@@ -167,16 +175,21 @@ mod tests {
 
     #[test]
     fn a_wrong_byte_is_found() {
-        let places = Places::own(100, 4, 1);
-        let buffer = SharedBytes::heap(places.bytes()).unwrap();
-        let mut scratch = vec![0; 100];
-        places.fill(&buffer, &mut scratch, |index| index as u64);
-        for index in 0..4 {
-            buffer.read(places.outgoing(index), &mut scratch);
-            buffer.write(places.incoming(index), &scratch);
+        // In one piece, and in several.
+        for size in [100, PIECE + 100] {
+            let places = Places::own(size, 4, 1);
+            let buffer = SharedBytes::heap(places.bytes()).unwrap();
+            let mut whole = vec![0; size];
+            places.fill(&buffer, |index| index as u64);
+            for index in 0..4 {
+                buffer.read(places.outgoing(index), &mut whole);
+                assert!(payload::matches(index as u64, size, &whole));
+                buffer.write(places.incoming(index), &whole);
+            }
+            assert_eq!(places.wrong(&buffer, |index| index as u64), 0);
+            buffer.write(places.incoming(2) + size - 1, &[!whole[size - 1]]);
+            buffer.write(places.incoming(3), &[!whole[0]]);
+            assert_eq!(places.wrong(&buffer, |index| index as u64), 2);
         }
-        assert_eq!(places.wrong(&buffer, &mut scratch, |index| index as u64), 0);
-        buffer.write(places.incoming(2) + 99, &[1]);
-        assert_eq!(places.wrong(&buffer, &mut scratch, |index| index as u64), 1);
     }
 }
