@@ -145,6 +145,7 @@ fn repetition(run: BulkRun, index: u32, is_put: bool) -> Repetition {
         idle: IdlePolicy::Spin,
         disturbance: Disturbance::default(),
         noise: None,
+        noise_after: None,
         load_done: BTreeMap::new(),
         transport_facts: run.facts,
         host: run.host.unwrap_or_default(),

@@ -36,6 +36,7 @@ fn slices(sink: &Outcome) -> Vec<Interval> {
         sent: count(0, 64),
         received: count(900 + 100 * (number % 3), 64),
         p50_ns: None,
+        p99_ns: None,
         max_ns: None,
     };
     assert!(sink.received.messages > 0);

@@ -39,7 +39,7 @@ pub fn ab(arguments: &AbArgs, words: [&[String]; 2], color: ColorChoice) -> Resu
     for arm in &mut arms {
         arm.pair.near = Some(Box::new(draft.host().clone()));
     }
-    for visit in blocks(1, arguments.pairs, seed) {
+    for visit in blocks(1, 2, arguments.pairs, seed) {
         let Arm { options, pair } = &mut arms[visit.arm];
         job::run(options, pair, &stop, arguments.output.quiet)?;
         // A pair of which one side is broken is none, and neither is what comes after it.

@@ -20,7 +20,7 @@ pub fn write(path: &Path, run: &Run) -> Result<(), Failure> {
         Swept { label, cases }
     });
     let sweeps: Vec<Swept> = sweeps.collect();
-    let picture = against_size(&sweeps, "bandwidth_bytes_per_s").ok_or_else(|| {
+    let picture = against_size(&sweeps, "bandwidth_bytes_per_s", &[]).ok_or_else(|| {
         Failure::failed(
             format!("{}: too few sizes were measured for a line", path.display()),
             "look at the failures above, and run again",
