@@ -175,7 +175,11 @@ fn start_local(group: &mut Group, case: &Case, ranks: &[u32], stop: &StopFlag) -
                 }
                 _ => {
                     let together = Together::new(program, ranks.len() as u32);
-                    let own: &dyn Launch = if group.options.together { &together } else { program };
+                    let own: &dyn Launch = if group.options.together {
+                        &together
+                    } else {
+                        program
+                    };
                     let starter = group.options.starter.as_deref().unwrap_or(own);
                     RankSet::start(starter, ranks, timing, stop, now, hear)?
                 }
