@@ -24,6 +24,7 @@ fn options() -> GroupOptions {
         program: program(),
         starter: None,
         fresh: false,
+        together: false,
         bind_address: IpAddr::V4(Ipv4Addr::LOCALHOST),
     }
 }

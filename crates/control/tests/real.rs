@@ -29,6 +29,7 @@ fn options() -> GroupOptions {
         program: common::program(),
         starter: None,
         fresh: false,
+        together: false,
         bind_address: IpAddr::V4(Ipv4Addr::LOCALHOST),
     }
 }
