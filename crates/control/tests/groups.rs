@@ -23,6 +23,7 @@ fn options() -> GroupOptions {
         timing: Timing::default(),
         program: program(),
         fresh: false,
+        together: false,
         bind_address: IpAddr::V4(Ipv4Addr::LOCALHOST),
     }
 }

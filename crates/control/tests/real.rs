@@ -28,6 +28,7 @@ fn options() -> GroupOptions {
         timing: Timing::default(),
         program: common::program(),
         fresh: false,
+        together: false,
         bind_address: IpAddr::V4(Ipv4Addr::LOCALHOST),
     }
 }

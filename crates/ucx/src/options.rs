@@ -5,7 +5,8 @@ use wirespeed::transport::Availability;
 use wirespeed::transport::options::OptionSpec;
 use wirespeed::transport::port::Facts;
 use wirespeed_ucx_sys::{
-    LoadError, Loaded, UCS_THREAD_MODE_MULTI, UCS_THREAD_MODE_SERIALIZED, UCS_THREAD_MODE_SINGLE, load, ucs_thread_mode_t,
+    LoadError, Loaded, UCS_THREAD_MODE_MULTI, UCS_THREAD_MODE_SERIALIZED, UCS_THREAD_MODE_SINGLE, load,
+    ucs_thread_mode_t,
 };
 
 /// Where the library is.

@@ -49,7 +49,9 @@ impl Iov {
                 Sizes::Given(sizes.filter(fits).ok_or_else(refused)?)
             }
             Some(_) => {
-                let count = reader.count(IOV.name)?.and_then(|count| usize::try_from(count).ok());
+                let count = reader
+                    .count(IOV.name)?
+                    .and_then(|count| usize::try_from(count).ok());
                 let count = count.filter(|count| (1..=IOV_MAX).contains(count));
                 Sizes::About(count.ok_or_else(refused)?)
             }
@@ -312,7 +314,11 @@ mod tests {
     fn what_lies_apart_comes_back_whole() {
         let iov = iov("3+1+4", "16").unwrap();
         let spans = Spans::of(&iov, 8).unwrap();
-        let heap = |len| SharedBytes::heap(len).map(|bytes| (bytes, ())).ok_or(ConnectError::Other("no memory".into()));
+        let heap = |len| {
+            SharedBytes::heap(len)
+                .map(|bytes| (bytes, ()))
+                .ok_or(ConnectError::Other("no memory".into()))
+        };
         let apart = Apart::new(&iov, &spans, 2, true, heap).unwrap().unwrap();
         let (message, back) = (SharedBytes::heap(64).unwrap(), SharedBytes::heap(64).unwrap());
         message.write(8, b"abcdefgh");
@@ -325,6 +331,10 @@ mod tests {
         apart.empty(0, &back, 0);
         back.read(0, &mut read);
         assert_eq!(&read, b"ABCDEFGH");
-        assert!(Apart::new(&Iov::default(), &spans, 2, true, heap).unwrap().is_none());
+        assert!(
+            Apart::new(&Iov::default(), &spans, 2, true, heap)
+                .unwrap()
+                .is_none()
+        );
     }
 }

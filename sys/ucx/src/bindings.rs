@@ -3230,9 +3230,7 @@ impl Ucx {
         let ucp_tag_send_nbx = __library.get(b"ucp_tag_send_nbx\0").map(|sym| *sym)?;
         let ucp_tag_send_sync_nbx = __library.get(b"ucp_tag_send_sync_nbx\0").map(|sym| *sym)?;
         let ucp_stream_recv_nbx = __library.get(b"ucp_stream_recv_nbx\0").map(|sym| *sym)?;
-        let ucp_stream_recv_data_nb = __library
-            .get(b"ucp_stream_recv_data_nb\0")
-            .map(|sym| *sym)?;
+        let ucp_stream_recv_data_nb = __library.get(b"ucp_stream_recv_data_nb\0").map(|sym| *sym)?;
         let ucp_tag_recv_nbx = __library.get(b"ucp_tag_recv_nbx\0").map(|sym| *sym)?;
         let ucp_tag_probe_nb = __library.get(b"ucp_tag_probe_nb\0").map(|sym| *sym)?;
         let ucp_tag_msg_recv_nbx = __library.get(b"ucp_tag_msg_recv_nbx\0").map(|sym| *sym)?;
@@ -3242,9 +3240,7 @@ impl Ucx {
         let ucp_request_check_status = __library.get(b"ucp_request_check_status\0").map(|sym| *sym)?;
         let ucp_request_cancel = __library.get(b"ucp_request_cancel\0").map(|sym| *sym)?;
         let ucp_request_free = __library.get(b"ucp_request_free\0").map(|sym| *sym)?;
-        let ucp_stream_data_release = __library
-            .get(b"ucp_stream_data_release\0")
-            .map(|sym| *sym)?;
+        let ucp_stream_data_release = __library.get(b"ucp_stream_data_release\0").map(|sym| *sym)?;
         let ucp_worker_fence = __library.get(b"ucp_worker_fence\0").map(|sym| *sym)?;
         let ucp_worker_flush_nbx = __library.get(b"ucp_worker_flush_nbx\0").map(|sym| *sym)?;
         let ucp_ep_query = __library.get(b"ucp_ep_query\0").map(|sym| *sym)?;

@@ -91,8 +91,14 @@ fn nonsense_is_told_before_anything_is_connected() {
         ("far -t stream_lat -x shm", "byte stream"),
         ("far -t am_lat -x tcp -d lo -i 4 -D zcopy -s 16,16", "-i 4"),
         ("far -t am_lat -x tcp -d lo -i far -D zcopy -s 16,16", "-i far"),
-        ("far -t am_lat -x tcp -d lo -D zcopy -s 4,16", "no room for the header"),
-        ("far -t ucp_am_lat -D contig,iov", "active messages received into pieces"),
+        (
+            "far -t am_lat -x tcp -d lo -D zcopy -s 4,16",
+            "no room for the header",
+        ),
+        (
+            "far -t ucp_am_lat -D contig,iov",
+            "active messages received into pieces",
+        ),
         ("far -t am_lat -x posix -d memory -E sleep", "-E"),
         ("localhost -t am_lat -x shm -s 1T", "memory"),
         ("far -l -t am_lat -x shm", "-l"),
@@ -201,8 +207,14 @@ fn counts_are_read_as_they_are_written() {
     let _turn = turn();
     let home = home();
     for (text, count) in [("1e3", 1000), ("2k", 2000), ("300", 300)] {
-        let ended = home.run(&format!("perftest -l -t am_bw -x inproc -n {text} --json")).code(0);
-        assert_eq!(ended.json()["cases"][0]["case"]["stop"]["count"], count, "{ended}");
+        let ended = home
+            .run(&format!("perftest -l -t am_bw -x inproc -n {text} --json"))
+            .code(0);
+        assert_eq!(
+            ended.json()["cases"][0]["case"]["stop"]["count"],
+            count,
+            "{ended}"
+        );
     }
 }
 
@@ -213,7 +225,10 @@ fn words_and_files_of_the_server_do_no_harm() {
     // Other tests, sizes and batches than the client's: the client's count, and the server says so.
     home.write("other", "one -t put_lat -s 64 -n 5\n");
     let long = "n".repeat(300);
-    home.write("tests", &format!("{long} -t am_lat -n 100\nsecond -t am_bw -n 100\n"));
+    home.write(
+        "tests",
+        &format!("{long} -t am_lat -n 100\nsecond -t am_bw -n 100\n"),
+    );
     for words in ["-t put_bw -s 4K -n 7 -x tcp", "-b other"] {
         let server = Server::start(&home, words);
         let client = server

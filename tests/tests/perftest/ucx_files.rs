@@ -58,7 +58,8 @@ fn fates(run: &Run) -> BTreeMap<String, String> {
         },
         (None, None, None) => "nothing".to_owned(),
     };
-    let with_number = |(number, line): (usize, &PerftestLine)| (format!("{number} {}", line.label()), fate(line));
+    let with_number =
+        |(number, line): (usize, &PerftestLine)| (format!("{number} {}", line.label()), fate(line));
     section.lines.iter().enumerate().map(with_number).collect()
 }
 
@@ -87,7 +88,11 @@ fn the_command_of_the_files_own_readme_is_understood() {
     let atomics = is_told("4 or 8");
     assert_eq!(atomics, 18 * 5 * 2, "{ended}");
     assert_eq!(ended.stderr.lines().count(), atomics, "{ended}");
-    assert_eq!(ended.stdout.matches("skipped: ").count(), 19 * 22 * 2 - atomics, "{ended}");
+    assert_eq!(
+        ended.stdout.matches("skipped: ").count(),
+        19 * 22 * 2 - atomics,
+        "{ended}"
+    );
 }
 
 #[test]
@@ -101,11 +106,18 @@ fn every_file_is_shown_by_a_dry_run() {
         "test_types_ucp_device_cuda",
         "test_types_ucp_rma",
     ] {
-        let test = if name.starts_with("msg") { "-t tag_bw -D iov" } else { "" };
+        let test = if name.starts_with("msg") {
+            "-t tag_bw -D iov"
+        } else {
+            ""
+        };
         let ended = home.run(&format!("perftest -l {test} {} --dry-run", files(&[name])));
         let cuda = |line: &&str| line.contains(ONLY_HOST);
         let others: Vec<_> = ended.stderr.lines().filter(|line| !cuda(line)).collect();
-        assert!(others.is_empty() || name.ends_with("device_cuda"), "{name}: {ended}");
+        assert!(
+            others.is_empty() || name.ends_with("device_cuda"),
+            "{name}: {ended}"
+        );
     }
 }
 
@@ -121,9 +133,19 @@ fn the_tests_of_the_protocol_layer_run() {
     assert_eq!(all_ok_or(&run_by_threads, &[ONLY_HOST]), 17);
     let between = run_between_ends(&home, &words);
     assert_eq!(all_ok_or(&between, &[ONLY_HOST]), 17);
-    for name in ["test_types_ucp_rma", "test_types_ucp_amo", "test_types_ucp_daemon"] {
+    for name in [
+        "test_types_ucp_rma",
+        "test_types_ucp_amo",
+        "test_types_ucp_daemon",
+    ] {
         let words = format!("{} -n 100 -w 0 -V", files(&[name]));
-        let count = if name.ends_with("rma") { 3 } else if name.ends_with("amo") { 4 } else { 2 };
+        let count = if name.ends_with("rma") {
+            3
+        } else if name.ends_with("amo") {
+            4
+        } else {
+            2
+        };
         let run = run_between_ends(&home, &words);
         assert_eq!(all_ok_or(&run, &[ONLY_HOST]), count, "{name}");
     }
@@ -136,7 +158,12 @@ fn the_tests_of_the_transport_layer_run() {
     if installed().is_empty() {
         return;
     }
-    let lacks = ["UCX has no", "nothing to inline", "there is no atomic", "only messages are gathered"];
+    let lacks = [
+        "UCX has no",
+        "nothing to inline",
+        "there is no atomic",
+        "only messages are gathered",
+    ];
     for (road, least) in [("-x posix -d memory", 14), ("-x tcp -d lo", 8)] {
         let words = format!("{} {road} -n 100 -w 0 -V", files(&["test_types_uct"]));
         let run = run_between_ends(&home, &words);
@@ -152,13 +179,24 @@ fn sizes_and_pieces_of_the_files_run() {
     if installed().is_empty() {
         return;
     }
-    for words in ["-t tag_bw -D iov", "-t tag_lat -D iov,contig", "-t ucp_am_bw -D iov", "-t stream_lat -D iov"] {
-        let run = run(&home, &format!("-l {} {words} -n 20 -w 0 -V", files(&["msg_pow2_iov"])));
+    for words in [
+        "-t tag_bw -D iov",
+        "-t tag_lat -D iov,contig",
+        "-t ucp_am_bw -D iov",
+        "-t stream_lat -D iov",
+    ] {
+        let run = run(
+            &home,
+            &format!("-l {} {words} -n 20 -w 0 -V", files(&["msg_pow2_iov"])),
+        );
         assert_eq!(all_ok_or(&run, &[]), 11, "{words}");
         let facts = &run.cases[8].repetitions[0].outcomes[0].transport_facts;
         assert_eq!(facts["iov"], "4308+4308+8192+8192", "{words}");
         assert_eq!(facts["stride"], "8192");
     }
-    let run = run(&home, &format!("-l {} -t tag_lat -n 5 -w 0 -V", files(&["msg_pow2"])));
+    let run = run(
+        &home,
+        &format!("-l {} -t tag_lat -n 5 -w 0 -V", files(&["msg_pow2"])),
+    );
     assert_eq!(all_ok_or(&run, &[]), 19);
 }

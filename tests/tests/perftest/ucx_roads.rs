@@ -27,13 +27,25 @@ fn letters_of_ucx_have_their_effect_between_two_ends() {
         ("-t stream_lat -r recv_data -E sleep", "wait", "sleep"),
         ("-t stream_bw -D iov -s 100,50", "iov", "100+50"),
         ("-t tag_lat -M multi", "thread_mode", "multi"),
-        ("-t am_lat -x posix -d memory -M serialized", "thread_mode", "serialized"),
+        (
+            "-t am_lat -x posix -d memory -M serialized",
+            "thread_mode",
+            "serialized",
+        ),
         ("-t am_lat -x tcp -d lo -A thread_mutex", "events", "thread_mutex"),
         ("-t am_bw -x tcp -d lo -A signal", "events", "signal"),
         ("-t tag_lat -D iov,contig -s 8,24 -i 64", "listed", "send"),
         ("-t tag_bw -D contig,iov -s 3000,24 -i 4K", "listed", "recv"),
-        ("-t am_bw -x tcp -d lo -D zcopy -s 500,24,76 -i 1K", "iov", "492+24+76"),
-        ("-t am_lat -x posix -d memory -D shortiov -s 16,24 -i 100", "stride", "100"),
+        (
+            "-t am_bw -x tcp -d lo -D zcopy -s 500,24,76 -i 1K",
+            "iov",
+            "492+24+76",
+        ),
+        (
+            "-t am_lat -x posix -d memory -D shortiov -s 16,24 -i 100",
+            "stride",
+            "100",
+        ),
         ("-t ucp_put_bw -B -z", "nonblock", "yes"),
         ("-t put_lat -x posix -d memory -o", "passive", "yes"),
         ("-t ucp_fadd -o", "passive", "yes"),
@@ -59,7 +71,12 @@ fn threads_of_an_end_are_threads_of_one_process() {
     let home = home();
     let roads = match installed().is_empty() {
         true => &["-t am_lat -x shm"][..],
-        false => &["-t am_lat -x shm", "-t tag_lat", "-t ucp_put_bw", "-t am_bw -x posix -d memory"],
+        false => &[
+            "-t am_lat -x shm",
+            "-t tag_lat",
+            "-t ucp_put_bw",
+            "-t am_bw -x posix -d memory",
+        ],
     };
     for words in roads {
         let server = Server::start(&home, "-c 1,0");
@@ -76,11 +93,17 @@ fn threads_of_an_end_are_threads_of_one_process() {
         std::thread::sleep(Duration::from_millis(500));
         client.signal(Signal::INT);
         let run = client.end(SOON).code(130).json();
-        let outcomes = run["cases"][0]["repetitions"][0]["outcomes"].as_array().unwrap().clone();
+        let outcomes = run["cases"][0]["repetitions"][0]["outcomes"]
+            .as_array()
+            .unwrap()
+            .clone();
         let cpus: Vec<_> = outcomes.iter().map(|o| o["cpu"].as_u64()).collect();
         assert_eq!(cpus, [Some(0), Some(1), Some(1), Some(0)], "{words}: one by one");
         for outcome in &outcomes {
-            assert_eq!(outcome["transport_facts"]["ranks_of_an_end"], "threads of one process");
+            assert_eq!(
+                outcome["transport_facts"]["ranks_of_an_end"],
+                "threads of one process"
+            );
         }
         server.end().code(0);
     }

@@ -29,7 +29,10 @@ fn what_a_device_cannot_do_is_refused_with_the_reason() {
         ("tag_lat --via ucp -O stride=far", "stride"),
         ("am_lat --via ucp -O stream=yes", "no|recv|data"),
         ("am_lat --via uct -O events=none", "thread_spinlock"),
-        ("put_lat --via uct -O tl=tcp --layout zcopy -O stride=64", "leave option stride out"),
+        (
+            "put_lat --via uct -O tl=tcp --layout zcopy -O stride=64",
+            "leave option stride out",
+        ),
         ("am_lat --via uct -O depth=1", "has no option"),
         ("am_lat --via uct --procs 40", "at most 32 ranks"),
         ("am_lat --via uct -O ucx=/nowhere", "/nowhere has no libucp.so.0"),
@@ -59,7 +62,11 @@ fn what_a_stream_or_pieces_cannot_do_fails_with_the_reason() {
         ("tag_lat --size 100 -O iov=50+49", "pieces of 99 bytes"),
         ("tag_lat --size 100 -O iov=80+20 -O stride=64", "does not fit"),
     ] {
-        let ended = run(&home, &library, &format!("run {line} --via ucp --iters 10 --json"));
+        let ended = run(
+            &home,
+            &library,
+            &format!("run {line} --via ucp --iters 10 --json"),
+        );
         let text = format!("{ended}");
         assert!(ended.code != Some(0) && text.contains(word), "{line}: {ended}");
     }

@@ -184,8 +184,17 @@ fn streams_carry_every_size_in_pieces_or_not() {
                 "tag_bw {via} --size 100 -O tls=tcp -O errors=none,peer",
                 "tag_lat {via} --size 8 --procs 4",
             ];
-            let measured = every(&home, &library, &via, &lines);
-            assert_eq!(measured, 15 + 16 + 6 + 1 + 2 + 1, "{}: {stream}", library.name);
+            // Other releases differ in their structures, not in what a stream carries.
+            let (lines, count) = match library.place {
+                None => (&lines[..], 5 + 10 + 16 + 6 + 1 + 2 + 1),
+                Some(_) => (&lines[..1], 5),
+            };
+            assert_eq!(
+                every(&home, &library, &via, lines),
+                count,
+                "{}: {stream}",
+                library.name
+            );
         }
     }
     home.assert_nothing_left(SOON);
@@ -202,16 +211,15 @@ fn pieces_may_lie_apart() {
             "am_lat,am_bw {via} --layout zcopy --size 100,50000 -O iov=3 -O stride=17K",
         ];
         assert_eq!(every(&home, &library, "--via ucp", &lines), 8 + 6 + 4);
-        let lines = [
-            "am_lat,am_bw {via} --layout shortiov --size 8,60 -O iov=2 -O stride=64",
-        ];
+        let lines = ["am_lat,am_bw {via} --layout shortiov --size 8,60 -O iov=2 -O stride=64"];
         assert!(every(&home, &library, "--via uct", &lines) >= 4);
         let tcp = "--via uct -O tl=tcp -O device=lo";
         if unreachable(&home, &library, tcp).is_none() {
             let line = ["am_bw {via} --layout zcopy --size 4K -O iov=2 -O stride=8K"];
             assert_eq!(every(&home, &library, tcp, &line), 1);
         }
-        let line = "run put_bw --via uct -O tl=tcp --layout zcopy --size 64 -O iov=2 -O stride=64 --iters 10 --json";
+        let line =
+            "run put_bw --via uct -O tl=tcp --layout zcopy --size 64 -O iov=2 -O stride=64 --iters 10 --json";
         let why = run(&home, &library, line);
         assert!(format!("{why}").contains("leave option stride out"), "{why}");
     }
@@ -230,18 +238,29 @@ fn uct_works_in_every_way_that_it_is_told_to() {
         "-O nonblock=yes",
         "-O passive=yes",
     ] {
-        let lines = ["am_lat,am_bw,put_lat,put_bw,fadd {via}", "get {via} --layout bcopy --size 64"];
+        let lines = [
+            "am_lat,am_bw,put_lat,put_bw,fadd {via}",
+            "get {via} --layout bcopy --size 64",
+        ];
         let count = 6 * options.split(',').count();
-        assert_eq!(every(&home, &library, &format!("--via uct {options}"), &lines), count, "{options}");
+        assert_eq!(
+            every(&home, &library, &format!("--via uct {options}"), &lines),
+            count,
+            "{options}"
+        );
     }
     // A target that the road needs makes progress now and then.
     let line = ["put_bw {via} --layout zcopy --size 64"];
-    let tcp = "--via uct -O tl=tcp -O device=lo -O thread_mode=multi -O passive=yes";
+    let tcp = "--via uct -O tl=tcp -O device=lo -O passive=yes";
     assert_eq!(every(&home, &library, tcp, &line), 1);
     // What a device cannot do UCX says itself.
     let line = "run am_lat --via uct -O tl=posix -O thread_mode=multi --iters 10 --json";
     let why = document(&run(&home, &library, line)).cases.remove(0).error;
-    assert!(why.as_deref().is_some_and(|why| why.contains("multi-threaded worker")), "{why:?}");
+    assert!(
+        why.as_deref()
+            .is_some_and(|why| why.contains("multi-threaded worker")),
+        "{why:?}"
+    );
 }
 
 #[test]

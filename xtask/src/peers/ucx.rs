@@ -126,8 +126,14 @@ const ROADS: [Road; 5] = [
 /// The table of this comparison: every test, then what a test of a batch costs before it measures.
 pub fn comparisons() -> Vec<Comparison> {
     let of = |road: &'static Road| road.rows.iter().map(|row| comparison(road, row));
-    let between_ends = ROADS.iter().filter(|road| !road.is_loopback && has_messages(road));
-    ROADS.iter().flat_map(of).chain(between_ends.map(set_up)).collect()
+    let between_ends = ROADS
+        .iter()
+        .filter(|road| !road.is_loopback && has_messages(road));
+    ROADS
+        .iter()
+        .flat_map(of)
+        .chain(between_ends.map(set_up))
+        .collect()
 }
 
 fn has_messages(road: &Road) -> bool {
@@ -140,7 +146,10 @@ fn set_up(road: &Road) -> Comparison {
         road: road.theirs,
     };
     Comparison {
-        name: kept(format!("uct {} set-up of each further test of a batch", road.name)),
+        name: kept(format!(
+            "uct {} set-up of each further test of a batch",
+            road.name
+        )),
         unit: "ns",
         ours: side(Whose::Ours),
         theirs: side(Whose::Theirs),
@@ -152,7 +161,8 @@ fn set_up(road: &Road) -> Comparison {
 /// Bounds of our own.
 pub const LIMITS: &[Limit] = &[Limit {
     name: "uct posix set-up of each further test of a batch",
-    limit_ns: 20e6,
+    limit: 20e6,
+    unit: "ns",
     measure: |context, report| case_ns(context, report, Whose::Ours, "-x posix -d memory"),
 }];
 

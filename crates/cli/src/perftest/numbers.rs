@@ -75,7 +75,8 @@ pub fn stride(options: &TestArgs, pieces: Option<&String>) -> Result<Option<u64>
     let Some(text) = &options.stride else {
         return Ok(None);
     };
-    let stride = units::parse_size(text).map_err(|_| wrong('i', text, "give a distance in bytes, such as 64"))?;
+    let stride =
+        units::parse_size(text).map_err(|_| wrong('i', text, "give a distance in bytes, such as 64"))?;
     let largest = pieces.iter().flat_map(|pieces| pieces.split('+'));
     let largest = largest.filter_map(|size| size.parse::<u64>().ok()).max();
     match largest {

@@ -259,17 +259,24 @@ pub fn uct_options(options: &TestArgs, generation: Generation) -> Result<Options
 
 /// What transport `ucp` lacks of what was asked for.
 fn ucp_lacks(options: &TestArgs, original: &Original) -> Option<&'static str> {
-    let received = options.layout.as_deref().and_then(|layout| layout.split(',').nth(1));
+    let received = options
+        .layout
+        .as_deref()
+        .and_then(|layout| layout.split(',').nth(1));
     let lists = received == Some("iov") && original.test.starts_with("am_");
-    let differ = options.layout.as_deref().is_some_and(|layout| layout.starts_with("contig,"));
+    let differ = options
+        .layout
+        .as_deref()
+        .is_some_and(|layout| layout.starts_with("contig,"));
     (lists && differ).then_some("active messages received into pieces (-D): UCX hands them over in one")
 }
 
 /// Which end hands its data over as a list.
 fn listed(options: &TestArgs) -> Option<String> {
-    let (send, receive) = options.layout.as_deref().map(|layout| {
-        layout.split_once(',').unwrap_or((layout, layout))
-    })?;
+    let (send, receive) = options
+        .layout
+        .as_deref()
+        .map(|layout| layout.split_once(',').unwrap_or((layout, layout)))?;
     let end = match (send, receive) {
         ("iov", "iov") => "both",
         ("iov", _) => "send",

@@ -19,6 +19,7 @@ use std::os::unix::net::UnixStream;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::mpsc;
+use std::thread::ScopedJoinHandle;
 use std::time::Instant;
 use wirespeed::transport::ConnectError;
 use wirespeed::transport::bootstrap::BootstrapError;
@@ -63,11 +64,13 @@ fn run_agents(channels: io::Result<Vec<UnixStream>>, registry: &Registry) -> Res
                 })
         };
         let threads: Vec<_> = channels.into_iter().enumerate().map(start).collect();
-        threads.into_iter().fold(Ok(()), |ended, thread| {
-            let thread = thread.map_err(|e| e.to_string())?;
+        let join = |thread: io::Result<ScopedJoinHandle<Result<(), String>>>| {
             let failed = |_| Err("a rank's thread failed".to_owned());
-            ended.and(thread.join().unwrap_or_else(failed))
-        })
+            thread.map_err(|e| e.to_string())?.join().unwrap_or_else(failed)
+        };
+        // Every one has ended before the first failure counts.
+        let ended: Vec<Result<(), String>> = threads.into_iter().map(join).collect();
+        ended.into_iter().collect()
     })
 }
 

@@ -176,7 +176,11 @@ fn start_local(group: &mut Group, case: &Case, ranks: &[u32], stop: &StopFlag) -
                 GroupSpec::Started(starter) => RankSet::start(&*starter, ranks, timing, stop, now, hear)?,
                 _ => {
                     let together = Together::new(program, ranks.len() as u32);
-                    let own: &dyn Launch = if group.options.together { &together } else { program };
+                    let own: &dyn Launch = if group.options.together {
+                        &together
+                    } else {
+                        program
+                    };
                     RankSet::start(own, ranks, timing, stop, now, hear)?
                 }
             });

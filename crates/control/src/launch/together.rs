@@ -4,7 +4,8 @@
 use super::local::RankProgram;
 use super::seam::{Launch, Launched, RankProcess};
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags,
 };
 use std::ffi::OsString;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -124,7 +125,11 @@ pub(crate) fn channels(gate: &UnixStream) -> Option<io::Result<Vec<UnixStream>>>
     let Some(count) = count.parse().ok().filter(|count| (1..=RANKS_MAX).contains(count)) else {
         return Some(Err(io::Error::other("a number of ranks that makes no sense")));
     };
-    Some((0..count).map(|_| take_over(gate).map(UnixStream::from)).collect())
+    Some(
+        (0..count)
+            .map(|_| take_over(gate).map(UnixStream::from))
+            .collect(),
+    )
 }
 
 fn take_over(gate: &UnixStream) -> io::Result<OwnedFd> {

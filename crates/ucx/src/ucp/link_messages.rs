@@ -214,12 +214,7 @@ pub fn open<R: MessageRunner>(
         size.min(COPIED_BYTES_MAX as usize)
     };
     let direct = Sends::new(loaded, UNDER_WAY, 0);
-    let spans = Spans::of(&options.iov, if zcopy { ctx.needs.message_bytes } else { 0 })?;
-    let memory = |len| allocate(&context, options, len);
-    let apart = match zcopy {
-        true => Apart::new(&options.iov, &spans, direct.places(), ctx.case.check, memory)?,
-        false => None,
-    };
+    let (spans, apart) = pieces(ctx, options, &context, zcopy.then_some(direct.places()))?;
     let mut port = UcpMessages {
         flush: Flush::new(&worker),
         endpoints: Vec::new(),
@@ -245,6 +240,23 @@ pub fn open<R: MessageRunner>(
     port.endpoints = connect(ctx, options, &workers, Exposed::default())?;
     drop(workers);
     Ok(runner.run(port))
+}
+
+/// How zero-copy messages are cut, and memory for pieces that lie apart, for so many messages at once; no message is cut
+/// where there is none.
+fn pieces(
+    ctx: &Connect,
+    options: &UcpOptions,
+    context: &Arc<Context>,
+    places: Option<usize>,
+) -> Result<(Spans, Option<Apart<sys::ucp_mem_h>>), ConnectError> {
+    let Some(places) = places else {
+        return Ok((Spans::of(&options.iov, 0)?, None));
+    };
+    let spans = Spans::of(&options.iov, ctx.needs.message_bytes)?;
+    let memory = |len| allocate(context, options, len);
+    let apart = Apart::new(&options.iov, &spans, places, ctx.case.check, memory)?;
+    Ok((spans, apart))
 }
 
 fn share(loaded: &'static Loaded, worker: sys::ucp_worker_h, inbox: Inbox, copy_bytes: usize) -> Box<Shared> {

@@ -147,11 +147,7 @@ impl TaggedPort for UcpTagged {
     fn post_recv(&mut self, peer: usize, tag: u64, offset: usize, len: usize) -> Result<Request, LinkError> {
         let request = self.requests.take(false, offset, len)?;
         if self.unexpected {
-            self.cold_await(Awaited {
-                peer,
-                tag,
-                request,
-            });
+            self.cold_await(Awaited { peer, tag, request });
             return Ok(request);
         }
         let (data, count, mut parameters) = self.requests.data(request);

@@ -316,7 +316,12 @@ impl Tagged for Ucp {
     ) -> Result<R::Output, ConnectError> {
         let is_pair = matches!(ctx.case.test, Test::TagLat(_) | Test::TagBw(_));
         // With several tags under way a receive of any tag would take another one's message.
-        let refused = |what: &str| Err(ConnectError::Other(format!("{what}, and {} {TELLS}", ctx.case.test.name())));
+        let refused = |what: &str| {
+            Err(ConnectError::Other(format!(
+                "{what}, and {} {TELLS}",
+                ctx.case.test.name()
+            )))
+        };
         if options.wildcard && !is_pair {
             return refused("wildcard=yes receives whatever comes");
         }

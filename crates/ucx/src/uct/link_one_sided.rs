@@ -9,9 +9,9 @@ use super::link_interface::Interface;
 use super::link_memory::allocate;
 use super::link_pieces::{List, cut, empty, piece};
 use super::{Chosen, UctOptions};
+use crate::link_status::{cold_error, posted};
 use crate::pieces::{Iov, Spans};
 use crate::progress::Progress;
-use crate::link_status::{cold_error, posted};
 use std::cell::UnsafeCell;
 use std::ffi::{c_uint, c_void};
 use std::sync::Arc;
@@ -203,7 +203,11 @@ impl UctOneSided {
         let (end, address) = self.target(peer, to, data.len())?;
         let at = self.control_next * CONTROL_BYTES;
         let mut list: List = empty();
-        list[0] = piece(self.words.as_ptr().wrapping_add(at), data.len(), self.local_handle);
+        list[0] = piece(
+            self.words.as_ptr().wrapping_add(at),
+            data.len(),
+            self.local_handle,
+        );
         let used = 1;
         let words = &self.words;
         let post = self.control.post("uct_ep_put_zcopy", |_, done| {

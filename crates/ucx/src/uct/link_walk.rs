@@ -58,7 +58,8 @@ pub fn survey(loaded: &'static Loaded, wanted: impl Fn(&Name) -> bool) -> Result
     let mut found = Vec::new();
     walk(loaded, |domain, name| {
         if wanted(&name) {
-            let caps = Interface::open(domain.clone(), &name, Ways::default()).map(|interface| interface.caps());
+            let caps =
+                Interface::open(domain.clone(), &name, Ways::default()).map(|interface| interface.caps());
             found.push(Found {
                 name,
                 caps: caps.map_err(|e| e.to_string()),

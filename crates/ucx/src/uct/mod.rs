@@ -37,7 +37,8 @@ use wirespeed_ucx_sys::{
     UCT_MD_MEM_FLAG_NONBLOCK, ucs_async_mode_t,
 };
 
-const NOT_APART: SizeLimit = SizeLimit::never("pieces of puts and gets lie together: leave option stride out");
+const NOT_APART: SizeLimit =
+    SizeLimit::never("pieces of puts and gets lie together: leave option stride out");
 
 /// What serves events.
 const EVENTS: [(&str, ucs_async_mode_t); 3] = [

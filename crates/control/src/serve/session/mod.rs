@@ -7,9 +7,9 @@ mod place;
 use super::door::{Known, stopping};
 use super::slots::{SessionId, Turn};
 use super::{LogEvent, Shared, limits};
+use crate::launch::local::{Heard, RankSet};
 use crate::launch::seam::Launch;
 use crate::launch::together::Together;
-use crate::launch::local::{Heard, RankSet};
 use crate::session::heart::{Beat, Heart};
 use crate::wire::{Packet, ReceiveError, Receiver, Sender};
 use std::collections::BTreeSet;
@@ -348,7 +348,11 @@ impl Session<'_> {
         let (options, stop) = (&self.shared.options, &self.shared.stop);
         let now = self.now();
         let together = Together::new(&options.program, request.ranks.len() as u32);
-        let program: &dyn Launch = if request.together { &together } else { &options.program };
+        let program: &dyn Launch = if request.together {
+            &together
+        } else {
+            &options.program
+        };
         let started = RankSet::start(program, &request.ranks, options.timing, stop, now, hear);
         self.ranks = Some(started.map_err(|error| Refusal {
             code: RefusalCode::Other,
