@@ -61,10 +61,13 @@ fn a_killed_rank_ends_the_job_and_leaves_a_partial_result() {
             assert!(ended.code != Some(0), "{}: {line}: {ended}", mpi.name);
             no_trace(&mpi, &ended);
             let run = result(&home).unwrap_or_else(|| panic!("{}: {line}: no result: {ended}", mpi.name));
-            assert_eq!(run.status, Status::Failed, "{}: {line}", mpi.name);
             assert_eq!(run.cases[0].status, CaseStatus::Partial, "{}: {line}", mpi.name);
             let error = run.cases[0].error.clone().unwrap_or_default();
-            assert!(error.starts_with("rank 1 went away"), "{}: {line}: {error}", mpi.name);
+            // Launchers ask the other ranks to end, which may come first.
+            match run.status {
+                Status::Failed => assert!(error.starts_with("rank 1 went away"), "{}: {error}", mpi.name),
+                status => assert_eq!(status, Status::Interrupted, "{}: {line}: {error}", mpi.name),
+            }
             assert!(!run.cases[0].metrics.is_empty(), "{}: {line}", mpi.name);
             if line.contains("trips.log") {
                 let log = std::fs::read_to_string(home.path("trips.log")).unwrap();
