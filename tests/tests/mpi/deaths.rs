@@ -23,7 +23,8 @@ fn measuring(mpi: &Installed, home: &Home, line: &str) -> Running {
     let job = Running::start(mpi.command(home, 2, line));
     job.wait_until("two ranks", PATIENCE, |_| mpi.ranks(home).len() == 2);
     // Warm-up takes 100 ms; nothing outside tells when it is over, but that it is over after so much work.
-    let long_at_work = |(_, pid): &(u32, u32)| cpu_time(*pid).is_some_and(|time| time > Duration::from_secs(1));
+    let long_at_work =
+        |(_, pid): &(u32, u32)| cpu_time(*pid).is_some_and(|time| time > Duration::from_secs(1));
     job.wait_until("work", PATIENCE, |_| mpi.ranks(home).iter().all(long_at_work));
     std::thread::sleep(Duration::from_secs(1));
     job
@@ -91,7 +92,11 @@ fn ctrl_c_ends_every_rank() {
             // Hydra answers a Ctrl-C with a status of its own, which may be 0 though its ranks ended with 130.
             let said = mpi.is_hydra() && run.status == Status::Interrupted;
             assert!(ended.code != Some(0) || said, "{}: {line}: {ended}", mpi.name);
-            assert!(!run.cases[0].repetitions.is_empty(), "{}: {line}: {ended}", mpi.name);
+            assert!(
+                !run.cases[0].repetitions.is_empty(),
+                "{}: {line}: {ended}",
+                mpi.name
+            );
         }
     }
 }
