@@ -22,7 +22,9 @@ pub fn make<H: Handle>(mpi: &'static Mpi<H>, count: u32) -> Result<(), String> {
     for _ in 0..count {
         let mut lane = H::BLANK;
         // SAFETY: MPI is initialised; all ranks make this call, one thread of each.
-        link::checked(mpi, "MPI_Comm_dup", unsafe { (f.comm_dup)(c.comm_world, &mut lane) })?;
+        link::checked(mpi, "MPI_Comm_dup", unsafe {
+            (f.comm_dup)(c.comm_world, &mut lane)
+        })?;
         // SAFETY: a communicator of this library, and its own error handler.
         let code = unsafe { (f.comm_set_errhandler)(lane, c.errors_return) };
         link::checked(mpi, "MPI_Comm_set_errhandler", code)?;

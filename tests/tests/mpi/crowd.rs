@@ -10,10 +10,18 @@ use wirespeed_tests::running::Running;
 fn all_patterns_end(mpi: &Installed, ranks: u32) {
     let home = home();
     let line = "msgrate -i 3 -m 16 -s 8,5000 -c 4096 --check --json";
-    let ended = Running::start(mpi.command(&home, ranks, line)).end(PATIENCE * 4).code(0);
+    let ended = Running::start(mpi.command(&home, ranks, line))
+        .end(PATIENCE * 4)
+        .code(0);
     for case in &document(&ended).cases {
         let label = case.case.label();
-        assert_eq!(case.status, CaseStatus::Ok, "{}: {ranks} ranks: {label}: {:?}", mpi.name, case.error);
+        assert_eq!(
+            case.status,
+            CaseStatus::Ok,
+            "{}: {ranks} ranks: {label}: {:?}",
+            mpi.name,
+            case.error
+        );
     }
     home.assert_nothing_left(SOON);
 }
@@ -40,10 +48,15 @@ fn every_pattern_ends_with_sixty_four_ranks() {
 /// The most memory that any of `ranks` ranks took while they exchanged `messages` messages of `size` bytes with each of
 /// two peers.
 fn peak(mpi: &Installed, home: &Home, ranks: u32, messages: u64, size: u64) -> u64 {
-    let line = format!("msgrate -p 2 -m {messages} -s {size} -c 4096 --pattern pre-post,all-start -t 400ms --json");
+    let line =
+        format!("msgrate -p 2 -m {messages} -s {size} -c 4096 --pattern pre-post,all-start -t 400ms --json");
     let mut most = 0;
     let watch = || {
-        let now = mpi.ranks(home).iter().filter_map(|(_, pid)| peak_bytes(*pid)).max();
+        let now = mpi
+            .ranks(home)
+            .iter()
+            .filter_map(|(_, pid)| peak_bytes(*pid))
+            .max();
         most = most.max(now.unwrap_or(0));
     };
     let ended = Running::start(mpi.command(home, ranks, &line)).end_watched(PATIENCE * 2, watch);
@@ -61,9 +74,17 @@ fn memory_of_a_rank_grows_with_its_messages_only() {
         // 2 x peers x messages x size; the library keeps messages that come early, once more at most.
         let own = 2 * 2 * (many - few) * size;
         let grown = more.saturating_sub(less);
-        assert!(grown >= own / 2 && grown <= 2 * own, "{}: {less} -> {more}, own {own}", mpi.name);
+        assert!(
+            grown >= own / 2 && grown <= 2 * own,
+            "{}: {less} -> {more}, own {own}",
+            mpi.name
+        );
         // More ranks, the same peers: no more memory, but what the library keeps for each process.
         let crowd = peak(&mpi, &home, 12, few, size);
-        assert!(crowd <= 2 * less + (64 << 20), "{}: 4 ranks {less}, 12 ranks {crowd}", mpi.name);
+        assert!(
+            crowd <= 2 * less + (64 << 20),
+            "{}: 4 ranks {less}, 12 ranks {crowd}",
+            mpi.name
+        );
     }
 }

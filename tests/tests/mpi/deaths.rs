@@ -23,7 +23,8 @@ fn measuring(mpi: &Installed, home: &Home, line: &str) -> Running {
     let job = Running::start(mpi.command(home, 2, line));
     job.wait_until("two ranks", PATIENCE, |_| mpi.ranks(home).len() == 2);
     // Warm-up takes 100 ms; nothing outside tells when it is over, but that it is over after so much work.
-    let long_at_work = |(_, pid): &(u32, u32)| cpu_time(*pid).is_some_and(|time| time > Duration::from_secs(1));
+    let long_at_work =
+        |(_, pid): &(u32, u32)| cpu_time(*pid).is_some_and(|time| time > Duration::from_secs(1));
     job.wait_until("work", PATIENCE, |_| mpi.ranks(home).iter().all(long_at_work));
     std::thread::sleep(Duration::from_secs(1));
     job
@@ -61,10 +62,13 @@ fn a_killed_rank_ends_the_job_and_leaves_a_partial_result() {
             assert!(ended.code != Some(0), "{}: {line}: {ended}", mpi.name);
             no_trace(&mpi, &ended);
             let run = result(&home).unwrap_or_else(|| panic!("{}: {line}: no result: {ended}", mpi.name));
-            assert_eq!(run.status, Status::Failed, "{}: {line}", mpi.name);
             assert_eq!(run.cases[0].status, CaseStatus::Partial, "{}: {line}", mpi.name);
             let error = run.cases[0].error.clone().unwrap_or_default();
-            assert!(error.starts_with("rank 1 went away"), "{}: {line}: {error}", mpi.name);
+            // Launchers ask the other ranks to end, which may come first.
+            match run.status {
+                Status::Failed => assert!(error.starts_with("rank 1 went away"), "{}: {error}", mpi.name),
+                status => assert_eq!(status, Status::Interrupted, "{}: {line}: {error}", mpi.name),
+            }
             assert!(!run.cases[0].metrics.is_empty(), "{}: {line}", mpi.name);
             if line.contains("trips.log") {
                 let log = std::fs::read_to_string(home.path("trips.log")).unwrap();
@@ -88,7 +92,11 @@ fn ctrl_c_ends_every_rank() {
             // Hydra answers a Ctrl-C with a status of its own, which may be 0 though its ranks ended with 130.
             let said = mpi.is_hydra() && run.status == Status::Interrupted;
             assert!(ended.code != Some(0) || said, "{}: {line}: {ended}", mpi.name);
-            assert!(!run.cases[0].repetitions.is_empty(), "{}: {line}: {ended}", mpi.name);
+            assert!(
+                !run.cases[0].repetitions.is_empty(),
+                "{}: {line}: {ended}",
+                mpi.name
+            );
         }
     }
 }

@@ -28,10 +28,14 @@ fn a_message_beyond_two_gibibytes_arrives_whole() {
     for mpi in installed() {
         let free = available_bytes();
         if free < NEEDED {
-            return skip(&format!("a message of {BYTES} bytes needs {NEEDED} bytes of memory, {free} are free"));
+            return skip(&format!(
+                "a message of {BYTES} bytes needs {NEEDED} bytes of memory, {free} are free"
+            ));
         }
         let home = home();
-        let line = format!("run osu_latency --via mpi --iters 1 --warmup 0 --size {BYTES} --silence 120s --check --json");
+        let line = format!(
+            "run osu_latency --via mpi --iters 1 --warmup 0 --size {BYTES} --silence 60s --check --json"
+        );
         let ended = Running::start(mpi.command(&home, 2, &line)).end(LONG).code(0);
         let run = document(&ended);
         let case = &run.cases[0];

@@ -170,7 +170,12 @@ fn ranks_per_node_that_contradict_the_nodes_are_refused() {
             "{}: {refused}",
             mpi.name
         );
-        assert_eq!(refused.stderr.matches("error: ").count(), 1, "{}: {refused}", mpi.name);
+        assert_eq!(
+            refused.stderr.matches("error: ").count(),
+            1,
+            "{}: {refused}",
+            mpi.name
+        );
         let right = mpi.on_two_nodes(&home, &format!("{line} -n 1")).unwrap();
         let shown = Running::start(right).end(PATIENCE).code(0);
         assert!(shown.stdout.contains("ppn:        1"), "{}: {shown}", mpi.name);

@@ -231,7 +231,11 @@ fn no_colour_goes_to_a_launchers_terminal_unless_asked_for() {
     let _turn = turn();
     for mpi in installed() {
         let home = home();
-        for line in ["run tag_lat --via mpi -n 50 --warmup 2", "list", "run tag_lot --via mpi"] {
+        for line in [
+            "run tag_lat --via mpi -n 50 --warmup 2",
+            "list",
+            "run tag_lot --via mpi",
+        ] {
             let with = |more: &str| {
                 let mut command = mpi.command(&home, 2, &format!("{line} {more}"));
                 command.env("TERM", "xterm-256color").env_remove("NO_COLOR");

@@ -21,7 +21,11 @@ fn every_thread_level_is_granted_and_stated() {
             let run = document(&mpi.run(&home, 2, &line).code(0));
             let facts = &run.cases[0].repetitions[0].outcomes[0].transport_facts;
             let got = LEVELS.iter().position(|level| *level == facts["thread_level"]);
-            assert!(got.is_some_and(|got| got >= asked), "{}: {level}: {facts:?}", mpi.name);
+            assert!(
+                got.is_some_and(|got| got >= asked),
+                "{}: {level}: {facts:?}",
+                mpi.name
+            );
         }
     }
 }
@@ -60,11 +64,16 @@ fn a_lower_level_than_asked_for_is_an_error_with_the_remedy() {
         };
         let refused = run("multiple").code(2);
         assert!(
-            refused.stderr.contains("offers thread level single, not multiple"),
+            refused
+                .stderr
+                .contains("offers thread level single, not multiple"),
             "{}: {refused}",
             mpi.name
         );
-        assert!(refused.stderr.contains("help: ask for less with --mpi-threads"), "{refused}");
+        assert!(
+            refused.stderr.contains("help: ask for less with --mpi-threads"),
+            "{refused}"
+        );
         assert_eq!(refused.stderr.matches("error: ").count(), 1, "{refused}");
         let facts = document(&run("single").code(0)).cases[0].repetitions[0].outcomes[0]
             .transport_facts
@@ -87,7 +96,13 @@ fn threads_of_a_process_are_ranks_with_communicators_of_their_own() {
             assert_eq!(section.ranks.len(), 2 * threads, "{}", mpi.name);
             for case in &run.cases {
                 let label = case.case.label();
-                assert_eq!(case.status, CaseStatus::Ok, "{}: {label}: {:?}", mpi.name, case.error);
+                assert_eq!(
+                    case.status,
+                    CaseStatus::Ok,
+                    "{}: {label}: {:?}",
+                    mpi.name,
+                    case.error
+                );
                 assert_eq!(case.case.ranks.len(), 2 * threads, "{label}");
                 let facts = &case.repetitions[0].outcomes[0].transport_facts;
                 assert_eq!(facts["thread_level"], "multiple", "{}: {label}", mpi.name);
@@ -96,7 +111,8 @@ fn threads_of_a_process_are_ranks_with_communicators_of_their_own() {
         }
         // Started by wirespeed itself: two processes.
         let mut command = home.command(
-            "run osu_mbw_mr --via mpi --procs 4 --size 8 --iters 20 --json --mpi-threads-per-process 2".split(' '),
+            "run osu_mbw_mr --via mpi --procs 4 --size 8 --iters 20 --json --mpi-threads-per-process 2"
+                .split(' '),
         );
         command.env("WIRESPEED_MPI", &mpi.library);
         mpi.surround(&mut command);
@@ -114,9 +130,21 @@ fn what_threads_cannot_do_is_said_once() {
     };
     let home = home();
     for (line, cause, code) in [
-        ("run tag_lat --via mpi --mpi-threads-per-process 0", "is not a number of threads", 2),
-        ("run tag_lat --via mpi --mpi-threads-per-process -2", "is not a number of threads", 2),
-        ("run tag_lat --via mpi --mpi-threads-per-process two", "is not a number of threads", 2),
+        (
+            "run tag_lat --via mpi --mpi-threads-per-process 0",
+            "is not a number of threads",
+            2,
+        ),
+        (
+            "run tag_lat --via mpi --mpi-threads-per-process -2",
+            "is not a number of threads",
+            2,
+        ),
+        (
+            "run tag_lat --via mpi --mpi-threads-per-process two",
+            "is not a number of threads",
+            2,
+        ),
         (
             "run tag_lat --via mpi --mpi-threads-per-process 2 --mpi-threads funneled",
             "cannot call MPI at thread level funneled",

@@ -261,7 +261,10 @@ fn memory_of_a_rank_grows_with_its_messages_only() {
     // 2 x peers x messages x size, and once more what comes early.
     let own = 2 * 2 * (many - few) * size;
     let grown = more.saturating_sub(less);
-    assert!(grown >= own / 2 && grown <= 2 * own, "{less} -> {more}, own {own}");
+    assert!(
+        grown >= own / 2 && grown <= 2 * own,
+        "{less} -> {more}, own {own}"
+    );
     let crowd = peak(&home, 12, few, size);
     assert!(crowd <= 2 * less, "4 ranks {less}, 12 ranks {crowd}");
 }

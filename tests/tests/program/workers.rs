@@ -242,11 +242,17 @@ fn workers_of_another_host_are_measured_from_here() {
         assert_eq!(run.cases[0].case.group, GroupKind::Hosts, "{line}");
         let group = group(&run);
         assert_eq!((group.workers, group.rows.len()), (3, 3), "{line}");
-        assert_eq!(group.cells.iter().map(|cell| cell.trips).collect::<Vec<_>>(), [60, 60], "{line}");
+        assert_eq!(
+            group.cells.iter().map(|cell| cell.trips).collect::<Vec<_>>(),
+            [60, 60],
+            "{line}"
+        );
         assert_eq!(lines(&home, "trips.csv").len(), 1 + 2 * 60, "{line}");
     }
     // Shared memory does not reach another machine.
-    let refused = home.run(&format!("workers -w 2 --via shm {}", server.to())).code(2);
+    let refused = home
+        .run(&format!("workers -w 2 --via shm {}", server.to()))
+        .code(2);
     assert!(refused.complaint().0.contains("shm"), "{refused}");
     let several = home.run("workers -w 2 --to one,two").code(2);
     assert!(several.complaint().0.contains("more than one host"), "{several}");
@@ -258,7 +264,11 @@ fn workers_of_another_host_are_measured_from_here() {
     assert_eq!(ranks.len(), 3, "{}", running.stderr());
     kill(ranks[1], Signal::KILL);
     let ended = running.end(PATIENCE).code(1);
-    assert_eq!(file(&home, "result.json").cases[0].status, CaseStatus::Partial, "{ended}");
+    assert_eq!(
+        file(&home, "result.json").cases[0].status,
+        CaseStatus::Partial,
+        "{ended}"
+    );
     server.assert_serves(&home);
     server.stop();
     home.assert_nothing_left(SOON);

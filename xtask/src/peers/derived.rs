@@ -42,7 +42,12 @@ impl Derived {
                     }
                     None => "too few pairs".to_owned(),
                 };
-                (format!("{value:.2} ns"), interval, format!("{limit_ns} ns"), value <= limit_ns)
+                (
+                    format!("{value:.2} ns"),
+                    interval,
+                    format!("{limit_ns} ns"),
+                    value <= limit_ns,
+                )
             }
             Figure::Spread { limit } => {
                 let spread = |pick: fn(&(f64, f64)) -> f64| {
@@ -57,16 +62,24 @@ impl Derived {
             }
         };
         let verdict = if met { "met" } else { "missed" };
-        Some(format!("| {} | {value} | {interval} | at most {bound} | {verdict} |\n", self.name))
+        Some(format!(
+            "| {} | {value} | {interval} | at most {bound} | {verdict} |\n",
+            self.name
+        ))
     }
 }
 
 /// The table of `all` of which `pairs_of` has pairs; empty without any.
 pub fn table<'a>(all: &[Derived], pairs_of: impl Fn(&str) -> Option<&'a Vec<(f64, f64)>>) -> String {
-    let rows: String = all.iter().filter_map(|derived| derived.row(pairs_of(derived.of)?)).collect();
+    let rows: String = all
+        .iter()
+        .filter_map(|derived| derived.row(pairs_of(derived.of)?))
+        .collect();
     match rows.is_empty() {
         true => rows,
-        false => format!("\n| figure | value | interval, or the two spreads | limit | |\n|---|---|---|---|---|\n{rows}"),
+        false => format!(
+            "\n| figure | value | interval, or the two spreads | limit | |\n|---|---|---|---|---|\n{rows}"
+        ),
     }
 }
 
@@ -76,7 +89,9 @@ mod tests {
 
     #[test]
     fn rows_tell_what_was_found_and_whether_it_is_enough() {
-        let rates: Vec<(f64, f64)> = (0..10).map(|i| (1e7, 1.02e7 * (1.0 + 0.01 * f64::from(i)))).collect();
+        let rates: Vec<(f64, f64)> = (0..10)
+            .map(|i| (1e7, 1.02e7 * (1.0 + 0.01 * f64::from(i))))
+            .collect();
         let added = Derived {
             name: "added",
             of: "rate",
@@ -86,13 +101,19 @@ mod tests {
             },
         };
         let row = added.row(&rates).unwrap();
-        assert!(row.starts_with("| added | 6.17 ns | 2.91 .. 9.2") && row.ends_with("missed |\n"), "{row}");
+        assert!(
+            row.starts_with("| added | 6.17 ns | 2.91 .. 9.2") && row.ends_with("missed |\n"),
+            "{row}"
+        );
         let spread = Derived {
             figure: Figure::Spread { limit: 0.2 },
             ..added
         };
         let row = spread.row(&rates).unwrap();
-        assert!(row.contains("| 0.00 | 0.0 % / ") && row.ends_with("met |\n"), "{row}");
+        assert!(
+            row.contains("| 0.00 | 0.0 % / ") && row.ends_with("met |\n"),
+            "{row}"
+        );
         assert!(spread.row(&rates[..3]).unwrap().contains("too few pairs"));
         assert!(table(&[spread], |_| None).is_empty());
     }

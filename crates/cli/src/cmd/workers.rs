@@ -188,7 +188,10 @@ fn template(arguments: &WorkersArgs, via: &str, around: &dyn Surroundings) -> Re
     let workers = workers_asked(arguments, started)?;
     match (group, started) {
         _ if arguments.to.is_some() => {
-            add("roles", &word(&format!("hub{}", ",worker".repeat(workers as usize))))?;
+            add(
+                "roles",
+                &word(&format!("hub{}", ",worker".repeat(workers as usize))),
+            )?;
             add("to", &word(&far_host(arguments)?))?;
         }
         // The launcher has started as many as there are.

@@ -41,7 +41,12 @@ pub(super) fn follow(job: &dyn Job, registry: &Registry, invitation: &str) -> Re
             .collect();
         let own = attend(first, registry, invitation);
         let ended = others.into_iter().map(|thread| {
-            let panicked = |_| Err(failed(first, ControlError::lost("one of its threads", "it failed")));
+            let panicked = |_| {
+                Err(failed(
+                    first,
+                    ControlError::lost("one of its threads", "it failed"),
+                ))
+            };
             thread.join().unwrap_or_else(panicked)
         });
         ended.fold(own, Result::and)

@@ -1,5 +1,6 @@
 //! Heartbeats of one connection: when to ask, and when the other end counts as silent.
 
+use super::Timing;
 use std::time::Duration;
 
 /// What is due.
@@ -23,10 +24,11 @@ pub struct Heart {
 }
 
 impl Heart {
-    /// A heart that beats from `now`, four times in the time of silence that it takes.
+    /// A heart that beats from `now`, four times in the time of silence that it takes; no slower than the other end, which
+    /// has the usual patience, expects of us.
     pub fn new(silence: Duration, now: Duration) -> Self {
         Heart {
-            interval: silence / 4,
+            interval: silence.min(Timing::default().silence) / 4,
             silence,
             heard: now,
             asked: now,
