@@ -408,9 +408,12 @@ impl Outpost {
                     return Err(failed("interrupted", "run again"));
                 }
                 Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {}
-                Err(_) => {
-                    let said = self.child.explanation();
-                    let said = said.unwrap_or_else(|| "its pipe is silent".into());
+                Err(error) => {
+                    let silent = match error {
+                        RecvTimeoutError::Timeout => "it says nothing",
+                        RecvTimeoutError::Disconnected => "its pipe has closed",
+                    };
+                    let said = self.child.explanation().unwrap_or_else(|| silent.into());
                     return Err(failed(
                         format!("a node of the session does not answer: {said}"),
                         "look at that host, and run again",

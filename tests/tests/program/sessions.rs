@@ -442,12 +442,12 @@ fn a_computation_that_cannot_start_and_a_coordinator_that_dies_are_one_line_each
     assert!(ended.code == Some(1) && cause.contains("/nonexistent/log") && !remedy.is_empty(), "{ended}");
     // A coordinator that dies in mid-run takes nothing with it: nodes and clients do not need it.
     let site = Site::start(&home);
-    let line = site.line("--benchmarkPath=client_to_computation --bytes=1 --duration=3 --json");
+    let line = site.line("--benchmarkPath=client_to_computation --bytes=1 --duration=3 --report-frequency=0.2 --ndjson");
     let client = home.start(line.split_whitespace());
-    client.wait_until("its computations", PATIENCE, |_| workers(&home).len() == 2);
+    crate::wait_until_it_measures(&client);
     site.coordinator.signal(Signal::KILL);
     site.coordinator.end(SOON);
-    measured(&client.end(PATIENCE).code(0));
+    client.end(PATIENCE).code(0);
     let (cause, _) = home.run(&format!("session --host localhost --port {} --duration=0", site.port)).code(1).complaint();
     assert!(cause.contains(&site.port.to_string()), "{cause}");
     site.node.signal(Signal::TERM);

@@ -18,7 +18,8 @@ const CONTRADICTING: [&str; 6] = [
     "SLURM_NNODES",
 ];
 /// Words of srun by which it says that what was asked for is not there.
-const REFUSALS: [&str; 8] = [
+const REFUSALS: [&str; 9] = [
+    "Memory specification can not be satisfied",
     "configuration not available now",
     "Requested node configuration is not available",
     "More processors requested than permitted",
