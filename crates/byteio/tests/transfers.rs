@@ -272,8 +272,10 @@ fn the_service_sends_with_the_control_that_was_asked_for() {
         for name in controls.permitted {
             options.client.congestion = Some(name.clone());
             let seen = go(&options);
-            let far = seen.connections[0].far.as_ref().unwrap();
-            assert_eq!(far.congestion, name, "{}", way.name());
+            // A connection that a block was taken from ends without a word on it.
+            let far: Vec<_> = seen.connections.iter().filter_map(|c| c.far.as_ref()).collect();
+            assert!(!far.is_empty(), "{}", way.name());
+            assert!(far.iter().all(|info| info.congestion == name), "{}: {far:?}", way.name());
         }
     }
 }

@@ -102,10 +102,12 @@ END
 /// It refuses to serve as root, and takes on nobody's rights instead. It looks its own name up, which takes long where no
 /// name service is, unless it is told.
 const GRIDFTP: &str = r#"
+nobody_reads
 [ $root = yes ] && user="-anonymous-user nobody -anonymous-group nogroup" || user=
 "#;
 
 const XROOTD: &str = r#"
+nobody_reads
 [ $root = yes ] && { user="-R nobody"; chown -R nobody "$dir"; } || user=
 cat >"$dir/conf" <<END
 all.export $(dirname "$file") r/o
@@ -127,6 +129,7 @@ command -v {program} >/dev/null 2>&1 || {{ echo absent {program} is not installe
 [ -f "$file" ] && [ -r "$file" ] || {{ echo absent "$file" cannot be read at the far end; exit 0; }}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
+nobody_reads() {{ [ $root = no ] || setpriv --reuid=nobody --clear-groups test -r "$file" || {{ echo absent {program} serves as nobody, who cannot read "$file"; exit 0; }}; }}
 {prepare}
 {command} </dev/null >"$dir/log" 2>&1 &
 pid=$!

@@ -101,9 +101,8 @@ fn repetition(run: BulkRun, index: u32, is_put: bool) -> Repetition {
     let mut metrics = Metrics::new();
     let seconds = run.elapsed_ns as f64 / 1e9;
     if run.error.is_none() && run.elapsed_ns > 0 {
-        let of = |amount: u64| amount as f64 / seconds;
-        insert(&mut metrics, "bandwidth_bytes_per_s", of(run.payload_bytes), run.blocks);
-        insert(&mut metrics, "rate_msg_per_s", of(run.blocks), run.blocks);
+        let rate = run.payload_bytes as f64 / seconds;
+        insert(&mut metrics, "bandwidth_bytes_per_s", rate, run.blocks);
         for (tag, value) in run.figures {
             insert(&mut metrics, tag, value, 1);
         }

@@ -11,7 +11,7 @@ use crate::output::Output;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 use wirespeed_byteio::client::{Target, TransferOptions, Way};
-use wirespeed_byteio::peers::{FarEnd, FarServer, Mover, Shape, Started, is_installed};
+use wirespeed_byteio::peers::{FarEnd, FarServer, Mover, Room, Shape, Started, is_installed};
 use wirespeed_control::StopFlag;
 use wirespeed_report::byteio::{BulkCase, BulkRun, case, case_of, ceiling};
 use wirespeed_report::{render, skipped_case};
@@ -48,7 +48,7 @@ struct Path<'a> {
     limit: Duration,
     nominal: Option<Finite>,
     host: HostFingerprint,
-    folder: tempfile::TempDir,
+    room: Room,
     total_bytes: u64,
 }
 
@@ -109,8 +109,7 @@ fn path(arguments: &ByteioPeersArgs, host: HostFingerprint) -> Result<Path<'_>, 
     if block_bytes == 0 {
         return Err(Failure::usage("--block-size: a block has at least one byte", "write it like 8M"));
     }
-    let room = |folder: &str| tempfile::Builder::new().prefix("wirespeed-").tempdir_in(folder);
-    let folder = room("/dev/shm").or_else(|_| tempfile::tempdir()).map_err(|e| {
+    let room = Room::make().map_err(|e| {
         Failure::failed(format!("cannot make a folder: {e}"), "point TMPDIR to a folder with room")
     })?;
     Ok(Path {
@@ -128,7 +127,7 @@ fn path(arguments: &ByteioPeersArgs, host: HostFingerprint) -> Result<Path<'_>, 
         limit: time("limit", &arguments.limit)?,
         nominal: arguments.nominal.as_deref().map(speed).transpose()?,
         host,
-        folder,
+        room,
         total_bytes: 0,
     })
 }
@@ -269,7 +268,7 @@ impl Path<'_> {
                     threads: self.arguments.threads.min(mover.threads_max()),
                     block_bytes: self.block_bytes,
                     limit: self.limit,
-                    folder: self.folder.path().to_owned(),
+                    folder: self.room.path().to_owned(),
                 };
                 mover.fetch(&shape).map(|fetched| runs.push(self.run_of(&fetched))).err()
             }
