@@ -16,11 +16,12 @@ pub struct Choice {
 }
 
 impl Default for Choice {
-    /// The library that is found, and one thread that calls it.
+    /// The library that is found, and the level that `MPI_Init` gives every program that does not ask: with any higher one
+    /// some libraries take locks and atomics in every call. Our other threads never call MPI.
     fn default() -> Self {
         Choice {
             library: None,
-            threads: ThreadLevel::Funneled,
+            threads: ThreadLevel::Single,
         }
     }
 }

@@ -5,17 +5,18 @@
 
 use super::commands::Side;
 use super::table::{Better, Comparison};
+use super::tools;
 use crate::command;
 use anyhow::{Context as _, Result};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Where programs in C are built, from the root.
 pub const BUILT: &str = "target/peers";
 const SOURCE: &str = "tests/peers/mpi_loops.c";
-/// Debian's packages, for whoever has none of the compilers.
-const PACKAGES: &str = "libopenmpi-dev openmpi-bin libmpich-dev mpich";
+/// Debian's packages with launchers, compilers and headers.
+const PACKAGES: [&str; 4] = ["libopenmpi-dev", "openmpi-bin", "libmpich-dev", "mpich"];
 
 /// The two numbers that a loop prints, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +54,14 @@ static MPICH: Mpi = Mpi {
 };
 
 impl Mpi {
+    /// Whether the compiler is here with its headers.
+    fn can_compile(&self) -> bool {
+        let mut probe = Command::new(self.compiler);
+        probe.args(["-x", "c", "-fsyntax-only", "-include", "mpi.h", "/dev/null"]);
+        probe.stderr(Stdio::null());
+        command::find(self.compiler).is_some() && probe.status().is_ok_and(|status| status.success())
+    }
+
     /// The launcher with two ranks of `program`; its arguments follow.
     pub fn launch(&self, program: &Path) -> Command {
         let mut command = Command::new("timeout");
@@ -69,12 +78,15 @@ impl Mpi {
 pub fn build(root: &Path) -> Result<BTreeSet<&'static str>> {
     let folder = root.join(BUILT);
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    if [&OPEN_MPI, &MPICH].iter().any(|mpi| !mpi.can_compile()) {
+        tools::install_packages(&PACKAGES)?;
+    }
     let mut built = BTreeSet::new();
     for mpi in [&OPEN_MPI, &MPICH] {
-        if command::find(mpi.compiler).is_none() || command::find(mpi.launcher).is_none() {
+        if command::find(mpi.launcher).is_none() || !mpi.can_compile() {
             println!(
-                "skipped: no {} or {}; apt-get install {PACKAGES}",
-                mpi.compiler, mpi.launcher
+                "skipped: no {}, or {} without its headers",
+                mpi.launcher, mpi.compiler
             );
             continue;
         }

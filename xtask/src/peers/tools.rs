@@ -19,23 +19,29 @@ pub fn install() -> Result<BTreeSet<&'static str>> {
         .filter(|(program, _)| command::find(program).is_none())
         .map(|(_, package)| *package)
         .collect();
-    if !missing.is_empty() {
-        println!("installing {}", missing.join(" "));
-        let root = command::capture(Command::new("id").arg("-u"))?.trim() == "0";
-        let script = format!(
-            "apt-get update -q && apt-get install -y -q --no-install-recommends {}",
-            missing.join(" ")
-        );
-        let mut words = if root { vec![] } else { vec!["sudo", "-n"] };
-        words.extend(["sh", "-c", &script]);
-        if let Err(error) = command::capture(Command::new(words[0]).args(&words[1..])) {
-            println!("skipped: {} not installed: {error:#}", missing.join(" "));
-        }
-    }
+    install_packages(&missing)?;
     let there = PEERS
         .iter()
         .filter(|(program, _)| command::find(program).is_some());
     Ok(there.map(|(program, _)| *program).collect())
+}
+
+/// Install Debian's packages, where we may; what cannot be installed is said.
+pub fn install_packages(packages: &[&str]) -> Result<()> {
+    if packages.is_empty() {
+        return Ok(());
+    }
+    let packages = packages.join(" ");
+    println!("installing {packages}");
+    let root = command::capture(Command::new("id").arg("-u"))?.trim() == "0";
+    let script =
+        format!("apt-get update -q && apt-get install -y -q --no-install-recommends {packages}");
+    let mut words = if root { vec![] } else { vec!["sudo", "-n"] };
+    words.extend(["sh", "-c", &script]);
+    if let Err(error) = command::capture(Command::new(words[0]).args(&words[1..])) {
+        println!("skipped: {packages} not installed: {error:#}");
+    }
+    Ok(())
 }
 
 /// The first two CPUs that we may use, on different cores where there are any.

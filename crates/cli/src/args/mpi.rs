@@ -16,17 +16,17 @@ pub struct MpiArgs {
     pub mpi: Option<PathBuf>,
 
     /// Thread level that MPI is asked for
-    #[arg(long, global = true, value_enum, value_name = "LEVEL", default_value_t = Threads::Funneled)]
+    #[arg(long, global = true, value_enum, value_name = "LEVEL", default_value_t = Threads::Single)]
     pub mpi_threads: Threads,
 }
 
 /// Levels of thread support.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Threads {
-    /// One thread in the process
+    /// What `MPI_Init` gives
+    #[default]
     Single,
     /// One thread calls MPI
-    #[default]
     Funneled,
     /// One thread at a time calls MPI
     Serialized,
