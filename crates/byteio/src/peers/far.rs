@@ -74,7 +74,11 @@ fn server(mover: Option<Mover>, far: &FarEnd) -> Option<(String, &'static str, S
             GRIDFTP,
             "GLOBUS_HOSTNAME=\"$at\" globus-gridftp-server -s -aa $user -anonymous-names-allowed '*' -p \"$port\" -control-interface \"$at\" -data-interface \"$at\" -c /dev/null -l \"$dir/server\"",
         ),
-        Some(Mover::Xrootd) => words("xrootd", XROOTD, "xrootd -c \"$dir/conf\" -l \"$dir/server\" $user"),
+        Some(Mover::Xrootd) => words(
+            "xrootd",
+            XROOTD,
+            "xrootd -c \"$dir/conf\" -l \"$dir/server\" $user",
+        ),
         Some(Mover::Mounted) => None,
     }
 }
@@ -282,7 +286,11 @@ mod tests {
             run: vec!["no-such-ssh".into()],
             ..far("/dev/null")
         };
-        assert!(nobody.start(None, 1).is_err_and(|why| why.contains("no-such-ssh")));
+        assert!(
+            nobody
+                .start(None, 1)
+                .is_err_and(|why| why.contains("no-such-ssh"))
+        );
     }
 
     /// A server that ends at once is told with its last words, and leaves nothing.
@@ -294,6 +302,10 @@ mod tests {
             ..far(&file.path().display().to_string())
         };
         // Port 1 is nobody's.
-        assert!(false_one.start(None, 1).is_err_and(|why| why.contains("false does not listen")));
+        assert!(
+            false_one
+                .start(None, 1)
+                .is_err_and(|why| why.contains("false does not listen"))
+        );
     }
 }

@@ -20,7 +20,10 @@ impl Room {
     pub fn make() -> std::io::Result<Room> {
         use std::os::unix::process::CommandExt as _;
         let mut command = Command::new("sh");
-        command.args(["-c", SCRIPT]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+            .args(["-c", SCRIPT])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         let mut child = command.process_group(0).spawn()?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let mut line = String::new();

@@ -359,7 +359,12 @@ pub struct ByteioPeersArgs {
     pub port: u16,
 
     /// Only these, of mtom, simple, dime, http, bulk, iperf3, curl, aria2, gridftp, xrootd, mounted
-    #[arg(long, value_name = "NAME[,..]", value_delimiter = ',', default_value = "mtom,http,bulk,iperf3,curl,aria2,gridftp,xrootd,mounted")]
+    #[arg(
+        long,
+        value_name = "NAME[,..]",
+        value_delimiter = ',',
+        default_value = "mtom,http,bulk,iperf3,curl,aria2,gridftp,xrootd,mounted"
+    )]
     pub movers: Vec<String>,
 
     /// The file through a mount on this machine (NFS, Lustre)
