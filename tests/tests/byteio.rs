@@ -151,7 +151,9 @@ const MEMORY_BYTES_MAX: u64 = 64 << 20;
 
 /// Peak memory of the client while it moves a sparse file of so many bytes.
 fn peak_of_client(home: &Home, url: &str, mechanism: &str, shape: &str) -> u64 {
-    let line = format!("byteio bench {url}/sparse --mechanism {mechanism} {shape} --repeats 1 -q -o {mechanism}.json");
+    let line = format!(
+        "byteio bench {url}/sparse --mechanism {mechanism} {shape} --repeats 1 -q -o {mechanism}.json"
+    );
     let client = home.start(line.split(' '));
     let peak = AtomicU64::new(0);
     client.wait_until("its end", LONG, |client| match peak_bytes(client.pid()) {
@@ -173,7 +175,10 @@ fn memory_does_not_grow_with_file_or_block() {
     sparse.set_len(3 << 30).unwrap();
     for mechanism in ["mtom", "bulk", "http"] {
         let peak = peak_of_client(&home, &url, mechanism, "--threads 4 --block-size 512M");
-        assert!(peak > 0 && peak < MEMORY_BYTES_MAX, "the client held {peak} bytes");
+        assert!(
+            peak > 0 && peak < MEMORY_BYTES_MAX,
+            "the client held {peak} bytes"
+        );
     }
     let peak = peak_bytes(server.pid()).unwrap();
     assert!(peak < MEMORY_BYTES_MAX, "the service held {peak} bytes");
@@ -189,7 +194,10 @@ fn sixty_four_gibibytes_pass_through_a_small_window() {
     let sparse = std::fs::File::create(home.path("served/sparse")).unwrap();
     sparse.set_len(64 << 30).unwrap();
     let peak = peak_of_client(&home, &url, "mtom", "--threads 7 --block-size 1G");
-    assert!(peak > 0 && peak < MEMORY_BYTES_MAX, "the client held {peak} bytes");
+    assert!(
+        peak > 0 && peak < MEMORY_BYTES_MAX,
+        "the client held {peak} bytes"
+    );
     let peak = peak_bytes(server.pid()).unwrap();
     assert!(peak < MEMORY_BYTES_MAX, "the service held {peak} bytes");
 }
@@ -234,7 +242,11 @@ fn results_meet_compare_ab_explain_and_report() {
     }
     let a: Value = serde_json::from_slice(&std::fs::read(home.path("a.json")).unwrap()).unwrap();
     let case = &a["cases"][0];
-    assert_eq!((&case["case"]["test"], &case["status"]), (&"bulk_get".into(), &"ok".into()), "{case}");
+    assert_eq!(
+        (&case["case"]["test"], &case["status"]),
+        (&"bulk_get".into(), &"ok".into()),
+        "{case}"
+    );
     assert_eq!(case["case"]["transport"], "byteio-mtom");
     assert_eq!(case["repetitions"].as_array().unwrap().len(), 2);
     let compared = run(&home, "compare a.json b.json --json");
@@ -242,13 +254,27 @@ fn results_meet_compare_ab_explain_and_report() {
     let row = &compared.json()["sections"]["comparison"]["rows"][0];
     assert_eq!(row["tag"], "bandwidth_bytes_per_s", "{row}");
     // Another shape is another question.
-    run(&home, &format!("{} c.json", bench.replace("--threads 2", "--threads 3"))).code(0);
+    run(
+        &home,
+        &format!("{} c.json", bench.replace("--threads 2", "--threads 3")),
+    )
+    .code(0);
     let (cause, _) = run(&home, "compare a.json c.json").code(5).complaint();
     assert!(cause.contains("connections"), "{cause}");
     let explained = run(&home, "explain a.json").code(0);
-    assert!(explained.stdout.contains("[bulk: byteio-mtom bulk_get 2 x 2 1 MiB"), "{explained}");
+    assert!(
+        explained
+            .stdout
+            .contains("[bulk: byteio-mtom bulk_get 2 x 2 1 MiB"),
+        "{explained}"
+    );
     let page = run(&home, "report a.json -o page.html").code(0);
-    assert!(std::fs::read_to_string(home.path("page.html")).unwrap().contains("bulk_get"), "{page}");
+    assert!(
+        std::fs::read_to_string(home.path("page.html"))
+            .unwrap()
+            .contains("bulk_get"),
+        "{page}"
+    );
     let shown = run(&home, "report a.json").code(0);
     assert!(shown.stdout.contains("byteio-mtom bulk_get"), "{shown}");
 
@@ -258,8 +284,14 @@ fn results_meet_compare_ab_explain_and_report() {
     assert!(matches!(found.code, Some(0 | 3 | 4)), "{found}");
     let document = found.json();
     assert_eq!(document["cases"].as_array().unwrap().len(), 2);
-    let label = document["sections"]["comparison"]["rows"][0]["label"].as_str().unwrap().to_owned();
-    assert!(label.contains("byteio-bulk") && label.contains("byteio-simple"), "{label}");
+    let label = document["sections"]["comparison"]["rows"][0]["label"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        label.contains("byteio-bulk") && label.contains("byteio-simple"),
+        "{label}"
+    );
     for bad in [
         format!("ab -- {} -- latency --via shm", arm("bulk")),
         format!("ab --aa -- {} --repeats 3", arm("bulk")),
@@ -277,26 +309,46 @@ fn both_directions_and_a_sweep_over_controls() {
     let (_server, url) = serve(&home, "--writable");
     std::fs::write(home.path("served/f"), &content()[..3_000_000]).unwrap();
     std::fs::write(home.path("source"), &content()[..2_000_000]).unwrap();
-    let both = run(&home, &format!("byteio bench {url}/f --put source --both --block-size 256K --repeats 2 --json"));
+    let both = run(
+        &home,
+        &format!("byteio bench {url}/f --put source --both --block-size 256K --repeats 2 --json"),
+    );
     let pairs = both.code(0).json()["sections"]["byteio"]["pairs"].clone();
     let told: Vec<(&str, &str, usize)> = pairs
         .as_array()
         .unwrap()
         .iter()
-        .map(|p| (p["name"].as_str().unwrap(), p["direction"].as_str().unwrap(), p["runs"].as_array().unwrap().len()))
+        .map(|p| {
+            (
+                p["name"].as_str().unwrap(),
+                p["direction"].as_str().unwrap(),
+                p["runs"].as_array().unwrap().len(),
+            )
+        })
         .collect();
-    assert_eq!(told, [("here -> service", "get", 2), ("service -> here", "put", 2)]);
+    assert_eq!(
+        told,
+        [("here -> service", "get", 2), ("service -> here", "put", 2)]
+    );
     assert!(std::fs::read(home.path("served/f")).unwrap() == content()[..2_000_000]);
-    let swept = run(&home, &format!("byteio bench {url}/f --sweep --size 100K --json")).code(0).json();
+    let swept = run(&home, &format!("byteio bench {url}/f --sweep --size 100K --json"))
+        .code(0)
+        .json();
     let pairs = swept["sections"]["byteio"]["pairs"].as_array().unwrap().clone();
     let recommended = pairs.iter().filter(|p| p["name"] == "recommended").count();
     assert_eq!(recommended, 1);
     // 18 shapes, and the best of them under every other control that this kernel has.
     let controls: Vec<&Value> = pairs.iter().skip(18).map(|p| &p["congestion"]).collect();
     let there = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
-    assert!(controls.len() < there.split_whitespace().count(), "{controls:?} of {there}");
+    assert!(
+        controls.len() < there.split_whitespace().count(),
+        "{controls:?} of {there}"
+    );
     for pair in pairs.iter().skip(18) {
-        assert_eq!(pair["congestion"], pair["summary"]["congestion"], "asked for, and there");
+        assert_eq!(
+            pair["congestion"], pair["summary"]["congestion"],
+            "asked for, and there"
+        );
     }
 }
 
@@ -307,14 +359,19 @@ fn other_movers_stand_beside_ours_or_are_skipped_with_the_reason() {
     std::fs::write(home.path("f"), &content()[..6_000_000]).unwrap();
     let file = home.path("f").display().to_string();
     let port = 20_000 + std::process::id() % 20_000;
-    let line = format!("byteio peers {file} --threads 2 --block-size 1M --repeats 2 --port {port} --mounted {file} --json");
+    let line = format!(
+        "byteio peers {file} --threads 2 --block-size 1M --repeats 2 --port {port} --mounted {file} --json"
+    );
     let ended = run(&home, &line);
     let document = ended.json();
     let cases = document["cases"].as_array().unwrap();
     let status = |name: &str| {
         let case = cases.iter().find(|case| case["case"]["transport"] == name);
         let case = case.unwrap_or_else(|| panic!("{name} is missing: {ended}"));
-        (case["status"].as_str().unwrap().to_owned(), case["error"].as_str().unwrap_or_default().to_owned())
+        (
+            case["status"].as_str().unwrap().to_owned(),
+            case["error"].as_str().unwrap_or_default().to_owned(),
+        )
     };
     for name in ["byteio-mtom", "byteio-http", "byteio-bulk", "mounted"] {
         assert_eq!(status(name), ("ok".to_owned(), String::new()), "{name}: {ended}");
@@ -331,10 +388,19 @@ fn other_movers_stand_beside_ours_or_are_skipped_with_the_reason() {
     assert!(gridftp == "ok" || !why.is_empty());
     home.assert_nothing_left(PATIENCE);
     // In the table as well; and nonsense is refused.
-    let shown = run(&home, &format!("byteio peers {file} --movers http,mounted --repeats 1 --port {port}")).code(0);
-    assert!(shown.stdout.contains("byteio-http") && shown.stdout.contains("skipped: mounted"), "{shown}");
+    let shown = run(
+        &home,
+        &format!("byteio peers {file} --movers http,mounted --repeats 1 --port {port}"),
+    )
+    .code(0);
+    assert!(
+        shown.stdout.contains("byteio-http") && shown.stdout.contains("skipped: mounted"),
+        "{shown}"
+    );
     for bad in ["--movers pigeon", "--block-size 0", "--at nowhere", "--limit 0s"] {
-        run(&home, &format!("byteio peers {file} {bad}")).code(2).complaint();
+        run(&home, &format!("byteio peers {file} {bad}"))
+            .code(2)
+            .complaint();
     }
     run(&home, "byteio peers none").code(1).complaint();
 }
@@ -346,18 +412,29 @@ fn a_full_disk_of_the_service_is_told() {
     std::fs::create_dir(home.path("served")).unwrap();
     std::fs::write(home.path("source"), &content()[..3_000_000]).unwrap();
     let program = home.program().display().to_string();
-    let script = format!("mount -t tmpfs -o size=1m none served && exec {program} byteio serve served --port 0 --writable");
+    let script = format!(
+        "mount -t tmpfs -o size=1m none served && exec {program} byteio serve served --port 0 --writable"
+    );
     let mut command = std::process::Command::new("unshare");
     command.args(["--mount", "sh", "-c", &script]);
     home.adopt(&mut command);
     let server = Running::start(command);
-    server.wait_until("its end or an address", PATIENCE, |s| s.stdout().contains('\n') || peak_bytes(s.pid()).is_none());
+    server.wait_until("its end or an address", PATIENCE, |s| {
+        s.stdout().contains('\n') || peak_bytes(s.pid()).is_none()
+    });
     let Some(line) = server.stdout().lines().next().map(str::to_owned) else {
         return skip("a full disk of the service: a file system of its own needs root");
     };
-    let url = line.strip_prefix("listening on ").unwrap().trim_end_matches('/').to_owned();
+    let url = line
+        .strip_prefix("listening on ")
+        .unwrap()
+        .trim_end_matches('/')
+        .to_owned();
     for mechanism in ["simple", "mtom", "dime", "http", "bulk"] {
-        let ended = run(&home, &format!("byteio put source {url}/{mechanism} --mechanism {mechanism} --attempts 2 --json"));
+        let ended = run(
+            &home,
+            &format!("byteio put source {url}/{mechanism} --mechanism {mechanism} --attempts 2 --json"),
+        );
         let error = ended.json()["error"].as_str().unwrap_or_default().to_owned();
         assert!(ended.code == Some(1) && !error.is_empty(), "{mechanism}: {ended}");
     }
@@ -377,7 +454,14 @@ fn the_pairs_of_2009_are_emulated() {
     let home = home();
     let line = "byteio bench --profile byteio2009 --emulated --size 2M --repeats 1";
     let planned = run(&home, &format!("{line} --dry-run")).code(0);
-    assert_eq!(planned.stdout.matches("byteio bench http://192.0.2.2:7412/file").count(), 5, "{planned}");
+    assert_eq!(
+        planned
+            .stdout
+            .matches("byteio bench http://192.0.2.2:7412/file")
+            .count(),
+        5,
+        "{planned}"
+    );
     if run(&home, "lab --delay 1ms -- true").code != Some(0) {
         return skip("the lab: network namespaces and tunnels need root and /dev/net/tun");
     }

@@ -184,9 +184,13 @@ fn our_client_talks_to_axis() {
 #[test]
 fn our_client_talks_to_streams_of_cxf_and_metro() {
     for name in ["cxf", "metro"] {
-        service_works(name, (&["mtom", "simple"], " --stream"), |home, folder, port, file| {
-            let url = format!("http://127.0.0.1:{port}/stream");
-            (java(home, folder, &["StreamServer", &url, file]), url)
-        });
+        service_works(
+            name,
+            (&["mtom", "simple"], " --stream"),
+            |home, folder, port, file| {
+                let url = format!("http://127.0.0.1:{port}/stream");
+                (java(home, folder, &["StreamServer", &url, file]), url)
+            },
+        );
     }
 }

@@ -19,7 +19,10 @@ impl Controls {
     pub fn others(&self, asked: Option<&str>) -> Vec<String> {
         let own = asked.unwrap_or(&self.usual);
         // They may be a stranger's words.
-        let is_name = |name: &&String| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+        let is_name = |name: &&String| {
+            name.bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+        };
         let others = self.permitted.iter().filter(|name| *name != own);
         others.filter(is_name).cloned().collect()
     }
@@ -37,7 +40,10 @@ pub fn here() -> Controls {
         socket.is_ok_and(|socket| socket.set_tcp_congestion(name.as_bytes()).is_ok())
     };
     Controls {
-        usual: listed("tcp_congestion_control").into_iter().next().unwrap_or_default(),
+        usual: listed("tcp_congestion_control")
+            .into_iter()
+            .next()
+            .unwrap_or_default(),
         permitted: listed("tcp_available_congestion_control")
             .into_iter()
             .filter(may)
@@ -48,7 +54,10 @@ pub fn here() -> Controls {
 /// What a client asks of its connection. A name that is not loaded already is not looked for: a stranger's word must not
 /// make the kernel load anything. What came of it is in the connection's counters.
 pub fn set_as_asked(stream: &TcpStream, name: &str) {
-    if listed("tcp_available_congestion_control").iter().any(|known| known == name) {
+    if listed("tcp_available_congestion_control")
+        .iter()
+        .any(|known| known == name)
+    {
         // Where it is not permitted the usual one stays, and the counters say so.
         let _ = socket2::SockRef::from(stream).set_tcp_congestion(name.as_bytes());
     }

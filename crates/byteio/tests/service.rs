@@ -356,9 +356,8 @@ fn a_root_part_behind_its_data_is_found() {
         parts + &part(&("root", envelope)) + "--Z--\r\n"
     };
     let kind = "multipart/related; type=\"application/xop+xml\"; start=\"<root>\"; boundary=Z";
-    let post = |envelope: &str, parts: &[(&str, &str)]| {
-        rig.post("/f", kind, package(envelope, parts).as_bytes())
-    };
+    let post =
+        |envelope: &str, parts: &[(&str, &str)]| rig.post("/f", kind, package(envelope, parts).as_bytes());
     let included = request(&write, Mechanism::Mtom, Data::Include("d"), "x", "y").whole();
     let bare = request(&write, Mechanism::Mtom, Data::Elsewhere, "x", "y").whole();
     assert!(post(&included, &[("d", "abc")]).contains("writeResponse"));
@@ -368,7 +367,10 @@ fn a_root_part_behind_its_data_is_found() {
     assert!(post(&included, &[("other", "---")]).contains("not the one included"));
     assert!(post(&bare, &[("a", "-"), ("b", "-")]).contains("more parts"));
     let headless = "--Z\r\nContent-ID: <d>\r\n\r\nabc\r\n--Z--\r\n";
-    assert!(rig.post("/f", kind, headless.as_bytes()).contains("without its root part"));
+    assert!(
+        rig.post("/f", kind, headless.as_bytes())
+            .contains("without its root part")
+    );
     assert_eq!(rig.file("f"), "01xyz56789");
     // More than the service takes of one write waits nowhere.
     let small = Limits {

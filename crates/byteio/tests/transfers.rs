@@ -272,8 +272,14 @@ fn the_service_sends_with_the_control_that_was_asked_for() {
         for name in controls.permitted {
             options.client.congestion = Some(name.clone());
             let seen = go(&options);
-            let far = seen.connections[0].far.as_ref().unwrap();
-            assert_eq!(far.congestion, name, "{}", way.name());
+            // A connection that a block was taken from ends without a word on it.
+            let far: Vec<_> = seen.connections.iter().filter_map(|c| c.far.as_ref()).collect();
+            assert!(!far.is_empty(), "{}", way.name());
+            assert!(
+                far.iter().all(|info| info.congestion == name),
+                "{}: {far:?}",
+                way.name()
+            );
         }
     }
 }
@@ -305,6 +311,9 @@ fn streams_are_opened_used_and_given_back() {
         options.source = Some(folder.path().join("f"));
         std::fs::write(folder.path().join("copy"), "something longer was here").unwrap();
         go(&options);
-        assert!(std::fs::read(folder.path().join("copy")).unwrap() == content, "{mechanism:?}");
+        assert!(
+            std::fs::read(folder.path().join("copy")).unwrap() == content,
+            "{mechanism:?}"
+        );
     }
 }

@@ -98,7 +98,10 @@ fn bulk(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
             Sentence {
                 rule: "bulk",
                 text: format!("{}: {}.", pair.name, verdict.text),
-                evidence: own.take(1).map(|case| cite(case, "bandwidth_bytes_per_s")).collect(),
+                evidence: own
+                    .take(1)
+                    .map(|case| cite(case, "bandwidth_bytes_per_s"))
+                    .collect(),
             }
         })
         .collect()

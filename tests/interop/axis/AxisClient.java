@@ -43,9 +43,11 @@ public final class AxisClient {
             Call write = call(fresh, "write");
             String format = mechanism.equals("dime") ? Call.ATTACHMENT_ENCAPSULATION_FORMAT_DIME : Call.ATTACHMENT_ENCAPSULATION_FORMAT_MTOM;
             write.setProperty(Call.ATTACHMENT_ENCAPSULATION_FORMAT, format);
-            write.addAttachmentPart(Part.of(content));
-            write.invoke(new Object[] {Part.element("write", mechanism, "start-offset", "0", "bytes-per-block", "" + end, "stride", "0")});
-            expect("lone part written by " + mechanism, Arrays.equals(read(fresh, mechanism, 0, end), content));
+            // Axis cuts DIME records at 1 MiB and leaves the further heads out of Content-Length: more breaks off.
+            byte[] part = mechanism.equals("dime") ? Arrays.copyOf(content, 1 << 20) : content;
+            write.addAttachmentPart(Part.of(part));
+            write.invoke(new Object[] {Part.element("write", mechanism, "start-offset", "0", "bytes-per-block", "" + part.length, "stride", "0")});
+            expect("lone part written by " + mechanism, Arrays.equals(read(fresh, mechanism, 0, part.length), part));
         }
         try {
             read(url + "-none", "mtom", 0, 1);

@@ -123,8 +123,18 @@ const CEILING_1G: f64 = 125e6 * 1448.0 / 1514.0;
 /// Every comparison, in the order of the summary.
 pub fn comparisons() -> Vec<Comparison> {
     vec![
-        row("loopback mtom 7 x 8 MiB / Axis 1.4 at both ends", ours(&LOOPBACK, "mtom"), Side::Bulk(AXIS), 4.0),
-        row("loopback mtom 7 x 8 MiB / CXF at both ends", ours(&LOOPBACK, "mtom"), Side::Bulk(CXF), 4.0),
+        row(
+            "loopback mtom 7 x 8 MiB / Axis 1.4 at both ends",
+            ours(&LOOPBACK, "mtom"),
+            Side::Bulk(AXIS),
+            4.0,
+        ),
+        row(
+            "loopback mtom 7 x 8 MiB / CXF at both ends",
+            ours(&LOOPBACK, "mtom"),
+            Side::Bulk(CXF),
+            4.0,
+        ),
         row(
             "loopback mtom 7 x 8 MiB / curl from nginx, 7 of it",
             ours(&LOOPBACK, "mtom"),
@@ -137,7 +147,12 @@ pub fn comparisons() -> Vec<Comparison> {
             theirs(&LOOPBACK, "iperf3", "iperf3"),
             1.0,
         ),
-        row("LAN 1 Gb/s mtom / goodput ceiling", ours(&LAN, "mtom"), Side::Number(CEILING_1G), 0.99),
+        row(
+            "LAN 1 Gb/s mtom / goodput ceiling",
+            ours(&LAN, "mtom"),
+            Side::Number(CEILING_1G),
+            0.99,
+        ),
         row(
             "WAN 1 Gb/s 60 ms cubic mtom 7 x 2 / iperf3, 7 streams",
             ours(&WAN, "mtom"),
@@ -177,12 +192,14 @@ pub const LIMITS: &[Limit] = &[
 
 /// Install what can be, and make the file.
 pub fn prepare(root: &FilePath) -> Result<BTreeSet<&'static str>> {
-    command::run(&mut Command::new(root.join("tests/lab/install.sh")))?;
+    command::run(Command::new("bash").arg(root.join("tests/lab/install.sh")))?;
     let folder = root.join(super::mpi::BUILT);
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let path = folder.join(FILE);
     if fs::metadata(&path).map_or(0, |m| m.len()) != FILE_BYTES {
-        let piece: Vec<u8> = (0..1u32 << 20).map(|at| (at.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
+        let piece: Vec<u8> = (0..1u32 << 20)
+            .map(|at| (at.wrapping_mul(0x9e37_79b9) >> 24) as u8)
+            .collect();
         let mut file = File::create(&path).with_context(|| format!("cannot make {}", path.display()))?;
         for _ in 0..FILE_BYTES >> 20 {
             file.write_all(&piece)?;
@@ -229,12 +246,20 @@ impl Bulk {
 
 fn mover(context: &Context, report: &mut Report, road: &Road, name: &str) -> Result<f64> {
     let mut command = Command::new("timeout");
-    command.args(["--kill-after=5", LAUNCH_LIMIT]).arg(&context.binary);
+    command
+        .args(["--kill-after=5", LAUNCH_LIMIT])
+        .arg(&context.binary);
     if !road.lab.is_empty() {
-        command.arg("lab").args(road.lab.split(' ')).arg("--").arg(&context.binary);
+        command
+            .arg("lab")
+            .args(road.lab.split(' '))
+            .arg("--")
+            .arg(&context.binary);
     }
     command.args(["byteio", "peers"]).arg(context.built.join(FILE));
-    command.args(road.words.split(' ')).args(["--repeats", "1", "--json"]);
+    command
+        .args(road.words.split(' '))
+        .args(["--repeats", "1", "--json"]);
     let (shown, output) = context.launch(command)?;
     report.raw(&shown, &condensed(&output));
     let document: Value = serde_json::from_str(&output).context("wirespeed printed no JSON")?;
@@ -253,13 +278,28 @@ fn mover(context: &Context, report: &mut Report, road: &Road, name: &str) -> Res
 type Java = (&'static [&'static str], &'static str, &'static str);
 
 /// Both ends on one stack; the client prints bytes a second of its best run.
-fn java(context: &Context, report: &mut Report, folder: &FilePath, (service, client, url): Java) -> Result<f64> {
+fn java(
+    context: &Context,
+    report: &mut Report,
+    folder: &FilePath,
+    (service, client, url): Java,
+) -> Result<f64> {
     let file = context.built.join(FILE).display().to_string();
-    let filled = |word: &str| word.replace("PORT", &PORT_JAVA.to_string()).replace("FILE", &file);
-    let class_path = format!("{}:{}/*", folder.join("classes").display(), folder.join("lib").display());
+    let filled = |word: &str| {
+        word.replace("PORT", &PORT_JAVA.to_string())
+            .replace("FILE", &file)
+    };
+    let class_path = format!(
+        "{}:{}/*",
+        folder.join("classes").display(),
+        folder.join("lib").display()
+    );
     let jvm = |words: Vec<String>| {
         let mut command = Command::new("java");
-        command.args(["-Xmx3g", "-cp", &class_path]).args(words).stdin(Stdio::null());
+        command
+            .args(["-Xmx3g", "-cp", &class_path])
+            .args(words)
+            .stdin(Stdio::null());
         command
     };
     let mut serving = jvm(service.iter().map(|word| filled(word)).collect());
@@ -283,17 +323,24 @@ fn memory_mib(context: &Context, report: &mut Report) -> Result<(f64, f64)> {
     let folder = context.built.join("sparse");
     fs::create_dir_all(&folder)?;
     let sparse = File::create(folder.join("f"))?;
-    sparse.set_len(64 << 30).context("the file system knows no sparse file of 64 GiB")?;
+    sparse
+        .set_len(64 << 30)
+        .context("the file system knows no sparse file of 64 GiB")?;
     let port = PORT_MEMORY.to_string();
     let mut serving = Command::new(&context.binary);
-    serving.args(["byteio", "serve"]).arg(&folder).args(["--port", &port]);
+    serving
+        .args(["byteio", "serve"])
+        .arg(&folder)
+        .args(["--port", &port]);
     let child = serving.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
     let mut server = Server(child.context("cannot start the service")?);
     let said = server.0.stdout.take().context("the service has no stdout")?;
     BufReader::new(said).read_line(&mut String::new())?;
     let mut fetching = Command::new(&context.binary);
     let words = "--mechanism mtom --threads 7 --block-size 1G --repeats 1 --json";
-    fetching.args(["byteio", "bench", &format!("http://127.0.0.1:{port}/f")]).args(words.split(' '));
+    fetching
+        .args(["byteio", "bench", &format!("http://127.0.0.1:{port}/f")])
+        .args(words.split(' '));
     let mut client = Server(fetching.stdin(Stdio::null()).stdout(Stdio::null()).spawn()?);
     let mut peak = 0.0f64;
     let status = loop {
@@ -308,7 +355,10 @@ fn memory_mib(context: &Context, report: &mut Report) -> Result<(f64, f64)> {
     if !status.success() {
         bail!("the transfer of 64 GiB failed");
     }
-    report.raw(&command::shown(&fetching), &format!("client {peak} MiB, service {of_server:?} MiB"));
+    report.raw(
+        &command::shown(&fetching),
+        &format!("client {peak} MiB, service {of_server:?} MiB"),
+    );
     Ok((of_server.context("the service is gone")?, peak))
 }
 

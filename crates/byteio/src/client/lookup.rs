@@ -146,9 +146,11 @@ pub(super) fn open_stream(options: &ClientOptions) -> Result<Option<Url>, BulkEr
     }
 }
 
-/// Give an opened stream back. One that is not goes after an idle hour.
-pub(super) fn close_stream(options: &ClientOptions) {
-    let _ = exchange(options, &Operation::Destroy, Data::Elsewhere);
+/// Give a stream back that was opened here. One that is not goes after an idle hour.
+pub(super) fn close_stream(options: &ClientOptions, opened: bool) {
+    if opened {
+        let _ = exchange(options, &Operation::Destroy, Data::Elsewhere);
+    }
 }
 
 /// The congestion controls of the end that sends; none where that is a service other than wirespeed.

@@ -72,7 +72,9 @@ impl Way {
     pub fn about(self) -> &'static str {
         match self {
             Way::Soap(Mechanism::Simple) => "ByteIO, base64 in the envelope; any ByteIO service",
-            Way::Soap(Mechanism::Mtom) => "ByteIO, data as a part of a MIME package; any ByteIO service with attachments",
+            Way::Soap(Mechanism::Mtom) => {
+                "ByteIO, data as a part of a MIME package; any ByteIO service with attachments"
+            }
             Way::Soap(Mechanism::Dime) => "ByteIO, data as a DIME record; Genesis II, Axis 1.4, wirespeed",
             Way::Http => "ranges of plain HTTP; any web server, to write wirespeed",
             Way::Bulk => "24 bytes ask over an upgraded connection; wirespeed",

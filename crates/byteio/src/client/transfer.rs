@@ -198,10 +198,7 @@ pub fn transfer(
     let subject = subject(options, &found, total_bytes, digest)?;
     let block_bytes = subject.block_bytes;
     let place = Place::open(&options.target, &subject)?;
-    if options.client.direction == Direction::Put && (found.own || !options.client.stream) {
-        lookup::clear(&options.client)?;
-    }
-    let (client, opened) = opened(&options.client)?;
+    let (client, opened) = made_ready(&options.client, found.own)?;
     let already: Vec<u64> = place.done.keys().copied().collect();
     let resumed_bytes = bytes_of(&place.done, total_bytes, block_bytes);
     progress(resumed_bytes);
@@ -229,9 +226,7 @@ pub fn transfer(
     let outcome = run(plan, digest, &links, &place, &watch, &already);
     let cpu_near_ns = cpu_ns() - cpu_before;
     let after = found.own.then(|| lookup::facts(&options.client)).flatten();
-    if opened {
-        lookup::close_stream(&links.options);
-    }
+    lookup::close_stream(&links.options, opened);
     let counters = links.counters.into_inner();
     let mut transfer = describe(&outcome, counters.unwrap_or_else(PoisonError::into_inner));
     (transfer.lookup_ns, transfer.cpu_near_ns, transfer.resumed_bytes) =
@@ -257,8 +252,12 @@ pub fn transfer(
     })
 }
 
-/// The client's options with the address of a stream, and whether one was opened for it.
-fn opened(options: &ClientOptions) -> Result<(ClientOptions, bool), TransferError> {
+/// What a put writes to is emptied, a stream is opened: the client's options with its address, and whether it was. `own`:
+/// the service is wirespeed. A foreign stream cannot be cut.
+fn made_ready(options: &ClientOptions, own: bool) -> Result<(ClientOptions, bool), TransferError> {
+    if options.direction == Direction::Put && (own || !options.stream) {
+        lookup::clear(options)?;
+    }
     let stream = match options.stream {
         true => lookup::open_stream(options)?,
         false => None,

@@ -183,7 +183,10 @@ impl Lab {
         let mut command = Command::new("unshare");
         // Where the bind is refused the command runs without the names.
         let script = "mount --bind \"$0\" /etc/hosts 2>/dev/null; exec \"$@\"";
-        command.args(["--mount", "sh", "-c", script]).arg(self.hosts.path()).arg(program);
+        command
+            .args(["--mount", "sh", "-c", script])
+            .arg(self.hosts.path())
+            .arg(program);
         command
     }
 
@@ -214,7 +217,8 @@ fn hosts() -> io::Result<tempfile::NamedTempFile> {
     let known = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
     write!(file, "{}\n{NEAR} near\n{FAR} far\n", known.trim_end())?;
     // Servers read it that gave root's rights up.
-    file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
+    file.as_file()
+        .set_permissions(std::fs::Permissions::from_mode(0o644))?;
     Ok(file)
 }
 

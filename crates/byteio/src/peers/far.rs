@@ -74,7 +74,11 @@ fn server(mover: Option<Mover>, far: &FarEnd) -> Option<(String, &'static str, S
             GRIDFTP,
             "GLOBUS_HOSTNAME=\"$at\" globus-gridftp-server -s -aa $user -anonymous-names-allowed '*' -p \"$port\" -control-interface \"$at\" -data-interface \"$at\" -c /dev/null -l \"$dir/server\"",
         ),
-        Some(Mover::Xrootd) => words("xrootd", XROOTD, "xrootd -c \"$dir/conf\" -l \"$dir/server\" $user"),
+        Some(Mover::Xrootd) => words(
+            "xrootd",
+            XROOTD,
+            "xrootd -c \"$dir/conf\" -l \"$dir/server\" $user",
+        ),
         Some(Mover::Mounted) => None,
     }
 }
@@ -102,10 +106,12 @@ END
 /// It refuses to serve as root, and takes on nobody's rights instead. It looks its own name up, which takes long where no
 /// name service is, unless it is told.
 const GRIDFTP: &str = r#"
+nobody_reads
 [ $root = yes ] && user="-anonymous-user nobody -anonymous-group nogroup" || user=
 "#;
 
 const XROOTD: &str = r#"
+nobody_reads
 [ $root = yes ] && { user="-R nobody"; chown -R nobody "$dir"; } || user=
 cat >"$dir/conf" <<END
 all.export $(dirname "$file") r/o
@@ -127,6 +133,7 @@ command -v {program} >/dev/null 2>&1 || {{ echo absent {program} is not installe
 [ -f "$file" ] && [ -r "$file" ] || {{ echo absent "$file" cannot be read at the far end; exit 0; }}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
+nobody_reads() {{ [ $root = no ] || setpriv --reuid=nobody --clear-groups test -r "$file" || {{ echo absent {program} serves as nobody, who cannot read "$file"; exit 0; }}; }}
 {prepare}
 {command} </dev/null >"$dir/log" 2>&1 &
 pid=$!
@@ -279,7 +286,11 @@ mod tests {
             run: vec!["no-such-ssh".into()],
             ..far("/dev/null")
         };
-        assert!(nobody.start(None, 1).is_err_and(|why| why.contains("no-such-ssh")));
+        assert!(
+            nobody
+                .start(None, 1)
+                .is_err_and(|why| why.contains("no-such-ssh"))
+        );
     }
 
     /// A server that ends at once is told with its last words, and leaves nothing.
@@ -291,6 +302,10 @@ mod tests {
             ..far(&file.path().display().to_string())
         };
         // Port 1 is nobody's.
-        assert!(false_one.start(None, 1).is_err_and(|why| why.contains("false does not listen")));
+        assert!(
+            false_one
+                .start(None, 1)
+                .is_err_and(|why| why.contains("false does not listen"))
+        );
     }
 }

@@ -9,7 +9,11 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// What stands as it is in the path of an address.
-const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
+const PATH: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'/')
+    .remove(b'.')
+    .remove(b'-')
+    .remove(b'_');
 
 /// What is fetched, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,8 +85,16 @@ fn judged(program: &str, output: Output) -> Result<String, String> {
         return Err(format!("{program} took longer than its limit"));
     }
     let said = [output.stderr, output.stdout].map(|text| String::from_utf8_lossy(&text).into_owned());
-    let last = said.iter().flat_map(|text| text.lines().rev()).find(|line| !line.trim().is_empty());
-    let last: String = last.unwrap_or("it said nothing").chars().filter(|c| !c.is_control()).take(200).collect();
+    let last = said
+        .iter()
+        .flat_map(|text| text.lines().rev())
+        .find(|line| !line.trim().is_empty());
+    let last: String = last
+        .unwrap_or("it said nothing")
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(200)
+        .collect();
     Err(format!("{program}: {}", last.trim()))
 }
 
@@ -93,7 +105,9 @@ fn ns(time: Duration) -> u64 {
 /// Time of a whole command.
 fn timed(program: &str, mut command: Command, payload_bytes: u64) -> Result<Fetched, String> {
     let began = Instant::now();
-    let output = command.output().map_err(|e| format!("cannot run {program}: {e}"))?;
+    let output = command
+        .output()
+        .map_err(|e| format!("cannot run {program}: {e}"))?;
     let elapsed_ns = ns(began.elapsed());
     judged(program, output)?;
     Ok(Fetched {
@@ -126,7 +140,9 @@ fn read_iperf3(text: &str) -> Result<Fetched, String> {
     let end = &document["end"];
     let (bytes, seconds) = (
         end["sum_received"]["bytes"].as_u64(),
-        end["sum_received"]["seconds"].as_f64().filter(|seconds| *seconds > 0.0),
+        end["sum_received"]["seconds"]
+            .as_f64()
+            .filter(|seconds| *seconds > 0.0),
     );
     let (Some(payload_bytes), Some(seconds)) = (bytes, seconds) else {
         return Err("iperf3 does not say what was received".to_owned());
@@ -151,7 +167,16 @@ fn curl(shape: &Shape) -> Result<Fetched, String> {
     let mut running: Vec<Child> = Vec::new();
     for (first, last) in &parts {
         let mut command = limited(shape, "curl");
-        command.args(["-q", "-s", "-S", "-f", "-o", "/dev/null", "-r", &format!("{first}-{last}")]);
+        command.args([
+            "-q",
+            "-s",
+            "-S",
+            "-f",
+            "-o",
+            "/dev/null",
+            "-r",
+            &format!("{first}-{last}"),
+        ]);
         command.args(["-w", "%{time_pretransfer} %{time_total} %{size_download}", &url]);
         running.push(command.spawn().map_err(|e| format!("cannot run curl: {e}"))?);
     }
@@ -159,7 +184,10 @@ fn curl(shape: &Shape) -> Result<Fetched, String> {
     let mut fetched = Fetched::default();
     for (output, (first, last)) in outputs.into_iter().zip(&parts) {
         let said = judged("curl", output.map_err(|e| format!("cannot wait for curl: {e}"))?)?;
-        let numbers: Vec<f64> = said.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        let numbers: Vec<f64> = said
+            .split_whitespace()
+            .filter_map(|word| word.parse().ok())
+            .collect();
         let [before, total, bytes] = numbers[..] else {
             return Err(format!("curl said {said:?}"));
         };
@@ -176,7 +204,9 @@ fn curl(shape: &Shape) -> Result<Fetched, String> {
 fn parts(total_bytes: u64, threads: u32) -> Vec<(u64, u64)> {
     let each = total_bytes.div_ceil(u64::from(threads.max(1))).max(1);
     let starts = (0..total_bytes).step_by(usize::try_from(each).unwrap_or(usize::MAX));
-    starts.map(|start| (start, (start + each).min(total_bytes) - 1)).collect()
+    starts
+        .map(|start| (start, (start + each).min(total_bytes) - 1))
+        .collect()
 }
 
 fn aria2(shape: &Shape) -> Result<Fetched, String> {
@@ -184,7 +214,12 @@ fn aria2(shape: &Shape) -> Result<Fetched, String> {
     let threads = shape.threads.to_string();
     // It takes nothing smaller for a piece.
     let block = shape.block_bytes.clamp(1 << 20, 1 << 30);
-    command.args(["-q", "--no-conf", "--file-allocation=none", "--allow-overwrite=true"]);
+    command.args([
+        "-q",
+        "--no-conf",
+        "--file-allocation=none",
+        "--allow-overwrite=true",
+    ]);
     command.args(["-x", &threads, "-s", &threads, "-k", &block.to_string(), "-d"]);
     command.arg(&shape.folder).args(["-o", "fetched"]);
     command.arg(format!("http://{}:{}/file", host(shape.at), shape.port));
@@ -206,7 +241,13 @@ fn whole(fetched: Fetched, size_bytes: u64) -> Result<Fetched, String> {
 
 fn gridftp(shape: &Shape) -> Result<Fetched, String> {
     let mut command = limited(shape, "globus-url-copy");
-    command.args(["-fast", "-p", &shape.threads.to_string(), "-bs", &shape.block_bytes.to_string()]);
+    command.args([
+        "-fast",
+        "-p",
+        &shape.threads.to_string(),
+        "-bs",
+        &shape.block_bytes.to_string(),
+    ]);
     let path = utf8_percent_encode(&shape.file, PATH);
     command.arg(format!("ftp://{}:{}{path}", host(shape.at), shape.port));
     command.arg("file:///dev/null");
@@ -241,16 +282,25 @@ fn xrootd(shape: &Shape) -> Result<Fetched, String> {
 /// the machine.
 fn mounted(shape: &Shape) -> Result<Fetched, String> {
     const PIECE: u64 = 1 << 20;
-    let there = std::fs::metadata(&shape.file).map_err(|e| format!("{}: {e}", shape.file))?.len();
+    let there = std::fs::metadata(&shape.file)
+        .map_err(|e| format!("{}: {e}", shape.file))?
+        .len();
     if there != shape.total_bytes {
-        return Err(format!("the mounted file has {there} bytes, the far end's {}", shape.total_bytes));
+        return Err(format!(
+            "the mounted file has {there} bytes, the far end's {}",
+            shape.total_bytes
+        ));
     }
     let input = format!("if={}", shape.file);
     let mut probe = limited(shape, "dd");
     probe.args([&input, "of=/dev/null", "bs=1M", "count=1", "iflag=direct"]);
     let probed = probe.output().map_err(|e| format!("cannot run dd: {e}"))?;
     let direct = probed.status.success();
-    let each = shape.total_bytes.div_ceil(PIECE).div_ceil(u64::from(shape.threads.max(1))).max(1);
+    let each = shape
+        .total_bytes
+        .div_ceil(PIECE)
+        .div_ceil(u64::from(shape.threads.max(1)))
+        .max(1);
     let began = Instant::now();
     let mut running = Vec::new();
     for skip in (0..shape.total_bytes.div_ceil(PIECE)).step_by(usize::try_from(each).unwrap_or(usize::MAX)) {
@@ -278,7 +328,10 @@ fn mounted(shape: &Shape) -> Result<Fetched, String> {
 impl Fetched {
     /// By name.
     pub fn facts(&self) -> BTreeMap<String, String> {
-        let congestion = self.congestion.iter().map(|name| ("congestion_control".to_owned(), name.clone()));
+        let congestion = self
+            .congestion
+            .iter()
+            .map(|name| ("congestion_control".to_owned(), name.clone()));
         congestion.collect()
     }
 }
@@ -299,7 +352,10 @@ mod tests {
         let text = r#"{"start":{"tcp_mss_default":1448},"end":{"sum_sent":{"retransmits":2},
             "sum_received":{"bytes":1000000,"seconds":0.5},"sender_tcp_congestion":"cubic"}}"#;
         let fetched = read_iperf3(text).unwrap();
-        assert_eq!((fetched.payload_bytes, fetched.elapsed_ns), (1_000_000, 500_000_000));
+        assert_eq!(
+            (fetched.payload_bytes, fetched.elapsed_ns),
+            (1_000_000, 500_000_000)
+        );
         assert!((fetched.retransmitted_ratio.unwrap() - 2896e-6).abs() < 1e-12);
         assert_eq!(fetched.facts()["congestion_control"], "cubic");
         for bad in ["", "{}", r#"{"end":{"sum_received":{"bytes":1,"seconds":0}}}"#] {

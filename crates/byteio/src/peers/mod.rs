@@ -5,11 +5,13 @@
 
 mod far;
 mod fetch;
+mod room;
 
 use std::path::Path;
 
 pub use far::{FarEnd, FarServer, Started};
 pub use fetch::{Fetched, Shape};
+pub use room::Room;
 
 /// Somebody else's mover of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -326,8 +326,10 @@ pub struct ByteioBenchArgs {
 #[command(after_long_help = "\
 Examples:
   wirespeed byteio peers file --threads 2                                      everything on loopback
-  wirespeed byteio peers /data/file --at 192.0.2.7 --run 'ssh host'            a far end that ssh reaches
-  wirespeed lab --rate 1Gb/s --delay 30ms -- wirespeed byteio peers $PWD/file --nominal 1Gb/s
+  wirespeed byteio peers file --movers mtom,bulk,curl --repeats 6
+
+For a far end on another machine add --run 'ssh HOST' --at ADDRESS, and name FILE as that machine does. As the command of \
+`wirespeed lab` it measures over the lab's path.
 
 At the far end wirespeed, iperf3, nginx, GridFTP and XRootD are started on FILE, each on a port of its own, and end with \
 this command; what is not installed at either end is skipped with the reason. Every mover fetches the file as often as \
@@ -357,7 +359,12 @@ pub struct ByteioPeersArgs {
     pub port: u16,
 
     /// Only these, of mtom, simple, dime, http, bulk, iperf3, curl, aria2, gridftp, xrootd, mounted
-    #[arg(long, value_name = "NAME[,..]", value_delimiter = ',', default_value = "mtom,http,bulk,iperf3,curl,aria2,gridftp,xrootd,mounted")]
+    #[arg(
+        long,
+        value_name = "NAME[,..]",
+        value_delimiter = ',',
+        default_value = "mtom,http,bulk,iperf3,curl,aria2,gridftp,xrootd,mounted"
+    )]
     pub movers: Vec<String>,
 
     /// The file through a mount on this machine (NFS, Lustre)

@@ -60,7 +60,10 @@ const fn rate(name: &'static str, path: &'static str, bits_per_s: f64, size: &'s
 /// Measure every row and say how near it comes.
 pub fn check() -> Result<Ended, Failure> {
     let folder = tempfile::tempdir().map_err(|e| {
-        Failure::failed(format!("cannot make a folder: {e}"), "point TMPDIR to a folder with room")
+        Failure::failed(
+            format!("cannot make a folder: {e}"),
+            "point TMPDIR to a folder with room",
+        )
     })?;
     let path = folder.path().join("f");
     let sparse = std::fs::File::create(&path).and_then(|file| file.set_len(2 << 30));
@@ -118,11 +121,17 @@ impl Row {
         let mut near = vec![program.as_str()];
         near.extend(bench.split(' '));
         let output = self.lab(&far, &near)?;
-        let run = wirespeed_report::read_run(&output.stdout)
-            .map_err(|e| Failure::failed(format!("{}: no result: {e}", self.name), "try `wirespeed lab -- true`"))?;
+        let run = wirespeed_report::read_run(&output.stdout).map_err(|e| {
+            Failure::failed(
+                format!("{}: no result: {e}", self.name),
+                "try `wirespeed lab -- true`",
+            )
+        })?;
         let metric = run.cases.first().and_then(|case| case.metrics.get(self.tag));
         let figure = metric.map(|metric| metric.value.get()).ok_or_else(|| {
-            let why = run.error.unwrap_or_else(|| format!("its result has no {}", self.tag));
+            let why = run
+                .error
+                .unwrap_or_else(|| format!("its result has no {}", self.tag));
             Failure::failed(format!("{}: {why}", self.name), "look at `wirespeed lab --help`")
         })?;
         Ok((figure, String::from_utf8_lossy(&output.stderr).into_owned()))
@@ -132,7 +141,9 @@ impl Row {
     fn theirs(&self, said: &str) -> Result<Option<(&'static str, f64)>, Failure> {
         match self.truth {
             Truth::Rate { .. } if is_installed("iperf3") => {
-                let bytes = wirespeed_schema::units::parse_size(self.size).unwrap_or_default().to_string();
+                let bytes = wirespeed_schema::units::parse_size(self.size)
+                    .unwrap_or_default()
+                    .to_string();
                 let near = ["iperf3", "-c", "192.0.2.2", "-R", "-J", "-n", &bytes];
                 let text = self.lab("iperf3 -s -1", &near)?.stdout;
                 let document: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
@@ -157,7 +168,12 @@ impl Row {
             .args(near)
             .stdin(Stdio::null())
             .output();
-        let failed = |cause: String| Failure::failed(format!("{}: {cause}", self.name), "run it as root; try `wirespeed lab -- true`");
+        let failed = |cause: String| {
+            Failure::failed(
+                format!("{}: {cause}", self.name),
+                "run it as root; try `wirespeed lab -- true`",
+            )
+        };
         let output = output.map_err(|e| failed(e.to_string()))?;
         match output.status.success() {
             true => Ok(output),
@@ -180,7 +196,9 @@ fn ping_ns(text: &str) -> Option<f64> {
 /// Of `lab: back: 1000 packets, 2 lost, ..`: data come back.
 fn lost_ratio(text: &str) -> Option<f64> {
     let line = text.lines().find_map(|line| line.strip_prefix("lab: back: "))?;
-    let mut numbers = line.split(", ").map(|part| part.split(' ').next().and_then(|n| n.parse::<f64>().ok()));
+    let mut numbers = line
+        .split(", ")
+        .map(|part| part.split(' ').next().and_then(|n| n.parse::<f64>().ok()));
     let (packets, lost) = (numbers.next()??, numbers.next()??);
     (packets > 0.0).then_some(lost / packets)
 }

@@ -28,7 +28,11 @@ pub struct BulkCase {
 impl BulkCase {
     /// The case: one rank, the near end. The far end may be anybody's and reports to nobody.
     pub fn case(self) -> Case {
-        let count = self.shape.total_bytes.div_ceil(self.shape.size_bytes.max(1)).max(1);
+        let count = self
+            .shape
+            .total_bytes
+            .div_ceil(self.shape.size_bytes.max(1))
+            .max(1);
         Case {
             test: match self.is_put {
                 true => Test::BulkPut(self.shape),
@@ -86,7 +90,9 @@ pub struct BulkRun {
 pub fn case_of(case: BulkCase, runs: Vec<BulkRun>) -> CaseResult {
     let is_put = case.is_put;
     let numbered = runs.into_iter().zip(0..);
-    let repetitions = numbered.map(|(run, index)| repetition(run, index, is_put)).collect();
+    let repetitions = numbered
+        .map(|(run, index)| repetition(run, index, is_put))
+        .collect();
     let mut result = assemble::case_result(case.case(), repetitions, &Limits::default());
     // The near end is the only rank.
     if let Some(error) = &mut result.error
@@ -101,9 +107,8 @@ fn repetition(run: BulkRun, index: u32, is_put: bool) -> Repetition {
     let mut metrics = Metrics::new();
     let seconds = run.elapsed_ns as f64 / 1e9;
     if run.error.is_none() && run.elapsed_ns > 0 {
-        let of = |amount: u64| amount as f64 / seconds;
-        insert(&mut metrics, "bandwidth_bytes_per_s", of(run.payload_bytes), run.blocks);
-        insert(&mut metrics, "rate_msg_per_s", of(run.blocks), run.blocks);
+        let rate = run.payload_bytes as f64 / seconds;
+        insert(&mut metrics, "bandwidth_bytes_per_s", rate, run.blocks);
         for (tag, value) in run.figures {
             insert(&mut metrics, tag, value, 1);
         }
@@ -223,8 +228,15 @@ fn of_transfer(pair: &Pair, run: &Transfer) -> BulkRun {
         .iter()
         .filter_map(|c| if is_put { c.near.as_ref() } else { c.far.as_ref() })
         .collect();
-    let ends = run.connections.iter().flat_map(|c| [c.far.as_ref(), c.near.as_ref()]);
-    let mut rtts: Vec<u64> = ends.flatten().map(|info| info.rtt_ns).filter(|rtt| *rtt > 0).collect();
+    let ends = run
+        .connections
+        .iter()
+        .flat_map(|c| [c.far.as_ref(), c.near.as_ref()]);
+    let mut rtts: Vec<u64> = ends
+        .flatten()
+        .map(|info| info.rtt_ns)
+        .filter(|rtt| *rtt > 0)
+        .collect();
     rtts.sort_unstable();
     let sent: u64 = senders.iter().map(|info| info.sent_bytes).sum();
     let again: u64 = senders.iter().map(|info| info.retransmitted_bytes).sum();
@@ -238,7 +250,10 @@ fn of_transfer(pair: &Pair, run: &Transfer) -> BulkRun {
     if let Some(rtt) = rtts.get(rtts.len() / 2) {
         figures.push(("tcp_rtt_ns", *rtt as f64));
     }
-    let ends = run.connections.iter().flat_map(|c| [c.far.as_ref(), c.near.as_ref()]);
+    let ends = run
+        .connections
+        .iter()
+        .flat_map(|c| [c.far.as_ref(), c.near.as_ref()]);
     let least = ends.flatten().map(|info| info.min_rtt_ns);
     let least = least.filter(|rtt| (1..UNKNOWN_RTT_NS).contains(rtt)).min();
     figures.extend(least.map(|rtt| ("tcp_min_rtt_ns", rtt as f64)));
@@ -248,7 +263,10 @@ fn of_transfer(pair: &Pair, run: &Transfer) -> BulkRun {
     if let Some(nominal) = pair.nominal_bytes_per_s {
         let rate = run.bandwidth_bytes_per_s.get();
         figures.push(("nominal_ratio", rate / nominal.get()));
-        let mss = run.connections.iter().flat_map(|c| [c.far.as_ref(), c.near.as_ref()]);
+        let mss = run
+            .connections
+            .iter()
+            .flat_map(|c| [c.far.as_ref(), c.near.as_ref()]);
         let mss = mss.flatten().map(|info| info.mss_bytes).find(|mss| *mss > 0);
         figures.extend(mss.map(|mss| ("ceiling_ratio", ceiling_ratio_of(rate, nominal.get(), mss))));
     }
@@ -327,7 +345,10 @@ mod tests {
         let mut broken = pair(&[50e6, 60e6]);
         broken.runs[1].error = Some("cut".into());
         let result = case(&broken);
-        assert_eq!((result.status, result.error.as_deref()), (CaseStatus::Partial, Some("cut")));
+        assert_eq!(
+            (result.status, result.error.as_deref()),
+            (CaseStatus::Partial, Some("cut"))
+        );
         broken.runs[1].wrong_blocks_count = 1;
         assert_eq!(case(&broken).status, CaseStatus::WrongData);
         assert_eq!(case(&Pair::default()).status, CaseStatus::Failed);

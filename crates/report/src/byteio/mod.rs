@@ -57,7 +57,11 @@ fn summary(pair: &Pair) -> Option<Summary> {
         true => nears.clone().map(|info| info.rtt_ns).collect(),
     };
     rtts.sort_unstable();
-    let least = senders.iter().copied().chain(nears.clone()).map(|info| info.min_rtt_ns);
+    let least = senders
+        .iter()
+        .copied()
+        .chain(nears.clone())
+        .map(|info| info.min_rtt_ns);
     let least = least.filter(|rtt| (1..UNKNOWN_RTT_NS).contains(rtt)).min();
     let mss = senders
         .iter()

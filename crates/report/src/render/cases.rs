@@ -43,7 +43,9 @@ impl Kind {
             Kind::RoundTrip => "Round trips (one-way = RTT/2, derived)",
             Kind::Completion => "Operations completed at the origin",
             Kind::Rate => "Rates (messages delivered, over the sender's time to the last acknowledgement)",
-            Kind::Bulk => "Bulk transfers (payload over the time from the first request byte to the last payload byte)",
+            Kind::Bulk => {
+                "Bulk transfers (payload over the time from the first request byte to the last payload byte)"
+            }
             Kind::Iterations => {
                 "Message rates (all ranks together, by the median iteration; classic: by the original's formula)"
             }

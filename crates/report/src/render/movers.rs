@@ -73,10 +73,14 @@ fn peers_row(case: &CaseResult, best: f64) -> Vec<String> {
     let ratio = |tag: &str| metric(tag).map_or(String::new(), |m| percent(m.value.get()));
     let facts = case.repetitions.first().and_then(|run| run.outcomes.first());
     let control = facts.and_then(|outcome| outcome.transport_facts.get("congestion_control"));
-    let connections = case.case.test.bulk().map_or(String::new(), |bulk| match bulk.outstanding_ops {
-        1 => bulk.connections.to_string(),
-        depth => format!("{} x {depth}", bulk.connections),
-    });
+    let connections = case
+        .case
+        .test
+        .bulk()
+        .map_or(String::new(), |bulk| match bulk.outstanding_ops {
+            1 => bulk.connections.to_string(),
+            depth => format!("{} x {depth}", bulk.connections),
+        });
     vec![
         clean(&case.case.transport),
         megabits(rate_of(case)),
@@ -85,7 +89,11 @@ fn peers_row(case: &CaseResult, best: f64) -> Vec<String> {
         ratio("ceiling_ratio"),
         case.repetitions.len().to_string(),
         connections,
-        case.case.options.get("clock").map_or("transfer", String::as_str).to_owned(),
+        case.case
+            .options
+            .get("clock")
+            .map_or("transfer", String::as_str)
+            .to_owned(),
         ratio("retransmitted_ratio"),
         control.map(|name| clean(name)).unwrap_or_default(),
     ]

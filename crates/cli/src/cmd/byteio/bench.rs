@@ -80,7 +80,13 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
             name_best(&mut section.pairs);
         }
     }
-    publish(draft, &mut output, &section, stop.is_requested(), arguments.output.strict)
+    publish(
+        draft,
+        &mut output,
+        &section,
+        stop.is_requested(),
+        arguments.output.strict,
+    )
 }
 
 /// What every transfer here has in common.
@@ -184,7 +190,13 @@ fn name_best(pairs: &mut [Pair]) -> Option<usize> {
         .iter()
         .enumerate()
         .filter(|(_, pair)| rate(pair) >= 0.95 * best && best > 0.0);
-    let cost = |pair: &Pair| (pair.threads * pair.depth_ops, pair.threads, pair.congestion.is_some());
+    let cost = |pair: &Pair| {
+        (
+            pair.threads * pair.depth_ops,
+            pair.threads,
+            pair.congestion.is_some(),
+        )
+    };
     let cheapest = near.min_by_key(|(_, pair)| cost(pair)).map(|(at, _)| at);
     for (at, pair) in pairs.iter_mut().enumerate() {
         pair.name = match Some(at) == cheapest {

@@ -343,7 +343,13 @@ pub fn bench(
             }
         }
     }
-    publish(draft, &mut output, &section, stop.is_requested(), arguments.output.strict)
+    publish(
+        draft,
+        &mut output,
+        &section,
+        stop.is_requested(),
+        arguments.output.strict,
+    )
 }
 
 #[cfg(test)]
@@ -375,7 +381,12 @@ mod tests {
         let named: Vec<String> = parse(&text, true).unwrap().into_iter().map(|p| p.name).collect();
         assert_eq!(named, ["m0 -> m1", "m1 -> m0", "m0 -> m2", "m2 -> m0"]);
         let reads_only = "pairs = [\"a -> b\"]\n[[machine]]\nname = \"a\"\n[[machine]]\nname = \"b\"\nurl = \"http://b/f\"\n";
-        assert!(parse(reads_only, true).unwrap_err().cause.contains("a serves nothing"));
+        assert!(
+            parse(reads_only, true)
+                .unwrap_err()
+                .cause
+                .contains("a serves nothing")
+        );
     }
 
     #[test]

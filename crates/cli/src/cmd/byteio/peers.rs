@@ -11,7 +11,7 @@ use crate::output::Output;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 use wirespeed_byteio::client::{Target, TransferOptions, Way};
-use wirespeed_byteio::peers::{FarEnd, FarServer, Mover, Shape, Started, is_installed};
+use wirespeed_byteio::peers::{FarEnd, FarServer, Mover, Room, Shape, Started, is_installed};
 use wirespeed_control::StopFlag;
 use wirespeed_report::byteio::{BulkCase, BulkRun, case, case_of, ceiling};
 use wirespeed_report::{render, skipped_case};
@@ -27,8 +27,15 @@ const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// Who fetches.
 enum Who {
-    Ours { options: Box<TransferOptions>, pair: Box<Pair> },
-    Theirs { mover: Mover, port: u16, runs: Vec<BulkRun> },
+    Ours {
+        options: Box<TransferOptions>,
+        pair: Box<Pair>,
+    },
+    Theirs {
+        mover: Mover,
+        port: u16,
+        runs: Vec<BulkRun>,
+    },
 }
 
 /// A row of the table.
@@ -48,7 +55,7 @@ struct Path<'a> {
     limit: Duration,
     nominal: Option<Finite>,
     host: HostFingerprint,
-    folder: tempfile::TempDir,
+    room: Room,
     total_bytes: u64,
 }
 
@@ -97,21 +104,33 @@ fn names(arguments: &ByteioPeersArgs) -> Result<Vec<String>, Failure> {
 }
 
 fn path(arguments: &ByteioPeersArgs, host: HostFingerprint) -> Result<Path<'_>, Failure> {
-    let run: Vec<String> = arguments.run.iter().flat_map(|words| words.split_whitespace()).map(str::to_owned).collect();
+    let run: Vec<String> = arguments
+        .run
+        .iter()
+        .flat_map(|words| words.split_whitespace())
+        .map(str::to_owned)
+        .collect();
     // The lab's far end has this machine's files.
     let in_lab = std::env::var("WIRESPEED_LAB_RUN").ok();
     let is_here = run.is_empty() || (in_lab.is_some() && in_lab == arguments.run);
     let file = match is_here {
-        true => std::fs::canonicalize(&arguments.file).map_err(|e| Failure::file("find", &arguments.file, &e))?,
+        true => {
+            std::fs::canonicalize(&arguments.file).map_err(|e| Failure::file("find", &arguments.file, &e))?
+        }
         false => arguments.file.clone(),
     };
     let block_bytes = size("block-size", &arguments.block_size)?;
     if block_bytes == 0 {
-        return Err(Failure::usage("--block-size: a block has at least one byte", "write it like 8M"));
+        return Err(Failure::usage(
+            "--block-size: a block has at least one byte",
+            "write it like 8M",
+        ));
     }
-    let room = |folder: &str| tempfile::Builder::new().prefix("wirespeed-").tempdir_in(folder);
-    let folder = room("/dev/shm").or_else(|_| tempfile::tempdir()).map_err(|e| {
-        Failure::failed(format!("cannot make a folder: {e}"), "point TMPDIR to a folder with room")
+    let room = Room::make().map_err(|e| {
+        Failure::failed(
+            format!("cannot make a folder: {e}"),
+            "point TMPDIR to a folder with room",
+        )
     })?;
     Ok(Path {
         far: FarEnd {
@@ -128,7 +147,7 @@ fn path(arguments: &ByteioPeersArgs, host: HostFingerprint) -> Result<Path<'_>, 
         limit: time("limit", &arguments.limit)?,
         nominal: arguments.nominal.as_deref().map(speed).transpose()?,
         host,
-        folder,
+        room,
         total_bytes: 0,
     })
 }
@@ -140,13 +159,19 @@ impl Path<'_> {
         let ours = match self.far.start(None, port) {
             Ok(Started::Ready(server)) => server,
             Ok(Started::Absent(why)) | Err(why) => {
-                return Err(Failure::failed(why, "name a file that the far end can read, and with --program wirespeed there"));
+                return Err(Failure::failed(
+                    why,
+                    "name a file that the far end can read, and with --program wirespeed there",
+                ));
             }
         };
         self.total_bytes = ours.file_bytes;
         servers.push(ours);
         if self.total_bytes == 0 {
-            return Err(Failure::usage("the file is empty", "serve a file of at least some hundred MB"));
+            return Err(Failure::usage(
+                "the file is empty",
+                "serve a file of at least some hundred MB",
+            ));
         }
         let mut rows = Vec::new();
         let mut nginx: Option<Result<u16, (String, bool)>> = None;
@@ -231,7 +256,12 @@ impl Path<'_> {
         };
         let at = std::net::SocketAddr::new(self.far.at, port);
         // The service has one file, at its root.
-        let options = job::options(&format!("http://{at}/"), &words, Ends::Get(Target::Discard), Verify::None)?;
+        let options = job::options(
+            &format!("http://{at}/"),
+            &words,
+            Ends::Get(Target::Discard),
+            Verify::None,
+        )?;
         let mut pair = job::pair(job::name_of(&options), &options);
         pair.nominal_bytes_per_s = self.nominal;
         pair.near = Some(Box::new(self.host.clone()));
@@ -269,9 +299,12 @@ impl Path<'_> {
                     threads: self.arguments.threads.min(mover.threads_max()),
                     block_bytes: self.block_bytes,
                     limit: self.limit,
-                    folder: self.folder.path().to_owned(),
+                    folder: self.room.path().to_owned(),
                 };
-                mover.fetch(&shape).map(|fetched| runs.push(self.run_of(&fetched))).err()
+                mover
+                    .fetch(&shape)
+                    .map(|fetched| runs.push(self.run_of(&fetched)))
+                    .err()
             }
         };
         if error.is_some() {
@@ -282,7 +315,11 @@ impl Path<'_> {
     fn run_of(&self, fetched: &wirespeed_byteio::peers::Fetched) -> BulkRun {
         let rate = fetched.payload_bytes as f64 / (fetched.elapsed_ns.max(1) as f64 / 1e9);
         let mut figures = Vec::new();
-        figures.extend(fetched.retransmitted_ratio.map(|ratio| ("retransmitted_ratio", ratio)));
+        figures.extend(
+            fetched
+                .retransmitted_ratio
+                .map(|ratio| ("retransmitted_ratio", ratio)),
+        );
         if let Some(nominal) = self.nominal {
             figures.push(("nominal_ratio", rate / nominal.get()));
             figures.push(("ceiling_ratio", rate / ceiling(nominal.get(), MSS_BYTES)));

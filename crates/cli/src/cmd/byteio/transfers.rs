@@ -64,5 +64,11 @@ fn once(options: &TransferOptions, arguments: &OutputArgs, color: ColorChoice) -
         profile: None,
         pairs: vec![pair],
     };
-    publish(draft, &mut output, &section, stop.is_requested(), arguments.strict)
+    publish(
+        draft,
+        &mut output,
+        &section,
+        stop.is_requested(),
+        arguments.strict,
+    )
 }
