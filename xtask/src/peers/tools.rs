@@ -34,8 +34,7 @@ pub fn install_packages(packages: &[&str]) -> Result<()> {
     let packages = packages.join(" ");
     println!("installing {packages}");
     let root = command::capture(Command::new("id").arg("-u"))?.trim() == "0";
-    let script =
-        format!("apt-get update -q && apt-get install -y -q --no-install-recommends {packages}");
+    let script = format!("apt-get update -q && apt-get install -y -q --no-install-recommends {packages}");
     let mut words = if root { vec![] } else { vec!["sudo", "-n"] };
     words.extend(["sh", "-c", &script]);
     if let Err(error) = command::capture(Command::new(words[0]).args(&words[1..])) {

@@ -321,6 +321,23 @@ fn a_slow_generator_is_told_from_a_full_path() {
 }
 
 #[test]
+fn a_core_that_changes_its_frequency_is_named() {
+    let changed = |step_ns: f64| {
+        let result = latency(|ends| {
+            let mut after = ends[0].noise.clone().unwrap();
+            after.step_ns = finite(step_ns);
+            ends[0].noise_after = Some(after);
+        });
+        severity(&result, "frequency")
+    };
+    assert_eq!(changed(1.0), None);
+    assert_eq!(changed(1.04), None);
+    assert_eq!(changed(1.2), Some(Severity::Warning));
+    assert_eq!(changed(0.8), Some(Severity::Warning));
+    assert_eq!(changed(0.0), None, "a scan that says nothing");
+}
+
+#[test]
 fn noise_that_comes_later_counts_too() {
     let noisy = latency(|ends| {
         let mut after = ends[0].noise.clone().unwrap();

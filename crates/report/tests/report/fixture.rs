@@ -113,6 +113,7 @@ pub fn outcome(rank: u32, role: Role, elapsed_ns: u64) -> Outcome {
             cpu: rank,
             count: 1000,
             quantum_ns: finite(1000.0),
+            step_ns: finite(1.0),
             lost_ratio: finite(0.003),
             detour_max_ns: finite(4000.0),
         }),
