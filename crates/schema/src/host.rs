@@ -126,8 +126,8 @@ pub struct Noise {
     pub quantum_ns: Finite,
     /// Undisturbed time of one step of the work, a multiplication and an addition that wait for each other: so many
     /// cycles, whatever the clock's frequency makes of them.
-    #[serde(default)]
-    pub step_ns: Finite,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_ns: Option<Finite>,
     /// Share of the scan lost to detours: 1 - n·min/total.
     pub lost_ratio: Finite,
     /// Longest single detour.

@@ -193,12 +193,7 @@ fn check_noise(findings: &mut Findings, outcome: &Outcome) {
 /// The same step of work, undisturbed, before and after a run: it takes so many cycles, so that another time means another
 /// frequency.
 fn check_frequency(findings: &mut Findings, outcome: &Outcome) {
-    let step = |noise: &Option<Noise>| {
-        noise
-            .as_ref()
-            .map(|noise| noise.step_ns.get())
-            .filter(|ns| *ns > 0.0)
-    };
+    let step = |noise: &Option<Noise>| noise.as_ref()?.step_ns.map(|ns| ns.get()).filter(|ns| *ns > 0.0);
     let (Some(before), Some(after)) = (step(&outcome.noise), step(&outcome.noise_after)) else {
         return;
     };

@@ -325,8 +325,9 @@ fn a_core_that_changes_its_frequency_is_named() {
     let changed = |step_ns: f64| {
         let result = latency(|ends| {
             let mut after = ends[0].noise.clone().unwrap();
-            after.step_ns = finite(step_ns);
+            after.step_ns = Some(finite(step_ns));
             ends[0].noise_after = Some(after);
+            ends[0].noise.as_mut().unwrap().step_ns = Some(finite(1.0));
         });
         severity(&result, "frequency")
     };

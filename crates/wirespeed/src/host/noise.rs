@@ -79,7 +79,7 @@ fn summarise((cpu, count, steps): (u32, u64, u64), ticks: [u64; 3], ns_per_tick:
         cpu,
         count,
         quantum_ns: ns(least),
-        step_ns: Finite::maybe(least as f64 * ns_per_tick / steps as f64).unwrap_or(Finite::ZERO),
+        step_ns: Finite::maybe(least as f64 * ns_per_tick / steps as f64),
         // A clock that stood still lost nothing.
         lost_ratio: Finite::maybe(lost).unwrap_or(Finite::ZERO),
         detour_max_ns: ns(most - least),
