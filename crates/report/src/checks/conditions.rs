@@ -14,6 +14,8 @@ pub const SWITCHES_PER_S_MAX: f64 = 10.0;
 pub const TAKEN_SHARE_MAX: f64 = 0.001;
 /// A larger share lost in the noise scan is a warning.
 pub const NOISE_SHARE_MAX: f64 = 0.01;
+/// With a larger share lost a noise scan says nothing about the core's speed.
+pub const QUIET_SHARE_MAX: f64 = 0.10;
 /// Cores whose speed changed by more over a run are a warning.
 pub const FREQUENCY_SHARE_MAX: f64 = 0.05;
 /// More minor page faults than this in a run are told.
@@ -193,7 +195,13 @@ fn check_noise(findings: &mut Findings, outcome: &Outcome) {
 /// The same step of work, undisturbed, before and after a run: it takes so many cycles, so that another time means another
 /// frequency.
 fn check_frequency(findings: &mut Findings, outcome: &Outcome) {
-    let step = |noise: &Option<Noise>| noise.as_ref()?.step_ns.map(|ns| ns.get()).filter(|ns| *ns > 0.0);
+    let step = |noise: &Option<Noise>| {
+        // On a busy CPU even the fastest turn of a scan may have been disturbed.
+        let quiet = noise
+            .as_ref()
+            .filter(|noise| noise.lost_ratio.get() < QUIET_SHARE_MAX)?;
+        quiet.step_ns.map(|ns| ns.get()).filter(|ns| *ns > 0.0)
+    };
     let (Some(before), Some(after)) = (step(&outcome.noise), step(&outcome.noise_after)) else {
         return;
     };

@@ -336,6 +336,15 @@ fn a_core_that_changes_its_frequency_is_named() {
     assert_eq!(changed(1.2), Some(Severity::Warning));
     assert_eq!(changed(0.8), Some(Severity::Warning));
     assert_eq!(changed(0.0), None, "a scan that says nothing");
+    let busy = latency(|ends| {
+        let before = ends[0].noise.as_mut().unwrap();
+        before.step_ns = Some(finite(1.0));
+        before.lost_ratio = finite(0.9);
+        let mut after = before.clone();
+        after.step_ns = Some(finite(2.0));
+        ends[0].noise_after = Some(after);
+    });
+    assert_eq!(severity(&busy, "frequency"), None, "no turn was undisturbed");
 }
 
 #[test]
