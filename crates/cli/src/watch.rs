@@ -113,7 +113,11 @@ impl Watch {
         text.push_str(above);
         self.drawn.clear();
         if let Some(run) = &mut self.run {
-            run.left = units::format_ns(self.plan.left().as_nanos() as f64);
+            let left = self.plan.left();
+            run.left = match left.is_zero() {
+                true => String::new(),
+                false => units::format_ns(left.as_nanos() as f64),
+            };
             for line in render::live(run, &style) {
                 self.drawn.push(columns(&line));
                 text.push_str(&line);

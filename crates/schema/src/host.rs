@@ -124,6 +124,10 @@ pub struct Noise {
     pub count: u64,
     /// Undisturbed time of the work (its minimum).
     pub quantum_ns: Finite,
+    /// Undisturbed time of one step of the work, a multiplication and an addition that wait for each other: so many
+    /// cycles, whatever the clock's frequency makes of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_ns: Option<Finite>,
     /// Share of the scan lost to detours: 1 - n·min/total.
     pub lost_ratio: Finite,
     /// Longest single detour.

@@ -14,7 +14,10 @@ fn each_case_is_measured_without_and_with_each_load() {
     let found = Interference::of(&run).expect("a section");
     assert_eq!((found.seed, found.rounds), (5, 2));
     let loads: Vec<&str> = found.work.iter().map(|work| work.loaded.load.as_str()).collect();
-    assert_eq!(loads, ["cpu@beside", "cache=1@beside", "cpu@beside", "cache=1@beside"]);
+    assert_eq!(
+        loads,
+        ["cpu@beside", "cache=1@beside", "cpu@beside", "cache=1@beside"]
+    );
     for work in &found.work {
         assert!(work.per_s.values().all(|per_s| per_s.get() > 0.0), "{work:?}");
     }

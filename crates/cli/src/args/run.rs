@@ -54,10 +54,11 @@ pub struct RunArgs {
     ///
     /// LOAD is KIND[=THREADS][@PLACE]. Kinds: cpu (busy threads), memory (threads that copy far more than the caches hold),
     /// cache (threads that dirty as much as the largest cache holds), none (the control, whose ratios should be 1). THREADS
-    /// are those of each measuring rank [default: together one for each CPU of the place]. Places: apart (cores that no rank
-    /// measures on), sibling (other hardware threads of the measuring cores), same (the measuring CPUs), beside (any CPU but
-    /// the rank's own) [default: apart where there are such cores, else same]. Without LOAD: cpu,memory,cache. --repeats is
-    /// the number of rounds [default: 10]; runs follow each other in random order, reversed in every second round.
+    /// are those of each measuring rank; unless given, all together are one for each CPU of the place. Places: apart (cores
+    /// that no rank measures on), sibling (other hardware threads of the measuring cores), same (the measuring CPUs), beside
+    /// (any CPU but the rank's own); unless given, apart where there are such cores, else same. --repeats is the number of
+    /// rounds, 10 unless given; runs follow each other in random order, reversed in every second round. Without LOAD:
+    /// cpu,memory,cache.
     #[arg(long, value_name = "LOAD,..", num_args = 0..=1, require_equals = true, value_delimiter = ',')]
     #[arg(default_missing_values = ["cpu", "memory", "cache"], conflicts_with_all = ["until", "load"], help_heading = "Plan")]
     pub interference: Vec<String>,
@@ -68,7 +69,7 @@ pub struct RunArgs {
 
     /// Show the run that goes on: rate, percentiles, how they went so far, time left; only on a terminal, on stderr
     ///
-    /// Fed by the reports of --interval [then by default: 500ms], which ranks make between samples: the measurement costs
+    /// Fed by the reports of --interval (500ms unless given), which ranks make between samples: the measurement costs
     /// nothing more.
     #[arg(long, conflicts_with = "quiet", help_heading = "Plan")]
     pub live: bool,

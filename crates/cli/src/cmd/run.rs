@@ -18,7 +18,7 @@ use wirespeed::Machine;
 use wirespeed::{MeasureError, Registry};
 use wirespeed_report::{Goal, render};
 use wirespeed_schema::Case;
-use wirespeed_schema::plan::{PlannedCase, expand};
+use wirespeed_schema::plan::{Plan, PlannedCase, expand};
 use wirespeed_schema::run::Status;
 
 /// Measure what the arguments ask for.
@@ -28,35 +28,8 @@ pub fn run(registry: &Registry, arguments: &RunArgs, color: ColorChoice) -> Resu
     let machine = crate::job::machine(registry);
     let cases = expand(&plan, &machine).map_err(|e| request::named(arguments, e.into()))?;
     let cases = prepare(registry, &machine, cases)?;
-    let loads = interference::parse(&arguments.interference)?;
     let seed = arguments.seed.unwrap_or_else(fresh_seed);
-    if plan.until.is_some() && !loads.is_empty() {
-        return Err(Failure::usage(
-            "the plan repeats until a goal is reached, --interference a number of times",
-            "take `until` out of the plan, or leave --interference out",
-        ));
-    }
-    let what = match loads.is_empty() {
-        true => {
-            let goal = plan
-                .until
-                .as_ref()
-                .map(|until| Goal::new(until, plan.repeats))
-                .transpose()?;
-            let how = Repeating {
-                repeats: plan.repeats,
-                seed,
-                goal,
-            };
-            What::Cases(cases, how)
-        }
-        false => {
-            if arguments.repeats.is_none() && plan.repeats == 1 {
-                plan.repeats = interference::ROUNDS;
-            }
-            What::Interference(interference::Plan::new(cases, &loads)?)
-        }
-    };
+    let what = What::of(arguments, cases, &mut plan, seed)?;
     if arguments.dry_run {
         let cases = match what {
             What::Cases(cases, _) => cases,
@@ -109,6 +82,30 @@ enum What {
 }
 
 impl What {
+    /// What the arguments say about `cases`; rounds of interference become the plan's repetitions.
+    fn of(arguments: &RunArgs, cases: Vec<Prepared>, plan: &mut Plan, seed: u64) -> Result<Self, Failure> {
+        let loads = interference::parse(&arguments.interference)?;
+        if loads.is_empty() {
+            let goal = plan.until.as_ref().map(|until| Goal::new(until, plan.repeats));
+            let how = Repeating {
+                repeats: plan.repeats,
+                seed,
+                goal: goal.transpose()?,
+            };
+            return Ok(What::Cases(cases, how));
+        }
+        if plan.until.is_some() {
+            return Err(Failure::usage(
+                "the plan repeats until a goal is reached, --interference a number of times",
+                "take `until` out of the plan, or leave --interference out",
+            ));
+        }
+        if arguments.repeats.is_none() && plan.repeats == 1 {
+            plan.repeats = interference::ROUNDS;
+        }
+        Ok(What::Interference(interference::Plan::new(cases, &loads)?))
+    }
+
     fn table(&self) -> Table {
         match self {
             What::Cases(..) => render::table,

@@ -3,7 +3,7 @@
 use super::{Findings, percent};
 use std::collections::BTreeMap;
 use wirespeed_schema::case::{Case, IdlePolicy, Role};
-use wirespeed_schema::host::HostFingerprint;
+use wirespeed_schema::host::{HostFingerprint, Noise};
 use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::run::{Metric, Repetition, Severity};
 use wirespeed_schema::units::format_ns;
@@ -14,6 +14,10 @@ pub const SWITCHES_PER_S_MAX: f64 = 10.0;
 pub const TAKEN_SHARE_MAX: f64 = 0.001;
 /// A larger share lost in the noise scan is a warning.
 pub const NOISE_SHARE_MAX: f64 = 0.01;
+/// With a larger share lost a noise scan says nothing about the core's speed.
+pub const QUIET_SHARE_MAX: f64 = 0.10;
+/// Cores whose speed changed by more over a run are a warning.
+pub const FREQUENCY_SHARE_MAX: f64 = 0.05;
 /// More minor page faults than this in a run are told.
 pub const MINOR_FAULTS_MAX: u64 = 1_000;
 /// Runs that differ by more of their median than this are told.
@@ -45,6 +49,7 @@ pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetitio
         check_taken(findings, outcome);
         check_faults(findings, outcome);
         check_noise(findings, outcome);
+        check_frequency(findings, outcome);
         check_machine(findings, &outcome.host);
         check_transport(findings, case, outcome);
     }
@@ -184,6 +189,32 @@ fn check_noise(findings: &mut Findings, outcome: &Outcome) {
             );
             findings.add(Severity::Warning, "noise", lost, message, QUIET);
         }
+    }
+}
+
+/// The same step of work, undisturbed, before and after a run: it takes so many cycles, so that another time means another
+/// frequency.
+fn check_frequency(findings: &mut Findings, outcome: &Outcome) {
+    let step = |noise: &Option<Noise>| {
+        // On a busy CPU even the fastest turn of a scan may have been disturbed.
+        let quiet = noise
+            .as_ref()
+            .filter(|noise| noise.lost_ratio.get() < QUIET_SHARE_MAX)?;
+        quiet.step_ns.map(|ns| ns.get()).filter(|ns| *ns > 0.0)
+    };
+    let (Some(before), Some(after)) = (step(&outcome.noise), step(&outcome.noise_after)) else {
+        return;
+    };
+    let change = before / after - 1.0;
+    if change.abs() > FREQUENCY_SHARE_MAX {
+        let how = if change > 0.0 { "faster" } else { "slower" };
+        let message = format!(
+            "rank {}'s core was {} {how} after the run than before it: its frequency changed",
+            outcome.rank,
+            percent(change.abs())
+        );
+        let remedy = "set the governor to performance and turn turbo off (`wirespeed doctor` shows how), or warm up longer";
+        findings.add(Severity::Warning, "frequency", change.abs(), message, remedy);
     }
 }
 

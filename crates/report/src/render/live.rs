@@ -92,8 +92,13 @@ fn rows(slices: &[Interval]) -> Vec<Row> {
     ];
     for (name, of) in times {
         let values: Vec<f64> = slices.iter().filter_map(of).collect();
-        if let Some(&last) = values.last() {
-            rows.push((name, format_ns(last), values));
+        if !values.is_empty() {
+            // The latest slice may have too few samples for this figure.
+            let last = slices
+                .last()
+                .and_then(of)
+                .map_or_else(|| "-".to_owned(), format_ns);
+            rows.push((name, last, values));
         }
     }
     rows

@@ -7,10 +7,10 @@ use super::{grid, plot};
 use crate::checks::run_remarks;
 use crate::html::{Input, words};
 use std::collections::BTreeMap;
-use wirespeed_schema::Run;
 use wirespeed_schema::host::Noise;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Remark, Severity, Status};
 use wirespeed_schema::units::{format_ns, significant};
+use wirespeed_schema::{Outcome, Run};
 
 /// The human table of a run.
 pub fn table(run: &Run, style: &Style) -> String {
@@ -253,48 +253,8 @@ pub(super) fn trust_line(results: &[CaseResult]) -> Option<String> {
     if let Some(floor) = worst(floors.map(|floor| floor.loop_ns.get()).collect()) {
         parts.push(format!("harness {}", format_ns(floor)));
     }
-    let lost = |noise: &Option<Noise>| noise.as_ref().map(|noise| noise.lost_ratio.get());
-    let before = worst(
-        outcomes
-            .iter()
-            .filter_map(|outcome| lost(&outcome.noise))
-            .collect(),
-    );
-    let after = worst(
-        outcomes
-            .iter()
-            .filter_map(|outcome| lost(&outcome.noise_after))
-            .collect(),
-    );
-    match (before, after) {
-        (Some(before), Some(after)) => parts.push(format!(
-            "noise {} before, {} after",
-            percent(before),
-            percent(after)
-        )),
-        (Some(one), None) | (None, Some(one)) => parts.push(format!("noise {}", percent(one))),
-        (None, None) => {}
-    }
-    let headlines = results
-        .iter()
-        .filter_map(|r| r.metrics.get(Kind::of(&r.case.test).headline()));
-    if let Some(samples) = headlines.map(|metric| metric.samples).min() {
-        let shares = results
-            .iter()
-            .filter_map(|r| r.metrics.get("effective_samples_ratio"));
-        let effective = shares.map(|share| share.value.get()).reduce(f64::min);
-        parts.push(match effective {
-            // Neighbouring samples that resemble each other tell less than as many independent ones.
-            Some(share) if share < 1.0 => {
-                format!(
-                    "{} samples, worth {}",
-                    count(samples),
-                    count((samples as f64 * share) as u64)
-                )
-            }
-            _ => format!("{} samples", count(samples)),
-        });
-    }
+    parts.extend(noise_part(&outcomes));
+    parts.extend(samples_part(results));
     let runs = || {
         results
             .iter()
@@ -308,6 +268,39 @@ pub(super) fn trust_line(results: &[CaseResult]) -> Option<String> {
         (fewest, most) => format!("{fewest} to {most} runs"),
     });
     Some(parts.join(" · "))
+}
+
+/// The noisiest scans before and after the runs.
+fn noise_part(outcomes: &[&Outcome]) -> Option<String> {
+    let lost = |of: fn(&Outcome) -> &Option<Noise>| {
+        let scans = outcomes.iter().filter_map(|outcome| of(outcome).as_ref());
+        scans.map(|noise| noise.lost_ratio.get()).reduce(f64::max)
+    };
+    match (lost(|o| &o.noise), lost(|o| &o.noise_after)) {
+        (Some(before), Some(after)) => Some(format!(
+            "noise {} before, {} after",
+            percent(before),
+            percent(after)
+        )),
+        (one, other) => Some(format!("noise {}", percent(one.or(other)?))),
+    }
+}
+
+/// The fewest samples of a headline; neighbouring ones that resemble each other tell less than as many independent ones.
+fn samples_part(results: &[CaseResult]) -> Option<String> {
+    let headlines = results
+        .iter()
+        .filter_map(|r| r.metrics.get(Kind::of(&r.case.test).headline()));
+    let samples = headlines.map(|metric| metric.samples).min()?;
+    let shares = results
+        .iter()
+        .filter_map(|r| r.metrics.get("effective_samples_ratio"));
+    let worth = shares
+        .map(|share| share.value.get())
+        .reduce(f64::min)
+        .filter(|share| *share < 1.0);
+    let worth = worth.map(|share| format!(", worth {}", count((samples as f64 * share) as u64)));
+    Some(format!("{} samples{}", count(samples), worth.unwrap_or_default()))
 }
 
 /// Remarks of the run and of its cases, each code once, worst first.

@@ -321,6 +321,33 @@ fn a_slow_generator_is_told_from_a_full_path() {
 }
 
 #[test]
+fn a_core_that_changes_its_frequency_is_named() {
+    let changed = |step_ns: f64| {
+        let result = latency(|ends| {
+            let mut after = ends[0].noise.clone().unwrap();
+            after.step_ns = Some(finite(step_ns));
+            ends[0].noise_after = Some(after);
+            ends[0].noise.as_mut().unwrap().step_ns = Some(finite(1.0));
+        });
+        severity(&result, "frequency")
+    };
+    assert_eq!(changed(1.0), None);
+    assert_eq!(changed(1.04), None);
+    assert_eq!(changed(1.2), Some(Severity::Warning));
+    assert_eq!(changed(0.8), Some(Severity::Warning));
+    assert_eq!(changed(0.0), None, "a scan that says nothing");
+    let busy = latency(|ends| {
+        let before = ends[0].noise.as_mut().unwrap();
+        before.step_ns = Some(finite(1.0));
+        before.lost_ratio = finite(0.9);
+        let mut after = before.clone();
+        after.step_ns = Some(finite(2.0));
+        ends[0].noise_after = Some(after);
+    });
+    assert_eq!(severity(&busy, "frequency"), None, "no turn was undisturbed");
+}
+
+#[test]
 fn noise_that_comes_later_counts_too() {
     let noisy = latency(|ends| {
         let mut after = ends[0].noise.clone().unwrap();

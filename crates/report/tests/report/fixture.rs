@@ -114,6 +114,7 @@ pub fn outcome(rank: u32, role: Role, elapsed_ns: u64) -> Outcome {
             cpu: rank,
             count: 1000,
             quantum_ns: finite(1000.0),
+            step_ns: None,
             lost_ratio: finite(0.003),
             detour_max_ns: finite(4000.0),
         }),

@@ -35,7 +35,11 @@ pub fn scan(cpu: u32, now: impl Fn() -> u64, ns_per_tick: f64, duration_ms: u32)
             break;
         }
     }
-    summarise(cpu, count, [least, most, last.saturating_sub(first)], ns_per_tick)
+    summarise(
+        (cpu, count, steps),
+        [least, most, last.saturating_sub(first)],
+        ns_per_tick,
+    )
 }
 
 /// Steps of work that take at least the minimum.
@@ -67,7 +71,7 @@ fn work(steps: u64) {
 }
 
 /// `ticks`: fastest and slowest turn and the sum of all.
-fn summarise(cpu: u32, count: u64, ticks: [u64; 3], ns_per_tick: f64) -> Noise {
+fn summarise((cpu, count, steps): (u32, u64, u64), ticks: [u64; 3], ns_per_tick: f64) -> Noise {
     let [least, most, total] = ticks;
     let ns = |ticks: u64| Finite::maybe(ticks as f64 * ns_per_tick).unwrap_or(Finite::ZERO);
     let lost = 1.0 - count as f64 * least as f64 / total as f64;
@@ -75,6 +79,7 @@ fn summarise(cpu: u32, count: u64, ticks: [u64; 3], ns_per_tick: f64) -> Noise {
         cpu,
         count,
         quantum_ns: ns(least),
+        step_ns: Finite::maybe(least as f64 * ns_per_tick / steps as f64),
         // A clock that stood still lost nothing.
         lost_ratio: Finite::maybe(lost).unwrap_or(Finite::ZERO),
         detour_max_ns: ns(most - least),

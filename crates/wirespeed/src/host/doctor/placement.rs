@@ -167,68 +167,29 @@ fn isolation(patient: &Patient) -> Check {
 fn nodes(patient: &Patient) -> Check {
     const NAME: &str = "numa";
     const WHY: &str = "memory and devices of another NUMA node are farther away and share its link";
-    if patient.topology.cpus.is_empty() {
+    let number = |&cpu: &u32| patient.topology.cpu_or_unknown(cpu).numa_node;
+    let mut nodes: Vec<u32> = patient.cpus.iter().map(number).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let (Some(&node), false) = (nodes.first(), patient.topology.cpus.is_empty()) else {
         return cannot_tell(NAME, "the kernel does not tell the nodes", WHY);
-    }
+    };
     if patient.topology.numa_nodes < 2 {
         return ok(NAME, "one node", WHY);
     }
-    let mut nodes: Vec<u32> = patient
-        .cpus
-        .iter()
-        .map(|&cpu| patient.topology.cpu_or_unknown(cpu).numa_node)
-        .collect();
-    nodes.sort_unstable();
-    nodes.dedup();
-    let of_node = |node: u32| {
-        let cpus = patient
-            .topology
-            .cpus
-            .iter()
-            .filter(|cpu| cpu.numa_node == node)
-            .map(|cpu| cpu.number);
-        let near: Vec<u32> = cpus
-            .filter(|cpu| patient.allowed.contains(cpu))
-            .take(patient.cpus.len())
-            .collect();
-        format_cpu_list(&near)
-    };
+    let cpus = patient.cpu_words();
     if nodes.len() > 1 {
-        let found = format!(
-            "CPUs {} are on nodes {}",
-            patient.cpu_words(),
-            format_cpu_list(&nodes)
-        );
-        return warn(
-            NAME,
-            found,
-            WHY,
-            format!("pin to one node: --cpus {}", of_node(nodes[0])),
-        );
+        let found = format!("CPUs {cpus} are on nodes {}", format_cpu_list(&nodes));
+        let fix = format!("pin to one node: --cpus {}", cpus_of_node(patient, node));
+        return warn(NAME, found, WHY, fix);
     }
-    for interface in &patient.interfaces {
-        let path = format!("/sys/class/net/{interface}/device/numa_node");
-        // Devices without a node say -1, which is no number here.
-        let Some(node) = patient
-            .files
-            .number(&path)
-            .and_then(|node| u32::try_from(node).ok())
-        else {
-            continue;
-        };
-        if !nodes.contains(&node) {
-            let found = format!(
-                "{interface} is on node {node}, CPUs {} on node {}",
-                patient.cpu_words(),
-                nodes[0]
-            );
-            return warn(
-                NAME,
-                found,
-                WHY,
-                format!("pin to the device's node: --cpus {}", of_node(node)),
-            );
-        }
+    if let Some((interface, other)) = far_device(patient, node) {
+        let found = format!("{interface} is on node {other}, CPUs {cpus} on node {node}");
+        let fix = format!(
+            "pin to the device's node: --cpus {}",
+            cpus_of_node(patient, other)
+        );
+        return warn(NAME, found, WHY, fix);
     }
     if patient.files.number("/proc/sys/kernel/numa_balancing") == Some(1) {
         return warn(
@@ -240,13 +201,28 @@ fn nodes(patient: &Patient) -> Check {
     }
     ok(
         NAME,
-        format!(
-            "CPUs {} and the devices are on node {}",
-            patient.cpu_words(),
-            nodes[0]
-        ),
+        format!("CPUs {cpus} are on node {node}, and no device is on another"),
         WHY,
     )
+}
+
+/// As many allowed CPUs of `node` as are measured on.
+fn cpus_of_node(patient: &Patient, node: u32) -> String {
+    let cpus = patient.topology.cpus.iter().filter(|cpu| cpu.numa_node == node);
+    let near = cpus
+        .map(|cpu| cpu.number)
+        .filter(|cpu| patient.allowed.contains(cpu));
+    format_cpu_list(&near.take(patient.cpus.len()).collect::<Vec<u32>>())
+}
+
+/// An interface whose device is on another node than `node`.
+fn far_device<'a>(patient: &'a Patient, node: u32) -> Option<(&'a str, u32)> {
+    patient.interfaces.iter().find_map(|interface| {
+        let path = format!("/sys/class/net/{interface}/device/numa_node");
+        // Devices without a node say -1, which is no number here.
+        let other = u32::try_from(patient.files.number(&path)?).ok()?;
+        (other != node).then_some((interface.as_str(), other))
+    })
 }
 
 fn interrupts(patient: &Patient) -> Check {

@@ -6,62 +6,62 @@ use std::collections::BTreeMap;
 
 const CPU: &str = "/sys/devices/system/cpu";
 
+/// Files of a good machine that are not one for each CPU.
+const GOOD: &[(&str, &str)] = &[
+    ("/proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-1\n"),
+    (
+        "/proc/cpuinfo",
+        "model name : T\nflags\t\t: fpu constant_tsc nonstop_tsc\n",
+    ),
+    (
+        "/proc/stat",
+        "cpu 9 0 0 1 0 0 0 0\ncpu0 500 0 0 500 0 0 0 0 0\ncpu1 500 0 0 500 0 0 0 0 0\n",
+    ),
+    ("/proc/loadavg", "0.01 0.02 0.03 1/9 9\n"),
+    ("/proc/uptime", "1000.00 500.00\n"),
+    (
+        "/proc/interrupts",
+        " CPU0 CPU1\n 24: 5 0 IO-APIC 5-edge nvme0\nLOC: 90000 90000 Local timer\n",
+    ),
+    (
+        "/proc/self/limits",
+        "Limit  Soft Limit  Hard Limit  Units\nMax open files  1024  4096  files\nMax locked memory  unlimited  unlimited  bytes\n",
+    ),
+    (
+        "/proc/meminfo",
+        "MemTotal: 8388608 kB\nHugePages_Free: 0\nHugepagesize: 2048 kB\n",
+    ),
+    ("/proc/mounts", "tmpfs /dev/shm tmpfs rw,nosuid 0 0\n"),
+    ("/proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n"),
+    ("/proc/sys/net/ipv4/tcp_wmem", "4096\t16384\t4194304\n"),
+    ("/proc/sys/kernel/yama/ptrace_scope", "0\n"),
+    ("/proc/sys/kernel/perf_event_paranoid", "-1\n"),
+    (
+        "/sys/kernel/mm/transparent_hugepage/enabled",
+        "always [madvise] never\n",
+    ),
+    (
+        "/sys/kernel/mm/transparent_hugepage/defrag",
+        "always defer [madvise] never\n",
+    ),
+    (
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+        "tsc\n",
+    ),
+    ("/sys/devices/system/cpu/online", "0-1\n"),
+    ("/sys/devices/system/node/online", "0\n"),
+    ("/sys/devices/system/node/node0/cpulist", "0-1\n"),
+    ("/sys/devices/system/cpu/intel_pstate/no_turbo", "1\n"),
+    ("/sys/class/net/eth0/operstate", "up\n"),
+    ("/sys/class/net/eth0/mtu", "1500\n"),
+    ("/sys/class/net/eth0/speed", "1000\n"),
+    ("/sys/class/net/eth0/device/numa_node", "0\n"),
+    ("/sys/class/net/lo/operstate", "unknown\n"),
+];
+
 /// Two cores on one node, everything as it should be.
 fn good(root: &Path) {
-    plant(
-        root,
-        &[
-            ("/proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-1\n"),
-            (
-                "/proc/cpuinfo",
-                "model name : T\nflags\t\t: fpu constant_tsc nonstop_tsc\n",
-            ),
-            (
-                "/proc/stat",
-                "cpu 9 0 0 1 0 0 0 0\ncpu0 500 0 0 500 0 0 0 0 0\ncpu1 500 0 0 500 0 0 0 0 0\n",
-            ),
-            ("/proc/loadavg", "0.01 0.02 0.03 1/9 9\n"),
-            ("/proc/uptime", "1000.00 500.00\n"),
-            (
-                "/proc/interrupts",
-                " CPU0 CPU1\n 24: 5 0 IO-APIC 5-edge nvme0\nLOC: 90000 90000 Local timer\n",
-            ),
-            (
-                "/proc/self/limits",
-                "Limit  Soft Limit  Hard Limit  Units\nMax open files  1024  4096  files\nMax locked memory  unlimited  unlimited  bytes\n",
-            ),
-            (
-                "/proc/meminfo",
-                "MemTotal: 8388608 kB\nHugePages_Free: 0\nHugepagesize: 2048 kB\n",
-            ),
-            ("/proc/mounts", "tmpfs /dev/shm tmpfs rw,nosuid 0 0\n"),
-            ("/proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n"),
-            ("/proc/sys/net/ipv4/tcp_wmem", "4096\t16384\t4194304\n"),
-            ("/proc/sys/kernel/yama/ptrace_scope", "0\n"),
-            ("/proc/sys/kernel/perf_event_paranoid", "-1\n"),
-            (
-                "/sys/kernel/mm/transparent_hugepage/enabled",
-                "always [madvise] never\n",
-            ),
-            (
-                "/sys/kernel/mm/transparent_hugepage/defrag",
-                "always defer [madvise] never\n",
-            ),
-            (
-                "/sys/devices/system/clocksource/clocksource0/current_clocksource",
-                "tsc\n",
-            ),
-            ("/sys/devices/system/cpu/online", "0-1\n"),
-            ("/sys/devices/system/node/online", "0\n"),
-            ("/sys/devices/system/node/node0/cpulist", "0-1\n"),
-            ("/sys/devices/system/cpu/intel_pstate/no_turbo", "1\n"),
-            ("/sys/class/net/eth0/operstate", "up\n"),
-            ("/sys/class/net/eth0/mtu", "1500\n"),
-            ("/sys/class/net/eth0/speed", "1000\n"),
-            ("/sys/class/net/eth0/device/numa_node", "0\n"),
-            ("/sys/class/net/lo/operstate", "unknown\n"),
-        ],
-    );
+    plant(root, GOOD);
     for cpu in 0..2 {
         plant(
             root,
@@ -118,96 +118,98 @@ fn a_good_machine_has_nothing_to_warn_of() {
     );
 }
 
+/// The checks that warn of a bad machine, and what is in the command that mends it.
+const FIXES: &[(&str, &str)] = &[
+    ("governor", "cpupower -c 0-1 frequency-set -g performance"),
+    (
+        "turbo",
+        "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo",
+    ),
+    ("idle_states", "cpupower -c 0-1 idle-set -D 10"),
+    ("clocksource", "echo tsc | sudo tee"),
+    ("counter", "invtsc"),
+    ("steal", "dedicated"),
+    ("smt_siblings", "for cpu in 2;"),
+    ("cpu_quota", "CPUQuota="),
+    ("other_work", "isolcpus=0-1"),
+    ("numa", "--cpus 2"),
+    ("interrupts", "echo 2 | sudo tee /proc/irq/24/smp_affinity_list"),
+    ("memlock", "ulimit -l"),
+    ("dev_shm", "remount,size=1G"),
+    ("open_files", "prlimit --pid $$ --nofile=1024"),
+    ("transparent_huge_pages", "echo madvise"),
+    ("socket_buffers", "tcp_rmem='4096 131072 50000000'"),
+    ("mtu", "ip link set dev eth0 mtu 9000"),
+    ("ptrace_scope", "sysctl -w kernel.yama.ptrace_scope=0"),
+    ("perf_event_paranoid", "sysctl -w kernel.perf_event_paranoid=2"),
+];
+
+/// What is wrong with a bad machine, over a good one.
+const BAD: &[(&str, &str)] = &[
+    (
+        "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor",
+        "powersave\n",
+    ),
+    ("/sys/devices/system/cpu/intel_pstate/no_turbo", "0\n"),
+    ("/sys/devices/system/cpu/cpu0/cpuidle/state1/name", "C6\n"),
+    ("/sys/devices/system/cpu/cpu0/cpuidle/state1/latency", "133\n"),
+    (
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+        "hpet\n",
+    ),
+    (
+        "/sys/devices/system/clocksource/clocksource0/available_clocksource",
+        "tsc hpet\n",
+    ),
+    ("/proc/cpuinfo", "flags\t\t: fpu constant_tsc\n"),
+    (
+        "/proc/stat",
+        "cpu0 500 0 0 500 0 0 0 0 0\ncpu1 500 0 0 400 0 0 0 100 0\n",
+    ),
+    ("/sys/devices/system/cpu/online", "0-2\n"),
+    ("/proc/self/status", "Cpus_allowed_list:\t0-2\n"),
+    ("/sys/devices/system/cpu/cpu0/topology/core_cpus_list", "0,2\n"),
+    ("/sys/devices/system/cpu/cpu2/topology/core_cpus_list", "0,2\n"),
+    ("/proc/self/cgroup", "0::/\n"),
+    (
+        "/proc/self/mountinfo",
+        "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+    ),
+    ("/sys/fs/cgroup/cpu.max", "150000 100000\n"),
+    ("/proc/loadavg", "2.50 0.02 0.03 1/9 9\n"),
+    ("/sys/devices/system/node/online", "0-1\n"),
+    ("/sys/devices/system/node/node0/cpulist", "0-1\n"),
+    ("/sys/devices/system/node/node1/cpulist", "2\n"),
+    ("/sys/class/net/eth0/device/numa_node", "1\n"),
+    ("/sys/class/net/eth0/speed", "25000\n"),
+    (
+        "/proc/interrupts",
+        " CPU0 CPU1\n 24: 5 990000 PCI-MSI 5-edge eth0-rx\n",
+    ),
+    (
+        "/proc/self/limits",
+        "Max open files  256  256  files\nMax locked memory  65536  unlimited  bytes\n",
+    ),
+    ("/proc/mounts", "shm /dev/shm tmpfs rw,size=65536k 0 0\n"),
+    (
+        "/sys/kernel/mm/transparent_hugepage/enabled",
+        "[always] madvise never\n",
+    ),
+    (
+        "/sys/kernel/mm/transparent_hugepage/defrag",
+        "[always] defer madvise never\n",
+    ),
+    ("/proc/sys/kernel/yama/ptrace_scope", "1\n"),
+    ("/proc/sys/kernel/perf_event_paranoid", "4\n"),
+];
+
 #[test]
 fn each_fault_is_found_with_the_command_that_mends_it() {
     let dir = tempfile::tempdir().expect("tempdir");
     good(dir.path());
-    plant(
-        dir.path(),
-        &[
-            (
-                "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor",
-                "powersave\n",
-            ),
-            ("/sys/devices/system/cpu/intel_pstate/no_turbo", "0\n"),
-            ("/sys/devices/system/cpu/cpu0/cpuidle/state1/name", "C6\n"),
-            ("/sys/devices/system/cpu/cpu0/cpuidle/state1/latency", "133\n"),
-            (
-                "/sys/devices/system/clocksource/clocksource0/current_clocksource",
-                "hpet\n",
-            ),
-            (
-                "/sys/devices/system/clocksource/clocksource0/available_clocksource",
-                "tsc hpet\n",
-            ),
-            ("/proc/cpuinfo", "flags\t\t: fpu constant_tsc\n"),
-            (
-                "/proc/stat",
-                "cpu0 500 0 0 500 0 0 0 0 0\ncpu1 500 0 0 400 0 0 0 100 0\n",
-            ),
-            ("/sys/devices/system/cpu/online", "0-2\n"),
-            ("/proc/self/status", "Cpus_allowed_list:\t0-2\n"),
-            ("/sys/devices/system/cpu/cpu0/topology/core_cpus_list", "0,2\n"),
-            ("/sys/devices/system/cpu/cpu2/topology/core_cpus_list", "0,2\n"),
-            ("/proc/self/cgroup", "0::/\n"),
-            (
-                "/proc/self/mountinfo",
-                "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
-            ),
-            ("/sys/fs/cgroup/cpu.max", "150000 100000\n"),
-            ("/proc/loadavg", "2.50 0.02 0.03 1/9 9\n"),
-            ("/sys/devices/system/node/online", "0-1\n"),
-            ("/sys/devices/system/node/node0/cpulist", "0-1\n"),
-            ("/sys/devices/system/node/node1/cpulist", "2\n"),
-            ("/sys/class/net/eth0/device/numa_node", "1\n"),
-            ("/sys/class/net/eth0/speed", "25000\n"),
-            (
-                "/proc/interrupts",
-                " CPU0 CPU1\n 24: 5 990000 PCI-MSI 5-edge eth0-rx\n",
-            ),
-            (
-                "/proc/self/limits",
-                "Max open files  256  256  files\nMax locked memory  65536  unlimited  bytes\n",
-            ),
-            ("/proc/mounts", "shm /dev/shm tmpfs rw,size=65536k 0 0\n"),
-            (
-                "/sys/kernel/mm/transparent_hugepage/enabled",
-                "[always] madvise never\n",
-            ),
-            (
-                "/sys/kernel/mm/transparent_hugepage/defrag",
-                "[always] defer madvise never\n",
-            ),
-            ("/proc/sys/kernel/yama/ptrace_scope", "1\n"),
-            ("/proc/sys/kernel/perf_event_paranoid", "4\n"),
-        ],
-    );
+    plant(dir.path(), BAD);
     let found = by_name(&examine(dir.path(), &path(1.25e9, 20_000_000)));
-    let fixes = [
-        ("governor", "cpupower -c 0-1 frequency-set -g performance"),
-        (
-            "turbo",
-            "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo",
-        ),
-        ("idle_states", "cpupower -c 0-1 idle-set -D 10"),
-        ("clocksource", "echo tsc | sudo tee"),
-        ("counter", "invtsc"),
-        ("steal", "dedicated"),
-        ("smt_siblings", "for cpu in 2;"),
-        ("cpu_quota", "CPUQuota="),
-        ("other_work", "isolcpus=0-1"),
-        ("numa", "--cpus 2"),
-        ("interrupts", "echo 2 | sudo tee /proc/irq/24/smp_affinity_list"),
-        ("memlock", "ulimit -l"),
-        ("dev_shm", "remount,size=1G"),
-        ("open_files", "prlimit --pid $$ --nofile=1024"),
-        ("transparent_huge_pages", "echo madvise"),
-        ("socket_buffers", "tcp_rmem='4096 131072 50000000'"),
-        ("mtu", "ip link set dev eth0 mtu 9000"),
-        ("ptrace_scope", "sysctl -w kernel.yama.ptrace_scope=0"),
-        ("perf_event_paranoid", "sysctl -w kernel.perf_event_paranoid=2"),
-    ];
-    for (name, fix) in fixes {
+    for &(name, fix) in FIXES {
         let check = &found[name];
         assert_eq!(check.state, CheckState::Warn, "{check:?}");
         assert!(
