@@ -170,7 +170,7 @@ fn slices(repetition: &Repetition, statistic: Statistic) -> Option<Vec<f64>> {
             with.next().is_none().then_some(first)
         }
         // Of source and sink the sink comes last; what it receives is what is delivered.
-        (Statistic::Mean, 0..=2) => with.last(),
+        (Statistic::Mean, 0..=2) => with.next_back(),
         (Statistic::Mean, _) => None,
     }
 }

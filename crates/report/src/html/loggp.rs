@@ -16,12 +16,15 @@ const AWAKE_SHARE: f64 = 0.9;
 /// Residuals from which one line does not describe the gaps.
 const POOR_FIT: f64 = 0.2;
 
+/// Sizes with their cases, by window.
+type ByWindow<'a> = BTreeMap<u64, Vec<(u64, &'a CaseResult)>>;
+
 /// One picture for each road whose windows of one and of several messages were measured over sizes.
 pub fn pictures(
     cases: &[(&Input, &CaseResult)],
     name: &dyn Fn(&Input, &CaseResult) -> String,
 ) -> Vec<Picture> {
-    let mut roads: BTreeMap<String, BTreeMap<u64, Vec<(u64, &CaseResult)>>> = BTreeMap::new();
+    let mut roads: BTreeMap<String, ByWindow> = BTreeMap::new();
     for (input, case) in cases {
         if let Test::OsuBw(test) = &case.case.test {
             let windows = roads.entry(name(input, case)).or_default();
