@@ -191,7 +191,11 @@ fn the_self_test_passes() {
 fn a_thousand_results_make_a_page_and_bad_ones_are_counted() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path();
-    ends(folder, "run latency --via inproc --iters 50 --warmup 0 -q -o r0.json", 0);
+    ends(
+        folder,
+        "run latency --via inproc --iters 50 --warmup 0 -q -o r0.json",
+        0,
+    );
     let text = std::fs::read_to_string(folder.join("r0.json")).unwrap();
     for number in 1..1000 {
         std::fs::write(folder.join(format!("r{number}.json")), &text).unwrap();
@@ -199,7 +203,11 @@ fn a_thousand_results_make_a_page_and_bad_ones_are_counted() {
     let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
     write("r1.json", &text[..text.len() / 2]);
     write("r2.json", "");
-    let versioned = text.replacen("\"document_version\":", "\"document_version\": \"1.99\", \"was\":", 1);
+    let versioned = text.replacen(
+        "\"document_version\":",
+        "\"document_version\": \"1.99\", \"was\":",
+        1,
+    );
     write("r3.json", &versioned);
     let mut hostile = json(folder, "r0.json");
     hostile["cases"][0]["case"]["transport"] = "<script>alert(1)</script>".into();
@@ -208,10 +216,20 @@ fn a_thousand_results_make_a_page_and_bad_ones_are_counted() {
     let output = wirespeed(folder, &format!("report {} -o page.html", names.join(" ")));
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("2 of 1000 files could not be read") && said.lines().count() == 2, "{said}");
+    assert!(
+        said.contains("2 of 1000 files could not be read") && said.lines().count() == 2,
+        "{said}"
+    );
     let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
-    assert!(page.contains("998 results") && page.contains("newer_document"), "not the page of all");
-    assert!(!page.contains("<script") && page.len() < 8 << 20, "{} bytes", page.len());
+    assert!(
+        page.contains("998 results") && page.contains("newer_document"),
+        "not the page of all"
+    );
+    assert!(
+        !page.contains("<script") && page.len() < 8 << 20,
+        "{} bytes",
+        page.len()
+    );
     ends(folder, "report r0.json r3.json", 0);
 }
 
@@ -225,7 +243,11 @@ fn history_of_other_tools_is_compared_and_shown() {
     };
     let write = |name: &str, rate: f64| {
         let runs: String = (0..8).map(|run| line(rate + f64::from(run))).collect();
-        std::fs::write(dir.path().join(name), format!("$ arras4benchmark --bytes=256 --credits=5\n{runs}")).unwrap();
+        std::fs::write(
+            dir.path().join(name),
+            format!("$ arras4benchmark --bytes=256 --credits=5\n{runs}"),
+        )
+        .unwrap();
     };
     write("before.txt", 7700.0);
     write("after.txt", 6700.0);
@@ -239,10 +261,17 @@ fn history_of_other_tools_is_compared_and_shown() {
 #[test]
 fn loggp_is_told_or_refused_with_the_reason() {
     let dir = tempfile::tempdir().unwrap();
-    let words = "sweep --over loggp --repeats 1 -o l.json -- --via inproc --iters 60 --warmup 0 --size 8..8K:x8";
+    let words =
+        "sweep --over loggp --repeats 1 -o l.json -- --via inproc --iters 60 --warmup 0 --size 8..8K:x8";
     assert!(ends(dir.path(), words, 0).contains("LogGP"));
     let run = json(dir.path(), "l.json");
-    assert_eq!((run["cases"].as_array().map(Vec::len), &run["sections"]["sweep"]["over"]), (Some(8), &"loggp".into()));
+    assert_eq!(
+        (
+            run["cases"].as_array().map(Vec::len),
+            &run["sections"]["sweep"]["over"]
+        ),
+        (Some(8), &"loggp".into())
+    );
     let refused = wirespeed(dir.path(), "sweep --over loggp -- latency --via inproc");
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("osu_bw"));

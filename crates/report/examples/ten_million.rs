@@ -12,7 +12,9 @@ const SAMPLES: usize = 10_000_000;
 
 fn main() -> Result<(), serde_json::Error> {
     let mut random = Random::new(1);
-    let values: Vec<f64> = (0..SAMPLES).map(|_| 2000.0 * (0.3 * random.normal()).exp()).collect();
+    let values: Vec<f64> = (0..SAMPLES)
+        .map(|_| 2000.0 * (0.3 * random.normal()).exp())
+        .collect();
     let case: Case = serde_json::from_value(serde_json::json!({
         "test": "am_lat", "size_bytes": 8, "layout": "short", "transport": "shm", "group": "threads",
         "ranks": [{"role": "source", "peer": 1}, {"role": "sink", "peer": 0}],
@@ -33,7 +35,10 @@ fn main() -> Result<(), serde_json::Error> {
     let measured = repetition(&case, 0, vec![source, sink], 0, 0);
     let result = case_result(case, vec![measured], &Limits::default());
     let seconds = started.elapsed().as_secs_f64();
-    let median = result.metrics.get("rtt_p50_ns").map_or(f64::NAN, |metric| metric.value.get());
+    let median = result
+        .metrics
+        .get("rtt_p50_ns")
+        .map_or(f64::NAN, |metric| metric.value.get());
     println!(
         "{SAMPLES} raw samples: {} figures, {} intervals by resampling, {} remarks in {seconds:.2} s (median {median:.0} ns)",
         result.metrics.len(),

@@ -144,7 +144,11 @@ fn newer(version: &str) -> Remark {
         code: NEWER.to_owned(),
         message: format!(
             "a document of version {}: what versions after {DOCUMENT_VERSION} added is not shown",
-            version.chars().filter(|c| !c.is_control()).take(20).collect::<String>()
+            version
+                .chars()
+                .filter(|c| !c.is_control())
+                .take(20)
+                .collect::<String>()
         ),
         remedy: Some("read it with the version of wirespeed that wrote it, or a newer one".to_owned()),
     }

@@ -12,7 +12,8 @@ use wirespeed_schema::run::CaseResult;
 pub fn all(effort: &Effort) -> Vec<Check> {
     let mut checks =
         within_a_run(effort).unwrap_or_else(|error| vec![Check::broken("coverage within a run", &error)]);
-    checks.extend(over_runs(effort).unwrap_or_else(|error| vec![Check::broken("coverage over runs", &error)]));
+    checks
+        .extend(over_runs(effort).unwrap_or_else(|error| vec![Check::broken("coverage over runs", &error)]));
     checks.push(after_stopping(effort));
     checks
 }

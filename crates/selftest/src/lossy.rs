@@ -180,9 +180,12 @@ fn loss() -> Result<Vec<Check>, String> {
     case.ranks = vec![rank(Role::Source, 1), rank(Role::Sink, 0)];
     let mut seen = outcomes(&case)?;
     // Of the machine nothing may enter.
-    seen.iter_mut().for_each(|outcome| outcome.disturbance = Default::default());
+    seen.iter_mut()
+        .for_each(|outcome| outcome.disturbance = Default::default());
     for outcome in &mut seen {
-        outcome.transport_facts.insert("delivery".to_owned(), "unreliable".to_owned());
+        outcome
+            .transport_facts
+            .insert("delivery".to_owned(), "unreliable".to_owned());
     }
     let lost: u64 = seen.iter().map(|outcome| outcome.faults.lost_messages).sum();
     let received: u64 = seen.iter().map(|outcome| outcome.received.messages).sum();

@@ -10,7 +10,9 @@ use wirespeed_report::stats::Random;
 pub fn all(effort: &Effort) -> Vec<Check> {
     let mut checks = omission().unwrap_or_else(|error| vec![Check::broken("coordinated omission", &error)]);
     checks.extend(queue());
-    checks.extend(shared(effort).unwrap_or_else(|error| vec![Check::broken("M/D/1 through the engine", &error)]));
+    checks.extend(
+        shared(effort).unwrap_or_else(|error| vec![Check::broken("M/D/1 through the engine", &error)]),
+    );
     checks
 }
 
@@ -126,9 +128,7 @@ fn queue() -> Vec<Check> {
 /// and Khinchine, measured by a paced stream whose messages add next to nothing. The knee of what is published lies at 2 - √2.
 fn shared(effort: &Effort) -> Result<Vec<Check>, String> {
     let service_ns = 20_000;
-    let mean_ns = |utilisation: f64| {
-        service_ns as f64 * (1.0 + utilisation / (2.0 * (1.0 - utilisation)))
-    };
+    let mean_ns = |utilisation: f64| service_ns as f64 * (1.0 + utilisation / (2.0 * (1.0 - utilisation)));
     // Messages 37 µs apart: in no step with the service.
     let case = stream(8, 1024, Some(27_027), u64::from(effort.replicates) * 60);
     let (mut checks, mut points) = (Vec::new(), Vec::new());

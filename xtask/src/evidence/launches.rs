@@ -16,7 +16,9 @@ const TAG: &str = "rtt_p50_ns";
 pub fn spread(context: &Context, archive: &mut Archive) -> Result<()> {
     let mut values = Vec::new();
     for _ in 0..LAUNCHES {
-        let words = ["run", "latency", "--via", "shm", "--size", "8", "-t", "1s", "-q", "--json"];
+        let words = [
+            "run", "latency", "--via", "shm", "--size", "8", "-t", "1s", "-q", "--json",
+        ];
         let text = crate::command::capture(Command::new(&context.binary).args(words))?;
         let run = read_run(text.as_bytes())?;
         let metric = run.cases.first().and_then(|case| case.metrics.get(TAG));

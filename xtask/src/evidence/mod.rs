@@ -15,7 +15,11 @@ use archive::Archive;
 use std::path::{Path, PathBuf};
 
 /// One claim: its name, what it says, and what measures it.
-type Claim = (&'static str, &'static str, fn(&Context, &mut Archive) -> Result<()>);
+type Claim = (
+    &'static str,
+    &'static str,
+    fn(&Context, &mut Archive) -> Result<()>,
+);
 
 const CLAIMS: [Claim; 5] = [
     (
@@ -57,7 +61,10 @@ pub struct Context {
 pub fn run(root: &Path, names: &[&str]) -> Result<()> {
     let known = |name: &&str| CLAIMS.iter().any(|(claim, ..)| claim == name);
     if let Some(stranger) = names.iter().find(|name| !known(name)) {
-        let all: Vec<String> = CLAIMS.iter().map(|(name, says, _)| format!("  {name}: {says}")).collect();
+        let all: Vec<String> = CLAIMS
+            .iter()
+            .map(|(name, says, _)| format!("  {name}: {says}"))
+            .collect();
         bail!("no claim is called {stranger:?}; there are:\n{}", all.join("\n"));
     }
     let context = Context {

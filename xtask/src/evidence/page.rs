@@ -27,8 +27,18 @@ fn plan() -> String {
 fn drawn_s(page: &Path, scratch: &Path) -> Result<f64> {
     let started = Instant::now();
     let status = Command::new(BROWSER)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"])
-        .args(["--disable-extensions", "--disable-background-networking", "--window-size=1000,1600"])
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+        ])
+        .args([
+            "--disable-extensions",
+            "--disable-background-networking",
+            "--window-size=1000,1600",
+        ])
         .arg(format!("--user-data-dir={}", scratch.join("profile").display()))
         .arg(format!("--screenshot={}", scratch.join("shot.png").display()))
         .arg(format!("file://{}", page.display()))
@@ -49,9 +59,21 @@ pub fn opening(context: &Context, archive: &mut Archive) -> Result<()> {
     std::fs::write(path("plan.toml"), plan())?;
     std::fs::write(path("empty.html"), "<!DOCTYPE html><title>empty</title>")?;
     let mut run = Command::new(&context.binary);
-    crate::command::run(run.arg("run").arg(path("plan.toml")).arg("-q").arg("-o").arg(path("result.json")))?;
+    crate::command::run(
+        run.arg("run")
+            .arg(path("plan.toml"))
+            .arg("-q")
+            .arg("-o")
+            .arg(path("result.json")),
+    )?;
     let mut report = Command::new(&context.binary);
-    crate::command::run(report.arg("report").arg(path("result.json")).arg("-o").arg(path("page.html")))?;
+    crate::command::run(
+        report
+            .arg("report")
+            .arg(path("result.json"))
+            .arg("-o")
+            .arg(path("page.html")),
+    )?;
     let bytes = std::fs::metadata(path("page.html"))?.len();
     let (mut full, mut empty, mut values) = (Vec::new(), Vec::new(), "page_s,empty_s\n".to_owned());
     for _ in 0..OPENINGS {
@@ -66,7 +88,11 @@ pub fn opening(context: &Context, archive: &mut Archive) -> Result<()> {
         seconds[seconds.len() / 2]
     };
     let (full, empty) = (median(full), median(empty));
-    let met = if full - empty <= SECONDS_MAX { "met" } else { "missed" };
+    let met = if full - empty <= SECONDS_MAX {
+        "met"
+    } else {
+        "missed"
+    };
     archive.note(&format!(
         "The page has {bytes} bytes. {BROWSER} starts, draws it and ends in {full:.2} s, with an empty page in {empty:.2} s \
          (medians of {OPENINGS}, in turn): {:.2} s for the page: {met}.",

@@ -24,19 +24,41 @@ const PAIRS_MAX: u64 = 400;
 /// Ratios within this are the same: below half of what is injected.
 const WITHIN: f64 = 0.01;
 /// What is measured.
-const ARM: [&str; 8] = ["latency", "--via", "shm", "--size", "8", "-t", "20ms", "--warmup=5ms"];
+const ARM: [&str; 8] = [
+    "latency",
+    "--via",
+    "shm",
+    "--size",
+    "8",
+    "-t",
+    "20ms",
+    "--warmup=5ms",
+];
 
 /// A result of `pairs` pairs of the same arm.
 fn control(context: &Context, pairs: u64) -> Result<Run> {
     let output = Command::new(&context.binary)
-        .args(["ab", "--aa", "--json", "-q", "--within", "1%", "--pairs", &pairs.to_string(), "--"])
+        .args([
+            "ab",
+            "--aa",
+            "--json",
+            "-q",
+            "--within",
+            "1%",
+            "--pairs",
+            &pairs.to_string(),
+            "--",
+        ])
         .args(ARM)
         .stdin(Stdio::null())
         .output()
         .context("cannot start wirespeed")?;
     // A verdict has an exit code of its own.
     if !matches!(output.status.code(), Some(0 | 3 | 4)) {
-        bail!("wirespeed ab failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+        bail!(
+            "wirespeed ab failed: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
     }
     read_run(&output.stdout).context("wirespeed ab wrote no result")
 }
@@ -73,7 +95,10 @@ pub fn controls(context: &Context, archive: &mut Archive) -> Result<()> {
 fn slowed(mut run: Run) -> Run {
     let half = run.cases.len() / 2;
     for case in run.cases.iter_mut().skip(half) {
-        let repetitions = case.repetitions.iter_mut().map(|repetition| &mut repetition.metrics);
+        let repetitions = case
+            .repetitions
+            .iter_mut()
+            .map(|repetition| &mut repetition.metrics);
         for metrics in repetitions.chain([&mut case.metrics]) {
             for (_, metric) in metrics.iter_mut().filter(|(tag, _)| tag.ends_with("_ns")) {
                 metric.value = Finite::maybe(metric.value.get() * INJECTED).unwrap_or_default();
@@ -109,7 +134,11 @@ pub fn injected(context: &Context, archive: &mut Archive) -> Result<()> {
     for trial in 0..TRIALS {
         let mut run = slowed(control(context, u64::from(PAIRS))?);
         let mut row = judged(&run)?;
-        let announced = if row.verdict == Verdict::Inconclusive { row.more_runs } else { Some(0) };
+        let announced = if row.verdict == Verdict::Inconclusive {
+            row.more_runs
+        } else {
+            Some(0)
+        };
         match announced {
             Some(0) => {}
             Some(more) if more <= PAIRS_MAX => {
@@ -120,7 +149,12 @@ pub fn injected(context: &Context, archive: &mut Archive) -> Result<()> {
         }
         found += u32::from(row.verdict == Verdict::Slower);
         let told = announced.map_or("none".to_owned(), |more| more.to_string());
-        let _ = writeln!(values, "{trial},{told},{},{}", row.ratio.get(), row.verdict.name());
+        let _ = writeln!(
+            values,
+            "{trial},{told},{},{}",
+            row.ratio.get(),
+            row.verdict.name()
+        );
     }
     archive.values("injected.csv", &values)?;
     archive.note(&format!(

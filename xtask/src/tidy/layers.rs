@@ -79,7 +79,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "wirespeed-mpi",
         ],
     ),
-    ("xtask", &["wirespeed-report"]),
+    ("xtask", &["wirespeed-report", "wirespeed-schema"]),
 ];
 const FOR_TESTS: [&str; 1] = ["wirespeed-conformance"];
 

@@ -32,14 +32,19 @@ pub fn loggp(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> 
     }
     if words.first().is_some_and(|word| word != TEST) {
         let cause = format!("LogGP is measured with {TEST}, not with {}", words[0]);
-        return Err(Failure::usage(cause, "leave the test out: wirespeed sweep --over loggp -- --via tcp"));
+        return Err(Failure::usage(
+            cause,
+            "leave the test out: wirespeed sweep --over loggp -- --via tcp",
+        ));
     }
     let (mut plan, run) = super::probe::plan_of(&words)?;
     plan.repeats = arguments.repeats;
     for template in &mut plan.templates {
         for (key, values) in [("size", SIZES), ("window", WINDOWS)] {
             if !template.axes.contains_key(key) {
-                template.axes.insert(key.to_owned(), wirespeed_schema::plan::split_axis(key, values)?);
+                template
+                    .axes
+                    .insert(key.to_owned(), wirespeed_schema::plan::split_axis(key, values)?);
             }
         }
     }

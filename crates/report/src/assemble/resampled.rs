@@ -92,7 +92,10 @@ fn interval(repetitions: &[Repetition], published: &[f64], statistic: Statistic)
     let (runs, method) = match (inside(raw), inside(slices), several) {
         (Some(runs), _, true) => (runs, Resampling::RunsThenBlocksOfSamples),
         (None, Some(runs), true) => (runs, Resampling::RunsThenBlocksOfSlices),
-        (None, None, true) => (published.iter().map(|value| vec![*value]).collect(), Resampling::Runs),
+        (None, None, true) => (
+            published.iter().map(|value| vec![*value]).collect(),
+            Resampling::Runs,
+        ),
         (Some(runs), _, false) => (runs, Resampling::BlocksOfSamples),
         (None, Some(runs), false) => (runs, Resampling::BlocksOfSlices),
         (None, None, false) => return None,
@@ -132,7 +135,11 @@ fn raw(repetition: &Repetition, statistic: Statistic) -> Option<Vec<f64>> {
     let timed = |samples: &&Samples| {
         matches!(samples.kind, SampleKind::RoundTrip | SampleKind::Completion) && !samples.raw_ns.is_empty()
     };
-    let mut with = repetition.outcomes.iter().flat_map(|outcome| &outcome.samples).filter(timed);
+    let mut with = repetition
+        .outcomes
+        .iter()
+        .flat_map(|outcome| &outcome.samples)
+        .filter(timed);
     let samples = with.next().filter(|_| statistic == Statistic::Median)?;
     with.next()
         .is_none()
@@ -152,14 +159,18 @@ fn slices(repetition: &Repetition, statistic: Statistic) -> Option<Vec<f64>> {
         };
         whole.filter_map(value).collect()
     };
-    let mut with = repetition.outcomes.iter().map(values).filter(|values| !values.is_empty());
+    let mut with = repetition
+        .outcomes
+        .iter()
+        .map(values)
+        .filter(|values| !values.is_empty());
     match (statistic, repetition.outcomes.len()) {
         (Statistic::Median, _) => {
             let first = with.next()?;
             with.next().is_none().then_some(first)
         }
         // Of source and sink the sink comes last; what it receives is what is delivered.
-        (Statistic::Mean, 0..=2) => with.last(),
+        (Statistic::Mean, 0..=2) => with.next_back(),
         (Statistic::Mean, _) => None,
     }
 }

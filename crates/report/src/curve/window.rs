@@ -100,7 +100,11 @@ pub fn little(points: &[WindowPoint], enough: &Enough) -> Option<Little> {
     let by_use = |a: &(u64, f64), b: &(u64, f64)| a.1.total_cmp(&b.1);
     let most = points.iter().filter_map(used).max_by(by_use)?;
     // The one that is enough need not be full any more.
-    let holding = || points.iter().filter(|point| point.window_msgs < enough.window_msgs);
+    let holding = || {
+        points
+            .iter()
+            .filter(|point| point.window_msgs < enough.window_msgs)
+    };
     let least = holding().filter_map(used).min_by(by_use).unwrap_or(most);
     let most_holding = holding().filter_map(used).max_by(by_use).unwrap_or(most);
     Some(Little {
@@ -154,7 +158,10 @@ mod tests {
     fn littles_law_is_held_broken_or_slack() {
         let points = pipe(1e6, 50e-6);
         let found = little(&points, &enough(&points, 0.95).unwrap()).unwrap();
-        assert!((found.fill_msgs - 50.0).abs() < 1e-6 && (found.least_use - 1.0).abs() < 1e-9, "{found:?}");
+        assert!(
+            (found.fill_msgs - 50.0).abs() < 1e-6 && (found.least_use - 1.0).abs() < 1e-9,
+            "{found:?}"
+        );
         assert_eq!((found.broken, found.slack), (None, None));
         let with = |window: u64, factor: f64| {
             let mut points = pipe(1e6, 50e-6);
@@ -166,8 +173,14 @@ mod tests {
         assert_eq!(with(256, 1.2).broken.unwrap().0, 256);
         assert_eq!(with(8, 0.5).slack.unwrap().0, 8);
         assert_eq!(with(256, 0.5).slack, None);
-        let unknown = points.iter().map(|point| WindowPoint { acknowledged_mean_ns: None, ..*point });
-        assert_eq!(little(&unknown.collect::<Vec<_>>(), &enough(&points, 0.95).unwrap()), None);
+        let unknown = points.iter().map(|point| WindowPoint {
+            acknowledged_mean_ns: None,
+            ..*point
+        });
+        assert_eq!(
+            little(&unknown.collect::<Vec<_>>(), &enough(&points, 0.95).unwrap()),
+            None
+        );
     }
 
     proptest! {

@@ -56,7 +56,10 @@ pub fn loggp(
 ) -> Result<LogGp, FitError> {
     let further = window_msgs.saturating_sub(1) as f64;
     let gap = |point: &Windows| (point.many_ns - point.one_ns) / further;
-    let mut gaps: Vec<(u64, f64)> = points.iter().map(|point| (point.size_bytes, gap(point))).collect();
+    let mut gaps: Vec<(u64, f64)> = points
+        .iter()
+        .map(|point| (point.size_bytes, gap(point)))
+        .collect();
     gaps.retain(|(_, gap)| gap.is_finite() && *gap > 0.0);
     let observed: Vec<Observation> = gaps
         .iter()
@@ -71,7 +74,11 @@ pub fn loggp(
     let overhead_ns = overhead_ns.filter(|o| o.is_finite() && *o >= 0.0);
     let latency = |overhead: f64| (one_way_ns - 2.0 * overhead).max(0.0);
     let at_most = line.intercept.value.max(0.0);
-    let relative = line.residuals.iter().zip(&gaps).map(|(r, (_, gap))| (r / gap).powi(2));
+    let relative = line
+        .residuals
+        .iter()
+        .zip(&gaps)
+        .map(|(r, (_, gap))| (r / gap).powi(2));
     Ok(LogGp {
         gap_ns: line.intercept,
         gap_per_byte_ns: line.slope,
@@ -124,7 +131,8 @@ mod tests {
     #[test]
     fn the_parameters_of_a_known_road_come_out() {
         let found = loggp(&road(0.0, 1), N, Some(300.0), 0.95).unwrap();
-        let near = |value: f64, truth: f64| assert!((value / truth - 1.0).abs() < 1e-6, "{value} for {truth}");
+        let near =
+            |value: f64, truth: f64| assert!((value / truth - 1.0).abs() < 1e-6, "{value} for {truth}");
         near(found.gap_ns.value, 500.0);
         near(found.gap_per_byte_ns.value, 0.25);
         near(found.one_way_ns, 2600.0);
@@ -132,7 +140,10 @@ mod tests {
         near(found.gap_at_ns(4097.0), 500.0 + 1024.0);
         assert!(found.residual_ratio < 1e-9);
         let bounded = loggp(&road(0.0, 1), N, None, 0.95).unwrap();
-        assert!(bounded.latency_ns.0 <= 2000.0 && 2000.0 <= bounded.latency_ns.1, "{bounded:?}");
+        assert!(
+            bounded.latency_ns.0 <= 2000.0 && 2000.0 <= bounded.latency_ns.1,
+            "{bounded:?}"
+        );
     }
 
     #[test]
@@ -149,8 +160,14 @@ mod tests {
 
     #[test]
     fn without_gaps_there_are_no_parameters() {
-        let flat = road(0.0, 1).into_iter().map(|point| Windows { many_ns: point.one_ns, ..point });
-        assert_eq!(loggp(&flat.collect::<Vec<_>>(), N, None, 0.95), Err(FitError::TooFew(0)));
+        let flat = road(0.0, 1).into_iter().map(|point| Windows {
+            many_ns: point.one_ns,
+            ..point
+        });
+        assert_eq!(
+            loggp(&flat.collect::<Vec<_>>(), N, None, 0.95),
+            Err(FitError::TooFew(0))
+        );
         assert_eq!(loggp(&road(0.0, 1)[..2], N, None, 0.95), Err(FitError::TooFew(2)));
         assert!(loggp(&road(0.0, 1), 1, None, 0.95).is_err());
     }

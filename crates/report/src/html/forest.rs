@@ -62,7 +62,10 @@ pub fn forest(comparison: &Comparison) -> Option<Picture> {
     ];
     let mut words = crate::render::answer(comparison);
     if rows.len() < all.len() {
-        words.push(format!("The picture has the first {ROWS_MAX} of {} figures; the table has all.", all.len()));
+        words.push(format!(
+            "The picture has the first {ROWS_MAX} of {} figures; the table has all.",
+            all.len()
+        ));
     }
     Some(Picture {
         words,

@@ -16,17 +16,29 @@ const AWAKE_SHARE: f64 = 0.9;
 /// Residuals from which one line does not describe the gaps.
 const POOR_FIT: f64 = 0.2;
 
+/// Sizes with their cases, by window.
+type ByWindow<'a> = BTreeMap<u64, Vec<(u64, &'a CaseResult)>>;
+
 /// One picture for each road whose windows of one and of several messages were measured over sizes.
-pub fn pictures(cases: &[(&Input, &CaseResult)], name: &dyn Fn(&Input, &CaseResult) -> String) -> Vec<Picture> {
-    let mut roads: BTreeMap<String, BTreeMap<u64, Vec<(u64, &CaseResult)>>> = BTreeMap::new();
+pub fn pictures(
+    cases: &[(&Input, &CaseResult)],
+    name: &dyn Fn(&Input, &CaseResult) -> String,
+) -> Vec<Picture> {
+    let mut roads: BTreeMap<String, ByWindow> = BTreeMap::new();
     for (input, case) in cases {
         if let Test::OsuBw(test) = &case.case.test {
             let windows = roads.entry(name(input, case)).or_default();
-            windows.entry(test.window_msgs).or_default().push((test.size_bytes, *case));
+            windows
+                .entry(test.window_msgs)
+                .or_default()
+                .push((test.size_bytes, *case));
         }
     }
     let drawn = roads.iter().filter_map(|(label, windows)| {
-        let (one, many) = (windows.get(&1)?, windows.last_key_value().filter(|(window, _)| **window > 1)?);
+        let (one, many) = (
+            windows.get(&1)?,
+            windows.last_key_value().filter(|(window, _)| **window > 1)?,
+        );
         picture(label, &swept(label, one), &swept(label, many.1), *many.0)
     });
     drawn.collect()
@@ -55,16 +67,30 @@ fn picture(label: &str, one: &Swept, many: &Swept, window_msgs: u64) -> Option<P
     let mut points: Vec<Windows> = with.collect();
     points.sort_by_key(|point| point.size_bytes);
     let found = loggp(&points, window_msgs, overhead_ns(one, many), LEVEL).ok()?;
-    let measured = found.gaps.iter().map(|(size, gap)| Point::new(*size as f64, *gap));
-    let fitted = found.gaps.iter().map(|(size, _)| Point::new(*size as f64, found.gap_at_ns(*size as f64)));
+    let measured = found
+        .gaps
+        .iter()
+        .map(|(size, gap)| Point::new(*size as f64, *gap));
+    let fitted = found
+        .gaps
+        .iter()
+        .map(|(size, _)| Point::new(*size as f64, found.gap_at_ns(*size as f64)));
     let chart = Chart {
         title: format!("LogGP, gap between messages against message size: {label}"),
-        description: format!("(PRTT({window_msgs}) - PRTT(1)) / {}; dashed: g + (s - 1) G.", window_msgs - 1),
+        description: format!(
+            "(PRTT({window_msgs}) - PRTT(1)) / {}; dashed: g + (s - 1) G.",
+            window_msgs - 1
+        ),
         x: Axis::log("message size", Unit::BinaryBytes),
         y: Axis::log("gap between messages", Unit::Nanoseconds),
         series: vec![
             Series::new("measured", Look::Line, measured.collect()),
-            Series::new("g + (s - 1) G", Look::Fit, fitted.filter(|point| point.y > 0.0).collect()).colored(0),
+            Series::new(
+                "g + (s - 1) G",
+                Look::Fit,
+                fitted.filter(|point| point.y > 0.0).collect(),
+            )
+            .colored(0),
         ],
         ..Chart::new("")
     };
@@ -99,12 +125,19 @@ fn overhead_ns(one: &Swept, many: &Swept) -> Option<f64> {
 
 /// The case of the smallest size.
 fn least<'a>(swept: &Swept<'a>) -> Option<&'a CaseResult> {
-    swept.cases.iter().min_by_key(|(size, _)| *size).map(|(_, case)| *case)
+    swept
+        .cases
+        .iter()
+        .min_by_key(|(size, _)| *size)
+        .map(|(_, case)| *case)
 }
 
 /// The largest share of its time for which a rank of the case used a CPU; `None` without outcomes.
 fn busiest_share(case: Option<&CaseResult>) -> Option<f64> {
-    let outcomes = case?.repetitions.iter().flat_map(|repetition| &repetition.outcomes);
+    let outcomes = case?
+        .repetitions
+        .iter()
+        .flat_map(|repetition| &repetition.outcomes);
     let shares = outcomes.filter(|outcome| outcome.elapsed_ns > 0).map(|outcome| {
         let used = outcome.disturbance.user_ns as f64 + outcome.disturbance.system_ns as f64;
         used / outcome.elapsed_ns as f64

@@ -240,12 +240,24 @@ impl Html {
             }
             let rows = words::resampled(input, false);
             if !rows.is_empty() {
-                self.element("p", "", "Intervals by the bootstrap, which keeps what is alike within a run together:");
+                self.element(
+                    "p",
+                    "",
+                    "Intervals by the bootstrap, which keeps what is alike within a run together:",
+                );
                 self.table(&words::RESAMPLED, &rows, &|_| "");
             }
-            let worth = input.run.cases.iter().filter_map(|case| Some((case, words::worth(case)?)));
+            let worth = input
+                .run
+                .cases
+                .iter()
+                .filter_map(|case| Some((case, words::worth(case)?)));
             for (case, said) in worth.take(WORTH_MAX) {
-                self.element("p", "soft", &format!("{}: {said}.", words::label(input, false, case)));
+                self.element(
+                    "p",
+                    "soft",
+                    &format!("{}: {said}.", words::label(input, false, case)),
+                );
             }
             let remarks = words::remarks(input.run);
             if remarks.is_empty() {

@@ -60,13 +60,19 @@ pub fn pictures(cases: &[(&Input, &CaseResult)], inputs: &[Input]) -> Vec<Pictur
 fn ranks(name: &str, case: &CaseResult) -> Option<Picture> {
     let mut trips: BTreeMap<(u32, u32), HistogramData> = BTreeMap::new();
     let mut rates: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
-    let outcomes = case.repetitions.iter().flat_map(|repetition| &repetition.outcomes);
+    let outcomes = case
+        .repetitions
+        .iter()
+        .flat_map(|repetition| &repetition.outcomes);
     for outcome in outcomes.filter(|outcome| outcome.sent.messages > 0) {
         let Some(peer) = peer_of(&case.case, outcome.rank) else {
             continue;
         };
         let pair = (outcome.rank, peer);
-        if let Some(samples) = outcome.samples_of(SampleKind::RoundTrip).filter(|s| s.histogram.check().is_ok()) {
+        if let Some(samples) = outcome
+            .samples_of(SampleKind::RoundTrip)
+            .filter(|s| s.histogram.check().is_ok())
+        {
             trips.entry(pair).or_default().merge(&samples.histogram);
         } else if outcome.elapsed_ns > 0 {
             let rate = outcome.sent.messages as f64 * 1e9 / outcome.elapsed_ns as f64;
@@ -77,36 +83,65 @@ fn ranks(name: &str, case: &CaseResult) -> Option<Picture> {
     let median = |values: &Vec<f64>| stats::summarize(values, LEVEL).map(|over| over.median);
     let (entries, what, unit): (Vec<Entry>, _, _) = match trips.is_empty() {
         false => (
-            trips.iter().filter_map(|((from, to), data)| {
-                Some(Entry { row: rank(*from), column: rank(*to), value: data.quantile_ns(0.5)? })
-            }).collect(),
+            trips
+                .iter()
+                .filter_map(|((from, to), data)| {
+                    Some(Entry {
+                        row: rank(*from),
+                        column: rank(*to),
+                        value: data.quantile_ns(0.5)?,
+                    })
+                })
+                .collect(),
             "median round trip",
             Unit::Nanoseconds,
         ),
         true => (
-            rates.iter().filter_map(|((from, to), values)| {
-                Some(Entry { row: rank(*from), column: rank(*to), value: median(values)? })
-            }).collect(),
+            rates
+                .iter()
+                .filter_map(|((from, to), values)| {
+                    Some(Entry {
+                        row: rank(*from),
+                        column: rank(*to),
+                        value: median(values)?,
+                    })
+                })
+                .collect(),
             "messages sent",
             Unit::Si("msg/s"),
         ),
     };
-    map(&format!("pairs of ranks: {name}"), ("to", "from"), (what, unit), (&entries, Against::All))
+    map(
+        &format!("pairs of ranks: {name}"),
+        ("to", "from"),
+        (what, unit),
+        (&entries, Against::All),
+    )
 }
 
 /// Samples of each worker at each payload.
 fn workers(name: &str, cases: &[&CaseResult]) -> Option<Picture> {
     let mut all: BTreeMap<(String, u64), BTreeMap<u32, HistogramData>> = BTreeMap::new();
     let hubs = |case: &CaseResult| -> Vec<Outcome> {
-        let outcomes = case.repetitions.iter().flat_map(|repetition| &repetition.outcomes);
-        outcomes.filter(|outcome| !outcome.peers.is_empty()).cloned().collect()
+        let outcomes = case
+            .repetitions
+            .iter()
+            .flat_map(|repetition| &repetition.outcomes);
+        outcomes
+            .filter(|outcome| !outcome.peers.is_empty())
+            .cloned()
+            .collect()
     };
     let transports: BTreeSet<&str> = cases.iter().map(|case| case.case.transport.as_str()).collect();
     for case in cases {
         let key = (case.case.transport.clone(), case.case.test.size_bytes());
         for peer in hubs(case).iter().flat_map(|hub| &hub.peers) {
             if peer.samples.check().is_ok() {
-                all.entry(key.clone()).or_default().entry(peer.peer).or_default().merge(&peer.samples);
+                all.entry(key.clone())
+                    .or_default()
+                    .entry(peer.peer)
+                    .or_default()
+                    .merge(&peer.samples);
             }
         }
     }
@@ -115,21 +150,37 @@ fn workers(name: &str, cases: &[&CaseResult]) -> Option<Picture> {
             1 => format_size(*size),
             _ => format!("{transport} {}", format_size(*size)),
         };
-        Some(Entry { row: format!("worker {worker}"), column, value: data.quantile_ns(0.5)? })
+        Some(Entry {
+            row: format!("worker {worker}"),
+            column,
+            value: data.quantile_ns(0.5)?,
+        })
     };
     let entries: Vec<Entry> = all
         .iter()
-        .flat_map(|(key, workers)| workers.iter().filter_map(move |(worker, data)| cell(key, *worker, data)))
+        .flat_map(|(key, workers)| {
+            workers
+                .iter()
+                .filter_map(move |(worker, data)| cell(key, *worker, data))
+        })
         .collect();
     let title = format!("workers by payload: {name}");
-    map(&title, ("payload", ""), ("median round trip", Unit::Nanoseconds), (&entries, Against::Column))
+    map(
+        &title,
+        ("payload", ""),
+        ("median round trip", Unit::Nanoseconds),
+        (&entries, Against::Column),
+    )
 }
 
 /// Median bandwidth of each reader with each server.
 fn machines(name: &str, run: &Run) -> Option<Picture> {
     let section = crate::byteio::section(run)?;
     let entry = |pair: &wirespeed_schema::byteio::Pair| {
-        let (reader, server) = pair.name.split_once(" -> ").unwrap_or((pair.direction.as_str(), &pair.name));
+        let (reader, server) = pair
+            .name
+            .split_once(" -> ")
+            .unwrap_or((pair.direction.as_str(), &pair.name));
         Some(Entry {
             row: reader.to_owned(),
             column: format!("{server} {}", pair.mechanism),
@@ -138,7 +189,12 @@ fn machines(name: &str, run: &Run) -> Option<Picture> {
     };
     let entries: Vec<Entry> = section.pairs.iter().filter_map(entry).collect();
     let title = format!("pairs of machines: {name}");
-    map(&title, ("server and mechanism", "reader"), ("median bandwidth", Unit::Si("B/s")), (&entries, Against::All))
+    map(
+        &title,
+        ("server and mechanism", "reader"),
+        ("median bandwidth", Unit::Si("B/s")),
+        (&entries, Against::All),
+    )
 }
 
 /// The map of `entries`, rows and columns in their order, the first row at the top. Of several values in one cell the last.
@@ -153,7 +209,8 @@ fn map(
     if entries.len() < CELLS_MIN || rows.len() > SIDE_MAX || columns.len() > SIDE_MAX {
         return None;
     }
-    let place = |names: &[String], name: &String| names.iter().position(|other| other == name).unwrap_or(0) as f64;
+    let place =
+        |names: &[String], name: &String| names.iter().position(|other| other == name).unwrap_or(0) as f64;
     let top = rows.len() as f64 - 1.0;
     // Shades of payloads would say that large ones take longer; those of ratios say who is slow.
     let shaded = |entry: &Entry| match against {
@@ -173,7 +230,9 @@ fn map(
     };
     let ticks = |names: &[String], at: &dyn Fn(usize) -> f64| {
         let named = names.iter().enumerate();
-        named.map(|(index, name)| (at(index), name.clone())).collect::<Vec<_>>()
+        named
+            .map(|(index, name)| (at(index), name.clone()))
+            .collect::<Vec<_>>()
     };
     let axis = |label: &str, count: usize, ticks: Vec<(f64, String)>| Axis {
         range: Some((-0.5, count as f64 - 0.5)),
@@ -185,7 +244,11 @@ fn map(
         description: format!("A cell a pair: its {label}."),
         x: axis(x, columns.len(), ticks(&columns, &|index| index as f64)),
         y: axis(y, rows.len(), ticks(&rows, &|index| top - index as f64)),
-        heat: Some(Heat { label, unit: shade_unit, cells: cells.collect() }),
+        heat: Some(Heat {
+            label,
+            unit: shade_unit,
+            cells: cells.collect(),
+        }),
         plot_height: (34 * rows.len() as u32).clamp(90, 1600),
         ..Chart::new("")
     };
@@ -193,7 +256,9 @@ fn map(
     Some(Picture {
         chart,
         words: words(what, unit, entries, against),
-        columns: [if y.is_empty() { "row" } else { y }, x, what].map(str::to_owned).to_vec(),
+        columns: [if y.is_empty() { "row" } else { y }, x, what]
+            .map(str::to_owned)
+            .to_vec(),
         rows: entries.iter().map(text).collect(),
     })
 }
@@ -210,7 +275,9 @@ fn in_order<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
 
 /// The median that `entry` is compared with.
 fn middle(entries: &[Entry], entry: &Entry, against: Against) -> Option<f64> {
-    let alike = entries.iter().filter(|other| against == Against::All || other.column == entry.column);
+    let alike = entries
+        .iter()
+        .filter(|other| against == Against::All || other.column == entry.column);
     let values: Vec<f64> = alike.map(|other| other.value).collect();
     let over = stats::summarize(&values, LEVEL)?;
     (over.median > 0.0).then_some(over.median)
@@ -221,7 +288,11 @@ fn words(what: &str, unit: Unit, entries: &[Entry], against: Against) -> Vec<Str
     let more_is_better = unit != Unit::Nanoseconds;
     let worse = |entry: &Entry| {
         let middle = middle(entries, entry, against)?;
-        let ratio = if more_is_better { middle / entry.value } else { entry.value / middle };
+        let ratio = if more_is_better {
+            middle / entry.value
+        } else {
+            entry.value / middle
+        };
         ratio.is_finite().then_some((ratio, middle))
     };
     let rated = entries.iter().filter_map(|entry| Some((entry, worse(entry)?)));

@@ -41,7 +41,9 @@ pub fn all(inputs: &[Input]) -> Vec<Picture> {
         .flat_map(|section| section.probes)
         .collect();
     pictures.extend(swept(&cases, several, &probes));
-    pictures.extend(loggp::pictures(&cases, &|input, case| sweep_name(input, case, several)));
+    pictures.extend(loggp::pictures(&cases, &|input, case| {
+        sweep_name(input, case, several)
+    }));
     pictures.extend(distributions(&cases, &smallest, several));
     pictures.extend(pairs::pictures(&cases, inputs));
     let timed = cases

@@ -334,20 +334,7 @@ pub fn ladder(cases: &[(&Input, &CaseResult)], several: bool, tag: &'static str)
         .enumerate()
         .map(|(index, (_, case))| step(&case.metrics[tag], place(index)));
     let points: Vec<Point> = points.collect();
-    let (first, last) = (&steps[0], &steps[count - 1]);
-    let mut words = vec![format!(
-        "{} is the fastest with {}, {} the slowest with {}.",
-        first.0,
-        with_interval(tag, &first.1.metrics[tag]),
-        last.0,
-        with_interval(tag, &last.1.metrics[tag])
-    )];
-    if count < all {
-        words.push(format!(
-            "The picture has the fastest and the slowest {} of {all}; the table has all.",
-            count / 2
-        ));
-    }
+    let words = ladder_words(&steps, all, tag);
     let chart = Chart {
         title: "every road, fastest first".into(),
         description: "Median latency of each, with its interval.".into(),
@@ -371,6 +358,26 @@ pub fn ladder(cases: &[(&Input, &CaseResult)], several: bool, tag: &'static str)
         columns: vec!["case".to_owned(), tag.to_owned()],
         rows,
     })
+}
+
+/// The ends of the ladder, and what of it is not drawn.
+fn ladder_words(steps: &[(String, &CaseResult)], all: usize, tag: &str) -> Vec<String> {
+    let count = steps.len();
+    let (first, last) = (&steps[0], &steps[count - 1]);
+    let mut words = vec![format!(
+        "{} is the fastest with {}, {} the slowest with {}.",
+        first.0,
+        with_interval(tag, &first.1.metrics[tag]),
+        last.0,
+        with_interval(tag, &last.1.metrics[tag])
+    )];
+    if count < all {
+        words.push(format!(
+            "The picture has the fastest and the slowest {} of {all}; the table has all.",
+            count / 2
+        ));
+    }
+    words
 }
 
 /// A figure at its place on the ladder, with its interval.

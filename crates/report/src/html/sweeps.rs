@@ -103,9 +103,8 @@ pub fn against_size(sweeps: &[Swept], tag: &'static str, probes: &[Probe]) -> Op
 
 /// The probe at the edges of a change.
 fn probed<'a>(change: &Change, probes: &'a [Probe]) -> Option<&'a Probe> {
-    let at = |probe: &&Probe| {
-        (probe.above_bytes, probe.until_bytes) == (change.above_bytes, change.until_bytes)
-    };
+    let at =
+        |probe: &&Probe| (probe.above_bytes, probe.until_bytes) == (change.above_bytes, change.until_bytes);
     probes.iter().find(at)
 }
 
@@ -127,7 +126,11 @@ pub fn probe_words(probe: &Probe) -> String {
         "Threshold {} to {}: {}: interleaved probes take [{}, {}] times as long behind it, {} if the curve went on.",
         format_size(probe.above_bytes),
         format_size(probe.until_bytes),
-        if probe.confirmed { "confirmed" } else { "not confirmed" },
+        if probe.confirmed {
+            "confirmed"
+        } else {
+            "not confirmed"
+        },
         ratio(probe.lower_ratio.get()),
         ratio(probe.upper_ratio.get()),
         ratio(probe.smooth_ratio.get())

@@ -22,8 +22,15 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
     if enough.still_rising {
         words.push("The rate still rises at the largest window: the best may lie beyond.".to_owned());
     }
-    let size_bytes = swept.cases.first().map_or(0, |(_, case)| case.case.test.size_bytes());
-    words.extend(curve::little(&windows, &enough).map(|little| little_words(&little, size_bytes)).unwrap_or_default());
+    let size_bytes = swept
+        .cases
+        .first()
+        .map_or(0, |(_, case)| case.case.test.size_bytes());
+    words.extend(
+        curve::little(&windows, &enough)
+            .map(|little| little_words(&little, size_bytes))
+            .unwrap_or_default(),
+    );
     let rows = windows
         .iter()
         .map(|point| {

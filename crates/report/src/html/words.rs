@@ -4,9 +4,7 @@ use super::Input;
 use crate::compare::Comparison;
 use crate::render::{Style, figure_text};
 use crate::render::{answer, case_line};
-use wirespeed_schema::run::{
-    CaseResult, CaseStatus, Metric, Remark, Resampled, Resampling, Run, Severity,
-};
+use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Remark, Resampled, Resampling, Run, Severity};
 use wirespeed_schema::units::significant;
 
 /// The transport of the harness floor; no road.
@@ -208,7 +206,11 @@ pub fn resampled(input: &Input, several: bool) -> Vec<Vec<String>> {
         ])
     };
     let cases = input.run.cases.iter();
-    let rows = cases.flat_map(|case| case.resampled.iter().filter_map(move |(tag, one)| row(case, tag, one)));
+    let rows = cases.flat_map(|case| {
+        case.resampled
+            .iter()
+            .filter_map(move |(tag, one)| row(case, tag, one))
+    });
     rows.collect()
 }
 

@@ -55,7 +55,12 @@ pub fn read(text: &str) -> Result<Vec<Figures>, ImportError> {
 
 fn totals(line: &str) -> Option<Totals> {
     let words: Vec<&str> = line.split_once(TOTALS)?.1.split_whitespace().collect();
-    let after = |name: &str| words.iter().position(|word| *word == name).and_then(|at| words.get(at + 1));
+    let after = |name: &str| {
+        words
+            .iter()
+            .position(|word| *word == name)
+            .and_then(|at| words.get(at + 1))
+    };
     let number = |word: &str, unit: &str| word.strip_suffix(unit)?.parse::<f64>().ok();
     Some(Totals {
         time_s: number(after("Time:")?, "s")?,
@@ -93,8 +98,8 @@ fn figures(totals: Totals, asked: Asked) -> Option<Figures> {
     let size = asked
         .size_bytes
         .unwrap_or_else(|| (totals.bandwidth / totals.rate_per_s).round() as u64);
-    let mut found =
-        Figures::new(stream(size, asked.credits.unwrap_or(1)), "arras").with("rate_msg_per_s", totals.rate_per_s);
+    let mut found = Figures::new(stream(size, asked.credits.unwrap_or(1)), "arras")
+        .with("rate_msg_per_s", totals.rate_per_s);
     let computed = asked.size_bytes.map(|size| size as f64 * totals.rate_per_s);
     if let Some(bandwidth) = computed.or(stated).filter(|bandwidth| *bandwidth > 0.0) {
         found = found.with("bandwidth_bytes_per_s", bandwidth);
@@ -122,7 +127,10 @@ Time: 15.00s Msgs: 225236 Rate: 15015.72msg/s (66.60µs) 0.01MB/s TOTALS: Time: 
         assert_eq!(found.len(), 2);
         assert_eq!((found[0].test.size_bytes(), found[0].test.window()), (1, 1));
         let expected = [("rate_msg_per_s", 7646.85), ("bandwidth_bytes_per_s", 7646.85)];
-        assert_eq!((found[0].figures.as_slice(), found[0].samples), (expected.as_slice(), 229_411));
+        assert_eq!(
+            (found[0].figures.as_slice(), found[0].samples),
+            (expected.as_slice(), 229_411)
+        );
         assert_eq!((found[1].test.window(), found[1].figures[0].1), (5, 15015.72));
     }
 
@@ -132,7 +140,12 @@ Time: 15.00s Msgs: 225236 Rate: 15015.72msg/s (66.60µs) 0.01MB/s TOTALS: Time: 
             let part = format!("Time: {time}s Msgs: 1000 Rate: {rate}msg/s (1.00µs) 100.00MB/s");
             format!("{part} TOTALS: {part}\n")
         };
-        let found = read(&format!("{}{}{}", line("1.00", "100.00"), line("2.00", "100.00"), line("1.00", "50.00")));
+        let found = read(&format!(
+            "{}{}{}",
+            line("1.00", "100.00"),
+            line("2.00", "100.00"),
+            line("1.00", "50.00")
+        ));
         let found = found.unwrap();
         assert_eq!(found.len(), 2);
         assert_eq!(found[0].test.size_bytes(), 1 << 20);

@@ -34,7 +34,10 @@ pub fn sockperf(text: &str) -> Result<Vec<Figures>, ImportError> {
         let value = value.ok_or_else(|| bad_line(Format::Sockperf, number, "no number after ="))?;
         found = found.with(tag, value * 2000.0);
     }
-    let counted = text.split(" observations").next().and_then(|before| before.rsplit(' ').next());
+    let counted = text
+        .split(" observations")
+        .next()
+        .and_then(|before| before.rsplit(' ').next());
     found.samples = counted.and_then(|count| count.parse().ok()).unwrap_or(0);
     Ok(vec![found])
 }
@@ -52,8 +55,14 @@ fn after(text: &str, name: &str) -> Option<f64> {
 /// A row of `ucx_perftest -v`: names of batch files, then iterations, three latencies, two bandwidths, two rates.
 fn ucx_row(line: &str) -> Option<(String, Vec<f64>)> {
     let line = line.trim();
-    let bare = line.strip_prefix("[thread ").and_then(|rest| rest.split_once(']'));
-    let words: Vec<&str> = bare.map_or(line, |(_, row)| row).split(',').map(str::trim).collect();
+    let bare = line
+        .strip_prefix("[thread ")
+        .and_then(|rest| rest.split_once(']'));
+    let words: Vec<&str> = bare
+        .map_or(line, |(_, row)| row)
+        .split(',')
+        .map(str::trim)
+        .collect();
     let (names, numbers) = words.split_at_checked(words.len().checked_sub(8)?)?;
     let values: Option<Vec<f64>> = numbers.iter().map(|word| word.parse().ok()).collect();
     Some((names.join(" "), values?))
@@ -72,7 +81,10 @@ pub fn ucx(text: &str) -> Result<Vec<Figures>, ImportError> {
     const MIB: f64 = 1_048_576.0;
     let mut rows: Vec<(String, Vec<f64>)> = Vec::new();
     for row in text.lines().filter_map(ucx_row) {
-        match rows.last_mut().filter(|last| last.0 == row.0 && last.1[0] < row.1[0]) {
+        match rows
+            .last_mut()
+            .filter(|last| last.0 == row.0 && last.1[0] < row.1[0])
+        {
             Some(last) => *last = row,
             None => rows.push(row),
         }
@@ -181,7 +193,11 @@ mod tests {
         assert_eq!(found[1].figures, [("rtt_mean_ns", 510.0)]);
         assert!(is_ucx(header) && ucx("cut,1,2").unwrap().is_empty());
         let progress = "1000,0.2,0.2,0.2,1.0,1.0,1000,1000\n2000,0.2,0.2,0.2,1.0,1.0,1000,2000\n1000,0.2,0.2,0.2,1.0,1.0,1000,3000\n";
-        let rates: Vec<f64> = ucx(progress).unwrap().iter().map(|run| run.figures[1].1).collect();
+        let rates: Vec<f64> = ucx(progress)
+            .unwrap()
+            .iter()
+            .map(|run| run.figures[1].1)
+            .collect();
         assert_eq!(rates, [2000.0, 3000.0]);
     }
 

@@ -295,7 +295,10 @@ fn metrics(figures: &Figures) -> Option<BTreeMap<String, Metric>> {
 fn case_result(runs: &[Figures], format: Format) -> Option<CaseResult> {
     let (figures, samples) = (runs.first()?, runs.iter().map(|run| run.samples).max()?);
     let whole = runs.iter().filter_map(metrics);
-    let repetitions: Vec<Repetition> = whole.zip(0..).map(|(metrics, index)| run(index, metrics)).collect();
+    let repetitions: Vec<Repetition> = whole
+        .zip(0..)
+        .map(|(metrics, index)| run(index, metrics))
+        .collect();
     let (metrics, resampled) = match repetitions.as_slice() {
         [] => return None,
         [only] => (only.metrics.clone(), BTreeMap::new()),

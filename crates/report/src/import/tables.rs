@@ -81,8 +81,16 @@ pub fn imb(text: &str) -> Result<Vec<Figures>, ImportError> {
         if let Some(name) = line.strip_prefix("# Benchmarking ") {
             benchmark = name.trim().to_owned();
         }
-        if line.starts_with("#bytes") && !["t[usec]", "Mbytes/sec", "t_avg[usec]"].iter().any(|unit| line.contains(unit)) {
-            return Err(bad_line(Format::Imb, number, "neither usec nor Mbytes/sec stands at a column"));
+        if line.starts_with("#bytes")
+            && !["t[usec]", "Mbytes/sec", "t_avg[usec]"]
+                .iter()
+                .any(|unit| line.contains(unit))
+        {
+            return Err(bad_line(
+                Format::Imb,
+                number,
+                "neither usec nor Mbytes/sec stands at a column",
+            ));
         }
         if line.is_empty() || line.starts_with('#') {
             continue;
@@ -136,7 +144,8 @@ mod tests {
         ));
         let other_unit = osu("# OSU MPI Latency Test\n# Size   Latency (ms)\n1 0.25\n");
         assert!(matches!(other_unit, Err(ImportError::Line { line: 2, .. })));
-        let two = format!("{text}# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n4096  1234.5\n");
+        let two =
+            format!("{text}# OSU MPI Bandwidth Test v7.4\n# Size      Bandwidth (MB/s)\n4096  1234.5\n");
         assert_eq!(osu(&two).unwrap()[2].figures[0].0, "bandwidth_bytes_per_s");
         assert!(matches!(osu("1 2\n"), Err(ImportError::Line { line: 1, .. })));
     }
@@ -151,7 +160,8 @@ mod tests {
             (found[0].samples, found[1].figures[1]),
             (1000, ("rate_msg_per_s", 6312500.0))
         );
-        let late = imb("# Benchmarking PingPong\n8 100 0.31 25.6\n16 time-out.; Time limit is over\n").unwrap();
+        let late =
+            imb("# Benchmarking PingPong\n8 100 0.31 25.6\n16 time-out.; Time limit is over\n").unwrap();
         assert_eq!(late.len(), 1);
         assert!(imb("# Benchmarking PingPong\n8 100\n").is_err());
     }

@@ -16,17 +16,36 @@ pub fn map(chart: &Chart, heat: &Heat, style: &Style) -> Vec<String> {
     };
     let rows = names(&chart.y, true);
     let columns = names(&chart.x, false);
-    let lead = rows.iter().map(|(_, name)| name.chars().count()).max().unwrap_or(0);
-    let value = |x: f64, y: f64| heat.shown().find(|cell| cell.x == x && cell.y == y).map(|cell| cell.value);
+    let lead = rows
+        .iter()
+        .map(|(_, name)| name.chars().count())
+        .max()
+        .unwrap_or(0);
+    let value = |x: f64, y: f64| {
+        heat.shown()
+            .find(|cell| cell.x == x && cell.y == y)
+            .map(|cell| cell.value)
+    };
     let texts = heat.shown().map(|cell| heat.unit.text(cell.value));
     let headings = columns.iter().map(|(_, name)| name.clone());
-    let widest = texts.chain(headings).map(|text| text.chars().count()).max().unwrap_or(1);
+    let widest = texts
+        .chain(headings)
+        .map(|text| text.chars().count())
+        .max()
+        .unwrap_or(1);
     let spelled = lead + 2 + columns.len() * (widest + 2) <= style.width;
     let wide = if spelled { widest } else { 1 };
     let mut lines = Vec::new();
     if spelled {
-        let headings: Vec<String> = columns.iter().map(|(_, name)| format!(" {name:>wide$} ")).collect();
-        lines.push(format!("{:lead$}  {}", "", headings.concat()).trim_end().to_owned());
+        let headings: Vec<String> = columns
+            .iter()
+            .map(|(_, name)| format!(" {name:>wide$} "))
+            .collect();
+        lines.push(
+            format!("{:lead$}  {}", "", headings.concat())
+                .trim_end()
+                .to_owned(),
+        );
     }
     for (y, name) in &rows {
         let cells: Vec<String> = columns
@@ -117,19 +136,54 @@ mod tests {
     fn values_stand_in_columns_where_they_fit() {
         let found = lines(3, &Style::PLAIN);
         assert_eq!(found.len(), 5);
-        assert!(found[0].contains("c0") && found[0].trim_end().ends_with("c2"), "{found:#?}");
+        assert!(
+            found[0].contains("c0") && found[0].trim_end().ends_with("c2"),
+            "{found:#?}"
+        );
         // The last cell of the top row is missing.
-        assert!(found[1].starts_with("r2") && found[1].contains("1.006") && !found[1].contains("1.008"), "{found:#?}");
-        assert!(found[3].starts_with("r0") && found[3].contains("1.002"), "{found:#?}");
+        assert!(
+            found[1].starts_with("r2") && found[1].contains("1.006") && !found[1].contains("1.008"),
+            "{found:#?}"
+        );
+        assert!(
+            found[3].starts_with("r0") && found[3].contains("1.002"),
+            "{found:#?}"
+        );
     }
 
     #[test]
     fn letters_stand_where_values_do_not_fit_and_colour_only_where_allowed() {
-        let narrow = lines(20, &Style { width: 60, ..Style::PLAIN });
-        assert!(narrow[0].starts_with("r19  j") && narrow[19].contains("  aaa"), "{narrow:#?}");
+        let narrow = lines(
+            20,
+            &Style {
+                width: 60,
+                ..Style::PLAIN
+            },
+        );
+        assert!(
+            narrow[0].starts_with("r19  j") && narrow[19].contains("  aaa"),
+            "{narrow:#?}"
+        );
         assert!(narrow.iter().all(|line| !line.contains('\x1b')));
-        let colored = lines(2, &Style { color: true, ..Style::PLAIN });
+        let colored = lines(
+            2,
+            &Style {
+                color: true,
+                ..Style::PLAIN
+            },
+        );
         assert!(colored[1].contains("48;5;"), "{colored:#?}");
-        assert!(map(&Chart::new("x"), &Heat { label: String::new(), unit: Unit::Plain, cells: Vec::new() }, &Style::PLAIN).is_empty());
+        assert!(
+            map(
+                &Chart::new("x"),
+                &Heat {
+                    label: String::new(),
+                    unit: Unit::Plain,
+                    cells: Vec::new()
+                },
+                &Style::PLAIN
+            )
+            .is_empty()
+        );
     }
 }

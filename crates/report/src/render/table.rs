@@ -160,7 +160,10 @@ fn resampled(run: &Run, style: &Style) -> Vec<String> {
         .collect();
     let (mut lines, _) = grid::render(&columns, &rows, style.width);
     if lines.iter().any(|line| line.chars().count() > style.width) {
-        lines = rows.iter().map(|row| wrap(&row.join(" "), style.width, 2)).collect();
+        lines = rows
+            .iter()
+            .map(|row| wrap(&row.join(" "), style.width, 2))
+            .collect();
     } else {
         lines[0] = style.paint(Tone::Faint, &lines[0]);
     }

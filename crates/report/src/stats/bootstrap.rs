@@ -78,8 +78,15 @@ struct Runs<'a> {
 
 impl<'a> Runs<'a> {
     fn of(runs: &'a [Vec<f64>]) -> Runs<'a> {
-        let values: Vec<&[f64]> = runs.iter().map(Vec::as_slice).filter(|run| !run.is_empty()).collect();
-        let lengths = values.iter().map(|run| block_length(run).unwrap_or(1.0)).collect();
+        let values: Vec<&[f64]> = runs
+            .iter()
+            .map(Vec::as_slice)
+            .filter(|run| !run.is_empty())
+            .collect();
+        let lengths = values
+            .iter()
+            .map(|run| block_length(run).unwrap_or(1.0))
+            .collect();
         Runs { values, lengths }
     }
 
@@ -189,7 +196,10 @@ mod tests {
             (of_median, [100.539_157, 76.023_328, 108.706_432], 1.5),
         ] {
             assert!((found.estimate - estimate).abs() < 1e-5, "{found:?}");
-            assert!((found.lower - lower).abs() < slack && (found.upper - upper).abs() < slack, "{found:?}");
+            assert!(
+                (found.lower - lower).abs() < slack && (found.upper - upper).abs() < slack,
+                "{found:?}"
+            );
         }
         assert_eq!(nested(&runs, how, mean), Some(of_mean));
     }

@@ -154,7 +154,11 @@ impl Drawing<'_> {
                 );
             }
         }
-        let mapped = self.chart.heat.as_ref().is_some_and(|heat| heat.range().is_some());
+        let mapped = self
+            .chart
+            .heat
+            .as_ref()
+            .is_some_and(|heat| heat.range().is_some());
         if !mapped
             && self
                 .chart

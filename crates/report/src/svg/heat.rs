@@ -11,7 +11,8 @@ use std::fmt::Write as _;
 
 /// Shades, from the least to the greatest (cividis: Nuñez, Anderton and Renslow, PLoS ONE 13, 2018).
 pub const SHADES: [&str; 10] = [
-    "#00224e", "#123570", "#3b496c", "#575d6d", "#68696f", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838",
+    "#00224e", "#123570", "#3b496c", "#575d6d", "#68696f", "#8a8678", "#a59c74", "#c3b369", "#e1cc55",
+    "#fee838",
 ];
 /// From this shade on text on it is dark.
 const DARK_TEXT_FROM: usize = 5;
@@ -52,10 +53,11 @@ impl Heat {
 
     /// Least and greatest value; `None` without cells.
     pub fn range(&self) -> Option<(f64, f64)> {
-        self.shown().fold(None, |range: Option<(f64, f64)>, cell| match range {
-            None => Some((cell.value, cell.value)),
-            Some((low, high)) => Some((low.min(cell.value), high.max(cell.value))),
-        })
+        self.shown()
+            .fold(None, |range: Option<(f64, f64)>, cell| match range {
+                None => Some((cell.value, cell.value)),
+                Some((low, high)) => Some((low.min(cell.value), high.max(cell.value))),
+            })
     }
 
     /// Number of the shade of `value`, 0 to 9.
@@ -120,8 +122,17 @@ impl Drawing<'_> {
             escape(&title)
         ));
         if width(&text, TEXT_SIZE) + 4.0 <= right - left && bottom - top >= LINE {
-            let class = if shade >= DARK_TEXT_FROM { "ws-on-light" } else { "ws-on-dark" };
-            self.words(class, "middle", ((left + right) / 2.0, (top + bottom) / 2.0 + 4.0), &text);
+            let class = if shade >= DARK_TEXT_FROM {
+                "ws-on-light"
+            } else {
+                "ws-on-dark"
+            };
+            self.words(
+                class,
+                "middle",
+                ((left + right) / 2.0, (top + bottom) / 2.0 + 4.0),
+                &text,
+            );
         }
     }
 

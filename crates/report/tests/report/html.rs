@@ -249,17 +249,38 @@ fn pairs_of_ranks() -> Run {
 fn the_slow_pair_stands_out_in_the_map() {
     let run = pairs_of_ranks();
     let text = of("pairs.json", &run);
-    assert!(text.contains("pairs of ranks") && text.contains("The slowest is rank 2, rank 10"), "no map");
-    let cell = text.find("<title>rank 2, rank 10: 2.10").unwrap_or_else(|| panic!("{text}"));
-    assert!(text[cell - 120..cell].contains("class=\"ws-h9\""), "{}", &text[cell - 120..cell]);
+    assert!(
+        text.contains("pairs of ranks") && text.contains("The slowest is rank 2, rank 10"),
+        "no map"
+    );
+    let cell = text
+        .find("<title>rank 2, rank 10: 2.10")
+        .unwrap_or_else(|| panic!("{text}"));
+    assert!(
+        text[cell - 120..cell].contains("class=\"ws-h9\""),
+        "{}",
+        &text[cell - 120..cell]
+    );
     assert_balanced(&text);
-    let shown = report(&[Input { name: "pairs.json", run: &run }], &Style::PLAIN);
-    assert!(shown.contains("pairs of ranks") && shown.contains("2.101"), "{shown}");
+    let shown = report(
+        &[Input {
+            name: "pairs.json",
+            run: &run,
+        }],
+        &Style::PLAIN,
+    );
+    assert!(
+        shown.contains("pairs of ranks") && shown.contains("2.101"),
+        "{shown}"
+    );
     let all = pictures(&[Input { name: "x", run: &run }]);
     let map = all.iter().find(|picture| picture.chart.heat.is_some()).unwrap();
     let specification = vega_lite(&map.chart);
     let squares = specification["layer"][0]["data"]["values"].as_array().unwrap();
-    assert_eq!((squares.len(), &specification["layer"][0]["mark"]), (8, &serde_json::json!("rect")));
+    assert_eq!(
+        (squares.len(), &specification["layer"][0]["mark"]),
+        (8, &serde_json::json!("rect"))
+    );
 }
 
 #[test]
@@ -276,13 +297,22 @@ fn loggp_is_told_with_its_residuals() {
     };
     // PRTT(1) = 6 µs + s/4 ns, and 15 further messages of 500 ns + s/4 ns each.
     let mut cases: Vec<CaseResult> = windows(1, |size| 6000.0 + size / 4.0).collect();
-    cases.extend(windows(16, |size| 6000.0 + size / 4.0 + 15.0 * (500.0 + size / 4.0)));
+    cases.extend(windows(16, |size| {
+        6000.0 + size / 4.0 + 15.0 * (500.0 + size / 4.0)
+    }));
     let text = of("loggp.json", &run(cases));
     assert!(text.contains("LogGP, gap between messages"), "no picture");
-    assert!(text.contains("g = 50") && text.contains("G = 0.25 ns a byte"), "{}", &text[text.find("g = ").unwrap_or(0)..][..300]);
+    assert!(
+        text.contains("g = 50") && text.contains("G = 0.25 ns a byte"),
+        "{}",
+        &text[text.find("g = ").unwrap_or(0)..][..300]
+    );
     assert!(text.contains("it is at most g"), "o invented");
     let mut flat = run(windows(1, |_| 6000.0).chain(windows(16, |_| 5000.0)).collect());
-    let section = SweepSection { over: "loggp".into(), ..SweepSection::default() };
+    let section = SweepSection {
+        over: "loggp".into(),
+        ..SweepSection::default()
+    };
     flat.sections.insert("sweep".into(), section.to_value());
     assert!(sweep_table(&flat, &Style::PLAIN).contains("No parameters of LogGP"));
     let one_window: Vec<CaseResult> = windows(1, |size| 6000.0 + size / 4.0).collect();
@@ -291,7 +321,13 @@ fn loggp_is_told_with_its_residuals() {
 
 #[test]
 fn a_probed_threshold_says_whether_it_is_confirmed() {
-    let stepped = |size: u64| if size <= 8192 { 1000 + size } else { 9000 + size / 4 };
+    let stepped = |size: u64| {
+        if size <= 8192 {
+            1000 + size
+        } else {
+            9000 + size / 4
+        }
+    };
     let mut run = run((3..20)
         .map(|exponent| {
             let size = 1u64 << exponent;
@@ -300,12 +336,24 @@ fn a_probed_threshold_says_whether_it_is_confirmed() {
             })
         })
         .collect());
-    for (confirmed, said) in [(true, "8 KiB to 16 KiB: confirmed"), (false, "8 KiB to 16 KiB: not confirmed")] {
+    for (confirmed, said) in [
+        (true, "8 KiB to 16 KiB: confirmed"),
+        (false, "8 KiB to 16 KiB: not confirmed"),
+    ] {
         let probe = Probe::new((8192, 16384), 1.9, (2.4, 2.6), confirmed).unwrap();
-        let section = SweepSection { over: "size".into(), seed: 1, probes: vec![probe] };
+        let section = SweepSection {
+            over: "size".into(),
+            seed: 1,
+            probes: vec![probe],
+        };
         run.sections.insert("sweep".into(), section.to_value());
         assert!(of("sweep.json", &run).contains(said), "{said}");
-        assert_eq!(sweep_table(&run, &Style::PLAIN).matches("interleaved probes").count(), 1);
+        assert_eq!(
+            sweep_table(&run, &Style::PLAIN)
+                .matches("interleaved probes")
+                .count(),
+            1
+        );
     }
 }
 
@@ -315,16 +363,32 @@ fn mixed_and_foreign_units_never_share_a_picture() {
     let mut mixed = example();
     for (number, case) in mixed.cases.iter_mut().enumerate() {
         let metric = case.metrics.values().next().cloned();
-        case.metrics.extend(metric.map(|metric| ("rtt_p50_us".to_owned(), metric)));
+        case.metrics
+            .extend(metric.map(|metric| ("rtt_p50_us".to_owned(), metric)));
         if number % 2 == 0 {
             case.metrics.remove("rtt_p50_ns");
         }
     }
     let text = of("mixed.json", &mixed);
-    assert!(!text.contains("rtt_p50_us"), "a figure that nobody publishes is shown");
-    for picture in pictures(&[Input { name: "x", run: &mixed }, Input { name: "y", run: &example() }]) {
+    assert!(
+        !text.contains("rtt_p50_us"),
+        "a figure that nobody publishes is shown"
+    );
+    for picture in pictures(&[
+        Input {
+            name: "x",
+            run: &mixed,
+        },
+        Input {
+            name: "y",
+            run: &example(),
+        },
+    ]) {
         let columns = picture.columns.join(" ");
-        assert!(!(columns.contains("_ns") && columns.contains("_per_s")), "{columns}");
+        assert!(
+            !(columns.contains("_ns") && columns.contains("_per_s")),
+            "{columns}"
+        );
     }
 }
 

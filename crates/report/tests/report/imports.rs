@@ -31,7 +31,9 @@ const FILES: [(Format, &str); 8] = [
 ];
 
 fn imported(text: &str) -> Run {
-    import(text.as_bytes(), None).unwrap_or_else(|error| panic!("{error}")).1
+    import(text.as_bytes(), None)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .1
 }
 
 fn figure(run: &Run, case: usize, tag: &str) -> f64 {
@@ -62,14 +64,22 @@ fn real_outputs_give_the_figures_that_stand_in_them() {
     let ucx = imported(UCX);
     assert_eq!((ucx.cases.len(), figure(&ucx, 0, "rate_msg_per_s")), (1, 3892.0));
     let imb = imported(IMB);
-    let of = |name: &str| imb.cases.iter().filter(|case| case.case.test.name() == name).count();
+    let of = |name: &str| {
+        imb.cases
+            .iter()
+            .filter(|case| case.case.test.name() == name)
+            .count()
+    };
     assert_eq!((of("tag_lat"), of("am_bw"), of("am_bibw")), (6, 6, 6));
     assert_eq!(figure(&imb, 3, "rtt_mean_ns"), 6960.0);
     // A rate beside a bandwidth of 0.00.
     assert!(!imb.cases[6].metrics.contains_key("bandwidth_bytes_per_s"));
     let arras = imported(ARRAS);
     let credits: Vec<u64> = arras.cases.iter().map(|case| case.case.test.window()).collect();
-    assert_eq!((credits, figure(&arras, 0, "rate_msg_per_s")), (vec![1, 5, 10, 100], 7646.85));
+    assert_eq!(
+        (credits, figure(&arras, 0, "rate_msg_per_s")),
+        (vec![1, 5, 10, 100], 7646.85)
+    );
 }
 
 #[test]
@@ -77,11 +87,23 @@ fn compare_and_report_work_against_each() {
     for (format, text) in FILES {
         let (a, b) = (imported(text), imported(text));
         let found = compare(("a", &a), ("b", &b), &Question::default(), 0.02);
-        let rows = found.unwrap_or_else(|error| panic!("{}: {error}", format.name())).rows;
+        let rows = found
+            .unwrap_or_else(|error| panic!("{}: {error}", format.name()))
+            .rows;
         assert_eq!(rows.len(), a.cases.len(), "{}", format.name());
         assert!(rows.iter().all(|row| (row.ratio.get() - 1.0).abs() < 1e-9));
-        let page = page(&[Input { name: "history", run: &a }], "test");
-        assert!(page.contains("All cases") && !page.contains("NaN"), "{}", format.name());
+        let page = page(
+            &[Input {
+                name: "history",
+                run: &a,
+            }],
+            "test",
+        );
+        assert!(
+            page.contains("All cases") && !page.contains("NaN"),
+            "{}",
+            format.name()
+        );
     }
 }
 
@@ -108,11 +130,23 @@ fn what_failed_was_cut_or_is_of_another_unit_is_refused() {
     let error = |text: &str| import(text.as_bytes(), None).unwrap_err();
     assert!(matches!(error(IPERF3_FAILED), ImportError::Failed { .. }));
     let cut = &IPERF3_TCP[..IPERF3_TCP.len() / 2];
-    assert!(matches!(import(cut.as_bytes(), Some(Format::Iperf3)), Err(ImportError::Line { .. })));
+    assert!(matches!(
+        import(cut.as_bytes(), Some(Format::Iperf3)),
+        Err(ImportError::Line { .. })
+    ));
     let arras = ARRAS.trim_end();
-    assert!(matches!(error(&arras[..arras.len() - 5]), ImportError::Line { .. }));
-    assert!(matches!(error(&IMB.replace("t[usec]", "t[msec]").replace("Mbytes", "Kbytes")), ImportError::Line { .. }));
-    assert!(matches!(error(&OSU.replace("(us)", "(ms)")), ImportError::Line { line: 3, .. }));
+    assert!(matches!(
+        error(&arras[..arras.len() - 5]),
+        ImportError::Line { .. }
+    ));
+    assert!(matches!(
+        error(&IMB.replace("t[usec]", "t[msec]").replace("Mbytes", "Kbytes")),
+        ImportError::Line { .. }
+    ));
+    assert!(matches!(
+        error(&OSU.replace("(us)", "(ms)")),
+        ImportError::Line { line: 3, .. }
+    ));
     for (format, text) in FILES {
         for at in [text.len() / 3, text.len() / 2] {
             let part: String = text.chars().take(at).collect();

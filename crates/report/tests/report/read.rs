@@ -82,7 +82,10 @@ fn newer_minor_versions_are_read_with_a_remark() {
     let run = read_run(text.as_bytes()).unwrap();
     assert_eq!(run.document_version, "1.77");
     let said: Vec<&str> = run.remarks.iter().map(|remark| remark.message.as_str()).collect();
-    assert!(said.len() == 1 && said[0].contains("1.77") && said[0].contains(DOCUMENT_VERSION), "{said:?}");
+    assert!(
+        said.len() == 1 && said[0].contains("1.77") && said[0].contains(DOCUMENT_VERSION),
+        "{said:?}"
+    );
     // Written and read again it says so once.
     let again = read_run(json(&run, JsonForm::Compact).unwrap().as_bytes()).unwrap();
     assert_eq!(again, run);

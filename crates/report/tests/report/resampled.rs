@@ -50,19 +50,36 @@ fn methods_follow_from_what_there_is() {
     assert_eq!(method(&runs, "rtt_p50_ns"), Some(Resampling::Runs));
     assert_eq!(method(&runs, "rtt_p50_trimmed_mean_ns"), Some(Resampling::Runs));
     let nested = round_trips(8, true);
-    assert_eq!(method(&nested, "rtt_p50_ns"), Some(Resampling::RunsThenBlocksOfSamples));
-    assert_eq!(method(&round_trips(1, true), "rtt_p50_ns"), Some(Resampling::BlocksOfSamples));
-    assert_eq!(method(&sliced(), "rate_msg_per_s"), Some(Resampling::BlocksOfSlices));
+    assert_eq!(
+        method(&nested, "rtt_p50_ns"),
+        Some(Resampling::RunsThenBlocksOfSamples)
+    );
+    assert_eq!(
+        method(&round_trips(1, true), "rtt_p50_ns"),
+        Some(Resampling::BlocksOfSamples)
+    );
+    assert_eq!(
+        method(&sliced(), "rate_msg_per_s"),
+        Some(Resampling::BlocksOfSlices)
+    );
     // Too few runs to draw from, and nothing within a single one.
     assert!(round_trips(5, true).resampled.is_empty() && round_trips(1, false).resampled.is_empty());
 }
 
 #[test]
 fn intervals_hold_their_figures_and_the_spread_between_runs() {
-    for case in [round_trips(8, false), round_trips(8, true), round_trips(1, true), sliced()] {
+    for case in [
+        round_trips(8, false),
+        round_trips(8, true),
+        round_trips(1, true),
+        sliced(),
+    ] {
         for (tag, one) in &case.resampled {
             let value = case.metrics[tag].value.get();
-            assert!(one.lower.get() <= value && value <= one.upper.get(), "{tag}: {one:?} for {value}");
+            assert!(
+                one.lower.get() <= value && value <= one.upper.get(),
+                "{tag}: {one:?} for {value}"
+            );
             assert_eq!((one.level.get(), one.draws_count), (0.95, 1000));
         }
     }
@@ -73,15 +90,25 @@ fn intervals_hold_their_figures_and_the_spread_between_runs() {
     let rate = &sliced().resampled["rate_msg_per_s"];
     let width = (rate.upper.get() - rate.lower.get()) / 1e6;
     assert!(width > 0.001 && width < 0.1, "{rate:?}");
-    assert_eq!(round_trips(8, true), round_trips(8, true), "the same seed, the same draws");
+    assert_eq!(
+        round_trips(8, true),
+        round_trips(8, true),
+        "the same seed, the same draws"
+    );
 }
 
 #[test]
 fn table_and_page_name_the_method() {
     let run = run(vec![round_trips(8, true)]);
     let text = table(&run, &Style::PLAIN);
-    assert!(text.contains("intervals by resampling") && text.contains("runs, then blocks of raw samples"), "{text}");
-    assert!(text.contains("600 raw samples are worth") || text.contains("raw samples are worth"), "{text}");
+    assert!(
+        text.contains("intervals by resampling") && text.contains("runs, then blocks of raw samples"),
+        "{text}"
+    );
+    assert!(
+        text.contains("600 raw samples are worth") || text.contains("raw samples are worth"),
+        "{text}"
+    );
     let html = page(&[Input { name: "x", run: &run }], "test");
     assert!(html.contains("runs, then blocks of raw samples") && html.contains("rtt_p50_trimmed_mean_ns"));
 }

@@ -4,6 +4,7 @@ use crate::fixture::{case, count, outcome, run, samples};
 use crate::golden::check;
 use crate::random::{any_finite, any_histogram};
 use proptest::prelude::*;
+use wirespeed_report::html::{Input, pictures};
 use wirespeed_report::render::{Style, workers};
 use wirespeed_report::workers::{WorkersSection, bandwidth_chart, log_csv, log_lines, tests_chart};
 use wirespeed_report::{Limits, case_result, failed_case, repetition};
@@ -216,6 +217,25 @@ fn a_slow_worker_stands_out_and_equal_ones_do_not() {
     let two = result(test(1000, None, false), 100, &[2e5, 1e5]);
     let rows = WorkersSection::new(&[two]).groups.remove(0).rows;
     assert!(rows[0].slow && !rows[1].slow, "{rows:?}");
+}
+
+/// Workers by payload as a map: a large payload takes longer for all, and that makes nobody slow.
+#[test]
+fn the_map_of_workers_compares_within_a_payload() {
+    let small = result(test(40, None, false), 100, &[1e5, 1.02e5, 1.01e5]);
+    let large = result(test(4000, None, false), 100, &[9e5, 9.1e5, 2.7e6]);
+    let run = run(vec![small, large]);
+    let all = pictures(&[Input { name: "x", run: &run }]);
+    let map = all.iter().find(|picture| picture.chart.heat.is_some()).unwrap();
+    assert!(
+        map.words[0].contains("worker 3, 4000 B") || map.words[0].contains("worker 3, 3.9"),
+        "{:?}",
+        map.words
+    );
+    let heat = map.chart.heat.as_ref().unwrap();
+    let (low, high) = heat.range().unwrap();
+    assert!(low > 0.95 && (high - 2.97).abs() < 0.05, "{low} {high}");
+    assert_eq!(map.rows.len(), 6);
 }
 
 #[test]
