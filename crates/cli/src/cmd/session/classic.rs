@@ -119,6 +119,7 @@ mod tests {
                 sent: Count::default(),
                 received,
                 p50_ns: None,
+                p99_ns: None,
                 max_ns: None,
             },
         }
