@@ -345,14 +345,12 @@ Examples:
   wirespeed session --benchmarkPath=client_to_computation --bytes=1 --credits=1 --duration=3
   wirespeed session --benchmarkPath=computation_to_computation --route direct,daemon --duration=1
   wirespeed session --benchmarkPath=computation_to_client --credits=1,10,100 --duration=1
-  wirespeed session --benchmarkPath=client_to_computation --bytes=16K..32M:x2 --chart sizes.svg
+  wirespeed session --benchmarkPath=client_to_computation --bytes=1K,1M --duration=1 --chart=s.svg
   wirespeed session --threads 4 --cores 1 --duration=5              are cores enforced?
   wirespeed session --requestMb 256 --allocateMb 200 --touchMb 100 --touchOnce --duration=2   allocated or resident?
   wirespeed session --sessions 8 --repeat 3 --duration=0 --requestMb=0       how long do sessions take to start?
 
-  wirespeed session --launch ssh --on hostA,hostB --benchmarkPath=computation_to_computation
-  wirespeed session --launch slurm --cores 2 --benchmarkPath=client_to_computation
-
+With --launch ssh --on HOST,HOST or --launch slurm the computations run elsewhere, and nothing needs to run there before. \
 With --host HOST the session is placed by `wirespeed coordinator` there, on hosts where `wirespeed node` runs; without \
 it everything runs on this machine. Called as arras4benchmark the program takes the same options, and shows reports in \
 the original's form.";
