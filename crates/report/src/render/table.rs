@@ -302,7 +302,7 @@ fn samples_part(results: &[CaseResult]) -> Option<String> {
         .map(|share| share.value.get())
         .reduce(f64::min)
         .filter(|share| *share < 1.0);
-    let worth = worth.map(|share| format!(", worth {}", count((samples as f64 * share) as u64)));
+    let worth = worth.map(|share| format!(", worth {}", count((samples as f64 * share).max(1.0) as u64)));
     Some(format!("{} samples{}", count(samples), worth.unwrap_or_default()))
 }
 
