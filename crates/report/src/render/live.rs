@@ -52,6 +52,9 @@ impl LiveRun {
 /// A row: its name, its latest figure, and the figures so far.
 type Row = (&'static str, String, Vec<f64>);
 
+/// A figure of a slice, where it has one.
+type Figure = fn(&Interval) -> Option<f64>;
+
 /// The lines of the view, each at most `style.width - 1` columns.
 pub fn live(run: &LiveRun, style: &Style) -> Vec<String> {
     let mut lines = Vec::new();
@@ -85,7 +88,7 @@ fn rows(slices: &[Interval]) -> Vec<Row> {
     if let Some(&last) = rates.last() {
         rows.push(("rate", format_rate(last, "msg/s"), rates));
     }
-    let times: [(&'static str, fn(&Interval) -> Option<f64>); 3] = [
+    let times: [(&'static str, Figure); 3] = [
         ("p50", |slice| Some(slice.p50_ns?.get())),
         ("p99", |slice| Some(slice.p99_ns?.get())),
         ("max", |slice| Some(slice.max_ns?.get())),

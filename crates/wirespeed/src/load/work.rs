@@ -112,7 +112,7 @@ pub(super) fn evict_until(stop: &AtomicBool, memory: &mut Vec<u8>, seed: u32) ->
         for _ in 0..LINES_PER_LOOK {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             // The upper half of such a generator is the random one.
-            let at = ((state >> 32) * lines >> 32) as usize * TOUCH_STRIDE_BYTES;
+            let at = (((state >> 32) * lines) >> 32) as usize * TOUCH_STRIDE_BYTES;
             if let Some(byte) = memory.get_mut(at) {
                 *byte = byte.wrapping_add(1);
             }
