@@ -82,7 +82,15 @@ impl SshHosts {
         let log = std::fs::File::create(self.folder.path().join(format!("{name}.log")));
         let log = log.map_err(|e| e.to_string())?;
         let mut command = Command::new("setpriv");
-        command.args(["--pdeathsig", "KILL", "unshare", "--mount", "--uts", "--ipc", "--pid"]);
+        command.args([
+            "--pdeathsig",
+            "KILL",
+            "unshare",
+            "--mount",
+            "--uts",
+            "--ipc",
+            "--pid",
+        ]);
         command.args(["--fork", "--kill-child=KILL", "--mount-proc", "bash", "-c"]);
         command.arg(
             r#"hostname "$0"; mount -t tmpfs tmpfs /run; mkdir /run/sshd; mount -t tmpfs tmpfs /dev/shm; exec "$1" -D -e -f "$2""#,
@@ -98,7 +106,10 @@ impl SshHosts {
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             if Instant::now() > deadline {
                 let said = self.text(&format!("{name}.log")).unwrap_or_default();
-                return Err(format!("sshd does not listen: {}", said.trim().replace('\n', " / ")));
+                return Err(format!(
+                    "sshd does not listen: {}",
+                    said.trim().replace('\n', " / ")
+                ));
             }
             std::thread::sleep(Duration::from_millis(20));
         }

@@ -202,7 +202,10 @@ fn assert_no_session_left(slurm: &Slurm) {
         if left == 0 && jobs.trim().is_empty() {
             return;
         }
-        assert!(Instant::now() < deadline, "{left} processes are left, and jobs: {jobs}");
+        assert!(
+            Instant::now() < deadline,
+            "{left} processes are left, and jobs: {jobs}"
+        );
         std::thread::sleep(Duration::from_millis(100));
     }
 }
@@ -214,7 +217,10 @@ fn delivered(text: &str) -> wirespeed_schema::Run {
         let outcomes = &case.repetitions[0].outcomes;
         let sent: u64 = outcomes.iter().map(|o| o.sent.messages).sum();
         let received: u64 = outcomes.iter().map(|o| o.received.messages).sum();
-        assert!(sent > 0 && sent == received && case.case.transport == "tcp", "{text}");
+        assert!(
+            sent > 0 && sent == received && case.case.transport == "tcp",
+            "{text}"
+        );
     }
     run
 }
@@ -232,7 +238,10 @@ fn sessions_are_placed_by_srun_inside_and_outside_of_an_allocation() {
          --duration=0.3 --threads=1 --json",
         file.display()
     );
-    for before in ["", "salloc --quiet -N 2 --ntasks-per-node=1 --cpus-per-task=2 --mem=500"] {
+    for before in [
+        "",
+        "salloc --quiet -N 2 --ntasks-per-node=1 --cpus-per-task=2 --mem=500",
+    ] {
         let (code, text, words) = session(&slurm, before, &more);
         assert_eq!(code, Some(0), "{before}: {words}");
         let run = delivered(&text);
@@ -242,7 +251,11 @@ fn sessions_are_placed_by_srun_inside_and_outside_of_an_allocation() {
         assert!(policy.contains("TaskPlugin="), "{policy}");
         let computations = section["sessions"][0]["computations"].as_array().unwrap();
         let nodes: Vec<_> = computations.iter().map(|c| c["node"].as_str().unwrap()).collect();
-        assert_eq!(nodes, ["n1", "n2", "n1"], "the daemon beside the main computation");
+        assert_eq!(
+            nodes,
+            ["n1", "n2", "n1"],
+            "the daemon beside the main computation"
+        );
         let granted = &computations[0]["granted"];
         assert_ne!(granted["cores_by"], "nothing", "{granted}");
         assert_no_session_left(&slurm);
@@ -252,9 +265,15 @@ fn sessions_are_placed_by_srun_inside_and_outside_of_an_allocation() {
 #[test]
 fn what_slurm_has_not_is_refused_with_what_is_free() {
     let Some(slurm) = cluster() else { return };
-    for more in ["--cores=64 --requestMb=0 --duration=1", "--requestMb=99999 --duration=1"] {
+    for more in [
+        "--cores=64 --requestMb=0 --duration=1",
+        "--requestMb=99999 --duration=1",
+    ] {
         let (code, _, words) = session(&slurm, "", more);
-        assert!(code == Some(5) && words.contains("n1 has 4 cores"), "{more}: {code:?} {words}");
+        assert!(
+            code == Some(5) && words.contains("n1 has 4 cores"),
+            "{more}: {code:?} {words}"
+        );
     }
     let (code, _, words) = session(&slurm, "PATH=/nonexistent", "--duration=1");
     assert!(code == Some(1) && words.contains("srun"), "{code:?} {words}");
@@ -268,7 +287,10 @@ fn a_killed_client_of_slurm_leaves_no_job() {
     let mut client = slurm.command(program);
     client.args(["session", "--launch", "slurm", "--requestMb=0", "--duration=600"]);
     client.args(["--benchmarkPath=client_to_computation", "--bytes=1"]);
-    client.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    client
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     let mut client = client.spawn().unwrap();
     let deadline = Instant::now() + Duration::from_secs(40);
     while processes_with("__computation").len() < 2 {
@@ -286,5 +308,7 @@ fn a_killed_client_of_slurm_leaves_no_job() {
 
 fn children_of(pid: u32) -> Vec<u32> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+    text.split_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect()
 }

@@ -317,7 +317,10 @@ fn bracketed(host: &str) -> String {
 
 /// The node of each computation: the first that has room, in the order of their names; the daemon stands beside the
 /// main computation. What fits nowhere is refused with what is free.
-pub(crate) fn place(computations: &[(Computation, Work)], nodes: &[NodeStatus]) -> Result<Vec<String>, Failure> {
+pub(crate) fn place(
+    computations: &[(Computation, Work)],
+    nodes: &[NodeStatus],
+) -> Result<Vec<String>, Failure> {
     let mut free: Vec<(&str, Free)> = nodes.iter().map(|node| (node.name.as_str(), node.free)).collect();
     let mut places = Vec::with_capacity(computations.len());
     for (computation, _) in computations {

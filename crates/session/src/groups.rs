@@ -72,7 +72,9 @@ impl Roots {
             .is_some_and(|cores| allowed < online && allowed as f64 <= cores.get().ceil());
         Held {
             cores,
-            memory: asked.memory_bytes.is_some_and(|bytes| self.slurm_limit().is_some_and(|l| l <= bytes)),
+            memory: asked
+                .memory_bytes
+                .is_some_and(|bytes| self.slurm_limit().is_some_and(|l| l <= bytes)),
         }
     }
 
@@ -196,7 +198,9 @@ impl Group {
         if roots.cpu.is_some() || roots.memory.is_some() {
             group.cpu = cores.and_then(|_| group.folder(roots.cpu.as_ref(), &name, "cpu"));
             group.cpuacct = group.folder(roots.cpuacct.as_ref(), &name, "cpuacct");
-            if let Some(folder) = memory_bytes.and_then(|_| group.folder(roots.memory.as_ref(), &name, "memory")) {
+            if let Some(folder) =
+                memory_bytes.and_then(|_| group.folder(roots.memory.as_ref(), &name, "memory"))
+            {
                 group.memory = Some(folder);
             }
         } else if let Some(root) = &roots.v2 {
@@ -425,7 +429,11 @@ mod tests {
         };
         let group = Group::make(&roots, Some(1.0), None, Held::default());
         assert!(!group.cores_enforced && group.refusals.len() == 1, "{group:?}");
-        assert!(Group::make(&roots, None, None, Held::default()).refusals.is_empty());
+        assert!(
+            Group::make(&roots, None, None, Held::default())
+                .refusals
+                .is_empty()
+        );
     }
 
     #[test]

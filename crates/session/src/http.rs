@@ -289,8 +289,14 @@ impl Far {
 /// GET `path` of `host` (`HOST[:PORT]`) without TLS; status and body. For what is public and only names an address.
 pub(crate) fn ask_plain(host: &str, path: &str, body_bytes_max: u64) -> Result<(u16, Vec<u8>), String> {
     use std::net::{TcpStream, ToSocketAddrs as _};
-    let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    let to = if has_port { host.to_owned() } else { format!("{host}:80") };
+    let has_port = host
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let to = if has_port {
+        host.to_owned()
+    } else {
+        format!("{host}:80")
+    };
     let mut addresses = to.to_socket_addrs().map_err(|e| e.to_string())?;
     let address = addresses.next().ok_or("it has no address")?;
     let mut stream = TcpStream::connect_timeout(&address, READ_TIME).map_err(|e| e.to_string())?;
@@ -308,7 +314,10 @@ pub(crate) fn ask_plain(host: &str, path: &str, body_bytes_max: u64) -> Result<(
     let longest = head.length.unwrap_or(body_bytes_max).min(body_bytes_max);
     body.truncate(longest as usize);
     let left = longest - body.len() as u64;
-    stream.take(left).read_to_end(&mut body).map_err(|e| e.to_string())?;
+    stream
+        .take(left)
+        .read_to_end(&mut body)
+        .map_err(|e| e.to_string())?;
     Ok((head.first.0.parse().unwrap_or(0), body))
 }
 

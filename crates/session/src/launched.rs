@@ -123,7 +123,9 @@ impl Launched {
         Ok(Launched {
             members: Arc::new(members.into_iter().flatten().collect()),
             local_address: client.next().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)),
-            here: outposts.iter().all(|outpost| outpost.hello.status.machine == machine),
+            here: outposts
+                .iter()
+                .all(|outpost| outpost.hello.status.machine == machine),
             early,
             outposts,
         })
@@ -206,7 +208,9 @@ impl Starting<'_> {
                 arguments: vec!["__node".into(), "--travelled".into()],
                 ..self.program.clone()
             };
-            let child = host.start(&program).map_err(|e| ssh_failure(host, &e.to_string()))?;
+            let child = host
+                .start(&program)
+                .map_err(|e| ssh_failure(host, &e.to_string()))?;
             let mut outpost = self.meet(child, |said| ssh_failure(host, said))?;
             outpost.hello.status.name = host.name().to_owned();
             Ok(outpost)
@@ -223,7 +227,9 @@ impl Starting<'_> {
             at += 1;
             used.contains(&(at - 1))
         });
-        let places = places.iter().map(|p| used.iter().position(|u| u == p).unwrap_or(0));
+        let places = places
+            .iter()
+            .map(|p| used.iter().position(|u| u == p).unwrap_or(0));
         let places = places.collect();
         Ok((outposts, places))
     }
@@ -259,13 +265,13 @@ impl Starting<'_> {
     }
 
     /// Wait for a node's first word; `explain` makes a failure of what its launcher said instead.
-    fn meet(
-        &self,
-        mut child: LauncherChild,
-        explain: impl Fn(&str) -> Failure,
-    ) -> Result<Outpost, Failure> {
+    fn meet(&self, mut child: LauncherChild, explain: impl Fn(&str) -> Failure) -> Result<Outpost, Failure> {
         let reader = greeted(&mut child, self.stop, &explain)?;
-        let stdin = child.child().stdin.take().ok_or_else(|| explain("it has no pipe"))?;
+        let stdin = child
+            .child()
+            .stdin
+            .take()
+            .ok_or_else(|| explain("it has no pipe"))?;
         let mux = Mux::over(reader, stdin).map_err(lost)?;
         let talk = mux.open(TALK).map_err(lost)?;
         let answers = listen(&talk, self.early.clone()).map_err(lost)?;
@@ -320,7 +326,11 @@ fn greeted(
     stop: &StopFlag,
     explain: impl Fn(&str) -> Failure,
 ) -> Result<BufReader<ChildStdout>, Failure> {
-    let stdout = child.child().stdout.take().ok_or_else(|| explain("it has no pipe"))?;
+    let stdout = child
+        .child()
+        .stdout
+        .take()
+        .ok_or_else(|| explain("it has no pipe"))?;
     let (sender, greeting) = mpsc::channel();
     std::thread::Builder::new()
         .name("greeting".into())
@@ -347,7 +357,10 @@ fn greeted(
             }
             Err(RecvTimeoutError::Timeout) if Instant::now() > deadline => {
                 let said = child.explanation().unwrap_or_else(|| "nothing".into());
-                return Err(explain(&format!("not there within {} s: {said}", HELLO_TIME.as_secs())));
+                return Err(explain(&format!(
+                    "not there within {} s: {said}",
+                    HELLO_TIME.as_secs()
+                )));
             }
             Err(RecvTimeoutError::Timeout) => {}
         }
@@ -363,7 +376,9 @@ fn last_words(child: &mut LauncherChild) -> String {
         }
         std::thread::sleep(LOOK);
     }
-    child.explanation().unwrap_or_else(|| "it ended without a word".into())
+    child
+        .explanation()
+        .unwrap_or_else(|| "it ended without a word".into())
 }
 
 /// Hear the node in a thread of its own: early ends are noted, answers are passed on.
@@ -430,12 +445,15 @@ impl Outpost {
         stop: &StopFlag,
     ) -> Result<Vec<(u32, UnixStream)>, Failure> {
         let count = computations.len() as u16;
-        let channels: io::Result<Vec<UnixStream>> =
-            (TALK + 1..=TALK + count).map(|number| self.mux.open(number)).collect();
+        let channels: io::Result<Vec<UnixStream>> = (TALK + 1..=TALK + count)
+            .map(|number| self.mux.open(number))
+            .collect();
         let channels = channels.map_err(lost)?;
         say(&self.talk, &Ask::Start(computations)).map_err(lost)?;
         match self.answer(stop)? {
-            Answer::Ready(pids) if pids.len() == channels.len() => Ok(pids.into_iter().zip(channels).collect()),
+            Answer::Ready(pids) if pids.len() == channels.len() => {
+                Ok(pids.into_iter().zip(channels).collect())
+            }
             _ => Err(strange()),
         }
     }

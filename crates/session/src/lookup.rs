@@ -54,11 +54,17 @@ fn ask(service: &str, dc: &str, env: &str) -> Result<String, Failure> {
     let prefix = prefix.trim_end_matches('/');
     let slash = if prefix.is_empty() { "" } else { "/" };
     let path = format!("{slash}{prefix}/serve/jose/arras/endpoints/{dc}/{env}/coordinator/url");
-    let (status, body) = ask_plain(host, &path, BYTES_MAX)
-        .map_err(|why| crate::failed(format!("{service}: {why}"), "check --site, or use --host and --port"))?;
+    let (status, body) = ask_plain(host, &path, BYTES_MAX).map_err(|why| {
+        crate::failed(
+            format!("{service}: {why}"),
+            "check --site, or use --host and --port",
+        )
+    })?;
     if status != 200 {
         return Err(usage(
-            format!("{service} has no coordinator for environment {env:?} of data centre {dc:?} (HTTP {status})"),
+            format!(
+                "{service} has no coordinator for environment {env:?} of data centre {dc:?} (HTTP {status})"
+            ),
             "check --dc and --env, or use --host and --port",
         ));
     }
@@ -66,7 +72,10 @@ fn ask(service: &str, dc: &str, env: &str) -> Result<String, Failure> {
     let text = serde_json::from_str::<String>(&text).unwrap_or(text);
     address_in(text.trim()).ok_or_else(|| {
         crate::failed(
-            format!("{service} answers with no address: {:?}", wirespeed_control::session::clean(&text)),
+            format!(
+                "{service} answers with no address: {:?}",
+                wirespeed_control::session::clean(&text)
+            ),
             "use --host and --port",
         )
     })
@@ -83,7 +92,10 @@ fn address_in(text: &str) -> Option<String> {
 
 fn read(path: &str, dc: &str, env: &str) -> Result<String, Failure> {
     let unreadable = |e: &dyn std::fmt::Display| {
-        usage(format!("cannot read the site's file {path}: {e}"), "check the path")
+        usage(
+            format!("cannot read the site's file {path}: {e}"),
+            "check the path",
+        )
     };
     let long = std::fs::metadata(path).is_ok_and(|facts| facts.len() > BYTES_MAX);
     if long {
@@ -148,9 +160,15 @@ mod tests {
             "garbage\r\n\r\n",
         ]);
         assert_eq!(look_up(Some(&base), "gld", "prod").unwrap(), "there:8087");
-        assert_eq!(look_up(Some(&format!("{base}/a/")), "gld", "stb").unwrap(), "there.x:88");
+        assert_eq!(
+            look_up(Some(&format!("{base}/a/")), "gld", "stb").unwrap(),
+            "there.x:88"
+        );
         let missing = look_up(Some(&base), "gld", "usn").unwrap_err().message;
-        assert!(missing.contains("\"usn\"") && missing.contains("404"), "{missing}");
+        assert!(
+            missing.contains("\"usn\"") && missing.contains("404"),
+            "{missing}"
+        );
         for _ in 0..2 {
             assert!(look_up(Some(&base), "gld", "prod").is_err());
         }
@@ -160,7 +178,12 @@ mod tests {
             "GET /serve/jose/arras/endpoints/gld/prod/coordinator/url HTTP/1.0"
         );
         assert!(asked[1].starts_with("GET /a/serve/jose/"), "{asked:?}");
-        assert!(look_up(Some(&base), "gld", "prod").unwrap_err().message.contains(&base));
+        assert!(
+            look_up(Some(&base), "gld", "prod")
+                .unwrap_err()
+                .message
+                .contains(&base)
+        );
         assert!(look_up(Some("https://x"), "gld", "prod").is_err());
         assert!(look_up(Some(&base), "a/../b", "prod").is_err());
     }

@@ -266,7 +266,12 @@ fn voluntary_switches(pid: u32) -> Option<u64> {
             .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
         count.trim().parse::<u64>().ok()
     };
-    Some(threads.flatten().filter_map(|thread| of_thread(thread.path())).sum())
+    Some(
+        threads
+            .flatten()
+            .filter_map(|thread| of_thread(thread.path()))
+            .sum(),
+    )
 }
 
 impl Drop for Running {

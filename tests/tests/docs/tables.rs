@@ -209,7 +209,16 @@ fn help_of(stage: &Stage, verb: &str) -> String {
 #[test]
 fn tables_options_of_verbs() {
     let stage = Stage::new();
-    let verbs = ["run", "msgrate", "workers", "serve", "quick", "list", "calibrate", "doctor"];
+    let verbs = [
+        "run",
+        "msgrate",
+        "workers",
+        "serve",
+        "quick",
+        "list",
+        "calibrate",
+        "doctor",
+    ];
     let of_options = verbs.map(|verb| (verb, "docs/options.md"));
     let of_byteio = [
         "byteio serve",

@@ -37,7 +37,10 @@ fn workers(home: &Home) -> Vec<u32> {
 fn assert_nothing_left(home: &Home, hosts: &SshHosts) {
     home.assert_nothing_left(SOON);
     for name in ["alpha", "beta"] {
-        let left: Vec<_> = std::fs::read_dir(hosts.temporary(name)).unwrap().flatten().collect();
+        let left: Vec<_> = std::fs::read_dir(hosts.temporary(name))
+            .unwrap()
+            .flatten()
+            .collect();
         assert!(left.is_empty(), "{name}: {left:?}");
     }
 }
@@ -45,7 +48,9 @@ fn assert_nothing_left(home: &Home, hosts: &SshHosts) {
 fn endless(home: &Home, line: &str, computations: usize) -> Running {
     let line = format!("{line} --duration 600 --json");
     let client = home.start(line.split_whitespace());
-    client.wait_until("its computations", PATIENCE, |_| workers(home).len() == computations);
+    client.wait_until("its computations", PATIENCE, |_| {
+        workers(home).len() == computations
+    });
     std::thread::sleep(Duration::from_millis(700));
     client
 }

@@ -13,7 +13,8 @@ fn every_session_of_a_staggered_start_waits_its_turn() {
     let _turn = turn();
     let home = home();
     let began = Instant::now();
-    let line = "session --sessions=3 --delay-start=0.4 --duration=0 --stay-connected=0.5 --requestMb=0 --json";
+    let line =
+        "session --sessions=3 --delay-start=0.4 --duration=0 --stay-connected=0.5 --requestMb=0 --json";
     let run = document(&home.run(line).code(0).stdout);
     // The third one begins 0.8 s after the first; all stay connected for half a second, which no phase counts.
     assert!(began.elapsed() >= Duration::from_millis(1300));
@@ -28,7 +29,8 @@ fn the_time_to_stay_connected_is_never_counted() {
     let _turn = turn();
     let home = home();
     let began = Instant::now();
-    let line = "session --benchmarkPath=client_to_computation --bytes=1 --duration=0.3 --stay-connected=2 --json";
+    let line =
+        "session --benchmarkPath=client_to_computation --bytes=1 --duration=0.3 --stay-connected=2 --json";
     let run = measured(&home.run(line).code(0));
     assert!(began.elapsed() >= Duration::from_millis(2300));
     assert!(run.cases[0].repetitions[0].outcomes[0].elapsed_ns < 2_000_000_000);
@@ -101,7 +103,10 @@ fn a_sweep_of_sizes_is_one_picture() {
     let answers = section(&run)["answers"].to_string();
     assert!(answers.contains("full bandwidth"), "{answers}");
     let picture = std::fs::read_to_string(home.path("sizes.svg")).unwrap();
-    assert!(picture.starts_with("<svg") && picture.contains("through the daemon"), "{picture:.200}");
+    assert!(
+        picture.starts_with("<svg") && picture.contains("through the daemon"),
+        "{picture:.200}"
+    );
     assert_nothing_left(&home);
 }
 
@@ -146,13 +151,22 @@ fn storms_of_sessions_come_and_go() {
     let sessions = section(&run)["sessions"].as_array().unwrap();
     assert_eq!(sessions.len(), 128);
     let phases = section(&run)["phases"].as_array().unwrap();
-    let names: Vec<_> = phases.iter().map(|phase| phase["phase"].as_str().unwrap()).collect();
+    let names: Vec<_> = phases
+        .iter()
+        .map(|phase| phase["phase"].as_str().unwrap())
+        .collect();
     assert_eq!(names, ["request_to_ready", "request_to_go", "end_to_gone"]);
     for phase in phases {
         let ns = |name: &str| phase[name].as_f64().unwrap();
         assert_eq!(phase["sessions"], 128);
-        assert!(ns("p50_lower_ns") <= ns("p50_ns") && ns("p50_ns") <= ns("p90_ns"), "{phase}");
-        assert!(ns("p90_ns") <= ns("max_ns") && phase.get("p99_ns").is_none(), "{phase}");
+        assert!(
+            ns("p50_lower_ns") <= ns("p50_ns") && ns("p50_ns") <= ns("p90_ns"),
+            "{phase}"
+        );
+        assert!(
+            ns("p90_ns") <= ns("max_ns") && phase.get("p99_ns").is_none(),
+            "{phase}"
+        );
     }
     for session in sessions {
         assert!(session["life"]["ready_ns"].as_u64() > Some(0), "{session}");

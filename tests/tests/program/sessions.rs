@@ -439,16 +439,26 @@ fn a_computation_that_cannot_start_and_a_coordinator_that_dies_are_one_line_each
     // It dies at its start: its log cannot be opened.
     let ended = home.run("session --logCount=5 --log-to=/nonexistent/log --duration=5 --requestMb=0");
     let (cause, remedy) = ended.complaint();
-    assert!(ended.code == Some(1) && cause.contains("/nonexistent/log") && !remedy.is_empty(), "{ended}");
+    assert!(
+        ended.code == Some(1) && cause.contains("/nonexistent/log") && !remedy.is_empty(),
+        "{ended}"
+    );
     // A coordinator that dies in mid-run takes nothing with it: nodes and clients do not need it.
     let site = Site::start(&home);
-    let line = site.line("--benchmarkPath=client_to_computation --bytes=1 --duration=3 --report-frequency=0.2 --ndjson");
+    let line = site
+        .line("--benchmarkPath=client_to_computation --bytes=1 --duration=3 --report-frequency=0.2 --ndjson");
     let client = home.start(line.split_whitespace());
     crate::wait_until_it_measures(&client);
     site.coordinator.signal(Signal::KILL);
     site.coordinator.end(SOON);
     client.end(PATIENCE).code(0);
-    let (cause, _) = home.run(&format!("session --host localhost --port {} --duration=0", site.port)).code(1).complaint();
+    let (cause, _) = home
+        .run(&format!(
+            "session --host localhost --port {} --duration=0",
+            site.port
+        ))
+        .code(1)
+        .complaint();
     assert!(cause.contains(&site.port.to_string()), "{cause}");
     site.node.signal(Signal::TERM);
     site.node.end(SOON).code(0);

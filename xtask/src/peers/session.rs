@@ -73,7 +73,10 @@ const BANDWIDTH: Figure = Tag("bandwidth_bytes_per_s");
 const CPU: Figure = Tag("cpu_ns_per_message");
 const GIB: f64 = (1u64 << 30) as f64;
 
-const BLOCKING: Side = ours(stream!("--bytes=1 --credits=1 --via unix --wait block"), ROUND_TRIP);
+const BLOCKING: Side = ours(
+    stream!("--bytes=1 --credits=1 --via unix --wait block"),
+    ROUND_TRIP,
+);
 const THROUGH_DAEMON: Side = ours(
     stream!("--bytes=1 --credits=1 --via unix --wait block --route daemon"),
     ROUND_TRIP,
@@ -95,7 +98,10 @@ pub const COMPARISONS: &[Comparison] = &[
     at_most(
         "round trip 1 B, unix, spinning",
         "ns",
-        ours(stream!("--bytes=1 --credits=1 --via unix --wait poll"), ROUND_TRIP),
+        ours(
+            stream!("--bytes=1 --credits=1 --via unix --wait poll"),
+            ROUND_TRIP,
+        ),
         4500.0,
     ),
     at_most(
@@ -138,7 +144,12 @@ pub const COMPARISONS: &[Comparison] = &[
         10e6,
     ),
     at_least("100 credits, tcp", "msg/s", ours(DIRECT_100, RATE), 1e6),
-    at_least("100 credits, through the daemon", "msg/s", ours(DAEMON_100, RATE), 250e3),
+    at_least(
+        "100 credits, through the daemon",
+        "msg/s",
+        ours(DAEMON_100, RATE),
+        250e3,
+    ),
     at_least(
         "10 credits, unix or tcp, block or poll",
         "msg/s",
@@ -154,14 +165,24 @@ pub const COMPARISONS: &[Comparison] = &[
         ),
         100e3,
     ),
-    at_most("CPU a message, 100 credits, tcp", "ns", ours(DIRECT_100, CPU), 3000.0),
+    at_most(
+        "CPU a message, 100 credits, tcp",
+        "ns",
+        ours(DIRECT_100, CPU),
+        3000.0,
+    ),
     at_most(
         "CPU a message, 100 credits, through the daemon",
         "ns",
         ours(DAEMON_100, CPU),
         8000.0,
     ),
-    at_most("system calls a message, tcp", "1", ours(DIRECT_100, SystemCalls), 4.0),
+    at_most(
+        "system calls a message, tcp",
+        "1",
+        ours(DIRECT_100, SystemCalls),
+        4.0,
+    ),
     at_most(
         "system calls a message, through the daemon",
         "1",
@@ -172,14 +193,20 @@ pub const COMPARISONS: &[Comparison] = &[
         "tcp 32 MiB / the peak over sizes",
         "B/s",
         ours(stream!("--mb=32 --credits=10 --via tcp"), BANDWIDTH),
-        ours(stream!("--bytes=64K..32M:x4,32M --credits=10 --via tcp"), BANDWIDTH),
+        ours(
+            stream!("--bytes=64K..32M:x4,32M --credits=10 --via tcp"),
+            BANDWIDTH,
+        ),
         (Better::Higher, 0.85),
     ),
     row(
         "unix 32 MiB / the peak over sizes",
         "B/s",
         ours(stream!("--mb=32 --credits=10 --via unix"), BANDWIDTH),
-        ours(stream!("--bytes=64K..32M:x4,32M --credits=10 --via unix"), BANDWIDTH),
+        ours(
+            stream!("--bytes=64K..32M:x4,32M --credits=10 --via unix"),
+            BANDWIDTH,
+        ),
         (Better::Higher, 0.85),
     ),
     at_least(
@@ -257,20 +284,27 @@ pub fn run(
     if let SystemCalls = figure {
         command.args(["strace", "-f", "-c", "-o"]).arg(&counts);
     }
-    command.arg(&context.binary).args(arguments.split_whitespace()).arg("--json");
+    command
+        .arg(&context.binary)
+        .args(arguments.split_whitespace())
+        .arg("--json");
     let output = command::capture(&mut command)?;
     report.raw(&command::shown(&command), &condensed(&output));
     let document: Value = serde_json::from_str(&output).context("wirespeed printed no JSON")?;
     let found = match figure {
         Tag(tag) => largest(&document, tag),
         At(pointer) => document.pointer(pointer).and_then(Value::as_f64),
-        Reports(pointer) => document.pointer(pointer).and_then(|v| Some(v.as_array()?.len() as f64)),
+        Reports(pointer) => document
+            .pointer(pointer)
+            .and_then(|v| Some(v.as_array()?.len() as f64)),
         SystemCalls => {
             let text = std::fs::read_to_string(&counts).context("strace has counted nothing")?;
             // It is nobody's any more.
             let _ = std::fs::remove_file(&counts);
             report.raw("cat", &text);
-            calls(&text).zip(messages(&document)).map(|(calls, messages)| calls / messages)
+            calls(&text)
+                .zip(messages(&document))
+                .map(|(calls, messages)| calls / messages)
         }
     };
     found.with_context(|| format!("{arguments}: the figure is not in the document"))

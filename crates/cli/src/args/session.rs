@@ -87,7 +87,12 @@ pub struct SessionArgs {
     pub check: bool,
 
     /// Microseconds, or a time with a unit, that the client sleeps after each message it receives: a slow reader
-    #[arg(long = "messageSleep", value_name = "TIME", default_value = "0", help_heading = "Messages")]
+    #[arg(
+        long = "messageSleep",
+        value_name = "TIME",
+        default_value = "0",
+        help_heading = "Messages"
+    )]
     pub message_sleep: String,
 
     /// Data centre: the site says where its coordinator is; local: embedded
@@ -131,7 +136,12 @@ pub struct SessionArgs {
     pub launch: Option<String>,
 
     /// Hosts for --launch ssh: HOST or USER@HOST
-    #[arg(long, value_name = "HOST[,..]", value_delimiter = ',', help_heading = "Coordinator")]
+    #[arg(
+        long,
+        value_name = "HOST[,..]",
+        value_delimiter = ',',
+        help_heading = "Coordinator"
+    )]
     pub on: Vec<String>,
 
     /// ssh's configuration, as `ssh -F` [default: the user's]

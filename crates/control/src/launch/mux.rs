@@ -25,7 +25,10 @@ pub struct Mux {
 
 impl Mux {
     /// Over these pipes. When `reader` ends, or what comes is no such line, every socket is closed.
-    pub fn over(reader: impl BufRead + Send + 'static, writer: impl Write + Send + 'static) -> io::Result<Mux> {
+    pub fn over(
+        reader: impl BufRead + Send + 'static,
+        writer: impl Write + Send + 'static,
+    ) -> io::Result<Mux> {
         let ends = Arc::new(Ends::default());
         let here = ends.clone();
         std::thread::Builder::new().name("pipes".into()).spawn(move || {
@@ -143,7 +146,13 @@ mod tests {
 
     #[test]
     fn garbage_and_the_end_of_the_pipe_close_everything() {
-        for sent in [&b"7 ***\n"[..], b"no number\n", b"0 without an end", &[b'A'; 200_000], b""] {
+        for sent in [
+            &b"7 ***\n"[..],
+            b"no number\n",
+            b"0 without an end",
+            &[b'A'; 200_000],
+            b"",
+        ] {
             let (mut far, near) = UnixStream::pair().unwrap();
             let mux = Mux::over(BufReader::new(near), io::sink()).unwrap();
             let mut socket = mux.open(0).unwrap();

@@ -143,7 +143,12 @@ fn parse_policy(said: &str) -> String {
         let line = said.lines().find_map(|line| line.strip_prefix(key))?;
         Some(format!("{key}={}", line.trim_start().strip_prefix('=')?.trim()))
     };
-    let keys = ["TaskPlugin", "ProctrackType", "SelectTypeParameters", "JobAcctGatherParams"];
+    let keys = [
+        "TaskPlugin",
+        "ProctrackType",
+        "SelectTypeParameters",
+        "JobAcctGatherParams",
+    ];
     let found: Vec<String> = keys.into_iter().filter_map(value).collect();
     found.join(", ")
 }
@@ -161,7 +166,12 @@ mod tests {
             node: Some("n1".into()),
         };
         let outside = step.options(false);
-        for option in ["--cpus-per-task=2", "--mem=65M", "--nodelist=n1", "--job-name=mcrt"] {
+        for option in [
+            "--cpus-per-task=2",
+            "--mem=65M",
+            "--nodelist=n1",
+            "--job-name=mcrt",
+        ] {
             assert!(outside.iter().any(|o| o == option), "{outside:?}");
         }
         assert!(!outside.iter().any(|o| o == "--overlap"), "{outside:?}");
@@ -179,12 +189,15 @@ mod tests {
         let names: Vec<(&str, u32)> = nodes.iter().map(|n| (n.name.as_str(), n.cpus_idle)).collect();
         assert_eq!(names, [("n1", 4), ("n2", 3)]);
         assert_eq!(nodes[1].memory_bytes, 1000 << 20);
-        let config = "TaskPlugin              = task/cgroup,task/affinity\nTaskPluginParam         = (null type)\n";
+        let config =
+            "TaskPlugin              = task/cgroup,task/affinity\nTaskPluginParam         = (null type)\n";
         assert_eq!(parse_policy(config), "TaskPlugin=task/cgroup,task/affinity");
         assert_eq!(parse_policy(""), "");
         assert!(is_refusal(
             "srun: error: Unable to allocate resources: Requested node configuration is not available"
         ));
-        assert!(!is_refusal("slurmstepd: error: execve(): /x: No such file or directory"));
+        assert!(!is_refusal(
+            "slurmstepd: error: execve(): /x: No such file or directory"
+        ));
     }
 }

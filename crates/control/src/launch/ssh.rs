@@ -130,7 +130,11 @@ mod tests {
         let host = SshHost::parse("host", None).unwrap();
         let command = host.command(1, &["__node".into()]);
         let words: Vec<_> = command.get_args().map(|w| w.to_string_lossy()).collect();
-        for option in ["StrictHostKeyChecking=yes", "BatchMode=yes", "ClearAllForwardings=yes"] {
+        for option in [
+            "StrictHostKeyChecking=yes",
+            "BatchMode=yes",
+            "ClearAllForwardings=yes",
+        ] {
             assert!(words.iter().any(|word| word == option), "{words:?}");
         }
         assert!(!SCRIPT.contains('\''));

@@ -20,8 +20,8 @@ use crate::measure::MeasureError;
 use crate::transport::bootstrap::Bootstrap;
 use crate::transport::port::{Facts, LinkError, MessagePort};
 use crate::transport::registry::Report;
-use std::time::Duration;
 use crate::transport::{MessageRunner, Messages, Needs};
+use std::time::Duration;
 use wirespeed_schema::case::{Case, Role};
 use wirespeed_schema::outcome::{Count, Outcome, SampleKind, StopReason};
 use wirespeed_schema::test::{Layout, Stream, Test};
@@ -76,7 +76,9 @@ impl MessageRunner for Run<'_, '_> {
         if let Test::AmBw(_) | Test::AmBibw(_) | Test::AmAlltoall(_) = &case.test
             && let Some(bytes) = crate::host::resident_max_bytes()
         {
-            finished.facts.insert("resident_max_bytes".into(), bytes.to_string());
+            finished
+                .facts
+                .insert("resident_max_bytes".into(), bytes.to_string());
         }
         Ok((finished, link.port.facts()))
     }

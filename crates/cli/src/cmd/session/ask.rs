@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 use std::time::Duration;
 use wirespeed_control::Identity;
-use wirespeed_control::launch::ssh::SshHost;
 use wirespeed_control::address::Address;
+use wirespeed_control::launch::ssh::SshHost;
 use wirespeed_schema::Finite;
 use wirespeed_schema::case::Load;
 use wirespeed_schema::units::{expand_counts, expand_list, parse_count, parse_duration_ns, parse_size};
@@ -128,9 +128,10 @@ fn engine(arguments: &SessionArgs) -> Result<Option<Engine>, Failure> {
             "Slurm chooses the hosts itself",
             "leave --on and --ssh-config out; a definition may name a node",
         )),
-        "ssh" if arguments.on.is_empty() => {
-            Err(Failure::usage("--launch ssh needs hosts", "add --on HOST[,HOST..]"))
-        }
+        "ssh" if arguments.on.is_empty() => Err(Failure::usage(
+            "--launch ssh needs hosts",
+            "add --on HOST[,HOST..]",
+        )),
         "ssh" => {
             let host = |name: &String| SshHost::parse(name, arguments.ssh_config.clone());
             let hosts: Result<Vec<SshHost>, _> = arguments.on.iter().map(host).collect();
@@ -510,13 +511,28 @@ mod tests {
             ("--benchmarkPath=client_to_computation --duration=0", "duration"),
             ("--allocateMb=1 --touchMb=2", "touchMb"),
             ("--benchmarkPath=client_to_computation --mb=1..", "mb"),
-            ("--benchmarkPath=client_to_computation --mb=18446744073709551615", "mb"),
+            (
+                "--benchmarkPath=client_to_computation --mb=18446744073709551615",
+                "mb",
+            ),
             ("--benchmarkPath=client_to_computation --chart=x.svg", "chart"),
-            ("--benchmarkPath=client_to_computation --bytes=1,2 --chart=x.png", "chart"),
+            (
+                "--benchmarkPath=client_to_computation --bytes=1,2 --chart=x.png",
+                "chart",
+            ),
             ("--chart=x.svg", "chart"),
-            ("--benchmarkPath=client_to_computation --messageSleep=1", "messageSleep"),
-            ("--benchmarkPath=computation_to_client --messageSleep=1s", "messageSleep"),
-            ("--benchmarkPath=computation_to_client --messageSleep=x", "messageSleep"),
+            (
+                "--benchmarkPath=client_to_computation --messageSleep=1",
+                "messageSleep",
+            ),
+            (
+                "--benchmarkPath=computation_to_client --messageSleep=1s",
+                "messageSleep",
+            ),
+            (
+                "--benchmarkPath=computation_to_client --messageSleep=x",
+                "messageSleep",
+            ),
             ("--launch=slurm --on=a", "Slurm"),
             ("--launch=ssh", "hosts"),
             ("--launch=ssh --on=-x", "-x"),

@@ -108,7 +108,10 @@ mod tests {
     use wirespeed_schema::outcome::{Count, Interval};
 
     fn reported(rank: u32, messages: u64, seconds: f64) -> Event {
-        let received = Count { messages, bytes: messages };
+        let received = Count {
+            messages,
+            bytes: messages,
+        };
         Event::Interval {
             case: 0,
             repetition: 0,
@@ -129,11 +132,22 @@ mod tests {
     fn what_several_receive_adds_up() {
         let mut lines = Lines::of(&[1, 2], 1_000_000_000);
         assert_eq!(lines.event(&reported(1, 10, 1.0)), "");
-        assert_eq!(lines.event(&reported(7, 10, 1.0)), "", "it receives nothing that counts");
+        assert_eq!(
+            lines.event(&reported(7, 10, 1.0)),
+            "",
+            "it receives nothing that counts"
+        );
         let line = lines.event(&reported(2, 30, 1.0));
-        assert!(line.starts_with("Time: 1.00s Msgs: 40 Rate: 40.00msg/s"), "{line}");
+        assert!(
+            line.starts_with("Time: 1.00s Msgs: 40 Rate: 40.00msg/s"),
+            "{line}"
+        );
         assert_eq!(lines.event(&reported(2, 1, 1.0)), "");
-        assert!(lines.event(&reported(1, 1, 1.0)).contains("TOTALS: Time: 2.00s Msgs: 42"));
+        assert!(
+            lines
+                .event(&reported(1, 1, 1.0))
+                .contains("TOTALS: Time: 2.00s Msgs: 42")
+        );
     }
 
     #[test]

@@ -24,7 +24,10 @@ const PARTS: [(&str, Part); 4] = [
 
 /// Every phase that was timed. A quantile is there when there are sessions enough for it.
 pub fn phases(sessions: &[SessionReport]) -> Vec<Phase> {
-    PARTS.into_iter().filter_map(|part| phase(sessions, part)).collect()
+    PARTS
+        .into_iter()
+        .filter_map(|part| phase(sessions, part))
+        .collect()
 }
 
 fn phase(sessions: &[SessionReport], (name, part): (&str, Part)) -> Option<Phase> {
@@ -56,7 +59,12 @@ pub fn queues(results: &[CaseResult]) -> Vec<Queue> {
 }
 
 fn queue(result: &CaseResult) -> Option<Queue> {
-    let outcomes = || result.repetitions.iter().flat_map(|repetition| &repetition.outcomes);
+    let outcomes = || {
+        result
+            .repetitions
+            .iter()
+            .flat_map(|repetition| &repetition.outcomes)
+    };
     let fact = |name: &str| {
         let numbers = outcomes().filter_map(|o| o.transport_facts.get(name)?.parse::<u64>().ok());
         numbers.max()

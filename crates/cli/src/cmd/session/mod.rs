@@ -96,7 +96,9 @@ fn receivers(request: &Request) -> Vec<u32> {
     match request.path {
         Some(Path::ComputationToClient) => vec![0],
         Some(Path::ComputationToComputation) => vec![2],
-        Some(Path::ComputationsToComputations) => (1..=request.ask.definition.expand().len() as u32).collect(),
+        Some(Path::ComputationsToComputations) => {
+            (1..=request.ask.definition.expand().len() as u32).collect()
+        }
         Some(Path::ClientToComputation) | None => vec![1],
     }
 }

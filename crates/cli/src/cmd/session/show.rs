@@ -122,7 +122,12 @@ fn life(phases: &[Phase]) -> String {
                 let _ = write!(text, ", {name} {}", time(quantile));
             }
         }
-        let _ = writeln!(text, ", longest {} of {} sessions", time(phase.max_ns), phase.sessions);
+        let _ = writeln!(
+            text,
+            ", longest {} of {} sessions",
+            time(phase.max_ns),
+            phase.sessions
+        );
     }
     text
 }
@@ -138,7 +143,11 @@ fn queues(queues: &[Queue]) -> String {
             queue.unacknowledged_max_msgs,
             format_size(queue.unacknowledged_max_bytes)
         );
-        for (name, time) in [("p50", queue.ack_p50_ns), ("p99", queue.ack_p99_ns), ("longest", queue.ack_max_ns)] {
+        for (name, time) in [
+            ("p50", queue.ack_p50_ns),
+            ("p99", queue.ack_p99_ns),
+            ("longest", queue.ack_max_ns),
+        ] {
             if let Some(time) = time {
                 let _ = write!(text, ", {name} {}", format_ns(time.get()));
             }
