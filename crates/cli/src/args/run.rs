@@ -221,8 +221,8 @@ pub struct GroupArgs {
     #[arg(short = 'R', long, conflicts_with = "roles")]
     pub reverse: bool,
 
-    /// Load beside the measurement: [RANK:]cpu=N,memory=SIZE,touch=SIZE,touch-once=SIZE,log=N,bandwidth=N,cache=N,
-    /// place=beside|apart|sibling|same; several add up
+    /// Load beside the measurement, of one rank or of all: cpu=N, memory=SIZE, touch=SIZE, touch-once=SIZE, log=N,
+    /// bandwidth=N, cache=N, place=beside|apart|sibling|same; several add up
     #[arg(long, value_name = "[RANK:]KEY=V,..")]
     pub load: Vec<String>,
 

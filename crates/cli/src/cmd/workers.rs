@@ -36,8 +36,8 @@ const GRID_TESTS: &str = "2,10,20,50,100,1000";
 const GRID_FIGURES: &str = "workers-figures";
 const TRANSPORT: &str = "tcp";
 const TRANSPORT_OF_JOBS: &str = "mpi";
-/// Round trips that a log keeps of a cell at most.
-const LOG_MAX: u64 = 100_000_000;
+/// Round trips that a log keeps of a cell at most: what a rank may tell of a run, with room to spare.
+const LOG_MAX: u64 = 500_000;
 
 /// Measure master and workers.
 pub fn workers(registry: &Registry, arguments: &WorkersArgs, color: ColorChoice) -> Result<Ended, Failure> {
@@ -83,10 +83,11 @@ pub fn workers(registry: &Registry, arguments: &WorkersArgs, color: ColorChoice)
     if let Some(job) = job::current().filter(|_| arguments.output.include_host_name) {
         section.name_nodes(&job.section().nodes);
     }
-    files.write(&results, &section)?;
     draft.section(WorkersSection::NAME, as_json(&section)?);
     let run = draft.finish(results, stop.is_requested());
+    // The result first: a launcher that ends the job gives its ranks a second, and the log may be long.
     output.finish(&run)?;
+    files.write(&run.cases, &section)?;
     Ok(ended(&run, arguments.output.strict))
 }
 
@@ -210,7 +211,7 @@ fn template(arguments: &WorkersArgs, via: &str, around: &dyn Surroundings) -> Re
     let tests = or(&arguments.tests, tests);
     add("iters", &tests)?;
     if arguments.log.is_some() {
-        add("raw", &word(&logged_max(&tests, workers).to_string()))?;
+        add("raw", &word(&logged(&tests, workers)?.to_string()))?;
     }
     for (key, value, asked) in [
         ("reply", "0", arguments.one_way),
@@ -260,13 +261,19 @@ fn add(template: &mut Template, key: &str, values: &[String]) -> Result<(), Fail
 }
 
 /// Round trips of the cell with most of them, as far as samples can be kept; texts that are no counts are refused later.
-fn logged_max(tests: &[String], workers: u64) -> u64 {
+fn logged(tests: &[String], workers: u64) -> Result<u64, Failure> {
     let counts = tests
         .iter()
         .filter_map(|text| units::expand_counts(text).ok())
         .flatten();
     let most = counts.filter_map(|text| units::parse_count(&text).ok()).max();
-    most.unwrap_or(0).saturating_mul(workers).min(LOG_MAX)
+    match most.unwrap_or(0).saturating_mul(workers) {
+        count @ ..=LOG_MAX => Ok(count),
+        count => Err(Failure::usage(
+            format!("--log keeps at most {LOG_MAX} round trips of a cell, not {count}"),
+            "leave --log out, or give fewer tests with -n",
+        )),
+    }
 }
 
 /// The workers; in a job whose launcher has `started` so many ranks, all of them but the first.
@@ -371,6 +378,10 @@ mod tests {
     #[test]
     fn nonsense_is_refused_in_the_words_of_this_verb() {
         for (words, cause) in [
+            (
+                &["--log", "trips.log", "-n", "1000000"][..],
+                "--log keeps at most 500000 round trips of a cell, not 5000000",
+            ),
             (&["-w", "0"][..], "--workers 0 is not a number of workers"),
             (&["-w", "-3"], "--workers -3 is not a number of workers"),
             (&["-p", "-5"], "--payload -5 is not a number of integers"),
