@@ -198,8 +198,12 @@ impl<const DATA: bool> TaggedPort for UcpStream<DATA> {
                 0 => self.empty.as_ptr().wrapping_add(EMPTY[1]),
                 _ => self.requests.buffer.as_ptr().wrapping_add(offset),
             };
-            // There is room for every request, so the list never grows.
-            self.inflows[peer].awaited.push_back(Awaited {
+            let awaited = &mut self.inflows[peer].awaited;
+            // There is room for every request; said here, so that the loops have no code to grow the list.
+            if awaited.len() == awaited.capacity() {
+                return Err(LinkError::Exhausted("requests outstanding"));
+            }
+            awaited.push_back(Awaited {
                 request,
                 at,
                 len: len.max(1),
