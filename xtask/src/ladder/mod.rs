@@ -52,7 +52,10 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
         &["build", "--workspace", "--all-targets", "--locked", "--quiet"],
     ))?;
     // Real launchers, clusters, libraries and every printed command take their time on two cores.
-    let tests = Step::cargo("tests", &["test", "--workspace", "--locked", "--no-fail-fast", "--quiet"]);
+    let tests = Step::cargo(
+        "tests",
+        &["test", "--workspace", "--locked", "--no-fail-fast", "--quiet"],
+    );
     ladder.run(tests.within_s(4000))?;
     // The model checker tries every interleaving of the ring, up to so many preemptions.
     let loom = [

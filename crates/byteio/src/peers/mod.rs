@@ -1,7 +1,7 @@
 //! Other people's movers of data, started on the same file and fetched from as this crate's client does: what a figure of
 //! ours is to be held against.
 //!
-//! [`far`] starts a server at the far end, [`fetch`] runs a client here. Nothing is installed, and nothing stays behind.
+//! `far` starts a server at the far end, `fetch` runs a client here. Nothing is installed, and nothing stays behind.
 
 mod far;
 mod fetch;
