@@ -1,12 +1,14 @@
 //! Runs the cases of a plan, repetition by repetition, and collects what they gave. A case that fails is recorded, and
 //! the others go on.
 
+use crate::args::ColorChoice;
 use crate::errors::{Failure, exit};
 use crate::group::Groups;
 use crate::medium::Medium;
 use crate::order::{Step, fresh_seed, schedule};
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::terminal::{self, Stream};
 use std::time::Instant;
 use wirespeed_control::StopFlag;
 use wirespeed_report::Goal;
@@ -83,6 +85,26 @@ pub struct Session<'a> {
     pub refused: bool,
     /// What is known of the media.
     pub medium: Medium,
+}
+
+impl<'a> Session<'a> {
+    /// A session over `groups`, with nothing run yet and nothing known of the media.
+    pub fn new(
+        groups: Groups<'a>,
+        output: &'a mut Output,
+        stop: StopFlag,
+        (color, quiet): (ColorChoice, bool),
+    ) -> Self {
+        Session {
+            groups,
+            output,
+            stop,
+            style: terminal::style(Stream::Stderr, color),
+            quiet,
+            refused: false,
+            medium: Medium::default(),
+        }
+    }
 }
 
 impl Session<'_> {

@@ -417,14 +417,9 @@ impl<H: Handle> MessagePort for MessageLink<H> {
                 return Ok(Post::Busy);
             }
         }
-        let Some(buffer) = self
-            .buffer
-            .as_ref()
-            .filter(|b| offset <= b.len() && len <= b.len() - offset)
-        else {
+        let Some(place) = self.buffer.as_ref().and_then(|buffer| buffer.place(offset, len)) else {
             return Err(LinkError::Unsupported("a range outside of the buffer"));
         };
-        let place = buffer.as_ptr().wrapping_add(offset);
         let announcement = (len as u64).to_le_bytes();
         let announced = self.send(peer, ANNOUNCED, header, 8, |room| {
             room.copy_from_slice(&announcement)
@@ -498,7 +493,13 @@ impl<H: Handle> MessagePort for MessageLink<H> {
 
     fn flush(&mut self) -> Result<bool, LinkError> {
         self.reclaim()?;
-        Ok(self.sends.under_way == 0 && self.copies.under_way == 0)
+        let flushed = self.sends.under_way == 0 && self.copies.under_way == 0;
+        if flushed {
+            // No test of a request gave the library a turn, and what this rank received may not be done for its sender.
+            let code = self.envelopes.turn();
+            self.checked("MPI_Iprobe", code)?;
+        }
+        Ok(flushed)
     }
 
     fn facts(&self) -> Facts {

@@ -248,20 +248,9 @@ impl<H: Handle> OneSidedLink<H> {
     /// Let the library move, also for operations of others on this rank, and see what they wrote.
     #[inline(always)]
     fn progress(&mut self) -> Result<(), LinkError> {
-        let (f, c) = (&self.window.comm.mpi.functions, &self.window.comm.mpi.constants);
-        let mut found = 0;
-        // SAFETY: a probe of this port's communicator changes nothing; nobody sends on it.
-        let code = unsafe {
-            (f.iprobe)(
-                c.any_source,
-                c.any_tag,
-                self.window.comm.handle,
-                &mut found,
-                c.status_ignore,
-            )
-        };
+        let code = self.window.comm.turn();
         // SAFETY: the window is locked.
-        let synchronised = unsafe { (f.win_sync)(self.window.win) };
+        let synchronised = unsafe { (self.window.comm.mpi.functions.win_sync)(self.window.win) };
         self.checked("MPI_Iprobe", code)?;
         self.checked("MPI_Win_sync", synchronised)
     }

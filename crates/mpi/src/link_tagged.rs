@@ -146,13 +146,13 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
 
     #[inline(always)]
     fn place(&self, peer: usize, tag: u64, offset: usize, len: usize) -> Result<*mut c_void, LinkError> {
-        if offset > self.buffer.len() || len > self.buffer.len() - offset {
+        let Some(place) = self.buffer.place(offset, len) else {
             return Err(LinkError::Unsupported("a range outside of the buffer"));
-        }
+        };
         if tag > self.tag_max || peer >= self.peers.len() {
             return Err(LinkError::Unsupported("a tag or peer that MPI has not"));
         }
-        Ok(self.buffer.as_ptr().wrapping_add(offset).cast())
+        Ok(place.cast())
     }
 
     /// Process, tag and communicator of a message to or from `peer`.
@@ -408,19 +408,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedPort for TaggedLink<H, PERSISTENT>
 
     fn flush(&mut self) -> Result<bool, LinkError> {
         // Sends are requests, and those are waited for one by one; beside them the library is given a turn.
-        let (f, c) = (&self.comm.mpi.functions, &self.comm.mpi.constants);
-        let mut found = 0;
-        // SAFETY: a probe of this port's communicator changes nothing.
-        let code = unsafe {
-            (f.iprobe)(
-                c.any_source,
-                c.any_tag,
-                self.comm.handle,
-                &mut found,
-                c.status_ignore,
-            )
-        };
-        self.checked("MPI_Iprobe", code)?;
+        self.checked("MPI_Iprobe", self.comm.turn())?;
         Ok(true)
     }
 

@@ -170,6 +170,19 @@ impl Live {
         }
     }
 
+    /// As [`Live::early_end`], of an end that may be known within `time`: a group notices a closed channel before the
+    /// computation's host has told how its process ended.
+    pub fn early_end_within(&self, time: Duration) -> Option<Failure> {
+        let until = Instant::now() + time;
+        loop {
+            let end = self.early_end();
+            if end.is_some() || Instant::now() >= until {
+                return end;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
     /// Hold the session for `time`, or until the user stops it, or a computation dies.
     pub fn hold(&self, time: Duration, stop: &StopFlag) -> Result<(), Failure> {
         let until = Instant::now() + time;

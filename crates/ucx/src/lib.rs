@@ -10,6 +10,7 @@ mod options;
 mod order;
 mod pieces;
 mod progress;
+mod region;
 pub mod ucp;
 pub mod uct;
 

@@ -167,9 +167,9 @@ fn nonsense_is_refused_before_anything_is_measured() {
     }
 }
 
-/// Start a cell that lasts far longer than any test, and wait until it measures.
+/// Start a cell that lasts far longer than any test, with a log as long as may be, and wait until it measures.
 fn endless(home: &Home) -> Running {
-    let line = "workers -w 3 -n 1000000000 --interval 100ms --ndjson -o result.json --log trips.csv";
+    let line = "workers -w 3 -n 166666 -p 1000000 --interval 100ms --ndjson -o result.json --log trips.csv";
     let running = home.start(line.split_whitespace());
     wait_until_it_measures(&running);
     running

@@ -6,12 +6,10 @@ use crate::args::{AbArgs, Cli, ColorChoice, RunArgs, Verb};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
 use crate::group::{Groups, Reach};
-use crate::medium::Medium;
 use crate::order::{Step, blocks, fresh_seed};
 use crate::output::Output;
 use crate::request;
 use crate::session::{Prepared, Session};
-use crate::terminal::{self, Stream};
 use crate::watch::Watch;
 use clap::Parser;
 use wirespeed::Registry;
@@ -42,15 +40,12 @@ pub fn ab(registry: &Registry, arguments: &AbArgs, color: ColorChoice) -> Result
     let watch = watch(&arms, arguments.pairs, color);
     let quiet = arguments.output.quiet || watch.is_some();
     output.watch_with(watch);
-    let mut session = Session {
-        groups: Groups::new(registry, a.reach.clone()),
-        output: &mut output,
-        stop: stop.clone(),
-        style: terminal::style(Stream::Stderr, color),
-        quiet,
-        refused: false,
-        medium: Medium::default(),
-    };
+    let mut session = Session::new(
+        Groups::new(registry, a.reach.clone()),
+        &mut output,
+        stop.clone(),
+        (color, quiet),
+    );
     let mut other = Groups::new(registry, b.reach.clone());
     let results = measure(&mut session, &mut other, &arms, arguments.pairs, seed)?;
     let refused_by_server = session.refused;

@@ -6,11 +6,9 @@ use crate::args::{ColorChoice, SweepArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
 use crate::group::{Groups, Reach};
-use crate::medium::Medium;
 use crate::order::fresh_seed;
 use crate::output::Output;
 use crate::session::{Repeating, Session};
-use crate::terminal::{self, Stream};
 use wirespeed::Registry;
 use wirespeed_report::curve::section::{self, SweepSection};
 use wirespeed_report::render;
@@ -61,15 +59,12 @@ pub fn loggp(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> 
         probes: Vec::new(),
     };
     draft.section(section::SWEEP, section.to_value());
-    let mut session = Session {
-        groups: Groups::new(registry, reach),
-        output: &mut output,
-        stop: stop.clone(),
-        style: terminal::style(Stream::Stderr, color),
-        quiet: arguments.output.quiet,
-        refused: false,
-        medium: Medium::default(),
-    };
+    let mut session = Session::new(
+        Groups::new(registry, reach),
+        &mut output,
+        stop.clone(),
+        (color, arguments.output.quiet),
+    );
     let how = Repeating {
         repeats: arguments.repeats,
         seed,

@@ -6,10 +6,8 @@ use crate::document::Draft;
 use crate::errors::{Ended, Failure};
 use crate::group::{Groups, Reach};
 use crate::job;
-use crate::medium::Medium;
 use crate::output::{Output, Table};
 use crate::session::{Prepared, Repeating, Session};
-use crate::terminal::{self, Stream};
 use wirespeed::Registry;
 use wirespeed_report::render;
 use wirespeed_schema::job::JobSection;
@@ -41,15 +39,12 @@ pub fn msgrate(registry: &Registry, arguments: &MsgrateArgs, color: ColorChoice)
     let outputs = arguments.outputs();
     let mut output = Output::open(&outputs, color, table)?;
     let draft = Draft::begin(Some(plan.clone()), arguments.include_host_name);
-    let mut session = Session {
-        groups: Groups::new(registry, Reach::of_processes()),
-        output: &mut output,
-        stop: stop.clone(),
-        style: terminal::style(Stream::Stderr, color),
-        quiet: arguments.quiet,
-        refused: false,
-        medium: Medium::default(),
-    };
+    let mut session = Session::new(
+        Groups::new(registry, Reach::of_processes()),
+        &mut output,
+        stop.clone(),
+        (color, arguments.quiet),
+    );
     let results = session.run(&cases, &Repeating::times(plan.repeats))?;
     let run = draft.finish(results, stop.is_requested());
     output.finish(&run)?;

@@ -5,12 +5,10 @@ use crate::args::{Cli, ColorChoice, OutputArgs, RunArgs, Verb};
 use crate::errors::Failure;
 use crate::group::{Groups, Reach};
 
-use crate::medium::Medium;
 use crate::order::Step;
 use crate::output::Output;
 use crate::request;
 use crate::session::{Prepared, Session};
-use crate::terminal::{self, Stream};
 use clap::Parser;
 use wirespeed::{Machine, Registry};
 use wirespeed_schema::plan::{Axis, Plan, expand};
@@ -77,15 +75,12 @@ impl<'a> Prober<'a> {
             machine: crate::job::machine(registry),
             plan,
             key,
-            session: Session {
-                groups: Groups::new(registry, Reach::of(&run.group)?),
+            session: Session::new(
+                Groups::new(registry, Reach::of(&run.group)?),
                 output,
                 stop,
-                style: terminal::style(Stream::Stderr, color),
-                quiet: arguments.quiet,
-                refused: false,
-                medium: Medium::default(),
-            },
+                (color, arguments.quiet),
+            ),
             points: Vec::new(),
         })
     }

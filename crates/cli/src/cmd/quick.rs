@@ -5,12 +5,10 @@ use crate::args::{ColorChoice, OutputArgs, QuickArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
 use crate::group::{Groups, Reach};
-use crate::medium::Medium;
 use crate::order::Step;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::terminal::{self, Stream};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -54,15 +52,12 @@ pub fn quick(registry: &Registry, arguments: &QuickArgs, color: ColorChoice) -> 
     let mut output = Output::open(&destinations, color, render::quick)?;
     let mut draft = Draft::begin(Some(plan), arguments.output.include_host_name);
     draft.section(QuickSection::NAME, section(roads, written.as_deref())?);
-    let mut session = Session {
-        groups: Groups::new(registry, Reach::default()),
-        output: &mut output,
-        stop: stop.clone(),
-        style: terminal::style(Stream::Stderr, color),
-        quiet: arguments.output.quiet,
-        refused: false,
-        medium: Medium::default(),
-    };
+    let mut session = Session::new(
+        Groups::new(registry, Reach::default()),
+        &mut output,
+        stop.clone(),
+        (color, arguments.output.quiet),
+    );
     let results = measure(&mut session, &cases, began + budget)?;
     let run = draft.finish(results, stop.is_requested());
     output.finish(&run)?;

@@ -6,12 +6,10 @@ use crate::document::Draft;
 use crate::errors::{Ended, Failure};
 use crate::group::{Groups, Reach};
 use crate::interference;
-use crate::medium::Medium;
 use crate::order::fresh_seed;
 use crate::output::{Output, Table};
 use crate::request;
 use crate::session::{Prepared, Repeating, Session};
-use crate::terminal::{self, Stream};
 use crate::watch::Watch;
 use serde_json::json;
 use wirespeed::Machine;
@@ -49,15 +47,12 @@ pub fn run(registry: &Registry, arguments: &RunArgs, color: ColorChoice) -> Resu
     if plan.repeats > 1 {
         draft.section("order", json!({ "seed": seed, "within": what.within() }));
     }
-    let mut session = Session {
-        groups: Groups::new(registry, reach),
-        output: &mut output,
-        stop: stop.clone(),
-        style: terminal::style(Stream::Stderr, color),
-        quiet,
-        refused: false,
-        medium: Medium::default(),
-    };
+    let mut session = Session::new(
+        Groups::new(registry, reach),
+        &mut output,
+        stop.clone(),
+        (color, quiet),
+    );
     let results = match &what {
         What::Cases(cases, how) => session.run(cases, how)?,
         What::Interference(arms) => {

@@ -8,12 +8,10 @@ use crate::document::Draft;
 use crate::errors::{Ended, Failure, exit};
 use crate::group::{Groups, Reach};
 use crate::job;
-use crate::medium::Medium;
 use crate::order::fresh_seed;
 use crate::output::Output;
 use crate::request::{add_options, add_port};
 use crate::session::{Repeating, Session};
-use crate::terminal::{self, Stream};
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
@@ -64,15 +62,12 @@ pub fn workers(registry: &Registry, arguments: &WorkersArgs, color: ColorChoice)
             serde_json::json!({ "seed": seed, "within": "repetition" }),
         );
     }
-    let mut session = Session {
-        groups: Groups::new(registry, reach),
-        output: &mut output,
-        stop: stop.clone(),
-        style: terminal::style(Stream::Stderr, color),
-        quiet: arguments.output.quiet,
-        refused: false,
-        medium: Medium::default(),
-    };
+    let mut session = Session::new(
+        Groups::new(registry, reach),
+        &mut output,
+        stop.clone(),
+        (color, arguments.output.quiet),
+    );
     let how = Repeating {
         repeats: plan.repeats,
         seed,

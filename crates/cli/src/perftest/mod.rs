@@ -17,11 +17,9 @@ use crate::cmd::{dry_run, ended, stop_on_signals};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure, exit};
 use crate::group::{Family, Groups, Reach};
-use crate::medium::Medium;
 use crate::output::{self, Output};
 use crate::request::add_port;
 use crate::session::{Prepared, Repeating, Session};
-use crate::terminal::{self, Stream};
 use case::{Common, Place};
 use live::{Classic, LiveTest};
 use std::time::Duration;
@@ -103,15 +101,12 @@ fn client(
     }
     complain(&asked.lines);
     let draft = Draft::begin(Some(asked.plan.clone()), outputs.include_host_name);
-    let mut session = Session {
-        groups: Groups::new(registry, reach(arguments)),
-        output: &mut output,
-        stop: stop.clone(),
-        style: terminal::style(Stream::Stderr, color),
-        quiet: true,
-        refused: false,
-        medium: Medium::default(),
-    };
+    let mut session = Session::new(
+        Groups::new(registry, reach(arguments)),
+        &mut output,
+        stop.clone(),
+        (color, true),
+    );
     let results = session.run(&asked.prepared, &Repeating::times(1))?;
     let refused = session.refused;
     let section = PerftestSection {

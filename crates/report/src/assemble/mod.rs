@@ -213,7 +213,7 @@ fn early_end(case: &Case, repetitions: &[Repetition]) -> Option<(String, String)
 }
 
 /// Publish `value` under `tag`, without an interval, if it is a finite number.
-fn insert(metrics: &mut Metrics, tag: &str, value: f64, samples: u64) {
+pub(crate) fn insert(metrics: &mut Metrics, tag: &str, value: f64, samples: u64) {
     if let Some(value) = Finite::maybe(value) {
         let metric = Metric {
             value,

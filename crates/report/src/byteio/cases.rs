@@ -1,16 +1,16 @@
 //! Bulk transfers as cases of the document, so that whatever reads cases (compare, gates, reports) sees them.
 
 use super::{UNKNOWN_RTT_NS, ceiling_ratio_of};
-use crate::assemble::{self, Metrics};
+use crate::assemble::{self, Metrics, insert};
 use crate::checks::Limits;
 use std::collections::BTreeMap;
 use wirespeed_schema::byteio::{Pair, TcpInfo, Transfer};
 use wirespeed_schema::case::{GroupKind, IdlePolicy, RankSpec, Role, Stop, TransportOptions};
 use wirespeed_schema::host::{ClockInfo, Disturbance, HostFingerprint};
 use wirespeed_schema::outcome::{Count, Faults, Outcome, StopReason};
-use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition};
+use wirespeed_schema::run::{CaseResult, CaseStatus, Repetition};
 use wirespeed_schema::test::Bulk;
-use wirespeed_schema::{Case, Finite, Test};
+use wirespeed_schema::{Case, Test};
 
 /// What a bulk transfer between here and a service is, whoever moves the data.
 #[derive(Debug, Clone, PartialEq)]
@@ -165,20 +165,6 @@ fn repetition(run: BulkRun, index: u32, is_put: bool) -> Repetition {
     }
 }
 
-fn insert(metrics: &mut Metrics, tag: &str, value: f64, samples: u64) {
-    if let Some(value) = Finite::maybe(value) {
-        let metric = Metric {
-            value,
-            lower: None,
-            upper: None,
-            level: None,
-            samples,
-            derived: false,
-        };
-        metrics.insert(tag.to_owned(), metric);
-    }
-}
-
 /// A pair of the section as a case.
 pub fn case(pair: &Pair) -> CaseResult {
     let mut options = TransportOptions::new();
@@ -290,6 +276,7 @@ fn of_transfer(pair: &Pair, run: &Transfer) -> BulkRun {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirespeed_schema::Finite;
     use wirespeed_schema::byteio::Connection;
 
     fn pair(rates: &[f64]) -> Pair {

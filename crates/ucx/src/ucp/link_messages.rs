@@ -399,11 +399,10 @@ impl MessagePort for UcpMessages {
         let Some(buffer) = &self.buffer else {
             return Err(LinkError::Unsupported("zcopy on this port"));
         };
-        if offset > buffer.len() || len > buffer.len() - offset {
+        let Some(at) = buffer.place(offset, len) else {
             return Err(LinkError::Unsupported("memory outside the buffer"));
-        }
+        };
         let to = &self.endpoints[peer];
-        let at = buffer.as_ptr().wrapping_add(offset);
         self.direct.post("ucp_am_send_nbx", |room, parameters| {
             let header = room.header(header);
             let (mut data, mut count): (*const c_void, usize) = (at.cast(), len);

@@ -95,18 +95,13 @@ impl UcpOneSided {
     #[inline(always)]
     fn target(&self, peer: usize, offset: usize, len: usize) -> Result<(&Endpoint, u64), LinkError> {
         let to = &self.endpoints[peer];
-        if offset > to.region_bytes || len > to.region_bytes - offset {
-            return Err(LinkError::Unsupported("an operation outside the region"));
-        }
-        Ok((to, to.region_base + offset as u64))
+        Ok((to, to.region.address(offset, len)?))
     }
 
     #[inline(always)]
     fn own(&self, offset: usize, len: usize) -> Result<*mut u8, LinkError> {
-        if offset > self.local.len() || len > self.local.len() - offset {
-            return Err(LinkError::Unsupported("an operation outside local memory"));
-        }
-        Ok(self.local.as_ptr().wrapping_add(offset))
+        let place = self.local.place(offset, len);
+        place.ok_or(LinkError::Unsupported("an operation outside local memory"))
     }
 
     /// A put of a copy; in two parts where the last byte must come last.

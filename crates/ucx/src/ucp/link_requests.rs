@@ -132,7 +132,7 @@ impl Requests {
     /// A free request for `len` bytes at `offset`.
     #[inline(always)]
     pub fn take(&mut self, is_send: bool, offset: usize, len: usize) -> Result<Request, LinkError> {
-        if offset > self.buffer.len() || len > self.buffer.len() - offset {
+        if self.buffer.place(offset, len).is_none() {
             return Err(LinkError::Unsupported("memory outside the buffer"));
         }
         let Some(last) = self.free_count.checked_sub(1) else {

@@ -5,6 +5,7 @@
 use super::{UcpOptions, Wait};
 use crate::error::{UcxError, check};
 use crate::link_status::posted;
+use crate::region::Region;
 use serde::{Deserialize, Serialize};
 use std::ffi::{CString, c_uint, c_void};
 use std::ptr::{null, null_mut};
@@ -295,10 +296,8 @@ pub struct Endpoint {
     pub ep: sys::ucp_ep_h,
     /// The place that this rank has in the peer's list.
     pub slot_there: c_uint,
-    /// Start of the peer's region.
-    pub region_base: u64,
-    /// Its length.
-    pub region_bytes: usize,
+    /// The peer's region.
+    pub region: Region,
     /// Its key; null for none.
     pub rkey: sys::ucp_rkey_h,
     forced: bool,
@@ -394,8 +393,7 @@ pub fn connect(
         let worker = &workers[slot.min(workers.len() - 1)];
         let mut endpoint = reach(worker, options, address)?;
         endpoint.slot_there = there as c_uint;
-        endpoint.region_base = theirs.region_base;
-        endpoint.region_bytes = theirs.region_bytes as usize;
+        endpoint.region = Region::new(theirs.region_base, theirs.region_bytes);
         if !theirs.region_key.is_empty() {
             unpack(&mut endpoint, &theirs.region_key)?;
         }
@@ -440,8 +438,7 @@ fn reach(worker: &Arc<Worker>, options: &UcpOptions, address: &[u8]) -> Result<E
         worker: worker.clone(),
         ep,
         slot_there: 0,
-        region_base: 0,
-        region_bytes: 0,
+        region: Region::default(),
         rkey: null_mut(),
         forced: options.peer_errors,
     })

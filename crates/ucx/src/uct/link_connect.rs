@@ -5,6 +5,7 @@
 use super::link_interface::Interface;
 use super::link_memory::{Key, NO_KEY, pack};
 use crate::error::{UcxError, check};
+use crate::region::Region;
 use serde::{Deserialize, Serialize};
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -45,10 +46,8 @@ pub struct Endpoint {
     pub ep: sys::uct_ep_h,
     /// The place that this rank has in the peer's list.
     pub slot_there: u8,
-    /// Start of the peer's region.
-    pub region_base: u64,
-    /// Length of the peer's region.
-    pub region_bytes: usize,
+    /// The peer's region.
+    pub region: Region,
     /// Its key.
     pub rkey: sys::uct_rkey_t,
     key: Option<Key>,
@@ -98,8 +97,7 @@ pub fn connect(
             None => reach(interface, &theirs).map_err(|e| bad(e.to_string()))?,
         };
         endpoint.slot_there = slot as u8;
-        endpoint.region_base = theirs.region_base;
-        endpoint.region_bytes = theirs.region_bytes as usize;
+        endpoint.region = Region::new(theirs.region_base, theirs.region_bytes);
         if exposed.is_some() {
             let key = Key::unpack(interface, theirs.region_key.as_deref())?;
             endpoint.rkey = key.rkey();
@@ -217,8 +215,7 @@ fn endpoint(interface: &Arc<Interface>, parameters: &sys::uct_ep_params_t) -> Re
         interface: interface.clone(),
         ep,
         slot_there: 0,
-        region_base: 0,
-        region_bytes: 0,
+        region: Region::default(),
         rkey: NO_KEY,
         key: None,
     })

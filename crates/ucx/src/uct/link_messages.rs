@@ -308,15 +308,14 @@ impl MessagePort for UctMessages {
         let Some(buffer) = &self.buffer else {
             return Err(LinkError::Unsupported("zcopy on this port"));
         };
-        if offset > buffer.len() || len > buffer.len() - offset {
+        let Some(at) = buffer.place(offset, len) else {
             return Err(LinkError::Unsupported("memory outside the buffer"));
-        }
+        };
         if self.loopback && self.inbox.is_full() {
             return Ok(Post::Busy);
         }
         let to = &self.endpoints[peer];
         let mut list: List = empty();
-        let at = buffer.as_ptr().wrapping_add(offset);
         let Self {
             spans, apart, handle, ..
         } = self;

@@ -89,16 +89,20 @@ impl SharedBytes {
         self.base
     }
 
+    /// Where `offset` lies, if `len` bytes fit there: for transports that hand the range to a library or to the kernel.
+    #[inline(always)]
+    pub fn place(&self, offset: usize, len: usize) -> Option<*mut u8> {
+        (offset <= self.len && len <= self.len - offset).then(|| self.base.wrapping_add(offset))
+    }
+
     /// Pointer to `offset`, after checking that `len` bytes fit there.
     #[inline(always)]
     #[track_caller]
     fn at(&self, offset: usize, len: usize) -> *mut u8 {
-        assert!(
-            offset <= self.len && len <= self.len - offset,
-            "shared memory access out of bounds"
-        );
-        // SAFETY: offset is within the allocation, checked above.
-        unsafe { self.base.add(offset) }
+        match self.place(offset, len) {
+            Some(place) => place,
+            None => panic!("shared memory access out of bounds"),
+        }
     }
 
     /// The sub-range `offset..offset + len`.

@@ -149,7 +149,8 @@ pub trait MessagePort {
         self.poll(on)
     }
 
-    /// Whether every send so far has completed locally. Moves what is to be sent.
+    /// Whether every send so far has completed locally. Moves what is to be sent; where the medium works inside of calls
+    /// alone, it is given a turn also when nothing is, for a peer's send may need it.
     fn flush(&mut self) -> Result<bool, LinkError>;
 
     /// Facts for the result. Cold.

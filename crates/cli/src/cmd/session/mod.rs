@@ -11,11 +11,9 @@ use crate::args::{ColorChoice, SessionArgs, SessionFormat};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
 use crate::group::Groups;
-use crate::medium::Medium;
 use crate::order::Step;
 use crate::output::{self, Output};
 use crate::session::Session;
-use crate::terminal::{self, Stream};
 use ask::Request;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +30,9 @@ use wirespeed_session::live::{Live, Place};
 use wirespeed_session::node::Node;
 use wirespeed_session::path::{self, Path, Route, Streaming};
 use wirespeed_session::report::{DaemonCost, SessionReport, SessionSection};
+
+/// How a computation ended is known this long after its group has failed, also over a launcher's pipes.
+const END_TOLD: Duration = Duration::from_millis(500);
 
 /// What is known of a stream after some repetitions.
 #[derive(Default)]
@@ -245,15 +246,8 @@ impl Runner<'_> {
     }
 
     fn session<'s>(&'s mut self, groups: Groups<'s>) -> Session<'s> {
-        Session {
-            groups,
-            output: self.output,
-            stop: self.stop.clone(),
-            style: terminal::style(Stream::Stderr, self.color),
-            quiet: self.arguments.output.quiet,
-            refused: false,
-            medium: Medium::default(),
-        }
+        let looks = (self.color, self.arguments.output.quiet);
+        Session::new(groups, self.output, self.stop.clone(), looks)
     }
 }
 
@@ -278,9 +272,10 @@ fn stream_once(
     }
     slot.repetitions.extend(measured.repetition);
     // A computation's own end says more than what its group saw of it.
+    let patience = if session.stop.is_requested() { Duration::ZERO } else { END_TOLD };
     let failure = measured
         .failure
-        .map(|failure| live.early_end().map_or(failure, Failure::from));
+        .map(|failure| live.early_end_within(patience).map_or(failure, Failure::from));
     if let Some(failure) = &failure {
         slot.failure.get_or_insert(failure.clone());
     }

@@ -108,7 +108,7 @@ impl<P: TaggedPort, I: Iteration> Body<P> for Patterned<I> {
     ) -> Result<u64, LinkError> {
         let mut total = 0;
         for left in (0..count).rev() {
-            let ticks = I::run(&mut self.messages, group, clock, last && left == 0)?;
+            let ticks = I::hot_run(&mut self.messages, group, clock, last && left == 0)?;
             total += ticks;
             if !(self.messages.to.is_empty() && self.messages.from.is_empty()) {
                 series.record(ticks);

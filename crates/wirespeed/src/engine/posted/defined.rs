@@ -78,12 +78,30 @@ pub trait Ends {
     ) -> Result<u64, LinkError>;
 }
 
-/// Blocking ping-pong: `osu_latency`, with `IN_STEP` `osu_multi_lat`.
-pub struct OsuPingPong<const IN_STEP: bool>;
+/// `osu_latency`.
+pub type OsuLatency = PingPong<false, false>;
+/// `osu_multi_lat`.
+pub type OsuMultiLat = PingPong<true, false>;
+/// `imb_pingpong`.
+pub type ImbPingpong = PingPong<false, true>;
+/// `osu_bw`.
+pub type OsuBw = Windows<false, false, false>;
+/// `osu_mbw_mr`.
+pub type OsuMbwMr = Windows<true, false, false>;
+/// `osu_bibw`.
+pub type OsuBibw = Windows<false, true, false>;
+/// `imb_uniband`.
+pub type ImbUniband = Windows<false, false, true>;
+/// `imb_biband`.
+pub type ImbBiband = Windows<false, true, true>;
 
-impl<const IN_STEP: bool> Ends for OsuPingPong<IN_STEP> {
+/// Blocking ping-pong.
+pub struct PingPong<const IN_STEP: bool, const AROUND: bool>;
+
+impl<const IN_STEP: bool, const AROUND: bool> Ends for PingPong<IN_STEP, AROUND> {
     const IN_STEP: bool = IN_STEP;
     const PING_PONG: bool = true;
+    const AROUND: bool = AROUND;
 
     fn source<P: TaggedPort>(
         pair: &Pair,
@@ -92,7 +110,10 @@ impl<const IN_STEP: bool> Ends for OsuPingPong<IN_STEP> {
         clock: Clock,
         count: u64,
     ) -> Result<u64, LinkError> {
-        hot_osu_ping(pair, group, series, clock, count)
+        match AROUND {
+            true => hot_imb_ping(pair, group, series, clock, count),
+            false => hot_osu_ping(pair, group, series, clock, count),
+        }
     }
 
     fn sink<P: TaggedPort>(
@@ -143,34 +164,6 @@ fn hot_pong<P: TaggedPort>(
     Ok(clock.now() - start)
 }
 
-/// Blocking ping-pong: `imb_pingpong`.
-pub struct ImbPingPong;
-
-impl Ends for ImbPingPong {
-    const PING_PONG: bool = true;
-    const AROUND: bool = true;
-
-    fn source<P: TaggedPort>(
-        pair: &Pair,
-        group: &mut Group<P>,
-        series: &mut Series,
-        clock: Clock,
-        count: u64,
-    ) -> Result<u64, LinkError> {
-        hot_imb_ping(pair, group, series, clock, count)
-    }
-
-    fn sink<P: TaggedPort>(
-        pair: &Pair,
-        group: &mut Group<P>,
-        _: &mut Series,
-        clock: Clock,
-        count: u64,
-    ) -> Result<u64, LinkError> {
-        hot_pong(pair, group, clock, count)
-    }
-}
-
 /// Send, wait, receive, wait; the clock is read once a batch.
 #[inline(never)]
 fn hot_imb_ping<P: TaggedPort>(
@@ -196,11 +189,12 @@ fn hot_imb_ping<P: TaggedPort>(
     Ok(clock.now() - begin)
 }
 
-/// A window one way and an acknowledgement: `osu_bw`, `osu_mbw_mr` with `IN_STEP`, `imb_uniband` with `AROUND`.
-pub struct OneWay<const IN_STEP: bool, const AROUND: bool>;
+/// Windows: one way with an acknowledgement, or both ways at once, which has one with `AROUND` alone.
+pub struct Windows<const IN_STEP: bool, const BOTH: bool, const AROUND: bool>;
 
-impl<const IN_STEP: bool, const AROUND: bool> Ends for OneWay<IN_STEP, AROUND> {
+impl<const IN_STEP: bool, const BOTH: bool, const AROUND: bool> Ends for Windows<IN_STEP, BOTH, AROUND> {
     const IN_STEP: bool = IN_STEP;
+    const BOTH: bool = BOTH;
     const AROUND: bool = AROUND;
 
     fn source<P: TaggedPort>(
@@ -210,7 +204,7 @@ impl<const IN_STEP: bool, const AROUND: bool> Ends for OneWay<IN_STEP, AROUND> {
         clock: Clock,
         count: u64,
     ) -> Result<u64, LinkError> {
-        hot_windows::<P, true, false, AROUND>(pair, group, series, clock, count)
+        hot_windows::<P, true, BOTH, AROUND>(pair, group, series, clock, count)
     }
 
     fn sink<P: TaggedPort>(
@@ -220,35 +214,7 @@ impl<const IN_STEP: bool, const AROUND: bool> Ends for OneWay<IN_STEP, AROUND> {
         clock: Clock,
         count: u64,
     ) -> Result<u64, LinkError> {
-        hot_windows::<P, false, false, AROUND>(pair, group, series, clock, count)
-    }
-}
-
-/// Windows both ways at once: `osu_bibw`; with `AROUND`, which also has an acknowledgement, `imb_biband`.
-pub struct BothWays<const AROUND: bool>;
-
-impl<const AROUND: bool> Ends for BothWays<AROUND> {
-    const BOTH: bool = true;
-    const AROUND: bool = AROUND;
-
-    fn source<P: TaggedPort>(
-        pair: &Pair,
-        group: &mut Group<P>,
-        series: &mut Series,
-        clock: Clock,
-        count: u64,
-    ) -> Result<u64, LinkError> {
-        hot_windows::<P, true, true, AROUND>(pair, group, series, clock, count)
-    }
-
-    fn sink<P: TaggedPort>(
-        pair: &Pair,
-        group: &mut Group<P>,
-        series: &mut Series,
-        clock: Clock,
-        count: u64,
-    ) -> Result<u64, LinkError> {
-        hot_windows::<P, false, true, AROUND>(pair, group, series, clock, count)
+        hot_windows::<P, false, BOTH, AROUND>(pair, group, series, clock, count)
     }
 }
 

@@ -72,7 +72,7 @@ pub trait Iteration {
     }
 
     /// One iteration; ticks that it took. `last`: none follows.
-    fn run<P: TaggedPort>(
+    fn hot_run<P: TaggedPort>(
         messages: &mut Messages,
         group: &mut Group<P>,
         clock: Clock,
@@ -90,59 +90,43 @@ pub struct PrePost;
 pub struct AllStart;
 
 impl Iteration for Single {
-    fn run<P: TaggedPort>(
+    /// A sender posts sends, a receiver receives; either waits for its own.
+    #[inline(never)]
+    fn hot_run<P: TaggedPort>(
         messages: &mut Messages,
         group: &mut Group<P>,
         clock: Clock,
         _: bool,
     ) -> Result<u64, LinkError> {
-        hot_single(messages, group, clock)
+        let start = clock.now();
+        for neighbour in 0..messages.to.len() {
+            messages.post_sends(group, neighbour)?;
+        }
+        for neighbour in 0..messages.from.len() {
+            messages.post_receives(group, neighbour)?;
+        }
+        group.wait_all()?;
+        Ok(clock.now() - start)
     }
-}
-
-/// A sender posts sends, a receiver receives; either waits for its own.
-#[inline(never)]
-fn hot_single<P: TaggedPort>(
-    messages: &Messages,
-    group: &mut Group<P>,
-    clock: Clock,
-) -> Result<u64, LinkError> {
-    let start = clock.now();
-    for neighbour in 0..messages.to.len() {
-        messages.post_sends(group, neighbour)?;
-    }
-    for neighbour in 0..messages.from.len() {
-        messages.post_receives(group, neighbour)?;
-    }
-    group.wait_all()?;
-    Ok(clock.now() - start)
 }
 
 impl Iteration for Pair {
-    fn run<P: TaggedPort>(
+    /// Neighbour by neighbour: receives, sends to the opposite one, wait for both.
+    #[inline(never)]
+    fn hot_run<P: TaggedPort>(
         messages: &mut Messages,
         group: &mut Group<P>,
         clock: Clock,
         _: bool,
     ) -> Result<u64, LinkError> {
-        hot_pair(messages, group, clock)
+        let start = clock.now();
+        for neighbour in 0..messages.to.len() {
+            messages.post_receives(group, neighbour)?;
+            messages.post_sends(group, neighbour)?;
+            group.wait_all()?;
+        }
+        Ok(clock.now() - start)
     }
-}
-
-/// Neighbour by neighbour: receives, sends to the opposite one, wait for both.
-#[inline(never)]
-fn hot_pair<P: TaggedPort>(
-    messages: &Messages,
-    group: &mut Group<P>,
-    clock: Clock,
-) -> Result<u64, LinkError> {
-    let start = clock.now();
-    for neighbour in 0..messages.to.len() {
-        messages.post_receives(group, neighbour)?;
-        messages.post_sends(group, neighbour)?;
-        group.wait_all()?;
-    }
-    Ok(clock.now() - start)
 }
 
 impl Iteration for PrePost {
@@ -154,13 +138,25 @@ impl Iteration for PrePost {
         hot_post_receives(messages, group, clock)
     }
 
-    fn run<P: TaggedPort>(
+    /// All sends, wait for them and for the receives posted before; then the receives of the next iteration, if any.
+    #[inline(never)]
+    fn hot_run<P: TaggedPort>(
         messages: &mut Messages,
         group: &mut Group<P>,
         clock: Clock,
         last: bool,
     ) -> Result<u64, LinkError> {
-        hot_pre_posted(messages, group, clock, last)
+        let start = clock.now();
+        for neighbour in 0..messages.to.len() {
+            messages.post_sends(group, neighbour)?;
+        }
+        group.wait_all()?;
+        if !last {
+            for neighbour in 0..messages.from.len() {
+                messages.post_next(group, neighbour)?;
+            }
+        }
+        Ok(clock.now() - start)
     }
 }
 
@@ -178,50 +174,21 @@ fn hot_post_receives<P: TaggedPort>(
     Ok(clock.now() - start)
 }
 
-/// All sends, wait for them and for the receives posted before; then the receives of the next iteration, if any.
-#[inline(never)]
-fn hot_pre_posted<P: TaggedPort>(
-    messages: &mut Messages,
-    group: &mut Group<P>,
-    clock: Clock,
-    last: bool,
-) -> Result<u64, LinkError> {
-    let start = clock.now();
-    for neighbour in 0..messages.to.len() {
-        messages.post_sends(group, neighbour)?;
-    }
-    group.wait_all()?;
-    if !last {
-        for neighbour in 0..messages.from.len() {
-            messages.post_next(group, neighbour)?;
-        }
-    }
-    Ok(clock.now() - start)
-}
-
 impl Iteration for AllStart {
-    fn run<P: TaggedPort>(
+    /// Receives and sends of every neighbour, one wait for all.
+    #[inline(never)]
+    fn hot_run<P: TaggedPort>(
         messages: &mut Messages,
         group: &mut Group<P>,
         clock: Clock,
         _: bool,
     ) -> Result<u64, LinkError> {
-        hot_all_start(messages, group, clock)
+        let start = clock.now();
+        for neighbour in 0..messages.to.len() {
+            messages.post_receives(group, neighbour)?;
+            messages.post_sends(group, neighbour)?;
+        }
+        group.wait_all()?;
+        Ok(clock.now() - start)
     }
-}
-
-/// Receives and sends of every neighbour, one wait for all.
-#[inline(never)]
-fn hot_all_start<P: TaggedPort>(
-    messages: &Messages,
-    group: &mut Group<P>,
-    clock: Clock,
-) -> Result<u64, LinkError> {
-    let start = clock.now();
-    for neighbour in 0..messages.to.len() {
-        messages.post_receives(group, neighbour)?;
-        messages.post_sends(group, neighbour)?;
-    }
-    group.wait_all()?;
-    Ok(clock.now() - start)
 }

@@ -4,7 +4,7 @@ use super::super::meter::Meter;
 use super::super::rank::{Finished, Rank};
 use super::bodies::{Contents, DefinedBody, Patterned};
 use super::cache::Caches;
-use super::defined::{BothWays, Ends, ImbPingPong, OneWay, OsuPingPong, Pair};
+use super::defined::{self, Ends, Pair};
 use super::group::{Group, Tree};
 use super::patterns;
 use super::patterns::{AllStart, Iteration, Messages, PrePost, Single};
@@ -149,14 +149,14 @@ impl TaggedRunner for Run<'_, '_> {
                 Pattern::PrePost => self.pattern::<P, PrePost>(port, test),
                 Pattern::AllStart => self.pattern::<P, AllStart>(port, test),
             },
-            Test::OsuLatency(_) => self.defined::<P, OsuPingPong<false>>(port),
-            Test::OsuMultiLat(_) => self.defined::<P, OsuPingPong<true>>(port),
-            Test::OsuBw(_) => self.defined::<P, OneWay<false, false>>(port),
-            Test::OsuMbwMr(_) => self.defined::<P, OneWay<true, false>>(port),
-            Test::OsuBibw(_) => self.defined::<P, BothWays<false>>(port),
-            Test::ImbPingpong(_) => self.defined::<P, ImbPingPong>(port),
-            Test::ImbUniband(_) => self.defined::<P, OneWay<false, true>>(port),
-            Test::ImbBiband(_) => self.defined::<P, BothWays<true>>(port),
+            Test::OsuLatency(_) => self.defined::<P, defined::OsuLatency>(port),
+            Test::OsuMultiLat(_) => self.defined::<P, defined::OsuMultiLat>(port),
+            Test::OsuBw(_) => self.defined::<P, defined::OsuBw>(port),
+            Test::OsuMbwMr(_) => self.defined::<P, defined::OsuMbwMr>(port),
+            Test::OsuBibw(_) => self.defined::<P, defined::OsuBibw>(port),
+            Test::ImbPingpong(_) => self.defined::<P, defined::ImbPingpong>(port),
+            Test::ImbUniband(_) => self.defined::<P, defined::ImbUniband>(port),
+            Test::ImbBiband(_) => self.defined::<P, defined::ImbBiband>(port),
             test => Err(MeasureError::Usage(format!(
                 "{} is not a test on posted messages",
                 test.name()

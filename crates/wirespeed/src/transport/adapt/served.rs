@@ -209,8 +209,10 @@ impl Served {
     #[inline(always)]
     fn offset(&self, header: u64, len: usize) -> Result<usize, &'static str> {
         let offset = (header & OFFSET) as usize;
-        let fits = offset <= self.region.len() && len <= self.region.len() - offset;
-        if fits { Ok(offset) } else { Err(OUT_OF_REGION) }
+        match self.region.place(offset, len) {
+            Some(_) => Ok(offset),
+            None => Err(OUT_OF_REGION),
+        }
     }
 
     #[inline(always)]

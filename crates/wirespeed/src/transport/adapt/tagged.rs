@@ -111,7 +111,7 @@ impl Matching {
 
     #[inline(always)]
     fn range(&self, tag: u64, offset: usize, len: usize) -> Result<Range, LinkError> {
-        if offset > self.buffer.len() || len > self.buffer.len() - offset {
+        if self.buffer.place(offset, len).is_none() {
             return Err(LinkError::Unsupported("a range outside of the buffer"));
         }
         Ok(Range { tag, offset, len })

@@ -100,11 +100,10 @@ pub fn send_zerocopy_now(
     offset: usize,
     len: usize,
 ) -> Result<usize, LinkError> {
-    if offset > body.len() || len > body.len() - offset {
+    // Within the buffer; the kernel only reads, and no Rust reference is made.
+    let Some(start) = body.place(offset, len) else {
         return Err(LinkError::Unsupported("a send from outside the buffer"));
-    }
-    // Within the buffer, checked above; the kernel only reads, and no Rust reference is made.
-    let start = body.as_ptr().wrapping_add(offset);
+    };
     let mut parts = [iovec(head.as_ptr(), head.len()), iovec(start, len)];
     send_message(fd, &mut parts, libc::MSG_ZEROCOPY)
 }
