@@ -244,6 +244,16 @@ impl<H: Handle> Comm<H> {
         }
     }
 
+    /// Let the library move what it has under way, for others, too: it does so inside of calls alone, and a message may be
+    /// here while its sender still waits for word of that. A probe changes nothing. Gives the library's code.
+    #[inline(always)]
+    pub fn turn(&self) -> c_int {
+        let (f, c) = (&self.mpi.functions, &self.mpi.constants);
+        let mut found = 0;
+        // SAFETY: a probe of a live communicator of this port, without a status.
+        unsafe { (f.iprobe)(c.any_source, c.any_tag, self.handle, &mut found, c.status_ignore) }
+    }
+
     /// Largest tag.
     pub fn tag_max(&self) -> u64 {
         /// What the standard promises.
