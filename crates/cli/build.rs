@@ -1,4 +1,5 @@
-//! Puts the commit into the program, where there is one: `git` and its absence are both fine.
+//! Puts the commit into the program, where there is one, and whether the sources differ from it: `git` and its absence are
+//! both fine.
 
 use std::process::Command;
 
@@ -10,9 +11,21 @@ fn main() {
             println!("cargo:rerun-if-changed={path}");
         }
     }
+    // All crates are in the program: a change in any of them makes it another one than the commit's.
+    println!("cargo:rerun-if-changed=..");
     // A build from an archive can name its commit itself.
     let given = std::env::var("WIRESPEED_COMMIT").ok().filter(|c| !c.is_empty());
-    if let Some(commit) = given.or_else(|| git(&["rev-parse", "--short=12", "HEAD"])) {
+    let own = || {
+        let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
+        let changed = Command::new("git")
+            .args(["diff", "--quiet", "HEAD", "--", ".."])
+            .status();
+        match changed.is_ok_and(|status| status.code() == Some(1)) {
+            true => Some(format!("{commit}-dirty")),
+            false => Some(commit),
+        }
+    };
+    if let Some(commit) = given.or_else(own) {
         println!("cargo:rustc-env=WIRESPEED_COMMIT={commit}");
     }
 }

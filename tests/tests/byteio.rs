@@ -56,6 +56,31 @@ fn peak_bytes(pid: u32) -> Option<u64> {
 }
 
 #[test]
+fn transfers_are_compared_with_load_beside_them() {
+    let home = home();
+    let (_server, url) = serve(&home, "");
+    std::fs::write(home.path("served/f"), content()).unwrap();
+    let line = format!(
+        "byteio bench {url}/f --mechanism bulk --threads 2 --repeats 2 --interference=memory=1@beside,none --json"
+    );
+    let document = run(&home, &line).code(0).json();
+    let cases = document["cases"].as_array().map(Vec::len);
+    assert_eq!(cases, Some(3), "one shape, without load and with two");
+    let found = &document["sections"]["interference"];
+    assert!(
+        found["work"][0]["per_s"]["copied_bytes"].as_f64() > Some(0.0),
+        "{found}"
+    );
+    let rows = found["rows"].as_array().unwrap();
+    assert!(
+        rows.iter().any(|row| row["tag"] == "bandwidth_bytes_per_s"),
+        "{found}"
+    );
+    let refused = run(&home, &format!("byteio bench {url}/f --sweep --interference=cpu")).code(2);
+    assert!(refused.complaint().0.contains("--sweep"), "{refused}");
+}
+
+#[test]
 fn a_killed_transfer_goes_on_and_is_whole() {
     let home = home();
     let (_server, url) = serve(&home, "");

@@ -173,14 +173,19 @@ impl Plan {
     }
 }
 
-fn loaded(planned: &PlannedCase, load: &Interference) -> Result<(Loaded, PlannedCase), Failure> {
-    let (case, place) = load.applied(&planned.case).map_err(|error| {
-        let remedy = match error {
-            LoadError::Twice { .. } => "leave --load out: --interference compares with no load at all",
-            _ => "name another place, such as --interference=cpu@same, or measure on other cores with --cpus",
-        };
-        Failure::usage(format!("--interference {load}: {error}"), remedy)
-    })?;
+/// Why a load cannot run, and what can be done.
+pub fn refused(load: &str, error: &LoadError) -> Failure {
+    let remedy = match error {
+        LoadError::Twice { .. } => "leave --load out: --interference compares with no load at all",
+        _ => "name another place, such as --interference=cpu@same, or measure on other cores with --cpus",
+    };
+    Failure::usage(format!("--interference {load}: {error}"), remedy)
+}
+
+/// What `load` is called, and the case with it beside every rank that measures.
+pub fn loaded(planned: &PlannedCase, load: &Interference) -> Result<(Loaded, PlannedCase), Failure> {
+    let applied = load.applied(&planned.case);
+    let (case, place) = applied.map_err(|error| refused(&load.to_string(), &error))?;
     let loaded = Loaded {
         load: load.to_string(),
         place: place.name().to_owned(),

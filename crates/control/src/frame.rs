@@ -13,8 +13,8 @@ pub const MESSAGE_BYTES_MAX_STRANGER: usize = 4 << 10;
 /// Largest message of a known sender.
 pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
 
-/// Largest outcome: raw samples may be in it.
-pub const OUTCOME_BYTES_MAX: usize = 64 << 20;
+/// Largest outcome: ten million raw samples of two kinds may be in it, each with as many digits as a number can have.
+pub const OUTCOME_BYTES_MAX: usize = 512 << 20;
 
 /// What a frame holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -24,7 +24,7 @@ fn main() -> Result<(), serde_json::Error> {
         "rank": 0, "role": "source", "stop": "completed", "elapsed_ns": 30_000_000_000u64,
         "sent": {"messages": SAMPLES, "bytes": 8 * SAMPLES}, "received": {"messages": SAMPLES, "bytes": 8 * SAMPLES},
         "warmup_operations": 0, "idle": "spin", "disturbance": {}, "host": {},
-        "clock": {"source": "tsc", "cost_ns": 10.0, "step_ns": 1.0},
+        "clock": {"source": "tsc", "cost_ns": 10.0, "step_ns": 1.0, "ticks_per_ns": 2.6, "calibration_error_ppm": 1.0},
         "samples": [{"kind": "round_trip", "batch_ops": 1, "histogram": HistogramData::default()}],
     }))?;
     let mut sink = source.clone();

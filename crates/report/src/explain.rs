@@ -4,7 +4,8 @@
 
 use crate::curve::section::LoadSection;
 use crate::html::{Input, pictures};
-use crate::render::{figure_text, load_words};
+use crate::interference::Interference;
+use crate::render::{figure_text, interference_answers, load_name, load_words};
 use serde::Serialize;
 use wirespeed_schema::Run;
 use wirespeed_schema::outcome::Outcome;
@@ -40,8 +41,9 @@ pub fn explain(run: &Run) -> Vec<Sentence> {
         .filter(|case| !case.metrics.is_empty() && case.case.transport != "null")
         .collect();
     let mut sentences = Vec::new();
-    let rules: [Rule; 9] = [
+    let rules: [Rule; 10] = [
         bulk,
+        loads,
         waiting,
         roads,
         window,
@@ -77,6 +79,33 @@ fn cite(case: &CaseResult, tag: &str) -> String {
 
 fn times(ratio: f64) -> String {
     format!("{} times", significant(ratio, 2))
+}
+
+/// What each load did to each case.
+fn loads(run: &Run, _: &[&CaseResult]) -> Vec<Sentence> {
+    let Some(found) = Interference::of(run) else {
+        return Vec::new();
+    };
+    let cited = found.rows.iter().map(|one| {
+        let subject = format!("{} under {}", one.row.label, load_name(&one.loaded));
+        let (a, b) = (one.row.a.get(), one.row.b.get());
+        let figures = [a, b].map(|value| figure_text(&one.row.tag, value));
+        (
+            subject.clone(),
+            format!("{subject} {} {} against {}", one.row.tag, figures[1], figures[0]),
+        )
+    });
+    let cited: Vec<(String, String)> = cited.collect();
+    let sentences = interference_answers(&found).into_iter().map(|text| Sentence {
+        rule: "interference",
+        evidence: cited
+            .iter()
+            .filter(|(subject, _)| text.starts_with(subject.as_str()))
+            .map(|(_, figures)| figures.clone())
+            .collect(),
+        text,
+    });
+    sentences.collect()
 }
 
 /// The verdict on each pair of machines.

@@ -1,9 +1,11 @@
 //! The section `byteio` of the run document: bulk transfers between machines, run by run, connection by connection.
 
+use crate::case::Load;
 use crate::finite::Finite;
 use crate::host::HostFingerprint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Name of the section.
 pub const SECTION: &str = "byteio";
@@ -108,6 +110,9 @@ pub struct Transfer {
     pub cpu_far_ns: Option<u64>,
     /// Each connection.
     pub connections: Vec<Connection>,
+    /// What the load beside it got done, as in an outcome.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub load_done: BTreeMap<String, u64>,
     /// Why it is not whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -210,6 +215,9 @@ pub struct Pair {
     /// Nominal speed of the slowest link between them, in payload bytes; 1 Gb/s is 125 MB/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nominal_bytes_per_s: Option<Finite>,
+    /// Load at the near end beside it.
+    #[serde(skip_serializing_if = "Load::is_idle")]
+    pub load: Load,
     /// The reader's machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub near: Option<Box<HostFingerprint>>,

@@ -44,6 +44,42 @@ fn an_interruption_keeps_what_was_measured_and_leaves_no_load() {
 }
 
 #[test]
+fn streams_of_one_session_are_compared_with_load_inside_of_their_ends() {
+    let _turn = turn();
+    let home = home();
+    let line = "session --benchmarkPath=computation_to_client --bytes=64 --credits=1 --duration=0.05 --repeat=2 \
+                --interference=cpu=1@beside,none -o result.json --json";
+    let run = document(&home.run(line).code(0).stdout);
+    assert_eq!(run.cases.len(), 3, "one stream, without load and with two");
+    let found = Interference::of(&run).expect("a section");
+    assert_eq!((found.rounds, found.work.len()), (2, 1));
+    assert!(found.work[0].per_s["cpu_loops"].get() > 0.0, "{:?}", found.work);
+    assert!(!found.rows.is_empty());
+    let sessions = run.sections["session"]["sessions"].as_array().map(Vec::len);
+    assert_eq!(sessions, Some(1), "all rounds are in one session");
+    let page = home.run("report result.json -o page.html").code(0);
+    let page = std::fs::read_to_string(home.path("page.html")).unwrap_or_else(|e| panic!("{e}: {page}"));
+    assert!(page.contains("With load against without"));
+    let told = home.run("explain result.json").code(0);
+    assert!(told.stdout.contains("under cpu=1@beside"), "{told}");
+    for (words, said) in [
+        ("--duration=1", "streams of messages"),
+        (
+            "--benchmarkPath=client_to_computation --format classic",
+            "streams of messages",
+        ),
+        (
+            "--benchmarkPath=client_to_computation --chart c.svg",
+            "cannot be used with",
+        ),
+    ] {
+        let ended = home.run(&format!("session --interference=cpu {words}")).code(2);
+        assert!(ended.complaint().0.contains(said), "{words}: {ended}");
+    }
+    home.assert_nothing_left(SOON);
+}
+
+#[test]
 fn what_cannot_be_measured_is_refused_before_anything_runs() {
     let home = home();
     for (words, said) in [

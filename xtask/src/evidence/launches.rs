@@ -35,10 +35,13 @@ pub fn spread(context: &Context, archive: &mut Archive) -> Result<()> {
         .map(|mode| format!("{:.1} ns ({:.0} %)", mode.at, mode.share * 100.0))
         .collect();
     archive.note(&format!(
-        "Median of {LAUNCHES} launches {median:.1} ns, interquartile range {:.1} ns, {:.1} % of it: {met}. Modes: {}.",
+        "Median of {LAUNCHES} launches {median:.1} ns, interquartile range {:.1} ns, {:.1} % of it: {met}. {}.",
         at(0.75) - at(0.25),
         ratio * 100.0,
-        modes.join(", ")
+        match modes.as_slice() {
+            [] => "No modes that could be told apart".to_owned(),
+            modes => format!("Modes: {}", modes.join(", ")),
+        }
     ));
     Ok(())
 }

@@ -151,13 +151,13 @@ pub const COMPARISONS: &[Comparison] = &[
         250e3,
     ),
     at_least(
-        "10 credits, unix or tcp, block or poll",
+        "10 credits, the best of shm, unix and tcp",
         "msg/s",
         ours(stream!("--bytes=1 --credits=10 --via unix,tcp,shm"), RATE),
         200e3,
     ),
     at_least(
-        "10 credits, through the daemon, blocking",
+        "10 credits, through the daemon, blocking, the best of them",
         "msg/s",
         ours(
             stream!("--bytes=1 --credits=10 --via shm,unix,tcp --wait block --route daemon"),

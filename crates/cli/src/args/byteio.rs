@@ -296,6 +296,13 @@ pub struct ByteioBenchArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10000))]
     pub repeats: Option<u32>,
 
+    /// Every transfer without and with this load beside it at this end, in turn, and the ratio with its interval: cpu,
+    /// memory, cache, none (a control), each [=THREADS][@PLACE] as `wirespeed run --interference` takes them. --repeats is
+    /// the number of rounds, 10 unless given. Without LOAD: cpu,memory,cache
+    #[arg(long, value_name = "LOAD,..", num_args = 0..=1, require_equals = true, value_delimiter = ',')]
+    #[arg(default_missing_values = ["cpu", "memory", "cache"], conflicts_with_all = ["pairs", "emulated", "sweep"])]
+    pub interference: Vec<String>,
+
     /// Nominal speed of the slowest link on the way: 100Mb/s, 1Gb/s
     #[arg(long, value_name = "SPEED")]
     pub nominal: Option<String>,

@@ -177,7 +177,7 @@ pub struct CaseArgs {
     #[arg(short, long, value_name = "TIME", allow_negative_numbers = true)]
     pub interval: Vec<String>,
 
-    /// Keep the first N raw samples of every rank
+    /// Keep the first N raw samples of every rank, at most 10M
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub raw: Vec<String>,
 }

@@ -217,6 +217,13 @@ pub struct SessionArgs {
     #[arg(long = "printEnv", help_heading = "Load")]
     pub print_env: bool,
 
+    /// Every stream without and with this load in turn, inside of the measured ends, and the ratio of each figure with its
+    /// interval: cpu, memory, cache, none (a control), each [=THREADS][@PLACE] as `wirespeed run --interference` takes them.
+    /// All rounds are in one session; --repeat is their number, 10 unless given. Without LOAD: cpu,memory,cache
+    #[arg(long, value_name = "LOAD,..", num_args = 0..=1, require_equals = true, value_delimiter = ',')]
+    #[arg(default_missing_values = ["cpu", "memory", "cache"], conflicts_with = "chart", help_heading = "Load")]
+    pub interference: Vec<String>,
+
     /// A package directory for the computations: rez's packages path where rez is present, else PATH and
     /// LD_LIBRARY_PATH
     #[arg(long, value_name = "DIR", help_heading = "Load")]
@@ -358,6 +365,7 @@ Examples:
   wirespeed session --benchmarkPath=client_to_computation --bytes=1K,1M --duration=1 --chart=s.svg
   wirespeed session --threads 4 --cores 1 --duration=5              are cores enforced?
   wirespeed session --requestMb 256 --allocateMb 200 --touchMb 100 --touchOnce --duration=2   allocated or resident?
+  wirespeed session --benchmarkPath=client_to_computation --bytes=1 --duration=0.1 --repeat=6 --interference=cpu
   wirespeed session --sessions 8 --repeat 3 --duration=0 --requestMb=0       how long do sessions take to start?
 
 With --launch ssh --on HOST,HOST or --launch slurm the computations run elsewhere, and nothing needs to run there before. \

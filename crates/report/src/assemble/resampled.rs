@@ -9,8 +9,8 @@ use wirespeed_schema::finite::Finite;
 use wirespeed_schema::outcome::{Outcome, SampleKind, Samples};
 use wirespeed_schema::run::{Repetition, Resampled, Resampling};
 
-/// Draws of each interval: its ends then lie within some hundredths of its width.
-const DRAWS: u32 = 1000;
+/// Draws of each interval: its ends then lie within some hundredths of its width, also far out, for few runs.
+const DRAWS: u32 = 2000;
 /// Seed of the draws.
 const SEED: u64 = 20_260_102;
 /// Fewer runs are not drawn from: an interval from five values holds the truth far less often than it says.

@@ -197,6 +197,14 @@ pub fn case(pair: &Pair) -> CaseResult {
         },
     };
     let mut result = case_of(bulk, pair.runs.iter().map(|run| of_transfer(pair, run)).collect());
+    for rank in &mut result.case.ranks {
+        rank.load = pair.load.clone();
+    }
+    for (repetition, run) in result.repetitions.iter_mut().zip(&pair.runs) {
+        for outcome in &mut repetition.outcomes {
+            outcome.load_done.clone_from(&run.load_done);
+        }
+    }
     if let Some(error) = &pair.error {
         result.status = match result.status {
             CaseStatus::Ok => CaseStatus::Partial,

@@ -1,29 +1,63 @@
-//! The picture of a comparison: every figure as a ratio with its interval, on either side of 1.
+//! The pictures of comparisons: every figure as a ratio with its interval, on either side of 1.
 
 use super::Picture;
 use super::words::ratio;
 use crate::compare::{Comparison, Row, Verdict};
-use crate::render::figure_text;
+use crate::interference::{Interference, InterferenceRow};
+use crate::render::{figure_text, interference_answers, load_name};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 
 /// Figures that are drawn; more could not be told apart.
 const ROWS_MAX: usize = 80;
 
+/// What the two sides of a picture are called.
+struct Sides {
+    title: &'static str,
+    description: &'static str,
+    /// The first, the second, and their ratio.
+    columns: [&'static str; 3],
+}
+
 /// Every figure of a comparison as a ratio with its interval, on either side of 1.
 pub fn forest(comparison: &Comparison) -> Option<Picture> {
-    let all = &comparison.rows;
+    let sides = Sides {
+        title: "B against A",
+        description: "The ratio B/A of each figure with its interval; the shade is what counts as the same.",
+        columns: ["A", "B", "B/A"],
+    };
+    let words = crate::render::answer(comparison);
+    picture(&comparison.rows, comparison.within_ratio.get(), &sides, words)
+}
+
+/// Every figure with load against without.
+pub fn under_load(found: &Interference) -> Option<Picture> {
+    let sides = Sides {
+        title: "With load against without",
+        description: "The ratio of each figure under load to that without, with its interval; the shade is what counts as \
+                      the same.",
+        columns: ["off", "on", "on/off"],
+    };
+    let named = |one: &InterferenceRow| Row {
+        label: format!("{} under {}", one.row.label, load_name(&one.loaded)),
+        ..one.row.clone()
+    };
+    let rows: Vec<Row> = found.rows.iter().map(named).collect();
+    let words = interference_answers(found);
+    picture(&rows, found.within_ratio.get(), &sides, words)
+}
+
+fn picture(all: &[Row], within: f64, sides: &Sides, mut words: Vec<String>) -> Option<Picture> {
     if all.is_empty() {
         return None;
     }
     let rows = &all[..all.len().min(ROWS_MAX)];
     let place = |index: usize| (rows.len() - 1 - index) as f64;
     let name = |row: &Row| format!("{} {}", row.label, row.tag);
-    let within = comparison.within_ratio.get();
+    let [a, b, quotient] = sides.columns;
     let chart = Chart {
-        title: "B against A".into(),
-        description: "The ratio B/A of each figure with its interval; the shade is what counts as the same."
-            .into(),
-        x: Axis::log("ratio B/A", Unit::Plain),
+        title: sides.title.into(),
+        description: sides.description.into(),
+        x: Axis::log(format!("ratio {quotient}"), Unit::Plain),
         y: Axis {
             range: Some((-0.6, rows.len() as f64 - 0.4)),
             ticks: rows
@@ -52,15 +86,14 @@ pub fn forest(comparison: &Comparison) -> Option<Picture> {
     let columns = [
         "case",
         "figure",
-        "A",
-        "B",
+        a,
+        b,
         "runs",
-        "B/A",
+        quotient,
         "interval",
         "verdict",
         "more runs needed",
     ];
-    let mut words = crate::render::answer(comparison);
     if rows.len() < all.len() {
         words.push(format!(
             "The picture has the first {ROWS_MAX} of {} figures; the table has all.",

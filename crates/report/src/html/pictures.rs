@@ -5,6 +5,7 @@ use super::words::FLOOR;
 use super::{Input, Picture, forest, loggp, pairs, shapes, window};
 use crate::compare::Comparison;
 use crate::curve::section::{LoadSection, Probe, SweepSection};
+use crate::interference::Interference;
 use std::collections::BTreeMap;
 use wirespeed_schema::Test;
 use wirespeed_schema::run::CaseResult;
@@ -28,6 +29,8 @@ pub fn all(inputs: &[Input]) -> Vec<Picture> {
         .collect();
     let comparisons = inputs.iter().filter_map(|input| Comparison::of(input.run));
     let mut pictures: Vec<Picture> = comparisons.filter_map(|found| forest::forest(&found)).collect();
+    let disturbed = inputs.iter().filter_map(|input| Interference::of(input.run));
+    pictures.extend(disturbed.filter_map(|found| forest::under_load(&found)));
     let smallest = smallest_latencies(&cases);
     pictures.extend(shapes::ladder(&smallest, several, "rtt_p50_ns"));
     for input in inputs {

@@ -2,8 +2,9 @@
 
 use super::Input;
 use crate::compare::Comparison;
+use crate::interference::Interference;
 use crate::render::{Style, figure_text};
-use crate::render::{answer, case_line};
+use crate::render::{answer, case_line, interference_answers};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Remark, Resampled, Resampling, Run, Severity};
 use wirespeed_schema::units::significant;
 
@@ -38,10 +39,13 @@ pub fn measured(input: &Input) -> Vec<String> {
     lines
 }
 
-/// The answer: the comparison's where there is one, else each case's headline, else the extremes of a sweep.
+/// The answer: the comparison's where there is one, what load did where that was asked, else each case's headline, else the extremes of a sweep.
 pub fn answers(input: &Input) -> Vec<String> {
     if let Some(comparison) = Comparison::of(input.run) {
         return answer(&comparison);
+    }
+    if let Some(found) = Interference::of(input.run).filter(|found| !found.rows.is_empty()) {
+        return interference_answers(&found);
     }
     let measured = || input.run.cases.iter().filter(|case| !case.metrics.is_empty());
     let mut cases: Vec<&CaseResult> = measured().filter(|case| case.case.transport != FLOOR).collect();

@@ -37,6 +37,7 @@ pub fn byteio(run: &Run, style: &Style) -> String {
     {
         lines.extend(details(pair, section.pairs.len() > 1, style));
     }
+    lines.extend(super::interference::comparison(run, style));
     super::table::finish(lines, style)
 }
 

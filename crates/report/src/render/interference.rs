@@ -13,6 +13,18 @@ use wirespeed_schema::units::{format_rate, significant};
 
 /// The table of a run with `--interference`.
 pub fn interference(run: &Run, style: &Style) -> String {
+    let mut lines = comparison(run, style);
+    lines.extend(table::unmeasured(&run.cases, style));
+    lines.extend(
+        table::trust_line(&run.cases).map(|line| style.paint(Tone::Faint, &wrap(&line, style.width, 2))),
+    );
+    lines.extend(table::remark_lines(&run_remarks(&run.cases), style));
+    lines.extend(table::run_end(run, style));
+    table::finish(lines, style)
+}
+
+/// The rows, the work of the loads and the answers alone; nothing where `run` has no such section.
+pub(super) fn comparison(run: &Run, style: &Style) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(found) = Interference::of(run) {
         lines.extend(rows(&found, style));
@@ -26,18 +38,12 @@ pub fn interference(run: &Run, style: &Style) -> String {
         lines.extend(missing.map(|line| style.paint(Tone::Warning, &wrap(&clean(line), style.width, 2))));
         lines.push(String::new());
         lines.extend(
-            answers(&found)
+            interference_answers(&found)
                 .iter()
                 .map(|line| style.paint(Tone::Strong, &wrap(line, style.width, 2))),
         );
     }
-    lines.extend(table::unmeasured(&run.cases, style));
-    lines.extend(
-        table::trust_line(&run.cases).map(|line| style.paint(Tone::Faint, &wrap(&line, style.width, 2))),
-    );
-    lines.extend(table::remark_lines(&run_remarks(&run.cases), style));
-    lines.extend(table::run_end(run, style));
-    table::finish(lines, style)
+    lines
 }
 
 fn rows(found: &Interference, style: &Style) -> Vec<String> {
@@ -69,7 +75,8 @@ fn rows(found: &Interference, style: &Style) -> Vec<String> {
     lines
 }
 
-fn load_name(loaded: &Loaded) -> String {
+/// The load and where it ran: `cpu@same`.
+pub fn load_name(loaded: &Loaded) -> String {
     let load = clean(&loaded.load);
     match load.contains('@') || load == "none" {
         true => load,
@@ -117,7 +124,7 @@ fn work_line(work: &Work) -> String {
 }
 
 /// For each case and load the figure that moved most, and whether anything did.
-fn answers(found: &Interference) -> Vec<String> {
+pub fn interference_answers(found: &Interference) -> Vec<String> {
     let mut lines = Vec::new();
     let mut seen: Vec<(&str, &Loaded)> = Vec::new();
     for first in &found.rows {

@@ -5,6 +5,7 @@
 use super::outliers::quartile;
 use super::random::Random;
 use super::series::block_length;
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// How to resample.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,12 +34,13 @@ pub struct Interval {
 /// blocks only, and its interval then says nothing of the spread between runs.
 ///
 /// `statistic` sees all drawn samples in the order drawn and may reorder them; where it gives no finite number that draw
-/// is left out. `None` without samples, or where more than half of the draws gave nothing.
+/// is left out. `None` without samples, or where more than half of the draws gave nothing. Several runs are few: the
+/// percentiles lie further out than the level alone says ([`tail`]).
 pub fn nested(runs: &[Vec<f64>], how: Resampling, statistic: impl Fn(&mut [f64]) -> f64) -> Option<Interval> {
     let runs = Runs::of(runs);
     let mut all: Vec<f64> = runs.values.iter().flat_map(|run| run.iter().copied()).collect();
     let estimate = statistic(&mut all);
-    resampled(estimate, how, |random| {
+    resampled(estimate, how, runs.values.len(), |random| {
         all.clear();
         for _ in 0..runs.values.len() {
             runs.draw(random, &mut all);
@@ -59,7 +61,7 @@ pub fn nested_over_runs(
     let mut values: Vec<f64> = runs.values.iter().map(|run| within(&mut run.to_vec())).collect();
     let estimate = over(&mut values);
     let mut drawn = Vec::new();
-    resampled(estimate, how, |random| {
+    resampled(estimate, how, runs.values.len(), |random| {
         values.clear();
         for _ in 0..runs.values.len() {
             drawn.clear();
@@ -98,7 +100,12 @@ impl<'a> Runs<'a> {
 }
 
 /// The interval that as many draws as asked for give. `None` without an estimate, so that nothing is drawn from nothing.
-fn resampled(estimate: f64, how: Resampling, mut draw: impl FnMut(&mut Random) -> f64) -> Option<Interval> {
+fn resampled(
+    estimate: f64,
+    how: Resampling,
+    runs: usize,
+    mut draw: impl FnMut(&mut Random) -> f64,
+) -> Option<Interval> {
     if !estimate.is_finite() {
         return None;
     }
@@ -109,12 +116,25 @@ fn resampled(estimate: f64, how: Resampling, mut draw: impl FnMut(&mut Random) -
         return None;
     }
     found.sort_by(f64::total_cmp);
-    let tail = (1.0 - how.level) / 2.0;
+    let tail = tail(how.level, runs);
     Some(Interval {
         estimate,
         lower: quartile(&found, tail).min(estimate),
         upper: quartile(&found, 1.0 - tail).max(estimate),
     })
+}
+
+/// The share of draws beyond each end. Draws from few runs spread too little: by √((n-1)/n), and as if their spread were
+/// known. The expanded percentile interval makes up for both: Φ(-√(n/(n-1)) · t) with Student's t of n-1 degrees of freedom
+/// (Hesterberg, The American Statistician 69, 2015). One run is drawn from in blocks, many of them: nothing to make up for.
+fn tail(level: f64, runs: usize) -> f64 {
+    let plain = (1.0 - level) / 2.0;
+    let n = runs as f64;
+    let quantile = |free| StudentsT::new(0.0, 1.0, free).map(|t| t.inverse_cdf(1.0 - plain));
+    match quantile(n - 1.0) {
+        Ok(t) if runs > 1 => Normal::standard().cdf(-(n / (n - 1.0)).sqrt() * t),
+        _ => plain,
+    }
 }
 
 /// As many samples as `run` has, in blocks that begin anywhere, wrap around, and end with probability 1/`length` after
@@ -143,6 +163,20 @@ pub fn nearest_rank(values: &mut [f64], p: f64) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Quantiles of t as tabled (2.570582, 2.364624, 2.045230), the normal share by erfc.
+    #[test]
+    fn few_runs_lie_further_out() {
+        for (runs, expected) in [
+            (1, 0.025),
+            (6, 0.0024318032),
+            (8, 0.0057375205),
+            (30, 0.0187539003),
+        ] {
+            let found = tail(0.95, runs);
+            assert!((found / expected - 1.0).abs() < 1e-6, "{runs}: {found}");
+        }
+    }
 
     const HOW: Resampling = Resampling {
         resamples: 400,
@@ -183,8 +217,10 @@ mod tests {
         let runs: Vec<Vec<f64>> = (1..=30u32)
             .map(|t| vec![100.0 * (f64::from(t * t) * 0.618_033_988_749_894_9).fract() + 50.0])
             .collect();
+        // The level of 30 runs whose expanded ends are the 2.5 and 97.5 percentiles of the reference: P(|T₂₉| < 1.927021).
         let how = Resampling {
             resamples: 20_000,
+            level: 0.9361744,
             ..HOW
         };
         let alone = |values: &mut [f64]| values[0];

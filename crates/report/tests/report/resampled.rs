@@ -80,7 +80,7 @@ fn intervals_hold_their_figures_and_the_spread_between_runs() {
                 one.lower.get() <= value && value <= one.upper.get(),
                 "{tag}: {one:?} for {value}"
             );
-            assert_eq!((one.level.get(), one.draws_count), (0.95, 1000));
+            assert_eq!((one.level.get(), one.draws_count), (0.95, 2000));
         }
     }
     // Medians of 1049 to 1056 ns in steps of one.

@@ -172,7 +172,7 @@ pub(super) fn remedy_of(key: &str) -> &'static str {
         "layout" => "choose from: short, bcopy, zcopy, shortiov",
         "pace" => "give messages per second, such as 10k, or none",
         "interval" => "give a duration such as 1s, or none",
-        "raw" => "give the number of samples to keep, such as 100k, or 0 for none",
+        "raw" => "give the number of samples to keep, such as 100k, at most 10M, or 0 for none",
         "check" | "fan_out" => "choose from: true, false",
         "cpus" => "name one CPU a rank, such as 0,1 or 0-3, or none; separate alternatives by ;",
         "roles" => "name one role a rank: source, sink, hub, worker, idle; separate alternatives by ;",

@@ -53,7 +53,8 @@ const WARMUP_NS: u64 = 100_000_000;
 pub const WARMUP_NS_MAX: u64 = 3_600 * 1_000_000_000;
 /// Limit of a warm-up's operations where the user gave only a time: the largest count that every JSON reader keeps exact.
 pub const WARMUP_ITERATIONS_MAX: u64 = 1 << 53;
-const RAW_MAX: u64 = 100_000_000;
+/// Raw samples of a rank: what it may tell in one outcome.
+const RAW_MAX: u64 = 10_000_000;
 
 /// The case that `words` describe.
 pub(super) fn resolve(

@@ -15,6 +15,8 @@ use wirespeed_schema::outcome::{Count, Faults, Interval, PeerSamples, SampleKind
 
 /// Aim of a segment's length.
 const SEGMENT_NS: f64 = 4e6;
+/// The first segment's length in batches; each may be twice as long as the one before.
+const FIRST_BATCHES: u64 = 16;
 /// Samples below so many clock steps are taken over batches. A step is what two neighbouring reads can tell apart, and
 /// never less than what a read costs: a sample of that size would be mostly clock.
 const STEPS_PER_SAMPLE: f64 = 20.0;
@@ -118,8 +120,16 @@ pub struct Meter<'a> {
     intervals: Vec<Interval>,
     stop: Stop,
     cpu: Option<u32>,
+    pace: Pace,
     probe: Option<Probe>,
     disturbance: Disturbance,
+}
+
+/// Where the last segment was planned.
+struct Pace {
+    done: u64,
+    ticks: u64,
+    batches_max: u64,
 }
 
 /// What a finished meter leaves.
@@ -160,6 +170,11 @@ impl<'a> Meter<'a> {
             intervals: Vec::new(),
             stop: case.stop,
             cpu,
+            pace: Pace {
+                done: 0,
+                ticks: 0,
+                batches_max: FIRST_BATCHES,
+            },
             probe: None,
             disturbance: Disturbance::default(),
         }
@@ -206,9 +221,23 @@ impl<'a> Meter<'a> {
 
     /// How many operations the next segment has when `done` are done and one takes `op_ticks`; and whether the last
     /// of them ends the run. An orderly stop that was asked for ends it with one more batch.
-    pub fn next_segment(&self, done: u64, op_ticks: f64, batch_ops: u64) -> (u64, bool) {
-        let op_ns = (op_ticks * self.timebase.ns_per_tick()).max(0.1);
-        let mut segment = ((SEGMENT_NS / op_ns) as u64).max(1);
+    ///
+    /// What a warm-up says of the speed does not hold once queues have filled up behind a slow reader: segments begin
+    /// short, and the latest one counts where it was slower than the whole.
+    pub fn next_segment(&mut self, done: u64, op_ticks: f64, batch_ops: u64) -> (u64, bool) {
+        let elapsed = self.elapsed_ticks();
+        let latest = match done.saturating_sub(self.pace.done) {
+            0 => 0.0,
+            ops => elapsed.saturating_sub(self.pace.ticks) as f64 / ops as f64,
+        };
+        let batches_max = self.pace.batches_max;
+        self.pace = Pace {
+            done,
+            ticks: elapsed,
+            batches_max: batches_max.saturating_mul(2),
+        };
+        let op_ns = (op_ticks.max(latest) * self.timebase.ns_per_tick()).max(0.1);
+        let mut segment = ((SEGMENT_NS / op_ns) as u64).clamp(1, batches_max.saturating_mul(batch_ops));
         if self.report_ticks > 0 {
             let interval_ns = self.report_ticks as f64 * self.timebase.ns_per_tick();
             segment = segment.min(((interval_ns / 4.0 / op_ns) as u64).max(1));

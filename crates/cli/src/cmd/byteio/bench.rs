@@ -5,6 +5,7 @@ use super::{emulated, pairs, publish};
 use crate::args::{ByteioBenchArgs, ByteioMechanism, ColorChoice, Profile, TransferArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
+use crate::interference;
 use crate::output::{self, Output};
 use std::fmt::Write as _;
 use wirespeed_byteio::client::{Target, TransferOptions};
@@ -27,10 +28,7 @@ const SWEEP_DEPTHS: [u32; 3] = [1, 2, 4];
 /// Measure.
 pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, Failure> {
     let words = shaped(arguments);
-    let repeats = arguments.repeats.unwrap_or(match arguments.profile {
-        Some(Profile::Byteio2009) => REPEATS_2009,
-        None => REPEATS,
-    });
+    let repeats = runs(arguments);
     if arguments.emulated {
         let (_folder, plan) = emulated::plan(&words)?;
         return pairs::bench(arguments, &words, &plan, repeats, color);
@@ -51,13 +49,13 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
             jobs.push(job::options(url, words, ends, arguments.verify)?);
         }
     }
-    let repeats = if arguments.sweep { 1 } else { repeats };
+    let loads = interference::parse(&arguments.interference)?;
     if arguments.dry_run {
         return show(&jobs, repeats);
     }
     let stop = crate::cmd::stop_on_signals()?;
     let mut output = Output::open(&arguments.output, color, render::byteio::byteio)?;
-    let draft = Draft::begin(None, arguments.output.include_host_name);
+    let mut draft = Draft::begin(None, arguments.output.include_host_name);
     let measuring = Measuring {
         nominal,
         host: draft.host().clone(),
@@ -71,7 +69,14 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
             (None, true) => Some(render::byteio::PROFILE_SWEEP.to_owned()),
             (None, false) => None,
         },
-        pairs: measuring.all(&jobs)?,
+        pairs: match loads.as_slice() {
+            [] => measuring.all(&jobs)?,
+            loads => {
+                let (pairs, found) = measuring.disturbed(&jobs, loads)?;
+                draft.section(wirespeed_report::interference::NAME, found.to_value());
+                pairs
+            }
+        },
     };
     if arguments.sweep {
         let best = name_best(&mut section.pairs);
@@ -89,40 +94,63 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     )
 }
 
+/// How often each transfer runs.
+fn runs(arguments: &ByteioBenchArgs) -> u32 {
+    let usual = match arguments.profile {
+        Some(Profile::Byteio2009) => REPEATS_2009,
+        None if arguments.sweep => 1,
+        None if !arguments.interference.is_empty() => interference::ROUNDS,
+        None => REPEATS,
+    };
+    arguments.repeats.unwrap_or(usual)
+}
+
 /// What every transfer here has in common.
-struct Measuring {
+pub(super) struct Measuring {
     nominal: Option<Finite>,
     host: HostFingerprint,
-    repeats: u32,
-    stop: StopFlag,
-    quiet: bool,
+    pub(super) repeats: u32,
+    pub(super) stop: StopFlag,
+    pub(super) quiet: bool,
 }
 
 impl Measuring {
     /// All runs of all jobs, in turn. A run that fails is kept with its reason; the pair ends there. A pair of which not
     /// even the first run could begin is an error.
     fn all(&self, jobs: &[TransferOptions]) -> Result<Vec<Pair>, Failure> {
-        let begun = |options: &TransferOptions| Pair {
-            nominal_bytes_per_s: self.nominal,
-            near: Some(Box::new(self.host.clone())),
-            ..job::pair(job::name_of(options), options)
-        };
-        let mut pairs: Vec<Pair> = jobs.iter().map(begun).collect();
+        let mut pairs: Vec<Pair> = jobs.iter().map(|options| self.begun(options)).collect();
         for _ in 0..self.repeats {
             for (options, pair) in jobs.iter().zip(&mut pairs) {
                 if self.stop.is_requested() || pair.error.is_some() {
                     continue;
                 }
-                match job::run(options, pair, &self.stop, self.quiet) {
-                    Ok(()) => {}
-                    Err(failure) if pair.runs.is_empty() => return Err(failure),
-                    Err(failure) => pair.error = Some(failure.cause),
-                }
+                self.once(options, pair)?;
             }
         }
         pairs.retain(|pair| !pair.runs.is_empty());
         pairs.iter_mut().for_each(wirespeed_report::byteio::complete);
         Ok(pairs)
+    }
+}
+
+impl Measuring {
+    /// A pair of which nothing has run.
+    pub(super) fn begun(&self, options: &TransferOptions) -> Pair {
+        Pair {
+            nominal_bytes_per_s: self.nominal,
+            near: Some(Box::new(self.host.clone())),
+            ..job::pair(job::name_of(options), options)
+        }
+    }
+
+    /// One run; a failure of the first is an error, of a later one ends the pair.
+    pub(super) fn once(&self, options: &TransferOptions, pair: &mut Pair) -> Result<(), Failure> {
+        match job::run(options, pair, &self.stop, self.quiet) {
+            Ok(()) => {}
+            Err(failure) if pair.runs.is_empty() => return Err(failure),
+            Err(failure) => pair.error = Some(failure.cause),
+        }
+        Ok(())
     }
 }
 

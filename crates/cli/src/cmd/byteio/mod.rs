@@ -2,6 +2,7 @@
 
 mod ab;
 mod bench;
+mod disturbed;
 mod emulated;
 mod job;
 mod pairs;

@@ -1,11 +1,12 @@
 //! The words of `wirespeed session` as a request: what to start, where, and which streams to measure. Everything is
 //! checked here, before anything is started.
 
-use crate::args::SessionArgs;
+use crate::args::{SessionArgs, SessionFormat};
 use crate::errors::Failure;
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 use std::time::Duration;
+use wirespeed::load::Interference;
 use wirespeed_control::Identity;
 use wirespeed_control::address::Address;
 use wirespeed_control::launch::ssh::SshHost;
@@ -39,6 +40,8 @@ pub struct Request {
     pub hold: Duration,
     pub delay_start: Duration,
     pub stay_connected: Duration,
+    /// What the streams are measured under in turn.
+    pub loads: Vec<Interference>,
     /// What a prepended directory was put before.
     pub prepended: Option<String>,
 }
@@ -73,6 +76,12 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         Some(path) => streams(arguments, path, &routes, duration)?,
         None => Vec::new(),
     };
+    if !arguments.interference.is_empty() && (path.is_none() || arguments.format == SessionFormat::Classic) {
+        return Err(Failure::usage(
+            "--interference compares streams of messages, in a table of its own",
+            "name a path of messages, and leave --format out",
+        ));
+    }
     let engine = engine(arguments)?;
     let coordinator = places::resolve(&Words {
         dc: arguments.dc.clone(),
@@ -100,6 +109,7 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         hold: duration,
         delay_start: time("delay-start", &arguments.delay_start)?,
         stay_connected: time("stay-connected", &arguments.stay_connected)?,
+        loads: crate::interference::parse(&arguments.interference)?,
         prepended,
     })
 }

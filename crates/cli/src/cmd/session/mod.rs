@@ -3,6 +3,7 @@
 mod ask;
 mod chart;
 mod classic;
+mod disturbed;
 mod life;
 mod show;
 
@@ -70,7 +71,16 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
         sessions: Vec::new(),
         color,
     };
-    let (results, failure) = runner.run()?;
+    let (results, failure) = match request.loads.is_empty() {
+        true => runner.run()?,
+        false => {
+            let disturbed = runner.run_disturbed()?;
+            if let Some(found) = &disturbed.found {
+                draft.section(wirespeed_report::interference::NAME, found.to_value());
+            }
+            (disturbed.results, disturbed.failure)
+        }
+    };
     let sessions = std::mem::take(&mut runner.sessions);
     let section = section(&request, sessions, &results);
     let value = serde_json::to_value(&section);
@@ -272,7 +282,11 @@ fn stream_once(
     }
     slot.repetitions.extend(measured.repetition);
     // A computation's own end says more than what its group saw of it.
-    let patience = if session.stop.is_requested() { Duration::ZERO } else { END_TOLD };
+    let patience = if session.stop.is_requested() {
+        Duration::ZERO
+    } else {
+        END_TOLD
+    };
     let failure = measured
         .failure
         .map(|failure| live.early_end_within(patience).map_or(failure, Failure::from));
@@ -329,6 +343,9 @@ fn first_message(repetition: &Repetition) -> Option<Duration> {
 }
 
 fn section(request: &Request, sessions: Vec<SessionReport>, results: &[CaseResult]) -> SessionSection {
+    // What a load does to a stream says nothing about credits and sizes.
+    let idle = |result: &&CaseResult| result.case.ranks.iter().all(|rank| rank.load.is_idle());
+    let undisturbed: Vec<CaseResult> = results.iter().filter(idle).cloned().collect();
     let coordinator = request.coordinator.as_ref();
     let engine = request.engine.as_ref();
     let place = match (engine, coordinator) {
@@ -341,11 +358,11 @@ fn section(request: &Request, sessions: Vec<SessionReport>, results: &[CaseResul
         launcher_policy: engine.and_then(Engine::policy),
         definition: request.ask.definition.clone(),
         path: request.path.map(|path| path.name().to_owned()),
-        answers: wirespeed_report::curve::answers(results),
+        answers: wirespeed_report::curve::answers(&undisturbed),
         queues: life::queues(results),
         phases: life::phases(&sessions),
         sessions,
-        daemon_cost: daemon_cost(&request.streams, results),
+        daemon_cost: daemon_cost(&request.streams, &undisturbed),
         prepended: request.prepended.clone(),
     }
 }

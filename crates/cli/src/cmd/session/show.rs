@@ -13,6 +13,9 @@ pub const SECTION: &str = "session";
 pub fn table(run: &Run, style: &Style) -> String {
     let mut text = match run.cases.is_empty() {
         true => String::new(),
+        false if run.sections.contains_key(wirespeed_report::interference::NAME) => {
+            render::interference(run, style)
+        }
         false => render::table(run, style),
     };
     if let Some(section) = section(run).filter(|s| !s.sessions.is_empty()) {

@@ -44,9 +44,7 @@ impl Outbox {
     /// Add a frame; its payload is to be written into the slice. Only with [`Outbox::has_room`].
     #[inline(always)]
     pub fn stage(&mut self, word: u64, len: usize) -> &mut [u8] {
-        let at = self.tail;
-        self.tail = at + HEADER_BYTES + len;
-        let frame = &mut self.buf[at..self.tail];
+        let frame = self.extend(HEADER_BYTES + len);
         let (head, payload) = frame.split_at_mut(HEADER_BYTES);
         head.copy_from_slice(&frame::encode(len, word));
         payload
@@ -73,11 +71,13 @@ impl Outbox {
         }
     }
 
-    /// Keep what is left of a frame of which the kernel took the first `count` bytes. Only when empty.
-    #[cold]
-    pub fn keep_rest(&mut self, word: u64, payload: &[u8], count: usize) {
-        self.stage(word, payload.len()).copy_from_slice(payload);
-        self.taken(count);
+    /// Room for `len` more bytes of a frame whose beginning was sent from elsewhere or is here; they are to be written into
+    /// the slice.
+    #[inline(always)]
+    pub fn extend(&mut self, len: usize) -> &mut [u8] {
+        let at = self.tail;
+        self.tail = at + len;
+        &mut self.buf[at..self.tail]
     }
 }
 

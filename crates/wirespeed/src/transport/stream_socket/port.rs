@@ -1,7 +1,8 @@
 //! The message port over connected stream sockets, waiting by busy polling or asleep in the kernel.
 //!
 //! The way of waiting is a type, chosen once. A send is one system call, and so is a receive; what the kernel did not
-//! take is kept and moved by `poll`, and meanwhile sends are `Busy`. It must never know which kind of socket it has.
+//! take is kept and moved by `poll`, and meanwhile sends are `Busy`. Only a long payload of which it took a part is sent
+//! in several calls, so that the peer has something to read while the rest is kept. It must never know which kind of socket it has.
 
 use super::frame;
 use super::inbox::Inbox;
@@ -18,6 +19,13 @@ use std::os::fd::BorrowedFd;
 
 /// Up to this size a short payload is put behind its header and sent by `send`; above, `sendmsg` spares the copy.
 const STAGED_BYTES_MAX: usize = 2 << 10;
+
+/// The rest of a long payload is kept in pieces of this size: they stay in a core's own cache on their way to the kernel,
+/// and the kernel is asked again before it has run dry.
+const PIECE_BYTES: usize = 256 << 10;
+
+/// So often the kernel is asked whether it has room again before a piece is kept: about as long as keeping it takes.
+const TRIES: u32 = 64;
 
 /// Reports of finished zero-copy sends that one `poll` takes from one peer.
 const REPORTS_PER_POLL: usize = 16;
@@ -88,6 +96,40 @@ impl Peer {
             self.push()?;
         }
         Ok(Post::Done)
+    }
+
+    /// Send what is left of `payload` after the kernel took `count` bytes of its frame: from the payload itself as long as
+    /// the peer reads, else it is kept piece by piece. Never waits longer than keeping takes, for the peer may itself be
+    /// sending. Only when nothing was staged.
+    #[cold]
+    #[inline(never)]
+    fn keep_rest(&mut self, head: &[u8], payload: &[u8], count: usize) -> Result<(), LinkError> {
+        let head = head.get(count..).unwrap_or_default();
+        self.out.extend(head.len()).copy_from_slice(head);
+        let mut rest = &payload[count.saturating_sub(frame::HEADER_BYTES)..];
+        let mut tries = TRIES;
+        while !rest.is_empty() {
+            if self.out.is_empty() {
+                let taken = link::send_now(self.link.tx(), rest)?;
+                rest = &rest[taken..];
+                if taken != 0 {
+                    tries = TRIES;
+                    continue;
+                }
+                if tries != 0 {
+                    tries -= 1;
+                    std::hint::spin_loop();
+                    continue;
+                }
+            }
+            let (piece, later) = rest.split_at(rest.len().min(PIECE_BYTES));
+            self.out.extend(piece.len()).copy_from_slice(piece);
+            rest = later;
+            if !self.out.is_empty() {
+                self.push()?;
+            }
+        }
+        Ok(())
     }
 
     /// Move what is to be sent. Staged frames and a zero-copy message are never there at once.
@@ -294,7 +336,7 @@ impl<W: WaitMode> MessagePort for StreamPort<W> {
             let head = frame::encode(payload.len(), header);
             let count = link::send_both_now(peer.link.tx(), &head, payload)?;
             if count != head.len() + payload.len() {
-                peer.out.keep_rest(header, payload, count);
+                peer.keep_rest(&head, payload, count)?;
             }
             return Ok(Post::Done);
         }
