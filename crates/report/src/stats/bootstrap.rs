@@ -35,7 +35,7 @@ pub struct Interval {
 ///
 /// `statistic` sees all drawn samples in the order drawn and may reorder them; where it gives no finite number that draw
 /// is left out. `None` without samples, or where more than half of the draws gave nothing. Several runs are few: the
-/// percentiles lie further out than the level alone says ([`tail`]).
+/// percentiles lie further out than the level alone says (`tail`).
 pub fn nested(runs: &[Vec<f64>], how: Resampling, statistic: impl Fn(&mut [f64]) -> f64) -> Option<Interval> {
     let runs = Runs::of(runs);
     let mut all: Vec<f64> = runs.values.iter().flat_map(|run| run.iter().copied()).collect();
