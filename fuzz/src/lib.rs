@@ -4,6 +4,7 @@
 
 use wirespeed::sync::SharedBytes;
 use wirespeed::sync::ring::{Consumer, Producer, RingMemory, payload_max};
+use wirespeed_report::import::{Format, import};
 use wirespeed_schema::units;
 use wirespeed_schema::{Plan, Run};
 
@@ -11,7 +12,7 @@ use wirespeed_schema::{Plan, Run};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     ("units", units),
     ("plan", plan),
     ("run_document", run_document),
@@ -21,6 +22,7 @@ pub const TARGETS: [Target; 9] = [
     ("multipart", multipart),
     ("dime", dime),
     ("http", http),
+    ("imports", imports),
 ];
 
 /// Sizes, durations, counts, lists and ranges as typed by a user.
@@ -207,5 +209,16 @@ pub fn http(data: &[u8]) {
     if let Ok(head) = ResponseHead::read(&mut rest) {
         let _ = head.headers.get("content-range").map(range::carried);
         drain(rest, head.framing);
+    }
+}
+
+/// What another tool may have written: its format guessed, and taken for each.
+pub fn imports(data: &[u8]) {
+    let formats = Format::ALL.into_iter().map(Some);
+    for format in formats.chain([None]) {
+        if let Ok((_, run)) = import(data, format) {
+            let text = serde_json::to_string(&run).unwrap_or_default();
+            assert!(serde_json::from_str::<Run>(&text).is_ok(), "imported results read back");
+        }
     }
 }

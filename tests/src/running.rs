@@ -1,7 +1,7 @@
 //! A program at work: what it says is collected as it comes, and it always ends, in order or by force.
 
 use crate::home::kill;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use serde_json::Value;
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(20);
+/// What a process has brought about shows this long after its end.
+const AFTER_END: Duration = Duration::from_secs(5);
 
 /// One stream of a program, read to its end by a thread.
 struct Heard {
@@ -109,13 +111,18 @@ impl Running {
         kill(self.pid(), signal);
     }
 
-    /// Wait until `reached` holds.
+    /// Wait until `reached` holds; not much longer than until the process has ended.
     ///
     /// # Panics
     /// Where it does not within `patience`.
     pub fn wait_until(&self, what: &str, patience: Duration, reached: impl Fn(&Running) -> bool) {
-        let deadline = Instant::now() + patience;
+        let mut deadline = Instant::now() + patience;
+        let mut has_ended = false;
         while !reached(self) {
+            if !has_ended && self.has_ended() {
+                has_ended = true;
+                deadline = deadline.min(Instant::now() + AFTER_END);
+            }
             assert!(
                 Instant::now() < deadline,
                 "{}: not within {patience:?}: {what}\nstdout: {}\nstderr: {}",
@@ -125,6 +132,13 @@ impl Running {
             );
             std::thread::sleep(LOOK);
         }
+    }
+
+    /// Whether it has ended; its status is left for [`Running::end`].
+    fn has_ended(&self) -> bool {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let pid = Pid::from_raw(self.pid().cast_signed());
+        pid.is_none_or(|pid| !matches!(waitid(WaitId::Pid(pid), look), Ok(None)))
     }
 
     /// Wait for its end.

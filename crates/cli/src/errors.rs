@@ -1,6 +1,7 @@
 //! Errors at the terminal: one line of cause, one of remedy, and an exit code. Never a panic, never a backtrace.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::ffi::OsString;
 use std::io::Write as _;
 use wirespeed_control::ControlError;
 use wirespeed_schema::plan::PlanError;
@@ -148,10 +149,7 @@ impl From<clap::Error> for Failure {
             );
         }
         if let Some(word) = negative(&error) {
-            return Failure::usage(
-                format!("{word}...: no value here may be negative"),
-                "give a positive one; a value that must begin with a dash is written --option=VALUE",
-            );
+            return refused_negative(&format!("{word}..."));
         }
         if error.kind() == ErrorKind::MissingRequiredArgument {
             let missing: Vec<_> = strings(error.get(ContextKind::InvalidArg));
@@ -159,6 +157,27 @@ impl From<clap::Error> for Failure {
         }
         Failure::usage(cause, clap_remedy(&error))
     }
+}
+
+/// clap's error about `argv`: a value that begins with a dash is shown as it was typed, with its option.
+pub fn of_words(error: clap::Error, argv: &[OsString]) -> Failure {
+    let Some(start) = negative(&error) else {
+        return error.into();
+    };
+    let words: Vec<String> = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let typed = words.windows(2).find(|pair| pair[1].starts_with(&start));
+    match typed {
+        Some([option, value]) if option.starts_with('-') => refused_negative(&format!("{option} {value}")),
+        Some([_, value]) => refused_negative(value),
+        _ => error.into(),
+    }
+}
+
+fn refused_negative(words: &str) -> Failure {
+    Failure::usage(
+        format!("{words}: no value here may be negative"),
+        "give a positive one; a value that must begin with a dash is written --option=VALUE",
+    )
 }
 
 /// A word such as -1s: clap takes it for an unknown option `-1`.

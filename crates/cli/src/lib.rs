@@ -68,7 +68,7 @@ fn run(registry: &Registry, argv: &[OsString]) -> u8 {
         // Every rank of a job was given the same words; one answer is enough.
         Err(error) if is_answer(&error) => return if job::is_silent() { 0 } else { print_answer(&error) },
         Err(_) if job::is_silent() => return 0,
-        Err(error) => return report(argv, ColorChoice::Auto, Err(Failure::from(error))),
+        Err(error) => return report(argv, ColorChoice::Auto, Err(errors::of_words(error, argv))),
     };
     let color = cli.color;
     match job::prepare(&cli.mpi) {

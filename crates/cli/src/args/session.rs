@@ -365,7 +365,7 @@ Examples:
   wirespeed session --benchmarkPath=client_to_computation --bytes=1K,1M --duration=1 --chart=s.svg
   wirespeed session --threads 4 --cores 1 --duration=5              are cores enforced?
   wirespeed session --requestMb 256 --allocateMb 200 --touchMb 100 --touchOnce --duration=2   allocated or resident?
-  wirespeed session --benchmarkPath=client_to_computation --bytes=1 --duration=0.1 --repeat=6 --interference=cpu
+  wirespeed session --benchmarkPath=computation_to_client --duration=0.1 --interference=cpu
   wirespeed session --sessions 8 --repeat 3 --duration=0 --requestMb=0       how long do sessions take to start?
 
 With --launch ssh --on HOST,HOST or --launch slurm the computations run elsewhere, and nothing needs to run there before. \

@@ -1,18 +1,21 @@
 //! The words of `wirespeed session` as a request: what to start, where, and which streams to measure. Everything is
 //! checked here, before anything is started.
 
+mod streams;
+
 use crate::args::{SessionArgs, SessionFormat};
 use crate::errors::Failure;
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 use std::time::Duration;
+use streams::{route, streams};
 use wirespeed::load::Interference;
 use wirespeed_control::Identity;
 use wirespeed_control::address::Address;
 use wirespeed_control::launch::ssh::SshHost;
 use wirespeed_schema::Finite;
 use wirespeed_schema::case::Load;
-use wirespeed_schema::units::{expand_counts, expand_list, parse_count, parse_duration_ns, parse_size};
+use wirespeed_schema::units::parse_duration_ns;
 use wirespeed_session::definition::{DEFINITION_BYTES_MAX, Definition};
 use wirespeed_session::launched::Engine;
 use wirespeed_session::live::Ask;
@@ -21,10 +24,6 @@ use wirespeed_session::places::{self, Words};
 use wirespeed_session::say::{LogFlood, LogTo, Work};
 
 const MIB: u64 = 1 << 20;
-/// Longest sleep after a message: a reader looks at the user's wish to stop after a few dozen of them.
-const MESSAGE_SLEEP_NS_MAX: u64 = 100_000_000;
-/// Roads that sessions offer.
-const ROADS: [&str; 3] = ["shm", "unix", "tcp"];
 
 /// Everything that was asked for.
 pub struct Request {
@@ -271,151 +270,6 @@ fn prepend(definition: &mut Definition, directory: &FilePath) -> Result<String, 
     }
     let names: Vec<&str> = variables.keys().map(String::as_str).collect();
     Ok(format!("{shown} before {}", names.join(" and ")))
-}
-
-fn streams(
-    arguments: &SessionArgs,
-    path: Path,
-    routes: &[Route],
-    duration: Duration,
-) -> Result<Vec<Streaming>, Failure> {
-    let bad = |what: &str, why: String| {
-        Failure::usage(format!("--{what}: {why}"), "see `wirespeed session --help`")
-    };
-    let sizes = sizes(arguments)?;
-    let credits = expand_counts(&arguments.credits).map_err(|e| bad("credits", e.to_string()))?;
-    let report = time("report-frequency", &arguments.report_frequency)?;
-    if duration < Duration::from_millis(1) || report < Duration::from_millis(1) {
-        return Err(Failure::usage(
-            "a stream needs a duration and reports of at least 1 ms",
-            "give --duration and --report-frequency in seconds, or with a unit",
-        ));
-    }
-    let mut streams = Vec::new();
-    let any = [ROADS[1].to_owned()];
-    let roads = match arguments.via.is_empty() {
-        true => &any[..],
-        false => &arguments.via,
-    };
-    for via in roads {
-        if !ROADS.contains(&via.as_str()) {
-            return Err(Failure::usage(
-                format!("--via {via}: sessions have no such road"),
-                format!("choose from: {}", ROADS.join(", ")),
-            ));
-        }
-        for size in &sizes {
-            for credit in &credits {
-                let credits = match parse_count(credit) {
-                    Ok(credits @ 1..=1_000_000_000_000) => credits,
-                    _ => {
-                        return Err(Failure::usage(
-                            format!("--credits {credit} lets no message out"),
-                            "give at least 1, which is a synchronous round trip",
-                        ));
-                    }
-                };
-                for route in routes {
-                    streams.push(Streaming {
-                        path,
-                        route: *route,
-                        via: via.clone(),
-                        size_bytes: *size,
-                        credits,
-                        duration_ns: duration.as_nanos() as u64,
-                        report_ns: report.as_nanos() as u64,
-                        block: block(arguments.wait.as_deref())?,
-                        client_sleep_ns: message_sleep(arguments, path)?,
-                        check: arguments.check,
-                        options: options(&arguments.options)?,
-                    });
-                }
-            }
-        }
-    }
-    Ok(streams)
-}
-
-/// How long the client sleeps after each message: plain numbers are microseconds, as the original's.
-fn message_sleep(arguments: &SessionArgs, path: Path) -> Result<u64, Failure> {
-    let text = arguments.message_sleep.trim();
-    let bad = |why: &str, remedy: &str| Failure::usage(format!("--messageSleep {text}: {why}"), remedy);
-    let ns = match text.parse::<u64>() {
-        Ok(microseconds) => microseconds.saturating_mul(1000),
-        Err(_) => parse_duration_ns(text)
-            .map_err(|_| bad("no time", "give microseconds, or a number with its unit"))?,
-    };
-    if ns > MESSAGE_SLEEP_NS_MAX {
-        return Err(bad("too long", "give at most 100 ms"));
-    }
-    match (ns, path) {
-        (0, _) | (_, Path::ComputationToClient) => Ok(ns),
-        _ => Err(bad(
-            "the client receives no messages on this path",
-            "take --benchmarkPath=computation_to_client",
-        )),
-    }
-}
-
-/// Every size of --mb plus every one of --bytes, each once.
-fn sizes(arguments: &SessionArgs) -> Result<Vec<u64>, Failure> {
-    let bad = |what: &str, why: String| {
-        Failure::usage(format!("--{what}: {why}"), "see `wirespeed session --help`")
-    };
-    let whole = expand_counts(&arguments.mb).map_err(|e| bad("mb", e.to_string()))?;
-    let rest = expand_list(&arguments.bytes).map_err(|e| bad("bytes", e.to_string()))?;
-    let mut sizes = Vec::new();
-    for mb in &whole {
-        let mb = parse_count(mb).map_err(|e| bad("mb", e.to_string()))?;
-        for bytes in &rest {
-            let bytes = parse_size(bytes).map_err(|e| bad("bytes", e.to_string()))?;
-            let size = mb.checked_mul(MIB).and_then(|whole| whole.checked_add(bytes));
-            let size = size.ok_or_else(|| bad("mb", format!("{mb} MiB are no size of a message")))?;
-            if !sizes.contains(&size) {
-                sizes.push(size);
-            }
-        }
-    }
-    if arguments.chart.is_some() && sizes.len() < 2 {
-        return Err(bad("chart", "one size makes no line; name several".into()));
-    }
-    Ok(sizes)
-}
-
-fn route(word: &str) -> Result<Route, Failure> {
-    match word {
-        "direct" => Ok(Route::Direct),
-        "daemon" => Ok(Route::Daemon),
-        _ => Err(Failure::usage(
-            format!("there is no route {word:?}"),
-            "choose from: direct, daemon",
-        )),
-    }
-}
-
-fn block(word: Option<&str>) -> Result<Option<bool>, Failure> {
-    match word {
-        None => Ok(None),
-        Some("poll") => Ok(Some(false)),
-        Some("block") => Ok(Some(true)),
-        Some(word) => Err(Failure::usage(
-            format!("--wait {word}: no such way"),
-            "choose from: poll, block",
-        )),
-    }
-}
-
-fn options(words: &[String]) -> Result<BTreeMap<String, String>, Failure> {
-    let pair = |word: &String| {
-        let (name, value) = word.split_once('=')?;
-        Some((name.to_owned(), value.to_owned()))
-    };
-    words
-        .iter()
-        .map(|word| {
-            pair(word).ok_or_else(|| Failure::usage(format!("-O {word}: no value"), "write NAME=VALUE"))
-        })
-        .collect()
 }
 
 /// Seconds, or a number with a unit.
