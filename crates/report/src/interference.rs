@@ -108,9 +108,11 @@ impl Interference {
         for arms in cases {
             for (loaded, on) in &arms.on {
                 match sides_of(&arms.off, on) {
-                    Ok(of_pair) => {
+                    Ok((of_pair, rare)) => {
                         loads.extend(of_pair.iter().map(|_| loaded));
                         sides.extend(of_pair);
+                        let rare = rare.into_iter().map(|why| format!("under {}: {why}", loaded.load));
+                        found.missing.extend(rare);
                     }
                     Err(why) => found.missing.push(format!("under {}: {why}", loaded.load)),
                 }
@@ -132,8 +134,10 @@ impl Interference {
     }
 }
 
-/// Both sides of every figure that runs of both have. A round that lacks a figure on either side is left out of it alone.
-fn sides_of(off: &CaseResult, on: &CaseResult) -> Result<Vec<Sides>, CompareError> {
+/// Both sides of every figure that runs of both have, and what is left out, in words. A round that lacks a figure on either
+/// side is left out of it alone; a figure that most rounds lack is left out as a whole, for the rounds that have it are no
+/// fair choice: only a fast run has samples enough for its tail.
+fn sides_of(off: &CaseResult, on: &CaseResult) -> Result<(Vec<Sides>, Vec<String>), CompareError> {
     let (off, on) = (in_pairs(off, on), in_pairs(on, off));
     let question = Question {
         allow_shared: true,
@@ -141,30 +145,39 @@ fn sides_of(off: &CaseResult, on: &CaseResult) -> Result<Vec<Sides>, CompareErro
     };
     trust("the side without load", &off, &question)?;
     trust("the side with load", &on, &question)?;
-    let measured = |case: &CaseResult, tag: &str| {
-        let runs = &case.repetitions;
-        runs.iter().any(|run| run.metrics.contains_key(tag))
-    };
-    let tags = FIGURES.into_iter().filter_map(|figure| {
-        let mut names = candidates(figure).into_iter();
-        names.find(|tag| measured(&off, tag) && measured(&on, tag))
-    });
-    let sides: Vec<Sides> = tags
-        .map(|tag| Sides {
-            label: off.case.label(),
+    let (label, rounds) = (off.case.label(), off.repetitions.len());
+    let (mut sides, mut rare) = (Vec::new(), Vec::new());
+    for figure in FIGURES {
+        let both = candidates(figure).into_iter().map(|tag| Sides {
+            label: label.clone(),
             tag: tag.to_owned(),
             a: values(&off, tag),
             b: values(&on, tag),
             remarks: Vec::new(),
-        })
-        .collect();
+        });
+        let whole = |sides: &Sides| {
+            let pairs = sides.a.iter().zip(&sides.b);
+            pairs.filter(|(a, b)| a.is_finite() && b.is_finite()).count()
+        };
+        match both.map(|sides| (whole(&sides), sides)).find(|(count, _)| *count > 0) {
+            Some((count, of_figure)) if 2 * count > rounds => sides.push(of_figure),
+            Some((count, _)) => rare.push(format!("{label}: {figure} in {count} of {rounds} rounds only")),
+            None => {}
+        }
+    }
     match sides.is_empty() {
         true => Err(CompareError::NoFigure {
-            label: off.case.label(),
+            label,
             wanted: String::new(),
         }),
-        false => Ok(sides),
+        false => Ok((sides, rare)),
     }
+}
+
+/// The word of [`FIGURES`] for a tag, or the tag itself.
+pub(crate) fn figure_name(tag: &str) -> &str {
+    let named = FIGURES.into_iter().find(|figure| candidates(figure).contains(&tag));
+    named.unwrap_or(tag)
 }
 
 /// What the load of a case got done; nothing where it has none.

@@ -3,7 +3,7 @@
 use super::Picture;
 use super::words::ratio;
 use crate::compare::{Comparison, Row, Verdict};
-use crate::interference::{Interference, InterferenceRow};
+use crate::interference::{Interference, InterferenceRow, figure_name};
 use crate::render::{figure_text, interference_answers, load_name};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 
@@ -26,7 +26,8 @@ pub fn forest(comparison: &Comparison) -> Option<Picture> {
         columns: ["A", "B", "B/A"],
     };
     let words = crate::render::answer(comparison);
-    picture(&comparison.rows, comparison.within_ratio.get(), &sides, words)
+    let name = |row: &Row| format!("{} {}", row.label, row.tag);
+    picture(&comparison.rows, comparison.within_ratio.get(), &sides, name, words)
 }
 
 /// Every figure with load against without.
@@ -43,16 +44,23 @@ pub fn under_load(found: &Interference) -> Option<Picture> {
     };
     let rows: Vec<Row> = found.rows.iter().map(named).collect();
     let words = interference_answers(found);
-    picture(&rows, found.within_ratio.get(), &sides, words)
+    // The figure first: long names lose their ends.
+    let name = |row: &Row| format!("{}, {}", figure_name(&row.tag), row.label);
+    picture(&rows, found.within_ratio.get(), &sides, name, words)
 }
 
-fn picture(all: &[Row], within: f64, sides: &Sides, mut words: Vec<String>) -> Option<Picture> {
+fn picture(
+    all: &[Row],
+    within: f64,
+    sides: &Sides,
+    name: impl Fn(&Row) -> String,
+    mut words: Vec<String>,
+) -> Option<Picture> {
     if all.is_empty() {
         return None;
     }
     let rows = &all[..all.len().min(ROWS_MAX)];
     let place = |index: usize| (rows.len() - 1 - index) as f64;
-    let name = |row: &Row| format!("{} {}", row.label, row.tag);
     let [a, b, quotient] = sides.columns;
     let chart = Chart {
         title: sides.title.into(),

@@ -154,3 +154,16 @@ fn remarks_under_load_are_what_the_load_was_for() {
     noisy = under_load(noisy);
     assert!(noisy.remarks.is_empty(), "{:?}", noisy.remarks);
 }
+
+#[test]
+fn a_figure_that_most_rounds_lack_is_left_out_and_named() {
+    let mut on = arm(1.5, 6, 0);
+    for repetition in on.repetitions.iter_mut().skip(2) {
+        repetition.metrics.remove("rtt_p90_ns");
+    }
+    let found = judged(vec![(loaded("cache"), on)]);
+    assert!(found.rows.iter().all(|row| row.row.tag != "rtt_p90_ns"));
+    assert!(found.rows.iter().any(|row| row.row.tag == "rtt_p50_ns"));
+    let said = format!("p90 in 2 of {RUNS} rounds only");
+    assert!(found.missing.iter().any(|line| line.contains(&said)), "{:?}", found.missing);
+}
