@@ -218,7 +218,10 @@ pub fn imports(data: &[u8]) {
     for format in formats.chain([None]) {
         if let Ok((_, run)) = import(data, format) {
             let text = serde_json::to_string(&run).unwrap_or_default();
-            assert!(serde_json::from_str::<Run>(&text).is_ok(), "imported results read back");
+            assert!(
+                serde_json::from_str::<Run>(&text).is_ok(),
+                "imported results read back"
+            );
         }
     }
 }

@@ -164,7 +164,10 @@ pub fn of_words(error: clap::Error, argv: &[OsString]) -> Failure {
     let Some(start) = negative(&error) else {
         return error.into();
     };
-    let words: Vec<String> = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let words: Vec<String> = argv
+        .iter()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
     let typed = words.windows(2).find(|pair| pair[1].starts_with(&start));
     match typed {
         Some([option, value]) if option.starts_with('-') => refused_negative(&format!("{option} {value}")),

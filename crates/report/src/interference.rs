@@ -111,7 +111,9 @@ impl Interference {
                     Ok((of_pair, rare)) => {
                         loads.extend(of_pair.iter().map(|_| loaded));
                         sides.extend(of_pair);
-                        let rare = rare.into_iter().map(|why| format!("under {}: {why}", loaded.load));
+                        let rare = rare
+                            .into_iter()
+                            .map(|why| format!("under {}: {why}", loaded.load));
                         found.missing.extend(rare);
                     }
                     Err(why) => found.missing.push(format!("under {}: {why}", loaded.load)),
@@ -159,7 +161,10 @@ fn sides_of(off: &CaseResult, on: &CaseResult) -> Result<(Vec<Sides>, Vec<String
             let pairs = sides.a.iter().zip(&sides.b);
             pairs.filter(|(a, b)| a.is_finite() && b.is_finite()).count()
         };
-        match both.map(|sides| (whole(&sides), sides)).find(|(count, _)| *count > 0) {
+        match both
+            .map(|sides| (whole(&sides), sides))
+            .find(|(count, _)| *count > 0)
+        {
             Some((count, of_figure)) if 2 * count > rounds => sides.push(of_figure),
             Some((count, _)) => rare.push(format!("{label}: {figure} in {count} of {rounds} rounds only")),
             None => {}
@@ -176,7 +181,9 @@ fn sides_of(off: &CaseResult, on: &CaseResult) -> Result<(Vec<Sides>, Vec<String
 
 /// The word of [`FIGURES`] for a tag, or the tag itself.
 pub(crate) fn figure_name(tag: &str) -> &str {
-    let named = FIGURES.into_iter().find(|figure| candidates(figure).contains(&tag));
+    let named = FIGURES
+        .into_iter()
+        .find(|figure| candidates(figure).contains(&tag));
     named.unwrap_or(tag)
 }
 

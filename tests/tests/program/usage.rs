@@ -21,7 +21,11 @@ const NONSENSE: [(&str, &str, &str); 56] = [
     ("run am_lat --via shm --window 4", "window", ""),
     ("run am_lat --via shm --duration 0", "--duration 0", "unit"),
     ("run am_lat --via shm --duration 10", "--duration 10", "unit"),
-    ("run am_lat --via shm --duration -1s", "--duration -1s", "positive"),
+    (
+        "run am_lat --via shm --duration -1s",
+        "--duration -1s",
+        "positive",
+    ),
     (
         "run am_lat --via shm --iters 10 --duration 1s",
         "contradict",

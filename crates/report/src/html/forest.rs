@@ -27,7 +27,13 @@ pub fn forest(comparison: &Comparison) -> Option<Picture> {
     };
     let words = crate::render::answer(comparison);
     let name = |row: &Row| format!("{} {}", row.label, row.tag);
-    picture(&comparison.rows, comparison.within_ratio.get(), &sides, name, words)
+    picture(
+        &comparison.rows,
+        comparison.within_ratio.get(),
+        &sides,
+        name,
+        words,
+    )
 }
 
 /// Every figure with load against without.

@@ -165,5 +165,9 @@ fn a_figure_that_most_rounds_lack_is_left_out_and_named() {
     assert!(found.rows.iter().all(|row| row.row.tag != "rtt_p90_ns"));
     assert!(found.rows.iter().any(|row| row.row.tag == "rtt_p50_ns"));
     let said = format!("p90 in 2 of {RUNS} rounds only");
-    assert!(found.missing.iter().any(|line| line.contains(&said)), "{:?}", found.missing);
+    assert!(
+        found.missing.iter().any(|line| line.contains(&said)),
+        "{:?}",
+        found.missing
+    );
 }
