@@ -8,11 +8,11 @@ use super::link_memory::allocate;
 use super::link_requests::{Requests, sent, streamed};
 use super::link_worker::{Context, Endpoint, Exposed, Flush, Worker, connect, failed};
 use crate::link_status::cold_error;
-use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::Arc;
 use wirespeed::sync::SharedBytes;
+use wirespeed::transport::adapt::FixedQueue;
 use wirespeed::transport::port::{Facts, LinkError, Request, TaggedPort};
 use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{Connect, ConnectError, TaggedRunner};
@@ -23,6 +23,7 @@ use wirespeed_ucx_sys::Loaded;
 const EMPTY: [usize; 2] = [0, 64];
 
 /// A receive that waits for UCX's data.
+#[derive(Clone, Copy)]
 struct Awaited {
     request: Request,
     at: *mut u8,
@@ -38,7 +39,7 @@ struct Held {
 
 /// What comes from one peer.
 struct Inflow {
-    awaited: VecDeque<Awaited>,
+    awaited: FixedQueue<Awaited>,
     held: Held,
 }
 
@@ -65,7 +66,7 @@ pub fn open<R: TaggedRunner, const DATA: bool>(
     let endpoints = connect(ctx, options, &workers, Exposed::default())?;
     let [worker] = workers;
     let inflow = |_| Inflow {
-        awaited: VecDeque::with_capacity(if DATA { requests.count() } else { 0 }),
+        awaited: FixedQueue::new(if DATA { requests.count() } else { 0 }),
         held: Held {
             data: null_mut(),
             len: 0,
@@ -178,7 +179,7 @@ impl<const DATA: bool> UcpStream<DATA> {
             }
             if first.len == 0 {
                 self.requests.fulfil(first.request);
-                awaited.pop_front();
+                awaited.pop();
             }
         }
         Ok(())
@@ -199,16 +200,16 @@ impl<const DATA: bool> TaggedPort for UcpStream<DATA> {
                 _ => self.requests.buffer.as_ptr().wrapping_add(offset),
             };
             let awaited = &mut self.inflows[peer].awaited;
-            // There is room for every request; said here, so that the loops have no code to grow the list.
-            if awaited.len() == awaited.capacity() {
-                return Err(LinkError::Exhausted("requests outstanding"));
-            }
-            awaited.push_back(Awaited {
+            let piece = Awaited {
                 request,
                 at,
                 len: len.max(1),
-            });
-            return Ok(request);
+            };
+            // There is room for every request.
+            return match awaited.push(piece) {
+                true => Ok(request),
+                false => Err(LinkError::Exhausted("requests outstanding")),
+            };
         }
         let (data, count, mut parameters) = self.data(request, false, len);
         parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_FLAGS;

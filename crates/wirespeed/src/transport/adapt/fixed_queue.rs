@@ -51,10 +51,16 @@ impl<T: Copy> FixedQueue<T> {
         }
     }
 
+    /// The oldest, in its place.
+    #[inline(always)]
+    pub fn front_mut(&mut self) -> Option<&mut T> {
+        self.places.get_mut(self.first)?.as_mut()
+    }
+
     /// Take out the oldest.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
-        let item = self.front()?;
+        let item = self.places.get_mut(self.first)?.take()?;
         self.len -= 1;
         self.first = if self.first + 1 == self.places.len() {
             0
@@ -77,13 +83,16 @@ mod tests {
             assert!(queue.push(round) && queue.push(round + 10) && queue.push(round + 20));
             assert!(queue.is_full() && !queue.push(99));
             assert_eq!(queue.front(), Some(round));
+            *queue.front_mut().unwrap() += 100;
+            assert_eq!(queue.front(), Some(round + 100));
+            *queue.front_mut().unwrap() -= 100;
             assert_eq!([queue.pop(), queue.pop()], [Some(round), Some(round + 10)]);
             assert!(queue.push(7));
             assert_eq!(
                 [queue.pop(), queue.pop(), queue.pop()],
                 [Some(round + 20), Some(7), None]
             );
-            assert!(queue.is_empty());
+            assert!(queue.is_empty() && queue.front_mut().is_none());
         }
         assert!(!FixedQueue::new(0).push(1));
     }

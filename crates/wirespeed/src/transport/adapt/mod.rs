@@ -11,6 +11,8 @@ mod requests;
 mod served;
 mod unexpected;
 
+pub use fixed_queue::FixedQueue;
+
 use super::{Connect, Needs};
 
 /// `ctx` for the port of messages below an adapter.
