@@ -242,10 +242,9 @@ pub struct SessionArgs {
           help_heading = "Sessions")]
     pub sessions: u32,
 
-    /// Times to create, run and end them
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000),
-          help_heading = "Sessions")]
-    pub repeat: u32,
+    /// Times to create, run and end them [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Sessions")]
+    pub repeat: Option<u32>,
 
     /// All sessions are ready before the first goes
     #[arg(long, help_heading = "Sessions")]

@@ -47,10 +47,7 @@ impl Runner<'_> {
             Prepared { planned, skip }
         });
         let plan = Plan::new(prepared.collect(), &request.loads)?;
-        let rounds = match self.arguments.repeat {
-            1 => ROUNDS,
-            asked => asked,
-        };
+        let rounds = self.arguments.repeat.unwrap_or(ROUNDS);
         let groups = Groups::launched_by(self.registry, live.launcher(RankProgram::this()?));
         let mut session = self.session(groups);
         let (results, found) = plan.measure(&mut session, rounds, fresh_seed())?;

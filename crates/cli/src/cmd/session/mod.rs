@@ -152,7 +152,7 @@ impl Runner<'_> {
             .collect();
         let mut failure = None;
         let mut kind = GroupKind::Processes;
-        for repetition in 0..self.arguments.repeat {
+        for repetition in 0..self.arguments.repeat.unwrap_or(1) {
             if self.stop.is_requested() || failure.is_some() {
                 break;
             }
@@ -282,14 +282,9 @@ fn stream_once(
     }
     slot.repetitions.extend(measured.repetition);
     // A computation's own end says more than what its group saw of it.
-    let patience = if session.stop.is_requested() {
-        Duration::ZERO
-    } else {
-        END_TOLD
-    };
     let failure = measured
         .failure
-        .map(|failure| live.early_end_within(patience).map_or(failure, Failure::from));
+        .map(|failure| live.early_end_within(END_TOLD).map_or(failure, Failure::from));
     if let Some(failure) = &failure {
         slot.failure.get_or_insert(failure.clone());
     }
