@@ -4,8 +4,8 @@
 
 use crate::curve::section::LoadSection;
 use crate::html::{Input, pictures};
-use crate::interference::Interference;
-use crate::render::{figure_text, interference_answers, load_name, load_words};
+use crate::interference::{Interference, InterferenceRow};
+use crate::render::{answers_with_rows, figure_text, load_subject, load_words};
 use serde::Serialize;
 use wirespeed_schema::Run;
 use wirespeed_schema::outcome::Outcome;
@@ -86,25 +86,18 @@ fn loads(run: &Run, _: &[&CaseResult]) -> Vec<Sentence> {
     let Some(found) = Interference::of(run) else {
         return Vec::new();
     };
-    let cited = found.rows.iter().map(|one| {
-        let subject = format!("{} under {}", one.row.label, load_name(&one.loaded));
+    let cite = |one: &InterferenceRow| {
         let (a, b) = (one.row.a.get(), one.row.b.get());
-        let figures = [a, b].map(|value| figure_text(&one.row.tag, value));
-        (
-            subject.clone(),
-            format!("{subject} {} {} against {}", one.row.tag, figures[1], figures[0]),
-        )
-    });
-    let cited: Vec<(String, String)> = cited.collect();
-    let sentences = interference_answers(&found).into_iter().map(|text| Sentence {
-        rule: "interference",
-        evidence: cited
-            .iter()
-            .filter(|(subject, _)| text.starts_with(subject.as_str()))
-            .map(|(_, figures)| figures.clone())
-            .collect(),
-        text,
-    });
+        let [off, on] = [a, b].map(|value| figure_text(&one.row.tag, value));
+        format!("{} {} {on} against {off}", load_subject(one), one.row.tag)
+    };
+    let sentences = answers_with_rows(&found)
+        .into_iter()
+        .map(|(text, rows)| Sentence {
+            rule: "interference",
+            evidence: rows.into_iter().map(cite).collect(),
+            text,
+        });
     sentences.collect()
 }
 

@@ -5,7 +5,7 @@ use crate::assemble::{self, Metrics, insert};
 use crate::checks::Limits;
 use std::collections::BTreeMap;
 use wirespeed_schema::byteio::{Pair, TcpInfo, Transfer};
-use wirespeed_schema::case::{GroupKind, IdlePolicy, RankSpec, Role, Stop, TransportOptions};
+use wirespeed_schema::case::{GroupKind, IdlePolicy, Load, RankSpec, Role, Stop, TransportOptions};
 use wirespeed_schema::host::{ClockInfo, Disturbance, HostFingerprint};
 use wirespeed_schema::outcome::{Count, Faults, Outcome, StopReason};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Repetition};
@@ -23,6 +23,8 @@ pub struct BulkCase {
     pub is_put: bool,
     /// Its shape.
     pub shape: Bulk,
+    /// Load at the near end beside it.
+    pub load: Load,
 }
 
 impl BulkCase {
@@ -45,7 +47,7 @@ impl BulkCase {
                 role: role(self.is_put),
                 peer: None,
                 cpu: None,
-                load: Default::default(),
+                load: self.load,
             }],
             stop: Stop::Iterations { count },
             warmup_iterations: 0,
@@ -80,6 +82,8 @@ pub struct BulkRun {
     pub figures: Vec<(&'static str, f64)>,
     /// Circumstances by name.
     pub facts: BTreeMap<String, String>,
+    /// What the load beside it got done.
+    pub load_done: BTreeMap<String, u64>,
     /// The near machine.
     pub host: Option<HostFingerprint>,
     /// Why it is not whole.
@@ -151,7 +155,7 @@ fn repetition(run: BulkRun, index: u32, is_put: bool) -> Repetition {
         disturbance: Disturbance::default(),
         noise: None,
         noise_after: None,
-        load_done: BTreeMap::new(),
+        load_done: run.load_done,
         transport_facts: run.facts,
         host: run.host.unwrap_or_default(),
         error: run.error,
@@ -195,16 +199,9 @@ pub fn case(pair: &Pair) -> CaseResult {
             connections: pair.threads,
             outstanding_ops: pair.depth_ops,
         },
+        load: pair.load.clone(),
     };
     let mut result = case_of(bulk, pair.runs.iter().map(|run| of_transfer(pair, run)).collect());
-    for rank in &mut result.case.ranks {
-        rank.load = pair.load.clone();
-    }
-    for (repetition, run) in result.repetitions.iter_mut().zip(&pair.runs) {
-        for outcome in &mut repetition.outcomes {
-            outcome.load_done.clone_from(&run.load_done);
-        }
-    }
     if let Some(error) = &pair.error {
         result.status = match result.status {
             CaseStatus::Ok => CaseStatus::Partial,
@@ -276,6 +273,7 @@ fn of_transfer(pair: &Pair, run: &Transfer) -> BulkRun {
         wrong_blocks: run.wrong_blocks_count,
         figures,
         facts,
+        load_done: run.load_done.clone(),
         host: pair.near.as_deref().cloned(),
         error: run.error.clone(),
     }

@@ -4,7 +4,7 @@ use super::Picture;
 use super::words::ratio;
 use crate::compare::{Comparison, Row, Verdict};
 use crate::interference::{Interference, InterferenceRow, figure_name};
-use crate::render::{figure_text, interference_answers, load_name};
+use crate::render::{figure_text, interference_answers, load_subject};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 
 /// Figures that are drawn; more could not be told apart.
@@ -45,7 +45,7 @@ pub fn under_load(found: &Interference) -> Option<Picture> {
         columns: ["off", "on", "on/off"],
     };
     let named = |one: &InterferenceRow| Row {
-        label: format!("{} under {}", one.row.label, load_name(&one.loaded)),
+        label: load_subject(one),
         ..one.row.clone()
     };
     let rows: Vec<Row> = found.rows.iter().map(named).collect();

@@ -39,7 +39,8 @@ pub fn measured(input: &Input) -> Vec<String> {
     lines
 }
 
-/// The answer: the comparison's where there is one, what load did where that was asked, else each case's headline, else the extremes of a sweep.
+/// The answer: the comparison's where there is one, what load did where that was asked, else each case's headline, else
+/// the extremes of a sweep.
 pub fn answers(input: &Input) -> Vec<String> {
     if let Some(comparison) = Comparison::of(input.run) {
         return answer(&comparison);

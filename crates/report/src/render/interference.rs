@@ -123,9 +123,20 @@ fn work_line(work: &Work) -> String {
     )
 }
 
+/// What was measured under which load: `shm am_lat 8 B under cpu@same`.
+pub fn load_subject(found: &InterferenceRow) -> String {
+    format!("{} under {}", clean(&found.row.label), load_name(&found.loaded))
+}
+
 /// For each case and load the figure that moved most, and whether anything did.
 pub fn interference_answers(found: &Interference) -> Vec<String> {
-    let mut lines = Vec::new();
+    let answers = answers_with_rows(found).into_iter();
+    answers.map(|(answer, _)| answer).collect()
+}
+
+/// The same, each answer with the rows that it rests on.
+pub fn answers_with_rows(found: &Interference) -> Vec<(String, Vec<&InterferenceRow>)> {
+    let mut answers = Vec::new();
     let mut seen: Vec<(&str, &Loaded)> = Vec::new();
     for first in &found.rows {
         let key = (first.row.label.as_str(), &first.loaded);
@@ -138,9 +149,9 @@ pub fn interference_answers(found: &Interference) -> Vec<String> {
             .iter()
             .filter(|other| (other.row.label.as_str(), &other.loaded) == key)
             .collect();
-        lines.push(answer(&of_pair, found.within_ratio.get()));
+        answers.push((answer(&of_pair, found.within_ratio.get()), of_pair));
     }
-    lines
+    answers
 }
 
 fn answer(rows: &[&InterferenceRow], within_ratio: f64) -> String {
@@ -152,9 +163,7 @@ fn answer(rows: &[&InterferenceRow], within_ratio: f64) -> String {
     let slower = rows.iter().filter(|found| found.row.verdict == Verdict::Slower);
     let worst = slower.max_by(|a, b| harm(a).total_cmp(&harm(b)));
     let all_same = rows.iter().all(|found| found.row.verdict == Verdict::Same);
-    let subject = rows.first().map_or_else(String::new, |found| {
-        format!("{} under {}", clean(&found.row.label), load_name(&found.loaded))
-    });
+    let subject = rows.first().map_or_else(String::new, |first| load_subject(first));
     match worst {
         Some(worst) => format!(
             "{subject}: {} is {} times that without load",

@@ -30,7 +30,7 @@ pub use csv::{CsvRows, csv};
 pub use curves::{load, load_words, sweep};
 pub use gate::{github, junit};
 pub use interference::interference;
-pub(crate) use interference::{interference_answers, load_name};
+pub(crate) use interference::{answers_with_rows, interference_answers, load_subject};
 pub use json::{JsonForm, event_line, json};
 pub use live::{LiveRun, live};
 pub use movers::movers;

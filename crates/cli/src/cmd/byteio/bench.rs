@@ -131,9 +131,7 @@ impl Measuring {
         pairs.iter_mut().for_each(wirespeed_report::byteio::complete);
         Ok(pairs)
     }
-}
 
-impl Measuring {
     /// A pair of which nothing has run.
     pub(super) fn begun(&self, options: &TransferOptions) -> Pair {
         Pair {

@@ -351,6 +351,7 @@ impl Path<'_> {
                     options: [("clock".to_owned(), mover.clock().to_owned())].into(),
                     is_put: false,
                     shape: shape(threads, 1),
+                    load: Default::default(),
                 };
                 case_of(bulk, runs)
             }
@@ -360,6 +361,7 @@ impl Path<'_> {
                     options: Default::default(),
                     is_put: false,
                     shape: shape(self.arguments.threads, 1),
+                    load: Default::default(),
                 };
                 let why = row.why.clone().unwrap_or_default();
                 let remedy = "install it at both ends, or leave it out with --movers";

@@ -125,9 +125,7 @@ impl Peer {
             let (piece, later) = rest.split_at(rest.len().min(PIECE_BYTES));
             self.out.extend(piece.len()).copy_from_slice(piece);
             rest = later;
-            if !self.out.is_empty() {
-                self.push()?;
-            }
+            self.push()?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The words of `wirespeed session` about messages, as streams to measure.
 
-use super::time;
+use super::{MIB, time};
 use crate::args::SessionArgs;
 use crate::errors::Failure;
 use std::collections::BTreeMap;
@@ -8,7 +8,6 @@ use std::time::Duration;
 use wirespeed_schema::units::{expand_counts, expand_list, parse_count, parse_duration_ns, parse_size};
 use wirespeed_session::path::{Path, Route, Streaming};
 
-const MIB: u64 = 1 << 20;
 /// Longest sleep after a message: a reader looks at the user's wish to stop after a few dozen of them.
 const MESSAGE_SLEEP_NS_MAX: u64 = 100_000_000;
 /// Roads that sessions offer.
