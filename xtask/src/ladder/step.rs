@@ -1,4 +1,5 @@
-//! One step of the ladder: a program with a name, a time limit, and `skipped: REASON` lines that are never lost.
+//! One step of the ladder: a program with a name, a time limit, and two things that are never lost in its output:
+//! `skipped: REASON` lines, and what failing tests said, which is shown again at the end.
 
 use crate::command;
 use anyhow::{Context, Result, bail};
@@ -10,6 +11,11 @@ use std::time::{Duration, Instant};
 /// What a program prints in front of the reason when it leaves something out.
 const SKIPPED: &str = "skipped: ";
 const LIMIT_S: u64 = 900;
+/// What the test harness prints before and after what failing tests said.
+const FAILURES: &str = "failures:";
+const FAILURES_END: &str = "test result: ";
+/// Lines of failing tests that are shown again.
+const FAILED_LINES_MAX: usize = 150;
 
 /// A program to run.
 pub struct Step {
@@ -113,21 +119,28 @@ impl Ladder {
             .spawn()
             .with_context(|| format!("{}: cannot start step {}", self.title, step.name))?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let skipped = std::thread::scope(|scope| {
+        let seen = std::thread::scope(|scope| {
             let errors = scope.spawn(|| {
                 stderr
                     .map(|s| echo(s, |line| eprintln!("{line}")))
                     .unwrap_or_default()
             });
-            let mut skipped = stdout
+            let mut seen = stdout
                 .map(|s| echo(s, |line| println!("{line}")))
                 .unwrap_or_default();
-            skipped.extend(errors.join().unwrap_or_default());
-            skipped
+            seen.skipped.extend(errors.join().unwrap_or_default().skipped);
+            seen
         });
         let status = child.wait()?;
         let took = started.elapsed();
         if !status.success() {
+            // Other tests' output follows a failure; a log's end shall say what went wrong.
+            if !seen.failed.is_empty() {
+                println!("== {}: what failed, again", step.name);
+            }
+            for line in &seen.failed {
+                println!("{line}");
+            }
             let late = if status.code() == Some(124) {
                 " (it ran past its time limit)"
             } else {
@@ -145,7 +158,7 @@ impl Ladder {
         self.done.push(Done {
             name: step.name,
             took,
-            skipped,
+            skipped: seen.skipped,
         });
         Ok(())
     }
@@ -188,20 +201,34 @@ impl Ladder {
     }
 }
 
-/// Show every line of `stream` and return the reasons of the lines that report a skip, each once.
-fn echo(stream: impl Read, show: impl Fn(&str)) -> Vec<String> {
-    let mut skipped = Vec::new();
+/// What an output said that must not be lost in it.
+#[derive(Default)]
+struct Seen {
+    /// Reasons of what was skipped, each once.
+    skipped: Vec<String>,
+    /// What failing tests said, [`FAILED_LINES_MAX`] lines at most.
+    failed: Vec<String>,
+}
+
+/// Show every line of `stream` and return what must not be lost.
+fn echo(stream: impl Read, show: impl Fn(&str)) -> Seen {
+    let mut seen = Seen::default();
+    let mut failing = false;
     for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line);
         show(&line);
+        failing = (failing || line == FAILURES) && !line.starts_with(FAILURES_END);
+        if failing && seen.failed.len() < FAILED_LINES_MAX {
+            seen.failed.push(line.to_string());
+        }
         if let Some((_, reason)) = line.split_once(SKIPPED) {
             let reason = reason.trim().to_owned();
-            if !skipped.contains(&reason) {
-                skipped.push(reason);
+            if !seen.skipped.contains(&reason) {
+                seen.skipped.push(reason);
             }
         }
     }
-    skipped
+    seen
 }
 
 fn repeat(step: &Step) -> String {
@@ -230,5 +257,15 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(error.contains("time limit"), "{error}");
+    }
+
+    #[test]
+    fn what_failing_tests_said_is_kept() {
+        let output = "running 2 tests\n.F\nfailures:\n\n---- a stdout ----\n1 is not 2\n\nfailures:\n    a\n\n\
+            test result: FAILED. 1 passed\nrunning 9 tests\n";
+        let seen = echo(output.as_bytes(), |_| ());
+        assert!(seen.failed.contains(&"1 is not 2".to_owned()), "{:?}", seen.failed);
+        let others = |line: &String| line.starts_with("running") || line.starts_with("test result");
+        assert!(!seen.failed.iter().any(others), "{:?}", seen.failed);
     }
 }
