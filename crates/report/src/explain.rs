@@ -2,6 +2,8 @@
 //!
 //! A rule that lacks one of its figures says nothing; no sentence comes without numbers.
 
+mod pairs;
+
 use crate::curve::section::LoadSection;
 use crate::html::{Input, pictures};
 use crate::interference::{Interference, InterferenceRow};
@@ -41,10 +43,11 @@ pub fn explain(run: &Run) -> Vec<Sentence> {
         .filter(|case| !case.metrics.is_empty() && case.case.transport != "null")
         .collect();
     let mut sentences = Vec::new();
-    let rules: [Rule; 10] = [
+    let rules: [Rule; 11] = [
         bulk,
         loads,
-        waiting,
+        pairs::waiting,
+        pairs::encrypted,
         roads,
         window,
         processor,
@@ -127,48 +130,6 @@ fn bulk(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
             }
         })
         .collect()
-}
-
-/// The same case with two ways to wait.
-fn waiting(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
-    let mode = |case: &CaseResult| {
-        case.case
-            .options
-            .get("wait")
-            .cloned()
-            .unwrap_or_else(|| "poll".to_owned())
-    };
-    let same =
-        |a: &CaseResult, b: &CaseResult| a.case.transport == b.case.transport && a.case.test == b.case.test;
-    let mut found = Vec::new();
-    for (number, a) in cases.iter().enumerate() {
-        for b in &cases[number + 1..] {
-            let (Some(of_a), Some(of_b)) = (figure(a, "rtt_p50_ns"), figure(b, "rtt_p50_ns")) else {
-                continue;
-            };
-            let (fast, slow, ratio) = if of_a <= of_b {
-                (a, b, of_b / of_a)
-            } else {
-                (b, a, of_a / of_b)
-            };
-            if !same(a, b) || mode(a) == mode(b) || ratio < WORTH_RATIO {
-                continue;
-            }
-            found.push(Sentence {
-                rule: "waiting",
-                text: format!(
-                    "{}: waiting with {} takes {} as long as with {}: {} of each round trip are wake-ups.",
-                    fast.case.label(),
-                    mode(slow),
-                    times(ratio),
-                    mode(fast),
-                    format_ns((of_a - of_b).abs())
-                ),
-                evidence: vec![cite(fast, "rtt_p50_ns"), cite(slow, "rtt_p50_ns")],
-            });
-        }
-    }
-    found
 }
 
 /// What the step from each road to the next costs, at the same test.

@@ -3,7 +3,7 @@
 use crate::transport::bootstrap::{Bootstrap, BootstrapError};
 use crate::transport::cancel::CancelReason;
 use crate::transport::registry::{Registry, Report};
-use crate::transport::{ConnectError, Support};
+use crate::transport::{ConnectError, Support, seal};
 use wirespeed_schema::case::{Case, GroupKind};
 use wirespeed_schema::outcome::Outcome;
 
@@ -81,14 +81,13 @@ fn run(
     if let Some(how) = how {
         fact(capability.name(), format!("emulated {how}"));
     }
-    if case.group == GroupKind::Hosts {
-        fact(
-            "data_encryption",
-            "none: only the control channel is encrypted".to_owned(),
-        );
-    }
     if entry.lossy {
         fact("delivery", "unreliable".to_owned());
+    }
+    if matches!(case.group, GroupKind::Hosts | GroupKind::Job) {
+        // A port that encrypts has said so.
+        let stated = outcome.transport_facts.entry(seal::FACT.to_owned());
+        stated.or_insert_with(|| "none: only the control channel is encrypted".to_owned());
     }
     Ok(outcome)
 }

@@ -146,13 +146,20 @@ fn check_outcomes(case: &Case, outcomes: &[Outcome], iterations: u64) {
 }
 
 fn matrix(transport: &str) {
+    matrix_with(transport, &[]);
+}
+
+fn matrix_with(transport: &str, options: &[(&str, &str)]) {
     let registry = Registry::builtin();
     let entry = registry.find(transport).unwrap();
     let mut ran = 0;
     for size in [0, 1, 4, 8, 13, 64, 1000, 70_000] {
         for test in tests_of(size) {
             let iterations = if size > 10_000 { 60 } else { 300 };
-            let case = case(transport, test, iterations);
+            let case = Case {
+                options: options.iter().map(|&(k, v)| (k.into(), v.into())).collect(),
+                ..case(transport, test, iterations)
+            };
             let lacks = matches!(entry.support(case.test.capability()), Support::Lacks(_));
             match (entry.check)(&case) {
                 Err(MeasureError::Unsupported(why)) => assert!(!why.is_empty()),
@@ -169,6 +176,16 @@ fn matrix(transport: &str) {
     assert!(ran > 20, "only {ran} cases ran on {transport}");
     let one_sided = !matches!(entry.support(Capability::OneSided), Support::Lacks(_));
     assert!(!one_sided || ran > 60, "only {ran} cases ran on {transport}");
+}
+
+#[test]
+fn encrypted_tcp() {
+    matrix_with("tcp", &[("encrypt", "aes-256-gcm")]);
+}
+
+#[test]
+fn encrypted_unix() {
+    matrix_with("unix", &[("encrypt", "chacha20-poly1305"), ("wait", "block")]);
 }
 
 #[test]

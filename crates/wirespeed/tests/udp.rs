@@ -60,11 +60,15 @@ fn adds_up(from: &Outcome, to: &Outcome) {
 
 const V4: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const V6: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);
-const VARIANTS: [&[(&str, &str)]; 4] = [
+const VARIANTS: [&[(&str, &str)]; 8] = [
     &[],
     &[("wait", "block")],
     &[("batch", "16")],
     &[("batch", "16"), ("wait", "block")],
+    &[("encrypt", "aes-256-gcm")],
+    &[("encrypt", "chacha20-poly1305"), ("wait", "block")],
+    &[("encrypt", "chacha20-poly1305"), ("batch", "16")],
+    &[("encrypt", "aes-256-gcm"), ("batch", "16"), ("wait", "block")],
 ];
 
 fn pingpong(size_bytes: u64, layout: Layout) -> Test {

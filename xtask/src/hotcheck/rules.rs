@@ -83,8 +83,10 @@ const LOADED: [(&str, &str); 3] = [
     ("wirespeed_mpi::", "mpi"),
 ];
 /// Functions with names of their own that are not followed: cold ones, and the system's clock, which reaches the vDSO
-/// through a pointer.
-const EXITS: [&str; 4] = [
+/// through a pointer. So does the library of the ciphers, which chooses its code by the CPU.
+const EXITS: [&str; 6] = [
+    "seal::cipher::encrypt",
+    "seal::cipher::decrypt",
     "Waiter>::look",
     "Waiter::look",
     "clock::monotonic_ns",

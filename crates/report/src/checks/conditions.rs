@@ -249,5 +249,9 @@ fn check_transport(findings: &mut Findings, case: &Case, outcome: &Outcome) {
             let message = format!("{} has no {fact} of its own: it is {value}", case.transport);
             findings.add(Severity::Note, "emulated", 0.0, message, "");
         }
+        if fact == "data_encryption" && !value.starts_with("none") {
+            let message = format!("every message was encrypted with {value}: the figures include the cipher");
+            findings.add(Severity::Note, "encrypted", 0.0, message, "");
+        }
     }
 }

@@ -141,6 +141,8 @@ fn fold(findings: Vec<Finding>) -> Vec<Remark> {
             code: finding.code.to_owned(),
             message: match count {
                 1 => finding.message,
+                // Without a weight none is the worst.
+                _ if finding.weight == 0.0 => finding.message,
                 _ => format!("{} (worst of {count})", finding.message),
             },
             remedy: (!finding.remedy.is_empty()).then(|| finding.remedy.to_owned()),

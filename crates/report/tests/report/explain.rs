@@ -42,6 +42,26 @@ fn wake_ups_and_roads_are_priced() {
 }
 
 #[test]
+fn a_cipher_is_priced_beside_the_same_case_in_the_clear_alone() {
+    let sealed = |rtt_ns, wait: &str| {
+        let mut case = latency("tcp", rtt_ns);
+        case.case.options.insert("encrypt".into(), "aes-256-gcm".into());
+        case.case.options.insert("wait".into(), wait.into());
+        case
+    };
+    let mut clear = latency("tcp", 10_000.0);
+    clear.case.options.insert("wait".into(), "poll".into());
+    let said = rules(vec![clear, sealed(11_000.0, "poll"), sealed(60_000.0, "block")]);
+    let of = |rule: &str| said.iter().filter(|said| said.0 == rule).map(|said| &said.1).collect::<Vec<_>>();
+    let [priced] = of("encryption")[..] else {
+        panic!("{said:?}");
+    };
+    assert!(priced.contains("encrypted with aes-256-gcm, a round trip is"), "{priced}");
+    assert!(priced.contains("1.1 times as much"), "{priced}");
+    assert_eq!(of("waiting").len(), 1, "only encrypted cases differ in waiting alone: {said:?}");
+}
+
+#[test]
 fn a_window_that_holds_back_is_told_from_a_road_that_does() {
     // Two messages in 9 µs round trips are 222 k a second at most.
     let small = result(case("tcp", Test::AmBw(stream(8, 2)), 1000), 2, |_| {

@@ -11,6 +11,7 @@ pub mod cancel;
 pub mod options;
 pub mod port;
 pub mod registry;
+pub mod seal;
 pub mod waiter;
 
 mod link_errno;

@@ -1,5 +1,6 @@
 //! Options of a transport: what exists, and a reader that refuses what does not.
 
+use super::seal;
 use wirespeed_schema::case::TransportOptions;
 use wirespeed_schema::units;
 
@@ -30,6 +31,18 @@ pub enum OptionError {
         /// What there is.
         known: String,
     },
+    /// Encryption was asked of a transport that has none.
+    #[error("{transport} cannot encrypt its data: option {name}={value:?} is for {able}")]
+    Clear {
+        /// The transport.
+        transport: &'static str,
+        /// The option.
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// The transports that can.
+        able: &'static str,
+    },
     /// A value that it does not take.
     #[error("{transport} option {name}={value:?}: expected {expected}")]
     Value {
@@ -57,8 +70,16 @@ impl<'a> OptionReader<'a> {
         specs: &'static [OptionSpec],
         options: &'a TransportOptions,
     ) -> Result<Self, OptionError> {
-        for name in options.keys() {
+        for (name, value) in options {
             if !specs.iter().any(|s| s.name == name) {
+                if name == seal::NAME {
+                    return Err(OptionError::Clear {
+                        transport,
+                        name: seal::NAME,
+                        value: value.clone(),
+                        able: seal::ABLE,
+                    });
+                }
                 let known: Vec<_> = specs.iter().map(|s| s.name).collect();
                 let known = if known.is_empty() {
                     "none".to_owned()

@@ -18,7 +18,7 @@ use wirespeed::{Bootstrap, Cancel, ThreadBootstrap};
 const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// Bytes of the token before the address.
-const TOKEN_BYTES: usize = 16;
+pub const TOKEN_BYTES: usize = 16;
 
 type Meddling<'a> = Box<dyn Fn(&mut Vec<Vec<u8>>) + 'a>;
 
@@ -56,7 +56,7 @@ fn tcp_address(blob: &[u8]) -> String {
 }
 
 /// Ranks 0 and 1 of `T`; `meddle` stands between rank 0 and what it hears. Both results come back.
-fn pair<T: Messages>(
+pub fn pair<T: Messages>(
     options: &[(&str, &str)],
     meddle: impl Fn(&mut Vec<Vec<u8>>) + Sync,
     on_connected: impl Fn(u32, &mut dyn AnyPort) + Sync,

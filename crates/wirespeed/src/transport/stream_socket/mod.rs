@@ -19,6 +19,7 @@ pub use options::{COMMON_OPTIONS, StreamOptions, Wait};
 
 use super::cancel::Cancel;
 use super::port::Facts;
+use super::seal::{self, Either, Keys, Sealed};
 use super::waiter::Waiter;
 use super::{ByLayout, Connect, ConnectError, MessageRunner, NO_SHORTIOV, SizeLimit};
 use port::{Sleep, Spin, StreamPort};
@@ -109,8 +110,16 @@ pub fn run<R: MessageRunner>(
     runner: R,
 ) -> Result<R::Output, ConnectError> {
     let zerocopy = ctx.case.test.layout() == Some(Layout::Zcopy);
+    let keys = match options.cipher {
+        Some(cipher) => Some(Keys::agree(ctx, cipher)?),
+        None => None,
+    };
+    let message_bytes_max = match keys {
+        Some(_) => seal::sealed_bytes(ctx.needs.message_bytes),
+        None => ctx.needs.message_bytes,
+    };
     let setup = Setup {
-        message_bytes_max: ctx.needs.message_bytes,
+        message_bytes_max,
         coalesce_bytes: options.coalesce_bytes,
         zerocopy_bytes: zerocopy.then_some(ctx.needs.buffer_bytes),
         waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
@@ -121,6 +130,14 @@ pub fn run<R: MessageRunner>(
             link.wake_on(&ctx.cancel);
         }
     }
+    if let Some(keys) = keys {
+        let port = match options.wait {
+            Wait::Poll => Either::Left(Either::Left(StreamPort::<Spin>::new(links, setup)?)),
+            Wait::Block => Either::Left(Either::Right(StreamPort::<Sleep>::new(links, setup)?)),
+            Wait::Uring => Either::Right(link_uring::UringPort::new(links, setup)?),
+        };
+        return Ok(runner.run(Sealed::new(port, keys)?));
+    }
     Ok(match options.wait {
         Wait::Poll => runner.run(StreamPort::<Spin>::new(links, setup)?),
         Wait::Block => runner.run(StreamPort::<Sleep>::new(links, setup)?),
@@ -130,6 +147,10 @@ pub fn run<R: MessageRunner>(
 
 /// Sizes of messages by layout: `zcopy` is the transport's own limit for zero-copy sends.
 pub fn message_limits(options: &StreamOptions, zcopy: SizeLimit) -> ByLayout {
+    let zcopy = match (options.cipher, zcopy) {
+        (Some(_), SizeLimit::UpTo(_) | SizeLimit::Between(..)) => SizeLimit::never(seal::NO_ZCOPY),
+        (_, own) => own,
+    };
     if matches!(options.wait, Wait::Uring) {
         if let Err(why) = link_uring::available() {
             return std::array::from_fn(|_| SizeLimit::lacks(why));

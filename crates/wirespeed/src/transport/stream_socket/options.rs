@@ -1,10 +1,11 @@
-//! Options of every stream socket transport: how to wait, buffer sizes, coalescing. It must never hold an option that
+//! Options of every stream socket transport: how to wait, buffer sizes, coalescing, encryption. It must never hold an option that
 //! only one kind of socket knows.
 
 use super::Link;
 use crate::transport::ConnectError;
 use crate::transport::options::{OptionError, OptionReader, OptionSpec};
 use crate::transport::port::Facts;
+use crate::transport::seal::{self, Cipher};
 use socket2::SockRef;
 use std::os::fd::BorrowedFd;
 
@@ -32,7 +33,7 @@ impl Wait {
 }
 
 /// The options of every stream socket, for a transport's own list.
-pub const COMMON_OPTIONS: [OptionSpec; 4] = [
+pub const COMMON_OPTIONS: [OptionSpec; 5] = [
     OptionSpec {
         name: "wait",
         values: "poll|block|uring",
@@ -57,6 +58,7 @@ pub const COMMON_OPTIONS: [OptionSpec; 4] = [
         default: "0",
         help: "gather small sends until so many bytes are there; 0 writes every message by itself",
     },
+    seal::OPTION,
 ];
 
 /// Largest socket buffer or coalescing that makes sense to ask for.
@@ -73,6 +75,8 @@ pub struct StreamOptions {
     pub rcvbuf: Option<usize>,
     /// Bytes to gather before a send; 0 for none.
     pub coalesce_bytes: usize,
+    /// What to encrypt the data with.
+    pub cipher: Option<Cipher>,
 }
 
 impl StreamOptions {
@@ -89,6 +93,7 @@ impl StreamOptions {
             sndbuf: size("sndbuf", 1)?,
             rcvbuf: size("rcvbuf", 1)?,
             coalesce_bytes: size("coalesce", 0)?.unwrap_or(0),
+            cipher: Cipher::read(reader)?,
         })
     }
 

@@ -6,6 +6,7 @@ mod link;
 mod options;
 
 use super::options::{OptionError, OptionReader, OptionSpec};
+use super::seal;
 use super::stream_socket::{self, Family, Link, Listening};
 use super::{
     Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner,
@@ -54,7 +55,7 @@ impl Transport for Tcp {
             tagged: messages[Layout::Bcopy as usize].clone(),
             messages,
             groups: &[GroupKind::Threads, GroupKind::Processes, GroupKind::Hosts],
-            ranks_max: u32::MAX,
+            ranks_max: seal::ranks_max(options.stream.cipher, u32::MAX),
         }
     }
 }

@@ -11,11 +11,12 @@ use std::net::IpAddr;
 use std::os::fd::BorrowedFd;
 
 /// Every option of TCP.
-pub const OPTIONS: [OptionSpec; 12] = [
+pub const OPTIONS: [OptionSpec; 13] = [
     COMMON_OPTIONS[0],
     COMMON_OPTIONS[1],
     COMMON_OPTIONS[2],
     COMMON_OPTIONS[3],
+    COMMON_OPTIONS[4],
     OptionSpec {
         name: "nodelay",
         values: "on|off",

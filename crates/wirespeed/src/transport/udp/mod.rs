@@ -15,6 +15,7 @@ mod wire;
 mod tests;
 
 use super::options::{OptionError, OptionSpec};
+use super::seal::{self, Cipher, Either, Keys, Sealed};
 use super::waiter::Waiter;
 use super::{
     Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, NO_SHORTIOV, SizeLimit,
@@ -56,8 +57,9 @@ impl Transport for Udp {
         Availability::Ready
     }
 
-    fn limits(_: &UdpOptions) -> Limits {
-        let up_to = SizeLimit::UpTo(PAYLOAD_BYTES_MAX as u64);
+    fn limits(options: &UdpOptions) -> Limits {
+        let overhead = options.cipher.map_or(0, |_| seal::OVERHEAD_BYTES);
+        let up_to = SizeLimit::UpTo((PAYLOAD_BYTES_MAX - overhead) as u64);
         Limits {
             messages: [up_to.clone(), up_to, SizeLimit::never(NO_ZCOPY), NO_SHORTIOV],
             put: [const { SizeLimit::never(MAY_LOSE) }; Layout::COUNT],
@@ -65,7 +67,7 @@ impl Transport for Udp {
             atomics: Atomics::NONE,
             tagged: SizeLimit::never(MAY_LOSE),
             groups: &[GroupKind::Threads, GroupKind::Processes, GroupKind::Hosts],
-            ranks_max: 4096,
+            ranks_max: seal::ranks_max(options.cipher, 4096),
         }
     }
 }
@@ -76,6 +78,9 @@ impl Messages for Udp {
         options: &UdpOptions,
         runner: R,
     ) -> Result<R::Output, ConnectError> {
+        if let Some(cipher) = options.cipher {
+            return open_sealed(ctx, options, cipher, runner);
+        }
         let ends = Ends::meet(ctx, options)?;
         let waiter = Waiter::new(ctx.case.idle, ctx.cancel.clone());
         let bytes = ctx.needs.message_bytes;
@@ -88,4 +93,27 @@ impl Messages for Udp {
             (true, true) => runner.run(BatchPort::<true>::new(ends, bytes, batch, waiter)),
         })
     }
+}
+
+/// As [`Messages::open`], with every datagram encrypted.
+fn open_sealed<R: MessageRunner>(
+    ctx: &Connect,
+    options: &UdpOptions,
+    cipher: Cipher,
+    runner: R,
+) -> Result<R::Output, ConnectError> {
+    let keys = Keys::agree(ctx, cipher)?;
+    let ctx = &seal::below(ctx);
+    let ends = Ends::meet(ctx, options)?;
+    let waiter = Waiter::new(ctx.case.idle, ctx.cancel.clone());
+    let bytes = ctx.needs.message_bytes;
+    let blocks = options.wait == WaitMode::Block;
+    let batch = options.batch;
+    let port = match (batch > 1, blocks) {
+        (false, false) => Either::Left(Either::Left(UdpPort::<false>::new(ends, bytes, waiter))),
+        (false, true) => Either::Left(Either::Right(UdpPort::<true>::new(ends, bytes, waiter))),
+        (true, false) => Either::Right(Either::Left(BatchPort::<false>::new(ends, bytes, batch, waiter))),
+        (true, true) => Either::Right(Either::Right(BatchPort::<true>::new(ends, bytes, batch, waiter))),
+    };
+    Ok(runner.run(Sealed::new(port, keys)?))
 }

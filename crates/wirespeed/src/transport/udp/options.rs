@@ -1,6 +1,7 @@
 //! The transport's own options: what exists, what each may be, and what they are when not given.
 
 use crate::transport::options::{OptionError, OptionReader, OptionSpec};
+use crate::transport::seal::{self, Cipher};
 use std::net::IpAddr;
 use wirespeed_schema::case::TransportOptions;
 
@@ -56,6 +57,8 @@ pub struct UdpOptions {
     pub df: DontFragment,
     /// Datagrams a system call, at most.
     pub batch: usize,
+    /// What to encrypt the data with.
+    pub cipher: Option<Cipher>,
 }
 
 /// Most datagrams that one system call takes (the kernel's UIO_MAXIOV).
@@ -95,6 +98,7 @@ pub const SPECS: &[OptionSpec] = &[
         "1",
         "datagrams a system call (sendmmsg, recvmmsg)",
     ),
+    seal::OPTION,
 ];
 
 const fn spec(
@@ -158,6 +162,7 @@ impl UdpOptions {
                 ],
             )?,
             batch: batch as usize,
+            cipher: Cipher::read(&reader)?,
         })
     }
 }
@@ -186,6 +191,7 @@ mod tests {
             ("port", "4000"),
             ("df", "on"),
             ("batch", "32"),
+            ("encrypt", "chacha20-poly1305"),
         ])
         .unwrap();
         assert_eq!(options.wait, WaitMode::Block);
@@ -194,6 +200,7 @@ mod tests {
         assert_eq!((options.port, options.batch), (Some(4000), 32));
         assert_eq!(options.df, DontFragment::On);
         assert!(options.source.unwrap().is_ipv6());
+        assert_eq!(options.cipher, Some(Cipher::ChaCha20Poly1305));
     }
 
     #[test]
@@ -213,6 +220,7 @@ mod tests {
             ("batch", "0"),
             ("batch", "1025"),
             ("mss", "1400"),
+            ("encrypt", "yes"),
         ] {
             assert!(parse(&[(name, value)]).is_err(), "{name}={value}");
         }

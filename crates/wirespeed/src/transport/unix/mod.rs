@@ -4,6 +4,7 @@
 //! a killed process. Any process may connect there, so a peer must know the token and belong to the same user.
 
 use super::options::{OptionError, OptionReader, OptionSpec};
+use super::seal;
 use super::stream_socket::{self, COMMON_OPTIONS, Family, Link, Listening, StreamOptions};
 use super::{
     Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner,
@@ -54,7 +55,7 @@ impl Transport for Unix {
             tagged: messages[Layout::Bcopy as usize].clone(),
             messages,
             groups: &[GroupKind::Threads, GroupKind::Processes],
-            ranks_max: u32::MAX,
+            ranks_max: seal::ranks_max(options.cipher, u32::MAX),
         }
     }
 }
