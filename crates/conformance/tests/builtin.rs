@@ -34,8 +34,14 @@ fn with_option<T: Messages + Tagged + OneSided>(name: &str, value: &str) -> Vec<
 
 /// All suites of `T` with some options set.
 fn with_options<T: Messages + Tagged + OneSided>(options: &[(&str, &str)]) -> Vec<Report> {
-    let words: Vec<String> = options.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    let options: TransportOptions = options.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+    let words: Vec<String> = options
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    let options: TransportOptions = options
+        .iter()
+        .map(|&(k, v)| (k.to_owned(), v.to_owned()))
+        .collect();
     let mut reports = messages::<T>(&options);
     reports.extend(tagged::<T>(&options));
     reports.extend(one_sided::<T>(&options));
@@ -62,8 +68,14 @@ fn ports_that_sleep_conform() {
 fn encrypted_ports_conform() {
     let mut reports = with_option::<Tcp>("encrypt", "aes-256-gcm");
     reports.extend(with_option::<Unix>("encrypt", "chacha20-poly1305"));
-    reports.extend(with_options::<Unix>(&[("encrypt", "aes-256-gcm"), ("wait", "block")]));
-    reports.extend(with_options::<Tcp>(&[("encrypt", "chacha20-poly1305"), ("wait", "uring")]));
+    reports.extend(with_options::<Unix>(&[
+        ("encrypt", "aes-256-gcm"),
+        ("wait", "block"),
+    ]));
+    reports.extend(with_options::<Tcp>(&[
+        ("encrypt", "chacha20-poly1305"),
+        ("wait", "uring"),
+    ]));
     assert_eq!(failures(&reports), Vec::<String>::new());
     let passed = reports.iter().filter(|r| r.verdict == Verdict::Passed).count();
     assert!(passed > 120, "only {passed} checks ran");

@@ -15,9 +15,21 @@ fn every_host_transport_measures_through_a_server() {
         "run am_lat,am_bw,get,tag_lat --via tcp,udp {} --iters 50 --check --json",
         server.to()
     );
-    let run = document(&home.run(&line).code(0).stdout);
-    let ok = run.cases.iter().filter(|c| c.status == CaseStatus::Ok).count();
-    assert_eq!((run.cases.len(), ok), (8, 6));
+    let encrypted = format!(
+        "run am_lat,am_bw,get,tag_lat --via tcp,udp {} -O encrypt=aes-256-gcm --iters 50 --check --json",
+        server.to()
+    );
+    for (line, said) in [
+        (line, "none: only the control channel is encrypted"),
+        (encrypted, "aes-256-gcm"),
+    ] {
+        let run = document(&home.run(&line).code(0).stdout);
+        let ok = || run.cases.iter().filter(|c| c.status == CaseStatus::Ok);
+        assert_eq!((run.cases.len(), ok().count()), (8, 6));
+        for outcome in ok().flat_map(|c| &c.repetitions[0].outcomes) {
+            assert_eq!(outcome.transport_facts["data_encryption"], said);
+        }
+    }
     let reverse = format!("run am_bw --via tcp {} --reverse --iters 50 --json", server.to());
     home.run(&reverse).code(0);
     let ipv6 = format!(

@@ -59,6 +59,46 @@ fn every_test_over_tcp() {
 }
 
 #[test]
+fn every_test_encrypted() {
+    let _turn = turn();
+    assert_all_ok(&every_test("tcp -O encrypt=aes-256-gcm", "--procs 2"));
+    assert_all_ok(&every_test("unix -O encrypt=chacha20-poly1305", "--procs 2"));
+}
+
+#[test]
+fn a_cipher_is_a_part_of_the_case_and_of_the_result() {
+    let _turn = turn();
+    let home = home();
+    let line =
+        "run am_lat,bandwidth --via tcp,udp --size 8,4K --iters 50 --check --json -O encrypt=off,aes-256-gcm";
+    let run = document(&home.run(line).code(0).stdout);
+    for case in &run.cases {
+        let name = case.case.label();
+        assert_eq!(case.status, CaseStatus::Ok, "{name}: {:?}", case.error);
+        let cipher = case.case.options["encrypt"].as_str();
+        let encrypted = cipher != "off";
+        for outcome in &case.repetitions[0].outcomes {
+            let stated = outcome.transport_facts.get("data_encryption").map(String::as_str);
+            assert_eq!(stated, encrypted.then_some(cipher), "{name}");
+        }
+        let remarked = case.remarks.iter().any(|remark| remark.code == "encrypted");
+        assert_eq!(remarked, encrypted, "{name}");
+    }
+    // Another cipher is another case: nothing of the two results is on both sides.
+    for (file, cipher) in [("clear.json", "off"), ("sealed.json", "aes-256-gcm")] {
+        home.run(&format!(
+            "run am_lat --via unix --iters 50 -O encrypt={cipher} -o {file}"
+        ))
+        .code(0);
+    }
+    let refused = home.run("compare clear.json sealed.json").code(5).complaint();
+    assert!(
+        refused.0.contains("no case is on both sides") || refused.0.contains("encrypt"),
+        "{refused:?}"
+    );
+}
+
+#[test]
 fn udp_does_what_datagrams_can_and_says_why_not_the_rest() {
     let _turn = turn();
     for group in ["--procs 2", "--threads 2"] {

@@ -42,6 +42,37 @@ const NONSENSE: [(&str, &str, &str); 56] = [
     ("run latncy --via shm", "latncy", "latency"),
     ("run latency --via tpc", "tpc", "tcp"),
     ("run latency --via tcp -O cogestion=bbr", "cogestion", "list tcp"),
+    (
+        "run latency --via tcp -O encrypt=yes",
+        "off|aes-256-gcm|chacha20-poly1305",
+        "list tcp",
+    ),
+    ("run latency --via tcp -O encrypt=", "encrypt=", "NAME=VALUE"),
+    (
+        "run latency --via shm -O encrypt=aes-256-gcm",
+        "for tcp, unix and udp",
+        "list shm",
+    ),
+    (
+        "run latency --via inproc -O encrypt=aes-256-gcm",
+        "inproc cannot encrypt",
+        "",
+    ),
+    (
+        "run latency --via null -O encrypt=aes-256-gcm",
+        "null cannot encrypt",
+        "",
+    ),
+    (
+        "run latency --via shm,tcp -O encrypt=aes-256-gcm",
+        "shm cannot encrypt",
+        "",
+    ),
+    (
+        "run am_bw --via tcp --layout zcopy -O encrypt=aes-256-gcm",
+        "the cipher writes every byte anew",
+        "list tcp",
+    ),
     ("run latency --via shm --layout shrt", "shrt", "short"),
     ("run latency --via shm --wait sometimes", "sometimes", ""),
     ("run latency --via tcp --dscp 900", "900", ""),

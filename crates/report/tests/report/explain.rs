@@ -52,13 +52,25 @@ fn a_cipher_is_priced_beside_the_same_case_in_the_clear_alone() {
     let mut clear = latency("tcp", 10_000.0);
     clear.case.options.insert("wait".into(), "poll".into());
     let said = rules(vec![clear, sealed(11_000.0, "poll"), sealed(60_000.0, "block")]);
-    let of = |rule: &str| said.iter().filter(|said| said.0 == rule).map(|said| &said.1).collect::<Vec<_>>();
+    let of = |rule: &str| {
+        said.iter()
+            .filter(|said| said.0 == rule)
+            .map(|said| &said.1)
+            .collect::<Vec<_>>()
+    };
     let [priced] = of("encryption")[..] else {
         panic!("{said:?}");
     };
-    assert!(priced.contains("encrypted with aes-256-gcm, a round trip is"), "{priced}");
+    assert!(
+        priced.contains("encrypted with aes-256-gcm, a round trip is"),
+        "{priced}"
+    );
     assert!(priced.contains("1.1 times as much"), "{priced}");
-    assert_eq!(of("waiting").len(), 1, "only encrypted cases differ in waiting alone: {said:?}");
+    assert_eq!(
+        of("waiting").len(),
+        1,
+        "only encrypted cases differ in waiting alone: {said:?}"
+    );
 }
 
 #[test]

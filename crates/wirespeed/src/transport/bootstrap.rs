@@ -28,7 +28,8 @@ pub enum BootstrapError {
 }
 
 /// What the library needs to know of the group it runs in. Callers may bring their own; every method is collective
-/// except `rank`, `size`, `cancel` and `bind_address`.
+/// except `rank`, `size`, `cancel` and `bind_address`. Tokens of data connections, and the public keys of encrypted ones,
+/// go through `exchange`: between machines it must be a channel that strangers neither read nor change.
 pub trait Bootstrap {
     /// Number of ranks.
     fn size(&self) -> u32;

@@ -34,7 +34,11 @@ fn relay(target: SocketAddr, seen: &Seen, frames: usize, evil: Evil) -> SocketAd
     std::thread::spawn(move || {
         let (caller, _) = listener.accept().unwrap();
         let callee = TcpStream::connect(target).unwrap();
-        let (back, answers, log) = (caller.try_clone().unwrap(), callee.try_clone().unwrap(), seen.clone());
+        let (back, answers, log) = (
+            caller.try_clone().unwrap(),
+            callee.try_clone().unwrap(),
+            seen.clone(),
+        );
         std::thread::spawn(move || {
             pass(answers, back, &log);
         });
@@ -169,8 +173,14 @@ fn a_changed_byte_is_refused_wherever_it_is() {
         (|f| flip(f, 5), "not a frame header"),
         (|f| flip(f, 9), "not a frame header"),
         (|f| flip(f, HEADER_BYTES), "changed on its way"),
-        (|f| flip(f, HEADER_BYTES + 8 + SECRET.len() - 1), "changed on its way"),
-        (|f| flip(f, HEADER_BYTES + 8 + SECRET.len() + 15), "changed on its way"),
+        (
+            |f| flip(f, HEADER_BYTES + 8 + SECRET.len() - 1),
+            "changed on its way",
+        ),
+        (
+            |f| flip(f, HEADER_BYTES + 8 + SECRET.len() + 15),
+            "changed on its way",
+        ),
     ];
     for (evil, why) in changed {
         assert_refused(evil, 2, why);
@@ -191,8 +201,16 @@ fn renumbered(mut frame: Vec<u8>, number: u8) -> Vec<u8> {
 
 #[test]
 fn what_comes_twice_late_or_never_is_refused() {
-    assert_refused(|f| vec![f[0].clone(), f[0].clone(), f[1].clone()], 1, "out of its place");
-    assert_refused(|f| vec![f[0].clone(), f[2].clone(), f[1].clone()], 1, "out of its place");
+    assert_refused(
+        |f| vec![f[0].clone(), f[0].clone(), f[1].clone()],
+        1,
+        "out of its place",
+    );
+    assert_refused(
+        |f| vec![f[0].clone(), f[2].clone(), f[1].clone()],
+        1,
+        "out of its place",
+    );
     assert_refused(|f| f[1..].to_vec(), 0, "out of its place");
     assert_refused(
         |f| vec![f[0].clone(), renumbered(f[0].clone(), 1)],
@@ -235,7 +253,9 @@ fn keys_are_others_each_time() {
     let pass = || through_relay(&[AES], 1, honest).2;
     let (first, second) = (pass(), pass());
     let sealed = |bytes: &[u8]| {
-        let at = bytes.windows(4).position(|w| w == (SECRET.len() as u32 + 24).to_le_bytes());
+        let at = bytes
+            .windows(4)
+            .position(|w| w == (SECRET.len() as u32 + 24).to_le_bytes());
         bytes[at.unwrap() + HEADER_BYTES..][..SECRET.len()].to_vec()
     };
     assert_ne!(sealed(&first), sealed(&second));

@@ -162,10 +162,16 @@ mod tests {
         for cipher in EACH {
             let (mut sealer, mut opener) = ends(cipher);
             let mut scratch = [0; 100];
-            for (header, payload) in [(u64::MAX, &b"twice the same words, twice the same words"[..]), (0, b"")] {
+            for (header, payload) in [
+                (u64::MAX, &b"twice the same words, twice the same words"[..]),
+                (0, b""),
+            ] {
                 let (number, room) = sealed(&mut sealer, header, payload);
                 assert!(payload.is_empty() || !room.windows(4).any(|w| payload.windows(4).any(|p| p == w)));
-                assert_eq!(opener.open(number, &room, &mut scratch, true), Ok((header, payload)));
+                assert_eq!(
+                    opener.open(number, &room, &mut scratch, true),
+                    Ok((header, payload))
+                );
             }
         }
     }
@@ -173,7 +179,10 @@ mod tests {
     #[test]
     fn equal_messages_look_different() {
         let (mut sealer, _) = ends(Cipher::Aes256Gcm);
-        assert_ne!(sealed(&mut sealer, 1, &[0; 32]).1, sealed(&mut sealer, 1, &[0; 32]).1);
+        assert_ne!(
+            sealed(&mut sealer, 1, &[0; 32]).1,
+            sealed(&mut sealer, 1, &[0; 32]).1
+        );
     }
 
     #[test]
@@ -188,9 +197,20 @@ mod tests {
         assert_eq!(open(1, 1, true), Err(MISPLACED), "one is missing before it");
         assert!(open(0, 0, true).is_ok());
         assert_eq!(open(0, 0, true), Err(MISPLACED), "replayed");
-        assert_eq!(open(1, 0, true), Err(FORGED), "replayed under the number that is due");
-        assert_eq!(open(1, 2, true), Err(FORGED), "another under the number that is due");
-        assert!(open(2, 2, false).is_ok() && open(1, 1, false).is_ok(), "datagrams may overtake");
+        assert_eq!(
+            open(1, 0, true),
+            Err(FORGED),
+            "replayed under the number that is due"
+        );
+        assert_eq!(
+            open(1, 2, true),
+            Err(FORGED),
+            "another under the number that is due"
+        );
+        assert!(
+            open(2, 2, false).is_ok() && open(1, 1, false).is_ok(),
+            "datagrams may overtake"
+        );
     }
 
     #[test]

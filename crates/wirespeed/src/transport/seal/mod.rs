@@ -42,7 +42,8 @@ pub const OVERHEAD_BYTES: usize = WORD_BYTES + TAG_BYTES;
 pub const RANKS_MAX: u32 = 1024;
 
 /// Why there are no zero-copy sends of encrypted data.
-pub const NO_ZCOPY: &str = "the cipher writes every byte anew, so there is no copy to spare: take encrypt=off";
+pub const NO_ZCOPY: &str =
+    "the cipher writes every byte anew, so there is no copy to spare: take encrypt=off";
 
 /// Receivers take messages of the engine itself up to this size whatever the case's payload is.
 const ENGINE_BYTES: usize = 64;
@@ -71,7 +72,9 @@ impl Cipher {
     /// The name as typed.
     pub fn name(self) -> &'static str {
         let mut choices = Self::CHOICES.iter();
-        choices.find(|choice| choice.1 == Some(self)).map_or("", |choice| choice.0)
+        choices
+            .find(|choice| choice.1 == Some(self))
+            .map_or("", |choice| choice.0)
     }
 }
 

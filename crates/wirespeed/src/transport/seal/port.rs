@@ -271,8 +271,15 @@ mod tests {
         let mut got = Got::default();
         assert_eq!(port.poll(&mut got), Ok(3));
         let headers: Vec<u64> = got.0.iter().map(|message| message.0).collect();
-        assert_eq!(headers, [2, 0, 2], "overtaken and doubled ones are the engine's to count");
+        assert_eq!(
+            headers,
+            [2, 0, 2],
+            "overtaken and doubled ones are the engine's to count"
+        );
         let facts = port.facts();
-        assert_eq!((&*facts["forged_datagrams"], &*facts[FACT]), ("2", "chacha20-poly1305"));
+        assert_eq!(
+            (&*facts["forged_datagrams"], &*facts[FACT]),
+            ("2", "chacha20-poly1305")
+        );
     }
 }
