@@ -232,7 +232,9 @@ fn an_end_that_knows_of_no_encryption_is_refused() {
             blobs[1].clear();
         }
     };
-    let [caller, _] = pair::<Tcp>(&[AES], unready, |_, _| panic!("opened"));
+    let [caller, _] = pair::<Tcp>(&[AES], unready, |rank, _| {
+        assert_eq!(rank, 1, "it opened with what it was told");
+    });
     let error = caller.unwrap_err().to_string();
     assert!(error.contains("no key for this rank"), "{error}");
     let forged = |blobs: &mut Vec<Vec<u8>>| {
@@ -241,7 +243,9 @@ fn an_end_that_knows_of_no_encryption_is_refused() {
             blobs[1][4..].fill(0);
         }
     };
-    let [caller, _] = pair::<Unix>(&[CHACHA], forged, |_, _| panic!("opened"));
+    let [caller, _] = pair::<Unix>(&[CHACHA], forged, |rank, _| {
+        assert_eq!(rank, 1, "it opened with what it was told");
+    });
     assert!(
         matches!(caller, Err(ConnectError::BadPeer { rank: 1, .. })),
         "{caller:?}"
