@@ -271,6 +271,20 @@ fn definitions_are_data_and_filters_hold() {
 }
 
 #[test]
+fn messages_of_a_session_are_encrypted_on_request() {
+    let _turn = turn();
+    let home = home();
+    let line = "session --benchmarkPath=computation_to_computation --via=unix,tcp --route=direct,daemon --bytes=100 \
+                --credits=10 --duration=0.2 --check -O encrypt=chacha20-poly1305 --json";
+    let run = document(&home.run(line).code(0).stdout);
+    assert_eq!(run.cases.len(), 4);
+    for outcome in run.cases.iter().flat_map(|case| &case.repetitions[0].outcomes) {
+        assert_eq!(outcome.transport_facts["data_encryption"], "chacha20-poly1305");
+    }
+    assert_nothing_left(&home);
+}
+
+#[test]
 fn nonsense_is_refused_in_one_line_with_its_code() {
     let _turn = turn();
     let home = home();
@@ -284,6 +298,12 @@ fn nonsense_is_refused_in_one_line_with_its_code() {
         ("session --allocateMb=1 --touchMb=2", 2, "touchMb"),
         (&format!("{path} --mb=18446744073709551615"), 2, "mb"),
         (&format!("{path} --bytes=1K..1"), 2, "bytes"),
+        (&format!("{path} --via=tcp -O encrypt=rot13"), 2, "aes-256-gcm"),
+        (
+            &format!("{path} --via=shm -O encrypt=aes-256-gcm"),
+            2,
+            "for tcp, unix and udp",
+        ),
         (&format!("{path} --messageSleep=5"), 2, "messageSleep"),
         (&format!("{path} --chart=one.svg"), 2, "chart"),
         ("session --dc=gld --site=http://127.0.0.1:1", 1, "127.0.0.1:1"),

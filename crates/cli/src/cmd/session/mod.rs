@@ -51,6 +51,7 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
         return Ok(Ended::OK);
     }
     let request = ask::request(arguments)?;
+    check_options(registry, &request.streams)?;
     let stop = daemons::stop()?;
     let classic = arguments.format == SessionFormat::Classic;
     let mut output = Output::open(&arguments.output, color, show::table)?;
@@ -308,6 +309,19 @@ impl Request {
             template: 0,
         }
     }
+}
+
+/// Refuse options that a transport does not take, before a session is started for them.
+fn check_options(registry: &Registry, streams: &[Streaming]) -> Result<(), Failure> {
+    for stream in streams {
+        let read = registry
+            .find(&stream.via)
+            .map(|entry| (entry.limits)(&stream.options));
+        let remedy = || format!("see `wirespeed list {}`", stream.via);
+        read.transpose()
+            .map_err(|error| Failure::usage(error.to_string(), remedy()))?;
+    }
+    Ok(())
 }
 
 /// What the transport says before anything is opened.
