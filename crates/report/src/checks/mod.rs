@@ -141,8 +141,8 @@ fn fold(findings: Vec<Finding>) -> Vec<Remark> {
             code: finding.code.to_owned(),
             message: match count {
                 1 => finding.message,
-                // Without a weight none is the worst.
-                _ if finding.weight == 0.0 => finding.message,
+                // A statement, not a complaint: of equal ones none is the worst.
+                _ if finding.weight == 0.0 && finding.remedy.is_empty() => finding.message,
                 _ => format!("{} (worst of {count})", finding.message),
             },
             remedy: (!finding.remedy.is_empty()).then(|| finding.remedy.to_owned()),

@@ -216,6 +216,22 @@ fn disturbances_are_told_with_a_remedy() {
             .insert("one_sided".into(), "emulated through messages".into());
     });
     assert_eq!(severity(&emulated, "emulated"), Some(Severity::Note));
+    let encryption = |said: &str| {
+        latency(|ends| {
+            for end in ends {
+                end.transport_facts.insert("data_encryption".into(), said.into());
+            }
+        })
+    };
+    let [remark] = &encryption("aes-256-gcm").remarks[..] else {
+        panic!("one remark for both ends");
+    };
+    assert_eq!((&*remark.code, remark.severity), ("encrypted", Severity::Note));
+    assert!(remark.message.contains("aes-256-gcm") && !remark.message.contains("worst"));
+    assert_eq!(
+        encryption("none: only the control channel is encrypted").remarks,
+        []
+    );
     let case = case("tcp", am_lat(64), 20_000);
     let shared = vec![repetition(&case, 0, ping_pong(64, 20_000, 1000.0), 0, 2)];
     assert_eq!(
