@@ -216,6 +216,20 @@ fn disturbances_are_told_with_a_remedy() {
             .insert("one_sided".into(), "emulated through messages".into());
     });
     assert_eq!(severity(&emulated, "emulated"), Some(Severity::Note));
+    let case = case("tcp", am_lat(64), 20_000);
+    let shared = vec![repetition(&case, 0, ping_pong(64, 20_000, 1000.0), 0, 2)];
+    assert_eq!(
+        severity(&case_result(case, shared, &Limits::default()), "shared_server"),
+        Some(Severity::Warning)
+    );
+    let jumpy = result(crate::fixture::case("tcp", am_lat(64), 20_000), 3, |index| {
+        ping_pong(64, 20_000, 1000.0 * f64::from(1 + index))
+    });
+    assert_eq!(severity(&jumpy, "runs_differ"), Some(Severity::Warning));
+}
+
+#[test]
+fn a_cipher_is_remarked_on_once_and_clear_data_are_not() {
     let encryption = |said: &str| {
         latency(|ends| {
             for end in ends {
@@ -232,16 +246,6 @@ fn disturbances_are_told_with_a_remedy() {
         encryption("none: only the control channel is encrypted").remarks,
         []
     );
-    let case = case("tcp", am_lat(64), 20_000);
-    let shared = vec![repetition(&case, 0, ping_pong(64, 20_000, 1000.0), 0, 2)];
-    assert_eq!(
-        severity(&case_result(case, shared, &Limits::default()), "shared_server"),
-        Some(Severity::Warning)
-    );
-    let jumpy = result(crate::fixture::case("tcp", am_lat(64), 20_000), 3, |index| {
-        ping_pong(64, 20_000, 1000.0 * f64::from(1 + index))
-    });
-    assert_eq!(severity(&jumpy, "runs_differ"), Some(Severity::Warning));
 }
 
 #[test]
