@@ -180,7 +180,7 @@ fn matrix_with(transport: &str, options: &[(&str, &str)]) {
 
 #[test]
 fn encrypted_tcp() {
-    matrix_with("tcp", &[("encrypt", "aes-256-gcm")]);
+    matrix_with("tcp", &[("encrypt", "aes-256-gcm"), ("wait", "block")]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::{document, home};
 
 /// What is typed; what the cause must name; what the remedy must say.
-const NONSENSE: [(&str, &str, &str); 56] = [
+const NONSENSE: [(&str, &str, &str); 63] = [
     ("run am_lat --via shm --iters 0", "--iters 0", "at least 1"),
     ("run am_lat --via shm --iters -5", "--iters -5", "at least 1"),
     ("run am_lat --via shm --iters abc", "--iters abc", "1000"),
