@@ -47,7 +47,11 @@ const NONSENSE: [(&str, &str, &str); 63] = [
         "off|aes-256-gcm|chacha20-poly1305",
         "list tcp",
     ),
-    ("run latency --via tcp -O encrypt=", "encrypt=", "NAME=VALUE"),
+    (
+        "run latency --via tcp -O encrypt=",
+        "is not NAME=VALUE",
+        "list TRANSPORT",
+    ),
     (
         "run latency --via shm -O encrypt=aes-256-gcm",
         "for tcp, unix and udp",
