@@ -71,7 +71,7 @@ fn server(mover: Option<Mover>, far: &FarEnd) -> Option<(String, &'static str, S
                     quoted(&far.program)
                 ),
                 true => format!(
-                    "{} byteio serve \"$dir/to\" --writable --listen \"$at\" --port \"$port\"",
+                    "{} byteio serve \"$dir/to\" --writable --listen loopback --port \"$port\"",
                     quoted(&far.program)
                 ),
             },

@@ -142,7 +142,7 @@ fn read_iperf3(text: &str) -> Result<Transferred, String> {
         serde_json::from_str(text).map_err(|_| "iperf3 printed no JSON".to_owned())?;
     let end = &document["end"];
     let (bytes, seconds) = (
-        end["sum_received"]["bytes"].as_u64(),
+        end["sum_received"]["bytes"].as_u64().filter(|bytes| *bytes > 0),
         end["sum_received"]["seconds"]
             .as_f64()
             .filter(|seconds| *seconds > 0.0),
@@ -366,7 +366,8 @@ mod tests {
         );
         assert!((fetched.retransmitted_ratio.unwrap() - 2896e-6).abs() < 1e-12);
         assert_eq!(fetched.facts()["congestion_control"], "cubic");
-        for bad in ["", "{}", r#"{"end":{"sum_received":{"bytes":1,"seconds":0}}}"#] {
+        for bad in ["", "{}", r#"{"end":{"sum_received":{"bytes":1,"seconds":0}}}"#,
+            r#"{"end":{"sum_received":{"bytes":0,"seconds":1}}}"#] {
             assert!(read_iperf3(bad).is_err(), "{bad}");
         }
     }
