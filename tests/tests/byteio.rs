@@ -471,7 +471,10 @@ fn other_movers_send_beside_ours_on_this_machine_alone() {
                 "iperf3" => 1,
                 _ => SIZE as u64,
             };
-            assert!(bytes.is_some_and(|bytes| bytes >= whole), "{name}: {bytes:?} {case}");
+            assert!(
+                bytes.is_some_and(|bytes| bytes >= whole),
+                "{name}: {bytes:?} {case}"
+            );
         }
     }
     home.assert_nothing_left(PATIENCE);

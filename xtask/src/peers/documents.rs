@@ -34,7 +34,13 @@ pub fn from_document(
 }
 
 /// wirespeed under an MPI library.
-pub fn ours_under(mpi: &Mpi, context: &Context, report: &mut Report, arguments: &str, tag: &str) -> Result<f64> {
+pub fn ours_under(
+    mpi: &Mpi,
+    context: &Context,
+    report: &mut Report,
+    arguments: &str,
+    tag: &str,
+) -> Result<f64> {
     let mut command = mpi.launch(&context.binary);
     command.args(arguments.split(' ')).arg("--json");
     let (shown, output) = context.launch(command)?;

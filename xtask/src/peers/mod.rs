@@ -151,7 +151,10 @@ fn measured(
 ) -> Option<(f64, f64)> {
     let needed = comparison.theirs.program().or(comparison.ours.program());
     if let Some(program) = needed.filter(|program| !available.contains(program)) {
-        report.note(&format!("skipped: {}: {program} is not installed", comparison.name));
+        report.note(&format!(
+            "skipped: {}: {program} is not installed",
+            comparison.name
+        ));
         return None;
     }
     let mut measure = |side: &Side| {
@@ -159,7 +162,7 @@ fn measured(
         figure.with_context(|| format!("{} (pair {})", comparison.name, pair + 1))
     };
     // Alternate who goes first.
-    let (ours, theirs) = if pair % 2 == 0 {
+    let (ours, theirs) = if pair.is_multiple_of(2) {
         let theirs = measure(&comparison.theirs);
         (measure(&comparison.ours), theirs)
     } else {

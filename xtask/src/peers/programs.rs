@@ -8,7 +8,12 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
 /// ucx_perftest over one of its transports.
-pub fn ucx_road(context: &Context, report: &mut Report, arguments: &str, is_loopback: bool) -> Result<String> {
+pub fn ucx_road(
+    context: &Context,
+    report: &mut Report,
+    arguments: &str,
+    is_loopback: bool,
+) -> Result<String> {
     let words: Vec<&str> = arguments.split(' ').collect();
     if is_loopback {
         let words = [&["-l", "-v", "-f"], &words[..]].concat();

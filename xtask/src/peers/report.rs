@@ -51,7 +51,8 @@ impl Report {
         let folder = fresh_folder(&root.join("docs/runs"), &format!("{date}-{name}"))?;
         let file = |name: &str, start: &str| -> Result<File> {
             let path = folder.join(name);
-            let begun = File::create(&path).and_then(|mut file| file.write_all(start.as_bytes()).map(|()| file));
+            let begun =
+                File::create(&path).and_then(|mut file| file.write_all(start.as_bytes()).map(|()| file));
             begun.with_context(|| format!("cannot write {}", path.display()))
         };
         Ok(Report {
@@ -69,7 +70,9 @@ impl Report {
     pub fn raw(&mut self, command: &str, output: &str) -> Result<()> {
         let text = format!("$ {command}\n{}\n\n", output.trim_end());
         let text = text.replace(&self.root, "");
-        self.raw.write_all(text.as_bytes()).context("cannot write raw.txt")
+        self.raw
+            .write_all(text.as_bytes())
+            .context("cannot write raw.txt")
     }
 
     /// Keep a remark, once, and show it.
@@ -84,7 +87,10 @@ impl Report {
     pub fn pair(&mut self, pair: usize, comparison: &Comparison, ours: f64, theirs: f64) -> Result<()> {
         let (number, name, ratio) = (pair + 1, comparison.name, ours / theirs);
         println!("{number:>3} {name}: {ours:.4e} / {theirs:.4e} = {ratio:.3}");
-        let line = format!("{number},\"{name}\",{},{ours},{theirs},{ratio}\n", comparison.unit);
+        let line = format!(
+            "{number},\"{name}\",{},{ours},{theirs},{ratio}\n",
+            comparison.unit
+        );
         let written = self.pairs.write_all(line.as_bytes());
         written.context("cannot write pairs.csv")
     }
@@ -237,12 +243,16 @@ mod tests {
         report.pair(0, &COMPARISON, 2.0, 1.0).unwrap();
         assert!(!report_folder(root.path()).join("README.md").exists());
         let figures = Figures::from([(COMPARISON.name, vec![(2.0, 1.0)])]);
-        report.summarize((1, 3), &[&COMPARISON], &figures, &[], &[]).unwrap();
+        report
+            .summarize((1, 3), &[&COMPARISON], &figures, &[], &[])
+            .unwrap();
         report.raw("second", "said more").unwrap();
         report.pair(1, &COMPARISON, 4.0, 1.0).unwrap();
         assert!(read("README.md").contains("1 of 3 interleaved pairs"));
         assert_eq!(read("raw.txt"), "$ first\nsaid\n\n$ second\nsaid more\n\n");
-        assert!(read("pairs.csv").ends_with("\n1,\"ours / theirs\",B/s,2,1,2\n2,\"ours / theirs\",B/s,4,1,4\n"));
+        assert!(
+            read("pairs.csv").ends_with("\n1,\"ours / theirs\",B/s,2,1,2\n2,\"ours / theirs\",B/s,4,1,4\n")
+        );
         // The next run of the day takes nothing away.
         Report::create(root.path(), "some", &[0, 1]).unwrap();
         assert_eq!(read("pairs.csv").lines().count(), 3);

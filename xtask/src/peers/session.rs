@@ -3,8 +3,8 @@
 
 use super::documents::{condensed, largest};
 use super::launch::Context;
-use super::side::Side;
 use super::report::Report;
+use super::side::Side;
 use super::table::{Better, Comparison};
 use crate::command;
 use anyhow::{Context as _, Result};

@@ -126,7 +126,9 @@ impl Side {
     pub fn run(&self, context: &Context, report: &mut Report) -> Result<f64> {
         match *self {
             Side::Ours { arguments, tag } => from_document(context, report, arguments, &|d| d(tag)),
-            Side::OursUnder { mpi, arguments, tag } => documents::ours_under(mpi, context, report, arguments, tag),
+            Side::OursUnder { mpi, arguments, tag } => {
+                documents::ours_under(mpi, context, report, arguments, tag)
+            }
             Side::Loop {
                 mpi,
                 arguments,
@@ -149,7 +151,10 @@ impl Side {
                 arguments,
                 is_loopback,
                 value,
-            } => programs::ucx_figure(&programs::ucx_road(context, report, arguments, is_loopback)?, value),
+            } => programs::ucx_figure(
+                &programs::ucx_road(context, report, arguments, is_loopback)?,
+                value,
+            ),
             Side::Number(value) => Ok(value),
             Side::Bulk(bulk) => bulk.run(context, report),
             Side::Session {

@@ -366,8 +366,12 @@ mod tests {
         );
         assert!((fetched.retransmitted_ratio.unwrap() - 2896e-6).abs() < 1e-12);
         assert_eq!(fetched.facts()["congestion_control"], "cubic");
-        for bad in ["", "{}", r#"{"end":{"sum_received":{"bytes":1,"seconds":0}}}"#,
-            r#"{"end":{"sum_received":{"bytes":0,"seconds":1}}}"#] {
+        for bad in [
+            "",
+            "{}",
+            r#"{"end":{"sum_received":{"bytes":1,"seconds":0}}}"#,
+            r#"{"end":{"sum_received":{"bytes":0,"seconds":1}}}"#,
+        ] {
             assert!(read_iperf3(bad).is_err(), "{bad}");
         }
     }

@@ -30,7 +30,12 @@ fn curl(shape: &Shape) -> Result<Transferred, String> {
     let threads = u64::from(shape.threads.max(1)).min(shape.total_bytes.max(1));
     let each = shape.total_bytes / threads;
     let part = shape.folder.join("part");
-    let copied = || std::io::copy(&mut File::open(&shape.file)?.take(each), &mut File::create(&part)?);
+    let copied = || {
+        std::io::copy(
+            &mut File::open(&shape.file)?.take(each),
+            &mut File::create(&part)?,
+        )
+    };
     copied().map_err(|e| format!("cannot make a part of {}: {e}", shape.file))?;
     let to = format!("http://{}:{}/to", host(shape.at), shape.port);
     let words = |number: u64| {

@@ -36,7 +36,12 @@ const ROWS: [Row; 6] = [
         1e8,
         "64M",
     ),
-    rate("tunnel of 100 Mb/s", "--rate 100Mb/s --congestion cubic", 1e8, "64M"),
+    rate(
+        "tunnel of 100 Mb/s",
+        "--rate 100Mb/s --congestion cubic",
+        1e8,
+        "64M",
+    ),
     rate(
         "cable of 1 Gb/s",
         "--lan --rate 1Gb/s --congestion cubic",

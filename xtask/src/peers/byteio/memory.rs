@@ -39,7 +39,10 @@ fn peaks_mib(context: &Context, report: &mut Report) -> Result<(f64, f64)> {
         None => {
             let (of_service, of_client) = transfer(context, report)?;
             let peaks = format!("{of_service} {of_client}");
-            context.launched.borrow_mut().insert(KEY.to_owned(), peaks.clone());
+            context
+                .launched
+                .borrow_mut()
+                .insert(KEY.to_owned(), peaks.clone());
             peaks
         }
     };

@@ -142,6 +142,10 @@ const CEILING_1G: f64 = 125e6 * 1448.0 / 1514.0;
 
 /// Every comparison, in the order of the summary.
 pub fn comparisons() -> Vec<Comparison> {
+    [gets(), puts()].concat()
+}
+
+fn gets() -> Vec<Comparison> {
     vec![
         row(
             "loopback mtom 7 x 8 MiB / Axis 1.4 at both ends",
@@ -191,6 +195,11 @@ pub fn comparisons() -> Vec<Comparison> {
             theirs(&LOSSY, "gridftp", "globus-url-copy"),
             1.0,
         ),
+    ]
+}
+
+fn puts() -> Vec<Comparison> {
+    vec![
         row(
             "loopback put mtom 7 x 8 MiB / Axis 1.4 at both ends",
             ours(&PUTS, "mtom"),
