@@ -171,17 +171,19 @@ fn a_full_disk_is_told_before_anything_moves() {
     assert!(said.contains("reserve room"), "{said}");
 }
 
+/// Time for 64 GiB: a service in a debug build, on cores that others share.
+const HOUR: Duration = Duration::from_secs(3600);
 /// What a process may hold, whatever it moves.
 const MEMORY_BYTES_MAX: u64 = 64 << 20;
 
 /// Peak memory of the client while it moves a sparse file of so many bytes.
-fn peak_of_client(home: &Home, url: &str, mechanism: &str, shape: &str) -> u64 {
+fn peak_of_client(home: &Home, url: &str, mechanism: &str, shape: &str, limit: Duration) -> u64 {
     let line = format!(
         "byteio bench {url}/sparse --mechanism {mechanism} {shape} --repeats 1 -q -o {mechanism}.json"
     );
     let client = home.start(line.split(' '));
     let peak = AtomicU64::new(0);
-    client.wait_until("its end", LONG, |client| match peak_bytes(client.pid()) {
+    client.wait_until("its end", limit, |client| match peak_bytes(client.pid()) {
         Some(now) => {
             peak.fetch_max(now, Ordering::Relaxed);
             false
@@ -199,7 +201,7 @@ fn memory_does_not_grow_with_file_or_block() {
     let sparse = std::fs::File::create(home.path("served/sparse")).unwrap();
     sparse.set_len(3 << 30).unwrap();
     for mechanism in ["mtom", "bulk", "http"] {
-        let peak = peak_of_client(&home, &url, mechanism, "--threads 4 --block-size 512M");
+        let peak = peak_of_client(&home, &url, mechanism, "--threads 4 --block-size 512M", LONG);
         assert!(
             peak > 0 && peak < MEMORY_BYTES_MAX,
             "the client held {peak} bytes"
@@ -218,7 +220,7 @@ fn sixty_four_gibibytes_pass_through_a_small_window() {
     let (server, url) = serve(&home, "");
     let sparse = std::fs::File::create(home.path("served/sparse")).unwrap();
     sparse.set_len(64 << 30).unwrap();
-    let peak = peak_of_client(&home, &url, "mtom", "--threads 7 --block-size 1G");
+    let peak = peak_of_client(&home, &url, "mtom", "--threads 7 --block-size 1G", HOUR);
     assert!(
         peak > 0 && peak < MEMORY_BYTES_MAX,
         "the client held {peak} bytes"
@@ -428,6 +430,59 @@ fn other_movers_stand_beside_ours_or_are_skipped_with_the_reason() {
             .complaint();
     }
     run(&home, "byteio peers none").code(1).complaint();
+}
+
+/// The other way round: what was sent is as long as the file, whoever cannot send says so, and nothing of it stays.
+#[test]
+fn other_movers_send_beside_ours_on_this_machine_alone() {
+    let home = home();
+    std::fs::write(home.path("f"), content()).unwrap();
+    let port = 40_000 + std::process::id() % 20_000;
+    let line = format!("byteio peers f --put --threads 3 --block-size 1M --repeats 2 --port {port} --json");
+    let ended = run(&home, &line).code(0);
+    let document = ended.json();
+    for case in document["cases"].as_array().unwrap() {
+        let name = case["case"]["transport"].as_str().unwrap();
+        let (status, why) = (
+            case["status"].as_str().unwrap(),
+            case["error"].as_str().unwrap_or_default(),
+        );
+        match name {
+            "byteio-mtom" | "byteio-http" | "byteio-bulk" => assert_eq!(status, "ok", "{name}: {ended}"),
+            "iperf3" | "curl" => {
+                let absent = why.contains("installed") || why.contains("module dav");
+                assert!(
+                    status == "ok" || (status == "skipped" && absent),
+                    "{name}: {status}: {why}"
+                );
+            }
+            _ => assert!(
+                status == "skipped" && why.contains("is only fetched with"),
+                "{name}: {ended}"
+            ),
+        }
+        if status == "ok" {
+            assert_eq!(case["case"]["test"], "bulk_put", "{name}");
+            let bytes = case["repetitions"][0]["outcomes"][0]["sent"]["bytes"].as_u64();
+            let whole = match name {
+                // Three equal parts.
+                "curl" => SIZE as u64 / 3 * 3,
+                // Its receiver stops counting when its sender says that it has sent.
+                "iperf3" => 1,
+                _ => SIZE as u64,
+            };
+            assert!(
+                bytes.is_some_and(|bytes| bytes >= whole),
+                "{name}: {bytes:?} {case}"
+            );
+        }
+    }
+    home.assert_nothing_left(PATIENCE);
+    for bad in ["--at 192.0.2.2", "--run ssh", "--mounted f"] {
+        run(&home, &format!("byteio peers f --put {bad}"))
+            .code(2)
+            .complaint();
+    }
 }
 
 /// A disk that is full at the service: told by every way that writes, the service goes on, and what was there stays.

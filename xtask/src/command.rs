@@ -44,6 +44,13 @@ pub fn capture(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("{} printed no UTF-8", shown(command)))
 }
 
+/// A program that is told to end when this process goes, however it goes.
+pub fn bound(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "TERM", "--"]).arg(program);
+    command
+}
+
 /// Where `program` is, searching PATH and the usual places for administrators.
 pub fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();

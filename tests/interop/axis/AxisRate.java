@@ -5,13 +5,26 @@ import org.apache.axis.attachments.AttachmentPart;
 import org.apache.axis.client.Call;
 import org.apache.axis.client.Service;
 
-/** How fast Axis 1.4 reads: blocks by MTOM over several threads, what came dropped. Prints bytes a second of its best run. */
+/** How fast Axis 1.4 reads, or with `write` writes: blocks by MTOM over several threads, what came dropped. Prints bytes a second of its best run. */
 public final class AxisRate {
-    private static long read(String url, long offset, int size, byte[] piece) throws Exception {
+    private static Call call(String url, String operation) throws Exception {
         Call call = (Call) new Service().createCall();
         call.setTargetEndpointAddress(new URL(url));
         call.setUseSOAPAction(true);
-        call.setSOAPActionURI(Part.RANDOM + "/read");
+        call.setSOAPActionURI(Part.RANDOM + "/" + operation);
+        return call;
+    }
+
+    private static long write(String url, long offset, byte[] block) throws Exception {
+        Call call = call(url, "write");
+        call.setProperty(Call.ATTACHMENT_ENCAPSULATION_FORMAT, Call.ATTACHMENT_ENCAPSULATION_FORMAT_MTOM);
+        call.addAttachmentPart(Part.of(block));
+        call.invoke(new Object[] {Part.element("write", "mtom", "start-offset", "" + offset, "bytes-per-block", "" + block.length, "stride", "0")});
+        return block.length;
+    }
+
+    private static long read(String url, long offset, int size, byte[] piece) throws Exception {
+        Call call = call(url, "read");
         call.invoke(new Object[] {Part.element("read", "mtom", "start-offset", "" + offset, "bytes-per-block", "" + size, "num-blocks", "1", "stride", "0")});
         AttachmentPart part = (AttachmentPart) call.getResponseMessage().getAttachmentsImpl().getAttachments().iterator().next();
         long total = 0;
@@ -28,6 +41,7 @@ public final class AxisRate {
         int threads = Integer.parseInt(arguments[1]);
         int block = Integer.parseInt(arguments[2]);
         long size = Long.parseLong(arguments[3]);
+        byte[] sent = arguments.length > 5 && arguments[5].equals("write") ? new byte[block] : null;
         double best = 0;
         for (int run = 0; run < Integer.parseInt(arguments[4]); run++) {
             AtomicLong next = new AtomicLong();
@@ -39,7 +53,7 @@ public final class AxisRate {
                     byte[] piece = new byte[1 << 16];
                     try {
                         for (long offset; (offset = next.getAndAdd(block)) < size;) {
-                            total.addAndGet(read(arguments[0], offset, block, piece));
+                            total.addAndGet(sent == null ? read(arguments[0], offset, block, piece) : write(arguments[0], offset, sent));
                         }
                     } catch (Exception error) {
                         error.printStackTrace();

@@ -6,7 +6,7 @@ import java.net.URL;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.xml.namespace.QName;
 
-/** How fast JAX-WS reads: blocks by MTOM over several threads, what came dropped. Prints bytes a second of its best run. */
+/** How fast JAX-WS reads, or with `write` writes: blocks by MTOM over several threads, what came dropped. Prints bytes a second of its best run. */
 public final class Rate {
     private static RandomByteIO port(Service service, String url) {
         RandomByteIO port = service.getPort(new QName(Names.RANDOM, "RandomByteIOPort"), RandomByteIO.class, new MTOMFeature());
@@ -26,11 +26,17 @@ public final class Rate {
         return total;
     }
 
+    private static long write(RandomByteIO port, long offset, byte[] block) {
+        port.write(offset, block.length, 0, Bytes.transfer("mtom", block));
+        return block.length;
+    }
+
     public static void main(String[] arguments) throws Exception {
         String url = arguments[0];
         int threads = Integer.parseInt(arguments[1]);
         int block = Integer.parseInt(arguments[2]);
         long size = Long.parseLong(arguments[3]);
+        byte[] sent = arguments.length > 5 && arguments[5].equals("write") ? new byte[block] : null;
         Service service = Service.create(new URL(url + "?wsdl"), new QName(Names.RANDOM, "RandomByteIOService"));
         RandomByteIO[] ports = new RandomByteIO[threads];
         for (int at = 0; at < threads; at++) {
@@ -48,7 +54,7 @@ public final class Rate {
                     byte[] piece = new byte[1 << 16];
                     try {
                         for (long offset; (offset = next.getAndAdd(block)) < size;) {
-                            total.addAndGet(read(port, offset, block, piece));
+                            total.addAndGet(sent == null ? read(port, offset, block, piece) : write(port, offset, sent));
                         }
                     } catch (Exception error) {
                         error.printStackTrace();

@@ -5,23 +5,27 @@
 //! a test: it fails only when something cannot run, not when a number is bad.
 
 mod byteio;
-mod commands;
 mod derived;
+mod documents;
+mod launch;
 mod mpi;
+mod programs;
 mod report;
 mod session;
 mod setup;
+mod side;
 mod stats;
 mod table;
 mod tools;
 mod ucx;
 
-use anyhow::{Context, Result};
-use commands::Side;
+use anyhow::{Context as _, Result};
 use derived::Derived;
-use report::Report;
+use launch::Context;
+use report::{Figures, Report};
+use side::Side;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 use table::{COMPARISONS, Comparison, LIMITS, Limit};
 
@@ -104,48 +108,26 @@ pub fn run(root: &Path, set: &Set, pairs: usize, rows: &str) -> Result<()> {
     if !binary.is_file() {
         anyhow::bail!("no target/release/wirespeed; run `make build` first");
     }
+    let pairs = pairs.max(1);
     let available = (set.prepare)(root)?;
     let cores = tools::two_cores()?;
-    let mut report = Report::create(root, set.name, pairs, &cores)?;
-    let context = commands::Context {
+    let mut report = Report::create(root, set.name, &cores)?;
+    let context = Context {
         binary,
         built: root.join(mpi::BUILT),
         cores,
         launched: RefCell::default(),
     };
-    let mut figures = BTreeMap::<&str, Vec<(f64, f64)>>::new();
-    for pair in 0..pairs.max(1) {
+    let mut figures = Figures::new();
+    for pair in 0..pairs {
         context.launched.borrow_mut().clear();
         for comparison in &comparisons {
-            let needed = comparison.theirs.program().or(comparison.ours.program());
-            if needed.is_some_and(|p| !available.contains(p)) {
-                report.note(&format!(
-                    "skipped: {}: {} is not installed",
-                    comparison.name,
-                    needed.unwrap_or_default()
-                ));
-                continue;
-            }
-            let mut measure = |side: &Side| {
-                let figure = side.run(&context, &mut report);
-                figure.with_context(|| format!("{} (pair {})", comparison.name, pair + 1))
-            };
-            // Alternate who goes first.
-            let (ours, theirs) = if pair % 2 == 0 {
-                let theirs = measure(&comparison.theirs);
-                (measure(&comparison.ours), theirs)
-            } else {
-                let ours = measure(&comparison.ours);
-                (ours, measure(&comparison.theirs))
-            };
-            match (ours, theirs) {
-                (Ok(ours), Ok(theirs)) => {
-                    report.pair(pair, comparison, ours, theirs);
-                    figures.entry(comparison.name).or_default().push((ours, theirs));
-                }
-                (Err(error), _) | (_, Err(error)) => report.note(&format!("failed: {error:#}")),
+            if let Some((ours, theirs)) = measured(comparison, pair, &available, &context, &mut report) {
+                report.pair(pair, comparison, ours, theirs)?;
+                figures.entry(comparison.name).or_default().push((ours, theirs));
             }
         }
+        report.summarize((pair + 1, pairs), &comparisons, &figures, &[], set.derived)?;
     }
     let mut limits = Vec::new();
     for limit in set.limits {
@@ -154,5 +136,44 @@ pub fn run(root: &Path, set: &Set, pairs: usize, rows: &str) -> Result<()> {
             Err(error) => report.note(&format!("failed: {}: {error:#}", limit.name)),
         }
     }
-    report.finish(&comparisons, &figures, &limits, set.derived)
+    let summary = report.summarize((pairs, pairs), &comparisons, &figures, &limits, set.derived)?;
+    report.finish(&summary);
+    Ok(())
+}
+
+/// Both sides of a comparison, one after the other; `None` when one cannot run, which is noted.
+fn measured(
+    comparison: &Comparison,
+    pair: usize,
+    available: &BTreeSet<&str>,
+    context: &Context,
+    report: &mut Report,
+) -> Option<(f64, f64)> {
+    let needed = comparison.theirs.program().or(comparison.ours.program());
+    if let Some(program) = needed.filter(|program| !available.contains(program)) {
+        report.note(&format!(
+            "skipped: {}: {program} is not installed",
+            comparison.name
+        ));
+        return None;
+    }
+    let mut measure = |side: &Side| {
+        let figure = side.run(context, report);
+        figure.with_context(|| format!("{} (pair {})", comparison.name, pair + 1))
+    };
+    // Alternate who goes first.
+    let (ours, theirs) = if pair.is_multiple_of(2) {
+        let theirs = measure(&comparison.theirs);
+        (measure(&comparison.ours), theirs)
+    } else {
+        let ours = measure(&comparison.ours);
+        (ours, measure(&comparison.theirs))
+    };
+    match (ours, theirs) {
+        (Ok(ours), Ok(theirs)) => Some((ours, theirs)),
+        (Err(error), _) | (_, Err(error)) => {
+            report.note(&format!("failed: {error:#}"));
+            None
+        }
+    }
 }

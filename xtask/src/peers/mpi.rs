@@ -3,8 +3,8 @@
 //! Means stand against means and medians against medians, so that a row compares programs and not statistics; the rows
 //! that set our headline against the plain mean are there for their spread over launches.
 
-use super::commands::Side;
 use super::derived::{self, Derived};
+use super::side::Side;
 use super::table::{Better, Comparison};
 use super::tools;
 use crate::command;
@@ -65,7 +65,7 @@ impl Mpi {
 
     /// The launcher with two ranks of `program`; its arguments follow.
     pub fn launch(&self, program: &Path) -> Command {
-        let mut command = Command::new("timeout");
+        let mut command = command::bound("timeout");
         command.args(["--kill-after=5", "120", self.launcher]);
         command.args(self.words).args(["-n", "2"]).arg(program);
         for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] {

@@ -1,4 +1,5 @@
-//! The archive of one benchmark: raw output, every pair, and a summary, under docs/runs/DATE-peers/.
+//! The archive of one benchmark, under docs/runs/: raw output and every pair as they come, and a summary after each round,
+//! so that a run that is cut off leaves what it has.
 
 use super::derived::{self, Derived};
 use super::stats::{self, Median};
@@ -7,72 +8,71 @@ use crate::command;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Collects everything and writes it at the end; what a crash would lose is on the screen.
+/// Pairs of figures by the comparison's name.
+pub type Figures = BTreeMap<&'static str, Vec<(f64, f64)>>;
+
+/// Three files: raw.txt and pairs.csv are written as it goes, README.md anew after each round.
 pub struct Report {
     root: String,
     folder: PathBuf,
-    heading: String,
-    raw: String,
-    pairs: String,
+    title: String,
+    facts: String,
+    raw: File,
+    pairs: File,
     notes: Vec<String>,
+}
+
+/// A folder that nobody had: a second run of a day must not take the first one's away.
+fn fresh_folder(runs: &Path, name: &str) -> Result<PathBuf> {
+    let made = || {
+        fs::create_dir_all(runs)?;
+        let names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}-{number}")));
+        for folder in names.map(|name| runs.join(name)) {
+            match fs::create_dir(&folder) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                made => return made.map(|()| folder),
+            }
+        }
+        Err(ErrorKind::AlreadyExists.into())
+    };
+    made().with_context(|| format!("cannot make a folder in {}", runs.display()))
 }
 
 impl Report {
     /// Start an archive for today.
-    pub fn create(root: &Path, name: &str, pairs: usize, cores: &[u32; 2]) -> Result<Report> {
-        let said = |words: &[&str]| {
-            let output = command::capture(Command::new(words[0]).args(&words[1..]).current_dir(root));
-            output
-                .map(|o| o.lines().next().unwrap_or_default().trim().to_owned())
-                .unwrap_or_default()
+    pub fn create(root: &Path, name: &str, cores: &[u32; 2]) -> Result<Report> {
+        let date = command::capture(Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
+        let date = date.trim();
+        let folder = fresh_folder(&root.join("docs/runs"), &format!("{date}-{name}"))?;
+        let file = |name: &str, start: &str| -> Result<File> {
+            let path = folder.join(name);
+            let begun =
+                File::create(&path).and_then(|mut file| file.write_all(start.as_bytes()).map(|()| file));
+            begun.with_context(|| format!("cannot write {}", path.display()))
         };
-        let date = said(&["date", "-u", "+%Y-%m-%d"]);
-        let folder = root.join("docs/runs").join(format!("{date}-{name}"));
-        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        let read = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
-        let cpu = read("/proc/cpuinfo");
-        let cpu = cpu
-            .lines()
-            .find_map(|l| l.strip_prefix("model name"))
-            .unwrap_or(": unknown")
-            .trim_start_matches(['\t', ' ', ':']);
-        let heading = format!(
-            "# wirespeed beside its peers: {name}, {date}\n\n\
-             {pairs} interleaved pairs on CPUs {} and {}; load average at the start {}.\n\n\
-             - CPU: {cpu}\n- kernel: {}\n- congestion control of the kernel: {}\n- wirespeed: {} (commit {})\n\
-             - ucx_perftest: package {}\n- iperf3: {}\n- sockperf: {}\n- Open MPI: package {}\n- MPICH: package {}\n\n\
-             Made by `cargo xtask peers`; every command and output is in raw.txt, every pair in pairs.csv.\n",
-            cores[0],
-            cores[1],
-            read("/proc/loadavg"),
-            read("/proc/sys/kernel/osrelease"),
-            read("/proc/sys/net/ipv4/tcp_congestion_control"),
-            said(&["target/release/wirespeed", "--version"]),
-            said(&["git", "-c", "safe.directory=*", "rev-parse", "--short=12", "HEAD"]),
-            said(&["dpkg-query", "-W", "-f=${Version}", "ucx-utils"]),
-            said(&["iperf3", "--version"]),
-            said(&["dpkg-query", "-W", "-f=${Version}", "sockperf"]),
-            said(&["dpkg-query", "-W", "-f=${Version}", "openmpi-bin"]),
-            said(&["dpkg-query", "-W", "-f=${Version}", "mpich"]),
-        );
         Ok(Report {
             root: format!("{}/", root.display()),
+            title: format!("# wirespeed beside its peers: {name}, {date}"),
+            facts: facts(root, cores),
+            raw: file("raw.txt", "")?,
+            pairs: file("pairs.csv", "pair,comparison,unit,ours,theirs,ratio\n")?,
             folder,
-            heading,
-            raw: String::new(),
-            pairs: "pair,comparison,unit,ours,theirs,ratio\n".to_owned(),
             notes: Vec::new(),
         })
     }
 
     /// Keep a command with its output; where the checkout lies is nobody's business.
-    pub fn raw(&mut self, command: &str, output: &str) {
+    pub fn raw(&mut self, command: &str, output: &str) -> Result<()> {
         let text = format!("$ {command}\n{}\n\n", output.trim_end());
-        self.raw.push_str(&text.replace(&self.root, ""));
+        let text = text.replace(&self.root, "");
+        self.raw
+            .write_all(text.as_bytes())
+            .context("cannot write raw.txt")
     }
 
     /// Keep a remark, once, and show it.
@@ -84,31 +84,32 @@ impl Report {
     }
 
     /// Keep one pair and show it.
-    pub fn pair(&mut self, pair: usize, comparison: &Comparison, ours: f64, theirs: f64) {
-        let ratio = ours / theirs;
-        println!(
-            "{:>3} {}: {ours:.4e} / {theirs:.4e} = {ratio:.3}",
-            pair + 1,
-            comparison.name
-        );
-        let _ = writeln!(
-            self.pairs,
-            "{},\"{}\",{},{ours},{theirs},{ratio}",
-            pair + 1,
-            comparison.name,
+    pub fn pair(&mut self, pair: usize, comparison: &Comparison, ours: f64, theirs: f64) -> Result<()> {
+        let (number, name, ratio) = (pair + 1, comparison.name, ours / theirs);
+        println!("{number:>3} {name}: {ours:.4e} / {theirs:.4e} = {ratio:.3}");
+        let line = format!(
+            "{number},\"{name}\",{},{ours},{theirs},{ratio}\n",
             comparison.unit
         );
+        let written = self.pairs.write_all(line.as_bytes());
+        written.context("cannot write pairs.csv")
     }
 
-    /// Write the archive and print the summary.
-    pub fn finish(
-        self,
+    /// Write the summary of `rounds`: those that are whole, and those wanted.
+    pub fn summarize(
+        &self,
+        rounds: (usize, usize),
         comparisons: &[&Comparison],
-        figures: &BTreeMap<&str, Vec<(f64, f64)>>,
+        figures: &Figures,
         limits: &[(&Limit, f64)],
         derived: &[Derived],
-    ) -> Result<()> {
-        let mut summary = self.heading;
+    ) -> Result<String> {
+        let (done, wanted) = rounds;
+        let count = match done == wanted {
+            true => wanted.to_string(),
+            false => format!("{done} of {wanted}"),
+        };
+        let mut summary = format!("{}\n\n{count} interleaved pairs {}", self.title, self.facts);
         summary.push_str("\n| comparison | ours, median | theirs, median | ratio, median | interval | spread, ours / theirs | aim | |\n|---|---|---|---|---|---|---|---|\n");
         for comparison in comparisons {
             match figures.get(comparison.name) {
@@ -133,17 +134,52 @@ impl Report {
             let _ = write!(summary, "\n- {note}");
         }
         summary.push('\n');
-        for (name, text) in [
-            ("README.md", &summary),
-            ("raw.txt", &self.raw),
-            ("pairs.csv", &self.pairs),
-        ] {
-            let path = self.folder.join(name);
-            fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-        }
-        println!("\n{summary}\nwritten to {}", self.folder.display());
-        Ok(())
+        // Whoever is cut off here leaves the summary before.
+        let (path, next) = (self.folder.join("README.md"), self.folder.join("README.md.new"));
+        let written = fs::write(&next, &summary).and_then(|()| fs::rename(&next, &path));
+        written.with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(summary)
     }
+
+    /// Show the summary, and where it is.
+    pub fn finish(&self, summary: &str) {
+        println!("\n{summary}\nwritten to {}", self.folder.display());
+    }
+}
+
+/// The machine and the programs.
+fn facts(root: &Path, cores: &[u32; 2]) -> String {
+    let said = |words: &[&str]| {
+        let output = command::capture(Command::new(words[0]).args(&words[1..]).current_dir(root));
+        output
+            .map(|o| o.lines().next().unwrap_or_default().trim().to_owned())
+            .unwrap_or_default()
+    };
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    let cpu = read("/proc/cpuinfo");
+    let cpu = cpu
+        .lines()
+        .find_map(|l| l.strip_prefix("model name"))
+        .unwrap_or(": unknown")
+        .trim_start_matches(['\t', ' ', ':']);
+    format!(
+        "on CPUs {} and {}; load average at the start {}.\n\n\
+         - CPU: {cpu}\n- kernel: {}\n- congestion control of the kernel: {}\n- wirespeed: {} (commit {})\n\
+         - ucx_perftest: package {}\n- iperf3: {}\n- sockperf: {}\n- Open MPI: package {}\n- MPICH: package {}\n\n\
+         Made by `cargo xtask peers`; every command and output is in raw.txt, every pair in pairs.csv.\n",
+        cores[0],
+        cores[1],
+        read("/proc/loadavg"),
+        read("/proc/sys/kernel/osrelease"),
+        read("/proc/sys/net/ipv4/tcp_congestion_control"),
+        said(&["target/release/wirespeed", "--version"]),
+        said(&["git", "-c", "safe.directory=*", "rev-parse", "--short=12", "HEAD"]),
+        said(&["dpkg-query", "-W", "-f=${Version}", "ucx-utils"]),
+        said(&["iperf3", "--version"]),
+        said(&["dpkg-query", "-W", "-f=${Version}", "sockperf"]),
+        said(&["dpkg-query", "-W", "-f=${Version}", "openmpi-bin"]),
+        said(&["dpkg-query", "-W", "-f=${Version}", "mpich"]),
+    )
 }
 
 fn row(comparison: &Comparison, pairs: &[(f64, f64)]) -> String {
@@ -180,4 +216,53 @@ fn row(comparison: &Comparison, pairs: &[(f64, f64)]) -> String {
         if met { "met" } else { "missed" },
         unit = comparison.unit,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::side::Side;
+    use super::*;
+
+    const COMPARISON: Comparison = Comparison {
+        name: "ours / theirs",
+        unit: "B/s",
+        ours: Side::Number(2.0),
+        theirs: Side::Number(1.0),
+        aim: 1.0,
+        better: Better::Higher,
+    };
+
+    /// A run that is cut off in its second round.
+    #[test]
+    fn what_is_measured_is_on_disk_at_once() {
+        let root = tempfile::tempdir().unwrap();
+        let mut report = Report::create(root.path(), "some", &[0, 1]).unwrap();
+        let read = |name: &str| fs::read_to_string(report_folder(root.path()).join(name)).unwrap();
+        assert_eq!(read("pairs.csv").lines().count(), 1);
+        report.raw("first", "said").unwrap();
+        report.pair(0, &COMPARISON, 2.0, 1.0).unwrap();
+        assert!(!report_folder(root.path()).join("README.md").exists());
+        let figures = Figures::from([(COMPARISON.name, vec![(2.0, 1.0)])]);
+        report
+            .summarize((1, 3), &[&COMPARISON], &figures, &[], &[])
+            .unwrap();
+        report.raw("second", "said more").unwrap();
+        report.pair(1, &COMPARISON, 4.0, 1.0).unwrap();
+        assert!(read("README.md").contains("1 of 3 interleaved pairs"));
+        assert_eq!(read("raw.txt"), "$ first\nsaid\n\n$ second\nsaid more\n\n");
+        assert!(
+            read("pairs.csv").ends_with("\n1,\"ours / theirs\",B/s,2,1,2\n2,\"ours / theirs\",B/s,4,1,4\n")
+        );
+        // The next run of the day takes nothing away.
+        Report::create(root.path(), "some", &[0, 1]).unwrap();
+        assert_eq!(read("pairs.csv").lines().count(), 3);
+        assert_eq!(fs::read_dir(root.path().join("docs/runs")).unwrap().count(), 2);
+    }
+
+    fn report_folder(root: &Path) -> PathBuf {
+        let folders = fs::read_dir(root.join("docs/runs")).unwrap();
+        let mut folders: Vec<PathBuf> = folders.map(|entry| entry.unwrap().path()).collect();
+        folders.sort();
+        folders.swap_remove(0)
+    }
 }

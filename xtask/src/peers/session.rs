@@ -1,8 +1,10 @@
 //! Message paths of sessions beside their aims: bare roads of the same run where the aim is one, fixed numbers where it is
 //! a number. Two cores, or one where the row says so.
 
-use super::commands::{Context, Side, condensed, largest};
+use super::documents::{condensed, largest};
+use super::launch::Context;
 use super::report::Report;
+use super::side::Side;
 use super::table::{Better, Comparison};
 use crate::command;
 use anyhow::{Context as _, Result};
@@ -289,7 +291,7 @@ pub fn run(
         .args(arguments.split_whitespace())
         .arg("--json");
     let output = command::capture(&mut command)?;
-    report.raw(&command::shown(&command), &condensed(&output));
+    report.raw(&command::shown(&command), &condensed(&output))?;
     let document: Value = serde_json::from_str(&output).context("wirespeed printed no JSON")?;
     let found = match figure {
         Tag(tag) => largest(&document, tag),
@@ -301,7 +303,7 @@ pub fn run(
             let text = std::fs::read_to_string(&counts).context("strace has counted nothing")?;
             // It is nobody's any more.
             let _ = std::fs::remove_file(&counts);
-            report.raw("cat", &text);
+            report.raw("cat", &text)?;
             calls(&text)
                 .zip(messages(&document))
                 .map(|(calls, messages)| calls / messages)

@@ -1,7 +1,7 @@
 //! What a test of a batch costs before it measures, from the second on: the time of a long batch less that of a short
 //! one, over the tests between them, at the client of either program.
 
-use super::commands::{Context, pair};
+use super::launch::{Context, pair};
 use super::report::Report;
 use anyhow::{Context as _, Result};
 use std::fmt::Write as _;

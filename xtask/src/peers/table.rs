@@ -1,7 +1,9 @@
 //! What is compared with what, and the aims. The whole benchmark is this table.
 
-use super::commands::{self, Context, Side};
+use super::documents;
+use super::launch::Context;
 use super::report::Report;
+use super::side::Side;
 use anyhow::Result;
 
 /// Which direction is good.
@@ -214,14 +216,14 @@ pub const LIMITS: &[Limit] = &[
         name: "recording a sample, beyond the clock",
         limit: 3.0,
         unit: "ns",
-        measure: |context, report| commands::from_document(context, report, FLOOR, &|d| d("record_ns")),
+        measure: |context, report| documents::from_document(context, report, FLOOR, &|d| d("record_ns")),
     },
     Limit {
         name: "a turn of the loop on null, beyond the clock",
         limit: 3.0,
         unit: "ns",
         measure: |context, report| {
-            commands::from_document(context, report, FLOOR, &|d| Some(d("loop_ns")? - d("cost_ns")?))
+            documents::from_document(context, report, FLOOR, &|d| Some(d("loop_ns")? - d("cost_ns")?))
         },
     },
 ];

@@ -4,8 +4,8 @@
 //! ping-pong, which is undone; where one operation is shorter than its clock can tell, means and rates over the whole
 //! run stand for single samples, on both sides.
 
-use super::commands::Side;
 use super::setup::{Whose, case_ns};
+use super::side::Side;
 use super::table::{Better, Comparison, Limit, Ucx};
 
 /// A transport and device of UCX 1.13.

@@ -152,8 +152,9 @@ impl Lab {
             end.run(&format!("ip address add {address}/24 dev {ETHERNET}"))?;
             end.run(&format!("ip link set {ETHERNET} up"))?;
             if let Some(rate) = rate_bits_per_s {
+                let burst = burst_bytes(rate);
                 end.run(&format!(
-                    "tc qdisc replace dev {ETHERNET} root tbf rate {rate}bit burst 256kb latency 20ms"
+                    "tc qdisc replace dev {ETHERNET} root tbf rate {rate}bit burst {burst}b latency 20ms"
                 ))?;
             }
         }
@@ -212,6 +213,13 @@ impl Lab {
     }
 }
 
+/// What a token bucket may send at once: all that came due in 2 ms, the time by which its timer may be late; and at least
+/// an uncut packet. A transfer is too fast by as much.
+fn burst_bytes(rate_bits_per_s: u64) -> u64 {
+    const UNCUT_BYTES: u64 = 80 << 10;
+    UNCUT_BYTES.max(rate_bits_per_s / 8 / 500)
+}
+
 fn hosts() -> io::Result<tempfile::NamedTempFile> {
     let mut file = tempfile::NamedTempFile::new()?;
     let known = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
@@ -225,4 +233,15 @@ fn hosts() -> io::Result<tempfile::NamedTempFile> {
 /// A child inherits the namespace of the thread that starts it.
 fn start(end: &End, mut command: Command) -> io::Result<Child> {
     end.inside(move || command.spawn())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_holds_an_uncut_packet_and_two_milliseconds() {
+        assert_eq!(burst_bytes(1_000), 81_920);
+        assert_eq!(burst_bytes(10_000_000_000), 2_500_000);
+    }
 }

@@ -27,6 +27,8 @@ pub struct FarEnd {
     pub file: String,
     /// Its address.
     pub at: IpAddr,
+    /// Whether servers take files, into a folder of their own, instead of giving the file.
+    pub takes: bool,
 }
 
 /// A server that runs.
@@ -53,7 +55,8 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// Program, preparation and command of a server. They may use `$file`, `$at`, `$port`, `$dir` and `$root`, which is `yes` for root.
+/// Program, preparation and command of a server. They may use `$file`, `$at`, `$port`, `$dir`, and
+/// `$root` and `$takes`, which are `yes` or `no`.
 fn server(mover: Option<Mover>, far: &FarEnd) -> Option<(String, &'static str, String)> {
     let words = |program: &str, prepare: &'static str, command: &str| {
         Some((program.to_owned(), prepare, command.to_owned()))
@@ -62,10 +65,16 @@ fn server(mover: Option<Mover>, far: &FarEnd) -> Option<(String, &'static str, S
         None => words(
             &far.program,
             "",
-            &format!(
-                "{} byteio serve \"$file\" --listen \"$at\" --plain --port \"$port\"",
-                quoted(&far.program)
-            ),
+            &match far.takes {
+                false => format!(
+                    "{} byteio serve \"$file\" --listen \"$at\" --plain --port \"$port\"",
+                    quoted(&far.program)
+                ),
+                true => format!(
+                    "{} byteio serve \"$dir/to\" --writable --listen loopback --port \"$port\"",
+                    quoted(&far.program)
+                ),
+            },
         ),
         Some(Mover::Iperf3) => words("iperf3", "", "iperf3 -s -B \"$at\" -p \"$port\""),
         Some(Mover::Curl | Mover::Aria2) => words("nginx", NGINX, "nginx -p \"$dir\" -c \"$dir/conf\""),
@@ -85,6 +94,11 @@ fn server(mover: Option<Mover>, far: &FarEnd) -> Option<(String, &'static str, S
 
 const NGINX: &str = r#"
 [ $root = yes ] && user="user root;" || user=
+put=
+if [ $takes = yes ]; then
+  nginx -V 2>&1 | grep -q http_dav_module || { echo absent nginx has no module dav at the far end; exit 0; }
+  put="location /to/ { root $dir; dav_methods PUT; client_max_body_size 0; }"
+fi
 case $at in *:*) host="[$at]";; *) host=$at;; esac
 cat >"$dir/conf" <<END
 $user
@@ -98,7 +112,7 @@ http {
   sendfile on;
   tcp_nopush on;
   client_body_temp_path $dir/a; proxy_temp_path $dir/b; fastcgi_temp_path $dir/c; uwsgi_temp_path $dir/d; scgi_temp_path $dir/e;
-  server { listen $host:$port; location = /file { alias "$file"; } }
+  server { listen $host:$port; location = /file { alias "$file"; } $put }
 }
 END
 "#;
@@ -125,14 +139,20 @@ chmod 644 "$dir/conf"
 /// The script that starts a server, tells `started BYTES` or `absent REASON`, and ends it with its stdin.
 fn script(far: &FarEnd, port: u16, (program, prepare, command): (String, &str, String)) -> String {
     let (file, at, program) = (quoted(&far.file), quoted(&far.at.to_string()), quoted(&program));
+    // What is taken goes into memory where there is such a file system, like everything else that is not the path.
+    let (takes, near) = match far.takes {
+        true => ("yes", "mktemp -d -p /dev/shm wirespeed-XXXXXX 2>/dev/null || "),
+        false => ("no", ""),
+    };
     format!(
         r#"PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
-file={file} at={at} port={port} root=no
+file={file} at={at} port={port} root=no takes={takes}
 [ "$(id -u)" = 0 ] && root=yes
 command -v {program} >/dev/null 2>&1 || {{ echo absent {program} is not installed at the far end; exit 0; }}
 [ -f "$file" ] && [ -r "$file" ] || {{ echo absent "$file" cannot be read at the far end; exit 0; }}
-dir=$(mktemp -d) || exit 1
+dir=$({near}mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
+mkdir "$dir/to"
 nobody_reads() {{ [ $root = no ] || setpriv --reuid=nobody --clear-groups test -r "$file" || {{ echo absent {program} serves as nobody, who cannot read "$file"; exit 0; }}; }}
 {prepare}
 {command} </dev/null >"$dir/log" 2>&1 &
@@ -260,6 +280,7 @@ mod tests {
             program: "no-such-wirespeed".into(),
             file: file.into(),
             at: IpAddr::from([127, 0, 0, 1]),
+            takes: false,
         }
     }
 

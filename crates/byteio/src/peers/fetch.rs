@@ -1,4 +1,4 @@
-//! Clients of other movers: run once, and what they say of it.
+//! Clients of other movers: they fetch once, and what they say of it.
 
 use super::Mover;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -38,7 +38,7 @@ pub struct Shape {
 
 /// What came of it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Fetched {
+pub struct Transferred {
     /// Payload.
     pub payload_bytes: u64,
     /// Its time, by [`Mover::clock`].
@@ -51,9 +51,9 @@ pub struct Fetched {
 
 impl Mover {
     /// Fetch once. An error is what the program said.
-    pub fn fetch(self, shape: &Shape) -> Result<Fetched, String> {
+    pub fn fetch(self, shape: &Shape) -> Result<Transferred, String> {
         match self {
-            Mover::Iperf3 => iperf3(shape),
+            Mover::Iperf3 => iperf3(shape, true),
             Mover::Curl => curl(shape),
             Mover::Aria2 => aria2(shape),
             Mover::GridFtp => gridftp(shape),
@@ -103,43 +103,46 @@ fn ns(time: Duration) -> u64 {
 }
 
 /// Time of a whole command.
-fn timed(program: &str, mut command: Command, payload_bytes: u64) -> Result<Fetched, String> {
+fn timed(program: &str, mut command: Command, payload_bytes: u64) -> Result<Transferred, String> {
     let began = Instant::now();
     let output = command
         .output()
         .map_err(|e| format!("cannot run {program}: {e}"))?;
     let elapsed_ns = ns(began.elapsed());
     judged(program, output)?;
-    Ok(Fetched {
+    Ok(Transferred {
         payload_bytes,
         elapsed_ns,
-        ..Fetched::default()
+        ..Transferred::default()
     })
 }
 
-fn host(at: IpAddr) -> String {
+pub(super) fn host(at: IpAddr) -> String {
     match at {
         IpAddr::V4(at) => at.to_string(),
         IpAddr::V6(at) => format!("[{at}]"),
     }
 }
 
-fn iperf3(shape: &Shape) -> Result<Fetched, String> {
+/// `far_sends`: data come from there.
+pub(super) fn iperf3(shape: &Shape, far_sends: bool) -> Result<Transferred, String> {
     let mut command = limited(shape, "iperf3");
-    // -R: the far end sends.
-    command.args(["-J", "-R", "-c", &shape.at.to_string()]);
+    if far_sends {
+        command.arg("-R");
+    }
+    command.args(["-J", "-c", &shape.at.to_string()]);
     command.args(["-p", &shape.port.to_string(), "-P", &shape.threads.to_string()]);
     command.args(["-n", &shape.total_bytes.to_string()]);
     let output = command.output().map_err(|e| format!("cannot run iperf3: {e}"))?;
     read_iperf3(&judged("iperf3", output)?)
 }
 
-fn read_iperf3(text: &str) -> Result<Fetched, String> {
+fn read_iperf3(text: &str) -> Result<Transferred, String> {
     let document: serde_json::Value =
         serde_json::from_str(text).map_err(|_| "iperf3 printed no JSON".to_owned())?;
     let end = &document["end"];
     let (bytes, seconds) = (
-        end["sum_received"]["bytes"].as_u64(),
+        end["sum_received"]["bytes"].as_u64().filter(|bytes| *bytes > 0),
         end["sum_received"]["seconds"]
             .as_f64()
             .filter(|seconds| *seconds > 0.0),
@@ -149,7 +152,7 @@ fn read_iperf3(text: &str) -> Result<Fetched, String> {
     };
     let segment = document["start"]["tcp_mss_default"].as_u64();
     let again = end["sum_sent"]["retransmits"].as_u64().zip(segment);
-    Ok(Fetched {
+    Ok(Transferred {
         payload_bytes,
         elapsed_ns: (seconds * 1e9) as u64,
         // It counts segments.
@@ -161,28 +164,33 @@ fn read_iperf3(text: &str) -> Result<Fetched, String> {
 }
 
 /// A process for each connection, each with its part of the file: one process alone would have one core.
-fn curl(shape: &Shape) -> Result<Fetched, String> {
+fn curl(shape: &Shape) -> Result<Transferred, String> {
     let url = format!("http://{}:{}/file", host(shape.at), shape.port);
     let parts = parts(shape.total_bytes, shape.threads);
+    let words = |(first, last): &(u64, u64)| {
+        let range = format!("{first}-{last}");
+        ["-r", &range, "-w", CURL_GOT, &url].map(str::to_owned).to_vec()
+    };
+    let sizes: Vec<u64> = parts.iter().map(|(first, last)| last - first + 1).collect();
+    curls(shape, &sizes, &parts.iter().map(words).collect::<Vec<_>>())
+}
+
+/// Seconds until the first byte, seconds in all, bytes that came.
+const CURL_GOT: &str = "%{time_pretransfer} %{time_total} %{size_download}";
+
+/// A curl for each part, with words of its own; what they move together, and the time of the slowest.
+pub(super) fn curls(shape: &Shape, sizes: &[u64], words: &[Vec<String>]) -> Result<Transferred, String> {
     let mut running: Vec<Child> = Vec::new();
-    for (first, last) in &parts {
+    for words in words {
         let mut command = limited(shape, "curl");
-        command.args([
-            "-q",
-            "-s",
-            "-S",
-            "-f",
-            "-o",
-            "/dev/null",
-            "-r",
-            &format!("{first}-{last}"),
-        ]);
-        command.args(["-w", "%{time_pretransfer} %{time_total} %{size_download}", &url]);
+        command
+            .args(["-q", "-s", "-S", "-f", "-o", "/dev/null"])
+            .args(words);
         running.push(command.spawn().map_err(|e| format!("cannot run curl: {e}"))?);
     }
     let outputs: Vec<_> = running.into_iter().map(Child::wait_with_output).collect();
-    let mut fetched = Fetched::default();
-    for (output, (first, last)) in outputs.into_iter().zip(&parts) {
+    let mut moved = Transferred::default();
+    for (output, size) in outputs.into_iter().zip(sizes) {
         let said = judged("curl", output.map_err(|e| format!("cannot wait for curl: {e}"))?)?;
         let numbers: Vec<f64> = said
             .split_whitespace()
@@ -191,13 +199,13 @@ fn curl(shape: &Shape) -> Result<Fetched, String> {
         let [before, total, bytes] = numbers[..] else {
             return Err(format!("curl said {said:?}"));
         };
-        if bytes as u64 != last - first + 1 {
-            return Err(format!("curl got {bytes} of {} bytes", last - first + 1));
+        if bytes as u64 != *size {
+            return Err(format!("curl moved {bytes} of {size} bytes"));
         }
-        fetched.payload_bytes += bytes as u64;
-        fetched.elapsed_ns = fetched.elapsed_ns.max(((total - before) * 1e9) as u64);
+        moved.payload_bytes += bytes as u64;
+        moved.elapsed_ns = moved.elapsed_ns.max(((total - before) * 1e9) as u64);
     }
-    Ok(fetched)
+    Ok(moved)
 }
 
 /// First and last byte of as many parts, none of them empty.
@@ -209,7 +217,7 @@ fn parts(total_bytes: u64, threads: u32) -> Vec<(u64, u64)> {
         .collect()
 }
 
-fn aria2(shape: &Shape) -> Result<Fetched, String> {
+fn aria2(shape: &Shape) -> Result<Transferred, String> {
     let mut command = limited(shape, "aria2c");
     let threads = shape.threads.to_string();
     // It takes nothing smaller for a piece.
@@ -232,14 +240,14 @@ fn aria2(shape: &Shape) -> Result<Fetched, String> {
 }
 
 /// A file that is not as long as the one asked for was not fetched.
-fn whole(fetched: Fetched, size_bytes: u64) -> Result<Fetched, String> {
+fn whole(fetched: Transferred, size_bytes: u64) -> Result<Transferred, String> {
     match size_bytes == fetched.payload_bytes {
         true => Ok(fetched),
         false => Err(format!("{size_bytes} of {} bytes came", fetched.payload_bytes)),
     }
 }
 
-fn gridftp(shape: &Shape) -> Result<Fetched, String> {
+fn gridftp(shape: &Shape) -> Result<Transferred, String> {
     let mut command = limited(shape, "globus-url-copy");
     command.args([
         "-fast",
@@ -270,7 +278,7 @@ fn own_address(shape: &Shape) -> Option<IpAddr> {
     Some(socket.local_addr().ok()?.ip())
 }
 
-fn xrootd(shape: &Shape) -> Result<Fetched, String> {
+fn xrootd(shape: &Shape) -> Result<Transferred, String> {
     let mut command = limited(shape, "xrdcp");
     command.args(["-f", "-s", "-S", &shape.threads.to_string()]);
     command.arg(format!("root://{}:{}/{}", host(shape.at), shape.port, shape.file));
@@ -280,7 +288,7 @@ fn xrootd(shape: &Shape) -> Result<Fetched, String> {
 
 /// A `dd` for each part. Past this machine's page cache where the file system can, or else a second run would not leave
 /// the machine.
-fn mounted(shape: &Shape) -> Result<Fetched, String> {
+fn mounted(shape: &Shape) -> Result<Transferred, String> {
     const PIECE: u64 = 1 << 20;
     let there = std::fs::metadata(&shape.file)
         .map_err(|e| format!("{}: {e}", shape.file))?
@@ -317,15 +325,15 @@ fn mounted(shape: &Shape) -> Result<Fetched, String> {
     for output in outputs {
         judged("dd", output.map_err(|e| format!("cannot wait for dd: {e}"))?)?;
     }
-    Ok(Fetched {
+    Ok(Transferred {
         payload_bytes: shape.total_bytes,
         elapsed_ns,
-        ..Fetched::default()
+        ..Transferred::default()
     })
 }
 
 /// Facts of a run for the document.
-impl Fetched {
+impl Transferred {
     /// By name.
     pub fn facts(&self) -> BTreeMap<String, String> {
         let congestion = self
@@ -358,7 +366,12 @@ mod tests {
         );
         assert!((fetched.retransmitted_ratio.unwrap() - 2896e-6).abs() < 1e-12);
         assert_eq!(fetched.facts()["congestion_control"], "cubic");
-        for bad in ["", "{}", r#"{"end":{"sum_received":{"bytes":1,"seconds":0}}}"#] {
+        for bad in [
+            "",
+            "{}",
+            r#"{"end":{"sum_received":{"bytes":1,"seconds":0}}}"#,
+            r#"{"end":{"sum_received":{"bytes":0,"seconds":1}}}"#,
+        ] {
             assert!(read_iperf3(bad).is_err(), "{bad}");
         }
     }

@@ -1,16 +1,17 @@
 //! Other people's movers of data, started on the same file and fetched from as this crate's client does: what a figure of
 //! ours is to be held against.
 //!
-//! `far` starts a server at the far end, `fetch` runs a client here. Nothing is installed, and nothing stays behind.
+//! `far` starts a server at the far end, `fetch` and `send` run a client here. Nothing is installed, and nothing stays behind.
 
 mod far;
 mod fetch;
 mod room;
+mod send;
 
 use std::path::Path;
 
 pub use far::{FarEnd, FarServer, Started};
-pub use fetch::{Fetched, Shape};
+pub use fetch::{Shape, Transferred};
 pub use room::Room;
 
 /// Somebody else's mover of data.

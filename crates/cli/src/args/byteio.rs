@@ -378,6 +378,10 @@ pub struct ByteioPeersArgs {
     #[arg(long, value_name = "FILE")]
     pub mounted: Option<PathBuf>,
 
+    /// Send the file instead of fetching it, to servers on this machine that take it into a folder of their own, in memory
+    #[arg(long, conflicts_with = "mounted")]
+    pub put: bool,
+
     /// Connections of each mover
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=128), default_value_t = 4)]
     pub threads: u32,

@@ -49,7 +49,7 @@ pub struct LabArgs {
     pub far_ready: String,
 
     /// Hold the lab to what it is told: links of 100 Mb/s and 1 Gb/s, 30 ms, 2e-4 lost, each measured by wirespeed and by
-    /// iperf3 or ping; takes two minutes of a quiet machine
+    /// iperf3 or ping; takes four minutes of a quiet machine
     #[arg(long, conflicts_with_all = ["rate", "lan", "delay", "loss", "queue", "congestion", "far", "command"])]
     pub check: bool,
 

@@ -1,6 +1,9 @@
 //! `wirespeed lab --check`: known paths, measured by wirespeed and by somebody else, held against the truth.
+//!
+//! What is checked is the path and the clock, so nothing else may be the limit: the file is in memory, the congestion
+//! control fills the wire, and the programs wait for no CPU.
 
-use super::byteio::this_program;
+use super::byteio::{NAME, Served, this_program};
 use crate::errors::{Ended, Failure, exit};
 use crate::output;
 use std::process::{Command, Output, Stdio};
@@ -18,21 +21,46 @@ struct Row {
     size: &'static str,
     /// The figure of our own that is held against the truth.
     tag: &'static str,
+    /// Turns of both; the median of each counts.
+    turns: usize,
 }
 
 const LOSS_RATIO: f64 = 2e-4;
 
+/// bbr sends 1 % below what it believes the wire to carry and leaves no queue (`bbr_pacing_margin_percent`), so that the wire
+/// idles when anybody is late. cubic always has a queue, which here is long enough that what it drops does not count.
 const ROWS: [Row; 6] = [
-    rate("cable of 100 Mb/s", "--lan --rate 100Mb/s", 1e8, "64M"),
-    rate("tunnel of 100 Mb/s", "--rate 100Mb/s", 1e8, "64M"),
-    rate("cable of 1 Gb/s", "--lan --rate 1Gb/s", 1e9, "512M"),
-    rate("tunnel of 1 Gb/s", "--rate 1Gb/s", 1e9, "512M"),
+    rate(
+        "cable of 100 Mb/s",
+        "--lan --rate 100Mb/s --congestion cubic",
+        1e8,
+        "64M",
+    ),
+    rate(
+        "tunnel of 100 Mb/s",
+        "--rate 100Mb/s --congestion cubic",
+        1e8,
+        "64M",
+    ),
+    rate(
+        "cable of 1 Gb/s",
+        "--lan --rate 1Gb/s --congestion cubic",
+        1e9,
+        "512M",
+    ),
+    rate(
+        "tunnel of 1 Gb/s",
+        "--rate 1Gb/s --queue 1M --congestion cubic",
+        1e9,
+        "512M",
+    ),
     Row {
         name: "round trip of 30 ms",
         path: "--rate 1Gb/s --delay 15ms",
         truth: Truth::RoundTrip { ns: 30e6 },
         size: "8M",
         tag: "tcp_min_rtt_ns",
+        turns: 1,
     },
     Row {
         name: "2e-4 lost",
@@ -44,6 +72,7 @@ const ROWS: [Row; 6] = [
         },
         size: "1400M",
         tag: "retransmitted_ratio",
+        turns: 1,
     },
 ];
 
@@ -54,25 +83,21 @@ const fn rate(name: &'static str, path: &'static str, bits_per_s: f64, size: &'s
         truth: Truth::Rate { bits_per_s },
         size,
         tag: "bandwidth_bytes_per_s",
+        turns: 3,
     }
 }
 
 /// Measure every row and say how near it comes.
 pub fn check() -> Result<Ended, Failure> {
-    let folder = tempfile::tempdir().map_err(|e| {
-        Failure::failed(
-            format!("cannot make a folder: {e}"),
-            "point TMPDIR to a folder with room",
-        )
-    })?;
-    let path = folder.path().join("f");
-    let sparse = std::fs::File::create(&path).and_then(|file| file.set_len(2 << 30));
-    sparse.map_err(|e| Failure::file("make", &path, &e))?;
-    let served = folder.path().display().to_string();
+    let served = Served::sparse(2 << 30)?;
+    served.warm()?;
+    let ends = Ends {
+        served: served.folder().display().to_string(),
+        before: if may_be_first() { FIRST } else { &[] },
+    };
     let mut far_off = Vec::new();
     for row in &ROWS {
-        let (ours, said) = row.ours(&served)?;
-        let theirs = row.theirs(&said)?;
+        let (ours, theirs) = row.both(&ends)?;
         let near = |other: f64| row.truth.agrees(ours, other);
         let good = near(row.truth.value()) && theirs.as_ref().is_none_or(|(_, figure)| near(*figure));
         let beside = theirs.map_or("nobody else is here to ask".to_owned(), |(who, figure)| {
@@ -101,7 +126,44 @@ pub fn check() -> Result<Ended, Failure> {
     })
 }
 
+/// Words before a command that is to run before every ordinary one, as the wires do; they themselves come first (10).
+const FIRST: &[&str] = &["chrt", "--rr", "1"];
+
+/// Whether this machine lets us.
+fn may_be_first() -> bool {
+    let mut command = Command::new(FIRST[0]);
+    command.args(&FIRST[1..]).arg("true").stdin(Stdio::null());
+    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+/// What both ends of every path have in common.
+struct Ends {
+    /// The folder that is served.
+    served: String,
+    /// Words before every command.
+    before: &'static [&'static str],
+}
+
+/// Figures of a row, and of whoever stands beside it.
+type Figures = (f64, Option<(&'static str, f64)>);
+
 impl Row {
+    /// Both in turn, so that a noisy minute disturbs them alike.
+    fn both(&self, ends: &Ends) -> Result<Figures, Failure> {
+        let (mut ours, mut theirs, mut who) = (Vec::new(), Vec::new(), "");
+        for _ in 0..self.turns {
+            let (figure, said) = self.ours(ends)?;
+            ours.push(figure);
+            if let Some((name, figure)) = self.theirs(ends, &said)? {
+                who = name;
+                theirs.push(figure);
+            }
+        }
+        let ours = median(ours).unwrap_or(f64::NAN);
+        Ok((ours, median(theirs).map(|figure| (who, figure))))
+    }
+
     fn shown(&self, figure: f64) -> String {
         match self.truth {
             Truth::Rate { .. } => format!("{:.2} Mb/s", figure * 8.0 / 1e6),
@@ -111,16 +173,17 @@ impl Row {
     }
 
     /// What wirespeed says, and what the lab says of its packets.
-    fn ours(&self, served: &str) -> Result<(f64, String), Failure> {
+    fn ours(&self, ends: &Ends) -> Result<(f64, String), Failure> {
         let program = this_program();
+        let served = &ends.served;
         let far = format!("'{program}' byteio serve '{served}' --listen 192.0.2.2 --plain");
         let bench = format!(
-            "byteio bench http://192.0.2.2:7412/f --mechanism bulk --threads 1 --depth 4 --size {} --repeats 1 --json",
+            "byteio bench http://192.0.2.2:7412/{NAME} --mechanism bulk --threads 1 --depth 4 --size {} --repeats 1 --json",
             self.size
         );
         let mut near = vec![program.as_str()];
         near.extend(bench.split(' '));
-        let output = self.lab(&far, &near)?;
+        let output = self.lab(ends, &far, &near)?;
         let run = wirespeed_report::read_run(&output.stdout).map_err(|e| {
             Failure::failed(
                 format!("{}: no result: {e}", self.name),
@@ -138,21 +201,21 @@ impl Row {
     }
 
     /// What somebody else says of the same path; of loss the lab itself, which counts every packet (`said`).
-    fn theirs(&self, said: &str) -> Result<Option<(&'static str, f64)>, Failure> {
+    fn theirs(&self, ends: &Ends, said: &str) -> Result<Option<(&'static str, f64)>, Failure> {
         match self.truth {
             Truth::Rate { .. } if is_installed("iperf3") => {
                 let bytes = wirespeed_schema::units::parse_size(self.size)
                     .unwrap_or_default()
                     .to_string();
                 let near = ["iperf3", "-c", "192.0.2.2", "-R", "-J", "-n", &bytes];
-                let text = self.lab("iperf3 -s -1", &near)?.stdout;
+                let text = self.lab(ends, "iperf3 -s -1", &near)?.stdout;
                 let document: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
                 let bits = document["end"]["sum_received"]["bits_per_second"].as_f64();
                 Ok(bits.map(|bits| ("iperf3", bits / 8.0)))
             }
             Truth::RoundTrip { .. } if is_installed("ping") => {
                 let near = ["ping", "-q", "-c", "20", "-i", "0.2", "192.0.2.2"];
-                let text = self.lab("sleep 600", &near)?.stdout;
+                let text = self.lab(ends, "sleep 600", &near)?.stdout;
                 Ok(ping_ns(&String::from_utf8_lossy(&text)).map(|ns| ("ping", ns)))
             }
             Truth::Loss { .. } => Ok(lost_ratio(said).map(|ratio| ("the lab itself", ratio))),
@@ -160,11 +223,13 @@ impl Row {
         }
     }
 
-    fn lab(&self, far: &str, near: &[&str]) -> Result<Output, Failure> {
+    fn lab(&self, ends: &Ends, far: &str, near: &[&str]) -> Result<Output, Failure> {
+        let far = [&ends.before.join(" "), far].join(" ");
         let output = Command::new(this_program())
             .arg("lab")
             .args(self.path.split(' '))
-            .args(["--far", far, "--"])
+            .args(["--far", far.trim_start(), "--"])
+            .args(ends.before)
             .args(near)
             .stdin(Stdio::null())
             .output();
@@ -184,6 +249,12 @@ impl Row {
             }
         }
     }
+}
+
+/// The one in the middle, of an odd number.
+fn median(mut figures: Vec<f64>) -> Option<f64> {
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied()
 }
 
 /// The least of `rtt min/avg/max/mdev = 30.1/30.2/30.9/0.1 ms`.
@@ -206,6 +277,13 @@ fn lost_ratio(text: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_row_has_an_odd_number_of_turns_and_their_middle_counts() {
+        assert!(ROWS.iter().all(|row| row.turns % 2 == 1));
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(vec![]), None);
+    }
 
     #[test]
     fn what_others_say_is_read() {

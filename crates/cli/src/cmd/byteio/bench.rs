@@ -30,7 +30,10 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     let words = shaped(arguments);
     let repeats = runs(arguments);
     if arguments.emulated {
-        let (_folder, plan) = emulated::plan(&words)?;
+        let (served, plan) = emulated::plan(&words)?;
+        if !arguments.dry_run {
+            served.warm()?;
+        }
         return pairs::bench(arguments, &words, &plan, repeats, color);
     }
     if let Some(path) = &arguments.pairs {

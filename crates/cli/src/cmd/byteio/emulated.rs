@@ -4,9 +4,9 @@
 use super::bench::speed;
 use super::job::size;
 use super::pairs::{Planned, this_program};
+use super::served::{NAME, Served};
 use crate::args::TransferArgs;
 use crate::errors::Failure;
-use std::fs::File;
 
 /// A pair of the paper.
 struct Row {
@@ -52,26 +52,15 @@ const ROWS: [Row; 5] = [
     },
 ];
 
-/// The file's name below the folder that is served.
-const NAME: &str = "file";
 /// Served where the size is not given.
 const SIZE: &str = "1GiB";
 
-/// The pairs, each inside a lab of its own, and the folder with the file that all serve; it is gone when dropped.
-pub fn plan(words: &TransferArgs) -> Result<(tempfile::TempDir, Vec<Planned>), Failure> {
-    let failed = |e: std::io::Error| {
-        Failure::failed(
-            format!("cannot make the file to serve: {e}"),
-            "point TMPDIR to a folder with room",
-        )
-    };
-    let folder = tempfile::tempdir().map_err(failed)?;
-    let file = File::create(folder.path().join(NAME)).map_err(failed)?;
-    file.set_len(size("size", words.size.as_deref().unwrap_or(SIZE))?)
-        .map_err(failed)?;
+/// The pairs, each inside a lab of its own, and the file that all serve.
+pub fn plan(words: &TransferArgs) -> Result<(Served, Vec<Planned>), Failure> {
+    let served = Served::sparse(size("size", words.size.as_deref().unwrap_or(SIZE))?)?;
     let program = this_program();
-    let served = folder.path().display();
-    let far = format!("'{program}' byteio serve '{served}' --listen 192.0.2.2 --plain");
+    let folder = served.folder().display();
+    let far = format!("'{program}' byteio serve '{folder}' --listen 192.0.2.2 --plain");
     let planned = |row: &Row| {
         let rate = format!("{}Mb/s", row.nominal_megabits / row.divisor);
         let mut reader: Vec<String> = [&program, "lab", "--rate", &rate].map(str::to_owned).to_vec();
@@ -89,7 +78,7 @@ pub fn plan(words: &TransferArgs) -> Result<(tempfile::TempDir, Vec<Planned>), F
         })
     };
     let plan = ROWS.iter().map(planned).collect::<Result<_, Failure>>()?;
-    Ok((folder, plan))
+    Ok((served, plan))
 }
 
 fn how(row: &Row) -> String {

@@ -8,12 +8,14 @@ mod job;
 mod pairs;
 mod peers;
 mod serve;
+mod served;
 mod transfers;
 
 pub use ab::{ab, is_bench};
 pub use bench::speed;
 pub use job::{size, time};
 pub use pairs::this_program;
+pub use served::{NAME, Served};
 
 use crate::args::{ByteioArgs, ByteioVerb, ColorChoice};
 use crate::document::Draft;

@@ -1,4 +1,5 @@
-//! `wirespeed byteio peers`: this project's ways and other people's movers of data, in turn on the same path.
+//! `wirespeed byteio peers`: this project's ways and other people's movers of data, in turn on the same path, fetching or
+//! sending.
 
 use super::bench::speed;
 use super::job::{self, Ends, size, time};
@@ -11,7 +12,7 @@ use crate::output::Output;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 use wirespeed_byteio::client::{Target, TransferOptions, Way};
-use wirespeed_byteio::peers::{FarEnd, FarServer, Mover, Room, Shape, Started, is_installed};
+use wirespeed_byteio::peers::{FarEnd, FarServer, Mover, Room, Shape, Started, Transferred, is_installed};
 use wirespeed_control::StopFlag;
 use wirespeed_report::byteio::{BulkCase, BulkRun, case, case_of, ceiling};
 use wirespeed_report::{render, skipped_case};
@@ -119,6 +120,13 @@ fn path(arguments: &ByteioPeersArgs, host: HostFingerprint) -> Result<Path<'_>, 
         }
         false => arguments.file.clone(),
     };
+    let at = arguments.at.unwrap_or(LOOPBACK);
+    if arguments.put && !(run.is_empty() && at.is_loopback()) {
+        return Err(Failure::usage(
+            "--put: a service that anybody may write to is not opened beyond loopback",
+            "leave --at and --run out, outside of `wirespeed lab`; for another machine use `wirespeed byteio bench --put`",
+        ));
+    }
     let block_bytes = size("block-size", &arguments.block_size)?;
     if block_bytes == 0 {
         return Err(Failure::usage(
@@ -140,7 +148,8 @@ fn path(arguments: &ByteioPeersArgs, host: HostFingerprint) -> Result<Path<'_>, 
             }),
             run,
             file: file.display().to_string(),
-            at: arguments.at.unwrap_or(LOOPBACK),
+            at,
+            takes: arguments.put,
         },
         arguments,
         block_bytes,
@@ -180,18 +189,14 @@ impl Path<'_> {
                 rows.push(self.ours(name, port)?);
                 continue;
             };
-            let started = match (mover, &nginx) {
-                // Both fetch from nginx.
-                (Mover::Curl | Mover::Aria2, Some(known)) => known.clone(),
-                _ => self.server(mover, port + offset, servers),
-            };
-            if matches!(mover, Mover::Curl | Mover::Aria2) {
-                nginx = Some(started.clone());
-            }
-            let near = mover.near_program();
-            let started = match is_installed(near) {
-                true => started,
-                false => Err((format!("{near} is not installed here"), false)),
+            let mut server = || self.server(mover, port + offset, servers);
+            let started = match self.why_not(mover) {
+                Some(why) => Err((why, false)),
+                // Both speak with nginx.
+                None if matches!(mover, Mover::Curl | Mover::Aria2) => {
+                    nginx.get_or_insert_with(server).clone()
+                }
+                None => server(),
             };
             rows.push(match started {
                 Ok(port) => Row {
@@ -213,6 +218,15 @@ impl Path<'_> {
             });
         }
         Ok(rows)
+    }
+
+    /// Why a mover is of no use here, whatever the far end has.
+    fn why_not(&self, mover: Mover) -> Option<String> {
+        let near = mover.near_program();
+        if self.arguments.put && !mover.sends() {
+            return Some(format!("{} is only fetched with here", mover.name()));
+        }
+        (!is_installed(near)).then(|| format!("{near} is not installed here"))
     }
 
     /// The port of a mover's server, or why there is none, and whether that is a failure.
@@ -255,13 +269,15 @@ impl Path<'_> {
             key: None,
         };
         let at = std::net::SocketAddr::new(self.far.at, port);
-        // The service has one file, at its root.
-        let options = job::options(
-            &format!("http://{at}/"),
-            &words,
-            Ends::Get(Target::Discard),
-            Verify::None,
-        )?;
+        // The service has one file, at its root; or a folder, and makes the file.
+        let (url, ends) = match self.arguments.put {
+            false => (format!("http://{at}/"), Ends::Get(Target::Discard)),
+            true => {
+                let source = self.far.file.clone().into();
+                (format!("http://{at}/file"), Ends::Put(source))
+            }
+        };
+        let options = job::options(&url, &words, ends, Verify::None)?;
         let mut pair = job::pair(job::name_of(&options), &options);
         pair.nominal_bytes_per_s = self.nominal;
         pair.near = Some(Box::new(self.host.clone()));
@@ -301,10 +317,11 @@ impl Path<'_> {
                     limit: self.limit,
                     folder: self.room.path().to_owned(),
                 };
-                mover
-                    .fetch(&shape)
-                    .map(|fetched| runs.push(self.run_of(&fetched)))
-                    .err()
+                let moved = match self.arguments.put {
+                    false => mover.fetch(&shape),
+                    true => mover.send(&shape),
+                };
+                moved.map(|moved| runs.push(self.run_of(&moved))).err()
             }
         };
         if error.is_some() {
@@ -312,11 +329,11 @@ impl Path<'_> {
         }
     }
 
-    fn run_of(&self, fetched: &wirespeed_byteio::peers::Fetched) -> BulkRun {
-        let rate = fetched.payload_bytes as f64 / (fetched.elapsed_ns.max(1) as f64 / 1e9);
+    fn run_of(&self, moved: &Transferred) -> BulkRun {
+        let rate = moved.payload_bytes as f64 / (moved.elapsed_ns.max(1) as f64 / 1e9);
         let mut figures = Vec::new();
         figures.extend(
-            fetched
+            moved
                 .retransmitted_ratio
                 .map(|ratio| ("retransmitted_ratio", ratio)),
         );
@@ -325,11 +342,11 @@ impl Path<'_> {
             figures.push(("ceiling_ratio", rate / ceiling(nominal.get(), MSS_BYTES)));
         }
         BulkRun {
-            payload_bytes: fetched.payload_bytes,
-            blocks: fetched.payload_bytes.div_ceil(self.block_bytes),
-            elapsed_ns: fetched.elapsed_ns,
+            payload_bytes: moved.payload_bytes,
+            blocks: moved.payload_bytes.div_ceil(self.block_bytes),
+            elapsed_ns: moved.elapsed_ns,
             figures,
-            facts: fetched.facts(),
+            facts: moved.facts(),
             host: Some(self.host.clone()),
             ..BulkRun::default()
         }
@@ -349,7 +366,7 @@ impl Path<'_> {
                 let bulk = BulkCase {
                     transport: row.name,
                     options: [("clock".to_owned(), mover.clock().to_owned())].into(),
-                    is_put: false,
+                    is_put: self.arguments.put,
                     shape: shape(threads, 1),
                     load: Default::default(),
                 };
@@ -359,7 +376,7 @@ impl Path<'_> {
                 let bulk = BulkCase {
                     transport: row.name,
                     options: Default::default(),
-                    is_put: false,
+                    is_put: self.arguments.put,
                     shape: shape(self.arguments.threads, 1),
                     load: Default::default(),
                 };

@@ -1,0 +1,61 @@
+//! A file of zeros to serve where the path is measured, not the disk: sparse, and in the page cache before anybody asks.
+
+use crate::errors::Failure;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// The file's name below its folder.
+pub const NAME: &str = "file";
+
+/// A folder with a file of `size_bytes`; it is gone when dropped.
+pub struct Served {
+    folder: TempDir,
+}
+
+impl Served {
+    /// Make it, without a look at its pages.
+    pub fn sparse(size_bytes: u64) -> Result<Served, Failure> {
+        let made = || {
+            let folder = tempfile::tempdir()?;
+            File::create(folder.path().join(NAME))?.set_len(size_bytes)?;
+            Ok(Served { folder })
+        };
+        made().map_err(failed)
+    }
+
+    /// Bring it into memory. A service that takes pages in while it sends falls behind the wire whenever the kernel reads
+    /// ahead, even where the pages are nothing but holes.
+    pub fn warm(&self) -> Result<(), Failure> {
+        let read = || io::copy(&mut File::open(self.folder.path().join(NAME))?, &mut io::sink());
+        read().map(drop).map_err(failed)
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+fn failed(error: io::Error) -> Failure {
+    Failure::failed(
+        format!("cannot make the file to serve: {error}"),
+        "point TMPDIR to a folder with room",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_as_long_as_asked_for_and_gone_at_the_end() {
+        let served = Served::sparse(3 << 20).unwrap();
+        served.warm().unwrap();
+        let path = served.folder().join(NAME);
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), 3 << 20);
+        drop(served);
+        assert!(!path.exists());
+    }
+}

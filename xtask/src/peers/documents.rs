@@ -1,0 +1,113 @@
+//! wirespeed's own documents: run it, and find a figure by its tag.
+
+use super::launch::Context;
+use super::mpi::Mpi;
+use super::report::Report;
+use crate::command;
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+use std::process::Command;
+
+/// A look-up of a figure by its tag in one document.
+pub type Lookup<'a> = dyn Fn(&str) -> Option<f64> + 'a;
+
+/// Run wirespeed and compute a figure from its document.
+pub fn from_document(
+    context: &Context,
+    report: &mut Report,
+    arguments: &str,
+    figure: &dyn Fn(&Lookup) -> Option<f64>,
+) -> Result<f64> {
+    let [a, b] = context.cores;
+    let one_rank = arguments.contains("--via null") || arguments.contains("tl=self");
+    let cpus = if one_rank {
+        a.to_string()
+    } else {
+        format!("{a},{b}")
+    };
+    let mut command = Command::new(&context.binary);
+    command
+        .args(arguments.split(' '))
+        .args(["--cpus", &cpus, "--json"]);
+    let output = command::capture(&mut command)?;
+    figure_of(&command::shown(&command), &output, report, arguments, figure)
+}
+
+/// wirespeed under an MPI library.
+pub fn ours_under(
+    mpi: &Mpi,
+    context: &Context,
+    report: &mut Report,
+    arguments: &str,
+    tag: &str,
+) -> Result<f64> {
+    let mut command = mpi.launch(&context.binary);
+    command.args(arguments.split(' ')).arg("--json");
+    let (shown, output) = context.launch(command)?;
+    figure_of(&shown, &output, report, arguments, &|d| d(tag))
+}
+
+/// Archive a document of wirespeed and compute a figure from it.
+fn figure_of(
+    command: &str,
+    output: &str,
+    report: &mut Report,
+    arguments: &str,
+    figure: &dyn Fn(&Lookup) -> Option<f64>,
+) -> Result<f64> {
+    report.raw(command, &condensed(output))?;
+    let document: Value = serde_json::from_str(output).context("wirespeed printed no JSON")?;
+    figure(&|tag| largest(&document, tag))
+        .with_context(|| format!("{arguments}: the figure is not in the document"))
+}
+
+/// The largest number that `document` holds under `tag`: bare, or as the value of a metric. Figures of single
+/// repetitions are left out where the case has one over all of them.
+pub fn largest(document: &Value, tag: &str) -> Option<f64> {
+    match document {
+        Value::Object(map) => {
+            let own = map
+                .get(tag)
+                .and_then(|v| v.as_f64().or_else(|| v["value"].as_f64()));
+            let children = || {
+                let inner = map.iter().filter(|(key, _)| *key != "repetitions");
+                let found = inner.filter_map(|(_, v)| largest(v, tag)).reduce(f64::max);
+                found.or_else(|| map.get("repetitions").and_then(|r| largest(r, tag)))
+            };
+            own.or_else(children)
+        }
+        Value::Array(items) => items.iter().filter_map(|v| largest(v, tag)).reduce(f64::max),
+        _ => None,
+    }
+}
+
+/// The document without single repetitions and their histograms: the archive stays readable.
+pub fn condensed(output: &str) -> String {
+    let Ok(mut document) = serde_json::from_str::<Value>(output) else {
+        return output.to_owned();
+    };
+    for case in document["cases"].as_array_mut().into_iter().flatten() {
+        if let Some(case) = case.as_object_mut() {
+            case.remove("repetitions");
+        }
+    }
+    document.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_ours_are_found_by_tag() {
+        let document = serde_json::json!({"cases": [
+            {"metrics": {"a_ns": {"value": 3}}, "repetitions": [{"metrics": {"a_ns": {"value": 9}}}]},
+            {"metrics": {"a_ns": {"value": 4}}},
+            {"metrics": {}, "repetitions": [{"outcomes": [{"floor": {"record_ns": 2.5}}]}]},
+        ]});
+        assert_eq!(largest(&document, "a_ns"), Some(4.0));
+        assert_eq!(largest(&document, "record_ns"), Some(2.5));
+        assert_eq!(largest(&document, "b_ns"), None);
+        assert!(!condensed(&document.to_string()).contains("repetitions"));
+    }
+}
