@@ -15,6 +15,9 @@ pub struct LoadPoint {
     pub response_p99_ns: Option<f64>,
 }
 
+/// Rates that nothing carries stand for "as fast as the window allows": nothing was offered.
+pub const UNLIMITED_PER_S: u64 = 1_000_000_000;
+
 /// Below this share of the offered rate a point is saturated: its latency is that of a growing queue.
 pub const CARRIED_SHARE_MIN: f64 = 0.99;
 /// A fit whose residuals are larger than this part of the times describes nothing.

@@ -272,16 +272,16 @@ fn posted_fields(test: &Test) -> [String; 7] {
 }
 
 /// Window in messages, outstanding operations, pace and fan-out, where the test has them.
-fn flow_fields(test: &Test) -> (Option<u64>, Option<u64>, Option<u64>, Option<bool>) {
+fn flow_fields(test: &Test) -> (Option<u64>, Option<u64>, Option<f64>, Option<bool>) {
     match test {
         Test::AmBw(stream) | Test::AmBibw(stream) | Test::AmAlltoall(stream) => {
-            (Some(stream.window_msgs), None, stream.pace_msg_per_s, None)
+            (Some(stream.window_msgs), None, test.pace_per_s(), None)
         }
         Test::TagLat(tagged) | Test::TagBw(tagged) => (Some(tagged.window_msgs), None, None, None),
         Test::HubLat(hub) => (None, None, None, Some(hub.fan_out)),
         Test::AmLat(_) | Test::PutLat(_) => (None, None, None, None),
         posted if posted.is_posted() => (Some(posted.window()), None, None, None),
-        other => (None, Some(other.window()), None, None),
+        other => (None, Some(other.window()), other.pace_per_s(), None),
     }
 }
 

@@ -5,7 +5,7 @@ use super::grid::{self, number};
 use super::plot_chart::chart;
 use super::style::{Style, Tone, clean, wrap};
 use super::table;
-use crate::curve::section::{LoadSection, SweepSection, load_point};
+use crate::curve::section::{LoadSection, Offers, SweepSection, load_point};
 use crate::html::sweeps::probe_words;
 use crate::html::{Input, pictures, words};
 use wirespeed_schema::Run;
@@ -63,7 +63,7 @@ fn curve_lines(run: &Run, name: &str, style: &Style) -> Vec<String> {
 /// A load curve: offered and achieved rates, service and response times, the knee, what keeps the bound.
 pub fn load(run: &Run, style: &Style) -> String {
     let section = LoadSection::of(run).unwrap_or_default();
-    let most = section.most_msg_per_s.get();
+    let unit = section.offers.unit();
     let columns = [
         number("offered", 0),
         number("achieved", 0),
@@ -78,18 +78,19 @@ pub fn load(run: &Run, style: &Style) -> String {
         .cases
         .iter()
         .filter_map(|case| {
-            let point = load_point(case, most)?;
+            let point = load_point(case)?;
             let time = |tag: &str| {
                 case.metrics
                     .get(tag)
                     .map(|m| format_ns(m.value.get()))
                     .unwrap_or_default()
             };
+            let service = section.offers.service();
             Some(vec![
-                format_rate(point.offered_per_s, "msg/s"),
-                format_rate(point.achieved_per_s, "msg/s"),
-                time("ack_p50_ns"),
-                time("ack_p99_ns"),
+                format_rate(point.offered_per_s, unit),
+                format_rate(point.achieved_per_s, unit),
+                time(&format!("{service}_p50_ns")),
+                time(&format!("{service}_p99_ns")),
                 time("response_p50_ns"),
                 time("response_p99_ns"),
                 time("response_max_ns"),
@@ -128,10 +129,14 @@ pub fn load(run: &Run, style: &Style) -> String {
 
 /// What a load curve says.
 pub fn load_words(section: &LoadSection) -> Vec<String> {
-    let rate = |value: wirespeed_schema::Finite| format_rate(value.get(), "msg/s");
+    let rate = |value: wirespeed_schema::Finite| format_rate(value.get(), section.offers.unit());
     let most = section.most_msg_per_s;
+    let holder = match section.offers {
+        Offers::Messages => "the window holds",
+        Offers::Requests => "connections and depth hold",
+    };
     let mut words = vec![format!(
-        "At most {} are carried when only the window holds them back.",
+        "At most {} are carried when only {holder} them back.",
         rate(most)
     )];
     words.push(match (section.knee_msg_per_s, section.limit_msg_per_s) {
