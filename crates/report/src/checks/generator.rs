@@ -55,7 +55,7 @@ fn check_rate(findings: &mut Findings, outcome: &Outcome, (pace, window): (u64, 
             "generator_limit",
             1.0 - share,
             format!("{said}: the generator is the limit, not the path"),
-            "offer less (--pace), let the sender poll on a core of its own, or start more senders",
+            "offer less (--pace, --offered), let the sender poll on a core of its own, or start more senders",
         ),
         false => findings.add(
             Severity::Note,

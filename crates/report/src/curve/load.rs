@@ -158,18 +158,33 @@ fn limit_interval(points: &[LoadPoint], fit: &Fit) -> Option<(f64, f64)> {
     nested(std::slice::from_ref(&residuals), how, refit).map(|found| (found.lower, found.upper))
 }
 
-/// How much can be carried with the 99th percentile within a bound.
+/// How much can be carried, at all or with the 99th percentile within a bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Capacity {
-    /// The highest offered rate that keeps the bound.
+    /// The highest offered rate that keeps it.
     pub passes_per_s: Option<f64>,
     /// The lowest offered rate that does not; `None`: all keep it.
     pub fails_per_s: Option<f64>,
 }
 
-/// The bracket of rates within which the bound `p99_max_ns` stops being kept. A rate keeps it when at least half of its
-/// trials do and are not saturated; rates above the first that fails do not count, even if a trial of them was lucky.
+/// The bracket of rates within which the bound `p99_max_ns` stops being kept. Trials with too few samples for a 99th
+/// percentile tell nothing, unless they are saturated.
 pub fn capacity(points: &[LoadPoint], p99_max_ns: f64) -> Capacity {
+    let tells = |p: &&LoadPoint| p.is_saturated() || p.response_p99_ns.is_some();
+    let known: Vec<LoadPoint> = points.iter().filter(tells).copied().collect();
+    bracket(&known, |trial| {
+        !trial.is_saturated() && trial.response_p99_ns.is_some_and(|p99| p99 <= p99_max_ns)
+    })
+}
+
+/// The bracket of rates within which the load stops being carried, whatever a message waits.
+pub fn carried(points: &[LoadPoint]) -> Capacity {
+    bracket(points, |trial| !trial.is_saturated())
+}
+
+/// A rate keeps what is asked when at least half of its trials do; rates above the first that fails do not count, even if
+/// a trial of them was lucky.
+fn bracket(points: &[LoadPoint], keeps_it: impl Fn(&LoadPoint) -> bool) -> Capacity {
     let mut rates: Vec<f64> = points.iter().map(|p| p.offered_per_s).collect();
     rates.sort_by(f64::total_cmp);
     rates.dedup();
@@ -178,8 +193,7 @@ pub fn capacity(points: &[LoadPoint], p99_max_ns: f64) -> Capacity {
         let (mut kept, mut all) = (0, 0);
         for trial in trials {
             all += 1;
-            let within = trial.response_p99_ns.is_some_and(|p99| p99 <= p99_max_ns);
-            kept += usize::from(within && !trial.is_saturated());
+            kept += usize::from(keeps_it(trial));
         }
         kept * 2 >= all
     };
@@ -268,6 +282,12 @@ mod tests {
         assert_eq!((found.passes_per_s, found.fails_per_s), (Some(7e5), Some(8e5)));
         assert_eq!(capacity(&points, 10.0).passes_per_s, None);
         assert_eq!(capacity(&points[..5], 1e9).fails_per_s, None);
+        let all = carried(&points);
+        assert_eq!((all.passes_per_s, all.fails_per_s), (Some(9e5), Some(1e6)));
+        // Too few samples for a percentile at low rates: they neither keep the bound nor break it.
+        let mut few = points.clone();
+        few[..3].iter_mut().for_each(|point| point.response_p99_ns = None);
+        assert_eq!(capacity(&few, 8000.0), found);
         assert_eq!(
             capacity(&[], 1.0),
             Capacity {

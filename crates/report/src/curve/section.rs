@@ -1,6 +1,6 @@
 //! What `sweep` and `load` know beside their cases: sections of the run document.
 
-use super::load::{LoadPoint, UNLIMITED_PER_S, capacity, knee};
+use super::load::{LoadPoint, UNLIMITED_PER_S, capacity, carried, knee};
 use serde::{Deserialize, Serialize};
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::run::{CaseResult, Run};
@@ -104,6 +104,12 @@ pub struct LoadSection {
     /// Rate at which the fitted response time becomes infinite.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_msg_per_s: Option<Finite>,
+    /// The highest offered rate that was carried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub carried_msg_per_s: Option<Finite>,
+    /// The lowest offered rate that was not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saturated_msg_per_s: Option<Finite>,
     /// The bound of the 99th percentile that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99_max_ns: Option<Finite>,
@@ -123,7 +129,9 @@ impl LoadSection {
             .filter_map(load_point)
             .collect();
         let knee = knee(&points);
-        let kept = p99_max_ns.map(|bound| capacity(&trials(cases), bound));
+        let trials = trials(cases);
+        let all = carried(&trials);
+        let kept = p99_max_ns.map(|bound| capacity(&trials, bound));
         let requests = cases.iter().any(|case| case.case.test.bulk().is_some());
         LoadSection {
             offers: match requests {
@@ -134,6 +142,8 @@ impl LoadSection {
             most_msg_per_s: Finite::maybe(most_per_s).unwrap_or_default(),
             knee_msg_per_s: knee.and_then(|knee| Finite::maybe(knee.offered_per_s)),
             limit_msg_per_s: knee.and_then(|knee| Finite::maybe(knee.limit_per_s)),
+            carried_msg_per_s: all.passes_per_s.and_then(Finite::maybe),
+            saturated_msg_per_s: all.fails_per_s.and_then(Finite::maybe),
             p99_max_ns: p99_max_ns.and_then(Finite::maybe),
             passes_msg_per_s: kept.and_then(|kept| kept.passes_per_s).and_then(Finite::maybe),
             fails_msg_per_s: kept.and_then(|kept| kept.fails_per_s).and_then(Finite::maybe),

@@ -297,11 +297,14 @@ pub fn against_load(label: &str, cases: &[CaseResult], section: &LoadSection) ->
             ..Axis::linear("offered rate", Unit::Si(unit))
         },
         y: Axis::log("response time", Unit::Nanoseconds),
-        series: vec![
+        series: [
             line("response_p50_ns", "response p50"),
             line("response_p99_ns", "response p99"),
             line(&service_tag, "service p50"),
-        ],
+        ]
+        .into_iter()
+        .filter(|series| !series.points.is_empty())
+        .collect(),
         marks: load_marks(&curve, section),
         interval_label: "interval over runs".into(),
         ..Chart::new("")
@@ -340,8 +343,9 @@ fn load_marks(curve: &[(LoadPoint, &CaseResult)], section: &LoadSection) -> Vec<
             label: "bound of p99".into(),
         });
     }
-    let saturated = curve.iter().find(|(point, _)| point.is_saturated());
-    if let (Some((first, _)), Some((last, _))) = (saturated, curve.last()) {
+    // A disturbance may fail one rate below others that are carried: only where all above fail is the end.
+    let saturated = curve.iter().rev().take_while(|(point, _)| point.is_saturated());
+    if let (Some((first, _)), Some((last, _))) = (saturated.last(), curve.last()) {
         marks.push(Mark::Shade {
             from: first.offered_per_s,
             to: last.offered_per_s,

@@ -8,6 +8,7 @@ use super::table;
 use crate::curve::section::{LoadSection, Offers, SweepSection, load_point};
 use crate::html::sweeps::probe_words;
 use crate::html::{Input, pictures, words};
+use crate::stats::{LEVEL, samples_needed};
 use wirespeed_schema::Run;
 use wirespeed_schema::units::{format_ns, format_rate};
 
@@ -139,6 +140,16 @@ pub fn load_words(section: &LoadSection) -> Vec<String> {
         "At most {} are carried when only {holder} them back.",
         rate(most)
     )];
+    words.extend(match (section.carried_msg_per_s, section.saturated_msg_per_s) {
+        (Some(carried), Some(saturated)) => Some(format!(
+            "Offered rates are carried up to {}; at {} they are not: less than 99 % of it comes through.",
+            rate(carried),
+            rate(saturated)
+        )),
+        (None, Some(saturated)) => Some(format!("Not even {} are carried.", rate(saturated))),
+        (Some(carried), None) => Some(format!("All offered rates are carried, up to {}.", rate(carried))),
+        (None, None) => None,
+    });
     words.push(match (section.knee_msg_per_s, section.limit_msg_per_s) {
         (Some(knee), Some(limit)) => format!(
             "Knee at {} ({} of that): beyond it more load buys mostly waiting. The fit ends at {}.",
@@ -161,7 +172,11 @@ pub fn load_words(section: &LoadSection) -> Vec<String> {
             (Some(passes), None) => {
                 format!("p99 stays within {bound} at every rate, up to {}.", rate(passes))
             }
-            (None, _) => format!("p99 is above {bound} at every rate."),
+            (None, Some(fails)) => format!("p99 stays within {bound} at no rate; at {} it does not.", rate(fails)),
+            (None, None) => format!(
+                "Whether p99 stays within {bound} is not known: a rate needs {} samples for it. Measure longer.",
+                samples_needed(0.99, LEVEL).unwrap_or_default()
+            ),
         });
     }
     words
