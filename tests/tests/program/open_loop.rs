@@ -112,7 +112,7 @@ fn requests_of_a_transfer_are_offered_and_timed_from_when_they_were_due() {
 fn an_interruption_keeps_the_rates_that_were_measured() {
     let _turn = turn();
     let home = home();
-    let (_server, url) = serve(&home);
+    let (server, url) = serve(&home);
     let lines = [
         format!("{SLOW_READER} --duration=0.3 --repeat=100 --offered=20,40 --json"),
         format!("byteio bench {url} --duration 300ms --repeats 100 --offered 20,40 --json"),
@@ -125,6 +125,7 @@ fn an_interruption_keeps_the_rates_that_were_measured() {
         let run = document(&ended.stdout);
         assert!(LoadSection::of(&run).is_some_and(|s| s.most_msg_per_s.get() > 0.0), "{ended}");
     }
+    drop(server);
     home.assert_nothing_left(SOON);
 }
 
@@ -166,6 +167,12 @@ fn rates_that_cannot_be_offered_are_refused_before_anything_runs() {
         (format!("{bench} --offered auto --verify crc32c"), "--verify"),
         (format!("{bench} --offered auto --sweep"), "cannot be used with"),
         (format!("{bench} --offered auto --into x"), "cannot be used with"),
+        (
+            "sweep --interference=cpu -- am_lat --via inproc".to_owned(),
+            "wirespeed run TEST",
+        ),
+        ("load --interference -- --via inproc".to_owned(), "wirespeed run TEST"),
+        ("load -- --via inproc --interference".to_owned(), "wirespeed run TEST"),
         ("load --offered 0 -- --via inproc".to_owned(), "no rate"),
         ("load --offered 10 --points 4 -- --via inproc".to_owned(), "--points"),
     ] {

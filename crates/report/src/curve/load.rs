@@ -9,6 +9,8 @@ pub struct LoadPoint {
     pub offered_per_s: f64,
     /// Messages carried a second.
     pub achieved_per_s: f64,
+    /// Messages of one run.
+    pub messages: u64,
     /// Mean time from the intended start to the end; where it is not known, the median.
     pub response_ns: f64,
     /// Its 99th percentile.
@@ -24,9 +26,11 @@ pub const CARRIED_SHARE_MIN: f64 = 0.99;
 const RESIDUAL_MAX: f64 = 0.15;
 
 impl LoadPoint {
-    /// Whether the queue grows without end.
+    /// Whether the queue grows without end: too small a share is carried, and more than one message was left behind. A run
+    /// of a few messages ends between two of them.
     pub fn is_saturated(&self) -> bool {
-        self.achieved_per_s < CARRIED_SHARE_MIN * self.offered_per_s
+        let behind = self.messages as f64 * (self.offered_per_s / self.achieved_per_s - 1.0);
+        self.achieved_per_s < CARRIED_SHARE_MIN * self.offered_per_s && behind > 1.0
     }
 }
 
@@ -227,6 +231,7 @@ mod tests {
                 LoadPoint {
                     offered_per_s: offered,
                     achieved_per_s: offered.min(0.985e6),
+                    messages: 60_000,
                     response_ns: response * (noise * random.normal()).exp(),
                     response_p99_ns: Some(response * 3.0),
                 }
@@ -250,6 +255,24 @@ mod tests {
             let (lower, upper) = found.limit_interval.unwrap();
             assert!(lower <= found.limit_per_s && found.limit_per_s <= upper);
         }
+    }
+
+    #[test]
+    fn a_run_of_a_few_messages_is_not_saturated_by_the_end_of_one() {
+        let few = LoadPoint {
+            offered_per_s: 20.0,
+            achieved_per_s: 19.5,
+            messages: 8,
+            response_ns: 1e6,
+            response_p99_ns: None,
+        };
+        assert!(!few.is_saturated());
+        assert!(LoadPoint { messages: 80, ..few }.is_saturated());
+        let nothing = LoadPoint {
+            achieved_per_s: 0.0,
+            ..few
+        };
+        assert!(nothing.is_saturated());
     }
 
     #[test]

@@ -182,9 +182,12 @@ pub fn offered_per_s(case: &CaseResult) -> Option<f64> {
 /// A case of a load curve as a point; `None` for the one that was not held back, or without figures.
 pub fn load_point(case: &CaseResult) -> Option<LoadPoint> {
     let figure = |tag: &str| case.metrics.get(tag).map(|metric| metric.value.get());
+    // Those of all runs.
+    let messages = case.metrics.get("rate_msg_per_s")?.samples;
     Some(LoadPoint {
         offered_per_s: offered_per_s(case)?,
         achieved_per_s: figure("rate_msg_per_s")?,
+        messages: messages / (case.repetitions.len() as u64).max(1),
         response_ns: figure("response_mean_ns").or_else(|| figure("response_p50_ns"))?,
         response_p99_ns: figure("response_p99_ns"),
     })
