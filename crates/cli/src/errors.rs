@@ -198,7 +198,10 @@ const WITH_LOAD: &str = "`wirespeed run TEST .. --interference=cpu`, over a grid
 
 fn clap_remedy(error: &clap::Error) -> String {
     let unknown = (error.kind() == ErrorKind::UnknownArgument).then(|| error.get(ContextKind::InvalidArg));
-    if strings(unknown.flatten()).iter().any(|word| word.starts_with("--interference")) {
+    if strings(unknown.flatten())
+        .iter()
+        .any(|word| word.starts_with("--interference"))
+    {
         return WITH_LOAD.to_owned();
     }
     let suggested = [

@@ -211,7 +211,19 @@ mod tests {
         assert_eq!(named("2k,500,2000", Rates::Whole), [500.0, 2000.0]);
         assert_eq!(named("100..400:+100", Rates::Whole).len(), 4);
         assert_eq!(named("0.5,2", Rates::Any), [0.5, 2.0]);
-        for bad in ["", "0", "-1", "x", "1,,2", "9..1", "1G", "0.5", "nan", "1..200:+1", "1e30"] {
+        for bad in [
+            "",
+            "0",
+            "-1",
+            "x",
+            "1,,2",
+            "9..1",
+            "1G",
+            "0.5",
+            "nan",
+            "1..200:+1",
+            "1e30",
+        ] {
             let failure = asked(bad, Rates::Whole).unwrap_err();
             assert_eq!(failure.code, 2, "{bad}");
             assert!(failure.cause.contains("--offered"), "{bad}: {failure:?}");

@@ -9,7 +9,8 @@ use wirespeed_schema::outcome::SampleKind;
 use wirespeed_tests::home::{Home, PATIENCE};
 use wirespeed_tests::running::Running;
 
-const SLOW_READER: &str = "session --benchmarkPath=computation_to_client --bytes=64 --credits=4 --messageSleep=5ms";
+const SLOW_READER: &str =
+    "session --benchmarkPath=computation_to_client --bytes=64 --credits=4 --messageSleep=5ms";
 
 fn figure(run: &Run, case: usize, tag: &str) -> f64 {
     let metric = run.cases[case].metrics.get(tag);
@@ -35,18 +36,38 @@ fn a_session_at_offered_rates_finds_its_bottleneck() {
     assert_eq!(section.saturated_msg_per_s.map(|rate| rate.get()), Some(2000.0));
     let points: Vec<_> = run.cases.iter().filter_map(load_point).collect();
     assert_eq!(points.len(), 2, "what is not held back is no point");
-    assert!(points[1].is_saturated() && points[1].achieved_per_s <= 200.0, "{points:?}");
+    assert!(
+        points[1].is_saturated() && points[1].achieved_per_s <= 200.0,
+        "{points:?}"
+    );
     assert!(points[1].response_ns > 2.0 * points[0].response_ns, "{points:?}");
     // A sender that is held up sends late: only the response shows it.
     assert!(figure(&run, 1, "response_p50_ns") > figure(&run, 1, "ack_p50_ns"));
-    assert!(figure(&run, 0, "ack_p50_ns") >= 5e6, "each waits for the reader's sleep");
+    assert!(
+        figure(&run, 0, "ack_p50_ns") >= 5e6,
+        "each waits for the reader's sleep"
+    );
     let sessions = run.sections["session"]["sessions"].as_array().map(Vec::len);
     assert_eq!(sessions, Some(1), "all rates are in one session");
     assert_eq!(file(&home, "curve.json").cases.len(), 3);
     let told = home.run("explain curve.json").code(0);
-    assert!(told.stdout.contains("are carried when only the window holds them back"), "{told}");
-    let table = home.run(&format!("{SLOW_READER} --duration=0.1 --repeat=1 --offered=50,100,150,2k")).code(0);
-    for word in ["offered", "achieved", "response p50", "saturated", "session benchmark"] {
+    assert!(
+        told.stdout
+            .contains("are carried when only the window holds them back"),
+        "{told}"
+    );
+    let table = home
+        .run(&format!(
+            "{SLOW_READER} --duration=0.1 --repeat=1 --offered=50,100,150,2k"
+        ))
+        .code(0);
+    for word in [
+        "offered",
+        "achieved",
+        "response p50",
+        "saturated",
+        "session benchmark",
+    ] {
         assert!(table.stdout.contains(word), "{word}: {table}");
     }
     // The same rates are the same question.
@@ -91,9 +112,15 @@ fn requests_of_a_transfer_are_offered_and_timed_from_when_they_were_due() {
         assert!(figure(&run, 1, "response_p50_ns") > figure(&run, 1, "completion_p50_ns"));
         assert!(figure(&run, 1, "response_p50_ns") > figure(&run, 0, "response_p50_ns"));
         // More than the resource has: it goes round.
-        assert!(run.cases[2].repetitions[0].outcomes[0].received.bytes > 1_000_003, "{mechanism}");
+        assert!(
+            run.cases[2].repetitions[0].outcomes[0].received.bytes > 1_000_003,
+            "{mechanism}"
+        );
         let runs = &run.sections["byteio"]["pairs"][0]["runs"][0]["answers"];
-        assert!(runs["count"] == answered && runs.get("samples").is_none(), "{runs}");
+        assert!(
+            runs["count"] == answered && runs.get("samples").is_none(),
+            "{runs}"
+        );
     }
     let page = home.run("report http.json bulk.json -o page.html").code(0);
     let page = std::fs::read_to_string(home.path("page.html")).unwrap_or_else(|e| panic!("{e}: {page}"));
@@ -103,9 +130,18 @@ fn requests_of_a_transfer_are_offered_and_timed_from_when_they_were_due() {
         "byteio bench {url} --put source --mechanism http --block-size 64K --duration 200ms --repeats 1 --offered 50 --csv"
     );
     let rows = home.run(&put).code(0).stdout;
-    assert!(rows.lines().nth(1).is_some_and(|row| row.contains("bulk_put")), "{rows}");
-    let dry = home.run(&format!("byteio bench {url} --offered auto --points 5 --dry-run")).code(0);
-    assert!(dry.stdout.contains("5 rates up to what is carried, 3 runs of each, 2 s each"), "{dry}");
+    assert!(
+        rows.lines().nth(1).is_some_and(|row| row.contains("bulk_put")),
+        "{rows}"
+    );
+    let dry = home
+        .run(&format!("byteio bench {url} --offered auto --points 5 --dry-run"))
+        .code(0);
+    assert!(
+        dry.stdout
+            .contains("5 rates up to what is carried, 3 runs of each, 2 s each"),
+        "{dry}"
+    );
 }
 
 #[test]
@@ -123,7 +159,10 @@ fn an_interruption_keeps_the_rates_that_were_measured() {
         running.signal(rustix::process::Signal::INT);
         let ended = running.end(PATIENCE).code(130);
         let run = document(&ended.stdout);
-        assert!(LoadSection::of(&run).is_some_and(|s| s.most_msg_per_s.get() > 0.0), "{ended}");
+        assert!(
+            LoadSection::of(&run).is_some_and(|s| s.most_msg_per_s.get() > 0.0),
+            "{ended}"
+        );
     }
     drop(server);
     home.assert_nothing_left(SOON);
@@ -150,8 +189,14 @@ fn rates_that_cannot_be_offered_are_refused_before_anything_runs() {
         (format!("{path} --offered=auto --p99=0s"), "--p99"),
         (format!("{path} --offered=auto --bytes=1,2"), "2 streams"),
         (format!("{path} --offered=auto --format=classic"), "--format"),
-        (format!("{path} --offered=auto --interference=cpu"), "cannot be used with"),
-        (format!("{path} --offered=auto --chart=x.svg"), "cannot be used with"),
+        (
+            format!("{path} --offered=auto --interference=cpu"),
+            "cannot be used with",
+        ),
+        (
+            format!("{path} --offered=auto --chart=x.svg"),
+            "cannot be used with",
+        ),
         ("session --offered=auto".to_owned(), "nothing sends"),
         (
             "session --benchmarkPath=computations_to_computations --offered=auto".to_owned(),
@@ -171,10 +216,19 @@ fn rates_that_cannot_be_offered_are_refused_before_anything_runs() {
             "sweep --interference=cpu -- am_lat --via inproc".to_owned(),
             "wirespeed run TEST",
         ),
-        ("load --interference -- --via inproc".to_owned(), "wirespeed run TEST"),
-        ("load -- --via inproc --interference".to_owned(), "wirespeed run TEST"),
+        (
+            "load --interference -- --via inproc".to_owned(),
+            "wirespeed run TEST",
+        ),
+        (
+            "load -- --via inproc --interference".to_owned(),
+            "wirespeed run TEST",
+        ),
         ("load --offered 0 -- --via inproc".to_owned(), "no rate"),
-        ("load --offered 10 --points 4 -- --via inproc".to_owned(), "--points"),
+        (
+            "load --offered 10 --points 4 -- --via inproc".to_owned(),
+            "--points",
+        ),
     ] {
         let ended = home.run(&line).code(2);
         let (cause, remedy) = ended.complaint();
@@ -187,11 +241,17 @@ fn named_rates_of_load_meet_in_a_comparison() {
     let _turn = turn();
     let home = home();
     for name in ["a.json", "b.json"] {
-        let line = format!("load --trials 2 --offered 500,1k -q -o {name} -- --via unix -t 60ms --warmup 5ms");
+        let line =
+            format!("load --trials 2 --offered 500,1k -q -o {name} -- --via unix -t 60ms --warmup 5ms");
         home.run(&line).code(0);
     }
     let run = file(&home, "a.json");
-    let rates: Vec<f64> = run.cases.iter().filter_map(load_point).map(|p| p.offered_per_s).collect();
+    let rates: Vec<f64> = run
+        .cases
+        .iter()
+        .filter_map(load_point)
+        .map(|p| p.offered_per_s)
+        .collect();
     assert_eq!(rates, [500.0, 1000.0]);
     let compared = home.run("compare a.json b.json --json");
     assert!(compared.stdout.contains("response_p50_ns"), "{compared}");

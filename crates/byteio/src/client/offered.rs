@@ -1,7 +1,9 @@
 //! Requests of one block offered at a rate: an open loop over the same connections as a transfer. What comes is dropped
 //! and nothing is compared: it measures times, and must never stand for a transfer of the whole.
 
-use super::transfer::{Links, block_bytes, cpu_ns, describe, made_ready, ns, open_source, shape, total_bytes};
+use super::transfer::{
+    Links, block_bytes, cpu_ns, describe, made_ready, ns, open_source, shape, total_bytes,
+};
 use super::{Moved, TransferError, TransferOptions, lookup};
 use std::sync::PoisonError;
 use std::time::Instant;

@@ -274,7 +274,12 @@ pub struct SessionArgs {
     pub schema: bool,
 
     /// Draw bandwidth against message size, a line for each road, route and credits
-    #[arg(long, value_name = "FILE.svg", conflicts_with = "offered", help_heading = "Results")]
+    #[arg(
+        long,
+        value_name = "FILE.svg",
+        conflicts_with = "offered",
+        help_heading = "Results"
+    )]
     pub chart: Option<PathBuf>,
 
     /// How the result looks on stdout

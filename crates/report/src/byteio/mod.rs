@@ -26,8 +26,7 @@ pub fn complete(pair: &mut Pair) {
     pair.summary = summary(pair);
     // What is held back on purpose has no limit to find.
     let unpaced = pair.summary.as_ref().filter(|_| pair.pace_interval_ns.is_none());
-    pair.verdict = unpaced
-        .and_then(|summary| verdict::of(pair, summary));
+    pair.verdict = unpaced.and_then(|summary| verdict::of(pair, summary));
 }
 
 /// The counters of the end that sends.

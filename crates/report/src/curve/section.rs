@@ -124,10 +124,7 @@ pub struct LoadSection {
 impl LoadSection {
     /// What the cases of a load curve show.
     pub fn new(cases: &[CaseResult], most_per_s: f64, p99_max_ns: Option<f64>, seed: u64) -> LoadSection {
-        let points: Vec<LoadPoint> = cases
-            .iter()
-            .filter_map(load_point)
-            .collect();
+        let points: Vec<LoadPoint> = cases.iter().filter_map(load_point).collect();
         let knee = knee(&points);
         let trials = trials(cases);
         let all = carried(&trials);

@@ -142,7 +142,10 @@ mod tests {
         near(found.gap_at_ns(4097.0), 500.0 + 1024.0);
         assert!(found.residual_ratio < 1e-9);
         let impossible = loggp(&road(0.0, 1), N, Some(5000.0), 0.95).unwrap();
-        assert_eq!(impossible.overhead_ns, None, "more than g, and L would be below nought");
+        assert_eq!(
+            impossible.overhead_ns, None,
+            "more than g, and L would be below nought"
+        );
         let bounded = loggp(&road(0.0, 1), N, None, 0.95).unwrap();
         assert!(
             bounded.latency_ns.0 <= 2000.0 && 2000.0 <= bounded.latency_ns.1,

@@ -167,7 +167,9 @@ fn gap_per_byte(found: &Parameter) -> String {
             "G cannot be told from 0: at most {upper} ns a byte (at least {}); larger sizes would tell",
             speed(found.upper)
         ),
-        (false, false) => "G is not known, because the gaps fall with size here; larger sizes would tell".to_owned(),
+        (false, false) => {
+            "G is not known, because the gaps fall with size here; larger sizes would tell".to_owned()
+        }
     }
 }
 
@@ -208,7 +210,10 @@ mod tests {
         assert_eq!(gap(&parameter(50.0, 40.0, 60.0)), "g = 50 ns [40 ns, 60 ns]");
         assert_eq!(gap(&parameter(5.0, -40.0, 60.0)), "g is at most 60 ns");
         let told = gap_per_byte(&parameter(0.5, 0.25, 1.0));
-        assert!(told.starts_with("G = 0.5 ns a byte") && told.contains("2 GB/s"), "{told}");
+        assert!(
+            told.starts_with("G = 0.5 ns a byte") && told.contains("2 GB/s"),
+            "{told}"
+        );
         let bound = gap_per_byte(&parameter(-0.1, -0.5, 1.0));
         assert!(bound.contains("at most 1 ns a byte (at least 1 GB/s)"), "{bound}");
         assert!(gap_per_byte(&parameter(-0.2, -0.3, -0.1)).contains("not known"));

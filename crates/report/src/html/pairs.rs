@@ -292,6 +292,11 @@ fn in_order<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
             known.push(name.clone());
         }
     }
+    // Ranks of a ring are first met in another order than they count.
+    let number = |name: &String| name.strip_prefix("rank ")?.parse::<u32>().ok();
+    if known.iter().all(|name| number(name).is_some()) {
+        known.sort_by_key(number);
+    }
     known
 }
 

@@ -238,7 +238,7 @@ fn case_fields(case: &Case) -> Vec<String> {
         of_ranks(&|rank| word(&case.ranks[rank].role)),
         of_ranks(&|rank| or_empty(case.ranks[rank].peer)),
         of_ranks(&|rank| or_empty(case.ranks[rank].cpu)),
-        of_ranks(&|rank| load(&case.ranks[rank].load)),
+        of_ranks(&|rank| load_text(&case.ranks[rank].load)),
         or_empty(iterations),
         or_empty(duration_ns),
         case.warmup_iterations.to_string(),
@@ -286,7 +286,7 @@ fn flow_fields(test: &Test) -> (Option<u64>, Option<u64>, Option<f64>, Option<bo
 }
 
 /// A rank's load in one field: `cpu_threads=2 memory_bytes=1048576`; empty for none.
-fn load(load: &Load) -> String {
+pub(crate) fn load_text(load: &Load) -> String {
     let parts = [
         ("cpu_threads", u64::from(load.cpu_threads)),
         ("memory_bytes", load.memory_bytes),

@@ -288,7 +288,10 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
     fn step(&mut self) -> Result<bool, BulkError> {
         let depth = self.run.plan.depth.max(1);
         while self.posted.len() < depth {
-            let has = match (self.posted.is_empty(), self.free_since.elapsed() >= self.patience()) {
+            let has = match (
+                self.posted.is_empty(),
+                self.free_since.elapsed() >= self.patience(),
+            ) {
                 (false, _) => Has::Outstanding,
                 (true, false) => Has::Nothing,
                 (true, true) => Has::Patience,

@@ -234,7 +234,11 @@ mod tests {
         assert_eq!(places, [(0, 10), (10, 10), (20, 5), (0, 10)]);
         let first = offered.due(taken[0]).unwrap();
         assert_eq!(offered.due(taken[3]).unwrap() - first, Duration::from_secs(30));
-        assert_eq!(offered.take(4, Has::Nothing), Work::Nothing, "the offer ends before");
+        assert_eq!(
+            offered.take(4, Has::Nothing),
+            Work::Nothing,
+            "the offer ends before"
+        );
         taken.iter().for_each(|b| offered.done(*b));
         assert_eq!(offered.take(4, Has::Nothing), Work::Over);
         assert_eq!(offered.counts(), (4, 4, 0));
@@ -262,9 +266,6 @@ mod tests {
             interval_ns: 1,
             duration: Duration::from_secs(1),
         };
-        assert_eq!(
-            Requests::new(pace, 0, 10, 1).take(0, Has::Nothing),
-            Work::Over
-        );
+        assert_eq!(Requests::new(pace, 0, 10, 1).take(0, Has::Nothing), Work::Over);
     }
 }

@@ -76,8 +76,8 @@ fn document(
         _ => Status::Ok,
     };
     let cases = section.pairs.iter().map(wirespeed_report::byteio::case).collect();
-    let content =
-        serde_json::to_value(without_samples(section)).map_err(|e| Failure::failed(e.to_string(), "please report it"))?;
+    let content = serde_json::to_value(without_samples(section))
+        .map_err(|e| Failure::failed(e.to_string(), "please report it"))?;
     draft.section(SECTION, content);
     let mut run: Run = draft.conclude(status, error.clone());
     run.cases = cases;

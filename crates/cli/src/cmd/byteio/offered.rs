@@ -77,7 +77,9 @@ impl Measuring {
         let mut pairs: Vec<Pair> = Vec::new();
         let most_per_s = what.asked.offer((what.duration, self.quiet), |rate| {
             let interval_ns = (1e9 / rate).round().max(1.0) as u64;
-            let at = pairs.iter().position(|pair| pair.pace_interval_ns == Some(interval_ns));
+            let at = pairs
+                .iter()
+                .position(|pair| pair.pace_interval_ns == Some(interval_ns));
             let at = at.unwrap_or_else(|| {
                 pairs.push(Pair {
                     pace_interval_ns: Some(interval_ns),

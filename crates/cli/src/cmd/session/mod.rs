@@ -95,10 +95,7 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
 }
 
 /// What was asked for: streams alone, under loads in turn, or at offered rates; the sections beside them go into the draft.
-fn measure(
-    runner: &mut Runner,
-    draft: &mut Draft,
-) -> Result<(Vec<CaseResult>, Option<Failure>), Failure> {
+fn measure(runner: &mut Runner, draft: &mut Draft) -> Result<(Vec<CaseResult>, Option<Failure>), Failure> {
     let request = runner.request;
     if let (Some(asked), Some(stream)) = (&request.offered, request.streams.first()) {
         let offered = runner.run_offered(asked, stream)?;
