@@ -9,6 +9,7 @@ use crate::errors::{Ended, Failure};
 use crate::interference;
 use crate::output::{self, Output};
 use std::fmt::Write as _;
+use wirespeed::load::Interference;
 use wirespeed_byteio::client::{Target, TransferOptions};
 use wirespeed_control::StopFlag;
 use wirespeed_report::render;
@@ -79,15 +80,7 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
             (None, true) => Some(render::byteio::PROFILE_SWEEP.to_owned()),
             (None, false) => None,
         },
-        pairs: match (&offer, loads.as_slice()) {
-            (Some(offer), _) => measuring.offered(offer, &mut draft)?,
-            (None, []) => measuring.all(&jobs)?,
-            (None, loads) => {
-                let (pairs, found) = measuring.disturbed(&jobs, loads)?;
-                draft.section(wirespeed_report::interference::NAME, found.to_value());
-                pairs
-            }
-        },
+        pairs: measuring.pairs(&jobs, &loads, offer.as_ref(), &mut draft)?,
     };
     if arguments.sweep {
         let best = name_best(&mut section.pairs);
@@ -126,6 +119,25 @@ pub(super) struct Measuring {
 }
 
 impl Measuring {
+    /// What was asked for: at offered rates, alone, or under loads in turn; the sections beside them go into the draft.
+    fn pairs(
+        &self,
+        jobs: &[TransferOptions],
+        loads: &[Interference],
+        offer: Option<&Offer>,
+        draft: &mut Draft,
+    ) -> Result<Vec<Pair>, Failure> {
+        if let Some(offer) = offer {
+            return self.offered(offer, draft);
+        }
+        if loads.is_empty() {
+            return self.all(jobs);
+        }
+        let (pairs, found) = self.disturbed(jobs, loads)?;
+        draft.section(wirespeed_report::interference::NAME, found.to_value());
+        Ok(pairs)
+    }
+
     /// All runs of all jobs, in turn. A run that fails is kept with its reason; the pair ends there. A pair of which not
     /// even the first run could begin is an error.
     fn all(&self, jobs: &[TransferOptions]) -> Result<Vec<Pair>, Failure> {
