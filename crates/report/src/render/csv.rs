@@ -72,7 +72,9 @@ const PARAMETERS: &[&str] = &[
 /// CSV with a header, in a fixed order of columns: the parameters, then every figure of [`tags::ALL`], those with an
 /// interval followed by its lower end, upper end and level. An empty field means that there is no such figure.
 pub fn csv(run: &Run, rows: CsvRows) -> Result<String, RenderError> {
-    if let Some(section) = crate::byteio::section(run) {
+    // At offered rates the figures are those of cases: response times, percentiles.
+    let offered = run.cases.iter().any(|case| case.case.test.pace_per_s().is_some());
+    if let Some(section) = crate::byteio::section(run).filter(|_| !offered) {
         return super::byteio::csv(&section);
     }
     let mut writer = ::csv::WriterBuilder::new()
