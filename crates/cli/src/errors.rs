@@ -192,7 +192,18 @@ fn negative(error: &clap::Error) -> Option<String> {
     })
 }
 
+/// What `sweep`, `load` and others say to an experiment that other verbs have.
+const WITH_LOAD: &str = "`wirespeed run TEST .. --interference=cpu`, over a grid of sizes too, `session` and `byteio bench` \
+                         measure without and with a load in turn; or put --load cpu=1 behind the --";
+
 fn clap_remedy(error: &clap::Error) -> String {
+    let unknown = (error.kind() == ErrorKind::UnknownArgument).then(|| error.get(ContextKind::InvalidArg));
+    if strings(unknown.flatten())
+        .iter()
+        .any(|word| word.starts_with("--interference"))
+    {
+        return WITH_LOAD.to_owned();
+    }
     let suggested = [
         ContextKind::SuggestedSubcommand,
         ContextKind::SuggestedArg,

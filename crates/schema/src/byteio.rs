@@ -3,6 +3,7 @@
 use crate::case::Load;
 use crate::finite::Finite;
 use crate::host::HostFingerprint;
+use crate::outcome::Samples;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -77,6 +78,20 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
+/// What became of requests that were offered at a rate.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Answers {
+    /// Requests that were answered.
+    pub count: u64,
+    /// From the end of the first answer to that of the last.
+    pub spread_ns: u64,
+    /// Their times: `completion` from when each was sent, `response` from when it was due. In a document they stand in
+    /// the case alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<Samples>,
+}
+
 /// One transfer of the whole.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -110,6 +125,9 @@ pub struct Transfer {
     pub cpu_far_ns: Option<u64>,
     /// Each connection.
     pub connections: Vec<Connection>,
+    /// Where requests were offered at a rate: what became of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Answers>,
     /// What the load beside it got done, as in an outcome.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub load_done: BTreeMap<String, u64>,
@@ -200,6 +218,9 @@ pub struct Pair {
     pub threads: u64,
     /// Blocks outstanding on each.
     pub depth_ops: u64,
+    /// Between two requests, where they are offered at a rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pace_interval_ns: Option<u64>,
     /// `discard`, `file` or `map`.
     pub destination: String,
     /// `none`, `crc32c` or `blake3`.

@@ -29,12 +29,13 @@ pub enum StopReason {
 pub enum SampleKind {
     /// From the start of a request to the arrival of its answer.
     RoundTrip,
-    /// From the start of an operation to its completion at the origin (get, atomics).
+    /// From the start of an operation to its completion at the origin (get, atomics, requests of a
+    /// bulk transfer).
     Completion,
     /// From the sending of a stream's message to the acknowledgement that covers it.
     Acknowledged,
-    /// From the moment at which a paced message was due, whenever it was really sent, to the acknowledgement that covers
-    /// it.
+    /// From the moment at which a paced message or request was due, whenever it was really sent, to the acknowledgement
+    /// that covers it or its last payload byte.
     Response,
     /// Time of a batch of messages divided by their number, at the sender.
     SendInterval,

@@ -127,6 +127,10 @@ pub struct Bulk {
     pub connections: u64,
     /// Blocks outstanding on each.
     pub outstanding_ops: u64,
+    /// Offered rate: a request is due every so often, whether or not earlier ones are done, and the resource is moved
+    /// round and round; absent where the whole is moved once, as fast as it can be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace_interval_ns: Option<u64>,
 }
 
 /// A test with its parameters. The tag is the test's name in the field.
@@ -353,6 +357,17 @@ impl Test {
         match self {
             Test::BulkGet(p) | Test::BulkPut(p) => Some(p),
             _ => None,
+        }
+    }
+
+    /// The rate that is offered, in messages or requests a second, where the test has one.
+    pub fn pace_per_s(&self) -> Option<f64> {
+        match self {
+            Test::AmBw(p) | Test::AmBibw(p) | Test::AmAlltoall(p) => p.pace_msg_per_s.map(|rate| rate as f64),
+            other => {
+                let interval_ns = other.bulk()?.pace_interval_ns?;
+                Some(1e9 / interval_ns.max(1) as f64)
+            }
         }
     }
 

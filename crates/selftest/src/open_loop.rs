@@ -75,7 +75,7 @@ fn queue() -> Vec<Check> {
             let offered_per_s = f64::from(tenth) * 0.1e6;
             let gap_ns = 1e9 / offered_per_s;
             let (mut wait, mut sum, mut responses) = (0.0f64, 0.0, Vec::new());
-            let count = 60_000;
+            let count = 60_000u32;
             for _ in 0..count {
                 responses.push(wait + 1000.0);
                 sum += wait + 1000.0;
@@ -85,6 +85,7 @@ fn queue() -> Vec<Check> {
             LoadPoint {
                 offered_per_s,
                 achieved_per_s: offered_per_s.min(0.98e6),
+                messages: u64::from(count),
                 response_ns: sum / f64::from(count),
                 response_p99_ns: responses.get(responses.len() * 99 / 100).copied(),
             }
@@ -130,7 +131,8 @@ fn shared(effort: &Effort) -> Result<Vec<Check>, String> {
     let service_ns = 20_000;
     let mean_ns = |utilisation: f64| service_ns as f64 * (1.0 + utilisation / (2.0 * (1.0 - utilisation)));
     // Messages 37 µs apart: in no step with the service.
-    let case = stream(8, 1024, Some(27_027), u64::from(effort.replicates) * 60);
+    let messages = u64::from(effort.replicates) * 60;
+    let case = stream(8, 1024, Some(27_027), messages);
     let (mut checks, mut points) = (Vec::new(), Vec::new());
     for tenth in 1..=9u32 {
         let utilisation = f64::from(tenth) / 10.0;
@@ -154,6 +156,7 @@ fn shared(effort: &Effort) -> Result<Vec<Check>, String> {
         points.push(LoadPoint {
             offered_per_s,
             achieved_per_s: offered_per_s,
+            messages,
             response_ns,
             response_p99_ns: None,
         });

@@ -119,6 +119,8 @@ pub struct Streaming {
     pub block: Option<bool>,
     /// The client sleeps so long after each message that it receives.
     pub client_sleep_ns: u64,
+    /// Offered rate; as fast as credits allow without.
+    pub pace_msg_per_s: Option<u64>,
     /// Check every byte.
     pub check: bool,
     /// Options of the transport.
@@ -190,7 +192,7 @@ pub fn case(streaming: &Streaming, computations: usize, daemon: bool, group: Gro
         size_bytes: streaming.size_bytes,
         layout: Layout::Short,
         window_msgs: streaming.credits,
-        pace_msg_per_s: None,
+        pace_msg_per_s: streaming.pace_msg_per_s,
     };
     Case {
         test: match streaming.path {
@@ -246,6 +248,7 @@ mod tests {
             report_ns: 0,
             block: None,
             client_sleep_ns: 0,
+            pace_msg_per_s: None,
             check: false,
             options: TransportOptions::default(),
         }

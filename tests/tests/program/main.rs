@@ -10,6 +10,7 @@ mod live;
 mod machine;
 mod msgrate;
 mod networks;
+mod open_loop;
 mod screen;
 mod server;
 mod session_figures;

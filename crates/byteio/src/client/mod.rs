@@ -4,6 +4,7 @@
 mod journal;
 mod link;
 mod lookup;
+mod offered;
 mod place;
 mod receive;
 mod session;
@@ -12,11 +13,13 @@ mod url;
 mod verify;
 
 pub use lookup::{Found, congestion_controls};
+pub use offered::offer;
 pub use transfer::{Moved, Target, TransferError, TransferOptions, transfer};
 pub use url::{BadUrl, Url};
 
 use crate::soap::Mechanism;
 use std::time::Duration;
+pub use wirespeed::bulk::Pace;
 use wirespeed_control::Identity;
 
 /// Which way data go.

@@ -123,14 +123,26 @@ impl From<BulkError> for TransferError {
 }
 
 /// What the kernel said of a connection, near end first, by worker.
-type Counters = BTreeMap<usize, (Option<TcpInfo>, Option<TcpInfo>)>;
+pub(super) type Counters = BTreeMap<usize, (Option<TcpInfo>, Option<TcpInfo>)>;
 
 /// Makes links, and keeps what the kernel said of them when their work was done.
-struct Links {
-    options: Arc<ClientOptions>,
+pub(super) struct Links {
+    pub options: Arc<ClientOptions>,
     source: Option<Arc<File>>,
     own: bool,
-    counters: Mutex<Counters>,
+    pub counters: Mutex<Counters>,
+}
+
+impl Links {
+    /// Links with these options; `own`: the service is wirespeed.
+    pub fn new(client: ClientOptions, source: Option<Arc<File>>, own: bool) -> Self {
+        Links {
+            options: Arc::new(client),
+            source,
+            own,
+            counters: Mutex::default(),
+        }
+    }
 }
 
 impl Connector for Links {
@@ -172,12 +184,12 @@ impl Hooks for Watch<'_> {
     }
 }
 
-fn cpu_ns() -> u64 {
+pub(super) fn cpu_ns() -> u64 {
     let cpu = clock_gettime(ClockId::ProcessCPUTime);
     cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs()
 }
 
-fn ns(time: Duration) -> u64 {
+pub(super) fn ns(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
@@ -202,26 +214,14 @@ pub fn transfer(
     let already: Vec<u64> = place.done.keys().copied().collect();
     let resumed_bytes = bytes_of(&place.done, total_bytes, block_bytes);
     progress(resumed_bytes);
-    let links = Links {
-        options: Arc::new(client),
-        source: source.clone(),
-        own: found.own,
-        counters: Mutex::default(),
-    };
+    let links = Links::new(client, source.clone(), found.own);
     let watch = Watch {
         journal: place.journal.as_ref(),
         digests: Mutex::new(place.done.clone()),
         stop,
         progress,
     };
-    let plan = BulkPlan {
-        total_bytes,
-        block_bytes,
-        threads: options.threads,
-        depth: options.depth,
-        attempts_max: options.attempts_max,
-        writes: options.client.direction == Direction::Put,
-    };
+    let plan = shape(options, total_bytes, block_bytes);
     let cpu_before = cpu_ns();
     let outcome = run(plan, digest, &links, &place, &watch, &already);
     let cpu_near_ns = cpu_ns() - cpu_before;
@@ -254,7 +254,7 @@ pub fn transfer(
 
 /// What a put writes to is emptied, a stream is opened: the client's options with its address, and whether it was. `own`:
 /// the service is wirespeed. A foreign stream cannot be cut.
-fn made_ready(options: &ClientOptions, own: bool) -> Result<(ClientOptions, bool), TransferError> {
+pub(super) fn made_ready(options: &ClientOptions, own: bool) -> Result<(ClientOptions, bool), TransferError> {
     if options.direction == Direction::Put && (own || !options.stream) {
         lookup::clear(options)?;
     }
@@ -270,6 +270,23 @@ fn made_ready(options: &ClientOptions, own: bool) -> Result<(ClientOptions, bool
     Ok((client, opened))
 }
 
+/// Bytes of a block: no more than there are.
+pub(super) fn block_bytes(options: &TransferOptions, total_bytes: u64) -> u64 {
+    options.block_bytes.clamp(1, total_bytes.max(1))
+}
+
+/// The engine's part of the options.
+pub(super) fn shape(options: &TransferOptions, total_bytes: u64, block_bytes: u64) -> BulkPlan {
+    BulkPlan {
+        total_bytes,
+        block_bytes,
+        threads: options.threads,
+        depth: options.depth,
+        attempts_max: options.attempts_max,
+        writes: options.client.direction == Direction::Put,
+    }
+}
+
 /// What the journal has to fit.
 fn subject(
     options: &TransferOptions,
@@ -277,7 +294,7 @@ fn subject(
     total_bytes: u64,
     digest: Option<DigestKind>,
 ) -> Result<Subject, TransferError> {
-    let block_bytes = options.block_bytes.clamp(1, total_bytes.max(1));
+    let block_bytes = block_bytes(options, total_bytes);
     if total_bytes.div_ceil(block_bytes) > BLOCKS_MAX {
         return Err(TransferError::usage(
             "more than 16 million blocks",
@@ -321,7 +338,7 @@ fn run(
     }
 }
 
-fn open_source(options: &TransferOptions) -> Result<Option<Arc<File>>, TransferError> {
+pub(super) fn open_source(options: &TransferOptions) -> Result<Option<Arc<File>>, TransferError> {
     let Some(path) = options
         .source
         .as_ref()
@@ -338,7 +355,7 @@ fn open_source(options: &TransferOptions) -> Result<Option<Arc<File>>, TransferE
     Ok(Some(Arc::new(file)))
 }
 
-fn total_bytes(
+pub(super) fn total_bytes(
     options: &TransferOptions,
     found: &Found,
     source: Option<&File>,
@@ -423,7 +440,7 @@ impl Check<'_> {
     }
 }
 
-fn describe(outcome: &BulkOutcome, mut counters: Counters) -> Transfer {
+pub(super) fn describe(outcome: &BulkOutcome, mut counters: Counters) -> Transfer {
     let connections = outcome.workers.iter().enumerate().map(|(worker, seen)| {
         let (near, far) = counters.remove(&worker).unwrap_or_default();
         Connection {

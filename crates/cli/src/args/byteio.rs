@@ -1,6 +1,6 @@
 //! The options of `wirespeed byteio`.
 
-use super::OutputArgs;
+use super::{OpenLoopArgs, OutputArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -273,15 +273,15 @@ pub struct ByteioBenchArgs {
     pub profile: Option<Profile>,
 
     /// Pairs of machines from a file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "offered")]
     pub pairs: Option<PathBuf>,
 
     /// The profile's own pairs, emulated one after the other on this machine as `wirespeed lab` does; needs root
-    #[arg(long, requires = "profile", conflicts_with_all = ["pairs", "nominal", "put", "into", "both"])]
+    #[arg(long, requires = "profile", conflicts_with_all = ["offered", "pairs", "nominal", "put", "into", "both"])]
     pub emulated: bool,
 
     /// Both directions in turn: fetch, and send the file of --put; with --pairs, each pair the other way round, too
-    #[arg(long)]
+    #[arg(long, conflicts_with = "offered")]
     pub both: bool,
 
     /// All pairs at once, to show links that they share; else one after the other
@@ -300,8 +300,15 @@ pub struct ByteioBenchArgs {
     /// memory, cache, none (a control), each [=THREADS][@PLACE] as `wirespeed run --interference` takes them. --repeats is
     /// the number of rounds, 10 unless given. Without LOAD: cpu,memory,cache
     #[arg(long, value_name = "LOAD,..", num_args = 0..=1, require_equals = true, value_delimiter = ',')]
-    #[arg(default_missing_values = ["cpu", "memory", "cache"], conflicts_with_all = ["pairs", "emulated", "sweep"])]
+    #[arg(default_missing_values = ["cpu", "memory", "cache"], conflicts_with_all = ["pairs", "emulated", "sweep", "offered"])]
     pub interference: Vec<String>,
+
+    #[command(flatten)]
+    pub open_loop: OpenLoopArgs,
+
+    /// How long each rate is offered [default: 2s]; the resource is asked for round and round
+    #[arg(long, value_name = "TIME", requires = "offered", help_heading = "Open loop")]
+    pub duration: Option<String>,
 
     /// Nominal speed of the slowest link on the way: 100Mb/s, 1Gb/s
     #[arg(long, value_name = "SPEED")]
@@ -312,7 +319,7 @@ pub struct ByteioBenchArgs {
     pub put: Option<PathBuf>,
 
     /// Store into FILE at every run instead of dropping what came
-    #[arg(long, value_name = "FILE", conflicts_with = "put")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["put", "offered"])]
     pub into: Option<PathBuf>,
 
     /// Digest to compare every block by, where the service is wirespeed
@@ -321,7 +328,7 @@ pub struct ByteioBenchArgs {
 
     /// Try connections x block x outstanding, then the best shape under other congestion controls, one run each, and say
     /// what this path wants
-    #[arg(long, conflicts_with_all = ["pairs", "profile", "repeats", "put", "into", "both"])]
+    #[arg(long, conflicts_with_all = ["pairs", "profile", "repeats", "put", "into", "both", "offered"])]
     pub sweep: bool,
 
     #[command(flatten)]

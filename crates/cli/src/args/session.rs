@@ -1,6 +1,6 @@
 //! The options of `session` and of the daemons behind it. Options of the original keep the original's spelling.
 
-use super::OutputArgs;
+use super::{OpenLoopArgs, OutputArgs};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -221,8 +221,11 @@ pub struct SessionArgs {
     /// interval: cpu, memory, cache, none (a control), each [=THREADS][@PLACE] as `wirespeed run --interference` takes them.
     /// All rounds are in one session; --repeat is their number, 10 unless given. Without LOAD: cpu,memory,cache
     #[arg(long, value_name = "LOAD,..", num_args = 0..=1, require_equals = true, value_delimiter = ',')]
-    #[arg(default_missing_values = ["cpu", "memory", "cache"], conflicts_with = "chart", help_heading = "Load")]
+    #[arg(default_missing_values = ["cpu", "memory", "cache"], conflicts_with_all = ["chart", "offered"], help_heading = "Load")]
     pub interference: Vec<String>,
+
+    #[command(flatten)]
+    pub open_loop: OpenLoopArgs,
 
     /// A package directory for the computations: rez's packages path where rez is present, else PATH and
     /// LD_LIBRARY_PATH
@@ -271,7 +274,12 @@ pub struct SessionArgs {
     pub schema: bool,
 
     /// Draw bandwidth against message size, a line for each road, route and credits
-    #[arg(long, value_name = "FILE.svg", help_heading = "Results")]
+    #[arg(
+        long,
+        value_name = "FILE.svg",
+        conflicts_with = "offered",
+        help_heading = "Results"
+    )]
     pub chart: Option<PathBuf>,
 
     /// How the result looks on stdout

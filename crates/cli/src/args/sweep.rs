@@ -64,9 +64,14 @@ carried is measured, then rates from a tenth of it to a little above, in random 
 rate, service time (from the send) and response time (from the due moment), the knee beyond which more load buys mostly \
 waiting, and, with --p99, the highest rate that keeps the bound.")]
 pub struct LoadArgs {
-    /// Rates between nothing and the most that can be carried
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(3..=100))]
-    pub points: u32,
+    /// Rates that are offered, messages a second: a list, a range 10k..90k:+10k, or auto: from a tenth of what is carried
+    /// to a little above
+    #[arg(long, value_name = "RATES|auto", default_value = "auto")]
+    pub offered: String,
+
+    /// Rates of auto [default: 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..=100))]
+    pub points: Option<u32>,
 
     /// Runs of each rate
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]

@@ -175,13 +175,18 @@ pub fn own_options(run: &RunArgs) -> Result<(), Failure> {
         ("--until", run.until.is_some()),
         ("--seed", run.seed.is_some()),
         ("--dry-run", run.dry_run),
-        ("--interference", !run.interference.is_empty()),
         (
             "an option for results",
             output.json || output.csv || output.ndjson || !output.output.is_empty(),
         ),
         ("--strict", output.strict),
     ];
+    if !run.interference.is_empty() {
+        return Err(Failure::usage(
+            "--interference is an experiment of its own, on cases that are known beforehand",
+            "`wirespeed run TEST .. --interference=cpu` measures a whole grid without and with it; or put --load cpu=1 here",
+        ));
+    }
     match given.iter().find(|(_, given)| *given) {
         Some((name, _)) => Err(Failure::usage(
             format!("{name} cannot stand in an arm"),

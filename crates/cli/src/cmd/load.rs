@@ -2,26 +2,24 @@
 
 use super::ended;
 use super::probe::{Prober, plan_of};
-use crate::args::{ColorChoice, LoadArgs};
+use crate::args::{ColorChoice, LoadArgs, OpenLoopArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
-use crate::order::fresh_seed;
+use crate::open_loop::{Asked, Rates};
 use crate::output::Output;
+use std::time::Duration;
 use wirespeed::Registry;
-use wirespeed_report::curve::section::{self, LoadSection};
+use wirespeed_report::curve::section;
 use wirespeed_report::render;
-use wirespeed_report::stats::Random;
 use wirespeed_schema::run::CaseResult;
-use wirespeed_schema::units;
+use wirespeed_schema::units::parse_duration_ns;
 
-/// A rate that no transport carries: the window alone limits.
-const UNLIMITED_PER_S: u64 = 1_000_000_000;
-/// The highest rate that is offered, as a part of the most that was carried.
-const HIGHEST_SHARE: f64 = 1.05;
+/// What one run takes where the words do not say.
+const EACH: Duration = Duration::from_secs(1);
 
 /// Measure response times against offered rates.
 pub fn load(registry: &Registry, arguments: &LoadArgs, color: ColorChoice) -> Result<Ended, Failure> {
-    let bound_ns = arguments.p99.as_deref().map(bound).transpose()?;
+    let asked = asked(arguments)?;
     let mut words = arguments.words.clone();
     if !words
         .first()
@@ -31,10 +29,15 @@ pub fn load(registry: &Registry, arguments: &LoadArgs, color: ColorChoice) -> Re
     }
     let (plan, run) = plan_of(&words)?;
     if !run.case.pace.is_empty() {
-        return Err(Failure::usage("--pace is what varies", "leave --pace out"));
+        return Err(Failure::usage(
+            "--pace is what varies",
+            "leave --pace out; --offered before the -- names rates",
+        ));
     }
     let mut output = Output::open(&arguments.output, color, render::load)?;
     let mut draft = Draft::begin(Some(plan.clone()), arguments.output.include_host_name);
+    let duration = run.case.duration.first().map(|text| parse_duration_ns(text));
+    let each = duration.and_then(Result::ok).map_or(EACH, Duration::from_nanos);
     let mut prober = Prober::new(
         registry,
         (plan, &run),
@@ -42,47 +45,25 @@ pub fn load(registry: &Registry, arguments: &LoadArgs, color: ColorChoice) -> Re
         &mut output,
         (&arguments.output, color),
     )?;
-    let mut most_per_s: f64 = 0.0;
-    for _ in 0..arguments.trials {
-        let rate = prober
-            .measure(UNLIMITED_PER_S)?
-            .and_then(|r| r.metrics.get("rate_msg_per_s"));
-        most_per_s = most_per_s.max(rate.map_or(0.0, |metric| metric.value.get()));
-    }
-    let seed = arguments.seed.unwrap_or_else(fresh_seed);
-    let mut random = Random::new(seed);
-    if most_per_s >= 1.0 {
-        let points = f64::from(arguments.points);
-        let rates: Vec<u64> = (1..=arguments.points)
-            .map(|number| {
-                (most_per_s * HIGHEST_SHARE * f64::from(number) / points)
-                    .round()
-                    .max(1.0) as u64
-            })
-            .collect();
-        for _ in 0..arguments.trials {
-            let mut round = rates.clone();
-            random.shuffle(&mut round);
-            for rate in round {
-                prober.measure(rate)?;
-            }
-        }
-    }
+    let most_per_s = asked.offer((each, arguments.output.quiet), |rate| {
+        let run = prober.measure(rate as u64)?;
+        let carried = run.and_then(|run| run.metrics.get("rate_msg_per_s"));
+        Ok(carried.map(|metric| metric.value.get()))
+    })?;
     let finished = prober.finish()?;
     let results: Vec<CaseResult> = finished.results.into_iter().map(|(_, result)| result).collect();
-    let section = LoadSection::new(&results, most_per_s, bound_ns, seed);
-    draft.section(section::LOAD, section.to_value());
+    draft.section(section::LOAD, asked.section(&results, most_per_s));
     let run = draft.finish(results, finished.stopped);
     output.finish(&run)?;
     Ok(ended(&run, arguments.output.strict))
 }
 
-fn bound(text: &str) -> Result<f64, Failure> {
-    match units::parse_duration_ns(text) {
-        Ok(ns) if ns > 0 => Ok(ns as f64),
-        _ => Err(Failure::usage(
-            format!("--p99: {text:?} is no time"),
-            "give a duration with its unit, such as 50us or 2ms",
-        )),
-    }
+fn asked(arguments: &LoadArgs) -> Result<Asked, Failure> {
+    let words = OpenLoopArgs {
+        offered: None,
+        points: arguments.points,
+        p99: arguments.p99.clone(),
+        seed: arguments.seed,
+    };
+    Asked::new(&arguments.offered, &words, arguments.trials, Rates::Whole)
 }

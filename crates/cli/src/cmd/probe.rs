@@ -4,15 +4,14 @@ use super::run::prepare;
 use crate::args::{Cli, ColorChoice, OutputArgs, RunArgs, Verb};
 use crate::errors::Failure;
 use crate::group::{Groups, Reach};
-
-use crate::order::Step;
 use crate::output::Output;
+use crate::points::{Finished, Points};
 use crate::request;
 use crate::session::{Prepared, Session};
 use clap::Parser;
 use wirespeed::{Machine, Registry};
 use wirespeed_schema::plan::{Axis, Plan, expand};
-use wirespeed_schema::run::{CaseResult, Repetition};
+use wirespeed_schema::run::Repetition;
 
 /// A test whose points are measured one by one.
 pub struct Prober<'a> {
@@ -21,15 +20,7 @@ pub struct Prober<'a> {
     plan: Plan,
     /// What varies: a key of a plan.
     key: &'static str,
-    session: Session<'a>,
-    points: Vec<Point>,
-}
-
-struct Point {
-    value: u64,
-    prepared: Prepared,
-    repetitions: Vec<Repetition>,
-    failure: Option<Failure>,
+    points: Points<'a>,
 }
 
 /// The plan that words for `wirespeed run` mean; options that belong to the verb itself are refused.
@@ -75,13 +66,12 @@ impl<'a> Prober<'a> {
             machine: crate::job::machine(registry),
             plan,
             key,
-            session: Session::new(
+            points: Points::new(Session::new(
                 Groups::new(registry, Reach::of(&run.group)?),
                 output,
                 stop,
                 (color, arguments.quiet),
-            ),
-            points: Vec::new(),
+            )),
         })
     }
 
@@ -97,109 +87,62 @@ impl<'a> Prober<'a> {
 
     /// Whether the user wants to end.
     pub fn is_stopped(&self) -> bool {
-        self.session.stop.is_requested()
+        self.points.session.stop.is_requested()
     }
 
     /// The values of all points, rising.
     pub fn values(&self) -> Vec<u64> {
-        let mut values: Vec<u64> = self.points.iter().map(|point| point.value).collect();
-        values.sort_unstable();
-        values
+        self.points.values()
     }
 
     /// How many points there are.
     pub fn count(&self) -> usize {
-        self.points.len()
+        self.points.values().len()
     }
 
     /// Measure the point `value` once more. What it gave, unless it failed or the user wants to end.
     pub fn measure(&mut self, value: u64) -> Result<Option<&Repetition>, Failure> {
-        let at = match self.points.iter().position(|point| point.value == value) {
-            Some(at) => at,
-            None => {
-                let prepared = self.prepare(value)?;
-                self.points.push(Point {
-                    value,
-                    prepared,
-                    repetitions: Vec::new(),
-                    failure: None,
-                });
-                self.points.len() - 1
-            }
-        };
-        let total = self.points.len();
-        let point = &mut self.points[at];
-        if self.session.stop.is_requested() || point.failure.is_some() || point.prepared.skip.is_some() {
-            return Ok(None);
-        }
-        let step = Step {
-            repetition: u32::try_from(point.repetitions.len()).unwrap_or(u32::MAX),
-            case: at,
-        };
-        let measured = self.session.measure(step, total, &point.prepared.planned)?;
-        point.failure = measured.failure;
-        point.repetitions.extend(measured.repetition);
-        Ok(if point.failure.is_none() {
-            point.repetitions.last()
-        } else {
-            None
-        })
+        let Prober {
+            registry,
+            machine,
+            plan,
+            key,
+            points,
+        } = self;
+        points.measure(value, || prepared((registry, machine), plan, (key, value)))
     }
 
     /// All runs of a point so far.
     pub fn repetitions(&self, value: u64) -> &[Repetition] {
-        self.points
-            .iter()
-            .find(|point| point.value == value)
-            .map_or(&[], |point| &point.repetitions)
+        self.points.repetitions(value)
     }
 
-    fn prepare(&self, value: u64) -> Result<Prepared, Failure> {
-        let mut plan = self.plan.clone();
-        for template in &mut plan.templates {
-            template.axes.insert(self.key.to_owned(), vec![value.to_string()]);
-        }
-        let cases = expand(&plan, &self.machine)?;
-        if cases.len() != 1 {
-            let cause = format!("these options are {} cases, not one", cases.len());
-            return Err(Failure::usage(
-                cause,
-                "give each option but the one that varies a single value",
-            ));
-        }
-        let mut prepared = prepare(self.registry, &self.machine, cases)?;
-        prepared
-            .pop()
-            .ok_or_else(|| Failure::usage("no case is left", "see `wirespeed list`"))
-    }
-
-    /// The results of all points by rising value, and whether the far end refused one.
-    pub fn finish(mut self) -> Result<Finished, Failure> {
-        self.points.sort_by_key(|point| point.value);
-        let mut results = Vec::new();
-        for (number, point) in self.points.into_iter().enumerate() {
-            let case = point.prepared.planned.case.clone();
-            let result = match &point.prepared.skip {
-                Some(reason) => crate::session::skipped(case, reason),
-                None if point.repetitions.is_empty() && point.failure.is_none() => continue,
-                None => self
-                    .session
-                    .assemble(case, point.repetitions, point.failure.as_ref()),
-            };
-            self.session.announce(number, &result)?;
-            results.push((point.value, result));
-        }
-        Ok(Finished {
-            results,
-            stopped: self.session.stop.is_requested(),
-        })
+    /// The results of all points by rising value, and whether the user ended it.
+    pub fn finish(self) -> Result<Finished, Failure> {
+        self.points.finish()
     }
 }
 
-/// What a prober leaves.
-pub struct Finished {
-    /// Value and result of every point, rising.
-    pub results: Vec<(u64, CaseResult)>,
-    /// Whether the user ended it.
-    pub stopped: bool,
+/// The one case that `plan` is with `key` at `value`.
+fn prepared(
+    (registry, machine): (&Registry, &Machine),
+    plan: &Plan,
+    (key, value): (&str, u64),
+) -> Result<Prepared, Failure> {
+    let mut plan = plan.clone();
+    for template in &mut plan.templates {
+        template.axes.insert(key.to_owned(), vec![value.to_string()]);
+    }
+    let cases = expand(&plan, machine)?;
+    if cases.len() != 1 {
+        let cause = format!("these options are {} cases, not one", cases.len());
+        return Err(Failure::usage(
+            cause,
+            "give each option but the one that varies a single value",
+        ));
+    }
+    let mut prepared = prepare(registry, machine, cases)?;
+    prepared
+        .pop()
+        .ok_or_else(|| Failure::usage("no case is left", "see `wirespeed list`"))
 }

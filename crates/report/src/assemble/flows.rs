@@ -175,11 +175,16 @@ pub fn in_flight_mean_msgs(outcome: &Outcome, window: u64) -> Option<f64> {
     let kinds = [SampleKind::Acknowledged, SampleKind::Completion];
     let samples = kinds.iter().find_map(|&kind| outcome.samples_of(kind))?;
     let histogram = &samples.histogram;
-    let dense = histogram.count.saturating_mul(window) >= outcome.sent.messages;
+    // Who fetches sends nothing.
+    let operations = match outcome.sent.messages {
+        0 => outcome.received.messages,
+        sent => sent,
+    };
+    let dense = histogram.count.saturating_mul(window) >= operations;
     if samples.batch_ops > 1 || histogram.is_empty() || outcome.elapsed_ns == 0 || !dense {
         return None;
     }
-    Some(outcome.sent.messages as f64 / outcome.elapsed_ns as f64 * histogram.mean_ns())
+    Some(operations as f64 / outcome.elapsed_ns as f64 * histogram.mean_ns())
 }
 
 /// Publish rates, bandwidths, losses and processor time.

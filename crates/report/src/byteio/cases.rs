@@ -4,7 +4,7 @@ use super::{UNKNOWN_RTT_NS, ceiling_ratio_of};
 use crate::assemble::{self, Metrics, insert};
 use crate::checks::Limits;
 use std::collections::BTreeMap;
-use wirespeed_schema::byteio::{Pair, TcpInfo, Transfer};
+use wirespeed_schema::byteio::{Answers, Pair, TcpInfo, Transfer};
 use wirespeed_schema::case::{GroupKind, IdlePolicy, Load, RankSpec, Role, Stop, TransportOptions};
 use wirespeed_schema::host::{ClockInfo, Disturbance, HostFingerprint};
 use wirespeed_schema::outcome::{Count, Faults, Outcome, StopReason};
@@ -78,6 +78,8 @@ pub struct BulkRun {
     pub elapsed_ns: u64,
     /// Blocks whose data were wrong.
     pub wrong_blocks: u64,
+    /// Where requests were offered at a rate: what became of them.
+    pub answers: Option<Answers>,
     /// Further figures by tag.
     pub figures: Vec<(&'static str, f64)>,
     /// Circumstances by name.
@@ -94,10 +96,11 @@ pub struct BulkRun {
 pub fn case_of(case: BulkCase, runs: Vec<BulkRun>) -> CaseResult {
     let is_put = case.is_put;
     let numbered = runs.into_iter().zip(0..);
+    let case = case.case();
     let repetitions = numbered
-        .map(|(run, index)| repetition(run, index, is_put))
+        .map(|(run, index)| repetition(&case, run, index, is_put))
         .collect();
-    let mut result = assemble::case_result(case.case(), repetitions, &Limits::default());
+    let mut result = assemble::case_result(case, repetitions, &Limits::default());
     // The near end is the only rank.
     if let Some(error) = &mut result.error
         && let Some(cause) = error.strip_prefix("rank 0: ")
@@ -107,8 +110,9 @@ pub fn case_of(case: BulkCase, runs: Vec<BulkRun>) -> CaseResult {
     result
 }
 
-fn repetition(run: BulkRun, index: u32, is_put: bool) -> Repetition {
+fn repetition(case: &Case, run: BulkRun, index: u32, is_put: bool) -> Repetition {
     let mut metrics = Metrics::new();
+    let answers = run.answers.unwrap_or_default();
     let seconds = run.elapsed_ns as f64 / 1e9;
     if run.error.is_none() && run.elapsed_ns > 0 {
         let rate = run.payload_bytes as f64 / seconds;
@@ -116,6 +120,9 @@ fn repetition(run: BulkRun, index: u32, is_put: bool) -> Repetition {
         for (tag, value) in run.figures {
             insert(&mut metrics, tag, value, 1);
         }
+    }
+    if let Some(rate) = answered_per_s(&answers) {
+        insert(&mut metrics, "rate_msg_per_s", rate, answers.count);
     }
     let moved = Count {
         messages: run.blocks,
@@ -142,7 +149,7 @@ fn repetition(run: BulkRun, index: u32, is_put: bool) -> Repetition {
         warmup_operations: 0,
         first_operation_ns: None,
         connect_ns: None,
-        samples: Vec::new(),
+        samples: answers.samples,
         intervals: Vec::new(),
         peers: Vec::new(),
         clock: ClockInfo {
@@ -160,13 +167,24 @@ fn repetition(run: BulkRun, index: u32, is_put: bool) -> Repetition {
         host: run.host.unwrap_or_default(),
         error: run.error,
     };
+    let outcomes = vec![outcome];
+    if outcomes.iter().any(|outcome| !outcome.samples.is_empty()) {
+        metrics.extend(assemble::repetition_metrics(case, &outcomes).0);
+    }
     Repetition {
         index,
-        outcomes: vec![outcome],
+        outcomes,
         metrics,
         setup_ns: 0,
         overlapping_sessions: 0,
     }
+}
+
+/// Requests answered a second: those after the first, over the time between the first answer and the last. The last
+/// answers come after the last request was due; over the time of the whole run the rate would look smaller than it was.
+pub fn answered_per_s(answers: &Answers) -> Option<f64> {
+    let after_first = answers.count.checked_sub(1).filter(|count| *count > 0)?;
+    (answers.spread_ns > 0).then(|| after_first as f64 * 1e9 / answers.spread_ns as f64)
 }
 
 /// A pair of the section as a case.
@@ -198,6 +216,7 @@ pub fn case(pair: &Pair) -> CaseResult {
             total_bytes: pair.total_bytes,
             connections: pair.threads,
             outstanding_ops: pair.depth_ops,
+            pace_interval_ns: pair.pace_interval_ns,
         },
         load: pair.load.clone(),
     };
@@ -271,6 +290,7 @@ fn of_transfer(pair: &Pair, run: &Transfer) -> BulkRun {
         blocks: run.payload_bytes.div_ceil(pair.block_bytes.max(1)),
         elapsed_ns: run.elapsed_ns,
         wrong_blocks: run.wrong_blocks_count,
+        answers: run.answers.clone(),
         figures,
         facts,
         load_done: run.load_done.clone(),

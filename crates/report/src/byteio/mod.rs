@@ -3,7 +3,7 @@
 mod cases;
 mod verdict;
 
-pub use cases::{BulkCase, BulkRun, case, case_of};
+pub use cases::{BulkCase, BulkRun, answered_per_s, case, case_of};
 
 use crate::stats::{self, LEVEL};
 use wirespeed_schema::byteio::{ByteioSection, Pair, SECTION, Summary, TcpInfo};
@@ -24,10 +24,9 @@ pub fn section(run: &Run) -> Option<ByteioSection> {
 /// Fill the figures and the verdict of a pair from its runs.
 pub fn complete(pair: &mut Pair) {
     pair.summary = summary(pair);
-    pair.verdict = pair
-        .summary
-        .as_ref()
-        .and_then(|summary| verdict::of(pair, summary));
+    // What is held back on purpose has no limit to find.
+    let unpaced = pair.summary.as_ref().filter(|_| pair.pace_interval_ns.is_none());
+    pair.verdict = unpaced.and_then(|summary| verdict::of(pair, summary));
 }
 
 /// The counters of the end that sends.

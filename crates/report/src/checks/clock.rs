@@ -50,6 +50,7 @@ pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetitio
     if longest > 0 && longest < RUN_NS_MIN {
         let message = format!("the run took only {}", format_ns(longest as f64));
         let remedy = match case.test.bulk() {
+            Some(bulk) if bulk.pace_interval_ns.is_some() => "offer for longer: --duration",
             Some(_) => "move more: a larger file",
             None => "run longer: --duration 1s or more --iters",
         };

@@ -2,6 +2,7 @@
 
 use super::{Findings, percent};
 use crate::assemble::in_flight_mean_msgs;
+use crate::curve::UNLIMITED_PER_S;
 use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
 use wirespeed_schema::run::{Repetition, Severity};
 use wirespeed_schema::units::{format_ns, format_rate};
@@ -11,8 +12,6 @@ use wirespeed_schema::{Case, Test};
 pub const ACHIEVED_SHARE_MIN: f64 = 0.99;
 /// With less than this share of the window in flight the window held nothing back.
 pub const WINDOW_SHARE_FULL: f64 = 0.5;
-/// Rates that no transport carries stand for "as fast as the window allows": nothing was offered.
-const UNLIMITED_PER_S: u64 = 1_000_000_000;
 
 /// Check every sender of a paced stream.
 pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetition) {
@@ -56,7 +55,7 @@ fn check_rate(findings: &mut Findings, outcome: &Outcome, (pace, window): (u64, 
             "generator_limit",
             1.0 - share,
             format!("{said}: the generator is the limit, not the path"),
-            "offer less (--pace), let the sender poll on a core of its own, or start more senders",
+            "offer less (--pace, --offered), let the sender poll on a core of its own, or start more senders",
         ),
         false => findings.add(
             Severity::Note,

@@ -2,6 +2,7 @@
 
 use super::section::Difference;
 use super::verdict::Sides;
+use crate::curve::section::offered_per_s;
 use crate::tags::{self, HEADLINES};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -316,12 +317,17 @@ pub(crate) fn trust(side: &'static str, case: &CaseResult, question: &Question) 
 /// What stands for a headline where results of other tools have none.
 const INSTEAD: [&str; 2] = ["rtt_mean_ns", "completion_mean_ns"];
 
+/// What stands for it where both are at an offered rate.
+const OFFERED: &str = "response_p50_ns";
+
 /// The tags that both have: those asked for, or the first headline.
 fn tags_of(a: &CaseResult, b: &CaseResult, question: &Question) -> Result<Vec<&'static str>, CompareError> {
     let both = |tag: &&'static str| a.metrics.contains_key(*tag) && b.metrics.contains_key(*tag);
     if question.figures.is_empty() {
+        // A rate that is offered is the question, not the answer.
+        let offered = (offered_per_s(a).is_some() && offered_per_s(b).is_some()).then_some(OFFERED);
         let headlines = HEADLINES.iter().map(|(tag, _, _)| *tag);
-        let headline = headlines.chain(INSTEAD).find(both);
+        let headline = offered.into_iter().chain(headlines).chain(INSTEAD).find(both);
         return Ok(headline.into_iter().collect());
     }
     let mut found = Vec::new();
@@ -342,7 +348,7 @@ pub fn candidates(name: &str) -> Vec<&'static str> {
         "rate" => vec!["rate_msg_per_s".to_owned()],
         "bandwidth" => vec!["bandwidth_bytes_per_s".to_owned()],
         other => std::iter::once(name.to_owned())
-            .chain(["rtt", "completion", "ack"].map(|family| format!("{family}_{other}_ns")))
+            .chain(["rtt", "completion", "ack", "response"].map(|family| format!("{family}_{other}_ns")))
             .collect(),
     };
     names

@@ -9,11 +9,16 @@ pub struct LoadPoint {
     pub offered_per_s: f64,
     /// Messages carried a second.
     pub achieved_per_s: f64,
+    /// Messages of one run.
+    pub messages: u64,
     /// Mean time from the intended start to the end; where it is not known, the median.
     pub response_ns: f64,
     /// Its 99th percentile.
     pub response_p99_ns: Option<f64>,
 }
+
+/// Rates that nothing carries stand for "as fast as the window allows": nothing was offered.
+pub const UNLIMITED_PER_S: u64 = 1_000_000_000;
 
 /// Below this share of the offered rate a point is saturated: its latency is that of a growing queue.
 pub const CARRIED_SHARE_MIN: f64 = 0.99;
@@ -21,9 +26,11 @@ pub const CARRIED_SHARE_MIN: f64 = 0.99;
 const RESIDUAL_MAX: f64 = 0.15;
 
 impl LoadPoint {
-    /// Whether the queue grows without end.
+    /// Whether the queue grows without end: too small a share is carried, and more than one message was left behind. A run
+    /// of a few messages ends between two of them.
     pub fn is_saturated(&self) -> bool {
-        self.achieved_per_s < CARRIED_SHARE_MIN * self.offered_per_s
+        let behind = self.messages as f64 * (self.offered_per_s / self.achieved_per_s - 1.0);
+        self.achieved_per_s < CARRIED_SHARE_MIN * self.offered_per_s && behind > 1.0
     }
 }
 
@@ -155,18 +162,33 @@ fn limit_interval(points: &[LoadPoint], fit: &Fit) -> Option<(f64, f64)> {
     nested(std::slice::from_ref(&residuals), how, refit).map(|found| (found.lower, found.upper))
 }
 
-/// How much can be carried with the 99th percentile within a bound.
+/// How much can be carried, at all or with the 99th percentile within a bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Capacity {
-    /// The highest offered rate that keeps the bound.
+    /// The highest offered rate that keeps it.
     pub passes_per_s: Option<f64>,
     /// The lowest offered rate that does not; `None`: all keep it.
     pub fails_per_s: Option<f64>,
 }
 
-/// The bracket of rates within which the bound `p99_max_ns` stops being kept. A rate keeps it when at least half of its
-/// trials do and are not saturated; rates above the first that fails do not count, even if a trial of them was lucky.
+/// The bracket of rates within which the bound `p99_max_ns` stops being kept. Trials with too few samples for a 99th
+/// percentile tell nothing, unless they are saturated.
 pub fn capacity(points: &[LoadPoint], p99_max_ns: f64) -> Capacity {
+    let tells = |p: &&LoadPoint| p.is_saturated() || p.response_p99_ns.is_some();
+    let known: Vec<LoadPoint> = points.iter().filter(tells).copied().collect();
+    bracket(&known, |trial| {
+        !trial.is_saturated() && trial.response_p99_ns.is_some_and(|p99| p99 <= p99_max_ns)
+    })
+}
+
+/// The bracket of rates within which the load stops being carried, whatever a message waits.
+pub fn carried(points: &[LoadPoint]) -> Capacity {
+    bracket(points, |trial| !trial.is_saturated())
+}
+
+/// A rate keeps what is asked when at least half of its trials do; rates above the first that fails do not count, even if
+/// a trial of them was lucky.
+fn bracket(points: &[LoadPoint], keeps_it: impl Fn(&LoadPoint) -> bool) -> Capacity {
     let mut rates: Vec<f64> = points.iter().map(|p| p.offered_per_s).collect();
     rates.sort_by(f64::total_cmp);
     rates.dedup();
@@ -175,8 +197,7 @@ pub fn capacity(points: &[LoadPoint], p99_max_ns: f64) -> Capacity {
         let (mut kept, mut all) = (0, 0);
         for trial in trials {
             all += 1;
-            let within = trial.response_p99_ns.is_some_and(|p99| p99 <= p99_max_ns);
-            kept += usize::from(within && !trial.is_saturated());
+            kept += usize::from(keeps_it(trial));
         }
         kept * 2 >= all
     };
@@ -210,6 +231,7 @@ mod tests {
                 LoadPoint {
                     offered_per_s: offered,
                     achieved_per_s: offered.min(0.985e6),
+                    messages: 60_000,
                     response_ns: response * (noise * random.normal()).exp(),
                     response_p99_ns: Some(response * 3.0),
                 }
@@ -233,6 +255,24 @@ mod tests {
             let (lower, upper) = found.limit_interval.unwrap();
             assert!(lower <= found.limit_per_s && found.limit_per_s <= upper);
         }
+    }
+
+    #[test]
+    fn a_run_of_a_few_messages_is_not_saturated_by_the_end_of_one() {
+        let few = LoadPoint {
+            offered_per_s: 20.0,
+            achieved_per_s: 19.5,
+            messages: 8,
+            response_ns: 1e6,
+            response_p99_ns: None,
+        };
+        assert!(!few.is_saturated());
+        assert!(LoadPoint { messages: 80, ..few }.is_saturated());
+        let nothing = LoadPoint {
+            achieved_per_s: 0.0,
+            ..few
+        };
+        assert!(nothing.is_saturated());
     }
 
     #[test]
@@ -265,6 +305,12 @@ mod tests {
         assert_eq!((found.passes_per_s, found.fails_per_s), (Some(7e5), Some(8e5)));
         assert_eq!(capacity(&points, 10.0).passes_per_s, None);
         assert_eq!(capacity(&points[..5], 1e9).fails_per_s, None);
+        let all = carried(&points);
+        assert_eq!((all.passes_per_s, all.fails_per_s), (Some(9e5), Some(1e6)));
+        // Too few samples for a percentile at low rates: they neither keep the bound nor break it.
+        let mut few = points.clone();
+        few[..3].iter_mut().for_each(|point| point.response_p99_ns = None);
+        assert_eq!(capacity(&few, 8000.0), found);
         assert_eq!(
             capacity(&[], 1.0),
             Capacity {

@@ -9,6 +9,6 @@ pub mod sizes;
 pub mod window;
 
 pub use answers::answers;
-pub use load::{Capacity, Knee, LoadPoint, capacity, knee};
+pub use load::{Capacity, Knee, LoadPoint, UNLIMITED_PER_S, capacity, carried, knee};
 pub use sizes::{Change, Segment, Segments, SizePoint, segments};
 pub use window::{Enough, Little, WindowPoint, enough, little};

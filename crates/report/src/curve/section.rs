@@ -1,8 +1,7 @@
 //! What `sweep` and `load` know beside their cases: sections of the run document.
 
-use super::load::{LoadPoint, capacity, knee};
+use super::load::{LoadPoint, UNLIMITED_PER_S, capacity, carried, knee};
 use serde::{Deserialize, Serialize};
-use wirespeed_schema::Test;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::run::{CaseResult, Run};
 
@@ -60,10 +59,41 @@ pub struct SweepSection {
     pub probes: Vec<Probe>,
 }
 
+/// What is offered in a load curve.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Offers {
+    /// Messages of a stream.
+    #[default]
+    Messages,
+    /// Requests of a bulk transfer, one block each.
+    Requests,
+}
+
+impl Offers {
+    /// The unit of its rates.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Offers::Messages => "msg/s",
+            Offers::Requests => "req/s",
+        }
+    }
+
+    /// The family of figures for the time from the send.
+    pub fn service(self) -> &'static str {
+        match self {
+            Offers::Messages => "ack",
+            Offers::Requests => "completion",
+        }
+    }
+}
+
 /// `Run::sections["load"]`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LoadSection {
+    /// What is offered; a figure in messages a second counts these.
+    pub offers: Offers,
     /// Seed of the order.
     pub seed: u64,
     /// What was carried when nothing but the window held it back.
@@ -74,6 +104,12 @@ pub struct LoadSection {
     /// Rate at which the fitted response time becomes infinite.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit_msg_per_s: Option<Finite>,
+    /// The highest offered rate that was carried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub carried_msg_per_s: Option<Finite>,
+    /// The lowest offered rate that was not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saturated_msg_per_s: Option<Finite>,
     /// The bound of the 99th percentile that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p99_max_ns: Option<Finite>,
@@ -88,17 +124,23 @@ pub struct LoadSection {
 impl LoadSection {
     /// What the cases of a load curve show.
     pub fn new(cases: &[CaseResult], most_per_s: f64, p99_max_ns: Option<f64>, seed: u64) -> LoadSection {
-        let points: Vec<LoadPoint> = cases
-            .iter()
-            .filter_map(|case| load_point(case, most_per_s))
-            .collect();
+        let points: Vec<LoadPoint> = cases.iter().filter_map(load_point).collect();
         let knee = knee(&points);
-        let kept = p99_max_ns.map(|bound| capacity(&trials(cases, most_per_s), bound));
+        let trials = trials(cases);
+        let all = carried(&trials);
+        let kept = p99_max_ns.map(|bound| capacity(&trials, bound));
+        let requests = cases.iter().any(|case| case.case.test.bulk().is_some());
         LoadSection {
+            offers: match requests {
+                true => Offers::Requests,
+                false => Offers::Messages,
+            },
             seed,
             most_msg_per_s: Finite::maybe(most_per_s).unwrap_or_default(),
             knee_msg_per_s: knee.and_then(|knee| Finite::maybe(knee.offered_per_s)),
             limit_msg_per_s: knee.and_then(|knee| Finite::maybe(knee.limit_per_s)),
+            carried_msg_per_s: all.passes_per_s.and_then(Finite::maybe),
+            saturated_msg_per_s: all.fails_per_s.and_then(Finite::maybe),
             p99_max_ns: p99_max_ns.and_then(Finite::maybe),
             passes_msg_per_s: kept.and_then(|kept| kept.passes_per_s).and_then(Finite::maybe),
             fails_msg_per_s: kept.and_then(|kept| kept.fails_per_s).and_then(Finite::maybe),
@@ -128,28 +170,28 @@ impl SweepSection {
     }
 }
 
-/// The rate at which a case was paced, unless nothing can carry it.
-pub fn offered_per_s(case: &CaseResult, most_per_s: f64) -> Option<f64> {
-    let pace = match &case.case.test {
-        Test::AmBw(stream) | Test::AmBibw(stream) => stream.pace_msg_per_s? as f64,
-        _ => return None,
-    };
-    (most_per_s <= 0.0 || pace <= 2.0 * most_per_s).then_some(pace)
+/// The rate that was offered, unless it stands for one without a limit.
+pub fn offered_per_s(case: &CaseResult) -> Option<f64> {
+    let pace = case.case.test.pace_per_s();
+    pace.filter(|pace| *pace < UNLIMITED_PER_S as f64)
 }
 
 /// A case of a load curve as a point; `None` for the one that was not held back, or without figures.
-pub fn load_point(case: &CaseResult, most_per_s: f64) -> Option<LoadPoint> {
+pub fn load_point(case: &CaseResult) -> Option<LoadPoint> {
     let figure = |tag: &str| case.metrics.get(tag).map(|metric| metric.value.get());
+    // Those of all runs.
+    let messages = case.metrics.get("rate_msg_per_s")?.samples;
     Some(LoadPoint {
-        offered_per_s: offered_per_s(case, most_per_s)?,
+        offered_per_s: offered_per_s(case)?,
         achieved_per_s: figure("rate_msg_per_s")?,
+        messages: messages / (case.repetitions.len() as u64).max(1),
         response_ns: figure("response_mean_ns").or_else(|| figure("response_p50_ns"))?,
         response_p99_ns: figure("response_p99_ns"),
     })
 }
 
 /// Every run of every rate as a trial of its own.
-fn trials(cases: &[CaseResult], most_per_s: f64) -> Vec<LoadPoint> {
+fn trials(cases: &[CaseResult]) -> Vec<LoadPoint> {
     let runs = cases
         .iter()
         .flat_map(|case| case.repetitions.iter().map(move |repetition| (case, repetition)));
@@ -159,7 +201,7 @@ fn trials(cases: &[CaseResult], most_per_s: f64) -> Vec<LoadPoint> {
             repetitions: Vec::new(),
             ..case.clone()
         };
-        load_point(&single, most_per_s)
+        load_point(&single)
     })
     .collect()
 }

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! `o` cannot be had from these times; where the ends sleep while they wait, it is half of the CPU time of a message. A
-//! processor that is busy for o cannot send faster than one message in o, so o is at most g.
+//! processor that is busy for o cannot send faster than one message in o, so o is at most g, and L is not below nought. A CPU
+//! time that breaks either held more than the work on messages, and is no o.
 
 use super::line::{FitError, Line, Observation, Parameter, weighted_line};
 
@@ -47,7 +48,7 @@ pub struct LogGp {
 }
 
 /// The parameters from windows of `window_msgs` messages and of one. `overhead_ns`: half of the CPU time of a message, where
-/// CPU time is work. Sizes at which the larger window took no longer are left out; three others are needed.
+/// CPU time is work; one that is impossible is left out. Sizes at which the larger window took no longer are left out; three others are needed.
 pub fn loggp(
     points: &[Windows],
     window_msgs: u64,
@@ -71,7 +72,8 @@ pub fn loggp(
     if !(one_way_ns.is_finite() && one_way_ns > 0.0) {
         return Err(FitError::BadValue);
     }
-    let overhead_ns = overhead_ns.filter(|o| o.is_finite() && *o >= 0.0);
+    let possible = 0.0..=line.intercept.upper.min(one_way_ns / 2.0);
+    let overhead_ns = overhead_ns.filter(|o| possible.contains(o));
     let latency = |overhead: f64| (one_way_ns - 2.0 * overhead).max(0.0);
     let at_most = line.intercept.value.max(0.0);
     let relative = line
@@ -139,6 +141,11 @@ mod tests {
         near(found.latency_ns.0, 2000.0);
         near(found.gap_at_ns(4097.0), 500.0 + 1024.0);
         assert!(found.residual_ratio < 1e-9);
+        let impossible = loggp(&road(0.0, 1), N, Some(5000.0), 0.95).unwrap();
+        assert_eq!(
+            impossible.overhead_ns, None,
+            "more than g, and L would be below nought"
+        );
         let bounded = loggp(&road(0.0, 1), N, None, 0.95).unwrap();
         assert!(
             bounded.latency_ns.0 <= 2000.0 && 2000.0 <= bounded.latency_ns.1,

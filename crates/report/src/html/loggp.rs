@@ -2,7 +2,7 @@
 
 use super::sweeps::Swept;
 use super::{Input, Picture};
-use crate::fit::{LogGp, Windows, loggp};
+use crate::fit::{LogGp, Parameter, Windows, loggp};
 use crate::render::figure_text;
 use crate::stats::LEVEL;
 use crate::svg::{Axis, Chart, Look, Point, Series, Unit};
@@ -145,10 +145,35 @@ fn busiest_share(case: Option<&CaseResult>) -> Option<f64> {
     shares.reduce(f64::max)
 }
 
+/// g with its interval, or what it is at most where it cannot be told from nought.
+fn gap(found: &Parameter) -> String {
+    let [value, lower, upper] = [found.value, found.lower, found.upper].map(format_ns);
+    match found.lower > 0.0 {
+        true => format!("g = {value} [{lower}, {upper}]"),
+        false => format!("g is at most {upper}"),
+    }
+}
+
+/// The same of G, which as a speed is what long messages reach.
+fn gap_per_byte(found: &Parameter) -> String {
+    let [value, lower, upper] = [found.value, found.lower, found.upper].map(|ns| significant(ns, 3));
+    let speed = |ns: f64| format_rate(1e9 / ns, "B/s");
+    match (found.lower > 0.0, found.upper > 0.0) {
+        (true, _) => format!(
+            "G = {value} ns a byte [{lower} ns, {upper} ns] ({})",
+            speed(found.value)
+        ),
+        (false, true) => format!(
+            "G cannot be told from 0: at most {upper} ns a byte (at least {}); larger sizes would tell",
+            speed(found.upper)
+        ),
+        (false, false) => {
+            "G is not known, because the gaps fall with size here; larger sizes would tell".to_owned()
+        }
+    }
+}
+
 fn words(label: &str, found: &LogGp) -> Vec<String> {
-    let (gap, each) = (found.gap_ns, found.gap_per_byte_ns);
-    let per_byte = |ns: f64| format!("{} ns", significant(ns, 3));
-    let speed = (each.value > 0.0).then(|| format!(" ({})", format_rate(1e9 / each.value, "B/s")));
     let latency = match (found.overhead_ns, found.latency_ns) {
         (Some(overhead), (latency, _)) => format!(
             "o = {} (half of the CPU time of a message), L = {}",
@@ -156,20 +181,16 @@ fn words(label: &str, found: &LogGp) -> Vec<String> {
             format_ns(latency)
         ),
         (None, (low, high)) => format!(
-            "o is not known, because the ends do not sleep while they wait; it is at most g, so L lies between {} and {}",
+            "o is not known: the ends do not sleep while they wait, or used more CPU time than g and L + 2 o leave room for; \
+             it is at most g, so L lies between {} and {}",
             format_ns(low),
             format_ns(high)
         ),
     };
     let mut words = vec![format!(
-        "{label}: g = {} [{}, {}], G = {} a byte [{}, {}]{}, L + 2 o = {}; {latency}; residuals {}.",
-        format_ns(gap.value),
-        format_ns(gap.lower),
-        format_ns(gap.upper),
-        per_byte(each.value),
-        per_byte(each.lower),
-        per_byte(each.upper),
-        speed.unwrap_or_default(),
+        "{label}: {}, {}, L + 2 o = {}; {latency}; residuals {}.",
+        gap(&found.gap_ns),
+        gap_per_byte(&found.gap_per_byte_ns),
         format_ns(found.one_way_ns),
         figure_text("_ratio", found.residual_ratio)
     )];
@@ -177,4 +198,24 @@ fn words(label: &str, found: &LogGp) -> Vec<String> {
         words.push("One line does not describe these gaps: a threshold lies among the sizes; `wirespeed sweep` finds it.".to_owned());
     }
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_told_from_nought_is_a_bound() {
+        let parameter = |value, lower, upper| Parameter { value, lower, upper };
+        assert_eq!(gap(&parameter(50.0, 40.0, 60.0)), "g = 50 ns [40 ns, 60 ns]");
+        assert_eq!(gap(&parameter(5.0, -40.0, 60.0)), "g is at most 60 ns");
+        let told = gap_per_byte(&parameter(0.5, 0.25, 1.0));
+        assert!(
+            told.starts_with("G = 0.5 ns a byte") && told.contains("2 GB/s"),
+            "{told}"
+        );
+        let bound = gap_per_byte(&parameter(-0.1, -0.5, 1.0));
+        assert!(bound.contains("at most 1 ns a byte (at least 1 GB/s)"), "{bound}");
+        assert!(gap_per_byte(&parameter(-0.2, -0.3, -0.1)).contains("not known"));
+    }
 }

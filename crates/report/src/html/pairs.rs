@@ -6,6 +6,7 @@ use crate::assemble::peer_of;
 use crate::stats::{self, LEVEL};
 use crate::svg::{Axis, Cell, Chart, Heat, Unit};
 use std::collections::{BTreeMap, BTreeSet};
+use wirespeed_schema::neighbours;
 use wirespeed_schema::outcome::{Outcome, SampleKind};
 use wirespeed_schema::run::{CaseResult, Run};
 use wirespeed_schema::units::format_size;
@@ -65,7 +66,8 @@ fn ranks(name: &str, case: &CaseResult) -> Option<Picture> {
         .iter()
         .flat_map(|repetition| &repetition.outcomes);
     for outcome in outcomes.filter(|outcome| outcome.sent.messages > 0) {
-        let Some(peer) = peer_of(&case.case, outcome.rank) else {
+        let peer = peer_of(&case.case, outcome.rank).or_else(|| posted_peer(case, outcome.rank));
+        let Some(peer) = peer else {
             continue;
         };
         let pair = (outcome.rank, peer);
@@ -117,6 +119,21 @@ fn ranks(name: &str, case: &CaseResult) -> Option<Picture> {
         (what, unit),
         (&entries, Against::All),
     )
+}
+
+/// The only rank that `rank` posts sends to. Of several its figures are a sum, and belong to no pair.
+fn posted_peer(case: &CaseResult, rank: u32) -> Option<u32> {
+    let ranks = case.case.ranks.len() as u32;
+    let lists = match &case.case.test {
+        Test::Msgrate(test) if neighbours::check(test, ranks).is_ok() => {
+            neighbours::neighbours(test, ranks, rank)
+        }
+        _ => return None,
+    };
+    match lists.to_ranks.as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    }
 }
 
 /// Samples of each worker at each payload.
@@ -177,10 +194,11 @@ fn workers(name: &str, cases: &[&CaseResult]) -> Option<Picture> {
 fn machines(name: &str, run: &Run) -> Option<Picture> {
     let section = crate::byteio::section(run)?;
     let entry = |pair: &wirespeed_schema::byteio::Pair| {
-        let (reader, server) = pair
-            .name
-            .split_once(" -> ")
-            .unwrap_or((pair.direction.as_str(), &pair.name));
+        // Shapes of a sweep, and the same pair under load or at a rate, are no further machines.
+        let (reader, server) = pair.name.split_once(" -> ")?;
+        if pair.pace_interval_ns.is_some() {
+            return None;
+        }
         Some(Entry {
             row: reader.to_owned(),
             column: format!("{server} {}", pair.mechanism),
@@ -206,7 +224,11 @@ fn map(
 ) -> Option<Picture> {
     let rows = in_order(entries.iter().map(|entry| &entry.row));
     let columns = in_order(entries.iter().map(|entry| &entry.column));
-    if entries.len() < CELLS_MIN || rows.len() > SIDE_MAX || columns.len() > SIDE_MAX {
+    let cells: BTreeSet<(&str, &str)> = entries
+        .iter()
+        .map(|entry| (entry.row.as_str(), entry.column.as_str()))
+        .collect();
+    if cells.len() < CELLS_MIN || rows.len() > SIDE_MAX || columns.len() > SIDE_MAX {
         return None;
     }
     let place =
@@ -269,6 +291,11 @@ fn in_order<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
         if !known.contains(name) {
             known.push(name.clone());
         }
+    }
+    // Ranks of a ring are first met in another order than they count.
+    let number = |name: &String| name.strip_prefix("rank ")?.parse::<u32>().ok();
+    if known.iter().all(|name| number(name).is_some()) {
+        known.sort_by_key(number);
     }
     known
 }

@@ -2,7 +2,7 @@
 
 use super::Picture;
 use super::words::{ratio, with_interval};
-use crate::curve::section::{LoadSection, Probe, load_point};
+use crate::curve::section::{LoadSection, Offers, Probe, load_point};
 use crate::curve::{self, Change, LoadPoint, SizePoint};
 use crate::render::{figure_text, load_words};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
@@ -264,10 +264,11 @@ fn best(swept: &Swept, tag: &str) -> Vec<String> {
 
 /// Response times against offered rate, with the knee and the rates that are not carried.
 pub fn against_load(label: &str, cases: &[CaseResult], section: &LoadSection) -> Option<Picture> {
-    let most = section.most_msg_per_s.get();
+    let unit = section.offers.unit();
+    let service_tag = format!("{}_p50_ns", section.offers.service());
     let mut curve: Vec<(LoadPoint, &CaseResult)> = cases
         .iter()
-        .filter_map(|case| Some((load_point(case, most)?, case)))
+        .filter_map(|case| Some((load_point(case)?, case)))
         .collect();
     curve.sort_by(|a, b| a.0.offered_per_s.total_cmp(&b.0.offered_per_s));
     if curve.len() < 4 {
@@ -286,17 +287,24 @@ pub fn against_load(label: &str, cases: &[CaseResult], section: &LoadSection) ->
     };
     let chart = Chart {
         title: format!("response time against offered load: {label}"),
-        description: "From the moment at which a message was due to its acknowledgement.".into(),
+        description: match section.offers {
+            Offers::Messages => "From the moment at which a message was due to its acknowledgement.",
+            Offers::Requests => "From the moment at which a request was due to its last payload byte.",
+        }
+        .into(),
         x: Axis {
             from_zero: true,
-            ..Axis::linear("offered rate", Unit::Si("msg/s"))
+            ..Axis::linear("offered rate", Unit::Si(unit))
         },
         y: Axis::log("response time", Unit::Nanoseconds),
-        series: vec![
+        series: [
             line("response_p50_ns", "response p50"),
             line("response_p99_ns", "response p99"),
-            line("ack_p50_ns", "service p50"),
-        ],
+            line(&service_tag, "service p50"),
+        ]
+        .into_iter()
+        .filter(|series| !series.points.is_empty())
+        .collect(),
         marks: load_marks(&curve, section),
         interval_label: "interval over runs".into(),
         ..Chart::new("")
@@ -312,7 +320,10 @@ pub fn against_load(label: &str, cases: &[CaseResult], section: &LoadSection) ->
     Some(Picture {
         words: load_words(section),
         columns: columns.map(str::to_owned).to_vec(),
-        rows: curve.iter().map(|(point, case)| load_row(point, case)).collect(),
+        rows: curve
+            .iter()
+            .map(|(point, case)| load_row(point, case, section.offers))
+            .collect(),
         chart,
     })
 }
@@ -332,8 +343,9 @@ fn load_marks(curve: &[(LoadPoint, &CaseResult)], section: &LoadSection) -> Vec<
             label: "bound of p99".into(),
         });
     }
-    let saturated = curve.iter().find(|(point, _)| point.is_saturated());
-    if let (Some((first, _)), Some((last, _))) = (saturated, curve.last()) {
+    // A disturbance may fail one rate below others that are carried: only where all above fail is the end.
+    let saturated = curve.iter().rev().take_while(|(point, _)| point.is_saturated());
+    if let (Some((first, _)), Some((last, _))) = (saturated.last(), curve.last()) {
         marks.push(Mark::Shade {
             from: first.offered_per_s,
             to: last.offered_per_s,
@@ -343,7 +355,7 @@ fn load_marks(curve: &[(LoadPoint, &CaseResult)], section: &LoadSection) -> Vec<
     marks
 }
 
-fn load_row(point: &LoadPoint, case: &CaseResult) -> Vec<String> {
+fn load_row(point: &LoadPoint, case: &CaseResult, offers: Offers) -> Vec<String> {
     let time = |tag: &str| {
         case.metrics
             .get(tag)
@@ -351,9 +363,9 @@ fn load_row(point: &LoadPoint, case: &CaseResult) -> Vec<String> {
             .unwrap_or_default()
     };
     vec![
-        format_rate(point.offered_per_s, "msg/s"),
-        format_rate(point.achieved_per_s, "msg/s"),
-        time("ack_p50_ns"),
+        format_rate(point.offered_per_s, offers.unit()),
+        format_rate(point.achieved_per_s, offers.unit()),
+        time(&format!("{}_p50_ns", offers.service())),
         time("response_p50_ns"),
         time("response_p99_ns"),
         if point.is_saturated() {

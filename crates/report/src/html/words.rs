@@ -2,11 +2,12 @@
 
 use super::Input;
 use crate::compare::Comparison;
+use crate::curve::section::{LoadSection, Offers, offered_per_s};
 use crate::interference::Interference;
 use crate::render::{Style, figure_text};
-use crate::render::{answer, case_line, interference_answers};
+use crate::render::{answer, case_line, interference_answers, load_text, load_words};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Remark, Resampled, Resampling, Run, Severity};
-use wirespeed_schema::units::significant;
+use wirespeed_schema::units::{format_rate, significant};
 
 /// The transport of the harness floor; no road.
 pub const FLOOR: &str = "null";
@@ -39,8 +40,8 @@ pub fn measured(input: &Input) -> Vec<String> {
     lines
 }
 
-/// The answer: the comparison's where there is one, what load did where that was asked, else each case's headline, else
-/// the extremes of a sweep.
+/// The answer: the comparison's where there is one, what load did or how much can be offered where that was asked, else
+/// each case's headline, else the extremes of a sweep.
 pub fn answers(input: &Input) -> Vec<String> {
     if let Some(comparison) = Comparison::of(input.run) {
         return answer(&comparison);
@@ -56,6 +57,10 @@ pub fn answers(input: &Input) -> Vec<String> {
     if cases.is_empty() {
         let why = input.run.error.as_deref().unwrap_or("no case was measured");
         return vec![format!("Nothing was measured: {why}.")];
+    }
+    if let Some(section) = LoadSection::of(input.run) {
+        let what = format!("{}, in an open loop:", cases[0].case.label());
+        return std::iter::once(what).chain(load_words(&section)).collect();
     }
     let shown = cases.iter().take(NAMED_MAX).map(|case| {
         let (line, plain) = (case_line(case, &Style::PLAIN), case.case.label());
@@ -291,6 +296,19 @@ pub fn ratio(value: f64) -> String {
     significant(value, 4)
 }
 
+/// The load beside a case, and the rate that it was offered at.
+fn beside(case: &CaseResult) -> String {
+    let loads = case.case.ranks.iter().map(|rank| &rank.load);
+    let under = loads.map(load_text).find(|text| !text.is_empty());
+    let under = under.map_or(String::new(), |text| format!(" under {text}"));
+    let unit = match case.case.test.bulk() {
+        Some(_) => Offers::Requests.unit(),
+        None => Offers::Messages.unit(),
+    };
+    let at = offered_per_s(case).map(|rate| format!(" at {}", format_rate(rate, unit)));
+    format!("{under}{}", at.unwrap_or_default())
+}
+
 /// A case's name, with the name of its result where a report has several.
 pub fn label(input: &Input, several: bool, case: &CaseResult) -> String {
     let options: Vec<String> = case
@@ -312,5 +330,5 @@ pub fn label(input: &Input, several: bool, case: &CaseResult) -> String {
     } else {
         String::new()
     };
-    format!("{file}{}{window}{options}", case.case.label())
+    format!("{file}{}{window}{options}{}", case.case.label(), beside(case))
 }

@@ -72,7 +72,9 @@ const PARAMETERS: &[&str] = &[
 /// CSV with a header, in a fixed order of columns: the parameters, then every figure of [`tags::ALL`], those with an
 /// interval followed by its lower end, upper end and level. An empty field means that there is no such figure.
 pub fn csv(run: &Run, rows: CsvRows) -> Result<String, RenderError> {
-    if let Some(section) = crate::byteio::section(run) {
+    // At offered rates the figures are those of cases: response times, percentiles.
+    let offered = run.cases.iter().any(|case| case.case.test.pace_per_s().is_some());
+    if let Some(section) = crate::byteio::section(run).filter(|_| !offered) {
         return super::byteio::csv(&section);
     }
     let mut writer = ::csv::WriterBuilder::new()
@@ -238,7 +240,7 @@ fn case_fields(case: &Case) -> Vec<String> {
         of_ranks(&|rank| word(&case.ranks[rank].role)),
         of_ranks(&|rank| or_empty(case.ranks[rank].peer)),
         of_ranks(&|rank| or_empty(case.ranks[rank].cpu)),
-        of_ranks(&|rank| load(&case.ranks[rank].load)),
+        of_ranks(&|rank| load_text(&case.ranks[rank].load)),
         or_empty(iterations),
         or_empty(duration_ns),
         case.warmup_iterations.to_string(),
@@ -272,21 +274,21 @@ fn posted_fields(test: &Test) -> [String; 7] {
 }
 
 /// Window in messages, outstanding operations, pace and fan-out, where the test has them.
-fn flow_fields(test: &Test) -> (Option<u64>, Option<u64>, Option<u64>, Option<bool>) {
+fn flow_fields(test: &Test) -> (Option<u64>, Option<u64>, Option<f64>, Option<bool>) {
     match test {
         Test::AmBw(stream) | Test::AmBibw(stream) | Test::AmAlltoall(stream) => {
-            (Some(stream.window_msgs), None, stream.pace_msg_per_s, None)
+            (Some(stream.window_msgs), None, test.pace_per_s(), None)
         }
         Test::TagLat(tagged) | Test::TagBw(tagged) => (Some(tagged.window_msgs), None, None, None),
         Test::HubLat(hub) => (None, None, None, Some(hub.fan_out)),
         Test::AmLat(_) | Test::PutLat(_) => (None, None, None, None),
         posted if posted.is_posted() => (Some(posted.window()), None, None, None),
-        other => (None, Some(other.window()), None, None),
+        other => (None, Some(other.window()), other.pace_per_s(), None),
     }
 }
 
 /// A rank's load in one field: `cpu_threads=2 memory_bytes=1048576`; empty for none.
-fn load(load: &Load) -> String {
+pub(crate) fn load_text(load: &Load) -> String {
     let parts = [
         ("cpu_threads", u64::from(load.cpu_threads)),
         ("memory_bytes", load.memory_bytes),

@@ -5,9 +5,10 @@ use super::grid::{self, number};
 use super::plot_chart::chart;
 use super::style::{Style, Tone, clean, wrap};
 use super::table;
-use crate::curve::section::{LoadSection, SweepSection, load_point};
+use crate::curve::section::{LoadSection, Offers, SweepSection, load_point};
 use crate::html::sweeps::probe_words;
 use crate::html::{Input, pictures, words};
+use crate::stats::{LEVEL, samples_needed};
 use wirespeed_schema::Run;
 use wirespeed_schema::units::{format_ns, format_rate};
 
@@ -63,7 +64,7 @@ fn curve_lines(run: &Run, name: &str, style: &Style) -> Vec<String> {
 /// A load curve: offered and achieved rates, service and response times, the knee, what keeps the bound.
 pub fn load(run: &Run, style: &Style) -> String {
     let section = LoadSection::of(run).unwrap_or_default();
-    let most = section.most_msg_per_s.get();
+    let unit = section.offers.unit();
     let columns = [
         number("offered", 0),
         number("achieved", 0),
@@ -78,18 +79,19 @@ pub fn load(run: &Run, style: &Style) -> String {
         .cases
         .iter()
         .filter_map(|case| {
-            let point = load_point(case, most)?;
+            let point = load_point(case)?;
             let time = |tag: &str| {
                 case.metrics
                     .get(tag)
                     .map(|m| format_ns(m.value.get()))
                     .unwrap_or_default()
             };
+            let service = section.offers.service();
             Some(vec![
-                format_rate(point.offered_per_s, "msg/s"),
-                format_rate(point.achieved_per_s, "msg/s"),
-                time("ack_p50_ns"),
-                time("ack_p99_ns"),
+                format_rate(point.offered_per_s, unit),
+                format_rate(point.achieved_per_s, unit),
+                time(&format!("{service}_p50_ns")),
+                time(&format!("{service}_p99_ns")),
                 time("response_p50_ns"),
                 time("response_p99_ns"),
                 time("response_max_ns"),
@@ -128,12 +130,26 @@ pub fn load(run: &Run, style: &Style) -> String {
 
 /// What a load curve says.
 pub fn load_words(section: &LoadSection) -> Vec<String> {
-    let rate = |value: wirespeed_schema::Finite| format_rate(value.get(), "msg/s");
+    let rate = |value: wirespeed_schema::Finite| format_rate(value.get(), section.offers.unit());
     let most = section.most_msg_per_s;
+    let holder = match section.offers {
+        Offers::Messages => "the window holds",
+        Offers::Requests => "connections and depth hold",
+    };
     let mut words = vec![format!(
-        "At most {} are carried when only the window holds them back.",
+        "At most {} are carried when only {holder} them back.",
         rate(most)
     )];
+    words.extend(match (section.carried_msg_per_s, section.saturated_msg_per_s) {
+        (Some(carried), Some(saturated)) => Some(format!(
+            "Offered rates are carried up to {}; at {} they are not: less than 99 % of it comes through.",
+            rate(carried),
+            rate(saturated)
+        )),
+        (None, Some(saturated)) => Some(format!("Not even {} are carried.", rate(saturated))),
+        (Some(carried), None) => Some(format!("All offered rates are carried, up to {}.", rate(carried))),
+        (None, None) => None,
+    });
     words.push(match (section.knee_msg_per_s, section.limit_msg_per_s) {
         (Some(knee), Some(limit)) => format!(
             "Knee at {} ({} of that): beyond it more load buys mostly waiting. The fit ends at {}.",
@@ -156,7 +172,11 @@ pub fn load_words(section: &LoadSection) -> Vec<String> {
             (Some(passes), None) => {
                 format!("p99 stays within {bound} at every rate, up to {}.", rate(passes))
             }
-            (None, _) => format!("p99 is above {bound} at every rate."),
+            (None, Some(fails)) => format!("p99 stays within {bound} at no rate; at {} it does not.", rate(fails)),
+            (None, None) => format!(
+                "Whether p99 stays within {bound} is not known: a rate needs {} samples for it. Measure longer.",
+                samples_needed(0.99, LEVEL).unwrap_or_default()
+            ),
         });
     }
     words

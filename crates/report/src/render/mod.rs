@@ -26,6 +26,7 @@ mod workers;
 
 pub use checkup::checkup;
 pub use comparison::{answer, comparison, figure_text};
+pub(crate) use csv::load_text;
 pub use csv::{CsvRows, csv};
 pub use curves::{load, load_words, sweep};
 pub use gate::{github, junit};

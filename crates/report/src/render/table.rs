@@ -234,7 +234,8 @@ pub(super) fn trust_line(results: &[CaseResult]) -> Option<String> {
         .flat_map(|r| &r.repetitions)
         .flat_map(|r| &r.outcomes)
         .collect();
-    let worst = |values: Vec<f64>| values.into_iter().reduce(f64::max);
+    // Nought: nobody said.
+    let worst = |values: Vec<f64>| values.into_iter().reduce(f64::max).filter(|value| *value > 0.0);
     let mut parts = Vec::new();
     if let Some(cost) = worst(
         outcomes

@@ -3,8 +3,9 @@
 //! The clock starts before the first request byte and stops after the last payload byte is in user space. A worker that
 //! fails gives its blocks back and connects again; one that cannot ends, and the others go on.
 
-use super::port::{Block, BlockDigest, BulkError, BulkPort, Connector};
-use super::schedule::{Schedule, Work};
+use super::offered::{Answers, Pace, Requests, Times};
+use super::port::{Block, BlockDigest, BulkError, BulkPort, Connector, NoDigest};
+use super::schedule::{Has, Schedule, Supply, Work};
 use super::target::{Destination, Window};
 use std::collections::VecDeque;
 use std::sync::{Barrier, Mutex, PoisonError};
@@ -16,6 +17,10 @@ const PAUSE: Duration = Duration::from_millis(50);
 const FAILURES_MAX: u32 = 5;
 /// How long a worker that has brought nothing home yet waits before it steals.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// A sleep may end so much late: the last part of a wait for a moment is spent awake.
+const SLEEP_LATE: Duration = Duration::from_micros(100);
+/// How long a worker that waits for a moment sleeps before it looks whether to stop.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// What to move, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +77,7 @@ pub struct Worker {
 }
 
 /// How a transfer went.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct BulkOutcome {
     /// Payload bytes moved in this run.
     pub bytes: u64,
@@ -88,6 +93,8 @@ pub struct BulkOutcome {
     pub steals: u64,
     /// Each worker.
     pub workers: Vec<Worker>,
+    /// What became of requests that were offered at a rate.
+    pub answers: Option<Answers>,
     /// Why it is not whole.
     pub error: Option<String>,
 }
@@ -103,16 +110,20 @@ impl BulkOutcome {
 #[derive(Default)]
 struct Span {
     first: Option<Instant>,
+    /// End of the first block.
+    first_done: Option<Instant>,
     last: Option<Instant>,
     error: Option<String>,
 }
 
-struct Run<'a, C, H> {
+struct Run<'a, C, H, S> {
     plan: BulkPlan,
     connector: &'a C,
     destination: &'a Destination,
     hooks: &'a H,
-    schedule: Schedule,
+    schedule: S,
+    /// Whether each block is timed from when it was due.
+    timed: bool,
     span: Mutex<Span>,
     connected: Barrier,
 }
@@ -126,55 +137,92 @@ pub fn run<D: BlockDigest, C: Connector, H: Hooks>(
     already: &[u64],
 ) -> BulkOutcome {
     let block_bytes = plan.block_bytes.max(1);
+    let schedule = Schedule::new(plan.total_bytes, block_bytes, plan.attempts_max.max(1), already);
+    let run = Run::new(plan, connector, destination, hooks, schedule);
+    run.go::<D>()
+}
+
+/// Ask for blocks of the whole, round and round, at a given rate for a given time, and drop what comes. The outcome has
+/// [`Answers`]; its blocks are the requests.
+pub fn offer<C: Connector, H: Hooks>(plan: BulkPlan, pace: Pace, connector: &C, hooks: &H) -> BulkOutcome {
+    let block_bytes = plan.block_bytes.max(1);
+    let schedule = Requests::new(pace, plan.total_bytes, block_bytes, plan.attempts_max.max(1));
     let run = Run {
-        plan,
-        connector,
-        destination,
-        hooks,
-        schedule: Schedule::new(plan.total_bytes, block_bytes, plan.attempts_max.max(1), already),
-        span: Mutex::new(Span::default()),
-        connected: Barrier::new(plan.threads.max(1) + 1),
+        timed: true,
+        ..Run::new(plan, connector, &Destination::Discard, hooks, schedule)
     };
-    let began = Instant::now();
-    let (workers, connect) = std::thread::scope(|scope| {
-        let run = &run;
-        let threads: Vec<_> = (0..plan.threads.max(1))
-            .map(|worker| scope.spawn(move || Walk::<D, C, H>::new(run, worker).walk()))
-            .collect();
-        run.connected.wait();
-        let connect = began.elapsed();
-        // A worker's panic is a defect; its blocks are not done, and the outcome says so.
-        let workers: Vec<_> = threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_default())
-            .collect();
-        (workers, connect)
-    });
-    let (blocks_done, blocks, steals) = run.schedule.counts();
-    let span = run.span.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let first_failure = || workers.iter().find_map(|w| w.failure.clone());
-    let error = match blocks_done == blocks {
-        true => span.error,
-        false => span.error.or_else(first_failure).or(Some("stopped".to_owned())),
-    };
-    BulkOutcome {
-        bytes: workers.iter().map(|w| w.bytes).sum(),
-        blocks_done,
-        blocks,
-        elapsed: match (span.first, span.last) {
+    run.go::<NoDigest>()
+}
+
+impl<'a, C: Connector, H: Hooks, S: Supply> Run<'a, C, H, S> {
+    fn new(
+        plan: BulkPlan,
+        connector: &'a C,
+        destination: &'a Destination,
+        hooks: &'a H,
+        schedule: S,
+    ) -> Self {
+        Run {
+            plan,
+            connector,
+            destination,
+            hooks,
+            schedule,
+            timed: false,
+            span: Mutex::new(Span::default()),
+            connected: Barrier::new(plan.threads.max(1) + 1),
+        }
+    }
+
+    fn go<D: BlockDigest>(self) -> BulkOutcome {
+        let began = Instant::now();
+        let (walks, connect) = std::thread::scope(|scope| {
+            let run = &self;
+            let threads: Vec<_> = (0..self.plan.threads.max(1))
+                .map(|worker| scope.spawn(move || Walk::<D, C, H, S>::new(run, worker).walk()))
+                .collect();
+            run.connected.wait();
+            let connect = began.elapsed();
+            // A worker's panic is a defect; its blocks are not done, and the outcome says so.
+            let walks: Vec<_> = threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_default())
+                .collect();
+            (walks, connect)
+        });
+        let (workers, times): (Vec<Worker>, Vec<Option<Times>>) = walks.into_iter().unzip();
+        let (blocks_done, blocks, steals) = self.schedule.counts();
+        let span = self.span.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let first_failure = || workers.iter().find_map(|w| w.failure.clone());
+        // An offer that was stopped is not whole, though all that was asked for came.
+        let cut = self.timed && self.hooks.stop();
+        let error = match blocks_done == blocks && !cut {
+            true => span.error,
+            false => span.error.or_else(first_failure).or(Some("stopped".to_owned())),
+        };
+        let between = |first: Option<Instant>| match (first, span.last) {
             (Some(first), Some(last)) => last.saturating_duration_since(first),
             _ => Duration::ZERO,
-        },
-        connect,
-        steals,
-        workers,
-        error,
+        };
+        BulkOutcome {
+            bytes: workers.iter().map(|w| w.bytes).sum(),
+            blocks_done,
+            blocks,
+            elapsed: between(span.first),
+            connect,
+            steals,
+            answers: self
+                .timed
+                .then(|| Times::of_all(times.into_iter().flatten(), between(span.first_done))),
+            workers,
+            error,
+        }
     }
 }
 
 /// One worker at work.
-struct Walk<'a, D, C: Connector, H> {
-    run: &'a Run<'a, C, H>,
+struct Walk<'a, D, C: Connector, H, S> {
+    run: &'a Run<'a, C, H, S>,
     worker: usize,
     port: Option<C::Port>,
     posted: VecDeque<(Block, Instant)>,
@@ -183,10 +231,11 @@ struct Walk<'a, D, C: Connector, H> {
     free_since: Instant,
     failures: u32,
     seen: Worker,
+    times: Option<Times>,
 }
 
-impl<'a, D: BlockDigest, C: Connector, H: Hooks> Walk<'a, D, C, H> {
-    fn new(run: &'a Run<'a, C, H>, worker: usize) -> Self {
+impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S> {
+    fn new(run: &'a Run<'a, C, H, S>, worker: usize) -> Self {
         Walk {
             run,
             worker,
@@ -196,10 +245,11 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks> Walk<'a, D, C, H> {
             free_since: Instant::now(),
             failures: 0,
             seen: Worker::default(),
+            times: run.timed.then(Times::new),
         }
     }
 
-    fn walk(mut self) -> Worker {
+    fn walk(mut self) -> (Worker, Option<Times>) {
         let first = self.connect();
         self.run.connected.wait();
         self.free_since = Instant::now();
@@ -223,7 +273,7 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks> Walk<'a, D, C, H> {
         self.seen.verify = self.window.verify;
         let taken = self.seen.store + self.seen.verify;
         self.seen.stream = self.seen.stream.saturating_sub(taken);
-        self.seen
+        (self.seen, self.times)
     }
 
     fn connect(&mut self) -> Result<(), BulkError> {
@@ -238,9 +288,15 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks> Walk<'a, D, C, H> {
     fn step(&mut self) -> Result<bool, BulkError> {
         let depth = self.run.plan.depth.max(1);
         while self.posted.len() < depth {
-            let patience = self.patience();
-            let may_steal = self.posted.is_empty() && self.free_since.elapsed() >= patience;
-            match self.run.schedule.take(self.worker, may_steal) {
+            let has = match (
+                self.posted.is_empty(),
+                self.free_since.elapsed() >= self.patience(),
+            ) {
+                (false, _) => Has::Outstanding,
+                (true, false) => Has::Nothing,
+                (true, true) => Has::Patience,
+            };
+            match self.run.schedule.take(self.worker, has) {
                 Work::Post(block) => self.post(block)?,
                 Work::Nothing => break,
                 // What is still outstanding was stolen, or is of no use any more.
@@ -267,7 +323,30 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks> Walk<'a, D, C, H> {
         }
     }
 
+    /// Sleep until `due`. False: it is over before.
+    fn hold(&self, due: Instant) -> bool {
+        loop {
+            let left = due.saturating_duration_since(Instant::now());
+            match left {
+                Duration::ZERO => return true,
+                left if left <= SLEEP_LATE => std::thread::yield_now(),
+                left => {
+                    if self.run.hooks.stop() {
+                        self.run.schedule.stop();
+                    }
+                    if self.run.schedule.is_over() {
+                        return false;
+                    }
+                    std::thread::sleep((left - SLEEP_LATE).min(LOOK));
+                }
+            }
+        }
+    }
+
     fn post(&mut self, block: Block) -> Result<(), BulkError> {
+        if self.run.schedule.due(block).is_some_and(|due| !self.hold(due)) {
+            return Ok(());
+        }
         let began = Instant::now();
         if self.posted.is_empty() {
             self.seen.idle += began - self.free_since;
@@ -309,7 +388,11 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks> Walk<'a, D, C, H> {
             self.seen.blocks += 1;
             let mut span = self.run.span.lock().unwrap_or_else(PoisonError::into_inner);
             span.last = Some(span.last.map_or(ended, |last| last.max(ended)));
+            span.first_done.get_or_insert(ended);
             drop(span);
+            if let (Some(times), Some(due)) = (&mut self.times, self.run.schedule.due(block)) {
+                times.record((due, posted), ended);
+            }
             if let Err(error) = self.run.hooks.done(block, &digest) {
                 self.fail(&error);
             }

@@ -5,10 +5,12 @@
 //! and nothing may count as done before its last byte is where it belongs.
 
 mod engine;
+mod offered;
 mod port;
 mod schedule;
 mod target;
 
-pub use engine::{BulkOutcome, BulkPlan, Hooks, Worker, run};
+pub use engine::{BulkOutcome, BulkPlan, Hooks, Worker, offer, run};
+pub use offered::{Answers, Pace};
 pub use port::{Block, BlockDigest, BulkError, BulkPort, Connector, NoDigest, Receiver};
 pub use target::{Destination, WINDOW_BYTES};

@@ -4,7 +4,7 @@
 use super::port::Block;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long an idle worker sleeps before it looks again, should a wake-up be lost.
 const LOOK: Duration = Duration::from_millis(100);
@@ -28,6 +28,39 @@ struct Inner {
     steals: u64,
     /// Whoever waits gives up: a reason that no retry will cure, or the user's wish.
     stopped: bool,
+}
+
+/// What a worker that asks for work has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Has {
+    /// Something is outstanding.
+    Outstanding,
+    /// Nothing.
+    Nothing,
+    /// Nothing, for so long that it may take over what others have.
+    Patience,
+}
+
+/// Where workers get their blocks from.
+pub(super) trait Supply: Sync {
+    /// Work for `worker`.
+    fn take(&self, worker: usize, has: Has) -> Work;
+    /// When `block` is to be asked for, where it is not at once.
+    fn due(&self, block: Block) -> Option<Instant>;
+    /// The bytes of a posted block are about to come. False: it was stolen, and they are to be dropped.
+    fn begin(&self, worker: usize, block: Block) -> bool;
+    /// A block is where it belongs.
+    fn done(&self, block: Block);
+    /// A block that this worker had failed. False: it failed too often.
+    fn failed(&self, worker: usize, block: Block, running: bool) -> bool;
+    /// Whether there is nothing more to do.
+    fn is_over(&self) -> bool;
+    /// Nobody is to begin anything more.
+    fn stop(&self);
+    /// Sleep until something changed, or for `longest`.
+    fn wait(&self, longest: Duration);
+    /// Blocks that are done, of how many, and how many were stolen.
+    fn counts(&self) -> (u64, u64, u64);
 }
 
 /// All blocks of a transfer.
@@ -91,9 +124,10 @@ impl Schedule {
             size_bytes: self.block_bytes.min(self.total_bytes - offset_bytes),
         }
     }
+}
 
-    /// Work for `worker`; one that has nothing outstanding (`idle`) may steal.
-    pub fn take(&self, worker: usize, idle: bool) -> Work {
+impl Supply for Schedule {
+    fn take(&self, worker: usize, has: Has) -> Work {
         let mut inner = self.lock();
         if inner.stopped || inner.done == inner.states.len() {
             return Work::Over;
@@ -105,7 +139,7 @@ impl Schedule {
             Some(index) => index,
             None if inner.next < inner.states.len() => inner.next,
             // The last posted is the one that would wait longest.
-            None if idle => {
+            None if has == Has::Patience => {
                 let waits = |s: &State| matches!(s, State::Posted(other) if *other != worker);
                 match inner.states.iter().rposition(waits) {
                     Some(index) => {
@@ -121,8 +155,11 @@ impl Schedule {
         Work::Post(self.block(index))
     }
 
-    /// The bytes of a posted block are about to come. False: it was stolen, and they are to be dropped.
-    pub fn begin(&self, worker: usize, block: Block) -> bool {
+    fn due(&self, _: Block) -> Option<Instant> {
+        None
+    }
+
+    fn begin(&self, worker: usize, block: Block) -> bool {
         let mut inner = self.lock();
         let state = &mut inner.states[block.index as usize];
         let ours = *state == State::Posted(worker);
@@ -132,16 +169,14 @@ impl Schedule {
         ours
     }
 
-    /// A block is where it belongs.
-    pub fn done(&self, block: Block) {
+    fn done(&self, block: Block) {
         let mut inner = self.lock();
         inner.states[block.index as usize] = State::Done;
         inner.done += 1;
         self.changed.notify_all();
     }
 
-    /// A block that this worker had failed. False: it failed too often.
-    pub fn failed(&self, worker: usize, block: Block, running: bool) -> bool {
+    fn failed(&self, worker: usize, block: Block, running: bool) -> bool {
         let mut inner = self.lock();
         let index = block.index as usize;
         if !running && inner.states[index] != State::Posted(worker) {
@@ -156,20 +191,17 @@ impl Schedule {
         enough
     }
 
-    /// Whether there is nothing more to do.
-    pub fn is_over(&self) -> bool {
+    fn is_over(&self) -> bool {
         let inner = self.lock();
         inner.stopped || inner.done == inner.states.len()
     }
 
-    /// Nobody is to begin anything more.
-    pub fn stop(&self) {
+    fn stop(&self) {
         self.lock().stopped = true;
         self.changed.notify_all();
     }
 
-    /// Sleep until something changed, or for `longest`.
-    pub fn wait(&self, longest: Duration) {
+    fn wait(&self, longest: Duration) {
         let inner = self.lock();
         if !inner.stopped && inner.done < inner.states.len() {
             let waited = self.changed.wait_timeout(inner, longest.clamp(LOOK / 50, LOOK));
@@ -177,8 +209,7 @@ impl Schedule {
         }
     }
 
-    /// Blocks that are done, of how many, and how many were stolen.
-    pub fn counts(&self) -> (u64, u64, u64) {
+    fn counts(&self) -> (u64, u64, u64) {
         let inner = self.lock();
         (inner.done as u64, inner.states.len() as u64, inner.steals)
     }
@@ -198,9 +229,9 @@ mod tests {
     #[test]
     fn order_then_failures_then_stealing() {
         let schedule = Schedule::new(35, 10, 2, &[1]);
-        assert_eq!(index(schedule.take(0, true)), 0);
-        assert_eq!(index(schedule.take(0, false)), 2);
-        let last = schedule.take(1, true);
+        assert_eq!(index(schedule.take(0, Has::Patience)), 0);
+        assert_eq!(index(schedule.take(0, Has::Outstanding)), 2);
+        let last = schedule.take(1, Has::Patience);
         assert_eq!(
             last,
             Work::Post(Block {
@@ -216,27 +247,27 @@ mod tests {
         };
         assert!(schedule.begin(1, block(3)));
         schedule.done(block(3));
-        assert_eq!(schedule.take(1, false), Work::Nothing);
+        assert_eq!(schedule.take(1, Has::Outstanding), Work::Nothing);
         assert!(schedule.begin(0, block(0)));
         // Block 2 waits behind block 0 on worker 0.
-        assert_eq!(index(schedule.take(1, true)), 2);
+        assert_eq!(index(schedule.take(1, Has::Patience)), 2);
         assert!(!schedule.begin(0, block(2)));
         assert!(schedule.begin(1, block(2)));
-        assert_eq!(schedule.take(2, true), Work::Nothing);
+        assert_eq!(schedule.take(2, Has::Patience), Work::Nothing);
         assert!(schedule.failed(1, block(2), true));
-        assert_eq!(index(schedule.take(2, true)), 2);
+        assert_eq!(index(schedule.take(2, Has::Patience)), 2);
         assert!(schedule.begin(2, block(2)));
         assert!(!schedule.failed(2, block(2), true));
-        assert_eq!(index(schedule.take(1, true)), 2);
+        assert_eq!(index(schedule.take(1, Has::Patience)), 2);
         assert!(schedule.begin(1, block(2)));
         schedule.done(block(2));
         schedule.done(block(0));
-        assert_eq!(schedule.take(0, true), Work::Over);
+        assert_eq!(schedule.take(0, Has::Patience), Work::Over);
         assert_eq!(schedule.counts(), (4, 4, 1));
     }
 
     #[test]
     fn nothing_to_do_is_over_at_once() {
-        assert_eq!(Schedule::new(0, 10, 1, &[]).take(0, true), Work::Over);
+        assert_eq!(Schedule::new(0, 10, 1, &[]).take(0, Has::Patience), Work::Over);
     }
 }

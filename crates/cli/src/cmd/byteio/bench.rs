@@ -1,6 +1,7 @@
 //! `wirespeed byteio bench`: repeated transfers, one pair or many, a known experiment, or a sweep over shapes.
 
 use super::job::{self, Ends};
+use super::offered::Offer;
 use super::{emulated, pairs, publish};
 use crate::args::{ByteioBenchArgs, ByteioMechanism, ColorChoice, Profile, TransferArgs};
 use crate::document::Draft;
@@ -8,6 +9,7 @@ use crate::errors::{Ended, Failure};
 use crate::interference;
 use crate::output::{self, Output};
 use std::fmt::Write as _;
+use wirespeed::load::Interference;
 use wirespeed_byteio::client::{Target, TransferOptions};
 use wirespeed_control::StopFlag;
 use wirespeed_report::render;
@@ -53,11 +55,20 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
         }
     }
     let loads = interference::parse(&arguments.interference)?;
+    let offer = Offer::of(arguments)?;
     if arguments.dry_run {
-        return show(&jobs, repeats);
+        let how = match &offer {
+            Some(offer) => offer.about(),
+            None => format!("{repeats} runs"),
+        };
+        return show(&jobs, &how);
     }
     let stop = crate::cmd::stop_on_signals()?;
-    let mut output = Output::open(&arguments.output, color, render::byteio::byteio)?;
+    let table = match offer {
+        Some(_) => render::load,
+        None => render::byteio::byteio,
+    };
+    let mut output = Output::open(&arguments.output, color, table)?;
     let mut draft = Draft::begin(None, arguments.output.include_host_name);
     let measuring = Measuring {
         nominal,
@@ -72,14 +83,7 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
             (None, true) => Some(render::byteio::PROFILE_SWEEP.to_owned()),
             (None, false) => None,
         },
-        pairs: match loads.as_slice() {
-            [] => measuring.all(&jobs)?,
-            loads => {
-                let (pairs, found) = measuring.disturbed(&jobs, loads)?;
-                draft.section(wirespeed_report::interference::NAME, found.to_value());
-                pairs
-            }
-        },
+        pairs: measuring.pairs(&jobs, &loads, offer.as_ref(), &mut draft)?,
     };
     if arguments.sweep {
         let best = name_best(&mut section.pairs);
@@ -118,6 +122,25 @@ pub(super) struct Measuring {
 }
 
 impl Measuring {
+    /// What was asked for: at offered rates, alone, or under loads in turn; the sections beside them go into the draft.
+    fn pairs(
+        &self,
+        jobs: &[TransferOptions],
+        loads: &[Interference],
+        offer: Option<&Offer>,
+        draft: &mut Draft,
+    ) -> Result<Vec<Pair>, Failure> {
+        if let Some(offer) = offer {
+            return self.offered(offer, draft);
+        }
+        if loads.is_empty() {
+            return self.all(jobs);
+        }
+        let (pairs, found) = self.disturbed(jobs, loads)?;
+        draft.section(wirespeed_report::interference::NAME, found.to_value());
+        Ok(pairs)
+    }
+
     /// All runs of all jobs, in turn. A run that fails is kept with its reason; the pair ends there. A pair of which not
     /// even the first run could begin is an error.
     fn all(&self, jobs: &[TransferOptions]) -> Result<Vec<Pair>, Failure> {
@@ -127,7 +150,7 @@ impl Measuring {
                 if self.stop.is_requested() || pair.error.is_some() {
                     continue;
                 }
-                self.once(options, pair)?;
+                self.once(pair, |pair| job::run(options, pair, &self.stop, self.quiet))?;
             }
         }
         pairs.retain(|pair| !pair.runs.is_empty());
@@ -145,8 +168,12 @@ impl Measuring {
     }
 
     /// One run; a failure of the first is an error, of a later one ends the pair.
-    pub(super) fn once(&self, options: &TransferOptions, pair: &mut Pair) -> Result<(), Failure> {
-        match job::run(options, pair, &self.stop, self.quiet) {
+    pub(super) fn once(
+        &self,
+        pair: &mut Pair,
+        run: impl FnOnce(&mut Pair) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        match run(pair) {
             Ok(()) => {}
             Err(failure) if pair.runs.is_empty() => return Err(failure),
             Err(failure) => pair.error = Some(failure.cause),
@@ -261,13 +288,13 @@ pub fn speed(text: &str) -> Result<Finite, Failure> {
         .ok_or_else(bad)
 }
 
-fn show(jobs: &[TransferOptions], repeats: u32) -> Result<Ended, Failure> {
+fn show(jobs: &[TransferOptions], how: &str) -> Result<Ended, Failure> {
     let mut text = String::new();
     for options in jobs {
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "{} {} {}: {} connections x {} x {} outstanding, {repeats} runs",
+            "{} {} {}: {} connections x {} x {} outstanding, {how}",
             options.client.direction.name(),
             options.client.way.name(),
             options.client.url,

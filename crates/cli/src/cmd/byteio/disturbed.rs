@@ -2,6 +2,7 @@
 //! started for.
 
 use super::bench::Measuring;
+use super::job;
 use crate::errors::Failure;
 use crate::interference::{loaded, refused};
 use crate::order::{blocks, fresh_seed};
@@ -65,7 +66,8 @@ impl Measuring {
                 Some(loaded) => Some(begin(pair, loaded)?),
             };
             let before = pair.runs.len();
-            self.once(&jobs[visit.case], pair)?;
+            let options = &jobs[visit.case];
+            self.once(pair, |pair| job::run(options, pair, &self.stop, self.quiet))?;
             // A run that failed outright is not there.
             if let (Some(load), Some(run)) = (load, pair.runs.get_mut(before)) {
                 run.load_done = load.stop();

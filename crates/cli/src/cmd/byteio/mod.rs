@@ -5,6 +5,7 @@ mod bench;
 mod disturbed;
 mod emulated;
 mod job;
+mod offered;
 mod pairs;
 mod peers;
 mod serve;
@@ -76,13 +77,24 @@ fn document(
         (_, _, Some(_)) => Status::Failed,
         _ => Status::Ok,
     };
-    let content =
-        serde_json::to_value(section).map_err(|e| Failure::failed(e.to_string(), "please report it"))?;
+    let cases = section.pairs.iter().map(wirespeed_report::byteio::case).collect();
+    let content = serde_json::to_value(without_samples(section))
+        .map_err(|e| Failure::failed(e.to_string(), "please report it"))?;
     draft.section(SECTION, content);
     let mut run: Run = draft.conclude(status, error.clone());
-    run.cases = section.pairs.iter().map(wirespeed_report::byteio::case).collect();
+    run.cases = cases;
     run.remarks = wirespeed_report::run_remarks(&run.cases);
     Ok((run, error))
+}
+
+/// The section as it is published: the times of single requests stand in the cases.
+fn without_samples(section: &ByteioSection) -> ByteioSection {
+    let mut section = section.clone();
+    let runs = section.pairs.iter_mut().flat_map(|pair| &mut pair.runs);
+    for answers in runs.filter_map(|run| run.answers.as_mut()) {
+        answers.samples.clear();
+    }
+    section
 }
 
 /// Write the document, and say how it ended.

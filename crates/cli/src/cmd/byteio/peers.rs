@@ -358,6 +358,7 @@ impl Path<'_> {
             total_bytes: self.total_bytes,
             connections: threads.into(),
             outstanding_ops: depth.into(),
+            pace_interval_ns: None,
         };
         let mut result = match row.who {
             Some(Who::Ours { pair, .. }) => case(&pair),

@@ -5,6 +5,7 @@ mod streams;
 
 use crate::args::{SessionArgs, SessionFormat};
 use crate::errors::Failure;
+use crate::open_loop::{Asked, Rates, TRIALS};
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 use std::time::Duration;
@@ -41,6 +42,8 @@ pub struct Request {
     pub stay_connected: Duration,
     /// What the streams are measured under in turn.
     pub loads: Vec<Interference>,
+    /// At which rates the one stream is offered.
+    pub offered: Option<Asked>,
     /// What a prepended directory was put before.
     pub prepended: Option<String>,
 }
@@ -104,13 +107,42 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         engine,
         any_road: arguments.via.is_empty(),
         path,
-        streams,
         hold: duration,
         delay_start: time("delay-start", &arguments.delay_start)?,
         stay_connected: time("stay-connected", &arguments.stay_connected)?,
         loads: crate::interference::parse(&arguments.interference)?,
+        offered: offered(arguments, path, &streams)?,
+        streams,
         prepended,
     })
+}
+
+/// At which rates the one stream is offered, where any are.
+fn offered(
+    arguments: &SessionArgs,
+    path: Option<Path>,
+    streams: &[Streaming],
+) -> Result<Option<Asked>, Failure> {
+    let trials = arguments.repeat.unwrap_or(TRIALS);
+    let Some(asked) = Asked::of(&arguments.open_loop, trials, Rates::Whole)? else {
+        return Ok(None);
+    };
+    let refused = |why: &str, remedy: &str| Err(Failure::usage(format!("--offered: {why}"), remedy));
+    if arguments.format == SessionFormat::Classic {
+        return refused("the curve is a table of its own", "leave --format out");
+    }
+    match (path, streams) {
+        (None, _) => refused("nothing sends messages", "name a path, with --benchmarkPath"),
+        (Some(Path::ComputationsToComputations), _) => refused(
+            "between many computations messages have no response times",
+            "take a path with one sender, such as --benchmarkPath=computation_to_computation",
+        ),
+        (Some(_), [_]) => Ok(Some(asked)),
+        (Some(_), many) => refused(
+            &format!("these options are {} streams, not one", many.len()),
+            "give --bytes, --mb, --credits, --via and --route a single value each",
+        ),
+    }
 }
 
 /// Who starts the computations, where that is neither this process nor a coordinator.

@@ -1,13 +1,13 @@
 //! The streams of one session without and with load in turn. The load runs inside of the ends that measure, under the
 //! limits of their computations. It must never begin a session of its own.
 
-use super::{END_TOLD, Runner, check};
+use super::{END_TOLD, Request, Runner, check};
 use crate::errors::Failure;
 use crate::group::Groups;
 use crate::interference::{Plan, ROUNDS};
 use crate::order::fresh_seed;
 use crate::session::Prepared;
-use wirespeed_control::RankProgram;
+use wirespeed_control::{RankProgram, StopFlag};
 use wirespeed_report::interference::Interference;
 use wirespeed_schema::run::{CaseResult, CaseStatus};
 use wirespeed_session::live::Live;
@@ -54,16 +54,18 @@ impl Runner<'_> {
         drop(session);
         let broken = |result: &CaseResult| matches!(result.status, CaseStatus::Failed | CaseStatus::Partial);
         let failed = results.iter().any(broken) && !self.stop.is_requested();
-        // A computation's own end says more than what its group saw of it.
-        let failure = failed.then(|| live.early_end_within(END_TOLD)).flatten();
-        let failure = failure.map(Failure::from).or_else(|| {
-            let held = live.hold(request.stay_connected, self.stop);
-            held.err().map(Failure::from)
-        });
         Ok(Disturbed {
             results,
             found: Some(found),
-            failure,
+            failure: failed_live(live, failed, request, self.stop),
         })
     }
+}
+
+/// How a session whose streams are measured ended badly, after it was held for as long as was asked for.
+pub fn failed_live(live: &Live, failed: bool, request: &Request, stop: &StopFlag) -> Option<Failure> {
+    // A computation's own end says more than what its group saw of it.
+    let early = failed.then(|| live.early_end_within(END_TOLD)).flatten();
+    let held = || live.hold(request.stay_connected, stop).err();
+    early.map(Failure::from).or_else(|| held().map(Failure::from))
 }

@@ -1,12 +1,13 @@
 //! Summaries of a session's section: the phases of life over sessions, and what streams had queued. All statistics are the
 //! report's.
 
+use wirespeed_report::curve::section::offered_per_s;
 use wirespeed_report::stats::runs::summarize;
 use wirespeed_report::stats::{nearest_rank, samples_needed};
 use wirespeed_schema::Finite;
 use wirespeed_schema::case::Role;
 use wirespeed_schema::run::CaseResult;
-use wirespeed_schema::units::format_size;
+use wirespeed_schema::units::{format_rate, format_size};
 use wirespeed_session::report::{Phase, Queue, SessionReport};
 
 /// Level of intervals over sessions.
@@ -75,11 +76,14 @@ fn queue(result: &CaseResult) -> Option<Queue> {
     let relayed = case.ranks.iter().any(|rank| rank.role == Role::Relay);
     Some(Queue {
         case: format!(
-            "{} {}, credits {}{}",
+            "{} {}, credits {}{}{}",
             case.transport,
             format_size(case.test.size_bytes()),
             case.test.window(),
-            if relayed { ", daemon" } else { "" }
+            if relayed { ", daemon" } else { "" },
+            offered_per_s(result)
+                .map(|rate| format!(", {} offered", format_rate(rate, "msg/s")))
+                .unwrap_or_default()
         ),
         unacknowledged_max_msgs: behind,
         unacknowledged_max_bytes: behind.saturating_mul(case.test.size_bytes()),

@@ -5,6 +5,7 @@ mod chart;
 mod classic;
 mod disturbed;
 mod life;
+mod offered;
 mod show;
 
 use super::{daemons, ended};
@@ -72,16 +73,7 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
         sessions: Vec::new(),
         color,
     };
-    let (results, failure) = match request.loads.is_empty() {
-        true => runner.run()?,
-        false => {
-            let disturbed = runner.run_disturbed()?;
-            if let Some(found) = &disturbed.found {
-                draft.section(wirespeed_report::interference::NAME, found.to_value());
-            }
-            (disturbed.results, disturbed.failure)
-        }
-    };
+    let (results, failure) = measure(&mut runner, &mut draft)?;
     let sessions = std::mem::take(&mut runner.sessions);
     let section = section(&request, sessions, &results);
     let value = serde_json::to_value(&section);
@@ -101,6 +93,26 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
         Some(failure) if run.status != Status::WrongData => Ok(Ended::badly(failure)),
         _ => Ok(ended(&run, arguments.output.strict)),
     }
+}
+
+/// What was asked for: streams alone, under loads in turn, or at offered rates; the sections beside them go into the draft.
+fn measure(runner: &mut Runner, draft: &mut Draft) -> Result<(Vec<CaseResult>, Option<Failure>), Failure> {
+    let request = runner.request;
+    if let (Some(asked), Some(stream)) = (&request.offered, request.streams.first()) {
+        let offered = runner.run_offered(asked, stream)?;
+        if let Some(found) = offered.found {
+            draft.section(wirespeed_report::curve::section::LOAD, found);
+        }
+        return Ok((offered.results, offered.failure));
+    }
+    if request.loads.is_empty() {
+        return runner.run();
+    }
+    let disturbed = runner.run_disturbed()?;
+    if let Some(found) = &disturbed.found {
+        draft.section(wirespeed_report::interference::NAME, found.to_value());
+    }
+    Ok((disturbed.results, disturbed.failure))
 }
 
 /// The ranks that receive.
@@ -352,8 +364,11 @@ fn first_message(repetition: &Repetition) -> Option<Duration> {
 }
 
 fn section(request: &Request, sessions: Vec<SessionReport>, results: &[CaseResult]) -> SessionSection {
-    // What a load does to a stream says nothing about credits and sizes.
-    let idle = |result: &&CaseResult| result.case.ranks.iter().all(|rank| rank.load.is_idle());
+    // What a load does to a stream, and one that is held back, say nothing about credits and sizes.
+    let idle = |result: &&CaseResult| {
+        let paced = result.case.test.pace_per_s().is_some();
+        !paced && result.case.ranks.iter().all(|rank| rank.load.is_idle())
+    };
     let undisturbed: Vec<CaseResult> = results.iter().filter(idle).cloned().collect();
     let coordinator = request.coordinator.as_ref();
     let engine = request.engine.as_ref();

@@ -16,6 +16,9 @@ pub fn table(run: &Run, style: &Style) -> String {
         false if run.sections.contains_key(wirespeed_report::interference::NAME) => {
             render::interference(run, style)
         }
+        false if run.sections.contains_key(wirespeed_report::curve::section::LOAD) => {
+            render::load(run, style)
+        }
         false => render::table(run, style),
     };
     if let Some(section) = section(run).filter(|s| !s.sessions.is_empty()) {

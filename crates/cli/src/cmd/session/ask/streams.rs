@@ -68,6 +68,7 @@ pub fn streams(
                         block: block(arguments.wait.as_deref())?,
                         client_sleep_ns: message_sleep(arguments, path)?,
                         check: arguments.check,
+                        pace_msg_per_s: None,
                         options: options(&arguments.options)?,
                     });
                 }

@@ -1,0 +1,77 @@
+//! Requests of one block offered at a rate: an open loop over the same connections as a transfer. What comes is dropped
+//! and nothing is compared: it measures times, and must never stand for a transfer of the whole.
+
+use super::transfer::{
+    Links, block_bytes, cpu_ns, describe, made_ready, ns, open_source, shape, total_bytes,
+};
+use super::{Moved, TransferError, TransferOptions, lookup};
+use std::sync::PoisonError;
+use std::time::Instant;
+use wirespeed::bulk::{self, Block, BulkError, Hooks, Pace};
+use wirespeed_control::StopFlag;
+use wirespeed_schema::HistogramData;
+use wirespeed_schema::byteio::Answers;
+use wirespeed_schema::outcome::{SampleKind, Samples};
+
+struct Watch<'a>(&'a StopFlag);
+
+impl Hooks for Watch<'_> {
+    fn done(&self, _: Block, _: &[u8]) -> Result<(), BulkError> {
+        Ok(())
+    }
+
+    fn stop(&self) -> bool {
+        self.0.is_requested()
+    }
+}
+
+/// Offer requests once. An error: none was sent; an offer that broke off carries its error in the result.
+pub fn offer(options: &TransferOptions, pace: Pace, stop: &StopFlag) -> Result<Moved, TransferError> {
+    let began = Instant::now();
+    let found = lookup::find(&options.client, options.size_bytes.is_some())?;
+    let before = found.own.then(|| lookup::facts(&options.client)).flatten();
+    let lookup_ns = ns(began.elapsed());
+    let source = open_source(options)?;
+    let total_bytes = total_bytes(options, &found, source.as_deref())?;
+    if total_bytes == 0 {
+        return Err(TransferError::usage(
+            "the resource is empty: there is nothing to ask for",
+            "name one with at least a byte",
+        ));
+    }
+    let (client, opened) = made_ready(&options.client, found.own)?;
+    let links = Links::new(client, source, found.own);
+    let plan = shape(options, total_bytes, block_bytes(options, total_bytes));
+    let cpu_before = cpu_ns();
+    let outcome = bulk::offer(plan, pace, &links, &Watch(stop));
+    let cpu_near_ns = cpu_ns() - cpu_before;
+    let after = found.own.then(|| lookup::facts(&options.client)).flatten();
+    lookup::close_stream(&links.options, opened);
+    let counters = links.counters.into_inner();
+    let mut transfer = describe(&outcome, counters.unwrap_or_else(PoisonError::into_inner));
+    (transfer.lookup_ns, transfer.cpu_near_ns) = (lookup_ns, cpu_near_ns);
+    let far = before.as_ref().zip(after);
+    transfer.cpu_far_ns = far.and_then(|(before, after)| after.cpu_ns.checked_sub(before.cpu_ns));
+    transfer.answers = outcome.answers.map(|answers| Answers {
+        count: answers.count,
+        spread_ns: ns(answers.spread),
+        samples: vec![
+            samples(SampleKind::Completion, answers.service),
+            samples(SampleKind::Response, answers.response),
+        ],
+    });
+    Ok(Moved {
+        total_bytes,
+        transfer,
+        far: before.map(|facts| facts.host),
+    })
+}
+
+fn samples(kind: SampleKind, histogram: HistogramData) -> Samples {
+    Samples {
+        kind,
+        batch_ops: 1,
+        histogram,
+        raw_ns: Vec::new(),
+    }
+}

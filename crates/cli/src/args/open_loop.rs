@@ -1,0 +1,25 @@
+//! The options of an open loop, for every verb that can offer a rate.
+
+use clap::Args;
+
+/// Which rates are offered.
+#[derive(Debug, Clone, Default, Args)]
+pub struct OpenLoopArgs {
+    /// An open loop: offer these rates a second, whether or not earlier messages or requests are done, and time each from
+    /// when it was due. A list, a range 100..900:+100, or auto: from a tenth of what is carried to a little above
+    #[arg(long, value_name = "RATES|auto", help_heading = "Open loop")]
+    pub offered: Option<String>,
+
+    /// Rates of auto [default: 10]
+    #[arg(long, value_name = "N", requires = "offered", help_heading = "Open loop")]
+    #[arg(value_parser = clap::value_parser!(u32).range(3..=100))]
+    pub points: Option<u32>,
+
+    /// Find the highest rate whose 99th percentile of response time stays within TIME
+    #[arg(long, value_name = "TIME", requires = "offered", help_heading = "Open loop")]
+    pub p99: Option<String>,
+
+    /// Seed of the random order of rates; recorded in the result
+    #[arg(long, value_name = "N", requires = "offered", help_heading = "Open loop")]
+    pub seed: Option<u64>,
+}
