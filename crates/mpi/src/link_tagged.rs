@@ -15,12 +15,9 @@ use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{Connect, ConnectError};
 use wirespeed_mpi_sys::functions::Count;
 use wirespeed_mpi_sys::{Handle, Mpi, SUCCESS};
-use wirespeed_schema::case::IdlePolicy;
 
 /// Requests tested one by one before the whole array: the last one completes last.
 const FEW: usize = 4;
-/// Empty tests between two looks at the cancel flag.
-const TESTS_PER_LOOK: u32 = 1024;
 /// Largest count of the functions with `int` counts.
 const COUNT_MAX: usize = c_int::MAX as usize;
 
@@ -54,7 +51,6 @@ pub struct TaggedLink<H: Handle, const PERSISTENT: bool> {
     under_way: usize,
     block: bool,
     waiter: Waiter,
-    tests: u32,
     tag_max: u64,
     requests_max: usize,
     /// A datatype of one message that is too long for an `int`.
@@ -98,7 +94,6 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
             under_way: 0,
             block: options.wait == WaitMode::Block,
             waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
-            tests: 0,
             requests_max: needs.requests_max,
             large,
             is_long,
@@ -112,20 +107,6 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
         } else {
             Err(cold_error(self.comm.mpi, op, code))
         }
-    }
-
-    /// After an empty test.
-    #[inline(always)]
-    fn idle(&mut self) -> Result<(), LinkError> {
-        if matches!(self.waiter.policy(), IdlePolicy::Yield) {
-            return self.waiter.idle();
-        }
-        // No pause: the library's own progress took longer than one.
-        self.tests = self.tests.wrapping_add(1);
-        if self.tests.is_multiple_of(TESTS_PER_LOOK) {
-            return self.waiter.look();
-        }
-        Ok(())
     }
 
     /// A number for one more request.
@@ -315,7 +296,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
                 if done != 0 {
                     break;
                 }
-                self.idle()?;
+                self.waiter.idle_unpaused()?;
             }
         }
         loop {
@@ -325,7 +306,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
             if done != 0 {
                 return Ok(());
             }
-            self.idle()?;
+            self.waiter.idle_unpaused()?;
         }
     }
 
@@ -374,7 +355,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedPort for TaggedLink<H, PERSISTENT>
         if done != 0 {
             self.forget(number);
         } else {
-            self.idle()?;
+            self.waiter.idle_unpaused()?;
         }
         Ok(done != 0)
     }

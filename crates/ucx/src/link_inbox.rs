@@ -103,7 +103,7 @@ impl Inbox {
         if on.is_null() || self.kept_count.get() > 0 {
             return self.keep(slot, header, payload);
         }
-        // SAFETY: set in `during` from a live `&mut H`, which nobody else uses meanwhile.
+        // SAFETY: set in `open` from a live `&mut H`, which nobody else uses until `close`.
         unsafe { &mut *on.cast::<H>() }.message(slot, header, payload);
         self.handled.set(self.handled.get() + 1);
     }
@@ -117,9 +117,10 @@ impl Inbox {
             0
         };
         self.handled.set(before);
-        self.on.set((on as *mut H).cast());
+        // SAFETY: closed below, before anybody else uses `on`.
+        unsafe { self.open(on) };
         progress();
-        self.on.set(null_mut());
+        self.close();
         if self.kept_count.get() > 0 {
             let more = self.deliver(on);
             self.handled.set(self.handled.get() + more);
@@ -128,6 +129,21 @@ impl Inbox {
             None => Ok(self.handled.get()),
             Some(fault) => Err(fault),
         }
+    }
+
+    /// From now on arrivals are handed to `on`.
+    ///
+    /// # Safety
+    /// Nobody else uses `on` until [`Inbox::close`], which comes before its end.
+    #[inline(always)]
+    pub unsafe fn open<H: OnMessage>(&self, on: &mut H) {
+        self.on.set((on as *mut H).cast());
+    }
+
+    /// From now on arrivals are kept.
+    #[inline(always)]
+    pub fn close(&self) {
+        self.on.set(null_mut());
     }
 
     /// What was wrong with an arrival, if anything.
