@@ -16,7 +16,8 @@ use wirespeed::transport::{Connect, ConnectError};
 use wirespeed_mpi_sys::functions::Count;
 use wirespeed_mpi_sys::{Handle, Mpi, SUCCESS};
 
-/// Requests tested one by one before the whole array: the last one completes last.
+/// Arrays longer than this are tested whole only once the request that should complete last has: the last receive (sends
+/// complete early), else the last one.
 const FEW: usize = 4;
 /// Largest count of the functions with `int` counts.
 const COUNT_MAX: usize = c_int::MAX as usize;
@@ -49,6 +50,8 @@ pub struct TaggedLink<H: Handle, const PERSISTENT: bool> {
     repeated: Vec<(Repeated, bool)>,
     cursor: usize,
     under_way: usize,
+    /// Number of the receive that was posted last since all were waited for.
+    last_receive: Option<usize>,
     block: bool,
     waiter: Waiter,
     tag_max: u64,
@@ -92,6 +95,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
             repeated: Vec::with_capacity(needs.requests_max * 2),
             cursor: 0,
             under_way: 0,
+            last_receive: None,
             block: options.wait == WaitMode::Block,
             waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
             requests_max: needs.requests_max,
@@ -183,6 +187,9 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
             unsafe { (f.irecv)(data, len as c_int, c.byte, rank, tag, comm, request) }
         };
         self.checked(if send { "MPI_Isend" } else { "MPI_Irecv" }, code)?;
+        if !send {
+            self.last_receive = Some(number as usize);
+        }
         self.under_way += 1;
         Ok(Request(number))
     }
@@ -271,9 +278,9 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
         Ok(number)
     }
 
-    /// Wait until `count` requests of `slots` (or of `scratch`) are done.
+    /// Wait until `count` requests of `slots` (or of `scratch`) are done, of which `last` is expected to be so last.
     #[inline(always)]
-    fn wait_for(&mut self, in_scratch: bool, count: usize) -> Result<(), LinkError> {
+    fn wait_for(&mut self, in_scratch: bool, count: usize, last: usize) -> Result<(), LinkError> {
         let f = self.comm.mpi.functions;
         let ignore = self.comm.mpi.constants.status_ignore;
         let array = match in_scratch {
@@ -288,7 +295,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
         let mut done: c_int = 0;
         if count > FEW {
             // Testing all again and again would cost their number each time.
-            let last = array.wrapping_add(count - 1);
+            let last = array.wrapping_add(last);
             loop {
                 // SAFETY: a request of this port; a done one becomes null (a persistent one inactive), which tests as done.
                 let code = unsafe { (f.test)(last, &mut done, ignore) };
@@ -313,6 +320,10 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
     #[inline(always)]
     fn forget(&mut self, number: usize) {
         self.under_way -= 1;
+        if self.last_receive == Some(number) {
+            // A meeting between the receives of a window and its sends: what was posted before it is last again.
+            self.last_receive = number.checked_sub(1);
+        }
         if PERSISTENT {
             self.repeated[number].1 = false;
         } else if number + 1 == self.live {
@@ -367,7 +378,9 @@ impl<H: Handle, const PERSISTENT: bool> TaggedPort for TaggedLink<H, PERSISTENT>
             return Ok(());
         }
         if !PERSISTENT && count == self.live && self.hole_count == 0 {
-            self.wait_for(false, count)?;
+            let last = self.last_receive.filter(|number| *number < count);
+            self.wait_for(false, count, last.unwrap_or(count - 1))?;
+            self.last_receive = None;
             self.live = 0;
             self.under_way = 0;
             requests.clear();
@@ -379,7 +392,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedPort for TaggedLink<H, PERSISTENT>
         for (to, request) in self.scratch.iter_mut().zip(requests.iter()) {
             *to = self.slots[request.0 as usize];
         }
-        self.wait_for(true, count)?;
+        self.wait_for(true, count, count - 1)?;
         for request in requests.iter() {
             self.forget(request.0 as usize);
         }

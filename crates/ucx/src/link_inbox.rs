@@ -263,6 +263,27 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_within_a_send_is_heard_at_once_and_in_order() {
+        let inbox = Inbox::new(8, 4, 1);
+        let mut seen = Seen::default();
+        let send = |seen: &mut Seen, header| {
+            // SAFETY: closed before anybody looks at what was seen.
+            unsafe { inbox.open(seen) };
+            arrive(&inbox, 0, &message(header, b"a"));
+            inbox.close();
+            seen.0.len()
+        };
+        assert_eq!(send(&mut seen, 1), 1);
+        arrive(&inbox, 0, &message(2, b"b"));
+        // Another one that came before is still kept.
+        assert_eq!(send(&mut seen, 3), 1);
+        assert_eq!(inbox.during(&mut seen, || ()), Ok(2));
+        assert_eq!(send(&mut seen, 4), 4);
+        let headers: Vec<u64> = seen.0.iter().map(|m| m.1).collect();
+        assert_eq!(headers, [1, 2, 3, 4]);
+    }
+
+    #[test]
     fn nothing_overtakes_a_message_whose_bytes_are_on_their_way() {
         let inbox = Inbox::new(8, 1, 1);
         let mut seen = Seen::default();

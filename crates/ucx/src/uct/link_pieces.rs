@@ -66,3 +66,33 @@ impl List {
         self.used
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pieces::Iov;
+
+    fn lengths(list: &List) -> Vec<usize> {
+        // SAFETY: as many entries were written.
+        unsafe { std::slice::from_raw_parts(list.as_ptr(), list.len()) }
+            .iter()
+            .map(|entry| entry.length)
+            .collect()
+    }
+
+    #[test]
+    fn a_list_holds_what_was_put_in() {
+        let data = [0u8; 16];
+        let none = std::ptr::null_mut();
+        let whole = Spans::of(&Iov::default(), 16).unwrap();
+        let mut list = List::new();
+        list.push(data.as_ptr(), 8, none);
+        list.cut(data.as_ptr(), 16, none, &whole);
+        assert_eq!(lengths(&list), [8, 16]);
+        list.cut(data.as_ptr(), 0, none, &whole);
+        assert_eq!(lengths(&list), [8, 16]);
+        let mut empty = List::new();
+        empty.cut(data.as_ptr(), 0, none, &whole);
+        assert_eq!(lengths(&empty), [0]);
+    }
+}
