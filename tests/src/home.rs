@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Time for a run that is to end by itself.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(180);
 const MARK: &str = "WIRESPEED_TEST_MARK";
 static NEXT: AtomicU32 = AtomicU32::new(1);
 

@@ -135,7 +135,23 @@ pub fn add_options(template: &mut Template, transport: &TransportArgs) -> Result
 }
 
 fn split_option(text: &str) -> Result<(&str, &str), Failure> {
+    let is_word = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    let is_option = |value: &&str| {
+        value
+            .split_once('=')
+            .is_some_and(|(name, _)| is_word(name.trim()))
+    };
     match text.split_once('=') {
+        Some((_, values)) if values.split(',').skip(1).any(|value| is_option(&value)) => {
+            let apart: Vec<String> = text
+                .split(',')
+                .map(|word| format!("-O {}", word.trim()))
+                .collect();
+            Err(Failure::usage(
+                format!("--option {text:?} reads as one option with several values"),
+                format!("give each option its own: {}", apart.join(" ")),
+            ))
+        }
         Some((name, values)) if !name.is_empty() && !values.is_empty() => Ok((name, values)),
         _ => Err(Failure::usage(
             format!("--option {text:?} is not NAME=VALUE"),

@@ -14,8 +14,8 @@ use std::net::IpAddr;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use wirespeed_control::address::Address;
 use wirespeed_control::{Failure, Identity, Launch, RankProgram, StopFlag};
 
@@ -25,6 +25,9 @@ const CREATE_TIME: Duration = Duration::from_secs(30);
 const CALL_TIME: Duration = Duration::from_secs(10);
 /// How often its nodes hear of their client.
 const KEEP_EVERY: Duration = Duration::from_secs(1);
+/// A channel closes before its node knows how the computation ended; its node is asked for so long.
+const TOLD_WITHIN: Duration = Duration::from_millis(500);
+const ASK_EVERY: Duration = Duration::from_millis(20);
 
 /// A session at a coordinator.
 pub(crate) struct Remote {
@@ -33,7 +36,7 @@ pub(crate) struct Remote {
     members: Arc<Vec<Member>>,
     local_address: IpAddr,
     here: bool,
-    early: Arc<Mutex<Option<Failure>>>,
+    watch: Arc<Watch>,
     /// Dropped, it ends the keeper.
     keeping: Option<mpsc::Sender<()>>,
     ended: bool,
@@ -67,7 +70,7 @@ impl Remote {
             members: Arc::default(),
             local_address: IpAddr::from([127, 0, 0, 1]),
             here,
-            early: Arc::default(),
+            watch: Arc::default(),
             keeping: None,
             ended: false,
         };
@@ -119,21 +122,15 @@ impl Remote {
     /// Ask after the session every second, which tells its nodes that its client lives.
     fn keep(&mut self, nodes: Vec<Far>) -> Result<(), Failure> {
         let (sender, end) = mpsc::channel();
-        let (path, early) = (format!("/node/1/sessions/{}", self.id), self.early.clone());
+        let watch = Arc::new(Watch {
+            path: format!("/node/1/sessions/{}", self.id),
+            nodes,
+            early: Mutex::default(),
+        });
+        self.watch = watch.clone();
         let keeper = move || {
             while end.recv_timeout(KEEP_EVERY) == Err(RecvTimeoutError::Timeout) {
-                for node in &nodes {
-                    let failure = match node.call("GET", &path, &Value::Null, CALL_TIME) {
-                        Ok(answer) => died(&node.name(), answer),
-                        Err(failure) => Some(failure),
-                    };
-                    if let Some(failure) = failure {
-                        early
-                            .lock()
-                            .unwrap_or_else(PoisonError::into_inner)
-                            .get_or_insert(failure);
-                    }
-                }
+                watch.ask();
             }
         };
         std::thread::Builder::new()
@@ -164,8 +161,20 @@ impl Remote {
     }
 
     pub(crate) fn early_end(&self) -> Option<Failure> {
-        let early = self.early.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        early.or_else(|| members::lost(&self.members))
+        let told = self.watch.told();
+        if told.is_some() {
+            return told;
+        }
+        let lost = members::lost(&self.members)?;
+        let until = Instant::now() + TOLD_WITHIN;
+        loop {
+            self.watch.ask();
+            let told = self.watch.told();
+            if told.is_some() || Instant::now() >= until {
+                return told.or(Some(lost));
+            }
+            std::thread::sleep(ASK_EVERY);
+        }
     }
 
     pub(crate) fn end(mut self) -> SessionReport {
@@ -193,6 +202,38 @@ impl Drop for Remote {
             self.delete();
         }
         members::close(&self.members);
+    }
+}
+
+/// What the nodes of a session say of its computations.
+#[derive(Default)]
+struct Watch {
+    path: String,
+    nodes: Vec<Far>,
+    /// The first end that came early.
+    early: Mutex<Option<Failure>>,
+}
+
+impl Watch {
+    /// Ask every node once.
+    fn ask(&self) {
+        for node in &self.nodes {
+            let failure = match node.call("GET", &self.path, &Value::Null, CALL_TIME) {
+                Ok(answer) => died(&node.name(), answer),
+                Err(failure) => Some(failure),
+            };
+            if let Some(failure) = failure {
+                self.lock().get_or_insert(failure);
+            }
+        }
+    }
+
+    fn told(&self) -> Option<Failure> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Failure>> {
+        self.early.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,13 +3,12 @@
 //! UCX also calls back outside of polls: when a loopback send arrives at once, or while sends are flushed. It must
 //! never hold more than it was made for: a sender that could overfill it is told to wait.
 
+use crate::options::HEADER_BYTES;
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use wirespeed::transport::port::{LinkError, OnMessage};
 
-/// Bytes of the engine's header at the start of each message.
-pub const HEADER_BYTES: usize = 8;
 /// Most memory for kept messages; what is not used is not touched.
 pub const KEPT_BYTES_MAX: usize = 1 << 30;
 /// Messages kept beyond the window: acknowledgements, first and last ones.
@@ -40,12 +39,14 @@ pub struct Inbox {
     fault: Cell<Option<LinkError>>,
     kept_count: Cell<usize>,
     kept_max: usize,
+    header_bytes: usize,
     kept: UnsafeCell<Kept>,
 }
 
 impl Inbox {
-    /// For messages of up to `size` bytes, of which `window` may be under way from each of `peers` peers.
-    pub fn new(size: usize, window: u64, peers: usize) -> Self {
+    /// For messages of up to `size` bytes behind a header of `header_bytes`, of which `window` may be under way from each
+    /// of `peers` peers. The engine's header is at the start of the header.
+    pub fn new(size: usize, window: u64, peers: usize, header_bytes: usize) -> Self {
         let wanted = usize::try_from(window)
             .unwrap_or(usize::MAX)
             .saturating_add(SPARE);
@@ -59,6 +60,7 @@ impl Inbox {
             fault: Cell::new(None),
             kept_count: Cell::new(0),
             kept_max: count,
+            header_bytes: header_bytes.max(HEADER_BYTES),
             kept: UnsafeCell::new(Kept {
                 records: vec![Record::default(); count],
                 bytes: vec![0; count * size],
@@ -81,13 +83,14 @@ impl Inbox {
     /// `data` has `len` readable bytes; `H` is the type of the handler of the poll that runs now, if one does.
     #[inline(always)]
     pub unsafe fn arrived<H: OnMessage>(&self, slot: usize, data: *const u8, len: usize) {
-        if len < HEADER_BYTES {
+        let header_bytes = self.header_bytes;
+        if len < header_bytes {
             return self.cold_fault(LinkError::Corrupt("a message without a header"));
         }
         // SAFETY: at least eight bytes, checked above.
         let header = unsafe { data.cast::<u64>().read_unaligned() };
         // SAFETY: the rest of the message.
-        let payload = unsafe { std::slice::from_raw_parts(data.add(HEADER_BYTES), len - HEADER_BYTES) };
+        let payload = unsafe { std::slice::from_raw_parts(data.add(header_bytes), len - header_bytes) };
         // SAFETY: the caller's promise about `H`.
         unsafe { self.take::<H>(slot, header, payload) };
     }
@@ -248,7 +251,7 @@ mod tests {
 
     #[test]
     fn what_comes_early_is_kept_in_order() {
-        let inbox = Inbox::new(8, 1, 1);
+        let inbox = Inbox::new(8, 1, 1, 8);
         let mut seen = Seen::default();
         arrive(&inbox, 0, &message(1, b"a"));
         arrive(&inbox, 1, &message(2, b""));
@@ -264,7 +267,7 @@ mod tests {
 
     #[test]
     fn what_comes_within_a_send_is_heard_at_once_and_in_order() {
-        let inbox = Inbox::new(8, 4, 1);
+        let inbox = Inbox::new(8, 4, 1, HEADER_BYTES);
         let mut seen = Seen::default();
         let send = |seen: &mut Seen, header| {
             // SAFETY: closed before anybody looks at what was seen.
@@ -284,8 +287,19 @@ mod tests {
     }
 
     #[test]
+    fn a_longer_header_begins_with_the_engines() {
+        let inbox = Inbox::new(8, 1, 1, 24);
+        let mut seen = Seen::default();
+        arrive(&inbox, 0, &message(7, b"0123456789abcdefdata"));
+        assert_eq!(inbox.during(&mut seen, || ()), Ok(1));
+        assert_eq!(seen.0, [(0, 7, b"data".to_vec())]);
+        arrive(&inbox, 0, &message(7, b"0123456789abcde"));
+        assert!(matches!(inbox.fault(), Some(LinkError::Corrupt(_))));
+    }
+
+    #[test]
     fn nothing_overtakes_a_message_whose_bytes_are_on_their_way() {
-        let inbox = Inbox::new(8, 1, 1);
+        let inbox = Inbox::new(8, 1, 1, 8);
         let mut seen = Seen::default();
         let mut place = 0;
         let handled = inbox.during(&mut seen, || {
@@ -303,19 +317,19 @@ mod tests {
     #[test]
     fn what_breaks_the_format_is_a_fault() {
         let mut seen = Seen::default();
-        let short = Inbox::new(8, 1, 1);
+        let short = Inbox::new(8, 1, 1, 8);
         arrive(&short, 0, b"1234567");
         assert!(matches!(
             short.during(&mut seen, || ()),
             Err(LinkError::Corrupt(_))
         ));
-        let long = Inbox::new(2, 1, 1);
+        let long = Inbox::new(2, 1, 1, 8);
         arrive(&long, 0, &message(1, b"abc"));
         assert!(matches!(
             long.during(&mut seen, || ()),
             Err(LinkError::Corrupt(_))
         ));
-        let full = Inbox::new(0, 1, 1);
+        let full = Inbox::new(0, 1, 1, 8);
         while !full.is_full() {
             arrive(&full, 0, &message(1, b""));
         }

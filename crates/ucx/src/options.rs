@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use wirespeed::transport::Availability;
-use wirespeed::transport::options::OptionSpec;
+use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
 use wirespeed::transport::port::Facts;
 use wirespeed_ucx_sys::{
     LoadError, Loaded, UCS_THREAD_MODE_MULTI, UCS_THREAD_MODE_SERIALIZED, UCS_THREAD_MODE_SINGLE, load,
@@ -32,6 +32,30 @@ pub const STRIDE: OptionSpec = OptionSpec {
     default: "0",
     help: "distance in memory from the start of one piece of a message to the next; 0: they lie together",
 };
+
+/// The header of active messages.
+pub const HEADER: OptionSpec = OptionSpec {
+    name: "header",
+    values: "BYTES",
+    default: "8",
+    help: "bytes of header before the data of each active message, 8 of them wirespeed's own (a short one has no more)",
+};
+
+/// Bytes of the engine's header, the least that a message has.
+pub const HEADER_BYTES: usize = 8;
+/// Most bytes of header.
+const HEADER_BYTES_MAX: u64 = 64 << 10;
+
+/// The header that is asked for.
+pub fn header_bytes(reader: &OptionReader) -> Result<usize, OptionError> {
+    match reader.size(HEADER.name)?.unwrap_or(HEADER_BYTES as u64) {
+        size @ 8..=HEADER_BYTES_MAX => Ok(size as usize),
+        _ => Err(reader.refuse(
+            HEADER.name,
+            format!("a size from {HEADER_BYTES} to {HEADER_BYTES_MAX} bytes"),
+        )),
+    }
+}
 
 /// What a worker of UCX is told about threads. Each rank has its own in any case.
 pub const THREAD_MODE: OptionSpec = OptionSpec {

@@ -20,8 +20,10 @@ fn cases(run: &Run) -> Vec<(String, u64, Value)> {
         .map(|result| {
             let stop = serde_json::to_value(result.case.stop).unwrap()["count"].clone();
             let name = result.case.test.name();
-            let header = wirespeed_report::perftest::original(name).unwrap().header_bytes();
-            (name.to_owned(), result.case.test.size_bytes() + header, stop)
+            let size = wirespeed_report::perftest::original(name)
+                .unwrap()
+                .size_bytes(&result.case);
+            (name.to_owned(), size, stop)
         })
         .collect()
 }

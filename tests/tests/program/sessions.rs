@@ -326,6 +326,21 @@ fn a_computation_that_dies_in_mid_stream_ends_the_session() {
 }
 
 #[test]
+fn a_computation_killed_at_its_node_is_told_with_its_signal() {
+    let _turn = turn();
+    let home = home();
+    let site = Site::start(&home);
+    let client = endless(&home, &site.line("--benchmarkPath=client_to_computation"), 2);
+    kill(workers(&home)[0], Signal::KILL);
+    let ended = client.end(SOON);
+    assert_eq!(ended.code, Some(1), "{ended}");
+    assert!(ended.complaint().0.contains("signal 9"), "{ended}");
+    site.assert_serves(&home);
+    site.stop();
+    assert_nothing_left(&home);
+}
+
+#[test]
 fn a_client_killed_outright_leaves_nothing() {
     let _turn = turn();
     let home = home();

@@ -25,7 +25,7 @@ const FEWER: [&str; 4] = [
 ];
 
 /// Why a device may leave a case out.
-const REASONS: [&str; 8] = [
+const REASONS: [&str; 10] = [
     "UCX has no",
     "UCX gathers at most",
     "above the limit",
@@ -34,6 +34,8 @@ const REASONS: [&str; 8] = [
     "only messages are gathered",
     "take layout zcopy",
     "take zcopy",
+    "a short message's header has 8 bytes",
+    "bytes of header of a zero-copy message",
 ];
 
 /// Run `lines` over `via`; how many cases were measured. None may fail, and what is left out has one of the reasons.
@@ -117,6 +119,27 @@ fn gathered_messages_come_whole() {
             "am_lat,am_bw {via} --layout zcopy --size 1,8,100000 -O iov=1,3,16",
             "tag_lat,tag_bw {via} --size 1,8,100000 -O iov=1,3,16",
         ];
+        assert_eq!(every(&home, &library, "--via ucp", &lines), 36);
+    }
+}
+
+#[test]
+fn headers_of_any_size_travel_before_the_data() {
+    let _turn = turn();
+    let home = home();
+    for library in installed() {
+        let lines =
+            ["am_lat,am_bw {via} --layout short,shortiov,bcopy,zcopy --size 1,40,1000 -O header=24,100,4000"];
+        for (device, least) in [("tl=posix", 14), ("tl=tcp -O device=lo", 14)] {
+            let via = format!("--via uct -O {device}");
+            if let Some(why) = unreachable(&home, &library, &via) {
+                wirespeed_tests::skip(&format!("{} {device}: {why}", library.name));
+                continue;
+            }
+            let measured = every(&home, &library, &via, &lines);
+            assert!(measured >= least, "{} {device}: {measured}", library.name);
+        }
+        let lines = ["am_lat,am_bw {via} --layout short,bcopy,zcopy --size 1,100000 -O header=8,100,4000"];
         assert_eq!(every(&home, &library, "--via ucp", &lines), 36);
     }
 }

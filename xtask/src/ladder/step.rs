@@ -264,7 +264,11 @@ mod tests {
         let output = "running 2 tests\n.F\nfailures:\n\n---- a stdout ----\n1 is not 2\n\nfailures:\n    a\n\n\
             test result: FAILED. 1 passed\nrunning 9 tests\n";
         let seen = echo(output.as_bytes(), |_| ());
-        assert!(seen.failed.contains(&"1 is not 2".to_owned()), "{:?}", seen.failed);
+        assert!(
+            seen.failed.contains(&"1 is not 2".to_owned()),
+            "{:?}",
+            seen.failed
+        );
         let others = |line: &String| line.starts_with("running") || line.starts_with("test result");
         assert!(!seen.failed.iter().any(others), "{:?}", seen.failed);
     }

@@ -210,7 +210,7 @@ pub struct TestArgs {
     #[arg(short = 'O', long, value_name = "COUNT", allow_negative_numbers = true)]
     pub outstanding: Option<String>,
 
-    /// Active-message header; 8 is part of the size of a UCT test, more is not offered (8; UCP 0)
+    /// Active-message header, part of the size of a UCT test (8; UCP 0, which is wirespeed's own 8)
     #[arg(short = 'H', long, value_name = "SIZE", allow_negative_numbers = true)]
     pub header: Option<String>,
 

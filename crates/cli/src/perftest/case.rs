@@ -2,7 +2,8 @@
 //! file; whether a case makes sense is the plan's to say, and whether it can run the transport's.
 
 use super::numbers::{
-    cpu_list, iterations, outstanding, payload, percentile_rank, sizes, stride, threads, warmup, window,
+    HEADER, cpu_list, header, iterations, outstanding, payload, percentile_rank, sizes, stride, threads,
+    warmup, window,
 };
 use super::ucx;
 use crate::args::{Generation, TestArgs};
@@ -70,14 +71,15 @@ pub fn asked(options: &TestArgs, common: &Common) -> Result<Asked, Unplanned> {
     let original = test_of(options)?;
     ucx::check_letters(options, original)?;
     let road = road(options, original, common)?;
-    let (size, pieces) = sizes(options, road.entries, original)?;
+    let header = header(options, original)?;
+    let (size, pieces) = sizes(options, road.entries, header, original)?;
     let stride = stride(options, pieces.as_ref())?;
     let threads = threads(options)?;
     let mut axes: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut set = |key: &str, value: String| axes.insert(key.to_owned(), vec![value]);
     set("test", original.test.to_owned());
     set("via", road.transport);
-    set("size", payload(size, original)?.to_string());
+    set("size", payload(size, header, original)?.to_string());
     let iterations = iterations(options)?;
     set("iters", iterations.to_string());
     set("warmup", warmup(options, iterations, common.generation)?);
@@ -115,24 +117,32 @@ pub fn asked(options: &TestArgs, common: &Common) -> Result<Asked, Unplanned> {
         Place::Job(ranks) if *ranks == 2 * threads => {}
         Place::Job(ranks) => return Err(job_of_another_size(*ranks, threads).into()),
     }
-    let mut transport_options = road.options;
-    if let Some(pieces) = pieces {
-        transport_options.insert("iov".to_owned(), pieces);
-    }
-    if let Some(stride) = stride {
-        transport_options.insert("stride".to_owned(), stride.to_string());
-    }
+    let shape = shape(pieces, header, stride);
     Ok(Asked {
         original,
         percentile_rank: percentile_rank(options)?,
         template: Template {
             axes,
-            options: transport_options
+            options: road
+                .options
                 .into_iter()
+                .chain(shape)
                 .map(|(name, value)| (name, vec![value]))
                 .collect(),
         },
     })
+}
+
+/// The transport's options that say how a message is made up.
+fn shape(pieces: Option<String>, header: u64, stride: Option<u64>) -> impl Iterator<Item = (String, String)> {
+    let shape = [
+        ("iov", pieces),
+        ("header", (header != HEADER).then(|| header.to_string())),
+        ("stride", stride.map(|stride| stride.to_string())),
+    ];
+    shape
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
 }
 
 fn test_of(options: &TestArgs) -> Result<&'static Original, Failure> {

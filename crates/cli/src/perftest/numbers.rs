@@ -12,6 +12,8 @@ const UNLIMITED: u64 = 1 << 53;
 const ITERATIONS: u64 = 1_000_000;
 const WARMUP: u64 = 10_000;
 const SIZE: u64 = 8;
+/// Header of an active message, where nobody asks for another.
+pub const HEADER: u64 = 8;
 const WINDOW_TODAY: u64 = 127;
 const WINDOW_2015: u64 = 128;
 const THREADS_MAX: u64 = 512;
@@ -24,13 +26,32 @@ fn wrong(letter: char, text: &str, remedy: &str) -> Failure {
     Failure::usage(format!("-{letter} {text} makes no sense"), remedy)
 }
 
+/// Bytes of the header of a test's messages; tests without active messages have none, and take the option as the
+/// original does: without effect. What the original counts as no header is wirespeed's own, the least there is.
+pub fn header(options: &TestArgs, original: &Original) -> Result<u64, Unplanned> {
+    let Some(text) = &options.header else {
+        return Ok(HEADER);
+    };
+    match units::parse_size(text) {
+        Err(_) => Err(wrong('H', text, "give a size in bytes, such as 8").into()),
+        Ok(_) if !original.has_header() => Ok(HEADER),
+        Ok(0) if !original.counts_header() => Ok(HEADER),
+        Ok(size @ HEADER..) => Ok(size),
+        Ok(size) => Err(Unplanned::Skipped(format!(
+            "a header of {size} bytes is not offered: 8 of it number the messages"
+        ))),
+    }
+}
+
 /// The size of a message, and where they have a meaning the sizes of its pieces, as option `iov` takes them. The
 /// original's first piece holds the header.
 pub fn sizes(
     options: &TestArgs,
     entries: bool,
+    header: u64,
     original: &Original,
 ) -> Result<(u64, Option<String>), Unplanned> {
+    let counted = if original.counts_header() { header } else { 0 };
     let Some(text) = &options.size else {
         return Ok((SIZE, None));
     };
@@ -59,10 +80,10 @@ pub fn sizes(
     if !entries || sizes.len() < 2 {
         return Ok((total, None));
     }
-    sizes[0] = sizes[0].checked_sub(original.header_bytes()).ok_or_else(|| {
+    sizes[0] = sizes[0].checked_sub(counted).ok_or_else(|| {
         Failure::usage(
-            format!("-s {text}: the first piece has no room for the header of 8 bytes"),
-            "make it 8 bytes or more",
+            format!("-s {text}: the first piece has no room for the header of {counted} bytes"),
+            format!("make it {counted} bytes or more"),
         )
     })?;
     sizes.retain(|size| *size > 0);
@@ -89,15 +110,15 @@ pub fn stride(options: &TestArgs, pieces: Option<&String>) -> Result<Option<u64>
 }
 
 /// The payload of a message: the original counts the header of its transport layer's active messages as part of it.
-pub fn payload(size: u64, original: &Original) -> Result<u64, Failure> {
-    size.checked_sub(original.header_bytes()).ok_or_else(|| {
+pub fn payload(size: u64, header: u64, original: &Original) -> Result<u64, Failure> {
+    let counted = if original.counts_header() { header } else { 0 };
+    size.checked_sub(counted).ok_or_else(|| {
         Failure::usage(
             format!(
-                "-s {size}: the header of {} bytes is part of a message of {}",
-                original.header_bytes(),
+                "-s {size}: the header of {counted} bytes is part of a message of {}",
                 original.name
             ),
-            "use -s 8 or more",
+            format!("use -s {counted} or more"),
         )
     })
 }

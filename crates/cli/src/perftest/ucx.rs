@@ -2,6 +2,7 @@
 //! ours lacks of them. Nothing is ignored: what has no effect is refused, or skipped with its reason.
 
 use super::case::Unplanned;
+use super::numbers::{HEADER, header};
 use crate::args::{Generation, TestArgs};
 use crate::errors::Failure;
 use std::collections::BTreeMap;
@@ -89,22 +90,6 @@ fn check_values(options: &TestArgs) -> Result<(), Unplanned> {
             ));
         }
     }
-    if let Some(text) = &options.header {
-        match wirespeed_schema::units::parse_size(text) {
-            Ok(0 | 8) => {}
-            Ok(_) => {
-                return Err(Unplanned::Skipped(format!(
-                    "a header of {text} bytes is not offered, only 8"
-                )));
-            }
-            Err(_) => {
-                return Err(refused(
-                    format!("-H {text} makes no sense"),
-                    "give a size in bytes, such as 8",
-                ));
-            }
-        }
-    }
     Ok(())
 }
 
@@ -185,6 +170,11 @@ pub fn foreign_letter(options: &TestArgs, original: &Original) -> Option<(&'stat
             "scatter-gather list",
         ),
         (options.stride.is_some(), "-i", "scatter-gather list"),
+        (
+            header(options, original).is_ok_and(|size| size != HEADER),
+            "-H",
+            "header of another size",
+        ),
         (options.one_sided, "-o", "choice of who makes progress"),
         (options.nonblock, "-B", "registration of memory"),
         (options.async_mode.is_some(), "-A", "asynchronous progress"),

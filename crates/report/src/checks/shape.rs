@@ -74,6 +74,9 @@ fn check_runs(findings: &mut Findings, repetitions: &[Repetition]) {
         .filter_map(|r| r.metrics.get(*tag))
         .map(|metric| metric.value.get())
         .collect();
+    if check_groups(findings, tag, &values) {
+        return;
+    }
     let marks = stats::mark(&values, RESOLUTION_RATIO);
     let far: Vec<String> = repetitions
         .iter()
@@ -97,6 +100,26 @@ fn check_runs(findings: &mut Findings, repetitions: &[Repetition]) {
             remedy,
         );
     }
+}
+
+/// Whether the runs fall into groups, which is then told.
+fn check_groups(findings: &mut Findings, tag: &str, values: &[f64]) -> bool {
+    let groups = stats::groups(values);
+    if groups.len() < 2 {
+        return false;
+    }
+    let named: Vec<String> = groups
+        .iter()
+        .map(|group| format!("{} ({} runs)", significant(group.median(), 4), group.values.len()))
+        .collect();
+    let message = format!(
+        "{tag}: the runs fall into {} groups: {}",
+        groups.len(),
+        named.join(", ")
+    );
+    let remedy = "the machine has more than one state, such as where a hypervisor keeps its CPUs: read each group by itself";
+    findings.add(Severity::Note, "run_groups", groups.len() as f64, message, remedy);
+    true
 }
 
 /// The raw samples of a rank, or its slices of time where there are many: whether they are steady from the start.

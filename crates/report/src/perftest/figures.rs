@@ -63,10 +63,9 @@ fn work(original: &Original, case: &Case, sent: Count, received: Count) -> Count
         Test::AmBibw(_) => sent.messages.saturating_add(received.messages),
         _ => sent.messages,
     };
-    let size = case.test.size_bytes().saturating_add(original.header_bytes());
     Count {
         messages,
-        bytes: messages.saturating_mul(size),
+        bytes: messages.saturating_mul(original.size_bytes(case)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The original's table and CSV, character by character. Numbers only get their columns here.
 
 use super::figures::{Figures, Stretch};
-use super::originals::{Api, HEADER_BYTES, original_of};
+use super::originals::{Api, header_of, original_of};
 use super::{Generation, Original};
 use std::fmt::Write as _;
 use wirespeed_schema::Case;
@@ -229,8 +229,7 @@ fn field(text: &str) -> String {
 pub fn box_of(case: &Case) -> String {
     let original = original_of(case);
     let is_ucp = original.is_some_and(|original| original.api == Api::Ucp);
-    let header = original.map_or(0, Original::header_bytes);
-    let size = case.test.size_bytes().saturating_add(header);
+    let size = original.map_or_else(|| case.test.size_bytes(), |original| original.size_bytes(case));
     let layout = match case.test.layout() {
         _ if is_ucp => "(automatic)",
         Some(Layout::Bcopy) => "bcopy",
@@ -261,7 +260,7 @@ pub fn box_of(case: &Case) -> String {
         .map(|(title, text)| format!("| {title:<14}{text:<90} |\n"));
     // Narrower in the original too.
     let header = match is_ucp && case.test.name().starts_with("am_") {
-        true => format!("| AM header size: {HEADER_BYTES:<73}|\n"),
+        true => format!("| AM header size: {:<73}|\n", header_of(case)),
         false => String::new(),
     };
     BOX_RULE.to_owned() + &rows.collect::<String>() + &header

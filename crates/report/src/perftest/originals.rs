@@ -1,6 +1,6 @@
 //! The original's tests: what each is called there, what it is here, and how the original speaks of it.
 
-use wirespeed_schema::Case;
+use wirespeed_schema::{Case, units};
 
 /// Which layer of UCX a test is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,17 +30,33 @@ pub struct Original {
     pub outstanding: u64,
 }
 
-/// The header of active messages here and there.
-pub(super) const HEADER_BYTES: u64 = 8;
+/// The header of active messages, where nobody asks for another one.
+const HEADER_BYTES: u64 = 8;
+
+/// Bytes of the header of a case's active messages, where it has some.
+pub(super) fn header_of(case: &Case) -> u64 {
+    let asked = case.options.get("header");
+    asked
+        .and_then(|text| units::parse_size(text).ok())
+        .unwrap_or(HEADER_BYTES)
+}
 
 impl Original {
-    /// Bytes of a header that the original counts as part of a message's size, and wirespeed does not: active messages of
-    /// the transport layer have one.
-    pub fn header_bytes(&self) -> u64 {
-        match (self.api, self.test.starts_with("am_")) {
-            (Api::Uct, true) => HEADER_BYTES,
-            _ => 0,
-        }
+    /// Whether it sends active messages, which have a header.
+    pub fn has_header(&self) -> bool {
+        self.test.starts_with("am_")
+    }
+
+    /// Whether the original counts the header as part of a message's size, and wirespeed does not: in active messages of
+    /// the transport layer.
+    pub fn counts_header(&self) -> bool {
+        self.api == Api::Uct && self.has_header()
+    }
+
+    /// The size of a message of `case` as the original counts it, in bytes.
+    pub fn size_bytes(&self, case: &Case) -> u64 {
+        let header = if self.counts_header() { header_of(case) } else { 0 };
+        case.test.size_bytes().saturating_add(header)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Statistics: quantiles with order-statistic intervals, moments of histograms, summaries over runs, resampling,
-//! series in time (effective samples, warm-up), modes, outliers, rank comparisons, and when to stop.
+//! series in time (effective samples, warm-up), modes, groups of runs, outliers, rank comparisons, and when to stop.
 //!
 //! Nothing here knows what a figure means; nothing here may assume that data from outside are consistent.
 
 pub mod bootstrap;
+pub mod groups;
 pub mod histogram;
 pub mod holm;
 pub mod modes;
@@ -17,9 +18,10 @@ pub mod until;
 pub mod warmup;
 
 pub use bootstrap::{Resampling, nearest_rank, nested, nested_over_runs};
+pub use groups::{Group, groups};
 pub use histogram::{Estimate, quantile, sd_ns, spread_ratio};
 pub use holm::holm;
-pub use modes::{Mode, modes, modes_of_values};
+pub use modes::{Mode, modes};
 pub use order::{RankInterval, quantile_interval, samples_needed};
 pub use outliers::{Mark, mark};
 pub use random::Random;

@@ -39,17 +39,6 @@ pub fn modes(data: &HistogramData) -> Vec<Mode> {
     modes_of(weighted.collect(), data.count)
 }
 
-/// The modes of single values, such as the medians of runs.
-pub fn modes_of_values(values: &[f64]) -> Vec<Mode> {
-    let kept: Vec<(f64, f64)> = values
-        .iter()
-        .filter(|v| v.is_finite())
-        .map(|v| (*v, 1.0))
-        .collect();
-    let count = kept.len() as u64;
-    modes_of(kept, count)
-}
-
 fn modes_of(mut weighted: Vec<(f64, f64)>, count: u64) -> Vec<Mode> {
     weighted.retain(|(value, weight)| *value > 0.0 && *weight > 0.0);
     weighted.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -307,8 +296,8 @@ mod tests {
 
     #[test]
     fn few_values_show_no_shape() {
-        assert!(modes_of_values(&[1.0; 39]).is_empty());
-        assert_eq!(modes_of_values(&[5.0; 60]).len(), 1);
+        assert!(modes_of(vec![(1.0, 1.0); 39], 39).is_empty());
+        assert_eq!(modes_of(vec![(5.0, 1.0); 60], 60).len(), 1);
         assert!(modes(&HistogramData::default()).is_empty());
     }
 

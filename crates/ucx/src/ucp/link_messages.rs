@@ -5,7 +5,7 @@ use super::link_memory::allocate;
 use super::link_sends::Sends;
 use super::link_worker::{Context, Endpoint, Exposed, Flush, Worker, connect};
 use super::{COPIED_BYTES_MAX, UcpOptions};
-use crate::link_inbox::{HEADER_BYTES, Inbox, KEPT_BYTES_MAX};
+use crate::link_inbox::{Inbox, KEPT_BYTES_MAX};
 use crate::link_status::cold_error;
 use crate::pieces::{Apart, Spans};
 use std::cell::UnsafeCell;
@@ -35,6 +35,7 @@ struct Shared {
     loaded: &'static Loaded,
     worker: sys::ucp_worker_h,
     inbox: Inbox,
+    header_bytes: usize,
     /// One for each place of the inbox, for callbacks of messages whose bytes are on their way.
     places: Box<[Arriving]>,
     /// Where messages are copied once more before they are handed over, if they are.
@@ -71,13 +72,13 @@ unsafe extern "C" fn arrived<H: OnMessage, const COPY: bool>(
         let from = &*from.cast::<From>();
         (from, &*from.shared)
     };
-    if header_len != HEADER_BYTES {
+    if header_len != shared.header_bytes {
         shared
             .inbox
             .cold_fault(LinkError::Corrupt("a message without a header"));
         return sys::UCS_OK;
     }
-    // SAFETY: eight bytes, checked above; parameters are valid during the call.
+    // SAFETY: eight bytes at least, checked above; parameters are valid during the call.
     let (header, attributes) = unsafe { (header.cast::<u64>().read_unaligned(), (*param).recv_attr) };
     if attributes & u64::from(sys::UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 {
         return fetch(shared, from.slot, header, data, len);
@@ -188,13 +189,11 @@ pub fn open<R: MessageRunner>(
     let context = Context::open(loaded, options, sys::UCP_FEATURE_AM)?;
     let worker = Worker::new(context.clone(), options, &ctx.cancel)?;
     let size = ctx.needs.message_bytes.max(SMALLEST);
-    let shared = share(
-        loaded,
-        worker.worker,
-        Inbox::new(size, ctx.needs.window_msgs, ctx.peers.len()),
-        if options.receive_copy { size } else { 0 },
-    );
-    let froms: Box<[From]> = (0..ctx.peers.len())
+    let (header_bytes, peers) = (options.header_bytes, ctx.peers.len());
+    let inbox = Inbox::new(size, ctx.needs.window_msgs, peers, header_bytes);
+    let copy_bytes = if options.receive_copy { size } else { 0 };
+    let shared = share(loaded, worker.worker, inbox, header_bytes, copy_bytes);
+    let froms: Box<[From]> = (0..peers)
         .map(|slot| From {
             slot,
             shared: &raw const *shared,
@@ -213,13 +212,13 @@ pub fn open<R: MessageRunner>(
     } else {
         size.min(COPIED_BYTES_MAX as usize)
     };
-    let direct = Sends::new(loaded, UNDER_WAY, 0);
+    let direct = Sends::new(loaded, UNDER_WAY, 0).with_headers(header_bytes);
     let (spans, apart) = pieces(ctx, options, &context, zcopy.then_some(direct.places()))?;
     let mut port = UcpMessages {
         flush: Flush::new(&worker),
         endpoints: Vec::new(),
         worker,
-        copied: Sends::new(loaded, UNDER_WAY, copied),
+        copied: Sends::new(loaded, UNDER_WAY, copied).with_headers(header_bytes),
         direct,
         buffer,
         handle: options.register.then_some(handle),
@@ -259,12 +258,19 @@ fn pieces(
     Ok((spans, apart))
 }
 
-fn share(loaded: &'static Loaded, worker: sys::ucp_worker_h, inbox: Inbox, copy_bytes: usize) -> Box<Shared> {
+fn share(
+    loaded: &'static Loaded,
+    worker: sys::ucp_worker_h,
+    inbox: Inbox,
+    header_bytes: usize,
+    copy_bytes: usize,
+) -> Box<Shared> {
     let places = inbox.places();
     let mut shared = Box::new(Shared {
         loaded,
         worker,
         inbox,
+        header_bytes,
         places: Box::default(),
         copy: UnsafeCell::new(vec![0; copy_bytes]),
     });
@@ -368,9 +374,9 @@ impl UcpMessages {
             let copy = room.copy(len)?;
             pack(copy);
             let data = copy.as_ptr().cast();
-            let header = room.header(header);
+            let (header, header_bytes) = (room.header(header), self.shared.header_bytes);
             // SAFETY: a live endpoint of this thread; header and data stay in their place until the completion.
-            Ok(unsafe { (self.send)(to.ep, to.slot_there, header, HEADER_BYTES, data, len, parameters) })
+            Ok(unsafe { (self.send)(to.ep, to.slot_there, header, header_bytes, data, len, parameters) })
         })
     }
 }
@@ -429,7 +435,7 @@ impl MessagePort for UcpMessages {
                     to.ep,
                     to.slot_there,
                     header,
-                    HEADER_BYTES,
+                    self.shared.header_bytes,
                     data,
                     count,
                     parameters,

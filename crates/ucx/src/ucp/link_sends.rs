@@ -4,7 +4,7 @@
 
 use super::link_worker::{failed, refused};
 use crate::link_status::cold_error;
-use crate::options::IOV_MAX;
+use crate::options::{HEADER_BYTES, IOV_MAX};
 use crate::order::Order;
 use crate::pieces::Spans;
 use std::cell::{Cell, UnsafeCell};
@@ -20,7 +20,6 @@ const COPIES_BYTES_MAX: usize = 64 << 20;
 struct Place {
     list: *const Sends,
     number: u64,
-    header: u64,
     pieces: [sys::ucp_dt_iov_t; IOV_MAX],
 }
 
@@ -30,6 +29,8 @@ pub struct Sends {
     places: Box<[UnsafeCell<Place>]>,
     copies: UnsafeCell<Vec<u8>>,
     copy_bytes: usize,
+    headers: UnsafeCell<Vec<u8>>,
+    header_bytes: usize,
     order: Order,
     failed: Cell<sys::ucs_status_t>,
 }
@@ -40,6 +41,7 @@ pub struct Room<'a> {
     place: &'a UnsafeCell<Place>,
     copy: *mut u8,
     copy_bytes: usize,
+    header: *mut u8,
 }
 
 /// # Safety
@@ -59,15 +61,12 @@ unsafe extern "C" fn finished(request: *mut c_void, status: sys::ucs_status_t, p
 }
 
 impl Room<'_> {
-    /// Where a header waits that holds `value`.
+    /// Where a header waits that begins with `value`; the list was made [`Sends::with_headers`].
     #[inline(always)]
     pub fn header(&self, value: u64) -> *const c_void {
-        // SAFETY: the place is not under way.
-        unsafe {
-            let header = &raw mut (*self.place.get()).header;
-            *header = value;
-            header.cast_const().cast()
-        }
+        // SAFETY: this operation's own header, which nobody reads while it is not under way.
+        unsafe { self.header.cast::<u64>().write_unaligned(value) };
+        self.header.cast_const().cast()
     }
 
     /// Room for a copy of the data; `len` was found to fit when the list was made.
@@ -117,7 +116,6 @@ impl Sends {
             UnsafeCell::new(Place {
                 list: std::ptr::null(),
                 number: 0,
-                header: 0,
                 pieces: [none; IOV_MAX],
             })
         };
@@ -127,6 +125,8 @@ impl Sends {
             places: (0..places).map(|_| place()).collect(),
             copies: UnsafeCell::new(vec![0; places * copy_bytes]),
             copy_bytes,
+            headers: UnsafeCell::default(),
+            header_bytes: 0,
             order,
             failed: Cell::new(sys::UCS_OK),
         });
@@ -135,6 +135,13 @@ impl Sends {
             place.get_mut().list = address;
         }
         list
+    }
+
+    /// With a header of `header_bytes`, 8 or more, for each operation.
+    pub fn with_headers(mut self: Box<Self>, header_bytes: usize) -> Box<Self> {
+        self.header_bytes = header_bytes.max(HEADER_BYTES);
+        self.headers = UnsafeCell::new(vec![0; self.places.len() * self.header_bytes]);
+        self
     }
 
     /// Post an operation; `post` gets its place and parameters that tell of its completion, and returns what UCX did.
@@ -149,16 +156,20 @@ impl Sends {
         };
         let index = self.order.place(number);
         let place = &self.places[index];
-        // SAFETY: the place is not under way; copies are never moved.
-        let copy = unsafe {
+        // SAFETY: the place is not under way; copies and headers are never moved.
+        let (copy, header) = unsafe {
             (*place.get()).number = number;
-            (*self.copies.get()).as_mut_ptr().add(index * self.copy_bytes)
+            (
+                (*self.copies.get()).as_mut_ptr().add(index * self.copy_bytes),
+                (*self.headers.get()).as_mut_ptr().add(index * self.header_bytes),
+            )
         };
         let mut room = Room {
             index,
             place,
             copy,
             copy_bytes: self.copy_bytes,
+            header,
         };
         // SAFETY: plain data, all-zero is valid; the mask says what is in it.
         let mut parameters: sys::ucp_request_param_t = unsafe { std::mem::zeroed() };

@@ -12,7 +12,8 @@ mod link_tagged;
 mod link_worker;
 
 use crate::options::{
-    IOV, NO_YES, NONBLOCK, PASSIVE, STRIDE, THREAD_MODE, THREAD_MODES, UCX, available, library, word,
+    HEADER, IOV, NO_YES, NONBLOCK, PASSIVE, STRIDE, THREAD_MODE, THREAD_MODES, UCX, available, header_bytes,
+    library, word,
 };
 use crate::pieces::Iov;
 use std::path::PathBuf;
@@ -96,6 +97,7 @@ pub struct UcpOptions {
     devices: Option<String>,
     wait: Wait,
     iov: Iov,
+    header_bytes: usize,
     listed: Listed,
     stream: Stream,
     thread_mode: ucs_thread_mode_t,
@@ -138,6 +140,7 @@ impl UcpOptions {
         fact("errors", either(self.peer_errors, "peer", "none"));
         fact("iov", self.iov.text());
         fact("stride", self.iov.stride().to_string());
+        fact("header", self.header_bytes.to_string());
         fact("listed", word(&LISTED, self.listed));
         fact("stream", word(&STREAMS, self.stream));
         fact("nonblock", word(&NO_YES, self.nonblock));
@@ -221,6 +224,7 @@ impl Transport for Ucp {
         },
         IOV,
         STRIDE,
+        HEADER,
         THREAD_MODE,
         NONBLOCK,
         PASSIVE,
@@ -240,6 +244,7 @@ impl Transport for Ucp {
             devices: text("devices"),
             wait: reader.choice("wait", &[("poll", Wait::Poll), ("sleep", Wait::Sleep)])?,
             iov: Iov::parse(&reader)?,
+            header_bytes: header_bytes(&reader)?,
             listed: reader.choice("listed", &LISTED)?,
             stream: reader.choice("stream", &STREAMS)?,
             thread_mode: reader.choice(THREAD_MODE.name, &THREAD_MODES)?,

@@ -1,10 +1,9 @@
 //! What a device can do, as plain data, and the limits that follow for the user.
 
+use crate::options::HEADER_BYTES;
 use wirespeed::transport::{Atomics, ByLayout, Limits, SizeLimit};
 use wirespeed_schema::case::GroupKind;
 
-/// Bytes of the engine's header, which travels before each payload.
-pub const HEADER_BYTES: u64 = 8;
 /// Most ranks: one number of UCX's active messages for each peer, of which it has 32.
 const RANKS_MAX: u32 = 32;
 /// Largest put or get here.
@@ -98,54 +97,50 @@ impl Caps {
         self.put_short.is_some() || self.put_bcopy.is_some() || self.put_zcopy.is_some()
     }
 
-    /// What can be done with data in `pieces` pieces; `what` names the device in reasons.
-    pub fn limits(&self, kind: Kind, what: &str, pieces: usize) -> Limits {
-        let reason = |operation: &str, layout: &str| {
-            SizeLimit::lacks(format!("UCX has no {layout} {operation} on {what}"))
+    /// Messages by layout, in `pieces` pieces behind a header of `header_bytes`.
+    fn messages(&self, what: &str, pieces: usize, header_bytes: usize) -> ByLayout {
+        let header = header_bytes as u64;
+        let message = |size, layout: &str| simple(what, size, header, "active message", layout);
+        let short = match header_bytes {
+            HEADER_BYTES => message(self.am_short, "short"),
+            _ => SizeLimit::never("a short message's header has 8 bytes: leave option header out"),
         };
-        let simple = |size: Option<u64>, most: u64, header: u64, operation: &str, layout: &str| match size {
-            Some(max) if max >= header => SizeLimit::UpTo((max - header).min(most)),
-            _ => reason(operation, layout),
-        };
-        let zcopy = |zcopy: Option<Zcopy>, header: u64, operation: &str| match zcopy {
-            Some(z) if z.max >= header && z.pieces < pieces => SizeLimit::lacks(format!(
-                "UCX gathers at most {} pieces of a zero-copy {operation} on {what}, not {pieces}",
-                z.pieces
+        let zcopy = match self.am_zcopy {
+            Some(_) if self.am_header < header => SizeLimit::lacks(format!(
+                "UCX takes at most {} bytes of header of a zero-copy message on {what}, not {header}",
+                self.am_header
             )),
-            Some(z) if z.max >= header => {
-                range(z.min.saturating_sub(header), (z.max - header).min(RMA_BYTES_MAX))
-            }
-            _ => reason(operation, "zero-copy"),
+            known => zcopy(what, known, pieces, header, "active message"),
         };
-        let message =
-            |size, layout: &str| simple(size, RMA_BYTES_MAX, HEADER_BYTES, "active message", layout);
         let gathered = match self.am_short {
             Some(_) if pieces < self.am_pieces => message(self.am_short, "gathered short"),
             Some(_) => SizeLimit::lacks(format!(
                 "UCX gathers at most {} pieces of a short message on {what}, the header included",
                 self.am_pieces
             )),
-            None => reason("active message", "short"),
+            None => lacks(what, "active message", "short"),
         };
-        let am_zcopy = self.am_zcopy.filter(|_| self.am_header >= HEADER_BYTES);
-        let messages = [
-            message(self.am_short, "short"),
-            message(self.am_bcopy, "buffered"),
-            zcopy(am_zcopy, HEADER_BYTES, "active message"),
-            gathered,
-        ];
-        let of = |size, operation: &str, layout: &str| simple(size, RMA_BYTES_MAX, 0, operation, layout);
+        [short, message(self.am_bcopy, "buffered"), zcopy, gathered]
+    }
+
+    /// What can be done with data in `pieces` pieces, behind a header of `header_bytes` in messages; `what` names the
+    /// device in reasons.
+    pub fn limits(&self, kind: Kind, what: &str, pieces: usize, header_bytes: usize) -> Limits {
+        let messages = self.messages(what, pieces, header_bytes);
+        let zcopy = |sizes, operation: &str| zcopy(what, sizes, pieces, 0, operation);
+        let reason = |operation: &str, layout: &str| lacks(what, operation, layout);
+        let of = |size, operation: &str, layout: &str| simple(what, size, 0, operation, layout);
         const ONLY_MESSAGES: SizeLimit = SizeLimit::never("only messages are gathered by a short send");
         let put = [
             of(self.put_short, "put", "short"),
             of(self.put_bcopy, "put", "buffered"),
-            zcopy(self.put_zcopy, 0, "put"),
+            zcopy(self.put_zcopy, "put"),
             ONLY_MESSAGES,
         ];
         let mut get = [
             SizeLimit::never("a get has nothing to inline"),
             of(self.get_bcopy, "get", "buffered"),
-            zcopy(self.get_zcopy, 0, "get"),
+            zcopy(self.get_zcopy, "get"),
             ONLY_MESSAGES,
         ];
         let mut atomics = self.atomics;
@@ -173,6 +168,32 @@ impl Caps {
             return Some(format!("{what} does not take memory of the CPU"));
         }
         (!self.connects).then(|| format!("{what} cannot be connected by addresses"))
+    }
+}
+
+fn lacks(what: &str, operation: &str, layout: &str) -> SizeLimit {
+    SizeLimit::lacks(format!("UCX has no {layout} {operation} on {what}"))
+}
+
+/// Data of up to `size` bytes with their header.
+fn simple(what: &str, size: Option<u64>, header: u64, operation: &str, layout: &str) -> SizeLimit {
+    match size {
+        Some(max) if max >= header => SizeLimit::UpTo((max - header).min(RMA_BYTES_MAX)),
+        _ => lacks(what, operation, layout),
+    }
+}
+
+/// Data from registered memory in `pieces` pieces.
+fn zcopy(what: &str, sizes: Option<Zcopy>, pieces: usize, header: u64, operation: &str) -> SizeLimit {
+    match sizes {
+        Some(z) if z.max >= header && z.pieces < pieces => SizeLimit::lacks(format!(
+            "UCX gathers at most {} pieces of a zero-copy {operation} on {what}, not {pieces}",
+            z.pieces
+        )),
+        Some(z) if z.max >= header => {
+            range(z.min.saturating_sub(header), (z.max - header).min(RMA_BYTES_MAX))
+        }
+        _ => lacks(what, operation, "zero-copy"),
     }
 }
 
@@ -227,7 +248,7 @@ mod tests {
 
     #[test]
     fn limits_leave_room_for_the_header() {
-        let limits = caps().limits(Kind::SharedMemory, "x/y", 1);
+        let limits = caps().limits(Kind::SharedMemory, "x/y", 1, 8);
         assert_eq!(limits.messages[0], SizeLimit::UpTo(92));
         assert_eq!(limits.messages[1], SizeLimit::UpTo(8248));
         assert_eq!(limits.messages[3], SizeLimit::UpTo(92));
@@ -239,8 +260,26 @@ mod tests {
     }
 
     #[test]
+    fn a_longer_header_takes_room_and_short_messages_have_none() {
+        let mut caps = caps();
+        caps.am_zcopy = Some(Zcopy {
+            min: 0,
+            max: 4096,
+            pieces: 2,
+        });
+        caps.am_header = 100;
+        let limits = caps.limits(Kind::Network, "x/y", 1, 64);
+        assert_eq!(limits.messages[0].largest(), None);
+        assert_eq!(limits.messages[1], SizeLimit::UpTo(8192));
+        assert_eq!(limits.messages[2], SizeLimit::UpTo(4032));
+        assert_eq!(limits.messages[3], SizeLimit::UpTo(36));
+        let limits = caps.limits(Kind::Network, "x/y", 1, 101);
+        assert!(matches!(&limits.messages[2], SizeLimit::Lacks(why) if why.contains("100 bytes of header")));
+    }
+
+    #[test]
     fn more_pieces_than_there_may_be_are_refused() {
-        let limits = caps().limits(Kind::SharedMemory, "x/y", 4);
+        let limits = caps().limits(Kind::SharedMemory, "x/y", 4, 8);
         assert!(matches!(&limits.messages[3], SizeLimit::Lacks(why) if why.contains("at most 4 pieces")));
         assert!(matches!(&limits.get[2], SizeLimit::Lacks(why) if why.contains("at most 2 pieces")));
     }
@@ -249,7 +288,7 @@ mod tests {
     fn a_device_without_puts_has_no_one_sided_test() {
         let mut caps = caps();
         (caps.put_short, caps.put_bcopy) = (None, None);
-        let limits = caps.limits(Kind::Network, "x/y", 1);
+        let limits = caps.limits(Kind::Network, "x/y", 1, 8);
         assert!(limits.get.iter().all(|l| l.largest().is_none()));
         assert_eq!(limits.atomics, Atomics::NONE);
     }
@@ -258,7 +297,7 @@ mod tests {
     fn memory_of_a_device_only_is_said() {
         let mut caps = caps();
         caps.host_memory = false;
-        let limits = caps.limits(Kind::Accelerator, "x/y", 1);
+        let limits = caps.limits(Kind::Accelerator, "x/y", 1, 8);
         assert!(matches!(&limits.messages[0], SizeLimit::Lacks(why) if why.contains("memory of the CPU")));
     }
 }

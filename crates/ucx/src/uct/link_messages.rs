@@ -10,8 +10,9 @@ use super::link_interface::Interface;
 use super::link_memory::allocate;
 use super::link_pieces::List;
 use super::{Chosen, UctOptions};
-use crate::link_inbox::{HEADER_BYTES, Inbox};
+use crate::link_inbox::Inbox;
 use crate::link_status::{cold_error, posted};
+use crate::options::HEADER_BYTES;
 use crate::pieces::{Apart, Iov, Spans};
 use std::ffi::{c_uint, c_void};
 use std::sync::Arc;
@@ -74,7 +75,13 @@ pub fn open<R: MessageRunner>(
     }
     let interface = chosen.open(options)?;
     let size = ctx.needs.message_bytes.max(SMALLEST);
-    let inbox = Box::new(Inbox::new(size, ctx.needs.window_msgs, ctx.peers.len()));
+    let header = vec![0; options.header_bytes].into_boxed_slice();
+    let inbox = Box::new(Inbox::new(
+        size,
+        ctx.needs.window_msgs,
+        ctx.peers.len(),
+        header.len(),
+    ));
     let froms = (0..ctx.peers.len())
         .map(|slot| From {
             slot,
@@ -109,6 +116,7 @@ pub fn open<R: MessageRunner>(
         inbox,
         handler: arrived::<Nobody>,
         loopback: chosen.is_loopback(),
+        header,
         short_max: room(caps.am_short),
         bcopy_max: room(caps.am_bcopy),
         spans,
@@ -136,6 +144,8 @@ pub struct UctMessages {
     handler: Handler,
     /// Messages arrive within the send, so a send needs room in the inbox.
     loopback: bool,
+    /// Where headers are put together that are longer than the engine's, or that lie apart from the data.
+    header: Box<[u8]>,
     /// Longest message of each kind, header included; 0 for none.
     short_max: usize,
     bcopy_max: usize,
@@ -148,6 +158,7 @@ pub struct UctMessages {
 /// Packs a header and what `pack` writes.
 struct Packing<P> {
     header: u64,
+    header_bytes: usize,
     len: usize,
     pack: Option<P>,
 }
@@ -159,11 +170,12 @@ unsafe extern "C" fn pack_message<P: FnOnce(&mut [u8])>(room: *mut c_void, packi
     unsafe {
         let packing = &mut *packing.cast::<Packing<P>>();
         room.cast::<u64>().write_unaligned(packing.header);
-        let payload = std::slice::from_raw_parts_mut(room.cast::<u8>().add(HEADER_BYTES), packing.len);
+        let payload =
+            std::slice::from_raw_parts_mut(room.cast::<u8>().add(packing.header_bytes), packing.len);
         if let Some(pack) = packing.pack.take() {
             pack(payload);
         }
-        HEADER_BYTES + packing.len
+        packing.header_bytes + packing.len
     }
 }
 
@@ -217,6 +229,15 @@ impl UctMessages {
         }
         self.send_bcopy(peer, header, 0, |_| ())
     }
+
+    /// Where a header lies that begins with `header`, until the next one is asked for.
+    #[inline(always)]
+    fn whole_header(&mut self, header: u64) -> *const c_void {
+        let at = self.header.as_mut_ptr();
+        // SAFETY: eight bytes at least, which belong to this port alone.
+        unsafe { at.cast::<u64>().write_unaligned(header) };
+        at.cast_const().cast()
+    }
 }
 
 impl MessagePort for UctMessages {
@@ -225,7 +246,8 @@ impl MessagePort for UctMessages {
 
     #[inline(always)]
     fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
-        if payload.len() + HEADER_BYTES > self.short_max {
+        // The call's own header is the engine's; a longer one goes packed.
+        if payload.len() + HEADER_BYTES > self.short_max || self.header.len() > HEADER_BYTES {
             return self.send_empty(peer, header, payload);
         }
         if self.loopback && self.inbox.is_full() {
@@ -247,16 +269,17 @@ impl MessagePort for UctMessages {
 
     #[inline(always)]
     fn send_shortiov(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
-        if payload.len() + HEADER_BYTES > self.short_max {
+        if payload.len() + self.header.len() > self.short_max {
             return self.send_empty(peer, header, payload);
         }
         if self.loopback && self.inbox.is_full() {
             return Ok(Post::Busy);
         }
+        let at = self.whole_header(header);
         let to = &self.endpoints[peer];
         let none = std::ptr::null_mut();
         let mut list = List::new();
-        list.push((&raw const header).cast(), HEADER_BYTES, none);
+        list.push(at.cast(), self.header.len(), none);
         let mut first = payload.as_ptr();
         if let Some(apart) = &self.apart
             && self.spans.are_of(payload.len())
@@ -281,7 +304,8 @@ impl MessagePort for UctMessages {
         fn packer<P: FnOnce(&mut [u8])>(_: &Packing<P>) -> sys::uct_pack_callback_t {
             Some(pack_message::<P>)
         }
-        if len + HEADER_BYTES > self.bcopy_max {
+        let header_bytes = self.header.len();
+        if len + header_bytes > self.bcopy_max {
             return Err(LinkError::Unsupported("a packed message of this size"));
         }
         if self.loopback && self.inbox.is_full() {
@@ -290,6 +314,7 @@ impl MessagePort for UctMessages {
         let to = &self.endpoints[peer];
         let mut packing = Packing {
             header,
+            header_bytes,
             len,
             pack: Some(pack),
         };
@@ -305,6 +330,7 @@ impl MessagePort for UctMessages {
 
     #[inline(always)]
     fn send_zcopy(&mut self, peer: usize, header: u64, offset: usize, len: usize) -> Result<Post, LinkError> {
+        let (header, header_bytes) = (self.whole_header(header), self.header.len());
         let Some(buffer) = &self.buffer else {
             return Err(LinkError::Unsupported("zcopy on this port"));
         };
@@ -337,8 +363,8 @@ impl MessagePort for UctMessages {
                 ops::ep_am_zcopy(
                     to.ep,
                     to.slot_there,
-                    (&raw const header).cast(),
-                    HEADER_BYTES as c_uint,
+                    header,
+                    header_bytes as c_uint,
                     list.as_ptr(),
                     list.len(),
                     0,

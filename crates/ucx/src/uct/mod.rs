@@ -15,7 +15,8 @@ mod link_walk;
 
 use crate::error::UcxError;
 use crate::options::{
-    IOV, NO_YES, NONBLOCK, PASSIVE, STRIDE, THREAD_MODE, THREAD_MODES, UCX, available, library, word,
+    HEADER, IOV, NO_YES, NONBLOCK, PASSIVE, STRIDE, THREAD_MODE, THREAD_MODES, UCX, available, header_bytes,
+    library, word,
 };
 use crate::pieces::Iov;
 use caps::{Caps, Kind, nothing};
@@ -57,6 +58,7 @@ pub struct UctOptions {
     tl: Option<String>,
     device: Option<String>,
     iov: Iov,
+    header_bytes: usize,
     ways: Ways,
     passive: bool,
 }
@@ -92,6 +94,7 @@ impl Chosen {
         fact("device", self.name.device.clone());
         fact("iov", options.iov.text());
         fact("stride", options.iov.stride().to_string());
+        fact("header", options.header_bytes.to_string());
         fact("events", word(&EVENTS, options.ways.events));
         fact("nonblock", word(&NO_YES, options.ways.memory != 0));
         fact("passive", word(&NO_YES, options.passive));
@@ -204,6 +207,7 @@ impl Transport for Uct {
         },
         IOV,
         STRIDE,
+        HEADER,
         THREAD_MODE,
         NONBLOCK,
         PASSIVE,
@@ -223,6 +227,7 @@ impl Transport for Uct {
             tl: text("tl"),
             device: text("device"),
             iov: Iov::parse(&reader)?,
+            header_bytes: header_bytes(&reader)?,
             ways: Ways {
                 events: reader.choice("events", &EVENTS)?,
                 threads: reader.choice(THREAD_MODE.name, &THREAD_MODES)?,
@@ -254,7 +259,12 @@ impl Transport for Uct {
         match choose(options) {
             Ok(chosen) => {
                 let caps = &chosen.caps;
-                let mut limits = caps.limits(chosen.name.kind, &chosen.what(), options.iov.count());
+                let mut limits = caps.limits(
+                    chosen.name.kind,
+                    &chosen.what(),
+                    options.iov.count(),
+                    options.header_bytes,
+                );
                 if options.iov.is_apart() {
                     // The last bytes of a put say that it has come: they lie where the engine writes them.
                     (limits.put[2], limits.get[2]) = (NOT_APART, NOT_APART);
