@@ -35,8 +35,8 @@ impl Waiter {
         self.idle_unpaused()
     }
 
-    /// As `idle`, without the pause: for polls that are calls of a library. They take as long as a pause by themselves,
-    /// and the libraries' own loops have none: with one, every wait would end some ten ns later than theirs.
+    /// As `idle`, without the pause: for polls that are calls of a library. They take time by themselves, and neither the
+    /// libraries' own waits nor their benchmarks pause.
     #[inline(always)]
     pub fn idle_unpaused(&mut self) -> Result<(), LinkError> {
         self.empty_polls = self.empty_polls.wrapping_add(1);
