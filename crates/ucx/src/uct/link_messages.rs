@@ -385,12 +385,12 @@ impl MessagePort for UctMessages {
         on: &mut H,
         send: impl FnOnce(&mut Self) -> Result<Post, LinkError>,
     ) -> Result<Post, LinkError> {
-        if !self.loopback {
-            return send(self);
+        if self.loopback {
+            self.listen::<H>()?;
+            // SAFETY: closed below; `send` has the port alone.
+            unsafe { self.inbox.open(on) };
         }
-        self.listen::<H>()?;
-        // SAFETY: closed below; `send` has the port alone.
-        unsafe { self.inbox.open(on) };
+        // Called in one place, so that it becomes part of the loop.
         let post = send(self);
         self.inbox.close();
         post
