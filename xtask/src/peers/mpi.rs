@@ -113,8 +113,7 @@ const RATE_TESTED: &str = "run osu_mbw_mr --via mpi --size 8 --iters 1000 --warm
 const RATE_LOOP: &str = "osu_mbw_mr 8 64 1000 100 0";
 const BANDWIDTH: &str = "run osu_bw --via mpi --size 1M --iters 200 --warmup 20 --wait block";
 const BANDWIDTH_LOOP: &str = "osu_bw 1048576 64 200 20 0";
-const PRE_POST: &str =
-    "msgrate --sound --pattern pre-post -p 1 -n 1 -s 8 -i 400 --warmup 10 --cache-state hot --wait block";
+const PRE_POST: &str = "run msgrate --via mpi --pattern pre-post --peers 1 --size 8 --iters 400 --warmup 10 --cache-state hot --wait block";
 const PRE_POST_TESTED: &str =
     "msgrate --sound --pattern pre-post -p 1 -n 1 -s 8 -i 400 --warmup 10 --cache-state hot";
 const PRE_POST_LOOP: &str = "pre_post 8 128 400 10 0";
