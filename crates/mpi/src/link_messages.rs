@@ -13,7 +13,6 @@ use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post}
 use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{Connect, ConnectError};
 use wirespeed_mpi_sys::{Handle, Mpi, SUCCESS, Status};
-use wirespeed_schema::case::IdlePolicy;
 
 /// Largest message: counts of `int` with room for the header.
 pub const MESSAGE_BYTES_MAX: u64 = 1 << 30;
@@ -35,8 +34,6 @@ const LANDINGS: usize = 4;
 const COPIES_MAX: usize = 64;
 /// Messages that one call handles at most.
 const BATCH: usize = 64;
-/// Empty polls between two looks at the cancel flag.
-const POLLS_PER_LOOK: u32 = 1024;
 
 /// Requests used in turn, each with a place in memory of its own.
 struct Ring<H> {
@@ -121,7 +118,6 @@ pub struct MessageLink<H: Handle> {
     buffer: Option<SharedBytes>,
     completed: u64,
     waiter: Waiter,
-    polls: u32,
     failed: bool,
 }
 
@@ -165,7 +161,6 @@ impl<H: Handle> MessageLink<H> {
             buffer: buffer.transpose()?,
             completed: 0,
             waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
-            polls: 0,
             failed: false,
         };
         if !link.peers.is_empty() {
@@ -480,14 +475,7 @@ impl<H: Handle> MessagePort for MessageLink<H> {
         if handled > 0 {
             return Ok(handled);
         }
-        if matches!(self.waiter.policy(), IdlePolicy::Yield) {
-            self.waiter.idle()?;
-            return Ok(0);
-        }
-        self.polls = self.polls.wrapping_add(1);
-        if self.polls.is_multiple_of(POLLS_PER_LOOK) {
-            self.waiter.look()?;
-        }
+        self.waiter.idle_unpaused()?;
         Ok(0)
     }
 

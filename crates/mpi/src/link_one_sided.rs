@@ -15,7 +15,6 @@ use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{Connect, ConnectError};
 use wirespeed_mpi_sys::functions::Aint;
 use wirespeed_mpi_sys::{Handle, Mpi, SUCCESS};
-use wirespeed_schema::case::IdlePolicy;
 
 /// Memory from which short and packed puts leave, unless one put is longer.
 const STAGE_BYTES: usize = 1 << 20;
@@ -26,7 +25,6 @@ const LINE: usize = 64;
 const WORD: usize = 8;
 /// Operands of atomics under way.
 const OPERANDS: usize = 1024;
-const POLLS_PER_LOOK: u32 = 1024;
 
 /// The exposed memory belongs to the window.
 struct Exposed;
@@ -101,7 +99,6 @@ pub struct OneSidedLink<H: Handle> {
     /// payloads are checked, that one is a put of its own.
     last_byte_last: bool,
     waiter: Waiter,
-    polls: u32,
     failed: bool,
 }
 
@@ -133,7 +130,6 @@ impl<H: Handle> OneSidedLink<H> {
             dirty: false,
             last_byte_last: ctx.case.check,
             waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
-            polls: 0,
             failed: false,
             window,
         })
@@ -430,14 +426,7 @@ impl<H: Handle> OneSidedPort for OneSidedLink<H> {
             return self.flush_all();
         }
         self.progress()?;
-        if matches!(self.waiter.policy(), IdlePolicy::Yield) {
-            return self.waiter.idle();
-        }
-        self.polls = self.polls.wrapping_add(1);
-        if self.polls.is_multiple_of(POLLS_PER_LOOK) {
-            self.waiter.look()?;
-        }
-        Ok(())
+        self.waiter.idle_unpaused()
     }
 
     fn region(&self) -> &SharedBytes {

@@ -15,12 +15,10 @@ use wirespeed::transport::waiter::Waiter;
 use wirespeed::transport::{Connect, ConnectError};
 use wirespeed_mpi_sys::functions::Count;
 use wirespeed_mpi_sys::{Handle, Mpi, SUCCESS};
-use wirespeed_schema::case::IdlePolicy;
 
-/// Requests tested one by one before the whole array: the last one completes last.
+/// Arrays longer than this are tested whole only once the request that should complete last has: the last receive (sends
+/// complete early), else the last one.
 const FEW: usize = 4;
-/// Empty tests between two looks at the cancel flag.
-const TESTS_PER_LOOK: u32 = 1024;
 /// Largest count of the functions with `int` counts.
 const COUNT_MAX: usize = c_int::MAX as usize;
 
@@ -52,9 +50,10 @@ pub struct TaggedLink<H: Handle, const PERSISTENT: bool> {
     repeated: Vec<(Repeated, bool)>,
     cursor: usize,
     under_way: usize,
+    /// Number of the receive that was posted last since all were waited for.
+    last_receive: Option<usize>,
     block: bool,
     waiter: Waiter,
-    tests: u32,
     tag_max: u64,
     requests_max: usize,
     /// A datatype of one message that is too long for an `int`.
@@ -96,9 +95,9 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
             repeated: Vec::with_capacity(needs.requests_max * 2),
             cursor: 0,
             under_way: 0,
+            last_receive: None,
             block: options.wait == WaitMode::Block,
             waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
-            tests: 0,
             requests_max: needs.requests_max,
             large,
             is_long,
@@ -112,20 +111,6 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
         } else {
             Err(cold_error(self.comm.mpi, op, code))
         }
-    }
-
-    /// After an empty test.
-    #[inline(always)]
-    fn idle(&mut self) -> Result<(), LinkError> {
-        if matches!(self.waiter.policy(), IdlePolicy::Yield) {
-            return self.waiter.idle();
-        }
-        // No pause: the library's own progress took longer than one.
-        self.tests = self.tests.wrapping_add(1);
-        if self.tests.is_multiple_of(TESTS_PER_LOOK) {
-            return self.waiter.look();
-        }
-        Ok(())
     }
 
     /// A number for one more request.
@@ -202,6 +187,9 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
             unsafe { (f.irecv)(data, len as c_int, c.byte, rank, tag, comm, request) }
         };
         self.checked(if send { "MPI_Isend" } else { "MPI_Irecv" }, code)?;
+        if !send {
+            self.last_receive = Some(number as usize);
+        }
         self.under_way += 1;
         Ok(Request(number))
     }
@@ -290,9 +278,9 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
         Ok(number)
     }
 
-    /// Wait until `count` requests of `slots` (or of `scratch`) are done.
+    /// Wait until `count` requests of `slots` (or of `scratch`) are done, of which `last` is expected to be so last.
     #[inline(always)]
-    fn wait_for(&mut self, in_scratch: bool, count: usize) -> Result<(), LinkError> {
+    fn wait_for(&mut self, in_scratch: bool, count: usize, last: usize) -> Result<(), LinkError> {
         let f = self.comm.mpi.functions;
         let ignore = self.comm.mpi.constants.status_ignore;
         let array = match in_scratch {
@@ -307,7 +295,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
         let mut done: c_int = 0;
         if count > FEW {
             // Testing all again and again would cost their number each time.
-            let last = array.wrapping_add(count - 1);
+            let last = array.wrapping_add(last);
             loop {
                 // SAFETY: a request of this port; a done one becomes null (a persistent one inactive), which tests as done.
                 let code = unsafe { (f.test)(last, &mut done, ignore) };
@@ -315,7 +303,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
                 if done != 0 {
                     break;
                 }
-                self.idle()?;
+                self.waiter.idle_unpaused()?;
             }
         }
         loop {
@@ -325,13 +313,17 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
             if done != 0 {
                 return Ok(());
             }
-            self.idle()?;
+            self.waiter.idle_unpaused()?;
         }
     }
 
     #[inline(always)]
     fn forget(&mut self, number: usize) {
         self.under_way -= 1;
+        if self.last_receive == Some(number) {
+            // A meeting between the receives of a window and its sends: what was posted before it is last again.
+            self.last_receive = number.checked_sub(1);
+        }
         if PERSISTENT {
             self.repeated[number].1 = false;
         } else if number + 1 == self.live {
@@ -374,7 +366,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedPort for TaggedLink<H, PERSISTENT>
         if done != 0 {
             self.forget(number);
         } else {
-            self.idle()?;
+            self.waiter.idle_unpaused()?;
         }
         Ok(done != 0)
     }
@@ -386,7 +378,9 @@ impl<H: Handle, const PERSISTENT: bool> TaggedPort for TaggedLink<H, PERSISTENT>
             return Ok(());
         }
         if !PERSISTENT && count == self.live && self.hole_count == 0 {
-            self.wait_for(false, count)?;
+            let last = self.last_receive.filter(|number| *number < count);
+            self.wait_for(false, count, last.unwrap_or(count - 1))?;
+            self.last_receive = None;
             self.live = 0;
             self.under_way = 0;
             requests.clear();
@@ -398,7 +392,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedPort for TaggedLink<H, PERSISTENT>
         for (to, request) in self.scratch.iter_mut().zip(requests.iter()) {
             *to = self.slots[request.0 as usize];
         }
-        self.wait_for(true, count)?;
+        self.wait_for(true, count, count - 1)?;
         for request in requests.iter() {
             self.forget(request.0 as usize);
         }

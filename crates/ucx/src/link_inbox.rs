@@ -106,7 +106,7 @@ impl Inbox {
         if on.is_null() || self.kept_count.get() > 0 {
             return self.keep(slot, header, payload);
         }
-        // SAFETY: set in `during` from a live `&mut H`, which nobody else uses meanwhile.
+        // SAFETY: set in `open` from a live `&mut H`, which nobody else uses until `close`.
         unsafe { &mut *on.cast::<H>() }.message(slot, header, payload);
         self.handled.set(self.handled.get() + 1);
     }
@@ -120,9 +120,10 @@ impl Inbox {
             0
         };
         self.handled.set(before);
-        self.on.set((on as *mut H).cast());
+        // SAFETY: closed below, before anybody else uses `on`.
+        unsafe { self.open(on) };
         progress();
-        self.on.set(null_mut());
+        self.close();
         if self.kept_count.get() > 0 {
             let more = self.deliver(on);
             self.handled.set(self.handled.get() + more);
@@ -131,6 +132,21 @@ impl Inbox {
             None => Ok(self.handled.get()),
             Some(fault) => Err(fault),
         }
+    }
+
+    /// From now on arrivals are handed to `on`.
+    ///
+    /// # Safety
+    /// Nobody else uses `on` until [`Inbox::close`], which comes before its end.
+    #[inline(always)]
+    pub unsafe fn open<H: OnMessage>(&self, on: &mut H) {
+        self.on.set((on as *mut H).cast());
+    }
+
+    /// From now on arrivals are kept.
+    #[inline(always)]
+    pub fn close(&self) {
+        self.on.set(null_mut());
     }
 
     /// What was wrong with an arrival, if anything.
@@ -247,6 +263,27 @@ mod tests {
             (0, 3, b"12345678".to_vec()),
         ];
         assert_eq!(seen.0, expected);
+    }
+
+    #[test]
+    fn what_comes_within_a_send_is_heard_at_once_and_in_order() {
+        let inbox = Inbox::new(8, 4, 1, HEADER_BYTES);
+        let mut seen = Seen::default();
+        let send = |seen: &mut Seen, header| {
+            // SAFETY: closed before anybody looks at what was seen.
+            unsafe { inbox.open(seen) };
+            arrive(&inbox, 0, &message(header, b"a"));
+            inbox.close();
+            seen.0.len()
+        };
+        assert_eq!(send(&mut seen, 1), 1);
+        arrive(&inbox, 0, &message(2, b"b"));
+        // Another one that came before is still kept.
+        assert_eq!(send(&mut seen, 3), 1);
+        assert_eq!(inbox.during(&mut seen, || ()), Ok(2));
+        assert_eq!(send(&mut seen, 4), 4);
+        let headers: Vec<u64> = seen.0.iter().map(|m| m.1).collect();
+        assert_eq!(headers, [1, 2, 3, 4]);
     }
 
     #[test]

@@ -472,7 +472,7 @@ impl MessagePort for UcpMessages {
             self.worker.cold_sleep()?;
             return self.poll(on);
         }
-        self.waiter.idle()?;
+        self.waiter.idle_unpaused()?;
         Ok(0)
     }
 

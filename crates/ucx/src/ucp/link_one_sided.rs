@@ -319,7 +319,7 @@ impl OneSidedPort for UcpOneSided {
     #[inline(always)]
     fn wait(&mut self) -> Result<(), LinkError> {
         self.poll()?;
-        self.waiter.idle()
+        self.waiter.idle_unpaused()
     }
 
     fn region(&self) -> &SharedBytes {

@@ -254,7 +254,7 @@ impl<const DATA: bool> TaggedPort for UcpStream<DATA> {
                 self.waiter.look()?;
                 self.worker.cold_sleep()?;
             } else {
-                self.waiter.idle()?;
+                self.waiter.idle_unpaused()?;
             }
         }
         Ok(())

@@ -133,7 +133,7 @@ impl UcpTagged {
                 self.waiter.look()?;
                 worker.cold_sleep()
             }
-            _ => self.waiter.idle(),
+            _ => self.waiter.idle_unpaused(),
         }
     }
 }

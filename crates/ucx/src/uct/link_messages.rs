@@ -8,7 +8,7 @@ use super::link_completions::Completions;
 use super::link_connect::{self, Endpoint};
 use super::link_interface::Interface;
 use super::link_memory::allocate;
-use super::link_pieces::{List, cut, empty, piece};
+use super::link_pieces::List;
 use super::{Chosen, UctOptions};
 use crate::link_inbox::Inbox;
 use crate::link_status::{cold_error, posted};
@@ -277,9 +277,9 @@ impl MessagePort for UctMessages {
         }
         let at = self.whole_header(header);
         let to = &self.endpoints[peer];
-        let mut list: List = empty();
-        list[0] = piece(at.cast(), self.header.len(), std::ptr::null_mut());
         let none = std::ptr::null_mut();
+        let mut list = List::new();
+        list.push(at.cast(), self.header.len(), none);
         let mut first = payload.as_ptr();
         if let Some(apart) = &self.apart
             && self.spans.are_of(payload.len())
@@ -287,9 +287,9 @@ impl MessagePort for UctMessages {
             apart.fill_from(0, payload);
             first = apart.start(0);
         }
-        let used = cut(&mut list, 1, first, payload.len(), none, &self.spans);
+        list.cut(first, payload.len(), none, &self.spans);
         // SAFETY: as above; header, payload and list are read within the call.
-        let status = unsafe { ops::ep_am_short_iov(to.ep, to.slot_there, list.as_ptr(), used) };
+        let status = unsafe { ops::ep_am_short_iov(to.ep, to.slot_there, list.as_ptr(), list.len()) };
         posted("uct_ep_am_short_iov", status)
     }
 
@@ -341,7 +341,7 @@ impl MessagePort for UctMessages {
             return Ok(Post::Busy);
         }
         let to = &self.endpoints[peer];
-        let mut list: List = empty();
+        let mut list = List::new();
         let Self {
             spans, apart, handle, ..
         } = self;
@@ -356,7 +356,7 @@ impl MessagePort for UctMessages {
                 apart.fill(place, buffer, offset);
                 (first, handle) = (apart.start(place).cast_const(), apart.handle);
             }
-            let used = cut(&mut list, 0, first, len, handle, spans);
+            list.cut(first, len, handle, spans);
             // SAFETY: a live endpoint of this thread; the header is read within the call; the data are registered, in
             // bounds, and stay until the completion.
             unsafe {
@@ -366,7 +366,7 @@ impl MessagePort for UctMessages {
                     header,
                     header_bytes as c_uint,
                     list.as_ptr(),
-                    used,
+                    list.len(),
                     0,
                     done,
                 )
@@ -377,6 +377,23 @@ impl MessagePort for UctMessages {
     #[inline(always)]
     fn zcopy_completed(&self) -> u64 {
         self.completions.completed()
+    }
+
+    #[inline(always)]
+    fn hearing<H: OnMessage>(
+        &mut self,
+        on: &mut H,
+        send: impl FnOnce(&mut Self) -> Result<Post, LinkError>,
+    ) -> Result<Post, LinkError> {
+        if self.loopback {
+            self.listen::<H>()?;
+            // SAFETY: closed below; `send` has the port alone.
+            unsafe { self.inbox.open(on) };
+        }
+        // Called in one place, so that it becomes part of the loop.
+        let post = send(self);
+        self.inbox.close();
+        post
     }
 
     fn buffer(&mut self) -> Option<&SharedBytes> {
@@ -399,7 +416,7 @@ impl MessagePort for UctMessages {
     fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         let handled = self.poll(on)?;
         if handled == 0 {
-            self.waiter.idle()?;
+            self.waiter.idle_unpaused()?;
         }
         Ok(handled)
     }

@@ -7,7 +7,7 @@ use super::link_completions::{Completions, unpack};
 use super::link_connect::{self, Endpoint, Exposed};
 use super::link_interface::Interface;
 use super::link_memory::allocate;
-use super::link_pieces::{List, cut, empty, piece};
+use super::link_pieces::List;
 use super::{Chosen, UctOptions};
 use crate::link_status::{cold_error, posted};
 use crate::pieces::{Iov, Spans};
@@ -197,19 +197,18 @@ impl UctOneSided {
         }
         let (end, address) = self.target(peer, to, data.len())?;
         let at = self.control_next * CONTROL_BYTES;
-        let mut list: List = empty();
-        list[0] = piece(
+        let mut list = List::new();
+        list.push(
             self.words.as_ptr().wrapping_add(at),
             data.len(),
             self.local_handle,
         );
-        let used = 1;
         let words = &self.words;
         let post = self.control.post("uct_ep_put_zcopy", |_, done| {
             words.write(at, data);
             // SAFETY: a live endpoint of this thread; the word stays as it is until its completion, for there are as
             // many words as completions.
-            unsafe { ops::ep_put_zcopy(end.ep, list.as_ptr(), used, address, end.rkey, done) }
+            unsafe { ops::ep_put_zcopy(end.ep, list.as_ptr(), list.len(), address, end.rkey, done) }
         })?;
         if post == Post::Done {
             self.control_next = (self.control_next + 1) % CONTROL_WORDS;
@@ -226,18 +225,11 @@ impl UctOneSided {
         len: usize,
     ) -> Result<Post, LinkError> {
         let (end, address) = self.target(peer, to, len)?;
-        let mut pieces: List = empty();
-        let used = cut(
-            &mut pieces,
-            0,
-            self.own(from, len)?,
-            len,
-            self.local_handle,
-            &self.spans,
-        );
+        let mut pieces = List::new();
+        pieces.cut(self.own(from, len)?, len, self.local_handle, &self.spans);
         list.post("uct_ep_put_zcopy", |_, done| {
             // SAFETY: a live endpoint of this thread; registered memory in bounds, which stays until the completion.
-            unsafe { ops::ep_put_zcopy(end.ep, pieces.as_ptr(), used, address, end.rkey, done) }
+            unsafe { ops::ep_put_zcopy(end.ep, pieces.as_ptr(), pieces.len(), address, end.rkey, done) }
         })
     }
 }
@@ -324,18 +316,11 @@ impl OneSidedPort for UctOneSided {
     #[inline(always)]
     fn get_zcopy(&mut self, peer: usize, from: usize, to: usize, len: usize) -> Result<Post, LinkError> {
         let (end, address) = self.target(peer, from, len)?;
-        let mut list: List = empty();
-        let used = cut(
-            &mut list,
-            0,
-            self.own(to, len)?,
-            len,
-            self.local_handle,
-            &self.spans,
-        );
+        let mut list = List::new();
+        list.cut(self.own(to, len)?, len, self.local_handle, &self.spans);
         self.completions.post("uct_ep_get_zcopy", |_, done| {
             // SAFETY: a live endpoint of this thread; registered memory in bounds, which stays until the completion.
-            unsafe { ops::ep_get_zcopy(end.ep, list.as_ptr(), used, address, end.rkey, done) }
+            unsafe { ops::ep_get_zcopy(end.ep, list.as_ptr(), list.len(), address, end.rkey, done) }
         })
     }
 
@@ -440,7 +425,7 @@ impl OneSidedPort for UctOneSided {
     #[inline(always)]
     fn wait(&mut self) -> Result<(), LinkError> {
         self.poll()?;
-        self.waiter.idle()
+        self.waiter.idle_unpaused()
     }
 
     fn region(&self) -> &SharedBytes {

@@ -77,7 +77,7 @@ pub fn hot_request<P: MessagePort, S: Sender, const CHECK: bool>(
     for sequence in first..first + count {
         let out = header::data(sequence, last && sequence + 1 == first + count);
         arrival.arrived = false;
-        while sender.post(&mut link.port, 0, out)? == Post::Busy {
+        while link.port.hearing(arrival, |port| sender.post(port, 0, out))? == Post::Busy {
             link.make_room(arrival)?;
         }
         while !arrival.arrived {

@@ -248,7 +248,8 @@ fn acknowledge<P: MessagePort, const CHECK: bool>(
 ) -> Result<(), LinkError> {
     while flow.ack_due() {
         let received = flow.received;
-        match link.port.send_short(0, header::ack(received), &[])? {
+        let word = header::ack(received);
+        match link.port.hearing(flow, |port| port.send_short(0, word, &[]))? {
             Post::Done => flow.acknowledged = received,
             Post::Busy => link.make_room(flow)?,
         }
@@ -283,7 +284,8 @@ pub fn hot_send<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
             pace::<P, CHECK, BOTH>(link, flow, out, clock)?;
         }
         let message = header::data(out.sent, last && out.sent + 1 == target);
-        if sender.post(&mut link.port, 0, message)? == Post::Busy {
+        let post = link.port.hearing(flow, |port| sender.post(port, 0, message))?;
+        if post == Post::Busy {
             link.make_room(flow)?;
             out.note_acknowledgement(flow.peer_received, clock);
             if BOTH {

@@ -135,6 +135,18 @@ pub trait MessagePort {
         None
     }
 
+    /// Call `send`, which sends one message, with `on` for what arrives within it: to a rank that is its own peer, some
+    /// media deliver while they send. What does so outside of this is kept, by a copy, until the next `poll`.
+    #[inline(always)]
+    fn hearing<H: OnMessage>(
+        &mut self,
+        on: &mut H,
+        send: impl FnOnce(&mut Self) -> Result<Post, LinkError>,
+    ) -> Result<Post, LinkError> {
+        let _ = on;
+        send(self)
+    }
+
     /// Handle what has arrived, and move what is to be sent. Never sleeps. Returns the number of messages handled;
     /// a port handles a bounded number a call, so that a flood cannot hold the loop.
     fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError>;

@@ -29,13 +29,22 @@ impl Waiter {
     /// Call after every empty poll.
     #[inline(always)]
     pub fn idle(&mut self) -> Result<(), LinkError> {
+        if matches!(self.policy, IdlePolicy::Spin) {
+            core::hint::spin_loop();
+        }
+        self.idle_unpaused()
+    }
+
+    /// As `idle`, without the pause: for polls that are calls of a library. They take time by themselves, and neither the
+    /// libraries' own waits nor their benchmarks pause.
+    #[inline(always)]
+    pub fn idle_unpaused(&mut self) -> Result<(), LinkError> {
         self.empty_polls = self.empty_polls.wrapping_add(1);
         if matches!(self.policy, IdlePolicy::Yield) {
             std::thread::yield_now();
             // On a busy machine each yield may cost a time slice; beside it the look costs nothing.
             return self.look();
         }
-        core::hint::spin_loop();
         if self.empty_polls.is_multiple_of(POLLS_PER_LOOK) {
             self.look()
         } else {

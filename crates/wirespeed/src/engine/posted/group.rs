@@ -86,6 +86,11 @@ impl<P: TaggedPort> Group<P> {
             self.meeting.push(self.port.post_send(child, GO, TOLD_AT, WORD)?);
         }
         self.port.wait_all(&mut self.meeting)?;
+        if !self.tree.children.is_empty() {
+            // A turn of the port, as a library's own barrier ends with one: whoever takes in the go would else find the
+            // first messages behind it, before it could post their receives.
+            self.port.flush()?;
+        }
         let word = u64::from_le_bytes(word);
         match header::number(word) {
             0 => Err(LinkError::Corrupt("a round without iterations")),
