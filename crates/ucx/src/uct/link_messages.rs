@@ -170,6 +170,11 @@ unsafe extern "C" fn pack_message<P: FnOnce(&mut [u8])>(room: *mut c_void, packi
     unsafe {
         let packing = &mut *packing.cast::<Packing<P>>();
         room.cast::<u64>().write_unaligned(packing.header);
+        if packing.header_bytes > HEADER_BYTES {
+            // What lies there now may be anybody's.
+            let rest = packing.header_bytes - HEADER_BYTES;
+            room.cast::<u8>().add(HEADER_BYTES).write_bytes(0, rest);
+        }
         let payload =
             std::slice::from_raw_parts_mut(room.cast::<u8>().add(packing.header_bytes), packing.len);
         if let Some(pack) = packing.pack.take() {
