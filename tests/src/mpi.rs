@@ -90,6 +90,8 @@ pub fn installed() -> Vec<Installed> {
 }
 
 /// A program that stands for ssh and runs the command here, whatever host is named.
+/// Each host has a folder for temporary files of its own, beside the program: launchers' daemons that share one trip over
+/// each other's directories.
 ///
 /// # Panics
 /// Where it cannot be written.
@@ -102,7 +104,8 @@ pub fn stay_here(home: &Home) -> String {
 /// # Panics
 /// Where it cannot be written.
 pub fn stay_here_in(path: &Path) -> String {
-    let text = "#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\nshift\nexec bash -c \"$*\"\n";
+    let text = "#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\nexport TMPDIR=\"$0.$1\"\nmkdir -p \"$TMPDIR\"\n\
+                shift\nexec bash -c \"$*\"\n";
     std::fs::write(path, text).expect("a script in the home");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
     std::fs::set_permissions(path, mode).expect("a script that can be run");

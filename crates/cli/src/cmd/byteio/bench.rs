@@ -78,11 +78,7 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
         quiet: arguments.output.quiet,
     };
     let mut section = ByteioSection {
-        profile: match (arguments.profile, arguments.sweep) {
-            (Some(Profile::Byteio2009), _) => Some(render::byteio::PROFILE_2009.to_owned()),
-            (None, true) => Some(render::byteio::PROFILE_SWEEP.to_owned()),
-            (None, false) => None,
-        },
+        profile: profile(arguments).map(str::to_owned),
         pairs: measuring.pairs(&jobs, &loads, offer.as_ref(), &mut draft)?,
     };
     if arguments.sweep {
@@ -99,6 +95,15 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
         stop.is_requested(),
         arguments.output.strict,
     )
+}
+
+/// The known experiment that this is, if it is one.
+fn profile(arguments: &ByteioBenchArgs) -> Option<&'static str> {
+    match (arguments.profile, arguments.sweep) {
+        (Some(Profile::Byteio2009), _) => Some(render::byteio::PROFILE_2009),
+        (None, true) => Some(render::byteio::PROFILE_SWEEP),
+        (None, false) => None,
+    }
 }
 
 /// How often each transfer runs.
