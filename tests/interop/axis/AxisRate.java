@@ -1,12 +1,15 @@
 import java.io.InputStream;
 import java.net.URL;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.axis.AxisFault;
 import org.apache.axis.attachments.AttachmentPart;
 import org.apache.axis.client.Call;
 import org.apache.axis.client.Service;
 
 /** How fast Axis 1.4 reads, or with `write` writes: blocks by MTOM over several threads, what came dropped. Prints bytes a second of its best run. */
 public final class AxisRate {
+    private static final int ATTEMPTS = 5;
+
     private static Call call(String url, String operation) throws Exception {
         Call call = (Call) new Service().createCall();
         call.setTargetEndpointAddress(new URL(url));
@@ -37,6 +40,19 @@ public final class AxisRate {
         return total;
     }
 
+    /** One block. Axis's service answers some with a ConcurrentModificationException of its own: those are asked for again. */
+    private static long move(String url, long offset, int block, byte[] piece, byte[] sent) throws Exception {
+        for (int attempt = 1;; attempt++) {
+            try {
+                return sent == null ? read(url, offset, block, piece) : write(url, offset, sent);
+            } catch (AxisFault fault) {
+                if (attempt == ATTEMPTS) {
+                    throw fault;
+                }
+            }
+        }
+    }
+
     public static void main(String[] arguments) throws Exception {
         int threads = Integer.parseInt(arguments[1]);
         int block = Integer.parseInt(arguments[2]);
@@ -53,7 +69,7 @@ public final class AxisRate {
                     byte[] piece = new byte[1 << 16];
                     try {
                         for (long offset; (offset = next.getAndAdd(block)) < size;) {
-                            total.addAndGet(sent == null ? read(arguments[0], offset, block, piece) : write(arguments[0], offset, sent));
+                            total.addAndGet(move(arguments[0], offset, block, piece, sent));
                         }
                     } catch (Exception error) {
                         error.printStackTrace();

@@ -78,8 +78,9 @@ impl Report {
     /// Keep a remark, once, and show it.
     pub fn note(&mut self, remark: &str) {
         println!("{remark}");
-        if !self.notes.iter().any(|n| n == remark) {
-            self.notes.push(remark.to_owned());
+        let remark = remark.replace(&self.root, "");
+        if !self.notes.contains(&remark) {
+            self.notes.push(remark);
         }
     }
 
