@@ -14,6 +14,8 @@ pub mod registry;
 pub mod seal;
 pub mod waiter;
 
+#[cfg(test)]
+mod fixtures;
 mod link_errno;
 mod local;
 mod memory;

@@ -2,6 +2,7 @@
 
 use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
 use crate::transport::cancel::CancelReason;
+use crate::transport::fixtures::case;
 use crate::transport::inproc::Inproc;
 use crate::transport::port::{AtomicOp, Facts, LinkError, MessagePort, OnMessage, OneSidedPort, Post, Width};
 use crate::transport::shm::Shm;
@@ -9,31 +10,8 @@ use crate::transport::{
     Connect, ConnectError, MessageRunner, Messages, Needs, OneSided, OneSidedRunner, Transport,
 };
 use std::time::{Duration, Instant};
-use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, Stop, TransportOptions};
-use wirespeed_schema::test::{Layout, PingPong, Test};
 
 const DEADLINE: Duration = Duration::from_secs(60);
-
-fn case() -> Case {
-    Case {
-        test: Test::AmLat(PingPong {
-            size_bytes: 8,
-            layout: Layout::Short,
-        }),
-        transport: "any".into(),
-        options: TransportOptions::new(),
-        group: GroupKind::Threads,
-        ranks: Vec::new(),
-        stop: Stop::Iterations { count: 1 },
-        warmup_iterations: 0,
-        warmup_ns_max: 0,
-        check: false,
-        report_interval_ns: 0,
-        raw_samples_max: 0,
-        // The tests run beside others, with fewer cores than ranks.
-        idle: IdlePolicy::Yield,
-    }
-}
 
 fn options<T: Transport>(pairs: &[(&str, &str)]) -> T::Options {
     let pairs = pairs.iter().map(|(k, v)| (k.to_string(), v.to_string()));

@@ -98,29 +98,15 @@ fn derive(root: &Prk, cipher: Cipher, from: (u32, &[u8]), to: (u32, &[u8])) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::Needs;
     use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
-    use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, Stop};
-    use wirespeed_schema::test::{Layout, PingPong, Test};
+    use crate::transport::{Needs, fixtures};
+    use wirespeed_schema::case::{Case, IdlePolicy};
 
     /// The keys of each of two ranks, whose peers are themselves and each other.
     fn agreed() -> Vec<Vec<Pair>> {
         let case = Case {
-            test: Test::AmLat(PingPong {
-                size_bytes: 8,
-                layout: Layout::Short,
-            }),
-            transport: "none".into(),
-            options: Default::default(),
-            group: GroupKind::Threads,
-            ranks: Vec::new(),
-            stop: Stop::Iterations { count: 1 },
-            warmup_iterations: 0,
-            warmup_ns_max: 0,
-            check: false,
-            report_interval_ns: 0,
-            raw_samples_max: 0,
             idle: IdlePolicy::Spin,
+            ..fixtures::case()
         };
         let ranks = ThreadBootstrap::group(2);
         std::thread::scope(|scope| {

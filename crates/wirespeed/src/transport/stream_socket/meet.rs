@@ -303,12 +303,11 @@ impl Meeting<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::Needs;
     use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
     use crate::transport::cancel::{Cancel, CancelReason};
+    use crate::transport::{Needs, fixtures};
     use socket2::{Domain, Type};
-    use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, Stop};
-    use wirespeed_schema::test::{Layout, PingPong, Test};
+    use wirespeed_schema::case::{Case, IdlePolicy};
 
     /// Listens at names that the kernel picks.
     struct Names;
@@ -335,21 +334,8 @@ mod tests {
 
     fn wait_for_a_peer_that_never_comes(cancel: Option<CancelReason>) -> ConnectError {
         let case = Case {
-            test: Test::AmLat(PingPong {
-                size_bytes: 8,
-                layout: Layout::Short,
-            }),
-            transport: "none".into(),
-            options: Default::default(),
-            group: GroupKind::Threads,
-            ranks: Vec::new(),
-            stop: Stop::Iterations { count: 1 },
-            warmup_iterations: 0,
-            warmup_ns_max: 0,
-            check: false,
-            report_interval_ns: 0,
-            raw_samples_max: 0,
             idle: IdlePolicy::Spin,
+            ..fixtures::case()
         };
         let ranks = ThreadBootstrap::group(2);
         std::thread::scope(|scope| {

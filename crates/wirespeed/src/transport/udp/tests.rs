@@ -4,11 +4,10 @@ use super::*;
 use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
 use crate::transport::cancel::{Cancel, CancelReason};
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
-use crate::transport::{MessageRunner, Needs};
+use crate::transport::{MessageRunner, Needs, fixtures};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::time::{Duration, Instant};
-use wirespeed_schema::case::{Case, IdlePolicy, RankSpec, Role, Stop};
-use wirespeed_schema::test::{Layout, PingPong, Test};
+use wirespeed_schema::case::{Case, RankSpec, Role};
 
 const V4: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const V6: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);
@@ -22,21 +21,10 @@ fn case(options: &[(&str, &str)], ranks: u32) -> Case {
         load: Default::default(),
     };
     Case {
-        test: Test::AmLat(PingPong {
-            size_bytes: 8,
-            layout: Layout::Short,
-        }),
         transport: "udp".into(),
         options: options.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect(),
-        group: GroupKind::Threads,
         ranks: vec![spec; ranks as usize],
-        stop: Stop::Iterations { count: 1 },
-        warmup_iterations: 0,
-        warmup_ns_max: 0,
-        check: false,
-        report_interval_ns: 0,
-        raw_samples_max: 0,
-        idle: IdlePolicy::Yield,
+        ..fixtures::case()
     }
 }
 
