@@ -2,15 +2,15 @@
 //! file; whether a case makes sense is the plan's to say, and whether it can run the transport's.
 
 use super::numbers::{
-    HEADER, cpu_list, header, iterations, outstanding, payload, percentile_rank, sizes, stride, threads,
-    warmup, window,
+    cpu_list, header, iterations, outstanding, payload, percentile_rank, sizes, stride, threads, warmup,
+    window,
 };
 use super::ucx;
 use crate::args::{Generation, TestArgs};
 use crate::errors::Failure;
 use std::collections::BTreeMap;
 use wirespeed::Registry;
-use wirespeed_report::perftest::{Api, ORIGINALS, Original, original};
+use wirespeed_report::perftest::{Api, HEADER_BYTES, ORIGINALS, Original, original};
 use wirespeed_schema::plan::{Template, nearest, takes};
 
 /// Why a test is no case.
@@ -137,7 +137,7 @@ pub fn asked(options: &TestArgs, common: &Common) -> Result<Asked, Unplanned> {
 fn shape(pieces: Option<String>, header: u64, stride: Option<u64>) -> impl Iterator<Item = (String, String)> {
     let shape = [
         ("iov", pieces),
-        ("header", (header != HEADER).then(|| header.to_string())),
+        ("header", (header != HEADER_BYTES).then(|| header.to_string())),
         ("stride", stride.map(|stride| stride.to_string())),
     ];
     shape

@@ -4,7 +4,7 @@
 use super::case::Unplanned;
 use crate::args::{Generation, TestArgs};
 use crate::errors::Failure;
-use wirespeed_report::perftest::{Api, Original};
+use wirespeed_report::perftest::{Api, HEADER_BYTES, Original};
 use wirespeed_schema::units;
 
 /// Iterations of a test that only the user ends: the largest count that every reader of JSON keeps exactly.
@@ -12,8 +12,6 @@ const UNLIMITED: u64 = 1 << 53;
 const ITERATIONS: u64 = 1_000_000;
 const WARMUP: u64 = 10_000;
 const SIZE: u64 = 8;
-/// Header of an active message, where nobody asks for another.
-pub const HEADER: u64 = 8;
 const WINDOW_TODAY: u64 = 127;
 const WINDOW_2015: u64 = 128;
 const THREADS_MAX: u64 = 512;
@@ -30,13 +28,13 @@ fn wrong(letter: char, text: &str, remedy: &str) -> Failure {
 /// original does: without effect. What the original counts as no header is wirespeed's own, the least there is.
 pub fn header(options: &TestArgs, original: &Original) -> Result<u64, Unplanned> {
     let Some(text) = &options.header else {
-        return Ok(HEADER);
+        return Ok(HEADER_BYTES);
     };
     match units::parse_size(text) {
         Err(_) => Err(wrong('H', text, "give a size in bytes, such as 8").into()),
-        Ok(_) if !original.has_header() => Ok(HEADER),
-        Ok(0) if !original.counts_header() => Ok(HEADER),
-        Ok(size @ HEADER..) => Ok(size),
+        Ok(_) if !original.has_header() => Ok(HEADER_BYTES),
+        Ok(0) if !original.counts_header() => Ok(HEADER_BYTES),
+        Ok(size @ HEADER_BYTES..) => Ok(size),
         Ok(size) => Err(Unplanned::Skipped(format!(
             "a header of {size} bytes is not offered: 8 of it number the messages"
         ))),

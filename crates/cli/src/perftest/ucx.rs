@@ -2,11 +2,11 @@
 //! ours lacks of them. Nothing is ignored: what has no effect is refused, or skipped with its reason.
 
 use super::case::Unplanned;
-use super::numbers::{HEADER, header};
+use super::numbers::header;
 use crate::args::{Generation, TestArgs};
 use crate::errors::Failure;
 use std::collections::BTreeMap;
-use wirespeed_report::perftest::{Api, Original};
+use wirespeed_report::perftest::{Api, HEADER_BYTES, Original};
 
 type Options = BTreeMap<String, String>;
 
@@ -171,7 +171,7 @@ pub fn foreign_letter(options: &TestArgs, original: &Original) -> Option<(&'stat
         ),
         (options.stride.is_some(), "-i", "scatter-gather list"),
         (
-            header(options, original).is_ok_and(|size| size != HEADER),
+            header(options, original).is_ok_and(|size| size != HEADER_BYTES),
             "-H",
             "header of another size",
         ),

@@ -8,7 +8,7 @@ mod section;
 
 pub use figures::{Figures, Progress};
 pub use form::{Form, box_of};
-pub use originals::{Api, ORIGINALS, Original, original, original_of};
+pub use originals::{Api, HEADER_BYTES, ORIGINALS, Original, original, original_of};
 pub use section::{PerftestLine, PerftestSection};
 
 /// Which of the original's releases gives the form.

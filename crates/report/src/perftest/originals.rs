@@ -31,7 +31,7 @@ pub struct Original {
 }
 
 /// The header of active messages, where nobody asks for another one.
-const HEADER_BYTES: u64 = 8;
+pub const HEADER_BYTES: u64 = 8;
 
 /// Bytes of the header of a case's active messages, where it has some.
 pub(super) fn header_of(case: &Case) -> u64 {

@@ -55,7 +55,7 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
         }
     }
     let loads = interference::parse(&arguments.interference)?;
-    let offer = Offer::of(arguments)?;
+    let offer = Offer::of(arguments, &jobs[0])?;
     if arguments.dry_run {
         let how = match &offer {
             Some(offer) => offer.about(),

@@ -1,7 +1,7 @@
 //! Requests of one block offered at rates, in an open loop. It must never stand for a transfer of the whole.
 
-use super::bench::{Measuring, ends, shaped};
-use super::job;
+use super::bench::Measuring;
+use super::job::time;
 use crate::args::{ByteioBenchArgs, Verify};
 use crate::document::Draft;
 use crate::errors::Failure;
@@ -27,13 +27,13 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// Read and check the words; `None` where no rate is offered.
-    pub fn of(arguments: &ByteioBenchArgs) -> Result<Option<Offer>, Failure> {
+    /// Read and check the words, for requests of `job`; `None` where no rate is offered.
+    pub fn of(arguments: &ByteioBenchArgs, job: &TransferOptions) -> Result<Option<Offer>, Failure> {
         let trials = arguments.repeats.unwrap_or(TRIALS);
         let Some(asked) = Asked::of(&arguments.open_loop, trials, Rates::Any)? else {
             return Ok(None);
         };
-        let duration = job::time("duration", arguments.duration.as_deref().unwrap_or(DURATION))?;
+        let duration = time("duration", arguments.duration.as_deref().unwrap_or(DURATION))?;
         if duration > DURATION_MAX {
             return Err(Failure::usage(
                 "--duration: a rate is offered for a day at most",
@@ -53,14 +53,10 @@ impl Offer {
                 "offer for longer, with --duration",
             ));
         }
-        let url = arguments.url.as_deref().unwrap_or_default();
-        let words = shaped(arguments);
-        let ends = ends(arguments).into_iter().next();
-        let ends = ends.ok_or_else(|| Failure::usage("nothing is moved", "name an address"))?;
         Ok(Some(Offer {
             asked,
             duration,
-            job: job::options(url, &words, ends, arguments.verify)?,
+            job: job.clone(),
         }))
     }
 
