@@ -124,8 +124,31 @@ pub(super) fn host(at: IpAddr) -> String {
     }
 }
 
+/// How often iperf3 may end before its receiver has read anything: the sender ends the test once all is handed to its
+/// kernel, which for a few megabytes can be sooner than the far process runs at all.
+const IPERF3_ATTEMPTS: u32 = 8;
+
 /// `far_sends`: data come from there.
 pub(super) fn iperf3(shape: &Shape, far_sends: bool) -> Result<Transferred, String> {
+    let mut attempts = 1;
+    loop {
+        match iperf3_once(shape, far_sends)? {
+            Some(transferred) => return Ok(transferred),
+            None if attempts < IPERF3_ATTEMPTS => {
+                attempts += 1;
+                // Its server takes the next test a moment after the last one.
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            None => {
+                return Err(format!(
+                    "iperf3 ended {IPERF3_ATTEMPTS} times before anything was received: the file is too small for it"
+                ));
+            }
+        }
+    }
+}
+
+fn iperf3_once(shape: &Shape, far_sends: bool) -> Result<Option<Transferred>, String> {
     let mut command = limited(shape, "iperf3");
     if far_sends {
         command.arg("-R");
@@ -137,30 +160,28 @@ pub(super) fn iperf3(shape: &Shape, far_sends: bool) -> Result<Transferred, Stri
     read_iperf3(&judged("iperf3", output)?)
 }
 
-fn read_iperf3(text: &str) -> Result<Transferred, String> {
+/// `None`: nothing had been received when the sender ended the test.
+fn read_iperf3(text: &str) -> Result<Option<Transferred>, String> {
     let document: serde_json::Value =
         serde_json::from_str(text).map_err(|_| "iperf3 printed no JSON".to_owned())?;
     let end = &document["end"];
-    let (bytes, seconds) = (
-        end["sum_received"]["bytes"].as_u64().filter(|bytes| *bytes > 0),
-        end["sum_received"]["seconds"]
-            .as_f64()
-            .filter(|seconds| *seconds > 0.0),
-    );
-    let (Some(payload_bytes), Some(seconds)) = (bytes, seconds) else {
+    let received = &end["sum_received"];
+    let (Some(payload_bytes), Some(seconds)) = (received["bytes"].as_u64(), received["seconds"].as_f64())
+    else {
         return Err("iperf3 does not say what was received".to_owned());
     };
+    if payload_bytes == 0 || seconds <= 0.0 {
+        return Ok(None);
+    }
     let segment = document["start"]["tcp_mss_default"].as_u64();
     let again = end["sum_sent"]["retransmits"].as_u64().zip(segment);
-    Ok(Transferred {
+    Ok(Some(Transferred {
         payload_bytes,
         elapsed_ns: (seconds * 1e9) as u64,
         // It counts segments.
-        retransmitted_ratio: again
-            .filter(|_| payload_bytes > 0)
-            .map(|(count, segment)| (count * segment) as f64 / payload_bytes as f64),
+        retransmitted_ratio: again.map(|(count, segment)| (count * segment) as f64 / payload_bytes as f64),
         congestion: end["sender_tcp_congestion"].as_str().map(str::to_owned),
-    })
+    }))
 }
 
 /// A process for each connection, each with its part of the file: one process alone would have one core.
@@ -359,20 +380,21 @@ mod tests {
     fn iperf3_is_read() {
         let text = r#"{"start":{"tcp_mss_default":1448},"end":{"sum_sent":{"retransmits":2},
             "sum_received":{"bytes":1000000,"seconds":0.5},"sender_tcp_congestion":"cubic"}}"#;
-        let fetched = read_iperf3(text).unwrap();
+        let fetched = read_iperf3(text).unwrap().unwrap();
         assert_eq!(
             (fetched.payload_bytes, fetched.elapsed_ns),
             (1_000_000, 500_000_000)
         );
         assert!((fetched.retransmitted_ratio.unwrap() - 2896e-6).abs() < 1e-12);
         assert_eq!(fetched.facts()["congestion_control"], "cubic");
-        for bad in [
-            "",
-            "{}",
+        for bad in ["", "{}", r#"{"end":{"sum_received":{"bytes":1}}}"#] {
+            assert!(read_iperf3(bad).is_err(), "{bad}");
+        }
+        for none in [
             r#"{"end":{"sum_received":{"bytes":1,"seconds":0}}}"#,
             r#"{"end":{"sum_received":{"bytes":0,"seconds":1}}}"#,
         ] {
-            assert!(read_iperf3(bad).is_err(), "{bad}");
+            assert_eq!(read_iperf3(none), Ok(None), "{none}");
         }
     }
 
