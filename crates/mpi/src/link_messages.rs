@@ -7,6 +7,7 @@
 
 use crate::link::{Comm, abandon};
 use crate::link_error::cold_error;
+use crate::link_ring::Ring;
 use core::ffi::c_int;
 use wirespeed::sync::SharedBytes;
 use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
@@ -23,7 +24,6 @@ const WHOLE: c_int = 1;
 const ANNOUNCED: c_int = 2;
 const HEADER_BYTES: usize = 8;
 const ANNOUNCEMENT_BYTES: usize = 16;
-const LINE: usize = 64;
 
 /// Memory for each ring of envelopes, unless that holds fewer than [`RING_MIN`].
 const RING_BYTES: usize = 32 << 20;
@@ -34,63 +34,6 @@ const LANDINGS: usize = 4;
 const COPIES_MAX: usize = 64;
 /// Messages that one call handles at most.
 const BATCH: usize = 64;
-
-/// Requests used in turn, each with a place in memory of its own.
-struct Ring<H> {
-    requests: Vec<H>,
-    memory: SharedBytes,
-    stride: usize,
-    first: usize,
-    under_way: usize,
-}
-
-impl<H: Handle> Ring<H> {
-    fn new(count: usize, bytes: usize, null: H, what: &'static str) -> Result<Self, ConnectError> {
-        let stride = bytes.saturating_add(LINE - 1) & !(LINE - 1);
-        let total = stride.saturating_mul(count);
-        let memory = SharedBytes::heap(total).ok_or(ConnectError::Memory {
-            what,
-            bytes: total as u64,
-        })?;
-        Ok(Ring {
-            requests: vec![null; count],
-            memory,
-            stride,
-            first: 0,
-            under_way: 0,
-        })
-    }
-
-    #[inline(always)]
-    fn is_full(&self) -> bool {
-        self.under_way == self.requests.len()
-    }
-
-    /// The place behind the last one under way.
-    #[inline(always)]
-    fn next(&self) -> usize {
-        let next = self.first + self.under_way;
-        if next >= self.requests.len() {
-            next - self.requests.len()
-        } else {
-            next
-        }
-    }
-
-    #[inline(always)]
-    fn forget_first(&mut self) {
-        self.first += 1;
-        if self.first == self.requests.len() {
-            self.first = 0;
-        }
-        self.under_way -= 1;
-    }
-
-    #[inline(always)]
-    fn at(&self, index: usize) -> *mut u8 {
-        self.memory.as_ptr().wrapping_add(index * self.stride)
-    }
-}
 
 /// A payload that was announced.
 #[derive(Clone, Copy, Default)]
@@ -205,29 +148,19 @@ impl<H: Handle> MessageLink<H> {
         Ok(())
     }
 
-    /// Whether the oldest request of a ring is done; its status.
-    #[inline(always)]
-    fn oldest_done(mpi: &'static Mpi<H>, ring: &mut Ring<H>, status: &mut Status) -> Result<bool, c_int> {
-        let mut done = 0;
-        let request = &raw mut ring.requests[ring.first];
-        // SAFETY: a request of this port that is under way; the status has room for one of any family.
-        let code = unsafe { (mpi.functions.test)(request, &mut done, (&raw mut *status).cast()) };
-        if code == SUCCESS { Ok(done != 0) } else { Err(code) }
-    }
-
     /// Forget sends that are done, in order.
     #[inline(always)]
     fn reclaim(&mut self) -> Result<(), LinkError> {
         let mut status = Status::default();
         while self.sends.under_way > 0 {
-            match Self::oldest_done(self.envelopes.mpi, &mut self.sends, &mut status) {
+            match self.sends.oldest_done(self.envelopes.mpi, &mut status) {
                 Ok(true) => self.sends.forget_first(),
                 Ok(false) => break,
                 Err(code) => return self.checked("MPI_Isend", code),
             }
         }
         while self.copies.under_way > 0 {
-            match Self::oldest_done(self.payloads.mpi, &mut self.copies, &mut status) {
+            match self.copies.oldest_done(self.payloads.mpi, &mut status) {
                 Ok(true) => {
                     self.copies.forget_first();
                     self.completed += 1;
@@ -291,7 +224,7 @@ impl<H: Handle> MessageLink<H> {
     #[inline(always)]
     fn take<O: OnMessage>(&mut self, on: &mut O) -> Result<bool, LinkError> {
         let mut status = Status::default();
-        match Self::oldest_done(self.envelopes.mpi, &mut self.receives, &mut status) {
+        match self.receives.oldest_done(self.envelopes.mpi, &mut status) {
             Ok(true) => {}
             Ok(false) => return Ok(false),
             Err(code) => return self.checked("MPI_Irecv", code).map(|()| false),
@@ -361,7 +294,7 @@ impl<H: Handle> MessageLink<H> {
     /// Hand over the oldest announced payload, if it has come.
     fn land<O: OnMessage>(&mut self, on: &mut O) -> Result<bool, LinkError> {
         let mut status = Status::default();
-        match Self::oldest_done(self.payloads.mpi, &mut self.landings, &mut status) {
+        match self.landings.oldest_done(self.payloads.mpi, &mut status) {
             Ok(true) => {}
             Ok(false) => return Ok(false),
             Err(code) => return self.checked("MPI_Irecv", code).map(|()| false),
@@ -520,7 +453,7 @@ impl<H: Handle> Drop for MessageLink<H> {
         let sending = self.sends.under_way + self.copies.under_way + self.landings.under_way;
         let mpi = self.envelopes.mpi;
         let ended =
-            sending == 0 && !self.failed && self.waiter.look().is_ok() && cancel_all(mpi, &mut self.receives);
+            sending == 0 && !self.failed && self.waiter.look().is_ok() && self.receives.cancel_all(mpi);
         if ended {
             return;
         }
@@ -538,34 +471,4 @@ impl<H: Handle> Drop for MessageLink<H> {
         }
         abandon(self.buffer.take());
     }
-}
-
-/// Take back receives that nothing will come for; false when the library does not give them back.
-fn cancel_all<H: Handle>(mpi: &'static Mpi<H>, ring: &mut Ring<H>) -> bool {
-    /// Tests of one cancelled receive before it is given up.
-    const TESTS_MAX: u32 = 100_000;
-    let (f, c) = (&mpi.functions, &mpi.constants);
-    while ring.under_way > 0 {
-        let request = &raw mut ring.requests[ring.first];
-        // SAFETY: a request of this port that is under way.
-        if unsafe { (f.cancel)(request) } != SUCCESS {
-            return false;
-        }
-        let mut done = 0;
-        for _ in 0..TESTS_MAX {
-            // SAFETY: as above.
-            let code = unsafe { (f.test)(request, &mut done, c.status_ignore) };
-            if code != SUCCESS {
-                return false;
-            }
-            if done != 0 {
-                break;
-            }
-        }
-        if done == 0 {
-            return false;
-        }
-        ring.forget_first();
-    }
-    true
 }

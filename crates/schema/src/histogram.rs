@@ -53,9 +53,22 @@ pub struct HistogramData {
     pub sum_ns: Finite,
     /// `(bucket index over picoseconds, count)`.
     pub buckets: Vec<(u32, u64)>,
+    /// What a sample's clock can tell apart: its step over the operations of a sample. 0 where it is not known.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub step_ns: Finite,
+}
+
+fn is_zero(value: &Finite) -> bool {
+    value.get() == 0.0
 }
 
 impl HistogramData {
+    /// The same samples, taken with a clock that moves in steps of `step_ns` a sample.
+    pub fn with_step_ns(mut self, step_ns: f64) -> Self {
+        self.step_ns = Finite::maybe(step_ns.max(0.0)).unwrap_or_default();
+        self
+    }
+
     /// True when nothing was recorded.
     pub fn is_empty(&self) -> bool {
         self.count == 0
@@ -82,6 +95,9 @@ impl HistogramData {
         }
         if self.min_ns.get() < 0.0 || self.min_ns > self.max_ns || self.sum_ns.get() < 0.0 {
             return Err("histogram extremes are out of order");
+        }
+        if self.step_ns.get() < 0.0 {
+            return Err("histogram step is negative");
         }
         Ok(())
     }
@@ -118,13 +134,55 @@ impl HistogramData {
         Some(self.max_ns.get())
     }
 
-    /// Quantile `q` in 0..=1 by nearest rank: the ceil(q·n)-th smallest sample. `None` when empty.
+    /// Quantile `q` in 0..=1: the ceil(q·n)-th smallest sample (nearest rank). `None` when empty.
+    ///
+    /// Where the clock's step is coarser than the bucket, many samples share a value, and the nearest rank could only jump
+    /// from step to step. Each sample then stands for the whole step around it: the quantile is the point where the
+    /// distribution function reaches q, interpolated within the step (the median of grouped data; Yule and Kendall, *An
+    /// Introduction to the Theory of Statistics*). It is never further than half a step from the nearest rank.
     pub fn quantile_ns(&self, q: f64) -> Option<f64> {
         if self.count == 0 || !(0.0..=1.0).contains(&q) {
             return None;
         }
         let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count);
-        self.value_at_rank_ns(rank)
+        let nearest = self.value_at_rank_ns(rank)?;
+        let width = bucket_range(bucket_of((nearest * 1000.0) as u64)).1 as f64 / 1000.0;
+        let is_extreme = rank == 1 || rank == self.count;
+        match self.step_ns.get() > width && !is_extreme {
+            true => Some(self.within_step_ns(q, nearest)),
+            false => Some(nearest),
+        }
+    }
+
+    /// Where the samples below reach q·n, each spread evenly over the step around its bucket's middle.
+    fn within_step_ns(&self, q: f64, nearest: f64) -> f64 {
+        let (step, middle) = (self.step_ns.get(), |index: u32| {
+            bucket_middle(index as usize) as f64 / 1000.0
+        });
+        let first = self
+            .buckets
+            .partition_point(|&(index, _)| middle(index) < nearest - step);
+        let last = self
+            .buckets
+            .partition_point(|&(index, _)| middle(index) <= nearest + step);
+        let (below, near) = (&self.buckets[..first], &self.buckets[first..last.max(first)]);
+        let wanted = q * self.count as f64 - below.iter().map(|&(_, count)| count as f64).sum::<f64>();
+        let reached = |at: f64| -> f64 {
+            let part = |index| ((at - middle(index)) / step + 0.5).clamp(0.0, 1.0);
+            near.iter()
+                .map(|&(index, count)| count as f64 * part(index))
+                .sum()
+        };
+        let (mut low, mut high) = (nearest - step / 2.0, nearest + step / 2.0);
+        // A thousandth of a bucket after so many halvings, for any step worth the name.
+        for _ in 0..40 {
+            let at = low + (high - low) / 2.0;
+            match reached(at) < wanted {
+                true => low = at,
+                false => high = at,
+            }
+        }
+        high.max(self.min_ns.get()).min(self.max_ns.get())
     }
 
     /// Add all samples of `other`. Counts add; quantiles are never averaged.
@@ -154,6 +212,10 @@ impl HistogramData {
             self.max_ns
         };
         self.sum_ns = Finite::maybe(self.sum_ns.get() + other.sum_ns.get()).unwrap_or(self.sum_ns);
+        // The coarser of the two holds for both.
+        if other.step_ns > self.step_ns {
+            self.step_ns = other.step_ns;
+        }
     }
 
     /// Build from single samples in ns (tests, importers).
@@ -200,7 +262,42 @@ mod tests {
         assert_eq!(bucket_range(usize::MAX), bucket_range(BUCKETS - 1));
     }
 
+    /// Times around a true value as a clock of steps of 10 ns shows them.
+    fn stepped(times: impl Iterator<Item = f64>) -> HistogramData {
+        let seen: Vec<f64> = times.map(|t| (t / 10.0).floor() * 10.0).collect();
+        HistogramData::from_samples_ns(&seen).with_step_ns(10.0)
+    }
+
+    #[test]
+    fn a_median_between_two_steps_is_found() {
+        // What lasts 127 ns spans 12 or 13 steps, by where in a step it began.
+        let spans = (0..1000).map(|i| f64::from(i) / 100.0 % 10.0 + 127.0);
+        let median = stepped(spans).quantile_ns(0.5).unwrap();
+        assert!((median - 127.0).abs() < 1.0, "{median}");
+        // It moves as the truth does, not by whole steps.
+        let later = (0..1000).map(|i| f64::from(i) / 100.0 % 10.0 + 128.0);
+        let moved = stepped(later).quantile_ns(0.5).unwrap() - median;
+        assert!((0.5..2.0).contains(&moved), "{moved}");
+    }
+
+    #[test]
+    fn nothing_is_interpolated_between_two_modes() {
+        let modes = (0..100).map(|i| if i < 45 { 100.0 } else { 500.0 });
+        let median = stepped(modes).quantile_ns(0.5).unwrap();
+        assert!((495.0..=505.0).contains(&median), "{median}");
+    }
+
     proptest! {
+        #[test]
+        fn a_step_moves_no_quantile_further_than_half_of_it(samples in prop::collection::vec(1.0..1e5f64, 1..200), q in 0.0..=1.0f64, step in 0.0..1e4f64) {
+            let fine = HistogramData::from_samples_ns(&samples);
+            let coarse = fine.clone().with_step_ns(step);
+            let (fine, of_coarse) = (fine.quantile_ns(q).unwrap(), coarse.quantile_ns(q).unwrap());
+            prop_assert!((fine - of_coarse).abs() <= step / 2.0 + 1e-9, "{fine} {of_coarse}");
+            let above = coarse.quantile_ns((q + 0.01).min(1.0)).unwrap();
+            prop_assert!(above >= of_coarse - 1e-3 * step, "{above} below {of_coarse}");
+        }
+
         #[test]
         fn a_value_lies_in_its_bucket(value in any::<u64>()) {
             let index = bucket_of(value);

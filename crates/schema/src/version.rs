@@ -3,7 +3,8 @@
 /// Version of the run document. Minor: fields added. Major: a field changed its meaning or went away.
 ///
 /// 1.1 added `convergence` and `resampled` of a case and the sections of comparisons, sweeps and load curves.
-pub const DOCUMENT_VERSION: &str = "1.1";
+/// 1.2 added `step_ns` of a histogram.
+pub const DOCUMENT_VERSION: &str = "1.2";
 
 /// Newest control protocol that this build speaks.
 pub const PROTOCOL_VERSION: u32 = 1;

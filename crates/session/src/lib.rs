@@ -20,6 +20,7 @@ pub mod lookup;
 mod members;
 pub mod node;
 pub mod openapi;
+mod outpost;
 pub mod path;
 pub mod places;
 mod remote;

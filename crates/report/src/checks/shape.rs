@@ -2,7 +2,7 @@
 
 use super::{Findings, percent};
 use crate::assemble::merged_samples;
-use crate::stats::{self, Mark, WarmUp};
+use crate::stats::{self, Group, Mark, WarmUp};
 use wirespeed_schema::HistogramData;
 use wirespeed_schema::outcome::{Outcome, SampleKind};
 use wirespeed_schema::run::{Convergence, Remark, Repetition, Severity};
@@ -74,10 +74,9 @@ fn check_runs(findings: &mut Findings, repetitions: &[Repetition]) {
         .filter_map(|r| r.metrics.get(*tag))
         .map(|metric| metric.value.get())
         .collect();
-    if check_groups(findings, tag, &values) {
-        return;
-    }
-    let marks = stats::mark(&values, RESOLUTION_RATIO);
+    let groups = stats::groups(&values);
+    check_groups(findings, tag, &groups);
+    let marks = marks(&values, &groups);
     let far: Vec<String> = repetitions
         .iter()
         .zip(&marks)
@@ -102,11 +101,27 @@ fn check_runs(findings: &mut Findings, repetitions: &[Repetition]) {
     }
 }
 
-/// Whether the runs fall into groups, which is then told.
-fn check_groups(findings: &mut Findings, tag: &str, values: &[f64]) -> bool {
-    let groups = stats::groups(values);
+/// Each run beside those of its own group: a state of the machine that other runs were not in is no outlier.
+fn marks(values: &[f64], groups: &[Group]) -> Vec<Mark> {
     if groups.len() < 2 {
-        return false;
+        return stats::mark(values, RESOLUTION_RATIO);
+    }
+    let of_group = |value: &f64| {
+        let (group, at) = groups
+            .iter()
+            .find_map(|group| Some((group, group.values.iter().position(|v| v == value)?)))?;
+        stats::mark(&group.values, RESOLUTION_RATIO).get(at).copied()
+    };
+    values
+        .iter()
+        .map(|value| of_group(value).unwrap_or(Mark::Far))
+        .collect()
+}
+
+/// Tell that the runs fall into groups.
+fn check_groups(findings: &mut Findings, tag: &str, groups: &[Group]) {
+    if groups.len() < 2 {
+        return;
     }
     let named: Vec<String> = groups
         .iter()
@@ -119,7 +134,6 @@ fn check_groups(findings: &mut Findings, tag: &str, values: &[f64]) -> bool {
     );
     let remedy = "the machine has more than one state, such as where a hypervisor keeps its CPUs: read each group by itself";
     findings.add(Severity::Note, "run_groups", groups.len() as f64, message, remedy);
-    true
 }
 
 /// The raw samples of a rank, or its slices of time where there are many: whether they are steady from the start.
@@ -196,5 +210,25 @@ pub fn convergence_remark(convergence: &Convergence) -> Remark {
                 "allow more runs (--repeats) or time (--until-time), or a wider goal (--until)".to_owned(),
             ),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_stands_out_of_its_own_group() {
+        let near = [125.3, 130.4, 128.4, 125.3, 127.5, 130.4];
+        let far = [531.5, 541.7, 535.2, 533.0, 600.0];
+        let values = [&near[..], &far[..]].concat();
+        let found = marks(&values, &stats::groups(&values));
+        let standing_out: Vec<f64> = values
+            .iter()
+            .zip(&found)
+            .filter(|(_, mark)| **mark == Mark::Far)
+            .map(|(value, _)| *value)
+            .collect();
+        assert_eq!(standing_out, [600.0]);
     }
 }

@@ -35,7 +35,8 @@ pub fn quantile(data: &HistogramData, p: f64, level: f64) -> Result<Estimate, u6
     })
 }
 
-/// Edges of the bucket that holds the `rank`-th smallest sample, kept within the exact extremes.
+/// Edges of the bucket that holds the `rank`-th smallest sample, or of the clock's step around it where that is wider;
+/// kept within the exact extremes.
 fn edges_at_rank_ns(data: &HistogramData, rank: u64) -> (f64, f64) {
     let (min, max) = (data.min_ns.get(), data.max_ns.get());
     let mut seen = 0u64;
@@ -44,6 +45,8 @@ fn edges_at_rank_ns(data: &HistogramData, rank: u64) -> (f64, f64) {
         if seen >= rank {
             let (low, width) = bucket_range(index as usize);
             let (low, high) = (low as f64 / 1000.0, (low as f64 + width as f64) / 1000.0);
+            let wider = (data.step_ns.get() - (high - low)).max(0.0) / 2.0;
+            let (low, high) = (low - wider, high + wider);
             return (low.max(min).min(max), high.min(max).max(min));
         }
     }

@@ -66,18 +66,23 @@ fn defined(size_bytes: u64, window_msgs: u64) -> Defined {
 }
 
 pub fn any_histogram() -> impl Strategy<Value = HistogramData> {
-    let sound = prop::collection::vec(prop_oneof![0.0..1e12f64, 10.0..20.0f64], 0..400)
-        .prop_map(|samples| HistogramData::from_samples_ns(&samples));
+    let sound = prop::collection::vec(prop_oneof![0.0..1e12f64, 10.0..20.0f64], 0..400);
+    let step = prop_oneof![Just(0.0), 0.0..20.0f64];
+    let sound =
+        (sound, step).prop_map(|(samples, step)| HistogramData::from_samples_ns(&samples).with_step_ns(step));
     let buckets = prop::collection::vec((any::<u32>(), any::<u64>()), 0..6);
-    let broken = (any::<u64>(), any_finite(), any_finite(), any_finite(), buckets).prop_map(
-        |(count, min_ns, max_ns, sum_ns, buckets)| HistogramData {
-            count,
-            min_ns,
-            max_ns,
-            sum_ns,
-            buckets,
-        },
-    );
+    let times = (any_finite(), any_finite(), any_finite(), any_finite());
+    let broken =
+        (any::<u64>(), times, buckets).prop_map(|(count, (min_ns, max_ns, sum_ns, step_ns), buckets)| {
+            HistogramData {
+                count,
+                min_ns,
+                max_ns,
+                sum_ns,
+                buckets,
+                step_ns,
+            }
+        });
     // Consistent, but with counts and values at the ends of their ranges.
     let huge = (0u32..14_000, 1..=u64::MAX, any_finite()).prop_map(|(index, count, value)| HistogramData {
         count,
@@ -85,6 +90,7 @@ pub fn any_histogram() -> impl Strategy<Value = HistogramData> {
         max_ns: Finite::maybe(value.get().abs()).unwrap_or_default(),
         sum_ns: Finite::maybe(value.get().abs()).unwrap_or_default(),
         buckets: vec![(index, count)],
+        step_ns: Finite::ZERO,
     });
     prop_oneof![3 => sound, 1 => broken, 1 => huge]
 }

@@ -248,6 +248,8 @@ impl UctMessages {
 impl MessagePort for UctMessages {
     const ZCOPY: bool = true;
     const SHORTIOV: bool = true;
+    // Storage begins at a line, the payload behind the header.
+    const PLACE: usize = HEADER_BYTES;
 
     #[inline(always)]
     fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {

@@ -28,7 +28,7 @@ pub fn measure(case: &Case, timebase: &Timebase) -> Floor {
         NullPort::new(8, cancel.clone()),
         Waiter::new(IdlePolicy::Spin, cancel.clone()),
     );
-    let mut sender = Short::<false>::new(8);
+    let mut sender = Short::<false>::new(8, 0);
     let mut turns = [0.0; BATCHES];
     let turns = &mut turns[..batches(timebase)];
     for turn in turns.iter_mut() {

@@ -189,10 +189,13 @@ impl<S: Sender, const CHECK: bool> Hub<S, CHECK> {
     }
 
     /// What each worker needed; those that never answered are left out.
-    fn by_worker(&mut self, peers: &[u32], ns_per_tick: f64, batch_ops: u64) -> Vec<PeerSamples> {
+    fn by_worker(&mut self, peers: &[u32], timebase: &Timebase, batch_ops: u64) -> Vec<PeerSamples> {
+        let ns_per_tick = timebase.ns_per_tick();
+        let scale = ns_per_tick / batch_ops as f64;
+        let step_ns = timebase.step_ticks as f64 * scale;
         let of_one = |(&peer, worker): (&u32, &mut Worker)| PeerSamples {
             peer,
-            samples: worker.samples.to_data(ns_per_tick / batch_ops as f64),
+            samples: worker.samples.to_data(scale).with_step_ns(step_ns),
             first_ns: worker
                 .first_ticks
                 .and_then(|ticks| Finite::maybe(ticks as f64 * ns_per_tick)),
@@ -323,7 +326,7 @@ pub fn hub<P: MessagePort, S: Sender, const CHECK: bool>(
         Ok(stop)
     };
     let end = run(&mut hub);
-    let by_worker = hub.by_worker(&rank.peers, rank.timebase.ns_per_tick(), series.batch_ops);
+    let by_worker = hub.by_worker(&rank.peers, &rank.timebase, series.batch_ops);
     let mut measured = meter.finish(vec![series]);
     measured.peers = by_worker;
     Ok(prelude.finished(end, elapsed_ticks, measured))

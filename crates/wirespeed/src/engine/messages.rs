@@ -6,6 +6,7 @@
 
 use super::all_to_all::{self, Mesh};
 use super::datagram;
+use super::flow::Flow;
 use super::hub;
 use super::meter::{Meter, batch_for};
 use super::payload::{Bcopy, Sender, Short, Shortiov, ZCOPY_SLOTS, Zcopy};
@@ -14,7 +15,7 @@ use super::pingpong::{Arrival, Requester, SETTLE_ROUND_TRIPS, hot_answer};
 use super::rank::{Finished, Rank};
 use super::relay;
 use super::slow::Slow;
-use super::stream::{Flow, Incoming, Outgoing, Sink, Source};
+use super::stream::{Incoming, Outgoing, Sink, Source};
 use super::wired::Wired;
 use crate::measure::MeasureError;
 use crate::transport::bootstrap::Bootstrap;
@@ -65,10 +66,14 @@ impl MessageRunner for Run<'_, '_> {
         let mut link = Wired::new(port, self.rank.waiter());
         let (size, _) = sizes(case, self.rank.spec.role);
         let mut finished = match (case.test.layout().unwrap_or(Layout::Short), case.check) {
-            (Layout::Short, false) => self.with::<P, _, false>(&mut link, Short::<false>::new(size)),
-            (Layout::Short, true) => self.with::<P, _, true>(&mut link, Short::<true>::new(size)),
-            (Layout::Bcopy, false) => self.with::<P, _, false>(&mut link, Bcopy::<false>::new(size)),
-            (Layout::Bcopy, true) => self.with::<P, _, true>(&mut link, Bcopy::<true>::new(size)),
+            (Layout::Short, false) => {
+                self.with::<P, _, false>(&mut link, Short::<false>::new(size, P::PLACE))
+            }
+            (Layout::Short, true) => self.with::<P, _, true>(&mut link, Short::<true>::new(size, P::PLACE)),
+            (Layout::Bcopy, false) => {
+                self.with::<P, _, false>(&mut link, Bcopy::<false>::new(size, P::PLACE))
+            }
+            (Layout::Bcopy, true) => self.with::<P, _, true>(&mut link, Bcopy::<true>::new(size, P::PLACE)),
             (Layout::Zcopy, check) => self.with_zcopy(&mut link, size, check),
             (Layout::Shortiov, check) => self.with_shortiov(&mut link, size, check),
         }?;
@@ -113,8 +118,8 @@ impl Run<'_, '_> {
             return Err(MeasureError::Unsupported("this port has no shortiov".to_owned()));
         }
         match check {
-            true => self.with::<P, _, true>(link, Shortiov::<true>::new(size)),
-            false => self.with::<P, _, false>(link, Shortiov::<false>::new(size)),
+            true => self.with::<P, _, true>(link, Shortiov::<true>::new(size, P::PLACE)),
+            false => self.with::<P, _, false>(link, Shortiov::<false>::new(size, P::PLACE)),
         }
     }
 

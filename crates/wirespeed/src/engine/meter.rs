@@ -81,11 +81,17 @@ impl Series {
     fn into_samples(mut self, timebase: &Timebase) -> Option<Samples> {
         self.close_interval();
         let scale = self.ns_per_unit(timebase);
+        // Means are of as many operations as came, so that their steps differ.
+        let step_ns = if self.per_op {
+            0.0
+        } else {
+            timebase.step_ticks as f64 * scale
+        };
         let recorder = self.total.as_mut().unwrap_or(&mut self.current);
         (recorder.count() > 0).then(|| Samples {
             kind: self.kind,
             batch_ops: self.batch_ops,
-            histogram: recorder.to_data(scale),
+            histogram: recorder.to_data(scale).with_step_ns(step_ns),
             raw_ns: recorder.raw_ns(scale),
         })
     }

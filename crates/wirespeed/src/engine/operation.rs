@@ -1,6 +1,7 @@
 //! One-sided operations, one type each, so that the loops have no branch on the kind of operation.
 
 use super::payload;
+use super::placed::Placed;
 use super::region::Layout;
 use crate::transport::port::{AtomicOp, LinkError, OneSidedPort, Post, Width};
 
@@ -38,10 +39,10 @@ pub fn is_marked(number: u64, data: &[u8]) -> bool {
     *last == mark(number) && payload::begins(number, rest)
 }
 
-/// What a put carries before its first operation.
-fn first_data(layout: Layout) -> Vec<u8> {
-    let mut data = vec![0; layout.size];
-    payload::fill(0, &mut data);
+/// What a put carries before its first operation; slots of a region begin at cache lines.
+fn first_data(layout: Layout) -> Placed {
+    let mut data = Placed::new(layout.size, 0);
+    payload::fill(0, data.bytes_mut());
     data
 }
 
@@ -58,7 +59,7 @@ fn renew<const CHECK: bool>(number: u64, data: &mut [u8]) {
 /// Put from the caller's bytes.
 pub struct PutShort<const CHECK: bool> {
     layout: Layout,
-    data: Vec<u8>,
+    data: Placed,
 }
 
 impl<const CHECK: bool> PutShort<CHECK> {
@@ -74,15 +75,15 @@ impl<const CHECK: bool> Operation for PutShort<CHECK> {
 
     #[inline(always)]
     fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
-        renew::<CHECK>(number, &mut self.data);
-        port.put_short(0, self.layout.slot(number), &self.data)
+        renew::<CHECK>(number, self.data.bytes_mut());
+        port.put_short(0, self.layout.slot(number), self.data.bytes())
     }
 }
 
 /// Put that a callback packs.
 pub struct PutBcopy<const CHECK: bool> {
     layout: Layout,
-    data: Vec<u8>,
+    data: Placed,
 }
 
 impl<const CHECK: bool> PutBcopy<CHECK> {
@@ -98,8 +99,8 @@ impl<const CHECK: bool> Operation for PutBcopy<CHECK> {
 
     #[inline(always)]
     fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
-        renew::<CHECK>(number, &mut self.data);
-        let data = &self.data;
+        renew::<CHECK>(number, self.data.bytes_mut());
+        let data = self.data.bytes();
         port.put_bcopy(0, self.layout.slot(number), data.len(), |room| {
             room.copy_from_slice(data)
         })
@@ -115,7 +116,7 @@ pub struct PutZcopy<const CHECK: bool> {
 impl<const CHECK: bool> PutZcopy<CHECK> {
     /// For `layout`.
     pub fn new(layout: Layout) -> Self {
-        let data = first_data(layout);
+        let data = vec![0; layout.size];
         PutZcopy { layout, data }
     }
 }

@@ -4,6 +4,7 @@
 //! from its header, and the receiver computes them again.
 
 use super::header;
+use super::placed::Placed;
 use crate::transport::port::{LinkError, MessagePort, Post};
 
 /// Word `index` of the payload of message `number`: a mix with full avalanche (splitmix64, Steele et al. 2014).
@@ -55,16 +56,22 @@ pub trait Sender {
     fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError>;
 }
 
+/// What every message carries over a port that places payloads `place` bytes into a cache line.
+fn first(size: usize, place: usize) -> Placed {
+    let mut payload = Placed::new(size, place);
+    fill(0, payload.bytes_mut());
+    payload
+}
+
 /// Layout short: the payload is inlined by the call.
 pub struct Short<const CHECK: bool> {
-    payload: Vec<u8>,
+    payload: Placed,
 }
 
 impl<const CHECK: bool> Short<CHECK> {
-    /// For payloads of `size` bytes.
-    pub fn new(size: usize) -> Self {
-        let mut payload = vec![0; size];
-        fill(0, &mut payload);
+    /// For payloads of `size` bytes, `place` bytes into a cache line.
+    pub fn new(size: usize, place: usize) -> Self {
+        let payload = first(size, place);
         Short { payload }
     }
 }
@@ -73,22 +80,21 @@ impl<const CHECK: bool> Sender for Short<CHECK> {
     #[inline(always)]
     fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
         if CHECK {
-            fill(header::number(header), &mut self.payload);
+            fill(header::number(header), self.payload.bytes_mut());
         }
-        port.send_short(peer, header, &self.payload)
+        port.send_short(peer, header, self.payload.bytes())
     }
 }
 
 /// Layout shortiov: the payload is inlined by the call, from several pieces.
 pub struct Shortiov<const CHECK: bool> {
-    payload: Vec<u8>,
+    payload: Placed,
 }
 
 impl<const CHECK: bool> Shortiov<CHECK> {
-    /// For payloads of `size` bytes.
-    pub fn new(size: usize) -> Self {
-        let mut payload = vec![0; size];
-        fill(0, &mut payload);
+    /// For payloads of `size` bytes, `place` bytes into a cache line.
+    pub fn new(size: usize, place: usize) -> Self {
+        let payload = first(size, place);
         Shortiov { payload }
     }
 }
@@ -97,22 +103,21 @@ impl<const CHECK: bool> Sender for Shortiov<CHECK> {
     #[inline(always)]
     fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
         if CHECK {
-            fill(header::number(header), &mut self.payload);
+            fill(header::number(header), self.payload.bytes_mut());
         }
-        port.send_shortiov(peer, header, &self.payload)
+        port.send_shortiov(peer, header, self.payload.bytes())
     }
 }
 
 /// Layout bcopy: a callback copies the payload into the transport's storage.
 pub struct Bcopy<const CHECK: bool> {
-    payload: Vec<u8>,
+    payload: Placed,
 }
 
 impl<const CHECK: bool> Bcopy<CHECK> {
-    /// For payloads of `size` bytes.
-    pub fn new(size: usize) -> Self {
-        let mut payload = vec![0; size];
-        fill(0, &mut payload);
+    /// For payloads of `size` bytes, `place` bytes into a cache line.
+    pub fn new(size: usize, place: usize) -> Self {
+        let payload = first(size, place);
         Bcopy { payload }
     }
 }
@@ -120,7 +125,7 @@ impl<const CHECK: bool> Bcopy<CHECK> {
 impl<const CHECK: bool> Sender for Bcopy<CHECK> {
     #[inline(always)]
     fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
-        let payload = &self.payload;
+        let payload = self.payload.bytes();
         port.send_bcopy(peer, header, payload.len(), |room| {
             if CHECK {
                 fill(header::number(header), room);

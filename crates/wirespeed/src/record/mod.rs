@@ -133,6 +133,7 @@ impl Recorder {
             max_ns: finite(self.max as f64 * ns_per_tick),
             sum_ns: finite(self.sum as f64 * ns_per_tick),
             buckets: Vec::new(),
+            step_ns: Finite::ZERO,
         };
         for (bucket, &count) in self.buckets().iter().enumerate().filter(|(_, c)| **c > 0) {
             let ps = bucket_middle(bucket) as f64 * ns_per_tick * 1000.0;

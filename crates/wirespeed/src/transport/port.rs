@@ -100,6 +100,9 @@ pub trait MessagePort {
     /// True when `send_shortiov` does something.
     const SHORTIOV: bool = false;
 
+    /// Bytes into a cache line at which the payload of a packed message lies in the transport's storage.
+    const PLACE: usize = 0;
+
     /// Send with the payload inlined by the call.
     fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError>;
 

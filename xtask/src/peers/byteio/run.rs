@@ -69,9 +69,12 @@ pub fn java(context: &Context, report: &mut Report, stack: &Stack, writes: bool)
         folder.join("classes").display(),
         folder.join("lib").display()
     );
+    // Axis keeps what it received in files that it leaves behind.
+    let left = tempfile::tempdir()?;
+    let temporary = format!("-Djava.io.tmpdir={}", left.path().display());
     let jvm = || {
         let mut command = command::bound("java");
-        command.args(["-Xmx3g", "-cp", &class_path]);
+        command.args(["-Xmx3g", &temporary, "-cp", &class_path]);
         command
     };
     let mut serving = jvm();

@@ -1,0 +1,122 @@
+//! The daemon that these tests talk to, in a thread of theirs.
+
+use crate::common::{case, program, registry};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use wirespeed_control::auth::keyfile::KeyFile;
+use wirespeed_control::{
+    ControlError, Daemon, Group, GroupOptions, GroupResult, GroupSpec, HostsSpec, Identity, Listen, LogLine,
+    ServeOptions, StopFlag, Timing, run_case,
+};
+use wirespeed_schema::Case;
+use wirespeed_schema::case::GroupKind;
+use wirespeed_schema::message::ServerLimits;
+
+/// A daemon in a thread of the test.
+pub struct Running {
+    pub address: SocketAddr,
+    pub identity: Identity,
+    pub stop: StopFlag,
+    log: Arc<Mutex<Vec<String>>>,
+    pub thread: Option<JoinHandle<Result<(), ControlError>>>,
+    _folder: tempfile::TempDir,
+}
+
+impl Running {
+    pub fn start(limits: ServerLimits, timing: Timing) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let key = KeyFile::load_or_make(&folder.path().join("key")).unwrap();
+        let options = ServeOptions {
+            once: false,
+            cpus: None,
+            listen: Listen::Loopback,
+            port: 0,
+            limits,
+            timing,
+            program: program(),
+        };
+        let (stop, log) = (StopFlag::new(), Arc::new(Mutex::new(Vec::new())));
+        let lines = log.clone();
+        let logger = Arc::new(move |line: LogLine| lines.lock().unwrap().push(line.to_string()));
+        let daemon = Daemon::bind(options, &key, &stop, logger).unwrap();
+        Running {
+            address: daemon.addresses()[0],
+            identity: daemon.identity().clone(),
+            stop,
+            log,
+            thread: Some(std::thread::spawn(move || daemon.run())),
+            _folder: folder,
+        }
+    }
+
+    pub fn ordinary() -> Self {
+        Self::start(ServerLimits::default(), Timing::default())
+    }
+
+    pub fn spec(&self) -> GroupSpec {
+        GroupSpec::Hosts(HostsSpec {
+            address: self.address.to_string(),
+            identity: self.identity.clone(),
+            remote_ranks: None,
+        })
+    }
+
+    pub fn group(&self) -> Result<Group, ControlError> {
+        let stop = StopFlag::new();
+        Group::open(&self.spec(), &registry(), options(), &mut |_| (), &stop)
+    }
+
+    pub fn run(&self, case: &Case) -> GroupResult {
+        run_case(
+            &self.spec(),
+            case,
+            &registry(),
+            options(),
+            &mut |_| (),
+            &StopFlag::new(),
+        )
+    }
+
+    pub fn logged(&self, words: &str) -> bool {
+        self.log.lock().unwrap().iter().any(|line| line.contains(words))
+    }
+
+    /// The daemon still serves.
+    pub fn assert_serves(&self) {
+        let result = self.run(&hosts_case(&[]));
+        assert!(result.error.is_none(), "{:?}", result.error);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.request();
+        self.stop.request();
+        let ended = self.thread.take().unwrap().join();
+        if !std::thread::panicking() {
+            ended.unwrap().unwrap();
+        }
+    }
+}
+
+pub fn options() -> GroupOptions {
+    GroupOptions {
+        timing: Timing::default(),
+        program: program(),
+        fresh: false,
+        together: false,
+        bind_address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+    }
+}
+
+pub fn hosts_case(behaviour: &[(&str, &str)]) -> Case {
+    Case {
+        group: GroupKind::Hosts,
+        ..case(2, behaviour)
+    }
+}
+
+pub fn fact(result: &GroupResult, rank: usize, name: &str) -> String {
+    result.outcomes[rank].as_ref().unwrap().transport_facts[name].clone()
+}

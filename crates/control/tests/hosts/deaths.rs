@@ -1,0 +1,166 @@
+//! Deaths on either side, and wires that are cut.
+
+use crate::common::{deadline, registry};
+use crate::daemon::{Running, hosts_case, options};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use wirespeed_control::{GroupEvent, GroupSpec, HostsSpec, StopFlag, Timing, run_case};
+use wirespeed_schema::message::ServerLimits;
+use wirespeed_schema::outcome::StopReason;
+
+#[test]
+fn a_death_among_the_servers_ranks_is_told_and_the_daemon_goes_on() {
+    let _deadline = deadline(60);
+    let daemon = Running::ordinary();
+    let result = daemon.run(&hosts_case(&[("0", "run"), ("1", "die")]));
+    let error = result.error.unwrap();
+    assert!(
+        error.message.contains("rank 1") && error.message.contains("signal 6"),
+        "{error:?}"
+    );
+    assert_eq!(result.outcomes[0].as_ref().unwrap().stop, StopReason::PeerLost);
+    daemon.assert_serves();
+    let result = daemon.run(&hosts_case(&[("0", "die"), ("1", "run")]));
+    assert!(result.error.unwrap().message.contains("rank 0"));
+    assert!(
+        result.outcomes[1].is_some(),
+        "the server's rank delivers what it has"
+    );
+    daemon.assert_serves();
+}
+
+#[test]
+fn a_client_that_goes_frees_its_slot() {
+    let _deadline = deadline(60);
+    let daemon = Running::ordinary();
+    let (spec, stop) = (daemon.spec(), StopFlag::new());
+    let asked = stop.clone();
+    // A client that stops at once and whose server rank does not listen: it leaves while the rank still runs.
+    let client = std::thread::spawn(move || {
+        let mut options = options();
+        options.timing.grace = Duration::from_millis(100);
+        let mut events = |event: GroupEvent| {
+            if let GroupEvent::Interval { rank: 0, .. } = event {
+                asked.request();
+                asked.request();
+            }
+        };
+        let case = hosts_case(&[("0", "run"), ("1", "stubborn")]);
+        run_case(&spec, &case, &registry(), options, &mut events, &stop)
+    });
+    assert!(client.join().unwrap().error.is_some());
+    let left = Instant::now();
+    daemon.assert_serves();
+    assert!(
+        left.elapsed() < Duration::from_secs(5),
+        "the slot was not free in time"
+    );
+}
+
+#[test]
+fn a_stopping_daemon_tells_its_clients() {
+    let _deadline = deadline(60);
+    let daemon = Running::ordinary();
+    let stop = daemon.stop.clone();
+    let mut events = |event: GroupEvent| {
+        if let GroupEvent::Interval { rank: 0, .. } = event {
+            stop.request();
+        }
+    };
+    let case = hosts_case(&[("all", "run")]);
+    let result = run_case(
+        &daemon.spec(),
+        &case,
+        &registry(),
+        options(),
+        &mut events,
+        &StopFlag::new(),
+    );
+    let error = result.error.unwrap();
+    assert!(error.message.contains("shutting down"), "{error:?}");
+    for outcome in &result.outcomes {
+        assert_eq!(outcome.as_ref().unwrap().stop, StopReason::Interrupted);
+    }
+}
+
+/// A wire between a client and the daemon that can be cut, or fall silent.
+struct Proxy {
+    address: SocketAddr,
+    silent: Arc<std::sync::atomic::AtomicBool>,
+    streams: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Proxy {
+    fn to(target: SocketAddr) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let proxy = Proxy {
+            address: listener.local_addr().unwrap(),
+            silent: Arc::default(),
+            streams: Arc::default(),
+        };
+        let (silent, streams) = (proxy.silent.clone(), proxy.streams.clone());
+        std::thread::spawn(move || {
+            let (client, _) = listener.accept().unwrap();
+            let server = TcpStream::connect(target).unwrap();
+            for (from, to) in [(&client, &server), (&server, &client)] {
+                let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                streams.lock().unwrap().push(from.try_clone().unwrap());
+                let silent = silent.clone();
+                std::thread::spawn(move || {
+                    let mut buffer = [0; 4096];
+                    while let Ok(n @ 1..) = from.read(&mut buffer) {
+                        if !silent.load(std::sync::atomic::Ordering::Acquire)
+                            && to.write_all(&buffer[..n]).is_err()
+                        {
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        proxy
+    }
+
+    fn cut(&self) {
+        for stream in self.streams.lock().unwrap().iter() {
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+        }
+    }
+}
+
+#[test]
+fn a_cut_or_silent_wire_is_noticed_by_both_ends() {
+    let _deadline = deadline(60);
+    let timing = Timing {
+        silence: Duration::from_millis(1200),
+        ..Timing::default()
+    };
+    for silent in [false, true] {
+        let daemon = Running::start(ServerLimits::default(), timing);
+        let proxy = Proxy::to(daemon.address);
+        let spec = GroupSpec::Hosts(HostsSpec {
+            address: proxy.address.to_string(),
+            identity: daemon.identity.clone(),
+            remote_ranks: None,
+        });
+        let mut options = options();
+        options.timing = timing;
+        let mut events = |event: GroupEvent| match event {
+            GroupEvent::Interval { rank: 0, .. } if silent => {
+                proxy.silent.store(true, std::sync::atomic::Ordering::Release);
+            }
+            GroupEvent::Interval { rank: 0, .. } => proxy.cut(),
+            _ => {}
+        };
+        let case = hosts_case(&[("all", "run")]);
+        let result = run_case(&spec, &case, &registry(), options, &mut events, &StopFlag::new());
+        let error = result.error.unwrap();
+        assert!(error.message.contains("the server is lost"), "{error:?}");
+        assert_eq!(error.message.contains("silent"), silent, "{error:?}");
+        assert!(result.outcomes[0].is_some(), "the survivor delivers");
+        assert!(result.outcomes[1].is_none());
+        daemon.assert_serves();
+    }
+}

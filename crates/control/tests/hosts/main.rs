@@ -1,0 +1,14 @@
+//! A daemon and its clients, over loopback.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod daemon;
+mod deaths;
+mod identity;
+mod strangers;
+mod turns;
+
+#[test]
+fn rank_entry() {
+    common::rank_entry();
+}

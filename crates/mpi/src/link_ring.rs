@@ -1,0 +1,115 @@
+//! Requests of MPI used in turn: each has a place in memory, and they are completed in the order in which they began. It
+//! must never reuse a place whose request is under way.
+
+use core::ffi::c_int;
+use wirespeed::sync::SharedBytes;
+use wirespeed::transport::ConnectError;
+use wirespeed_mpi_sys::{Handle, Mpi, SUCCESS, Status};
+
+const LINE: usize = 64;
+
+/// Requests used in turn, each with a place in memory of its own.
+pub struct Ring<H> {
+    /// One for each place.
+    pub requests: Vec<H>,
+    /// The places.
+    pub memory: SharedBytes,
+    /// Bytes from one place to the next.
+    pub stride: usize,
+    /// The oldest one under way.
+    pub first: usize,
+    /// From the oldest on.
+    pub under_way: usize,
+}
+
+impl<H: Handle> Ring<H> {
+    /// `count` places of `bytes` each; an error without the memory.
+    pub fn new(count: usize, bytes: usize, null: H, what: &'static str) -> Result<Self, ConnectError> {
+        let stride = bytes.saturating_add(LINE - 1) & !(LINE - 1);
+        let total = stride.saturating_mul(count);
+        let memory = SharedBytes::heap(total).ok_or(ConnectError::Memory {
+            what,
+            bytes: total as u64,
+        })?;
+        Ok(Ring {
+            requests: vec![null; count],
+            memory,
+            stride,
+            first: 0,
+            under_way: 0,
+        })
+    }
+
+    /// All places are under way.
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        self.under_way == self.requests.len()
+    }
+
+    /// The place behind the last one under way.
+    #[inline(always)]
+    pub fn next(&self) -> usize {
+        let next = self.first + self.under_way;
+        if next >= self.requests.len() {
+            next - self.requests.len()
+        } else {
+            next
+        }
+    }
+
+    /// The oldest one is done.
+    #[inline(always)]
+    pub fn forget_first(&mut self) {
+        self.first += 1;
+        if self.first == self.requests.len() {
+            self.first = 0;
+        }
+        self.under_way -= 1;
+    }
+
+    /// Where place `index` lies.
+    #[inline(always)]
+    pub fn at(&self, index: usize) -> *mut u8 {
+        self.memory.as_ptr().wrapping_add(index * self.stride)
+    }
+
+    /// Whether the oldest request is done; its status. Errors with MPI's code.
+    #[inline(always)]
+    pub fn oldest_done(&mut self, mpi: &'static Mpi<H>, status: &mut Status) -> Result<bool, c_int> {
+        let mut done = 0;
+        let request = &raw mut self.requests[self.first];
+        // SAFETY: a request of this port that is under way; the status has room for one of any family.
+        let code = unsafe { (mpi.functions.test)(request, &mut done, (&raw mut *status).cast()) };
+        if code == SUCCESS { Ok(done != 0) } else { Err(code) }
+    }
+
+    /// Take back receives that nothing will come for; false when the library does not give them back.
+    pub fn cancel_all(&mut self, mpi: &'static Mpi<H>) -> bool {
+        /// Tests of one cancelled receive before it is given up.
+        const TESTS_MAX: u32 = 100_000;
+        let (f, c) = (&mpi.functions, &mpi.constants);
+        while self.under_way > 0 {
+            let request = &raw mut self.requests[self.first];
+            // SAFETY: a request of this port that is under way.
+            if unsafe { (f.cancel)(request) } != SUCCESS {
+                return false;
+            }
+            let mut done = 0;
+            for _ in 0..TESTS_MAX {
+                // SAFETY: as above.
+                let code = unsafe { (f.test)(request, &mut done, c.status_ignore) };
+                if code != SUCCESS {
+                    return false;
+                }
+                if done != 0 {
+                    break;
+                }
+            }
+            if done == 0 {
+                return false;
+            }
+            self.forget_first();
+        }
+        true
+    }
+}

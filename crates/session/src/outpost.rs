@@ -1,0 +1,240 @@
+//! A node on the other side of a launcher's pipes: greeted, asked, heard. It must never wait for a node whose launcher has
+//! ended, or past the user's patience.
+
+use crate::api::NodeStatus;
+use crate::definition::Computation;
+use crate::failed;
+use crate::node::Free;
+use crate::say::{Work, hear, say};
+use crate::stdio_node::{Answer, Ask, GREETING, Hello, TALK};
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::net::UnixStream;
+use std::process::ChildStdout;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use wirespeed_control::launch::child::LauncherChild;
+use wirespeed_control::launch::mux::Mux;
+use wirespeed_control::{Failure, StopFlag};
+
+/// A node must have said its first word by then: the binary may have to travel, and Slurm to find a place.
+const HELLO_TIME: Duration = Duration::from_secs(60);
+/// Any other answer must have come by then.
+const ANSWER_TIME: Duration = Duration::from_secs(20);
+/// Between two looks at the stop flag and the launcher.
+const LOOK: Duration = Duration::from_millis(20);
+/// A launcher whose pipe has ended says so within this time why.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+/// Longest line before the greeting that is looked at.
+const NOISE_BYTES_MAX: u64 = 64 << 10;
+
+/// A node on the other side of a launcher's pipes.
+pub(crate) struct Outpost {
+    /// What it said first.
+    pub(crate) hello: Hello,
+    pub(crate) talk: UnixStream,
+    answers: Receiver<Answer>,
+    pub(crate) mux: Mux,
+    pub(crate) child: LauncherChild,
+}
+
+/// The end of a computation before its session's.
+pub(crate) type Early = Arc<Mutex<Option<Failure>>>;
+
+/// Skip what shells say until the node's greeting.
+fn greeted(
+    child: &mut LauncherChild,
+    stop: &StopFlag,
+    explain: impl Fn(&str) -> Failure,
+) -> Result<BufReader<ChildStdout>, Failure> {
+    let stdout = child
+        .child()
+        .stdout
+        .take()
+        .ok_or_else(|| explain("it has no pipe"))?;
+    let (sender, greeting) = mpsc::channel();
+    std::thread::Builder::new()
+        .name("greeting".into())
+        .spawn(move || {
+            let mut reader = BufReader::new(stdout);
+            let mut line = Vec::new();
+            while let Ok(1..) = reader.by_ref().take(NOISE_BYTES_MAX).read_until(b'\n', &mut line) {
+                if line.trim_ascii() == GREETING.as_bytes() {
+                    // Nobody waits any more when it took too long.
+                    let _ = sender.send(reader);
+                    return;
+                }
+                line.clear();
+            }
+        })
+        .map_err(lost)?;
+    let deadline = Instant::now() + HELLO_TIME;
+    loop {
+        match greeting.recv_timeout(LOOK) {
+            Ok(reader) => return Ok(reader),
+            Err(RecvTimeoutError::Disconnected) => return Err(explain(&last_words(child))),
+            Err(RecvTimeoutError::Timeout) if stop.is_requested() => {
+                return Err(failed("interrupted", "run again"));
+            }
+            Err(RecvTimeoutError::Timeout) if Instant::now() > deadline => {
+                let said = child.explanation().unwrap_or_else(|| "nothing".into());
+                return Err(explain(&format!(
+                    "not there within {} s: {said}",
+                    HELLO_TIME.as_secs()
+                )));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}
+
+/// What a launcher whose output has ended says.
+fn last_words(child: &mut LauncherChild) -> String {
+    let deadline = Instant::now() + LAST_WORDS;
+    while Instant::now() < deadline {
+        if child.check().is_err() {
+            break;
+        }
+        std::thread::sleep(LOOK);
+    }
+    child
+        .explanation()
+        .unwrap_or_else(|| "it ended without a word".into())
+}
+
+/// Hear the node in a thread of its own: early ends are noted, answers are passed on.
+fn listen(talk: &UnixStream, early: Early) -> io::Result<Receiver<Answer>> {
+    let mut reader = BufReader::new(talk.try_clone()?);
+    let (sender, answers) = mpsc::channel();
+    let note = move |failure: Failure| {
+        let mut early = early.lock().unwrap_or_else(PoisonError::into_inner);
+        early.get_or_insert(failure);
+    };
+    std::thread::Builder::new().name("node".into()).spawn(move || {
+        let mut has_ended = false;
+        while let Ok(Some(answer)) = hear::<Answer>(&mut reader) {
+            has_ended |= matches!(answer, Answer::Ended(_));
+            match answer {
+                Answer::Died(why) => note(why.into_failure()),
+                answer => {
+                    if sender.send(answer).is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+        if !has_ended {
+            note(failed(
+                "a node of the session is lost: its launcher's pipe has closed",
+                "look at the launcher's messages, and run again",
+            ));
+        }
+    })?;
+    Ok(answers)
+}
+
+impl Outpost {
+    /// Wait for a node's first word; `explain` makes a failure of what its launcher said instead.
+    pub(crate) fn meet(
+        mut child: LauncherChild,
+        stop: &StopFlag,
+        early: &Early,
+        explain: impl Fn(&str) -> Failure,
+    ) -> Result<Outpost, Failure> {
+        let reader = greeted(&mut child, stop, &explain)?;
+        let stdin = child
+            .child()
+            .stdin
+            .take()
+            .ok_or_else(|| explain("it has no pipe"))?;
+        let mux = Mux::over(reader, stdin).map_err(lost)?;
+        let talk = mux.open(TALK).map_err(lost)?;
+        let answers = listen(&talk, early.clone()).map_err(lost)?;
+        let mut outpost = Outpost {
+            hello: Hello {
+                status: NodeStatus {
+                    name: String::new(),
+                    machine: String::new(),
+                    free: Free {
+                        cores: 0.0,
+                        memory_bytes: 0,
+                    },
+                    sessions: Vec::new(),
+                },
+                address: None,
+                client_address: None,
+            },
+            talk,
+            answers,
+            mux,
+            child,
+        };
+        match outpost.answer(stop)? {
+            Answer::Hello(hello) => outpost.hello = hello,
+            _ => return Err(strange()),
+        }
+        outpost.child.pass_on();
+        Ok(outpost)
+    }
+
+    /// Its next answer.
+    pub(crate) fn answer(&self, stop: &StopFlag) -> Result<Answer, Failure> {
+        let deadline = Instant::now() + ANSWER_TIME;
+        loop {
+            match self.answers.recv_timeout(LOOK) {
+                Ok(Answer::Failed(why)) => return Err(why.into_failure()),
+                Ok(answer) => return Ok(answer),
+                Err(RecvTimeoutError::Timeout) if stop.is_requested() => {
+                    return Err(failed("interrupted", "run again"));
+                }
+                Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {}
+                Err(error) => {
+                    let silent = match error {
+                        RecvTimeoutError::Timeout => "it says nothing",
+                        RecvTimeoutError::Disconnected => "its pipe has closed",
+                    };
+                    let said = self.child.explanation().unwrap_or_else(|| silent.into());
+                    return Err(failed(
+                        format!("a node of the session does not answer: {said}"),
+                        "look at that host, and run again",
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Start these there; process and control channel of each.
+    pub(crate) fn start(
+        &self,
+        computations: Vec<(Computation, Work)>,
+        stop: &StopFlag,
+    ) -> Result<Vec<(u32, UnixStream)>, Failure> {
+        let count = computations.len() as u16;
+        let channels: io::Result<Vec<UnixStream>> = (TALK + 1..=TALK + count)
+            .map(|number| self.mux.open(number))
+            .collect();
+        let channels = channels.map_err(lost)?;
+        say(&self.talk, &Ask::Start(computations)).map_err(lost)?;
+        match self.answer(stop)? {
+            Answer::Ready(pids) if pids.len() == channels.len() => {
+                Ok(pids.into_iter().zip(channels).collect())
+            }
+            _ => Err(strange()),
+        }
+    }
+}
+
+/// The pipe does not carry what is said.
+pub(crate) fn lost(error: io::Error) -> Failure {
+    failed(
+        format!("cannot talk to a node of the session: {error}"),
+        "look at the launcher's messages, and run again",
+    )
+}
+
+fn strange() -> Failure {
+    failed(
+        "a node's answer is strange",
+        "check that both ends run the same wirespeed",
+    )
+}

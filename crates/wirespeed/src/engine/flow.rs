@@ -1,0 +1,147 @@
+//! What both ends of a stream know of each other's messages: sequence, acknowledgements, faults. Nothing is sent here.
+
+use super::header;
+use super::meter::Tally;
+use super::payload;
+use crate::transport::port::OnMessage;
+use wirespeed_schema::outcome::{Count, Faults};
+
+/// An acknowledgement comes at least so often, so that a huge window still tells how far the receiver is behind.
+pub(super) const ACK_EVERY_MAX: u64 = 4096;
+
+/// Both halves of a stream's state that messages change.
+pub struct Flow<const CHECK: bool> {
+    /// Payload of a message in bytes.
+    pub(super) size: usize,
+    ack_every: u64,
+    /// Data messages received in this phase.
+    pub(super) received: u64,
+    received_bytes: u64,
+    expected: u64,
+    /// How many of them the peer has been told of.
+    pub(super) acknowledged: u64,
+    /// The phase's last message has come.
+    pub(super) last_seen: bool,
+    /// Acknowledgements of the peer: messages that it has received.
+    pub(super) peer_received: u64,
+    faults: Faults,
+    /// The peer of a bidirectional stream may begin the next phase while this rank still waits for the last
+    /// acknowledgement of this one: its first messages are counted here and carried over.
+    early: Early,
+}
+
+#[derive(Default)]
+struct Early {
+    received: u64,
+    received_bytes: u64,
+    corrupt: u64,
+    last: bool,
+}
+
+impl<const CHECK: bool> Flow<CHECK> {
+    /// For payloads of `size` bytes and a window of `window` messages; of a paced stream every message is acknowledged by
+    /// itself, because each has a moment at which it was due.
+    pub fn new(size: usize, window: u64, paced: bool) -> Self {
+        Flow {
+            size,
+            ack_every: if paced {
+                1
+            } else {
+                (window / 2).clamp(1, ACK_EVERY_MAX)
+            },
+            received: 0,
+            received_bytes: 0,
+            expected: 0,
+            acknowledged: 0,
+            last_seen: false,
+            peer_received: 0,
+            faults: Faults::default(),
+            early: Early::default(),
+        }
+    }
+
+    /// Before the next phase; what the peer sent early belongs to it.
+    pub(super) fn restart(&mut self) {
+        let early = std::mem::take(&mut self.early);
+        *self = Flow {
+            ack_every: self.ack_every,
+            ..Flow::new(self.size, 0, false)
+        };
+        (self.received, self.expected, self.received_bytes) =
+            (early.received, early.received, early.received_bytes);
+        (self.faults.corrupt_messages, self.last_seen) = (early.corrupt, early.last);
+    }
+
+    /// Data messages received in this phase.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// The peer is to be told how much has come.
+    #[inline(always)]
+    pub(super) fn ack_due(&self) -> bool {
+        let fresh = self.received - self.acknowledged;
+        fresh >= self.ack_every || (self.last_seen && fresh > 0)
+    }
+
+    /// What was received, with a gap or surplus against the sequence as loss.
+    pub(super) fn tally(&self, sent: Count) -> Tally {
+        let mut faults = self.faults;
+        faults.lost_messages = self.expected.saturating_sub(self.received);
+        Tally {
+            sent,
+            received: Count {
+                messages: self.received,
+                bytes: self.received_bytes,
+            },
+            faults,
+        }
+    }
+}
+
+impl<const CHECK: bool> OnMessage for Flow<CHECK> {
+    #[inline(always)]
+    fn message(&mut self, _: usize, header: u64, payload: &[u8]) {
+        let number = header::number(header);
+        if header::is_ack(header) {
+            self.peer_received = self.peer_received.max(number);
+            return;
+        }
+        if self.last_seen {
+            self.take_early(header, payload);
+            return;
+        }
+        if number != self.expected {
+            self.out_of_order(number);
+        }
+        if CHECK && !payload::matches(number, self.size, payload) {
+            self.faults.corrupt_messages += 1;
+        }
+        self.received += 1;
+        self.received_bytes += payload.len() as u64;
+        self.expected = self.expected.max(number + 1);
+        self.last_seen |= header::is_last(header);
+    }
+}
+
+impl<const CHECK: bool> Flow<CHECK> {
+    #[cold]
+    #[inline(never)]
+    fn take_early(&mut self, header: u64, payload: &[u8]) {
+        if CHECK && !payload::matches(header::number(header), self.size, payload) {
+            self.early.corrupt += 1;
+        }
+        self.early.received += 1;
+        self.early.received_bytes += payload.len() as u64;
+        self.early.last |= header::is_last(header);
+    }
+
+    /// A reliable transport never comes here: a number above the expected one is a gap, counted as loss at the end.
+    #[cold]
+    #[inline(never)]
+    fn out_of_order(&mut self, number: u64) {
+        if number < self.expected {
+            self.faults.reordered_messages += 1;
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! byteio as a program: a service, its clients, and what they say.
+
+mod failures;
+mod memory;
+mod movers;
+mod results;
+
+use serde_json::Value;
+use std::time::Duration;
+use wirespeed_tests::home::{Home, PATIENCE};
+use wirespeed_tests::running::{Ended, Running};
+
+const SIZE: usize = 40_000_003;
+/// Time for the transfers here on a busy machine.
+const LONG: Duration = Duration::from_secs(180);
+
+fn home() -> Home {
+    Home::new(env!("CARGO_BIN_EXE_wirespeed-under-test"))
+}
+
+fn content() -> Vec<u8> {
+    (0..SIZE as u64)
+        .map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u8)
+        .collect()
+}
+
+/// A service over `served/`, and the address of its root.
+fn serve(home: &Home, more: &str) -> (Running, String) {
+    let folder = home.path("served");
+    // A second service serves the same folder.
+    let _ = std::fs::create_dir(&folder);
+    let line = format!("byteio serve served --port 0 {more}");
+    let server = home.start(line.split_whitespace());
+    server.wait_until("listening", PATIENCE, |s| s.stdout().contains('\n'));
+    let line = server.stdout().lines().next().unwrap().to_owned();
+    let address = line
+        .strip_prefix("listening on ")
+        .unwrap()
+        .trim_end_matches('/')
+        .to_owned();
+    (server, address)
+}
+
+fn run(home: &Home, line: &str) -> Ended {
+    home.start(line.split_whitespace()).end(LONG)
+}
+
+fn transfer(ended: &Ended) -> Value {
+    ended.json()["sections"]["byteio"]["pairs"][0]["runs"][0].clone()
+}
+
+/// Peak resident memory of a process, in bytes; nothing once it has ended.
+fn peak_bytes(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
+}
