@@ -14,6 +14,7 @@ mod install;
 mod ladder;
 mod notices;
 mod peers;
+mod runs;
 mod schema;
 mod tidy;
 

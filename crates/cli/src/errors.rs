@@ -218,13 +218,29 @@ fn clap_remedy(error: &clap::Error) -> String {
     if !valid.is_empty() {
         return format!("choose from: {}", valid.join(", "));
     }
+    let command = command_of(error);
     match error.kind() {
-        ErrorKind::MissingRequiredArgument => "name a test such as latency, or see `wirespeed run --help`",
-        ErrorKind::InvalidSubcommand => "see `wirespeed --help` for the verbs",
-        ErrorKind::ArgumentConflict => "give one of them",
-        _ => "see --help",
+        ErrorKind::MissingRequiredArgument if command == "wirespeed run" => {
+            format!("name a test such as latency, or see `{command} --help`")
+        }
+        ErrorKind::InvalidSubcommand => format!("see `{command} --help` for the verbs"),
+        ErrorKind::ArgumentConflict => "give one of them".to_owned(),
+        _ => format!("see `{command} --help`"),
     }
-    .to_owned()
+}
+
+/// The program and the verbs that were understood: the beginning of the usage line.
+fn command_of(error: &clap::Error) -> String {
+    let usage = match error.get(ContextKind::Usage) {
+        Some(ContextValue::StyledStr(usage)) => usage.to_string(),
+        _ => String::new(),
+    };
+    let words = usage.trim_start_matches("Usage:").split_whitespace();
+    let words: Vec<&str> = words.take_while(|w| w.starts_with(char::is_alphabetic)).collect();
+    match words.is_empty() {
+        true => "wirespeed".to_owned(),
+        false => words.join(" "),
+    }
 }
 
 fn strings(value: Option<&ContextValue>) -> Vec<String> {

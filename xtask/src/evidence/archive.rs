@@ -1,6 +1,6 @@
-//! The archive of evidence: docs/runs/DATE-evidence/, a README with what came out and a file of values a claim.
+//! The archive of evidence: docs/runs/DATE-evidence (-2, -3, ..), a README with what came out and a file of values a claim.
 
-use crate::command;
+use crate::{command, runs};
 use anyhow::{Context as _, Result};
 use std::fmt::Write as _;
 use std::fs;
@@ -22,8 +22,7 @@ impl Archive {
         };
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
         let date = said(&["date", "-u", "+%Y-%m-%d"]);
-        let folder = root.join("docs/runs").join(format!("{date}-evidence"));
-        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let folder = runs::fresh_folder(&root.join("docs/runs"), &format!("{date}-evidence"))?;
         let cpu = read("/proc/cpuinfo");
         let model = cpu.lines().find_map(|line| line.strip_prefix("model name"));
         let text = format!(

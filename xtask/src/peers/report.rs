@@ -4,12 +4,12 @@
 use super::derived::{self, Derived};
 use super::stats::{self, Median};
 use super::table::{Better, Comparison, Limit};
-use crate::command;
+use crate::{command, runs};
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -27,28 +27,12 @@ pub struct Report {
     notes: Vec<String>,
 }
 
-/// A folder that nobody had: a second run of a day must not take the first one's away.
-fn fresh_folder(runs: &Path, name: &str) -> Result<PathBuf> {
-    let made = || {
-        fs::create_dir_all(runs)?;
-        let names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}-{number}")));
-        for folder in names.map(|name| runs.join(name)) {
-            match fs::create_dir(&folder) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                made => return made.map(|()| folder),
-            }
-        }
-        Err(ErrorKind::AlreadyExists.into())
-    };
-    made().with_context(|| format!("cannot make a folder in {}", runs.display()))
-}
-
 impl Report {
     /// Start an archive for today.
     pub fn create(root: &Path, name: &str, cores: &[u32; 2]) -> Result<Report> {
         let date = command::capture(Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
         let date = date.trim();
-        let folder = fresh_folder(&root.join("docs/runs"), &format!("{date}-{name}"))?;
+        let folder = runs::fresh_folder(&root.join("docs/runs"), &format!("{date}-{name}"))?;
         let file = |name: &str, start: &str| -> Result<File> {
             let path = folder.join(name);
             let begun =
