@@ -13,6 +13,8 @@ wanted=(
   objdump:binutils
   cc:gcc
   c++:g++
+  aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
+  aarch64-linux-gnu-gcc:libc6-dev-arm64-cross
   groff:groff-base
   zsh:zsh
   javac:openjdk-17-jdk-headless

@@ -166,7 +166,8 @@ fn deny() -> Step {
     )
 }
 
-/// That the code compiles for the second architecture: the crates without C at least, all where a C compiler is there.
+/// That the code compiles for the second architecture: all of it where a C compiler for it is there (of the ciphers and
+/// hashes), else the crates without C, which is said.
 fn aarch64(ladder: &mut Ladder) -> Result<()> {
     if !has_target() {
         let added = Command::new("timeout")
@@ -182,11 +183,11 @@ fn aarch64(ladder: &mut Ladder) -> Result<()> {
     if command::find("aarch64-linux-gnu-gcc").is_some() {
         arguments.push("--package=wirespeed-cli");
     } else {
-        arguments.extend([
-            "--package=wirespeed",
-            "--package=wirespeed-report",
-            "--package=wirespeed-conformance",
-        ]);
+        ladder.skip(
+            "aarch64-cli",
+            "there is no aarch64-linux-gnu-gcc for the code in C",
+        )?;
+        arguments.extend(["--package=wirespeed-schema", "--package=wirespeed-report"]);
     }
     ladder.run(Step::cargo("aarch64", &arguments))
 }
