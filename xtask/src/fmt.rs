@@ -1,7 +1,7 @@
 //! rustfmt on every Rust file by name: `cargo fmt` does not see modules that are declared inside macros.
 
 use crate::command;
-use anyhow::Result;
+use anyhow::{Context as _, Result, bail};
 use std::path::Path;
 use std::process::Command;
 
@@ -14,5 +14,10 @@ pub fn run(root: &Path, fix: bool) -> Result<()> {
     if !fix {
         rustfmt.arg("--check");
     }
-    command::run(rustfmt.args(sources))
+    let status = rustfmt.args(sources).status().context("cannot run rustfmt")?;
+    match (status.success(), fix) {
+        (true, _) => Ok(()),
+        (false, true) => bail!("rustfmt failed: {status}"),
+        (false, false) => bail!("not every file is formatted: cargo xtask fmt --fix"),
+    }
 }
