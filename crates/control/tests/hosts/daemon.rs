@@ -2,12 +2,14 @@
 
 use crate::common::{case, program, registry};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use wirespeed_control::auth::keyfile::KeyFile;
 use wirespeed_control::{
-    ControlError, Daemon, Group, GroupOptions, GroupResult, GroupSpec, HostsSpec, Identity, Listen, LogLine,
-    ServeOptions, StopFlag, Timing, run_case,
+    ControlError, Daemon, Group, GroupEvent, GroupOptions, GroupResult, GroupSpec, HostsSpec, Identity,
+    Listen, LogLine, ServeOptions, StopFlag, Timing, run_case,
 };
 use wirespeed_schema::Case;
 use wirespeed_schema::case::GroupKind;
@@ -80,6 +82,24 @@ impl Running {
 
     pub fn logged(&self, words: &str) -> bool {
         self.log.lock().unwrap().iter().any(|line| line.contains(words))
+    }
+
+    /// A client that is being measured until the flag asks it to stop.
+    pub fn busy(&self) -> (JoinHandle<GroupResult>, StopFlag) {
+        let (running, started) = mpsc::channel();
+        let (spec, stop) = (self.spec(), StopFlag::new());
+        let asked = stop.clone();
+        let client = std::thread::spawn(move || {
+            let mut events = |event: GroupEvent| {
+                if let GroupEvent::Interval { rank: 0, .. } = event {
+                    running.send(()).unwrap();
+                }
+            };
+            let case = hosts_case(&[("all", "run")]);
+            run_case(&spec, &case, &registry(), options(), &mut events, &stop)
+        });
+        started.recv_timeout(Duration::from_secs(20)).unwrap();
+        (client, asked)
     }
 
     /// The daemon still serves.

@@ -2,7 +2,6 @@
 
 use crate::common::{deadline, registry};
 use crate::daemon::{Running, hosts_case, options};
-use std::sync::mpsc;
 use std::time::Duration;
 use wirespeed_control::{GroupEvent, StopFlag, Timing, run_case};
 use wirespeed_schema::Case;
@@ -14,25 +13,7 @@ use wirespeed_schema::outcome::StopReason;
 fn two_clients_queue_and_both_are_measured_alone() {
     let _deadline = deadline(60);
     let daemon = Running::ordinary();
-    let (running, started) = mpsc::channel();
-    let (first_stop, spec) = (StopFlag::new(), daemon.spec());
-    let asked = first_stop.clone();
-    let first = std::thread::spawn(move || {
-        let mut events = |event: GroupEvent| {
-            if let GroupEvent::Interval { rank: 0, .. } = event {
-                running.send(()).unwrap();
-            }
-        };
-        run_case(
-            &spec,
-            &hosts_case(&[("all", "run")]),
-            &registry(),
-            options(),
-            &mut events,
-            &first_stop,
-        )
-    });
-    started.recv_timeout(Duration::from_secs(20)).unwrap();
+    let (first, asked) = daemon.busy();
     let mut queued = Vec::new();
     let mut events = |event: GroupEvent| {
         if let GroupEvent::Queued { ahead, .. } = event {
@@ -65,25 +46,7 @@ fn a_shared_server_labels_results_that_overlapped() {
         ..ServerLimits::default()
     };
     let daemon = Running::start(limits, Timing::default());
-    let (spec, stop) = (daemon.spec(), StopFlag::new());
-    let asked = stop.clone();
-    let (running, started) = mpsc::channel();
-    let first = std::thread::spawn(move || {
-        let mut events = |event: GroupEvent| {
-            if let GroupEvent::Interval { rank: 0, .. } = event {
-                running.send(()).unwrap();
-            }
-        };
-        run_case(
-            &spec,
-            &hosts_case(&[("all", "run")]),
-            &registry(),
-            options(),
-            &mut events,
-            &stop,
-        )
-    });
-    started.recv_timeout(Duration::from_secs(20)).unwrap();
+    let (first, asked) = daemon.busy();
     let second = daemon.run(&hosts_case(&[]));
     asked.request();
     assert_eq!(second.overlapping_sessions, 1);

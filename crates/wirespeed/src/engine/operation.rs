@@ -39,13 +39,6 @@ pub fn is_marked(number: u64, data: &[u8]) -> bool {
     *last == mark(number) && payload::begins(number, rest)
 }
 
-/// What a put carries before its first operation; slots of a region begin at cache lines.
-fn first_data(layout: Layout) -> Placed {
-    let mut data = Placed::new(layout.size, 0);
-    payload::fill(0, data.bytes_mut());
-    data
-}
-
 /// Make `data` that of put `number`: all of it under a check, else its mark alone.
 #[inline(always)]
 fn renew<const CHECK: bool>(number: u64, data: &mut [u8]) {
@@ -65,7 +58,8 @@ pub struct PutShort<const CHECK: bool> {
 impl<const CHECK: bool> PutShort<CHECK> {
     /// For `layout`.
     pub fn new(layout: Layout) -> Self {
-        let data = first_data(layout);
+        // Slots of a region begin at cache lines.
+        let data = payload::first(layout.size, 0);
         PutShort { layout, data }
     }
 }
@@ -89,7 +83,8 @@ pub struct PutBcopy<const CHECK: bool> {
 impl<const CHECK: bool> PutBcopy<CHECK> {
     /// For `layout`.
     pub fn new(layout: Layout) -> Self {
-        let data = first_data(layout);
+        // Slots of a region begin at cache lines.
+        let data = payload::first(layout.size, 0);
         PutBcopy { layout, data }
     }
 }

@@ -56,8 +56,8 @@ pub trait Sender {
     fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError>;
 }
 
-/// What every message carries over a port that places payloads `place` bytes into a cache line.
-fn first(size: usize, place: usize) -> Placed {
+/// What every message carries, `place` bytes into a cache line.
+pub fn first(size: usize, place: usize) -> Placed {
     let mut payload = Placed::new(size, place);
     fill(0, payload.bytes_mut());
     payload

@@ -90,8 +90,9 @@ fn need(case: &Case, emulated: bool) -> Option<Need> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::fixtures;
     use crate::transport::registry::Registry;
-    use wirespeed_schema::case::{IdlePolicy, Load, RankSpec, Role, Stop};
+    use wirespeed_schema::case::{Load, RankSpec, Role};
     use wirespeed_schema::posted::{Grid, MsgRate, Pattern};
 
     fn stencil(size_bytes: u64) -> Case {
@@ -113,16 +114,9 @@ mod tests {
                 cache_bytes: 1 << 20,
             }),
             transport: "shm".into(),
-            options: Default::default(),
             group: GroupKind::Processes,
             ranks: vec![rank; 27],
-            stop: Stop::Iterations { count: 1 },
-            warmup_iterations: 0,
-            warmup_ns_max: 0,
-            check: false,
-            report_interval_ns: 0,
-            raw_samples_max: 0,
-            idle: IdlePolicy::Yield,
+            ..fixtures::case()
         }
     }
 
