@@ -220,7 +220,8 @@ fn clap_remedy(error: &clap::Error) -> String {
     }
     let command = command_of(error);
     match error.kind() {
-        ErrorKind::MissingRequiredArgument if command == "wirespeed run" => {
+        // The program's own name may be another: it is the verb that counts.
+        ErrorKind::MissingRequiredArgument if command.ends_with(" run") => {
             format!("name a test such as latency, or see `{command} --help`")
         }
         ErrorKind::InvalidSubcommand => format!("see `{command} --help` for the verbs"),
