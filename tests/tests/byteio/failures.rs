@@ -140,6 +140,23 @@ fn a_full_disk_of_the_service_is_told() {
     run(&home, &format!("byteio put small {url}/small -q -o r.json")).code(0);
 }
 
+/// A source that shrinks under its sender: here a resource that is sent onto itself, which empties it.
+#[test]
+fn a_source_that_becomes_shorter_is_named_as_the_cause() {
+    let home = home();
+    let (_server, url) = serve(&home, "--writable");
+    for mechanism in ["simple", "mtom", "dime", "http", "bulk"] {
+        let path = home.path("served").join(mechanism);
+        std::fs::write(&path, content()).unwrap();
+        let line = format!("byteio put served/{mechanism} {url}/{mechanism} --mechanism {mechanism}");
+        let (cause, _) = run(&home, &line).code(1).complaint();
+        assert!(cause.contains("became shorter"), "{mechanism}: {cause}");
+    }
+    let sound = content()[..1000].to_vec();
+    std::fs::write(home.path("sound"), sound).unwrap();
+    run(&home, &format!("byteio put sound {url}/sound -q -o r.json")).code(0);
+}
+
 #[test]
 fn bad_words_are_refused_with_a_way_out() {
     let home = home();

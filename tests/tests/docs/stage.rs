@@ -83,6 +83,7 @@ impl Stage {
         let mut servers: Vec<Server> = Vec::new();
         for one in shown {
             let line = self.adapted(&one.line);
+            let start = Instant::now();
             if line.starts_with("mpirun ") && !self.has_launcher() {
                 skip(&format!("{}: {line}: no mpirun on this machine", one.place));
                 continue;
@@ -101,6 +102,8 @@ impl Stage {
                 Prompt::Here => self.exits(None, &line, one.exits),
                 Prompt::Cluster => self.exits_in_cluster(&line, one.exits),
             };
+            // Seen with --nocapture: which commands take long.
+            println!("{:5.1} s  {line}", start.elapsed().as_secs_f64());
             problems.extend(problem.map(|why| format!("{}: {line}: {why}", one.place)));
         }
         problems.extend(stop_all(&mut servers));

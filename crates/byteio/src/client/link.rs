@@ -17,7 +17,7 @@ use crate::soap::{Mechanism, Operation, Origin, base64};
 use ring::rand::{SecureRandom as _, SystemRandom};
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{BufReader, Read as _, Write as _};
+use std::io::{self, BufReader, Read as _, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 use wirespeed::bulk::{Block, BulkError, BulkPort, Receiver};
@@ -164,7 +164,9 @@ impl Link {
         let source = source.ok_or_else(|| BulkError::lasting("there is nothing to send"))?;
         let channel = self.session.reader.get_mut();
         channel.write_more(before)?;
-        channel.send_file(&source, block.offset_bytes, block.size_bytes)?;
+        channel
+            .send_file(&source, block.offset_bytes, block.size_bytes)
+            .map_err(of_source)?;
         Ok(channel.write_all(behind)?)
     }
 
@@ -259,7 +261,9 @@ impl Link {
         let (mut offset, mut left) = (block.offset_bytes, block.size_bytes);
         while left > 0 {
             let want = window.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-            source.read_exact_at(&mut window[..want], offset)?;
+            source
+                .read_exact_at(&mut window[..want], offset)
+                .map_err(of_source)?;
             base64::encode(&window[..want], &mut text);
             channel.write_more(&text)?;
             (offset, left) = (offset + want as u64, left - want as u64);
@@ -432,4 +436,12 @@ pub(super) fn copy_exactly<R: Receiver>(
         left -= count as u64;
     }
     Ok(())
+}
+
+/// What went wrong while the source was sent. A socket does not end while one writes to it: it is the file that did.
+fn of_source(error: io::Error) -> BulkError {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => BulkError::lasting("the file became shorter while it was sent"),
+        _ => error.into(),
+    }
 }
