@@ -218,30 +218,27 @@ fn clap_remedy(error: &clap::Error) -> String {
     if !valid.is_empty() {
         return format!("choose from: {}", valid.join(", "));
     }
-    let command = command_of(error);
-    match error.kind() {
+    match (error.kind(), command_of(error)) {
+        (ErrorKind::ArgumentConflict, _) => "give one of them".to_owned(),
+        (_, None) => "see --help of the verb".to_owned(),
         // The program's own name may be another: it is the verb that counts.
-        ErrorKind::MissingRequiredArgument if command.ends_with(" run") => {
+        (ErrorKind::MissingRequiredArgument, Some(command)) if command.ends_with(" run") => {
             format!("name a test such as latency, or see `{command} --help`")
         }
-        ErrorKind::InvalidSubcommand => format!("see `{command} --help` for the verbs"),
-        ErrorKind::ArgumentConflict => "give one of them".to_owned(),
-        _ => format!("see `{command} --help`"),
+        (ErrorKind::InvalidSubcommand, Some(command)) => format!("see `{command} --help` for the verbs"),
+        (_, Some(command)) => format!("see `{command} --help`"),
     }
 }
 
-/// The program and the verbs that were understood: the beginning of the usage line.
-fn command_of(error: &clap::Error) -> String {
-    let usage = match error.get(ContextKind::Usage) {
-        Some(ContextValue::StyledStr(usage)) => usage.to_string(),
-        _ => String::new(),
+/// The program and the verbs that were understood: the beginning of the usage line, which errors about values lack.
+fn command_of(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else {
+        return None;
     };
+    let usage = usage.to_string();
     let words = usage.trim_start_matches("Usage:").split_whitespace();
     let words: Vec<&str> = words.take_while(|w| w.starts_with(char::is_alphabetic)).collect();
-    match words.is_empty() {
-        true => "wirespeed".to_owned(),
-        false => words.join(" "),
-    }
+    (!words.is_empty()).then(|| words.join(" "))
 }
 
 fn strings(value: Option<&ContextValue>) -> Vec<String> {

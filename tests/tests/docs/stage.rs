@@ -83,11 +83,11 @@ impl Stage {
         let mut servers: Vec<Server> = Vec::new();
         for one in shown {
             let line = self.adapted(&one.line);
-            let start = Instant::now();
             if line.starts_with("mpirun ") && !self.has_launcher() {
                 skip(&format!("{}: {line}: no mpirun on this machine", one.place));
                 continue;
             }
+            let start = Instant::now();
             let problem = match one.prompt {
                 Prompt::Server => {
                     let joins = line.starts_with("wirespeed node");

@@ -6,7 +6,7 @@
 use super::session::Session;
 use super::{ClientOptions, Direction, Way};
 use crate::http::body::{Body, Framing};
-use crate::http::channel::Channel;
+use crate::http::channel::{Channel, shrunk};
 use crate::http::head::ResponseHead;
 use crate::http::range;
 use crate::mime::dime;
@@ -441,7 +441,7 @@ pub(super) fn copy_exactly<R: Receiver>(
 /// What went wrong while the source was sent. A socket does not end while one writes to it: it is the file that did.
 fn of_source(error: io::Error) -> BulkError {
     match error.kind() {
-        io::ErrorKind::UnexpectedEof => BulkError::lasting("the file became shorter while it was sent"),
+        io::ErrorKind::UnexpectedEof => BulkError::lasting(shrunk().to_string()),
         _ => error.into(),
     }
 }

@@ -97,7 +97,8 @@ impl Channel {
     }
 }
 
-fn shrunk() -> io::Error {
+/// The file that is sent ended before the length that was promised.
+pub fn shrunk() -> io::Error {
     io::Error::new(
         io::ErrorKind::UnexpectedEof,
         "the file became shorter while it was sent",
