@@ -31,6 +31,11 @@ impl Finite {
         Self::new(value).ok()
     }
 
+    /// Whether it is 0, of either sign: fields where that means unknown are left out of documents.
+    pub fn is_zero(&self) -> bool {
+        self.0 == 0.0
+    }
+
     /// The number itself.
     pub fn get(self) -> f64 {
         self.0

@@ -54,12 +54,8 @@ pub struct HistogramData {
     /// `(bucket index over picoseconds, count)`.
     pub buckets: Vec<(u32, u64)>,
     /// What a sample's clock can tell apart: its step over the operations of a sample. 0 where it is not known.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "Finite::is_zero")]
     pub step_ns: Finite,
-}
-
-fn is_zero(value: &Finite) -> bool {
-    value.get() == 0.0
 }
 
 impl HistogramData {

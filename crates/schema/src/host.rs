@@ -63,8 +63,15 @@ pub struct ClockInfo {
     pub source: String,
     /// Cost of one read, median.
     pub cost_ns: Finite,
-    /// Smallest step between two reads that differ.
+    /// Step of the clock: two reads differ by a multiple of it. 0 where unknown.
     pub step_ns: Finite,
+    /// How the step was found: `grid` (differences of reads are multiples of it), `tick` (no grid coarser than a tick is
+    /// to be seen) or `defined`. Empty where unknown.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub step_found: String,
+    /// Share of the differences of reads that are multiples of the step, within an eighth of it or a tick. 0 where unknown.
+    #[serde(default, skip_serializing_if = "Finite::is_zero")]
+    pub step_share: Finite,
     /// Ticks per nanosecond over the run.
     pub ticks_per_ns: Finite,
     /// Bound on the relative error of `ticks_per_ns`.

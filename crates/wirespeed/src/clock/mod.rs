@@ -5,9 +5,11 @@
 //! which no sample above the clock's step can show. No other module may read a counter.
 
 mod counter;
+mod step;
 mod timebase;
 pub mod virtual_time;
 
+pub use step::{Found, Step};
 pub use timebase::{Anchor, Timebase};
 
 /// A source of ticks. Copy it into the loop.

@@ -1,7 +1,9 @@
 //! From ticks to nanoseconds: two anchors against CLOCK_MONOTONIC, one before and one after the run, so that the
 //! calibration covers the measured time itself and costs nothing in it.
 
+use super::step::{self, Step};
 use super::{Clock, monotonic_ns};
+use std::hint::black_box;
 use wirespeed_schema::Finite;
 use wirespeed_schema::host::ClockInfo;
 
@@ -53,8 +55,8 @@ pub struct Timebase {
     error_ppm: f64,
     /// Cost of one read, median, in ticks.
     pub cost_ticks: f64,
-    /// Smallest non-zero difference of two reads.
-    pub step_ticks: u64,
+    /// What two reads can tell apart.
+    pub step: Step,
 }
 
 impl Timebase {
@@ -69,7 +71,8 @@ impl Timebase {
             return Self::of_virtual_time(clock);
         }
         let first = Anchor::take(clock);
-        let (cost_ticks, step_ticks) = cost_and_step(clock);
+        let cost_ticks = cost_of_read(clock);
+        let step = step::find(|| clock.now(), work);
         while monotonic_ns().saturating_sub(first.monotonic_ns) < ROUGH_NS {
             core::hint::spin_loop();
         }
@@ -79,7 +82,7 @@ impl Timebase {
             ns_per_tick: 1.0,
             error_ppm: 0.0,
             cost_ticks,
-            step_ticks,
+            step,
         };
         timebase.recalibrate();
         timebase
@@ -98,7 +101,7 @@ impl Timebase {
             ns_per_tick: 1.0,
             error_ppm: 0.0,
             cost_ticks: 1.0,
-            step_ticks: 1,
+            step: Step::DEFINED,
         }
     }
 
@@ -133,43 +136,50 @@ impl Timebase {
         (ns as f64 / self.ns_per_tick).round() as u64
     }
 
+    /// The step in ns.
+    pub fn step_ns(&self) -> f64 {
+        self.step.ticks * self.ns_per_tick
+    }
+
     /// What the result says about the clock.
     pub fn info(&self) -> ClockInfo {
         let finite = |v: f64| Finite::maybe(v).unwrap_or_default();
         ClockInfo {
             source: self.clock.source().to_owned(),
             cost_ns: finite(self.cost_ticks * self.ns_per_tick),
-            step_ns: finite(self.step_ticks as f64 * self.ns_per_tick),
+            step_ns: finite(self.step_ns()),
+            step_found: self.step.found.name().to_owned(),
+            step_share: finite(self.step.share),
             ticks_per_ns: finite(1.0 / self.ns_per_tick),
             calibration_error_ppm: finite(self.error_ppm),
         }
     }
 }
 
-/// Median cost of a read over batches, and the smallest non-zero step between neighbouring reads.
-fn cost_and_step(clock: Clock) -> (f64, u64) {
+/// Median cost of a read over batches.
+fn cost_of_read(clock: Clock) -> f64 {
     const BATCHES: usize = 101;
     const READS: usize = 64;
     let mut costs = [0u64; BATCHES];
-    let mut step = u64::MAX;
     for cost in &mut costs {
         let start = clock.now();
-        let mut last = start;
-        for _ in 0..READS {
-            let now = clock.now();
-            let difference = now.saturating_sub(last);
-            if difference > 0 && difference < step {
-                step = difference;
-            }
-            last = now;
+        for _ in 1..READS {
+            clock.now();
         }
-        *cost = last.saturating_sub(start);
+        *cost = clock.now().saturating_sub(start);
     }
     costs.sort_unstable();
-    (
-        costs[BATCHES / 2] as f64 / READS as f64,
-        if step == u64::MAX { 1 } else { step },
-    )
+    costs[BATCHES / 2] as f64 / READS as f64
+}
+
+/// Let time pass: a chain of multiplications that wait for each other.
+#[inline(never)]
+fn work(turns: u64) {
+    let mut x = black_box(0x9e37_79b9_7f4a_7c15_u64);
+    for _ in 0..turns {
+        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+    }
+    black_box(x);
 }
 
 #[cfg(test)]
@@ -185,6 +195,6 @@ mod tests {
         timebase.recalibrate();
         let ratio = timebase.to_ns(t1 - t0) as f64 / (m1 - m0) as f64;
         assert!((0.9..1.1).contains(&ratio), "{ratio}");
-        assert!(timebase.step_ticks > 0 && timebase.cost_ticks > 0.0);
+        assert!(timebase.step.ticks >= 1.0 && timebase.cost_ticks > 0.0);
     }
 }

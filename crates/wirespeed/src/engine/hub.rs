@@ -192,7 +192,7 @@ impl<S: Sender, const CHECK: bool> Hub<S, CHECK> {
     fn by_worker(&mut self, peers: &[u32], timebase: &Timebase, batch_ops: u64) -> Vec<PeerSamples> {
         let ns_per_tick = timebase.ns_per_tick();
         let scale = ns_per_tick / batch_ops as f64;
-        let step_ns = timebase.step_ticks as f64 * scale;
+        let step_ns = timebase.step.ticks * scale;
         let of_one = |(&peer, worker): (&u32, &mut Worker)| PeerSamples {
             peer,
             samples: worker.samples.to_data(scale).with_step_ns(step_ns),
@@ -310,14 +310,14 @@ pub fn hub<P: MessagePort, S: Sender, const CHECK: bool>(
             let trip_ticks = prelude.op_ticks / rank.peers.len() as f64;
             series.batch_ops = batch_for(trip_ticks, &rank.timebase);
         }
-        meter.arm();
+        let armed = meter.arm();
         meet(rank, link)?;
         hub.phase(
             link,
             &mut ignored,
             settle_rounds(prelude.op_ticks, &rank.timebase),
         )?;
-        meter.start();
+        meter.start(armed);
         let result = hub.measure(link, &mut series, &mut meter, prelude.op_ticks);
         elapsed_ticks = meter.stop();
         let stop = result?;

@@ -85,7 +85,7 @@ impl Series {
         let step_ns = if self.per_op {
             0.0
         } else {
-            timebase.step_ticks as f64 * scale
+            timebase.step.ticks * scale
         };
         let recorder = self.total.as_mut().unwrap_or(&mut self.current);
         (recorder.count() > 0).then(|| Samples {
@@ -108,6 +108,10 @@ pub struct Tally {
     pub faults: Faults,
 }
 
+/// Proof that the thread is watched for disturbances: no phase is measured without it.
+#[must_use]
+pub struct Armed(());
+
 /// Time and counts of one rank's measured phase.
 pub struct Meter<'a> {
     /// The clock, for the loops.
@@ -120,7 +124,8 @@ pub struct Meter<'a> {
     report: Report<'a>,
     report_ticks: u64,
     raw_max: u64,
-    started: u64,
+    /// When the measured phase began; never on a rank that has none.
+    started: Option<u64>,
     interval_started: u64,
     interval_tally: Tally,
     intervals: Vec<Interval>,
@@ -170,7 +175,7 @@ impl<'a> Meter<'a> {
             report,
             report_ticks,
             raw_max: case.raw_samples_max,
-            started: 0,
+            started: None,
             interval_started: 0,
             interval_tally: Tally::default(),
             intervals: Vec::new(),
@@ -200,19 +205,21 @@ impl<'a> Meter<'a> {
     }
 
     /// Look at what disturbs this thread from now on. It opens files: before the barrier, not in the phase.
-    pub fn arm(&mut self) {
+    pub fn arm(&mut self) -> Armed {
         self.probe = Some(Probe::start(self.cpu));
+        Armed(())
     }
 
     /// The measured phase begins.
-    pub fn start(&mut self) {
-        self.started = self.clock.now();
-        self.interval_started = self.started;
+    pub fn start(&mut self, _: Armed) {
+        let now = self.clock.now();
+        (self.started, self.interval_started) = (Some(now), now);
     }
 
-    /// Ticks since the start.
+    /// Ticks since the start; 0 before it.
     pub fn elapsed_ticks(&self) -> u64 {
-        self.clock.now().saturating_sub(self.started)
+        self.started
+            .map_or(0, |started| self.clock.now().saturating_sub(started))
     }
 
     /// The measured phase is over: ticks since the start, and no disturbance counts from here on.
@@ -308,7 +315,7 @@ impl<'a> Meter<'a> {
         let interval = Interval {
             start_ns: self
                 .timebase
-                .to_ns(self.interval_started.saturating_sub(self.started)),
+                .to_ns(self.interval_started.saturating_sub(self.started.unwrap_or(self.interval_started))),
             duration_ns: self.timebase.to_ns(now.saturating_sub(self.interval_started)),
             sent: difference(self.tally.sent, self.interval_tally.sent),
             received: difference(self.tally.received, self.interval_tally.received),
@@ -326,7 +333,11 @@ impl<'a> Meter<'a> {
 
     /// The phase is over: the last, shorter interval is reported, the series become samples.
     pub fn finish(mut self, mut series: Vec<Series>) -> Measured {
-        if self.report_ticks > 0 {
+        // Where an error ended the phase, what disturbed it until now.
+        if self.started.is_some() && self.probe.is_some() {
+            self.stop();
+        }
+        if self.report_ticks > 0 && self.started.is_some() {
             let now = self.clock.now();
             self.close_interval(now, series.first_mut());
         }
@@ -355,7 +366,7 @@ impl<'a> Meter<'a> {
 
 /// Operations that one sample must cover so that it spans at least 20 clock steps; a power of two.
 pub fn batch_for(op_ticks: f64, timebase: &Timebase) -> u64 {
-    let needed = STEPS_PER_SAMPLE * timebase.cost_ticks.max(timebase.step_ticks as f64);
+    let needed = STEPS_PER_SAMPLE * timebase.cost_ticks.max(timebase.step.ticks);
     if op_ticks <= 0.0 || op_ticks >= needed {
         return 1;
     }
