@@ -23,6 +23,8 @@ const KINDS: [(SampleKind, &str); 4] = [
 const CURVE_POINTS: usize = 36;
 /// Bars of a histogram at most.
 const BARS: usize = 80;
+/// Bars of fewer steps of the clock hold one step more or less than their neighbours.
+const BAR_STEPS_MIN: f64 = 8.0;
 /// Roads that are drawn side by side.
 const STEPS_MAX: usize = 60;
 /// Slices of time below which nothing is drawn.
@@ -196,28 +198,38 @@ fn drawn_range(data: &HistogramData) -> Option<(f64, f64)> {
     Some((low, data.quantile_ns(0.9995)?.min(bulk)))
 }
 
-/// Buckets joined to bars of equal width on a logarithmic axis; no bar is narrower than a bucket. Begin, end, count.
+/// Buckets joined to bars; no bar is narrower than a bucket, nor holds parts of the clock's steps. Begin, end, count.
 fn bars(data: &HistogramData, low: f64, high: f64) -> Vec<(f64, f64, f64)> {
+    let edges = edges(data.step_ns.get(), low, high);
+    let mut bars: Vec<(f64, f64, f64)> = edges.windows(2).map(|pair| (pair[0], pair[1], 0.0)).collect();
+    for &(bucket, samples) in &data.buckets {
+        let (start, width) = bucket_range(bucket as usize);
+        let middle = (start as f64 + width as f64 / 2.0) / 1000.0;
+        let at = edges.partition_point(|edge| *edge <= middle);
+        if let Some(bar) = at.checked_sub(1).and_then(|at| bars.get_mut(at)) {
+            bar.2 += samples as f64;
+        }
+    }
+    bars
+}
+
+/// Edges of equal distance on a logarithmic axis; where the clock's steps would make a comb of that, half a step beside
+/// whole numbers of steps.
+fn edges(step: f64, low: f64, high: f64) -> Vec<f64> {
     let span = (high / low).ln();
     if span <= 0.0 || !span.is_finite() {
         return Vec::new();
     }
     let count = ((span / 0.006) as usize).clamp(4, BARS);
-    let mut bars: Vec<(f64, f64, f64)> = (0..count)
-        .map(|i| {
-            let edge = |i: usize| low * (span * i as f64 / count as f64).exp();
-            (edge(i), edge(i + 1), 0.0)
-        })
-        .collect();
-    for &(bucket, samples) in &data.buckets {
-        let (start, width) = bucket_range(bucket as usize);
-        let middle = (start as f64 + width as f64 / 2.0) / 1000.0;
-        let at = ((middle / low).ln() / span * count as f64).floor();
-        if (0.0..count as f64).contains(&at) {
-            bars[at as usize].2 += samples as f64;
-        }
+    let narrowest = low * ((span / count as f64).exp() - 1.0);
+    if step <= 0.0 || narrowest > BAR_STEPS_MIN * step {
+        let edge = |i: usize| low * (span * i as f64 / count as f64).exp();
+        return (0..=count).map(edge).collect();
     }
-    bars
+    let width = step * ((high - low) / step / BARS as f64).ceil().max(1.0);
+    let first = ((low / step).round() - 0.5).max(0.5) * step;
+    let count = ((high - first) / width).ceil().max(1.0) as usize;
+    (0..=count).map(|i| first + i as f64 * width).collect()
 }
 
 /// Slices of time of the first repetition that has some: median latency, else rate, warm-up shaded.
@@ -387,5 +399,30 @@ fn step(metric: &Metric, y: f64) -> Point {
         x: metric.value.get(),
         y,
         interval: ends.map(|(low, high)| (low.get(), high.get())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_follow_the_clocks_step() {
+        // Every step of 10 ns from 150 to 400 ns as often as the others.
+        let values: Vec<f64> = (0..26_000).map(|i| 150.0 + 10.0 * f64::from(i % 26)).collect();
+        let coarse = HistogramData::from_samples_ns(&values).with_step_ns(10.0);
+        let (low, high) = drawn_range(&coarse).unwrap();
+        let bars = bars(&coarse, low, high);
+        assert!(bars.len() > 20, "{bars:?}");
+        assert!(bars[1..bars.len() - 1].iter().all(|bar| bar.2 == 1000.0), "{bars:?}");
+        // A thousand steps: as many to each bar.
+        let values: Vec<f64> = (0..100_000).map(|i| 150.0 + 10.0 * f64::from(i % 1000)).collect();
+        let fine = HistogramData::from_samples_ns(&values).with_step_ns(10.0);
+        let bars = super::bars(&fine, 150.0, 10_000.0);
+        assert!(bars.len() <= BARS + 1, "{}", bars.len());
+        let inner: Vec<f64> = bars[1..bars.len() - 1].iter().map(|bar| bar.2).collect();
+        let (least, most) = inner.iter().fold((f64::MAX, 0.0f64), |(l, m), c| (l.min(*c), m.max(*c)));
+        // A bucket high up is wider than a step, and falls to one side of an edge.
+        assert!(most <= 1.5 * least, "{inner:?}");
     }
 }
