@@ -1,19 +1,21 @@
 //! Generic suites that hold a transport to the written contract of its ports, and to what its registry entry promises.
 //!
 //! A transport, of this workspace or a stranger's, runs [`messages`], [`tagged`] and [`one_sided`] on its type, and
-//! [`measured`] on its registry entry; [`run_all`] does what can be done for every entry of a registry. Every check is
+//! [`measured`] on its registry entry; [`fields`] compares what the transports of a registry publish; [`run_all`] does what can be done for every entry of a registry. Every check is
 //! reported as passed, failed, or skipped with the reason; nothing is passed over in silence.
 //!
 //! Suites must never time things: a deadline only turns a hang into a failure.
 
 #![forbid(unsafe_code)]
 
+mod fields;
 mod group;
 mod measured;
 mod payload;
 mod ports;
 mod report;
 
+pub use fields::fields;
 pub use measured::measured;
 pub use ports::messages::messages;
 pub use ports::one_sided::one_sided;
@@ -32,6 +34,7 @@ pub fn run_all(registry: &Registry) -> Vec<Report> {
     for entry in registry.entries() {
         reports.extend(run_entry(registry, entry));
     }
+    reports.extend(fields(registry));
     reports
 }
 

@@ -158,6 +158,19 @@ fn groups() -> Vec<(&'static str, Test, Vec<Role>)> {
     groups
 }
 
+/// One case of each test, and of each group of more ranks than two: name, test, roles.
+pub(crate) fn least() -> Vec<(String, Test, Vec<Role>)> {
+    let pairs = tests(&SIZES[..1]).into_iter().map(|test| ("a pair", test, pair_roles()));
+    let mut least: Vec<(String, Test, Vec<Role>)> = Vec::new();
+    for (group, test, roles) in pairs.chain(groups()) {
+        let name = format!("{group}: {}", test.name());
+        if least.iter().all(|(seen, ..)| *seen != name) {
+            least.push((name, test, roles));
+        }
+    }
+    least
+}
+
 fn label(test: &Test) -> String {
     let layout = test.layout().map_or(String::new(), |l| format!(" {}", l.name()));
     format!(
@@ -168,7 +181,7 @@ fn label(test: &Test) -> String {
     )
 }
 
-fn case(entry: &Entry, options: &TransportOptions, test: Test, roles: Vec<Role>) -> Case {
+pub(crate) fn case(entry: &Entry, options: &TransportOptions, test: Test, roles: Vec<Role>) -> Case {
     let ranks = roles.iter().enumerate().map(|(rank, &role)| RankSpec {
         role,
         peer: match role {
@@ -204,12 +217,14 @@ fn run_case(registry: &Registry, entry: &Entry, case: &Case, name: String) -> Re
     Report::of(entry.name, SUITE, name, judge(case, &outcomes))
 }
 
-enum Stopped {
+/// Why a case gave no outcomes.
+pub(crate) enum Stopped {
     Skipped(String),
     Failed(String),
 }
 
-fn run_ranks(
+/// The outcomes of all ranks of `case`; `before` runs on each rank first.
+pub(crate) fn run_ranks(
     registry: &Registry,
     entry: &Entry,
     case: &Case,

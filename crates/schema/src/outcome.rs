@@ -164,6 +164,9 @@ pub struct Outcome {
     pub idle: IdlePolicy,
     /// What disturbed it.
     pub disturbance: Disturbance,
+    /// Fields of this outcome that whoever made it cannot fill, with the reason; what such a field holds is no figure.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lacking: BTreeMap<String, String>,
     /// Noise of its CPU before the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<Noise>,

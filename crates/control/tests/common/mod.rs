@@ -190,6 +190,7 @@ fn outcome(rank: u32, role: Role) -> Outcome {
         noise: None,
         noise_after: None,
         load_done: Default::default(),
+        lacking: Default::default(),
         transport_facts: Default::default(),
         host: Default::default(),
         error: None,

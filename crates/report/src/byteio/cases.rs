@@ -110,6 +110,20 @@ pub fn case_of(case: BulkCase, runs: Vec<BulkRun>) -> CaseResult {
     result
 }
 
+/// What a transfer's outcome does not hold, and why.
+fn lacking() -> BTreeMap<String, String> {
+    let why = "not measured: a bulk transfer is timed as a whole, by the operating system's clock";
+    let fields = [
+        "clock.",
+        "connect_ns",
+        "disturbance.",
+        "first_operation_ns",
+        "floor.",
+        "noise",
+    ];
+    fields.map(|field| (field.to_owned(), why.to_owned())).into()
+}
+
 fn repetition(case: &Case, run: BulkRun, index: u32, is_put: bool) -> Repetition {
     let mut metrics = Metrics::new();
     let answers = run.answers.unwrap_or_default();
@@ -160,6 +174,7 @@ fn repetition(case: &Case, run: BulkRun, index: u32, is_put: bool) -> Repetition
         cpu: None,
         idle: IdlePolicy::Spin,
         disturbance: Disturbance::default(),
+        lacking: lacking(),
         noise: None,
         noise_after: None,
         load_done: run.load_done,

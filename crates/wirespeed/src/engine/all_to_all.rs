@@ -397,10 +397,10 @@ pub fn exchange<P: MessagePort, S: Sender, const CHECK: bool>(
         prelude.warm_up(rank, |count, last| member.round(link, clock, (count, last)))?;
         link.drain()?;
         member.arm(&meter, prelude.op_ticks);
-        meter.arm();
+        let armed = meter.arm();
         meet(rank, link)?;
         member.restart(clock);
-        meter.start();
+        meter.start(armed);
         let result = member.measure(link, &mut meter, prelude.op_ticks);
         elapsed_ticks = meter.stop();
         let stop = result?;

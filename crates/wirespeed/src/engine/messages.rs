@@ -215,10 +215,10 @@ fn request<P: MessagePort, S: Sender, const CHECK: bool>(
         })?;
         link.drain()?;
         series.batch_ops = batch_for(prelude.op_ticks, &rank.timebase);
-        meter.arm();
+        let armed = meter.arm();
         meet(rank, link)?;
         requester.phase(link, &mut ignored, clock, SETTLE_ROUND_TRIPS)?;
-        meter.start();
+        meter.start(armed);
         let result = requester.measure(link, &mut series, &mut meter, prelude.op_ticks);
         elapsed_ticks = meter.stop();
         let stop = result?;
@@ -249,10 +249,10 @@ fn answer<P: MessagePort, S: Sender, const CHECK: bool>(
         phase(link, &mut arrival)?;
         phase(link, &mut arrival)?;
         prelude.warmup_operations = arrival.tally.received.messages;
-        meter.arm();
+        let armed = meter.arm();
         meet(rank, link)?;
         phase(link, &mut arrival)?;
-        meter.start();
+        meter.start(armed);
         let result = phase(link, &mut arrival);
         elapsed_ticks = meter.stop();
         meter.tally = arrival.tally;
@@ -316,12 +316,12 @@ fn source<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
             source.round::<P, BOTH>(link, clock, (count, last))
         })?;
         link.drain()?;
-        meter.arm();
+        let armed = meter.arm();
         meet(rank, link)?;
         source.phase::<P, BOTH>(link, clock, 1)?;
         source.out = new_outgoing(&meter);
         source.out.intervals.batch_ops = batch_for(prelude.op_ticks, &rank.timebase);
-        meter.start();
+        meter.start(armed);
         let (stop, elapsed) = source.measure::<P, BOTH>(link, &mut meter, prelude.op_ticks)?;
         elapsed_ticks = elapsed;
         meter.stop();
@@ -367,12 +367,12 @@ fn sink<P: MessagePort, const CHECK: bool>(
         prelude.warmup_operations = sink.flow.received();
         prelude.op_ticks = sink.incoming.elapsed_ticks() as f64 / prelude.warmup_operations.max(1) as f64;
         link.drain()?;
-        meter.arm();
+        let armed = meter.arm();
         meet(rank, link)?;
         sink.phase(link, clock)?;
         sink.incoming = new_incoming(&meter);
         sink.incoming.intervals.batch_ops = batch_for(prelude.op_ticks.max(1.0), &rank.timebase);
-        meter.start();
+        meter.start(armed);
         sink.measure(link, &mut meter, prelude.op_ticks.max(1.0))?;
         meter.stop();
         link.drain()?;

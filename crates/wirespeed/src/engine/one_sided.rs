@@ -233,7 +233,7 @@ fn volley_source<P: OneSidedPort, O: Operation, A: Arrival, const CHECK: bool>(
             )
         })?;
         series.batch_ops = batch_for(prelude.op_ticks, &rank.timebase);
-        meter.arm();
+        let armed = meter.arm();
         meet(rank, link)?;
         hot_volley(
             link,
@@ -244,7 +244,7 @@ fn volley_source<P: OneSidedPort, O: Operation, A: Arrival, const CHECK: bool>(
             Some((layout, SETTLE)),
         )?;
         let (first, mut op_ticks) = (volley.next, prelude.op_ticks);
-        meter.start();
+        meter.start(armed);
         let result = loop {
             let done = volley.next - first;
             let (segment, last) = meter.next_segment(done, op_ticks, series.batch_ops);
@@ -285,11 +285,11 @@ fn volley_sink<P: OneSidedPort, O: Operation, A: Arrival, const CHECK: bool>(
         hot_return(link, &mut volley, layout, WARMUP)?;
         prelude.warmup_operations = volley.next - 1;
         link.drain()?;
-        meter.arm();
+        let armed = meter.arm();
         meet(rank, link)?;
         hot_return(link, &mut volley, layout, SETTLE)?;
         let first = volley.next;
-        meter.start();
+        meter.start(armed);
         let result = hot_return(link, &mut volley, layout, MEASURED);
         elapsed_ticks = meter.stop();
         meter.tally.sent = count(volley.next - first, layout.size);
@@ -335,7 +335,7 @@ fn train_source<P: OneSidedPort, O: Operation, const CHECK: bool>(
         prelude.warm_up(rank, |count, last| hot_train(link, train, clock, (count, last)))?;
         end_phase(link, layout, WARMUP, train.next)?;
         link.drain()?;
-        meter.arm();
+        let armed = meter.arm();
         meet(rank, link)?;
         hot_train(link, train, clock, (1, true))?;
         end_phase(link, layout, SETTLE, train.next)?;
@@ -344,7 +344,7 @@ fn train_source<P: OneSidedPort, O: Operation, const CHECK: bool>(
             (meter.series(main_kind), meter.series(SampleKind::Completion));
         train.intervals.batch_ops = batch_for(prelude.op_ticks, &rank.timebase);
         let (first, mut op_ticks) = (train.next, prelude.op_ticks);
-        meter.start();
+        meter.start(armed);
         let result = loop {
             let done = train.next - first;
             let (segment, last) = meter.next_segment(done, op_ticks, train.intervals.batch_ops);
@@ -394,10 +394,10 @@ fn train_sink<P: OneSidedPort, const CHECK: bool>(
         hot_serve(link, layout, FIRST)?;
         prelude.warmup_operations = hot_serve(link, layout, WARMUP)?.saturating_sub(1);
         link.drain()?;
-        meter.arm();
+        let armed = meter.arm();
         meet(rank, link)?;
         let first = hot_serve(link, layout, SETTLE)?;
-        meter.start();
+        meter.start(armed);
         let result = hot_serve(link, layout, MEASURED);
         elapsed_ticks = meter.stop();
         let operations = result?;

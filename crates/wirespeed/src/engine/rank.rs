@@ -168,6 +168,7 @@ impl<'a> Rank<'a> {
             cpu: self.spec.cpu,
             idle: self.case.idle,
             disturbance: finished.measured.disturbance,
+            lacking: Default::default(),
             noise: self.noise,
             noise_after,
             load_done,

@@ -203,10 +203,10 @@ pub fn relay<P: MessagePort>(
         meet(rank, link)?;
         pass(link, store, phases)?;
         prelude.warmup_operations = store.passed.messages;
-        meter.arm();
+        let armed = meter.arm();
         meet(rank, link)?;
         pass(link, store, phases - 1)?;
-        meter.start();
+        meter.start(armed);
         let result = pass(link, store, 1);
         elapsed_ticks = meter.stop();
         result?;

@@ -142,13 +142,13 @@ fn source<P: TaggedPort, T: Pattern, const CHECK: bool>(
         segment(link, 1, true)?;
         prelude.first_operation_ticks = Some(clock.now() - before);
         prelude.warm_up(rank, |count, last| segment(link, count, last))?;
-        meter.arm();
+        let armed = meter.arm();
         meet(rank, link)?;
         segment(link, SETTLE_ROUND_TRIPS, true)?;
         series.batch_ops = T::batch(prelude.op_ticks, rank.case.test.window(), &rank.timebase);
         let mut op_ticks = prelude.op_ticks;
         link.tally = Default::default();
-        meter.start();
+        meter.start(armed);
         let result = loop {
             let done = link.tally.sent.messages;
             let (count, last) = meter.next_segment(done, op_ticks, series.batch_ops);
@@ -203,14 +203,14 @@ fn sink<P: TaggedPort, T: Pattern, const CHECK: bool>(
         phase(link)?;
         prelude.warmup_operations = link.tally.received.messages;
         prelude.op_ticks = (clock.now() - before) as f64 / prelude.warmup_operations.max(1) as f64;
-        meter.arm();
+        let armed = meter.arm();
         meet(rank, link)?;
         phase(link)?;
         if let Some(series) = &mut series {
             series.batch_ops = T::batch(prelude.op_ticks, rank.case.test.window(), &rank.timebase);
         }
         link.tally = Default::default();
-        meter.start();
+        meter.start(armed);
         let result = loop {
             let (count, last) = match link.announced() {
                 Ok(segment) => segment,

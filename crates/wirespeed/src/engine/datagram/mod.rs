@@ -114,12 +114,13 @@ fn request<P: MessagePort, S: Sender, const CHECK: bool>(
         prelude.warm_up(rank, |count, last| {
             requester.round(link, &mut ignored, clock, (count, last))
         })?;
+        let armed = meter.arm();
         meet(rank, link, &mut requester.replies)?;
         requester.replies.restart();
         requester.round(link, &mut ignored, clock, (SETTLE_ROUND_TRIPS, true))?;
-        meter.start();
+        meter.start(armed);
         let result = requester.measure(link, &mut series, &mut meter, prelude.op_ticks);
-        elapsed_ticks = meter.elapsed_ticks();
+        elapsed_ticks = meter.stop();
         let (stop, elapsed) = result?;
         elapsed_ticks = elapsed;
         meet(rank, link, &mut requester.replies)?;
@@ -148,13 +149,14 @@ fn answer<P: MessagePort, S: Sender, const CHECK: bool>(
         requests.restart();
         hot_answer(link, &mut sender, &mut requests, limits)?;
         prelude.warmup_operations = requests.received();
+        let armed = meter.arm();
         meet(rank, link, &mut requests)?;
         requests.restart();
         hot_answer(link, &mut sender, &mut requests, limits)?;
         requests.restart();
-        meter.start();
+        meter.start(armed);
         let result = hot_answer(link, &mut sender, &mut requests, limits);
-        elapsed_ticks = meter.elapsed_ticks();
+        elapsed_ticks = meter.stop();
         meter.tally = requests.tally();
         result?;
         meet(rank, link, &mut requests)?;
@@ -199,21 +201,21 @@ fn source<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
         prelude.warm_up(rank, |count, last| {
             source.round::<P, BOTH>(link, clock, (count, last))
         })?;
+        let armed = meter.arm();
         meet(rank, link, &mut source.traffic)?;
         source.restart(clock);
         source.round::<P, BOTH>(link, clock, (1, true))?;
         source.out = new_outgoing(&meter, source.out.patience);
         source.out.intervals.batch_ops = batch_for(prelude.op_ticks, &rank.timebase);
-        meter.start();
-        let (stop, elapsed) = source.measure::<P, BOTH>(link, &mut meter, prelude.op_ticks)?;
+        meter.start(armed);
+        let result = source.measure::<P, BOTH>(link, &mut meter, prelude.op_ticks);
+        elapsed_ticks = meter.stop();
+        let (stop, elapsed) = result?;
         elapsed_ticks = elapsed;
         meet(rank, link, &mut source.traffic)?;
         Ok(stop)
     };
     let end = run(&mut source);
-    if end.is_err() && elapsed_ticks == 0 {
-        elapsed_ticks = meter.elapsed_ticks();
-    }
     let samples = vec![source.out.intervals, source.out.acknowledged];
     let mut finished = prelude.finished(end, elapsed_ticks, meter.finish(samples));
     note(&mut finished, "window_stalls", source.out.stalls);
@@ -250,13 +252,16 @@ fn sink<P: MessagePort, const CHECK: bool>(
         sink.phase(link, clock)?;
         prelude.warmup_operations = sink.traffic.received();
         prelude.op_ticks = sink.incoming.elapsed_ticks() as f64 / prelude.warmup_operations.max(1) as f64;
+        let armed = meter.arm();
         meet(rank, link, &mut sink.traffic)?;
         sink.restart();
         sink.phase(link, clock)?;
         sink.incoming = new_incoming(&meter);
         sink.incoming.intervals.batch_ops = batch_for(prelude.op_ticks.max(1.0), &rank.timebase);
-        meter.start();
-        sink.measure(link, &mut meter, prelude.op_ticks.max(1.0))?;
+        meter.start(armed);
+        let result = sink.measure(link, &mut meter, prelude.op_ticks.max(1.0));
+        meter.stop();
+        result?;
         meet(rank, link, &mut sink.traffic)?;
         Ok(meter.stop_reason())
     };

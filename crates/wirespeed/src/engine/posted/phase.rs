@@ -189,10 +189,10 @@ pub fn phases<P: TaggedPort, B: Body<P>>(
             prelude.op_ticks = warm.ticks as f64 / warm.iterations.max(1) as f64;
         }
         samples.own.batch_ops = body.batch(rank, prelude.op_ticks);
-        meter.arm();
+        let armed = meter.arm();
         phases::meet(rank, || group.port.flush().map(drop))?;
         group.tally = Default::default();
-        meter.start();
+        meter.start(armed);
         let length = Length::Measured(&mut meter);
         let result = phase(rank, group, body, &mut samples, length, &mut rounds);
         meter.stop();
