@@ -15,7 +15,7 @@ use clap::Parser;
 use wirespeed::Registry;
 use wirespeed_report::compare::compare_arms;
 use wirespeed_schema::plan::{Plan, expand};
-use wirespeed_schema::run::{CaseResult, Repetition, Status};
+use wirespeed_schema::run::{CaseResult, Repetition, Severity, Status};
 
 /// Measure both arms in turn and compare them.
 pub fn ab(registry: &Registry, arguments: &AbArgs, color: ColorChoice) -> Result<Ended, Failure> {
@@ -61,7 +61,8 @@ pub fn ab(registry: &Registry, arguments: &AbArgs, color: ColorChoice) -> Result
     let mut comparison = found.map_err(refused)?;
     comparison.control = arguments.aa;
     gate.publish(&mut run, &mut output, &comparison)?;
-    Ok(gate.ended(&comparison))
+    // Figures that contradict themselves cannot be compared.
+    Ok(super::weighty(&run, Severity::Suspect).map_or_else(|| gate.ended(&comparison), Ended::badly))
 }
 
 /// One way to run.

@@ -1,5 +1,6 @@
 //! `wirespeed compare`: two stored results, figure by figure.
 
+use super::weighty;
 use crate::args::{ColorChoice, CompareArgs, GateArgs, OutputArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure, exit};
@@ -10,6 +11,7 @@ use wirespeed_report::compare::{self, CompareError, Comparison, Question, Verdic
 use wirespeed_report::render;
 use wirespeed_schema::Run;
 use wirespeed_schema::plan::Until;
+use wirespeed_schema::run::Severity;
 
 /// Compare two stored results.
 pub fn compare(arguments: &CompareArgs, color: ColorChoice) -> Result<Ended, Failure> {
@@ -35,7 +37,9 @@ pub fn compare(arguments: &CompareArgs, color: ColorChoice) -> Result<Ended, Fai
     let comparison = found.map_err(refused)?;
     let mut run = draft.finish(Vec::new(), false);
     gate.publish(&mut run, &mut output, &comparison)?;
-    Ok(gate.ended(&comparison))
+    // Figures that contradict themselves cannot be compared.
+    let broken = [&a, &b].into_iter().find_map(|run| weighty(run, Severity::Suspect));
+    Ok(broken.map_or_else(|| gate.ended(&comparison), Ended::badly))
 }
 
 /// What counts as a difference, and who is told of it.

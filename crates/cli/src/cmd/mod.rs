@@ -81,24 +81,25 @@ pub fn ended(run: &Run, strict: bool) -> Ended {
             "the result gives the reason of each; see `wirespeed list`",
         ));
     }
-    let remarks = run
-        .cases
-        .iter()
-        .flat_map(|case| &case.remarks)
-        .chain(&run.remarks);
-    let warning = remarks
-        .max_by_key(|r| r.severity)
-        .filter(|r| r.severity >= Severity::Warning);
-    match warning {
-        Some(remark) if strict => {
-            let remedy = remark
-                .remedy
-                .clone()
-                .unwrap_or_else(|| "measure longer, or repeat".to_owned());
-            Ended::badly(Failure::with(exit::INCONCLUSIVE, remark.message.clone(), remedy))
-        }
-        _ => Ended::OK,
-    }
+    let least = match strict {
+        true => Severity::Warning,
+        false => Severity::Suspect,
+    };
+    weighty(run, least).map_or(Ended::OK, Ended::badly)
+}
+
+/// The heaviest remark of at least this weight, as a result that tells nothing.
+pub fn weighty(run: &Run, least: Severity) -> Option<Failure> {
+    let of_cases = run.cases.iter().flat_map(|case| &case.remarks);
+    let remark = of_cases
+        .chain(&run.remarks)
+        .filter(|remark| remark.severity >= least)
+        .max_by_key(|remark| remark.severity)?;
+    let remedy = remark
+        .remedy
+        .clone()
+        .unwrap_or_else(|| "measure longer, or repeat".to_owned());
+    Some(Failure::with(exit::INCONCLUSIVE, remark.message.clone(), remedy))
 }
 
 /// The first case that ended worst, in two lines.
@@ -143,4 +144,33 @@ pub fn stop_on_signals() -> Result<StopFlag, Failure> {
         )
     })?;
     Ok(stop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Draft;
+    use wirespeed_schema::run::Remark;
+
+    #[test]
+    fn a_broken_invariant_sets_the_exit_code() {
+        let codes = [
+            (None, false, 0),
+            (Some(Severity::Note), true, 0),
+            (Some(Severity::Warning), false, 0),
+            (Some(Severity::Warning), true, exit::INCONCLUSIVE),
+            (Some(Severity::Suspect), false, exit::INCONCLUSIVE),
+            (Some(Severity::Suspect), true, exit::INCONCLUSIVE),
+        ];
+        for (severity, strict, code) in codes {
+            let mut run = Draft::begin(None, false).finish(Vec::new(), false);
+            run.remarks.extend(severity.map(|severity| Remark {
+                severity,
+                code: "littles_law".to_owned(),
+                message: "too many in flight".to_owned(),
+                remedy: None,
+            }));
+            assert_eq!(ended(&run, strict).code, code, "{severity:?}, strict {strict}");
+        }
+    }
 }

@@ -92,7 +92,8 @@ fn check_elapsed(findings: &mut Findings, case: &Case, outcomes: &[Outcome]) {
             );
             let remedy =
                 "look for a suspended or starved rank and for a clock that is off, then run it again";
-            findings.add(Severity::Suspect, "elapsed_disagrees", ratio, message, remedy);
+            // A machine that stops one end for a while breaks no law of ours.
+            findings.add(Severity::Warning, "elapsed_disagrees", ratio, message, remedy);
         }
     }
 }

@@ -12,7 +12,7 @@ use clap::Parser;
 use wirespeed_byteio::client::TransferOptions;
 use wirespeed_report::compare::compare_arms;
 use wirespeed_schema::byteio::{ByteioSection, Pair};
-use wirespeed_schema::run::Status;
+use wirespeed_schema::run::{Severity, Status};
 
 /// Whether an arm is a bulk transfer.
 pub fn is_bench(words: &[String]) -> bool {
@@ -64,7 +64,8 @@ pub fn ab(arguments: &AbArgs, words: [&[String]; 2], color: ColorChoice) -> Resu
     let mut comparison = found.map_err(refused)?;
     comparison.control = arguments.aa;
     gate.publish(&mut run, &mut output, &comparison)?;
-    Ok(gate.ended(&comparison))
+    // Figures that contradict themselves cannot be compared.
+    Ok(crate::cmd::weighty(&run, Severity::Suspect).map_or_else(|| gate.ended(&comparison), Ended::badly))
 }
 
 fn arm(words: &[String]) -> Result<Arm, Failure> {
