@@ -13,6 +13,19 @@ const INFO_BYTES: usize = 256;
 
 /// What the kernel says of this end of a connection; nothing where it will not say.
 pub fn tcp_info(socket: &TcpStream) -> Option<TcpInfo> {
+    let raw = raw_info(socket)?;
+    let congestion = socket2::SockRef::from(socket).tcp_congestion().ok();
+    let congestion = congestion.map(|name| String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned());
+    Some(read(&raw, congestion.unwrap_or_default()))
+}
+
+/// Payload that the far end has acknowledged, and payload that has come: neither grows by what is sent again.
+pub fn moved_bytes(socket: &TcpStream) -> Option<u64> {
+    let raw = raw_info(socket)?;
+    Some(long(&raw, 120) + long(&raw, 128))
+}
+
+fn raw_info(socket: &TcpStream) -> Option<[u8; INFO_BYTES]> {
     let mut raw = [0u8; INFO_BYTES];
     let mut len = INFO_BYTES as libc::socklen_t;
     // SAFETY: `raw` is writable for `len` bytes, both live until the call returns, and the kernel writes at most `len`.
@@ -25,12 +38,13 @@ pub fn tcp_info(socket: &TcpStream) -> Option<TcpInfo> {
             &raw mut len,
         )
     };
-    if status != 0 {
-        return None;
-    }
-    let congestion = socket2::SockRef::from(socket).tcp_congestion().ok();
-    let congestion = congestion.map(|name| String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned());
-    Some(read(&raw, congestion.unwrap_or_default()))
+    (status == 0).then_some(raw)
+}
+
+fn long(raw: &[u8; INFO_BYTES], at: usize) -> u64 {
+    let mut bytes = [0; 8];
+    bytes.copy_from_slice(&raw[at..at + 8]);
+    u64::from_ne_bytes(bytes)
 }
 
 /// Offsets of `struct tcp_info` (linux/tcp.h, stable ABI).
@@ -43,11 +57,7 @@ fn read(raw: &[u8; INFO_BYTES], congestion: String) -> TcpInfo {
             raw[at + 3],
         ]))
     };
-    let long = |at: usize| {
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(&raw[at..at + 8]);
-        u64::from_ne_bytes(bytes)
-    };
+    let long = |at: usize| long(raw, at);
     let mss_bytes = word(16);
     TcpInfo {
         congestion,
@@ -137,6 +147,7 @@ mod tests {
         near.read_exact(&mut [0; 10]).unwrap();
         let info = tcp_info(&near).unwrap();
         assert_eq!((info.sent_bytes, info.received_bytes), (5000, 10));
+        assert_eq!(moved_bytes(&near), Some(5010), "acknowledged by the answer");
         assert!(!info.congestion.is_empty());
         assert!(info.rtt_ns > 0 && info.mss_bytes > 500, "{info:?}");
     }

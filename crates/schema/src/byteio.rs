@@ -63,6 +63,13 @@ pub struct Connection {
     pub retries_count: u64,
     /// Time lost to those.
     pub retries_ns: u64,
+    /// Bytes read from its sockets: payload, heads and whatever the mechanism adds; inside TLS before it is encrypted.
+    pub socket_read_bytes: u64,
+    /// Bytes written to its sockets, in the same way.
+    pub socket_written_bytes: u64,
+    /// Those of both that brought no block home, because the connection ended first.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub repeated_bytes: u64,
     /// First failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
@@ -116,7 +123,7 @@ pub struct Transfer {
     /// Bytes that an earlier, interrupted transfer had left in place.
     #[serde(skip_serializing_if = "is_zero")]
     pub resumed_bytes: u64,
-    /// Blocks taken over from slower connections.
+    /// Blocks taken over from connections that had stalled.
     pub steals_count: u64,
     /// CPU time of the client during the transfer.
     pub cpu_near_ns: u64,
@@ -134,6 +141,20 @@ pub struct Transfer {
     /// Why it is not whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+impl Transfer {
+    /// Bytes read from and written to all sockets.
+    pub fn socket_bytes(&self) -> u64 {
+        let of = |c: &Connection| c.socket_read_bytes + c.socket_written_bytes;
+        self.connections.iter().map(of).sum()
+    }
+
+    /// Those over the payload; `None` where nothing was moved, or nothing was counted.
+    pub fn wire_ratio(&self) -> Option<f64> {
+        let bytes = self.socket_bytes();
+        (bytes > 0 && self.payload_bytes > 0).then(|| bytes as f64 / self.payload_bytes as f64)
+    }
 }
 
 /// Figures over the runs of a pair. Formulas are in docs/byteio.md.
@@ -184,6 +205,9 @@ pub struct Summary {
     /// Payload sent again over payload sent, where the sender's counters are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmitted_ratio: Option<Finite>,
+    /// Bytes read from and written to the sockets over payload: median of the runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wire_ratio: Option<Finite>,
     /// Congestion control of the sender.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<String>,

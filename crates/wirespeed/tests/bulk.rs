@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::os::unix::fs::FileExt as _;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 use wirespeed::bulk::{
-    Block, BulkError, BulkPlan, BulkPort, Connector, Destination, Hooks, NoDigest, Receiver, run,
+    Block, BulkError, BulkPlan, BulkPort, Connector, Destination, Hooks, Line, NoDigest, Receiver, Wire, run,
 };
 
 const TOTAL_BYTES: u64 = 1_000_003;
@@ -72,7 +73,7 @@ impl BulkPort for Near<'_> {
 impl<'f> Connector for &'f Far {
     type Port = Near<'f>;
 
-    fn connect(&self, worker: usize) -> Result<Near<'f>, BulkError> {
+    fn connect(&self, worker: usize, _: &Arc<Wire>) -> Result<Near<'f>, BulkError> {
         let mut connections = self.connections.lock().unwrap();
         let count = connections.entry(worker).or_default();
         *count += 1;
@@ -118,6 +119,7 @@ fn transfer(fault: Fault, already: &[u64]) -> (wirespeed::bulk::BulkOutcome, Vec
         depth: 4,
         attempts_max: 4,
         writes: false,
+        stall: Duration::from_secs(60),
     };
     let outcome = run::<NoDigest, _, _>(plan, &&far, &Destination::File(file), &seen, already);
     let mut bytes = vec![0; TOTAL_BYTES as usize];
@@ -164,4 +166,126 @@ fn what_is_already_there_is_not_fetched_again() {
     assert_eq!(indices.len(), 98);
     assert_eq!(outcome.bytes, TOTAL_BYTES - 2 * BLOCK_BYTES - 3);
     assert_eq!(bytes[..10], [0; 10]);
+}
+
+/// A far end that needs a moment for every block, and whose first connection of worker 0 falls silent in its second
+/// block. Every request is counted.
+struct Stalling {
+    asked: Mutex<HashMap<u64, u32>>,
+    stalls: bool,
+    connections: AtomicU64,
+}
+
+struct StallingPort<'a> {
+    far: &'a Stalling,
+    wire: Arc<Wire>,
+    ended: Arc<AtomicBool>,
+    answers_left: u64,
+}
+
+struct Cut(Arc<AtomicBool>);
+
+impl Line for Cut {
+    fn moved_bytes(&self) -> u64 {
+        0
+    }
+
+    fn cut(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl BulkPort for StallingPort<'_> {
+    fn post(&mut self, block: Block) -> Result<(), BulkError> {
+        *self.far.asked.lock().unwrap().entry(block.index).or_default() += 1;
+        Ok(())
+    }
+
+    fn complete<R: Receiver>(&mut self, block: Block, receiver: &mut R) -> Result<(), BulkError> {
+        std::thread::sleep(Duration::from_millis(10));
+        let half = vec![7; block.size_bytes as usize / 2];
+        self.wire.add_read(half.len() as u64);
+        receiver.copy(&half)?;
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while self.answers_left == 0 {
+            std::thread::sleep(Duration::from_millis(1));
+            if self.ended.load(Ordering::Relaxed) || Instant::now() > deadline {
+                return Err(BulkError::passing("it was closed"));
+            }
+        }
+        self.answers_left -= 1;
+        let rest = vec![7; block.size_bytes as usize - half.len()];
+        self.wire.add_read(rest.len() as u64);
+        receiver.copy(&rest)
+    }
+}
+
+impl<'f> Connector for &'f Stalling {
+    type Port = StallingPort<'f>;
+
+    fn connect(&self, worker: usize, wire: &Arc<Wire>) -> Result<StallingPort<'f>, BulkError> {
+        let ended = Arc::new(AtomicBool::new(false));
+        wire.attach(Box::new(Cut(ended.clone())));
+        let number = self.connections.fetch_add(1, Ordering::Relaxed);
+        Ok(StallingPort {
+            far: self,
+            wire: wire.clone(),
+            ended,
+            answers_left: match self.stalls && worker == 0 && number < 3 {
+                true => 1,
+                false => u64::MAX,
+            },
+        })
+    }
+}
+
+/// 60 blocks of 1000 bytes by three workers.
+fn stalling(stalls: bool, depth: usize) -> (wirespeed::bulk::BulkOutcome, HashMap<u64, u32>) {
+    let far = Stalling {
+        asked: Mutex::default(),
+        stalls,
+        connections: AtomicU64::new(0),
+    };
+    let plan = BulkPlan {
+        total_bytes: 60_000,
+        block_bytes: 1000,
+        threads: 3,
+        depth,
+        attempts_max: 4,
+        writes: false,
+        stall: Duration::from_millis(100),
+    };
+    let outcome = run::<NoDigest, _, _>(plan, &&far, &Destination::Discard, &Seen::default(), &[]);
+    (outcome, far.asked.into_inner().unwrap())
+}
+
+#[test]
+fn a_connection_that_stalls_is_cut_and_its_blocks_are_taken_over() {
+    for depth in [1, 2, 4] {
+        let (outcome, asked) = stalling(true, depth);
+        assert!(outcome.is_whole(), "{outcome:?}");
+        assert_eq!(outcome.bytes, 60_000);
+        let twice = asked.values().filter(|&&count| count > 1).count();
+        assert_eq!((twice, outcome.taken_over), (depth, depth as u64), "{outcome:?}");
+        let worker = &outcome.workers[0];
+        assert_eq!((worker.retries, worker.repeated_bytes), (1, 500), "{outcome:?}");
+        assert!(
+            worker.failure.as_ref().unwrap().contains("stalled"),
+            "{outcome:?}"
+        );
+        let read: u64 = outcome.workers.iter().map(|w| w.read_bytes).sum();
+        assert_eq!(read, 60_500);
+    }
+}
+
+#[test]
+fn while_all_connections_move_no_block_is_asked_for_twice() {
+    for depth in [1, 2, 4] {
+        let (outcome, asked) = stalling(false, depth);
+        assert!(outcome.is_whole() && outcome.taken_over == 0, "{outcome:?}");
+        assert!(
+            asked.len() == 60 && asked.values().all(|&count| count == 1),
+            "{asked:?}"
+        );
+    }
 }

@@ -3,10 +3,11 @@
 //!
 //! A link must never accept fewer or more bytes than were asked for, nor an answer that contradicts itself.
 
+use super::metered::Metered;
 use super::session::Session;
 use super::{ClientOptions, Direction, Way};
 use crate::http::body::{Body, Framing};
-use crate::http::channel::{Channel, shrunk};
+use crate::http::channel::shrunk;
 use crate::http::head::ResponseHead;
 use crate::http::range;
 use crate::mime::dime;
@@ -20,7 +21,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read as _, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
-use wirespeed::bulk::{Block, BulkError, BulkPort, Receiver};
+use wirespeed::bulk::{Block, BulkError, BulkPort, Receiver, Wire};
 use wirespeed_schema::byteio::TcpInfo;
 
 /// Largest description of a connection that is read.
@@ -30,6 +31,7 @@ const INFO_BYTES_MAX: u64 = 64 << 10;
 pub(super) struct Link {
     options: Arc<ClientOptions>,
     source: Option<Arc<File>>,
+    wire: Arc<Wire>,
     session: Session,
     /// Asked for and not answered, oldest first.
     posted: VecDeque<Block>,
@@ -59,11 +61,13 @@ impl Link {
         options: &Arc<ClientOptions>,
         source: Option<&Arc<File>>,
         ahead: bool,
+        wire: &Arc<Wire>,
     ) -> Result<Link, BulkError> {
         let mut link = Link {
             options: options.clone(),
             source: source.cloned(),
-            session: Session::connect(options)?,
+            wire: wire.clone(),
+            session: Session::over(options, wire)?,
             posted: VecDeque::new(),
             sent: 0,
             ahead,
@@ -94,7 +98,8 @@ impl Link {
     /// A service that closes behind every answer (HTTP/1.0, `Connection: close`) is asked again over a new connection.
     fn reopen(&mut self) -> Result<(), BulkError> {
         let posted = std::mem::take(&mut self.posted);
-        *self = Link::connect(&self.options.clone(), self.source.clone().as_ref(), false)?;
+        let (options, source, wire) = (self.options.clone(), self.source.clone(), self.wire.clone());
+        *self = Link::connect(&options, source.as_ref(), false, &wire)?;
         self.posted = posted;
         self.send_due()
     }
@@ -389,7 +394,7 @@ pub(super) fn refused(status: u16, why: &str) -> BulkError {
 
 fn receive_range<R: Receiver>(
     head: &ResponseHead,
-    body: &mut Body<'_, BufReader<Channel>>,
+    body: &mut Body<'_, BufReader<Metered>>,
     block: Block,
     receiver: &mut R,
 ) -> Result<(), BulkError> {
@@ -421,7 +426,7 @@ fn receive_range<R: Receiver>(
 
 /// Exactly so many bytes, from the socket into the receiver's window.
 pub(super) fn copy_exactly<R: Receiver>(
-    body: &mut Body<'_, BufReader<Channel>>,
+    body: &mut Body<'_, BufReader<Metered>>,
     size_bytes: u64,
     receiver: &mut R,
 ) -> Result<(), BulkError> {

@@ -4,6 +4,7 @@
 mod journal;
 mod link;
 mod lookup;
+mod metered;
 mod offered;
 mod place;
 mod receive;

@@ -4,8 +4,8 @@
 //! envelope whatever was asked for (Metro), or a DIME record.
 
 use super::link::{copy_exactly, refused};
+use super::metered::Metered;
 use crate::http::body::Body;
-use crate::http::channel::Channel;
 use crate::http::head::ResponseHead;
 use crate::mime::dime::{self, RecordHead};
 use crate::mime::multipart::{Multipart, Part, PartHead};
@@ -15,7 +15,7 @@ use crate::soap::{Envelope, Opening, SoapError};
 use std::io::{BufRead, BufReader, Cursor, Read as _};
 use wirespeed::bulk::{BulkError, Receiver};
 
-type Answer<'a> = Body<'a, BufReader<Channel>>;
+type Answer<'a> = Body<'a, BufReader<Metered>>;
 
 /// An envelope that is a part of its own.
 const ROOT_BYTES_MAX: usize = 1 << 20;

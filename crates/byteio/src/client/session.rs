@@ -1,5 +1,6 @@
 //! A client's connection: connected by a deadline, proven where the service asks for it, and small exchanges over it.
 
+use super::metered::Metered;
 use super::{ClientOptions, Direction};
 use crate::http::HttpError;
 use crate::http::body::Body;
@@ -7,8 +8,9 @@ use crate::http::channel::{BUFFER_BYTES, Channel};
 use crate::http::head::ResponseHead;
 use std::io::{self, BufReader, Write as _};
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wirespeed::bulk::BulkError;
+use wirespeed::bulk::{BulkError, Wire};
 use wirespeed_control::auth::http::SecureStream;
 
 /// How long one address of a host may take to answer.
@@ -18,7 +20,7 @@ const SMALL_BYTES_MAX: u64 = 1 << 20;
 
 /// An open connection.
 pub(super) struct Session {
-    pub reader: BufReader<Channel>,
+    pub reader: BufReader<Metered>,
     /// Lines that every request carries: host and, inside TLS, who we are.
     pub common: String,
 }
@@ -39,8 +41,13 @@ impl From<HttpError> for BulkError {
 }
 
 impl Session {
-    /// Connect.
+    /// Connect, for exchanges beside the transfer.
     pub fn connect(options: &ClientOptions) -> Result<Session, BulkError> {
+        Session::over(options, &Arc::default())
+    }
+
+    /// Connect, and count in `wire` what passes.
+    pub fn over(options: &ClientOptions, wire: &Arc<Wire>) -> Result<Session, BulkError> {
         let url = &options.url;
         let addresses = url
             .resolve()
@@ -91,7 +98,7 @@ impl Session {
         };
         channel.set_patience(options.patience)?;
         Ok(Session {
-            reader: BufReader::with_capacity(BUFFER_BYTES, channel),
+            reader: BufReader::with_capacity(BUFFER_BYTES, Metered::new(channel, wire)?),
             common,
         })
     }

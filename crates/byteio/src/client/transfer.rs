@@ -12,7 +12,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use wirespeed::bulk::{self, Block, BulkError, BulkOutcome, BulkPlan, Connector, Hooks, NoDigest};
+use wirespeed::bulk::{self, Block, BulkError, BulkOutcome, BulkPlan, Connector, Hooks, NoDigest, Wire};
 use wirespeed_control::StopFlag;
 use wirespeed_schema::Finite;
 use wirespeed_schema::byteio::{Connection, TcpInfo, Transfer};
@@ -20,6 +20,9 @@ use wirespeed_schema::host::HostFingerprint;
 
 /// Blocks of one transfer: each takes some bytes of memory.
 const BLOCKS_MAX: u64 = 1 << 24;
+
+/// While other connections move, this part of the longest silence is enough for one to count as lost.
+const STALL_PART: u32 = 3;
 
 /// Where the bytes of a get go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,8 +151,8 @@ impl Links {
 impl Connector for Links {
     type Port = Link;
 
-    fn connect(&self, _: usize) -> Result<Link, BulkError> {
-        Link::connect(&self.options, self.source.as_ref(), self.own)
+    fn connect(&self, _: usize, wire: &Arc<Wire>) -> Result<Link, BulkError> {
+        Link::connect(&self.options, self.source.as_ref(), self.own, wire)
     }
 
     fn retire(&self, worker: usize, mut port: Link) {
@@ -284,6 +287,7 @@ pub(super) fn shape(options: &TransferOptions, total_bytes: u64, block_bytes: u6
         depth: options.depth,
         attempts_max: options.attempts_max,
         writes: options.client.direction == Direction::Put,
+        stall: options.client.patience / STALL_PART,
     }
 }
 
@@ -453,6 +457,9 @@ pub(super) fn describe(outcome: &BulkOutcome, mut counters: Counters) -> Transfe
             idle_ns: ns(seen.idle),
             retries_count: seen.retries,
             retries_ns: ns(seen.retrying),
+            socket_read_bytes: seen.read_bytes,
+            socket_written_bytes: seen.written_bytes,
+            repeated_bytes: seen.repeated_bytes,
             failure: seen.failure.clone(),
             near,
             far,
@@ -469,7 +476,7 @@ pub(super) fn describe(outcome: &BulkOutcome, mut counters: Counters) -> Transfe
         elapsed_ns: ns(outcome.elapsed),
         bandwidth_bytes_per_s: Finite::maybe(rate).unwrap_or_default(),
         connect_ns: ns(outcome.connect),
-        steals_count: outcome.steals,
+        steals_count: outcome.taken_over,
         connections: connections.collect(),
         error: outcome.error.clone(),
         ..Transfer::default()

@@ -1,22 +1,25 @@
 //! The engine: workers that keep `depth` blocks outstanding each, until every block is done or the transfer fails.
 //!
 //! The clock starts before the first request byte and stops after the last payload byte is in user space. A worker that
-//! fails gives its blocks back and connects again; one that cannot ends, and the others go on.
+//! fails gives its blocks back and connects again; one that cannot ends, and the others go on. A connection that stalls
+//! while others move is cut as soon as a worker has nothing else to do, so that its blocks can be taken over and their
+//! bytes stop; no block is ever asked for over two connections.
 
 use super::offered::{Answers, Pace, Requests, Times};
 use super::port::{Block, BlockDigest, BulkError, BulkPort, Connector, NoDigest};
-use super::schedule::{Has, Schedule, Supply, Work};
+use super::schedule::{Schedule, Supply, Work};
+use super::stall::Stalls;
 use super::target::{Destination, Window};
+use super::wire::Wire;
 use std::collections::VecDeque;
-use std::sync::{Barrier, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Barrier, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Pause before the first attempt to connect again; doubled at each further one.
 const PAUSE: Duration = Duration::from_millis(50);
 /// Failures in a row after which a worker ends.
 const FAILURES_MAX: u32 = 5;
-/// How long a worker that has brought nothing home yet waits before it steals.
-const PATIENCE: Duration = Duration::from_secs(1);
 /// A sleep may end so much late: the last part of a wait for a moment is spent awake.
 const SLEEP_LATE: Duration = Duration::from_micros(100);
 /// How long a worker that waits for a moment sleeps before it looks whether to stop.
@@ -37,6 +40,8 @@ pub struct BulkPlan {
     pub attempts_max: u32,
     /// Whether blocks are written to the far end; then none comes from there.
     pub writes: bool,
+    /// Longest silence of a connection while others move.
+    pub stall: Duration,
 }
 
 /// What the caller wants to know while it runs.
@@ -74,6 +79,12 @@ pub struct Worker {
     pub retrying: Duration,
     /// The first failure.
     pub failure: Option<String>,
+    /// Bytes read from its connections.
+    pub read_bytes: u64,
+    /// Bytes written to them.
+    pub written_bytes: u64,
+    /// Those of both that brought no block home, because the connection ended first.
+    pub repeated_bytes: u64,
 }
 
 /// How a transfer went.
@@ -89,8 +100,8 @@ pub struct BulkOutcome {
     pub elapsed: Duration,
     /// From the start until every worker was connected or had given up.
     pub connect: Duration,
-    /// Blocks taken over from slower connections.
-    pub steals: u64,
+    /// Blocks taken over from connections that had stalled.
+    pub taken_over: u64,
     /// Each worker.
     pub workers: Vec<Worker>,
     /// What became of requests that were offered at a rate.
@@ -126,6 +137,9 @@ struct Run<'a, C, H, S> {
     timed: bool,
     span: Mutex<Span>,
     connected: Barrier,
+    wires: Vec<Arc<Wire>>,
+    stalls: Mutex<Stalls>,
+    taken_over: AtomicU64,
 }
 
 /// Move every block that is not in `already`. It returns when all are done, or when nothing more can be done.
@@ -137,7 +151,12 @@ pub fn run<D: BlockDigest, C: Connector, H: Hooks>(
     already: &[u64],
 ) -> BulkOutcome {
     let block_bytes = plan.block_bytes.max(1);
-    let schedule = Schedule::new(plan.total_bytes, block_bytes, plan.attempts_max.max(1), already);
+    let schedule = Schedule::new(
+        (plan.total_bytes, block_bytes),
+        plan.threads.max(1),
+        plan.attempts_max.max(1),
+        already,
+    );
     let run = Run::new(plan, connector, destination, hooks, schedule);
     run.go::<D>()
 }
@@ -171,6 +190,9 @@ impl<'a, C: Connector, H: Hooks, S: Supply> Run<'a, C, H, S> {
             timed: false,
             span: Mutex::new(Span::default()),
             connected: Barrier::new(plan.threads.max(1) + 1),
+            wires: (0..plan.threads.max(1)).map(|_| Arc::default()).collect(),
+            stalls: Mutex::new(Stalls::new(plan.threads.max(1), plan.stall, Instant::now())),
+            taken_over: AtomicU64::new(0),
         }
     }
 
@@ -191,7 +213,7 @@ impl<'a, C: Connector, H: Hooks, S: Supply> Run<'a, C, H, S> {
             (walks, connect)
         });
         let (workers, times): (Vec<Worker>, Vec<Option<Times>>) = walks.into_iter().unzip();
-        let (blocks_done, blocks, steals) = self.schedule.counts();
+        let (blocks_done, blocks) = self.schedule.counts();
         let span = self.span.into_inner().unwrap_or_else(PoisonError::into_inner);
         let first_failure = || workers.iter().find_map(|w| w.failure.clone());
         // An offer that was stopped is not whole, though all that was asked for came.
@@ -210,7 +232,7 @@ impl<'a, C: Connector, H: Hooks, S: Supply> Run<'a, C, H, S> {
             blocks,
             elapsed: between(span.first),
             connect,
-            steals,
+            taken_over: self.taken_over.into_inner(),
             answers: self
                 .timed
                 .then(|| Times::of_all(times.into_iter().flatten(), between(span.first_done))),
@@ -218,6 +240,28 @@ impl<'a, C: Connector, H: Hooks, S: Supply> Run<'a, C, H, S> {
             error,
         }
     }
+
+    /// Look for connections that have stalled. With `idle` hands to take their blocks, they are cut.
+    fn look_for_stalls(&self, idle: bool) {
+        // Somebody else is looking.
+        let Ok(mut stalls) = self.stalls.try_lock() else {
+            return;
+        };
+        for worker in stalls.look(Instant::now(), |worker| self.wires[worker].moved_bytes()) {
+            let blocks = self.schedule.held(worker);
+            if idle && blocks > 0 && self.wires[worker].cut() {
+                self.taken_over.fetch_add(blocks as u64, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// What a worker has asked for.
+struct Posted {
+    block: Block,
+    at: Instant,
+    /// Bytes that had passed over its connections before.
+    wire_bytes: u64,
 }
 
 /// One worker at work.
@@ -225,7 +269,11 @@ struct Walk<'a, D, C: Connector, H, S> {
     run: &'a Run<'a, C, H, S>,
     worker: usize,
     port: Option<C::Port>,
-    posted: VecDeque<(Block, Instant)>,
+    posted: VecDeque<Posted>,
+    /// The oldest is being completed.
+    running: bool,
+    /// Bytes that had passed over its connections when the last block was home, or the connection made.
+    home_bytes: u64,
     window: Window<'a, D>,
     /// When the last answer ended.
     free_since: Instant,
@@ -241,6 +289,8 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
             worker,
             port: None,
             posted: VecDeque::with_capacity(run.plan.depth.max(1)),
+            running: false,
+            home_bytes: 0,
             window: Window::new(run.destination),
             free_since: Instant::now(),
             failures: 0,
@@ -266,9 +316,12 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
                 Err(error) => self.recover(&error),
             };
         }
+        let wire = &self.run.wires[self.worker];
+        (self.seen.read_bytes, self.seen.written_bytes) = (wire.read_bytes(), wire.written_bytes());
         if let Some(port) = self.port.take() {
             self.run.connector.retire(self.worker, port);
         }
+        wire.detach();
         self.seen.store = self.window.store;
         self.seen.verify = self.window.verify;
         let taken = self.seen.store + self.seen.verify;
@@ -278,8 +331,10 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
 
     fn connect(&mut self) -> Result<(), BulkError> {
         let began = Instant::now();
-        let port = self.run.connector.connect(self.worker);
+        let wire = &self.run.wires[self.worker];
+        let port = self.run.connector.connect(self.worker, wire);
         self.seen.connect += began.elapsed();
+        self.home_bytes = wire.total_bytes();
         self.port = Some(port?);
         Ok(())
     }
@@ -288,39 +343,20 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
     fn step(&mut self) -> Result<bool, BulkError> {
         let depth = self.run.plan.depth.max(1);
         while self.posted.len() < depth {
-            let has = match (
-                self.posted.is_empty(),
-                self.free_since.elapsed() >= self.patience(),
-            ) {
-                (false, _) => Has::Outstanding,
-                (true, false) => Has::Nothing,
-                (true, true) => Has::Patience,
-            };
-            match self.run.schedule.take(self.worker, has) {
+            match self.run.schedule.take(self.worker, self.posted.is_empty()) {
                 Work::Post(block) => self.post(block)?,
                 Work::Nothing => break,
-                // What is still outstanding was stolen, or is of no use any more.
+                // What is still outstanding is of no use any more.
                 Work::Over => return Ok(false),
             }
         }
-        match self.posted.is_empty() {
-            true => self
-                .run
-                .schedule
-                .wait(self.patience().saturating_sub(self.free_since.elapsed())),
+        let idle = self.posted.is_empty();
+        self.run.look_for_stalls(idle);
+        match idle {
+            true => self.run.schedule.wait(),
             false => self.complete()?,
         }
         Ok(true)
-    }
-
-    /// How long an idle worker leaves the others to their blocks: as long as a block takes. A block fetched twice over
-    /// one bottleneck would make the tail longer; one that waits behind a slow connection is worth it.
-    fn patience(&self) -> Duration {
-        let busy = self.seen.request + self.seen.first_byte + self.seen.stream;
-        match u32::try_from(self.seen.blocks) {
-            Ok(blocks @ 1..) => busy / blocks,
-            _ => PATIENCE,
-        }
     }
 
     /// Sleep until `due`. False: it is over before.
@@ -351,7 +387,11 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
         if self.posted.is_empty() {
             self.seen.idle += began - self.free_since;
         }
-        self.posted.push_back((block, began));
+        self.posted.push_back(Posted {
+            block,
+            at: began,
+            wire_bytes: self.run.wires[self.worker].total_bytes(),
+        });
         let mut span = self.run.span.lock().unwrap_or_else(PoisonError::into_inner);
         span.first = Some(span.first.map_or(began, |first| first.min(began)));
         drop(span);
@@ -364,53 +404,67 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
     }
 
     fn complete(&mut self) -> Result<(), BulkError> {
-        let (Some(&(block, posted)), Some(port)) = (self.posted.front(), self.port.as_mut()) else {
+        let (Some(front), Some(port)) = (self.posted.front(), self.port.as_mut()) else {
             return Err(BulkError::passing("not connected"));
         };
-        let keep = self.run.schedule.begin(self.worker, block);
+        let (block, posted) = (front.block, front.at);
+        self.running = true;
         let began = posted.max(self.free_since);
         let expected = if self.run.plan.writes { 0 } else { block.size_bytes };
-        self.window.begin(block, expected, keep);
-        let completed = port.complete(block, &mut self.window).and_then(|()| match keep {
-            true => self.window.finish().map(Some),
-            false => Ok(None),
-        });
+        self.window.begin(block, expected);
+        port.complete(block, &mut self.window)?;
+        let digest = self.window.finish()?;
         let ended = Instant::now();
-        let digest = completed.inspect_err(|error| self.give_back(keep, error))?;
+        self.running = false;
         self.posted.pop_front();
+        self.home_bytes = self.run.wires[self.worker].total_bytes();
         self.free_since = ended;
         let first = self.window.first_byte.unwrap_or(ended);
         self.seen.first_byte += first.saturating_duration_since(began);
         self.seen.stream += ended.saturating_duration_since(first);
         self.failures = 0;
-        if let Some(digest) = digest {
-            self.seen.bytes += block.size_bytes;
-            self.seen.blocks += 1;
-            let mut span = self.run.span.lock().unwrap_or_else(PoisonError::into_inner);
-            span.last = Some(span.last.map_or(ended, |last| last.max(ended)));
-            span.first_done.get_or_insert(ended);
-            drop(span);
-            if let (Some(times), Some(due)) = (&mut self.times, self.run.schedule.due(block)) {
-                times.record((due, posted), ended);
-            }
-            if let Err(error) = self.run.hooks.done(block, &digest) {
-                self.fail(&error);
-            }
-            self.run.schedule.done(block);
+        self.seen.bytes += block.size_bytes;
+        self.seen.blocks += 1;
+        let mut span = self.run.span.lock().unwrap_or_else(PoisonError::into_inner);
+        span.last = Some(span.last.map_or(ended, |last| last.max(ended)));
+        span.first_done.get_or_insert(ended);
+        drop(span);
+        if let (Some(times), Some(due)) = (&mut self.times, self.run.schedule.due(block)) {
+            times.record((due, posted), ended);
         }
+        if let Err(error) = self.run.hooks.done(block, &digest) {
+            self.fail(&error);
+        }
+        self.run.schedule.done(self.worker, block);
         Ok(())
     }
 
-    /// The front block failed while its bytes were coming: it alone has used up an attempt.
-    fn give_back(&mut self, running: bool, error: &BulkError) {
-        if let Some((block, _)) = self.posted.pop_front()
-            && running
-            && !self.run.schedule.failed(self.worker, block, true)
-        {
-            self.fail(&BulkError::lasting(format!(
-                "block {} failed {} times: {error}",
-                block.index, self.run.plan.attempts_max
-            )));
+    /// Bytes of what was outstanding when the connection failed: they will pass again.
+    fn count_repeated(&mut self) {
+        let Some(front) = self.posted.front() else {
+            return;
+        };
+        let from = match self.run.plan.writes {
+            true => front.wire_bytes,
+            false => self.home_bytes,
+        };
+        let passed = self.run.wires[self.worker].total_bytes();
+        self.seen.repeated_bytes += passed.saturating_sub(from);
+    }
+
+    /// Give everything outstanding back. Only the block that failed while its bytes were coming has used up an attempt.
+    fn give_back(&mut self, error: &BulkError) {
+        let mut running = std::mem::take(&mut self.running);
+        for posted in std::mem::take(&mut self.posted) {
+            let block = posted.block;
+            let enough = self.run.schedule.failed(self.worker, block, running);
+            if running && !enough {
+                self.fail(&BulkError::lasting(format!(
+                    "block {} failed {} times: {error}",
+                    block.index, self.run.plan.attempts_max
+                )));
+            }
+            running = false;
         }
     }
 
@@ -418,9 +472,16 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
     fn recover(&mut self, error: &BulkError) -> bool {
         let began = Instant::now();
         self.port = None;
-        for (block, _) in self.posted.drain(..) {
-            self.run.schedule.failed(self.worker, block, false);
-        }
+        let wire = &self.run.wires[self.worker];
+        wire.detach();
+        let stalled = wire
+            .was_cut()
+            .then(|| BulkError::passing("it stalled while other connections went on, and was closed"));
+        let error = stalled.as_ref().unwrap_or(error);
+        // Another connection may have answered in time: the block has used up no attempt.
+        self.running &= stalled.is_none();
+        self.count_repeated();
+        self.give_back(error);
         self.seen.failure.get_or_insert_with(|| error.why.clone());
         if !error.retry {
             self.fail(error);

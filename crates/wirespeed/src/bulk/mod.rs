@@ -1,5 +1,5 @@
 //! Bulk: many outstanding reads or writes of (offset, length) over several connections. The engine owns order, depth,
-//! stealing, retries and the clock; a link ([`BulkPort`]) only posts one operation and completes the oldest.
+//! retries and the clock; a link ([`BulkPort`]) only posts one operation and completes the oldest.
 //!
 //! Blocks are mebibytes, so nothing here is a `hot_` loop: links may allocate and say so. No worker may hold another up,
 //! and nothing may count as done before its last byte is where it belongs.
@@ -8,9 +8,14 @@ mod engine;
 mod offered;
 mod port;
 mod schedule;
+#[cfg(test)]
+mod simulated;
+mod stall;
 mod target;
+mod wire;
 
 pub use engine::{BulkOutcome, BulkPlan, Hooks, Worker, offer, run};
 pub use offered::{Answers, Pace};
 pub use port::{Block, BlockDigest, BulkError, BulkPort, Connector, NoDigest, Receiver};
 pub use target::{Destination, WINDOW_BYTES};
+pub use wire::{Line, Wire};

@@ -1,9 +1,9 @@
 //! Requests at a given rate: which is due next, and when. An open loop: a request is due whether or not earlier ones are
-//! done, so its time counts from then. The resource is asked for round and round; nothing is stolen, because a request
-//! that is sent twice would be load that nobody offered.
+//! done, so its time counts from then. The resource is asked for round and round; nothing is taken over, because a
+//! request that is sent twice would be load that nobody offered.
 
 use super::port::Block;
-use super::schedule::{Has, Supply, Work};
+use super::schedule::{Supply, Work};
 use crate::record::Recorder;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -143,7 +143,7 @@ impl Requests {
 
 impl Supply for Requests {
     /// A worker without anything outstanding takes the next request also before it is due, and waits for that moment.
-    fn take(&self, _: usize, has: Has) -> Work {
+    fn take(&self, _: usize, idle: bool) -> Work {
         let mut inner = self.lock();
         if self.has_ended(&inner) {
             return Work::Over;
@@ -152,7 +152,7 @@ impl Supply for Requests {
             return Work::Post(block);
         }
         match self.next_due(&inner) {
-            Some(due) if has != Has::Outstanding || due <= Instant::now() => {
+            Some(due) if idle || due <= Instant::now() => {
                 inner.taken += 1;
                 Work::Post(self.block(inner.taken - 1))
             }
@@ -165,11 +165,7 @@ impl Supply for Requests {
         Some(*self.began.get()? + Duration::from_nanos(after))
     }
 
-    fn begin(&self, _: usize, _: Block) -> bool {
-        true
-    }
-
-    fn done(&self, _: Block) {
+    fn done(&self, _: usize, _: Block) {
         self.lock().done += 1;
         self.changed.notify_all();
     }
@@ -184,6 +180,11 @@ impl Supply for Requests {
         enough
     }
 
+    /// Nothing is asked for a second time to be faster: that would be load that nobody offered.
+    fn held(&self, _: usize) -> usize {
+        0
+    }
+
     fn is_over(&self) -> bool {
         self.has_ended(&self.lock())
     }
@@ -193,7 +194,7 @@ impl Supply for Requests {
         self.changed.notify_all();
     }
 
-    fn wait(&self, _: Duration) {
+    fn wait(&self) {
         let inner = self.lock();
         if !self.has_ended(&inner) {
             let waited = self.changed.wait_timeout(inner, LOOK);
@@ -201,9 +202,9 @@ impl Supply for Requests {
         }
     }
 
-    fn counts(&self) -> (u64, u64, u64) {
+    fn counts(&self) -> (u64, u64) {
         let inner = self.lock();
-        (inner.done, inner.taken, 0)
+        (inner.done, inner.taken)
     }
 }
 
@@ -229,35 +230,31 @@ mod tests {
     #[test]
     fn the_resource_goes_round_and_only_the_idle_wait_for_what_is_not_due() {
         let offered = requests(Duration::from_secs(10), Duration::from_secs(35));
-        let taken: Vec<Block> = (0..4).map(|w| block(offered.take(w, Has::Nothing))).collect();
+        let taken: Vec<Block> = (0..4).map(|w| block(offered.take(w, true))).collect();
         let places: Vec<_> = taken.iter().map(|b| (b.offset_bytes, b.size_bytes)).collect();
         assert_eq!(places, [(0, 10), (10, 10), (20, 5), (0, 10)]);
         let first = offered.due(taken[0]).unwrap();
         assert_eq!(offered.due(taken[3]).unwrap() - first, Duration::from_secs(30));
-        assert_eq!(
-            offered.take(4, Has::Nothing),
-            Work::Nothing,
-            "the offer ends before"
-        );
-        taken.iter().for_each(|b| offered.done(*b));
-        assert_eq!(offered.take(4, Has::Nothing), Work::Over);
-        assert_eq!(offered.counts(), (4, 4, 0));
+        assert_eq!(offered.take(4, true), Work::Nothing, "the offer ends before");
+        taken.iter().for_each(|b| offered.done(0, *b));
+        assert_eq!(offered.take(4, true), Work::Over);
+        assert_eq!(offered.counts(), (4, 4));
         let early = requests(Duration::from_secs(10), Duration::from_secs(60));
-        block(early.take(0, Has::Outstanding));
-        assert_eq!(early.take(0, Has::Outstanding), Work::Nothing, "not due yet");
+        block(early.take(0, false));
+        assert_eq!(early.take(0, false), Work::Nothing, "not due yet");
     }
 
     #[test]
     fn what_failed_comes_again_with_the_moment_at_which_it_was_due() {
         let offered = requests(Duration::from_secs(10), Duration::from_secs(15));
-        let first = block(offered.take(0, Has::Nothing));
+        let first = block(offered.take(0, true));
         let due = offered.due(first);
         assert!(offered.failed(0, first, true));
-        assert_eq!(block(offered.take(1, Has::Outstanding)), first);
+        assert_eq!(block(offered.take(1, false)), first);
         assert_eq!(offered.due(first), due);
         assert!(!offered.failed(1, first, true), "twice is enough");
         offered.stop();
-        assert_eq!(offered.take(0, Has::Nothing), Work::Over);
+        assert_eq!(offered.take(0, true), Work::Over);
     }
 
     #[test]
@@ -266,6 +263,6 @@ mod tests {
             interval_ns: 1,
             duration: Duration::from_secs(1),
         };
-        assert_eq!(Requests::new(pace, 0, 10, 1).take(0, Has::Nothing), Work::Over);
+        assert_eq!(Requests::new(pace, 0, 10, 1).take(0, true), Work::Over);
     }
 }

@@ -3,7 +3,9 @@
 //! Contract of a link: operations complete in the order in which they were posted; `post` never waits for a completion;
 //! every wait has a deadline; after an error the port is dropped, never used again.
 
+use super::wire::Wire;
 use std::io;
+use std::sync::Arc;
 
 /// One operation: bytes of the resource, and the place of the block in the whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,8 +92,9 @@ pub trait BulkPort {
 pub trait Connector: Sync {
     /// What it makes.
     type Port: BulkPort;
-    /// Connect; `worker` numbers the connection. Called again after an error.
-    fn connect(&self, worker: usize) -> Result<Self::Port, BulkError>;
+    /// Connect; `worker` numbers the connection. Called again after an error. The port counts its bytes in `wire`, and
+    /// attaches the connection to it.
+    fn connect(&self, worker: usize, wire: &Arc<Wire>) -> Result<Self::Port, BulkError>;
     /// Look at a port that did its work, before it is dropped.
     fn retire(&self, worker: usize, port: Self::Port) {
         let _ = (worker, port);

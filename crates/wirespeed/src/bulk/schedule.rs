@@ -1,21 +1,19 @@
-//! Which block is whose: the next in order, one that failed elsewhere, or, at the tail, one that waits behind another on
-//! a slow connection. One lock, taken a few times a block; nobody holds it while bytes move.
+//! Which block is whose: one that failed elsewhere, or the next in order. A block is asked for again only after the
+//! connection that had it has ended. One lock, taken a few times a block; nobody holds it while bytes move.
 
 use super::port::Block;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long an idle worker sleeps before it looks again, should a wake-up be lost.
+/// How long an idle worker sleeps before it looks again.
 const LOOK: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Free,
-    /// Posted by this worker, nothing of it has come yet.
-    Posted(usize),
-    /// This worker takes its bytes in.
-    Running,
+    /// A worker has asked for it, or is about to.
+    Held,
     Done,
 }
 
@@ -24,43 +22,45 @@ struct Inner {
     attempts: Vec<u32>,
     next: usize,
     again: VecDeque<usize>,
+    /// Blocks that nobody holds and that are not done.
+    free: usize,
+    /// Blocks that each worker holds.
+    held: Vec<usize>,
     done: usize,
-    steals: u64,
-    /// Whoever waits gives up: a reason that no retry will cure, or the user's wish.
+    /// No work goes out any more: there is a reason that no retry will cure, or the user wished so.
     stopped: bool,
 }
 
-/// What a worker that asks for work has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Has {
-    /// Something is outstanding.
-    Outstanding,
-    /// Nothing.
-    Nothing,
-    /// Nothing, for so long that it may take over what others have.
-    Patience,
+impl Inner {
+    /// Whether `worker` may take a further block. Asking ahead must leave every other worker as many as this one has
+    /// already: else the first ones take all of a small resource, and the others stay idle.
+    fn may_take(&self, worker: usize) -> bool {
+        let own = self.held[worker];
+        let owed: usize = self.held.iter().map(|held| own.saturating_sub(*held)).sum();
+        self.free > owed
+    }
 }
 
 /// Where workers get their blocks from.
 pub(super) trait Supply: Sync {
-    /// Work for `worker`.
-    fn take(&self, worker: usize, has: Has) -> Work;
+    /// Work for `worker`; `idle`: it has nothing outstanding.
+    fn take(&self, worker: usize, idle: bool) -> Work;
     /// When `block` is to be asked for, where it is not at once.
     fn due(&self, block: Block) -> Option<Instant>;
-    /// The bytes of a posted block are about to come. False: it was stolen, and they are to be dropped.
-    fn begin(&self, worker: usize, block: Block) -> bool;
-    /// A block is where it belongs.
-    fn done(&self, block: Block);
-    /// A block that this worker had failed. False: it failed too often.
+    /// A block that this worker had is where it belongs.
+    fn done(&self, worker: usize, block: Block);
+    /// A block that this worker had failed; `running`: while its bytes came. False: it failed too often.
     fn failed(&self, worker: usize, block: Block, running: bool) -> bool;
+    /// Blocks that `worker` has and that another could fetch in its place.
+    fn held(&self, worker: usize) -> usize;
     /// Whether there is nothing more to do.
     fn is_over(&self) -> bool;
     /// Nobody is to begin anything more.
     fn stop(&self);
-    /// Sleep until something changed, or for `longest`.
-    fn wait(&self, longest: Duration);
-    /// Blocks that are done, of how many, and how many were stolen.
-    fn counts(&self) -> (u64, u64, u64);
+    /// Sleep until something changed, or for a moment.
+    fn wait(&self);
+    /// Blocks that are done, and of how many.
+    fn counts(&self) -> (u64, u64);
 }
 
 /// All blocks of a transfer.
@@ -84,8 +84,13 @@ pub(super) enum Work {
 }
 
 impl Schedule {
-    /// Blocks of `block_bytes` over `total_bytes`; those of `already` are done.
-    pub fn new(total_bytes: u64, block_bytes: u64, attempts_max: u32, already: &[u64]) -> Self {
+    /// Blocks of `block_bytes` over `total_bytes` for so many workers; those of `already` are done.
+    pub fn new(
+        (total_bytes, block_bytes): (u64, u64),
+        workers: usize,
+        attempts_max: u32,
+        already: &[u64],
+    ) -> Self {
         let count = total_bytes.div_ceil(block_bytes) as usize;
         let mut states = vec![State::Free; count];
         let mut done = 0;
@@ -101,8 +106,9 @@ impl Schedule {
                 states,
                 next: 0,
                 again: VecDeque::new(),
+                free: count - done,
+                held: vec![0; workers],
                 done,
-                steals: 0,
                 stopped: false,
             }),
             changed: Condvar::new(),
@@ -127,10 +133,13 @@ impl Schedule {
 }
 
 impl Supply for Schedule {
-    fn take(&self, worker: usize, has: Has) -> Work {
+    fn take(&self, worker: usize, _: bool) -> Work {
         let mut inner = self.lock();
         if inner.stopped || inner.done == inner.states.len() {
             return Work::Over;
+        }
+        if !inner.may_take(worker) {
+            return Work::Nothing;
         }
         while inner.next < inner.states.len() && inner.states[inner.next] != State::Free {
             inner.next += 1;
@@ -138,20 +147,11 @@ impl Supply for Schedule {
         let index = match inner.again.pop_front() {
             Some(index) => index,
             None if inner.next < inner.states.len() => inner.next,
-            // The last posted is the one that would wait longest.
-            None if has == Has::Patience => {
-                let waits = |s: &State| matches!(s, State::Posted(other) if *other != worker);
-                match inner.states.iter().rposition(waits) {
-                    Some(index) => {
-                        inner.steals += 1;
-                        index
-                    }
-                    None => return Work::Nothing,
-                }
-            }
             None => return Work::Nothing,
         };
-        inner.states[index] = State::Posted(worker);
+        inner.states[index] = State::Held;
+        inner.free -= 1;
+        inner.held[worker] += 1;
         Work::Post(self.block(index))
     }
 
@@ -159,19 +159,10 @@ impl Supply for Schedule {
         None
     }
 
-    fn begin(&self, worker: usize, block: Block) -> bool {
-        let mut inner = self.lock();
-        let state = &mut inner.states[block.index as usize];
-        let ours = *state == State::Posted(worker);
-        if ours {
-            *state = State::Running;
-        }
-        ours
-    }
-
-    fn done(&self, block: Block) {
+    fn done(&self, worker: usize, block: Block) {
         let mut inner = self.lock();
         inner.states[block.index as usize] = State::Done;
+        inner.held[worker] -= 1;
         inner.done += 1;
         self.changed.notify_all();
     }
@@ -179,16 +170,19 @@ impl Supply for Schedule {
     fn failed(&self, worker: usize, block: Block, running: bool) -> bool {
         let mut inner = self.lock();
         let index = block.index as usize;
-        if !running && inner.states[index] != State::Posted(worker) {
-            return true;
-        }
         inner.states[index] = State::Free;
+        inner.free += 1;
+        inner.held[worker] -= 1;
         inner.again.push_back(index);
         // Only the block whose bytes were coming is to blame; those behind it on the connection are not.
         inner.attempts[index] += u32::from(running);
         let enough = inner.attempts[index] < self.attempts_max;
         self.changed.notify_all();
         enough
+    }
+
+    fn held(&self, worker: usize) -> usize {
+        self.lock().held[worker]
     }
 
     fn is_over(&self) -> bool {
@@ -201,17 +195,17 @@ impl Supply for Schedule {
         self.changed.notify_all();
     }
 
-    fn wait(&self, longest: Duration) {
+    fn wait(&self) {
         let inner = self.lock();
         if !inner.stopped && inner.done < inner.states.len() {
-            let waited = self.changed.wait_timeout(inner, longest.clamp(LOOK / 50, LOOK));
+            let waited = self.changed.wait_timeout(inner, LOOK);
             drop(waited.unwrap_or_else(PoisonError::into_inner));
         }
     }
 
-    fn counts(&self) -> (u64, u64, u64) {
+    fn counts(&self) -> (u64, u64) {
         let inner = self.lock();
-        (inner.done as u64, inner.states.len() as u64, inner.steals)
+        (inner.done as u64, inner.states.len() as u64)
     }
 }
 
@@ -226,48 +220,37 @@ mod tests {
         }
     }
 
-    #[test]
-    fn order_then_failures_then_stealing() {
-        let schedule = Schedule::new(35, 10, 2, &[1]);
-        assert_eq!(index(schedule.take(0, Has::Patience)), 0);
-        assert_eq!(index(schedule.take(0, Has::Outstanding)), 2);
-        let last = schedule.take(1, Has::Patience);
-        assert_eq!(
-            last,
-            Work::Post(Block {
-                index: 3,
-                offset_bytes: 30,
-                size_bytes: 5
-            })
-        );
-        let block = |index| Block {
+    fn block(index: u64) -> Block {
+        Block {
             index,
             offset_bytes: index * 10,
-            size_bytes: 10,
-        };
-        assert!(schedule.begin(1, block(3)));
-        schedule.done(block(3));
-        assert_eq!(schedule.take(1, Has::Outstanding), Work::Nothing);
-        assert!(schedule.begin(0, block(0)));
-        // Block 2 waits behind block 0 on worker 0.
-        assert_eq!(index(schedule.take(1, Has::Patience)), 2);
-        assert!(!schedule.begin(0, block(2)));
-        assert!(schedule.begin(1, block(2)));
-        assert_eq!(schedule.take(2, Has::Patience), Work::Nothing);
+            size_bytes: if index == 3 { 5 } else { 10 },
+        }
+    }
+
+    #[test]
+    fn order_then_failures_and_nothing_twice() {
+        let schedule = Schedule::new((35, 10), 3, 2, &[1]);
+        assert_eq!(index(schedule.take(0, true)), 0);
+        assert_eq!(schedule.take(0, false), Work::Nothing, "the others have none");
+        assert_eq!(index(schedule.take(1, true)), 2);
+        assert_eq!(schedule.take(2, true), Work::Post(block(3)));
+        assert_eq!(schedule.take(1, false), Work::Nothing);
+        schedule.done(2, block(3));
+        assert_eq!(schedule.take(2, true), Work::Nothing, "all are on their way");
         assert!(schedule.failed(1, block(2), true));
-        assert_eq!(index(schedule.take(2, Has::Patience)), 2);
-        assert!(schedule.begin(2, block(2)));
+        assert_eq!(schedule.take(0, false), Work::Nothing, "others have less");
+        assert_eq!(index(schedule.take(2, true)), 2);
         assert!(!schedule.failed(2, block(2), true));
-        assert_eq!(index(schedule.take(1, Has::Patience)), 2);
-        assert!(schedule.begin(1, block(2)));
-        schedule.done(block(2));
-        schedule.done(block(0));
-        assert_eq!(schedule.take(0, Has::Patience), Work::Over);
-        assert_eq!(schedule.counts(), (4, 4, 1));
+        assert_eq!(index(schedule.take(1, true)), 2);
+        schedule.done(1, block(2));
+        schedule.done(0, block(0));
+        assert_eq!(schedule.take(0, true), Work::Over);
+        assert_eq!((schedule.counts(), schedule.held(0)), ((4, 4), 0));
     }
 
     #[test]
     fn nothing_to_do_is_over_at_once() {
-        assert_eq!(Schedule::new(0, 10, 1, &[]).take(0, Has::Patience), Work::Over);
+        assert_eq!(Schedule::new((0, 10), 1, 1, &[]).take(0, true), Work::Over);
     }
 }

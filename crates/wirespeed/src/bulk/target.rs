@@ -27,7 +27,6 @@ pub(super) struct Window<'a, D> {
     digest: D,
     at_bytes: u64,
     left_bytes: u64,
-    keep: bool,
     pub first_byte: Option<Instant>,
     pub store: Duration,
     pub verify: Duration,
@@ -41,18 +40,16 @@ impl<'a, D: BlockDigest> Window<'a, D> {
             digest: D::default(),
             at_bytes: 0,
             left_bytes: 0,
-            keep: false,
             first_byte: None,
             store: Duration::ZERO,
             verify: Duration::ZERO,
         }
     }
 
-    /// The next block, of which `expected` bytes are to come; they are dropped unless `keep`.
-    pub fn begin(&mut self, block: Block, expected: u64, keep: bool) {
+    /// The next block, of which `expected` bytes are to come.
+    pub fn begin(&mut self, block: Block, expected: u64) {
         self.at_bytes = block.offset_bytes;
         self.left_bytes = expected;
-        self.keep = keep;
         self.first_byte = None;
         // What is left of a block that failed.
         self.digest = D::default();
@@ -81,15 +78,13 @@ impl<D: BlockDigest> Receiver for Window<'_, D> {
             ));
         }
         let bytes = &self.buffer[..len];
-        if self.keep {
-            let began = Instant::now();
-            store(self.destination, self.at_bytes, bytes)
-                .map_err(|e| BulkError::lasting(format!("cannot store: {e}")))?;
-            let stored = Instant::now();
-            self.digest.update(bytes);
-            self.store += stored - began;
-            self.verify += stored.elapsed();
-        }
+        let began = Instant::now();
+        store(self.destination, self.at_bytes, bytes)
+            .map_err(|e| BulkError::lasting(format!("cannot store: {e}")))?;
+        let stored = Instant::now();
+        self.digest.update(bytes);
+        self.store += stored - began;
+        self.verify += stored.elapsed();
         self.at_bytes += len as u64;
         self.left_bytes -= len as u64;
         Ok(())
