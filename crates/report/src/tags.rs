@@ -126,6 +126,7 @@ pub const ALL: &[Tag] = &[
     plain("tcp_rtt_ns", OverRuns::Median),
     plain("tcp_min_rtt_ns", OverRuns::Least),
     plain("retransmitted_ratio", OverRuns::Median),
+    plain("wire_ratio", OverRuns::Median),
     plain("nominal_ratio", OverRuns::Median),
     plain("ceiling_ratio", OverRuns::Median),
     plain("setup_ns", OverRuns::Median),

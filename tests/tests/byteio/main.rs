@@ -4,6 +4,7 @@ mod failures;
 mod memory;
 mod movers;
 mod results;
+mod wire;
 
 use serde_json::Value;
 use std::time::Duration;

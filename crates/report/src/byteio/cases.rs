@@ -236,6 +236,10 @@ pub fn case(pair: &Pair) -> CaseResult {
         load: pair.load.clone(),
     };
     let mut result = case_of(bulk, pair.runs.iter().map(|run| of_transfer(pair, run)).collect());
+    result.remarks.extend(super::wire::remark(pair));
+    result
+        .remarks
+        .sort_by_key(|remark| std::cmp::Reverse(remark.severity));
     if let Some(error) = &pair.error {
         result.status = match result.status {
             CaseStatus::Ok => CaseStatus::Partial,
@@ -285,6 +289,7 @@ fn of_transfer(pair: &Pair, run: &Transfer) -> BulkRun {
     if sent > 0 {
         figures.push(("retransmitted_ratio", again as f64 / sent as f64));
     }
+    figures.extend(run.wire_ratio().map(|ratio| ("wire_ratio", ratio)));
     if let Some(nominal) = pair.nominal_bytes_per_s {
         let rate = run.bandwidth_bytes_per_s.get();
         figures.push(("nominal_ratio", rate / nominal.get()));
@@ -334,6 +339,8 @@ mod tests {
                     congestion: "cubic".into(),
                     ..TcpInfo::default()
                 }),
+                socket_read_bytes: 84 << 20,
+                socket_written_bytes: 4 << 20,
                 ..Connection::default()
             }],
             ..Transfer::default()
@@ -363,6 +370,8 @@ mod tests {
         assert!((value("bandwidth_bytes_per_s") / 60e6 - 1.0).abs() < 1e-6);
         assert_eq!(value("tcp_rtt_ns"), 30e6);
         assert!((value("retransmitted_ratio") - 0.01).abs() < 1e-12);
+        assert!((value("wire_ratio") - 1.1).abs() < 1e-12);
+        assert!(result.remarks.iter().any(|remark| remark.code == "wire_overhead"));
         assert!((value("nominal_ratio") - 0.48).abs() < 1e-9);
         assert!((value("ceiling_ratio") - 0.48 * 1514.0 / 1448.0).abs() < 1e-9);
         assert_eq!(result.repetitions.len(), 3);

@@ -2,11 +2,13 @@
 
 mod cases;
 mod verdict;
+mod wire;
 
 pub use cases::{BulkCase, BulkRun, answered_per_s, case, case_of};
+pub use wire::CODE as WIRE_OVERHEAD;
 
 use crate::stats::{self, LEVEL};
-use wirespeed_schema::byteio::{ByteioSection, Pair, SECTION, Summary, TcpInfo};
+use wirespeed_schema::byteio::{ByteioSection, Pair, SECTION, Summary, TcpInfo, Transfer};
 use wirespeed_schema::{Finite, Run};
 
 /// Headers of Ethernet, IPv4 and TCP with timestamps. Preamble, check sequence and gap, another 24 bytes on a real wire,
@@ -70,6 +72,8 @@ fn summary(pair: &Pair) -> Option<Summary> {
         .find(|mss| *mss > 0);
     let nominal = pair.nominal_bytes_per_s.map(Finite::get);
     let ceiling = nominal.zip(mss).map(|(nominal, mss)| ceiling(nominal, mss));
+    let whole = pair.runs.iter().filter(|run| run.error.is_none());
+    let wire: Vec<f64> = whole.filter_map(Transfer::wire_ratio).collect();
     let sent: u64 = senders.iter().map(|info| info.sent_bytes).sum();
     let again: u64 = senders.iter().map(|info| info.retransmitted_bytes).sum();
     Some(Summary {
@@ -90,6 +94,7 @@ fn summary(pair: &Pair) -> Option<Summary> {
         rtt_ns: rtts.get(rtts.len() / 2).copied(),
         min_rtt_ns: least,
         retransmitted_ratio: (sent > 0).then(|| finite(again as f64 / sent as f64)),
+        wire_ratio: stats::summarize(&wire, LEVEL).and_then(|over| Finite::maybe(over.median)),
         congestion: senders.first().map(|info| info.congestion.clone()),
     })
 }
@@ -120,7 +125,7 @@ fn sample_sd(values: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirespeed_schema::byteio::{Connection, Transfer};
+    use wirespeed_schema::byteio::Connection;
 
     fn pair(rates: &[f64]) -> Pair {
         let info = TcpInfo {

@@ -8,8 +8,11 @@ use wirespeed_schema::units::{format_ns, significant};
 const FULL_RATIO: f64 = 0.93;
 /// No path carries this much more than its ceiling.
 const BEYOND_RATIO: f64 = 1.05;
-/// A path with a shorter round trip loses nothing on the way: what is sent again there is the hosts' own doing.
+/// A path with a shorter round trip loses nothing on the way: what is sent again there is the hosts' own doing. And what
+/// a round trip takes longer than the path alone, from this on, it waits in a queue of the network.
 const LONG_RTT_NS: u64 = 1_000_000;
+/// From this multiple of the path's own round trip on, packets queue for the slowest link.
+const QUEUED_RATIO: f64 = 1.3;
 /// From this share of the time on, something counts as the limit.
 const SHARE_RATIO: f64 = 0.3;
 /// A machine with this share of its cores busy has none to spare.
@@ -30,7 +33,7 @@ pub(super) fn of(pair: &Pair, summary: &Summary) -> Option<Verdict> {
             .total_cmp(&b.bandwidth_bytes_per_s.get())
     });
     let run = *whole.get(whole.len() / 2)?;
-    let rules = [full, loss, window, client, server, idle];
+    let rules = [full, queued, loss, window, client, server, idle];
     let found = rules.iter().find_map(|rule| rule(pair, summary, run));
     let (limit, text) = found.unwrap_or_else(|| {
         let hint = match pair.nominal_bytes_per_s {
@@ -72,8 +75,37 @@ fn full(_: &Pair, summary: &Summary, _: &Transfer) -> Found {
     })
 }
 
+/// Packets queue only for a link that carries all it can, and the queue overflows for that reason: what is then sent again
+/// shows no loss. Nothing may have held the senders back.
+fn queued(pair: &Pair, summary: &Summary, run: &Transfer) -> Found {
+    let (rtt, least) = (summary.rtt_ns?, summary.min_rtt_ns?);
+    let stands = rtt >= least + LONG_RTT_NS && rtt as f64 >= least as f64 * QUEUED_RATIO;
+    let time = connection_time(pair, run);
+    let waited: u64 = run.connections.iter().map(|c| c.idle_ns + c.first_byte_ns).sum();
+    let held = client(pair, summary, run).or_else(|| server(pair, summary, run));
+    if !stands || held.is_some() || waited as f64 / time >= SHARE_RATIO {
+        return None;
+    }
+    let share = summary.ceiling_ratio.map_or(String::new(), |ratio| {
+        format!(
+            ", {} of what the nominal speed leaves for payload",
+            percent(ratio.get())
+        )
+    });
+    Some((
+        "network",
+        format!(
+            "the slowest link is full{share}: packets queue for it, so that a round trip takes {} instead of {}",
+            format_ns(rtt as f64),
+            format_ns(least as f64)
+        ),
+    ))
+}
+
+/// Whether the path itself is long: without the queues that a transfer makes.
 fn is_long(summary: &Summary) -> bool {
-    summary.rtt_ns.is_some_and(|rtt| rtt > LONG_RTT_NS)
+    let rtt = summary.min_rtt_ns.or(summary.rtt_ns);
+    rtt.is_some_and(|rtt| rtt > LONG_RTT_NS)
 }
 
 fn loss(_: &Pair, summary: &Summary, _: &Transfer) -> Found {
@@ -239,5 +271,38 @@ mod tests {
         assert_eq!(limit(|p| p.runs[0].connections[0].store_ns = 400), "client");
         assert_eq!(limit(|p| p.runs[0].cpu_far_ns = Some(950)), "server");
         assert_eq!(limit(|p| p.runs[0].connections[0].first_byte_ns = 500), "idle");
+    }
+
+    /// A bucket of 20 ms on a cable: packets are dropped, because the link is full.
+    #[test]
+    fn a_full_link_that_drops_is_no_loss() {
+        let queue = |p: &mut Pair| {
+            far(p).retransmitted_bytes = 5000;
+            far(p).rtt_ns = 22_000_000;
+            far(p).min_rtt_ns = 100_000;
+        };
+        assert_eq!(limit(queue), "network");
+        let nominal_unknown = |p: &mut Pair| {
+            queue(p);
+            p.nominal_bytes_per_s = None;
+        };
+        assert_eq!(limit(nominal_unknown), "network");
+        // On a long path without a queue the same is loss.
+        let lossy = |p: &mut Pair| {
+            queue(p);
+            far(p).min_rtt_ns = 21_500_000;
+        };
+        assert_eq!(limit(lossy), "loss");
+        // A client without a core to spare answers late; so does one that asks late.
+        let busy = |p: &mut Pair| {
+            queue(p);
+            p.runs[0].cpu_near_ns = 950;
+        };
+        assert_eq!(limit(busy), "client");
+        let waits = |p: &mut Pair| {
+            queue(p);
+            p.runs[0].connections[0].idle_ns = 500;
+        };
+        assert_eq!(limit(waits), "idle");
     }
 }

@@ -4,7 +4,7 @@
 use super::RenderError;
 use super::grid::{self, number, text};
 use super::style::{Style, Tone, clean, wrap};
-use crate::byteio::section;
+use crate::byteio::{WIRE_OVERHEAD, section};
 use std::fmt::Write as _;
 use wirespeed_schema::Run;
 use wirespeed_schema::byteio::{ByteioSection, Connection, Pair, Summary, Transfer};
@@ -37,7 +37,13 @@ pub fn byteio(run: &Run, style: &Style) -> String {
     {
         lines.extend(details(pair, section.pairs.len() > 1, style));
     }
-    lines.extend(super::interference::comparison(run, style));
+    let under_load = super::interference::comparison(run, style);
+    if under_load.is_empty() {
+        let mut remarks = super::table::all_remarks(run);
+        remarks.retain(|remark| remark.code == WIRE_OVERHEAD);
+        lines.extend(super::table::remark_lines(&remarks, style));
+    }
+    lines.extend(under_load);
     super::table::finish(lines, style)
 }
 
@@ -324,6 +330,9 @@ fn phases(pair: &Pair, run: &Transfer) -> String {
     if run.steals_count > 0 {
         let _ = write!(line, ", {} blocks taken over", run.steals_count);
     }
+    if let Some(ratio) = run.wire_ratio() {
+        let _ = write!(line, "; {ratio:.4} bytes on the sockets for each byte of payload");
+    }
     let seconds = run.elapsed_ns.max(1) as f64;
     let _ = write!(
         line,
@@ -336,7 +345,7 @@ fn phases(pair: &Pair, run: &Transfer) -> String {
     line
 }
 
-const COLUMNS: [&str; 23] = [
+const COLUMNS: [&str; 27] = [
     "pair",
     "url",
     "direction",
@@ -350,6 +359,10 @@ const COLUMNS: [&str; 23] = [
     "payload_bytes",
     "elapsed_ns",
     "bandwidth_bytes_per_s",
+    "socket_read_bytes",
+    "socket_written_bytes",
+    "wire_ratio",
+    "repeated_bytes",
     "lookup_ns",
     "connect_ns",
     "verify_ns",
@@ -370,6 +383,7 @@ pub(super) fn csv(section: &ByteioSection) -> Result<String, RenderError> {
     for pair in &section.pairs {
         for (number, run) in pair.runs.iter().enumerate() {
             let retries: u64 = run.connections.iter().map(|c| c.retries_count).sum();
+            let sum = |part: Part| run.connections.iter().map(part).sum::<u64>().to_string();
             let optional = |value: Option<String>| value.unwrap_or_default();
             let row = [
                 pair.name.clone(),
@@ -385,6 +399,10 @@ pub(super) fn csv(section: &ByteioSection) -> Result<String, RenderError> {
                 run.payload_bytes.to_string(),
                 run.elapsed_ns.to_string(),
                 run.bandwidth_bytes_per_s.get().to_string(),
+                sum(|c| c.socket_read_bytes),
+                sum(|c| c.socket_written_bytes),
+                optional(run.wire_ratio().map(|ratio| ratio.to_string())),
+                sum(|c| c.repeated_bytes),
                 run.lookup_ns.to_string(),
                 run.connect_ns.to_string(),
                 run.verify_ns.to_string(),
