@@ -200,7 +200,7 @@ fn properties_are_as_specified() {
         opening
             .fields
             .iter()
-            .filter(|(n, _)| n == "TransferMechanism")
+            .filter(|(n, _)| n.local == "TransferMechanism")
             .count(),
         3
     );
@@ -446,9 +446,12 @@ fn clients_that_stall_lose_their_connection_and_nobody_elses() {
     };
     let service = Running::with(folder.path(), false, None, limits);
     let connect = || TcpStream::connect(("127.0.0.1", service.port)).unwrap();
-    // One never sends a request, one never reads its answer.
-    let (mut silent, mut deaf) = (connect(), connect());
-    deaf.write_all(b"GET /large HTTP/1.1\r\n\r\n").unwrap();
+    // One never sends a request, and makes room; two never read their answers, and have them coming.
+    let (mut silent, mut deaf, mut dumb) = (connect(), connect(), connect());
+    for busy in [&mut deaf, &mut dumb] {
+        busy.write_all(b"GET /large HTTP/1.1\r\n\r\n").unwrap();
+        busy.read_exact(&mut [0; 12]).unwrap();
+    }
     let mut third = connect();
     let mut answer = String::new();
     third.read_to_string(&mut answer).unwrap();

@@ -99,7 +99,6 @@ fn envelope<R: Receiver>(inner: impl BufRead, receiver: &mut R) -> Result<Openin
     });
     stored?;
     copied?;
-    envelope.finish()?;
     Ok(envelope.opening().clone())
 }
 

@@ -77,8 +77,8 @@ impl Session {
             let set = socket2::SockRef::from(&stream).set_tcp_congestion(congestion.as_bytes());
             set.map_err(|e| BulkError::lasting(format!("congestion control {congestion}: {e}")))?;
         }
-        let channel = match (&options.identity, url.secure) {
-            (_, false) => Channel::Plain(stream),
+        let mut channel = match (&options.identity, url.secure) {
+            (_, false) => Channel::plain(stream),
             (None, true) => {
                 return Err(BulkError::lasting(
                     "the address is https, and there is no identity to know the service by",
@@ -93,7 +93,7 @@ impl Session {
                     ))
                 })?;
                 common.push_str(&format!("Authorization: {}\r\n", secure.proof(identity)?));
-                Channel::Secure(Box::new(secure))
+                Channel::secure(secure)
             }
         };
         channel.set_patience(options.patience)?;

@@ -179,14 +179,11 @@ fn line(inner: &mut impl BufRead) -> io::Result<Vec<u8>> {
         .by_ref()
         .take(CHUNK_LINE_MAX as u64)
         .read_until(b'\n', &mut line)?;
-    match line.pop() {
-        Some(b'\n') => {}
-        _ => return Err(malformed("a chunk's head that does not end")),
+    // A line end of one byte would be taken for the last of a chunk that is a byte too long.
+    match line.strip_suffix(b"\r\n") {
+        Some(text) => Ok(text.to_vec()),
+        None => Err(malformed("a chunk's head that does not end")),
     }
-    if line.ends_with(b"\r") {
-        line.pop();
-    }
-    Ok(line)
 }
 
 /// Hexadecimal digits, then extensions that nobody needs.
@@ -223,6 +220,7 @@ mod tests {
         for bad in [
             &b"3\r\nab"[..],
             b"3\r\nabcd\r\n0\r\n\r\n",
+            b"4\r\nabc\r\n0\r\n\r\n",
             b"x\r\n",
             b"-1\r\n",
             b"fffffffffffffffff\r\n",

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::FileExt as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wirespeed_control::auth::http::SecureStream;
 
 /// Bytes of a reader's buffer: small heads and envelopes; large reads pass it by.
@@ -17,40 +17,146 @@ const COPY_BYTES: usize = 256 << 10;
 /// The most that one call may take, so that a slow reader is noticed between calls.
 const SENDFILE_BYTES: u64 = 4 << 20;
 
-/// A connection.
-pub enum Channel {
-    /// TCP.
+/// The slowest that counts as progress: whoever drips single bytes keeps nobody.
+const PACE_MIN_BYTES_PER_S: f64 = 1024.0;
+
+enum Wire {
     Plain(TcpStream),
-    /// TLS over TCP.
     Secure(Box<SecureStream>),
 }
 
+/// What was waited for, and what came of it.
+#[derive(Default)]
+struct Meter {
+    waited: Duration,
+    bytes: u64,
+}
+
+impl Meter {
+    /// `bytes` went by after a wait. An error: too few in all the patience that there is.
+    fn took(&mut self, bytes: usize, waited: Duration, patience: Duration) -> io::Result<()> {
+        self.waited += waited;
+        self.bytes += bytes as u64;
+        if self.waited < patience {
+            return Ok(());
+        }
+        let pace = self.bytes as f64 / self.waited.as_secs_f64();
+        *self = Meter::default();
+        match pace < PACE_MIN_BYTES_PER_S {
+            true => Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "less than 1 KiB a second came",
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+/// A connection.
+pub struct Channel {
+    wire: Wire,
+    patience: Duration,
+    received: Meter,
+    sent: Meter,
+    /// Something of the message that is awaited came.
+    begun: bool,
+    /// Something was sent since that message was awaited.
+    wrote: bool,
+}
+
 impl Channel {
-    /// The socket, for its options and counters.
-    pub fn socket(&self) -> &TcpStream {
-        match self {
-            Channel::Plain(stream) => stream,
-            Channel::Secure(stream) => stream.socket(),
+    /// Over TCP.
+    pub fn plain(stream: TcpStream) -> Channel {
+        Channel::over(Wire::Plain(stream))
+    }
+
+    /// Inside TLS.
+    pub fn secure(stream: SecureStream) -> Channel {
+        Channel::over(Wire::Secure(Box::new(stream)))
+    }
+
+    fn over(wire: Wire) -> Channel {
+        Channel {
+            wire,
+            patience: Duration::MAX,
+            received: Meter::default(),
+            sent: Meter::default(),
+            begun: false,
+            wrote: false,
         }
     }
 
-    /// No read and no write may wait longer.
-    pub fn set_patience(&self, patience: Duration) -> io::Result<()> {
+    /// The socket, for its options and counters.
+    pub fn socket(&self) -> &TcpStream {
+        match &self.wire {
+            Wire::Plain(stream) => stream,
+            Wire::Secure(stream) => stream.socket(),
+        }
+    }
+
+    /// What is inside TLS.
+    pub fn inside_tls(&self) -> Option<&SecureStream> {
+        match &self.wire {
+            Wire::Plain(_) => None,
+            Wire::Secure(stream) => Some(stream),
+        }
+    }
+
+    /// No read and no write may wait longer, nor bring next to nothing for so long.
+    pub fn set_patience(&mut self, patience: Duration) -> io::Result<()> {
+        self.patience = patience;
         self.socket().set_read_timeout(Some(patience))?;
         self.socket().set_write_timeout(Some(patience))
     }
 
+    /// The next message is awaited: it may be long in coming, but not in going on. `begun`: some of it is here already.
+    pub fn awaits(&mut self, begun: bool) {
+        (self.received, self.sent) = (Meter::default(), Meter::default());
+        (self.begun, self.wrote) = (begun, false);
+    }
+
+    /// Something of the awaited message came.
+    pub fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// Something was sent since it was awaited.
+    pub fn has_written(&self) -> bool {
+        self.wrote
+    }
+
+    /// Send what is no answer yet.
+    pub fn write_interim(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let wrote = self.wrote;
+        let written = self.write_all(bytes);
+        self.wrote = wrote;
+        written
+    }
+
+    /// Count what one call sent.
+    fn timed(&mut self, send: impl FnOnce(&mut Wire) -> io::Result<usize>) -> io::Result<usize> {
+        let began = Instant::now();
+        self.wrote = true;
+        let count = send(&mut self.wire)?;
+        self.sent.took(count, began.elapsed(), self.patience)?;
+        Ok(count)
+    }
+
     /// Send bytes of which more will follow at once: they may wait for those.
     pub fn write_more(&mut self, mut bytes: &[u8]) -> io::Result<()> {
-        let stream = match self {
-            Channel::Plain(stream) => stream,
-            Channel::Secure(stream) => return stream.write_all(bytes),
-        };
         while !bytes.is_empty() {
-            match rustix::net::send(&*stream, bytes, SendFlags::MORE | SendFlags::NOSIGNAL) {
+            let sent = self.timed(|wire| match wire {
+                Wire::Plain(stream) => Ok(rustix::net::send(
+                    &*stream,
+                    bytes,
+                    SendFlags::MORE | SendFlags::NOSIGNAL,
+                )?),
+                Wire::Secure(stream) => stream.write(bytes),
+            });
+            match sent {
                 Ok(count) => bytes = &bytes[count..],
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(())
@@ -61,21 +167,20 @@ impl Channel {
     pub fn send_file(&mut self, file: &File, mut offset_bytes: u64, size_bytes: u64) -> io::Result<()> {
         let mut left = size_bytes;
         while left > 0 {
-            let Channel::Plain(stream) = &*self else {
-                return self.copy_file(file, offset_bytes, left);
-            };
-            match sendfile(
-                stream,
-                file,
-                Some(&mut offset_bytes),
-                left.min(SENDFILE_BYTES) as usize,
-            ) {
+            let want = left.min(SENDFILE_BYTES) as usize;
+            let sent = self.timed(|wire| match wire {
+                Wire::Plain(stream) => Ok(sendfile(stream, file, Some(&mut offset_bytes), want)?),
+                Wire::Secure(_) => Err(Errno::NOSYS.into()),
+            });
+            match sent {
                 Ok(0) => return Err(shrunk()),
                 Ok(count) => left -= count as u64,
-                Err(Errno::INTR) => {}
-                // The file's system cannot do it.
-                Err(Errno::INVAL | Errno::NOSYS) => return self.copy_file(file, offset_bytes, left),
-                Err(error) => return Err(error.into()),
+                Err(error) => match Errno::from_io_error(&error) {
+                    Some(Errno::INTR) => {}
+                    // The file's system cannot do it.
+                    Some(Errno::INVAL | Errno::NOSYS) => return self.copy_file(file, offset_bytes, left),
+                    _ => return Err(error),
+                },
             }
         }
         Ok(())
@@ -107,25 +212,52 @@ pub fn shrunk() -> io::Error {
 
 impl Read for Channel {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Channel::Plain(stream) => stream.read(buffer),
-            Channel::Secure(stream) => stream.read(buffer),
-        }
+        let began = Instant::now();
+        let count = match &mut self.wire {
+            Wire::Plain(stream) => stream.read(buffer),
+            Wire::Secure(stream) => stream.read(buffer),
+        }?;
+        // How long the other end thinks is its own affair, up to the patience of a single read.
+        let waited = match std::mem::replace(&mut self.begun, true) {
+            true => began.elapsed(),
+            false => Duration::ZERO,
+        };
+        self.received.took(count, waited, self.patience)?;
+        Ok(count)
     }
 }
 
 impl Write for Channel {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Channel::Plain(stream) => stream.write(bytes),
-            Channel::Secure(stream) => stream.write(bytes),
-        }
+        self.timed(|wire| match wire {
+            Wire::Plain(stream) => stream.write(bytes),
+            Wire::Secure(stream) => stream.write(bytes),
+        })
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Channel::Plain(stream) => stream.flush(),
-            Channel::Secure(stream) => stream.flush(),
+        match &mut self.wire {
+            Wire::Plain(stream) => stream.flush(),
+            Wire::Secure(stream) => stream.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drops_are_no_progress_and_slow_links_are() {
+        let (second, patience) = (Duration::from_secs(1), Duration::from_secs(10));
+        let mut meter = Meter::default();
+        for _ in 0..9 {
+            meter.took(1, second, patience).unwrap();
+        }
+        assert!(meter.took(1, second, patience).is_err());
+        let mut meter = Meter::default();
+        for _ in 0..100 {
+            meter.took(1500, second, patience).unwrap();
         }
     }
 }

@@ -23,6 +23,8 @@ pub struct PartHead {
     pub media_type: Option<String>,
     /// `Content-Transfer-Encoding`, in lower case.
     pub transfer_encoding: Option<String>,
+    /// `Content-Length` as it is written.
+    pub length: Option<String>,
 }
 
 /// What follows a boundary.
@@ -90,6 +92,11 @@ impl<R: BufRead> Multipart<R> {
     /// [`Multipart::expect_delimiter`] must follow.
     pub fn body_mut(&mut self) -> &mut R {
         &mut self.inner
+    }
+
+    /// The reader below, behind the closing boundary.
+    pub fn into_inner(self) -> R {
+        self.inner
     }
 
     /// The boundary that must stand here.
@@ -245,6 +252,7 @@ impl PartHead {
         match name {
             "content-id" => self.id = Some(super::params::bare_id(value).to_owned()),
             "content-type" => self.media_type = Some(value.trim().to_owned()),
+            "content-length" => self.length = Some(value.trim().to_owned()),
             "content-transfer-encoding" => self.transfer_encoding = Some(value.trim().to_ascii_lowercase()),
             _ => {}
         }

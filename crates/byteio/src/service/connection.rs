@@ -2,6 +2,7 @@
 //! ahead. It must never be told anything of the machine beyond the resource.
 
 use super::answer::Answer;
+use super::places::Place;
 use super::{Shared, plain, soap, upgraded};
 use crate::http::HttpError;
 use crate::http::body::Body;
@@ -79,12 +80,12 @@ impl Asked {
 }
 
 /// Serve until the client or the service has enough.
-pub(super) fn serve(shared: &Shared, stream: TcpStream) {
+pub(super) fn serve(shared: &Shared, stream: TcpStream, place: &Place) {
     let deadline = Instant::now() + HANDSHAKE;
-    let channel = match &shared.secure {
-        None => Channel::Plain(stream),
+    let mut channel = match &shared.secure {
+        None => Channel::plain(stream),
         Some(server) => match server.accept(stream, deadline) {
-            Ok(stream) => Channel::Secure(Box::new(stream)),
+            Ok(stream) => Channel::secure(stream),
             // A stranger, or somebody who speaks plain HTTP.
             Err(_) => return,
         },
@@ -95,14 +96,33 @@ pub(super) fn serve(shared: &Shared, stream: TcpStream) {
     let mut reader = BufReader::with_capacity(BUFFER_BYTES, channel);
     let mut admitted = shared.secure.is_none();
     while !shared.stop.is_requested() {
-        match one(shared, &mut reader, &mut admitted) {
-            Ok(After::Keep) => {}
+        let begun = !reader.buffer().is_empty();
+        reader.get_mut().awaits(begun);
+        let done = one(shared, &mut reader, &mut admitted, place);
+        match done.or_else(|error| too_late(&mut reader, &error)) {
+            Ok(After::Keep) => place.idle(),
             Ok(After::Close) => break,
-            // The client went away or is too slow: there is nobody to tell.
+            // The client went away or does not take its answer: there is nobody to tell.
             Err(_) => return,
         }
     }
     linger(reader.get_mut());
+}
+
+/// What is said to a client whose request did not come to its end, if nothing was said yet.
+fn too_late(reader: &mut Reader, error: &io::Error) -> io::Result<After> {
+    let channel = reader.get_ref();
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+            if channel.has_begun() && !channel.has_written() =>
+        {
+            say(reader, "408 Request Timeout", "the request came too slowly")
+        }
+        io::ErrorKind::UnexpectedEof if channel.has_begun() && !channel.has_written() => {
+            say(reader, "400 Bad Request", "the request ended before its length")
+        }
+        kind => Err(kind.into()),
+    }
 }
 
 /// Half-close, and let the client read what was said before the connection is reset.
@@ -116,7 +136,7 @@ fn linger(channel: &mut Channel) {
     while Instant::now() < deadline && matches!(channel.socket().read(&mut buffer), Ok(1..)) {}
 }
 
-fn one(shared: &Shared, reader: &mut Reader, admitted: &mut bool) -> io::Result<After> {
+fn one(shared: &Shared, reader: &mut Reader, admitted: &mut bool, place: &Place) -> io::Result<After> {
     let head = match RequestHead::read(reader) {
         Ok(head) => head,
         Err(HttpError::Io(error)) => return Err(error),
@@ -137,6 +157,7 @@ fn one(shared: &Shared, reader: &mut Reader, admitted: &mut bool) -> io::Result<
         return Ok(After::Close);
     }
     *admitted = true;
+    place.busy();
     if let Some(name) = head.headers.get("wirespeed-congestion") {
         crate::congestion::set_as_asked(reader.get_ref().socket(), name);
     }
@@ -146,8 +167,11 @@ fn one(shared: &Shared, reader: &mut Reader, admitted: &mut bool) -> io::Result<
     if asked.head.headers.has("upgrade", upgraded::PROTOCOL) {
         return upgraded::serve(shared, reader, &asked);
     }
+    if let Some((status, why)) = misframed(&asked.head) {
+        return say(reader, status, why);
+    }
     if asked.head.headers.has("expect", "100-continue") && asked.head.is_11 {
-        reader.get_mut().write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+        reader.get_mut().write_interim(b"HTTP/1.1 100 Continue\r\n\r\n")?;
     }
     let keep = asked.head.keeps();
     let after = match asked.head.method.as_str() {
@@ -165,8 +189,23 @@ fn one(shared: &Shared, reader: &mut Reader, admitted: &mut bool) -> io::Result<
     Ok(if keep { after } else { After::Close })
 }
 
+/// Why a body cannot be taken for what it is.
+fn misframed(head: &RequestHead) -> Option<(&'static str, &'static str)> {
+    let coding = head.headers.get("content-encoding").unwrap_or("identity");
+    if !coding.eq_ignore_ascii_case("identity") {
+        let why = "this service takes no Content-Encoding; send the bytes as they are";
+        return Some(("415 Unsupported Media Type", why));
+    }
+    let stores = matches!(head.method.as_str(), "PUT" | "POST");
+    let told = ["content-length", "transfer-encoding"]
+        .iter()
+        .any(|name| head.headers.get(name).is_some());
+    // Without a length there is no body, and the bytes that were meant to be one would be lost.
+    (stores && !told).then_some(("411 Length Required", "give a Content-Length, or send in chunks"))
+}
+
 fn admits(shared: &Shared, reader: &Reader, head: &RequestHead) -> bool {
-    let (Some(server), Channel::Secure(stream)) = (&shared.secure, reader.get_ref()) else {
+    let (Some(server), Some(stream)) = (&shared.secure, reader.get_ref().inside_tls()) else {
         return shared.secure.is_none();
     };
     let authorization = head.headers.get("authorization").unwrap_or_default();

@@ -10,13 +10,36 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use wirespeed_schema::calendar::rfc3339;
 
+/// How names begin that are nobody's business: versions that are being written.
+pub const HIDDEN: &str = ".wirespeed-";
+
 /// What a resource is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Reading.
     Read,
-    /// Writing; made where it is not there yet.
+    /// Writing; it is there.
     Write,
+}
+
+/// Why a resource was not written.
+pub enum Trouble {
+    /// It cannot be opened.
+    Denied(Denied),
+    /// The system failed.
+    Failed(io::Error),
+}
+
+impl From<Denied> for Trouble {
+    fn from(denied: Denied) -> Self {
+        Trouble::Denied(denied)
+    }
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Trouble::Failed(error)
+    }
 }
 
 /// Why a resource cannot be opened.
@@ -94,45 +117,97 @@ impl Root {
         self.writable
     }
 
-    /// Open what a decoded request path names.
-    pub fn resource(&self, path: &str, access: Access) -> Result<File, Denied> {
+    /// The path beneath the folder that a decoded request path names.
+    fn beneath<'a>(&'a self, path: &'a str) -> Result<&'a str, Denied> {
         let path = path.trim_start_matches('/');
         let path = match &self.only {
             Some(name) if path.is_empty() || path == name => name,
             Some(_) => return Err(Denied::Unknown),
             None => path,
         };
-        if path.is_empty() || path.contains('\0') {
+        let hidden = path.split('/').any(|part| part.starts_with(HIDDEN));
+        match path.is_empty() || path.contains('\0') || hidden {
+            true => Err(Denied::Unknown),
+            false => Ok(path),
+        }
+    }
+
+    fn open_beneath(&self, path: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        rustix::fs::openat2(
+            &self.folder,
+            path,
+            flags | OFlags::CLOEXEC,
+            Mode::empty(),
+            resolve,
+        )
+    }
+
+    /// Open what a decoded request path names to write it; `None`: there is none yet, and one may be made.
+    pub fn existing(&self, path: &str) -> Result<Option<File>, Denied> {
+        match self.resource(path, Access::Write) {
+            Ok(file) => Ok(Some(file)),
+            Err(Denied::Unknown) => {
+                let (folder, name) = self.folder_of(path)?;
+                let named = rustix::fs::statat(&folder, &*name, AtFlags::SYMLINK_NOFOLLOW);
+                match named {
+                    Err(Errno::NOENT) => Ok(None),
+                    _ => Err(Denied::Unknown),
+                }
+            }
+            Err(denied) => Err(denied),
+        }
+    }
+
+    /// The folder of what a decoded request path names, and its name there.
+    pub fn folder_of(&self, path: &str) -> Result<(OwnedFd, String), Denied> {
+        let path = self.beneath(path)?;
+        let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
+        if matches!(name, "" | "." | "..") {
             return Err(Denied::Unknown);
         }
+        let folder = self
+            .open_beneath(folder, OFlags::PATH | OFlags::DIRECTORY)
+            .map_err(|errno| denied(errno, Access::Write))?;
+        Ok((folder, name.to_owned()))
+    }
+
+    /// A file without a name, on the disk that is served where that is possible.
+    pub fn nameless(&self) -> io::Result<File> {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        match rustix::fs::openat(&self.folder, ".", flags, Mode::from_raw_mode(0o600)) {
+            Ok(file) => Ok(File::from(file)),
+            Err(Errno::NOSPC | Errno::DQUOT) => Err(io::ErrorKind::StorageFull.into()),
+            Err(_) => tempfile::tempfile(),
+        }
+    }
+
+    /// Open what a decoded request path names.
+    pub fn resource(&self, path: &str, access: Access) -> Result<File, Denied> {
+        let path = self.beneath(path)?;
         let flags = match access {
             Access::Read => OFlags::RDONLY,
             Access::Write if !self.writable => return Err(Denied::Write),
-            Access::Write => OFlags::RDWR | OFlags::CREATE,
+            Access::Write => OFlags::RDWR,
         };
         // NONBLOCK: opening a fifo must not wait for its other end.
-        let flags = flags | OFlags::CLOEXEC | OFlags::NOCTTY | OFlags::NONBLOCK;
-        let mode = match access {
-            Access::Read => Mode::empty(),
-            Access::Write => Mode::from_raw_mode(0o644),
-        };
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-        let opened = rustix::fs::openat2(&self.folder, path, flags, mode, resolve);
-        let opened = opened.map_err(|errno| match (errno, access) {
-            (
-                Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV | Errno::NAMETOOLONG | Errno::ISDIR,
-                _,
-            ) => Denied::Unknown,
-            (Errno::NXIO, _) => Denied::Unknown,
-            (Errno::ACCESS | Errno::PERM | Errno::ROFS, Access::Write) => Denied::Write,
-            (Errno::ACCESS | Errno::PERM, Access::Read) => Denied::Read,
-            (other, _) => Denied::Failed(other),
-        })?;
+        let opened = self.open_beneath(path, flags | OFlags::NOCTTY | OFlags::NONBLOCK);
+        let opened = opened.map_err(|errno| denied(errno, access))?;
         let kind = rustix::fs::fstat(&opened).map_err(Denied::Failed)?.st_mode;
         match FileType::from_raw_mode(kind) {
             FileType::RegularFile => Ok(File::from(opened)),
             _ => Err(Denied::Unknown),
         }
+    }
+}
+
+fn denied(errno: Errno, access: Access) -> Denied {
+    match (errno, access) {
+        (Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV, _) => Denied::Unknown,
+        (Errno::NAMETOOLONG | Errno::ISDIR | Errno::NXIO, _) => Denied::Unknown,
+        (Errno::ACCESS | Errno::PERM | Errno::ROFS, Access::Write) => Denied::Write,
+        (Errno::ACCESS | Errno::PERM, Access::Read) => Denied::Read,
+        (other, _) => Denied::Failed(other),
     }
 }
 
@@ -201,11 +276,19 @@ mod tests {
             Some(Denied::Write)
         );
         let writable = Root::open(&inside, true).unwrap();
-        assert!(writable.resource("/new", Access::Write).is_ok());
-        assert_eq!(
-            writable.resource("/out", Access::Write).err(),
-            Some(Denied::Unknown)
-        );
+        assert!(matches!(writable.existing("/new"), Ok(None)));
+        assert!(matches!(writable.existing("/sub/file"), Ok(Some(_))));
+        for bad in [
+            "/out",
+            "/sub",
+            "/none/new",
+            "/../new",
+            "/sub/.",
+            "/.wirespeed-1",
+            "/loop",
+        ] {
+            assert_eq!(writable.existing(bad).err(), Some(Denied::Unknown), "{bad}");
+        }
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! Which bytes of a file an operation means: blocks of a read with their stride, pieces of a write. Arithmetic only; what
 //! overflows or leads before the file's first byte is refused.
 
+use super::stage;
 use crate::soap::Fault;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 
-/// Separate places that one read may name; more is a way to keep a service busy.
+/// Separate places that one request may name; more is a way to keep a service busy.
 const PLACES_MAX: usize = 65_536;
+/// Why a place is none.
+const OUTSIDE: &str = "the stride leads before the first byte or beyond the last offset";
 
 /// Bytes of a file in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,9 +50,7 @@ impl Blocks {
         for block in 0..self.blocks {
             let offset = i128::from(self.start_offset) + i128::from(block) * i128::from(self.stride_bytes);
             let Ok(offset_bytes) = u64::try_from(offset) else {
-                return Err(Fault::custom(
-                    "the stride leads before the first byte or beyond the last offset",
-                ));
+                return Err(Fault::custom(OUTSIDE));
             };
             let there = size_bytes.saturating_sub(offset_bytes).min(self.block_bytes);
             let count = places.len();
@@ -113,6 +114,24 @@ impl<'a> Placement<'a> {
         }
     }
 
+    /// Before anything is placed: room for so many bytes, every one in a place that there is.
+    pub fn reserve(&self, bytes: u64) -> io::Result<()> {
+        let wrong = |why| io::Error::new(io::ErrorKind::InvalidInput, why);
+        let blocks = bytes.div_ceil(self.block_bytes);
+        if blocks > PLACES_MAX as u64 {
+            return Err(wrong("a write of more than 65536 separate places"));
+        }
+        for block in 0..blocks {
+            let size = self.block_bytes.min(bytes - block * self.block_bytes);
+            let offset = i128::from(self.start_offset) + i128::from(block) * i128::from(self.stride_bytes);
+            let offset = u64::try_from(offset).ok();
+            let offset = offset.filter(|at| at.checked_add(size).is_some_and(|end| end <= i64::MAX as u64));
+            let offset = offset.ok_or_else(|| wrong(OUTSIDE))?;
+            stage::reserve(self.file, offset, size)?;
+        }
+        Ok(())
+    }
+
     /// Place the next piece.
     pub fn put(&mut self, mut piece: &[u8]) -> io::Result<()> {
         if piece.len() as u64 > self.write_bytes_max - self.written_bytes.min(self.write_bytes_max) {
@@ -130,12 +149,7 @@ impl<'a> Placement<'a> {
                 + i128::from(block) * i128::from(self.stride_bytes)
                 + i128::from(within);
             let offset = u64::try_from(offset).ok().filter(|o| *o <= i64::MAX as u64);
-            let offset = offset.ok_or_else(|| {
-                io::Error::new(
-                    io::ErrorKind::InvalidInput,
-                    "the stride leads before the first byte or beyond the last offset",
-                )
-            })?;
+            let offset = offset.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, OUTSIDE))?;
             let room = usize::try_from(self.block_bytes - within).unwrap_or(usize::MAX);
             let (now, later) = piece.split_at(piece.len().min(room));
             self.file.write_all_at(now, offset)?;

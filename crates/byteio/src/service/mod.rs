@@ -7,9 +7,11 @@ mod files;
 mod intake;
 mod layout;
 mod operations;
+mod places;
 mod plain;
 mod properties;
 mod soap;
+mod stage;
 mod streams;
 mod upgraded;
 
@@ -18,12 +20,16 @@ pub(crate) mod wire {
     pub(crate) use super::upgraded::{ANSWER_BYTES, ASK_BYTES, INFO, PROTOCOL, READ, SHORT, WHOLE, WRITE};
 }
 
-use files::Root;
+use connection::Asked;
+use files::{Access, Denied, Root};
+use places::Places;
+use rustix::io::Errno;
+use stage::{Stage, Stages};
+use std::fs::File;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use streams::Streams;
 use wirespeed_control::auth::http::SecureServer;
@@ -57,7 +63,7 @@ pub struct Limits {
     pub write_bytes_max: u64,
     /// Open streams.
     pub streams_max: usize,
-    /// How long a client may keep a connection waiting, reading or writing.
+    /// How long a client may keep a connection waiting, reading or writing, by silence or by less than 1 KiB a second.
     pub patience: Duration,
     /// Congestion control of the service as a sender; `None` for the system's.
     pub congestion: Option<String>,
@@ -82,8 +88,30 @@ struct Shared {
     limits: Limits,
     secure: Option<SecureServer>,
     streams: Streams,
-    connections: AtomicUsize,
+    stages: Stages,
+    places: Places,
     stop: StopFlag,
+}
+
+impl Shared {
+    /// The version being written that a request is about, if it is about one.
+    fn stage_of(&self, asked: &Asked) -> Result<Option<Arc<Stage>>, Denied> {
+        match asked.parameter("stage") {
+            None => Ok(None),
+            Some(id) => match self.stages.find(&id, &asked.path) {
+                Some(stage) => Ok(Some(stage)),
+                None => Err(Denied::Unknown),
+            },
+        }
+    }
+
+    /// What a request reads.
+    fn readable(&self, asked: &Asked) -> Result<File, Denied> {
+        match self.stage_of(asked)? {
+            Some(stage) => stage.file.try_clone().map_err(|_| Denied::Failed(Errno::MFILE)),
+            None => self.root.resource(&asked.path, Access::Read),
+        }
+    }
 }
 
 /// A service that listens.
@@ -113,9 +141,10 @@ impl Service {
             shared: Arc::new(Shared {
                 root,
                 streams: Streams::new(options.limits.streams_max),
+                stages: Stages::new(options.limits.streams_max),
+                places: Places::new(options.limits.connections_max),
                 limits: options.limits,
                 secure: options.secure,
-                connections: AtomicUsize::new(0),
                 stop: stop.clone(),
             }),
             listeners,
@@ -143,15 +172,19 @@ impl Service {
 
 /// A thread for a connection. What goes wrong there is told to its client, or is nobody's business any more.
 fn begin(shared: &Arc<Shared>, stream: TcpStream) {
-    let place = Place::take(shared);
+    shared.stages.sweep();
+    // Without another descriptor there is no place either.
+    let place = shared.places.take(&stream).unwrap_or(None);
     let shared = shared.clone();
     let spawned = std::thread::Builder::new().name("byteio".into()).spawn(move || {
-        let Some(_place) = place else {
+        let Some(place) = place else {
             return turn_away(stream);
         };
         if prepare(&shared, &stream).is_ok() {
-            connection::serve(&shared, stream);
+            connection::serve(&shared, stream, &place);
         }
+        drop(place);
+        shared.stages.sweep();
     });
     // Without a thread the connection is closed: the stream went into the closure.
     drop(spawned);
@@ -172,21 +205,4 @@ fn turn_away(mut stream: TcpStream) {
         &mut stream,
         b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
     );
-}
-
-/// A place among the connections; free again when dropped.
-struct Place(Arc<Shared>);
-
-impl Place {
-    fn take(shared: &Arc<Shared>) -> Option<Place> {
-        let taken = shared.connections.fetch_add(1, Ordering::AcqRel);
-        let place = Place(shared.clone());
-        (taken < shared.limits.connections_max).then_some(place)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::AcqRel);
-    }
 }

@@ -7,6 +7,7 @@ use super::intake::Intake;
 use super::layout::{Blocks, Place, Placement, total_bytes};
 use super::properties;
 use super::soap::Failed;
+use super::stage::{self, Spool, Stage};
 use super::streams::Stream;
 use crate::soap::names::{ADDRESSING, LIFETIME, STREAM_FACTORY};
 use crate::soap::write::{action_of, escape, plain_response};
@@ -60,6 +61,16 @@ pub(super) fn perform(
 ) -> Result<Reply, Failed> {
     let limits = &shared.limits;
     let stream = asked.parameter("stream");
+    let stores = matches!(
+        request.operation,
+        Operation::Write { .. }
+            | Operation::Append
+            | Operation::TruncAppend { .. }
+            | Operation::SeekWrite { .. }
+    );
+    if !stores {
+        intake.without_data()?;
+    }
     match (&request.operation, stream) {
         (Operation::Properties { names, multiple }, stream) => {
             properties::reply(shared, asked, names, *multiple, stream.as_deref()).map(Reply::Envelope)
@@ -107,7 +118,11 @@ fn random(
     intake: &mut Intake<'_, '_>,
 ) -> Result<Reply, Failed> {
     let limits = &shared.limits;
-    let open = |access| shared.root.resource(&asked.path, access).map_err(Fault::from);
+    let stage = shared.stage_of(asked).map_err(Fault::from)?;
+    let target = Target {
+        path: &asked.path,
+        stage: stage.as_deref(),
+    };
     match *operation {
         Operation::Read {
             start_offset,
@@ -115,7 +130,7 @@ fn random(
             blocks,
             stride_bytes,
         } => {
-            let file = open(Access::Read)?;
+            let file = target.open(shared)?;
             let blocks = Blocks {
                 start_offset,
                 block_bytes,
@@ -130,30 +145,31 @@ fn random(
             block_bytes,
             stride_bytes,
         } => {
-            let file = open(Access::Write)?;
-            let mut placement = Placement::new(
-                &file,
-                start_offset,
-                block_bytes,
-                stride_bytes,
-                limits.write_bytes_max,
-            );
-            feed(intake, &mut placement)?;
+            store(shared, target, intake, |file| {
+                Placement::new(
+                    file,
+                    start_offset,
+                    block_bytes,
+                    stride_bytes,
+                    limits.write_bytes_max,
+                )
+            })?;
             Ok(Reply::Written)
         }
         Operation::Append => {
-            let file = open(Access::Write)?;
-            locked(&file)?;
-            let end = size_of(&file)?;
-            append(&file, end, limits.write_bytes_max, intake).inspect_err(|_| undo(&file, end))?;
+            let data = spooled(shared, target, intake)?;
+            write(shared, target, |file| {
+                locked(file)?;
+                append(file, size_of(file)?, &data)
+            })?;
             Ok(Reply::Written)
         }
         Operation::TruncAppend { offset } => {
-            let file = open(Access::Write)?;
-            locked(&file)?;
-            file.set_len(offset)
-                .map_err(|_| Fault::truncate_not_permitted("the resource cannot have that length"))?;
-            append(&file, offset, limits.write_bytes_max, intake).inspect_err(|_| undo(&file, offset))?;
+            let data = spooled(shared, target, intake)?;
+            write(shared, target, |file| {
+                locked(file)?;
+                truncate_and_append(file, offset, &data)
+            })?;
             Ok(Reply::Written)
         }
         _ => Err(Fault::client("no operation of a random-access resource").into()),
@@ -166,19 +182,99 @@ fn locked(file: &File) -> Result<(), Fault> {
         .map_err(|e| Fault::server(format!("cannot lock the resource: {e}")))
 }
 
-fn append(file: &File, at: u64, write_bytes_max: u64, intake: &mut Intake<'_, '_>) -> Result<(), Failed> {
-    feed(intake, &mut Placement::in_a_row(file, at, write_bytes_max))
+fn append(file: &File, end: u64, data: &Spool) -> Result<(), Failed> {
+    place(Placement::in_a_row(file, end, u64::MAX), data)
+        // An append that failed in the middle leaves nothing behind; should this fail too, the resource is longer than
+        // was ever reported.
+        .inspect_err(|_| drop(file.set_len(end)))
 }
 
-/// An append that failed in the middle leaves nothing behind.
-fn undo(file: &File, length: u64) {
-    // Should this fail too, the resource is longer than was ever reported.
-    let _ = file.set_len(length);
+/// Nothing is cut before the data are in their place.
+fn truncate_and_append(file: &File, offset: u64, data: &Spool) -> Result<(), Failed> {
+    place(Placement::in_a_row(file, offset, u64::MAX), data)?;
+    let cut = file.set_len(offset.saturating_add(data.bytes));
+    cut.map_err(|_| Fault::truncate_not_permitted("the resource cannot have that length").into())
 }
 
-fn feed(intake: &mut Intake<'_, '_>, placement: &mut Placement<'_>) -> Result<(), Failed> {
+/// What an operation is done to.
+#[derive(Clone, Copy)]
+struct Target<'a> {
+    path: &'a str,
+    /// A version of it that is being written, instead of what is there.
+    stage: Option<&'a Stage>,
+}
+
+impl Target<'_> {
+    fn open(self, shared: &Shared) -> Result<File, Fault> {
+        Ok(match self.stage {
+            Some(stage) => stage.file.try_clone().map_err(|e| storage_fault(&e))?,
+            None => shared.root.resource(self.path, Access::Read)?,
+        })
+    }
+
+    /// Its length; none while it is not there.
+    fn size(self, shared: &Shared) -> Result<u64, Fault> {
+        match (self.stage, shared.root.existing(self.path)) {
+            (Some(stage), _) => size_of(&stage.file),
+            (None, Ok(Some(file))) => size_of(&file),
+            (None, Ok(None)) => Ok(0),
+            (None, Err(denied)) => Err(denied.into()),
+        }
+    }
+}
+
+/// All of a request's data, once it is understood to its end. Whether they may be written is known before they are read.
+fn spooled(shared: &Shared, target: Target<'_>, intake: &mut Intake<'_, '_>) -> Result<Spool, Failed> {
+    if target.stage.is_none() {
+        shared.root.existing(target.path).map_err(Fault::from)?;
+    }
+    let mut spool = Spool::default();
+    let bytes_max = shared.limits.write_bytes_max;
+    feed(intake, |piece| spool.put(&shared.root, piece, bytes_max))?;
+    Ok(spool)
+}
+
+/// Do `how` to the target.
+fn write(
+    shared: &Shared,
+    target: Target<'_>,
+    how: impl FnMut(&File) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let mut how = how;
+    match target.stage {
+        Some(stage) => how(&stage.file),
+        None => stage::write_to(&shared.root, target.path, how),
+    }
+}
+
+/// A request's data in their places, all or none of them. Those of a version that nobody sees need not wait for the end of
+/// the request. Returns how many there were.
+fn store(
+    shared: &Shared,
+    target: Target<'_>,
+    intake: &mut Intake<'_, '_>,
+    placement: impl for<'a> Fn(&'a File) -> Placement<'a>,
+) -> Result<u64, Failed> {
+    if let Some(stage) = target.stage {
+        let mut placement = placement(&stage.file);
+        feed(intake, |piece| placement.put(piece))?;
+        return Ok(placement.written_bytes);
+    }
+    let data = spooled(shared, target, intake)?;
+    write(shared, target, |file| place(placement(file), &data))?;
+    Ok(data.bytes)
+}
+
+fn place(mut placement: Placement<'_>, data: &Spool) -> Result<(), Failed> {
+    let placed = placement
+        .reserve(data.bytes)
+        .and_then(|()| data.copy(|piece| placement.put(piece)));
+    placed.map_err(|error| storage_fault(&error).into())
+}
+
+fn feed(intake: &mut Intake<'_, '_>, mut put: impl FnMut(&[u8]) -> io::Result<()>) -> Result<(), Failed> {
     let mut stored = Ok(());
-    let fed = intake.feed(&mut |piece| match placement.put(piece) {
+    let fed = intake.feed(&mut |piece| match put(piece) {
         Ok(()) => Ok(()),
         Err(error) => {
             stored = Err(storage_fault(&error));
@@ -202,11 +298,14 @@ fn no_stream() -> Failed {
 }
 
 fn open_stream(shared: &Shared, asked: &Asked) -> Result<Reply, Failed> {
-    shared
-        .root
-        .resource(&asked.path, Access::Read)
-        .map_err(Fault::from)?;
-    let id = shared.streams.open(&asked.path);
+    let stage = shared.stage_of(asked).map_err(Fault::from)?;
+    if stage.is_none() {
+        shared
+            .root
+            .resource(&asked.path, Access::Read)
+            .map_err(Fault::from)?;
+    }
+    let id = shared.streams.open(&asked.path, stage);
     let id = id.ok_or_else(|| Fault::server("this service has as many streams as it bears"))?;
     let address = escape(&format!(
         "{}?stream={id}",
@@ -241,10 +340,7 @@ fn target(offset: i64, origin: Origin, position: u64, size: u64) -> Result<u64, 
 fn seek_read(shared: &Shared, id: &str, offset: i64, origin: Origin, bytes: u64) -> Result<Reply, Failed> {
     let stream = shared.streams.find(id).ok_or_else(no_stream)?;
     let mut stream = hold(&stream);
-    let file = shared
-        .root
-        .resource(&stream.path, Access::Read)
-        .map_err(Fault::from)?;
+    let file = target_of(&stream).open(shared)?;
     let size = size_of(&file)?;
     let at = target(offset, origin, stream.position, size)?;
     let blocks = Blocks {
@@ -267,13 +363,21 @@ fn seek_write(
 ) -> Result<Reply, Failed> {
     let stream = shared.streams.find(id).ok_or_else(no_stream)?;
     let mut stream = hold(&stream);
-    let file = shared
-        .root
-        .resource(&stream.path, Access::Write)
-        .map_err(Fault::from)?;
-    let at = target(offset, origin, stream.position, size_of(&file)?)?;
-    let mut placement = Placement::in_a_row(&file, at, shared.limits.write_bytes_max);
-    feed(intake, &mut placement)?;
-    stream.position = at + placement.written_bytes;
+    let (at, stored_bytes) = {
+        let target = target_of(&stream);
+        let at = self::target(offset, origin, stream.position, target.size(shared)?)?;
+        let stored_bytes = store(shared, target, intake, |file| {
+            Placement::in_a_row(file, at, shared.limits.write_bytes_max)
+        })?;
+        (at, stored_bytes)
+    };
+    stream.position = at + stored_bytes;
     Ok(Reply::Written)
+}
+
+fn target_of(stream: &Stream) -> Target<'_> {
+    Target {
+        path: &stream.path,
+        stage: stream.stage.as_deref(),
+    }
 }

@@ -2,11 +2,12 @@
 
 use super::answer::Answer;
 use super::connection::{After, Asked, Reader, drained, say};
-use super::files::{self, Access, Denied, Facts};
+use super::files::{self, Denied, Facts, Trouble};
 use super::layout::{Place, Placement};
+use super::stage::{self, Ended, Spool, Stage};
 use super::{Shared, operations};
 use crate::digest::{self, DigestKind};
-use crate::http::body::Body;
+use crate::http::body::{Body, Framing};
 use crate::http::range::{self, Span};
 use crate::soap::wsdl;
 use rustix::time::{ClockId, clock_gettime};
@@ -41,7 +42,7 @@ pub(super) fn get(shared: &Shared, reader: &mut Reader, asked: &Asked) -> io::Re
         }
         _ => {}
     }
-    let opened = shared.root.resource(&asked.path, Access::Read);
+    let opened = shared.readable(asked);
     let (file, facts) = match opened.and_then(with_facts) {
         Ok(found) => found,
         Err(denied) => return deny(reader, denied, keep),
@@ -171,63 +172,145 @@ fn deny(reader: &mut Reader, denied: Denied, keep: bool) -> io::Result<After> {
     Ok(After::Keep)
 }
 
-/// PUT: the whole, or with `Content-Range` a part in its place (RFC 9110, 14.5).
+/// PUT: the whole, or with `Content-Range` a part in its place (RFC 9110, 14.5). Nothing is changed before all has come.
+/// `?wirespeed=stage` begins a version that nobody sees, whose name is answered; requests with `?stage=NAME` are about it,
+/// until `&wirespeed=commit` puts it in place or `&wirespeed=drop` forgets it.
 pub(super) fn put(shared: &Shared, reader: &mut Reader, asked: &Asked) -> io::Result<After> {
-    let keep = asked.head.keeps();
     let part = match asked.head.headers.get("content-range").map(range::carried) {
         Some(None) => return say(reader, "400 Bad Request", "a Content-Range that is not one"),
         Some(Some((span, _))) => Some(span),
         None => None,
     };
-    let file = match shared.root.resource(&asked.path, Access::Write) {
-        Ok(file) => file,
-        Err(denied) => {
-            let after = drained(&mut Body::new(reader, asked.head.framing));
-            deny(reader, denied, keep && after == After::Keep)?;
-            return Ok(after);
-        }
-    };
+    if let (Some(span), Framing::Length(length)) = (part, asked.head.framing)
+        && span.size_bytes != length
+    {
+        return say(
+            reader,
+            "400 Bad Request",
+            "a body of another length than its Content-Range",
+        );
+    }
     let mut body = Body::new(reader, asked.head.framing);
-    let stored = store(&mut body, &file, part);
-    match stored {
-        Ok(()) => small(reader, keep, "text/plain", b""),
-        Err(error) if operations::is_connection_error(&error) => Err(error),
-        Err(error) => {
-            drained(&mut body);
-            let full = error.kind() == io::ErrorKind::StorageFull;
-            let status = if full {
-                "507 Insufficient Storage"
-            } else {
-                "400 Bad Request"
-            };
-            say(reader, status, &error.to_string())
+    let wish = asked.parameter("wirespeed");
+    let done = match (wish.as_deref(), asked.parameter("stage")) {
+        (Some(wish @ ("stage" | "commit" | "drop")), id) => versions(shared, &mut body, asked, (wish, id)),
+        (Some(_), _) => Err(Trouble::Failed(invalid("an unknown value of wirespeed"))),
+        (None, _) => whole_or_part(shared, &mut body, asked, part).map(|()| String::new()),
+    };
+    answer_put(reader, asked, done)
+}
+
+fn answer_put(reader: &mut Reader, asked: &Asked, done: Result<String, Trouble>) -> io::Result<After> {
+    let error = match done {
+        Ok(text) => return small(reader, asked.head.keeps(), "text/plain", text.as_bytes()),
+        Err(Trouble::Denied(denied)) => {
+            deny(reader, denied, false)?;
+            return Ok(After::Close);
+        }
+        Err(Trouble::Failed(error)) if operations::is_connection_error(&error) => return Err(error),
+        Err(Trouble::Failed(error)) => error,
+    };
+    match error.kind() {
+        io::ErrorKind::StorageFull => say(reader, "507 Insufficient Storage", &error.to_string()),
+        _ => say(reader, "400 Bad Request", &error.to_string()),
+    }
+}
+
+fn invalid(why: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
+}
+
+/// Begin a version, put one in place, or forget it.
+fn versions(
+    shared: &Shared,
+    body: &mut Body<'_, Reader>,
+    asked: &Asked,
+    (wish, id): (&str, Option<String>),
+) -> Result<String, Trouble> {
+    if !body.drain(0)? {
+        return Err(invalid("a body where none belongs").into());
+    }
+    match (wish, id) {
+        ("stage", None) => {
+            let id = shared.stages.begin(&shared.root, &asked.path)?;
+            id.ok_or_else(|| invalid("more versions are being written than this service bears").into())
+        }
+        ("commit" | "drop", Some(id)) => match shared.stages.end(&id, &asked.path, wish == "commit") {
+            Ok(()) => Ok(String::new()),
+            Err(Ended::Unknown) => Err(Denied::Unknown.into()),
+            Err(Ended::Failed(error)) => Err(error.into()),
+        },
+        _ => Err(invalid("wirespeed=stage is without a stage, commit and drop have one").into()),
+    }
+}
+
+fn whole_or_part(
+    shared: &Shared,
+    body: &mut Body<'_, Reader>,
+    asked: &Asked,
+    part: Option<Span>,
+) -> Result<(), Trouble> {
+    let stage = shared.stage_of(asked)?;
+    match (stage, part) {
+        (Some(stage), Some(span)) => {
+            let mut placement = Placement::in_a_row(&stage.file, span.start_bytes, span.size_bytes);
+            store(body, &mut placement)?;
+            as_long(placement.written_bytes, span.size_bytes)
+        }
+        (None, Some(span)) => spool_and_store(shared, body, &asked.path, (span.start_bytes, span.size_bytes)),
+        (Some(stage), None) => {
+            stage.file.set_len(0)?;
+            store(body, &mut Placement::in_a_row(&stage.file, 0, u64::MAX))
+        }
+        (None, None) => {
+            let stage = Stage::begin(&shared.root, &asked.path)?;
+            store(body, &mut Placement::in_a_row(&stage.file, 0, u64::MAX))?;
+            Ok(stage.commit()?)
         }
     }
 }
 
-fn store(body: &mut Body<'_, Reader>, file: &File, part: Option<Span>) -> io::Result<()> {
-    let (offset, size) = match part {
-        Some(span) => (span.start_bytes, span.size_bytes),
-        None => {
-            file.set_len(0)?;
-            (0, u64::MAX)
-        }
-    };
-    let mut placement = Placement::in_a_row(file, offset, size);
+fn as_long(found_bytes: u64, told_bytes: u64) -> Result<(), Trouble> {
+    match found_bytes == told_bytes {
+        true => Ok(()),
+        false => Err(invalid("the body is shorter than its Content-Range").into()),
+    }
+}
+
+/// A body into places that nobody sees yet.
+pub(super) fn store(body: &mut Body<'_, Reader>, placement: &mut Placement<'_>) -> Result<(), Trouble> {
+    each_piece(body, |piece| placement.put(piece))
+}
+
+fn each_piece(
+    body: &mut Body<'_, Reader>,
+    mut put: impl FnMut(&[u8]) -> io::Result<()>,
+) -> Result<(), Trouble> {
     loop {
         let piece = body.fill_buf()?;
         if piece.is_empty() {
-            break;
+            return Ok(());
         }
         let count = piece.len();
-        placement.put(piece)?;
+        put(piece)?;
         body.consume(count);
     }
-    match part.is_some() && placement.written_bytes != size {
-        true => Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "the body is shorter than its Content-Range",
-        )),
-        false => Ok(()),
-    }
+}
+
+/// A body of this size into its place in a resource, once all of it has come.
+pub(super) fn spool_and_store(
+    shared: &Shared,
+    body: &mut Body<'_, Reader>,
+    path: &str,
+    (offset_bytes, size_bytes): (u64, u64),
+) -> Result<(), Trouble> {
+    shared.root.existing(path)?;
+    let mut data = Spool::default();
+    each_piece(body, |piece| data.put(&shared.root, piece, size_bytes))?;
+    as_long(data.bytes, size_bytes)?;
+    stage::write_to(&shared.root, path, |file| {
+        let mut placement = Placement::in_a_row(file, offset_bytes, size_bytes);
+        placement.reserve(size_bytes)?;
+        Ok(data.copy(|piece| placement.put(piece))?)
+    })
 }

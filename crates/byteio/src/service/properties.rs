@@ -23,7 +23,7 @@ pub(super) fn reply(
 ) -> Result<String, Failed> {
     let known = match stream {
         Some(id) => of_stream(shared, id)?,
-        None => of_file(shared, &asked.path)?,
+        None => of_file(shared, asked)?,
     };
     if names.is_empty() {
         return Err(Fault::client("no resource property is named").into());
@@ -60,8 +60,8 @@ fn mechanisms(namespace: &str) -> impl Iterator<Item = (Name, String)> {
         .into_iter()
 }
 
-fn of_file(shared: &Shared, path: &str) -> Result<Vec<(Name, String)>, Failed> {
-    let file = shared.root.resource(path, Access::Read).map_err(Fault::from)?;
+fn of_file(shared: &Shared, asked: &Asked) -> Result<Vec<(Name, String)>, Failed> {
+    let file = shared.readable(asked)?;
     let facts = files::facts(&file).map_err(|_| Fault::server("cannot look at the resource"))?;
     let mut known = vec![
         (Name::new(RANDOM, "Size"), facts.size_bytes.to_string()),

@@ -3,6 +3,7 @@
 use super::Shared;
 use super::answer::Answer;
 use super::connection::{After, Asked, Reader, drained};
+use super::files::Denied;
 use super::intake::Intake;
 use super::operations::{self, Reply};
 use super::streams::random_hex;
@@ -37,6 +38,19 @@ impl From<Fault> for Failed {
     }
 }
 
+impl From<Denied> for Failed {
+    fn from(denied: Denied) -> Self {
+        Failed::Fault(denied.into())
+    }
+}
+
+/// The service's own disk: what fails of a connection comes as a [`SoapError`].
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Failed::Fault(operations::storage_fault(&error))
+    }
+}
+
 impl From<SoapError> for Failed {
     fn from(error: SoapError) -> Self {
         match error {
@@ -52,6 +66,9 @@ pub(super) fn post(shared: &Shared, reader: &mut Reader, asked: &Asked) -> io::R
     let keep = asked.head.keeps();
     let mut body = Body::new(reader, asked.head.framing);
     let done = perform(shared, asked, &mut body);
+    if let Err(Failed::Connection(error)) = done {
+        return Err(error);
+    }
     let after = drained(&mut body);
     let keep = keep && after == After::Keep;
     match done {

@@ -1,5 +1,6 @@
 //! Open streams: a position in a resource under a name that cannot be guessed. Idle ones end after an hour.
 
+use super::stage::Stage;
 use ring::rand::{SecureRandom as _, SystemRandom};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,6 +13,8 @@ pub(super) const LIFE: Duration = Duration::from_secs(3600);
 pub(super) struct Stream {
     /// Path of the resource.
     pub path: String,
+    /// A version of it that is being written, instead of what is there.
+    pub stage: Option<Arc<Stage>>,
     /// Where it stands.
     pub position: u64,
     touched: Instant,
@@ -36,7 +39,7 @@ impl Streams {
     }
 
     /// Open one; its name, or `None` when there are too many.
-    pub fn open(&self, path: &str) -> Option<String> {
+    pub fn open(&self, path: &str, stage: Option<Arc<Stage>>) -> Option<String> {
         let id = random_hex()?;
         let mut open = self.lock();
         // A stream in use is being touched.
@@ -46,6 +49,7 @@ impl Streams {
         }
         let stream = Stream {
             path: path.to_owned(),
+            stage,
             position: 0,
             touched: Instant::now(),
         };
@@ -80,13 +84,13 @@ mod tests {
     #[test]
     fn streams_are_bounded_and_end() {
         let streams = Streams::new(2);
-        let one = streams.open("/a").unwrap();
-        let two = streams.open("/a").unwrap();
+        let one = streams.open("/a", None).unwrap();
+        let two = streams.open("/a", None).unwrap();
         assert_ne!(one, two);
-        assert_eq!(streams.open("/a"), None);
+        assert_eq!(streams.open("/a", None), None);
         assert!(streams.close(&one) && !streams.close(&one));
         assert!(streams.find(&one).is_none());
         assert_eq!(streams.find(&two).unwrap().lock().unwrap().position, 0);
-        assert!(streams.open("/b").is_some());
+        assert!(streams.open("/b", None).is_some());
     }
 }

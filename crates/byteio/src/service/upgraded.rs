@@ -6,10 +6,15 @@
 
 use super::Shared;
 use super::connection::{After, Asked, Reader, say};
-use super::files::{self, Access};
+use super::files::{self, Access, Trouble};
 use super::layout::Placement;
+use super::operations::is_connection_error;
+use super::plain;
+use super::stage::Stage;
+use crate::http::body::{Body, Framing};
 use std::fs::File;
 use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::sync::Arc;
 
 /// The protocol's name in `Upgrade`.
 pub(crate) const PROTOCOL: &str = "wirespeed-bulk/1";
@@ -30,12 +35,27 @@ pub(crate) const SHORT: u8 = 1;
 /// Not possible.
 pub(crate) const REFUSED: u8 = 2;
 
+/// What a connection reads or writes.
+enum Target {
+    /// This file.
+    Read(File),
+    /// A version that is being written.
+    Stage(Arc<Stage>),
+    /// What the path names, whenever it is written.
+    Resource,
+}
+
 /// Upgrade, then serve until the client closes.
 pub(super) fn serve(shared: &Shared, reader: &mut Reader, asked: &Asked) -> io::Result<After> {
     let write = asked.head.headers.has("wirespeed-access", "write");
-    let access = if write { Access::Write } else { Access::Read };
-    let file = match shared.root.resource(&asked.path, access) {
-        Ok(file) => file,
+    let opened = match (write, shared.stage_of(asked)) {
+        (_, Err(denied)) => Err(denied),
+        (false, Ok(_)) => shared.readable(asked).map(Target::Read),
+        (true, Ok(Some(stage))) => Ok(Target::Stage(stage)),
+        (true, Ok(None)) => shared.root.existing(&asked.path).map(|_| Target::Resource),
+    };
+    let target = match opened {
+        Ok(target) => target,
         Err(files::Denied::Unknown) => return say(reader, "404 Not Found", "no such resource"),
         Err(_) => return say(reader, "403 Forbidden", "this resource may not be opened so"),
     };
@@ -51,8 +71,18 @@ pub(super) fn serve(shared: &Shared, reader: &mut Reader, asked: &Asked) -> io::
             u64::from_le_bytes(bytes)
         };
         match ask[0] {
-            READ => read(reader, &file, number(8), number(16))?,
-            WRITE if write => take(reader, &file, number(8), number(16))?,
+            READ => {
+                let file = match &target {
+                    Target::Read(file) => Ok(file.try_clone()?),
+                    Target::Stage(stage) => Ok(stage.file.try_clone()?),
+                    Target::Resource => shared.root.resource(&asked.path, Access::Read),
+                };
+                match file {
+                    Ok(file) => read(reader, &file, number(8), number(16))?,
+                    Err(_) => answer(reader, REFUSED, 0, false)?,
+                }
+            }
+            WRITE if write => take(shared, reader, (asked, &target), number(8), number(16))?,
             INFO => {
                 let info = serde_json::json!(crate::sys::tcp_info(reader.get_ref().socket())).to_string();
                 answer(reader, WHOLE, info.len() as u64, true)?;
@@ -88,22 +118,28 @@ fn read(reader: &mut Reader, file: &File, offset_bytes: u64, size_bytes: u64) ->
     reader.get_mut().send_file(file, offset_bytes, there)
 }
 
-fn take(reader: &mut Reader, file: &File, offset_bytes: u64, size_bytes: u64) -> io::Result<()> {
-    let mut placement = Placement::in_a_row(file, offset_bytes, size_bytes);
-    let mut left = size_bytes;
-    while left > 0 {
-        let piece = reader.fill_buf()?;
-        if piece.is_empty() {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        let count = piece.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        if placement.put(&piece[..count]).is_err() {
+fn take(
+    shared: &Shared,
+    reader: &mut Reader,
+    (asked, target): (&Asked, &Target),
+    offset_bytes: u64,
+    size_bytes: u64,
+) -> io::Result<()> {
+    let mut body = Body::new(reader, Framing::Length(size_bytes));
+    let stored = match target {
+        Target::Stage(stage) => plain::store(
+            &mut body,
+            &mut Placement::in_a_row(&stage.file, offset_bytes, size_bytes),
+        ),
+        _ => plain::spool_and_store(shared, &mut body, &asked.path, (offset_bytes, size_bytes)),
+    };
+    match stored {
+        Ok(()) => answer(reader, WHOLE, size_bytes, false),
+        Err(Trouble::Failed(error)) if is_connection_error(&error) => Err(error),
+        Err(_) => {
             // What is left of the data would be taken for the next request.
             answer(reader, REFUSED, 0, false)?;
-            return Err(io::ErrorKind::ConnectionAborted.into());
+            Err(io::ErrorKind::ConnectionAborted.into())
         }
-        reader.consume(count);
-        left -= count as u64;
     }
-    answer(reader, WHOLE, size_bytes, false)
 }

@@ -1,6 +1,7 @@
 //! Base64 in pieces: data of the `simple` mechanism pass through a small window in either direction.
 
 use super::SoapError;
+use super::reader::is_space;
 use base64_simd::{AsOut, STANDARD};
 
 /// Characters decoded at once; a multiple of four.
@@ -34,9 +35,9 @@ impl Decoder {
     ) -> Result<(), SoapError> {
         while !text.is_empty() {
             let (now, later) = text.split_at(text.len().min(WINDOW_CHARS - self.text.len()));
-            match now.iter().any(u8::is_ascii_whitespace) {
+            match now.iter().any(|b| is_space(*b)) {
                 false => self.text.extend_from_slice(now),
-                true => self.text.extend(now.iter().filter(|b| !b.is_ascii_whitespace())),
+                true => self.text.extend(now.iter().filter(|b| !is_space(**b))),
             }
             text = later;
             if self.text.len() == WINDOW_CHARS {
@@ -102,7 +103,16 @@ mod tests {
     fn pieces_join_and_nonsense_is_refused() {
         assert_eq!(decode(&[b"SE", b"\r\n VM", b"TE8="]).unwrap(), b"HELLO");
         assert_eq!(decode(&[]).unwrap(), b"");
-        for bad in [&b"A"[..], b"A===", b"!!!!", b"SEVMTE8=SEVM"] {
+        for bad in [
+            &b"A"[..],
+            b"A===",
+            b"!!!!",
+            b"SEVMTE8=SEVM",
+            b"SEVMTE8",
+            b"QR==",
+            b"QUJ=",
+            b"QU\x0cJD",
+        ] {
             assert!(decode(&[bad]).is_err(), "{bad:?}");
         }
     }

@@ -3,7 +3,7 @@
 
 use super::base64::Decoder;
 use super::names::{ADDRESSING, BYTEIO, PROPERTIES, SOAP, XOP};
-use super::reader::{Element, Node, XmlReader};
+use super::reader::{Ahead, Element, Node, OTHER_ENCODING, XmlReader, is_blank};
 use super::{Name, SoapError};
 use std::io::BufRead;
 
@@ -15,6 +15,8 @@ const FIELDS_MAX: usize = 64;
 pub enum Payload {
     /// There is no transfer-information, or nothing in it: no data, or a part that nothing refers to.
     Absent,
+    /// A `data` element with nothing in it: no bytes, or a part that nothing refers to.
+    Empty,
     /// Base64, next in the reader: [`Envelope::copy_inline`].
     Inline,
     /// A part with this content ID.
@@ -35,8 +37,8 @@ pub struct ReadFault {
 pub struct Opening {
     /// The body's element.
     pub body: Name,
-    /// Its children with text, by local name.
-    pub fields: Vec<(String, String)>,
+    /// Its children with text; of what nests, the leaves come before what they are in.
+    pub fields: Vec<(Name, String)>,
     /// Qualified names in text, where the body asks for resource properties.
     pub names: Vec<Name>,
     /// The transfer mechanism's URI.
@@ -52,7 +54,7 @@ pub struct Opening {
 impl Opening {
     /// The field with this local name.
     pub fn field(&self, local: &str) -> Option<&str> {
-        let found = self.fields.iter().find(|(name, _)| name == local);
+        let found = self.fields.iter().find(|(name, _)| name.local == local);
         found.map(|(_, value)| value.as_str())
     }
 }
@@ -61,12 +63,20 @@ impl Opening {
 pub struct Envelope<R: BufRead> {
     xml: XmlReader<R>,
     opening: Opening,
-    finished: bool,
+    /// Elements called `any` around the data.
+    wrapped: usize,
+    /// The inline data were read.
+    copied: bool,
 }
 
 impl<R: BufRead> Envelope<R> {
     /// Read up to the data, or to the end where there are none.
-    pub fn open(inner: R) -> Result<Self, SoapError> {
+    pub fn open(mut inner: R) -> Result<Self, SoapError> {
+        match inner.fill_buf()? {
+            [0xfe | 0xff, ..] | [0, ..] | [b'<', 0, ..] => return Err(SoapError::Refused(OTHER_ENCODING)),
+            [0x1f, 0x8b, ..] => return Err(SoapError::Refused("compressed bytes where XML belongs")),
+            _ => {}
+        }
         let mut envelope = Envelope {
             xml: XmlReader::new(inner),
             opening: Opening {
@@ -78,12 +88,13 @@ impl<R: BufRead> Envelope<R> {
                 message_id: None,
                 fault: None,
             },
-            finished: false,
+            wrapped: 0,
+            copied: false,
         };
         let root = loop {
             match envelope.xml.next_node()? {
                 Node::Start(element) => break element,
-                Node::Text(text) if text.trim().is_empty() => {}
+                Node::Text(text) if is_blank(&text) => {}
                 _ => return Err(SoapError::malformed("not an XML document")),
             }
         };
@@ -111,7 +122,7 @@ impl<R: BufRead> Envelope<R> {
             envelope.body(&body)?;
         }
         if envelope.opening.payload != Payload::Inline {
-            envelope.finish()?;
+            envelope.end()?;
         }
         Ok(envelope)
     }
@@ -121,31 +132,51 @@ impl<R: BufRead> Envelope<R> {
         &self.opening
     }
 
-    /// Hand the inline data on, decoded, in pieces.
+    /// Hand the inline data on, decoded, in pieces, and read the rest, which must be the envelope's end.
     pub fn copy_inline(
         &mut self,
         mut sink: impl FnMut(&[u8]) -> Result<(), SoapError>,
     ) -> Result<(), SoapError> {
-        if self.opening.payload != Payload::Inline {
+        if self.opening.payload != Payload::Inline || std::mem::replace(&mut self.copied, true) {
             return Ok(());
         }
         let mut decoder = Decoder::default();
-        self.xml.raw_text(|text| decoder.push(text, &mut sink))?;
-        decoder.finish(&mut sink)
-    }
-
-    /// Read to the end of the document, and give the reader below back.
-    pub fn into_inner(mut self) -> Result<R, SoapError> {
-        self.finish()?;
-        Ok(self.xml.into_inner())
-    }
-
-    /// After the data: whatever is left must be well-formed.
-    pub fn finish(&mut self) -> Result<(), SoapError> {
-        while !self.finished {
-            self.finished = self.xml.next_node()? == Node::Done;
+        self.xml.data_text(|text| decoder.push(text, &mut sink))?;
+        decoder.finish(&mut sink)?;
+        // The elements around the data, the transfer-information and the body's element.
+        for _ in 0..self.wrapped + 2 {
+            self.nothing_more("something behind the data")?;
         }
-        Ok(())
+        self.end()
+    }
+
+    /// The reader below, to go on where the document ended.
+    pub fn into_inner(self) -> R {
+        self.xml.into_inner()
+    }
+
+    /// The end of the innermost element, and nothing before it.
+    fn nothing_more(&mut self, why: &'static str) -> Result<(), SoapError> {
+        loop {
+            match self.xml.next_node()? {
+                Node::End => return Ok(()),
+                Node::Text(text) if is_blank(&text) => {}
+                _ => return Err(SoapError::malformed(why)),
+            }
+        }
+    }
+
+    /// Behind the body's element: the ends of Body and Envelope, and nothing else.
+    fn end(&mut self) -> Result<(), SoapError> {
+        self.nothing_more("a Body of more than one element")?;
+        self.nothing_more("something behind the Body")?;
+        loop {
+            match self.xml.next_node()? {
+                Node::Done => return Ok(()),
+                Node::Text(text) if is_blank(&text) => {}
+                _ => return Err(SoapError::malformed("something behind the envelope")),
+            }
+        }
     }
 
     fn child(&mut self, expected: &str) -> Result<Element, SoapError> {
@@ -171,16 +202,22 @@ impl<R: BufRead> Envelope<R> {
 
     fn body(&mut self, body: &Element) -> Result<(), SoapError> {
         let asks_names = body.name.namespace == PROPERTIES && !body.name.local.ends_with("Response");
+        let transfer = Name::new(body.name.namespace.clone(), "transfer-information");
+        let mut transfers = 0;
         loop {
             match self.xml.next_node()? {
                 Node::End => return Ok(()),
-                Node::Text(text) if text.trim().is_empty() => {}
+                Node::Text(text) if is_blank(&text) => {}
                 Node::Text(text) if asks_names => {
                     let name = self.xml.qualified(text.trim())?;
                     self.opening.names.push(name);
                 }
                 Node::Text(_) => return Err(SoapError::malformed("text where elements belong")),
-                Node::Start(child) if child.name.local == "transfer-information" => {
+                Node::Start(child) if child.name == transfer => {
+                    transfers += 1;
+                    if transfers > 1 {
+                        return Err(SoapError::malformed("two transfer-informations"));
+                    }
                     self.opening.mechanism = child.attribute("transfer-mechanism").map(str::to_owned);
                     self.transfer()?;
                     if self.opening.payload == Payload::Inline {
@@ -195,17 +232,19 @@ impl<R: BufRead> Envelope<R> {
 
     /// A small field. What nests inside one (an endpoint reference, an extension) is flattened to its leaves.
     fn field(&mut self, child: &Element, asks_names: bool) -> Result<(), SoapError> {
-        let mut path = vec![child.name.local.clone()];
+        let mut path = vec![child.name.clone()];
         let mut text = String::new();
-        while let Some(local) = path.last() {
+        while let Some(innermost) = path.last() {
             if self.opening.fields.len() + self.opening.names.len() > FIELDS_MAX {
                 return Err(SoapError::Refused("more fields than any operation has"));
             }
             match self.xml.next_node()? {
                 Node::Text(more) => text.push_str(&more),
                 Node::Start(inner) => {
-                    text.clear();
-                    path.push(inner.name.local);
+                    if !is_blank(&std::mem::take(&mut text)) {
+                        return Err(SoapError::malformed("a field of text and elements"));
+                    }
+                    path.push(inner.name);
                 }
                 Node::End => {
                     let value = std::mem::take(&mut text).trim().to_owned();
@@ -213,7 +252,7 @@ impl<R: BufRead> Envelope<R> {
                         let name = self.xml.qualified(&value)?;
                         self.opening.names.push(name);
                     } else {
-                        self.opening.fields.push((local.clone(), value));
+                        self.opening.fields.push((innermost.clone(), value));
                     }
                     path.pop();
                 }
@@ -223,38 +262,48 @@ impl<R: BufRead> Envelope<R> {
         Ok(())
     }
 
-    /// Inside transfer-information: the data, wherever they are; extensions beside them are ignored. UNICORE wraps the
-    /// data into an element called `any`.
+    /// Inside transfer-information: one `data` element or none, and nothing else, so that no data pass by unseen. UNICORE
+    /// wraps it into an element called `any`.
     fn transfer(&mut self) -> Result<(), SoapError> {
-        let mut wrapped = 0;
         loop {
             let Some(child) = self.xml.next_child()? else {
-                if wrapped == 0 {
+                if self.wrapped == 0 {
                     return Ok(());
                 }
-                wrapped -= 1;
+                self.wrapped -= 1;
                 continue;
             };
+            if self.opening.payload != Payload::Absent {
+                return Err(SoapError::malformed(
+                    "a transfer-information with more than one data element",
+                ));
+            }
             if child.name == Name::new(BYTEIO, "any") {
-                wrapped += 1;
-            } else if child.name != Name::new(BYTEIO, "data") {
-                self.xml.skip()?;
-            } else if self.opening.payload != Payload::Absent {
-                return Err(SoapError::malformed("two data elements"));
-            } else if child.is_empty() || self.xml.at_markup()? {
-                self.data_markup()?;
+                self.wrapped += 1;
+            } else if child.name == Name::new(BYTEIO, "data") {
+                self.opening.payload = match self.xml.peek()? {
+                    Ahead::Text => return self.inline(),
+                    Ahead::Element => self.include()?,
+                    Ahead::End => Payload::Empty,
+                };
+                self.nothing_more("data that are more than an include")?;
             } else {
-                self.opening.payload = Payload::Inline;
-                return Ok(());
+                let Name { namespace, local } = child.name;
+                return Err(SoapError::malformed(format!(
+                    "{{{namespace}}}{local} where data belong"
+                )));
             }
         }
     }
 
-    /// A data element without text: an include, or nothing, which is no data at all.
-    fn data_markup(&mut self) -> Result<(), SoapError> {
-        let Some(include) = self.xml.next_child()? else {
-            return Ok(());
-        };
+    fn inline(&mut self) -> Result<(), SoapError> {
+        self.opening.payload = Payload::Inline;
+        Ok(())
+    }
+
+    /// An include, where the data are elsewhere.
+    fn include(&mut self) -> Result<Payload, SoapError> {
+        let include = self.child("include")?;
         if include.name != Name::new(XOP, "Include") {
             return Err(SoapError::malformed("data that are neither text nor an include"));
         }
@@ -266,9 +315,8 @@ impl<R: BufRead> Envelope<R> {
         };
         let id = percent_encoding::percent_decode_str(id).decode_utf8();
         let id = id.map_err(|_| SoapError::malformed("a content ID that is not text"))?;
-        self.opening.payload = Payload::Include(id.into_owned());
-        self.xml.skip()?;
-        self.xml.skip()
+        self.nothing_more("an include that is not empty")?;
+        Ok(Payload::Include(id.into_owned()))
     }
 
     fn fault(&mut self) -> Result<(), SoapError> {
@@ -288,11 +336,19 @@ impl<R: BufRead> Envelope<R> {
                 "faultstring" => fault.text = self.xml.text()?,
                 "detail" => {
                     let mut first = true;
-                    while let Some(detail) = self.xml.next_child()? {
-                        if std::mem::take(&mut first) {
-                            fault.name = detail.name.local;
+                    loop {
+                        match self.xml.next_node()? {
+                            Node::Start(detail) => {
+                                if std::mem::take(&mut first) {
+                                    fault.name = detail.name.local;
+                                }
+                                self.xml.skip()?;
+                            }
+                            // Some services say it in words.
+                            Node::Text(_) => {}
+                            Node::End => break,
+                            Node::Done => return Err(SoapError::malformed("the document ends early")),
                         }
-                        self.xml.skip()?;
                     }
                 }
                 _ => self.xml.skip()?,

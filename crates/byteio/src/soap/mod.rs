@@ -66,6 +66,7 @@ impl From<quick_xml::Error> for SoapError {
         match error {
             // The reader below may have failed with a reason of its own; its kind decides what is done about it.
             quick_xml::Error::Io(e) => SoapError::Io(io::Error::new(e.kind(), e.to_string())),
+            quick_xml::Error::Encoding(_) => SoapError::Refused("bytes that are not UTF-8"),
             other => SoapError::Malformed(other.to_string()),
         }
     }

@@ -19,6 +19,8 @@ struct Limited<R> {
     inner: R,
     left_bytes: usize,
     data: bool,
+    /// Markup that was looked at and is to be read again.
+    held: &'static [u8],
 }
 
 impl<R: BufRead> Read for Limited<R> {
@@ -33,6 +35,9 @@ impl<R: BufRead> Read for Limited<R> {
 
 impl<R: BufRead> BufRead for Limited<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if !self.held.is_empty() {
+            return Ok(self.held);
+        }
         let available = self.inner.fill_buf()?;
         if self.data || available.is_empty() {
             return Ok(available);
@@ -44,6 +49,10 @@ impl<R: BufRead> BufRead for Limited<R> {
     }
 
     fn consume(&mut self, count: usize) {
+        if !self.held.is_empty() {
+            self.held = &self.held[count..];
+            return;
+        }
         if !self.data {
             self.left_bytes -= count.min(self.left_bytes);
         }
@@ -98,6 +107,7 @@ impl<R: BufRead> XmlReader<R> {
             inner,
             left_bytes: ENVELOPE_BYTES_MAX,
             data: false,
+            held: b"",
         });
         xml.config_mut().enable_all_checks(true);
         XmlReader {
@@ -149,8 +159,8 @@ impl<R: BufRead> XmlReader<R> {
                 Event::Decl(declaration) => {
                     let encoding = declaration.encoding().transpose();
                     let encoding = encoding.map_err(|e| SoapError::malformed(e.to_string()))?;
-                    if encoding.is_some_and(|name| !name.eq_ignore_ascii_case("utf-8")) {
-                        return Err(SoapError::Refused("an encoding other than UTF-8"));
+                    if encoding.is_some_and(|name| !is_utf8(&name)) {
+                        return Err(SoapError::Refused(OTHER_ENCODING));
                     }
                 }
                 Event::PI(_) => return Err(SoapError::Refused("a processing instruction")),
@@ -161,13 +171,14 @@ impl<R: BufRead> XmlReader<R> {
         }
     }
 
-    /// The next element's start, or `None` at the end of the innermost element. Text between is dropped.
+    /// The next element's start, or `None` at the end of the innermost element. Text between is refused.
     pub fn next_child(&mut self) -> Result<Option<Element>, SoapError> {
         loop {
             match self.next_node()? {
                 Node::Start(element) => return Ok(Some(element)),
                 Node::End => return Ok(None),
-                Node::Text(_) => {}
+                Node::Text(text) if is_blank(&text) => {}
+                Node::Text(_) => return Err(SoapError::malformed("text where elements belong")),
                 Node::Done => return Err(SoapError::malformed("the document ends early")),
             }
         }
@@ -207,40 +218,42 @@ impl<R: BufRead> XmlReader<R> {
         }
     }
 
-    /// Raw text up to the next `<`, in pieces, straight from below: not counted, not held. References to white space
-    /// are passed as a blank; any other is refused. Call it right after the start of an element that is not empty.
-    pub fn raw_text(
+    /// The text up to the end of the innermost element, however it is spelled (sections, references, comments between),
+    /// in pieces, straight from below: not counted, not held. Elements and processing instructions inside are refused.
+    /// Call it right after the start of the element, or after [`XmlReader::peek`] found text.
+    pub fn data_text(
         &mut self,
         mut piece: impl FnMut(&[u8]) -> Result<(), SoapError>,
     ) -> Result<(), SoapError> {
-        if self.pending_end {
-            return Ok(());
+        if !self.pending_end {
+            copy_text(self.xml.get_mut(), &mut piece)?;
         }
-        self.xml.get_mut().data = true;
-        let copied = copy_text(self.xml.get_mut(), &mut piece);
-        self.xml.get_mut().data = false;
-        copied
+        match self.next_node()? {
+            Node::End => Ok(()),
+            _ => Err(SoapError::malformed("an element inside the data")),
+        }
     }
 
-    /// Whether the next byte begins markup, white space before it dropped.
-    pub fn at_markup(&mut self) -> Result<bool, SoapError> {
+    /// What comes next in the innermost element; white space and comments before it are passed over.
+    pub fn peek(&mut self) -> Result<Ahead, SoapError> {
         if self.pending_end {
-            return Ok(true);
+            return Ok(Ahead::End);
         }
         let stream = self.xml.get_mut();
         loop {
-            let available = stream.fill_buf()?;
-            let Some(at) = available.iter().position(|b| !b.is_ascii_whitespace()) else {
-                let count = available.len();
-                if count == 0 {
-                    return Err(SoapError::malformed("the document ends early"));
-                }
-                stream.consume(count);
-                continue;
-            };
-            let markup = available[at] == b'<';
-            stream.consume(at);
-            return Ok(markup);
+            match peek_byte(stream)? {
+                byte if is_space(byte) => stream.consume(1),
+                b'<' => match markup(stream)? {
+                    Markup::Comment => {}
+                    Markup::Section => {
+                        stream.held = SECTION;
+                        return Ok(Ahead::Text);
+                    }
+                    Markup::End => return Ok(Ahead::End),
+                    Markup::Element => return Ok(Ahead::Element),
+                },
+                _ => return Ok(Ahead::Text),
+            }
         }
     }
 
@@ -250,47 +263,174 @@ impl<R: BufRead> XmlReader<R> {
     }
 }
 
-fn copy_text(
-    stream: &mut impl BufRead,
-    piece: &mut impl FnMut(&[u8]) -> Result<(), SoapError>,
-) -> Result<(), SoapError> {
-    loop {
-        let available = stream.fill_buf()?;
-        if available.is_empty() {
-            return Err(SoapError::malformed(
-                "the document ends in the middle of its data",
-            ));
+/// What an element goes on with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ahead {
+    /// Text, in whatever spelling.
+    Text,
+    /// An element, or markup that is refused when it is read.
+    Element,
+    /// Its end.
+    End,
+}
+
+/// Why another encoding is refused.
+pub const OTHER_ENCODING: &str = "an encoding other than UTF-8";
+
+/// Whether text of this encoding can be read: UTF-8 and what is a part of it.
+pub fn is_utf8(name: &str) -> bool {
+    let names = ["utf-8", "utf8", "us-ascii", "ascii"];
+    names.iter().any(|known| name.trim().eq_ignore_ascii_case(known))
+}
+
+/// White space of XML, which has fewer kinds of it than Unicode and ASCII.
+pub fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+/// Whether text between elements means nothing.
+pub fn is_blank(text: &str) -> bool {
+    text.bytes().all(is_space)
+}
+
+/// How a section begins.
+const SECTION: &[u8] = b"<![CDATA[";
+
+/// Markup inside of text.
+enum Markup {
+    /// A comment, which was read.
+    Comment,
+    /// A section, whose start was read.
+    Section,
+    /// The end of an element, to be read.
+    End,
+    /// Anything else, to be read.
+    Element,
+}
+
+fn peek_byte(stream: &mut impl BufRead) -> Result<u8, SoapError> {
+    let available = stream.fill_buf()?;
+    let byte = available.first().copied();
+    byte.ok_or_else(|| SoapError::malformed("the document ends in the middle of its data"))
+}
+
+/// Take `wanted` from the stream, or fail.
+fn expect(stream: &mut impl BufRead, wanted: &[u8]) -> Result<(), SoapError> {
+    for byte in wanted {
+        if peek_byte(stream)? != *byte {
+            return Err(SoapError::malformed("markup that is not XML"));
         }
-        let end = memchr::memchr2(b'<', b'&', available);
-        let text = &available[..end.unwrap_or(available.len())];
-        let count = text.len();
-        let stop = end.map(|at| available[at]);
-        piece(text)?;
-        stream.consume(count);
-        match stop {
-            Some(b'<') => return Ok(()),
-            Some(_) => {
-                white_reference(stream)?;
-                piece(b" ")?;
-            }
-            None => {}
+        stream.consume(1);
+    }
+    Ok(())
+}
+
+/// The markup at a `<`.
+fn markup<R: BufRead>(stream: &mut Limited<R>) -> Result<Markup, SoapError> {
+    expect(stream, b"<")?;
+    match peek_byte(stream)? {
+        b'!' => {}
+        b'/' => {
+            stream.held = b"<";
+            return Ok(Markup::End);
+        }
+        _ => {
+            stream.held = b"<";
+            return Ok(Markup::Element);
+        }
+    }
+    stream.consume(1);
+    if peek_byte(stream)? == b'[' {
+        expect(stream, &SECTION[2..])?;
+        return Ok(Markup::Section);
+    }
+    expect(stream, b"--")?;
+    loop {
+        let byte = peek_byte(stream)?;
+        stream.consume(1);
+        // Two hyphens end a comment and cannot be inside one.
+        if byte == b'-' && peek_byte(stream)? == b'-' {
+            expect(stream, b"->")?;
+            return Ok(Markup::Comment);
         }
     }
 }
 
-/// Axis 1.4 writes line ends of base64 as references.
-fn white_reference(stream: &mut impl BufRead) -> Result<(), SoapError> {
-    let mut reference = Vec::new();
-    stream
-        .by_ref()
-        .take(REFERENCE_BYTES_MAX as u64)
-        .read_until(b';', &mut reference)?;
-    match &reference[..] {
-        b"&#13;" | b"&#10;" | b"&#9;" | b"&#32;" | b"&#xd;" | b"&#xD;" | b"&#xa;" | b"&#xA;" | b"&#x9;" => {
-            Ok(())
+/// Text up to the end of its element, or to whatever cannot be in it. Only characters are free of the envelope's limit.
+fn copy_text<R: BufRead>(
+    stream: &mut Limited<R>,
+    piece: &mut impl FnMut(&[u8]) -> Result<(), SoapError>,
+) -> Result<(), SoapError> {
+    loop {
+        stream.data = true;
+        let stopped = copy_run(stream, |rest| memchr::memchr2(b'<', b'&', rest), piece);
+        stream.data = false;
+        match stopped? {
+            b'<' => match markup(stream)? {
+                Markup::Comment => {}
+                Markup::Section => copy_section(stream, piece)?,
+                Markup::End | Markup::Element => return Ok(()),
+            },
+            _ => piece(reference(stream)?.as_bytes())?,
         }
-        _ => Err(SoapError::malformed("a reference inside base64 data")),
     }
+}
+
+/// Bytes up to the one that `find` finds, which is left and returned.
+fn copy_run<R: BufRead>(
+    stream: &mut Limited<R>,
+    find: impl Fn(&[u8]) -> Option<usize>,
+    piece: &mut impl FnMut(&[u8]) -> Result<(), SoapError>,
+) -> Result<u8, SoapError> {
+    loop {
+        peek_byte(stream)?;
+        let available = stream.fill_buf()?;
+        let end = find(available);
+        let stop = end.map(|at| available[at]);
+        let count = end.unwrap_or(available.len());
+        piece(&available[..count])?;
+        stream.consume(count);
+        if let Some(stop) = stop {
+            return Ok(stop);
+        }
+    }
+}
+
+/// The rest of a section, which ends with `]]>` and has no markup in it.
+fn copy_section<R: BufRead>(
+    stream: &mut Limited<R>,
+    piece: &mut impl FnMut(&[u8]) -> Result<(), SoapError>,
+) -> Result<(), SoapError> {
+    loop {
+        stream.data = true;
+        let stopped = copy_run(stream, |rest| memchr::memchr(b']', rest), piece);
+        stream.data = false;
+        stopped?;
+        let mut brackets = 0;
+        while peek_byte(stream)? == b']' {
+            stream.consume(1);
+            brackets += 1;
+        }
+        let ends = brackets >= 2 && peek_byte(stream)? == b'>';
+        let text = if ends { brackets - 2 } else { brackets };
+        for _ in 0..text {
+            piece(b"]")?;
+        }
+        if ends {
+            stream.consume(1);
+            return Ok(());
+        }
+    }
+}
+
+/// The character that a reference stands for.
+fn reference(stream: &mut impl BufRead) -> Result<String, SoapError> {
+    let mut bytes = Vec::new();
+    let limit = REFERENCE_BYTES_MAX as u64;
+    stream.by_ref().take(limit).read_until(b';', &mut bytes)?;
+    let name = bytes.strip_prefix(b"&").and_then(|rest| rest.strip_suffix(b";"));
+    let name = name.and_then(|name| std::str::from_utf8(name).ok());
+    character(name.ok_or_else(|| SoapError::malformed("a reference that does not end"))?)
 }
 
 fn element(namespace: String, start: &BytesStart<'_>, empty: bool) -> Result<Element, SoapError> {
@@ -399,21 +539,59 @@ mod tests {
         }
     }
 
-    #[test]
-    fn raw_text_passes_without_limit() {
-        let text = format!("<a>{}&#xd;AA</a>", "QUJD".repeat(50_000));
-        let mut reader = XmlReader::new(text.as_bytes());
+    /// The data of an element in this spelling, read through a buffer of any size.
+    fn data(spelling: &str, buffer: usize) -> Result<String, SoapError> {
+        let text = format!("<a>{spelling}</a>");
+        let mut reader = XmlReader::new(std::io::BufReader::with_capacity(buffer, text.as_bytes()));
         assert!(matches!(reader.next_node(), Ok(Node::Start(_))));
-        assert!(!reader.at_markup().unwrap());
-        let mut bytes = 0;
-        reader
-            .raw_text(|piece| {
-                bytes += piece.len();
-                Ok(())
-            })
-            .unwrap();
-        assert_eq!(bytes, 200_003);
-        assert_eq!(reader.next_node().unwrap(), Node::End);
-        assert_eq!(reader.next_node().unwrap(), Node::Done);
+        let mut found = Vec::new();
+        reader.peek()?;
+        reader.data_text(|piece| {
+            found.extend_from_slice(piece);
+            Ok(())
+        })?;
+        assert_eq!(reader.next_node()?, Node::Done);
+        Ok(String::from_utf8(found).unwrap())
+    }
+
+    #[test]
+    fn text_is_the_same_in_every_spelling() {
+        for buffer in [1, 2, 7, 64] {
+            for same in [
+                "QUJD",
+                "<![CDATA[QUJD]]>",
+                "<!-- x -->QUJD",
+                "QU<!-- - x - -->JD<!---->",
+                "QU<![CDATA[]]>J<![CDATA[D]]>",
+                "Q&#85;&#x4a;D",
+                "<!--a--><!--b--> <![CDATA[QU]]>JD",
+            ] {
+                assert_eq!(data(same, buffer).unwrap(), "QUJD", "{same} by {buffer}");
+            }
+            assert_eq!(data("<![CDATA[a]]b]]]]>", buffer).unwrap(), "a]]b]]");
+            for bad in [
+                "QU<x/>JD",
+                "QUJD<x>x</x>",
+                "QU<?php x?>JD",
+                "QU&x;JD",
+                "QU&#x110000;JD",
+                "QU<!-- -- -->JD",
+                "QU<!DOCTYPE x>JD",
+                "QU<![CDATA[JD",
+                "QU<!-- x",
+            ] {
+                assert!(data(bad, buffer).is_err(), "{bad} by {buffer}");
+            }
+        }
+    }
+
+    #[test]
+    fn characters_pass_without_limit_and_markup_does_not() {
+        let plain = format!("{}&#xd;AA", "QUJD".repeat(50_000));
+        assert_eq!(data(&plain, 8192).unwrap().len(), 200_003);
+        let section = format!("<![CDATA[{}]]>", "QUJD".repeat(50_000));
+        assert_eq!(data(&section, 8192).unwrap().len(), 200_000);
+        let comment = format!("<!--{}-->", "x".repeat(70_000));
+        assert!(data(&comment, 8192).is_err());
     }
 }

@@ -82,6 +82,7 @@ impl Request {
     /// The request that an opening asks for.
     pub fn of(opening: &Opening) -> Result<Request, Fault> {
         let operation = operation(opening)?;
+        only_known_fields(opening)?;
         let moves_data = !matches!(
             operation,
             Operation::OpenStream | Operation::Destroy | Operation::Properties { .. }
@@ -135,6 +136,34 @@ fn operation(opening: &Opening) -> Result<Operation, Fault> {
         }),
         _ => Err(Fault::client(format!("no operation {{{namespace}}}{local}"))),
     }
+}
+
+/// What is not understood is a fault: it may be the part that matters. Elements of the other port types are Genesis II's
+/// and WSRF's, which nest as they like.
+fn only_known_fields(opening: &Opening) -> Result<(), Fault> {
+    let Name { namespace, local } = &opening.body;
+    let known: &[&str] = match (namespace.as_str(), local.as_str()) {
+        (RANDOM, "read") => &["start-offset", "bytes-per-block", "num-blocks", "stride"],
+        (RANDOM, "write") => &["start-offset", "bytes-per-block", "stride"],
+        (RANDOM, "truncAppend") => &["offset"],
+        (STREAM, "seekRead") => &["offset", "seek-origin", "num-bytes"],
+        (STREAM, "seekWrite") => &["offset", "seek-origin"],
+        (RANDOM, _) => &[],
+        _ => return Ok(()),
+    };
+    for (at, (name, _)) in opening.fields.iter().enumerate() {
+        let Name {
+            namespace: space,
+            local: field,
+        } = name;
+        if space != namespace || !known.contains(&field.as_str()) {
+            return Err(Fault::client(format!("{local} has no {{{space}}}{field}")));
+        }
+        if opening.fields[..at].iter().any(|(earlier, _)| earlier == name) {
+            return Err(Fault::client(format!("{local} has {field} twice")));
+        }
+    }
+    Ok(())
 }
 
 fn field<'a>(opening: &'a Opening, name: &str) -> Result<&'a str, Fault> {

@@ -116,10 +116,21 @@ impl SecureStream {
 
 impl Read for SecureStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut began = None;
         loop {
             match self.connection.reader().read(buffer) {
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
                 other => return other,
+            }
+            // A record that comes in drops waits no longer than one that does not come.
+            match began {
+                None => began = Some(Instant::now()),
+                Some(began) => {
+                    let limit = self.stream.read_timeout()?;
+                    if limit.is_some_and(|limit| began.elapsed() >= limit) {
+                        return Err(io::ErrorKind::TimedOut.into());
+                    }
+                }
             }
             if self.connection.read_tls(&mut self.stream)? == 0 {
                 return Ok(0);
