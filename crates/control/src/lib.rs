@@ -31,4 +31,4 @@ pub use launch::seam::{Launch, Launched, RankProcess};
 pub use serve::{Daemon, Listen, LogEvent, LogLine, ServeOptions};
 pub use session::Timing;
 pub use session::group::Failure;
-pub use stop::{StopFlag, StopLevel};
+pub use stop::{StopFlag, StopLevel, Subscription};

@@ -1,5 +1,6 @@
 //! The user's wish to stop: asked once it means "in order", twice "at once". Whoever waits is woken, nobody polls.
 
+use std::fmt;
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -28,6 +29,12 @@ struct Inner {
 /// Shared between whoever catches Ctrl-C and whoever runs a group or a server.
 #[derive(Clone, Default)]
 pub struct StopFlag(Arc<Inner>);
+
+impl fmt::Debug for StopFlag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.level().fmt(f)
+    }
+}
 
 /// Wakes its owner until dropped.
 pub struct Subscription {

@@ -281,6 +281,7 @@ impl Link {
         if self.options.way == Way::Bulk {
             return self.receive_raw(block, receiver);
         }
+        self.session.awaits();
         let head = ResponseHead::read(&mut self.session.reader)?;
         self.closed = !head.keeps;
         let mut body = Body::new(&mut self.session.reader, head.framing);
@@ -320,6 +321,7 @@ impl Link {
 
     fn raw_answer(&mut self) -> Result<(u8, u64), BulkError> {
         let mut answer = [0; ANSWER_BYTES];
+        self.session.awaits();
         self.session.reader.read_exact(&mut answer)?;
         let mut size = [0; 8];
         size.copy_from_slice(&answer[8..]);
@@ -407,7 +409,9 @@ fn receive_range<R: Receiver>(
                 "the answer carries another range than was asked for",
             ));
         }
-        (200, _) if block.offset_bytes == 0 && body.left_bytes() == Some(block.size_bytes) => {}
+        // The whole, of a service that knows no ranges or was asked for all there is.
+        (200, _)
+            if block.offset_bytes == 0 && body.left_bytes().is_none_or(|left| left == block.size_bytes) => {}
         (200, _) => return Err(BulkError::lasting("the service does not serve ranges")),
         (416, _) => {
             return Err(BulkError::lasting(

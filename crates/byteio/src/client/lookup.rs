@@ -11,8 +11,13 @@ use crate::soap::names::{Mechanism, RANDOM, STREAM};
 use crate::soap::write::{Data, request};
 use crate::soap::{Name, Opening, Operation};
 use serde::Deserialize;
+use std::time::Duration;
 use wirespeed::bulk::BulkError;
+use wirespeed_control::StopFlag;
 use wirespeed_schema::host::HostFingerprint;
+
+/// How long a last word may take.
+const PARTING: Duration = Duration::from_millis(300);
 
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,6 +28,8 @@ pub struct Found {
     pub tag: Option<String>,
     /// Whether the service is wirespeed: digests, facts and counters are to be had.
     pub own: bool,
+    /// Whether the service sends the whole resource, whatever range is asked for.
+    pub whole_only: bool,
 }
 
 /// What a service of ours says of itself.
@@ -58,10 +65,13 @@ pub(super) fn find(options: &ClientOptions, size_known: bool) -> Result<Found, B
         }
         if answer.head.status == 200 && (own || options.way == Way::Http) {
             let tag = answer.head.headers.get("etag").map(str::to_owned);
+            let told = answer.head.headers.has("accept-ranges", "bytes");
+            let asks = options.direction == Direction::Get && size != Some(0);
             return Ok(Found {
                 size_bytes: size,
                 tag,
                 own,
+                whole_only: !own && !told && asks && options.way == Way::Http && knows_no_ranges(options)?,
             });
         }
     }
@@ -79,9 +89,17 @@ pub(super) fn find(options: &ClientOptions, size_known: bool) -> Result<Found, B
     let size_bytes = if size_known { None } else { property(options)? };
     Ok(Found {
         size_bytes,
-        tag: None,
-        own: false,
+        ..Found::default()
     })
+}
+
+/// Whether a service that does not speak of ranges ignores them: Python's `http.server` does, some others only keep silent.
+fn knows_no_ranges(options: &ClientOptions) -> Result<bool, BulkError> {
+    let mut session = Session::connect(options)?;
+    session.send("GET", &options.url.target, "Range: bytes=0-0\r\n", "")?;
+    session.awaits();
+    // The whole would follow: the connection is of no more use.
+    Ok(ResponseHead::read(&mut session.reader)?.status == 200)
 }
 
 /// The property `Size` of a foreign service; `None` where it does not know resource properties.
@@ -109,6 +127,7 @@ fn exchange(options: &ClientOptions, operation: &Operation, data: Data<'_>) -> R
         crate::soap::write::action_of(operation)
     );
     session.send("POST", &options.url.target, &more, &envelope)?;
+    session.awaits();
     let head = ResponseHead::read(&mut session.reader)?;
     let mut body = Body::new(&mut session.reader, head.framing);
     receive::message(&head, &mut body, None, &mut receive::Nowhere::default())
@@ -136,6 +155,45 @@ pub(super) fn clear(options: &ClientOptions) -> Result<(), BulkError> {
     exchange(options, &Operation::TruncAppend { offset: 0 }, Data::Inline).map(drop)
 }
 
+/// Begin a new version of the resource at a service of ours: the options with its address. `None`: the service knows no
+/// versions, and has emptied the resource.
+pub(super) fn begin_version(options: &ClientOptions) -> Result<Option<ClientOptions>, BulkError> {
+    let mut session = Session::connect(options)?;
+    let answer = session.small("PUT", &options.url.with_query("wirespeed=stage"), "", "")?;
+    let id = answer.body.trim();
+    match (answer.head.status, id) {
+        (200, "") => Ok(None),
+        (200, id) if id.bytes().all(|b| b.is_ascii_hexdigit()) => {
+            let mut version = options.clone();
+            version.url.target = options.url.with_query(&format!("stage={id}"));
+            Ok(Some(version))
+        }
+        (status, why) => Err(refused(status, why)),
+    }
+}
+
+/// Put a version in place, or have the service forget it.
+pub(super) fn end_version(version: &ClientOptions, commits: bool) -> Result<(), BulkError> {
+    let wish = if commits { "wirespeed=commit" } else { "wirespeed=drop" };
+    let parting = parting(version);
+    let options = if commits { version } else { &parting };
+    let mut session = Session::connect(options)?;
+    let answer = session.small("PUT", &options.url.with_query(wish), "", "")?;
+    match answer.head.status {
+        200 => Ok(()),
+        status => Err(refused(status, answer.body.trim())),
+    }
+}
+
+/// Options for a last word, which may be said after the wish to stop but keeps nobody.
+fn parting(options: &ClientOptions) -> ClientOptions {
+    ClientOptions {
+        stop: StopFlag::new(),
+        patience: options.patience.min(PARTING),
+        ..options.clone()
+    }
+}
+
 /// A stream of the resource, where the service opens one (Genesis II and wirespeed do); else the address is taken to be a
 /// stream itself.
 pub(super) fn open_stream(options: &ClientOptions) -> Result<Option<Url>, BulkError> {
@@ -149,7 +207,7 @@ pub(super) fn open_stream(options: &ClientOptions) -> Result<Option<Url>, BulkEr
 /// Give a stream back that was opened here. One that is not goes after an idle hour.
 pub(super) fn close_stream(options: &ClientOptions, opened: bool) {
     if opened {
-        let _ = exchange(options, &Operation::Destroy, Data::Elsewhere);
+        let _ = exchange(&parting(options), &Operation::Destroy, Data::Elsewhere);
     }
 }
 

@@ -21,7 +21,7 @@ pub use url::{BadUrl, Url};
 use crate::soap::Mechanism;
 use std::time::Duration;
 pub use wirespeed::bulk::Pace;
-use wirespeed_control::Identity;
+use wirespeed_control::{Identity, StopFlag};
 
 /// Which way data go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,8 +104,10 @@ pub struct ClientOptions {
     pub way: Way,
     /// Whether blocks are asked for as parts of a stream (StreamableByteIO): seekRead, seekWrite.
     pub stream: bool,
-    /// Longest silence before a connection counts as lost.
+    /// Longest silence, or trickle below 1 KiB a second, before a connection counts as lost.
     pub patience: Duration,
+    /// Whoever waits for the service hears this.
+    pub stop: StopFlag,
     /// Congestion control of this end as a sender; `None` for the system's.
     pub congestion: Option<String>,
 }

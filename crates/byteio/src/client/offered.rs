@@ -27,6 +27,9 @@ impl Hooks for Watch<'_> {
 
 /// Offer requests once. An error: none was sent; an offer that broke off carries its error in the result.
 pub fn offer(options: &TransferOptions, pace: Pace, stop: &StopFlag) -> Result<Moved, TransferError> {
+    let mut options = options.clone();
+    options.client.stop = stop.clone();
+    let options = &options;
     let began = Instant::now();
     let found = lookup::find(&options.client, options.size_bytes.is_some())?;
     let before = found.own.then(|| lookup::facts(&options.client)).flatten();
@@ -39,14 +42,21 @@ pub fn offer(options: &TransferOptions, pace: Pace, stop: &StopFlag) -> Result<M
             "name one with at least a byte",
         ));
     }
-    let (client, opened) = made_ready(&options.client, found.own)?;
-    let links = Links::new(client, source, found.own);
+    if found.whole_only {
+        return Err(TransferError::usage(
+            "the service knows no ranges: blocks cannot be asked for",
+            "offer requests to one that does",
+        ));
+    }
+    let ready = made_ready(&options.client, found.own)?;
+    let links = Links::new(ready.links.clone(), source, found.own);
     let plan = shape(options, total_bytes, block_bytes(options, total_bytes));
     let cpu_before = cpu_ns();
     let outcome = bulk::offer(plan, pace, &links, &Watch(stop));
     let cpu_near_ns = cpu_ns() - cpu_before;
     let after = found.own.then(|| lookup::facts(&options.client)).flatten();
-    lookup::close_stream(&links.options, opened);
+    lookup::close_stream(&links.options, ready.opened);
+    ready.forget();
     let counters = links.counters.into_inner();
     let mut transfer = describe(&outcome, counters.unwrap_or_else(PoisonError::into_inner));
     (transfer.lookup_ns, transfer.cpu_near_ns) = (lookup_ns, cpu_near_ns);
@@ -64,6 +74,7 @@ pub fn offer(options: &TransferOptions, pace: Pace, stop: &StopFlag) -> Result<M
         total_bytes,
         transfer,
         far: before.map(|facts| facts.host),
+        one_stream: false,
     })
 }
 

@@ -1,16 +1,19 @@
 //! A client's connection: connected by a deadline, proven where the service asks for it, and small exchanges over it.
+//! Whatever it waits for, it must hear the wish to stop at once.
 
 use super::metered::Metered;
-use super::{ClientOptions, Direction};
+use super::{ClientOptions, Direction, Url};
 use crate::http::HttpError;
 use crate::http::body::Body;
 use crate::http::channel::{BUFFER_BYTES, Channel};
 use crate::http::head::ResponseHead;
 use std::io::{self, BufReader, Write as _};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 use wirespeed::bulk::{BulkError, Wire};
+use wirespeed_control::Subscription;
 use wirespeed_control::auth::http::SecureStream;
 
 /// How long one address of a host may take to answer.
@@ -23,6 +26,8 @@ pub(super) struct Session {
     pub reader: BufReader<Metered>,
     /// Lines that every request carries: host and, inside TLS, who we are.
     pub common: String,
+    /// Ends every wait on the socket when the user wants to stop.
+    _stop: Subscription,
 }
 
 /// A small answer.
@@ -49,26 +54,12 @@ impl Session {
     /// Connect, and count in `wire` what passes.
     pub fn over(options: &ClientOptions, wire: &Arc<Wire>) -> Result<Session, BulkError> {
         let url = &options.url;
-        let addresses = url
-            .resolve()
-            .map_err(|e| BulkError::lasting(format!("cannot find host {:?}: {e}", url.host)))?;
-        let mut last = io::Error::other("the host has no address");
-        let mut connected = None;
-        for address in addresses {
-            match TcpStream::connect_timeout(&address, CONNECT.min(options.patience)) {
-                Ok(stream) => {
-                    connected = Some(stream);
-                    break;
-                }
-                Err(error) => last = error,
-            }
-        }
-        let Some(stream) = connected else {
-            return Err(BulkError::passing(format!(
-                "cannot connect to {}: {last}",
-                url.authority()
-            )));
-        };
+        let stream = reach(options)?;
+        let socket = stream.try_clone()?;
+        let stop = options.stop.subscribe(move || {
+            // It may be gone already. Reads and writes end, whoever is in them.
+            let _ = socket.shutdown(Shutdown::Both);
+        });
         stream.set_nodelay(true)?;
         let mut common = format!("Host: {}\r\nUser-Agent: wirespeed\r\n", url.authority());
         if let (Some(congestion), Direction::Get) = (&options.congestion, options.direction) {
@@ -100,12 +91,20 @@ impl Session {
         Ok(Session {
             reader: BufReader::with_capacity(BUFFER_BYTES, Metered::new(channel, wire)?),
             common,
+            _stop: stop,
         })
+    }
+
+    /// An answer is awaited.
+    pub fn awaits(&mut self) {
+        let begun = !self.reader.buffer().is_empty();
+        self.reader.get_mut().awaits(begun);
     }
 
     /// One small exchange; the connection can be used again when the answer says so.
     pub fn small(&mut self, method: &str, target: &str, more: &str, body: &str) -> Result<Small, BulkError> {
         self.send(method, target, more, body)?;
+        self.awaits();
         let head = ResponseHead::read(&mut self.reader)?;
         let body = match method {
             "HEAD" => String::new(),
@@ -126,4 +125,41 @@ impl Session {
         );
         Ok(self.reader.get_mut().write_all(request.as_bytes())?)
     }
+}
+
+/// A TCP connection to the host. Neither asking for its addresses nor connecting can be broken off: both are left to a thread
+/// that ends by itself.
+fn reach(options: &ClientOptions) -> Result<TcpStream, BulkError> {
+    let (tell, told) = channel();
+    let stopped = tell.clone();
+    let _subscription = options.stop.subscribe(move || {
+        // Nobody may listen any more.
+        let _ = stopped.send(Err(BulkError::lasting(STOPPED)));
+    });
+    let (url, limit) = (options.url.clone(), CONNECT.min(options.patience));
+    let spawned = std::thread::Builder::new().name("connect".into()).spawn(move || {
+        // Whoever waited may have been stopped.
+        let _ = tell.send(reach_any(&url, limit));
+    });
+    spawned?;
+    told.recv()
+        .unwrap_or_else(|_| Err(BulkError::passing("the thread that connects ended early")))
+}
+
+/// Why nothing more is tried.
+pub(super) const STOPPED: &str = "stopped";
+
+fn reach_any(url: &Url, limit: Duration) -> Result<TcpStream, BulkError> {
+    let addresses = url
+        .resolve()
+        .map_err(|e| BulkError::lasting(format!("cannot find host {:?}: {e}", url.host)))?;
+    let mut last = io::Error::other("the host has no address");
+    for address in addresses {
+        match TcpStream::connect_timeout(&address, limit) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    let why = format!("cannot connect to {}: {last}", url.authority());
+    Err(BulkError::passing(why))
 }

@@ -4,6 +4,7 @@
 use super::journal::{Done, Journal, Subject};
 use super::link::Link;
 use super::place::Place;
+use super::session::STOPPED;
 use super::{ClientOptions, Direction, Found, lookup, verify};
 use crate::digest::{self, Blake3, Crc32c, DigestKind};
 use rustix::time::{ClockId, clock_gettime};
@@ -88,6 +89,8 @@ pub struct Moved {
     pub transfer: Transfer,
     /// The service's machine, where it is wirespeed.
     pub far: Option<HostFingerprint>,
+    /// The service knows no ranges: the whole came at once over one connection, whatever was asked for.
+    pub one_stream: bool,
 }
 
 /// Why there was no transfer at all.
@@ -203,8 +206,14 @@ pub fn transfer(
     stop: &StopFlag,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Moved, TransferError> {
+    let mut options = options.clone();
+    options.client.stop = stop.clone();
     let began = Instant::now();
     let found = lookup::find(&options.client, options.size_bytes.is_some())?;
+    if found.whole_only {
+        as_one_stream(&mut options, &found)?;
+    }
+    let options = &options;
     let before = found.own.then(|| lookup::facts(&options.client)).flatten();
     let lookup_ns = ns(began.elapsed());
     let source = open_source(options)?;
@@ -213,11 +222,11 @@ pub fn transfer(
     let subject = subject(options, &found, total_bytes, digest)?;
     let block_bytes = subject.block_bytes;
     let place = Place::open(&options.target, &subject)?;
-    let (client, opened) = made_ready(&options.client, found.own)?;
+    let ready = made_ready(&options.client, found.own)?;
     let already: Vec<u64> = place.done.keys().copied().collect();
     let resumed_bytes = bytes_of(&place.done, total_bytes, block_bytes);
     progress(resumed_bytes);
-    let links = Links::new(client, source.clone(), found.own);
+    let links = Links::new(ready.links.clone(), source.clone(), found.own);
     let watch = Watch {
         journal: place.journal.as_ref(),
         digests: Mutex::new(place.done.clone()),
@@ -229,48 +238,115 @@ pub fn transfer(
     let outcome = run(plan, digest, &links, &place, &watch, &already);
     let cpu_near_ns = cpu_ns() - cpu_before;
     let after = found.own.then(|| lookup::facts(&options.client)).flatten();
-    lookup::close_stream(&links.options, opened);
+    lookup::close_stream(&links.options, ready.opened);
     let counters = links.counters.into_inner();
     let mut transfer = describe(&outcome, counters.unwrap_or_else(PoisonError::into_inner));
     (transfer.lookup_ns, transfer.cpu_near_ns, transfer.resumed_bytes) =
         (lookup_ns, cpu_near_ns, resumed_bytes);
     let far = before.as_ref().zip(after);
     transfer.cpu_far_ns = far.and_then(|(before, after)| after.cpu_ns.checked_sub(before.cpu_ns));
-    if outcome.is_whole() {
+    let whole = outcome.is_whole();
+    let digests = watch.digests.into_inner();
+    let digests = digests.unwrap_or_else(PoisonError::into_inner);
+    if whole {
         let check = Check {
-            options,
+            client: ready.version.as_ref().unwrap_or(&options.client),
+            threads: options.threads,
             found: &found,
             digest,
             source,
             shape: (total_bytes, block_bytes),
         };
-        let digests = watch.digests.into_inner();
-        let digests = digests.unwrap_or_else(PoisonError::into_inner);
-        check.run(&mut transfer, digests, place.journal, &subject);
+        check.run(&mut transfer, digests, place, &subject);
+    } else if digests.is_empty() {
+        place.forget();
+    }
+    ready.end(&mut transfer);
+    if stop.is_requested() && transfer.error.is_some() {
+        transfer.error = Some(STOPPED.to_owned());
     }
     Ok(Moved {
         total_bytes,
         transfer,
         far: before.map(|facts| facts.host),
+        one_stream: found.whole_only,
     })
 }
 
-/// What a put writes to is emptied, a stream is opened: the client's options with its address, and whether it was. `own`:
-/// the service is wirespeed. A foreign stream cannot be cut.
-pub(super) fn made_ready(options: &ClientOptions, own: bool) -> Result<(ClientOptions, bool), TransferError> {
-    if options.direction == Direction::Put && (own || !options.stream) {
-        lookup::clear(options)?;
+/// All there is in one block over one connection.
+fn as_one_stream(options: &mut TransferOptions, found: &Found) -> Result<(), TransferError> {
+    if options.size_bytes.is_some_and(|wanted| found.size_bytes.is_some_and(|there| there != wanted)) {
+        return Err(TransferError::usage(
+            "the service knows no ranges and sends the whole resource only",
+            "leave --size out",
+        ));
     }
+    (options.threads, options.depth, options.block_bytes) = (1, 1, u64::MAX);
+    Ok(())
+}
+
+/// What a transfer's blocks go to or come from.
+pub(super) struct Ready {
+    /// Options of the links.
+    pub links: ClientOptions,
+    /// Whether a stream was opened.
+    pub opened: bool,
+    /// The new version that a put writes, where the service is ours.
+    version: Option<ClientOptions>,
+}
+
+impl Ready {
+    /// The version takes its place if the transfer is right, and is forgotten if not.
+    pub fn end(&self, transfer: &mut Transfer) {
+        let Some(version) = &self.version else { return };
+        let commits = transfer.error.is_none();
+        let ended = lookup::end_version(version, commits);
+        if let (true, Err(error)) = (commits, ended) {
+            transfer.verified = false;
+            transfer.error = Some(format!("could not put the new version in its place: {error}"));
+            // The service forgets it by itself, only later.
+            let _ = lookup::end_version(version, false);
+        }
+    }
+
+    /// Forget the version.
+    pub fn forget(&self) {
+        if let Some(version) = &self.version {
+            // The service forgets it by itself, only later.
+            let _ = lookup::end_version(version, false);
+        }
+    }
+}
+
+/// A put to a service of ours writes a new version; what it writes to elsewhere is emptied. A stream is opened. `own`: the
+/// service is wirespeed. A foreign stream cannot be cut.
+pub(super) fn made_ready(options: &ClientOptions, own: bool) -> Result<Ready, TransferError> {
+    let version = match (options.direction, own) {
+        (Direction::Put, true) => lookup::begin_version(options)?,
+        (Direction::Put, false) if !options.stream => {
+            lookup::clear(options)?;
+            None
+        }
+        _ => None,
+    };
+    let whole = version.as_ref().unwrap_or(options);
     let stream = match options.stream {
-        true => lookup::open_stream(options)?,
+        true => lookup::open_stream(whole).inspect_err(|_| {
+            if let Some(version) = &version {
+                // The service forgets it by itself, only later.
+                let _ = lookup::end_version(version, false);
+            }
+        })?,
         false => None,
     };
-    let opened = stream.is_some();
-    let client = ClientOptions {
-        url: stream.unwrap_or_else(|| options.url.clone()),
-        ..options.clone()
-    };
-    Ok((client, opened))
+    Ok(Ready {
+        opened: stream.is_some(),
+        links: ClientOptions {
+            url: stream.unwrap_or_else(|| whole.url.clone()),
+            ..options.clone()
+        },
+        version,
+    })
 }
 
 /// Bytes of a block: no more than there are.
@@ -386,7 +462,8 @@ pub(super) fn total_bytes(
 
 /// Comparing after a transfer that is whole.
 struct Check<'a> {
-    options: &'a TransferOptions,
+    client: &'a ClientOptions,
+    threads: usize,
     found: &'a Found,
     digest: Option<DigestKind>,
     source: Option<Arc<File>>,
@@ -395,7 +472,8 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn run(&self, transfer: &mut Transfer, mut digests: Done, journal: Option<Journal>, subject: &Subject) {
+    fn run(&self, transfer: &mut Transfer, mut digests: Done, place: Place, subject: &Subject) {
+        let Place { journal, names, .. } = place;
         let began = Instant::now();
         match self.compare(&mut digests) {
             Err(error) => transfer.error = Some(format!("could not compare with the service: {}", error.why)),
@@ -414,10 +492,11 @@ impl Check<'_> {
             }
             Ok((_, false)) => transfer.error = Some("the resource changed while it was read".to_owned()),
             Ok((_, true)) => {
+                let named = names.map_or(Ok(()), |names| names.finish());
+                let done = named.and_then(|()| journal.map_or(Ok(()), Journal::remove));
                 transfer.verified = self.digest.is_some();
-                let removed = journal.map_or(Ok(()), Journal::remove);
-                if let Err(error) = removed {
-                    transfer.error = Some(format!("cannot remove the journal: {error}"));
+                if let Err(error) = done {
+                    transfer.error = Some(format!("cannot give the file its name: {error}"));
                 }
             }
         }
@@ -426,7 +505,7 @@ impl Check<'_> {
 
     /// Blocks that differ, and whether the resource is still the same.
     fn compare(&self, digests: &mut Done) -> Result<(Vec<u64>, bool), BulkError> {
-        let client = &self.options.client;
+        let client = self.client;
         let put = client.direction == Direction::Put;
         if let (Some(source), Some(kind)) = (&self.source, self.digest) {
             let (total_bytes, block_bytes) = self.shape;
@@ -436,7 +515,7 @@ impl Check<'_> {
             }
         }
         let wrong = match self.digest {
-            Some(kind) => verify::wrong_blocks(client, kind, digests, self.shape, self.options.threads)?,
+            Some(kind) => verify::wrong_blocks(client, kind, digests, self.shape, self.threads)?,
             None => Vec::new(),
         };
         let same = put || !self.found.own || verify::is_unchanged(client, self.found)?;

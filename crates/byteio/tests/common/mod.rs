@@ -63,6 +63,7 @@ pub fn get(url: Url, way: Way) -> TransferOptions {
             way,
             stream: false,
             patience: Duration::from_secs(3),
+            stop: StopFlag::new(),
             congestion: None,
         },
         threads: 3,

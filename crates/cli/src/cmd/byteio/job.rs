@@ -12,7 +12,7 @@ use wirespeed_byteio::client::{
 use wirespeed_byteio::digest::DigestKind;
 use wirespeed_byteio::soap::Mechanism;
 use wirespeed_control::{Identity, StopFlag};
-use wirespeed_schema::byteio::Pair;
+use wirespeed_schema::byteio::{Pair, Transfer};
 use wirespeed_schema::units;
 
 /// A duration as typed.
@@ -90,6 +90,7 @@ pub fn options(
             way,
             stream: words.stream,
             patience: time("stall", &words.stall)?,
+            stop: StopFlag::new(),
             congestion: words.congestion.clone(),
         },
         threads: words.threads as usize,
@@ -151,11 +152,27 @@ pub fn run(options: &TransferOptions, pair: &mut Pair, stop: &StopFlag, quiet: b
     }
     let moved = transfer(options, stop, &|bytes| bar.inc(bytes));
     bar.finish_and_clear();
+    let moved = match moved {
+        // What could not begin because the user wants to stop is no failure.
+        Err(_) if stop.is_requested() => Moved {
+            transfer: Transfer {
+                error: Some("stopped".to_owned()),
+                ..Transfer::default()
+            },
+            ..Moved::default()
+        },
+        moved => moved?,
+    };
     let Moved {
         total_bytes,
         transfer,
         far,
-    } = moved?;
+        one_stream,
+    } = moved;
+    if one_stream {
+        // What was asked for is not what was done.
+        (pair.threads, pair.depth_ops, pair.block_bytes) = (1, 1, total_bytes);
+    }
     pair.total_bytes = total_bytes;
     pair.far = pair.far.take().or(far.map(Box::new));
     pair.runs.push(transfer);
