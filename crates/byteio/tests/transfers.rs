@@ -317,3 +317,90 @@ fn streams_are_opened_used_and_given_back() {
         );
     }
 }
+
+/// What the service has of a put that fails is what it had before; a source that shrinks under its sender is named.
+#[test]
+fn a_put_whose_source_shrinks_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("source");
+    let served = folder.path().join("served");
+    std::fs::create_dir(&served).unwrap();
+    let service = Running::start(&served, true, None);
+    for way in Way::ALL {
+        for (name, before) in [("there", Some("what was there")), ("new", None)] {
+            std::fs::write(&source, data(SIZE)).unwrap();
+            let target = served.join(name);
+            let _ = std::fs::remove_file(&target);
+            if let Some(before) = before {
+                std::fs::write(&target, before).unwrap();
+            }
+            let mut options = get(service.url(&format!("/{name}")), way);
+            (options.threads, options.depth) = (1, 1);
+            options.client.direction = Direction::Put;
+            options.source = Some(source.clone());
+            let once = AtomicU64::new(0);
+            let seen = transfer(&options, &StopFlag::new(), &|bytes| {
+                if bytes > 0 && once.fetch_add(1, Ordering::Relaxed) == 3 {
+                    let file = std::fs::File::options().write(true).open(&source).unwrap();
+                    file.set_len(500_000).unwrap();
+                }
+            });
+            let error = seen.unwrap().transfer.error.unwrap_or_default();
+            assert!(error.contains("became shorter"), "{}: {error}", way.name());
+            assert_eq!(
+                std::fs::read_to_string(&target).ok().as_deref(),
+                before,
+                "{}",
+                way.name()
+            );
+            let others = std::fs::read_dir(&served).unwrap().count();
+            assert_eq!(others, usize::from(before.is_some()), "{}", way.name());
+        }
+        let _ = std::fs::remove_file(served.join("there"));
+    }
+}
+
+/// A get that fails has no file under the name that was asked for, and none at all where nothing came.
+#[test]
+fn a_get_that_fails_has_no_file_of_that_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("f");
+    let service = Running::start(folder.path(), false, None);
+    let out = tempfile::tempdir().unwrap();
+    let path = out.path().join("out");
+    for overwrite in [false, true] {
+        let _ = std::fs::remove_file(&path);
+        if overwrite {
+            std::fs::write(&path, "what was there").unwrap();
+        }
+        std::fs::write(&file, data(SIZE)).unwrap();
+        let mut options = get(service.url("/f"), Way::Http);
+        (options.threads, options.depth) = (1, 1);
+        options.target = Target::File {
+            path: path.clone(),
+            overwrite,
+        };
+        let once = AtomicU64::new(0);
+        let seen = transfer(&options, &StopFlag::new(), &|bytes| {
+            if bytes > 0 && once.fetch_add(1, Ordering::Relaxed) == 3 {
+                std::fs::File::options()
+                    .write(true)
+                    .open(&file)
+                    .unwrap()
+                    .set_len(500_000)
+                    .unwrap();
+            }
+        });
+        assert!(seen.unwrap().transfer.error.is_some());
+        let found = std::fs::read_to_string(&path).ok();
+        assert_eq!(found.as_deref(), overwrite.then_some("what was there"));
+        std::fs::write(&file, data(SIZE)).unwrap();
+        options.target = Target::File {
+            path: path.clone(),
+            overwrite: true,
+        };
+        go(&options);
+        assert!(std::fs::read(&path).unwrap() == data(SIZE));
+        assert_eq!(std::fs::read_dir(out.path()).unwrap().count(), 1);
+    }
+}

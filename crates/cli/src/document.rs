@@ -7,7 +7,7 @@ use wirespeed_schema::Run;
 use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::plan::Plan;
-use wirespeed_schema::run::{CaseResult, Status};
+use wirespeed_schema::run::{CaseResult, Remark, Status};
 use wirespeed_schema::version::DOCUMENT_VERSION;
 
 /// A document whose run has begun.
@@ -46,6 +46,11 @@ impl Draft {
     /// A section that only one verb knows.
     pub fn section(&mut self, name: &str, content: serde_json::Value) {
         self.run.sections.insert(name.to_owned(), content);
+    }
+
+    /// Remark on the run as a whole.
+    pub fn remark(&mut self, remark: Remark) {
+        self.run.remarks.push(remark);
     }
 
     /// The machine.

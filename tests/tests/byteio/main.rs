@@ -1,10 +1,12 @@
 //! byteio as a program: a service, its clients, and what they say.
 
+mod crowd;
 mod failures;
 mod memory;
 mod movers;
 mod results;
 mod wire;
+mod waits;
 
 use serde_json::Value;
 use std::time::Duration;

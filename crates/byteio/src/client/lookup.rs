@@ -174,7 +174,11 @@ pub(super) fn begin_version(options: &ClientOptions) -> Result<Option<ClientOpti
 
 /// Put a version in place, or have the service forget it.
 pub(super) fn end_version(version: &ClientOptions, commits: bool) -> Result<(), BulkError> {
-    let wish = if commits { "wirespeed=commit" } else { "wirespeed=drop" };
+    let wish = if commits {
+        "wirespeed=commit"
+    } else {
+        "wirespeed=drop"
+    };
     let parting = parting(version);
     let options = if commits { version } else { &parting };
     let mut session = Session::connect(options)?;

@@ -275,7 +275,10 @@ pub fn transfer(
 
 /// All there is in one block over one connection.
 fn as_one_stream(options: &mut TransferOptions, found: &Found) -> Result<(), TransferError> {
-    if options.size_bytes.is_some_and(|wanted| found.size_bytes.is_some_and(|there| there != wanted)) {
+    if options
+        .size_bytes
+        .is_some_and(|wanted| found.size_bytes.is_some_and(|there| there != wanted))
+    {
         return Err(TransferError::usage(
             "the service knows no ranges and sends the whole resource only",
             "leave --size out",

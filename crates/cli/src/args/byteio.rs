@@ -95,7 +95,7 @@ pub struct ByteioServeArgs {
     #[arg(long, value_name = "SIZE", default_value = "1G", help_heading = "Limits")]
     pub write_max: String,
 
-    /// How long a client may keep a connection waiting
+    /// How long a client may keep a connection waiting; less than 1 KiB a second is waiting, too
     #[arg(long, value_name = "TIME", default_value = "30s", help_heading = "Limits")]
     pub stall: String,
 
@@ -153,7 +153,7 @@ pub struct TransferArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), default_value_t = 5)]
     pub attempts: u32,
 
-    /// Longest silence before a connection counts as lost
+    /// Longest silence, or trickle below 1 KiB a second, before a connection counts as lost
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub stall: String,
 

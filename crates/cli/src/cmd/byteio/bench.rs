@@ -8,6 +8,7 @@ use crate::document::Draft;
 use crate::errors::{Ended, Failure};
 use crate::interference;
 use crate::output::{self, Output};
+use std::cell::Cell;
 use std::fmt::Write as _;
 use wirespeed::load::Interference;
 use wirespeed_byteio::client::{Target, TransferOptions};
@@ -76,6 +77,7 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
         repeats,
         stop: stop.clone(),
         quiet: arguments.output.quiet,
+        one_stream: Cell::new(false),
     };
     let mut section = ByteioSection {
         profile: profile(arguments).map(str::to_owned),
@@ -83,10 +85,17 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     };
     if arguments.sweep {
         let best = name_best(&mut section.pairs);
-        if let Some(options) = best.and_then(|at| jobs.get(at)).filter(|_| !stop.is_requested()) {
+        if let Some(options) = best
+            .and_then(|at| jobs.get_mut(at))
+            .filter(|_| !stop.is_requested())
+        {
+            options.client.stop = stop.clone();
             section.pairs.extend(measuring.all(&controls(options))?);
             name_best(&mut section.pairs);
         }
+    }
+    if measuring.one_stream.get() {
+        draft.remark(job::no_ranges());
     }
     publish(
         draft,
@@ -124,6 +133,8 @@ pub(super) struct Measuring {
     pub(super) repeats: u32,
     pub(super) stop: StopFlag,
     pub(super) quiet: bool,
+    /// A server knew no ranges.
+    one_stream: Cell<bool>,
 }
 
 impl Measuring {
@@ -155,7 +166,7 @@ impl Measuring {
                 if self.stop.is_requested() || pair.error.is_some() {
                     continue;
                 }
-                self.once(pair, |pair| job::run(options, pair, &self.stop, self.quiet))?;
+                self.once(pair, |pair| self.run(options, pair))?;
             }
         }
         pairs.retain(|pair| !pair.runs.is_empty());
@@ -170,6 +181,14 @@ impl Measuring {
             near: Some(Box::new(self.host.clone())),
             ..job::pair(job::name_of(options), options)
         }
+    }
+
+    /// One transfer.
+    pub(super) fn run(&self, options: &TransferOptions, pair: &mut Pair) -> Result<(), Failure> {
+        if job::run(options, pair, &self.stop, self.quiet)? {
+            self.one_stream.set(true);
+        }
+        Ok(())
     }
 
     /// One run; a failure of the first is an error, of a later one ends the pair.

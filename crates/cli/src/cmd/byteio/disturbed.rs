@@ -2,7 +2,6 @@
 //! started for.
 
 use super::bench::Measuring;
-use super::job;
 use crate::errors::Failure;
 use crate::interference::{loaded, refused};
 use crate::order::{blocks, fresh_seed};
@@ -67,7 +66,7 @@ impl Measuring {
             };
             let before = pair.runs.len();
             let options = &jobs[visit.case];
-            self.once(pair, |pair| job::run(options, pair, &self.stop, self.quiet))?;
+            self.once(pair, |pair| self.run(options, pair))?;
             // A run that failed outright is not there.
             if let (Some(load), Some(run)) = (load, pair.runs.get_mut(before)) {
                 run.load_done = load.stop();

@@ -13,6 +13,7 @@ use wirespeed_byteio::digest::DigestKind;
 use wirespeed_byteio::soap::Mechanism;
 use wirespeed_control::{Identity, StopFlag};
 use wirespeed_schema::byteio::{Pair, Transfer};
+use wirespeed_schema::run::{Remark, Severity};
 use wirespeed_schema::units;
 
 /// A duration as typed.
@@ -134,8 +135,24 @@ pub fn pair(name: &str, options: &TransferOptions) -> Pair {
     }
 }
 
-/// One transfer with a bar where somebody watches; what was seen goes into the pair.
-pub fn run(options: &TransferOptions, pair: &mut Pair, stop: &StopFlag, quiet: bool) -> Result<(), Failure> {
+/// The remark on a transfer that could not be cut into blocks.
+pub fn no_ranges() -> Remark {
+    Remark {
+        severity: Severity::Note,
+        code: "no_ranges".to_owned(),
+        message: "the server knows no ranges: the whole came at once over one connection".to_owned(),
+        remedy: Some("for blocks, several connections and resuming, serve it with wirespeed or a server that knows ranges".to_owned()),
+    }
+}
+
+/// One transfer with a bar where somebody watches; what was seen goes into the pair. Returns whether the server knew no
+/// ranges, so that the whole came at once.
+pub fn run(
+    options: &TransferOptions,
+    pair: &mut Pair,
+    stop: &StopFlag,
+    quiet: bool,
+) -> Result<bool, Failure> {
     let visible = !quiet && terminal::is_terminal(Stream::Stderr);
     let bar = ProgressBar::with_draw_target(
         options
@@ -176,5 +193,5 @@ pub fn run(options: &TransferOptions, pair: &mut Pair, stop: &StopFlag, quiet: b
     pair.total_bytes = total_bytes;
     pair.far = pair.far.take().or(far.map(Box::new));
     pair.runs.push(transfer);
-    Ok(())
+    Ok(one_stream)
 }

@@ -83,7 +83,7 @@ fn document(
     draft.section(SECTION, content);
     let mut run: Run = draft.conclude(status, error.clone());
     run.cases = cases;
-    run.remarks = wirespeed_report::run_remarks(&run.cases);
+    run.remarks.extend(wirespeed_report::run_remarks(&run.cases));
     Ok((run, error))
 }
 

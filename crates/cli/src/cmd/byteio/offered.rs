@@ -96,6 +96,7 @@ impl Measuring {
                     total_bytes,
                     transfer,
                     far,
+                    ..
                 } = offer(&what.job, pace, &self.stop)?;
                 pair.total_bytes = total_bytes;
                 pair.far = pair.far.take().or(far.map(Box::new));

@@ -299,7 +299,7 @@ impl Path<'_> {
         };
         let error = match who {
             Who::Ours { options, pair } => match job::run(options, pair, stop, self.arguments.output.quiet) {
-                Ok(()) => pair.runs.last().and_then(|run| run.error.clone()),
+                Ok(_) => pair.runs.last().and_then(|run| run.error.clone()),
                 Err(failure) => Some(failure.cause),
             },
             Who::Theirs { mover, port, runs } => {

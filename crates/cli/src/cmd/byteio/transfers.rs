@@ -55,10 +55,12 @@ fn last_part(url: &str) -> Result<PathBuf, Failure> {
 fn once(options: &TransferOptions, arguments: &OutputArgs, color: ColorChoice) -> Result<Ended, Failure> {
     let stop = crate::cmd::stop_on_signals()?;
     let mut output = Output::open(arguments, color, render::byteio::byteio)?;
-    let draft = Draft::begin(None, arguments.include_host_name);
+    let mut draft = Draft::begin(None, arguments.include_host_name);
     let mut pair = job::pair(job::name_of(options), options);
     pair.near = Some(Box::new(draft.host().clone()));
-    job::run(options, &mut pair, &stop, arguments.quiet)?;
+    if job::run(options, &mut pair, &stop, arguments.quiet)? {
+        draft.remark(job::no_ranges());
+    }
     wirespeed_report::byteio::complete(&mut pair);
     let section = ByteioSection {
         profile: None,

@@ -1,0 +1,98 @@
+//! Strangers in numbers: whoever asks properly is served, whoever drips is told so and sent away.
+
+use crate::{home, run, serve};
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// More than the service has places.
+const STRANGERS: usize = 260;
+/// A service that keeps strangers for half a minute would take longer.
+const SOON: Duration = Duration::from_secs(10);
+
+#[test]
+fn strangers_that_drip_keep_nobody_out() {
+    let home = home();
+    let (_server, url) = serve(&home, "");
+    std::fs::write(home.path("served/f"), vec![7; 1_000_000]).unwrap();
+    let address = url.strip_prefix("http://").unwrap().to_owned();
+    let over = AtomicBool::new(false);
+    let mut strangers: Vec<TcpStream> = (0..STRANGERS)
+        .map(|_| TcpStream::connect(&address).unwrap())
+        .collect();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                for stranger in &mut strangers {
+                    // Those that made room for others are gone.
+                    let _ = stranger.write_all(b"G");
+                }
+                std::thread::sleep(Duration::from_millis(500));
+            }
+        });
+        std::thread::sleep(Duration::from_secs(1));
+        let began = Instant::now();
+        let ended = run(
+            &home,
+            &format!("byteio get {url}/f copy --mechanism http -q -o r.json"),
+        );
+        over.store(true, Ordering::Relaxed);
+        ended.code(0);
+        assert!(began.elapsed() < SOON, "took {:?}", began.elapsed());
+    });
+}
+
+#[test]
+fn requests_that_do_not_come_to_their_end_are_answered() {
+    let home = home();
+    let (_server, url) = serve(&home, "--writable --stall 1s");
+    let address = url.strip_prefix("http://").unwrap().to_owned();
+    let stalled = [
+        ("GET /f HTTP/1.1\r\nHost:", "a head that stops"),
+        (
+            "POST /f HTTP/1.1\r\nContent-Type: text/xml\r\nContent-Length: 500\r\n\r\n<",
+            "a body that stops",
+        ),
+        (
+            "PUT /f HTTP/1.1\r\nContent-Length: 500\r\n\r\nabc",
+            "a put that stops",
+        ),
+        (
+            "PUT /f HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+            "a chunk that stops",
+        ),
+    ];
+    for (request, what) in stalled {
+        for drips in [false, true] {
+            let mut stream = TcpStream::connect(&address).unwrap();
+            stream.write_all(request.as_bytes()).unwrap();
+            let mut writer = stream.try_clone().unwrap();
+            if drips {
+                std::thread::spawn(move || {
+                    // Until the service has enough.
+                    while writer.write_all(b"a").is_ok() {
+                        std::thread::sleep(Duration::from_millis(100));
+                    }
+                });
+            }
+            stream.set_read_timeout(Some(SOON)).unwrap();
+            let mut answer = [0; 12];
+            let read = stream.read_exact(&mut answer);
+            let answer = String::from_utf8_lossy(&answer).into_owned();
+            let expected = if drips && what == "a chunk that stops" {
+                ["HTTP/1.1 400", "HTTP/1.1 408"]
+            } else {
+                ["HTTP/1.1 408"; 2]
+            };
+            assert!(
+                read.is_ok() && expected.contains(&&*answer),
+                "{what}, drips: {drips}: {read:?} {answer:?}"
+            );
+        }
+    }
+    assert!(
+        !home.path("served/f").exists(),
+        "nothing of a put that stopped is there"
+    );
+}

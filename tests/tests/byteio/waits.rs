@@ -1,0 +1,235 @@
+//! Servers that drip, crawl, keep silent or take nothing: every verb ends by itself or at once when it is asked to, and
+//! leaves no file under the name that was asked for. Servers that know no ranges are read in one piece.
+
+use crate::{LONG, content, home, run, serve, transfer};
+use rustix::process::Signal;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use wirespeed_tests::home::{Home, PATIENCE};
+
+/// Within which whoever is asked to stop has stopped, on a busy machine.
+const SOON: Duration = Duration::from_secs(10);
+/// What the servers here say they have.
+const SIZE: usize = 50_000_000;
+
+/// How a server answers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Manner {
+    /// Not at all.
+    Silent,
+    /// The head, too, byte by byte.
+    DripsHead,
+    /// A byte a tenth of a second.
+    DripsBody,
+    /// 200 kB a second.
+    Crawls,
+    /// It takes the head of a put and nothing behind it.
+    TakesNothing,
+    /// It sends the whole, whatever range is asked for.
+    WholeOnly,
+}
+
+/// A server on loopback, and how often it was visited; its threads end with their connections.
+fn server(manner: Manner) -> (String, Arc<AtomicUsize>) {
+    let visits = Arc::new(AtomicUsize::new(0));
+    let seen = visits.clone();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            seen.fetch_add(1, Ordering::Relaxed);
+            std::thread::spawn(move || answer(stream, manner));
+        }
+    });
+    (format!("http://{address}/f"), visits)
+}
+
+fn answer(stream: TcpStream, manner: Manner) -> Option<()> {
+    let mut writer = stream.try_clone().ok()?;
+    let mut reader = BufReader::new(stream);
+    loop {
+        let (mut head, mut line) = (String::new(), String::new());
+        while reader.read_line(&mut line).ok()? > 0 && line != "\r\n" {
+            head.push_str(&std::mem::take(&mut line));
+        }
+        if head.is_empty() {
+            return None;
+        }
+        let asks = head.starts_with("HEAD");
+        let ranged = manner != Manner::WholeOnly;
+        let (status, range) = match head.lines().find_map(|l| l.strip_prefix("Range: bytes=")) {
+            Some(range) if ranged => ("206 Partial Content", Some(range.to_owned())),
+            _ => ("200 OK", None),
+        };
+        let size = range.as_deref().map_or(SIZE, |range| {
+            let (first, last) = range.split_once('-').unwrap();
+            last.parse::<usize>().unwrap() + 1 - first.parse::<usize>().unwrap()
+        });
+        let carried = range.map_or(String::new(), |range| {
+            format!("Content-Range: bytes {range}/{SIZE}\r\n")
+        });
+        let offers = if ranged { "Accept-Ranges: bytes\r\n" } else { "" };
+        let said = format!("HTTP/1.1 {status}\r\nContent-Length: {size}\r\n{offers}{carried}\r\n");
+        match manner {
+            Manner::Silent => return reader.read_line(&mut line).ok().map(drop),
+            Manner::DripsHead => drip(&mut writer, said.as_bytes())?,
+            Manner::TakesNothing if head.starts_with("PUT") && !head.contains("Content-Length: 0") => {
+                std::thread::sleep(LONG);
+                return None;
+            }
+            Manner::TakesNothing if head.starts_with("PUT") => {
+                writer
+                    .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                    .ok()?;
+                continue;
+            }
+            _ => writer.write_all(said.as_bytes()).ok()?,
+        }
+        if asks {
+            continue;
+        }
+        match manner {
+            Manner::WholeOnly => writer.write_all(&vec![7; size]).ok()?,
+            Manner::Crawls => {
+                for _ in 0..size / 20_000 {
+                    writer.write_all(&[7; 20_000]).ok()?;
+                    std::thread::sleep(Duration::from_millis(100));
+                }
+            }
+            _ => drip(&mut writer, &vec![7; size])?,
+        }
+    }
+}
+
+fn drip(writer: &mut TcpStream, bytes: &[u8]) -> Option<()> {
+    for byte in bytes {
+        writer.write_all(&[*byte]).ok()?;
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    Some(())
+}
+
+fn verbs(url: &str) -> [String; 5] {
+    [
+        format!("byteio get {url} copy --mechanism http --stall 60s"),
+        format!("byteio get {url} other --mechanism mtom --size 1M --stall 60s"),
+        format!("byteio put source {url} --mechanism http --stall 60s"),
+        format!("byteio bench {url} --mechanism http --repeats 2 --stall 60s"),
+        format!("byteio bench {url} --mechanism http --offered 10 --repeats 1 --stall 60s"),
+    ]
+}
+
+fn assert_no_target(home: &Home) {
+    for name in ["copy", "other"] {
+        assert!(!home.path(name).exists(), "{name} is there and is not whole");
+    }
+}
+
+#[test]
+fn every_verb_hears_every_signal_in_every_wait() {
+    let home = home();
+    std::fs::write(home.path("source"), &content()[..20_000_000]).unwrap();
+    for manner in [
+        Manner::Silent,
+        Manner::DripsHead,
+        Manner::DripsBody,
+        Manner::Crawls,
+        Manner::TakesNothing,
+    ] {
+        let (url, visits) = server(manner);
+        for (number, line) in verbs(&url).into_iter().enumerate() {
+            let signal = [Signal::INT, Signal::TERM][number % 2];
+            let before = visits.load(Ordering::Relaxed);
+            let client = home.start(line.split(' '));
+            // It listens to signals before it asks anybody.
+            client.wait_until("a connection", PATIENCE, |_| {
+                visits.load(Ordering::Relaxed) > before
+            });
+            std::thread::sleep(Duration::from_millis(500));
+            client.signal(signal);
+            let began = Instant::now();
+            let ended = client.end(LONG);
+            let took = began.elapsed();
+            assert!(took < SOON, "{manner:?} {line}: {signal:?} took {took:?}");
+            // A service that speaks no SOAP, or none of it, may have been refused before.
+            let codes = [Some(130), Some(1)];
+            assert!(codes.contains(&ended.code), "{manner:?} {line}: {ended}");
+            assert_no_target(&home);
+        }
+    }
+}
+
+/// Without a signal: less than next to nothing is silence.
+#[test]
+fn who_drips_is_given_no_more_time_than_who_is_silent() {
+    let home = home();
+    std::fs::write(home.path("source"), &content()[..20_000_000]).unwrap();
+    for manner in [
+        Manner::Silent,
+        Manner::DripsHead,
+        Manner::DripsBody,
+        Manner::TakesNothing,
+    ] {
+        let (url, _) = server(manner);
+        let verb = match manner {
+            Manner::TakesNothing => "put source",
+            _ => "get",
+        };
+        let file = if verb == "get" { "copy" } else { "" };
+        let line =
+            format!("byteio {verb} {url} {file} --mechanism http --threads 1 --attempts 1 --stall 500ms");
+        let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let client = home.start(words.split(' '));
+        let ended = client.end(Duration::from_secs(60));
+        assert_eq!(ended.code, Some(1), "{manner:?} {words}: {ended}");
+        assert_no_target(&home);
+    }
+}
+
+#[test]
+fn a_server_without_ranges_is_read_in_one_piece() {
+    let home = home();
+    let (url, _) = server(Manner::WholeOnly);
+    let ended = run(&home, &format!("byteio get {url} copy --mechanism http --json")).code(0);
+    let seen = transfer(&ended);
+    assert_eq!(seen["connections"].as_array().map(Vec::len), Some(1));
+    let remarks = ended.json()["remarks"].to_string();
+    assert!(remarks.contains("no_ranges"), "{remarks}");
+    assert!(std::fs::read(home.path("copy")).unwrap() == vec![7; SIZE]);
+    let part = format!("byteio get {url} part --mechanism http --size 1M");
+    let (cause, remedy) = run(&home, &part).code(2).complaint();
+    assert!(
+        cause.contains("no ranges") && remedy.contains("--size"),
+        "{cause} {remedy}"
+    );
+}
+
+/// A put that is broken off leaves what was there, and nothing beside it.
+#[test]
+fn a_put_that_is_stopped_changes_nothing() {
+    let home = home();
+    let (_server, url) = serve(&home, "--writable");
+    std::fs::write(home.path("source"), content()).unwrap();
+    std::fs::write(home.path("served/f"), "what was there").unwrap();
+    for signal in [Signal::INT, Signal::KILL] {
+        for name in ["f", "new"] {
+            let line = format!(
+                "byteio put source {url}/{name} --mechanism simple --block-size 16K --threads 1 --depth 1"
+            );
+            let client = home.start(line.split(' '));
+            std::thread::sleep(Duration::from_millis(400));
+            client.signal(signal);
+            let ended = client.end(PATIENCE);
+            assert_ne!(ended.code, Some(0), "{ended}");
+        }
+    }
+    assert_eq!(
+        std::fs::read_to_string(home.path("served/f")).unwrap(),
+        "what was there"
+    );
+    let names: Vec<_> = std::fs::read_dir(home.path("served")).unwrap().collect();
+    assert_eq!(names.len(), 1, "{names:?}");
+}
