@@ -4,11 +4,19 @@
 
 mod pairs;
 
-use crate::curve::section::LoadSection;
+use crate::assemble::sleeps;
+use crate::curve::section::{LoadSection, load_rows, offered_per_s};
+use crate::curve::{InUse, load_words};
 use crate::html::{Input, pictures};
 use crate::interference::{Interference, InterferenceRow};
-use crate::render::{answers_with_rows, figure_text, load_subject, load_words};
+use crate::render::{answers_with_rows, figure_text, load_subject};
+use crate::thresholds::{
+    BUSY_SHARE, CARRIED_SHARE_MIN, FALLEN_SHARE, FIRST_OPERATION_TIMES, FLOOR_SHARE_MAX, QUEUED_TIMES, TAIL_TIMES,
+    WORTH_RATIO,
+};
+use crate::wording::{percent, times};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use wirespeed_schema::Run;
 use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::run::CaseResult;
@@ -25,10 +33,6 @@ pub struct Sentence {
     pub evidence: Vec<String>,
 }
 
-/// A share of a CPU from which a rank is called busy.
-const BUSY_SHARE: f64 = 0.95;
-/// A waiting mode or a road that costs less than this more is not worth a sentence.
-const WORTH_RATIO: f64 = 1.3;
 /// Sentences of one rule at most.
 const EACH_MAX: usize = 4;
 
@@ -78,10 +82,6 @@ fn cite(case: &CaseResult, tag: &str) -> String {
         .map(|(name, value)| format!(" {name}={value}"))
         .collect();
     format!("{}{options} {tag} {value}", case.case.label())
-}
-
-fn times(ratio: f64) -> String {
-    format!("{} times", significant(ratio, 2))
 }
 
 /// What each load did to each case.
@@ -167,12 +167,13 @@ fn roads(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         .collect()
 }
 
-/// Whether a stream is held back by its window or by what carries it.
+/// Whether a stream is held back by its window or by what carries it: its window is full in every run, and the time to an
+/// acknowledgement tells whether messages wait.
 fn window(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
     let mut found = Vec::new();
-    for case in cases {
-        let window = case.case.test.window() as f64;
-        let (Some(rate), Some(ack)) = (figure(case, "rate_msg_per_s"), figure(case, "ack_mean_ns")) else {
+    for case in cases.iter().filter(|case| !meets_its_pace(case)) {
+        let window = case.case.test.window();
+        let (Some(used), Some(ack)) = (InUse::of(case), figure(case, "ack_mean_ns")) else {
             continue;
         };
         let unloaded = cases
@@ -181,31 +182,28 @@ fn window(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         let Some(round_trip) = unloaded
             .filter_map(|other| figure(other, "rtt_p50_ns"))
             .reduce(f64::min)
+            .filter(|_| used.is_full())
         else {
             continue;
         };
-        let possible = window * 1e9 / round_trip;
-        let used = rate * ack / 1e9 / window;
-        let text = if rate >= 0.5 * possible {
-            format!(
-                "{} with a window of {window}: the window holds it back: {} are at most window / round trip = {}.",
-                case.case.label(),
-                figure_text("rate_msg_per_s", rate),
-                figure_text("rate_msg_per_s", possible)
-            )
-        } else if used > 0.5 {
-            format!(
-                "{} with a window of {window}: the window is full ({} of it in flight), yet messages wait {} as long as a \
-                 round trip takes unloaded: what carries them is the limit, not the window.",
-                case.case.label(),
-                figure_text("_ratio", used),
-                times(ack / round_trip)
-            )
-        } else {
-            continue;
+        let full = format!(
+            "{} with a window of {window}: at least {} of the window is in flight in every run",
+            case.case.label(),
+            percent(used.least.min(1.0))
+        );
+        let waits = times(ack / round_trip);
+        let text = match ack > QUEUED_TIMES * round_trip {
+            false => format!(
+                "{full}, and an acknowledgement takes {waits} an unloaded round trip: the window holds it back, a larger one \
+                 would carry more."
+            ),
+            true => format!(
+                "{full}, and an acknowledgement takes {waits} an unloaded round trip: messages wait, so what carries them is \
+                 the limit, not the window."
+            ),
         };
         let evidence = vec![
-            cite(case, "rate_msg_per_s"),
+            format!("{} in_flight_mean_msgs / window {}", case.case.label(), significant(used.median, 3)),
             cite(case, "ack_mean_ns"),
             format!("unloaded rtt_p50_ns {}", format_ns(round_trip)),
         ];
@@ -218,46 +216,51 @@ fn window(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
     found
 }
 
+/// A stream at a fixed rate that carries it: it has no limit to name.
+fn meets_its_pace(case: &CaseResult) -> bool {
+    offered_per_s(case).is_some_and(|pace| {
+        figure(case, "rate_msg_per_s").is_some_and(|rate| rate >= CARRIED_SHARE_MIN * pace)
+    })
+}
+
 fn outcomes(case: &CaseResult) -> impl Iterator<Item = &Outcome> {
     case.repetitions
         .iter()
         .flat_map(|repetition| &repetition.outcomes)
 }
 
-/// An end whose CPU is busy all the time while the other one waits.
+/// An end whose CPU works all the time. Where the ends poll, the CPU is busy whatever the limit is, on either side of the
+/// kernel's edge: then nothing is said.
 fn processor(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
     let mut found = Vec::new();
-    for case in cases
+    let streams = cases
         .iter()
-        .filter(|case| figure(case, "rate_msg_per_s").is_some())
-    {
-        let kernel = |outcome: &Outcome| {
-            let (user, system) = (
-                outcome.disturbance.user_ns as f64,
-                outcome.disturbance.system_ns as f64,
-            );
-            (user + system, system / (user + system).max(1.0))
+        .filter(|case| figure(case, "rate_msg_per_s").is_some());
+    for case in streams.filter(|case| sleeps(case) && !meets_its_pace(case)) {
+        let share = |outcome: &Outcome| {
+            let disturbance = &outcome.disturbance;
+            (disturbance.user_ns as f64 + disturbance.system_ns as f64) / outcome.observed_ns() as f64
         };
-        // A rank that spins is always busy; time in the kernel is work.
-        let busiest = outcomes(case)
-            .filter(|outcome| outcome.elapsed_ns > 0)
-            .map(|outcome| (outcome, kernel(outcome)))
-            .filter(|(outcome, (cpu, kernel))| {
-                *cpu >= BUSY_SHARE * outcome.elapsed_ns as f64 && *kernel > 0.5
-            })
-            .max_by(|a, b| a.1.1.total_cmp(&b.1.1));
-        let (Some((outcome, (cpu, kernel))), Some(each)) = (busiest, figure(case, "cpu_ns_per_message"))
-        else {
+        // Of each rank its least busy run, and of these the busiest.
+        let mut ranks: BTreeMap<u32, f64> = BTreeMap::new();
+        for outcome in outcomes(case).filter(|outcome| outcome.elapsed_ns > 0) {
+            let least = ranks.entry(outcome.rank).or_insert(f64::INFINITY);
+            *least = least.min(share(outcome));
+        }
+        let busiest = ranks.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let (Some((rank, busy)), Some(each)) = (
+            busiest.filter(|(_, busy)| *busy >= BUSY_SHARE),
+            figure(case, "cpu_ns_per_message"),
+        ) else {
             continue;
         };
         found.push(Sentence {
             rule: "processor",
             text: format!(
-                "{}: rank {} is busy {} of the time, {} of that in the kernel: its CPU is the limit, at {} a message.",
+                "{}: rank {rank}, which sleeps while it waits, works at least {} of the time in every run: its CPU is the \
+                 limit; a message takes {} of CPU time at all ends together.",
                 case.case.label(),
-                outcome.rank,
-                figure_text("_ratio", (cpu / outcome.elapsed_ns as f64).min(1.0)),
-                figure_text("_ratio", kernel),
+                percent(busy.min(1.0)),
                 format_ns(each)
             ),
             evidence: vec![cite(case, "cpu_ns_per_message"), cite(case, "rate_msg_per_s")],
@@ -275,7 +278,7 @@ fn tail(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
             let (p50, p99) = (format!("{family}_p50_ns"), format!("{family}_p99_ns"));
             Some((figure(case, &p50)?, figure(case, &p99)?, p50, p99))
         });
-        let Some((half, far, p50, p99)) = tagged.filter(|(half, far, ..)| *far > 5.0 * half) else {
+        let Some((half, far, p50, p99)) = tagged.filter(|(half, far, ..)| *far > TAIL_TIMES * half) else {
             continue;
         };
         let sum = |what: fn(&Outcome) -> u64| outcomes(case).map(what).max().unwrap_or(0);
@@ -288,7 +291,7 @@ fn tail(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
             rule: "tail",
             text: format!(
                 "{}: p99 is {} the median; a rank lost its CPU {switches} times and waited {} for it, so the tail tells of the \
-                 machine as much as of the road.",
+                 machine as much as of the transport.",
                 case.case.label(),
                 times(far / half),
                 format_ns(waited as f64)
@@ -303,7 +306,7 @@ fn tail(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
 fn first_touch(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
     let with = cases.iter().filter_map(|case| {
         let (first, half) = (figure(case, "first_operation_ns")?, figure(case, "rtt_p50_ns")?);
-        (first > 20.0 * half).then_some((*case, first, half))
+        (first > FIRST_OPERATION_TIMES * half).then_some((*case, first, half))
     });
     let worst = with.max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)));
     let sentence = worst.map(|(case, first, half)| Sentence {
@@ -331,14 +334,15 @@ fn floor(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         Some((*case, floor, half))
     });
     let worst = with.max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)));
-    let sentence = worst.filter(|(_, floor, half)| *floor > 0.05 * half).map(|(case, floor, half)| Sentence {
+    let sentence = worst.filter(|(_, floor, half)| *floor > FLOOR_SHARE_MAX * half).map(|(case, floor, half)| Sentence {
         rule: "floor",
         text: format!(
-            "{}: {} of the {} are the loop, the clock and the recording themselves ({}); nothing is subtracted.",
+            "{}: of the {} of the median the loop, the clock and the recording themselves take {}, {} as long; nothing is \
+             subtracted.",
             case.case.label(),
-            format_ns(floor),
             format_ns(half),
-            figure_text("_ratio", floor / half)
+            format_ns(floor),
+            times(floor / half)
         ),
         evidence: vec![cite(case, "rtt_p50_ns"), format!("floor.loop_ns {}", format_ns(floor))],
     });
@@ -353,7 +357,7 @@ fn curves(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
             "load.most_msg_per_s {}",
             figure_text("rate_msg_per_s", section.most_msg_per_s.get())
         )];
-        found.extend(load_words(&section).into_iter().map(|text| Sentence {
+        found.extend(load_words(&section, &load_rows(&run.cases)).into_iter().map(|text| Sentence {
             rule: "load",
             text,
             evidence: evidence.clone(),
@@ -383,7 +387,7 @@ fn curves(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         let beyond = best.iter().filter(|(case, value)| {
             case.case.transport == peak.case.transport
                 && case.case.test.size_bytes() > cache
-                && *value < 0.8 * most
+                && *value < FALLEN_SHARE * most
         });
         if let Some((case, value)) = beyond.min_by(|a, b| a.1.total_cmp(&b.1)) {
             found.push(Sentence {

@@ -6,6 +6,7 @@ use crate::compare::matching::{candidates, trust, values};
 use crate::compare::verdict::judge_each;
 use crate::compare::{CompareError, Method, Question, Row, Sides, in_pairs};
 use crate::stats::{LEVEL, summarize};
+use crate::thresholds::WITHIN_RATIO;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
@@ -16,8 +17,6 @@ use wirespeed_schema::run::{CaseResult, Repetition, Severity};
 pub const NAME: &str = "interference";
 /// Figures that are compared, as far as a test has them.
 pub const FIGURES: [&str; 6] = ["p50", "p90", "p99", "p99.9", "rate", "bandwidth"];
-/// Ratios within 1 ± this are the same.
-pub const WITHIN_RATIO: f64 = 0.02;
 /// Time that the threads of a load had, among what it got done.
 const LOAD_NS: &str = "load_ns";
 
@@ -64,6 +63,8 @@ pub struct Interference {
     pub seed: u64,
     /// Rounds; each has a run without load and one with each.
     pub rounds: u32,
+    /// The option of the verb that sets the number of rounds: `--repeats`.
+    pub rounds_option: String,
     /// Ratios within 1 ± this are the same.
     pub within_ratio: Finite,
     /// Every case, load and figure.
@@ -100,6 +101,7 @@ impl Interference {
         let mut found = Interference {
             seed,
             rounds,
+            rounds_option: "--repeats".to_owned(),
             within_ratio: Finite::maybe(WITHIN_RATIO).unwrap_or_default(),
             ..Interference::default()
         };

@@ -26,6 +26,8 @@ pub mod schema;
 pub mod stats;
 pub mod svg;
 pub mod tags;
+pub mod thresholds;
+mod wording;
 pub mod workers;
 
 pub use assemble::{

@@ -4,7 +4,7 @@ use crate::law::Law;
 use crate::pipeline::{figure, one, ping_pong, stream};
 use crate::port::Road;
 use crate::{Check, Effort};
-use wirespeed_report::curve::{Segments, SizePoint, WindowPoint, enough, segments};
+use wirespeed_report::curve::{InUse, Segments, SizePoint, WindowPoint, enough, segments};
 use wirespeed_schema::units::format_size;
 
 /// Thresholds and windows.
@@ -103,6 +103,7 @@ fn windows() -> Result<Vec<Check>, String> {
             rate_msg_per_s: figure(&result, "rate_msg_per_s"),
             interval: None,
             acknowledged_mean_ns: Some(figure(&result, "ack_mean_ns")),
+            in_use: InUse::of(&result),
         });
     }
     let found = enough(&points, 0.95).ok_or("nothing is enough")?;

@@ -100,21 +100,21 @@ fn queue() -> Vec<Check> {
             "knee of M/D/1",
             " msg/s",
             truth,
-            found.map_or(f64::NAN, |k| k.offered_per_s),
+            found.as_ref().map_or(f64::NAN, |k| k.offered_per_s),
             0.05,
         ),
         Check::near(
             "limit of M/D/1",
             " msg/s",
             1e6,
-            found.map_or(f64::NAN, |k| k.limit_per_s),
+            found.as_ref().map_or(f64::NAN, |k| k.limit_per_s),
             0.05,
         ),
         Check::holds(
             "no knee under a light load",
             "none",
             format!("{light:?}"),
-            light.is_none(),
+            light.is_err(),
         ),
         Check::holds(
             "highest rate with p99 under 6 µs",
@@ -167,7 +167,7 @@ fn shared(effort: &Effort) -> Result<Vec<Check>, String> {
         "its knee",
         " msg/s",
         truth,
-        found.map_or(f64::NAN, |knee| knee.offered_per_s),
+        found.as_ref().map_or(f64::NAN, |knee| knee.offered_per_s),
         0.08,
     ));
     Ok(checks)

@@ -5,8 +5,8 @@ mod failures;
 mod memory;
 mod movers;
 mod results;
-mod wire;
 mod waits;
+mod wire;
 
 use serde_json::Value;
 use std::time::Duration;

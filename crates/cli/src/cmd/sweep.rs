@@ -11,6 +11,7 @@ use wirespeed::Registry;
 use wirespeed_report::curve::section::{self, Probe, SweepSection};
 use wirespeed_report::curve::{self, SizePoint, WindowPoint};
 use wirespeed_report::render;
+use wirespeed_report::thresholds::REACHED_SHARE;
 use wirespeed_report::stats::{LEVEL, Random, paired_shift, summarize};
 use wirespeed_schema::run::Repetition;
 use wirespeed_schema::units;
@@ -160,8 +161,13 @@ impl Curve<'_> {
             return Ok(probes);
         };
         for (change, before) in found.changes.iter().zip(&found.pieces) {
-            let smooth =
-                before.fit.time_ns(change.until_bytes as f64) / before.fit.time_ns(change.above_bytes as f64);
+            let [above, until] =
+                [change.above_bytes, change.until_bytes].map(|size| before.fit.time_ns(size as f64));
+            // A line that ends below zero says nothing of how the curve would have gone on.
+            if above <= 0.0 || until <= 0.0 {
+                continue;
+            }
+            let smooth = until / above;
             probes.extend(self.probe((change.above_bytes, change.until_bytes), smooth)?);
         }
         Ok(probes)
@@ -210,10 +216,11 @@ impl Curve<'_> {
                         rate_msg_per_s: summary.median,
                         interval: (summary.runs > 1).then_some((summary.lower, summary.upper)),
                         acknowledged_mean_ns: None,
+                        in_use: None,
                     })
                 })
                 .collect();
-            let rising = curve::enough(&points, 0.95).is_some_and(|found| found.still_rising);
+            let rising = curve::enough(&points, REACHED_SHARE).is_some_and(|found| found.still_rising);
             let next = windows.last().copied().unwrap_or(1).saturating_mul(2);
             if !rising || next > WINDOW_MAX {
                 return Ok(());

@@ -8,12 +8,14 @@ mod latency;
 mod over_runs;
 mod posted;
 mod resampled;
+mod waiting;
 mod until;
 
 pub use flows::{Flow, flows, in_flight_mean_msgs};
 pub(crate) use flows::{peer_of, sum, sum_faults};
 pub use latency::merged_samples;
 pub use until::Goal;
+pub use waiting::sleeps;
 
 use crate::checks::{self, Limits};
 use std::collections::BTreeMap;

@@ -4,6 +4,7 @@ mod cases;
 mod verdict;
 mod wire;
 
+pub(crate) use verdict::connection_time;
 pub use cases::{BulkCase, BulkRun, answered_per_s, case, case_of};
 pub use wire::CODE as WIRE_OVERHEAD;
 

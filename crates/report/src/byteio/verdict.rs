@@ -1,28 +1,12 @@
 //! What limits a transfer, in one sentence. Rules in order; the first that holds speaks, and names its evidence.
 
 use super::senders;
-use wirespeed_schema::byteio::{Pair, Summary, Transfer, Verdict};
+use crate::thresholds::{
+    BUSY_SHARE, LIMIT_TOLERANCE, LINK_FULL_SHARE, LINK_QUEUED_TIMES, LONG_RTT_NS, LOSS_RATIO, PHASE_SHARE,
+};
+use crate::wording::percent;
+use wirespeed_schema::byteio::{Pair, Summary, TcpInfo, Transfer, Verdict};
 use wirespeed_schema::units::{format_ns, significant};
-
-/// From this share of the ceiling on, a link counts as full.
-const FULL_RATIO: f64 = 0.93;
-/// No path carries this much more than its ceiling.
-const BEYOND_RATIO: f64 = 1.05;
-/// A path with a shorter round trip loses nothing on the way: what is sent again there is the hosts' own doing. And what
-/// a round trip takes longer than the path alone, from this on, it waits in a queue of the network.
-const LONG_RTT_NS: u64 = 1_000_000;
-/// From this multiple of the path's own round trip on, packets queue for the slowest link.
-const QUEUED_RATIO: f64 = 1.3;
-/// From this share of the time on, something counts as the limit.
-const SHARE_RATIO: f64 = 0.3;
-/// A machine with this share of its cores busy has none to spare.
-const CPU_RATIO: f64 = 0.85;
-/// From this share of payload sent again, loss matters.
-const LOSS_RATIO: f64 = 1e-4;
-
-fn percent(ratio: f64) -> String {
-    format!("{} %", significant(ratio * 100.0, 2))
-}
 
 /// The verdict on the run in the middle.
 pub(super) fn of(pair: &Pair, summary: &Summary) -> Option<Verdict> {
@@ -50,21 +34,26 @@ pub(super) fn of(pair: &Pair, summary: &Summary) -> Option<Verdict> {
 
 type Found = Option<(&'static str, String)>;
 
-/// Time of all connections together.
-fn connection_time(pair: &Pair, run: &Transfer) -> f64 {
-    (run.elapsed_ns.max(1) * pair.threads.max(1)) as f64
+/// Time of all connections together, or of all their requests where these overlap: no part is more than that.
+pub(crate) fn connection_time(pair: &Pair, run: &Transfer) -> f64 {
+    let connections = run.elapsed_ns.max(1) as f64 * pair.threads.max(1) as f64;
+    let parts = run.connections.iter().map(|c| {
+        let parts = [c.request_ns, c.first_byte_ns, c.stream_ns, c.store_ns, c.digest_ns, c.idle_ns];
+        parts.map(|ns| ns as f64).iter().sum::<f64>()
+    });
+    connections.max(parts.sum())
 }
 
 fn full(_: &Pair, summary: &Summary, _: &Transfer) -> Found {
     let ratio = summary.ceiling_ratio?.get();
-    if ratio > BEYOND_RATIO {
+    if ratio > LIMIT_TOLERANCE {
         let text = format!(
             "{} of what the nominal speed leaves for payload: the nominal speed is not that of this path",
             percent(ratio)
         );
         return Some(("unclear", text));
     }
-    (ratio >= FULL_RATIO).then(|| {
+    (ratio >= LINK_FULL_SHARE).then(|| {
         (
             "network",
             format!(
@@ -79,11 +68,11 @@ fn full(_: &Pair, summary: &Summary, _: &Transfer) -> Found {
 /// shows no loss. Nothing may have held the senders back.
 fn queued(pair: &Pair, summary: &Summary, run: &Transfer) -> Found {
     let (rtt, least) = (summary.rtt_ns?, summary.min_rtt_ns?);
-    let stands = rtt >= least + LONG_RTT_NS && rtt as f64 >= least as f64 * QUEUED_RATIO;
+    let is_queued = rtt >= least + LONG_RTT_NS && rtt as f64 >= least as f64 * LINK_QUEUED_TIMES;
     let time = connection_time(pair, run);
     let waited: u64 = run.connections.iter().map(|c| c.idle_ns + c.first_byte_ns).sum();
     let held = client(pair, summary, run).or_else(|| server(pair, summary, run));
-    if !stands || held.is_some() || waited as f64 / time >= SHARE_RATIO {
+    if !is_queued || held.is_some() || waited as f64 / time >= PHASE_SHARE {
         return None;
     }
     let share = summary.ceiling_ratio.map_or(String::new(), |ratio| {
@@ -125,11 +114,15 @@ fn window(pair: &Pair, summary: &Summary, _: &Transfer) -> Found {
     if busy == 0.0 {
         return None;
     }
-    let receiver = senders.iter().map(|info| info.receiver_limited_ns).sum::<u64>() as f64 / busy;
-    let sender = senders.iter().map(|info| info.sender_limited_ns).sum::<u64>() as f64 / busy;
+    let share = |part: fn(&TcpInfo) -> u64| {
+        let held = senders.iter().map(|info| part(info)).sum::<u64>() as f64;
+        // The kernel counts the two in steps of its own.
+        (held / busy).min(1.0)
+    };
+    let (receiver, sender) = (share(|info| info.receiver_limited_ns), share(|info| info.sender_limited_ns));
     // On a path without delay a full window is only a reader that takes its time.
     let long = is_long(summary);
-    match (receiver > SHARE_RATIO, sender > SHARE_RATIO) {
+    match (receiver > PHASE_SHARE, sender > PHASE_SHARE) {
         (true, _) if long => Some((
             "window",
             format!(
@@ -157,7 +150,7 @@ fn client(pair: &Pair, _: &Summary, run: &Transfer) -> Found {
     let able = (cores as f64).min(pair.threads.max(1) as f64);
     let stored: u64 = run.connections.iter().map(|c| c.store_ns).sum();
     let store = stored as f64 / connection_time(pair, run);
-    if store > SHARE_RATIO {
+    if store > PHASE_SHARE {
         return Some((
             "client",
             format!(
@@ -166,12 +159,12 @@ fn client(pair: &Pair, _: &Summary, run: &Transfer) -> Found {
             ),
         ));
     }
-    (used / able >= CPU_RATIO).then(|| {
+    (used / able >= BUSY_SHARE).then(|| {
         (
             "client",
             format!(
                 "the client used {} of the {} cores that it could use",
-                significant(used, 2),
+                significant(used.min(able), 2),
                 significant(able, 2)
             ),
         )
@@ -182,12 +175,12 @@ fn server(pair: &Pair, _: &Summary, run: &Transfer) -> Found {
     let cores = pair.far.as_ref().map_or(1, |host| host.cpus_allowed.len().max(1));
     let used = run.cpu_far_ns? as f64 / run.elapsed_ns.max(1) as f64;
     let able = (cores as f64).min(pair.threads.max(1) as f64);
-    (used / able >= CPU_RATIO).then(|| {
+    (used / able >= BUSY_SHARE).then(|| {
         (
             "server",
             format!(
                 "the service used {} of the {} cores that it could use",
-                significant(used, 2),
+                significant(used.min(able), 2),
                 significant(able, 2)
             ),
         )
@@ -200,7 +193,7 @@ fn idle(pair: &Pair, summary: &Summary, run: &Transfer) -> Found {
         run.connections.iter().map(part).sum::<u64>() as f64 / time
     };
     let (idle, first) = (sum(|c| c.idle_ns), sum(|c| c.first_byte_ns));
-    if idle + first < SHARE_RATIO {
+    if idle + first < PHASE_SHARE {
         return None;
     }
     let rtt = summary.rtt_ns.map_or(String::new(), |rtt| {
@@ -223,7 +216,7 @@ fn idle(pair: &Pair, summary: &Summary, run: &Transfer) -> Found {
 mod tests {
     use super::*;
     use wirespeed_schema::Finite;
-    use wirespeed_schema::byteio::{Connection, TcpInfo};
+    use wirespeed_schema::byteio::Connection;
 
     fn limit(change: impl FnOnce(&mut Pair)) -> String {
         let far = TcpInfo {
@@ -244,7 +237,7 @@ mod tests {
                 bandwidth_bytes_per_s: Finite::maybe(5e5).unwrap(),
                 connections: vec![Connection {
                     far: Some(far),
-                    stream_ns: 950,
+                    stream_ns: 450,
                     ..Connection::default()
                 }],
                 ..Transfer::default()

@@ -1,14 +1,12 @@
 //! More bytes on the sockets than the payload and its encoding need: how many, why, and what helps.
 
+use crate::thresholds::WIRE_OVERHEAD_TIMES;
 use wirespeed_schema::byteio::{Pair, Transfer};
 use wirespeed_schema::run::{Remark, Severity};
 use wirespeed_schema::units::{format_size, significant};
 
 /// Code of the remark.
 pub const CODE: &str = "wire_overhead";
-
-/// Up to this much more than a mechanism needs is no matter.
-const OVERHEAD_RATIO: f64 = 1.02;
 
 /// Bytes that a mechanism puts on a connection for each of payload, heads left out.
 fn needed_ratio(mechanism: &str) -> f64 {
@@ -27,7 +25,7 @@ pub(super) fn remark(pair: &Pair) -> Option<Remark> {
         .max_by(|a, b| a.0.total_cmp(&b.0))?;
     let needed = needed_ratio(&pair.mechanism);
     let above = ratio / needed - 1.0;
-    if ratio / needed <= OVERHEAD_RATIO {
+    if ratio / needed <= WIRE_OVERHEAD_TIMES {
         return None;
     }
     let repeated: u64 = run.connections.iter().map(|c| c.repeated_bytes).sum();

@@ -1,21 +1,15 @@
 //! Is the instrument fine enough for what it measured: clock step, calibration, the harness's own share, run length.
 
-use super::{Findings, percent};
+use super::Findings;
+use crate::thresholds::{
+    CALIBRATION_PPM_MAX, CLOCK_STEPS_MIN, FIRST_OPERATION_TIMES, FLOOR_SHARE_MAX, RUN_NS_MIN,
+};
+use crate::wording::{percent, times};
 use wirespeed_schema::Case;
 use wirespeed_schema::outcome::{Outcome, SampleKind, Samples};
 use wirespeed_schema::run::{Repetition, Severity};
 use wirespeed_schema::units::{format_ns, significant};
 
-/// A timed piece shorter than so many steps of the clock is too coarsely measured.
-pub const CLOCK_STEPS_MIN: f64 = 20.0;
-/// Above this share of the median the harness is told.
-pub const FLOOR_SHARE_MAX: f64 = 0.20;
-/// Above this the clock's rate is not known well enough.
-pub const CALIBRATION_PPM_MAX: f64 = 100.0;
-/// Runs shorter than this are mostly start and end.
-pub const RUN_NS_MIN: u64 = 10_000_000;
-/// A first operation so many times the median is told.
-pub const FIRST_OPERATION_TIMES: f64 = 10.0;
 
 /// Kinds of sample whose median is compared with the clock and the floor, the most telling first.
 const KINDS: [SampleKind; 6] = [
@@ -95,9 +89,12 @@ fn check_floor(findings: &mut Findings, case: &Case, outcome: &Outcome, median: 
     // The null transport is the floor.
     if share > FLOOR_SHARE_MAX && case.transport != "null" {
         let message = format!(
-            "the harness itself ({}) is {} of this median of {}",
+            "the harness itself takes {}, {} the median of {}",
             format_ns(floor.loop_ns.get()),
-            percent(share),
+            match share <= 1.0 {
+                true => format!("{} of", percent(share)),
+                false => times(share),
+            },
             format_ns(median)
         );
         let remedy = "compare such figures with each other only, never with those of another tool";

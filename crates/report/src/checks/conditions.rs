@@ -1,27 +1,18 @@
 //! What disturbed the ranks and what the machine was doing besides.
 
-use super::{Findings, percent};
+use super::Findings;
+use crate::thresholds::{
+    BETWEEN_RUNS_MAX, FREQUENCY_SHARE_MAX, LOAD_SHARE_TOLD, MINOR_FAULTS_MAX, NOISE_SHARE_MAX, QUIET_SHARE_MAX,
+    SWITCHES_PER_S_MAX, TAKEN_SHARE_MAX,
+};
+use crate::wording::{percent, spread};
 use std::collections::BTreeMap;
 use wirespeed_schema::case::{Case, IdlePolicy, Role};
 use wirespeed_schema::host::{HostFingerprint, Noise};
 use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::run::{Metric, Repetition, Severity};
-use wirespeed_schema::units::format_ns;
+use wirespeed_schema::units::{format_ns, significant};
 
-/// More involuntary switches a second than this are a warning, fewer a note: a timer tick alone causes some.
-pub const SWITCHES_PER_S_MAX: f64 = 10.0;
-/// A larger share of the run stolen or waited for is a warning.
-pub const TAKEN_SHARE_MAX: f64 = 0.001;
-/// A larger share lost in the noise scan is a warning.
-pub const NOISE_SHARE_MAX: f64 = 0.01;
-/// With a larger share lost a noise scan says nothing about the core's speed.
-pub const QUIET_SHARE_MAX: f64 = 0.10;
-/// Cores whose speed changed by more over a run are a warning.
-pub const FREQUENCY_SHARE_MAX: f64 = 0.05;
-/// More minor page faults than this in a run are told.
-pub const MINOR_FAULTS_MAX: u64 = 1_000;
-/// Runs that differ by more of their median than this are told.
-pub const BETWEEN_RUNS_MAX: f64 = 0.10;
 
 const PIN: &str = "pin the ranks with --cpus to cores that nothing else uses";
 const QUIET: &str = "stop other work on the machine, or pin to other cores with --cpus";
@@ -62,7 +53,7 @@ pub(super) fn check_case(findings: &mut Findings, metrics: &BTreeMap<String, Met
         .filter(|(tag, _)| tag.ends_with("_between_runs_ratio"));
     for (tag, metric) in spreads.filter(|(_, metric)| metric.value.get() > BETWEEN_RUNS_MAX) {
         let figure = tag.trim_end_matches("_between_runs_ratio");
-        let message = format!("{figure} differs by {} between runs", percent(metric.value.get()));
+        let message = format!("{figure} differs by {} between runs", spread(metric.value.get()));
         let remedy = "take more runs (--repeats 10) and look at each: the machine has more than one state";
         findings.add(
             Severity::Warning,
@@ -111,30 +102,42 @@ fn check_scheduling(findings: &mut Findings, outcome: &Outcome) {
 
 fn check_taken(findings: &mut Findings, outcome: &Outcome) {
     let elapsed = outcome.observed_ns().max(1) as f64;
+    // A rank without a CPU of its own is told what was taken from all of them.
+    let cpus = match outcome.cpu {
+        Some(_) => 1,
+        None => outcome.host.cpus_online.max(1),
+    };
     let taken = [
         (
             "steal",
             outcome.disturbance.steal_ns,
             "the hypervisor took",
+            f64::from(cpus),
             "use a dedicated machine, or another hour; on this one compare only interleaved runs",
         ),
         (
             "run_queue_wait",
             outcome.disturbance.run_queue_wait_ns,
             "waiting for a CPU took",
+            1.0,
             QUIET,
         ),
     ];
-    for (code, ns, what, remedy) in taken {
+    for (code, ns, what, cpus, remedy) in taken {
         let ns = ns.unwrap_or(0) as f64;
-        let share = ns / elapsed;
+        let share = ns / (elapsed * cpus);
         if share > TAKEN_SHARE_MAX {
-            let message = format!(
-                "{what} {} of rank {}'s time ({})",
-                percent(share),
-                outcome.rank,
-                format_ns(ns)
-            );
+            let (rank, taken, whole) = (outcome.rank, format_ns(ns), format_ns(elapsed));
+            let of_all = code == "steal" && outcome.cpu.is_none();
+            let message = match (share <= 1.0, of_all) {
+                (true, false) => format!("{what} {} of rank {rank}'s time ({taken})", percent(share)),
+                (true, true) if cpus > 1.0 => {
+                    format!("{what} {} of the time of all CPUs ({taken}) while rank {rank} measured", percent(share))
+                }
+                (_, true) => format!("{what} {taken} from all CPUs together in the {whole} that rank {rank} measured"),
+                // The kernel counts in ticks, which may be longer than the run.
+                (false, false) => format!("{what} {taken} in ticks of the kernel, of which rank {rank}'s {whole} are a part"),
+            };
             findings.add(Severity::Warning, code, share, message, remedy);
         }
     }
@@ -207,11 +210,11 @@ fn check_frequency(findings: &mut Findings, outcome: &Outcome) {
     };
     let change = before / after - 1.0;
     if change.abs() > FREQUENCY_SHARE_MAX {
-        let how = if change > 0.0 { "faster" } else { "slower" };
         let message = format!(
-            "rank {}'s core was {} {how} after the run than before it: its frequency changed",
+            "a step of work took rank {}'s core {} before the run and {} after it: its frequency changed",
             outcome.rank,
-            percent(change.abs())
+            format_ns(before),
+            format_ns(after)
         );
         let remedy = "set the governor to performance and turn turbo off (`wirespeed doctor` shows how), or warm up longer";
         findings.add(Severity::Warning, "frequency", change.abs(), message, remedy);
@@ -224,15 +227,15 @@ pub(super) fn check_machine(findings: &mut Findings, host: &HostFingerprint) {
     if let Some(load) = host
         .load_average_1min
         .map(|load| load.get() / cpus)
-        .filter(|&load| load > 0.5)
+        .filter(|&load| load > LOAD_SHARE_TOLD)
     {
         let severity = match load > 1.0 {
             true => Severity::Warning,
             false => Severity::Note,
         };
         let message = format!(
-            "the load average was {} of the machine's CPUs when the run began",
-            percent(load)
+            "the load average was {} on {cpus} CPUs when the run began",
+            significant(load * cpus, 2)
         );
         findings.add(severity, "load_average", load, message, QUIET);
     }

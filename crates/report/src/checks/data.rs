@@ -1,6 +1,7 @@
 //! Did the data arrive, once, in order and unchanged, and do both ends count the same?
 
-use super::{Findings, is_unreliable, percent};
+use super::{Findings, is_unreliable};
+use crate::wording::percent;
 use crate::assemble::{flows, sum, sum_faults};
 use wirespeed_schema::case::Role;
 use wirespeed_schema::outcome::{Count, Faults, StopReason};

@@ -1,17 +1,15 @@
 //! Is the sender of a paced stream itself what limits it? Then its figures describe the sender, not the path.
 
-use super::{Findings, percent};
+use super::Findings;
 use crate::assemble::in_flight_mean_msgs;
 use crate::curve::UNLIMITED_PER_S;
+use crate::thresholds::{CARRIED_SHARE_MIN, WINDOW_FULL_SHARE, WINDOW_ROOM_SHARE};
+use crate::wording::times;
 use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
 use wirespeed_schema::run::{Repetition, Severity};
 use wirespeed_schema::units::{format_ns, format_rate};
 use wirespeed_schema::{Case, Test};
 
-/// A smaller share of the offered rate that was sent is less than was asked for.
-pub const ACHIEVED_SHARE_MIN: f64 = 0.99;
-/// With less than this share of the window in flight the window held nothing back.
-pub const WINDOW_SHARE_FULL: f64 = 0.5;
 
 /// Check every sender of a paced stream.
 pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetition) {
@@ -31,13 +29,13 @@ pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetitio
 }
 
 /// Less was sent than was due. Where the window was full, the path did not take more; where it had room, the sender did
-/// not offer it.
+/// not offer it; between the two no limit is named.
 fn check_rate(findings: &mut Findings, outcome: &Outcome, (pace, window): (u64, u64)) {
     let achieved = outcome.sent.messages as f64 * 1e9 / outcome.elapsed_ns as f64;
     let share = achieved / pace as f64;
     // A run of a few messages ends between two of them.
     let due = pace as f64 * outcome.elapsed_ns as f64 / 1e9;
-    if share >= ACHIEVED_SHARE_MIN || due - outcome.sent.messages as f64 <= 1.0 {
+    if share >= CARRIED_SHARE_MIN || due - outcome.sent.messages as f64 <= 1.0 {
         return;
     }
     let Some(in_flight) = in_flight_mean_msgs(outcome, window) else {
@@ -49,22 +47,20 @@ fn check_rate(findings: &mut Findings, outcome: &Outcome, (pace, window): (u64, 
         format_rate(achieved, "msg/s"),
         format_rate(pace as f64, "msg/s")
     );
-    match in_flight < window as f64 * WINDOW_SHARE_FULL {
-        true => findings.add(
+    let used = in_flight / window as f64;
+    let queue = "read these times as those of a queue that grows, or offer less";
+    let (severity, code, limit, remedy) = match (used < WINDOW_ROOM_SHARE, used >= WINDOW_FULL_SHARE) {
+        (true, _) => (
             Severity::Warning,
             "generator_limit",
-            1.0 - share,
-            format!("{said}: the generator is the limit, not the path"),
+            ": the generator is the limit, not the path",
             "offer less (--pace, --offered), let the sender poll on a core of its own, or start more senders",
         ),
-        false => findings.add(
-            Severity::Note,
-            "saturated",
-            1.0 - share,
-            format!("{said}: the path takes no more"),
-            "read these times as those of a queue that grows, or offer less",
-        ),
-    }
+        (_, true) => (Severity::Note, "saturated", ": the path takes no more", queue),
+        // Neither room nor a full window: what the limit is, these figures do not tell.
+        _ => (Severity::Note, "saturated", "", queue),
+    };
+    findings.add(severity, code, 1.0 - share, format!("{said}{limit}"), remedy);
 }
 
 /// Messages leave later than they were due: response time counts from then, service time from the send.
@@ -79,10 +75,10 @@ fn check_lateness(findings: &mut Findings, outcome: &Outcome, pace: u64) {
     // Typically later by a whole interval: the schedule is not kept, whatever the rate says.
     if late > interval {
         let message = format!(
-            "rank {}'s median response time is {} above its service time, {} of the interval between messages: they leave late",
+            "rank {}'s median response time is {} above its service time, {} the interval between messages: they leave late",
             outcome.rank,
             format_ns(late),
-            percent(late / interval)
+            times(late / interval)
         );
         let remedy = "read response times, which count from when a message was due; offer less for times of the path alone";
         findings.add(Severity::Note, "send_lateness", late / interval, message, remedy);

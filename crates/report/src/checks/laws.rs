@@ -1,23 +1,17 @@
 //! Laws that hold on every machine: time adds up, in flight = rate x latency, no faster than the medium.
 
-use super::{Findings, Limits, percent};
+use super::{Findings, Limits};
 use crate::assemble::{flows, in_flight_mean_msgs, peer_of};
+use crate::thresholds::{
+    ELAPSED_SLACK_NS, ELAPSED_TOLERANCE, IN_FLIGHT_TOLERANCE, LIMIT_TOLERANCE, TIME_TOLERANCE,
+};
+use crate::wording::times;
 use wirespeed_schema::host::Disturbance;
 use wirespeed_schema::outcome::{SampleKind, StopReason};
 use wirespeed_schema::run::{Repetition, Severity};
 use wirespeed_schema::units::{format_ns, format_rate};
 use wirespeed_schema::{Case, Outcome, Test};
 
-/// Little's law may be exceeded by so much: not every message is timed.
-pub const IN_FLIGHT_TOLERANCE: f64 = 1.25;
-/// The two ends' times may differ by so much of the longer one.
-pub const ELAPSED_TOLERANCE: f64 = 0.10;
-/// Times that differ by less than this agree: start and end of a run are one message apart.
-pub const ELAPSED_SLACK_NS: u64 = 1_000_000;
-/// The medium's limit may be exceeded by so much: it was itself measured.
-pub const MEDIUM_TOLERANCE: f64 = 1.05;
-/// The sum of all round trips may exceed the run's time by so much.
-pub const TIME_TOLERANCE: f64 = 1.02;
 
 const REPORT: &str =
     "do not use this number; run it again, and report it with the JSON document if it comes back";
@@ -41,7 +35,7 @@ pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetitio
         .map(|metric| metric.value.get());
     if let (Some(bandwidth), Some(limit)) = (bandwidth, limits.medium_bytes_per_s)
         && limit > 0.0
-        && bandwidth > limit * MEDIUM_TOLERANCE
+        && bandwidth > limit * LIMIT_TOLERANCE
     {
         let message = format!(
             "{} is more than the medium can move ({})",
@@ -137,9 +131,9 @@ fn check_time(findings: &mut Findings, case: &Case, outcome: &Outcome) {
     let elapsed_ns = outcome.elapsed_ns as f64;
     if elapsed_ns > 0.0 && sum_ns > elapsed_ns * TIME_TOLERANCE {
         let message = format!(
-            "the round trips of rank {} add up to {} of its time of {}",
+            "the round trips of rank {} add up to {} its time of {}",
             outcome.rank,
-            percent(sum_ns / elapsed_ns),
+            times(sum_ns / elapsed_ns),
             format_ns(elapsed_ns)
         );
         findings.add(

@@ -162,7 +162,3 @@ pub fn is_unreliable(case: &Case, outcomes: &[Outcome]) -> bool {
         })
 }
 
-/// `part` of `whole` in percent for people: `12 %`, `0.3 %`.
-fn percent(ratio: f64) -> String {
-    format!("{} %", wirespeed_schema::units::significant(ratio * 100.0, 2))
-}

@@ -1,8 +1,10 @@
 //! What the samples themselves show: two modes, a warm-up that had not ended, runs that stand out, goals not reached.
 
-use super::{Findings, percent};
+use super::Findings;
 use crate::assemble::merged_samples;
 use crate::stats::{self, Group, Mark, WarmUp};
+use crate::thresholds::{RESOLUTION_RATIO, STEADY_SHARE};
+use crate::wording::{percent, spread};
 use wirespeed_schema::HistogramData;
 use wirespeed_schema::outcome::{Outcome, SampleKind};
 use wirespeed_schema::run::{Convergence, Remark, Repetition, Severity};
@@ -10,8 +12,6 @@ use wirespeed_schema::units::{format_ns, significant};
 
 /// Kinds of sample whose shape is looked at, the first that there is.
 const SHAPE_OF: [SampleKind; 2] = [SampleKind::RoundTrip, SampleKind::Completion];
-/// Runs closer than this to each other have no outlier among them.
-const RESOLUTION_RATIO: f64 = 0.01;
 
 /// Look at all repetitions together.
 pub(super) fn check(findings: &mut Findings, repetitions: &[Repetition]) {
@@ -173,13 +173,13 @@ fn check_warm_up(findings: &mut Findings, outcome: &Outcome) {
             let message = format!(
                 "rank {}: the {what} never become steady: the halves' medians differ by {}",
                 outcome.rank,
-                percent(moved)
+                spread(moved)
             );
             (moved, message)
         }
     };
     // Single stalls move the standard error as a warm-up does; only what moves the median matters.
-    if share > 0.05 {
+    if share > STEADY_SHARE {
         let remedy = "warm up longer (--warmup 500ms), and look at the samples over time";
         findings.add(Severity::Warning, "not_steady", share, message, remedy);
     }

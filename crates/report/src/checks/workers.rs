@@ -1,7 +1,8 @@
 //! Is one worker of a hub slower than the others?
 
 use super::Findings;
-use crate::workers::{SLOW_RATIO, slow_workers};
+use crate::thresholds::SLOW_RATIO;
+use crate::workers::slow_workers;
 use wirespeed_schema::run::{Repetition, Severity};
 use wirespeed_schema::units::significant;
 

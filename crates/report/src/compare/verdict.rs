@@ -1,14 +1,11 @@
 //! From the runs of two sides to a verdict: median ratio, interval, and how many more runs would tell.
 
 use super::section::{Method, Row, Verdict};
+use crate::thresholds::{MORE_RUNS_MAX, POWER};
 use crate::stats::{LEVEL, Shift, paired_shift, summarize, unpaired_shift};
 use statrs::distribution::{ContinuousCDF, Normal};
 use wirespeed_schema::finite::Finite;
 
-/// Chance of a verdict with the runs that are announced.
-const POWER: f64 = 0.9;
-/// More runs than this are not announced: the difference is at the very edge of the margin.
-const MORE_MAX: f64 = 1e5;
 
 /// The runs of one figure on both sides.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -157,7 +154,7 @@ fn more_runs(shift: &Shift, runs: usize, context: &Context) -> Option<u64> {
     let more = (needed.ceil() - runs as f64)
         .max(1.0)
         .max(least as f64 - runs as f64);
-    (more <= MORE_MAX).then_some(more as u64)
+    (more <= MORE_RUNS_MAX).then_some(more as u64)
 }
 
 /// The fewest runs a side with which the smallest possible p-value passes Holm's first step.

@@ -2,22 +2,15 @@
 //! falls again, whether data back up, what bounds small messages. Each sentence carries its figures; what the sweep
 //! cannot tell is left out.
 
+use super::plateau::plateau;
 use super::window::{WindowPoint, enough};
+use crate::assemble::sleeps;
+use crate::thresholds::{BACKLOG_MSGS, BUSY_SHARE, REACHED_SHARE, SMALL_BYTES};
+use crate::wording::fine_percent;
 use std::collections::BTreeMap;
 use wirespeed_schema::case::Role;
-use wirespeed_schema::run::CaseResult;
+use wirespeed_schema::run::{CaseResult, Metric};
 use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
-
-/// Share of the peak that counts as reached.
-const SHARE: f64 = 0.95;
-/// Share of the peak below which bandwidth has fallen again.
-const FALLEN: f64 = 0.85;
-/// A message is small up to this size.
-const SMALL_BYTES: u64 = 256;
-/// Share of the time between two messages that CPUs work, from which on the CPU bounds the rate.
-const BUSY: f64 = 0.8;
-/// Acknowledged messages behind, from which on a backlog is worth a sentence.
-const BACKLOG_MSGS: f64 = 1000.0;
 
 /// What `results` show, one sentence each; empty for round trips and single points that say nothing.
 pub fn answers(results: &[CaseResult]) -> Vec<String> {
@@ -64,20 +57,21 @@ fn credits(name: &str, group: &[&CaseResult]) -> Option<String> {
             rate_msg_per_s: rate.value.get(),
             interval: rate.lower.zip(rate.upper).map(|(l, u)| (l.get(), u.get())),
             acknowledged_mean_ns: None,
+            in_use: None,
         })
     };
     let points: Vec<WindowPoint> = group.iter().filter_map(point).collect();
-    let found = enough(&points, SHARE)?;
+    let found = enough(&points, REACHED_SHARE)?;
     let rising = if found.still_rising {
         "; it still rises"
     } else {
         ""
     };
     Some(format!(
-        "{name}: {} credits reach {} ({} % of the peak, at {}){rising}",
+        "{name}: {} credits reach {} ({} of the peak, at {}){rising}",
         found.window_msgs,
         format_rate(found.rate_msg_per_s, "msg/s"),
-        significant(100.0 * found.rate_msg_per_s / found.peak_msg_per_s, 3),
+        fine_percent(found.rate_msg_per_s / found.peak_msg_per_s),
         found.peak_window_msgs
     ))
 }
@@ -93,27 +87,12 @@ fn sizes(name: &str, group: &[&CaseResult]) -> Option<String> {
     if points.len() < 3 {
         return None;
     }
-    let peak = points.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let full = points
-        .iter()
-        .find(|(_, bandwidth)| *bandwidth >= SHARE * peak.1)?;
-    let beyond = points.iter().filter(|(size, _)| *size > peak.0);
-    let fallen = beyond.clone().find(|(_, bandwidth)| *bandwidth < FALLEN * peak.1);
-    let end = match (fallen, points.last()) {
-        (Some((size, bandwidth)), _) => format!(
-            "; at {} it has fallen to {} ({} % of the peak)",
-            format_size(*size),
-            format_rate(*bandwidth, "B/s"),
-            significant(100.0 * bandwidth / peak.1, 3)
-        ),
-        (None, Some((size, _))) if *size > peak.0 => format!("; it holds up to {}", format_size(*size)),
-        _ => "; the peak is at the largest size".to_owned(),
-    };
+    let found = plateau(&points)?;
     Some(format!(
-        "{name}: full bandwidth ({} % of {}) from {} on{end}",
-        significant(SHARE * 100.0, 3),
-        format_rate(peak.1, "B/s"),
-        format_size(full.0)
+        "{name}: at most {} (at {}); {}",
+        format_rate(found.best, "B/s"),
+        format_size(found.at),
+        found.words(format_size)
     ))
 }
 
@@ -127,17 +106,14 @@ fn bound(result: &CaseResult) -> Option<String> {
         metric(result, "rate_msg_per_s")?,
         metric(result, "cpu_ns_per_message")?,
     );
-    let ends = result
-        .case
-        .ranks
-        .iter()
-        .filter(|rank| rank.role != Role::Idle)
-        .count();
-    let busy = cpu_ns * rate / 1e9 / ends.max(1) as f64;
-    let verdict = match (busy >= BUSY, test.window()) {
-        (true, _) => "the CPU bounds it, or a wait that spins",
-        (false, 1) => "the round trip bounds it",
-        (false, _) => "waiting for credits and wake-ups bounds it",
+    let verdict = match (busy(result)?, sleeps(result), test.window()) {
+        // Each run had its ends busy, and an end that sleeps while it waits is busy with work.
+        ((least, _), true, _) if least >= BUSY_SHARE => "the CPU bounds it",
+        // Ends that poll are busy whatever bounds them.
+        (_, false, _) => "the ends poll while they wait, so this does not tell what bounds it",
+        ((_, most), true, 1) if most < BUSY_SHARE => "the round trip bounds it",
+        ((_, most), true, _) if most < BUSY_SHARE => "waiting for credits and wake-ups bounds it",
+        _ => "what bounds it differs from run to run",
     };
     Some(format!(
         "{}, {}, credits {}: {} of CPU and {} between two messages; {verdict}",
@@ -146,6 +122,30 @@ fn bound(result: &CaseResult) -> Option<String> {
         test.window(),
         format_ns(cpu_ns),
         format_ns(1e9 / rate)
+    ))
+}
+
+/// The share of its time that an end works, in each run: the least and the most of all runs.
+fn busy(result: &CaseResult) -> Option<(f64, f64)> {
+    let ends = result
+        .case
+        .ranks
+        .iter()
+        .filter(|rank| rank.role != Role::Idle)
+        .count()
+        .max(1) as f64;
+    let of_run = |run: &BTreeMap<String, Metric>| {
+        let value = |tag: &str| run.get(tag).map(|metric| metric.value.get());
+        Some(value("cpu_ns_per_message")? * value("rate_msg_per_s")? / 1e9 / ends)
+    };
+    let runs = result.repetitions.iter();
+    let mut shares: Vec<f64> = runs.filter_map(|run| of_run(&run.metrics)).collect();
+    if result.repetitions.is_empty() {
+        shares.extend(of_run(&result.metrics));
+    }
+    Some((
+        shares.iter().copied().reduce(f64::min)?,
+        shares.iter().copied().reduce(f64::max)?,
     ))
 }
 
@@ -182,13 +182,12 @@ mod tests {
     use super::*;
     use crate::assemble::failed_case;
     use wirespeed_schema::Finite;
-    use wirespeed_schema::run::Metric;
 
     fn result(size: u64, credits: u64, rate: f64, cpu_ns: f64) -> CaseResult {
         let case = serde_json::json!({
             "test": "am_bw", "size_bytes": size, "layout": "short", "window_msgs": credits, "transport": "unix",
             "group": "processes", "ranks": [{"role": "source", "peer": 1}, {"role": "sink", "peer": 0}],
-            "stop": {"by": "duration", "duration_ns": 1_000_000_000u64},
+            "stop": {"by": "duration", "duration_ns": 1_000_000_000u64}, "options": {"wait": "block"},
             "warmup_iterations": 0, "warmup_ns_max": 0, "idle": "spin",
         });
         let mut result = failed_case(serde_json::from_value(case).unwrap(), "", None);
@@ -230,7 +229,7 @@ mod tests {
             .into();
         let said = answers(&sizes);
         assert!(
-            said[0].contains("from 1 MiB on; at 32 MiB it has fallen"),
+            said[0].contains("from 1 MiB to 4 MiB, then down to") && said[0].ends_with("(32 MiB)"),
             "{said:?}"
         );
     }

@@ -1,6 +1,9 @@
 //! Latency against offered load: where waiting begins to dominate, and how much can be carried within a bound.
 
 use crate::stats::{LEVEL, Resampling, nested};
+use crate::thresholds::{
+    CARRIED_SHARE_MIN, FIT_RESIDUAL_MAX, KNEE_POINTS_MIN, KNEE_RISE_MIN,
+};
 
 /// One offered rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,11 +22,6 @@ pub struct LoadPoint {
 
 /// Rates that nothing carries stand for "as fast as the window allows": nothing was offered.
 pub const UNLIMITED_PER_S: u64 = 1_000_000_000;
-
-/// Below this share of the offered rate a point is saturated: its latency is that of a growing queue.
-pub const CARRIED_SHARE_MIN: f64 = 0.99;
-/// A fit whose residuals are larger than this part of the times describes nothing.
-const RESIDUAL_MAX: f64 = 0.15;
 
 impl LoadPoint {
     /// Whether the queue grows without end: too small a share is carried, and more than one message was left behind. A run
@@ -50,12 +48,22 @@ pub struct Knee {
     pub residual_ratio: f64,
 }
 
+/// Why a load curve has no knee.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum NoKnee {
+    /// Fewer rates than a fit needs are carried: so many.
+    TooFew(usize),
+    /// Response time hardly rises: the load was too light, or nothing waits.
+    Flat,
+    /// The fit misses by this part of the times.
+    Residual(f64),
+    /// The fit has it beyond the rates that were offered.
+    Beyond,
+}
+
 /// Fit R = R0 + c·ρ/(1-ρ), ρ = λ/μ, to the points that are not saturated, and the greatest λ/R of the fit, which is at
 /// ρ = 1/(1 + √(c/R0)). For M/D/1 c = R0/2, for M/M/1 c = R0.
-///
-/// `None` below five points that are not saturated, where response time does not rise by a fifth over them (the load was
-/// too light to show a knee), or where the fit misses by more than 15 %.
-pub fn knee(points: &[LoadPoint]) -> Option<Knee> {
+pub fn knee(points: &[LoadPoint]) -> Result<Knee, NoKnee> {
     let used: Vec<LoadPoint> = points
         .iter()
         .copied()
@@ -66,16 +74,24 @@ pub fn knee(points: &[LoadPoint]) -> Option<Knee> {
         responses().fold(f64::MAX, f64::min),
         responses().fold(0.0, f64::max),
     );
-    if used.len() < 5 || most < 1.2 * least {
-        return None;
+    if used.len() < KNEE_POINTS_MIN {
+        return Err(NoKnee::TooFew(used.len()));
     }
-    let fit = fit(&used)?;
-    if fit.residual_ratio > RESIDUAL_MAX {
-        return None;
+    if most < KNEE_RISE_MIN * least {
+        return Err(NoKnee::Flat);
+    }
+    let fit = fit(&used).ok_or(NoKnee::Flat)?;
+    if fit.residual_ratio > FIT_RESIDUAL_MAX {
+        return Err(NoKnee::Residual(fit.residual_ratio));
     }
     let utilisation = 1.0 / (1.0 + (fit.waiting_ns / fit.unloaded_ns).sqrt());
-    Some(Knee {
-        offered_per_s: utilisation * fit.limit_per_s,
+    let offered_per_s = utilisation * fit.limit_per_s;
+    let rates = || points.iter().map(|point| point.offered_per_s);
+    if offered_per_s > rates().fold(0.0, f64::max) || offered_per_s < rates().fold(f64::MAX, f64::min) {
+        return Err(NoKnee::Beyond);
+    }
+    Ok(Knee {
+        offered_per_s,
         limit_per_s: fit.limit_per_s,
         limit_interval: limit_interval(&used, &fit),
         unloaded_ns: fit.unloaded_ns,
@@ -162,53 +178,49 @@ fn limit_interval(points: &[LoadPoint], fit: &Fit) -> Option<(f64, f64)> {
     nested(std::slice::from_ref(&residuals), how, refit).map(|found| (found.lower, found.upper))
 }
 
-/// How much can be carried, at all or with the 99th percentile within a bound.
+/// Up to which offered rate something holds. Every rate up to the one that passes keeps it or tells nothing; the one that
+/// fails does not keep it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Capacity {
-    /// The highest offered rate that keeps it.
+    /// The highest offered rate below the first that fails.
     pub passes_per_s: Option<f64>,
-    /// The lowest offered rate that does not; `None`: all keep it.
+    /// The lowest offered rate that does not keep it; `None`: none fails.
     pub fails_per_s: Option<f64>,
+    /// Rates that tell nothing.
+    pub unknown: usize,
+    /// Rates beyond the one that fails that keep it again: a disturbance, not an end.
+    pub again: usize,
 }
 
-/// The bracket of rates within which the bound `p99_max_ns` stops being kept. Trials with too few samples for a 99th
-/// percentile tell nothing, unless they are saturated.
-pub fn capacity(points: &[LoadPoint], p99_max_ns: f64) -> Capacity {
-    let tells = |p: &&LoadPoint| p.is_saturated() || p.response_p99_ns.is_some();
-    let known: Vec<LoadPoint> = points.iter().filter(tells).copied().collect();
-    bracket(&known, |trial| {
-        !trial.is_saturated() && trial.response_p99_ns.is_some_and(|p99| p99 <= p99_max_ns)
+/// The rates within which the bound `p99_max_ns` stops being kept, by the rows as they are shown. A row with too few samples
+/// for a 99th percentile tells nothing, unless it is saturated.
+pub fn capacity(rows: &[LoadPoint], p99_max_ns: f64) -> Capacity {
+    bracket(rows, |row| match (row.is_saturated(), row.response_p99_ns) {
+        (true, _) => Some(false),
+        (false, p99) => p99.map(|p99| p99 <= p99_max_ns),
     })
 }
 
-/// The bracket of rates within which the load stops being carried, whatever a message waits.
-pub fn carried(points: &[LoadPoint]) -> Capacity {
-    bracket(points, |trial| !trial.is_saturated())
+/// The rates within which the load stops being carried, whatever a message waits.
+pub fn carried(rows: &[LoadPoint]) -> Capacity {
+    bracket(rows, |row| Some(!row.is_saturated()))
 }
 
-/// A rate keeps what is asked when at least half of its trials do; rates above the first that fails do not count, even if
-/// a trial of them was lucky.
-fn bracket(points: &[LoadPoint], keeps_it: impl Fn(&LoadPoint) -> bool) -> Capacity {
-    let mut rates: Vec<f64> = points.iter().map(|p| p.offered_per_s).collect();
-    rates.sort_by(f64::total_cmp);
-    rates.dedup();
-    let keeps = |rate: f64| {
-        let trials = points.iter().filter(|p| p.offered_per_s == rate);
-        let (mut kept, mut all) = (0, 0);
-        for trial in trials {
-            all += 1;
-            kept += usize::from(keeps_it(trial));
-        }
-        kept * 2 >= all
+fn bracket(rows: &[LoadPoint], keeps: impl Fn(&LoadPoint) -> Option<bool> + Copy) -> Capacity {
+    let with = |wanted: Option<bool>| {
+        let found = rows.iter().filter(move |row| keeps(row) == wanted);
+        found.map(|row| row.offered_per_s).collect::<Vec<f64>>()
     };
-    let fails_per_s = rates.iter().copied().find(|&rate| !keeps(rate));
-    let below = rates
-        .iter()
-        .copied()
-        .filter(|rate| fails_per_s.is_none_or(|fails| *rate < fails));
+    let (kept, failed, unknown) = (with(Some(true)), with(Some(false)), with(None).len());
+    let fails_per_s = failed.into_iter().reduce(f64::min);
+    let (below, beyond): (Vec<f64>, Vec<f64>) = kept
+        .into_iter()
+        .partition(|rate| fails_per_s.is_none_or(|fails| *rate < fails));
     Capacity {
-        passes_per_s: below.reduce(f64::max),
+        passes_per_s: below.into_iter().reduce(f64::max),
         fails_per_s,
+        unknown,
+        again: beyond.len(),
     }
 }
 
@@ -284,8 +296,8 @@ mod tests {
                 ..p
             })
             .collect();
-        assert_eq!(knee(&flat), None);
-        assert_eq!(knee(&m_d_1(0.0, 1)[..4]), None);
+        assert_eq!(knee(&flat), Err(NoKnee::Flat));
+        assert_eq!(knee(&m_d_1(0.0, 1)[..4]), Err(NoKnee::TooFew(4)));
         let mut random = Random::new(2);
         let noise: Vec<LoadPoint> = m_d_1(0.0, 1)
             .into_iter()
@@ -294,7 +306,7 @@ mod tests {
                 ..p
             })
             .collect();
-        assert_eq!(knee(&noise), None);
+        assert!(knee(&noise).is_err());
     }
 
     #[test]
@@ -310,13 +322,18 @@ mod tests {
         // Too few samples for a percentile at low rates: they neither keep the bound nor break it.
         let mut few = points.clone();
         few[..3].iter_mut().for_each(|point| point.response_p99_ns = None);
-        assert_eq!(capacity(&few, 8000.0), found);
-        assert_eq!(
-            capacity(&[], 1.0),
-            Capacity {
-                passes_per_s: None,
-                fails_per_s: None
-            }
-        );
+        assert_eq!(capacity(&few, 8000.0), Capacity { unknown: 3, ..found });
+        let nothing = Capacity {
+            passes_per_s: None,
+            fails_per_s: None,
+            unknown: 0,
+            again: 0,
+        };
+        assert_eq!(capacity(&[], 1.0), nothing);
+        // One rate is disturbed: the bracket ends there, and those beyond are counted.
+        let mut one = points.clone();
+        one[2].achieved_per_s = 0.5 * one[2].offered_per_s;
+        let found = carried(&one);
+        assert_eq!((found.passes_per_s, found.fails_per_s, found.again), (Some(2e5), Some(3e5), 6));
     }
 }

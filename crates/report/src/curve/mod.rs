@@ -4,11 +4,15 @@
 
 pub mod answers;
 pub mod load;
+mod load_words;
+mod plateau;
 pub mod section;
 pub mod sizes;
 pub mod window;
 
 pub use answers::answers;
-pub use load::{Capacity, Knee, LoadPoint, UNLIMITED_PER_S, capacity, carried, knee};
-pub use sizes::{Change, Segment, Segments, SizePoint, segments};
-pub use window::{Enough, Little, WindowPoint, enough, little};
+pub use load::{Capacity, Knee, LoadPoint, NoKnee, UNLIMITED_PER_S, capacity, carried, knee};
+pub use load_words::load_words;
+pub use plateau::{Plateau, plateau};
+pub use sizes::{Change, Model, Segment, Segments, SizePoint, segments};
+pub use window::{Enough, InUse, Little, WindowPoint, enough, little};

@@ -124,11 +124,10 @@ pub struct LoadSection {
 impl LoadSection {
     /// What the cases of a load curve show.
     pub fn new(cases: &[CaseResult], most_per_s: f64, p99_max_ns: Option<f64>, seed: u64) -> LoadSection {
-        let points: Vec<LoadPoint> = cases.iter().filter_map(load_point).collect();
-        let knee = knee(&points);
-        let trials = trials(cases);
-        let all = carried(&trials);
-        let kept = p99_max_ns.map(|bound| capacity(&trials, bound));
+        let rows = load_rows(cases);
+        let knee = knee(&rows).ok();
+        let all = carried(&rows);
+        let kept = p99_max_ns.map(|bound| capacity(&rows, bound));
         let requests = cases.iter().any(|case| case.case.test.bulk().is_some());
         LoadSection {
             offers: match requests {
@@ -190,18 +189,9 @@ pub fn load_point(case: &CaseResult) -> Option<LoadPoint> {
     })
 }
 
-/// Every run of every rate as a trial of its own.
-fn trials(cases: &[CaseResult]) -> Vec<LoadPoint> {
-    let runs = cases
-        .iter()
-        .flat_map(|case| case.repetitions.iter().map(move |repetition| (case, repetition)));
-    runs.filter_map(|(case, repetition)| {
-        let single = CaseResult {
-            metrics: repetition.metrics.clone(),
-            repetitions: Vec::new(),
-            ..case.clone()
-        };
-        load_point(&single)
-    })
-    .collect()
+/// The rows of a load curve, as every table shows them and every sentence is derived from them: rising.
+pub fn load_rows(cases: &[CaseResult]) -> Vec<LoadPoint> {
+    let mut rows: Vec<LoadPoint> = cases.iter().filter_map(load_point).collect();
+    rows.sort_by(|a, b| a.offered_per_s.total_cmp(&b.offered_per_s));
+    rows
 }

@@ -2,6 +2,7 @@
 
 use crate::fit::{Hockney, Observation, hockney};
 use crate::stats::LEVEL;
+use crate::thresholds::{CHANGE_MIN, FIT_POINTS_MIN, FIT_RESIDUAL_MAX};
 
 /// The time of one size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,6 +26,85 @@ pub struct Segment {
     pub fit: Hockney,
     /// Root mean square of the relative residuals.
     pub residual_ratio: f64,
+    /// Points of the piece.
+    pub points: Vec<SizePoint>,
+}
+
+/// What may be told of a piece: a model with parameters that a path can have, enough points and small residuals.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Model {
+    /// T = a + s/b.
+    Line {
+        /// a.
+        latency_ns: f64,
+        /// b.
+        bandwidth_bytes_per_s: f64,
+    },
+    /// T = s/b.
+    Proportional {
+        /// b.
+        bandwidth_bytes_per_s: f64,
+    },
+    /// T = a.
+    Flat {
+        /// a.
+        latency_ns: f64,
+    },
+}
+
+impl Model {
+    /// The time that the model gives for `size_bytes`: never below zero.
+    pub fn time_ns(&self, size_bytes: f64) -> f64 {
+        match *self {
+            Model::Line {
+                latency_ns,
+                bandwidth_bytes_per_s,
+            } => latency_ns + size_bytes * 1e9 / bandwidth_bytes_per_s,
+            Model::Proportional {
+                bandwidth_bytes_per_s,
+            } => size_bytes * 1e9 / bandwidth_bytes_per_s,
+            Model::Flat { latency_ns } => latency_ns,
+        }
+    }
+
+    /// Root mean square of the relative residuals.
+    pub fn residual_ratio(&self, points: &[SizePoint]) -> f64 {
+        let squares = points
+            .iter()
+            .map(|p| (self.time_ns(p.size_bytes as f64) / p.time_ns - 1.0).powi(2));
+        (squares.sum::<f64>() / points.len() as f64).sqrt()
+    }
+}
+
+impl Segment {
+    /// The model that describes this piece and its residuals; `None` where none does.
+    pub fn model(&self) -> Option<(Model, f64)> {
+        if self.points.len() < FIT_POINTS_MIN {
+            return None;
+        }
+        let sum = |term: &dyn Fn(f64, f64) -> f64| {
+            let terms = self.points.iter().map(|p| term(p.size_bytes as f64, p.time_ns));
+            terms.sum::<f64>()
+        };
+        let line = self
+            .fit
+            .bandwidth_bytes_per_s
+            .filter(|_| self.fit.latency_ns.value > 0.0)
+            .map(|bandwidth_bytes_per_s| Model::Line {
+                latency_ns: self.fit.latency_ns.value,
+                bandwidth_bytes_per_s,
+            });
+        // Least squares of the relative residuals with one parameter.
+        let proportional = Model::Proportional {
+            bandwidth_bytes_per_s: 1e9 * sum(&|s, t| (s / t).powi(2)) / sum(&|s, t| s / t),
+        };
+        let flat = Model::Flat {
+            latency_ns: sum(&|_, t| 1.0 / t) / sum(&|_, t| (1.0 / t).powi(2)),
+        };
+        let models = line.into_iter().chain([flat, proportional]);
+        let mut told = models.map(|model| (model, model.residual_ratio(&self.points)));
+        told.find(|(_, residual)| *residual <= FIT_RESIDUAL_MAX)
+    }
 }
 
 /// What happens between two pieces.
@@ -60,8 +140,6 @@ const UNCERTAINTY_MIN: f64 = 0.01;
 const UNCERTAINTY_GUESS: f64 = 0.05;
 /// By so much the criterion must fall for one more piece (Kass and Raftery 1995: above 10 the evidence is very strong).
 const EVIDENCE: f64 = 10.0;
-/// A change smaller than this in time and in bandwidth is none.
-const CHANGE_MIN: f64 = 0.10;
 
 /// The pieces of a curve by segmented regression: for each number of pieces the partition with the smallest weighted
 /// squares (Bellman, "On the approximation of curves by line segments using dynamic programming", CACM 4, 1961), and the
@@ -101,8 +179,12 @@ pub fn segments(points: &[SizePoint]) -> Option<Segments> {
 }
 
 fn is_slight(change: &Change) -> bool {
-    let far = |ratio: f64| !(1.0 - CHANGE_MIN..=1.0 / (1.0 - CHANGE_MIN)).contains(&ratio);
-    !far(change.step_ratio) && !change.bandwidth_ratio.is_none_or(far)
+    !is_change(change.step_ratio) && !change.bandwidth_ratio.is_none_or(is_change)
+}
+
+/// Whether a ratio is far enough from 1 to be a change.
+pub(crate) fn is_change(ratio: f64) -> bool {
+    !(1.0 - CHANGE_MIN..=1.0 / (1.0 - CHANGE_MIN)).contains(&ratio)
 }
 
 /// Weighted squares of one line through every run of points.
@@ -226,6 +308,7 @@ fn build(points: &[SizePoint], ends: &[usize]) -> Option<Segments> {
             to_bytes: last.size_bytes,
             fit,
             residual_ratio: (squares / part.len() as f64).sqrt(),
+            points: part.to_vec(),
         });
         start = end;
     }

@@ -1,5 +1,9 @@
 //! The smallest window that is enough: diminishing returns of credits.
 
+use crate::stats::{LEVEL, summarize};
+use crate::thresholds::{IN_FLIGHT_TOLERANCE, WINDOW_FULL_SHARE};
+use wirespeed_schema::run::CaseResult;
+
 /// A stream measured with a window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WindowPoint {
@@ -11,6 +15,45 @@ pub struct WindowPoint {
     pub interval: Option<(f64, f64)>,
     /// Mean time from sending a message to its acknowledgement.
     pub acknowledged_mean_ns: Option<f64>,
+    /// Messages in flight over the window; `None` where no run tells.
+    pub in_use: Option<InUse>,
+}
+
+/// Messages in flight on average over the window, by Little's law within each run: rates and times of different runs are
+/// never multiplied.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct InUse {
+    /// Least of all runs.
+    pub least: f64,
+    /// Median over runs.
+    pub median: f64,
+    /// Greatest of all runs.
+    pub most: f64,
+}
+
+impl InUse {
+    /// The use of a window in the runs of `case`; `None` where no run has enough samples for it.
+    pub fn of(case: &CaseResult) -> Option<InUse> {
+        let window = case.case.test.window() as f64;
+        let runs = case.repetitions.iter();
+        let metrics = runs.filter_map(|run| run.metrics.get("in_flight_mean_msgs"));
+        let mut uses: Vec<f64> = metrics.map(|metric| metric.value.get() / window).collect();
+        if case.repetitions.is_empty() {
+            let only = case.metrics.get("in_flight_mean_msgs");
+            uses.extend(only.map(|metric| metric.value.get() / window));
+        }
+        uses.retain(|used| used.is_finite());
+        Some(InUse {
+            least: uses.iter().copied().reduce(f64::min)?,
+            median: summarize(&uses, LEVEL)?.median,
+            most: uses.iter().copied().reduce(f64::max)?,
+        })
+    }
+
+    /// Every run had the window full.
+    pub fn is_full(&self) -> bool {
+        self.least >= WINDOW_FULL_SHARE
+    }
 }
 
 /// What a sweep over windows shows.
@@ -61,59 +104,36 @@ pub fn enough(points: &[WindowPoint], share: f64) -> Option<Enough> {
     })
 }
 
-/// Messages in flight by Little's law (rate × mean time to the acknowledgement) over the window: at most 1 but for noise.
-pub fn window_use_ratio(point: &WindowPoint) -> Option<f64> {
-    let in_flight = point.rate_msg_per_s * point.acknowledged_mean_ns? / 1e9;
-    (point.window_msgs > 0).then(|| in_flight / point.window_msgs as f64)
-}
-
-/// Above this share of a window more is under way than the window allows: times or counts are wrong.
-const BROKEN: f64 = 1.05;
-/// A window that holds the rate back is in use at least by this share.
-const FULL: f64 = 0.75;
-
 /// A sweep over windows by Little's law.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Little {
-    /// Mean time to the acknowledgement at the least window: the road without a queue.
-    pub unloaded_ns: f64,
-    /// Best rate times that: messages that fill the road.
-    pub fill_msgs: f64,
-    /// Least share in use of the windows that hold the rate back.
-    pub least_use: f64,
-    /// Greatest share in use of these.
-    pub most_use: f64,
-    /// The window with the greatest share in use, where that is more than there can be.
+    /// Least use of the windows that hold the rate back, in any of their runs; `None` where none holds it back.
+    pub least_use: Option<f64>,
+    /// Greatest use of these.
+    pub most_use: Option<f64>,
+    /// The window of which more is in use in some run than there can be.
     pub broken: Option<(u64, f64)>,
-    /// The window that holds the rate back although least of it is in use, where that is little.
+    /// The window that holds the rate back although no run has it full.
     pub slack: Option<(u64, f64)>,
 }
 
-/// Rate times time against the window, at every window up to the one that is enough: those must be full, and none can be
-/// more than full (Little, "A proof for the queuing formula L = λW", Operations Research 9, 1961). `None` where times to
-/// acknowledgements are not known.
+/// The use of every window up to the one that is enough: those must be full, and none can be more than full (Little, "A
+/// proof for the queuing formula L = λW", Operations Research 9, 1961). `None` where no use is known.
 pub fn little(points: &[WindowPoint], enough: &Enough) -> Option<Little> {
-    let mut points = points.to_vec();
-    points.sort_by_key(|point| point.window_msgs);
-    let unloaded_ns = points.first()?.acknowledged_mean_ns?;
-    let used = |point: &WindowPoint| Some((point.window_msgs, window_use_ratio(point)?));
-    let by_use = |a: &(u64, f64), b: &(u64, f64)| a.1.total_cmp(&b.1);
-    let most = points.iter().filter_map(used).max_by(by_use)?;
+    let used = || points.iter().filter_map(|point| Some((point.window_msgs, point.in_use?)));
+    let most = used()
+        .map(|(window, used)| (window, used.most))
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
     // The one that is enough need not be full any more.
-    let holding = || {
-        points
-            .iter()
-            .filter(|point| point.window_msgs < enough.window_msgs)
-    };
-    let least = holding().filter_map(used).min_by(by_use).unwrap_or(most);
-    let most_holding = holding().filter_map(used).max_by(by_use).unwrap_or(most);
+    let holding = || used().filter(|(window, _)| *window < enough.window_msgs);
+    let slack = holding()
+        .map(|(window, used)| (window, used.most))
+        .min_by(|a, b| a.1.total_cmp(&b.1));
     Some(Little {
-        unloaded_ns,
-        fill_msgs: enough.peak_msg_per_s * unloaded_ns / 1e9,
-        least_use: least.1,
-        most_use: most_holding.1,
-        broken: Some(most).filter(|(_, used)| *used > BROKEN),
-        slack: Some(least).filter(|(window, used)| *used < FULL && *window < enough.window_msgs),
+        least_use: holding().map(|(_, used)| used.least).reduce(f64::min),
+        most_use: holding().map(|(_, used)| used.most).reduce(f64::max),
+        broken: Some(most).filter(|(_, used)| *used > IN_FLIGHT_TOLERANCE),
+        slack: slack.filter(|(_, used)| *used < WINDOW_FULL_SHARE),
     })
 }
 
@@ -133,6 +153,11 @@ mod tests {
                     rate_msg_per_s: rate,
                     interval: Some((rate * 0.99, rate * 1.01)),
                     acknowledged_mean_ns: Some(window_msgs as f64 / rate * 1e9),
+                    in_use: Some(InUse {
+                        least: 0.97,
+                        median: 1.0,
+                        most: 1.02,
+                    }),
                 }
             })
             .collect()
@@ -146,11 +171,6 @@ mod tests {
         assert_eq!(found.peak_msg_per_s, 1e6);
         let short = enough(&pipe(1e9, 50e-6), 0.95).unwrap();
         assert_eq!((short.window_msgs, short.still_rising), (512, true));
-        assert!(
-            pipe(1e6, 50e-6)
-                .iter()
-                .all(|p| (window_use_ratio(p).unwrap() - 1.0).abs() < 1e-9)
-        );
         assert_eq!(enough(&pipe(1e6, 50e-6)[..2], 0.95), None);
     }
 
@@ -158,25 +178,23 @@ mod tests {
     fn littles_law_is_held_broken_or_slack() {
         let points = pipe(1e6, 50e-6);
         let found = little(&points, &enough(&points, 0.95).unwrap()).unwrap();
-        assert!(
-            (found.fill_msgs - 50.0).abs() < 1e-6 && (found.least_use - 1.0).abs() < 1e-9,
-            "{found:?}"
-        );
+        assert_eq!((found.least_use, found.most_use), (Some(0.97), Some(1.02)));
         assert_eq!((found.broken, found.slack), (None, None));
         let with = |window: u64, factor: f64| {
             let mut points = pipe(1e6, 50e-6);
             for point in points.iter_mut().filter(|point| point.window_msgs == window) {
-                point.acknowledged_mean_ns = point.acknowledged_mean_ns.map(|ns| ns * factor);
+                point.in_use = point.in_use.map(|used| InUse {
+                    least: used.least * factor,
+                    median: used.median * factor,
+                    most: used.most * factor,
+                });
             }
             little(&points, &enough(&points, 0.95).unwrap()).unwrap()
         };
-        assert_eq!(with(256, 1.2).broken.unwrap().0, 256);
+        assert_eq!(with(256, 1.3).broken.unwrap().0, 256);
         assert_eq!(with(8, 0.5).slack.unwrap().0, 8);
         assert_eq!(with(256, 0.5).slack, None);
-        let unknown = points.iter().map(|point| WindowPoint {
-            acknowledged_mean_ns: None,
-            ..*point
-        });
+        let unknown = points.iter().map(|point| WindowPoint { in_use: None, ..*point });
         assert_eq!(
             little(&unknown.collect::<Vec<_>>(), &enough(&points, 0.95).unwrap()),
             None
@@ -187,7 +205,7 @@ mod tests {
         #[test]
         fn what_is_enough_reaches_the_share(rates in prop::collection::vec(1.0..1e9f64, 3..20)) {
             let points: Vec<WindowPoint> = rates.iter().enumerate().map(|(i, &rate)| WindowPoint {
-                window_msgs: i as u64 + 1, rate_msg_per_s: rate, interval: None, acknowledged_mean_ns: None,
+                window_msgs: i as u64 + 1, rate_msg_per_s: rate, interval: None, acknowledged_mean_ns: None, in_use: None,
             }).collect();
             let found = enough(&points, 0.95).unwrap();
             prop_assert!(found.rate_msg_per_s >= 0.95 * found.peak_msg_per_s);

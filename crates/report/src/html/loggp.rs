@@ -1,20 +1,17 @@
 //! The picture of LogGP: the gap between messages of windows against their size, with the line whose ends are g and G.
 
 use super::sweeps::Swept;
+use crate::assemble::sleeps;
 use super::{Input, Picture};
 use crate::fit::{LogGp, Parameter, Windows, loggp};
 use crate::render::figure_text;
 use crate::stats::LEVEL;
+use crate::thresholds::{BUSY_SHARE, FIT_POINTS_MIN, FIT_RESIDUAL_MAX};
 use crate::svg::{Axis, Chart, Look, Point, Series, Unit};
 use std::collections::BTreeMap;
 use wirespeed_schema::Test;
 use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
-
-/// Above this share of the time a rank does not sleep while it waits, and its CPU time says nothing of work.
-const AWAKE_SHARE: f64 = 0.9;
-/// Residuals from which one line does not describe the gaps.
-const POOR_FIT: f64 = 0.2;
 
 /// Sizes with their cases, by window.
 type ByWindow<'a> = BTreeMap<u64, Vec<(u64, &'a CaseResult)>>;
@@ -91,7 +88,10 @@ fn picture(label: &str, one: &Swept, many: &Swept, window_msgs: u64) -> Option<P
                 fitted.filter(|point| point.y > 0.0).collect(),
             )
             .colored(0),
-        ],
+        ]
+        .into_iter()
+        .filter(|series| series.look != Look::Fit || holds(&found))
+        .collect(),
         ..Chart::new("")
     };
     let columns = ["size", "PRTT(1)", "PRTT(n)", "gap", "g + (s - 1) G", "residual"];
@@ -112,7 +112,7 @@ fn row(point: &Windows, found: &LogGp) -> Option<Vec<String>> {
         format_ns(point.many_ns),
         format_ns(*gap),
         format_ns(fitted),
-        figure_text("_ratio", (gap - fitted) / gap),
+        significant((gap - fitted) / gap, 2),
     ])
 }
 
@@ -120,7 +120,7 @@ fn row(point: &Windows, found: &LogGp) -> Option<Vec<String>> {
 fn overhead_ns(one: &Swept, many: &Swept) -> Option<f64> {
     let (alone, stream) = (busiest_share(least(one))?, least(many)?);
     let each = stream.metrics.get("cpu_ns_per_message")?.value.get();
-    (alone < AWAKE_SHARE).then_some(each / 2.0)
+    (alone < BUSY_SHARE && sleeps(stream)).then_some(each / 2.0)
 }
 
 /// The case of the smallest size.
@@ -173,7 +173,21 @@ fn gap_per_byte(found: &Parameter) -> String {
     }
 }
 
+/// Whether the parameters describe the gaps and are such as a path can have.
+fn holds(found: &LogGp) -> bool {
+    found.gaps.len() >= FIT_POINTS_MIN && found.residual_ratio <= FIT_RESIDUAL_MAX && found.gap_ns.upper > 0.0
+}
+
 fn words(label: &str, found: &LogGp) -> Vec<String> {
+    if !holds(found) {
+        return vec![format!(
+            "{label}: no parameters of LogGP: one line misses the gaps of {} sizes by {} (at least {FIT_POINTS_MIN} sizes and at \
+             most {}). A threshold may lie among the sizes: `wirespeed sweep` finds it.",
+            found.gaps.len(),
+            figure_text("_ratio", found.residual_ratio),
+            figure_text("_ratio", FIT_RESIDUAL_MAX)
+        )];
+    }
     let latency = match (found.overhead_ns, found.latency_ns) {
         (Some(overhead), (latency, _)) => format!(
             "o = {} (half of the CPU time of a message), L = {}",
@@ -187,17 +201,13 @@ fn words(label: &str, found: &LogGp) -> Vec<String> {
             format_ns(high)
         ),
     };
-    let mut words = vec![format!(
+    vec![format!(
         "{label}: {}, {}, L + 2 o = {}; {latency}; residuals {}.",
         gap(&found.gap_ns),
         gap_per_byte(&found.gap_per_byte_ns),
         format_ns(found.one_way_ns),
         figure_text("_ratio", found.residual_ratio)
-    )];
-    if found.residual_ratio > POOR_FIT {
-        words.push("One line does not describe these gaps: a threshold lies among the sizes; `wirespeed sweep` finds it.".to_owned());
-    }
-    words
+    )]
 }
 
 #[cfg(test)]

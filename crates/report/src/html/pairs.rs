@@ -4,6 +4,7 @@ use super::words::label;
 use super::{Input, Picture};
 use crate::assemble::peer_of;
 use crate::stats::{self, LEVEL};
+use crate::thresholds::SLOW_RATIO;
 use crate::svg::{Axis, Cell, Chart, Heat, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 use wirespeed_schema::neighbours;
@@ -18,8 +19,6 @@ const CELLS_MIN: usize = 3;
 const SIDE_MAX: usize = 64;
 /// Maps of single cases that are drawn.
 const CASES_MAX: usize = 4;
-/// How far from the others a cell is named: a tenth beyond the median of all.
-const NAMED_RATIO: f64 = 1.1;
 
 /// What a cell is compared with.
 #[derive(Clone, Copy, PartialEq)]
@@ -330,7 +329,7 @@ fn words(what: &str, unit: Unit, entries: &[Entry], against: Against) -> Vec<Str
         Against::All => "of all pairs",
         Against::Column => "of its column",
     };
-    vec![match ratio > NAMED_RATIO {
+    vec![match ratio > SLOW_RATIO {
         true => format!(
             "The slowest is {}, {} with {}, {} times worse than the median {alike}, {}.",
             worst.row,
@@ -340,7 +339,7 @@ fn words(what: &str, unit: Unit, entries: &[Entry], against: Against) -> Vec<Str
             unit.text(middle)
         ),
         false => format!(
-            "None of the {} pairs stands out: every {what} is within a tenth of the median {alike}.",
+            "None of the {} pairs is slow: no {what} is more than {SLOW_RATIO} times worse than the median {alike}.",
             entries.len()
         ),
     }]

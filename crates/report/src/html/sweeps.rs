@@ -3,8 +3,9 @@
 use super::Picture;
 use super::words::{ratio, with_interval};
 use crate::curve::section::{LoadSection, Offers, Probe, load_point};
-use crate::curve::{self, Change, LoadPoint, SizePoint};
-use crate::render::{figure_text, load_words};
+use crate::curve::sizes::is_change;
+use crate::curve::{self, Change, LoadPoint, Model, Segment, SizePoint, load_words};
+use crate::render::figure_text;
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 use wirespeed_schema::run::{CaseResult, Metric};
 use wirespeed_schema::units::{format_ns, format_rate, format_size};
@@ -82,10 +83,12 @@ pub fn against_size(sweeps: &[Swept], tag: &'static str, probes: &[Probe]) -> Op
         if let Some(found) = curve::segments(&size_points(&shown, bandwidth)) {
             words.extend(pieces_in_words(&swept.label, &found));
             chart.series.extend(fits(&found, bandwidth, number));
-            for change in &found.changes {
+            for (change, told) in changes(&found) {
                 let probe = probed(change, probes);
                 words.extend(probe.map(probe_words));
-                chart.marks.push(threshold(change, probe));
+                if told.is_some() || probe.is_some() {
+                    marked(&mut chart.marks, threshold(change, probe));
+                }
             }
         }
         if bandwidth {
@@ -154,67 +157,98 @@ pub fn size_points(points: &[Point], bandwidth: bool) -> Vec<SizePoint> {
         .collect()
 }
 
-fn fits(found: &curve::Segments, bandwidth: bool, color: usize) -> Vec<Series> {
-    found
-        .pieces
-        .iter()
-        .map(|piece| {
-            let (from, to) = ((piece.from_bytes.max(1)) as f64, piece.to_bytes as f64);
-            let points = (0..=24).map(|step| {
-                let size = from * (to / from).powf(f64::from(step) / 24.0);
-                let time = piece.fit.time_ns(size);
-                Point::new(size, if bandwidth { size * 1e9 / time } else { time })
-            });
-            Series::new("", Look::Fit, points.filter(|p| p.y > 0.0).collect()).colored(color)
-        })
-        .collect()
+/// Several curves may change at the same size: one mark says it.
+fn marked(marks: &mut Vec<Mark>, mark: Mark) {
+    if !marks.contains(&mark) {
+        marks.push(mark);
+    }
 }
 
-/// What the pieces and their changes say.
+/// The models of the pieces that have one.
+fn fits(found: &curve::Segments, bandwidth: bool, color: usize) -> Vec<Series> {
+    let told = found.pieces.iter().filter_map(|piece| Some((piece, piece.model()?.0)));
+    told.map(|(piece, model)| {
+        let (from, to) = ((piece.from_bytes.max(1)) as f64, piece.to_bytes as f64);
+        let points = (0..=24).map(|step| {
+            let size = from * (to / from).powf(f64::from(step) / 24.0);
+            let time = model.time_ns(size);
+            Point::new(size, if bandwidth { size * 1e9 / time } else { time })
+        });
+        Series::new("", Look::Fit, points.filter(|p| p.y > 0.0).collect()).colored(color)
+    })
+    .collect()
+}
+
+/// The changes, each with the models on both of its sides; none where either side has no model.
+fn changes(found: &curve::Segments) -> Vec<(&Change, Option<(Model, Model)>)> {
+    let sides = found.pieces.windows(2).map(|pair| {
+        let (before, after) = (pair[0].model()?, pair[1].model()?);
+        Some((before.0, after.0))
+    });
+    found.changes.iter().zip(sides).collect()
+}
+
+/// What the pieces and their changes say, as far as a model holds.
 pub fn pieces_in_words(label: &str, found: &curve::Segments) -> Vec<String> {
     let mut words = Vec::new();
-    for piece in &found.pieces {
-        let fit = &piece.fit;
-        let range = format!(
-            "{} to {}",
+    let range = |piece: &Segment| {
+        format!(
+            "{label}, {} to {}",
             format_size(piece.from_bytes),
             format_size(piece.to_bytes)
-        );
-        let rest = figure_text("_ratio", piece.residual_ratio);
-        words.push(match (fit.bandwidth_bytes_per_s, fit.half_size_bytes) {
-            (Some(bandwidth), half) if fit.latency_ns.value > 0.0 => {
-                let half = half.map(|size| format!(", half of it at {}", format_size(size.round() as u64)));
-                format!(
-                    "{label}, {range}: T = {} + s / {}{}; residuals {rest}.",
-                    format_ns(fit.latency_ns.value),
-                    format_rate(bandwidth, "B/s"),
-                    half.unwrap_or_default()
-                )
-            }
-            (Some(bandwidth), _) => {
-                format!(
-                    "{label}, {range}: in proportion to size at {}; residuals {rest}.",
-                    format_rate(bandwidth, "B/s")
-                )
-            }
-            (None, _) => format!(
-                "{label}, {range}: size does not matter, {}; residuals {rest}.",
-                format_ns(fit.time_ns(piece.from_bytes as f64))
+        )
+    };
+    for piece in &found.pieces {
+        let Some((model, residual)) = piece.model() else {
+            continue;
+        };
+        let rest = figure_text("_ratio", residual);
+        let (range, rate) = (range(piece), |bandwidth| format_rate(bandwidth, "B/s"));
+        words.push(match model {
+            Model::Line {
+                latency_ns,
+                bandwidth_bytes_per_s,
+            } => format!(
+                "{range}: T = {} + s / {}, half of it at {}; residuals {rest}.",
+                format_ns(latency_ns),
+                rate(bandwidth_bytes_per_s),
+                format_size((latency_ns * bandwidth_bytes_per_s / 1e9).round() as u64)
             ),
+            Model::Proportional {
+                bandwidth_bytes_per_s,
+            } => format!(
+                "{range}: in proportion to size at {}; residuals {rest}.",
+                rate(bandwidth_bytes_per_s)
+            ),
+            Model::Flat { latency_ns } => {
+                format!("{range}: size hardly matters, {}; residuals {rest}.", format_ns(latency_ns))
+            }
         });
     }
-    for change in &found.changes {
-        let step = change.step_ratio;
-        let how = match (step > 1.1, step < 0.9, change.bandwidth_ratio) {
-            (true, _, _) => format!(
+    if let ([piece], true) = (found.pieces.as_slice(), words.is_empty()) {
+        words.push(format!(
+            "{}: no model T = a + s/b: residuals {} over {} sizes.",
+            range(piece),
+            figure_text("_ratio", piece.residual_ratio),
+            piece.points.len()
+        ));
+    }
+    for (change, told) in changes(found) {
+        let Some((before, after)) = told else {
+            continue;
+        };
+        let at = change.until_bytes as f64;
+        let step = after.time_ns(at) / before.time_ns(at);
+        let how = match (is_change(step), step > 1.0, change.bandwidth_ratio) {
+            (true, true, _) => format!(
                 "takes {} times as long as the piece before would have it",
                 ratio(step)
             ),
-            (_, true, _) => format!(
+            (true, false, _) => format!(
                 "takes {} of the time that the piece before would have it",
-                ratio(step)
+                figure_text("_ratio", step)
             ),
-            (_, _, Some(bandwidth)) => format!("bandwidth changes to {} of what it was", ratio(bandwidth)),
+            (_, _, Some(bandwidth)) => format!("bandwidth changes to {} times what it was", ratio(bandwidth)),
             (_, _, None) => "the slope changes".to_owned(),
         };
         words.push(format!(
@@ -226,40 +260,21 @@ pub fn pieces_in_words(label: &str, found: &curve::Segments) -> Vec<String> {
     words
 }
 
-/// The best bandwidth, and the size from which 95 % of it is had; a fall behind the best is named.
-fn best(swept: &Swept, tag: &str) -> Vec<String> {
+/// The best bandwidth, the sizes that reach it, and the fall behind them.
+fn best(swept: &Swept, tag: &str) -> Option<String> {
     let values: Vec<(u64, f64)> = swept
         .cases
         .iter()
         .filter_map(|(size, case)| Some((*size, case.metrics.get(tag)?.value.get())))
         .collect();
-    let Some(&(at, most)) = values.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else {
-        return Vec::new();
-    };
-    let enough = values
-        .iter()
-        .find(|(_, value)| *value >= 0.95 * most)
-        .map_or(at, |(size, _)| *size);
-    let mut words = vec![format!(
-        "{}: at most {} (at {}); 95 % of it from {} on.",
+    let found = curve::plateau(&values)?;
+    Some(format!(
+        "{}: at most {} (at {}); {}.",
         swept.label,
-        format_rate(most, "B/s"),
-        format_size(at),
-        format_size(enough)
-    )];
-    if let Some(&(last, value)) = values
-        .last()
-        .filter(|(size, value)| *size > at && *value < 0.9 * most)
-    {
-        words.push(format!(
-            "{}: it falls again, to {} at {}: {} of the best.",
-            swept.label,
-            format_rate(value, "B/s"),
-            format_size(last),
-            figure_text("_ratio", value / most)
-        ));
-    }
-    words
+        format_rate(found.best, "B/s"),
+        format_size(found.at),
+        found.words(format_size)
+    ))
 }
 
 /// Response times against offered rate, with the knee and the rates that are not carried.
@@ -318,7 +333,7 @@ pub fn against_load(label: &str, cases: &[CaseResult], section: &LoadSection) ->
         "state",
     ];
     Some(Picture {
-        words: load_words(section),
+        words: load_words(section, &curve.iter().map(|(point, _)| *point).collect::<Vec<_>>()),
         columns: columns.map(str::to_owned).to_vec(),
         rows: curve
             .iter()
@@ -331,9 +346,10 @@ pub fn against_load(label: &str, cases: &[CaseResult], section: &LoadSection) ->
 /// The knee, the bound, and where the load is no longer carried.
 fn load_marks(curve: &[(LoadPoint, &CaseResult)], section: &LoadSection) -> Vec<Mark> {
     let mut marks = Vec::new();
-    if let Some(knee) = section.knee_msg_per_s {
+    let rows: Vec<LoadPoint> = curve.iter().map(|(point, _)| *point).collect();
+    if let Ok(knee) = curve::knee(&rows) {
         marks.push(Mark::Vertical {
-            x: knee.get(),
+            x: knee.offered_per_s,
             label: "knee".into(),
         });
     }

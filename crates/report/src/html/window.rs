@@ -2,8 +2,9 @@
 
 use super::Picture;
 use super::sweeps::{Swept, interval, points};
-use crate::curve::{self, Little, WindowPoint};
+use crate::curve::{self, Enough, InUse, Little, WindowPoint};
 use crate::render::figure_text;
+use crate::thresholds::REACHED_SHARE;
 use crate::svg::{Axis, Chart, Look, Mark, Series, Unit};
 use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
 
@@ -11,14 +12,16 @@ use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
 pub fn against_window(swept: &Swept) -> Option<Picture> {
     let shown = points(swept, "rate_msg_per_s");
     let windows = window_points(swept);
-    let enough = curve::enough(&windows, 0.95)?;
+    let enough = curve::enough(&windows, REACHED_SHARE)?;
     let mut words = vec![format!(
-        "{}: a window of {} is enough for 95 % of the best rate ({} with {}).",
+        "{}: a window of {} is enough for {} of the best rate ({} with {}).",
         swept.label,
         enough.window_msgs,
+        figure_text("_ratio", REACHED_SHARE),
         format_rate(enough.peak_msg_per_s, "msg/s"),
         enough.peak_window_msgs
     )];
+    words.extend(short(&windows, &enough));
     if enough.still_rising {
         words.push("The rate still rises at the largest window: the best may lie beyond.".to_owned());
     }
@@ -26,20 +29,23 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
         .cases
         .first()
         .map_or(0, |(_, case)| case.case.test.size_bytes());
+    words.extend(delay(&windows, &enough, size_bytes));
     words.extend(
         curve::little(&windows, &enough)
-            .map(|little| little_words(&little, size_bytes))
+            .map(|little| little_words(&little))
             .unwrap_or_default(),
     );
     let rows = windows
         .iter()
         .map(|point| {
-            let used = curve::window::window_use_ratio(point);
             vec![
                 point.window_msgs.to_string(),
                 format_rate(point.rate_msg_per_s, "msg/s"),
                 point.acknowledged_mean_ns.map(format_ns).unwrap_or_default(),
-                used.map(|used| figure_text("_ratio", used)).unwrap_or_default(),
+                point
+                    .in_use
+                    .map(|used| significant(used.median * point.window_msgs as f64, 3))
+                    .unwrap_or_default(),
             ]
         })
         .collect();
@@ -54,8 +60,8 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
         series: vec![Series::new(swept.label.clone(), Look::Line, shown)],
         marks: vec![
             Mark::Horizontal {
-                y: 0.95 * enough.peak_msg_per_s,
-                label: "95 % of the best".into(),
+                y: REACHED_SHARE * enough.peak_msg_per_s,
+                label: format!("{} of the best", figure_text("_ratio", REACHED_SHARE)),
             },
             Mark::Vertical {
                 x: enough.window_msgs as f64,
@@ -69,7 +75,7 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
         "window",
         "rate",
         "mean time to acknowledgement",
-        "share of the window in flight (Little)",
+        "messages in flight, median of the runs (Little)",
     ];
     Some(Picture {
         chart,
@@ -79,34 +85,57 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
     })
 }
 
-/// What Little's law says of a sweep over windows of messages of `size_bytes`.
-fn little_words(little: &Little, size_bytes: u64) -> Vec<String> {
+/// Larger windows that carry less again.
+fn short(windows: &[WindowPoint], enough: &Enough) -> Option<String> {
+    let larger = windows.iter().filter(|point| point.window_msgs > enough.window_msgs);
+    let least = larger.min_by(|a, b| a.rate_msg_per_s.total_cmp(&b.rate_msg_per_s))?;
+    let share = least.rate_msg_per_s / enough.peak_msg_per_s;
+    (share < REACHED_SHARE).then(|| {
+        format!(
+            "Larger windows carry less again: {} only {} of the best.",
+            least.window_msgs,
+            figure_text("_ratio", share)
+        )
+    })
+}
+
+/// The messages that fill the path: two figures of different windows, and therefore about.
+fn delay(windows: &[WindowPoint], enough: &Enough, size_bytes: u64) -> Option<String> {
+    let least = windows.iter().min_by_key(|point| point.window_msgs)?;
+    let unloaded_ns = least.acknowledged_mean_ns?;
+    let fill = enough.peak_msg_per_s * unloaded_ns / 1e9;
+    Some(format!(
+        "Bandwidth-delay: the best rate times the time to an acknowledgement with a window of {} ({}) is about {} messages \
+         ({}) under way.",
+        least.window_msgs,
+        format_ns(unloaded_ns),
+        significant(fill, 3),
+        format_size((fill * size_bytes as f64) as u64)
+    ))
+}
+
+/// What Little's law says of a sweep over windows.
+fn little_words(little: &Little) -> Vec<String> {
     let percent = |ratio: f64| figure_text("_ratio", ratio);
-    let mut words = vec![format!(
-        "Bandwidth-delay: the best rate times the time to an acknowledgement at the least window ({}) is {} messages ({}) \
-         under way.",
-        format_ns(little.unloaded_ns),
-        significant(little.fill_msgs, 3),
-        format_size((little.fill_msgs * size_bytes as f64) as u64)
-    )];
-    words.push(match (little.broken, little.slack) {
-        (Some((window, used)), _) => format!(
-            "Little's law is broken: with a window of {window}, rate times time is {} of it. Times or counts are wrong; do not \
-             use this sweep.",
+    let said = match (little.broken, little.slack, little.least_use.zip(little.most_use)) {
+        (Some((window, used)), ..) => format!(
+            "Little's law is broken: in a run with a window of {window}, {} as many messages are in flight as it lets out. \
+             Times or counts are wrong; do not use this sweep.",
             percent(used)
         ),
-        (None, Some((window, used))) => format!(
-            "Little's law: a window of {window} holds the rate back, yet only {} of it is under way: the sender is idle \
-             between acknowledgement and next message.",
+        (None, Some((window, used)), _) => format!(
+            "Little's law: a window of {window} holds the rate back, yet in no run more than {} of it is under way: the sender \
+             is idle between acknowledgement and next message.",
             percent(used)
         ),
-        (None, None) => format!(
-            "Little's law holds: rate times time is {} to {} of each window that holds the rate back.",
-            percent(little.least_use),
-            percent(little.most_use)
+        (None, None, Some((least, most))) => format!(
+            "Little's law holds: in the runs with a window that holds the rate back, {} to {} times that window is in flight.",
+            significant(least, 2),
+            significant(most, 2)
         ),
-    });
-    words
+        (None, None, None) => return Vec::new(),
+    };
+    vec![said]
 }
 
 /// The points of a sweep over windows.
@@ -120,6 +149,7 @@ pub fn window_points(swept: &Swept) -> Vec<WindowPoint> {
         rate_msg_per_s: rate.value.get(),
         interval: interval(rate),
         acknowledged_mean_ns: case.metrics.get("ack_mean_ns").map(|metric| metric.value.get()),
+        in_use: InUse::of(case),
     })
     .collect()
 }

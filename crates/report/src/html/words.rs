@@ -2,10 +2,11 @@
 
 use super::Input;
 use crate::compare::Comparison;
-use crate::curve::section::{LoadSection, Offers, offered_per_s};
+use crate::curve::load_words;
+use crate::curve::section::{LoadSection, Offers, load_rows, offered_per_s};
 use crate::interference::Interference;
 use crate::render::{Style, figure_text};
-use crate::render::{answer, case_line, interference_answers, load_text, load_words};
+use crate::render::{answer, case_line, interference_answers, load_text};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Remark, Resampled, Resampling, Run, Severity};
 use wirespeed_schema::units::{format_rate, significant};
 
@@ -60,7 +61,8 @@ pub fn answers(input: &Input) -> Vec<String> {
     }
     if let Some(section) = LoadSection::of(input.run) {
         let what = format!("{}, in an open loop:", cases[0].case.label());
-        return std::iter::once(what).chain(load_words(&section)).collect();
+        let rows = load_rows(&input.run.cases);
+        return std::iter::once(what).chain(load_words(&section, &rows)).collect();
     }
     let shown = cases.iter().take(NAMED_MAX).map(|case| {
         let (line, plain) = (case_line(case, &Style::PLAIN), case.case.label());

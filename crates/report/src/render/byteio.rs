@@ -4,7 +4,9 @@
 use super::RenderError;
 use super::grid::{self, number, text};
 use super::style::{Style, Tone, clean, wrap};
-use crate::byteio::{WIRE_OVERHEAD, section};
+use crate::byteio::{WIRE_OVERHEAD, connection_time, section};
+use crate::thresholds::PHASE_TOLD_SHARE;
+use crate::wording::fine_percent;
 use std::fmt::Write as _;
 use wirespeed_schema::Run;
 use wirespeed_schema::byteio::{ByteioSection, Connection, Pair, Summary, Transfer};
@@ -50,10 +52,6 @@ pub fn byteio(run: &Run, style: &Style) -> String {
 /// Mb/s, the field's unit for links: powers of ten.
 pub(super) fn megabits(bytes_per_s: f64) -> String {
     format!("{:.2}", bytes_per_s * 8.0 / 1e6)
-}
-
-pub(super) fn percent(ratio: f64) -> String {
-    format!("{} %", significant(ratio * 100.0, 3))
 }
 
 /// Tables 1 and 2 and the results, with the columns of the original paper.
@@ -218,12 +216,12 @@ fn pairs(section: &ByteioSection, style: &Style) -> Vec<String> {
                         .sd_bytes_per_s
                         .map_or(String::new(), |sd| megabits(sd.get())),
                     summary.runs_count.to_string(),
-                    summary.nominal_ratio.map_or(String::new(), |r| percent(r.get())),
-                    summary.ceiling_ratio.map_or(String::new(), |r| percent(r.get())),
+                    summary.nominal_ratio.map_or(String::new(), |r| fine_percent(r.get())),
+                    summary.ceiling_ratio.map_or(String::new(), |r| fine_percent(r.get())),
                     summary.rtt_ns.map_or(String::new(), |ns| format_ns(ns as f64)),
                     summary
                         .retransmitted_ratio
-                        .map_or(String::new(), |r| percent(r.get())),
+                        .map_or(String::new(), |r| fine_percent(r.get())),
                     summary.congestion.clone().unwrap_or_default(),
                 ]),
             }
@@ -286,9 +284,9 @@ fn details(pair: &Pair, named: bool, style: &Style) -> Vec<String> {
 /// A part of a connection's time.
 type Part = fn(&Connection) -> u64;
 
-/// Where the time of a run went: look-up, connections and comparison by the clock, the rest as shares of the connections'.
+/// Where the time of a run went: look-up, connections and comparison by the clock, the rest as shares of the connections'
+/// time. Requests that are outstanding together spend more than that: then as shares of the time of all requests.
 fn phases(pair: &Pair, run: &Transfer) -> String {
-    let time = (run.elapsed_ns.max(1) * pair.threads.max(1)) as f64;
     let mut line = format!(
         "middle run: look-up {}, connect {}, transfer {}",
         format_ns(run.lookup_ns as f64),
@@ -304,12 +302,17 @@ fn phases(pair: &Pair, run: &Transfer) -> String {
         ("digest", |c| c.digest_ns),
         ("idle", |c| c.idle_ns),
     ];
-    for (name, part) in parts {
-        let share = run.connections.iter().map(part).sum::<u64>() as f64 / time;
-        if share >= 0.005 {
+    let spent: Vec<u64> = parts
+        .iter()
+        .map(|(_, part)| run.connections.iter().map(part).fold(0, u64::saturating_add))
+        .collect();
+    let time = connection_time(pair, run);
+    for ((name, _), spent) in parts.iter().zip(spent) {
+        let share = spent as f64 / time;
+        if share >= PHASE_TOLD_SHARE {
             let gap = if shares.is_empty() { "" } else { ", " };
             // Writing to a String cannot fail.
-            let _ = write!(shares, "{gap}{name} {}", percent(share));
+            let _ = write!(shares, "{gap}{name} {}", fine_percent(share));
         }
     }
     let _ = write!(line, " ({shares})");

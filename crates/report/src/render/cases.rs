@@ -1,8 +1,9 @@
 //! Rows of the human table: which columns each kind of test has and what stands in them.
 
-use super::figures::{duration, duration_interval, percent, rate, rate_interval};
+use super::figures::{duration, duration_interval, rate, rate_interval};
 use super::grid::{Column, number, text};
 use super::style::clean;
+use crate::wording::percent;
 use wirespeed_schema::Test;
 use wirespeed_schema::case::{GroupKind, Role};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric};

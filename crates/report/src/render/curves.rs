@@ -1,14 +1,13 @@
 //! Sweeps and load curves for people: the table, then what the curve says, then its picture.
 
-use super::figures::percent;
 use super::grid::{self, number};
 use super::plot_chart::chart;
 use super::style::{Style, Tone, clean, wrap};
 use super::table;
-use crate::curve::section::{LoadSection, Offers, SweepSection, load_point};
+use crate::curve::load_words;
+use crate::curve::section::{LoadSection, SweepSection, load_point, load_rows};
 use crate::html::sweeps::probe_words;
 use crate::html::{Input, pictures, words};
-use crate::stats::{LEVEL, samples_needed};
 use wirespeed_schema::Run;
 use wirespeed_schema::units::{format_ns, format_rate};
 
@@ -112,7 +111,7 @@ pub fn load(run: &Run, style: &Style) -> String {
     }
     let curve = curve_lines(run, "load", style);
     if curve.is_empty() {
-        let words = load_words(&section);
+        let words = load_words(&section, &load_rows(&run.cases));
         lines.extend(
             words
                 .iter()
@@ -126,58 +125,4 @@ pub fn load(run: &Run, style: &Style) -> String {
     lines.extend(table::remark_lines(&words::remarks(run), style));
     lines.extend(table::run_end(run, style));
     table::finish(lines, style)
-}
-
-/// What a load curve says.
-pub fn load_words(section: &LoadSection) -> Vec<String> {
-    let rate = |value: wirespeed_schema::Finite| format_rate(value.get(), section.offers.unit());
-    let most = section.most_msg_per_s;
-    let holder = match section.offers {
-        Offers::Messages => "the window holds",
-        Offers::Requests => "connections and depth hold",
-    };
-    let mut words = vec![format!(
-        "At most {} are carried when only {holder} them back.",
-        rate(most)
-    )];
-    words.extend(match (section.carried_msg_per_s, section.saturated_msg_per_s) {
-        (Some(carried), Some(saturated)) => Some(format!(
-            "Offered rates are carried up to {}; at {} they are not: less than 99 % of it comes through.",
-            rate(carried),
-            rate(saturated)
-        )),
-        (None, Some(saturated)) => Some(format!("Not even {} are carried.", rate(saturated))),
-        (Some(carried), None) => Some(format!("All offered rates are carried, up to {}.", rate(carried))),
-        (None, None) => None,
-    });
-    words.push(match (section.knee_msg_per_s, section.limit_msg_per_s) {
-        (Some(knee), Some(limit)) => format!(
-            "Knee at {} ({} of that): beyond it more load buys mostly waiting. The fit ends at {}.",
-            rate(knee),
-            percent(knee.get() / most.get().max(f64::MIN_POSITIVE)),
-            rate(limit)
-        ),
-        _ => "No knee: response time does not rise as that of a queue would.".to_owned(),
-    });
-    if let Some(bound) = section.p99_max_ns {
-        let bound = format_ns(bound.get());
-        words.push(match (section.passes_msg_per_s, section.fails_msg_per_s) {
-            (Some(passes), Some(fails)) => {
-                format!(
-                    "p99 stays within {bound} up to {}; at {} it does not.",
-                    rate(passes),
-                    rate(fails)
-                )
-            }
-            (Some(passes), None) => {
-                format!("p99 stays within {bound} at every rate, up to {}.", rate(passes))
-            }
-            (None, Some(fails)) => format!("p99 stays within {bound} at no rate; at {} it does not.", rate(fails)),
-            (None, None) => format!(
-                "Whether p99 stays within {bound} is not known: a rate needs {} samples for it. Measure longer.",
-                samples_needed(0.99, LEVEL).unwrap_or_default()
-            ),
-        });
-    }
-    words
 }

@@ -1,7 +1,7 @@
 //! Figures as people read them: with unit and four significant digits, the interval in the same unit where it can be.
 
 use wirespeed_schema::run::Metric;
-use wirespeed_schema::units::{format_ns, format_rate, significant};
+use wirespeed_schema::units::{format_ns, format_rate};
 
 /// `1.873 µs`.
 pub(crate) fn duration(metric: Option<&Metric>) -> String {
@@ -29,11 +29,6 @@ pub(crate) fn rate(metric: Option<&Metric>, unit: &str) -> String {
     metric
         .map(|metric| format_rate(metric.value.get(), unit))
         .unwrap_or_default()
-}
-
-/// `0.3 %`.
-pub(crate) fn percent(ratio: f64) -> String {
-    format!("{} %", significant(ratio * 100.0, 2))
 }
 
 /// `1.2 M`: counts of samples.

@@ -1,11 +1,11 @@
 //! What background load did, as people read it: a row a figure, what the load got done, the answer in words.
 
 use super::comparison::figure_text;
-use super::figures::percent;
 use super::grid::{self, number, text};
 use super::style::{Style, Tone, clean, wrap};
 use super::table;
 use crate::checks::run_remarks;
+use crate::wording::percent;
 use crate::compare::{Verdict, more_is_better};
 use crate::interference::{Interference, InterferenceRow, Loaded, Work};
 use wirespeed_schema::Run;
@@ -149,33 +149,63 @@ pub fn answers_with_rows(found: &Interference) -> Vec<(String, Vec<&Interference
             .iter()
             .filter(|other| (other.row.label.as_str(), &other.loaded) == key)
             .collect();
-        answers.push((answer(&of_pair, found.within_ratio.get()), of_pair));
+        answers.push((answer(&of_pair, found), of_pair));
     }
     answers
 }
 
-fn answer(rows: &[&InterferenceRow], within_ratio: f64) -> String {
+fn answer(rows: &[&InterferenceRow], found: &Interference) -> String {
     // How many times worse: a rate suffers by shrinking.
     let harm = |found: &InterferenceRow| match more_is_better(&found.row.tag) {
         true => 1.0 / found.row.ratio.get().max(f64::MIN_POSITIVE),
         false => found.row.ratio.get(),
     };
-    let slower = rows.iter().filter(|found| found.row.verdict == Verdict::Slower);
-    let worst = slower.max_by(|a, b| harm(a).total_cmp(&harm(b)));
-    let all_same = rows.iter().all(|found| found.row.verdict == Verdict::Same);
+    let with = |verdict: Verdict| rows.iter().filter(move |found| found.row.verdict == verdict);
+    let worst = with(Verdict::Slower).max_by(|a, b| harm(a).total_cmp(&harm(b)));
+    let best = with(Verdict::Faster).min_by(|a, b| harm(a).total_cmp(&harm(b)));
     let subject = rows.first().map_or_else(String::new, |first| load_subject(first));
-    match worst {
-        Some(worst) => format!(
-            "{subject}: {} is {} times that without load",
-            clean(&worst.row.tag),
-            significant(worst.row.ratio.get(), 3)
+    let moved = |found: &InterferenceRow| {
+        let ends = found.row.lower.zip(found.row.upper).map_or(String::new(), |(lower, upper)| {
+            format!(" [{}, {}]", significant(lower.get(), 3), significant(upper.get(), 3))
+        });
+        format!(
+            "{subject}: {} is {} times that without load{ends}",
+            clean(&found.row.tag),
+            significant(found.row.ratio.get(), 3)
+        )
+    };
+    match (worst, best) {
+        (Some(worst), _) => moved(worst),
+        (None, Some(best)) => format!("{}: better", moved(best)),
+        (None, None) => match with(Verdict::Inconclusive).count() {
+            0 => format!(
+                "{subject}: no figure changes by more than {}",
+                percent(found.within_ratio.get())
+            ),
+            open => format!("{subject}: no verdict on {open} of {} figures: {}", rows.len(), lacking(rows, found)),
+        },
+    }
+}
+
+/// What the figures without a verdict lack, and the option that gives it.
+fn lacking(rows: &[&InterferenceRow], found: &Interference) -> String {
+    let open = || rows.iter().filter(|one| one.row.verdict == Verdict::Inconclusive);
+    let ran = open().map(|one| one.row.b_runs).min().unwrap_or(0);
+    let more = open().map(|one| Some(u64::from(one.row.b_runs) + one.row.more_runs?));
+    let needed = more.flatten().max();
+    let without = open().any(|one| one.row.lower.is_none());
+    match (without, needed) {
+        (true, Some(needed)) => format!(
+            "{ran} rounds give no interval, at least {needed} are needed: {} {needed}",
+            found.rounds_option
         ),
-        None if all_same => format!(
-            "{subject}: no figure changes by more than {}",
-            percent(within_ratio)
+        (false, Some(needed)) => format!(
+            "after {ran} rounds the differences may be chance; about {needed} rounds should tell: {} {needed}",
+            found.rounds_option
         ),
-        None => {
-            format!("{subject}: no figure is shown to be worse; see the intervals for what would be missed")
-        }
+        (_, None) => format!(
+            "they are too near to the margin of {} for any number of rounds to tell",
+            percent(found.within_ratio.get())
+        ),
     }
 }

@@ -28,7 +28,7 @@ pub use checkup::checkup;
 pub use comparison::{answer, comparison, figure_text};
 pub(crate) use csv::load_text;
 pub use csv::{CsvRows, csv};
-pub use curves::{load, load_words, sweep};
+pub use curves::{load, sweep};
 pub use gate::{github, junit};
 pub use interference::interference;
 pub(crate) use interference::{answers_with_rows, interference_answers, load_subject};

@@ -1,8 +1,9 @@
 //! The human report of `byteio peers`: this project's ways beside other people's movers of data.
 
-use super::byteio::{megabits, percent};
+use super::byteio::megabits;
 use super::grid::{self, number, text};
 use super::style::{Style, Tone, clean, wrap};
+use crate::wording::fine_percent;
 use wirespeed_schema::Run;
 use wirespeed_schema::run::{CaseResult, CaseStatus};
 
@@ -70,7 +71,7 @@ fn peers_row(case: &CaseResult, best: f64) -> Vec<String> {
             None => format!("{{{ends}}}"),
         })
     });
-    let ratio = |tag: &str| metric(tag).map_or(String::new(), |m| percent(m.value.get()));
+    let ratio = |tag: &str| metric(tag).map_or(String::new(), |m| fine_percent(m.value.get()));
     let facts = case.repetitions.first().and_then(|run| run.outcomes.first());
     let control = facts.and_then(|outcome| outcome.transport_facts.get("congestion_control"));
     let connections = case
@@ -85,7 +86,7 @@ fn peers_row(case: &CaseResult, best: f64) -> Vec<String> {
         clean(&case.case.transport),
         megabits(rate_of(case)),
         interval.unwrap_or_default(),
-        percent(rate_of(case) / best),
+        fine_percent(rate_of(case) / best),
         ratio("ceiling_ratio"),
         case.repetitions.len().to_string(),
         connections,

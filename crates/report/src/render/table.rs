@@ -1,11 +1,12 @@
 //! The human table: headline, one table for each kind of test, what was withheld, trust line, remarks.
 
 use super::cases::{self, Kind};
-use super::figures::{count, duration_with_interval, percent, rate, rate_with_interval};
+use super::figures::{count, duration_with_interval, rate, rate_with_interval};
 use super::style::{Style, Tone, clean, wrap};
 use super::{grid, plot};
 use crate::checks::run_remarks;
 use crate::html::{Input, words};
+use crate::wording::percent;
 use std::collections::BTreeMap;
 use wirespeed_schema::host::Noise;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Remark, Severity, Status};

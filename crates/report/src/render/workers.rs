@@ -3,6 +3,8 @@
 
 use super::style::{Style, Tone, clean, wrap};
 use super::{grid, table};
+use crate::thresholds::LEVEL_TOLERANCE;
+use crate::wording::{against, percent};
 use crate::workers::{Cell, Interval, Workers, WorkersSection};
 use wirespeed_schema::Run;
 use wirespeed_schema::finite::Finite;
@@ -10,8 +12,6 @@ use wirespeed_schema::units::{format_ns, format_rate, significant};
 
 /// Bytes of the integers that payloads are counted in.
 const INT_BYTES: u64 = 4;
-/// From here on a change of bandwidth between two payloads is one.
-const LEVEL_TOLERANCE: f64 = 0.05;
 
 /// The whole result for people.
 pub fn workers(run: &Run, style: &Style) -> String {
@@ -245,6 +245,13 @@ fn first_trip(group: &Workers) -> Option<String> {
 }
 
 fn fitted(group: &Workers) -> Option<String> {
+    if let Some(poor) = group.fit.as_ref().filter(|fit| !fit.holds()) {
+        return Some(format!(
+            "no fit: T = a + s/b misses one of {} payloads by {}; look at the figures themselves",
+            poor.points,
+            percent(poor.worst_residual_ratio.get())
+        ));
+    }
     let Some(fit) = &group.fit else {
         let sizes = values(group, |cell| cell.size_bytes).len();
         return (sizes > 2 && group.fan_out).then(|| "no fit: round trips of all workers overlap".to_owned());
@@ -274,14 +281,10 @@ fn fitted(group: &Workers) -> Option<String> {
     if let Some(half) = fit.half_size_bytes {
         text.push_str(&format!(", half of b at {}", format_rate(half.get(), "B")));
     }
-    let worst = fit.worst_residual_ratio.get() * 100.0;
     text.push_str(&format!(
-        " ({level} % intervals; largest residual {} %)",
-        significant(worst, 2)
+        " ({level} % intervals; largest residual {})",
+        percent(fit.worst_residual_ratio.get())
     ));
-    if worst > 25.0 {
-        text.push_str("; one line does not describe these times: look at the figures themselves");
-    }
     Some(text)
 }
 
@@ -293,13 +296,13 @@ fn levelled(group: &Workers) -> Option<String> {
         format_rate(end.from_bytes as f64, "B"),
         format_rate(end.to_bytes as f64, "B"),
     );
-    let percent = significant(change.abs() * 100.0, 2);
+    let said = against(end.ratio.get());
     Some(if change.abs() <= LEVEL_TOLERANCE {
-        format!("the bandwidth has levelled off: from {from} to {to} it changes by {percent} %")
+        format!("the bandwidth has levelled off: from {from} to {to} it changes by {}", percent(change.abs()))
     } else if change > 0.0 {
-        format!("the bandwidth still rises: from {from} to {to} by {percent} %")
+        format!("the bandwidth still rises: with {to} it is {said} that with {from}")
     } else {
-        format!("the bandwidth falls again: from {from} to {to} by {percent} %")
+        format!("the bandwidth falls again: with {to} it is {said} that with {from}")
     })
 }
 

@@ -56,7 +56,7 @@ fn measured(group: &Workers) -> Vec<Point> {
 
 /// The fit as a curve of bandwidth, and the payload at half of its asymptote.
 fn fitted(group: &Workers) -> Option<(Vec<Point>, Option<f64>)> {
-    let fit = group.fit.as_ref()?;
+    let fit = group.fit.as_ref().filter(|fit| fit.holds())?;
     let bandwidth = fit.bandwidth_bytes_per_s?.get();
     let cells = group.longest();
     let sizes = || {

@@ -12,8 +12,9 @@ mod speed;
 
 pub use charts::{bandwidth_chart, tests_chart};
 pub use log::{log_csv, log_lines};
-pub(crate) use rows::{SLOW_RATIO, slow_workers};
+pub(crate) use rows::slow_workers;
 
+use crate::thresholds::{FIT_POINTS_MIN, FIT_WORST_MAX};
 use serde::{Deserialize, Serialize};
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::run::CaseResult;
@@ -184,6 +185,15 @@ pub struct SpeedFit {
     pub points: u64,
     /// Level of the intervals.
     pub level: Finite,
+}
+
+impl SpeedFit {
+    /// Whether the line describes its times: points and residuals, and no time below zero.
+    pub fn holds(&self) -> bool {
+        self.points >= FIT_POINTS_MIN as u64
+            && self.worst_residual_ratio.get() <= FIT_WORST_MAX
+            && self.rtt_ns.value.get() >= 0.0
+    }
 }
 
 /// The bandwidth at the largest payload beside that of the next smaller one.

@@ -5,13 +5,11 @@
 use super::cells::{master, nearest_to_kilobyte, tests};
 use super::{HostRow, Interval, WorkerRow, finite, median};
 use crate::stats::{self, LEVEL};
+use crate::thresholds::SLOW_RATIO;
 use std::collections::BTreeMap;
 use wirespeed_schema::HistogramData;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::run::{CaseResult, Repetition};
-
-/// A worker is slow when its whole interval lies above so many times the workers' median.
-pub(crate) const SLOW_RATIO: f64 = 1.2;
 
 /// What stands before the number of a node whose name is not to be told.
 pub const NODE: &str = "node ";

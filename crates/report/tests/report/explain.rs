@@ -3,7 +3,7 @@
 use crate::fixture::*;
 use wirespeed_report::explain::explain;
 use wirespeed_schema::run::CaseResult;
-use wirespeed_schema::test::Test;
+use wirespeed_schema::test::{Stream, Test};
 
 fn latency(transport: &str, rtt_ns: f64) -> CaseResult {
     result(case(transport, am_lat(8), 400), 2, |_| ping_pong(8, 400, rtt_ns))
@@ -25,7 +25,7 @@ fn rules(cases: Vec<CaseResult>) -> Vec<(&'static str, String)> {
 fn wake_ups_and_roads_are_priced() {
     let mut blocking = latency("tcp", 30_000.0);
     blocking.case.options.insert("wait".into(), "block".into());
-    let said = rules(vec![latency("shm", 200.0), latency("tcp", 9000.0), blocking]);
+    let said = rules(vec![latency("shm", 100.0), latency("tcp", 9000.0), blocking]);
     let of = |rule: &str| {
         said.iter()
             .find(|(name, _)| *name == rule)
@@ -98,12 +98,7 @@ fn a_window_that_holds_back_is_told_from_a_road_that_does() {
 
 #[test]
 fn busy_kernels_tails_and_first_touch_are_named() {
-    let busy = result(case("tcp", Test::AmBw(stream(64, 64)), 1000), 1, |_| {
-        let mut ends = one_way_stream(64, 1000, 1_000_000, 9000.0);
-        ends[0].disturbance.user_ns = 100_000;
-        ends[0].disturbance.system_ns = 900_000;
-        ends
-    });
+    let busy = busy_in_the_kernel("block", None);
     let mut tail = result(case("unix", am_lat(8), 400), 1, |_| {
         let mut ends = ping_pong(8, 400, 4000.0);
         ends[0].first_operation_ns = Some(finite(4e6));
@@ -117,6 +112,36 @@ fn busy_kernels_tails_and_first_touch_are_named() {
     for rule in ["processor", "tail", "first_touch"] {
         assert!(names.contains(&rule), "{rule}: {said:?}");
     }
+}
+
+/// A stream whose sender uses its CPU all the time, nine tenths of that in the kernel.
+fn busy_in_the_kernel(wait: &str, pace_msg_per_s: Option<u64>) -> CaseResult {
+    let test = Test::AmBw(Stream {
+        pace_msg_per_s,
+        ..stream(64, 64)
+    });
+    result(case("tcp", test, 1000), 2, |_| {
+        let mut ends = one_way_stream(64, 1000, 1_000_000, 9000.0);
+        ends[0].disturbance.user_ns = 100_000;
+        ends[0].disturbance.system_ns = 900_000;
+        for end in &mut ends {
+            end.transport_facts.insert("wait".into(), wait.into());
+        }
+        ends
+    })
+}
+
+#[test]
+fn an_end_that_polls_has_no_limit_named_and_nor_has_a_stream_that_meets_its_pace() {
+    let limit = |case: CaseResult| rules(vec![latency("tcp", 9000.0), case]);
+    let names = |said: &[(&str, String)]| said.iter().any(|(rule, _)| ["processor", "window"].contains(rule));
+    assert!(names(&limit(busy_in_the_kernel("block", None))));
+    for wait in ["poll", "block"] {
+        let said = limit(busy_in_the_kernel(wait, Some(1_000_000)));
+        assert!(!names(&said), "{wait}: {said:?}");
+    }
+    let polls = limit(busy_in_the_kernel("poll", None));
+    assert!(!polls.iter().any(|(rule, _)| *rule == "processor"), "{polls:?}");
 }
 
 #[test]

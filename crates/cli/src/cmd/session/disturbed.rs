@@ -50,7 +50,8 @@ impl Runner<'_> {
         let rounds = self.arguments.repeat.unwrap_or(ROUNDS);
         let groups = Groups::launched_by(self.registry, live.launcher(RankProgram::this()?));
         let mut session = self.session(groups);
-        let (results, found) = plan.measure(&mut session, rounds, fresh_seed())?;
+        let (results, mut found) = plan.measure(&mut session, rounds, fresh_seed())?;
+        found.rounds_option = "--repeat".to_owned();
         drop(session);
         let broken = |result: &CaseResult| matches!(result.status, CaseStatus::Failed | CaseStatus::Partial);
         let failed = results.iter().any(broken) && !self.stop.is_requested();

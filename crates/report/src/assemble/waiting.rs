@@ -1,0 +1,29 @@
+//! Whether ranks sleep while they wait: only then is the CPU time that they use work.
+
+use wirespeed_schema::case::Role;
+use wirespeed_schema::outcome::Outcome;
+use wirespeed_schema::run::CaseResult;
+
+/// Ways of waiting in which the kernel wakes the rank.
+const SLEEPING: [&str; 3] = ["block", "uring", "sleep"];
+
+/// Whether every end of `result` sleeps while it waits, as the transport states it, else as was asked for. A transport that
+/// looks a while before it sleeps uses CPU time for that too, and counts as polling.
+pub fn sleeps(result: &CaseResult) -> bool {
+    let asked = result.case.options.get("wait").map(String::as_str);
+    let sleeps = |outcome: &Outcome| {
+        let fact = |name: &str| outcome.transport_facts.get(name).map(String::as_str);
+        let looks = fact("spin").is_some_and(|turns| turns != "0");
+        fact("wait").or(asked).is_some_and(|wait| SLEEPING.contains(&wait)) && !looks
+    };
+    let mut ends = result
+        .repetitions
+        .iter()
+        .flat_map(|repetition| &repetition.outcomes)
+        .filter(|outcome| outcome.role != Role::Idle)
+        .peekable();
+    match ends.peek() {
+        Some(_) => ends.all(sleeps),
+        None => asked.is_some_and(|wait| SLEEPING.contains(&wait)),
+    }
+}

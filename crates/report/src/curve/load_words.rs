@@ -1,0 +1,187 @@
+//! A load curve in words. Every sentence is derived from the rows that are shown beside it, and true of each of them.
+
+use super::load::{Capacity, LoadPoint, NoKnee, capacity, carried, knee};
+use super::section::{LoadSection, Offers};
+use crate::stats::{LEVEL, samples_needed};
+use crate::thresholds::{CARRIED_SHARE_MIN, FIT_RESIDUAL_MAX, KNEE_POINTS_MIN};
+use crate::wording::percent;
+use wirespeed_schema::units::{format_ns, format_rate};
+
+/// What `rows` say; of the section only what no row has: the unit, the bound, the rate without a schedule.
+pub fn load_words(section: &LoadSection, rows: &[LoadPoint]) -> Vec<String> {
+    let unit = section.offers.unit();
+    let rate = |value: f64| format_rate(value, unit);
+    let most = section.most_msg_per_s.get();
+    let holder = match section.offers {
+        Offers::Messages => "the window alone",
+        Offers::Requests => "connections and depth alone",
+    };
+    let mut words = vec![format!("With {holder} to hold them back {} are carried.", rate(most))];
+    words.extend(carried_words(&carried(rows), rows.len(), &rate));
+    words.push(knee_words(rows, &rate));
+    if let Some(bound) = section.p99_max_ns {
+        let kept = capacity(rows, bound.get());
+        words.extend(bound_words(&kept, rows.len(), &format_ns(bound.get()), &rate));
+    }
+    words
+}
+
+fn carried_words(found: &Capacity, rows: usize, rate: &dyn Fn(f64) -> String) -> Option<String> {
+    let again = match found.again {
+        0 => String::new(),
+        again => format!(", though {again} of the higher rates are"),
+    };
+    Some(match (found.passes_per_s, found.fails_per_s) {
+        (Some(passes), Some(fails)) => format!(
+            "Offered rates are carried up to {}; at {} less than {} comes through{again}.",
+            rate(passes),
+            rate(fails),
+            percent(CARRIED_SHARE_MIN)
+        ),
+        (None, Some(fails)) => format!("The lowest offered rate, {}, is not carried{again}.", rate(fails)),
+        (Some(passes), None) => format!("All {rows} offered rates are carried, up to {}.", rate(passes)),
+        (None, None) => return None,
+    })
+}
+
+fn knee_words(rows: &[LoadPoint], rate: &dyn Fn(f64) -> String) -> String {
+    match knee(rows) {
+        Ok(knee) => format!(
+            "Knee at {}: beyond it more load buys mostly waiting. The fit ends at {} (residuals {}).",
+            rate(knee.offered_per_s),
+            rate(knee.limit_per_s),
+            percent(knee.residual_ratio)
+        ),
+        Err(NoKnee::TooFew(carried)) => {
+            format!("No knee is told: a fit needs {KNEE_POINTS_MIN} rates that are carried, and there are {carried}.")
+        }
+        Err(NoKnee::Flat) => "No knee: response time does not rise as that of a queue would.".to_owned(),
+        Err(NoKnee::Residual(residual)) => format!(
+            "No knee is told: the curve of a queue misses these response times by {}, more than {}.",
+            percent(residual),
+            percent(FIT_RESIDUAL_MAX)
+        ),
+        Err(NoKnee::Beyond) => "No knee among the rates that were offered.".to_owned(),
+    }
+}
+
+fn bound_words(kept: &Capacity, rows: usize, bound: &str, rate: &dyn Fn(f64) -> String) -> Vec<String> {
+    let again = match kept.again {
+        0 => String::new(),
+        again => format!(", though at {again} of the higher rates it does"),
+    };
+    let known = rows - kept.unknown.min(rows);
+    let mut words = Vec::new();
+    match (kept.passes_per_s, kept.fails_per_s) {
+        (Some(passes), Some(fails)) => words.push(format!(
+            "p99 stays within {bound} up to {}; at {} it does not{again}.",
+            rate(passes),
+            rate(fails)
+        )),
+        (Some(passes), None) => words.push(format!(
+            "p99 stays within {bound} at every one of {known} rates, up to {}.",
+            rate(passes)
+        )),
+        (None, Some(fails)) => words.push(format!(
+            "p99 does not stay within {bound} at the lowest rate that tells, {}{again}.",
+            rate(fails)
+        )),
+        (None, None) => {}
+    }
+    if kept.unknown > 0 || rows == 0 {
+        words.push(format!(
+            "Whether p99 stays within {bound} is not known at {} of {rows} rates: one needs {} samples for it. Measure longer.",
+            kept.unknown,
+            samples_needed(0.99, LEVEL).unwrap_or_default()
+        ));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use wirespeed_schema::Finite;
+
+    const BOUND_NS: f64 = 5e6;
+
+    fn any_row() -> impl Strategy<Value = LoadPoint> {
+        let share = prop_oneof![Just(1.0), Just(0.991), Just(0.98), 0.2..1.01f64];
+        let p99 = prop_oneof![
+            2 => (0.5..2.0f64).prop_map(|times| Some(times * BOUND_NS)),
+            1 => Just(None),
+            1 => Just(Some(BOUND_NS))
+        ];
+        (share, p99, 1.0..3.0f64).prop_map(|(share, response_p99_ns, times)| LoadPoint {
+            offered_per_s: 0.0,
+            achieved_per_s: share,
+            messages: 10_000,
+            response_ns: times * 1e5,
+            response_p99_ns,
+        })
+    }
+
+    fn any_rows() -> impl Strategy<Value = Vec<LoadPoint>> {
+        prop::collection::vec(any_row(), 0..9).prop_map(|mut rows| {
+            for (row, number) in rows.iter_mut().zip(1..) {
+                row.offered_per_s = f64::from(number) * 1000.0;
+                row.achieved_per_s *= row.offered_per_s;
+            }
+            rows
+        })
+    }
+
+    fn rate(row: &LoadPoint) -> String {
+        format_rate(row.offered_per_s, "msg/s")
+    }
+
+    proptest! {
+        /// Each sentence is held against the rows by nothing but looking at them.
+        #[test]
+        fn no_row_contradicts_a_sentence(rows in any_rows()) {
+            let section = LoadSection {
+                p99_max_ns: Finite::maybe(BOUND_NS),
+                ..LoadSection::default()
+            };
+            let words = load_words(&section, &rows);
+            let is_saturated = |row: &LoadPoint| row.achieved_per_s < 0.99 * row.offered_per_s;
+            let keeps = |row: &LoadPoint| !is_saturated(row) && row.response_p99_ns.is_some_and(|p99| p99 <= BOUND_NS);
+            let breaks = |row: &LoadPoint| is_saturated(row) || row.response_p99_ns.is_some_and(|p99| p99 > BOUND_NS);
+            let named = |text: &str, before: &str| -> Option<usize> {
+                let rest = &text[text.find(before)? + before.len()..];
+                rows.iter().position(|row| rest.starts_with(&rate(row)))
+            };
+            for text in &words {
+                if text.starts_with("All ") {
+                    prop_assert!(!rows.iter().any(is_saturated), "{text}: {rows:?}");
+                }
+                if text.starts_with("Offered rates") {
+                    let (upto, at) = (named(text, "up to ").unwrap(), named(text, "; at ").unwrap());
+                    prop_assert!(rows[..=upto].iter().all(|row| !is_saturated(row)), "{text}: {rows:?}");
+                    prop_assert!(is_saturated(&rows[at]) && at > upto, "{text}: {rows:?}");
+                    let again = rows[at..].iter().filter(|row| !is_saturated(row)).count();
+                    prop_assert_eq!(again > 0, text.contains("of the higher rates are"), "{}: {:?}", text, rows);
+                }
+                if text.contains("at every one of") {
+                    prop_assert!(!rows.iter().any(breaks), "{text}: {rows:?}");
+                    let known = rows.iter().filter(|row| keeps(row)).count();
+                    prop_assert!(text.contains(&format!("every one of {known} rates")), "{text}: {rows:?}");
+                }
+                if text.starts_with("p99 stays within") && text.contains("up to") {
+                    let upto = named(text, "up to ").unwrap();
+                    prop_assert!(keeps(&rows[upto]) && !rows[..=upto].iter().any(breaks), "{text}: {rows:?}");
+                }
+                if text.contains("it does not") {
+                    prop_assert!(breaks(&rows[named(text, "; at ").unwrap()]), "{text}: {rows:?}");
+                }
+                if text.starts_with("p99 does not stay") {
+                    let at = named(text, "that tells, ").unwrap();
+                    prop_assert!(breaks(&rows[at]) && !rows[..at].iter().any(keeps), "{text}: {rows:?}");
+                }
+            }
+            let unknown = rows.iter().filter(|row| !keeps(row) && !breaks(row)).count();
+            prop_assert_eq!(unknown > 0 || rows.is_empty(), words.iter().any(|text| text.contains("is not known at")));
+        }
+    }
+}
