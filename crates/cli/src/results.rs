@@ -3,7 +3,7 @@
 use crate::errors::{Failure, exit};
 use std::io::Read as _;
 use std::path::Path;
-use wirespeed_report::import::import;
+use wirespeed_report::import::{ImportError, import};
 use wirespeed_report::read::{DOCUMENT_BYTES_MAX, ReadError};
 use wirespeed_report::read_run;
 use wirespeed_schema::Run;
@@ -14,11 +14,17 @@ pub fn load(path: &Path) -> Result<Run, Failure> {
     read_run(&bytes).or_else(|error| {
         // A file of another tool is a result too; what is neither is refused as no document.
         let foreign = matches!(error, ReadError::NotJson { .. } | ReadError::Foreign { .. });
-        let imported = foreign.then(|| import(&bytes, None).ok()).flatten();
-        imported.map(|(_, run)| run).ok_or_else(|| {
-            let cause = format!("{}: {error}", path.display());
-            Failure::with(exit::USAGE, cause, error.remedy())
-        })
+        let failed = |cause: &dyn std::fmt::Display, remedy: &str| {
+            Failure::with(exit::USAGE, format!("{}: {cause}", path.display()), remedy)
+        };
+        match foreign.then(|| import(&bytes, None)) {
+            Some(Ok((_, run))) => Ok(run),
+            // A file of a known tool that cannot be taken: why, in its own words.
+            Some(Err(why)) if !matches!(why, ImportError::Unknown | ImportError::NotText | ImportError::TooLarge { .. }) => {
+                Err(failed(&why, why.remedy()))
+            }
+            _ => Err(failed(&error, &error.remedy())),
+        }
     })
 }
 

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod assemble;
+pub mod audit;
 pub mod byteio;
 pub mod checks;
 pub mod compare;

@@ -81,10 +81,11 @@ pub struct ExplainArgs {
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  echo 1200 | wirespeed import - --format workers
+  echo 1200 | wirespeed import - --format workers --size 8 --transport tcp
 
 Reads what other tools wrote and writes it as a result, so that `compare` and `report` work against history: iperf3 --json, \
 osu_latency and osu_bw, IMB-MPI1 PingPong and Uniband, Sandia's msgrate -o, sockperf, ucx_perftest -v, the workers' log and arras4benchmark's lines. \
+What a file does not say is unknown, or the tool's default with a note; --test, --size, --window and --transport say it. \
 Only figures of the same definition are taken (OSU's latency is half of a mean: it becomes rtt_mean_ns). `compare` and \
 `report` read such files themselves; this verb shows what is taken from them.")]
 pub struct ImportArgs {
@@ -95,6 +96,22 @@ pub struct ImportArgs {
     /// Which tool wrote it: iperf3, osu, imb, smb, sockperf, ucx_perftest, workers, arras [default: found out]
     #[arg(long, value_name = "TOOL")]
     pub format: Option<String>,
+
+    /// Which test it was, where the file does not say: a name of ucx_perftest -t
+    #[arg(long, value_name = "TEST")]
+    pub test: Option<String>,
+
+    /// The message size, where the file does not say
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<String>,
+
+    /// Messages that may be unacknowledged at once, where the file does not say
+    #[arg(long, value_name = "COUNT")]
+    pub window: Option<u64>,
+
+    /// The transport, where the file does not say
+    #[arg(long, value_name = "NAME")]
+    pub transport: Option<String>,
 
     /// Write the result to FILE.json instead of stdout
     #[arg(short, long, value_name = "FILE.json")]

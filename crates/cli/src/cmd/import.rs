@@ -3,15 +3,22 @@
 use crate::args::ImportArgs;
 use crate::errors::{Ended, Failure, exit};
 use crate::{output, results};
-use wirespeed_report::import::{self, Format};
+use wirespeed_report::import::{self, Format, Told};
 use wirespeed_report::render::{self, JsonForm};
 use wirespeed_schema::plan::nearest;
+use wirespeed_schema::units::parse_size;
 
 /// Read a file of another tool and write it as a result.
 pub fn import(arguments: &ImportArgs) -> Result<Ended, Failure> {
     let format = arguments.format.as_deref().map(format_of).transpose()?;
     let bytes = results::bytes(&arguments.file)?;
-    let (_, run) = import::import(&bytes, format).map_err(|error| {
+    let told = Told {
+        test: arguments.test.clone(),
+        size_bytes: arguments.size.as_deref().map(size).transpose()?,
+        window_msgs: arguments.window,
+        transport: arguments.transport.clone(),
+    };
+    let (_, run) = import::import_told(&bytes, format, &told).map_err(|error| {
         let cause = format!("{}: {error}", arguments.file.display());
         Failure::with(exit::USAGE, cause, error.remedy())
     })?;
@@ -22,6 +29,10 @@ pub fn import(arguments: &ImportArgs) -> Result<Ended, Failure> {
         None => output::print(&text)?,
     }
     Ok(Ended::OK)
+}
+
+fn size(text: &str) -> Result<u64, Failure> {
+    parse_size(text).map_err(|error| Failure::usage(format!("--size: {error}"), "write a size such as 64 or 4K"))
 }
 
 fn format_of(name: &str) -> Result<Format, Failure> {

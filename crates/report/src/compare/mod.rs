@@ -95,5 +95,6 @@ fn side((name, run): (&str, &Run)) -> Side {
         name: name.to_owned(),
         started_at: run.started_at.clone(),
         version: run.tool.version.clone(),
+        imported: run.sections.contains_key("import").then(|| run.tool.name.clone()),
     }
 }

@@ -55,6 +55,9 @@ pub struct Side {
     pub started_at: String,
     /// Version of the program that measured it.
     pub version: String,
+    /// The tool whose file was imported; absent where wirespeed measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub imported: Option<String>,
 }
 
 /// A fact that differs between the two sides.

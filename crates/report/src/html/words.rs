@@ -4,6 +4,7 @@ use super::Input;
 use crate::compare::Comparison;
 use crate::curve::load_words;
 use crate::curve::section::{LoadSection, Offers, load_rows, offered_per_s};
+use crate::import::UNKNOWN;
 use crate::interference::Interference;
 use crate::render::{Style, figure_text};
 use crate::render::{answer, case_line, interference_answers, load_text};
@@ -22,17 +23,27 @@ pub fn measured(input: &Input) -> Vec<String> {
     let repetitions: usize = run.cases.iter().map(|case| case.repetitions.len()).sum();
     let mut lines = Vec::new();
     if !run.cases.is_empty() {
-        let machine = run
-            .host
-            .cpu_model
-            .as_deref()
-            .unwrap_or("a machine that did not say what it is");
+        let machine = run.host.cpu_model.as_deref().unwrap_or("an unknown machine");
+        let kernel = match run.host.kernel.as_str() {
+            "" => String::new(),
+            kernel => format!(" ({kernel})"),
+        };
+        let runs = match repetitions {
+            0 => String::new(),
+            1 => " in one run".to_owned(),
+            several => format!(" in {several} runs"),
+        };
+        let when = match run.started_at.as_str() {
+            "" | UNKNOWN => "at an unknown time",
+            when => when,
+        };
+        let who = match run.tool.name.as_str() {
+            "" | "wirespeed" => format!("by wirespeed {}", run.tool.version),
+            other => format!("as {other} states it"),
+        };
         lines.push(format!(
-            "{ok} of {} cases measured in {repetitions} runs, {} on {machine} ({}), by wirespeed {}.",
-            run.cases.len(),
-            run.started_at,
-            run.host.kernel,
-            run.tool.version
+            "{ok} of {} cases measured{runs}, {when} on {machine}{kernel}, {who}.",
+            run.cases.len()
         ));
     }
     if !run.command.is_empty() {

@@ -4,7 +4,7 @@
 //! Its µs are the inverse of the rate, no latency, and are not taken. A line names neither size nor credits: they come from
 //! the command where the file shows it, else the size is what bandwidth over rate gives.
 
-use super::{Figures, Format, ImportError, bad_line, stream};
+use super::{Figures, Format, ImportError, Unsaid, bad_line, stream};
 
 const MIB: f64 = 1_048_576.0;
 /// Two digits after the point: below this the bandwidth says little of the size.
@@ -100,6 +100,16 @@ fn figures(totals: Totals, asked: Asked) -> Option<Figures> {
         .unwrap_or_else(|| (totals.bandwidth / totals.rate_per_s).round() as u64);
     let mut found = Figures::new(stream(size, asked.credits.unwrap_or(1)), "arras")
         .with("rate_msg_per_s", totals.rate_per_s);
+    if asked.size_bytes.is_none() {
+        let taken = match size {
+            0 => "unknown, shown as 0 B",
+            _ => "taken as bandwidth over rate",
+        };
+        found = found.assuming(Unsaid::Size, taken);
+    }
+    if asked.credits.is_none() {
+        found = found.assuming(Unsaid::Window, "taken as 1 credit");
+    }
     let computed = asked.size_bytes.map(|size| size as f64 * totals.rate_per_s);
     if let Some(bandwidth) = computed.or(stated).filter(|bandwidth| *bandwidth > 0.0) {
         found = found.with("bandwidth_bytes_per_s", bandwidth);

@@ -1,6 +1,6 @@
-//! Lines of sockperf, ucx_perftest, Sandia's msgrate and of the workers' log.
+//! Lines of sockperf, Sandia's msgrate and of the workers' log.
 
-use super::{Figures, Format, ImportError, bad_line, ping_pong, stream};
+use super::{Figures, Format, ImportError, UNKNOWN, Unsaid, bad_line, ping_pong, stream};
 use wirespeed_schema::HistogramData;
 
 /// Size of sockperf's messages unless its command, which its output does not repeat, says otherwise.
@@ -10,10 +10,18 @@ const SOCKPERF_BYTES: f64 = 14.0;
 pub fn sockperf(text: &str) -> Result<Vec<Figures>, ImportError> {
     let size = ["--msg-size=", "--msg-size ", " -m "]
         .iter()
-        .find_map(|option| after(text, option))
-        .unwrap_or(SOCKPERF_BYTES) as u64;
-    let transport = if text.contains("TCP") { "tcp" } else { "udp" };
-    let mut found = Figures::new(ping_pong(size), transport);
+        .find_map(|option| after(text, option));
+    let transport = ["TCP", "UDP"].iter().find(|name| text.contains(**name));
+    let mut found = Figures::new(
+        ping_pong(size.unwrap_or(SOCKPERF_BYTES) as u64),
+        transport.map_or(UNKNOWN.to_owned(), |name| name.to_lowercase()),
+    );
+    if size.is_none() {
+        found = found.assuming(Unsaid::Size, "taken as 14 B, the tool's default");
+    }
+    if transport.is_none() {
+        found = found.assuming(Unsaid::Transport, UNKNOWN);
+    }
     let percentiles = [
         ("percentile 50.000", "rtt_p50_ns"),
         ("percentile 90.000", "rtt_p90_ns"),
@@ -50,62 +58,6 @@ fn after(text: &str, name: &str) -> Option<f64> {
         .take_while(|c| c.is_ascii_digit() || *c == '.')
         .collect();
     digits.parse().ok()
-}
-
-/// A row of `ucx_perftest -v`: names of batch files, then iterations, three latencies, two bandwidths, two rates.
-fn ucx_row(line: &str) -> Option<(String, Vec<f64>)> {
-    let line = line.trim();
-    let bare = line
-        .strip_prefix("[thread ")
-        .and_then(|rest| rest.split_once(']'));
-    let words: Vec<&str> = bare
-        .map_or(line, |(_, row)| row)
-        .split(',')
-        .map(str::trim)
-        .collect();
-    let (names, numbers) = words.split_at_checked(words.len().checked_sub(8)?)?;
-    let values: Option<Vec<f64>> = numbers.iter().map(|word| word.parse().ok()).collect();
-    Some((names.join(" "), values?))
-}
-
-/// Whether a line is the header of `ucx_perftest -v`.
-pub fn is_ucx(line: &str) -> bool {
-    line.contains("overall_lat,avg_bw,overall_bw,avg_mr,overall_mr")
-}
-
-/// Rows of `ucx_perftest -v`: latencies of one way in µs, bandwidths in MB/s of 2^20 bytes, message rates; the overall ones
-/// are taken. Rows of one run are cumulative and the last one counts; a run ends where iterations begin anew. A row names
-/// neither test nor size: the size is bandwidth over rate, and only a batch file whose name ends in `lat` says that it is a
-/// ping-pong.
-pub fn ucx(text: &str) -> Result<Vec<Figures>, ImportError> {
-    const MIB: f64 = 1_048_576.0;
-    let mut rows: Vec<(String, Vec<f64>)> = Vec::new();
-    for row in text.lines().filter_map(ucx_row) {
-        match rows
-            .last_mut()
-            .filter(|last| last.0 == row.0 && last.1[0] < row.1[0])
-        {
-            Some(last) => *last = row,
-            None => rows.push(row),
-        }
-    }
-    let found = rows.into_iter().map(|(names, values)| {
-        let (latency_us, bandwidth, rate) = (values[3], values[5] * MIB, values[7]);
-        let size = if rate > 0.0 {
-            (bandwidth / rate).round() as u64
-        } else {
-            0
-        };
-        let mut figures = match names.split(' ').any(|name| name.ends_with("lat")) {
-            true => Figures::new(ping_pong(size), "ucp").with("rtt_mean_ns", latency_us * 2000.0),
-            false => Figures::new(stream(size, 1), "ucp")
-                .with("bandwidth_bytes_per_s", bandwidth)
-                .with("rate_msg_per_s", rate),
-        };
-        figures.samples = values[0] as u64;
-        figures
-    });
-    Ok(found.collect())
 }
 
 /// Sandia's `msgrate -o`: ranks, peers, iterations, messages, bytes, cache, ranks a node, then the rates of single
@@ -148,7 +100,9 @@ pub fn workers(text: &str) -> Result<Vec<Figures>, ImportError> {
         samples.push(value.ok_or_else(|| bad_line(Format::Workers, number, "not a time in ns"))?);
     }
     let data = HistogramData::from_samples_ns(&samples);
-    let mut found = Figures::new(ping_pong(0), "mpi");
+    let mut found = Figures::new(ping_pong(0), UNKNOWN)
+        .assuming(Unsaid::Size, "unknown, shown as 0 B")
+        .assuming(Unsaid::Transport, UNKNOWN);
     found.samples = data.count;
     for (tag, p) in [("rtt_p50_ns", 0.5), ("rtt_p90_ns", 0.9), ("rtt_p99_ns", 0.99)] {
         if let Ok(estimate) = crate::stats::quantile(&data, p, crate::stats::LEVEL) {
@@ -178,27 +132,6 @@ mod tests {
         let with_command = format!("$ sockperf pp --tcp -m 64 -t 2\n{text}");
         assert_eq!(sockperf(&with_command).unwrap()[0].test.size_bytes(), 64);
         assert!(sockperf("sockperf: ---> percentile 50.000 = x").is_err());
-    }
-
-    #[test]
-    fn ucx_rows_are_read() {
-        let header = "iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr";
-        let text = format!(
-            "{header}\n10000,0.250,0.260,0.255,29.92,29.92,3921568,3921568\ntag_lat,10000,0.250,0.260,0.255,29.92,29.92,3921568,3921568\n"
-        );
-        let found = ucx(&text).unwrap();
-        assert_eq!(found.len(), 2);
-        assert_eq!(found[1].test.size_bytes(), 8);
-        assert_eq!(found[0].figures[1], ("rate_msg_per_s", 3_921_568.0));
-        assert_eq!(found[1].figures, [("rtt_mean_ns", 510.0)]);
-        assert!(is_ucx(header) && ucx("cut,1,2").unwrap().is_empty());
-        let progress = "1000,0.2,0.2,0.2,1.0,1.0,1000,1000\n2000,0.2,0.2,0.2,1.0,1.0,1000,2000\n1000,0.2,0.2,0.2,1.0,1.0,1000,3000\n";
-        let rates: Vec<f64> = ucx(progress)
-            .unwrap()
-            .iter()
-            .map(|run| run.figures[1].1)
-            .collect();
-        assert_eq!(rates, [2000.0, 3000.0]);
     }
 
     #[test]

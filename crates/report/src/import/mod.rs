@@ -7,8 +7,13 @@ mod arras;
 mod iperf3;
 mod lines;
 mod tables;
+mod told;
+mod ucx;
+
+pub use told::{Told, Unsaid};
 
 use std::collections::BTreeMap;
+use told::Assumed;
 use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::host::HostFingerprint;
@@ -18,6 +23,8 @@ use wirespeed_schema::version::DOCUMENT_VERSION;
 
 /// Largest file that is read: those of other tools are small.
 pub const FILE_BYTES_MAX: usize = 64 << 20;
+/// What stands where a file does not say when or through what it measured.
+pub const UNKNOWN: &str = "unknown";
 /// Most cases of one file.
 const CASES_MAX: usize = 10_000;
 
@@ -69,14 +76,21 @@ impl Format {
         }
     }
 
-    fn read(self, text: &str) -> Result<Vec<Figures>, ImportError> {
+    fn read(self, text: &str, told: &Told) -> Result<Vec<Figures>, ImportError> {
+        if told.test.is_some() && self != Format::UcxPerftest {
+            return Err(ImportError::Stated {
+                format: self.name(),
+                what: Unsaid::Test.name(),
+                option: Unsaid::Test.option(),
+            });
+        }
         match self {
             Format::Iperf3 => iperf3::read(text),
             Format::Osu => tables::osu(text),
             Format::Imb => tables::imb(text),
             Format::Smb => lines::smb(text),
             Format::Sockperf => lines::sockperf(text),
-            Format::UcxPerftest => lines::ucx(text),
+            Format::UcxPerftest => ucx::read(text, told.test.as_deref()),
             Format::Workers => lines::workers(text),
             Format::Arras => arras::read(text),
         }
@@ -117,6 +131,32 @@ pub enum ImportError {
         /// In its own words, shortened.
         said: String,
     },
+    /// The file does not say what is needed, and nobody else did.
+    #[error("{format}: the file does not say which {what} it was")]
+    Unsaid {
+        /// The format.
+        format: &'static str,
+        /// What.
+        what: &'static str,
+    },
+    /// The user says what the file says itself.
+    #[error("{format}: {option}: the file itself says its {what}")]
+    Stated {
+        /// The format.
+        format: &'static str,
+        /// What.
+        what: &'static str,
+        /// The option.
+        option: &'static str,
+    },
+    /// No test that the tool has.
+    #[error("{format}: there is no test {name:?}")]
+    NoTest {
+        /// The format.
+        format: &'static str,
+        /// As it was given.
+        name: String,
+    },
     /// The format is right, but there is no figure in it.
     #[error("{format}: the file holds no figure")]
     Empty {
@@ -133,6 +173,9 @@ impl ImportError {
                 "name the tool with --format, or give a file that it wrote"
             }
             ImportError::TooLarge { .. } => "split the file",
+            ImportError::Unsaid { .. } => "say it: wirespeed import FILE --test tag_lat -o FILE.json",
+            ImportError::Stated { .. } => "leave the option out",
+            ImportError::NoTest { .. } => "name the test as ucx_perftest -t does, such as tag_lat or ucp_am_bw",
             ImportError::Line { .. } => "take the file as the tool wrote it: it may be cut off or edited",
             ImportError::Failed { .. } | ImportError::Empty { .. } => {
                 "run the tool to its end, and keep all of its output"
@@ -145,21 +188,33 @@ impl ImportError {
 #[derive(Debug, Clone, PartialEq)]
 struct Figures {
     test: Test,
-    transport: &'static str,
+    transport: String,
     group: GroupKind,
     figures: Vec<(&'static str, f64)>,
     samples: u64,
+    /// What the file does not say.
+    assumed: Vec<Assumed>,
+    /// When it was measured, where the file says so: RFC 3339.
+    started_at: Option<String>,
 }
 
 impl Figures {
-    fn new(test: Test, transport: &'static str) -> Figures {
+    fn new(test: Test, transport: impl Into<String>) -> Figures {
         Figures {
             test,
-            transport,
+            transport: transport.into(),
+            assumed: Vec::new(),
+            started_at: None,
             group: GroupKind::Processes,
             figures: Vec::new(),
             samples: 0,
         }
+    }
+
+    fn assuming(mut self, what: Unsaid, taken: impl Into<String>) -> Figures {
+        let taken = taken.into();
+        self.assumed.push(Assumed { what, taken });
+        self
     }
 
     fn with(mut self, tag: &'static str, value: f64) -> Figures {
@@ -195,6 +250,15 @@ fn stream(size_bytes: u64, window_msgs: u64) -> Test {
 /// from. What the file measured more than once is one case of several runs, so that outputs put together in one file have
 /// intervals and verdicts; what it measured once has a figure alone.
 pub fn import(bytes: &[u8], format: Option<Format>) -> Result<(Format, Run), ImportError> {
+    import_told(bytes, format, &Told::default())
+}
+
+/// The same, with what the user says of what the file does not.
+pub fn import_told(
+    bytes: &[u8],
+    format: Option<Format>,
+    told: &Told,
+) -> Result<(Format, Run), ImportError> {
     if bytes.len() > FILE_BYTES_MAX {
         return Err(ImportError::TooLarge { bytes: bytes.len() });
     }
@@ -203,8 +267,10 @@ pub fn import(bytes: &[u8], format: Option<Format>) -> Result<(Format, Run), Imp
         Some(format) => format,
         None => detect(text).ok_or(ImportError::Unknown)?,
     };
-    let mut found = format.read(text)?;
+    let mut found = format.read(text, told)?;
     found.truncate(CASES_MAX);
+    told::apply(&mut found, told, format)?;
+    let started_at = found.iter().find_map(|figures| figures.started_at.clone());
     let cases: Vec<CaseResult> = alike(found)
         .iter()
         .filter_map(|runs| case_result(runs, format))
@@ -214,7 +280,7 @@ pub fn import(bytes: &[u8], format: Option<Format>) -> Result<(Format, Run), Imp
             format: format.name(),
         });
     }
-    Ok((format, document(cases, format)))
+    Ok((format, document(cases, format, started_at)))
 }
 
 /// Which tool wrote the text, by what only it writes.
@@ -253,7 +319,7 @@ fn detect(text: &str) -> Option<Format> {
     }
     lines
         .iter()
-        .any(|line| lines::is_ucx(line))
+        .any(|line| ucx::is_header(line))
         .then_some(Format::UcxPerftest)
 }
 
@@ -312,7 +378,7 @@ fn case_result(runs: &[Figures], format: Format) -> Option<CaseResult> {
     };
     let case = Case {
         test: figures.test.clone(),
-        transport: figures.transport.to_owned(),
+        transport: figures.transport.clone(),
         options: Default::default(),
         group: figures.group,
         ranks: vec![rank(Role::Source, 1), rank(Role::Sink, 0)],
@@ -342,6 +408,20 @@ fn case_result(runs: &[Figures], format: Format) -> Option<CaseResult> {
         ),
         remedy: None,
     });
+    if !figures.assumed.is_empty() {
+        let taken: Vec<String> = figures
+            .assumed
+            .iter()
+            .map(|assumed| format!("{} ({})", assumed.what.name(), assumed.taken))
+            .collect();
+        let options: Vec<&str> = figures.assumed.iter().map(|assumed| assumed.what.option()).collect();
+        result.remarks.push(wirespeed_schema::run::Remark {
+            severity: Severity::Note,
+            code: "assumed".to_owned(),
+            message: format!("the file does not say its {}", taken.join(", ")),
+            remedy: Some(format!("say it: wirespeed import FILE {}", options.join(" .. "))),
+        });
+    }
     Some(result)
 }
 
@@ -356,7 +436,7 @@ fn run(index: u32, metrics: BTreeMap<String, Metric>) -> Repetition {
     }
 }
 
-fn document(cases: Vec<CaseResult>, format: Format) -> Run {
+fn document(cases: Vec<CaseResult>, format: Format, started_at: Option<String>) -> Run {
     Run {
         document_version: DOCUMENT_VERSION.to_owned(),
         tool: Tool {
@@ -365,7 +445,7 @@ fn document(cases: Vec<CaseResult>, format: Format) -> Run {
             commit: None,
         },
         command: Vec::new(),
-        started_at: "1970-01-01T00:00:00Z".to_owned(),
+        started_at: started_at.unwrap_or_else(|| UNKNOWN.to_owned()),
         duration_ns: 0,
         status: Status::Ok,
         error: None,

@@ -1,6 +1,6 @@
 //! Tables of sizes: the OSU micro-benchmarks and the Intel MPI Benchmarks.
 
-use super::{Figures, Format, ImportError, bad_line, stream, tagged_ping_pong};
+use super::{Figures, Format, ImportError, Unsaid, bad_line, stream, tagged_ping_pong};
 use wirespeed_schema::Test;
 use wirespeed_schema::test::{Layout, Stream};
 
@@ -47,24 +47,28 @@ pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
         };
         let size = size as u64;
         let bandwidth = value * 1e6;
+        let windowed = |test| {
+            let taken = format!("taken as {OSU_WINDOW}, the tool's default");
+            Figures::new(test, "mpi").assuming(Unsaid::Window, taken)
+        };
         found.push(match title.as_str() {
             title if title.contains("latency") => {
                 let round_trip_ns = value * 2000.0;
                 Figures::new(tagged_ping_pong(size), "mpi").with("rtt_mean_ns", round_trip_ns)
             }
             title if title.contains("bi-directional") => {
-                Figures::new(both_ways(size, OSU_WINDOW), "mpi").with("bandwidth_bytes_per_s", bandwidth)
+                windowed(both_ways(size, OSU_WINDOW)).with("bandwidth_bytes_per_s", bandwidth)
             }
             title if title.contains("message rate") => {
                 let figures =
-                    Figures::new(stream(size, OSU_WINDOW), "mpi").with("bandwidth_bytes_per_s", bandwidth);
+                    windowed(stream(size, OSU_WINDOW)).with("bandwidth_bytes_per_s", bandwidth);
                 match values.get(2) {
                     Some(&rate) => figures.with("rate_msg_per_s", rate),
                     None => figures,
                 }
             }
             title if title.contains("bandwidth") => {
-                Figures::new(stream(size, OSU_WINDOW), "mpi").with("bandwidth_bytes_per_s", bandwidth)
+                windowed(stream(size, OSU_WINDOW)).with("bandwidth_bytes_per_s", bandwidth)
             }
             _ => return Err(bad("no heading says which OSU test this is")),
         });
@@ -121,6 +125,7 @@ pub fn imb(text: &str) -> Result<Vec<Figures>, ImportError> {
 
 fn rates(test: Test, (megabytes, messages): (f64, f64)) -> Figures {
     Figures::new(test, "mpi")
+        .assuming(Unsaid::Window, format!("taken as {IMB_WINDOW}, the tool's default"))
         .with("bandwidth_bytes_per_s", megabytes * 1e6)
         .with("rate_msg_per_s", messages)
 }

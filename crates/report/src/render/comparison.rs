@@ -44,11 +44,14 @@ fn sides(comparison: &Comparison, style: &Style) -> Vec<String> {
     let line = |letter: &str, side: &crate::compare::Side| {
         let when = match comparison.method {
             Method::Paired => String::new(),
-            Method::Unpaired => format!(
-                "  ({}, wirespeed {})",
-                clean(&side.started_at),
-                clean(&side.version)
-            ),
+            Method::Unpaired => match &side.imported {
+                Some(tool) => format!("  (from {}, time {})", clean(tool), clean(&side.started_at)),
+                None => format!(
+                    "  ({}, wirespeed {})",
+                    clean(&side.started_at),
+                    clean(&side.version)
+                ),
+            },
         };
         wrap(&format!("{letter}: {}{when}", clean(&side.name)), style.width, 3)
     };

@@ -9,7 +9,7 @@ use crate::html::{Input, words};
 use crate::wording::percent;
 use std::collections::BTreeMap;
 use wirespeed_schema::host::Noise;
-use wirespeed_schema::run::{CaseResult, CaseStatus, Remark, Severity, Status};
+use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Remark, Severity, Status};
 use wirespeed_schema::units::{format_ns, significant};
 use wirespeed_schema::{Outcome, Run};
 
@@ -54,6 +54,17 @@ pub(super) fn finish(lines: Vec<String>, style: &Style) -> String {
     style.finish(text)
 }
 
+/// A figure that the headline of this kind of test can show.
+fn kind_figure<'a>(result: &'a CaseResult) -> Option<&'a Metric> {
+    let tags: &[&str] = match Kind::of(&result.case.test) {
+        Kind::RoundTrip => &["rtt_p50_ns"],
+        Kind::Completion => &["completion_p50_ns"],
+        Kind::Bulk => &["bandwidth_bytes_per_s"],
+        Kind::Rate | Kind::Iterations => &["rate_msg_per_s", "bandwidth_bytes_per_s"],
+    };
+    tags.iter().find_map(|tag| result.metrics.get(*tag))
+}
+
 fn headline_figures(result: &CaseResult) -> String {
     let metric = |tag: &str| result.metrics.get(tag);
     match Kind::of(&result.case.test) {
@@ -61,14 +72,24 @@ fn headline_figures(result: &CaseResult) -> String {
         Kind::RoundTrip if metric("rtt_p50_ns").is_none() && metric("rtt_mean_ns").is_some() => {
             format!("RTT mean {}", duration_with_interval(metric("rtt_mean_ns")))
         }
+        Kind::Completion if metric("completion_p50_ns").is_none() && metric("completion_mean_ns").is_some() => {
+            format!("mean {}", duration_with_interval(metric("completion_mean_ns")))
+        }
+        _ if kind_figure(result).is_none() => "no headline figure".to_owned(),
         Kind::RoundTrip => format!("RTT p50 {}", duration_with_interval(metric("rtt_p50_ns"))),
         Kind::Completion => format!("p50 {}", duration_with_interval(metric("completion_p50_ns"))),
         Kind::Bulk => rate_with_interval(metric("bandwidth_bytes_per_s"), "B/s"),
-        Kind::Rate | Kind::Iterations => format!(
-            "{}, {}",
-            rate_with_interval(metric("rate_msg_per_s"), "msg/s"),
-            rate(metric("bandwidth_bytes_per_s"), "B/s")
-        ),
+        Kind::Rate | Kind::Iterations => {
+            let figures = [
+                rate_with_interval(metric("rate_msg_per_s"), "msg/s"),
+                rate(metric("bandwidth_bytes_per_s"), "B/s"),
+            ];
+            figures
+                .into_iter()
+                .filter(|figure| !figure.is_empty())
+                .collect::<Vec<_>>()
+                .join(", ")
+        }
     }
 }
 

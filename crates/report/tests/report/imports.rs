@@ -3,14 +3,15 @@
 use proptest::prelude::*;
 use wirespeed_report::compare::{Question, Verdict, compare};
 use wirespeed_report::html::{Input, page};
-use wirespeed_report::import::{Format, ImportError, import};
+use wirespeed_report::import::{Format, ImportError, Told, import, import_told};
+use wirespeed_report::render::{self, Style, case_line};
 use wirespeed_schema::Run;
 
 const IPERF3_TCP: &str = include_str!("../imports/iperf3-tcp.json");
 const IPERF3_UDP: &str = include_str!("../imports/iperf3-udp.json");
 const IPERF3_FAILED: &str = include_str!("../imports/iperf3-failed.json");
 const SOCKPERF: &str = include_str!("../imports/sockperf.txt");
-const UCX: &str = include_str!("../imports/ucx_perftest.csv");
+const UCX: &str = concat!("$ ucx_perftest 127.0.0.1 -t tag_lat -v\n", include_str!("../imports/ucx_perftest.csv"));
 const IMB: &str = include_str!("../imports/imb.txt");
 const ARRAS: &str = include_str!("../imports/arras.txt");
 /// In the form of their sources' print statements.
@@ -62,7 +63,9 @@ fn real_outputs_give_the_figures_that_stand_in_them() {
     assert_eq!(sockperf.cases[0].metrics["rtt_p50_ns"].samples, 25_860);
     // Rows of a run are cumulative: the last one is the run.
     let ucx = imported(UCX);
-    assert_eq!((ucx.cases.len(), figure(&ucx, 0, "rate_msg_per_s")), (1, 3892.0));
+    assert_eq!((ucx.cases.len(), figure(&ucx, 0, "rtt_mean_ns")), (1, 513_920.0));
+    assert_eq!(ucx.cases[0].case.label(), "ucp tag_lat 8 B");
+    assert_eq!(iperf3.started_at, "2026-11-22T01:12:42Z");
     let imb = imported(IMB);
     let of = |name: &str| {
         imb.cases
@@ -80,6 +83,49 @@ fn real_outputs_give_the_figures_that_stand_in_them() {
         (credits, figure(&arras, 0, "rate_msg_per_s")),
         (vec![1, 5, 10, 100], 7646.85)
     );
+}
+
+/// What a file does not say is unknown or said to be assumed; no sentence has a hole where a figure would be.
+#[test]
+fn what_a_file_does_not_say_is_no_fact() {
+    for (format, text) in FILES {
+        let run = imported(text);
+        let page = page(
+            &[Input {
+                name: "history",
+                run: &run,
+            }],
+            "test",
+        );
+        let said = render::report(&[Input { name: "history", run: &run }], &Style::PLAIN);
+        for text in [&page, &said] {
+            for hole in ["1970", "()", ": ,", "did not say", "in 0 runs", "wirespeed imported"] {
+                assert!(!text.contains(hole), "{}: {hole:?} in {text}", format.name());
+            }
+        }
+        for case in &run.cases {
+            let line = case_line(case, &Style::PLAIN);
+            assert!(line.chars().filter(char::is_ascii_digit).count() > 0 && !line.ends_with(": "), "{line}");
+            let assumed = case.remarks.iter().any(|remark| remark.code == "assumed");
+            let unknown = case.case.test.size_bytes() == 0 || case.case.transport == "unknown";
+            assert!(assumed || !unknown, "{}: {line}", format.name());
+        }
+    }
+}
+
+#[test]
+fn the_user_says_what_the_file_does_not() {
+    let told = Told {
+        size_bytes: Some(64),
+        transport: Some("tcp".to_owned()),
+        ..Told::default()
+    };
+    let (_, run) = import_told(WORKERS.as_bytes(), None, &told).unwrap();
+    assert_eq!(run.cases[0].case.label(), "tcp am_lat 64 B");
+    assert!(run.cases[0].remarks.iter().all(|remark| remark.code != "assumed"));
+    // What stands in the file is not to be said again.
+    let said = import_told(IMB.as_bytes(), None, &told);
+    assert!(matches!(said, Err(ImportError::Stated { .. })));
 }
 
 #[test]

@@ -1,0 +1,139 @@
+//! What no document and no screen may say, whatever was measured: for tests of everything that makes either.
+//!
+//! It looks at the finished document and at what people read of it, and knows nothing of how either came about.
+
+use crate::explain::explain;
+use crate::html::{Input, page};
+use crate::render::{self, Style};
+use serde_json::Value;
+use wirespeed_schema::Run;
+
+/// Everything in `run` that cannot be true, one line each: times below zero or longer than the run, slices of time beyond
+/// its end, shares above the whole, sentences with a hole where a figure should be.
+pub fn violations(run: &Run) -> Vec<String> {
+    let mut found = times(run);
+    for text in rendered(run) {
+        found.extend(untrue(&text));
+    }
+    found.dedup();
+    found
+}
+
+/// All that people read of `run`.
+fn rendered(run: &Run) -> Vec<String> {
+    let (style, input) = (Style::PLAIN, [Input { name: "run", run }]);
+    let mut texts = vec![
+        render::table(run, &style),
+        render::quick(run, &style),
+        render::report(&input, &style),
+        page(&input, "audit"),
+    ];
+    let forms: [(&str, fn(&Run, &Style) -> String); 4] = [
+        ("sweep", render::sweep),
+        ("load", render::load),
+        ("interference", render::interference),
+        ("comparison", render::comparison),
+    ];
+    let with = forms.iter().filter(|(section, _)| run.sections.contains_key(*section));
+    texts.extend(with.map(|(_, form)| form(run, &style)));
+    texts.extend(run.cases.iter().map(|case| render::case_line(case, &style)));
+    texts.extend(explain(run).into_iter().map(|sentence| sentence.text));
+    texts
+}
+
+/// What `text` says that cannot be true.
+pub fn untrue(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let mut rest = line;
+        while let Some(at) = rest.find(" %") {
+            let word = rest[..at].rsplit([' ', '[', '(', '{', '>', '=']).next().unwrap_or_default();
+            // A precision may be worse than the value that it is of.
+            if word.parse::<f64>().is_ok_and(|share| !(0.0..=100.0).contains(&share)) {
+                found.push(format!("{word} % in: {}", line.trim()));
+            }
+            rest = &rest[at + 2..];
+        }
+        for hole in ["NaN", "1970-01-01", " ()", ": , ", "wirespeed imported"] {
+            if line.contains(hole) {
+                found.push(format!("{hole:?} in: {}", line.trim()));
+            }
+        }
+    }
+    found
+}
+
+/// Times of the document that no clock can have shown.
+fn times(run: &Run) -> Vec<String> {
+    let mut found = Vec::new();
+    let whole_ns = match run.duration_ns {
+        // An import does not say how long its run took.
+        0 => f64::INFINITY,
+        whole => whole as f64,
+    };
+    for case in &run.cases {
+        let label = case.case.label();
+        let runs = case.repetitions.iter();
+        let metrics = runs
+            .clone()
+            .flat_map(|run| &run.metrics)
+            .chain(&case.metrics)
+            .filter(|(tag, _)| tag.ends_with("_ns"));
+        for (tag, metric) in metrics {
+            let ns = metric.value.get();
+            if !(0.0..=whole_ns).contains(&ns) {
+                found.push(format!("{label}: {tag} is {ns} ns in a run of {whole_ns} ns"));
+            }
+        }
+        for outcome in runs.flat_map(|run| &run.outcomes) {
+            let rank = outcome.rank;
+            let ends = outcome
+                .intervals
+                .iter()
+                .map(|slice| ("the end of a slice", slice.start_ns.saturating_add(slice.duration_ns)));
+            let spans = [("elapsed_ns", outcome.elapsed_ns), ("observed_ns", outcome.observed_ns())];
+            for (what, ns) in spans.into_iter().chain(ends) {
+                if ns as f64 > whole_ns {
+                    found.push(format!("{label}: {what} of rank {rank} is {ns} ns in a run of {whole_ns} ns"));
+                }
+            }
+        }
+    }
+    for (name, section) in &run.sections {
+        walk(name, section, &mut found);
+    }
+    found
+}
+
+/// Sections are no types of the schema: times in them are looked for by their names. A difference may be below zero.
+fn walk(path: &str, value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                let signed = ["residual", "added", "difference"];
+                let is_time = name.ends_with("_ns") && !signed.iter().any(|word| name.contains(word));
+                if is_time && field.as_f64().is_some_and(|ns| ns < 0.0) {
+                    found.push(format!("{path}.{name} is {field}"));
+                }
+                walk(&format!("{path}.{name}"), field, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| walk(path, item, found)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_is_found() {
+        for bad in ["the hypervisor took 326 % of it", "stream 111 %", "(-3 %)", "tcp am_bw: , 2 GB/s", "on x ()"] {
+            assert_eq!(untrue(bad).len(), 1, "{bad}");
+        }
+        for good in ["100 % of it", "±120 % not reached", "f() and width:100%", "95 % [90 %, 99 %]"] {
+            assert!(untrue(good).is_empty(), "{good}");
+        }
+    }
+}

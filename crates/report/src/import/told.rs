@@ -1,0 +1,111 @@
+//! What a file of another tool does not say, and what the user says instead. Nothing unsaid becomes a fact in silence.
+
+use super::{Figures, Format, ImportError};
+use wirespeed_schema::Test;
+
+/// What the user says of a file that does not say it itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Which test it was, by its name here or in ucx_perftest.
+    pub test: Option<String>,
+    /// Its message size.
+    pub size_bytes: Option<u64>,
+    /// Messages that may be unacknowledged at once.
+    pub window_msgs: Option<u64>,
+    /// The transport.
+    pub transport: Option<String>,
+}
+
+/// Something that a file does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unsaid {
+    /// Which test it was.
+    Test,
+    /// The message size.
+    Size,
+    /// The window.
+    Window,
+    /// The transport.
+    Transport,
+}
+
+impl Unsaid {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unsaid::Test => "test",
+            Unsaid::Size => "message size",
+            Unsaid::Window => "window",
+            Unsaid::Transport => "transport",
+        }
+    }
+
+    /// The option of `wirespeed import` that says it.
+    pub fn option(self) -> &'static str {
+        match self {
+            Unsaid::Test => "--test",
+            Unsaid::Size => "--size",
+            Unsaid::Window => "--window",
+            Unsaid::Transport => "--transport",
+        }
+    }
+}
+
+/// What stands in for something unsaid, and where it comes from: `14 B, the tool's default`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Assumed {
+    /// What.
+    pub what: Unsaid,
+    /// In words.
+    pub taken: String,
+}
+
+/// A test by its name with a size and a window; `None` for one that other tools do not have.
+pub(super) fn test_named(name: &str, size_bytes: u64, window_msgs: u64) -> Option<Test> {
+    let fields = serde_json::json!({
+        "test": name, "size_bytes": size_bytes, "layout": "short", "window_msgs": window_msgs,
+        "outstanding_ops": window_msgs,
+    });
+    serde_json::from_value(fields).ok()
+}
+
+/// Put what the user says in the place of what the file does not say. Errors where the file says it.
+pub(super) fn apply(found: &mut [Figures], told: &Told, format: Format) -> Result<(), ImportError> {
+    let given = [
+        (Unsaid::Size, told.size_bytes.is_some()),
+        (Unsaid::Window, told.window_msgs.is_some()),
+        (Unsaid::Transport, told.transport.is_some()),
+    ];
+    for (what, _) in given.into_iter().filter(|(_, given)| *given) {
+        let open = |figures: &Figures| figures.assumed.iter().any(|assumed| assumed.what == what);
+        if !found.is_empty() && !found.iter().any(open) {
+            return Err(ImportError::Stated {
+                format: format.name(),
+                what: what.name(),
+                option: what.option(),
+            });
+        }
+        for figures in found.iter_mut().filter(|figures| open(figures)) {
+            figures.assumed.retain(|assumed| assumed.what != what);
+            match (what, told.size_bytes, told.window_msgs) {
+                (Unsaid::Size, Some(size), _) => set(&mut figures.test, "size_bytes", size),
+                (Unsaid::Window, _, Some(window)) => set(&mut figures.test, "window_msgs", window),
+                _ => {}
+            }
+            if let (Unsaid::Transport, Some(transport)) = (what, &told.transport) {
+                figures.transport.clone_from(transport);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn set(test: &mut Test, field: &str, value: u64) {
+    let changed = serde_json::to_value(&*test).ok().and_then(|mut fields| {
+        *fields.get_mut(field)? = value.into();
+        serde_json::from_value(fields).ok()
+    });
+    if let Some(changed) = changed {
+        *test = changed;
+    }
+}
