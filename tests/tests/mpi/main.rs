@@ -32,5 +32,7 @@ fn home() -> Home {
 /// The document that rank 0 alone has printed.
 fn document(ended: &Ended) -> Run {
     let text = ended.stdout.trim();
-    wirespeed_report::read_run(text.as_bytes()).unwrap_or_else(|e| panic!("{e}: {ended}"))
+    let run = wirespeed_report::read_run(text.as_bytes()).unwrap_or_else(|e| panic!("{e}: {ended}"));
+    assert_eq!(wirespeed_report::audit::violations(&run), Vec::<String>::new());
+    run
 }

@@ -10,7 +10,9 @@ fn run(home: &Home, words: &str, code: i32) -> Run {
     let ended = home
         .run(&format!("perftest -l -x inproc --json {words}"))
         .code(code);
-    wirespeed_report::read_run(ended.stdout.as_bytes()).unwrap_or_else(|e| panic!("{e}: {ended}"))
+    let run = wirespeed_report::read_run(ended.stdout.as_bytes()).unwrap_or_else(|e| panic!("{e}: {ended}"));
+    assert_eq!(wirespeed_report::audit::violations(&run), Vec::<String>::new());
+    run
 }
 
 /// Test, message size as the original counts it, and iterations of every case.

@@ -24,6 +24,7 @@ mod workers;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use wirespeed_report::audit::violations;
 use wirespeed_schema::Run;
 use wirespeed_tests::home::{Home, PATIENCE};
 use wirespeed_tests::running::{Ended, Running};
@@ -47,7 +48,9 @@ fn home() -> Home {
 
 /// The run document in these bytes, as strictly as any reader of the project reads it.
 fn document(bytes: &str) -> Run {
-    wirespeed_report::read_run(bytes.as_bytes()).unwrap_or_else(|e| panic!("{e}: {bytes}"))
+    let run = wirespeed_report::read_run(bytes.as_bytes()).unwrap_or_else(|e| panic!("{e}: {bytes}"));
+    assert_eq!(violations(&run), Vec::<String>::new());
+    run
 }
 
 /// The run document in a file of the home.

@@ -45,7 +45,9 @@ fn run(home: &Home, library: &Library, line: &str) -> Ended {
 
 /// The document on stdout, which has nothing else.
 fn document(ended: &Ended) -> Run {
-    wirespeed_report::read_run(ended.stdout.as_bytes()).unwrap_or_else(|e| panic!("{e}: {ended}"))
+    let run = wirespeed_report::read_run(ended.stdout.as_bytes()).unwrap_or_else(|e| panic!("{e}: {ended}"));
+    assert_eq!(wirespeed_report::audit::violations(&run), Vec::<String>::new());
+    run
 }
 
 /// The devices that `wirespeed list uct` names, as options.

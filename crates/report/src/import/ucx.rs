@@ -114,10 +114,9 @@ fn figures(original: &Original, values: &[f64]) -> Option<Figures> {
         Api::Ucp => "ucp",
         Api::Uct => "uct",
     };
-    let is_round_trip = test.is_round_trip();
-    let one_way = is_round_trip && original.test.ends_with("_lat");
+    let one_way = original.test.ends_with("_lat");
     let empty = Figures::new(test, transport);
-    let mut figures = match (one_way, is_round_trip) {
+    let mut figures = match (one_way, original.latency) {
         (true, _) => empty.with("rtt_mean_ns", latency_us * 2000.0),
         (false, true) => empty.with("completion_mean_ns", latency_us * 1000.0),
         (false, false) => empty

@@ -1,6 +1,7 @@
 //! Tests of the crate through its public interface, in one binary so that the fixtures are built once.
 
 mod assemble;
+mod audit;
 mod checks;
 mod compare;
 mod explain;
@@ -15,4 +16,5 @@ mod read;
 mod render;
 mod resampled;
 mod svg;
+mod thresholds;
 mod workers;

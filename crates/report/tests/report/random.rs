@@ -2,6 +2,7 @@
 
 use crate::fixture::*;
 use proptest::prelude::*;
+use wirespeed_report::audit::untrue;
 use wirespeed_report::render::{CsvRows, JsonForm, Style, case_line, csv, hdr, json, quick, table};
 use wirespeed_report::{Limits, case_result, read_run, repetition, run_status, tags};
 use wirespeed_schema::case::{IdlePolicy, Role};
@@ -239,7 +240,10 @@ proptest! {
         let status = run_status(std::slice::from_ref(&result), false);
         let mut run = run(vec![result]);
         run.status = status;
-        let _ = (table(&run, &style), quick(&run, &style));
+        for text in [table(&run, &style), quick(&run, &style), case_line(&run.cases[0], &style)] {
+            let shares = untrue(&text).into_iter().filter(|found| found.contains(" % in: ")).collect::<Vec<_>>();
+            prop_assert!(shares.is_empty(), "{:?}", shares);
+        }
         let _ = hdr::log(&run);
         prop_assert!(csv(&run, CsvRows::Cases).is_ok() && csv(&run, CsvRows::Repetitions).is_ok());
         let text = json(&run, JsonForm::Pretty).unwrap();
