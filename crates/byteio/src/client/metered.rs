@@ -32,6 +32,11 @@ impl Metered {
         self.channel.socket()
     }
 
+    /// The next message is awaited; `begun`: some of it is here already.
+    pub fn awaits(&mut self, begun: bool) {
+        self.channel.awaits(begun);
+    }
+
     /// Send bytes of which more will follow at once.
     pub fn write_more(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.channel.write_more(bytes)?;
