@@ -20,7 +20,12 @@ pub fn load(path: &Path) -> Result<Run, Failure> {
         match foreign.then(|| import(&bytes, None)) {
             Some(Ok((_, run))) => Ok(run),
             // A file of a known tool that cannot be taken: why, in its own words.
-            Some(Err(why)) if !matches!(why, ImportError::Unknown | ImportError::NotText | ImportError::TooLarge { .. }) => {
+            Some(Err(why))
+                if !matches!(
+                    why,
+                    ImportError::Unknown | ImportError::NotText | ImportError::TooLarge { .. }
+                ) =>
+            {
                 Err(failed(&why, why.remedy()))
             }
             _ => Err(failed(&error, &error.remedy())),

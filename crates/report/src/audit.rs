@@ -34,7 +34,9 @@ fn rendered(run: &Run) -> Vec<String> {
         ("interference", render::interference),
         ("comparison", render::comparison),
     ];
-    let with = forms.iter().filter(|(section, _)| run.sections.contains_key(*section));
+    let with = forms
+        .iter()
+        .filter(|(section, _)| run.sections.contains_key(*section));
     texts.extend(with.map(|(_, form)| form(run, &style)));
     texts.extend(run.cases.iter().map(|case| render::case_line(case, &style)));
     texts.extend(explain(run).into_iter().map(|sentence| sentence.text));
@@ -47,9 +49,15 @@ pub fn untrue(text: &str) -> Vec<String> {
     for line in text.lines() {
         let mut rest = line;
         while let Some(at) = rest.find(" %") {
-            let word = rest[..at].rsplit([' ', '[', '(', '{', '>', '=']).next().unwrap_or_default();
+            let word = rest[..at]
+                .rsplit([' ', '[', '(', '{', '>', '='])
+                .next()
+                .unwrap_or_default();
             // A precision may be worse than the value that it is of.
-            if word.parse::<f64>().is_ok_and(|share| !(0.0..=100.0).contains(&share)) {
+            if word
+                .parse::<f64>()
+                .is_ok_and(|share| !(0.0..=100.0).contains(&share))
+            {
                 found.push(format!("{word} % in: {}", line.trim()));
             }
             rest = &rest[at + 2..];
@@ -88,14 +96,21 @@ fn times(run: &Run) -> Vec<String> {
         }
         for outcome in runs.flat_map(|run| &run.outcomes) {
             let rank = outcome.rank;
-            let ends = outcome
-                .intervals
-                .iter()
-                .map(|slice| ("the end of a slice", slice.start_ns.saturating_add(slice.duration_ns)));
-            let spans = [("elapsed_ns", outcome.elapsed_ns), ("observed_ns", outcome.observed_ns())];
+            let ends = outcome.intervals.iter().map(|slice| {
+                (
+                    "the end of a slice",
+                    slice.start_ns.saturating_add(slice.duration_ns),
+                )
+            });
+            let spans = [
+                ("elapsed_ns", outcome.elapsed_ns),
+                ("observed_ns", outcome.observed_ns()),
+            ];
             for (what, ns) in spans.into_iter().chain(ends) {
                 if ns as f64 > whole_ns {
-                    found.push(format!("{label}: {what} of rank {rank} is {ns} ns in a run of {whole_ns} ns"));
+                    found.push(format!(
+                        "{label}: {what} of rank {rank} is {ns} ns in a run of {whole_ns} ns"
+                    ));
                 }
             }
         }
@@ -130,10 +145,21 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_found() {
-        for bad in ["the hypervisor took 326 % of it", "stream 111 %", "(-3 %)", "tcp am_bw: , 2 GB/s", "on x ()"] {
+        for bad in [
+            "the hypervisor took 326 % of it",
+            "stream 111 %",
+            "(-3 %)",
+            "tcp am_bw: , 2 GB/s",
+            "on x ()",
+        ] {
             assert_eq!(untrue(bad).len(), 1, "{bad}");
         }
-        for good in ["100 % of it", "±120 % not reached", "f() and width:100%", "95 % [90 %, 99 %]"] {
+        for good in [
+            "100 % of it",
+            "±120 % not reached",
+            "f() and width:100%",
+            "95 % [90 %, 99 %]",
+        ] {
             assert!(untrue(good).is_empty(), "{good}");
         }
     }

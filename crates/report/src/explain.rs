@@ -11,8 +11,8 @@ use crate::html::{Input, pictures};
 use crate::interference::{Interference, InterferenceRow};
 use crate::render::{answers_with_rows, figure_text, load_subject};
 use crate::thresholds::{
-    BUSY_SHARE, CARRIED_SHARE_MIN, FALLEN_SHARE, FIRST_OPERATION_TIMES, FLOOR_SHARE_MAX, QUEUED_TIMES, TAIL_TIMES,
-    WORTH_RATIO,
+    BUSY_SHARE, CARRIED_SHARE_MIN, FALLEN_SHARE, FIRST_OPERATION_TIMES, FLOOR_SHARE_MAX, QUEUED_TIMES,
+    TAIL_TIMES, WORTH_RATIO,
 };
 use crate::wording::{percent, times};
 use serde::Serialize;
@@ -203,7 +203,11 @@ fn window(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
             ),
         };
         let evidence = vec![
-            format!("{} in_flight_mean_msgs / window {}", case.case.label(), significant(used.median, 3)),
+            format!(
+                "{} in_flight_mean_msgs / window {}",
+                case.case.label(),
+                significant(used.median, 3)
+            ),
             cite(case, "ack_mean_ns"),
             format!("unloaded rtt_p50_ns {}", format_ns(round_trip)),
         ];
@@ -357,11 +361,15 @@ fn curves(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
             "load.most_msg_per_s {}",
             figure_text("rate_msg_per_s", section.most_msg_per_s.get())
         )];
-        found.extend(load_words(&section, &load_rows(&run.cases)).into_iter().map(|text| Sentence {
-            rule: "load",
-            text,
-            evidence: evidence.clone(),
-        }));
+        found.extend(
+            load_words(&section, &load_rows(&run.cases))
+                .into_iter()
+                .map(|text| Sentence {
+                    rule: "load",
+                    text,
+                    evidence: evidence.clone(),
+                }),
+        );
     }
     for picture in pictures(&[Input { name: "run", run }]) {
         let title = &picture.chart.title;

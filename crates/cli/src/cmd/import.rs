@@ -32,7 +32,8 @@ pub fn import(arguments: &ImportArgs) -> Result<Ended, Failure> {
 }
 
 fn size(text: &str) -> Result<u64, Failure> {
-    parse_size(text).map_err(|error| Failure::usage(format!("--size: {error}"), "write a size such as 64 or 4K"))
+    parse_size(text)
+        .map_err(|error| Failure::usage(format!("--size: {error}"), "write a size such as 64 or 4K"))
 }
 
 fn format_of(name: &str) -> Result<Format, Failure> {

@@ -11,8 +11,8 @@ use wirespeed::Registry;
 use wirespeed_report::curve::section::{self, Probe, SweepSection};
 use wirespeed_report::curve::{self, SizePoint, WindowPoint};
 use wirespeed_report::render;
-use wirespeed_report::thresholds::REACHED_SHARE;
 use wirespeed_report::stats::{LEVEL, Random, paired_shift, summarize};
+use wirespeed_report::thresholds::REACHED_SHARE;
 use wirespeed_schema::run::Repetition;
 use wirespeed_schema::units;
 

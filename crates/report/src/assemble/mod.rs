@@ -8,8 +8,8 @@ mod latency;
 mod over_runs;
 mod posted;
 mod resampled;
-mod waiting;
 mod until;
+mod waiting;
 
 pub use flows::{Flow, flows, in_flight_mean_msgs};
 pub(crate) use flows::{peer_of, sum, sum_faults};

@@ -14,7 +14,10 @@ pub fn sleeps(result: &CaseResult) -> bool {
     let sleeps = |outcome: &Outcome| {
         let fact = |name: &str| outcome.transport_facts.get(name).map(String::as_str);
         let looks = fact("spin").is_some_and(|turns| turns != "0");
-        fact("wait").or(asked).is_some_and(|wait| SLEEPING.contains(&wait)) && !looks
+        fact("wait")
+            .or(asked)
+            .is_some_and(|wait| SLEEPING.contains(&wait))
+            && !looks
     };
     let mut ends = result
         .repetitions

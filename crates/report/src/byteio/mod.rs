@@ -4,8 +4,8 @@ mod cases;
 mod verdict;
 mod wire;
 
-pub(crate) use verdict::connection_time;
 pub use cases::{BulkCase, BulkRun, answered_per_s, case, case_of};
+pub(crate) use verdict::connection_time;
 pub use wire::CODE as WIRE_OVERHEAD;
 
 use crate::stats::{self, LEVEL};

@@ -38,7 +38,14 @@ type Found = Option<(&'static str, String)>;
 pub(crate) fn connection_time(pair: &Pair, run: &Transfer) -> f64 {
     let connections = run.elapsed_ns.max(1) as f64 * pair.threads.max(1) as f64;
     let parts = run.connections.iter().map(|c| {
-        let parts = [c.request_ns, c.first_byte_ns, c.stream_ns, c.store_ns, c.digest_ns, c.idle_ns];
+        let parts = [
+            c.request_ns,
+            c.first_byte_ns,
+            c.stream_ns,
+            c.store_ns,
+            c.digest_ns,
+            c.idle_ns,
+        ];
         parts.map(|ns| ns as f64).iter().sum::<f64>()
     });
     connections.max(parts.sum())
@@ -119,7 +126,10 @@ fn window(pair: &Pair, summary: &Summary, _: &Transfer) -> Found {
         // The kernel counts the two in steps of its own.
         (held / busy).min(1.0)
     };
-    let (receiver, sender) = (share(|info| info.receiver_limited_ns), share(|info| info.sender_limited_ns));
+    let (receiver, sender) = (
+        share(|info| info.receiver_limited_ns),
+        share(|info| info.sender_limited_ns),
+    );
     // On a path without delay a full window is only a reader that takes its time.
     let long = is_long(summary);
     match (receiver > PHASE_SHARE, sender > PHASE_SHARE) {

@@ -10,7 +10,6 @@ use wirespeed_schema::outcome::{Outcome, SampleKind, Samples};
 use wirespeed_schema::run::{Repetition, Severity};
 use wirespeed_schema::units::{format_ns, significant};
 
-
 /// Kinds of sample whose median is compared with the clock and the floor, the most telling first.
 const KINDS: [SampleKind; 6] = [
     SampleKind::RoundTrip,

@@ -2,8 +2,8 @@
 
 use super::Findings;
 use crate::thresholds::{
-    BETWEEN_RUNS_MAX, FREQUENCY_SHARE_MAX, LOAD_SHARE_TOLD, MINOR_FAULTS_MAX, NOISE_SHARE_MAX, QUIET_SHARE_MAX,
-    SWITCHES_PER_S_MAX, TAKEN_SHARE_MAX,
+    BETWEEN_RUNS_MAX, FREQUENCY_SHARE_MAX, LOAD_SHARE_TOLD, MINOR_FAULTS_MAX, NOISE_SHARE_MAX,
+    QUIET_SHARE_MAX, SWITCHES_PER_S_MAX, TAKEN_SHARE_MAX,
 };
 use crate::wording::{percent, spread};
 use std::collections::BTreeMap;
@@ -12,7 +12,6 @@ use wirespeed_schema::host::{HostFingerprint, Noise};
 use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::run::{Metric, Repetition, Severity};
 use wirespeed_schema::units::{format_ns, significant};
-
 
 const PIN: &str = "pin the ranks with --cpus to cores that nothing else uses";
 const QUIET: &str = "stop other work on the machine, or pin to other cores with --cpus";
@@ -132,11 +131,18 @@ fn check_taken(findings: &mut Findings, outcome: &Outcome) {
             let message = match (share <= 1.0, of_all) {
                 (true, false) => format!("{what} {} of rank {rank}'s time ({taken})", percent(share)),
                 (true, true) if cpus > 1.0 => {
-                    format!("{what} {} of the time of all CPUs ({taken}) while rank {rank} measured", percent(share))
+                    format!(
+                        "{what} {} of the time of all CPUs ({taken}) while rank {rank} measured",
+                        percent(share)
+                    )
                 }
-                (_, true) => format!("{what} {taken} from all CPUs together in the {whole} that rank {rank} measured"),
+                (_, true) => {
+                    format!("{what} {taken} from all CPUs together in the {whole} that rank {rank} measured")
+                }
                 // The kernel counts in ticks, which may be longer than the run.
-                (false, false) => format!("{what} {taken} in ticks of the kernel, of which rank {rank}'s {whole} are a part"),
+                (false, false) => format!(
+                    "{what} {taken} in ticks of the kernel, of which rank {rank}'s {whole} are a part"
+                ),
             };
             findings.add(Severity::Warning, code, share, message, remedy);
         }

@@ -1,8 +1,8 @@
 //! Did the data arrive, once, in order and unchanged, and do both ends count the same?
 
 use super::{Findings, is_unreliable};
-use crate::wording::percent;
 use crate::assemble::{flows, sum, sum_faults};
+use crate::wording::percent;
 use wirespeed_schema::case::Role;
 use wirespeed_schema::outcome::{Count, Faults, StopReason};
 use wirespeed_schema::run::Severity;

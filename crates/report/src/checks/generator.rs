@@ -10,7 +10,6 @@ use wirespeed_schema::run::{Repetition, Severity};
 use wirespeed_schema::units::{format_ns, format_rate};
 use wirespeed_schema::{Case, Test};
 
-
 /// Check every sender of a paced stream.
 pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetition) {
     let (Test::AmBw(stream) | Test::AmBibw(stream)) = &case.test else {

@@ -12,7 +12,6 @@ use wirespeed_schema::run::{Repetition, Severity};
 use wirespeed_schema::units::{format_ns, format_rate};
 use wirespeed_schema::{Case, Outcome, Test};
 
-
 const REPORT: &str =
     "do not use this number; run it again, and report it with the JSON document if it comes back";
 

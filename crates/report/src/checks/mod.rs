@@ -161,4 +161,3 @@ pub fn is_unreliable(case: &Case, outcomes: &[Outcome]) -> bool {
                 .is_some_and(|delivery| delivery == "unreliable")
         })
 }
-

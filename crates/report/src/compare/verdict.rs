@@ -1,11 +1,10 @@
 //! From the runs of two sides to a verdict: median ratio, interval, and how many more runs would tell.
 
 use super::section::{Method, Row, Verdict};
-use crate::thresholds::{MORE_RUNS_MAX, POWER};
 use crate::stats::{LEVEL, Shift, paired_shift, summarize, unpaired_shift};
+use crate::thresholds::{MORE_RUNS_MAX, POWER};
 use statrs::distribution::{ContinuousCDF, Normal};
 use wirespeed_schema::finite::Finite;
-
 
 /// The runs of one figure on both sides.
 #[derive(Debug, Clone, Default, PartialEq)]

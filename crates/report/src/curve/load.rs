@@ -1,9 +1,7 @@
 //! Latency against offered load: where waiting begins to dominate, and how much can be carried within a bound.
 
 use crate::stats::{LEVEL, Resampling, nested};
-use crate::thresholds::{
-    CARRIED_SHARE_MIN, FIT_RESIDUAL_MAX, KNEE_POINTS_MIN, KNEE_RISE_MIN,
-};
+use crate::thresholds::{CARRIED_SHARE_MIN, FIT_RESIDUAL_MAX, KNEE_POINTS_MIN, KNEE_RISE_MIN};
 
 /// One offered rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -334,6 +332,9 @@ mod tests {
         let mut one = points.clone();
         one[2].achieved_per_s = 0.5 * one[2].offered_per_s;
         let found = carried(&one);
-        assert_eq!((found.passes_per_s, found.fails_per_s, found.again), (Some(2e5), Some(3e5), 6));
+        assert_eq!(
+            (found.passes_per_s, found.fails_per_s, found.again),
+            (Some(2e5), Some(3e5), 6)
+        );
     }
 }

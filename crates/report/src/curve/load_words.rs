@@ -16,7 +16,10 @@ pub fn load_words(section: &LoadSection, rows: &[LoadPoint]) -> Vec<String> {
         Offers::Messages => "the window alone",
         Offers::Requests => "connections and depth alone",
     };
-    let mut words = vec![format!("With {holder} to hold them back {} are carried.", rate(most))];
+    let mut words = vec![format!(
+        "With {holder} to hold them back {} are carried.",
+        rate(most)
+    )];
     words.extend(carried_words(&carried(rows), rows.len(), &rate));
     words.push(knee_words(rows, &rate));
     if let Some(bound) = section.p99_max_ns {
@@ -53,7 +56,9 @@ fn knee_words(rows: &[LoadPoint], rate: &dyn Fn(f64) -> String) -> String {
             percent(knee.residual_ratio)
         ),
         Err(NoKnee::TooFew(carried)) => {
-            format!("No knee is told: a fit needs {KNEE_POINTS_MIN} rates that are carried, and there are {carried}.")
+            format!(
+                "No knee is told: a fit needs {KNEE_POINTS_MIN} rates that are carried, and there are {carried}."
+            )
         }
         Err(NoKnee::Flat) => "No knee: response time does not rise as that of a queue would.".to_owned(),
         Err(NoKnee::Residual(residual)) => format!(

@@ -45,13 +45,23 @@ impl Plateau {
     pub fn words(&self, place: impl Fn(u64) -> String) -> String {
         let share = percent(REACHED_SHARE);
         let range = match (self.from == self.to, self.to_the_end) {
-            (true, true) => return format!("less than {share} of it below the largest, {}", place(self.from)),
+            (true, true) => {
+                return format!("less than {share} of it below the largest, {}", place(self.from));
+            }
             (true, false) => format!("at least {share} of it there alone"),
             (false, true) => format!("at least {share} of it from {} on", place(self.from)),
-            (false, false) => format!("at least {share} of it from {} to {}", place(self.from), place(self.to)),
+            (false, false) => format!(
+                "at least {share} of it from {} to {}",
+                place(self.from),
+                place(self.to)
+            ),
         };
         match self.lowest_beyond {
-            Some((at, value)) => format!("{range}, then down to {} ({})", percent(value / self.best), place(at)),
+            Some((at, value)) => format!(
+                "{range}, then down to {} ({})",
+                percent(value / self.best),
+                place(at)
+            ),
             None => range,
         }
     }
@@ -70,7 +80,10 @@ mod tests {
         let said = found.words(|at| at.to_string());
         assert_eq!(said, "at least 95 % of it there alone, then down to 54 % (2048)");
         let rising = plateau(&[(1, 10.0), (2, 50.0), (4, 100.0)]).unwrap();
-        assert_eq!(rising.words(|at| at.to_string()), "less than 95 % of it below the largest, 4");
+        assert_eq!(
+            rising.words(|at| at.to_string()),
+            "less than 95 % of it below the largest, 4"
+        );
         assert_eq!(plateau(&[]), None);
     }
 

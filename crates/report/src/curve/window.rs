@@ -120,7 +120,11 @@ pub struct Little {
 /// The use of every window up to the one that is enough: those must be full, and none can be more than full (Little, "A
 /// proof for the queuing formula L = λW", Operations Research 9, 1961). `None` where no use is known.
 pub fn little(points: &[WindowPoint], enough: &Enough) -> Option<Little> {
-    let used = || points.iter().filter_map(|point| Some((point.window_msgs, point.in_use?)));
+    let used = || {
+        points
+            .iter()
+            .filter_map(|point| Some((point.window_msgs, point.in_use?)))
+    };
     let most = used()
         .map(|(window, used)| (window, used.most))
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -194,7 +198,10 @@ mod tests {
         assert_eq!(with(256, 1.3).broken.unwrap().0, 256);
         assert_eq!(with(8, 0.5).slack.unwrap().0, 8);
         assert_eq!(with(256, 0.5).slack, None);
-        let unknown = points.iter().map(|point| WindowPoint { in_use: None, ..*point });
+        let unknown = points.iter().map(|point| WindowPoint {
+            in_use: None,
+            ..*point
+        });
         assert_eq!(
             little(&unknown.collect::<Vec<_>>(), &enough(&points, 0.95).unwrap()),
             None

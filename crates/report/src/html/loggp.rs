@@ -1,13 +1,13 @@
 //! The picture of LogGP: the gap between messages of windows against their size, with the line whose ends are g and G.
 
 use super::sweeps::Swept;
-use crate::assemble::sleeps;
 use super::{Input, Picture};
+use crate::assemble::sleeps;
 use crate::fit::{LogGp, Parameter, Windows, loggp};
 use crate::render::figure_text;
 use crate::stats::LEVEL;
-use crate::thresholds::{BUSY_SHARE, FIT_POINTS_MIN, FIT_RESIDUAL_MAX};
 use crate::svg::{Axis, Chart, Look, Point, Series, Unit};
+use crate::thresholds::{BUSY_SHARE, FIT_POINTS_MIN, FIT_RESIDUAL_MAX};
 use std::collections::BTreeMap;
 use wirespeed_schema::Test;
 use wirespeed_schema::run::CaseResult;

@@ -166,7 +166,10 @@ fn marked(marks: &mut Vec<Mark>, mark: Mark) {
 
 /// The models of the pieces that have one.
 fn fits(found: &curve::Segments, bandwidth: bool, color: usize) -> Vec<Series> {
-    let told = found.pieces.iter().filter_map(|piece| Some((piece, piece.model()?.0)));
+    let told = found
+        .pieces
+        .iter()
+        .filter_map(|piece| Some((piece, piece.model()?.0)));
     told.map(|(piece, model)| {
         let (from, to) = ((piece.from_bytes.max(1)) as f64, piece.to_bytes as f64);
         let points = (0..=24).map(|step| {
@@ -221,7 +224,10 @@ pub fn pieces_in_words(label: &str, found: &curve::Segments) -> Vec<String> {
                 rate(bandwidth_bytes_per_s)
             ),
             Model::Flat { latency_ns } => {
-                format!("{range}: size hardly matters, {}; residuals {rest}.", format_ns(latency_ns))
+                format!(
+                    "{range}: size hardly matters, {}; residuals {rest}.",
+                    format_ns(latency_ns)
+                )
             }
         });
     }
@@ -333,7 +339,10 @@ pub fn against_load(label: &str, cases: &[CaseResult], section: &LoadSection) ->
         "state",
     ];
     Some(Picture {
-        words: load_words(section, &curve.iter().map(|(point, _)| *point).collect::<Vec<_>>()),
+        words: load_words(
+            section,
+            &curve.iter().map(|(point, _)| *point).collect::<Vec<_>>(),
+        ),
         columns: columns.map(str::to_owned).to_vec(),
         rows: curve
             .iter()

@@ -4,8 +4,8 @@ use super::Picture;
 use super::sweeps::{Swept, interval, points};
 use crate::curve::{self, Enough, InUse, Little, WindowPoint};
 use crate::render::figure_text;
-use crate::thresholds::REACHED_SHARE;
 use crate::svg::{Axis, Chart, Look, Mark, Series, Unit};
+use crate::thresholds::REACHED_SHARE;
 use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
 
 /// Rate against window, with the line of 95 % of the best.
@@ -87,7 +87,9 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
 
 /// Larger windows that carry less again.
 fn short(windows: &[WindowPoint], enough: &Enough) -> Option<String> {
-    let larger = windows.iter().filter(|point| point.window_msgs > enough.window_msgs);
+    let larger = windows
+        .iter()
+        .filter(|point| point.window_msgs > enough.window_msgs);
     let least = larger.min_by(|a, b| a.rate_msg_per_s.total_cmp(&b.rate_msg_per_s))?;
     let share = least.rate_msg_per_s / enough.peak_msg_per_s;
     (share < REACHED_SHARE).then(|| {

@@ -30,8 +30,8 @@ pub fn read(text: &str) -> Result<Vec<Figures>, ImportError> {
     };
     let bits = received["bits_per_second"].as_f64().unwrap_or(0.0);
     let transport = if udp { "udp" } else { "tcp" };
-    let mut found = Figures::new(stream(size.unwrap_or(0), 1), transport)
-        .with("bandwidth_bytes_per_s", bits / 8.0);
+    let mut found =
+        Figures::new(stream(size.unwrap_or(0), 1), transport).with("bandwidth_bytes_per_s", bits / 8.0);
     if size.is_none() {
         found = found.assuming(Unsaid::Size, "unknown, shown as 0 B");
     }

@@ -175,7 +175,9 @@ impl ImportError {
             ImportError::TooLarge { .. } => "split the file",
             ImportError::Unsaid { .. } => "say it: wirespeed import FILE --test tag_lat -o FILE.json",
             ImportError::Stated { .. } => "leave the option out",
-            ImportError::NoTest { .. } => "name the test as ucx_perftest -t does, such as tag_lat or ucp_am_bw",
+            ImportError::NoTest { .. } => {
+                "name the test as ucx_perftest -t does, such as tag_lat or ucp_am_bw"
+            }
             ImportError::Line { .. } => "take the file as the tool wrote it: it may be cut off or edited",
             ImportError::Failed { .. } | ImportError::Empty { .. } => {
                 "run the tool to its end, and keep all of its output"
@@ -254,11 +256,7 @@ pub fn import(bytes: &[u8], format: Option<Format>) -> Result<(Format, Run), Imp
 }
 
 /// The same, with what the user says of what the file does not.
-pub fn import_told(
-    bytes: &[u8],
-    format: Option<Format>,
-    told: &Told,
-) -> Result<(Format, Run), ImportError> {
+pub fn import_told(bytes: &[u8], format: Option<Format>, told: &Told) -> Result<(Format, Run), ImportError> {
     if bytes.len() > FILE_BYTES_MAX {
         return Err(ImportError::TooLarge { bytes: bytes.len() });
     }
@@ -414,7 +412,11 @@ fn case_result(runs: &[Figures], format: Format) -> Option<CaseResult> {
             .iter()
             .map(|assumed| format!("{} ({})", assumed.what.name(), assumed.taken))
             .collect();
-        let options: Vec<&str> = figures.assumed.iter().map(|assumed| assumed.what.option()).collect();
+        let options: Vec<&str> = figures
+            .assumed
+            .iter()
+            .map(|assumed| assumed.what.option())
+            .collect();
         result.remarks.push(wirespeed_schema::run::Remark {
             severity: Severity::Note,
             code: "assumed".to_owned(),

@@ -60,8 +60,7 @@ pub fn osu(text: &str) -> Result<Vec<Figures>, ImportError> {
                 windowed(both_ways(size, OSU_WINDOW)).with("bandwidth_bytes_per_s", bandwidth)
             }
             title if title.contains("message rate") => {
-                let figures =
-                    windowed(stream(size, OSU_WINDOW)).with("bandwidth_bytes_per_s", bandwidth);
+                let figures = windowed(stream(size, OSU_WINDOW)).with("bandwidth_bytes_per_s", bandwidth);
                 match values.get(2) {
                     Some(&rate) => figures.with("rate_msg_per_s", rate),
                     None => figures,
@@ -125,7 +124,10 @@ pub fn imb(text: &str) -> Result<Vec<Figures>, ImportError> {
 
 fn rates(test: Test, (megabytes, messages): (f64, f64)) -> Figures {
     Figures::new(test, "mpi")
-        .assuming(Unsaid::Window, format!("taken as {IMB_WINDOW}, the tool's default"))
+        .assuming(
+            Unsaid::Window,
+            format!("taken as {IMB_WINDOW}, the tool's default"),
+        )
         .with("bandwidth_bytes_per_s", megabytes * 1e6)
         .with("rate_msg_per_s", messages)
 }

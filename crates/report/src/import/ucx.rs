@@ -122,7 +122,10 @@ fn figures(original: &Original, values: &[f64]) -> Option<Figures> {
         (false, false) => empty
             .with("bandwidth_bytes_per_s", bandwidth)
             .with("rate_msg_per_s", rate)
-            .assuming(Unsaid::Window, format!("taken as {}, the tool's default", original.outstanding)),
+            .assuming(
+                Unsaid::Window,
+                format!("taken as {}, the tool's default", original.outstanding),
+            ),
     };
     figures.samples = values[0] as u64;
     Some(figures)
@@ -132,23 +135,39 @@ fn figures(original: &Original, values: &[f64]) -> Option<Figures> {
 mod tests {
     use super::*;
 
-    const HEADER: &str = "iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr";
+    const HEADER: &str =
+        "iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr";
     const ROW: &str = "10000,0.250,0.260,0.255,29.92,29.92,3921568,3921568";
 
     #[test]
     fn a_row_is_the_test_that_the_file_or_the_user_says() {
         let plain = format!("{HEADER}\n{ROW}\n");
-        assert!(matches!(read(&plain, None), Err(ImportError::Unsaid { what: "test", .. })));
+        assert!(matches!(
+            read(&plain, None),
+            Err(ImportError::Unsaid { what: "test", .. })
+        ));
         let latency = [("rtt_mean_ns", 510.0)];
         let told = read(&plain, Some("tag_lat")).unwrap();
         assert_eq!((told[0].test.name(), told[0].test.size_bytes()), ("tag_lat", 8));
-        assert_eq!((told[0].figures.as_slice(), told[0].transport.as_str()), (&latency[..], "ucp"));
+        assert_eq!(
+            (told[0].figures.as_slice(), told[0].transport.as_str()),
+            (&latency[..], "ucp")
+        );
         let shown = read(&format!("$ ucx_perftest host -t ucp_am_bw -v\n{plain}"), None).unwrap();
-        assert_eq!((shown[0].test.name(), shown[0].transport.as_str()), ("am_bw", "ucp"));
+        assert_eq!(
+            (shown[0].test.name(), shown[0].transport.as_str()),
+            ("am_bw", "ucp")
+        );
         assert_eq!(shown[0].figures[1], ("rate_msg_per_s", 3_921_568.0));
         let batch = read(&format!("{HEADER}\nsmall_tag_lat,{ROW}\nam_bw,{ROW}\n"), None).unwrap();
-        assert_eq!((batch[0].test.name(), batch[1].transport.as_str()), ("tag_lat", "uct"));
-        assert!(matches!(read(&plain, Some("none")), Err(ImportError::NoTest { .. })));
+        assert_eq!(
+            (batch[0].test.name(), batch[1].transport.as_str()),
+            ("tag_lat", "uct")
+        );
+        assert!(matches!(
+            read(&plain, Some("none")),
+            Err(ImportError::NoTest { .. })
+        ));
         let twice = read(&format!("tag_lat,{ROW}\n"), Some("tag_bw"));
         assert!(matches!(twice, Err(ImportError::Stated { .. })));
         let fetch = read(&plain, Some("get")).unwrap();

@@ -216,8 +216,12 @@ fn pairs(section: &ByteioSection, style: &Style) -> Vec<String> {
                         .sd_bytes_per_s
                         .map_or(String::new(), |sd| megabits(sd.get())),
                     summary.runs_count.to_string(),
-                    summary.nominal_ratio.map_or(String::new(), |r| fine_percent(r.get())),
-                    summary.ceiling_ratio.map_or(String::new(), |r| fine_percent(r.get())),
+                    summary
+                        .nominal_ratio
+                        .map_or(String::new(), |r| fine_percent(r.get())),
+                    summary
+                        .ceiling_ratio
+                        .map_or(String::new(), |r| fine_percent(r.get())),
                     summary.rtt_ns.map_or(String::new(), |ns| format_ns(ns as f64)),
                     summary
                         .retransmitted_ratio

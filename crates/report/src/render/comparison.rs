@@ -212,7 +212,10 @@ fn lacking_runs(comparison: &Comparison) -> Option<String> {
     let without = open().filter(|row| row.lower.is_none()).count();
     let runs = runs_of(comparison.method);
     Some(match without {
-        0 => format!("about {needed} {runs} should tell the inconclusive ones: {}", how(comparison.method, needed)),
+        0 => format!(
+            "about {needed} {runs} should tell the inconclusive ones: {}",
+            how(comparison.method, needed)
+        ),
         _ => format!(
             "{without} have no interval, so no verdict: at least {needed} {runs} are needed: {}",
             how(comparison.method, needed)
@@ -241,7 +244,11 @@ fn how(method: Method, runs: u64) -> String {
 }
 
 fn sentence(row: &Row, within: &str, method: Method) -> String {
-    let figure = format!("{} of B is {} that of A", clean(&row.tag), against(row.ratio.get()));
+    let figure = format!(
+        "{} of B is {} that of A",
+        clean(&row.tag),
+        against(row.ratio.get())
+    );
     let runs = runs_of(method);
     let have = row.a_runs.min(row.b_runs);
     match (row.verdict, row.more_runs) {

@@ -5,9 +5,9 @@ use super::grid::{self, number, text};
 use super::style::{Style, Tone, clean, wrap};
 use super::table;
 use crate::checks::run_remarks;
-use crate::wording::percent;
 use crate::compare::{Verdict, more_is_better};
 use crate::interference::{Interference, InterferenceRow, Loaded, Work};
+use crate::wording::percent;
 use wirespeed_schema::Run;
 use wirespeed_schema::units::{format_rate, significant};
 
@@ -165,9 +165,17 @@ fn answer(rows: &[&InterferenceRow], found: &Interference) -> String {
     let best = with(Verdict::Faster).min_by(|a, b| harm(a).total_cmp(&harm(b)));
     let subject = rows.first().map_or_else(String::new, |first| load_subject(first));
     let moved = |found: &InterferenceRow| {
-        let ends = found.row.lower.zip(found.row.upper).map_or(String::new(), |(lower, upper)| {
-            format!(" [{}, {}]", significant(lower.get(), 3), significant(upper.get(), 3))
-        });
+        let ends = found
+            .row
+            .lower
+            .zip(found.row.upper)
+            .map_or(String::new(), |(lower, upper)| {
+                format!(
+                    " [{}, {}]",
+                    significant(lower.get(), 3),
+                    significant(upper.get(), 3)
+                )
+            });
         format!(
             "{subject}: {} is {} times that without load{ends}",
             clean(&found.row.tag),
@@ -182,7 +190,11 @@ fn answer(rows: &[&InterferenceRow], found: &Interference) -> String {
                 "{subject}: no figure changes by more than {}",
                 percent(found.within_ratio.get())
             ),
-            open => format!("{subject}: no verdict on {open} of {} figures: {}", rows.len(), lacking(rows, found)),
+            open => format!(
+                "{subject}: no verdict on {open} of {} figures: {}",
+                rows.len(),
+                lacking(rows, found)
+            ),
         },
     }
 }

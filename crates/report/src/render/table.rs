@@ -72,7 +72,9 @@ fn headline_figures(result: &CaseResult) -> String {
         Kind::RoundTrip if metric("rtt_p50_ns").is_none() && metric("rtt_mean_ns").is_some() => {
             format!("RTT mean {}", duration_with_interval(metric("rtt_mean_ns")))
         }
-        Kind::Completion if metric("completion_p50_ns").is_none() && metric("completion_mean_ns").is_some() => {
+        Kind::Completion
+            if metric("completion_p50_ns").is_none() && metric("completion_mean_ns").is_some() =>
+        {
             format!("mean {}", duration_with_interval(metric("completion_mean_ns")))
         }
         _ if kind_figure(result).is_none() => "no headline figure".to_owned(),
@@ -305,10 +307,10 @@ fn noise_part(outcomes: &[&Outcome]) -> Option<String> {
     match (lost(|o| &o.noise), lost(|o| &o.noise_after)) {
         (Some(before), Some(after)) => Some(format!(
             "noise {} before, {} after",
-            percent(before),
-            percent(after)
+            percent(before.max(0.0)),
+            percent(after.max(0.0))
         )),
-        (one, other) => Some(format!("noise {}", percent(one.or(other)?))),
+        (one, other) => Some(format!("noise {}", percent(one.or(other)?.max(0.0)))),
     }
 }
 

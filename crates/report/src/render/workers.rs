@@ -298,7 +298,10 @@ fn levelled(group: &Workers) -> Option<String> {
     );
     let said = against(end.ratio.get());
     Some(if change.abs() <= LEVEL_TOLERANCE {
-        format!("the bandwidth has levelled off: from {from} to {to} it changes by {}", percent(change.abs()))
+        format!(
+            "the bandwidth has levelled off: from {from} to {to} it changes by {}",
+            percent(change.abs())
+        )
     } else if change > 0.0 {
         format!("the bandwidth still rises: with {to} it is {said} that with {from}")
     } else {

@@ -29,7 +29,11 @@ fn stolen_time_of_all_cpus_is_no_share_of_one_rank() {
             ends
         });
         assert!(stolen.remarks.iter().any(|remark| remark.code == "steal"));
-        assert_eq!(violations(&run(vec![stolen])), Vec::<String>::new(), "{cpu:?} {cpus_online}");
+        assert_eq!(
+            violations(&run(vec![stolen])),
+            Vec::<String>::new(),
+            "{cpu:?} {cpus_online}"
+        );
     }
 }
 
@@ -45,7 +49,12 @@ fn a_slice_beyond_the_run_is_found() {
         ends
     });
     let found = violations(&run(vec![late]));
-    assert!(found.iter().any(|line| line.contains("the end of a slice of rank 1")), "{found:?}");
+    assert!(
+        found
+            .iter()
+            .any(|line| line.contains("the end of a slice of rank 1")),
+        "{found:?}"
+    );
 }
 
 /// Two rounds give a ratio and no interval: the answer is what is missing, with the option that gives it.
@@ -72,7 +81,10 @@ fn too_few_rounds_or_runs_are_no_verdict_and_say_what_is_missing() {
         document.sections.insert(NAME.to_owned(), found.to_value());
         let text = wirespeed_report::render::interference(&document, &wirespeed_report::render::Style::PLAIN);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(flat.contains("no verdict") && flat.contains("are needed: --repeat "), "{text}");
+        assert!(
+            flat.contains("no verdict") && flat.contains("are needed: --repeat "),
+            "{text}"
+        );
         assert_eq!(violations(&document), Vec::<String>::new());
         // A stored result with so few runs against another, unpaired.
         if rounds < 4 {

@@ -134,7 +134,10 @@ fn busy_in_the_kernel(wait: &str, pace_msg_per_s: Option<u64>) -> CaseResult {
 #[test]
 fn an_end_that_polls_has_no_limit_named_and_nor_has_a_stream_that_meets_its_pace() {
     let limit = |case: CaseResult| rules(vec![latency("tcp", 9000.0), case]);
-    let names = |said: &[(&str, String)]| said.iter().any(|(rule, _)| ["processor", "window"].contains(rule));
+    let names = |said: &[(&str, String)]| {
+        said.iter()
+            .any(|(rule, _)| ["processor", "window"].contains(rule))
+    };
     assert!(names(&limit(busy_in_the_kernel("block", None))));
     for wait in ["poll", "block"] {
         let said = limit(busy_in_the_kernel(wait, Some(1_000_000)));

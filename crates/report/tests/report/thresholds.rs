@@ -27,7 +27,7 @@ fn sources(place: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Numbers with a point that a line compares with, or multiplies a value of a comparison by. 0, 1 and 100 decide nothing.
+/// Numbers with a point that a line compares with, or multiplies a value of a comparison by. 0, 1, 2 and 100 are arithmetic.
 fn compared(line: &str) -> Vec<&str> {
     let words: Vec<&str> = line
         .split(|c: char| c.is_whitespace() || "(),;{}".contains(c))
@@ -35,7 +35,9 @@ fn compared(line: &str) -> Vec<&str> {
         .collect();
     let compares = words.iter().any(|word| ["<", ">", "<=", ">="].contains(word));
     let number = |word: &&&str| {
-        word.parse::<f64>().is_ok_and(|number| ![0.0, 1.0, 100.0].contains(&number)) && word.contains('.')
+        word.parse::<f64>()
+            .is_ok_and(|number| ![0.0, 1.0, 2.0, 100.0].contains(&number))
+            && word.contains('.')
     };
     match compares {
         true => words.iter().filter(number).copied().collect(),
@@ -61,13 +63,20 @@ fn thresholds_are_named_in_one_place() {
             }
         }
     }
-    assert!(strays.is_empty(), "name these in thresholds.rs:\n{}", strays.join("\n"));
+    assert!(
+        strays.is_empty(),
+        "name these in thresholds.rs:\n{}",
+        strays.join("\n")
+    );
 }
 
 #[test]
 fn a_stray_threshold_is_seen() {
     assert_eq!(compared("if share > 0.05 {"), ["0.05"]);
-    assert_eq!(compared("    .find(|(_, value)| *value >= 0.95 * most)"), ["0.95"]);
+    assert_eq!(
+        compared("    .find(|(_, value)| *value >= 0.95 * most)"),
+        ["0.95"]
+    );
     assert!(compared("if x > 0.0 {").is_empty());
     assert!(compared("let half = x / 2.0;").is_empty());
 }
