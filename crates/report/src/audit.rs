@@ -19,6 +19,9 @@ pub fn violations(run: &Run) -> Vec<String> {
     found
 }
 
+/// A form in which people read a document.
+type Form = fn(&Run, &Style) -> String;
+
 /// All that people read of `run`.
 fn rendered(run: &Run) -> Vec<String> {
     let (style, input) = (Style::PLAIN, [Input { name: "run", run }]);
@@ -28,7 +31,7 @@ fn rendered(run: &Run) -> Vec<String> {
         render::report(&input, &style),
         page(&input, "audit"),
     ];
-    let forms: [(&str, fn(&Run, &Style) -> String); 4] = [
+    let forms: [(&str, Form); 4] = [
         ("sweep", render::sweep),
         ("load", render::load),
         ("interference", render::interference),

@@ -55,7 +55,7 @@ pub(super) fn finish(lines: Vec<String>, style: &Style) -> String {
 }
 
 /// A figure that the headline of this kind of test can show.
-fn kind_figure<'a>(result: &'a CaseResult) -> Option<&'a Metric> {
+fn kind_figure(result: &CaseResult) -> Option<&Metric> {
     let tags: &[&str] = match Kind::of(&result.case.test) {
         Kind::RoundTrip => &["rtt_p50_ns"],
         Kind::Completion => &["completion_p50_ns"],
