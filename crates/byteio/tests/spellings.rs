@@ -272,8 +272,11 @@ fn simple(operation: &Stores) -> Vec<Message> {
     all
 }
 
-/// A package of parts: content ID, bytes, further header lines.
-fn package(parts: &[(&str, &[u8], &str)]) -> Vec<u8> {
+/// A part of a package: content ID, bytes, further header lines.
+type Part<'a> = (&'a str, &'a [u8], &'a str);
+
+/// A package of parts.
+fn package(parts: &[Part<'_>]) -> Vec<u8> {
     let mut all = Vec::new();
     for (id, bytes, more) in parts {
         all.extend_from_slice(format!("--B\r\nContent-ID: <{id}>\r\n{more}\r\n").as_bytes());
@@ -291,7 +294,7 @@ fn mtom(operation: &Stores) -> Vec<Message> {
     let (included, bare) = (included.as_bytes(), bare.as_bytes());
     let inline = root(&format!("<b:data>{BASE64}</b:data>"));
     let mut all: Vec<Message> = Vec::new();
-    let parts: [(&str, &[(&str, &[u8], &str)], Fate); 18] = [
+    let parts: [(&str, &[Part<'_>], Fate); 18] = [
         ("an include", &[("r", included, ""), ("d", NEW, "")], Stored),
         ("a bare part", &[("r", bare, ""), ("x", NEW, "")], Stored),
         ("the root behind", &[("d", NEW, ""), ("r", included, "")], Stored),

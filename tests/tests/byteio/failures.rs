@@ -145,13 +145,14 @@ fn a_full_disk_of_the_service_is_told() {
 fn a_resource_that_is_put_onto_itself_stays() {
     let home = home();
     let (_server, url) = serve(&home, "--writable");
+    let content = &content()[..3_000_000];
     for mechanism in ["simple", "mtom", "dime", "http", "bulk"] {
         let path = home.path("served").join(mechanism);
-        std::fs::write(&path, content()).unwrap();
+        std::fs::write(&path, content).unwrap();
         let line =
             format!("byteio put served/{mechanism} {url}/{mechanism} --mechanism {mechanism} -q -o r.json");
         run(&home, &line).code(0);
-        assert!(std::fs::read(&path).unwrap() == content(), "{mechanism}");
+        assert!(std::fs::read(&path).unwrap() == content, "{mechanism}");
     }
 }
 

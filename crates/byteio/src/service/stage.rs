@@ -432,7 +432,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::open(folder.path(), true).unwrap();
         let mut spool = Spool::default();
-        let data: Vec<u8> = (0..700_001u32).map(|n| (n * 7 >> 3) as u8).collect();
+        let data: Vec<u8> = (0..700_001u32).map(|n| ((n * 7) >> 3) as u8).collect();
         for piece in data.chunks(100_003) {
             spool.put(&root, piece, 1 << 20).unwrap();
         }
