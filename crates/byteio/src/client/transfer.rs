@@ -245,10 +245,8 @@ pub fn transfer(
         (lookup_ns, cpu_near_ns, resumed_bytes);
     let far = before.as_ref().zip(after);
     transfer.cpu_far_ns = far.and_then(|(before, after)| after.cpu_ns.checked_sub(before.cpu_ns));
-    let whole = outcome.is_whole();
-    let digests = watch.digests.into_inner();
-    let digests = digests.unwrap_or_else(PoisonError::into_inner);
-    if whole {
+    let digests = watch.digests.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if outcome.is_whole() {
         let check = Check {
             client: ready.version.as_ref().unwrap_or(&options.client),
             threads: options.threads,

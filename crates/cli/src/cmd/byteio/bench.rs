@@ -84,15 +84,7 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
         pairs: measuring.pairs(&jobs, &loads, offer.as_ref(), &mut draft)?,
     };
     if arguments.sweep {
-        let best = name_best(&mut section.pairs);
-        if let Some(options) = best
-            .and_then(|at| jobs.get_mut(at))
-            .filter(|_| !stop.is_requested())
-        {
-            options.client.stop = stop.clone();
-            section.pairs.extend(measuring.all(&controls(options))?);
-            name_best(&mut section.pairs);
-        }
+        measuring.sweep_controls(&mut jobs, &mut section)?;
     }
     if measuring.one_stream.get() {
         draft.remark(job::no_ranges());
@@ -181,6 +173,22 @@ impl Measuring {
             near: Some(Box::new(self.host.clone())),
             ..job::pair(job::name_of(options), options)
         }
+    }
+
+    /// The best of a sweep again under every other congestion control.
+    fn sweep_controls(
+        &self,
+        jobs: &mut [TransferOptions],
+        section: &mut ByteioSection,
+    ) -> Result<(), Failure> {
+        let best = name_best(&mut section.pairs);
+        let best = best.and_then(|at| jobs.get_mut(at));
+        if let Some(options) = best.filter(|_| !self.stop.is_requested()) {
+            options.client.stop = self.stop.clone();
+            section.pairs.extend(self.all(&controls(options))?);
+            name_best(&mut section.pairs);
+        }
+        Ok(())
     }
 
     /// One transfer.
