@@ -1,7 +1,7 @@
 //! Jobs of MPI launchers: told by their variables, joined through the library, started by the launcher that fits it.
 
 use crate::process::{self, World};
-use crate::{link, link_lanes, transport};
+use crate::{link, link_lanes, link_pmix, transport};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -185,6 +185,9 @@ fn join<H: Handle>(mpi: &'static Mpi<H>, started: Option<JobVariables>) -> Resul
     };
     let wanted = process::choice().threads;
     let (rank, size, threads) = link::initialise(mpi, wanted).map_err(broken)?;
+    if started.is_some_and(|found| found.starter == Starter::Pmix) {
+        link_pmix::meet();
+    }
     let world = World { rank, size, threads };
     process::set_world(world);
     let expected = started.and_then(|s| s.size.map(|size| (s, size)));
