@@ -4,6 +4,7 @@
 
 use crate::args::{MpiArgs, Verb};
 use crate::errors::{Failure, exit};
+use std::ffi::OsString;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::OnceLock;
 use wirespeed::{Machine, Registry};
@@ -48,6 +49,16 @@ pub fn part(verb: &Verb) -> Part {
         verb if verb.measures() => Part::Member,
         _ if found.rank == 0 => Part::Alone,
         _ => Part::Silent,
+    }
+}
+
+/// What this process is, for whoever reads its last words.
+pub fn name_of_process(argv: &[OsString]) -> String {
+    let hidden = argv.get(1).map(|word| word.to_string_lossy());
+    match (wirespeed_mpi::jobs().detect(), hidden) {
+        (Some(found), _) => format!("rank {}", found.rank),
+        (None, Some(word)) if word == "__rank" => format!("a rank (process {})", std::process::id()),
+        (None, _) => format!("process {}", std::process::id()),
     }
 }
 

@@ -50,6 +50,7 @@ pub fn registry() -> Registry {
 /// The whole program: reads the command line, does what it says, and returns the exit code.
 pub fn main_with(registry: Registry) -> ExitCode {
     let argv = front::argv();
+    wirespeed::host::tell_of_crashes(&job::name_of_process(&argv));
     // A defect is reported in two lines like any other error; the place is for whoever repairs it.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(|l| format!(" at {l}")).unwrap_or_default();

@@ -5,6 +5,7 @@
 mod affinity;
 mod caches;
 mod cgroup;
+mod crash;
 mod disturbance;
 pub mod doctor;
 mod error;
@@ -22,6 +23,7 @@ pub use affinity::{
     restrict_thread,
 };
 pub use caches::cache_bytes;
+pub use crash::tell_of_crashes;
 pub use disturbance::Probe;
 pub use error::HostError;
 pub use facts::{interface_facts, is_interface_name};
