@@ -3,7 +3,7 @@
 # `skipped: REASON`; the tests that need it then skip themselves in the same words.
 set -euo pipefail
 
-# program that must be there : package that brings it
+# program (or file, by its path) that must be there : package that brings it
 wanted=(
   ip:iproute2
   tc:iproute2
@@ -25,6 +25,8 @@ wanted=(
   slurmctld:slurm-wlm
   slurmd:slurm-wlm-basic-plugins
   munged:munge
+  # The plugin pmix of srun loads PMIx by the name that only this package has.
+  "/usr/lib/$(uname -m)-linux-gnu/pmix2/lib/libpmix.so:libpmix-dev"
   mpirun.openmpi:openmpi-bin
   mpirun.mpich:mpich
   chromium:chromium
@@ -45,7 +47,7 @@ wanted=(
 PATH=$PATH:/usr/sbin:/sbin
 missing=()
 for pair in "${wanted[@]}"; do
-  command -v "${pair%%:*}" >/dev/null 2>&1 || missing+=("${pair##*:}")
+  [[ $pair == /* && -e ${pair%%:*} ]] || command -v "${pair%%:*}" >/dev/null 2>&1 || missing+=("${pair##*:}")
 done
 if [ ${#missing[@]} -eq 0 ]; then
   echo "everything that the tests need is here"

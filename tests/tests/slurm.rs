@@ -152,6 +152,47 @@ fn open_mpi_runs_under_srun_and_sbatch() {
     measures_on_both_nodes(&slurm, "pmix");
 }
 
+/// A library that keeps rank `LATE_RANK` in each fence of its initialisation; why not, where it cannot be made.
+fn late_fence(slurm: &Slurm) -> Result<String, String> {
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/late_fence.c");
+    let library = slurm.folder().join("late_fence.so").display().to_string();
+    let made = Command::new("cc")
+        .args([
+            "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", &library, source,
+        ])
+        .args(["-ldl", "-lpthread"])
+        .output()
+        .map_err(|e| format!("cc: {e}"))?;
+    match made.status.success() {
+        true => Ok(library),
+        false => panic!("{}", String::from_utf8_lossy(&made.stderr)),
+    }
+}
+
+#[test]
+fn a_rank_that_is_late_in_its_initialisation_is_waited_for() {
+    let Some(slurm) = cluster() else { return };
+    if let Err(reason) = slurm.has_mpi("pmix") {
+        return skip(&format!("srun --mpi=pmix: {reason}"));
+    }
+    let library = match late_fence(&slurm) {
+        Ok(library) => library,
+        Err(reason) => return skip(&reason),
+    };
+    let program = env!("CARGO_BIN_EXE_wirespeed-under-test");
+    // Rank 2 is alone on its node: rank 0 and 1 are ahead, and would send to it too early.
+    let text = said(
+        &slurm,
+        &format!(
+            "srun --mpi=pmix -N 2 -n 3 env LATE_RANK=2 LD_PRELOAD={library} \
+             {program} workers -p 10,1000 -n 10 --check --json"
+        ),
+    );
+    let run = wirespeed_report::read_run(text.as_bytes()).unwrap_or_else(|e| panic!("{e}: {text}"));
+    assert_eq!(run.status, Status::Ok, "{text}");
+    assert_eq!(WorkersSection::of(&run).groups[0].transport, "mpi");
+}
+
 #[test]
 fn a_job_on_one_node_starts_its_own_ranks() {
     let Some(slurm) = cluster() else { return };

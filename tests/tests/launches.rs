@@ -1,0 +1,143 @@
+//! Many launches of every launcher and library, some of them interrupted: none may crash. A crash that comes once in a
+//! hundred launches is not seen by tests that launch once.
+
+use rustix::process::Signal;
+use std::fmt::Write as _;
+use std::process::Command;
+use std::time::Duration;
+use wirespeed_tests::home::{Home, PATIENCE};
+use wirespeed_tests::mpi::{Installed, installed};
+use wirespeed_tests::running::{Ended, Running};
+use wirespeed_tests::skip;
+use wirespeed_tests::slurm::Slurm;
+
+/// Launches of each way, unless the variable says otherwise.
+const LAUNCHES: usize = 50;
+const LAUNCHES_VARIABLE: &str = "WIRESPEED_TEST_LAUNCHES";
+/// Of so many launches one is interrupted.
+const INTERRUPTED_EVERY: usize = 8;
+/// The interrupt comes after so many steps of that long, another number of them each time.
+const INTERRUPT_STEP: Duration = Duration::from_millis(70);
+const INTERRUPT_STEPS: usize = 11;
+
+/// Ranks and words; each way takes them in turn. `MEDIUM` is what the way measures over.
+const LINES: [(u32, &str); 5] = [
+    (3, "workers -p 10,1000 -n 10 --check --via MEDIUM --json"),
+    (2, "run tag_lat,am_lat --via MEDIUM --iters 100 -q --json"),
+    (
+        2,
+        "run put_bw,am_bw -s 4K --check --via MEDIUM --iters 100 -q --json",
+    ),
+    (4, "msgrate -p 2 -s 8,4K -t 20ms --via MEDIUM --json"),
+    (3, "workers -n 5 --via tcp --json"),
+];
+
+/// A way to start ranks.
+enum Way {
+    Mpi(Box<Installed>),
+    Srun(&'static str),
+    Local,
+}
+
+impl Way {
+    fn name(&self) -> String {
+        match self {
+            Way::Mpi(mpi) => mpi.name.to_owned(),
+            Way::Srun(plugin) => format!("srun --mpi={plugin}, 2 nodes"),
+            Way::Local => "local processes".to_owned(),
+        }
+    }
+
+    fn command(&self, home: &Home, slurm: Option<&Slurm>, ranks: u32, words: &str) -> Option<Command> {
+        let over = |medium| words.replace("MEDIUM", medium);
+        match self {
+            Way::Mpi(mpi) => Some(mpi.command(home, ranks, &over("mpi"))),
+            Way::Srun(plugin) => {
+                let mut command = slurm?.command("srun");
+                command.args([&format!("--mpi={plugin}"), "-N", "2", "-n", &ranks.to_string()]);
+                command.arg(home.program()).args(over("mpi").split_whitespace());
+                Some(command)
+            }
+            // The verbs of many ranks take their number in words of their own.
+            Way::Local => {
+                let count = match words.split_whitespace().next() {
+                    Some("workers") => format!("-w {}", ranks - 1),
+                    Some("msgrate") => format!("--ranks {ranks}"),
+                    _ => format!("--procs {ranks}"),
+                };
+                let line = format!("{} {count}", over("shm"));
+                Some(home.command(line.split_whitespace()))
+            }
+        }
+    }
+}
+
+fn ways(slurm: Option<&Slurm>) -> Vec<Way> {
+    let mut ways: Vec<Way> = installed()
+        .into_iter()
+        .map(|mpi| Way::Mpi(Box::new(mpi)))
+        .collect();
+    for plugin in ["pmix", "pmi2"] {
+        match slurm.map(|slurm| slurm.has_mpi(plugin)) {
+            Some(Ok(())) => ways.push(Way::Srun(plugin)),
+            Some(Err(reason)) => skip(&format!("srun --mpi={plugin}: {reason}")),
+            None => {}
+        }
+    }
+    ways.push(Way::Local);
+    ways
+}
+
+/// What is wrong with a launch, if anything is. One that was interrupted may end as it likes, but for a crash.
+fn fault(ended: &Ended, interrupted: bool) -> Option<String> {
+    let crash_words = [
+        "crashed with",
+        "Segmentation fault",
+        "Bus error",
+        "signal 11",
+        "internal:",
+    ];
+    let crashed = crash_words.iter().any(|word| ended.stderr.contains(word));
+    let failed = !interrupted && ended.code != Some(0);
+    (crashed || failed).then(|| ended.to_string())
+}
+
+#[test]
+#[ignore = "hundreds of launches take minutes"]
+fn no_launch_crashes() {
+    let wanted = std::env::var(LAUNCHES_VARIABLE).ok().and_then(|n| n.parse().ok());
+    let launches: usize = wanted.unwrap_or(LAUNCHES);
+    let slurm = Slurm::start().map_err(|reason| skip(&reason)).ok();
+    let home = Home::new(env!("CARGO_BIN_EXE_wirespeed-under-test"));
+    let (mut table, mut faults) = (String::new(), Vec::new());
+    for way in ways(slurm.as_ref()) {
+        let (mut done, mut cut, before) = (0, 0, faults.len());
+        for number in 0..launches {
+            let (ranks, words) = LINES[number % LINES.len()];
+            let Some(command) = way.command(&home, slurm.as_ref(), ranks, words) else {
+                continue;
+            };
+            let running = Running::start(command);
+            // srun takes the first interrupt for a question.
+            let may_interrupt = !matches!(way, Way::Srun(_));
+            let interrupted = may_interrupt && number % INTERRUPTED_EVERY == INTERRUPTED_EVERY - 1;
+            if interrupted {
+                std::thread::sleep(INTERRUPT_STEP * (number % INTERRUPT_STEPS) as u32);
+                running.signal(Signal::INT);
+                cut += 1;
+            }
+            let ended = running.end(PATIENCE);
+            done += 1;
+            faults.extend(fault(&ended, interrupted).map(|what| format!("{}: {what}", way.name())));
+        }
+        let bad = faults.len() - before;
+        let _ = writeln!(
+            table,
+            "{}: {done} launches, {cut} interrupted, {bad} faults",
+            way.name()
+        );
+    }
+    println!("{table}");
+    assert!(faults.is_empty(), "{table}{}", faults.join("\n"));
+    home.assert_nothing_left(Duration::from_secs(30));
+}
