@@ -192,11 +192,11 @@ fn join<H: Handle>(mpi: &'static Mpi<H>, started: Option<JobVariables>) -> Resul
     process::set_world(world);
     let expected = started.and_then(|s| s.size.map(|size| (s, size)));
     if let Some((started, expected)) = expected.filter(|(_, expected)| *expected != size) {
-        link::finalise(mpi);
+        link::finalise(mpi, 1);
         return Err(mismatch(mpi, started, expected, size));
     }
     if threads < wanted {
-        link::finalise(mpi);
+        link::finalise(mpi, 1);
         return Err(JobError::new(
             format!(
                 "{} offers thread level {}, not {}",
@@ -267,7 +267,7 @@ impl<H: Handle> Job for MpiJob<H> {
         facts
     }
 
-    fn leave(&self) {
-        link::finalise(self.mpi);
+    fn leave(&self, code: u8) {
+        link::finalise(self.mpi, code);
     }
 }

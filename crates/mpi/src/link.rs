@@ -161,9 +161,9 @@ pub fn gather<H: Handle>(mpi: &'static Mpi<H>, own: &[u8], size: u32) -> Result<
     Ok(places.iter().zip(&lengths).map(piece).collect())
 }
 
-/// Leave MPI. A process that cannot, because ranks are gone or operations never ended, ends here and now; what it had to
-/// say has been said.
-pub fn finalise<H: Handle>(mpi: &'static Mpi<H>) {
+/// Leave MPI. A process that cannot, because ranks are gone, operations never ended or the machine is too busy, ends here and
+/// now with `code`: what it had to say has been said.
+pub fn finalise<H: Handle>(mpi: &'static Mpi<H>, code: u8) {
     if is_damaged() {
         return;
     }
@@ -172,7 +172,7 @@ pub fn finalise<H: Handle>(mpi: &'static Mpi<H>) {
         let in_time = waiting.recv_timeout(LEAVE_TIME);
         if matches!(in_time, Err(std::sync::mpsc::RecvTimeoutError::Timeout)) {
             // SAFETY: ends the process without running anything of the library that hangs.
-            unsafe { libc::_exit(1) }
+            unsafe { libc::_exit(c_int::from(code)) }
         }
     });
     // SAFETY: the last call into the library, by the thread that initialised it.

@@ -76,8 +76,9 @@ pub trait Job {
     fn gather(&self, own: &[u8]) -> Result<Vec<Vec<u8>>, JobError>;
     /// What is known of library and launcher, for results.
     fn facts(&self) -> BTreeMap<String, String>;
-    /// Leave: nothing of the job is used after it. Returns also when other ranks are gone.
-    fn leave(&self);
+    /// Leave: nothing of the job is used after it. Returns also when other ranks are gone; a process that cannot leave in time
+    /// ends with `code`, which says how its work ended.
+    fn leave(&self, code: u8);
 }
 
 /// A kind of jobs that this program can be part of, or start by itself.

@@ -49,7 +49,7 @@ pub fn run_in_job(
         None if invitation.is_empty() => Ok(0),
         None => follow(job, registry, &invitation).map(|()| 0),
     };
-    job.leave();
+    job.leave(ended.as_ref().map_or(1, |code| *code));
     ended
 }
 

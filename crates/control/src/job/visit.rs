@@ -25,7 +25,7 @@ pub const INVITATION_VARIABLE: &str = "WIRESPEED_JOB_INVITATION";
 pub fn run_launched_rank(kind: &dyn JobKind, registry: &Registry, invitation: &str) -> Result<(), JobError> {
     let job = kind.join()?;
     let followed = follow(&*job, registry, invitation);
-    job.leave();
+    job.leave(u8::from(followed.is_err()));
     followed
 }
 
