@@ -205,6 +205,12 @@ fn simple(operation: &Stores) -> Vec<Message> {
         let fate = if content == bare { Nothing } else { fate };
         all.push(message(format!("a lone part {content}"), RELATED, alone, fate));
     }
+    all.extend(wholes(operation));
+    all
+}
+
+/// Envelopes that are more, less or other than one.
+fn wholes(operation: &Stores) -> Vec<Message> {
     let whole = envelope(operation, "simple", &format!("<b:data>{BASE64}</b:data>"));
     let twice = |tag: &str| {
         let at = whole.find(tag).unwrap();
@@ -217,7 +223,7 @@ fn simple(operation: &Stores) -> Vec<Message> {
     let name = operation.name;
     let utf16: Vec<u8> = whole.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let inside = |extra: &str| whole.replace(&format!("</o:{name}>"), &format!("{extra}</o:{name}>"));
-    all.extend([
+    vec![
         message("as it is", XML, whole.clone(), Stored),
         message("a comment behind", XML, format!("{whole}<!-- x -->\n"), Stored),
         message("ascii", "text/xml; charset=us-ascii", whole.clone(), Stored),
@@ -268,8 +274,7 @@ fn simple(operation: &Stores) -> Vec<Message> {
         message("latin", "text/xml; charset=iso-8859-1", whole.clone(), Refused),
         message("gzip untold", XML, &b"\x1f\x8b\x08\0\0\0\0\0\0\x03"[..], Refused),
         message("no type", "", whole.clone(), Refused),
-    ]);
-    all
+    ]
 }
 
 /// A part of a package: content ID, bytes, further header lines.
@@ -287,14 +292,32 @@ fn package(parts: &[Part<'_>]) -> Vec<u8> {
     all
 }
 
-fn mtom(operation: &Stores) -> Vec<Message> {
-    let include = "<b:data><i:Include href=\"cid:d\"/></b:data>";
-    let root = |content: &str| envelope(operation, "mtom", content);
-    let (included, bare) = (root(include), root(""));
-    let (included, bare) = (included.as_bytes(), bare.as_bytes());
-    let inline = root(&format!("<b:data>{BASE64}</b:data>"));
-    let mut all: Vec<Message> = Vec::new();
-    let parts: [(&str, &[Part<'_>], Fate); 18] = [
+/// Envelopes of packages: with an include, with nothing, with their data.
+struct Roots([String; 3]);
+
+impl Roots {
+    fn of(operation: &Stores) -> Roots {
+        let inline = format!("<b:data>{BASE64}</b:data>");
+        let include = "<b:data><i:Include href=\"cid:d\"/></b:data>";
+        Roots([include, "", &inline].map(|content| envelope(operation, "mtom", content)))
+    }
+
+    fn bytes(&self) -> (&[u8], &[u8], &[u8]) {
+        let [included, bare, inline] = &self.0;
+        (included.as_bytes(), bare.as_bytes(), inline.as_bytes())
+    }
+}
+
+fn packages(rows: &[(&str, &[Part<'_>], Fate)]) -> Vec<Message> {
+    let one =
+        |(what, parts, fate): &(&str, &[Part<'_>], Fate)| message(*what, RELATED, package(parts), *fate);
+    rows.iter().map(one).collect()
+}
+
+fn right_packages(operation: &Stores) -> Vec<Message> {
+    let roots = Roots::of(operation);
+    let (included, bare, _) = roots.bytes();
+    packages(&[
         ("an include", &[("r", included, ""), ("d", NEW, "")], Stored),
         ("a bare part", &[("r", bare, ""), ("x", NEW, "")], Stored),
         ("the root behind", &[("d", NEW, ""), ("r", included, "")], Stored),
@@ -312,6 +335,13 @@ fn mtom(operation: &Stores) -> Vec<Message> {
             ],
             Stored,
         ),
+    ])
+}
+
+fn wrong_packages(operation: &Stores) -> Vec<Message> {
+    let roots = Roots::of(operation);
+    let (included, bare, inline) = roots.bytes();
+    packages(&[
         (
             "a wrong length",
             &[("r", included, ""), ("d", NEW, "Content-Length: 9\r\n")],
@@ -340,16 +370,8 @@ fn mtom(operation: &Stores) -> Vec<Message> {
             &[("r", bare, ""), ("x", NEW, ""), ("y", NEW, "")],
             Refused,
         ),
-        (
-            "text and a part",
-            &[("r", inline.as_bytes(), ""), ("d", NEW, "")],
-            Refused,
-        ),
-        (
-            "a part and text",
-            &[("d", NEW, ""), ("r", inline.as_bytes(), "")],
-            Refused,
-        ),
+        ("text and a part", &[("r", inline, ""), ("d", NEW, "")], Refused),
+        ("a part and text", &[("d", NEW, ""), ("r", inline, "")], Refused),
         (
             "base64",
             &[
@@ -366,10 +388,15 @@ fn mtom(operation: &Stores) -> Vec<Message> {
             ],
             Refused,
         ),
-    ];
-    for (what, parts, fate) in parts {
-        all.push(message(what, RELATED, package(parts), fate));
-    }
+    ])
+}
+
+fn mtom(operation: &Stores) -> Vec<Message> {
+    let roots = Roots::of(operation);
+    let (included, ..) = roots.bytes();
+    let root = |content: &str| envelope(operation, "mtom", content);
+    let mut all = right_packages(operation);
+    all.extend(wrong_packages(operation));
     for (what, content) in [
         (
             "two includes",
