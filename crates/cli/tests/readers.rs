@@ -97,7 +97,7 @@ fn curves_are_measured_and_read_back() {
     );
     let charts = std::fs::read_dir(dir.path().join("charts")).unwrap().count();
     assert!(charts >= 4 && charts.is_multiple_of(2), "{charts} files");
-    assert!(ends(dir.path(), "explain load.json", 0).contains("At most"));
+    assert!(ends(dir.path(), "explain load.json", 0).contains("are carried"));
     for (line, code) in [
         ("sweep -- latency,rate --via inproc", 2),
         ("sweep -- latency --via inproc --repeats 3", 2),

@@ -52,8 +52,7 @@ fn a_session_at_offered_rates_finds_its_bottleneck() {
     assert_eq!(file(&home, "curve.json").cases.len(), 3);
     let told = home.run("explain curve.json").code(0);
     assert!(
-        told.stdout
-            .contains("are carried when only the window holds them back"),
+        told.stdout.contains("With the window alone to hold them back"),
         "{told}"
     );
     let table = home

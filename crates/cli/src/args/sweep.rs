@@ -14,7 +14,7 @@ Examples:
 What follows `--` is one test as `wirespeed run` takes it. Over sizes: the grid is refined where the curve changes, each \
 threshold is narrowed down by halving and confirmed by interleaved probes at its two edges, and each piece gets its fit \
 T = a + s/b with the size at which half of b is reached. Over windows: windows double until the rate no longer rises, and \
-the smallest that reaches 95 % of the best is named, with the share of it that is really in flight (Little's law). LogGP: \
+the smallest that reaches 95 % of the best is named, with the messages that are really in flight (Little's law). LogGP: \
 windows of one and of 16 messages (--window 1,N for others) over sizes give L, o, g and G with residuals, over every transport \
 with posted sends.
 
