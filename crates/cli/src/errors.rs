@@ -57,6 +57,8 @@ pub struct Failure {
     pub remedy: String,
     /// The exit code.
     pub code: u8,
+    /// Stdout has a document already, whose status is the run's.
+    pub documented: bool,
 }
 
 impl Failure {
@@ -76,6 +78,15 @@ impl Failure {
             cause: one_line(&cause.into()),
             remedy: one_line(&remedy.into()),
             code,
+            documented: false,
+        }
+    }
+
+    /// The same, after a document went to stdout.
+    pub fn documented(self) -> Self {
+        Failure {
+            documented: true,
+            ..self
         }
     }
 
@@ -83,8 +94,22 @@ impl Failure {
     pub fn file(what: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
         Self::failed(
             format!("cannot {what} {}: {error}", path.display()),
-            "check the path and its permissions",
+            match is_full(error) {
+                true => {
+                    "make room there, or name a file on another file system; an earlier file is unchanged"
+                }
+                false => "check the path and its permissions",
+            },
         )
+    }
+
+    /// Stdout that could not be written.
+    pub fn stdout(error: &std::io::Error) -> Self {
+        let remedy = match is_full(error) {
+            true => "make room there, or send stdout to another file system",
+            false => "check where stdout goes",
+        };
+        Self::failed(format!("cannot write to stdout: {error}"), remedy)
     }
 
     /// The status of a document that holds nothing but this error.
@@ -247,6 +272,15 @@ fn strings(value: Option<&ContextValue>) -> Vec<String> {
         Some(ContextValue::Strings(many)) => many.clone(),
         _ => Vec::new(),
     }
+}
+
+/// Whether there is no room for a file, on its file system or by its owner's quota.
+fn is_full(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(
+        error.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+    )
 }
 
 /// Errors of the system may have line ends and control characters of their own; a terminal must not obey them.

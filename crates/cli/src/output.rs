@@ -1,11 +1,11 @@
 //! Where results go: one form on stdout, any number of files, each by its ending. A reader that closes stdout early is
-//! not an error.
+//! not an error. A destination that fails never takes the others with it: it is told when all have their result.
 
 use crate::args::{ColorChoice, OutputArgs};
 use crate::errors::Failure;
+use crate::file::{self, Lines};
 use crate::terminal::{self, Stream};
 use crate::watch::Watch;
-use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use wirespeed_report::render::{self, CsvRows, JsonForm, Style};
@@ -38,7 +38,9 @@ pub trait Live {
 pub struct Output {
     stdout: Option<Form>,
     files: Vec<(Form, PathBuf)>,
-    streams: Vec<(PathBuf, File)>,
+    streams: Vec<Lines>,
+    /// The first destination that failed.
+    failed: Option<Failure>,
     live: Option<Box<dyn Live>>,
     watch: Option<Watch>,
     table: Table,
@@ -52,17 +54,12 @@ impl Output {
         let mut streams = Vec::new();
         for path in &arguments.output {
             let form = form_of(path)?;
-            // Opened for appending, so that an old result stays whole until there is a new one.
-            OpenOptions::new()
-                .append(true)
-                .create(true)
-                .open(path)
-                .map_err(|e| Failure::file("write", path, &e))?;
-            if form == Form::Ndjson {
-                let file = File::create(path).map_err(|e| Failure::file("write", path, &e))?;
-                streams.push((path.clone(), file));
-            } else {
-                files.push((form, path.clone()));
+            match form {
+                Form::Ndjson => streams.push(Lines::open(path)?),
+                _ => {
+                    file::check(path)?;
+                    files.push((form, path.clone()));
+                }
             }
         }
         let to_file = !arguments.output.is_empty();
@@ -77,6 +74,7 @@ impl Output {
             stdout,
             files,
             streams,
+            failed: None,
             live: None,
             watch: None,
             table,
@@ -107,9 +105,8 @@ impl Output {
 
     /// A case is done: tell whoever listens.
     pub fn case_finished(&mut self, number: usize, result: &CaseResult) -> Result<(), Failure> {
-        if let Some(live) = &mut self.live {
-            print(&live.finished(number, result))?;
-        }
+        let said = self.live.as_mut().map(|live| live.finished(number, result));
+        self.say(said);
         if let Some(watch) = &mut self.watch {
             watch.finished(result);
         }
@@ -124,9 +121,8 @@ impl Output {
 
     /// An event: one line, flushed, so that a reader has it at once.
     pub fn event(&mut self, event: &Event) -> Result<(), Failure> {
-        if let Some(live) = &mut self.live {
-            print(&live.event(event))?;
-        }
+        let said = self.live.as_mut().map(|live| live.event(event));
+        self.say(said);
         if let Some(watch) = &mut self.watch {
             watch.event(event);
         }
@@ -134,14 +130,31 @@ impl Output {
             return Ok(());
         }
         let line = render::event_line(event).map_err(|e| unrenderable(&e))?;
-        if self.stdout == Some(Form::Ndjson) {
-            print(&line)?;
+        for mut stream in std::mem::take(&mut self.streams) {
+            // One that failed gets nothing more: its lines are whole, and end there.
+            match stream.append(&line) {
+                Ok(()) => self.streams.push(stream),
+                Err(failure) => self.note(Err(failure)),
+            }
         }
-        for (path, file) in &mut self.streams {
-            file.write_all(line.as_bytes())
-                .map_err(|e| Failure::file("write", path, &e))?;
+        if self.stdout == Some(Form::Ndjson) {
+            self.say(Some(line));
         }
         Ok(())
+    }
+
+    /// Print what there is to say while the run goes on.
+    fn say(&mut self, text: Option<String>) {
+        if let Some(text) = text {
+            self.note(print(&text));
+        }
+    }
+
+    /// Keep the first failure for the end.
+    fn note(&mut self, done: Result<(), Failure>) {
+        if let Err(failure) = done {
+            self.failed.get_or_insert(failure);
+        }
     }
 
     /// The whole result, everywhere. The last event ends the streams.
@@ -150,15 +163,18 @@ impl Output {
             status: run.status,
             error: run.error.clone(),
         })?;
-        for (form, path) in &self.files {
-            let text = self.text(*form, run, self.paper())?;
-            std::fs::write(path, text).map_err(|e| Failure::file("write", path, &e))?;
+        for (form, path) in std::mem::take(&mut self.files) {
+            let text = self.text(form, run, self.paper());
+            self.note(text.and_then(|text| file::write(&path, text)));
         }
-        match self.stdout {
-            Some(form @ (Form::Table | Form::Json | Form::Csv)) => {
-                print(&self.text(form, run, terminal::style(Stream::Stdout, self.color))?)
-            }
-            _ => Ok(()),
+        if let Some(form @ (Form::Table | Form::Json | Form::Csv)) = self.stdout {
+            let text = self.text(form, run, terminal::style(Stream::Stdout, self.color));
+            self.note(text.and_then(|text| print(&text)));
+        }
+        match self.failed.take() {
+            // Stdout has its document, or cannot have any.
+            Some(failure) => Err(failure.documented()),
+            None => Ok(()),
         }
     }
 
@@ -186,10 +202,7 @@ impl Output {
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Failure::failed(
-            format!("cannot write to stdout: {e}"),
-            "check where stdout goes",
-        )),
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Failure::stdout(&e)),
         _ => Ok(()),
     }
 }

@@ -4,6 +4,7 @@ use super::weighty;
 use crate::args::{ColorChoice, CompareArgs, GateArgs, OutputArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure, exit};
+use crate::file;
 use crate::output::{self, Output};
 use crate::results;
 use std::path::Path;
@@ -70,7 +71,7 @@ impl<'a> Gate<'a> {
             return Err(Failure::usage(error.to_string(), error.remedy()));
         }
         if let Some(path) = &arguments.junit {
-            write(path, "")?;
+            file::check(path)?;
         }
         Ok(Gate {
             arguments,
@@ -106,7 +107,7 @@ impl<'a> Gate<'a> {
             .map_err(|e| Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it"))?;
         run.sections.insert(compare::section::NAME.to_owned(), section);
         if let Some(path) = &self.arguments.junit {
-            write(
+            file::write(
                 path,
                 &render::junit(comparison, self.arguments.allow_inconclusive),
             )?;
@@ -151,8 +152,4 @@ impl<'a> Gate<'a> {
 /// A comparison that must not be made.
 pub fn refused(error: CompareError) -> Failure {
     Failure::with(exit::REFUSED, error.to_string(), error.remedy())
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|e| Failure::file("write", path, &e))
 }

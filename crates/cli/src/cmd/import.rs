@@ -2,7 +2,7 @@
 
 use crate::args::ImportArgs;
 use crate::errors::{Ended, Failure, exit};
-use crate::{output, results};
+use crate::{file, output, results};
 use wirespeed_report::import::{self, Format, Told};
 use wirespeed_report::render::{self, JsonForm};
 use wirespeed_schema::plan::nearest;
@@ -25,7 +25,7 @@ pub fn import(arguments: &ImportArgs) -> Result<Ended, Failure> {
     let text = render::json(&run, JsonForm::Pretty)
         .map_err(|e| Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it"))?;
     match &arguments.output {
-        Some(path) => std::fs::write(path, text).map_err(|e| Failure::file("write", path, &e))?,
+        Some(path) => file::write(path, text)?,
         None => output::print(&text)?,
     }
     Ok(Ended::OK)

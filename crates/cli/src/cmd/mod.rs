@@ -37,6 +37,9 @@ use wirespeed_schema::run::{CaseStatus, Event, Severity, Status};
 
 /// Whoever asked for JSON gets the error as a document too, and nothing else on stdout.
 pub fn failure_document(argv: &[OsString], failure: &Failure) {
+    if failure.documented {
+        return;
+    }
     let asked = |names: &[&str]| {
         argv.iter()
             .skip(1)

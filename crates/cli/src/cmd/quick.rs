@@ -4,6 +4,7 @@ use super::ended;
 use crate::args::{ColorChoice, OutputArgs, QuickArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
+use crate::file;
 use crate::group::{Groups, Reach};
 use crate::order::Step;
 use crate::output::Output;
@@ -151,15 +152,11 @@ fn destinations(asked: &OutputArgs) -> (OutputArgs, Option<PathBuf>) {
     let to_program = asked.json || asked.ndjson || asked.csv;
     if asked.output.is_empty() && !to_program {
         let path = PathBuf::from(DEFAULT_FILE);
-        let writable = std::fs::OpenOptions::new().append(true).create(true).open(&path);
-        match writable {
-            Ok(_) => destinations.output.push(path),
-            Err(error) => {
+        match file::check(&path) {
+            Ok(()) => destinations.output.push(path),
+            Err(failure) => {
                 // The answer matters more than the file; nobody asked for it.
-                let _ = writeln!(
-                    std::io::stderr(),
-                    "note: cannot write {DEFAULT_FILE} here: {error}"
-                );
+                let _ = writeln!(std::io::stderr(), "note: {}", failure.cause);
             }
         }
         // The default file does not take the table's place.

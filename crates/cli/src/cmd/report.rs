@@ -3,7 +3,7 @@
 use crate::args::{ColorChoice, ReportArgs};
 use crate::errors::{Ended, Failure, exit};
 use crate::terminal::{self, Stream};
-use crate::{output, results, version};
+use crate::{file, output, results, version};
 use std::path::Path;
 use wirespeed_report::html::{self, Input, Picture};
 use wirespeed_report::render;
@@ -28,7 +28,7 @@ pub fn report(arguments: &ReportArgs, color: ColorChoice) -> Result<Ended, Failu
     match &arguments.output {
         Some(path) => {
             let page = html::page(&inputs, &format!("wirespeed {}", version::tool().version));
-            std::fs::write(path, page).map_err(|e| Failure::file("write", path, &e))?;
+            file::write(path, page)?;
         }
         None => output::print(&render::report(&inputs, &terminal::style(Stream::Stdout, color)))?,
     }
@@ -77,7 +77,7 @@ fn charts(folder: &Path, pictures: &[Picture]) -> Result<(), Failure> {
         ];
         for (name, text) in files {
             let path = folder.join(name);
-            std::fs::write(&path, text).map_err(|e| Failure::file("write", &path, &e))?;
+            file::write(&path, text)?;
         }
     }
     Ok(())

@@ -6,6 +6,7 @@ use super::{dry_run, ended};
 use crate::args::{ColorChoice, GroupArgs, WorkersArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure, exit};
+use crate::file;
 use crate::group::{Groups, Reach};
 use crate::job;
 use crate::order::fresh_seed;
@@ -13,7 +14,6 @@ use crate::output::Output;
 use crate::request::{add_options, add_port};
 use crate::session::{Repeating, Session};
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use wirespeed::Registry;
 use wirespeed_report::render;
@@ -81,8 +81,9 @@ pub fn workers(registry: &Registry, arguments: &WorkersArgs, color: ColorChoice)
     draft.section(WorkersSection::NAME, as_json(&section)?);
     let run = draft.finish(results, stop.is_requested());
     // The result first: a launcher that ends the job gives its ranks a second, and the log may be long.
-    output.finish(&run)?;
-    files.write(&run.cases, &section)?;
+    let published = output.finish(&run);
+    files.write(&run.cases, &section).map_err(Failure::documented)?;
+    published?;
     Ok(ended(&run, arguments.output.strict))
 }
 
@@ -104,37 +105,32 @@ impl Files {
     fn open(arguments: &WorkersArgs) -> Result<Self, Failure> {
         let log = arguments.log.clone();
         if let Some(path) = &log {
-            let opened = OpenOptions::new().append(true).create(true).open(path);
-            opened.map_err(|e| Failure::file("write", path, &e))?;
+            file::check(path)?;
         }
         let default = arguments.grid.then(|| PathBuf::from(GRID_FIGURES));
         let figures = arguments.figures.clone().or(default);
         if let Some(directory) = &figures {
             std::fs::create_dir_all(directory).map_err(|e| Failure::file("create", directory, &e))?;
             for path in figure_paths(directory) {
-                let opened = OpenOptions::new().append(true).create(true).open(&path);
-                opened.map_err(|e| Failure::file("write", &path, &e))?;
+                file::check(&path)?;
             }
         }
         Ok(Files { log, figures })
     }
 
     fn write(&self, results: &[CaseResult], section: &WorkersSection) -> Result<(), Failure> {
-        let put = |path: &Path, text: String| {
-            std::fs::write(path, text).map_err(|e| Failure::file("write", path, &e))
-        };
         if let Some(path) = &self.log {
             let text = match path.extension().is_some_and(|ending| ending == "csv") {
                 true => log_csv(results)
                     .map_err(|e| Failure::failed(e.to_string(), "write a log without .csv"))?,
                 false => log_lines(results),
             };
-            put(path, text)?;
+            file::write(path, text)?;
         }
         if let Some(directory) = &self.figures {
             let [bandwidth, tests] = figure_paths(directory);
-            put(&bandwidth, bandwidth_chart(section).standalone())?;
-            put(&tests, tests_chart(section).standalone())?;
+            file::write(&bandwidth, bandwidth_chart(section).standalone())?;
+            file::write(&tests, tests_chart(section).standalone())?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Bandwidth against message size as one picture: a line for each road, route and number of credits.
 
 use crate::errors::Failure;
+use crate::file;
 use std::collections::BTreeMap;
 use std::path::Path;
 use wirespeed_report::html::{Swept, against_size};
@@ -28,7 +29,7 @@ pub fn write(path: &Path, run: &Run) -> Result<(), Failure> {
     })?;
     let mut chart = picture.chart;
     chart.id = "bandwidth".into();
-    std::fs::write(path, chart.standalone()).map_err(|e| Failure::file("write", path, &e))
+    file::write(path, chart.standalone())
 }
 
 fn label(result: &CaseResult) -> String {
