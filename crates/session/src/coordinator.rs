@@ -90,7 +90,7 @@ impl Coordinator {
         self.listener.addresses()
     }
 
-    /// Serve until the stop flag is raised. Sessions go on: their nodes and clients do not need it.
+    /// Serve until the stop flag is raised. Clients notice that it is gone, and end their sessions at the nodes.
     pub fn run(self) -> Result<(), ControlError> {
         let shared = self.shared;
         self.listener

@@ -138,8 +138,7 @@ impl Launched {
                 computations.extend(reports);
             }
         }
-        let order = |report: &ComputationReport| self.members.iter().position(|m| m.name == report.name);
-        computations.sort_by_key(order);
+        members::account(&self.members, &mut computations);
         SessionReport {
             computations,
             ..SessionReport::default()

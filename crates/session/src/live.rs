@@ -15,7 +15,9 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use wirespeed_control::address::Address;
-use wirespeed_control::{Failure, Identity, Launch, Launched, RankProcess, RankProgram, StopFlag};
+use wirespeed_control::{
+    Failure, Identity, Launch, Launched, RankProcess, RankProgram, StopFlag, Subscription,
+};
 use wirespeed_schema::case::GroupKind;
 
 /// How often a held session looks for computations that died.
@@ -89,6 +91,9 @@ pub struct Live {
     backend: Backend,
     requested: Instant,
     life: Mutex<Life>,
+    /// Raised when the session ends early, or the user wants to stop.
+    run: StopFlag,
+    _passed_on: Subscription,
 }
 
 fn ns(time: Duration) -> u64 {
@@ -99,10 +104,15 @@ impl Live {
     /// Ask for a session; returns when all its computations are ready.
     pub fn begin(ask: &Ask, place: &Place, stop: &StopFlag) -> Result<Live, Failure> {
         let requested = Instant::now();
+        let run = StopFlag::new();
+        let passed_on = {
+            let run = run.clone();
+            stop.subscribe(move || run.request())
+        };
         let backend = match place {
             Place::Embedded(node) => Backend::Embedded(start_all(node, ask)?),
             Place::Coordinator { address, identity } => {
-                Backend::Remote(Remote::create(ask, address, identity, stop)?)
+                Backend::Remote(Remote::create(ask, address, identity, stop, &run)?)
             }
             Place::Launched { engine, program } => {
                 Backend::Launched(LaunchedSession::create(ask, engine, program, stop)?)
@@ -116,7 +126,14 @@ impl Live {
             backend,
             requested,
             life: Mutex::new(life),
+            run,
+            _passed_on: passed_on,
         })
+    }
+
+    /// Ends what is measured, in order: raised by the user's wish, and when the session is known to end early.
+    pub fn run_flag(&self) -> &StopFlag {
+        &self.run
     }
 
     /// Everybody is ready: go.
@@ -183,11 +200,11 @@ impl Live {
         }
     }
 
-    /// Hold the session for `time`, or until the user stops it, or a computation dies.
-    pub fn hold(&self, time: Duration, stop: &StopFlag) -> Result<(), Failure> {
+    /// Hold sessions for `time`, or until the user stops them, or one of them ends early.
+    pub fn hold(all: &[Live], time: Duration, stop: &StopFlag) -> Result<(), Failure> {
         let until = Instant::now() + time;
         loop {
-            if let Some(failure) = self.early_end() {
+            if let Some(failure) = all.iter().find_map(Live::early_end) {
                 return Err(failure);
             }
             let left = until.saturating_duration_since(Instant::now());

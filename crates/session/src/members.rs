@@ -1,6 +1,7 @@
 //! Computations that run elsewhere, as their client sees them: an address for data, and a control channel that somebody
 //! carries. Their nodes end them, never the client's group.
 
+use crate::report::ComputationReport;
 use std::io;
 use std::net::{IpAddr, Shutdown};
 use std::os::unix::net::UnixStream;
@@ -32,6 +33,21 @@ pub(crate) fn lost(members: &[Member]) -> Option<Failure> {
         format!("{} is lost: its node closed its channel", lost.name),
         "look at the node's messages, and ask for a new session",
     ))
+}
+
+/// Let `reports` tell of every member, in their order: of those whose node is gone, that nothing more is known.
+pub(crate) fn account(members: &[Member], reports: &mut Vec<ComputationReport>) {
+    for member in members {
+        if reports.iter().all(|report| report.name != member.name) {
+            reports.push(ComputationReport {
+                name: member.name.clone(),
+                exit: "not known: its node does not answer".into(),
+                early: true,
+                ..ComputationReport::default()
+            });
+        }
+    }
+    reports.sort_by_key(|report| members.iter().position(|member| member.name == report.name));
 }
 
 /// Close the channels that no group has taken.

@@ -1,13 +1,13 @@
 //! A session at a coordinator, as its client sees it: created by one request, kept by asking after it every second, its
-//! control channels carried by its nodes, ended by another request. It must never keep a node waiting for a client
-//! that is gone.
+//! control channels carried by its nodes, ended by another request. A coordinator or a node that does not answer is a
+//! failure of the session. It must never keep a node waiting for a client that is gone.
 
 use crate::api::{self, ComputationStatus, CreateSession, Created};
 use crate::daemon::splice;
 use crate::http::Far;
 use crate::live::Ask;
 use crate::members::{self, Channels, Member};
-use crate::report::SessionReport;
+use crate::report::{ComputationReport, SessionReport};
 use serde_json::Value;
 use std::io;
 use std::net::IpAddr;
@@ -23,8 +23,10 @@ use wirespeed_control::{Failure, Identity, Launch, RankProgram, StopFlag};
 const CREATE_TIME: Duration = Duration::from_secs(30);
 /// Time for anything else.
 const CALL_TIME: Duration = Duration::from_secs(10);
-/// How often its nodes hear of their client.
+/// How often coordinator and nodes hear of their client.
 const KEEP_EVERY: Duration = Duration::from_secs(1);
+/// One that is silent for so long is lost: with the time between two questions, ten seconds.
+const SILENCE: Duration = Duration::from_secs(9);
 /// A channel closes before its node knows how the computation ended; its node is asked for so long.
 const TOLD_WITHIN: Duration = Duration::from_millis(500);
 const ASK_EVERY: Duration = Duration::from_millis(20);
@@ -37,8 +39,8 @@ pub(crate) struct Remote {
     local_address: IpAddr,
     here: bool,
     watch: Arc<Watch>,
-    /// Dropped, it ends the keeper.
-    keeping: Option<mpsc::Sender<()>>,
+    /// Dropped, they end the keepers.
+    keeping: Vec<mpsc::Sender<()>>,
     ended: bool,
 }
 
@@ -48,6 +50,7 @@ impl Remote {
         address: &Address,
         identity: &Identity,
         stop: &StopFlag,
+        run: &StopFlag,
     ) -> Result<Self, Failure> {
         let far = |what, address: &Address| Far {
             what,
@@ -71,10 +74,10 @@ impl Remote {
             local_address: IpAddr::from([127, 0, 0, 1]),
             here,
             watch: Arc::default(),
-            keeping: None,
+            keeping: Vec::new(),
             ended: false,
         };
-        remote.connect(&created, far)?;
+        remote.connect(&created, far, run)?;
         Ok(remote)
     }
 
@@ -83,6 +86,7 @@ impl Remote {
         &mut self,
         created: &Created,
         far: impl Fn(&'static str, &Address) -> Far,
+        run: &StopFlag,
     ) -> Result<(), Failure> {
         let mut members = Vec::new();
         let mut nodes: Vec<Far> = Vec::new();
@@ -116,28 +120,43 @@ impl Remote {
             }
         }
         self.members = Arc::new(members);
-        self.keep(nodes)
+        self.keep(nodes, run)
     }
 
-    /// Ask after the session every second, which tells its nodes that its client lives.
-    fn keep(&mut self, nodes: Vec<Far>) -> Result<(), Failure> {
-        let (sender, end) = mpsc::channel();
-        let watch = Arc::new(Watch {
+    /// Ask after the session every second, which tells its nodes that its client lives. Each has a keeper of its own: one
+    /// that is silent must not keep the others from hearing.
+    fn keep(&mut self, nodes: Vec<Far>, run: &StopFlag) -> Result<(), Failure> {
+        let of_node = |far| Asked {
             path: format!("/node/1/sessions/{}", self.id),
-            nodes,
+            far: patient(far),
+        };
+        let coordinator = Asked {
+            path: format!("/coordinator/1/sessions/{}", self.id),
+            far: patient(self.coordinator.clone()),
+        };
+        let watch = Arc::new(Watch {
+            nodes: nodes.into_iter().map(of_node).collect(),
+            coordinator: Some(coordinator),
             early: Mutex::default(),
         });
         self.watch = watch.clone();
-        let keeper = move || {
-            while end.recv_timeout(KEEP_EVERY) == Err(RecvTimeoutError::Timeout) {
-                watch.ask();
-            }
-        };
-        std::thread::Builder::new()
-            .name("keeper".into())
-            .spawn(keeper)
-            .map_err(no_thread)?;
-        self.keeping = Some(sender);
+        for number in 0..=watch.nodes.len() {
+            let (sender, end) = mpsc::channel::<()>();
+            let (watch, run) = (watch.clone(), run.clone());
+            let keeper = move || {
+                while end.recv_timeout(KEEP_EVERY) == Err(RecvTimeoutError::Timeout) {
+                    if watch.ask(number) {
+                        // What is measured ends in order, and is kept.
+                        return run.request();
+                    }
+                }
+            };
+            std::thread::Builder::new()
+                .name("keeper".into())
+                .spawn(keeper)
+                .map_err(no_thread)?;
+            self.keeping.push(sender);
+        }
         Ok(())
     }
 
@@ -168,7 +187,7 @@ impl Remote {
         let lost = members::lost(&self.members)?;
         let until = Instant::now() + TOLD_WITHIN;
         loop {
-            self.watch.ask();
+            self.watch.ask_nodes();
             let told = self.watch.told();
             if told.is_some() || Instant::now() >= until {
                 return told.or(Some(lost));
@@ -179,20 +198,27 @@ impl Remote {
 
     pub(crate) fn end(mut self) -> SessionReport {
         self.ended = true;
-        self.delete().unwrap_or_else(|| SessionReport {
+        let mut computations = self.delete();
+        members::account(&self.members, &mut computations);
+        SessionReport {
             id: Some(self.id.clone()),
+            computations,
             ..SessionReport::default()
-        })
+        }
     }
 
-    fn delete(&mut self) -> Option<SessionReport> {
-        self.keeping = None;
+    /// End the session, at its nodes where the coordinator cannot: nothing of it may go on without its client.
+    fn delete(&mut self) -> Vec<ComputationReport> {
+        self.keeping.clear();
         let path = format!("/coordinator/1/sessions/{}", self.id);
-        let answer = self
-            .coordinator
-            .call("DELETE", &path, &Value::Null, CALL_TIME)
-            .ok()?;
-        serde_json::from_value(answer).ok()
+        let lost = self.watch.coordinator_is_lost();
+        let coordinator = (!lost).then(|| patient(self.coordinator.clone()));
+        let answer = coordinator.and_then(|far| far.call("DELETE", &path, &Value::Null, CALL_TIME).ok());
+        let report = answer.and_then(|answer| serde_json::from_value::<SessionReport>(answer).ok());
+        match report {
+            Some(report) => report.computations,
+            None => self.watch.end_at_nodes(),
+        }
     }
 }
 
@@ -205,36 +231,104 @@ impl Drop for Remote {
     }
 }
 
-/// What the nodes of a session say of its computations.
+/// One that is asked after a session.
+struct Asked {
+    far: Far,
+    path: String,
+}
+
+/// What coordinator and nodes of a session say of it.
 #[derive(Default)]
 struct Watch {
-    path: String,
-    nodes: Vec<Far>,
+    nodes: Vec<Asked>,
+    coordinator: Option<Asked>,
+    early: Mutex<Early>,
+}
+
+#[derive(Default)]
+struct Early {
     /// The first end that came early.
-    early: Mutex<Option<Failure>>,
+    first: Option<Failure>,
+    coordinator_is_lost: bool,
 }
 
 impl Watch {
-    /// Ask every node once.
-    fn ask(&self) {
-        for node in &self.nodes {
-            let failure = match node.call("GET", &self.path, &Value::Null, CALL_TIME) {
-                Ok(answer) => died(&node.name(), answer),
-                Err(failure) => Some(failure),
-            };
-            if let Some(failure) = failure {
-                self.lock().get_or_insert(failure);
+    /// Ask node `number`, or behind the last one the coordinator; whether the session is known to have ended early.
+    fn ask(&self, number: usize) -> bool {
+        let failure = match (self.nodes.get(number), &self.coordinator) {
+            (Some(node), _) => match node.far.call("GET", &node.path, &Value::Null, SILENCE) {
+                Ok(answer) => died(&node.far.name(), answer),
+                Err(failure) => Some(lost(&node.far, failure)),
+            },
+            (None, Some(coordinator)) => {
+                let answer = coordinator
+                    .far
+                    .call("GET", &coordinator.path, &Value::Null, SILENCE);
+                self.lock().coordinator_is_lost = answer.is_err();
+                answer.err().map(|failure| lost(&coordinator.far, failure))
             }
+            (None, None) => None,
+        };
+        let mut early = self.lock();
+        if let Some(failure) = failure {
+            early.first.get_or_insert(failure);
+        }
+        early.first.is_some()
+    }
+
+    fn ask_nodes(&self) {
+        for number in 0..self.nodes.len() {
+            self.ask(number);
         }
     }
 
-    fn told(&self) -> Option<Failure> {
-        self.lock().clone()
+    /// End the session at each node; what they tell of its computations.
+    fn end_at_nodes(&self) -> Vec<ComputationReport> {
+        std::thread::scope(|scope| {
+            let end = |node: &Asked| {
+                let answer = node
+                    .far
+                    .call("DELETE", &node.path, &Value::Null, CALL_TIME)
+                    .ok()?;
+                serde_json::from_value::<Vec<ComputationReport>>(answer).ok()
+            };
+            let ends: Vec<_> = self
+                .nodes
+                .iter()
+                .map(|node| scope.spawn(move || end(node)))
+                .collect();
+            let told = ends.into_iter().filter_map(|end| end.join().ok().flatten());
+            told.flatten().collect()
+        })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Failure>> {
+    fn told(&self) -> Option<Failure> {
+        self.lock().first.clone()
+    }
+
+    fn coordinator_is_lost(&self) -> bool {
+        self.lock().coordinator_is_lost
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Early> {
         self.early.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Asked also when the user has had enough: a session is ended in order.
+fn patient(far: Far) -> Far {
+    Far {
+        stop: StopFlag::new(),
+        ..far
+    }
+}
+
+/// One that answered before, and does not now.
+fn lost(far: &Far, failure: Failure) -> Failure {
+    crate::failed(
+        format!("{} went away in mid-session: {}", far.name(), failure.message),
+        format!("look at the messages of that {}, and run again", far.what),
+    )
 }
 
 /// The first computation of a node's answer that ended early.

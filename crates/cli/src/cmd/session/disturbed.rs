@@ -33,12 +33,13 @@ impl Runner<'_> {
                 });
             }
         };
-        let measured = self.rounds(&lives[0]);
+        let measured = self.rounds(&lives);
         self.end(lives);
         measured
     }
 
-    fn rounds(&mut self, live: &Live) -> Result<Disturbed, Failure> {
+    fn rounds(&mut self, lives: &[Live]) -> Result<Disturbed, Failure> {
+        let live = &lives[0];
         let request = self.request;
         let streams = request.streams.iter();
         let prepared = streams.map(|stream| {
@@ -49,7 +50,7 @@ impl Runner<'_> {
         let plan = Plan::new(prepared.collect(), &request.loads)?;
         let rounds = self.arguments.repeat.unwrap_or(ROUNDS);
         let groups = Groups::launched_by(self.registry, live.launcher(RankProgram::this()?));
-        let mut session = self.session(groups);
+        let mut session = self.session_until(groups, live.run_flag());
         let (results, mut found) = plan.measure(&mut session, rounds, fresh_seed())?;
         found.rounds_option = "--repeat".to_owned();
         drop(session);
@@ -58,15 +59,15 @@ impl Runner<'_> {
         Ok(Disturbed {
             results,
             found: Some(found),
-            failure: failed_live(live, failed, request, self.stop),
+            failure: failed_live(lives, failed, request, self.stop),
         })
     }
 }
 
 /// How a session whose streams are measured ended badly, after it was held for as long as was asked for.
-pub fn failed_live(live: &Live, failed: bool, request: &Request, stop: &StopFlag) -> Option<Failure> {
+pub fn failed_live(lives: &[Live], failed: bool, request: &Request, stop: &StopFlag) -> Option<Failure> {
     // A computation's own end says more than what its group saw of it.
-    let early = failed.then(|| live.early_end_within(END_TOLD)).flatten();
-    let held = || live.hold(request.stay_connected, stop).err();
+    let early = failed.then(|| lives[0].early_end_within(END_TOLD)).flatten();
+    let held = || Live::hold(lives, request.stay_connected, stop).err();
     early.map(Failure::from).or_else(|| held().map(Failure::from))
 }

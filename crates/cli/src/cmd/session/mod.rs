@@ -61,6 +61,9 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
         let report_ns = request.streams.first().map_or(0, |stream| stream.report_ns);
         output.show_live(Box::new(classic::Lines::of(&receivers(&request), report_ns)));
     }
+    if let Some(path) = &arguments.chart {
+        crate::file::check(path)?;
+    }
     let place = place(&request)?;
     let mut draft = Draft::begin(None, arguments.output.include_host_name);
     let mut runner = Runner {
@@ -78,19 +81,25 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
     let section = section(&request, sessions, &results);
     let value = serde_json::to_value(&section);
     draft.section(show::SECTION, value.unwrap_or_default());
-    let run = match (&failure, results.is_empty()) {
+    let mut run = match (&failure, results.is_empty()) {
         (Some(failure), true) => draft.fail(failure.status(), failure.cause.clone()),
         _ => draft.finish(results, stop.is_requested()),
     };
-    output.finish(&run)?;
-    if let Some(path) = &arguments.chart {
-        chart::write(path, &run)?;
+    if let (Some(failure), Status::Ok | Status::Failed) = (&failure, run.status) {
+        // Every stream may have been measured, and the session failed all the same.
+        run.status = failure.status();
+        run.error.get_or_insert_with(|| failure.cause.clone());
     }
+    let published = output.finish(&run);
+    if let Some(path) = &arguments.chart {
+        chart::write(path, &run).map_err(Failure::documented)?;
+    }
+    published?;
     if classic {
         output::print(&show::classic(&run))?;
     }
     match failure {
-        Some(failure) if run.status != Status::WrongData => Ok(Ended::badly(failure)),
+        Some(failure) if run.status == failure.status() => Ok(Ended::badly(failure)),
         _ => Ok(ended(&run, arguments.output.strict)),
     }
 }
@@ -232,14 +241,14 @@ impl Runner<'_> {
         collected: &mut [Collected],
     ) -> Result<Option<Failure>, Failure> {
         let (live, request, stop) = (&lives[0], self.request, self.stop.clone());
-        let hold = |time| live.hold(time, &stop).err().map(Failure::from);
+        let hold = |time| Live::hold(lives, time, &stop).err().map(Failure::from);
         if request.streams.is_empty() {
             return Ok(hold(request.hold).or_else(|| hold(request.stay_connected)));
         }
         let groups = Groups::launched_by(self.registry, live.launcher(RankProgram::this()?));
-        let mut session = self.session(groups);
+        let mut session = self.session_until(groups, live.run_flag());
         for (number, stream) in request.streams.iter().enumerate() {
-            if stop.is_requested() {
+            if live.run_flag().is_requested() {
                 break;
             }
             let step = Step {
@@ -269,8 +278,14 @@ impl Runner<'_> {
     }
 
     fn session<'s>(&'s mut self, groups: Groups<'s>) -> Session<'s> {
+        let stop = self.stop.clone();
+        self.session_until(groups, &stop)
+    }
+
+    /// Streams that end in order when `stop` is raised.
+    fn session_until<'s>(&'s mut self, groups: Groups<'s>, stop: &StopFlag) -> Session<'s> {
         let looks = (self.color, self.arguments.output.quiet);
-        Session::new(groups, self.output, self.stop.clone(), looks)
+        Session::new(groups, self.output, stop.clone(), looks)
     }
 }
 
@@ -295,9 +310,10 @@ fn stream_once(
     }
     slot.repetitions.extend(measured.repetition);
     // A computation's own end says more than what its group saw of it.
-    let failure = measured
-        .failure
-        .map(|failure| live.early_end_within(END_TOLD).map_or(failure, Failure::from));
+    let failure = match measured.failure {
+        Some(failure) => Some(live.early_end_within(END_TOLD).map_or(failure, Failure::from)),
+        None => live.early_end().map(Failure::from),
+    };
     if let Some(failure) = &failure {
         slot.failure.get_or_insert(failure.clone());
     }

@@ -36,12 +36,13 @@ impl Runner<'_> {
                 });
             }
         };
-        let measured = self.rates(&lives[0], asked, stream);
+        let measured = self.rates(&lives, asked, stream);
         self.end(lives);
         measured
     }
 
-    fn rates(&mut self, live: &Live, asked: &Asked, stream: &Streaming) -> Result<Offered, Failure> {
+    fn rates(&mut self, lives: &[Live], asked: &Asked, stream: &Streaming) -> Result<Offered, Failure> {
+        let live = &lives[0];
         let (request, registry, kind) = (self.request, self.registry, live.group_kind());
         let at = |rate: u64| {
             let paced = Streaming {
@@ -57,7 +58,7 @@ impl Runner<'_> {
             Duration::from_nanos(stream.duration_ns),
             self.arguments.output.quiet,
         );
-        let mut points = Points::new(self.session(groups));
+        let mut points = Points::new(self.session_until(groups, live.run_flag()));
         let most_per_s = asked.offer(each, |rate| {
             let run = points.measure(rate as u64, || at(rate as u64))?;
             let carried = run.and_then(|run| run.metrics.get("rate_msg_per_s"));
@@ -68,7 +69,7 @@ impl Runner<'_> {
         let results: Vec<CaseResult> = finished.results.into_iter().map(|(_, result)| result).collect();
         Ok(Offered {
             found: Some(asked.section(&results, most_per_s)),
-            failure: failed_live(live, broken && !finished.stopped, request, self.stop),
+            failure: failed_live(lives, broken && !finished.stopped, request, self.stop),
             results,
         })
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use wirespeed_report::render::{self, Style};
+use wirespeed_schema::run::Status;
 use wirespeed_schema::units::{format_ns, format_rate, format_size};
 use wirespeed_schema::{Finite, Run};
 use wirespeed_session::report::{ComputationReport, Phase, Queue, SessionSection};
@@ -37,6 +38,11 @@ pub fn classic(run: &Run) -> String {
         .flat_map(|s| &s.computations);
     for report in reports {
         own_words(&mut text, report);
+    }
+    match run.status {
+        Status::Ok => {}
+        Status::Interrupted => text.push_str("interrupted: the lines above are not the whole run\n"),
+        _ => text.push_str("failed: the lines above are not the whole run\n"),
     }
     text
 }
