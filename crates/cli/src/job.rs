@@ -1,24 +1,26 @@
-//! The program as a rank of a launcher's job: `mpirun -n 8 wirespeed ...`. Rank 0 goes on as usual, in a thread of its
-//! own; the others only measure what it asks for, and say nothing. Where a job is none of our business (help, list), rank
-//! 0 alone answers.
+//! The program as a rank of a launcher's job: `mpirun -n 8 wirespeed ...`. Every rank only measures what it is asked for,
+//! and says nothing; the front, a process that rank 0 starts, goes on as usual. Where a job is none of our business (help,
+//! list), rank 0 alone answers.
 
 use crate::args::{MpiArgs, Verb};
 use crate::errors::{Failure, exit};
 use std::ffi::OsString;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::OnceLock;
+use std::time::Duration;
 use wirespeed::{Machine, Registry};
 use wirespeed_control::JobRanks;
 use wirespeed_control::address::Address;
-use wirespeed_control::job::{JobError, run_in_job, run_launched_rank};
+use wirespeed_control::job::{Detected, Front, JobError, Joining, run_launched_rank, run_rank, sheltered};
 use wirespeed_mpi::process::choose;
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::run::{Remark, Severity};
+use wirespeed_schema::units::format_ns;
 
-/// The ranks of the job that this process leads: a process is in one job at most.
+/// The ranks of the job that this process speaks for: a process is in one job at most.
 static RANKS: OnceLock<JobRanks> = OnceLock::new();
 
-/// The job that this process leads, if it does.
+/// The job that this process speaks for, if it does.
 pub fn current() -> Option<&'static JobRanks> {
     RANKS.get()
 }
@@ -74,21 +76,43 @@ pub fn is_silent() -> bool {
         .is_some_and(|found| found.rank != 0)
 }
 
-/// The exit code of the process that does the work of this one, where its launcher leaves no time to write a result.
-pub fn sheltered() -> Result<Option<u8>, Failure> {
-    let Some(found) = wirespeed_mpi::jobs().detect() else {
-        return Ok(None);
-    };
-    wirespeed_control::job::sheltered(&found)
-        .map_err(|e| Failure::failed(format!("cannot start rank 0: {e}"), "start the job again"))
+/// Whether this process speaks for a job, beside the ranks that measure.
+pub fn is_front() -> bool {
+    wirespeed_control::job::is_front()
 }
 
-/// Run `program` as this process's part of the job: on rank 0 alone, when all ranks are there.
-pub fn run(
-    registry: &Registry,
-    program: impl FnOnce() -> u8 + Send,
-    fail: impl Fn(Failure) -> u8 + Send + Sync,
-) -> u8 {
+/// Run `program` when all ranks of the job are there.
+pub fn run_front(program: impl FnOnce() -> u8, fail: impl Fn(Failure) -> u8) -> u8 {
+    wirespeed_control::job::run_front(|ranks| match ranks {
+        Ok(ranks) => {
+            // The only job of this process.
+            let _ = RANKS.set(ranks);
+            program()
+        }
+        Err(error) => fail(Failure::failed(error.cause, error.remedy)),
+    })
+}
+
+/// Be this process's part of the job: a rank, on rank 0 with the front that it starts.
+pub fn run(registry: &Registry, fail: impl Fn(Failure) -> u8) -> u8 {
+    let Some(found) = wirespeed_mpi::jobs().detect() else {
+        return exit::FAILED;
+    };
+    let failed = |e: std::io::Error| {
+        Failure::failed(
+            format!("cannot start rank 0: {e}"),
+            "close some files and start again",
+        )
+    };
+    match sheltered(&found) {
+        Ok(None) => (),
+        Ok(Some(code)) => return code,
+        Err(error) => return fail(failed(error)),
+    }
+    let (front, joining) = match begin(&found).map_err(failed) {
+        Ok(begun) => begun,
+        Err(failure) => return fail(failure),
+    };
     let said = |error: JobError| {
         // One error is enough; a launcher would answer several with its own.
         match is_silent() {
@@ -98,22 +122,35 @@ pub fn run(
     };
     let job = match wirespeed_mpi::jobs().join() {
         Ok(job) => job,
-        Err(error) => return said(error),
-    };
-    let front = |ranks: Result<JobRanks, JobError>| match ranks {
-        Ok(ranks) => {
-            // The only job of this process.
-            let _ = RANKS.set(ranks);
-            program()
+        Err(error) => {
+            // It would say that its rank is gone.
+            drop(front);
+            return said(error);
         }
-        Err(error) => fail(Failure::failed(error.cause, error.remedy)),
     };
-    match run_in_job(&*job, registry, front) {
+    match run_rank(&*job, registry, front, || drop(joining)) {
         Ok(code) => code,
         Err(error) if job.rank() == 0 => fail(Failure::failed(error.cause, error.remedy)),
-        // Rank 0 tells what became of this one.
+        // The front tells what became of this one.
         Err(_) => exit::FAILED,
     }
+}
+
+/// The front of rank 0, and the limit for all that comes before the ranks have met.
+fn begin(found: &Detected) -> std::io::Result<(Option<Front>, Joining)> {
+    let front = (found.rank == 0).then(Front::start).transpose()?;
+    let rank = found.rank;
+    let late = move |limit: Duration| {
+        let cause = format!(
+            "rank {rank}: the ranks of the job have not met within {}",
+            format_ns(limit.as_nanos() as f64)
+        );
+        let remedy = "one of them may have crashed, see above; srun --kill-on-bad-exit ends a job at once";
+        // The document is the front's.
+        Failure::failed(cause, remedy).print(false);
+    };
+    let joining = Joining::begin(found.size.unwrap_or(1), late)?;
+    Ok((front, joining))
 }
 
 /// Be a rank of a job that wirespeed started.

@@ -11,6 +11,7 @@ mod calendar;
 mod cmd;
 mod document;
 mod errors;
+mod file;
 mod front;
 mod group;
 mod interference;
@@ -82,18 +83,14 @@ fn run(registry: &Registry, argv: &[OsString]) -> u8 {
     match job::part(&cli.verb) {
         Part::Silent => 0,
         Part::Alone => report(argv, color, dispatch(registry, cli.verb, color)),
+        Part::Member if !job::is_front() => job::run(registry, |failure| report(argv, color, Err(failure))),
         Part::Member => {
-            match job::sheltered() {
-                Ok(None) => (),
-                Ok(Some(code)) => return code,
-                Err(failure) => return report(argv, color, Err(failure)),
-            }
             let program = || {
                 let ended =
                     std::panic::catch_unwind(AssertUnwindSafe(|| dispatch(registry, cli.verb, color)));
                 ended.map_or(errors::exit::FAILED, |ended| report(argv, color, ended))
             };
-            job::run(registry, program, |failure| report(argv, color, Err(failure)))
+            job::run_front(program, |failure| report(argv, color, Err(failure)))
         }
     }
 }

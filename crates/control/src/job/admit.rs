@@ -156,7 +156,7 @@ fn greet(
     Ok(arrived)
 }
 
-/// The rank that lives in this very process, at the other end of `stream`.
+/// The rank that started this very process, at the other end of `stream`.
 pub(super) fn own_rank(stream: UnixStream, timing: Timing) -> io::Result<Arrived> {
     let (sender, receiver) = unix::halves(stream)?;
     welcome(sender, receiver, None, Instant::now() + timing.start)

@@ -1,5 +1,5 @@
-//! Ranks that a launcher started: mpiexec, srun. Every rank is the same program with the same words; rank 0 plans,
-//! reports and writes, the others are silent and get their cases from it.
+//! Ranks that a launcher started: mpiexec, srun. Every rank is the same program with the same words; the front, a process
+//! that rank 0 starts, plans, reports and writes; the ranks are silent and get their cases from it.
 //!
 //! The launcher's library is used for what only it knows (who is there, on which node) and to pass on where rank 0
 //! listens; after that the ranks talk over control connections like those of any other group, in threads that sleep. So
@@ -8,15 +8,19 @@
 
 mod address;
 mod admit;
+mod deadline;
+mod front;
 mod launch;
 mod run;
 mod shelter;
 mod visit;
 
 pub(crate) use admit::Arrived;
+pub use deadline::Joining;
+pub use front::{Front, is_front};
 pub use launch::LaunchCommand;
 pub(crate) use launch::LauncherProcess;
-pub use run::run_in_job;
+pub use run::{run_front, run_rank};
 pub use shelter::sheltered;
 pub use visit::{INVITATION_VARIABLE, run_launched_rank};
 
@@ -91,7 +95,7 @@ pub trait JobKind: Sync {
     fn command(&self, ranks: u32) -> Result<LaunchCommand, JobError>;
 }
 
-/// The ranks of a job as rank 0 has them: connected, waiting for cases. Clones are the same ranks.
+/// The ranks of a job as its front has them: connected, waiting for cases. Clones are the same ranks.
 #[derive(Clone)]
 pub struct JobRanks {
     waiting: Arc<Mutex<Waiting>>,

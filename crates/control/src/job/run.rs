@@ -1,8 +1,9 @@
 //! From "this process is a rank of a job" to the program's end: the ranks meet through the launcher's library, rank 0
-//! runs the program in a thread of its own while its first thread is a rank like any other.
+//! passes what they say on to its front, and is a rank like any other.
 
 use super::admit::{Door, own_rank};
-use super::visit::{attend, follow};
+use super::front::{Front, RankZero};
+use super::visit::{attend, follow, greeting_of_own_rank};
 use super::{Job, JobError, JobRanks};
 use crate::agent::{kill_this_process, run_agent_over};
 use crate::error::ControlError;
@@ -10,7 +11,6 @@ use crate::session::Timing;
 use crate::stop::StopFlag;
 use crate::wire::unix;
 use serde::{Deserialize, Serialize};
-use std::os::unix::net::UnixStream;
 use wirespeed::Registry;
 use wirespeed_schema::job::{JobSeat, JobSection};
 
@@ -25,32 +25,69 @@ struct Introduction {
     cpus: Vec<u32>,
 }
 
-/// Run the program in a job: `front` is called on rank 0 alone, in a thread of its own, and gives the exit code; other
-/// ranks measure what it asks for, and return 0 when told to go.
-pub fn run_in_job(
+/// Be a rank of a job that has been joined; on rank 0 with its `front`. `met` is called when the ranks no longer need the
+/// library to talk. The exit code is the front's, and 0 for a rank that was told to go.
+pub fn run_rank(
     job: &dyn Job,
     registry: &Registry,
-    front: impl FnOnce(Result<JobRanks, JobError>) -> u8 + Send,
+    front: Option<Front>,
+    met: impl FnOnce(),
 ) -> Result<u8, JobError> {
     let section = introduce(job)?;
-    let door = match job.rank() {
-        0 => Some(Door::open(section.nodes.len() > 1)),
-        _ => None,
-    };
     // An empty invitation says that there will be no measurement.
-    let invitation = match &door {
-        Some(Ok(door)) => door.invitation().as_bytes().to_vec(),
-        _ => Vec::new(),
+    let invitation = match &front {
+        Some(front) => front.introduce(&section).unwrap_or_default(),
+        None => String::new(),
     };
-    let invitation = String::from_utf8(job.broadcast(invitation)?).unwrap_or_default();
-    let ended = match door {
-        Some(Ok(door)) => lead(job, registry, door, section, front),
-        Some(Err(error)) => Ok(front(Err(JobError::new(error.to_string(), error.remedy())))),
+    let invitation = String::from_utf8(job.broadcast(invitation.into_bytes())?).unwrap_or_default();
+    met();
+    let ended = match front {
+        Some(front) if !invitation.is_empty() => lead(job, registry, front, &invitation),
+        Some(front) => front.wait().map_err(no_front),
         None if invitation.is_empty() => Ok(0),
         None => follow(job, registry, &invitation).map(|()| 0),
     };
     job.leave(ended.as_ref().map_or(1, |code| *code));
     ended
+}
+
+/// Be the front of a job: `program` is called when all ranks are there, and gives the exit code.
+pub fn run_front(program: impl FnOnce(Result<JobRanks, JobError>) -> u8) -> u8 {
+    let zero = match RankZero::find() {
+        Ok(zero) => zero,
+        Err(error) => return program(Err(error)),
+    };
+    let ranks = admit(zero);
+    let waiting = ranks.clone();
+    let code = program(ranks);
+    // It may have ended before it measured anything.
+    if let Ok(waiting) = waiting {
+        waiting.dismiss();
+    }
+    code
+}
+
+/// Invite the ranks, and let them in.
+fn admit(zero: RankZero) -> Result<JobRanks, JobError> {
+    let lost = |e: std::io::Error| JobError::new(format!("rank 0 went away: {e}"), "run again");
+    let of_control = |e: ControlError| JobError::new(e.to_string(), e.remedy());
+    let door = match Door::open(zero.section.nodes.len() > 1) {
+        Ok(door) => door,
+        Err(error) => {
+            // The reason is told; the ranks have to know that there is nothing to wait for.
+            let _ = zero.invite("");
+            return Err(of_control(error));
+        }
+    };
+    zero.invite(door.invitation()).map_err(lost)?;
+    let count = zero.section.ranks.len() as u32;
+    let mut timing = Timing::default();
+    timing.start += std::time::Duration::from_millis(START_PER_RANK_MS * u64::from(count));
+    let mut ranks = vec![own_rank(zero.stream, timing).map_err(lost)?];
+    let others: Vec<u32> = (1..count).collect();
+    let came = door.admit(&others, timing, &StopFlag::new(), || Ok(()));
+    ranks.extend(came.map_err(of_control)?);
+    Ok(JobRanks::new(ranks, zero.section))
 }
 
 /// Who is where: every rank tells every other.
@@ -87,69 +124,34 @@ fn introduce(job: &dyn Job) -> Result<JobSection, JobError> {
     Ok(section)
 }
 
-/// Rank 0: the others come in, the program runs, and this thread measures as rank 0.
-fn lead(
-    job: &dyn Job,
-    registry: &Registry,
-    door: Door,
-    section: JobSection,
-    front: impl FnOnce(Result<JobRanks, JobError>) -> u8 + Send,
-) -> Result<u8, JobError> {
-    let failed = |e: std::io::Error| {
-        JobError::new(
-            format!("cannot start rank 0: {e}"),
-            "close some files and run again",
-        )
-    };
-    let mut timing = Timing::default();
-    let count = job.size() * job.threads();
-    timing.start += std::time::Duration::from_millis(START_PER_RANK_MS * u64::from(count));
-    let (ours, theirs) = UnixStream::pair().map_err(failed)?;
-    let others: Vec<u32> = (1..count).collect();
-    let invitation = door.invitation().to_owned();
-    let gather = move || -> Result<JobRanks, JobError> {
-        let own = own_rank(ours, timing).map_err(failed)?;
-        let mut ranks = vec![own];
-        let came = door.admit(&others, timing, &StopFlag::new(), || Ok(()));
-        ranks.extend(came.map_err(|e: ControlError| JobError::new(e.to_string(), e.remedy()))?);
-        Ok(JobRanks::new(ranks, section))
-    };
+/// Rank 0: measures in this thread what its front asks for, until that ends.
+fn lead(job: &dyn Job, registry: &Registry, front: Front, invitation: &str) -> Result<u8, JobError> {
+    let channel = front.channel().map_err(no_front)?;
+    let _passed_on = front.pass_signals_on().map_err(no_front)?;
     std::thread::scope(|scope| {
-        let front = std::thread::Builder::new()
-            .name("front".into())
-            .spawn_scoped(scope, move || {
-                let ranks = gather();
-                let waiting = ranks.clone();
-                let code = front(ranks);
-                // The front may have ended before it measured anything.
-                if let Ok(waiting) = waiting {
-                    waiting.dismiss();
-                }
-                code
-            })
-            .map_err(failed)?;
         // Its other threads are ranks like those of any process; what became of them, the front has said.
         for rank in 1..job.threads() {
-            let invitation = &invitation;
             scope.spawn(move || attend(rank, registry, invitation).is_ok());
         }
-        // Ends when the front has let its ranks go, or failed.
-        let measured = unix::halves(theirs)
-            .map_err(failed)
-            .and_then(|(sender, receiver)| {
-                let greeting = super::visit::greeting_of_own_rank();
-                run_agent_over(
-                    sender,
-                    receiver,
-                    &greeting,
-                    registry,
-                    Timing::default(),
-                    kill_this_process,
-                )
-                .map_err(|why| JobError::new(format!("rank 0: {why}"), "run again"))
-            });
-        let code = front.join().unwrap_or(1);
+        let (sender, receiver) = unix::halves(channel).map_err(no_front)?;
+        let greeting = greeting_of_own_rank();
+        let measured = run_agent_over(
+            sender,
+            receiver,
+            &greeting,
+            registry,
+            Timing::default(),
+            kill_this_process,
+        );
+        let code = front.wait().map_err(no_front)?;
         // What the front has said already is the better explanation.
-        measured.map_or(Ok(code.max(1)), |()| Ok(code))
+        Ok(measured.map_or(code.max(1), |()| code))
     })
+}
+
+fn no_front(error: std::io::Error) -> JobError {
+    JobError::new(
+        format!("the process that reports for rank 0 failed: {error}"),
+        "close some files and run again",
+    )
 }
