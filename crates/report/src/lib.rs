@@ -32,7 +32,7 @@ mod wording;
 pub mod workers;
 
 pub use assemble::{
-    Goal, case_result, failed_case, repetition, repetition_metrics, run_status, skipped_case,
+    Goal, case_result, failed_case, repetition, repetition_metrics, run_status, skipped_case, unfinished,
     with_convergence, without_outcomes,
 };
 pub use checks::{Limits, host_remarks, run_remarks};

@@ -114,7 +114,10 @@ impl Live for Classic {
             outcomes,
         );
         figures
-            .map(|figures| self.form.last(&test.name, &figures, &facts.join(" ")))
+            .map(|figures| {
+                let unfinished = wirespeed_report::unfinished(result);
+                self.form.last(&test.name, &figures, unfinished, &facts.join(" "))
+            })
             .unwrap_or_default()
     }
 }

@@ -147,6 +147,17 @@ pub fn without_outcomes(result: &CaseResult) -> CaseResult {
     }
 }
 
+/// The word beside figures of a case that ended before it was done; `None` where it is whole.
+pub fn unfinished(result: &CaseResult) -> Option<&'static str> {
+    let mut outcomes = result.repetitions.iter().flat_map(|r| &r.outcomes);
+    let interrupted = outcomes.any(|outcome| outcome.stop == StopReason::Interrupted);
+    match (result.status, interrupted) {
+        (CaseStatus::Partial, true) => Some("interrupted"),
+        (CaseStatus::Partial, false) => Some("partial"),
+        _ => None,
+    }
+}
+
 /// Status of a run: wrong data before interruption before failure. A case that ended early fails the run; skipped
 /// cases do so only when there is nothing else.
 pub fn run_status(cases: &[CaseResult], interrupted: bool) -> Status {

@@ -126,9 +126,17 @@ impl Form {
         self.line(name, "[thread 0]", figures, "")
     }
 
-    /// The final line; `extra` follows it.
-    pub fn last(&self, name: &[String], figures: &Figures, extra: &str) -> String {
-        self.line(name, "Final:", figures, extra)
+    /// The final line; `unfinished` says of what kind the figures are that an end before the last message left, and
+    /// `extra` follows it.
+    pub fn last(&self, name: &[String], figures: &Figures, unfinished: Option<&str>, extra: &str) -> String {
+        match unfinished {
+            None => self.line(name, "Final:", figures, extra),
+            Some(word) if self.csv => {
+                let line = self.line(name, "", figures, "");
+                format!("{},{word}\n", line.trim_end())
+            }
+            Some(word) => self.line(name, "Partial:", figures, format!("{word} {extra}").trim_end()),
+        }
     }
 
     fn line(&self, name: &[String], stage: &str, figures: &Figures, extra: &str) -> String {
@@ -296,12 +304,12 @@ mod tests {
     /// What release 1.13.1 printed.
     #[test]
     fn lines_are_those_of_the_original() {
-        let line = FORM.last(&[], &figures(true), "");
+        let line = FORM.last(&[], &figures(true), None, "");
         assert_eq!(
             line,
             "Final:               3000000      0.044     0.143     0.143       53.18      53.18     6970405     6970405\n"
         );
-        let threads = FORM.last(&[], &figures(false), "");
+        let threads = FORM.last(&[], &figures(false), None, "");
         assert_eq!(
             threads,
             "Final:               3000000                         0.143                  53.18                 6970405\n"
@@ -322,16 +330,27 @@ mod tests {
             numeric: true,
             ..FORM
         };
-        assert!(numeric.last(&[], &figures(true), "").contains(" 3,000,000 "));
+        assert!(
+            numeric
+                .last(&[], &figures(true), None, "")
+                .contains(" 3,000,000 ")
+        );
         let mut without = figures(true);
         without.percentile_us = None;
         let columns = |line: &str| line.split_whitespace().count();
-        let line = FORM.last(&[], &without, "");
-        assert_eq!(columns(&line), columns(&FORM.last(&[], &figures(true), "")));
+        let line = FORM.last(&[], &without, None, "");
+        assert_eq!(columns(&line), columns(&FORM.last(&[], &figures(true), None, "")));
         let csv = Form { csv: true, ..FORM };
         let name = ["a,b".to_owned()];
         let fields = "\"a,b\",3000000,,0.143,0.143,53.18,53.18,6970405,6970405\n";
-        assert_eq!(csv.last(&name, &without, ""), fields);
+        assert_eq!(csv.last(&name, &without, None, ""), fields);
+        let marked = csv.last(&name, &without, Some("interrupted"), "");
+        assert_eq!(marked, format!("{},interrupted\n", fields.trim_end()));
+        let marked = FORM.last(&[], &figures(true), Some("interrupted"), "tl=self");
+        assert!(
+            marked.starts_with("Partial:") && marked.ends_with("interrupted tl=self\n"),
+            "{marked}"
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::plot::{self, Axes, Series};
 use super::style::{Style, wrap};
 use super::table::{finish, table};
+use crate::assemble::unfinished;
 use wirespeed_schema::case::Stop;
 use wirespeed_schema::posted::{CacheState, MsgRate, Pattern};
 use wirespeed_schema::run::CaseResult;
@@ -116,7 +117,8 @@ struct Point<'a> {
     ranks: usize,
     test: &'a MsgRate,
     iterations: u64,
-    rates: [Option<f64>; 4],
+    /// Each with the word that it needs where its case was not finished.
+    rates: [Option<(f64, Option<&'static str>)>; 4],
 }
 
 /// The points in the order in which they were asked for.
@@ -146,7 +148,7 @@ fn points(run: &Run) -> Vec<Point<'_>> {
         let rate = result.metrics.get("classic_rate_msg_per_s");
         let pattern = Pattern::ALL.iter().position(|pattern| *pattern == test.pattern);
         if let (Some(rate), Some(pattern)) = (rate, pattern) {
-            points[at].rates[pattern] = Some(rate.value.get());
+            points[at].rates[pattern] = Some((rate.value.get(), unfinished(result)));
         }
     }
     points
@@ -181,8 +183,9 @@ pub fn msgrate_classic(run: &Run, _: &Style) -> String {
         }
         let names = ["single direction:", "pair-based:", "  pre-post:", " all-start:"];
         for (name, rate) in names.iter().zip(point.rates) {
-            if let Some(rate) = rate {
-                text.push_str(&format!("{name} {rate:.2}\n"));
+            if let Some((rate, unfinished)) = rate {
+                let word = unfinished.map(|word| format!(" {word}")).unwrap_or_default();
+                text.push_str(&format!("{name} {rate:.2}{word}\n"));
             }
         }
     }
@@ -190,7 +193,7 @@ pub fn msgrate_classic(run: &Run, _: &Style) -> String {
 }
 
 /// The original's line for programs, one for each point: ranks, peers, iterations, messages, bytes, cache, ranks a node,
-/// and the four rates. A rate that was not measured is 0.00.
+/// and the four rates. A rate that was not measured is 0.00; a line with one that was not finished says so at its end.
 pub fn msgrate_line(run: &Run, _: &Style) -> String {
     let mut text = String::new();
     for point in points(run) {
@@ -206,8 +209,16 @@ pub fn msgrate_line(run: &Run, _: &Style) -> String {
             test.stride_ranks
         ));
         for rate in point.rates {
-            text.push_str(&format!("{:.2} ", rate.unwrap_or(0.0)));
+            text.push_str(&format!("{:.2} ", rate.map_or(0.0, |(rate, _)| rate)));
         }
+        text.push_str(
+            point
+                .rates
+                .iter()
+                .flatten()
+                .find_map(|(_, word)| *word)
+                .unwrap_or_default(),
+        );
         text.push('\n');
     }
     text
