@@ -1,16 +1,15 @@
 //! A user of a test's own: a home folder, a key file, and a mark on every process that is started from there, so that
 //! those that stay behind can be found. Nothing of the real user is read or written.
 
+use crate::deadline::{self, PATIENCE};
 use crate::running::{Ended, Running};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tempfile::TempDir;
 
-/// Time for a run that is to end by itself.
-pub const PATIENCE: Duration = Duration::from_secs(180);
 const MARK: &str = "WIRESPEED_TEST_MARK";
 static NEXT: AtomicU32 = AtomicU32::new(1);
 
@@ -130,10 +129,7 @@ impl Home {
     /// # Panics
     /// Where something is.
     pub fn assert_nothing_left(&self, patience: Duration) {
-        let deadline = Instant::now() + patience;
-        while !self.processes().is_empty() && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        deadline::reached(patience, || self.processes().is_empty());
         assert_eq!(self.processes(), Vec::new(), "processes stayed behind");
         for folder in [self.path("tmp"), PathBuf::from("/dev/shm")] {
             let names = std::fs::read_dir(&folder).map(|entries| {
@@ -158,6 +154,14 @@ impl Drop for Home {
         for (pid, _) in self.processes() {
             kill(pid, rustix::process::Signal::KILL);
         }
+    }
+}
+
+/// Let a process crash. The handler that Rust installs takes the first signal for a fault, which does not come again.
+pub fn crash(pid: u32) {
+    for _ in 0..2 {
+        kill(pid, rustix::process::Signal::SEGV);
+        std::thread::sleep(Duration::from_millis(200));
     }
 }
 

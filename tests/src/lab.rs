@@ -4,15 +4,13 @@
 //! The namespaces have no names and live as long as their holder processes; the kernel ends those when the test's
 //! thread goes, even by SIGKILL. The host's own namespace never gets an interface, an address or a route.
 
+use crate::deadline::{SOON, reached};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
-/// Time for a holder to enter its namespace.
-const SETTLE: Duration = Duration::from_secs(10);
 /// Longest life of a holder, should everything else fail.
 const LIFE_SECONDS: &str = "3600";
 
@@ -38,14 +36,11 @@ impl Holder {
             .spawn()?;
         let holder = Holder(child);
         let ours = std::fs::metadata("/proc/self/ns/net")?.ino();
-        let deadline = Instant::now() + SETTLE;
-        while std::fs::metadata(holder.namespace()).map_or(ours, |m| m.ino()) == ours {
-            if Instant::now() > deadline {
-                return Err(io::Error::other("no namespace of its own"));
-            }
-            std::thread::sleep(Duration::from_millis(2));
+        let has_own = || std::fs::metadata(holder.namespace()).map_or(ours, |m| m.ino()) != ours;
+        match reached(SOON, has_own) {
+            true => Ok(holder),
+            false => Err(io::Error::other("no namespace of its own")),
         }
-        Ok(holder)
     }
 
     fn namespace(&self) -> PathBuf {

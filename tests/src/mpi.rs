@@ -150,6 +150,10 @@ impl Installed {
             let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
             let environment = String::from_utf8_lossy(&environment).into_owned();
             let variables = environment.split('\0').filter_map(|v| v.split_once('='));
+            // The process that speaks for rank 0 has its variables, and one more.
+            if variables.clone().any(|(name, _)| name == "WIRESPEED_FRONT_OF") {
+                return None;
+            }
             let mut rank = variables.filter(|(name, _)| ["OMPI_COMM_WORLD_RANK", "PMI_RANK"].contains(name));
             let rank = rank.next()?.1.parse().ok()?;
             (program == ours).then_some((rank, pid))
@@ -202,6 +206,6 @@ impl Installed {
 
     /// Run to the end.
     pub fn run(&self, home: &Home, ranks: u32, line: &str) -> Ended {
-        Running::start(self.command(home, ranks, line)).end(crate::home::PATIENCE)
+        Running::start(self.command(home, ranks, line)).end(crate::deadline::PATIENCE)
     }
 }

@@ -1,5 +1,6 @@
 //! A program at work: what it says is collected as it comes, and it always ends, in order or by force.
 
+use crate::deadline::Deadline;
 use crate::home::kill;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use serde_json::Value;
@@ -7,10 +8,8 @@ use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Between two looks.
-const LOOK: Duration = Duration::from_millis(20);
 /// What a process has brought about shows this long after its end.
 const AFTER_END: Duration = Duration::from_secs(5);
 
@@ -116,21 +115,20 @@ impl Running {
     /// # Panics
     /// Where it does not within `patience`.
     pub fn wait_until(&self, what: &str, patience: Duration, reached: impl Fn(&Running) -> bool) {
-        let mut deadline = Instant::now() + patience;
+        let mut deadline = Deadline::within(patience);
         let mut has_ended = false;
         while !reached(self) {
             if !has_ended && self.has_ended() {
                 has_ended = true;
-                deadline = deadline.min(Instant::now() + AFTER_END);
+                deadline.shorten(AFTER_END);
             }
             assert!(
-                Instant::now() < deadline,
+                deadline.look(),
                 "{}: not within {patience:?}: {what}\nstdout: {}\nstderr: {}",
                 self.words,
                 self.stdout(),
                 self.stderr()
             );
-            std::thread::sleep(LOOK);
         }
     }
 
@@ -154,20 +152,19 @@ impl Running {
     /// # Panics
     /// Where it does not end within `patience`.
     pub fn end_watched(mut self, patience: Duration, mut watch: impl FnMut()) -> Ended {
-        let deadline = Instant::now() + patience;
+        let mut deadline = Deadline::within(patience);
         let status: ExitStatus = loop {
             if let Some(status) = self.child.try_wait().expect("a child of ours") {
                 break status;
             }
             assert!(
-                Instant::now() < deadline,
+                deadline.look(),
                 "{}: did not end within {patience:?}\nstdout: {}\nstderr: {}",
                 self.words,
                 self.stdout(),
                 self.stderr()
             );
             watch();
-            std::thread::sleep(LOOK);
         };
         Ended {
             words: self.words.clone(),

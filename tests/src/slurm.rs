@@ -1,16 +1,12 @@
 //! A Slurm of two nodes on this machine: real daemons in namespaces of their own, so that no port is taken, nobody
 //! outside meets them, and everything ends with the test, jobs included.
 
+use crate::deadline::{Deadline, PATIENCE};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Time for both nodes to be idle.
-const SETTLE: Duration = Duration::from_secs(60);
-/// Between two looks.
-const LOOK: Duration = Duration::from_millis(100);
 const PROGRAMS: [&str; 6] = ["slurmctld", "slurmd", "munged", "srun", "sbatch", "sinfo"];
 
 /// A running Slurm with the nodes n1 and n2; all of it goes when this is dropped.
@@ -51,8 +47,8 @@ impl Slurm {
     }
 
     fn settle(&mut self) -> Result<(), String> {
-        let deadline = Instant::now() + SETTLE;
-        while Instant::now() < deadline {
+        let mut deadline = Deadline::within(PATIENCE);
+        while deadline.look() {
             if let Ok(Some(status)) = self.init.try_wait() {
                 return Err(format!("Slurm ended with {status}"));
             }
@@ -64,9 +60,8 @@ impl Slurm {
             if states.is_ok_and(|states| states.lines().filter(|state| *state == "idle").count() == 2) {
                 return Ok(());
             }
-            std::thread::sleep(LOOK);
         }
-        Err(format!("Slurm has no two idle nodes after {SETTLE:?}"))
+        Err(format!("Slurm has no two idle nodes after {PATIENCE:?}"))
     }
 
     /// A program in the cluster's namespaces: `srun`, `sbatch`. It runs in the caller's folder.

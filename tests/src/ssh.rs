@@ -2,15 +2,13 @@
 //! memory, host name), with keys made for the test. All of it ends with the test, and nothing of the real user's ssh is
 //! read or written.
 
+use crate::deadline::{SOON, reached};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Time for a daemon to listen.
-const SETTLE: Duration = Duration::from_secs(20);
 /// sshd wants its whole path.
 const SSHD: &str = "/usr/sbin/sshd";
 /// Variables of the test that its processes on the hosts keep, so that those that stay behind can be found.
@@ -102,16 +100,12 @@ impl SshHosts {
             name: name.to_owned(),
             daemon,
         });
-        let deadline = Instant::now() + SETTLE;
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            if Instant::now() > deadline {
-                let said = self.text(&format!("{name}.log")).unwrap_or_default();
-                return Err(format!(
-                    "sshd does not listen: {}",
-                    said.trim().replace('\n', " / ")
-                ));
-            }
-            std::thread::sleep(Duration::from_millis(20));
+        if !reached(SOON, || TcpStream::connect(("127.0.0.1", port)).is_ok()) {
+            let said = self.text(&format!("{name}.log")).unwrap_or_default();
+            return Err(format!(
+                "sshd does not listen: {}",
+                said.trim().replace('\n', " / ")
+            ));
         }
         Ok(port)
     }

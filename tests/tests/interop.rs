@@ -4,13 +4,11 @@
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::home::Home;
 use wirespeed_tests::running::Running;
 use wirespeed_tests::skip;
 
-/// A virtual machine for Java takes its time to start on a busy one.
-const PATIENCE: Duration = Duration::from_secs(180);
 const SIZE: usize = 3_000_017;
 
 fn root() -> PathBuf {

@@ -1,24 +1,27 @@
 //! Slurm for real: two nodes, jobs of srun and sbatch, and nothing left of them.
 
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wirespeed_report::workers::WorkersSection;
 use wirespeed_schema::run::Status;
+use wirespeed_tests::deadline::{PATIENCE, SOON, reached};
 use wirespeed_tests::skip;
 use wirespeed_tests::slurm::Slurm;
-
-/// Seconds for one job.
-const JOB_SECONDS: &str = "60";
 
 /// Start the cluster, or say why not.
 fn cluster() -> Option<Slurm> {
     Slurm::start().map_err(|reason| skip(&reason)).ok()
 }
 
+/// Time for one job, as `timeout` reads it.
+fn job_seconds() -> String {
+    PATIENCE.as_secs().to_string()
+}
+
 /// What a command in the cluster says on stdout; it must end well within its time.
 fn said(slurm: &Slurm, line: &str) -> String {
     let mut command = slurm.command("timeout");
-    command.args(["--kill-after=5", JOB_SECONDS, "bash", "-c", line]);
+    command.args(["--kill-after=5", &job_seconds(), "bash", "-c", line]);
     let output = command.stdin(Stdio::null()).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{line}: {}: {stderr}", output.status);
@@ -70,20 +73,14 @@ fn ranks_run_on_both_nodes_and_nothing_stays() {
         .stdin(Stdio::null())
         .stderr(Stdio::null());
     let mut job = job.spawn().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while processes_with("sleep 86431").len() < 2 && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    reached(PATIENCE, || processes_with("sleep 86431").len() >= 2);
     drop(slurm);
     job.wait().unwrap();
     let name = folder.display().to_string();
     let words = ["sleep 86431", name.as_str()];
     let left = || words.map(processes_with).concat();
     // Who is killed with its namespace of processes is gone a moment after the first of them.
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !left().is_empty() && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    reached(SOON, || left().is_empty());
     assert_eq!(left(), Vec::<String>::new());
     assert!(!folder.exists(), "its folder is gone");
 }
@@ -231,7 +228,7 @@ fn session(slurm: &Slurm, before: &str, more: &str) -> (Option<i32>, String, Str
     let program = env!("CARGO_BIN_EXE_wirespeed-under-test");
     let line = format!("{before} {program} session --launch slurm {more}");
     let mut command = slurm.command("timeout");
-    command.args(["--kill-after=5", JOB_SECONDS, "bash", "-c", &line]);
+    command.args(["--kill-after=5", &job_seconds(), "bash", "-c", &line]);
     let output = command.stdin(Stdio::null()).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     (output.status.code(), text(output.stdout), text(output.stderr))
@@ -239,19 +236,10 @@ fn session(slurm: &Slurm, before: &str, more: &str) -> (Option<i32>, String, Str
 
 /// No step, job or computation is left, within a few seconds.
 fn assert_no_session_left(slurm: &Slurm) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    loop {
-        let jobs = said(slurm, "squeue --noheader");
-        let left = processes_with("__computation").len() + processes_with("__node").len();
-        if left == 0 && jobs.trim().is_empty() {
-            return;
-        }
-        assert!(
-            Instant::now() < deadline,
-            "{left} processes are left, and jobs: {jobs}"
-        );
-        std::thread::sleep(Duration::from_millis(100));
-    }
+    let left = || processes_with("__computation").len() + processes_with("__node").len();
+    let jobs = || said(slurm, "squeue --noheader").trim().to_owned();
+    let gone = reached(SOON, || left() == 0 && jobs().is_empty());
+    assert!(gone, "{} processes are left, and jobs: {}", left(), jobs());
 }
 
 fn delivered(text: &str) -> wirespeed_schema::Run {
@@ -336,11 +324,8 @@ fn a_killed_client_of_slurm_leaves_no_job() {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let mut client = client.spawn().unwrap();
-    let deadline = Instant::now() + Duration::from_secs(40);
-    while processes_with("__computation").len() < 2 {
-        assert!(Instant::now() < deadline, "its computations do not come");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    let come = reached(PATIENCE, || processes_with("__computation").len() >= 2);
+    assert!(come, "its computations do not come");
     std::thread::sleep(Duration::from_secs(1));
     // nsenter has become the program, or waits for it as its child.
     for pid in children_of(client.id()).into_iter().chain([client.id()]) {

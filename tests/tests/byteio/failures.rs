@@ -2,7 +2,7 @@
 
 use crate::{LONG, SIZE, content, home, peak_bytes, run, serve, transfer};
 use rustix::process::Signal;
-use wirespeed_tests::home::PATIENCE;
+use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::running::Running;
 use wirespeed_tests::skip;
 

@@ -9,14 +9,13 @@ mod waits;
 mod wire;
 
 use serde_json::Value;
-use std::time::Duration;
-use wirespeed_tests::home::{Home, PATIENCE};
+use wirespeed_tests::deadline::PATIENCE;
+use wirespeed_tests::home::Home;
 use wirespeed_tests::running::{Ended, Running};
 
+/// Long enough for a transfer of any of these tests.
+const LONG: std::time::Duration = PATIENCE;
 const SIZE: usize = 40_000_003;
-/// Time for the transfers here on a busy machine.
-const LONG: Duration = Duration::from_secs(180);
-
 fn home() -> Home {
     Home::new(env!("CARGO_BIN_EXE_wirespeed-under-test"))
 }

@@ -2,7 +2,7 @@
 
 use crate::{LONG, SIZE, content, home, run};
 use serde_json::Value;
-use wirespeed_tests::home::PATIENCE;
+use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::skip;
 
 /// What is installed is measured, the rest is said; servers are gone afterwards.

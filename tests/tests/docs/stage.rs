@@ -7,15 +7,14 @@ use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
+use wirespeed_tests::deadline::{SOON, reached};
 use wirespeed_tests::lab::{Lab, Side};
 use wirespeed_tests::skip;
 use wirespeed_tests::slurm::Slurm;
 
 /// Seconds for one documented command; on a busy machine a sweep takes its time.
 const COMMAND_SECONDS: &str = "240";
-/// Time for a server to end after Ctrl-C.
-const STOP: Duration = Duration::from_secs(30);
 /// The far machine in the documents: an address for documentation, and the lab's second machine.
 const FAR: &str = "192.0.2.2";
 
@@ -272,14 +271,15 @@ fn stop(mut server: Server) -> Result<(), String> {
         .args(["-INT", &server.0.id().to_string()])
         .status()
         .is_ok_and(|s| s.success());
-    let deadline = Instant::now() + STOP;
-    while Instant::now() < deadline {
-        match server.0.try_wait() {
-            Ok(Some(status)) if status.success() && interrupted => return Ok(()),
-            Ok(Some(status)) => return Err(format!("the server ended with {status}")),
-            Ok(None) => std::thread::sleep(Duration::from_millis(20)),
-            Err(error) => return Err(error.to_string()),
-        }
+    let mut ended = None;
+    reached(SOON, || {
+        ended = server.0.try_wait().transpose();
+        ended.is_some()
+    });
+    match ended {
+        Some(Ok(status)) if status.success() && interrupted => Ok(()),
+        Some(Ok(status)) => Err(format!("the server ended with {status}")),
+        Some(Err(error)) => Err(error.to_string()),
+        None => Err("the server does not end".to_owned()),
     }
-    Err("the server does not end".to_owned())
 }

@@ -2,7 +2,8 @@
 
 use crate::{SOON, document, home, turn};
 use wirespeed_schema::run::CaseStatus;
-use wirespeed_tests::home::{Home, PATIENCE, peak_bytes};
+use wirespeed_tests::deadline::PATIENCE;
+use wirespeed_tests::home::{Home, peak_bytes};
 use wirespeed_tests::mpi::{Installed, installed};
 use wirespeed_tests::running::Running;
 

@@ -6,7 +6,8 @@ use rustix::process::Signal;
 use std::time::Duration;
 use wirespeed_schema::Run;
 use wirespeed_schema::run::{CaseStatus, Status};
-use wirespeed_tests::home::{Home, PATIENCE, kill};
+use wirespeed_tests::deadline::PATIENCE;
+use wirespeed_tests::home::{Home, crash, kill};
 use wirespeed_tests::mpi::{Installed, installed};
 use wirespeed_tests::running::{Ended, Running};
 use wirespeed_tests::skip;
@@ -54,10 +55,20 @@ fn no_trace(mpi: &Installed, ended: &Ended) {
 fn a_killed_rank_ends_the_job_and_leaves_a_partial_result() {
     let _turn = turn();
     for mpi in installed() {
-        for line in LONG {
+        let crashes = [
+            (LONG[0], 0, Signal::KILL),
+            (LONG[0], 0, Signal::SEGV),
+            (LONG[0], 1, Signal::SEGV),
+        ];
+        let kills = LONG.map(|line| (line, 1, Signal::KILL));
+        for (line, victim, signal) in kills.into_iter().chain(crashes) {
             let home = home();
             let job = measuring(&mpi, &home, line);
-            kill(mpi.ranks(&home)[1].1, Signal::KILL);
+            let pid = mpi.ranks(&home)[victim].1;
+            match signal {
+                Signal::SEGV => crash(pid),
+                signal => kill(pid, signal),
+            }
             let ended = job.end(PATIENCE);
             assert!(ended.code != Some(0), "{}: {line}: {ended}", mpi.name);
             no_trace(&mpi, &ended);
@@ -66,7 +77,10 @@ fn a_killed_rank_ends_the_job_and_leaves_a_partial_result() {
             let error = run.cases[0].error.clone().unwrap_or_default();
             // Launchers ask the other ranks to end, which may come first.
             match run.status {
-                Status::Failed => assert!(error.starts_with("rank 1 went away"), "{}: {error}", mpi.name),
+                Status::Failed => {
+                    let gone = format!("rank {victim} went away");
+                    assert!(error.starts_with(&gone), "{}: {error}", mpi.name);
+                }
                 status => assert_eq!(status, Status::Interrupted, "{}: {line}: {error}", mpi.name),
             }
             assert!(!run.cases[0].metrics.is_empty(), "{}: {line}", mpi.name);
@@ -88,11 +102,9 @@ fn ctrl_c_ends_every_rank() {
             // Hydra answers a Ctrl-C with a status of its own, which may be 0 though its ranks ended with 130.
             let said = mpi.is_hydra() && run.status == Status::Interrupted;
             assert!(ended.code != Some(0) || said, "{}: {line}: {ended}", mpi.name);
-            assert!(
-                !run.cases[0].repetitions.is_empty(),
-                "{}: {line}: {ended}",
-                mpi.name
-            );
+            let measured = run.cases.first().is_some_and(|case| !case.repetitions.is_empty());
+            // Open MPI kills its ranks a second after it has asked them to end, which a busy machine may not suffice for.
+            assert!(measured || !mpi.is_hydra(), "{}: {line}: {ended}", mpi.name);
         }
     }
 }

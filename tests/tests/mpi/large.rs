@@ -1,8 +1,8 @@
 //! One message of more bytes than an `int` counts: by the large counts of MPI 4.0, else by a datatype that spans it.
 
 use crate::{document, home, turn};
-use std::time::Duration;
 use wirespeed_schema::run::CaseStatus;
+use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::mpi::installed;
 use wirespeed_tests::running::Running;
 use wirespeed_tests::skip;
@@ -11,9 +11,6 @@ use wirespeed_tests::skip;
 const BYTES: u64 = (2 << 30) + (8 << 10);
 /// Both ranks have a place to send from and one to receive into; the rest is for all else.
 const NEEDED: u64 = 5 * BYTES;
-/// A message of this size takes seconds on a busy machine.
-const LONG: Duration = Duration::from_secs(300);
-
 fn available_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find(|line| line.starts_with("MemAvailable:"));
@@ -36,7 +33,7 @@ fn a_message_beyond_two_gibibytes_arrives_whole() {
         let line = format!(
             "run osu_latency --via mpi --iters 1 --warmup 0 --size {BYTES} --silence 60s --check --json"
         );
-        let ended = Running::start(mpi.command(&home, 2, &line)).end(LONG).code(0);
+        let ended = Running::start(mpi.command(&home, 2, &line)).end(PATIENCE).code(0);
         let run = document(&ended);
         let case = &run.cases[0];
         assert_eq!(case.status, CaseStatus::Ok, "{}: {:?}", mpi.name, case.error);

@@ -9,13 +9,10 @@ mod tests_run;
 mod threads;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use wirespeed_schema::Run;
+use wirespeed_tests::deadline::SOON;
 use wirespeed_tests::home::Home;
 use wirespeed_tests::running::Ended;
-
-/// Long enough for what ends within a second on a quiet machine, launchers of many ranks on few cores included.
-const SOON: Duration = Duration::from_secs(20);
 
 static TURN: Mutex<()> = Mutex::new(());
 

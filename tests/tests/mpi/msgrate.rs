@@ -3,7 +3,8 @@
 use crate::{document, home, turn};
 use std::process::Command;
 use wirespeed_schema::run::CaseStatus;
-use wirespeed_tests::home::{Home, PATIENCE};
+use wirespeed_tests::deadline::PATIENCE;
+use wirespeed_tests::home::Home;
 use wirespeed_tests::mpi::{Installed, installed};
 use wirespeed_tests::running::{Ended, Running};
 

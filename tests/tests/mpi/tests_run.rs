@@ -3,7 +3,7 @@
 use crate::{document, home, turn};
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::run::CaseStatus;
-use wirespeed_tests::home::PATIENCE;
+use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::mpi::installed;
 use wirespeed_tests::running::Running;
 use wirespeed_tests::skip;

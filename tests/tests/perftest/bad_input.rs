@@ -5,11 +5,8 @@ use crate::{SOON, Server, home, turn};
 use rustix::process::Signal;
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
-use std::time::Duration;
-use wirespeed_tests::home::{PATIENCE, kill};
-
-/// Long enough for a silent end to be given up, which is said to happen within ten seconds.
-const SILENT: Duration = Duration::from_secs(30);
+use wirespeed_tests::deadline::{PATIENCE, SILENT};
+use wirespeed_tests::home::kill;
 
 /// Words of a test over shm, and what cause and remedy name.
 const NONSENSE: &[(&str, &str, &str)] = &[
@@ -261,7 +258,7 @@ fn garbage_on_the_port_keeps_nobody_out() {
     let server = Server::start(&home, "");
     let connect = || {
         let stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(15))).unwrap();
+        stream.set_read_timeout(Some(SILENT)).unwrap();
         stream
     };
     drop(connect());

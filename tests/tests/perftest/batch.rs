@@ -4,7 +4,8 @@ use crate::{Server, home, pair, turn};
 use serde_json::Value;
 use wirespeed_report::perftest::PerftestSection;
 use wirespeed_schema::Run;
-use wirespeed_tests::home::{Home, PATIENCE};
+use wirespeed_tests::deadline::PATIENCE;
+use wirespeed_tests::home::Home;
 
 fn run(home: &Home, words: &str, code: i32) -> Run {
     let ended = home

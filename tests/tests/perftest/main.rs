@@ -11,12 +11,9 @@ mod ucx_roads;
 use std::net::TcpListener;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-use wirespeed_tests::home::{Home, PATIENCE};
+use wirespeed_tests::deadline::{PATIENCE, SOON};
+use wirespeed_tests::home::Home;
 use wirespeed_tests::running::{Ended, Running};
-
-/// Long enough for whatever is said to happen within a second or two.
-const SOON: Duration = Duration::from_secs(10);
 
 static TURN: Mutex<()> = Mutex::new(());
 

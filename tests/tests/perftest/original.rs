@@ -4,7 +4,8 @@ use crate::{SOON, Server, free_port, home, pair, turn};
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
 use std::process::Command;
-use wirespeed_tests::home::{Home, PATIENCE};
+use wirespeed_tests::deadline::PATIENCE;
+use wirespeed_tests::home::Home;
 use wirespeed_tests::running::{Ended, Running};
 use wirespeed_tests::skip;
 

@@ -3,7 +3,7 @@
 use crate::{SOON, Server, free_port, home, turn};
 use rustix::process::Signal;
 use std::time::Duration;
-use wirespeed_tests::home::PATIENCE;
+use wirespeed_tests::deadline::PATIENCE;
 
 #[test]
 fn every_transport_of_ours_runs_between_the_two_ends() {

@@ -4,16 +4,13 @@
 use crate::{Server, home, turn};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use wirespeed_report::perftest::{PerftestLine, PerftestSection};
 use wirespeed_schema::Run;
 use wirespeed_schema::run::CaseStatus;
+use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::home::Home;
 use wirespeed_tests::running::Running;
 use wirespeed_tests::ucx::installed;
-
-/// Long enough for some hundred short tests on a busy machine.
-const LONG: Duration = Duration::from_secs(300);
 
 /// Why tests on memory of a GPU are left out.
 const ONLY_HOST: &str = "is not offered, only host";
@@ -32,7 +29,7 @@ fn files(names: &[&str]) -> String {
 
 fn run(home: &Home, words: &str) -> Run {
     let line = format!("perftest {words} --json");
-    let ended = home.start(line.split_whitespace()).end(LONG);
+    let ended = home.start(line.split_whitespace()).end(PATIENCE);
     wirespeed_report::read_run(ended.stdout.as_bytes()).unwrap_or_else(|e| panic!("{e}: {ended}"))
 }
 
@@ -40,7 +37,7 @@ fn run(home: &Home, words: &str) -> Run {
 fn run_between_ends(home: &Home, words: &str) -> Run {
     let server = Server::start(home, "");
     let client: Running = server.client(home, &format!("{words} --json"));
-    let client = client.end(LONG);
+    let client = client.end(PATIENCE);
     server.end();
     wirespeed_report::read_run(client.stdout.as_bytes()).unwrap_or_else(|e| panic!("{e}: {client}"))
 }
@@ -82,7 +79,7 @@ fn the_command_of_the_files_own_readme_is_understood() {
     let words = files(&["msg_pow2", "test_types_uct", "transports"]);
     let ended = home
         .start(format!("perftest -l {words} -d no:1 --dry-run").split_whitespace())
-        .end(LONG);
+        .end(PATIENCE);
     let is_told = |words: &'static str| ended.stderr.lines().filter(|line| line.contains(words)).count();
     // 19 sizes, 22 tests, 2 transports, which no machine of the tests has; the 5 atomics have one size only.
     let atomics = is_told("4 or 8");

@@ -2,15 +2,11 @@
 
 use crate::{SOON, Server, home, turn};
 use rustix::process::Signal;
-use std::time::{Duration, Instant};
-use wirespeed_tests::home::{Home, PATIENCE, kill};
+use std::time::Duration;
+use wirespeed_tests::deadline::{PATIENCE, SILENT};
+use wirespeed_tests::home::{Home, kill};
 use wirespeed_tests::running::Running;
 use wirespeed_tests::ucx::installed;
-
-/// An end that dies is noticed within a second or two; a busy machine gets some more.
-const NOTICED: Duration = Duration::from_secs(5);
-/// An end that falls silent is given up after ten seconds.
-const GIVEN_UP: Duration = Duration::from_secs(15);
 
 #[test]
 fn letters_of_ucx_have_their_effect_between_two_ends() {
@@ -170,14 +166,12 @@ fn an_end_that_is_killed_ends_the_other_at_once_on_every_road() {
         for victim in ["client", "server"] {
             let (server, client) = endless(&home, words, *tls);
             let what = format!("{words} {tls:?}: {victim}");
-            let since = Instant::now();
             let (survivor, dead) = match victim {
                 "client" => (server.running, client),
                 _ => (client, server.running),
             };
             kill(dead.pid(), Signal::KILL);
             let survivor = survivor.end(SOON);
-            assert!(since.elapsed() < NOTICED, "{what}: {:?}", since.elapsed());
             assert_eq!(survivor.code, Some(1), "{what}: {survivor}");
             if victim == "server" {
                 survivor.complaint();
@@ -197,10 +191,8 @@ fn a_rank_that_is_killed_ends_both_ends_on_every_road() {
     }
     for (words, tls) in ROADS {
         let (server, client) = endless(&home, words, *tls);
-        let since = Instant::now();
         kill(home.ranks_of(server.running.pid())[0], Signal::KILL);
         let client = client.end(SOON).code(1);
-        assert!(since.elapsed() < NOTICED, "{words}: {:?}", since.elapsed());
         let (cause, _) = client.complaint();
         assert!(cause.contains("killed by signal 9"), "{words}: {client}");
         server.end();
@@ -225,12 +217,10 @@ fn an_end_that_is_stopped_is_given_up_on_every_road() {
         let mut all = home.ranks_of(server.running.pid());
         all.push(server.running.pid());
         all.iter().for_each(|pid| kill(*pid, Signal::STOP));
-        let since = Instant::now();
-        let client = client.end(GIVEN_UP + SOON).code(1);
-        assert!(since.elapsed() < GIVEN_UP, "{words}: {:?}", since.elapsed());
+        let client = client.end(SILENT).code(1);
         client.complaint();
         all.iter().for_each(|pid| kill(*pid, Signal::CONT));
-        server.running.end(GIVEN_UP);
+        server.running.end(SILENT);
         home.assert_nothing_left(SOON);
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::{home, turn};
 use std::process::Command;
-use wirespeed_tests::home::{Home, PATIENCE};
+use wirespeed_tests::deadline::PATIENCE;
+use wirespeed_tests::home::Home;
 use wirespeed_tests::running::{Ended, Running};
 use wirespeed_tests::skip;
 

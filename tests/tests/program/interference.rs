@@ -37,7 +37,7 @@ fn an_interruption_keeps_what_was_measured_and_leaves_no_load() {
     running.wait_until("ranks", SOON, |run| !home.ranks_of(run.pid()).is_empty());
     std::thread::sleep(std::time::Duration::from_secs(1));
     running.signal(rustix::process::Signal::INT);
-    let ended = running.end(wirespeed_tests::home::PATIENCE).code(130);
+    let ended = running.end(wirespeed_tests::deadline::PATIENCE).code(130);
     let run = document(&ended.stdout);
     assert!(run.sections.contains_key("interference"), "{ended}");
     home.assert_nothing_left(SOON);

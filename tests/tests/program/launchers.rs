@@ -4,9 +4,10 @@
 use crate::{SOON, document, home, turn};
 use rustix::process::Signal;
 use serde_json::Value;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wirespeed_schema::Run;
-use wirespeed_tests::home::{Home, PATIENCE, kill};
+use wirespeed_tests::deadline::PATIENCE;
+use wirespeed_tests::home::{Home, kill};
 use wirespeed_tests::running::{Ended, Running};
 use wirespeed_tests::skip;
 use wirespeed_tests::ssh::SshHosts;
@@ -146,9 +147,8 @@ fn a_session_over_ssh_ends_with_its_client_computation_or_host() {
 
     let client = endless(&home, &line(&hosts, path), 2);
     hosts.crash("alpha");
-    let began = Instant::now();
     let ended = client.end(SOON);
     ended.complaint();
-    assert!(ended.code == Some(1) && began.elapsed() < SOON, "{ended}");
+    assert_eq!(ended.code, Some(1), "{ended}");
     assert_nothing_left(&home, &hosts);
 }

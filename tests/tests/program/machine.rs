@@ -3,7 +3,7 @@
 use crate::{SOON, home, turn};
 use std::os::unix::fs::MetadataExt as _;
 use std::process::Command;
-use wirespeed_tests::home::PATIENCE;
+use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::running::Running;
 use wirespeed_tests::skip;
 

@@ -4,6 +4,7 @@
 mod browser;
 mod deaths;
 mod doctor;
+mod full_disk;
 mod interference;
 mod launchers;
 mod live;
@@ -23,16 +24,11 @@ mod verbs;
 mod workers;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use wirespeed_report::audit::violations;
 use wirespeed_schema::Run;
-use wirespeed_tests::home::{Home, PATIENCE};
+use wirespeed_tests::deadline::{PATIENCE, SILENT, SOON};
+use wirespeed_tests::home::Home;
 use wirespeed_tests::running::{Ended, Running};
-
-/// Long enough for whatever is said to happen within a second.
-const SOON: Duration = Duration::from_secs(8);
-/// Long enough for a silent end to be given up, which is said to happen within ten seconds.
-const SILENT: Duration = Duration::from_secs(25);
 
 static TURN: Mutex<()> = Mutex::new(());
 

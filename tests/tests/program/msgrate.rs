@@ -6,7 +6,8 @@ use std::process::Command;
 use wirespeed_schema::Test;
 use wirespeed_schema::posted::Pattern;
 use wirespeed_schema::run::CaseStatus;
-use wirespeed_tests::home::{Home, PATIENCE, peak_bytes};
+use wirespeed_tests::deadline::PATIENCE;
+use wirespeed_tests::home::{Home, peak_bytes};
 use wirespeed_tests::running::{Ended, Running};
 
 /// The program under the original's name.

@@ -3,7 +3,8 @@
 use crate::{SILENT, SOON, Server, document, file, home, turn, wait_until_it_measures};
 use std::process::Command;
 use wirespeed_schema::run::{CaseStatus, Status};
-use wirespeed_tests::home::{Home, PATIENCE};
+use wirespeed_tests::deadline::PATIENCE;
+use wirespeed_tests::home::Home;
 use wirespeed_tests::lab::{Lab, Side};
 use wirespeed_tests::running::{Ended, Running};
 use wirespeed_tests::skip;

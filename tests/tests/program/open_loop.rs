@@ -6,7 +6,8 @@ use std::time::Duration;
 use wirespeed_report::curve::section::{LoadSection, Offers, load_point};
 use wirespeed_schema::Run;
 use wirespeed_schema::outcome::SampleKind;
-use wirespeed_tests::home::{Home, PATIENCE};
+use wirespeed_tests::deadline::PATIENCE;
+use wirespeed_tests::home::Home;
 use wirespeed_tests::running::Running;
 
 const SLOW_READER: &str =

@@ -2,7 +2,7 @@
 
 use crate::{home, turn};
 use std::process::Command;
-use wirespeed_tests::home::PATIENCE;
+use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::running::{Ended, Running};
 use wirespeed_tests::skip;
 

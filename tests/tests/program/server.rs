@@ -2,9 +2,8 @@
 //! are not there.
 
 use crate::{SILENT, SOON, Server, document, home, turn, wait_until_it_measures};
-use std::time::{Duration, Instant};
 use wirespeed_schema::run::CaseStatus;
-use wirespeed_tests::home::PATIENCE;
+use wirespeed_tests::deadline::PATIENCE;
 
 #[test]
 fn every_host_transport_measures_through_a_server() {
@@ -169,11 +168,9 @@ fn servers_that_are_not_there_are_said_at_once() {
         (format!("127.0.0.1:{port}"), "refused"),
         ("no.such.host.invalid".to_owned(), "no.such.host.invalid"),
     ] {
-        let began = Instant::now();
         let ended = home
             .run(&format!("run am_lat --via tcp --to {target} --iters 10 --json"))
             .code(1);
-        assert!(began.elapsed() < Duration::from_secs(30), "{ended}");
         assert!(ended.complaint().0.contains(word), "{ended}");
         assert_eq!(document(&ended.stdout).cases[0].status, CaseStatus::Failed);
     }

@@ -5,7 +5,7 @@ use crate::sessions::{Site, assert_nothing_left, computations, measured, section
 use crate::{document, home, turn};
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
-use wirespeed_tests::home::PATIENCE;
+use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::running::Running;
 
 #[test]

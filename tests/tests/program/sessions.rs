@@ -1,15 +1,17 @@
 //! Sessions from outside: embedded and placed by a coordinator, every path and route, limits and load, and every bad
 //! end. After each nothing is left: no process, no control group, and the daemons go on.
 
-use crate::{SOON, document, home, turn};
+use crate::{SILENT, SOON, document, home, turn};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::io::Write as _;
 use std::net::TcpStream;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wirespeed_schema::Run;
-use wirespeed_tests::home::{Home, PATIENCE, kill};
+use wirespeed_schema::run::{CaseStatus, Status};
+use wirespeed_tests::deadline::{PATIENCE, reached};
+use wirespeed_tests::home::{Home, crash, kill};
 use wirespeed_tests::running::{Ended, Running};
 
 /// A coordinator and a node of one home.
@@ -111,10 +113,7 @@ fn groups() -> usize {
 
 pub fn assert_nothing_left(home: &Home) {
     home.assert_nothing_left(SOON);
-    let deadline = Instant::now() + SOON;
-    while groups() > 0 && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    reached(SOON, || groups() == 0);
     assert_eq!(groups(), 0, "control groups stayed behind");
 }
 
@@ -419,11 +418,97 @@ fn a_client_of_a_coordinator_that_vanishes_ends_its_session_there() {
     let client = endless(&home, &line, 2);
     client.signal(Signal::KILL);
     client.end(SOON);
-    let deadline = Instant::now() + SOON;
-    while !workers(&home).is_empty() && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    reached(SOON, || workers(&home).is_empty());
     assert_eq!(workers(&home), Vec::<u32>::new());
+    site.assert_serves(&home);
+    site.stop();
+    assert_nothing_left(&home);
+}
+
+/// Whoever vanishes from a session at a coordinator, or falls silent, ends it: the document says that it failed and why,
+/// keeps what was measured, and accounts for every computation; nothing of the session goes on.
+#[test]
+fn whoever_vanishes_from_a_session_is_a_failure_of_its_run() {
+    let _turn = turn();
+    let measured = "--benchmarkPath=computation_to_computation --bytes=1 --credits=10 --report-frequency=0.2";
+    for (more, victim, signal) in [
+        (measured, "coordinator", Signal::KILL),
+        (measured, "coordinator", Signal::STOP),
+        (measured, "node", Signal::KILL),
+        (measured, "node", Signal::STOP),
+        (measured, "computation", Signal::SEGV),
+        (measured, "computation", Signal::STOP),
+        // No stream, only a session that is held.
+        ("", "coordinator", Signal::KILL),
+        ("", "node", Signal::STOP),
+        ("", "computation", Signal::KILL),
+    ] {
+        let what = format!("{more}: {victim}, {signal:?}");
+        let least = if more == measured { 2 } else { 1 };
+        let home = home();
+        let site = Site::start(&home);
+        let line = format!("{} --duration 600 --ndjson -o result.json", site.line(more));
+        let client = home.start(line.split_whitespace());
+        client.wait_until("its computations", PATIENCE, |_| workers(&home).len() >= least);
+        match more == measured {
+            true => crate::wait_until_it_measures(&client),
+            false => std::thread::sleep(Duration::from_secs(2)),
+        }
+        let pid = match victim {
+            "coordinator" => site.coordinator.pid(),
+            "node" => site.node.pid(),
+            _ => workers(&home)[0],
+        };
+        match signal {
+            Signal::SEGV => crash(pid),
+            signal => kill(pid, signal),
+        }
+        let ended = client.end(SILENT);
+        assert_eq!(ended.code, Some(1), "{what}: {ended}");
+        let (cause, remedy) = ended.complaint();
+        assert!(!remedy.is_empty(), "{what}: {ended}");
+        let run = crate::file(&home, "result.json");
+        assert_eq!(run.status, Status::Failed, "{what}: {ended}");
+        assert!(run.error.is_some(), "{what}: {ended}");
+        let names: Vec<_> = computations(&run)
+            .iter()
+            .map(|c| c["name"].as_str().unwrap().to_owned())
+            .collect();
+        assert!(names.len() >= least, "{what}: {names:?}");
+        if more == measured {
+            assert_eq!(run.cases[0].status, CaseStatus::Partial, "{what}: {ended}");
+            assert!(!run.cases[0].repetitions.is_empty(), "{what}: {ended}");
+        }
+        if victim == "coordinator" {
+            assert!(cause.contains("the coordinator at"), "{what}: {ended}");
+            assert!(reached(SOON, || workers(&home).is_empty()), "{what}");
+        }
+        kill(pid, Signal::CONT);
+        for daemon in [site.coordinator, site.node] {
+            daemon.signal(Signal::TERM);
+            daemon.end(SOON);
+        }
+        assert_nothing_left(&home);
+    }
+}
+
+#[test]
+fn a_session_at_a_coordinator_that_is_interrupted_accounts_for_its_computations() {
+    let _turn = turn();
+    let home = home();
+    let site = Site::start(&home);
+    let line = site.line("--benchmarkPath=client_to_computation -o result.json");
+    let client = endless(&home, &line, 2);
+    client.signal(Signal::INT);
+    client.end(SOON).code(130);
+    let run = crate::file(&home, "result.json");
+    assert_eq!(run.status, Status::Interrupted);
+    assert_eq!(computations(&run).len(), 2);
+    assert!(
+        computations(&run)
+            .iter()
+            .all(|c| c["exit"] == "ended when told to")
+    );
     site.assert_serves(&home);
     site.stop();
     assert_nothing_left(&home);
@@ -489,15 +574,9 @@ fn a_computation_that_cannot_start_and_a_coordinator_that_dies_are_one_line_each
         ended.code == Some(1) && cause.contains("/nonexistent/log") && !remedy.is_empty(),
         "{ended}"
     );
-    // A coordinator that dies in mid-run takes nothing with it: nodes and clients do not need it.
     let site = Site::start(&home);
-    let line = site
-        .line("--benchmarkPath=client_to_computation --bytes=1 --duration=3 --report-frequency=0.2 --ndjson");
-    let client = home.start(line.split_whitespace());
-    crate::wait_until_it_measures(&client);
     site.coordinator.signal(Signal::KILL);
     site.coordinator.end(SOON);
-    client.end(PATIENCE).code(0);
     let (cause, _) = home
         .run(&format!(
             "session --host localhost --port {} --duration=0",

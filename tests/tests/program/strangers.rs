@@ -1,15 +1,14 @@
 //! Whoever else comes to the port: garbage, half of something, a length of 4 GiB, hundreds that say nothing, a scan. The
 //! next real client is served.
 
-use crate::{SOON, Server, home, turn};
+use crate::{SILENT, SOON, Server, home, turn};
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
-use std::time::Duration;
 
 fn connect(port: u16) -> TcpStream {
     let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(15))).unwrap();
-    stream.set_write_timeout(Some(Duration::from_secs(15))).unwrap();
+    stream.set_read_timeout(Some(SILENT)).unwrap();
+    stream.set_write_timeout(Some(SILENT)).unwrap();
     stream
 }
 

@@ -8,7 +8,8 @@ use wirespeed_report::workers::WorkersSection;
 use wirespeed_schema::Run;
 use wirespeed_schema::case::GroupKind;
 use wirespeed_schema::run::{CaseStatus, Status};
-use wirespeed_tests::home::{Home, PATIENCE, kill};
+use wirespeed_tests::deadline::PATIENCE;
+use wirespeed_tests::home::{Home, kill};
 use wirespeed_tests::running::Running;
 
 fn lines(home: &Home, name: &str) -> Vec<String> {

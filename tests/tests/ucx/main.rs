@@ -7,16 +7,11 @@ mod coverage;
 use serde_json::Value;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use wirespeed_schema::Run;
-use wirespeed_tests::home::{Home, PATIENCE};
+use wirespeed_tests::deadline::{PATIENCE, SOON};
+use wirespeed_tests::home::Home;
 use wirespeed_tests::running::{Ended, Running};
 use wirespeed_tests::ucx::Library;
-
-/// Long enough for what is said to happen within a second or two.
-const SOON: Duration = Duration::from_secs(8);
-/// Long enough for some hundred short cases on a busy machine.
-const LONG: Duration = Duration::from_secs(180);
 
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -40,7 +35,7 @@ fn command(home: &Home, library: &Library, line: &str) -> Command {
 }
 
 fn run(home: &Home, library: &Library, line: &str) -> Ended {
-    Running::start(command(home, library, line)).end(LONG)
+    Running::start(command(home, library, line)).end(PATIENCE)
 }
 
 /// The document on stdout, which has nothing else.
