@@ -147,7 +147,9 @@ mod tests {
         near.read_exact(&mut [0; 10]).unwrap();
         let info = tcp_info(&near).unwrap();
         assert_eq!((info.sent_bytes, info.received_bytes), (5000, 10));
-        assert_eq!(moved_bytes(&near), Some(5010), "acknowledged by the answer");
+        // The connection's first packet may count as a byte.
+        let moved = moved_bytes(&near).unwrap();
+        assert!((5010..=5011).contains(&moved), "acknowledged by the answer: {moved}");
         assert!(!info.congestion.is_empty());
         assert!(info.rtt_ns > 0 && info.mss_bytes > 500, "{info:?}");
     }
