@@ -149,7 +149,10 @@ mod tests {
         assert_eq!((info.sent_bytes, info.received_bytes), (5000, 10));
         // The connection's first packet may count as a byte.
         let moved = moved_bytes(&near).unwrap();
-        assert!((5010..=5011).contains(&moved), "acknowledged by the answer: {moved}");
+        assert!(
+            (5010..=5011).contains(&moved),
+            "acknowledged by the answer: {moved}"
+        );
         assert!(!info.congestion.is_empty());
         assert!(info.rtt_ns > 0 && info.mss_bytes > 500, "{info:?}");
     }
