@@ -15,7 +15,14 @@ use wirespeed::transport::registry::Entry;
 
 const SUITE: &str = "fields";
 /// Fields that belong to a transport, a machine, or to what happened by chance.
-const OWN: [&str; 6] = ["transport_facts", "host", "faults", "error", "lacking", "load_done"];
+const OWN: [&str; 6] = [
+    "transport_facts",
+    "host",
+    "faults",
+    "error",
+    "lacking",
+    "load_done",
+];
 /// Of an interval, what it has where it saw samples enough.
 const BY_CHANCE: [&str; 3] = ["p50_ns", "p99_ns", "max_ns"];
 
@@ -57,7 +64,12 @@ pub fn fields(registry: &Registry) -> Vec<Report> {
 fn compare(name: &str, seen: &Seen) -> Vec<Report> {
     let ranks = seen.values().map(Vec::len).max().unwrap_or(0);
     let union: Vec<BTreeSet<String>> = (0..ranks)
-        .map(|rank| seen.values().filter_map(|o| o.get(rank)).flat_map(filled).collect())
+        .map(|rank| {
+            seen.values()
+                .filter_map(|o| o.get(rank))
+                .flat_map(filled)
+                .collect()
+        })
         .collect();
     seen.iter()
         .map(|(transport, outcomes)| {
@@ -68,7 +80,10 @@ fn compare(name: &str, seen: &Seen) -> Vec<Report> {
                 .collect();
             let result = match missing.is_empty() {
                 true => Ok(()),
-                false => Err(format!("not filled, nor named as lacking: {}", missing.join(", "))),
+                false => Err(format!(
+                    "not filled, nor named as lacking: {}",
+                    missing.join(", ")
+                )),
             };
             Report::of(transport, SUITE, name, result)
         })
@@ -109,7 +124,10 @@ fn filled(outcome: &Outcome) -> BTreeSet<String> {
 fn walk(path: String, value: &Value, paths: &mut BTreeSet<String>) {
     match value {
         Value::Object(fields) => {
-            for (name, value) in fields.iter().filter(|(name, _)| !BY_CHANCE.contains(&name.as_str())) {
+            for (name, value) in fields
+                .iter()
+                .filter(|(name, _)| !BY_CHANCE.contains(&name.as_str()))
+            {
                 walk(format!("{path}.{name}"), value, paths);
             }
         }

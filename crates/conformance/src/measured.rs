@@ -160,7 +160,9 @@ fn groups() -> Vec<(&'static str, Test, Vec<Role>)> {
 
 /// One case of each test, and of each group of more ranks than two: name, test, roles.
 pub(crate) fn least() -> Vec<(String, Test, Vec<Role>)> {
-    let pairs = tests(&SIZES[..1]).into_iter().map(|test| ("a pair", test, pair_roles()));
+    let pairs = tests(&SIZES[..1])
+        .into_iter()
+        .map(|test| ("a pair", test, pair_roles()));
     let mut least: Vec<(String, Test, Vec<Role>)> = Vec::new();
     for (group, test, roles) in pairs.chain(groups()) {
         let name = format!("{group}: {}", test.name());

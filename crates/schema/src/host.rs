@@ -71,7 +71,7 @@ pub struct ClockInfo {
     pub step_found: String,
     /// Share of the differences of reads that are multiples of the step, within an eighth of it or a tick. 0 where unknown.
     #[serde(default, skip_serializing_if = "Finite::is_zero")]
-    pub step_share: Finite,
+    pub on_step_ratio: Finite,
     /// Ticks per nanosecond over the run.
     pub ticks_per_ns: Finite,
     /// Bound on the relative error of `ticks_per_ns`.

@@ -3,7 +3,7 @@
 /// Version of the run document. Minor: fields added. Major: a field changed its meaning or went away.
 ///
 /// 1.1 added `convergence` and `resampled` of a case and the sections of comparisons, sweeps and load curves.
-/// 1.2 added `step_ns` of a histogram. 1.3 added `step_found` and `step_share` of the clock, and `lacking` of an outcome.
+/// 1.2 added `step_ns` of a histogram. 1.3 added `step_found` and `on_step_ratio` of the clock, and `lacking` of an outcome.
 pub const DOCUMENT_VERSION: &str = "1.3";
 
 /// Newest control protocol that this build speaks.

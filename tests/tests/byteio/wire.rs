@@ -4,7 +4,8 @@
 use crate::{LONG, home, transfer};
 use serde_json::Value;
 use std::process::Command;
-use wirespeed_tests::home::{Home, PATIENCE};
+use wirespeed_tests::deadline::PATIENCE;
+use wirespeed_tests::home::Home;
 use wirespeed_tests::lab::{Lab, Side};
 use wirespeed_tests::running::Running;
 use wirespeed_tests::skip;

@@ -492,6 +492,12 @@ pub fn wrong_records(operation: &Stores) -> Vec<Message> {
     let first = record((false, false, true), media, "d", &NEW[..5]);
     let next = |ends, format| record((false, ends, false), format, "", &NEW[5..]);
     let good = [root("", false), last(NEW)].concat();
+    let no_first = record(
+        (false, false, false),
+        TypeFormat::Uri,
+        "r",
+        envelope(operation, "dime", "").as_bytes(),
+    );
     [
         ("no record", root("", true), Refused),
         (
@@ -536,20 +542,7 @@ pub fn wrong_records(operation: &Stores) -> Vec<Message> {
         ),
         ("cut", good[..good.len() - 3].to_vec(), Refused),
         ("more behind", [&good[..], b"more"].concat(), Refused),
-        (
-            "no first record",
-            [
-                record(
-                    (false, false, false),
-                    TypeFormat::Uri,
-                    "r",
-                    envelope(operation, "dime", "").as_bytes(),
-                ),
-                last(NEW),
-            ]
-            .concat(),
-            Refused,
-        ),
+        ("no first record", [no_first, last(NEW)].concat(), Refused),
     ]
     .into_iter()
     .map(|(what, body, fate)| message(what, KIND, body, fate))

@@ -39,7 +39,9 @@ pub fn compare(arguments: &CompareArgs, color: ColorChoice) -> Result<Ended, Fai
     let mut run = draft.finish(Vec::new(), false);
     gate.publish(&mut run, &mut output, &comparison)?;
     // Figures that contradict themselves cannot be compared.
-    let broken = [&a, &b].into_iter().find_map(|run| weighty(run, Severity::Suspect));
+    let broken = [&a, &b]
+        .into_iter()
+        .find_map(|run| weighty(run, Severity::Suspect));
     Ok(broken.map_or_else(|| gate.ended(&comparison), Ended::badly))
 }
 

@@ -414,14 +414,19 @@ mod tests {
         let (low, high) = drawn_range(&coarse).unwrap();
         let bars = bars(&coarse, low, high);
         assert!(bars.len() > 20, "{bars:?}");
-        assert!(bars[1..bars.len() - 1].iter().all(|bar| bar.2 == 1000.0), "{bars:?}");
+        assert!(
+            bars[1..bars.len() - 1].iter().all(|bar| bar.2 == 1000.0),
+            "{bars:?}"
+        );
         // A thousand steps: as many to each bar.
         let values: Vec<f64> = (0..100_000).map(|i| 150.0 + 10.0 * f64::from(i % 1000)).collect();
         let fine = HistogramData::from_samples_ns(&values).with_step_ns(10.0);
         let bars = super::bars(&fine, 150.0, 10_000.0);
         assert!(bars.len() <= BARS + 1, "{}", bars.len());
         let inner: Vec<f64> = bars[1..bars.len() - 1].iter().map(|bar| bar.2).collect();
-        let (least, most) = inner.iter().fold((f64::MAX, 0.0f64), |(l, m), c| (l.min(*c), m.max(*c)));
+        let (least, most) = inner
+            .iter()
+            .fold((f64::MAX, 0.0f64), |(l, m), c| (l.min(*c), m.max(*c)));
         // A bucket high up is wider than a step, and falls to one side of an edge.
         assert!(most <= 1.5 * least, "{inner:?}");
     }

@@ -244,19 +244,7 @@ pub fn pieces_in_words(label: &str, found: &curve::Segments) -> Vec<String> {
             continue;
         };
         let at = change.until_bytes as f64;
-        let step = after.time_ns(at) / before.time_ns(at);
-        let how = match (is_change(step), step > 1.0, change.bandwidth_ratio) {
-            (true, true, _) => format!(
-                "takes {} times as long as the piece before would have it",
-                ratio(step)
-            ),
-            (true, false, _) => format!(
-                "takes {} of the time that the piece before would have it",
-                figure_text("_ratio", step)
-            ),
-            (_, _, Some(bandwidth)) => format!("bandwidth changes to {} times what it was", ratio(bandwidth)),
-            (_, _, None) => "the slope changes".to_owned(),
-        };
+        let how = change_in_words(change, after.time_ns(at) / before.time_ns(at));
         words.push(format!(
             "{label}: a threshold between {} and {}: {how}.",
             format_size(change.above_bytes),
@@ -264,6 +252,22 @@ pub fn pieces_in_words(label: &str, found: &curve::Segments) -> Vec<String> {
         ));
     }
     words
+}
+
+/// What changes; `step` is the time after it over that which the piece before would take.
+fn change_in_words(change: &Change, step: f64) -> String {
+    match (is_change(step), step > 1.0, change.bandwidth_ratio) {
+        (true, true, _) => format!(
+            "takes {} times as long as the piece before would have it",
+            ratio(step)
+        ),
+        (true, false, _) => format!(
+            "takes {} of the time that the piece before would have it",
+            figure_text("_ratio", step)
+        ),
+        (_, _, Some(bandwidth)) => format!("bandwidth changes to {} times what it was", ratio(bandwidth)),
+        (_, _, None) => "the slope changes".to_owned(),
+    }
 }
 
 /// The best bandwidth, the sizes that reach it, and the fall behind them.

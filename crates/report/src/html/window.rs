@@ -35,20 +35,6 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
             .map(|little| little_words(&little))
             .unwrap_or_default(),
     );
-    let rows = windows
-        .iter()
-        .map(|point| {
-            vec![
-                point.window_msgs.to_string(),
-                format_rate(point.rate_msg_per_s, "msg/s"),
-                point.acknowledged_mean_ns.map(format_ns).unwrap_or_default(),
-                point
-                    .in_use
-                    .map(|used| significant(used.median * point.window_msgs as f64, 3))
-                    .unwrap_or_default(),
-            ]
-        })
-        .collect();
     let chart = Chart {
         title: format!("rate against window: {}", swept.label),
         description: "How many messages may be under way at once, and what that buys.".into(),
@@ -81,8 +67,18 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
         chart,
         words,
         columns: columns.map(str::to_owned).to_vec(),
-        rows,
+        rows: windows.iter().map(row).collect(),
     })
+}
+
+fn row(point: &WindowPoint) -> Vec<String> {
+    let used = |used: InUse| significant(used.median * point.window_msgs as f64, 3);
+    vec![
+        point.window_msgs.to_string(),
+        format_rate(point.rate_msg_per_s, "msg/s"),
+        point.acknowledged_mean_ns.map(format_ns).unwrap_or_default(),
+        point.in_use.map(used).unwrap_or_default(),
+    ]
 }
 
 /// Larger windows that carry less again.

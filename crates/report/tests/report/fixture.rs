@@ -98,7 +98,7 @@ pub fn outcome(rank: u32, role: Role, elapsed_ns: u64) -> Outcome {
             cost_ns: finite(11.0),
             step_ns: finite(0.5),
             step_found: "tick".to_owned(),
-            step_share: finite(1.0),
+            on_step_ratio: finite(1.0),
             ticks_per_ns: finite(2.0),
             calibration_error_ppm: finite(3.0),
         },

@@ -162,8 +162,7 @@ impl Link {
         while !self.schedule.is_over() {
             self.tick();
             self.ticks += 1;
-            let after = TICK * u32::try_from(self.ticks).unwrap();
-            self.cut(&mut stalls, began + after);
+            self.cut(&mut stalls, began + TICK.mul_f64(self.ticks as f64));
             assert!(
                 self.ticks < 100 * TICKS,
                 "{:?} {:?} does not end",

@@ -226,7 +226,11 @@ mod tests {
         }
 
         fn random(&self) -> u64 {
-            let next = self.seed.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let next = self
+                .seed
+                .get()
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             self.seed.set(next);
             next >> 33
         }
@@ -238,7 +242,11 @@ mod tests {
         fn step(&self) -> Step {
             let read = || {
                 let noise = (self.random() % 1000) as f64 / 1000.0 * self.jitter;
-                let hold = if self.random().is_multiple_of(self.interrupted_every) { 5e4 } else { 0.0 };
+                let hold = if self.random().is_multiple_of(self.interrupted_every) {
+                    5e4
+                } else {
+                    0.0
+                };
                 self.pass(self.cost + noise + hold);
                 let odd = u64::from(self.random().is_multiple_of(self.odd_every));
                 (self.reading)(self.now.get()) as u64 + odd
@@ -254,14 +262,23 @@ mod tests {
 
     fn assert_grid(found: Step, ticks: f64) {
         assert_eq!(found.found, Found::Grid, "{found:?}");
-        assert!((found.ticks - ticks).abs() < 0.02 * ticks, "{found:?} for {ticks}");
+        assert!(
+            (found.ticks - ticks).abs() < 0.02 * ticks,
+            "{found:?} for {ticks}"
+        );
         assert!((0.8..=1.0).contains(&found.share), "{found:?}");
     }
 
     #[test]
     fn steps_are_found_among_odd_reads() {
         for odd_every in [u64::MAX, 1000, 100, 20, 10] {
-            for (cost, step) in [(24.0, 26.0), (26.0, 26.0), (60.0, 26.0), (18.0, 100.0), (9.0, 12.0)] {
+            for (cost, step) in [
+                (24.0, 26.0),
+                (26.0, 26.0),
+                (60.0, 26.0),
+                (18.0, 100.0),
+                (9.0, 12.0),
+            ] {
                 let mut counter = Simulated::new(cost, grid(step));
                 counter.odd_every = odd_every;
                 assert_grid(counter.step(), step);
@@ -276,7 +293,10 @@ mod tests {
                 let mut counter = Simulated::new(cost, |now| now);
                 counter.jitter = jitter;
                 let found = counter.step();
-                assert!(found.ticks < 3.0, "{found:?} at a cost of {cost}, jitter {jitter}");
+                assert!(
+                    found.ticks < 3.0,
+                    "{found:?} at a cost of {cost}, jitter {jitter}"
+                );
             }
         }
     }
@@ -284,9 +304,15 @@ mod tests {
     #[test]
     fn virtualised_counters_have_steps_that_are_not_whole() {
         // A counter of 100 MHz that a hypervisor scales to 2.595 GHz; one that costs an exit to it.
-        assert_grid(Simulated::new(24.0, |now| ((now / 25.95).floor() * 25.95).floor()).step(), 25.95);
+        assert_grid(
+            Simulated::new(24.0, |now| ((now / 25.95).floor() * 25.95).floor()).step(),
+            25.95,
+        );
         assert_grid(Simulated::new(2600.0, grid(260.0)).step(), 260.0);
-        assert_grid(Simulated::new(3000.0, |now| ((now / 279.365).floor() * 279.365).floor()).step(), 279.365);
+        assert_grid(
+            Simulated::new(3000.0, |now| ((now / 279.365).floor() * 279.365).floor()).step(),
+            279.365,
+        );
     }
 
     #[test]

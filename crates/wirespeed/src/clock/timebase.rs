@@ -149,7 +149,7 @@ impl Timebase {
             cost_ns: finite(self.cost_ticks * self.ns_per_tick),
             step_ns: finite(self.step_ns()),
             step_found: self.step.found.name().to_owned(),
-            step_share: finite(self.step.share),
+            on_step_ratio: finite(self.step.share),
             ticks_per_ns: finite(1.0 / self.ns_per_tick),
             calibration_error_ppm: finite(self.error_ppm),
         }

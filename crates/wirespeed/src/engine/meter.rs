@@ -313,9 +313,10 @@ impl<'a> Meter<'a> {
             series.close_interval();
         }
         let interval = Interval {
-            start_ns: self
-                .timebase
-                .to_ns(self.interval_started.saturating_sub(self.started.unwrap_or(self.interval_started))),
+            start_ns: self.timebase.to_ns(
+                self.interval_started
+                    .saturating_sub(self.started.unwrap_or(self.interval_started)),
+            ),
             duration_ns: self.timebase.to_ns(now.saturating_sub(self.interval_started)),
             sent: difference(self.tally.sent, self.interval_tally.sent),
             received: difference(self.tally.received, self.interval_tally.received),
