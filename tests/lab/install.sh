@@ -29,6 +29,9 @@ wanted=(
   "/usr/lib/$(uname -m)-linux-gnu/pmix2/lib/libpmix.so:libpmix-dev"
   mpirun.openmpi:openmpi-bin
   mpirun.mpich:mpich
+  # The compilers of MPI programs come with the launchers, the header does not.
+  "/usr/lib/$(uname -m)-linux-gnu/openmpi/include/mpi.h:libopenmpi-dev"
+  "/usr/lib/$(uname -m)-linux-gnu/mpich/include/mpi.h:libmpich-dev"
   chromium:chromium
   ucx_info:ucx-utils
   nginx:nginx-light

@@ -124,7 +124,7 @@ impl Home {
         ranks
     }
 
-    /// Nothing is left: no process (they get `patience` to end), no temporary file, nothing of ours in /dev/shm.
+    /// Nothing is left: no process no temporary file, nothing of ours in /dev/shm: they get `patience` to go.
     ///
     /// # Panics
     /// Where something is.
@@ -132,19 +132,20 @@ impl Home {
         deadline::reached(patience, || self.processes().is_empty());
         assert_eq!(self.processes(), Vec::new(), "processes stayed behind");
         for folder in [self.path("tmp"), PathBuf::from("/dev/shm")] {
-            let names = std::fs::read_dir(&folder).map(|entries| {
-                let names = entries
-                    .flatten()
-                    .map(|e| e.file_name().to_string_lossy().into_owned());
-                let ours =
-                    |name: &String| folder.starts_with(self.folder.path()) || name.contains("wirespeed");
-                names.filter(ours).collect::<Vec<_>>()
-            });
-            assert_eq!(
-                names.unwrap_or_default(),
-                Vec::<String>::new(),
-                "left in {folder:?}"
-            );
+            let ours = || {
+                let names = std::fs::read_dir(&folder).map(|entries| {
+                    let names = entries
+                        .flatten()
+                        .map(|e| e.file_name().to_string_lossy().into_owned());
+                    let ours =
+                        |name: &String| folder.starts_with(self.folder.path()) || name.contains("wirespeed");
+                    names.filter(ours).collect::<Vec<_>>()
+                });
+                names.unwrap_or_default()
+            };
+            // What another test has there goes away; what was left behind does not.
+            deadline::reached(patience, || ours().is_empty());
+            assert_eq!(ours(), Vec::<String>::new(), "left in {folder:?}");
         }
     }
 }

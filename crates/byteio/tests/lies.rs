@@ -194,7 +194,7 @@ fn honest_answers_in_any_framing_are_read() {
 
 #[test]
 fn honest_answers_in_odd_order_or_cut_are_read() {
-    let framings: [(&str, Liar); 4] = [
+    let framings: [(&str, Liar); 5] = [
         ("data before the envelope", |c, o, s, _| {
             let kind = "multipart/related; start=\"<r>\"; boundary=Z";
             let before = "--Z\r\nContent-ID: <d>\r\n\r\n";
@@ -227,8 +227,27 @@ fn honest_answers_in_odd_order_or_cut_are_read() {
             let (kind, body) = related(block(c, o, s));
             (if n == 1 { Vec::new() } else { http(&kind, &body) }, n == 1)
         }),
+        ("a failure without a name, once", |c, o, s, n| {
+            let (kind, body) = related(block(c, o, s));
+            let answer = if n == 1 { failure() } else { http(&kind, &body) };
+            (answer, false)
+        }),
     ];
     are_read(&framings);
+}
+
+/// A service that tripped over itself, and does not know over what.
+fn failure() -> Vec<u8> {
+    let namespace = "http://schemas.xmlsoap.org/soap/envelope/";
+    let fault = format!(
+        "<s:Envelope xmlns:s=\"{namespace}\"><s:Body><s:Fault><faultcode>s:Server.userException</faultcode>\
+         <faultstring>it tripped</faultstring><detail><stackTrace>at line 7</stackTrace></detail></s:Fault></s:Body></s:Envelope>"
+    );
+    let head = format!(
+        "HTTP/1.1 500 No\r\nContent-Type: text/xml\r\nContent-Length: {}\r\n\r\n",
+        fault.len()
+    );
+    (head + &fault).into_bytes()
 }
 
 /// Each must end with an error, and nothing may count.

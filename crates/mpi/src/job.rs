@@ -267,7 +267,7 @@ impl<H: Handle> Job for MpiJob<H> {
         facts
     }
 
-    fn leave(&self, code: u8) {
-        link::finalise(self.mpi, code);
+    fn leave(&self, code: u8) -> u8 {
+        link::finalise(self.mpi, code)
     }
 }

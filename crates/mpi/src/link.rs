@@ -163,9 +163,9 @@ pub fn gather<H: Handle>(mpi: &'static Mpi<H>, own: &[u8], size: u32) -> Result<
 
 /// Leave MPI. A process that cannot, because ranks are gone, operations never ended or the machine is too busy, ends here and
 /// now with `code`: what it had to say has been said.
-pub fn finalise<H: Handle>(mpi: &'static Mpi<H>, code: u8) {
+pub fn finalise<H: Handle>(mpi: &'static Mpi<H>, code: u8) -> u8 {
     if is_damaged() {
-        return;
+        return code.max(1);
     }
     let (done, waiting) = std::sync::mpsc::channel::<()>();
     let watch = std::thread::Builder::new().name("leaving".into()).spawn(move || {
@@ -181,6 +181,7 @@ pub fn finalise<H: Handle>(mpi: &'static Mpi<H>, code: u8) {
     if let Ok(watch) = watch {
         let _ = watch.join();
     }
+    code
 }
 
 /// A communicator of a port's own, so that nothing of another case can be matched.

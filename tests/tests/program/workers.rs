@@ -74,7 +74,8 @@ fn the_grid_prints_its_tables_and_draws_its_figures() {
     for heading in [
         "Figure 1: average latency in ns (round trip / 2)",
         "Figure 2: bandwidth at 50 tests per worker",
-        "fit T = a + s/b over 4 payloads",
+        // A busy machine's figures may follow no line, which is then said.
+        "T = a + s/b",
         "each worker at",
     ] {
         assert!(ended.stdout.contains(heading), "{heading}: {ended}");

@@ -85,10 +85,11 @@ fn envelope<R: Receiver>(inner: impl BufRead, receiver: &mut R) -> Result<Openin
     let mut envelope = Envelope::open(inner)?;
     if let Some(fault) = &envelope.opening().fault {
         let text: String = fault.text.chars().take(200).collect();
-        return Err(BulkError::lasting(format!(
-            "the service answered {}: {text}",
-            fault.name
-        )));
+        let why = format!("the service answered {}: {text}", fault.name);
+        return Err(match fault.passing {
+            true => BulkError::passing(why),
+            false => BulkError::lasting(why),
+        });
     }
     let mut stored = Ok(());
     let copied = envelope.copy_inline(|piece| {

@@ -30,6 +30,8 @@ pub struct ReadFault {
     pub name: String,
     /// The fault string.
     pub text: String,
+    /// The service failed, for no reason that it has a name for: the same request may succeed later (SOAP 1.1, 4.4.1).
+    pub passing: bool,
 }
 
 /// What stands before the data.
@@ -323,12 +325,15 @@ impl<R: BufRead> Envelope<R> {
         let mut fault = ReadFault {
             name: String::new(),
             text: String::new(),
+            passing: false,
         };
+        let mut named = false;
         while let Some(part) = self.xml.next_child()? {
             match part.name.local.as_str() {
                 "faultcode" => {
                     let code = self.xml.text()?;
                     let local = code.rsplit(':').next().unwrap_or_default();
+                    fault.passing = local.split('.').next() == Some("Server");
                     if fault.name.is_empty() {
                         local.clone_into(&mut fault.name);
                     }
@@ -340,6 +345,7 @@ impl<R: BufRead> Envelope<R> {
                         match self.xml.next_node()? {
                             Node::Start(detail) => {
                                 if std::mem::take(&mut first) {
+                                    named = detail.name.local.ends_with("Fault");
                                     fault.name = detail.name.local;
                                 }
                                 self.xml.skip()?;
@@ -354,6 +360,7 @@ impl<R: BufRead> Envelope<R> {
                 _ => self.xml.skip()?,
             }
         }
+        fault.passing &= !named;
         self.opening.fault = Some(fault);
         Ok(())
     }

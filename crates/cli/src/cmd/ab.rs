@@ -15,7 +15,7 @@ use clap::Parser;
 use wirespeed::Registry;
 use wirespeed_report::compare::compare_arms;
 use wirespeed_schema::plan::{Plan, expand};
-use wirespeed_schema::run::{CaseResult, Repetition, Severity, Status};
+use wirespeed_schema::run::{CaseResult, Repetition, Status};
 
 /// Measure both arms in turn and compare them.
 pub fn ab(registry: &Registry, arguments: &AbArgs, color: ColorChoice) -> Result<Ended, Failure> {
@@ -58,11 +58,17 @@ pub fn ab(registry: &Registry, arguments: &AbArgs, color: ColorChoice) -> Result
         return Ok(super::ended(&run, false));
     }
     let found = compare_arms(&run, (&a.words, &b.words), &gate.question, gate.within_ratio);
-    let mut comparison = found.map_err(refused)?;
+    let mut comparison = match found {
+        Ok(comparison) => comparison,
+        // What cannot be compared is not lost.
+        Err(error) => {
+            output.finish(&run)?;
+            return Err(refused(error));
+        }
+    };
     comparison.control = arguments.aa;
     gate.publish(&mut run, &mut output, &comparison)?;
-    // Figures that contradict themselves cannot be compared.
-    Ok(super::weighty(&run, Severity::Suspect).map_or_else(|| gate.ended(&comparison), Ended::badly))
+    Ok(gate.ended(&comparison))
 }
 
 /// One way to run.

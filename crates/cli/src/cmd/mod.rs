@@ -92,7 +92,7 @@ pub fn ended(run: &Run, strict: bool) -> Ended {
 }
 
 /// The heaviest remark of at least this weight, as a result that tells nothing.
-pub fn weighty(run: &Run, least: Severity) -> Option<Failure> {
+fn weighty(run: &Run, least: Severity) -> Option<Failure> {
     let of_cases = run.cases.iter().flat_map(|case| &case.remarks);
     let remark = of_cases
         .chain(&run.remarks)

@@ -47,8 +47,8 @@ pub fn run_rank(
         None if invitation.is_empty() => Ok(0),
         None => follow(job, registry, &invitation).map(|()| 0),
     };
-    job.leave(ended.as_ref().map_or(1, |code| *code));
-    ended
+    let code = job.leave(ended.as_ref().map_or(1, |code| *code));
+    ended.map(|_| code)
 }
 
 /// Be the front of a job: `program` is called when all ranks are there, and gives the exit code.

@@ -12,7 +12,7 @@ use clap::Parser;
 use wirespeed_byteio::client::TransferOptions;
 use wirespeed_report::compare::compare_arms;
 use wirespeed_schema::byteio::{ByteioSection, Pair};
-use wirespeed_schema::run::{Severity, Status};
+use wirespeed_schema::run::Status;
 
 /// Whether an arm is a bulk transfer.
 pub fn is_bench(words: &[String]) -> bool {
@@ -61,11 +61,17 @@ pub fn ab(arguments: &AbArgs, words: [&[String]; 2], color: ColorChoice) -> Resu
     }
     let names = words.map(|words| words.join(" "));
     let found = compare_arms(&run, (&names[0], &names[1]), &gate.question, gate.within_ratio);
-    let mut comparison = found.map_err(refused)?;
+    let mut comparison = match found {
+        Ok(comparison) => comparison,
+        // What cannot be compared is not lost.
+        Err(error) => {
+            output.finish(&run)?;
+            return Err(refused(error));
+        }
+    };
     comparison.control = arguments.aa;
     gate.publish(&mut run, &mut output, &comparison)?;
-    // Figures that contradict themselves cannot be compared.
-    Ok(crate::cmd::weighty(&run, Severity::Suspect).map_or_else(|| gate.ended(&comparison), Ended::badly))
+    Ok(gate.ended(&comparison))
 }
 
 fn arm(words: &[String]) -> Result<Arm, Failure> {
