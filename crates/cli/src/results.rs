@@ -28,7 +28,7 @@ pub fn load(path: &Path) -> Result<Run, Failure> {
             {
                 Err(failed(&why, why.remedy()))
             }
-            _ => Err(failed(&error, &error.remedy())),
+            _ => Err(failed(&error, error.remedy())),
         }
     })
 }

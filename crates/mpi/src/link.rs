@@ -7,7 +7,7 @@ use core::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wirespeed::transport::ConnectError;
-use wirespeed::transport::cancel::Cancel;
+use wirespeed::transport::cancel::{Cancel, CancelReason};
 use wirespeed::transport::port::LinkError;
 use wirespeed_mpi_sys::constants::ThreadLevel;
 use wirespeed_mpi_sys::{Handle, Mpi, SUCCESS};
@@ -20,6 +20,9 @@ const LEAVE_TIME: Duration = Duration::from_secs(5);
 
 /// Set when something of the library was left in use: after that, leaving in order may wait for ever.
 static DAMAGED: AtomicBool = AtomicBool::new(false);
+
+/// Set when that was because another rank was lost.
+static LOST: AtomicBool = AtomicBool::new(false);
 
 /// A port could not be closed in order.
 pub fn note_damage() {
@@ -165,7 +168,8 @@ pub fn gather<H: Handle>(mpi: &'static Mpi<H>, own: &[u8], size: u32) -> Result<
 /// now with `code`: what it had to say has been said.
 pub fn finalise<H: Handle>(mpi: &'static Mpi<H>, code: u8) -> u8 {
     if is_damaged() {
-        return code.max(1);
+        // Some launchers say of a job what the rank says that ends first: a lost rank is no success.
+        return code.max(u8::from(LOST.load(Ordering::Acquire)));
     }
     let (done, waiting) = std::sync::mpsc::channel::<()>();
     let watch = std::thread::Builder::new().name("leaving".into()).spawn(move || {
@@ -190,8 +194,10 @@ pub struct Comm<H: Handle> {
     pub handle: H,
     /// Whether nothing is outstanding, so that it may be freed.
     pub quiet: bool,
-    /// It belongs to the job, and is not freed; the flag tells whether its case ended badly.
-    of_job: Option<Cancel>,
+    /// It belongs to the job, and is not freed.
+    is_of_job: bool,
+    /// Tells whether the port's case ended badly.
+    cancel: Cancel,
 }
 
 impl<H: Handle> Comm<H> {
@@ -231,7 +237,8 @@ impl<H: Handle> Comm<H> {
             mpi,
             handle,
             quiet: true,
-            of_job: None,
+            is_of_job: false,
+            cancel: cancel.clone(),
         })
     }
 
@@ -241,7 +248,8 @@ impl<H: Handle> Comm<H> {
             mpi,
             handle,
             quiet: true,
-            of_job: Some(cancel.clone()),
+            is_of_job: true,
+            cancel: cancel.clone(),
         }
     }
 
@@ -281,13 +289,14 @@ impl<H: Handle> Comm<H> {
 
 impl<H: Handle> Drop for Comm<H> {
     fn drop(&mut self) {
-        let cancelled = |cancel: &Cancel| cancel.reason().is_some();
-        if !self.quiet || self.of_job.as_ref().is_some_and(cancelled) {
+        let reason = self.cancel.reason();
+        if !self.quiet || self.is_of_job && reason.is_some() {
             // Freeing it would wait for what never ends.
             note_damage();
+            LOST.fetch_or(reason == Some(CancelReason::PeerLost), Ordering::AcqRel);
             return;
         }
-        if self.of_job.is_some() {
+        if self.is_of_job {
             return;
         }
         // SAFETY: nothing is outstanding on it, and no copy of the handle is used after this.

@@ -207,13 +207,13 @@ impl BulkPort for StallingPort<'_> {
         self.wire.add_read(half.len() as u64);
         receiver.copy(&half)?;
         let deadline = Instant::now() + Duration::from_secs(60);
-        while self.answers_left == 0 {
-            std::thread::sleep(Duration::from_millis(1));
-            if self.ended.load(Ordering::Relaxed) || Instant::now() > deadline {
-                return Err(BulkError::passing("it was closed"));
+        let Some(left) = self.answers_left.checked_sub(1) else {
+            while !self.ended.load(Ordering::Relaxed) && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(1));
             }
-        }
-        self.answers_left -= 1;
+            return Err(BulkError::passing("it was closed"));
+        };
+        self.answers_left = left;
         let rest = vec![7; block.size_bytes as usize - half.len()];
         self.wire.add_read(rest.len() as u64);
         receiver.copy(&rest)

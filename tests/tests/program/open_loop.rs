@@ -124,7 +124,7 @@ fn requests_of_a_transfer_are_offered_and_timed_from_when_they_were_due() {
     }
     let page = home.run("report http.json bulk.json -o page.html").code(0);
     let page = std::fs::read_to_string(home.path("page.html")).unwrap_or_else(|e| panic!("{e}: {page}"));
-    assert!(page.contains("With connections and depth to hold them back"));
+    assert!(page.contains("With connections and depth alone to hold them back"));
     home.write("source", &"x".repeat(300_000));
     let put = format!(
         "byteio bench {url} --put source --mechanism http --block-size 64K --duration 200ms --repeats 1 --offered 50 --csv"

@@ -103,10 +103,7 @@ impl<'a> Gate<'a> {
             .map_err(|e| Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it"))?;
         run.sections.insert(compare::section::NAME.to_owned(), section);
         if let Some(path) = &self.arguments.junit {
-            file::write(
-                path,
-                &render::junit(comparison, self.arguments.allow_inconclusive),
-            )?;
+            file::write(path, render::junit(comparison, self.arguments.allow_inconclusive))?;
         }
         output.finish(run)
     }

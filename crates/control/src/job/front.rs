@@ -75,14 +75,15 @@ impl Front {
         line.push(b'\n');
         (&self.stream).write_all(&line)?;
         let mut invitation = String::new();
-        // Byte by byte: what follows the line is for the rank.
-        for byte in (&self.stream).bytes() {
-            match byte? {
-                b'\n' => return Ok(invitation),
-                byte => invitation.push(char::from(byte)),
+        loop {
+            // Byte by byte: what follows the line is for the rank.
+            let mut byte = [0];
+            (&self.stream).read_exact(&mut byte)?;
+            match byte {
+                [b'\n'] => return Ok(invitation),
+                [byte] => invitation.push(char::from(byte)),
             }
         }
-        Err(io::ErrorKind::UnexpectedEof.into())
     }
 
     /// The control channel of rank 0.

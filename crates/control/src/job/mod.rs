@@ -81,8 +81,8 @@ pub trait Job {
     /// What is known of library and launcher, for results.
     fn facts(&self) -> BTreeMap<String, String>;
     /// Leave: nothing of the job is used after it. Returns also when other ranks are gone; a process that cannot leave in time
-    /// ends with `code`, which says how its work ended. The code to end with: not 0 where operations had to be abandoned,
-    /// because some launchers say of a job what its last rank says.
+    /// ends with `code`, which says how its work ended. The code to end with: not 0 where operations had to be abandoned
+    /// because another rank was lost.
     fn leave(&self, code: u8) -> u8;
 }
 
