@@ -61,7 +61,6 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
     let loom = [
         "test",
         "--package=wirespeed",
-        "--release",
         "--lib",
         "--locked",
         "--quiet",
