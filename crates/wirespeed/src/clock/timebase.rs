@@ -3,7 +3,7 @@
 
 use super::step::{self, Step};
 use super::{Clock, monotonic_ns};
-use std::hint::black_box;
+use crate::host::work;
 use wirespeed_schema::Finite;
 use wirespeed_schema::host::ClockInfo;
 
@@ -170,16 +170,6 @@ fn cost_of_read(clock: Clock) -> f64 {
     }
     costs.sort_unstable();
     costs[BATCHES / 2] as f64 / READS as f64
-}
-
-/// Let time pass: a chain of multiplications that wait for each other.
-#[inline(never)]
-fn work(turns: u64) {
-    let mut x = black_box(0x9e37_79b9_7f4a_7c15_u64);
-    for _ in 0..turns {
-        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-    }
-    black_box(x);
 }
 
 #[cfg(test)]

@@ -30,4 +30,5 @@ pub use facts::{interface_facts, is_interface_name};
 pub use fingerprint::{FingerprintOptions, fingerprint};
 pub use memory::{available_bytes, resident_max_bytes};
 pub use noise::scan;
+pub(crate) use noise::work;
 pub use topology::{Cache, CacheKind, Cpu, Topology};

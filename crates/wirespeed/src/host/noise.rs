@@ -62,7 +62,7 @@ fn calibrate(now: &impl Fn() -> u64, ns_per_tick: f64) -> u64 {
 
 /// A chain of dependent multiplications: no memory, nothing to run side by side.
 #[inline(never)]
-fn work(steps: u64) {
+pub(crate) fn work(steps: u64) {
     let mut x = black_box(0x9e37_79b9_7f4a_7c15_u64);
     for _ in 0..steps {
         x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
