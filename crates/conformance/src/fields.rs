@@ -29,8 +29,9 @@ const BY_CHANCE: [&str; 3] = ["p50_ns", "p99_ns", "max_ns"];
 /// Reports go on past the measured phase until all ranks have met: on a busy machine for a while.
 const BEYOND_NS: u64 = 5_000_000_000;
 
-/// The fields of one test's ranks, by transport.
-type Seen = BTreeMap<String, Vec<Outcome>>;
+/// How long a test runs, at first and where a field is still missing: on a busy machine a short run may see too few
+/// operations for a sample, and only what is absent from a long run too is absent by design.
+const DURATIONS_NS: [u64; 4] = [30_000_000, 120_000_000, 480_000_000, 1_920_000_000];
 
 /// Compare the fields that all transports of `registry` fill, test by test.
 pub fn fields(registry: &Registry) -> Vec<Report> {
@@ -38,46 +39,91 @@ pub fn fields(registry: &Registry) -> Vec<Report> {
     let entries: Vec<&Entry> = registry.entries().iter().filter(ready).collect();
     let mut reports = Vec::new();
     for (name, test, roles) in measured::least() {
-        let mut seen = Seen::new();
-        for entry in &entries {
-            let mut case = measured::case(entry, &TransportOptions::new(), test.clone(), roles.clone());
-            case.stop = Stop::Duration {
-                duration_ns: 30_000_000,
-            };
-            case.report_interval_ns = 5_000_000;
-            case.check = false;
-            match run_ranks(registry, entry, &case, |_| ()) {
-                Ok(outcomes) => drop(seen.insert(entry.name.to_owned(), outcomes)),
-                Err(Stopped::Skipped(why)) => {
-                    reports.push(Report::skipped(entry.name, SUITE, name.clone(), why));
-                }
-                Err(Stopped::Failed(why)) => {
-                    reports.push(Report::of(entry.name, SUITE, name.clone(), Err(why)));
+        let mut seen = Seen::default();
+        let mut left = entries.clone();
+        for duration_ns in DURATIONS_NS {
+            for entry in std::mem::take(&mut left) {
+                let mut case = measured::case(entry, &TransportOptions::new(), test.clone(), roles.clone());
+                case.stop = Stop::Duration { duration_ns };
+                case.report_interval_ns = 5_000_000;
+                case.check = false;
+                match run_ranks(registry, entry, &case, |_| ()) {
+                    Ok(outcomes) => seen.add(entry.name, &outcomes),
+                    Err(Stopped::Skipped(why)) => {
+                        reports.push(Report::skipped(entry.name, SUITE, name.clone(), why));
+                    }
+                    Err(Stopped::Failed(why)) => {
+                        reports.push(Report::of(entry.name, SUITE, name.clone(), Err(why)));
+                    }
                 }
             }
+            left.extend(entries.iter().filter(|entry| seen.misses(entry.name)));
+            if left.is_empty() {
+                break;
+            }
         }
-        reports.extend(compare(&name, &seen));
+        reports.extend(seen.reports(&name));
     }
     reports
 }
 
-fn compare(name: &str, seen: &Seen) -> Vec<Report> {
-    let ranks = seen.values().map(Vec::len).max().unwrap_or(0);
-    let union: Vec<BTreeSet<String>> = (0..ranks)
-        .map(|rank| {
-            seen.values()
-                .filter_map(|o| o.get(rank))
-                .flat_map(filled)
-                .collect()
-        })
-        .collect();
-    seen.iter()
-        .map(|(transport, outcomes)| {
-            let missing: Vec<String> = outcomes
-                .iter()
-                .zip(&union)
-                .flat_map(|(outcome, all)| missing(outcome, all))
+/// What the runs of one test showed: the fields that each rank fills, by transport, and what was wrong with one.
+#[derive(Default)]
+struct Seen {
+    ranks: BTreeMap<String, Vec<Filled>>,
+}
+
+/// One rank's fields over all runs of a test.
+#[derive(Default, Clone)]
+struct Filled {
+    paths: BTreeSet<String>,
+    lacking: BTreeSet<String>,
+    wrong: BTreeSet<String>,
+}
+
+impl Seen {
+    /// Add a run of `transport`.
+    fn add(&mut self, transport: &str, outcomes: &[Outcome]) {
+        let ranks = self.ranks.entry(transport.to_owned()).or_default();
+        ranks.resize(outcomes.len().max(ranks.len()), Filled::default());
+        for (rank, outcome) in ranks.iter_mut().zip(outcomes) {
+            rank.paths.extend(filled(outcome));
+            rank.lacking.extend(outcome.lacking.keys().cloned());
+            rank.wrong.extend(wrong(outcome));
+        }
+    }
+
+    /// What `transport` does not fill but another does, by rank; and what was wrong.
+    fn missing(&self, transport: &str) -> Vec<String> {
+        let mut missing = Vec::new();
+        for (rank, own) in self.ranks.get(transport).into_iter().flatten().enumerate() {
+            let lacks = |path: &str| own.lacking.iter().any(|lacks| path.starts_with(lacks));
+            let all: BTreeSet<&String> = self
+                .ranks
+                .values()
+                .filter_map(|ranks| ranks.get(rank))
+                .flat_map(|rank| &rank.paths)
                 .collect();
+            let absent = all
+                .into_iter()
+                .filter(|path| !own.paths.contains(*path) && !lacks(path));
+            missing.extend(
+                absent
+                    .chain(&own.wrong)
+                    .map(|what| format!("rank {rank}: {what}")),
+            );
+        }
+        missing
+    }
+
+    /// Whether a longer run could show what `transport` did not fill.
+    fn misses(&self, transport: &str) -> bool {
+        !self.missing(transport).is_empty()
+    }
+
+    fn reports(&self, name: &str) -> Vec<Report> {
+        let report = |transport: &String| {
+            let missing = self.missing(transport);
             let result = match missing.is_empty() {
                 true => Ok(()),
                 false => Err(format!(
@@ -86,27 +132,23 @@ fn compare(name: &str, seen: &Seen) -> Vec<Report> {
                 )),
             };
             Report::of(transport, SUITE, name, result)
-        })
-        .collect()
+        };
+        self.ranks.keys().map(report).collect()
+    }
 }
 
-/// What others fill and `outcome` neither fills nor names as lacking; and what may not be zero.
-fn missing(outcome: &Outcome, all: &BTreeSet<String>) -> Vec<String> {
-    let own = filled(outcome);
-    let mut missing: Vec<String> = all
-        .iter()
-        .filter(|path| !own.contains(*path) && !outcome.lacking.keys().any(|lacks| path.starts_with(lacks)))
-        .map(|path| format!("rank {}: {path}", outcome.rank))
-        .collect();
+/// What may be missing from no run of any length.
+fn wrong(outcome: &Outcome) -> Vec<String> {
+    let mut wrong = Vec::new();
     let usage = &outcome.disturbance;
     if outcome.role != Role::Idle && usage.user_ns + usage.system_ns == 0 && outcome.lacking.is_empty() {
-        missing.push(format!("rank {}: CPU time", outcome.rank));
+        wrong.push("CPU time".to_owned());
     }
     let end_ns = |interval: &Interval| interval.start_ns.saturating_add(interval.duration_ns);
     if outcome.intervals.iter().map(end_ns).max() > Some(outcome.observed_ns() + BEYOND_NS) {
-        missing.push(format!("rank {}: intervals within the run", outcome.rank));
+        wrong.push("intervals within the run".to_owned());
     }
-    missing
+    wrong
 }
 
 /// Paths of the fields that are there, those of a list's items as one; samples by their kind.
