@@ -66,7 +66,7 @@ impl<P: TaggedPort> Group<P> {
     pub fn agree(
         &mut self,
         own_ns: u64,
-        decide: impl FnOnce(u64) -> (u64, bool),
+        decide: &mut dyn FnMut(u64) -> (u64, bool),
     ) -> Result<(u64, bool), LinkError> {
         let longest_ns = self.gather(own_ns)?;
         let word = match self.tree.parent {

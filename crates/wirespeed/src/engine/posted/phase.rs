@@ -97,10 +97,10 @@ struct Samples {
 }
 
 /// One phase: rounds until the root says that one is the last.
-fn phase<P: TaggedPort, B: Body<P>>(
+fn phase<P: TaggedPort>(
     rank: &Rank,
     group: &mut Group<P>,
-    body: &mut B,
+    body: &mut dyn Body<P>,
     samples: &mut Samples,
     mut length: Length,
     rounds: &mut u64,
@@ -119,7 +119,7 @@ fn phase<P: TaggedPort, B: Body<P>>(
         loop {
             body.prepare(group, *rounds);
             let (in_step, batch) = (body.in_step(), samples.own.batch_ops);
-            let part = group.agree(rank.timebase.to_ns(ticks), |longest_ns| {
+            let part = group.agree(rank.timebase.to_ns(ticks), &mut |longest_ns| {
                 if passed.iterations > 0 {
                     note(&mut samples.group, longest_ns);
                 }
@@ -157,11 +157,12 @@ pub fn idle<P: TaggedPort>(rank: &Rank, group: &mut Group<P>, meter: Meter) -> F
     Prelude::default().finished(end, 0, meter.finish(Vec::new()))
 }
 
-/// Take a rank through all phases, with samples of `kind`.
-pub fn phases<P: TaggedPort, B: Body<P>>(
+/// Take a rank through all phases, with samples of `kind`. Compiled once a port: a body's loops are behind one call a
+/// round, outside of every sample.
+pub fn phases<P: TaggedPort>(
     rank: &Rank,
     group: &mut Group<P>,
-    body: &mut B,
+    body: &mut dyn Body<P>,
     mut meter: Meter,
     kind: SampleKind,
 ) -> Finished {

@@ -192,7 +192,7 @@ impl<'a> Run<'a, '_> {
         port: P,
         test: &MsgRate,
     ) -> Result<(Finished, Facts), MeasureError> {
-        let body = Patterned::<I> {
+        let mut body = Patterned::<I> {
             contents: Contents::of(self.rank, &self.lists.from_ranks),
             messages: Messages {
                 from: self.slots(&self.lists.from_ranks),
@@ -203,7 +203,7 @@ impl<'a> Run<'a, '_> {
             caches: std::mem::take(&mut self.caches),
             pattern: PhantomData,
         };
-        Ok(self.through(port, SampleKind::Iteration, body))
+        Ok(self.through(port, SampleKind::Iteration, &mut body))
     }
 
     fn defined<P: TaggedPort, E: Ends>(self, port: P) -> Result<(Finished, Facts), MeasureError> {
@@ -211,7 +211,7 @@ impl<'a> Run<'a, '_> {
             true => SampleKind::RoundTrip,
             false => SampleKind::Iteration,
         };
-        let body = DefinedBody::<E> {
+        let mut body = DefinedBody::<E> {
             contents: Contents::of(self.rank, &self.lists.from_ranks),
             pair: Pair {
                 peer: self
@@ -225,16 +225,16 @@ impl<'a> Run<'a, '_> {
             source: self.rank.spec.role == Role::Source,
             ends: PhantomData,
         };
-        Ok(self.through(port, kind, body))
+        Ok(self.through(port, kind, &mut body))
     }
 
-    fn through<P: TaggedPort, B: Body<P>>(self, port: P, kind: SampleKind, mut body: B) -> (Finished, Facts) {
+    fn through<P: TaggedPort>(self, port: P, kind: SampleKind, body: &mut dyn Body<P>) -> (Finished, Facts) {
         let mut group = self.group(port);
         let Run { rank, report, .. } = self;
         let meter = Meter::new(rank.case, rank.spec.cpu, &rank.timebase, &rank.cancel, report);
         let finished = match rank.spec.role {
             Role::Idle => idle(rank, &mut group, meter),
-            _ => phases(rank, &mut group, &mut body, meter, kind),
+            _ => phases(rank, &mut group, body, meter, kind),
         };
         (finished, group.port.facts())
     }
