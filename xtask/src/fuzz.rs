@@ -1,34 +1,9 @@
-//! The fuzz crate: compiled and its seeds replayed on the stable toolchain, fuzzed for real on nightly.
+//! Fuzzing for real, on nightly. The ordinary tests replay the seeds.
 
 use crate::command;
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::Command;
-
-/// Every target compiles, and every body survives its seeds and some thousand mutations of them.
-pub fn check(root: &Path) -> Result<()> {
-    // Without the runtime of libFuzzer, which needs a C++ compiler and nightly.
-    let common = [
-        "--manifest-path=fuzz/Cargo.toml",
-        "--no-default-features",
-        "--locked",
-        "--quiet",
-    ];
-    let target = root.join("target");
-    for task in [
-        ["check", "--bins"].as_slice(),
-        ["test", "--lib", "--tests"].as_slice(),
-    ] {
-        command::run(
-            Command::new(command::cargo())
-                .current_dir(root)
-                .env("CARGO_TARGET_DIR", &target)
-                .args(task)
-                .args(common),
-        )?;
-    }
-    Ok(())
-}
 
 /// Fuzz every target for so many seconds.
 pub fn fuzz(root: &Path, seconds: usize) -> Result<()> {
@@ -43,6 +18,7 @@ pub fn fuzz(root: &Path, seconds: usize) -> Result<()> {
             "+nightly",
             "fuzz",
             "run",
+            "--features=libfuzzer",
             &target,
             "--",
             &limit,

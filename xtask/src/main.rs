@@ -32,7 +32,6 @@ usage: cargo xtask TASK
   header [--check]     write (or compare) the C header wirespeed.h
   notices [--check]    write (or compare) THIRD-PARTY.md
   notices --texts FILE write the full licence texts of every dependency
-  fuzz-check           compile the fuzz crate and replay its seeds on the stable toolchain
   fuzz [SECONDS]       fuzz every target (nightly and cargo-fuzz)
   test                 every check and test (what `make test` runs after installing)
   ladder               the longer ladder: test, deny, miri, fuzz, soak, peers
@@ -72,7 +71,6 @@ fn run(arguments: &[String]) -> Result<()> {
             ["--texts", file] => notices::write_texts(&root, Path::new(file)),
             _ => notices::run(&root, check),
         },
-        Some("fuzz-check") => fuzz::check(&root),
         Some("fuzz") => fuzz::fuzz(&root, parsed(rest.first(), 30)?),
         Some("test") => ladder::test(&root),
         Some("ladder") => ladder::long(&root),

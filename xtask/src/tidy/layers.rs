@@ -60,6 +60,16 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "wirespeed-fuzz",
+        &[
+            "wirespeed-schema",
+            "wirespeed",
+            "wirespeed-control",
+            "wirespeed-report",
+            "wirespeed-byteio",
+        ],
+    ),
+    (
         "wirespeed-examples",
         &[
             "wirespeed-schema",

@@ -1,11 +1,6 @@
 //! The atomics of protocols that the model checker runs: the processor's, or the checker's own.
 
-#[cfg(not(loom))]
-pub use core::sync::atomic::fence;
-#[cfg(loom)]
-pub use loom::sync::atomic::fence;
-
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering, fence};
 
 /// A 32-bit atomic word of either kind.
 pub trait Word {
@@ -13,6 +8,8 @@ pub trait Word {
     fn get(&self) -> u32;
     /// Store, relaxed.
     fn set(&self, value: u32);
+    /// Order every access before it ahead of every access after it, sequentially consistent.
+    fn fence();
 }
 
 impl Word for AtomicU32 {
@@ -25,9 +22,14 @@ impl Word for AtomicU32 {
     fn set(&self, value: u32) {
         self.store(value, Ordering::Relaxed);
     }
+
+    #[inline(always)]
+    fn fence() {
+        fence(Ordering::SeqCst);
+    }
 }
 
-#[cfg(loom)]
+#[cfg(test)]
 impl Word for loom::sync::atomic::AtomicU32 {
     fn get(&self) -> u32 {
         self.load(Ordering::Relaxed)
@@ -35,5 +37,9 @@ impl Word for loom::sync::atomic::AtomicU32 {
 
     fn set(&self, value: u32) {
         self.store(value, Ordering::Relaxed);
+    }
+
+    fn fence() {
+        loom::sync::atomic::fence(Ordering::SeqCst);
     }
 }

@@ -3,7 +3,7 @@
 //! It must cost a sender nothing but a fence and a load while the receiver is awake.
 
 use super::SharedBytes;
-use super::atomic::{Word, fence};
+use super::atomic::Word;
 use core::sync::atomic::{AtomicU32, Ordering};
 use rustix::thread::futex;
 use std::time::Duration;
@@ -15,19 +15,19 @@ const ASLEEP: u32 = 1;
 
 /// Sender, after publishing: whether the receiver must be woken.
 #[inline(always)]
-pub(super) fn is_asleep(word: &impl Word) -> bool {
+pub(super) fn is_asleep<W: Word>(word: &W) -> bool {
     // SYNC POINT: sleep (the record is published before the word is read; pairs with the fence in `fall_asleep`).
-    fence(Ordering::SeqCst);
+    W::fence();
     word.get() == ASLEEP
 }
 
 /// Receiver: announce sleep, then ask `empty` once more. Of the two fences one comes first: either the sender sees the
 /// word or `empty` sees what it published. Returns what `empty` said: whether to sleep indeed.
 #[inline(always)]
-pub(super) fn fall_asleep(word: &impl Word, empty: impl FnOnce() -> bool) -> bool {
+pub(super) fn fall_asleep<W: Word>(word: &W, empty: impl FnOnce() -> bool) -> bool {
     word.set(ASLEEP);
     // SYNC POINT: sleep (the word is set before the rings are read; pairs with the fence in `is_asleep`).
-    fence(Ordering::SeqCst);
+    W::fence();
     empty()
 }
 

@@ -22,10 +22,10 @@
 
 mod consumer;
 mod memory;
-#[cfg(all(test, loom))]
+#[cfg(test)]
 mod model;
 mod producer;
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests;
 
 pub use consumer::Consumer;

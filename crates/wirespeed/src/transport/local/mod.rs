@@ -8,7 +8,7 @@ mod link_one_sided;
 mod meet;
 mod options;
 mod place;
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests;
 
 pub use link_messages::open_messages;

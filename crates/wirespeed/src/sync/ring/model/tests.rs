@@ -1,4 +1,4 @@
-//! The ring and the bell under every order of loads and stores: run with `RUSTFLAGS="--cfg loom"`, filter `loom`.
+//! The ring and the bell under every order of loads and stores that up to three preemptions can make.
 
 use super::Model;
 use crate::sync::doorbell;
