@@ -3,6 +3,7 @@
 
 use crate::command;
 use anyhow::{Context, Result, bail};
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,8 +15,10 @@ const LIMIT_S: u64 = 900;
 /// What the test harness prints before and after what failing tests said.
 const FAILURES: &str = "failures:";
 const FAILURES_END: &str = "test result: ";
-/// Lines of failing tests that are shown again.
-const FAILED_LINES_MAX: usize = 150;
+/// What stands before the output of each of them.
+const FAILED_TEST: &str = "---- ";
+/// Lines that are shown again of each failing test: the last, for a test says what is wrong with it at its end.
+const FAILED_LINES_MAX: usize = 30;
 
 /// A program to run.
 pub struct Step {
@@ -138,7 +141,7 @@ impl Ladder {
             if !seen.failed.is_empty() {
                 println!("== {}: what failed, again", step.name);
             }
-            for line in &seen.failed {
+            for line in seen.failed.iter().flatten() {
                 println!("{line}");
             }
             let late = if status.code() == Some(124) {
@@ -206,8 +209,22 @@ impl Ladder {
 struct Seen {
     /// Reasons of what was skipped, each once.
     skipped: Vec<String>,
-    /// What failing tests said, [`FAILED_LINES_MAX`] lines at most.
-    failed: Vec<String>,
+    /// What each failing test said at its end, [`FAILED_LINES_MAX`] lines at most.
+    failed: Vec<VecDeque<String>>,
+}
+
+impl Seen {
+    fn keep(&mut self, line: &str) {
+        if line.starts_with(FAILED_TEST) {
+            self.failed.push(VecDeque::from([line.to_owned()]));
+        } else if let Some(test) = self.failed.last_mut() {
+            test.push_back(line.to_owned());
+            if test.len() > FAILED_LINES_MAX {
+                // The second line: the first is the test's name.
+                test.remove(1);
+            }
+        }
+    }
 }
 
 /// Show every line of `stream` and return what must not be lost.
@@ -218,8 +235,8 @@ fn echo(stream: impl Read, show: impl Fn(&str)) -> Seen {
         let line = String::from_utf8_lossy(&line);
         show(&line);
         failing = (failing || line == FAILURES) && !line.starts_with(FAILURES_END);
-        if failing && seen.failed.len() < FAILED_LINES_MAX {
-            seen.failed.push(line.to_string());
+        if failing {
+            seen.keep(&line);
         }
         if let Some((_, reason)) = line.split_once(SKIPPED) {
             let reason = reason.trim().to_owned();
@@ -261,15 +278,20 @@ mod tests {
 
     #[test]
     fn what_failing_tests_said_is_kept() {
-        let output = "running 2 tests\n.F\nfailures:\n\n---- a stdout ----\n1 is not 2\n\nfailures:\n    a\n\n\
-            test result: FAILED. 1 passed\nrunning 9 tests\n";
-        let seen = echo(output.as_bytes(), |_| ());
-        assert!(
-            seen.failed.contains(&"1 is not 2".to_owned()),
-            "{:?}",
-            seen.failed
+        let chatter = "a check that passed\n".repeat(500);
+        let output = format!(
+            "running 2 tests\n.F\nfailures:\n\n---- a stdout ----\n{chatter}1 is not 2\n\n---- b stdout ----\n\
+             no\n\nfailures:\n    a\n    b\n\ntest result: FAILED. 1 passed\nrunning 9 tests\n"
         );
-        let others = |line: &String| line.starts_with("running") || line.starts_with("test result");
-        assert!(!seen.failed.iter().any(others), "{:?}", seen.failed);
+        let failed = echo(output.as_bytes(), |_| ()).failed;
+        assert_eq!(failed.len(), 2, "{failed:?}");
+        assert!(failed[0].contains(&"1 is not 2".to_owned()), "{failed:?}");
+        assert!(failed[1].contains(&"no".to_owned()), "{failed:?}");
+        let others = |line: &&String| line.starts_with("running") || line.starts_with("test result");
+        assert_eq!(failed.iter().flatten().find(others), None);
+        assert!(
+            failed.iter().all(|test| test.len() <= FAILED_LINES_MAX),
+            "{failed:?}"
+        );
     }
 }
