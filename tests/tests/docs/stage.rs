@@ -229,6 +229,9 @@ impl Stage {
         if line.contains("wirespeed quick") && !line.contains("--budget") {
             line = line.replace("wirespeed quick", "wirespeed quick --budget 5s");
         }
+        if line.contains("wirespeed selftest") && !line.contains("--quick") {
+            line = line.replace("wirespeed selftest", "wirespeed selftest --quick");
+        }
         line
     }
 }
