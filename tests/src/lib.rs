@@ -5,6 +5,7 @@ pub mod deadline;
 pub mod home;
 pub mod lab;
 pub mod mpi;
+pub mod ports;
 pub mod running;
 pub mod slurm;
 pub mod ssh;

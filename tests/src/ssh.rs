@@ -3,7 +3,7 @@
 //! read or written.
 
 use crate::deadline::{SOON, reached};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -65,11 +65,7 @@ impl SshHosts {
         self.key(name)?;
         let folder = self.folder.path().display().to_string();
         std::fs::create_dir(self.temporary(name)).map_err(|e| e.to_string())?;
-        // Free a moment ago; nobody else takes ports of this range by number.
-        let port = TcpListener::bind("127.0.0.1:0")
-            .and_then(|listener| listener.local_addr())
-            .map_err(|e| e.to_string())?
-            .port();
+        let port = crate::ports::free(1);
         let text = format!(
             "ListenAddress 127.0.0.1\nPort {port}\nHostKey {folder}/{name}\nAuthorizedKeysFile {folder}/authorized\n\
              StrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin prohibit-password\nPasswordAuthentication no\n\

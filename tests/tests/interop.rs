@@ -1,11 +1,11 @@
 //! byteio with other people's SOAP stacks, both ways: zeep, Apache CXF, Metro and Axis 1.4 against our service, our client
 //! against services on CXF, Metro and Axis. tests/lab/interop.sh builds them; what is not there is skipped with its reason.
 
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::home::Home;
+use wirespeed_tests::ports;
 use wirespeed_tests::running::Running;
 use wirespeed_tests::skip;
 
@@ -107,15 +107,6 @@ fn axis_talks_to_our_service() {
     });
 }
 
-/// A port that is free now.
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port()
-}
-
 /// Our client against a foreign service: reads, and writes read back.
 fn service_works(
     name: &str,
@@ -133,7 +124,7 @@ fn service_works(
     )
     .unwrap();
     let file = home.path("f").display().to_string();
-    let (server, url) = start(&home, &folder, free_port(), &file);
+    let (server, url) = start(&home, &folder, ports::free(1), &file);
     server.wait_until("listening", PATIENCE, |s| s.stdout().contains("listening"));
     let shape = format!("--block-size 300000 --threads 3 --depth 2 --stall 30s{more}");
     for mechanism in mechanisms {

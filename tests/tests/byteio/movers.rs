@@ -3,7 +3,10 @@
 use crate::{LONG, SIZE, content, home, run};
 use serde_json::Value;
 use wirespeed_tests::deadline::PATIENCE;
-use wirespeed_tests::skip;
+use wirespeed_tests::{ports, skip};
+
+/// Ports that the verb takes: its own server's, and one for each other mover.
+const PORTS: u16 = 16;
 
 /// What is installed is measured, the rest is said; servers are gone afterwards.
 #[test]
@@ -11,7 +14,7 @@ fn other_movers_stand_beside_ours_or_are_skipped_with_the_reason() {
     let home = home();
     std::fs::write(home.path("f"), &content()[..6_000_000]).unwrap();
     let file = home.path("f").display().to_string();
-    let port = 20_000 + std::process::id() % 20_000;
+    let port = ports::free(PORTS);
     let line = format!(
         "byteio peers {file} --threads 2 --block-size 1M --repeats 2 --port {port} --mounted {file} --json"
     );
@@ -63,7 +66,7 @@ fn other_movers_stand_beside_ours_or_are_skipped_with_the_reason() {
 fn other_movers_send_beside_ours_on_this_machine_alone() {
     let home = home();
     std::fs::write(home.path("f"), content()).unwrap();
-    let port = 40_000 + std::process::id() % 20_000;
+    let port = ports::free(PORTS);
     let line = format!("byteio peers f --put --threads 3 --block-size 1M --repeats 2 --port {port} --json");
     let ended = run(&home, &line).code(0);
     let document = ended.json();

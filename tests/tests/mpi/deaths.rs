@@ -14,20 +14,32 @@ use wirespeed_tests::skip;
 
 /// Verbs that measure, each longer than any of these tests lets it run.
 const LONG: [&str; 3] = [
-    "run tag_lat --via mpi --duration 60s --quiet -o result.json",
-    "msgrate --pattern pre-post -c 64K -t 60s --quiet --output result.json",
-    "workers -n 1000000000 --quiet -o result.json",
+    "run tag_lat --via mpi --duration 60s --quiet --ndjson --interval 100ms -o result.json",
+    "msgrate --pattern pre-post -c 64K -t 60s --quiet --ndjson --output result.json",
+    "workers -n 1000000000 --quiet --ndjson --interval 100ms -o result.json",
 ];
 
 /// A job in its measured phase.
 fn measuring(mpi: &Installed, home: &Home, line: &str) -> Running {
     let job = Running::start(mpi.command(home, 2, line));
-    job.wait_until("two ranks", PATIENCE, |_| mpi.ranks(home).len() == 2);
+    let says = |event: &str| format!("\"event\":\"{event}\"");
+    if line.contains("--interval") {
+        job.wait_until("a first interval", PATIENCE, |job| {
+            job.stdout().contains(&says("interval"))
+        });
+        return job;
+    }
+    job.wait_until("a case", PATIENCE, |job| {
+        job.stdout().contains(&says("case_started"))
+    });
     // Warm-up takes 100 ms; nothing outside tells when it is over, but that it is over after so much work.
-    let long_at_work =
-        |(_, pid): &(u32, u32)| cpu_time(*pid).is_some_and(|time| time > Duration::from_secs(1));
-    job.wait_until("work", PATIENCE, |_| mpi.ranks(home).iter().all(long_at_work));
-    std::thread::sleep(Duration::from_secs(1));
+    let ranks = mpi.ranks(home);
+    let began: Vec<_> = ranks.iter().map(|(_, pid)| cpu_time(*pid)).collect();
+    let worked = |((_, pid), began): (&(u32, u32), &Option<Duration>)| {
+        cpu_time(*pid) > began.map(|time| time + Duration::from_secs(1))
+    };
+    job.wait_until("work", PATIENCE, |_| ranks.iter().zip(&began).all(worked));
+    std::thread::sleep(Duration::from_millis(500));
     job
 }
 
@@ -73,8 +85,13 @@ fn a_killed_rank_ends_the_job_and_leaves_a_partial_result() {
             assert!(ended.code != Some(0), "{}: {line}: {ended}", mpi.name);
             no_trace(&mpi, &ended);
             let run = result(&home).unwrap_or_else(|| panic!("{}: {line}: no result: {ended}", mpi.name));
-            assert_eq!(run.cases[0].status, CaseStatus::Partial, "{}: {line}", mpi.name);
             let error = run.cases[0].error.clone().unwrap_or_default();
+            assert_eq!(
+                run.cases[0].status,
+                CaseStatus::Partial,
+                "{}: {line}: {error}: {ended}",
+                mpi.name
+            );
             // Launchers ask the other ranks to end, which may come first.
             match run.status {
                 Status::Failed => {

@@ -8,11 +8,11 @@ mod sides;
 mod ucx_files;
 mod ucx_roads;
 
-use std::net::TcpListener;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use wirespeed_tests::deadline::{PATIENCE, SOON};
 use wirespeed_tests::home::Home;
+use wirespeed_tests::ports;
 use wirespeed_tests::running::{Ended, Running};
 
 static TURN: Mutex<()> = Mutex::new(());
@@ -27,12 +27,6 @@ fn home() -> Home {
     Home::new(env!("CARGO_BIN_EXE_wirespeed-under-test"))
 }
 
-/// A port that nobody had a moment ago.
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
-}
-
 /// A server of `perftest`, or the real one, that listens.
 struct Server {
     running: Running,
@@ -41,14 +35,14 @@ struct Server {
 
 impl Server {
     fn start(home: &Home, more: &str) -> Server {
-        let port = free_port();
+        let port = ports::free(1);
         let line = format!("perftest -p {port} {more}");
         Server::listening(home.start(line.split_whitespace()), port)
     }
 
     /// The real tool's.
     fn of_the_original(home: &Home, more: &str) -> Server {
-        let port = free_port();
+        let port = ports::free(1);
         let mut command = Command::new("ucx_perftest");
         command
             .args(["-p", &port.to_string()])

@@ -1,11 +1,12 @@
 //! Beside the real ucx_perftest: the same words, the same columns, once numbers are masked.
 
-use crate::{SOON, Server, free_port, home, pair, turn};
+use crate::{SOON, Server, home, pair, turn};
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::home::Home;
+use wirespeed_tests::ports;
 use wirespeed_tests::running::{Ended, Running};
 use wirespeed_tests::skip;
 
@@ -247,7 +248,7 @@ fn threads_are_summed_up_in_the_same_line() {
     let words = "-t tag_bw -n 2000 -T 2 -f";
     let ours = "-x shm";
     let mut server = Command::new("ucx_perftest");
-    let port = free_port();
+    let port = ports::free(1);
     server
         .args(["-p", &port.to_string()])
         .env("UCX_TLS", "posix,self");
@@ -338,7 +339,7 @@ fn called_by_the_name_of_the_original_it_is_the_original() {
     let home = home();
     let name = home.path("ucx_perftest");
     symlink(home.program(), &name).unwrap();
-    let port = free_port().to_string();
+    let port = ports::free(1).to_string();
     let command = |words: &str| {
         let mut command = Command::new(&name);
         command.args(["-p", &port]).args(words.split_whitespace());

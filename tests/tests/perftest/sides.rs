@@ -1,9 +1,10 @@
 //! Two ends: who waits for whom, who serves how many, which CPUs they use.
 
-use crate::{SOON, Server, free_port, home, turn};
+use crate::{SOON, Server, home, turn};
 use rustix::process::Signal;
 use std::time::Duration;
 use wirespeed_tests::deadline::PATIENCE;
+use wirespeed_tests::ports;
 
 #[test]
 fn every_transport_of_ours_runs_between_the_two_ends() {
@@ -42,7 +43,7 @@ fn every_transport_of_ours_runs_between_the_two_ends() {
 fn a_client_that_comes_first_waits_for_its_server() {
     let _turn = turn();
     let home = home();
-    let port = free_port();
+    let port = ports::free(1);
     let client =
         home.start(format!("perftest -p {port} 127.0.0.1 -t am_lat -x shm -n 100").split_whitespace());
     std::thread::sleep(Duration::from_millis(500));

@@ -5,6 +5,7 @@ use rustix::process::Signal;
 use std::time::Duration;
 use wirespeed_tests::deadline::{PATIENCE, SILENT};
 use wirespeed_tests::home::{Home, kill};
+use wirespeed_tests::ports;
 use wirespeed_tests::running::Running;
 use wirespeed_tests::ucx::installed;
 
@@ -146,7 +147,7 @@ fn endless(home: &Home, words: &str, tls: Option<&str>) -> (Server, Running) {
         }
         Running::start(command)
     };
-    let port = crate::free_port();
+    let port = ports::free(1);
     let server = Server::listening(command(format!("perftest -p {port}")), port);
     let client = command(format!("perftest -p {port} localhost {words} -n unlimited -v"));
     client.wait_until("a line of a running test", PATIENCE, |r| {

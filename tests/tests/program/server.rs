@@ -160,10 +160,7 @@ fn a_key_that_others_can_read_is_refused() {
 fn servers_that_are_not_there_are_said_at_once() {
     let home = home();
     Server::start(&home, "").stop();
-    // A port that was free a moment ago.
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    drop(listener);
+    let port = wirespeed_tests::ports::free(1);
     for (target, word) in [
         (format!("127.0.0.1:{port}"), "refused"),
         ("no.such.host.invalid".to_owned(), "no.such.host.invalid"),
