@@ -57,7 +57,11 @@ pub fn fields(registry: &Registry) -> Vec<Report> {
                     }
                 }
             }
-            left.extend(entries.iter().filter(|entry| seen.misses(entry.name)));
+            left.extend(
+                entries
+                    .iter()
+                    .filter(|entry| !seen.missing(entry.name).is_empty()),
+            );
             if left.is_empty() {
                 break;
             }
@@ -114,11 +118,6 @@ impl Seen {
             );
         }
         missing
-    }
-
-    /// Whether a longer run could show what `transport` did not fill.
-    fn misses(&self, transport: &str) -> bool {
-        !self.missing(transport).is_empty()
     }
 
     fn reports(&self, name: &str) -> Vec<Report> {
