@@ -317,6 +317,7 @@ impl<H: Handle> MessageLink<H> {
 }
 
 impl<H: Handle> MessagePort for MessageLink<H> {
+    const SLOW: bool = true;
     const ZCOPY: bool = true;
 
     #[inline(always)]

@@ -253,6 +253,7 @@ impl<H: Handle> OneSidedLink<H> {
 }
 
 impl<H: Handle> OneSidedPort for OneSidedLink<H> {
+    const SLOW: bool = true;
     const ZCOPY: bool = true;
 
     #[inline(always)]

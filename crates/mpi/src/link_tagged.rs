@@ -341,6 +341,8 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
 }
 
 impl<H: Handle, const PERSISTENT: bool> TaggedPort for TaggedLink<H, PERSISTENT> {
+    const SLOW: bool = true;
+
     fn buffer(&self) -> &SharedBytes {
         &self.buffer
     }

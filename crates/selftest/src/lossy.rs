@@ -47,6 +47,7 @@ struct LossyPort {
 }
 
 impl MessagePort for LossyPort {
+    const SLOW: bool = true;
     const LOSSY: bool = true;
 
     fn send_short(&mut self, _: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {

@@ -254,6 +254,7 @@ impl SimulatedPort {
 }
 
 impl MessagePort for SimulatedPort {
+    const SLOW: bool = true;
     fn send_short(&mut self, _: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
         let (len, acknowledgement) = (payload.len(), payload.is_empty());
         let flight = Flight {

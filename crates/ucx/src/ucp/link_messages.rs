@@ -382,6 +382,7 @@ impl UcpMessages {
 }
 
 impl MessagePort for UcpMessages {
+    const SLOW: bool = true;
     const ZCOPY: bool = true;
 
     #[inline(always)]

@@ -154,6 +154,7 @@ impl UcpOneSided {
 }
 
 impl OneSidedPort for UcpOneSided {
+    const SLOW: bool = true;
     const ZCOPY: bool = true;
 
     #[inline(always)]

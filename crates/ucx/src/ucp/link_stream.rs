@@ -187,6 +187,8 @@ impl<const DATA: bool> UcpStream<DATA> {
 }
 
 impl<const DATA: bool> TaggedPort for UcpStream<DATA> {
+    const SLOW: bool = true;
+
     fn buffer(&self) -> &SharedBytes {
         &self.requests.buffer
     }

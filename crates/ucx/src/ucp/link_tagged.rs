@@ -139,6 +139,8 @@ impl UcpTagged {
 }
 
 impl TaggedPort for UcpTagged {
+    const SLOW: bool = true;
+
     fn buffer(&self) -> &SharedBytes {
         &self.requests.buffer
     }

@@ -7,7 +7,7 @@
 use super::header;
 use super::messages::{meet, pace_ticks};
 use super::meter::{Meter, Series, Tally, batch_for};
-use super::payload::{self, Sender};
+use super::payload::{Checks, Sender};
 use super::phases::Prelude;
 use super::rank::{Finished, Rank};
 use super::wired::Wired;
@@ -44,6 +44,7 @@ struct Pair {
 /// Everything that messages change.
 pub struct Mesh<const CHECK: bool> {
     size: usize,
+    checks: Checks<CHECK>,
     window: u64,
     ack_every: u64,
     pairs: Vec<Pair>,
@@ -84,6 +85,7 @@ impl<const CHECK: bool> Mesh<CHECK> {
         }
         Ok(Mesh {
             size: stream.size_bytes as usize,
+            checks: Checks::new(rank.case.check),
             window: stream.window_msgs,
             ack_every: (stream.window_msgs / 2).clamp(1, ACK_EVERY_MAX),
             pairs,
@@ -162,7 +164,7 @@ impl<const CHECK: bool> OnMessage for Mesh<CHECK> {
             true => header::number(header::addressed(number, self.own_member)),
             false => number,
         };
-        if CHECK && !payload::matches(filled_by, self.size, payload) {
+        if self.checks.find_wrong(filled_by, self.size, payload) {
             self.faults.corrupt_messages += 1;
         }
         pair.received += 1;

@@ -2,7 +2,7 @@
 
 use super::header;
 use super::meter::Tally;
-use super::payload;
+use super::payload::Checks;
 use crate::transport::port::OnMessage;
 use wirespeed_schema::outcome::{Count, Faults};
 
@@ -13,6 +13,7 @@ pub(super) const ACK_EVERY_MAX: u64 = 4096;
 pub struct Flow<const CHECK: bool> {
     /// Payload of a message in bytes.
     pub(super) size: usize,
+    checks: Checks<CHECK>,
     ack_every: u64,
     /// Data messages received in this phase.
     pub(super) received: u64,
@@ -41,9 +42,10 @@ struct Early {
 impl<const CHECK: bool> Flow<CHECK> {
     /// For payloads of `size` bytes and a window of `window` messages; of a paced stream every message is acknowledged by
     /// itself, because each has a moment at which it was due.
-    pub fn new(size: usize, window: u64, paced: bool) -> Self {
+    pub fn new(size: usize, window: u64, paced: bool, checks: Checks<CHECK>) -> Self {
         Flow {
             size,
+            checks,
             ack_every: if paced {
                 1
             } else {
@@ -65,7 +67,7 @@ impl<const CHECK: bool> Flow<CHECK> {
         let early = std::mem::take(&mut self.early);
         *self = Flow {
             ack_every: self.ack_every,
-            ..Flow::new(self.size, 0, false)
+            ..Flow::new(self.size, 0, false, self.checks)
         };
         (self.received, self.expected, self.received_bytes) =
             (early.received, early.received, early.received_bytes);
@@ -114,7 +116,7 @@ impl<const CHECK: bool> OnMessage for Flow<CHECK> {
         if number != self.expected {
             self.out_of_order(number);
         }
-        if CHECK && !payload::matches(number, self.size, payload) {
+        if self.checks.find_wrong(number, self.size, payload) {
             self.faults.corrupt_messages += 1;
         }
         self.received += 1;
@@ -128,7 +130,7 @@ impl<const CHECK: bool> Flow<CHECK> {
     #[cold]
     #[inline(never)]
     fn take_early(&mut self, header: u64, payload: &[u8]) {
-        if CHECK && !payload::matches(header::number(header), self.size, payload) {
+        if self.checks.find_wrong(header::number(header), self.size, payload) {
             self.early.corrupt += 1;
         }
         self.early.received += 1;

@@ -8,7 +8,7 @@
 use super::header;
 use super::messages::meet;
 use super::meter::{Meter, Series, Tally, batch_for};
-use super::payload::{self, Sender};
+use super::payload::{Checks, Sender};
 use super::phases::Prelude;
 use super::pingpong::SETTLE_ROUND_TRIPS;
 use super::rank::{Finished, Rank};
@@ -38,6 +38,7 @@ struct Worker {
 /// Takes answers.
 struct Answers<const CHECK: bool> {
     size: usize,
+    checks: Checks<CHECK>,
     /// All at once: note when each arrives.
     each: bool,
     clock: Clock,
@@ -56,7 +57,7 @@ impl<const CHECK: bool> OnMessage for Answers<CHECK> {
             self.tally.faults.reordered_messages += 1;
             return;
         }
-        if CHECK && !payload::matches(number, self.size, payload) {
+        if self.checks.find_wrong(number, self.size, payload) {
             self.tally.faults.corrupt_messages += 1;
         }
         self.tally.received.messages += 1;
@@ -163,8 +164,8 @@ struct Hub<S, const CHECK: bool> {
 }
 
 impl<S: Sender, const CHECK: bool> Hub<S, CHECK> {
-    /// A hub of so many workers, none of which has been sent anything.
-    fn new(workers: usize, sender: S, test: &wirespeed_schema::test::Hub, clock: Clock) -> Self {
+    /// A hub of all peers, none of which has been sent anything.
+    fn new(rank: &Rank, sender: S, test: &wirespeed_schema::test::Hub, clock: Clock) -> Self {
         let worker = |_| Worker {
             next: 0,
             waiting: false,
@@ -175,9 +176,10 @@ impl<S: Sender, const CHECK: bool> Hub<S, CHECK> {
         };
         let answers = Answers {
             size: test.reply() as usize,
+            checks: Checks::new(rank.case.check),
             each: test.fan_out,
             clock,
-            workers: (0..workers).map(worker).collect(),
+            workers: (0..rank.peers.len()).map(worker).collect(),
             outstanding: 0,
             tally: Tally::default(),
         };
@@ -293,7 +295,7 @@ pub fn hub<P: MessagePort, S: Sender, const CHECK: bool>(
         return Err(MeasureError::Usage("a hub needs at least one worker".into()));
     }
     let clock = meter.clock;
-    let mut hub = Hub::<S, CHECK>::new(rank.peers.len(), sender, test, clock);
+    let mut hub = Hub::<S, CHECK>::new(rank, sender, test, clock);
     let mut prelude = Prelude::default();
     let mut series = meter.series(SampleKind::RoundTrip);
     let mut elapsed_ticks = 0;

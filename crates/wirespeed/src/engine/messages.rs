@@ -9,7 +9,7 @@ use super::datagram;
 use super::flow::Flow;
 use super::hub;
 use super::meter::{Meter, batch_for};
-use super::payload::{Bcopy, Sender, Short, Shortiov, ZCOPY_SLOTS, Zcopy};
+use super::payload::{Any, Bcopy, Checks, Sender, Short, Shortiov, ZCOPY_SLOTS, Zcopy};
 use super::phases::{self, Prelude};
 use super::pingpong::{Arrival, Requester, SETTLE_ROUND_TRIPS, hot_answer};
 use super::rank::{Finished, Rank};
@@ -64,18 +64,10 @@ impl MessageRunner for Run<'_, '_> {
         let case = self.rank.case;
         self.rank.connected();
         let mut link = Wired::new(port, self.rank.waiter());
-        let (size, _) = sizes(case, self.rank.spec.role);
-        let mut finished = match (case.test.layout().unwrap_or(Layout::Short), case.check) {
-            (Layout::Short, false) => {
-                self.with::<P, _, false>(&mut link, Short::<false>::new(size, P::PLACE))
-            }
-            (Layout::Short, true) => self.with::<P, _, true>(&mut link, Short::<true>::new(size, P::PLACE)),
-            (Layout::Bcopy, false) => {
-                self.with::<P, _, false>(&mut link, Bcopy::<false>::new(size, P::PLACE))
-            }
-            (Layout::Bcopy, true) => self.with::<P, _, true>(&mut link, Bcopy::<true>::new(size, P::PLACE)),
-            (Layout::Zcopy, check) => self.with_zcopy(&mut link, size, check),
-            (Layout::Shortiov, check) => self.with_shortiov(&mut link, size, check),
+        // A slow port's loops have the branch on checking in them, others are compiled with and without.
+        let mut finished = match P::SLOW || case.check {
+            true => self.laid_out::<P, true>(&mut link),
+            false => self.laid_out::<P, false>(&mut link),
         }?;
         // Where queues grow, memory does.
         if let Test::AmBw(_) | Test::AmBibw(_) | Test::AmAlltoall(_) = &case.test
@@ -90,36 +82,30 @@ impl MessageRunner for Run<'_, '_> {
 }
 
 impl Run<'_, '_> {
-    fn with_zcopy<P: MessagePort>(
+    /// With the case's layout.
+    fn laid_out<P: MessagePort, const CHECK: bool>(
         self,
         link: &mut Wired<P>,
-        size: usize,
-        check: bool,
     ) -> Result<Finished, MeasureError> {
-        if !P::ZCOPY {
-            return Err(MeasureError::Unsupported("this port has no zcopy".to_owned()));
-        }
-        if check {
-            let sender = Zcopy::<true>::new(size, &mut link.port);
-            self.with::<P, _, true>(link, sender)
-        } else {
-            let sender = Zcopy::<false>::new(size, &mut link.port);
-            self.with::<P, _, false>(link, sender)
-        }
-    }
-
-    fn with_shortiov<P: MessagePort>(
-        self,
-        link: &mut Wired<P>,
-        size: usize,
-        check: bool,
-    ) -> Result<Finished, MeasureError> {
-        if !P::SHORTIOV {
-            return Err(MeasureError::Unsupported("this port has no shortiov".to_owned()));
-        }
-        match check {
-            true => self.with::<P, _, true>(link, Shortiov::<true>::new(size, P::PLACE)),
-            false => self.with::<P, _, false>(link, Shortiov::<false>::new(size, P::PLACE)),
+        let case = self.rank.case;
+        let (size, _) = sizes(case, self.rank.spec.role);
+        let checks = Checks::<CHECK>::new(case.check);
+        match case.test.layout().unwrap_or(Layout::Short) {
+            Layout::Zcopy if !P::ZCOPY => Err(MeasureError::Unsupported("this port has no zcopy".to_owned())),
+            Layout::Shortiov if !P::SHORTIOV => {
+                Err(MeasureError::Unsupported("this port has no shortiov".to_owned()))
+            }
+            layout if P::SLOW => {
+                let sender = Any::new(layout, size, &mut link.port, checks);
+                self.with::<P, _, CHECK>(link, sender)
+            }
+            Layout::Short => self.with::<P, _, CHECK>(link, Short::new(size, P::PLACE, checks)),
+            Layout::Bcopy => self.with::<P, _, CHECK>(link, Bcopy::new(size, P::PLACE, checks)),
+            Layout::Shortiov => self.with::<P, _, CHECK>(link, Shortiov::new(size, P::PLACE, checks)),
+            Layout::Zcopy => {
+                let sender = Zcopy::new(size, &mut link.port, checks);
+                self.with::<P, _, CHECK>(link, sender)
+            }
         }
     }
 
@@ -134,7 +120,7 @@ impl Run<'_, '_> {
             return datagram::run::<P, S, CHECK>(rank, link, meter, sender);
         }
         let (out_bytes, in_bytes) = sizes(rank.case, rank.spec.role);
-        let arrival = Arrival::<CHECK>::new(in_bytes);
+        let arrival = Arrival::new(in_bytes, Checks::<CHECK>::new(rank.case.check));
         Ok(match (&rank.case.test, rank.spec.role) {
             (_, Role::Idle) => idle(rank, link, meter),
             (Test::AmLat(_), Role::Source) => request(rank, link, meter, Requester { sender, arrival }),
@@ -294,10 +280,11 @@ fn source<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
             acknowledged,
         )
     };
-    let flow = Flow::<CHECK>::new(
+    let flow = Flow::new(
         stream.size_bytes as usize,
         stream.window_msgs,
         stream.pace_msg_per_s.is_some(),
+        Checks::<CHECK>::new(rank.case.check),
     );
     let mut prelude = Prelude::default();
     let mut source = Source {
@@ -350,10 +337,11 @@ fn sink<P: MessagePort, const CHECK: bool>(
 ) -> Finished {
     let clock = meter.clock;
     let new_incoming = |meter: &Meter| Incoming::new(meter.series_of_means(SampleKind::ReceiveInterval));
-    let flow = Flow::<CHECK>::new(
+    let flow = Flow::new(
         stream.size_bytes as usize,
         stream.window_msgs,
         stream.pace_msg_per_s.is_some(),
+        Checks::<CHECK>::new(rank.case.check),
     );
     let mut prelude = Prelude::default();
     let mut sink = Sink {

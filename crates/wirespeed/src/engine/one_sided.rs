@@ -4,24 +4,25 @@
 use super::attached::Attached;
 use super::meter::{Meter, batch_for};
 use super::operation::{
-    ADD, Atomic, CSWAP, FADD, Get, Operation, PutBcopy, PutShort, PutZcopy, SWAP, is_marked, prepare_for_gets,
+    Any, Atomic, Get, Operation, PutBcopy, PutShort, PutZcopy, is_marked, prepare_for_gets,
 };
+use super::payload::Checks;
 use super::phases::{self, Prelude};
 use super::pingpong::SETTLE_ROUND_TRIPS;
 use super::rank::{Finished, Rank};
 use super::region::{Layout, PHASES, end_phase};
 use super::rma_loops::{
-    AddArrival, Arrival, PutArrival, Train, Volley, hot_return, hot_serve, hot_train, hot_volley,
+    AddArrival, AnyArrival, Arrival, PutArrival, Train, Volley, hot_return, hot_serve, hot_train, hot_volley,
 };
 use crate::measure::MeasureError;
 use crate::transport::bootstrap::Bootstrap;
-use crate::transport::port::{Facts, LinkError, OneSidedPort, Width};
+use crate::transport::port::{Facts, LinkError, OneSidedPort};
 use crate::transport::registry::Report;
 use crate::transport::{Needs, OneSided, OneSidedRunner};
 use core::sync::atomic::Ordering;
 use wirespeed_schema::case::{Case, Role};
 use wirespeed_schema::outcome::{Count, Outcome, SampleKind, StopReason};
-use wirespeed_schema::test::{Layout as DataLayout, Rma, Test};
+use wirespeed_schema::test::{Layout as DataLayout, PingPong, Rma, Test};
 
 const FIRST: usize = 0;
 const WARMUP: usize = 1;
@@ -69,10 +70,10 @@ impl OneSidedRunner for Run<'_, '_> {
     fn run<P: OneSidedPort>(self, port: P) -> Self::Output {
         self.rank.connected();
         let mut link = Attached::new(port, self.rank.waiter());
-        let finished = if self.rank.case.check {
-            self.with::<P, true>(&mut link)
-        } else {
-            self.with::<P, false>(&mut link)
+        // A slow port's loops have the branch on checking in them, others are compiled with and without.
+        let finished = match P::SLOW || self.rank.case.check {
+            true => self.with::<P, true>(&mut link),
+            false => self.with::<P, false>(&mut link),
         }?;
         Ok((finished, link.port.facts()))
     }
@@ -84,56 +85,41 @@ impl Run<'_, '_> {
         link: &mut Attached<P>,
     ) -> Result<Finished, MeasureError> {
         let layout = self.layout;
+        let test = &self.rank.case.test;
+        let operation = chosen::<P, CHECK>(test, layout, Checks::new(self.rank.case.check))?;
+        let is_volley = matches!(test, Test::PutLat(_) | Test::AddLat(_));
+        if P::SLOW {
+            return Ok(match (is_volley, &operation) {
+                (false, _) => self.train::<P, _, CHECK>(link, operation),
+                (true, Any::Add(add)) => {
+                    let arrival = AnyArrival::Add(AddArrival(add.width()));
+                    self.volley::<P, _, _, CHECK>(link, operation, arrival)
+                }
+                (true, _) => {
+                    let arrival = AnyArrival::Put(PutArrival(layout));
+                    self.volley::<P, _, _, CHECK>(link, operation, arrival)
+                }
+            });
+        }
         let puts = PutArrival(layout);
-        Ok(match &self.rank.case.test {
-            Test::PutLat(p) => match p.layout {
-                DataLayout::Short => {
-                    self.volley::<P, _, _, CHECK>(link, PutShort::<CHECK>::new(layout), puts)
-                }
-                DataLayout::Bcopy => {
-                    self.volley::<P, _, _, CHECK>(link, PutBcopy::<CHECK>::new(layout), puts)
-                }
-                DataLayout::Zcopy => {
-                    self.volley::<P, _, _, CHECK>(link, PutZcopy::<CHECK>::new(layout), puts)
-                }
-                DataLayout::Shortiov => return Err(no_shortiov()),
-            },
-            Test::AddLat(p) => {
-                let width = if p.size_bytes == 4 { Width::W4 } else { Width::W8 };
-                self.volley::<P, _, _, CHECK>(link, Atomic::<ADD>::new(p.size_bytes, 1), AddArrival(width))
+        Ok(match (is_volley, operation) {
+            (true, Any::PutShort(put)) => self.volley::<P, _, _, CHECK>(link, put, puts),
+            (true, Any::PutBcopy(put)) => self.volley::<P, _, _, CHECK>(link, put, puts),
+            (true, Any::PutZcopy(put)) if P::ZCOPY => self.volley::<P, _, _, CHECK>(link, put, puts),
+            (true, Any::Add(add)) => {
+                let arrival = AddArrival(add.width());
+                self.volley::<P, _, _, CHECK>(link, add, arrival)
             }
-            Test::PutBw(p) => match p.layout {
-                DataLayout::Short => self.train::<P, _, CHECK>(link, PutShort::<CHECK>::new(layout)),
-                DataLayout::Bcopy => self.train::<P, _, CHECK>(link, PutBcopy::<CHECK>::new(layout)),
-                DataLayout::Zcopy if P::ZCOPY => {
-                    self.train::<P, _, CHECK>(link, PutZcopy::<CHECK>::new(layout))
-                }
-                DataLayout::Zcopy => return Err(no_zcopy()),
-                DataLayout::Shortiov => return Err(no_shortiov()),
-            },
-            Test::Get(Rma { layout: data, .. }) | Test::GetBw(Rma { layout: data, .. }) => match data {
-                DataLayout::Zcopy if P::ZCOPY => {
-                    self.train::<P, _, CHECK>(link, Get::<true, CHECK>::new(layout))
-                }
-                DataLayout::Zcopy => return Err(no_zcopy()),
-                _ => self.train::<P, _, CHECK>(link, Get::<false, CHECK>::new(layout)),
-            },
-            Test::AddMr(p) => self.train::<P, _, CHECK>(link, Atomic::<ADD>::new(p.size_bytes, 1)),
-            Test::Fadd(p) => {
-                self.train::<P, _, CHECK>(link, Atomic::<FADD>::new(p.size_bytes, p.outstanding_ops))
-            }
-            Test::Swap(p) => {
-                self.train::<P, _, CHECK>(link, Atomic::<SWAP>::new(p.size_bytes, p.outstanding_ops))
-            }
-            Test::Cswap(p) => {
-                self.train::<P, _, CHECK>(link, Atomic::<CSWAP>::new(p.size_bytes, p.outstanding_ops))
-            }
-            test => {
-                return Err(MeasureError::Usage(format!(
-                    "{} is not a one-sided test",
-                    test.name()
-                )));
-            }
+            (_, Any::PutShort(put)) => self.train::<P, _, CHECK>(link, put),
+            (_, Any::PutBcopy(put)) => self.train::<P, _, CHECK>(link, put),
+            (_, Any::PutZcopy(put)) if P::ZCOPY => self.train::<P, _, CHECK>(link, put),
+            (_, Any::GetBcopy(get)) => self.train::<P, _, CHECK>(link, get),
+            (_, Any::GetZcopy(get)) if P::ZCOPY => self.train::<P, _, CHECK>(link, get),
+            (_, Any::Add(atomic)) => self.train::<P, _, CHECK>(link, atomic),
+            (_, Any::Fadd(atomic)) => self.train::<P, _, CHECK>(link, atomic),
+            (_, Any::Swap(atomic)) => self.train::<P, _, CHECK>(link, atomic),
+            (_, Any::Cswap(atomic)) => self.train::<P, _, CHECK>(link, atomic),
+            (_, Any::PutZcopy(_) | Any::GetZcopy(_)) => return Err(no_zcopy()),
         })
     }
 
@@ -150,6 +136,7 @@ impl Run<'_, '_> {
             arrival,
             next: 0,
             wrong: 0,
+            checks: Checks::new(rank.case.check),
             scratch: vec![0; layout.size],
         };
         match rank.spec.role {
@@ -176,6 +163,39 @@ impl Run<'_, '_> {
             _ => idle(rank, link, meter),
         }
     }
+}
+
+/// The operation of `test`.
+fn chosen<P: OneSidedPort, const CHECK: bool>(
+    test: &Test,
+    layout: Layout,
+    checks: Checks<CHECK>,
+) -> Result<Any<CHECK>, MeasureError> {
+    Ok(match test {
+        Test::PutLat(PingPong { layout: data, .. }) | Test::PutBw(Rma { layout: data, .. }) => match data {
+            DataLayout::Short => Any::PutShort(PutShort::new(layout, checks)),
+            DataLayout::Bcopy => Any::PutBcopy(PutBcopy::new(layout, checks)),
+            DataLayout::Zcopy if P::ZCOPY => Any::PutZcopy(PutZcopy::new(layout, checks)),
+            DataLayout::Zcopy => return Err(no_zcopy()),
+            DataLayout::Shortiov => return Err(no_shortiov()),
+        },
+        Test::Get(Rma { layout: data, .. }) | Test::GetBw(Rma { layout: data, .. }) => match data {
+            DataLayout::Zcopy if P::ZCOPY => Any::GetZcopy(Get::new(layout)),
+            DataLayout::Zcopy => return Err(no_zcopy()),
+            _ => Any::GetBcopy(Get::new(layout)),
+        },
+        Test::AddLat(p) => Any::Add(Atomic::new(p.size_bytes, 1)),
+        Test::AddMr(p) => Any::Add(Atomic::new(p.size_bytes, 1)),
+        Test::Fadd(p) => Any::Fadd(Atomic::new(p.size_bytes, p.outstanding_ops)),
+        Test::Swap(p) => Any::Swap(Atomic::new(p.size_bytes, p.outstanding_ops)),
+        Test::Cswap(p) => Any::Cswap(Atomic::new(p.size_bytes, p.outstanding_ops)),
+        test => {
+            return Err(MeasureError::Usage(format!(
+                "{} is not a one-sided test",
+                test.name()
+            )));
+        }
+    })
 }
 
 fn no_shortiov() -> MeasureError {
@@ -313,18 +333,19 @@ fn train_source<P: OneSidedPort, O: Operation, const CHECK: bool>(
 ) -> Finished {
     let clock = meter.clock;
     let asked = rank.case.test.window();
-    let outstanding = if CHECK {
+    let checks = Checks::<CHECK>::new(rank.case.check);
+    let outstanding = if checks.on() {
         asked.min(layout.slots as u64)
     } else {
         asked
     };
-    let main_kind = match O::COUNTED && outstanding == 1 {
+    let main_kind = match operation.counted() && outstanding == 1 {
         true => SampleKind::Completion,
         false => SampleKind::SendInterval,
     };
     let mut prelude = Prelude::default();
     let (intervals, completions) = (meter.series(main_kind), meter.series(SampleKind::Completion));
-    let mut train = Train::<O, CHECK>::new(operation, outstanding, intervals, completions);
+    let mut train = Train::new(operation, (outstanding, checks), intervals, completions);
     let mut elapsed_ticks = 0;
     let mut run = |train: &mut Train<O, CHECK>| -> Result<StopReason, LinkError> {
         meet(rank, link)?;
@@ -402,7 +423,7 @@ fn train_sink<P: OneSidedPort, const CHECK: bool>(
         elapsed_ticks = meter.stop();
         let operations = result?;
         meter.tally.received = count(operations.saturating_sub(first), layout.size);
-        if CHECK {
+        if Checks::<CHECK>::new(rank.case.check).on() {
             meter.tally.faults.corrupt_messages =
                 wrong_places(&rank.case.test, layout, &link.port, operations);
         }

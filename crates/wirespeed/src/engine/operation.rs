@@ -1,6 +1,7 @@
-//! One-sided operations, one type each, so that the loops have no branch on the kind of operation.
+//! One-sided operations, one type each, so that the loops have no branch on the kind of operation; for ports whose
+//! operations are slow, one type for all.
 
-use super::payload;
+use super::payload::{self, Checks};
 use super::placed::Placed;
 use super::region::Layout;
 use crate::transport::port::{AtomicOp, LinkError, OneSidedPort, Post, Width};
@@ -8,7 +9,7 @@ use crate::transport::port::{AtomicOp, LinkError, OneSidedPort, Post, Width};
 /// One kind of one-sided operation. `number` counts all operations of the test, from 0.
 pub trait Operation {
     /// True when completions are counted by the port (gets, zero-copy puts, fetching atomics).
-    const COUNTED: bool;
+    fn counted(&self) -> bool;
     /// Post operation `number`.
     fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError>;
     /// Whether what operation `number` fetched is right; called once it has completed.
@@ -41,8 +42,8 @@ pub fn is_marked(number: u64, data: &[u8]) -> bool {
 
 /// Make `data` that of put `number`: all of it under a check, else its mark alone.
 #[inline(always)]
-fn renew<const CHECK: bool>(number: u64, data: &mut [u8]) {
-    if CHECK {
+fn renew<const CHECK: bool>(checks: Checks<CHECK>, number: u64, data: &mut [u8]) {
+    if checks.on() {
         fill_marked(number, data);
     } else if let Some(last) = data.last_mut() {
         *last = mark(number);
@@ -53,23 +54,31 @@ fn renew<const CHECK: bool>(number: u64, data: &mut [u8]) {
 pub struct PutShort<const CHECK: bool> {
     layout: Layout,
     data: Placed,
+    checks: Checks<CHECK>,
 }
 
 impl<const CHECK: bool> PutShort<CHECK> {
     /// For `layout`.
-    pub fn new(layout: Layout) -> Self {
+    pub fn new(layout: Layout, checks: Checks<CHECK>) -> Self {
         // Slots of a region begin at cache lines.
         let data = payload::first(layout.size, 0);
-        PutShort { layout, data }
+        PutShort {
+            layout,
+            data,
+            checks,
+        }
     }
 }
 
 impl<const CHECK: bool> Operation for PutShort<CHECK> {
-    const COUNTED: bool = false;
+    #[inline(always)]
+    fn counted(&self) -> bool {
+        false
+    }
 
     #[inline(always)]
     fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
-        renew::<CHECK>(number, self.data.bytes_mut());
+        renew(self.checks, number, self.data.bytes_mut());
         port.put_short(0, self.layout.slot(number), self.data.bytes())
     }
 }
@@ -78,23 +87,31 @@ impl<const CHECK: bool> Operation for PutShort<CHECK> {
 pub struct PutBcopy<const CHECK: bool> {
     layout: Layout,
     data: Placed,
+    checks: Checks<CHECK>,
 }
 
 impl<const CHECK: bool> PutBcopy<CHECK> {
     /// For `layout`.
-    pub fn new(layout: Layout) -> Self {
+    pub fn new(layout: Layout, checks: Checks<CHECK>) -> Self {
         // Slots of a region begin at cache lines.
         let data = payload::first(layout.size, 0);
-        PutBcopy { layout, data }
+        PutBcopy {
+            layout,
+            data,
+            checks,
+        }
     }
 }
 
 impl<const CHECK: bool> Operation for PutBcopy<CHECK> {
-    const COUNTED: bool = false;
+    #[inline(always)]
+    fn counted(&self) -> bool {
+        false
+    }
 
     #[inline(always)]
     fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
-        renew::<CHECK>(number, self.data.bytes_mut());
+        renew(self.checks, number, self.data.bytes_mut());
         let data = self.data.bytes();
         port.put_bcopy(0, self.layout.slot(number), data.len(), |room| {
             room.copy_from_slice(data)
@@ -106,23 +123,31 @@ impl<const CHECK: bool> Operation for PutBcopy<CHECK> {
 pub struct PutZcopy<const CHECK: bool> {
     layout: Layout,
     data: Vec<u8>,
+    checks: Checks<CHECK>,
 }
 
 impl<const CHECK: bool> PutZcopy<CHECK> {
     /// For `layout`.
-    pub fn new(layout: Layout) -> Self {
+    pub fn new(layout: Layout, checks: Checks<CHECK>) -> Self {
         let data = vec![0; layout.size];
-        PutZcopy { layout, data }
+        PutZcopy {
+            layout,
+            data,
+            checks,
+        }
     }
 }
 
 impl<const CHECK: bool> Operation for PutZcopy<CHECK> {
-    const COUNTED: bool = true;
+    #[inline(always)]
+    fn counted(&self) -> bool {
+        true
+    }
 
     #[inline(always)]
     fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
         let slot = self.layout.slot(number);
-        if CHECK {
+        if self.checks.on() {
             fill_marked(number, &mut self.data);
             port.local().write(slot, &self.data);
         } else {
@@ -149,7 +174,10 @@ impl<const ZCOPY: bool, const CHECK: bool> Get<ZCOPY, CHECK> {
 }
 
 impl<const ZCOPY: bool, const CHECK: bool> Operation for Get<ZCOPY, CHECK> {
-    const COUNTED: bool = true;
+    #[inline(always)]
+    fn counted(&self) -> bool {
+        true
+    }
 
     #[inline(always)]
     fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
@@ -212,6 +240,11 @@ impl<const OP: u8> Atomic<OP> {
         }
     }
 
+    /// Width of the word.
+    pub fn width(&self) -> Width {
+        self.width
+    }
+
     /// `value` as a word of this width holds it.
     fn truncated(&self, value: u64) -> u64 {
         match self.width {
@@ -222,7 +255,10 @@ impl<const OP: u8> Atomic<OP> {
 }
 
 impl<const OP: u8> Operation for Atomic<OP> {
-    const COUNTED: bool = OP != ADD;
+    #[inline(always)]
+    fn counted(&self) -> bool {
+        OP != ADD
+    }
 
     /// Every operation takes the word from `number` to `number + 1`, so each fetched value is known beforehand.
     #[inline(always)]
@@ -238,5 +274,59 @@ impl<const OP: u8> Operation for Atomic<OP> {
 
     fn verify<P: OneSidedPort>(&mut self, port: &P, number: u64) -> bool {
         port.fetched((number % self.slots) as usize) == self.truncated(number)
+    }
+}
+
+/// Any operation, chosen when it is made: for ports beside whose operations the choice costs nothing.
+pub enum Any<const CHECK: bool> {
+    /// Put from the caller's bytes.
+    PutShort(PutShort<CHECK>),
+    /// Put that a callback packs.
+    PutBcopy(PutBcopy<CHECK>),
+    /// Put from registered memory.
+    PutZcopy(PutZcopy<CHECK>),
+    /// Get through the transport's storage.
+    GetBcopy(Get<false, CHECK>),
+    /// Get straight into local memory.
+    GetZcopy(Get<true, CHECK>),
+    /// Addition.
+    Add(Atomic<ADD>),
+    /// Fetch-and-add.
+    Fadd(Atomic<FADD>),
+    /// Swap.
+    Swap(Atomic<SWAP>),
+    /// Compare-and-swap.
+    Cswap(Atomic<CSWAP>),
+}
+
+macro_rules! chosen {
+    ($self:expr, $operation:ident => $call:expr) => {
+        match $self {
+            Any::PutShort($operation) => $call,
+            Any::PutBcopy($operation) => $call,
+            Any::PutZcopy($operation) => $call,
+            Any::GetBcopy($operation) => $call,
+            Any::GetZcopy($operation) => $call,
+            Any::Add($operation) => $call,
+            Any::Fadd($operation) => $call,
+            Any::Swap($operation) => $call,
+            Any::Cswap($operation) => $call,
+        }
+    };
+}
+
+impl<const CHECK: bool> Operation for Any<CHECK> {
+    #[inline(always)]
+    fn counted(&self) -> bool {
+        chosen!(self, operation => operation.counted())
+    }
+
+    #[inline(always)]
+    fn post<P: OneSidedPort>(&mut self, port: &mut P, number: u64) -> Result<Post, LinkError> {
+        chosen!(self, operation => operation.post(port, number))
+    }
+
+    fn verify<P: OneSidedPort>(&mut self, port: &P, number: u64) -> bool {
+        chosen!(self, operation => operation.verify(port, number))
     }
 }

@@ -1,4 +1,5 @@
-//! What messages carry, and how it is handed over: one sender a layout, so that the loop has no branch on it.
+//! What messages carry, and how it is handed over: one sender a layout, so that the loop has no branch on it; for ports
+//! whose operations are slow, one for all.
 //!
 //! Without checking, every message carries the same incompressible bytes. With checking, each carries bytes computed
 //! from its header, and the receiver computes them again.
@@ -6,6 +7,7 @@
 use super::header;
 use super::placed::Placed;
 use crate::transport::port::{LinkError, MessagePort, Post};
+use wirespeed_schema::test::Layout;
 
 /// Word `index` of the payload of message `number`: a mix with full avalanche (splitmix64, Steele et al. 2014).
 #[inline(always)]
@@ -47,6 +49,29 @@ pub fn continues(number: u64, start: usize, bytes: &[u8]) -> bool {
     })
 }
 
+/// Whether payloads are checked: not compiled where `CHECK` is false, and otherwise as was asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Checks<const CHECK: bool>(bool);
+
+impl<const CHECK: bool> Checks<CHECK> {
+    /// As `asked`.
+    pub fn new(asked: bool) -> Self {
+        Checks(asked)
+    }
+
+    /// Whether they are.
+    #[inline(always)]
+    pub fn on(self) -> bool {
+        CHECK && self.0
+    }
+
+    /// Whether `payload` is not that of message `number` and `size` bytes long, where that is checked.
+    #[inline(always)]
+    pub fn find_wrong(self, number: u64, size: usize, payload: &[u8]) -> bool {
+        self.on() && !matches(number, size, payload)
+    }
+}
+
 /// Slots that zero-copy sends rotate through, so that bytes in flight never change under a check.
 pub const ZCOPY_SLOTS: usize = 16;
 
@@ -66,20 +91,21 @@ pub fn first(size: usize, place: usize) -> Placed {
 /// Layout short: the payload is inlined by the call.
 pub struct Short<const CHECK: bool> {
     payload: Placed,
+    checks: Checks<CHECK>,
 }
 
 impl<const CHECK: bool> Short<CHECK> {
     /// For payloads of `size` bytes, `place` bytes into a cache line.
-    pub fn new(size: usize, place: usize) -> Self {
+    pub fn new(size: usize, place: usize, checks: Checks<CHECK>) -> Self {
         let payload = first(size, place);
-        Short { payload }
+        Short { payload, checks }
     }
 }
 
 impl<const CHECK: bool> Sender for Short<CHECK> {
     #[inline(always)]
     fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
-        if CHECK {
+        if self.checks.on() {
             fill(header::number(header), self.payload.bytes_mut());
         }
         port.send_short(peer, header, self.payload.bytes())
@@ -89,20 +115,21 @@ impl<const CHECK: bool> Sender for Short<CHECK> {
 /// Layout shortiov: the payload is inlined by the call, from several pieces.
 pub struct Shortiov<const CHECK: bool> {
     payload: Placed,
+    checks: Checks<CHECK>,
 }
 
 impl<const CHECK: bool> Shortiov<CHECK> {
     /// For payloads of `size` bytes, `place` bytes into a cache line.
-    pub fn new(size: usize, place: usize) -> Self {
+    pub fn new(size: usize, place: usize, checks: Checks<CHECK>) -> Self {
         let payload = first(size, place);
-        Shortiov { payload }
+        Shortiov { payload, checks }
     }
 }
 
 impl<const CHECK: bool> Sender for Shortiov<CHECK> {
     #[inline(always)]
     fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
-        if CHECK {
+        if self.checks.on() {
             fill(header::number(header), self.payload.bytes_mut());
         }
         port.send_shortiov(peer, header, self.payload.bytes())
@@ -112,22 +139,23 @@ impl<const CHECK: bool> Sender for Shortiov<CHECK> {
 /// Layout bcopy: a callback copies the payload into the transport's storage.
 pub struct Bcopy<const CHECK: bool> {
     payload: Placed,
+    checks: Checks<CHECK>,
 }
 
 impl<const CHECK: bool> Bcopy<CHECK> {
     /// For payloads of `size` bytes, `place` bytes into a cache line.
-    pub fn new(size: usize, place: usize) -> Self {
+    pub fn new(size: usize, place: usize, checks: Checks<CHECK>) -> Self {
         let payload = first(size, place);
-        Bcopy { payload }
+        Bcopy { payload, checks }
     }
 }
 
 impl<const CHECK: bool> Sender for Bcopy<CHECK> {
     #[inline(always)]
     fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
-        let payload = self.payload.bytes();
+        let (payload, checks) = (self.payload.bytes(), self.checks);
         port.send_bcopy(peer, header, payload.len(), |room| {
-            if CHECK {
+            if self.checks.on() {
                 fill(header::number(header), room);
             } else {
                 room.copy_from_slice(payload);
@@ -140,11 +168,12 @@ impl<const CHECK: bool> Sender for Bcopy<CHECK> {
 pub struct Zcopy<const CHECK: bool> {
     scratch: Vec<u8>,
     posted: u64,
+    checks: Checks<CHECK>,
 }
 
 impl<const CHECK: bool> Zcopy<CHECK> {
     /// For payloads of `size` bytes; the port's buffer must hold [`ZCOPY_SLOTS`] of them.
-    pub fn new<P: MessagePort>(size: usize, port: &mut P) -> Self {
+    pub fn new<P: MessagePort>(size: usize, port: &mut P, checks: Checks<CHECK>) -> Self {
         let mut scratch = vec![0; size];
         fill(0, &mut scratch);
         if let Some(buffer) = port.buffer() {
@@ -155,6 +184,7 @@ impl<const CHECK: bool> Zcopy<CHECK> {
         Zcopy {
             scratch,
             posted: port.zcopy_completed(),
+            checks,
         }
     }
 }
@@ -167,7 +197,7 @@ impl<const CHECK: bool> Sender for Zcopy<CHECK> {
         }
         let size = self.scratch.len();
         let offset = (self.posted as usize % ZCOPY_SLOTS) * size;
-        if CHECK {
+        if self.checks.on() {
             fill(header::number(header), &mut self.scratch);
             let buffer = port
                 .buffer()
@@ -179,6 +209,42 @@ impl<const CHECK: bool> Sender for Zcopy<CHECK> {
             self.posted += 1;
         }
         Ok(post)
+    }
+}
+
+/// Any layout, chosen when it is made: for ports beside whose operations the choice costs nothing.
+pub enum Any<const CHECK: bool> {
+    /// Layout short.
+    Short(Short<CHECK>),
+    /// Layout shortiov.
+    Shortiov(Shortiov<CHECK>),
+    /// Layout bcopy.
+    Bcopy(Bcopy<CHECK>),
+    /// Layout zcopy.
+    Zcopy(Zcopy<CHECK>),
+}
+
+impl<const CHECK: bool> Any<CHECK> {
+    /// For payloads of `size` bytes through `port`.
+    pub fn new<P: MessagePort>(layout: Layout, size: usize, port: &mut P, checks: Checks<CHECK>) -> Self {
+        match layout {
+            Layout::Short => Any::Short(Short::new(size, P::PLACE, checks)),
+            Layout::Shortiov => Any::Shortiov(Shortiov::new(size, P::PLACE, checks)),
+            Layout::Bcopy => Any::Bcopy(Bcopy::new(size, P::PLACE, checks)),
+            Layout::Zcopy => Any::Zcopy(Zcopy::new(size, port, checks)),
+        }
+    }
+}
+
+impl<const CHECK: bool> Sender for Any<CHECK> {
+    #[inline(always)]
+    fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
+        match self {
+            Any::Short(sender) => sender.post(port, peer, header),
+            Any::Shortiov(sender) => sender.post(port, peer, header),
+            Any::Bcopy(sender) => sender.post(port, peer, header),
+            Any::Zcopy(sender) => sender.post(port, peer, header),
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::header;
 use super::meter::{Meter, Series, Tally};
-use super::payload::{self, Sender};
+use super::payload::{Checks, Sender};
 use super::wired::Wired;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed_schema::outcome::StopReason;
@@ -17,6 +17,7 @@ pub const SETTLE_ROUND_TRIPS: u64 = 16;
 /// Takes the one message that is under way and checks it against what is expected.
 pub struct Arrival<const CHECK: bool> {
     size: usize,
+    checks: Checks<CHECK>,
     expected: u64,
     header: u64,
     arrived: bool,
@@ -26,9 +27,10 @@ pub struct Arrival<const CHECK: bool> {
 
 impl<const CHECK: bool> Arrival<CHECK> {
     /// For payloads of `size` bytes.
-    pub fn new(size: usize) -> Self {
+    pub fn new(size: usize, checks: Checks<CHECK>) -> Self {
         Arrival {
             size,
+            checks,
             expected: 0,
             header: 0,
             arrived: false,
@@ -38,7 +40,7 @@ impl<const CHECK: bool> Arrival<CHECK> {
 
     /// A new phase begins: numbers restart, counts too.
     pub fn restart(&mut self) {
-        *self = Self::new(self.size);
+        *self = Self::new(self.size, self.checks);
     }
 }
 
@@ -49,7 +51,7 @@ impl<const CHECK: bool> OnMessage for Arrival<CHECK> {
         if number != self.expected || self.arrived {
             self.tally.faults.reordered_messages += 1;
         }
-        if CHECK && !payload::matches(number, self.size, payload) {
+        if self.checks.find_wrong(number, self.size, payload) {
             self.tally.faults.corrupt_messages += 1;
         }
         self.tally.received.messages += 1;

@@ -2,6 +2,7 @@
 
 use super::attached::Attached;
 use super::meter::Series;
+use super::payload::Checks;
 use super::operation::{Operation, is_marked, mark};
 use super::region::{Layout, end_phase};
 use crate::clock::Clock;
@@ -51,6 +52,32 @@ impl Arrival for AddArrival {
     }
 }
 
+/// Either of them, for ports whose operations are slow.
+#[derive(Clone, Copy)]
+pub enum AnyArrival {
+    /// A put.
+    Put(PutArrival),
+    /// An addition.
+    Add(AddArrival),
+}
+
+impl Arrival for AnyArrival {
+    #[inline(always)]
+    fn arrived(self, region: &SharedBytes, number: u64) -> bool {
+        match self {
+            AnyArrival::Put(arrival) => arrival.arrived(region, number),
+            AnyArrival::Add(arrival) => arrival.arrived(region, number),
+        }
+    }
+
+    fn is_right(self, region: &SharedBytes, number: u64, scratch: &mut [u8]) -> bool {
+        match self {
+            AnyArrival::Put(arrival) => arrival.is_right(region, number, scratch),
+            AnyArrival::Add(arrival) => arrival.is_right(region, number, scratch),
+        }
+    }
+}
+
 /// Both halves of a one-sided ping-pong.
 pub struct Volley<O, A, const CHECK: bool> {
     /// What is posted.
@@ -61,6 +88,8 @@ pub struct Volley<O, A, const CHECK: bool> {
     pub next: u64,
     /// Arrivals that were wrong.
     pub wrong: u64,
+    /// Whether they are looked for.
+    pub checks: Checks<CHECK>,
     /// Room for one operation's data, to check it.
     pub scratch: Vec<u8>,
 }
@@ -71,7 +100,7 @@ impl<O: Operation, A: Arrival, const CHECK: bool> Volley<O, A, CHECK> {
         while self.operation.post(&mut link.port, self.next)? == Post::Busy {
             link.give_way()?;
         }
-        while O::COUNTED && link.port.completed() <= self.next {
+        while self.operation.counted() && link.port.completed() <= self.next {
             link.give_way()?;
         }
         Ok(())
@@ -82,7 +111,7 @@ impl<O: Operation, A: Arrival, const CHECK: bool> Volley<O, A, CHECK> {
         while !self.arrival.arrived(link.port.region(), self.next) {
             link.port.wait()?;
         }
-        if CHECK
+        if self.checks.on()
             && !self
                 .arrival
                 .is_right(link.port.region(), self.next, &mut self.scratch)
@@ -161,6 +190,7 @@ pub struct Train<O, const CHECK: bool> {
     verified: u64,
     /// Fetched values and data that were wrong.
     pub wrong: u64,
+    checks: Checks<CHECK>,
     stamp: Stamp,
     /// Time of batches; the completion time itself when only one operation may be outstanding.
     pub intervals: Series,
@@ -170,7 +200,12 @@ pub struct Train<O, const CHECK: bool> {
 
 impl<O: Operation, const CHECK: bool> Train<O, CHECK> {
     /// At most `outstanding` operations at once.
-    pub fn new(operation: O, outstanding: u64, intervals: Series, completions: Series) -> Self {
+    pub fn new(
+        operation: O,
+        (outstanding, checks): (u64, Checks<CHECK>),
+        intervals: Series,
+        completions: Series,
+    ) -> Self {
         let stamp = Stamp::default();
         Train {
             operation,
@@ -178,6 +213,7 @@ impl<O: Operation, const CHECK: bool> Train<O, CHECK> {
             next: 0,
             verified: 0,
             wrong: 0,
+            checks,
             stamp,
             intervals,
             completions,
@@ -192,7 +228,7 @@ impl<O: Operation, const CHECK: bool> Train<O, CHECK> {
         most: u64,
         clock: Clock,
     ) -> Result<(), LinkError> {
-        if !O::COUNTED {
+        if !self.operation.counted() {
             return Ok(());
         }
         while self.next - link.port.completed() > most {
@@ -202,7 +238,7 @@ impl<O: Operation, const CHECK: bool> Train<O, CHECK> {
             self.completions.record(clock.now() - self.stamp.ticks);
             self.stamp.covers = 0;
         }
-        if CHECK {
+        if self.checks.on() {
             self.verify(&link.port);
         }
         Ok(())
@@ -228,7 +264,7 @@ pub fn hot_train<P: OneSidedPort, O: Operation, const CHECK: bool>(
 ) -> Result<(), LinkError> {
     let batch = train.intervals.batch_ops;
     let target = train.next + count;
-    let stamped = O::COUNTED && train.outstanding > 1;
+    let stamped = train.operation.counted() && train.outstanding > 1;
     let mut in_batch = 0;
     let mut start = clock.now();
     while train.next < target {

@@ -37,6 +37,7 @@ impl<H: OnMessage> OnMessage for Sleepy<'_, H> {
 }
 
 impl<P: MessagePort> MessagePort for Slow<'_, P> {
+    const SLOW: bool = true;
     const LOSSY: bool = P::LOSSY;
 
     fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {

@@ -2,6 +2,7 @@
 //! are those of [`super::messages`]; a source announces each segment to its sink.
 
 use super::meter::Meter;
+use super::payload::Checks;
 use super::phases::{self, Prelude};
 use super::pingpong::SETTLE_ROUND_TRIPS;
 use super::rank::{Finished, Rank};
@@ -70,7 +71,7 @@ impl TaggedRunner for Run<'_, '_> {
 
     fn run<P: TaggedPort>(self, port: P) -> Self::Output {
         self.rank.connected();
-        match (&self.rank.case.test, self.rank.case.check) {
+        match (&self.rank.case.test, P::SLOW || self.rank.case.check) {
             (Test::TagLat(_), false) => self.with::<P, RoundTrips, false>(port),
             (Test::TagLat(_), true) => self.with::<P, RoundTrips, true>(port),
             (Test::TagBw(_), false) => self.with::<P, Windows, false>(port),
@@ -90,7 +91,7 @@ impl Run<'_, '_> {
     ) -> Result<(Finished, Facts), MeasureError> {
         let Run { rank, places, report } = self;
         let meter = Meter::new(rank.case, rank.spec.cpu, &rank.timebase, &rank.cancel, report);
-        let mut link = Matched::<P, CHECK>::new(port, rank.waiter(), places);
+        let mut link = Matched::new(port, rank.waiter(), places, Checks::<CHECK>::new(rank.case.check));
         let finished = match rank.spec.role {
             Role::Source => source::<P, T, CHECK>(rank, &mut link, meter),
             Role::Sink => sink::<P, T, CHECK>(rank, &mut link, meter),

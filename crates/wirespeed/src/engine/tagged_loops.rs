@@ -6,7 +6,7 @@
 
 use super::header;
 use super::meter::{Meter, Series, Tally, batch_for};
-use super::payload;
+use super::payload::{self, Checks};
 use crate::clock::{Clock, Timebase};
 use crate::transport::port::{LinkError, Request, TaggedPort};
 use crate::transport::waiter::Waiter;
@@ -70,6 +70,7 @@ pub struct Matched<P, const CHECK: bool> {
     pub tally: Tally,
     waiter: Waiter,
     places: Places,
+    checks: Checks<CHECK>,
     requests: Vec<Request>,
     scratch: Vec<u8>,
     /// Number of the next message; runs through all phases.
@@ -78,7 +79,7 @@ pub struct Matched<P, const CHECK: bool> {
 
 impl<P: TaggedPort, const CHECK: bool> Matched<P, CHECK> {
     /// `port`, whose buffer holds `places`.
-    pub fn new(port: P, waiter: Waiter, places: Places) -> Self {
+    pub fn new(port: P, waiter: Waiter, places: Places, checks: Checks<CHECK>) -> Self {
         let mut scratch = vec![0; places.size];
         payload::fill(0, &mut scratch);
         for slot in 0..places.slots {
@@ -90,6 +91,7 @@ impl<P: TaggedPort, const CHECK: bool> Matched<P, CHECK> {
             tally: Tally::default(),
             waiter,
             places,
+            checks,
             requests: Vec::with_capacity(requests),
             scratch,
             next: 0,
@@ -153,7 +155,7 @@ impl<P: TaggedPort, const CHECK: bool> Matched<P, CHECK> {
     #[inline(always)]
     fn send(&mut self, number: u64, slot: usize) -> Result<(), LinkError> {
         let offset = self.places.slot(slot);
-        if CHECK {
+        if self.checks.on() {
             payload::fill(number, &mut self.scratch);
             self.port.buffer().write(offset, &self.scratch);
         }
@@ -173,7 +175,7 @@ impl<P: TaggedPort, const CHECK: bool> Matched<P, CHECK> {
     /// Message `number` has arrived in place `slot`.
     #[inline(always)]
     fn arrived(&mut self, number: u64, slot: usize) {
-        if CHECK {
+        if self.checks.on() {
             self.port.buffer().read(self.places.slot(slot), &mut self.scratch);
             if !payload::matches(number, self.places.size, &self.scratch) {
                 self.tally.faults.corrupt_messages += 1;
@@ -192,7 +194,7 @@ impl<P: TaggedPort, const CHECK: bool> Matched<P, CHECK> {
     /// Place of the `index`-th message of a window.
     #[inline(always)]
     fn place(&self, index: u64) -> usize {
-        if CHECK { index as usize } else { 0 }
+        if self.checks.on() { index as usize } else { 0 }
     }
 }
 

@@ -94,6 +94,10 @@ pub trait MessagePort {
     /// True when messages may be lost, doubled or reordered (datagrams).
     const LOSSY: bool = false;
 
+    /// True when an operation costs so much, some hundred nanoseconds or more, that branches on layout and checking are
+    /// nothing beside it: loops are then compiled once for all of them instead of once for each.
+    const SLOW: bool = false;
+
     /// True when `send_zcopy` does something: loops that need it are built for such ports alone.
     const ZCOPY: bool = false;
 
@@ -238,6 +242,9 @@ pub trait OneSidedPort {
     /// True when `put_zcopy` and `get_zcopy` do something: loops that need them are built for such ports alone.
     const ZCOPY: bool = false;
 
+    /// As [`MessagePort::SLOW`], of the kind of operation and checking.
+    const SLOW: bool = false;
+
     /// Put `data`, inlined by the call. Up to 8 bytes work on every port: the engine's control words need it.
     fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Result<Post, LinkError>;
 
@@ -318,6 +325,9 @@ pub struct Request(pub u32);
 /// Sends and receives matched by peer and tag, in order for equal tags. Any number may be outstanding, up to
 /// `Needs::requests_max`.
 pub trait TaggedPort {
+    /// As [`MessagePort::SLOW`], of checking.
+    const SLOW: bool = false;
+
     /// Memory that sends read and receives write, `Needs::buffer_bytes` long. A range in use by a request must not be
     /// touched until the request is done.
     fn buffer(&self) -> &SharedBytes;

@@ -101,7 +101,7 @@ fn request<P: MessagePort, S: Sender, const CHECK: bool>(
     let mut elapsed_ticks = 0;
     let mut requester = Requester {
         sender,
-        replies: Replies::<CHECK>::new(rank.case.test.size_bytes() as usize),
+        replies: Replies::new(rank.case.test.size_bytes() as usize, Checks::<CHECK>::new(rank.case.check)),
         patience: Patience::new(&rank.timebase),
     };
     let mut run = || -> Result<StopReason, LinkError> {
@@ -142,7 +142,7 @@ fn answer<P: MessagePort, S: Sender, const CHECK: bool>(
     let limits = (meter.clock, Patience::new(&rank.timebase).silence_ticks(0.0));
     let mut prelude = Prelude::default();
     let mut elapsed_ticks = 0;
-    let mut requests = Requests::<CHECK>::new(rank.case.test.size_bytes() as usize);
+    let mut requests = Requests::new(rank.case.test.size_bytes() as usize, Checks::<CHECK>::new(rank.case.check));
     let mut run = || -> Result<StopReason, LinkError> {
         meet(rank, link, &mut requests)?;
         hot_answer(link, &mut sender, &mut requests, limits)?;
@@ -188,7 +188,11 @@ fn source<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
     let mut prelude = Prelude::default();
     let mut source = Source {
         sender,
-        traffic: Traffic::<CHECK>::new(stream.size_bytes as usize, stream.window_msgs),
+        traffic: Traffic::new(
+            stream.size_bytes as usize,
+            stream.window_msgs,
+            Checks::<CHECK>::new(rank.case.check),
+        ),
         out: new_outgoing(&meter, Patience::new(&rank.timebase)),
     };
     let mut elapsed_ticks = 0;
@@ -242,7 +246,11 @@ fn sink<P: MessagePort, const CHECK: bool>(
     };
     let mut prelude = Prelude::default();
     let mut sink = Sink {
-        traffic: Traffic::<CHECK>::new(stream.size_bytes as usize, stream.window_msgs),
+        traffic: Traffic::new(
+            stream.size_bytes as usize,
+            stream.window_msgs,
+            Checks::<CHECK>::new(rank.case.check),
+        ),
         incoming: new_incoming(&meter),
     };
     let mut run = |sink: &mut Sink<CHECK>| -> Result<StopReason, LinkError> {

@@ -10,7 +10,7 @@ use super::{Attend, faults_of};
 use crate::clock::Clock;
 use crate::engine::header::number;
 use crate::engine::meter::{Meter, Series, Tally};
-use crate::engine::payload::{self, Sender};
+use crate::engine::payload::{Checks, Sender};
 use crate::engine::wired::Wired;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed_schema::outcome::{Count, StopReason};
@@ -21,6 +21,7 @@ const TIMED: u64 = 64;
 /// The requester's view.
 pub struct Replies<const CHECK: bool> {
     size: usize,
+    checks: Checks<CHECK>,
     phase: u64,
     sent: u64,
     sent_at: [u64; TIMED as usize],
@@ -39,9 +40,10 @@ pub struct Replies<const CHECK: bool> {
 
 impl<const CHECK: bool> Replies<CHECK> {
     /// For payloads of `size` bytes.
-    pub fn new(size: usize) -> Self {
+    pub fn new(size: usize, checks: Checks<CHECK>) -> Self {
         Replies {
             size,
+            checks,
             phase: 0,
             sent: 0,
             sent_at: [0; TIMED as usize],
@@ -101,7 +103,7 @@ impl<const CHECK: bool> OnMessage for Replies<CHECK> {
                 if !self.tracker.note(sequence) {
                     return;
                 }
-                if CHECK && !payload::matches(number(header), self.size, payload) {
+                if self.checks.find_wrong(number(header), self.size, payload) {
                     self.corrupt += 1;
                 }
                 self.bytes += payload.len() as u64;
@@ -256,6 +258,7 @@ const WAITING_MAX: usize = 64;
 /// The answerer's view.
 pub struct Requests<const CHECK: bool> {
     size: usize,
+    checks: Checks<CHECK>,
     /// The end of the phase.
     pub ending: Ending,
     tracker: Tracker,
@@ -268,9 +271,10 @@ pub struct Requests<const CHECK: bool> {
 
 impl<const CHECK: bool> Requests<CHECK> {
     /// For payloads of `size` bytes.
-    pub fn new(size: usize) -> Self {
+    pub fn new(size: usize, checks: Checks<CHECK>) -> Self {
         Requests {
             size,
+            checks,
             ending: Ending::default(),
             tracker: Tracker::new(),
             waiting: [0; WAITING_MAX],
@@ -318,7 +322,7 @@ impl<const CHECK: bool> OnMessage for Requests<CHECK> {
         if self.ending.closed.is_some() || !self.tracker.note(sequence) {
             return;
         }
-        if CHECK && !payload::matches(number(header), self.size, payload) {
+        if self.checks.find_wrong(number(header), self.size, payload) {
             self.corrupt += 1;
         }
         self.bytes += payload.len() as u64;

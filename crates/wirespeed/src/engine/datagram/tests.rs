@@ -2,7 +2,7 @@
 //! delivered: what the ranks count must be what the medium did.
 
 use super::*;
-use crate::engine::payload::Short;
+use crate::engine::payload::{Checks, Short};
 use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
 use crate::transport::cancel::CancelReason;
 use crate::transport::port::Post;
@@ -179,7 +179,7 @@ fn play(case: &Case, faults: [Faults; 2]) -> ([Outcome; 2], [Log; 2]) {
                     let mut report = |_: &wirespeed_schema::outcome::Interval| ();
                     let meter = Meter::new(case, None, &rank.timebase, &rank.cancel, &mut report);
                     let size = case.test.size_bytes() as usize;
-                    let finished = run::<_, _, true>(&rank, &mut link, meter, Short::<true>::new(size, 0));
+                    let finished = run::<_, _, true>(&rank, &mut link, meter, Short::<true>::new(size, 0, Checks::new(true)));
                     let finished = finished.unwrap();
                     if finished.end.is_err() {
                         bootstrap.cancel().cancel(CancelReason::PeerLost);

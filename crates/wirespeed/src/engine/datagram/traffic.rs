@@ -6,7 +6,7 @@ use super::sequence::Tracker;
 use super::{Attend, faults_of};
 use crate::engine::header::number;
 use crate::engine::meter::Tally;
-use crate::engine::payload;
+use crate::engine::payload::Checks;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed_schema::outcome::Count;
 
@@ -35,6 +35,7 @@ impl Arrivals {
 /// Both directions' state that messages change.
 pub struct Traffic<const CHECK: bool> {
     size: usize,
+    checks: Checks<CHECK>,
     ack_every: u64,
     /// The end of the phase.
     pub ending: Ending,
@@ -51,9 +52,10 @@ pub struct Traffic<const CHECK: bool> {
 
 impl<const CHECK: bool> Traffic<CHECK> {
     /// For payloads of `size` bytes and a window of `window` messages.
-    pub fn new(size: usize, window: u64) -> Self {
+    pub fn new(size: usize, window: u64, checks: Checks<CHECK>) -> Self {
         Traffic {
             size,
+            checks,
             ack_every: (window / 4).max(1),
             ending: Ending::default(),
             now: Arrivals::new(),
@@ -134,7 +136,7 @@ impl<const CHECK: bool> OnMessage for Traffic<CHECK> {
                 if is_over || !arrivals.tracker.note(sequence) {
                     return;
                 }
-                if CHECK && !payload::matches(number(header), self.size, payload) {
+                if self.checks.find_wrong(number(header), self.size, payload) {
                     arrivals.corrupt += 1;
                 }
                 arrivals.bytes += payload.len() as u64;

@@ -204,7 +204,12 @@ impl<const IN_STEP: bool, const BOTH: bool, const AROUND: bool> Ends for Windows
         clock: Clock,
         count: u64,
     ) -> Result<u64, LinkError> {
-        hot_windows::<P, true, BOTH, AROUND>(pair, group, series, clock, count)
+        let shape = Shape {
+            source: true,
+            both: BOTH,
+            around: AROUND,
+        };
+        hot_windows(pair, group, series, clock, (count, shape))
     }
 
     fn sink<P: TaggedPort>(
@@ -214,35 +219,49 @@ impl<const IN_STEP: bool, const BOTH: bool, const AROUND: bool> Ends for Windows
         clock: Clock,
         count: u64,
     ) -> Result<u64, LinkError> {
-        hot_windows::<P, false, BOTH, AROUND>(pair, group, series, clock, count)
+        let shape = Shape {
+            source: false,
+            both: BOTH,
+            around: AROUND,
+        };
+        hot_windows(pair, group, series, clock, (count, shape))
     }
+}
+
+/// Which end of which windows. Looked at once a window, so that the loop is compiled once a port.
+#[derive(Clone, Copy)]
+struct Shape {
+    source: bool,
+    both: bool,
+    around: bool,
 }
 
 /// `count` windows. One way: sends and the wait for the acknowledgement at the source, receives and the acknowledgement
 /// at the sink. Both ways: receives and sends, one wait; IMB acknowledges these too.
 #[inline(never)]
-fn hot_windows<P: TaggedPort, const SOURCE: bool, const BOTH: bool, const AROUND: bool>(
+fn hot_windows<P: TaggedPort>(
     pair: &Pair,
     group: &mut Group<P>,
     series: &mut Series,
     clock: Clock,
-    count: u64,
+    (count, shape): (u64, Shape),
 ) -> Result<u64, LinkError> {
+    let Shape { source, both, around } = shape;
     let begin = clock.now();
     let (mut start, mut total) = (begin, 0);
     for _ in 0..count {
-        if !AROUND {
+        if !around {
             start = clock.now();
         }
-        if BOTH || !SOURCE {
+        if both || !source {
             pair.post_receives(group)?;
         }
-        if BOTH || SOURCE {
+        if both || source {
             pair.post_sends(group)?;
         }
         group.wait_all()?;
-        if !BOTH || AROUND {
-            if SOURCE {
+        if !both || around {
+            if source {
                 group.acknowledged(pair.peer)?;
             } else {
                 group.acknowledge(pair.peer)?;

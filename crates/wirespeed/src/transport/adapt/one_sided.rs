@@ -194,6 +194,7 @@ impl<P: MessagePort> OneSidedOver<P> {
 }
 
 impl<P: MessagePort> OneSidedPort for OneSidedOver<P> {
+    const SLOW: bool = P::SLOW;
     #[inline(always)]
     fn put_short(&mut self, peer: usize, to: usize, data: &[u8]) -> Result<Post, LinkError> {
         self.check_transfer(data.len())?;

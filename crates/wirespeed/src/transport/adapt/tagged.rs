@@ -214,6 +214,8 @@ impl<P: MessagePort> TaggedOver<P> {
 }
 
 impl<P: MessagePort> TaggedPort for TaggedOver<P> {
+    const SLOW: bool = P::SLOW;
+
     fn buffer(&self) -> &SharedBytes {
         &self.matching.buffer
     }

@@ -21,6 +21,7 @@ macro_rules! chosen {
 }
 
 impl<A: MessagePort, B: MessagePort> MessagePort for Either<A, B> {
+    const SLOW: bool = true;
     const LOSSY: bool = A::LOSSY || B::LOSSY;
 
     #[inline(always)]

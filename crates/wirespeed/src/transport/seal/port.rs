@@ -97,6 +97,7 @@ impl<H: OnMessage> OnMessage for Opening<'_, H> {
 }
 
 impl<P: MessagePort> MessagePort for Sealed<P> {
+    const SLOW: bool = true;
     const LOSSY: bool = P::LOSSY;
 
     #[inline(always)]

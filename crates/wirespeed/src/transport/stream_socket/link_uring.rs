@@ -324,6 +324,7 @@ fn cold_not_entered(error: io::Error) -> Result<(), LinkError> {
 }
 
 impl MessagePort for UringPort {
+    const SLOW: bool = true;
     #[inline(always)]
     fn send_short(&mut self, slot: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
         self.send_bcopy(slot, header, payload.len(), |to| to.copy_from_slice(payload))

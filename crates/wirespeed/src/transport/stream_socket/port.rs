@@ -321,6 +321,7 @@ fn wait_for_any<H: OnMessage>(port: &mut StreamPort<Sleep>, on: &mut H) -> Resul
 }
 
 impl<W: WaitMode> MessagePort for StreamPort<W> {
+    const SLOW: bool = true;
     const ZCOPY: bool = true;
 
     #[inline(always)]

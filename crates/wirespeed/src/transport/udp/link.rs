@@ -161,6 +161,7 @@ fn nothing(error: Errno) -> Result<usize, LinkError> {
 }
 
 impl<const BLOCK: bool> MessagePort for UdpPort<BLOCK> {
+    const SLOW: bool = true;
     const LOSSY: bool = true;
 
     #[inline(always)]

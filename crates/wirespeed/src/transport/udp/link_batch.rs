@@ -217,6 +217,7 @@ impl<const BLOCK: bool> BatchPort<BLOCK> {
 }
 
 impl<const BLOCK: bool> MessagePort for BatchPort<BLOCK> {
+    const SLOW: bool = true;
     const LOSSY: bool = true;
 
     #[inline(always)]
