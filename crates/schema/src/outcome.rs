@@ -82,6 +82,14 @@ pub struct Count {
     pub bytes: u64,
 }
 
+impl Count {
+    /// Of `messages`, each of `size_bytes`.
+    pub fn of(messages: u64, size_bytes: usize) -> Self {
+        let bytes = messages.saturating_mul(size_bytes as u64);
+        Count { messages, bytes }
+    }
+}
+
 /// Faults found in the data that arrived.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

@@ -5,17 +5,16 @@
 //! acknowledgement. Over a relay all pairs share one connection, and headers carry the member's number.
 
 use super::header;
-use super::messages::{meet, pace_ticks};
-use super::meter::{Meter, Series, Tally, batch_for};
+use super::meter::{Meter, Series, Tally};
 use super::payload::{Checks, Sender};
-use super::phases::Prelude;
-use super::rank::{Finished, Rank};
+use super::phases::{Body, Left, Phase};
+use super::rank::Rank;
 use super::wired::Wired;
 use crate::clock::Clock;
 use crate::measure::MeasureError;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed_schema::case::Role;
-use wirespeed_schema::outcome::{Count, Faults, SampleKind, StopReason};
+use wirespeed_schema::outcome::{Count, Faults, SampleKind};
 use wirespeed_schema::test::Stream;
 
 /// Most ranks that the address in a header can tell apart.
@@ -42,9 +41,9 @@ struct Pair {
 }
 
 /// Everything that messages change.
-pub struct Mesh<const CHECK: bool> {
+struct Mesh {
     size: usize,
-    checks: Checks<CHECK>,
+    checks: Checks,
     window: u64,
     ack_every: u64,
     pairs: Vec<Pair>,
@@ -57,9 +56,9 @@ pub struct Mesh<const CHECK: bool> {
     faults: Faults,
 }
 
-impl<const CHECK: bool> Mesh<CHECK> {
+impl Mesh {
     /// The pairs of this rank.
-    pub fn new(rank: &Rank, stream: &Stream) -> Result<Self, MeasureError> {
+    fn new(rank: &Rank, stream: &Stream) -> Result<Self, MeasureError> {
         let me = rank.bootstrap.rank();
         let routed = rank.spec.peer.is_some();
         let numbered = (0u32..).zip(&rank.case.ranks);
@@ -85,7 +84,7 @@ impl<const CHECK: bool> Mesh<CHECK> {
         }
         Ok(Mesh {
             size: stream.size_bytes as usize,
-            checks: Checks::new(rank.case.check),
+            checks: Checks(rank.case.check),
             window: stream.window_msgs,
             ack_every: (stream.window_msgs / 2).clamp(1, ACK_EVERY_MAX),
             pairs,
@@ -130,17 +129,14 @@ impl<const CHECK: bool> Mesh<CHECK> {
         let mut faults = self.faults;
         faults.lost_messages = self.pairs.iter().map(missing).sum();
         Tally {
-            sent: Count {
-                messages,
-                bytes: messages.saturating_mul(self.size as u64),
-            },
+            sent: Count::of(messages, self.size),
             received: self.received,
             faults,
         }
     }
 }
 
-impl<const CHECK: bool> OnMessage for Mesh<CHECK> {
+impl OnMessage for Mesh {
     #[inline(always)]
     fn message(&mut self, slot: usize, header: u64, payload: &[u8]) {
         let (from, number) = if self.routed {
@@ -193,12 +189,17 @@ struct Timing {
     sent: u64,
 }
 
+impl Timing {
+    fn restart(&mut self, clock: Clock) {
+        (self.sent, self.stamp, self.paced_from) = (0, Stamp::default(), clock.now());
+        self.intervals.clear();
+        self.acknowledged.clear();
+    }
+}
+
 /// Acknowledge what is due to everybody.
 #[inline(always)]
-fn acknowledge<P: MessagePort, const CHECK: bool>(
-    link: &mut Wired<P>,
-    mesh: &mut Mesh<CHECK>,
-) -> Result<(), LinkError> {
+fn acknowledge<P: MessagePort>(link: &mut Wired<P>, mesh: &mut Mesh) -> Result<(), LinkError> {
     for at in 0..mesh.pairs.len() {
         let pair = mesh.pairs[at];
         let fresh = pair.received - pair.acknowledged;
@@ -216,7 +217,7 @@ fn acknowledge<P: MessagePort, const CHECK: bool>(
 }
 
 #[inline(always)]
-fn note_acknowledgement<const CHECK: bool>(mesh: &Mesh<CHECK>, timing: &mut Timing, clock: Clock) {
+fn note_acknowledgement(mesh: &Mesh, timing: &mut Timing, clock: Clock) {
     let stamp = timing.stamp;
     if stamp.covers != 0 && mesh.pairs[stamp.pair].peer_received >= stamp.covers {
         timing.acknowledged.record(clock.now() - stamp.ticks);
@@ -226,10 +227,10 @@ fn note_acknowledgement<const CHECK: bool>(mesh: &Mesh<CHECK>, timing: &mut Timi
 
 /// Send `count` messages in turns; with `last`, end every pair and return when all is received and acknowledged.
 #[inline(never)]
-fn hot_exchange<P: MessagePort, S: Sender, const CHECK: bool>(
+fn hot_exchange<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    mesh: &mut Mesh<CHECK>,
+    mesh: &mut Mesh,
     timing: &mut Timing,
     clock: Clock,
     (count, last): (u64, bool),
@@ -286,10 +287,10 @@ fn hot_exchange<P: MessagePort, S: Sender, const CHECK: bool>(
 
 /// Send the marked last message to everybody who has not got it and has room for it.
 #[inline(always)]
-fn end_pairs<P: MessagePort, S: Sender, const CHECK: bool>(
+fn end_pairs<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    mesh: &mut Mesh<CHECK>,
+    mesh: &mut Mesh,
     timing: &mut Timing,
 ) -> Result<(), LinkError> {
     for at in 0..mesh.pairs.len() {
@@ -307,121 +308,107 @@ fn end_pairs<P: MessagePort, S: Sender, const CHECK: bool>(
     Ok(())
 }
 
-struct Member<'a, S, const CHECK: bool> {
+/// One of the ranks that all send to each other.
+pub struct Member<P, S> {
+    link: Wired<P>,
     sender: S,
-    mesh: Mesh<CHECK>,
+    mesh: Mesh,
     timing: Timing,
-    rank: &'a Rank<'a>,
+    clock: Clock,
+    phase: Phase,
 }
 
-impl<S: Sender, const CHECK: bool> Member<'_, S, CHECK> {
-    fn restart(&mut self, clock: Clock) {
-        self.mesh.restart();
-        (self.timing.sent, self.timing.stamp, self.timing.paced_from) = (0, Stamp::default(), clock.now());
+impl<P: MessagePort, S: Sender> Member<P, S> {
+    /// Of the ranks that exchange `stream`.
+    pub fn new(
+        rank: &Rank,
+        meter: &Meter,
+        link: Wired<P>,
+        sender: S,
+        stream: &Stream,
+    ) -> Result<Self, MeasureError> {
+        let timing = Timing {
+            intervals: meter.series(SampleKind::SendInterval),
+            acknowledged: meter.series(SampleKind::Acknowledged),
+            stamp: Stamp::default(),
+            pace_ticks: rank.pace_ticks(stream),
+            paced_from: 0,
+            sent: 0,
+        };
+        Ok(Member {
+            link,
+            sender,
+            mesh: Mesh::new(rank, stream)?,
+            timing,
+            clock: meter.clock,
+            phase: Phase::First,
+        })
+    }
+}
+
+impl<P: MessagePort, S: Sender> Body for Member<P, S> {
+    fn leads(&self) -> bool {
+        true
     }
 
-    fn round<P: MessagePort>(
-        &mut self,
-        link: &mut Wired<P>,
-        clock: Clock,
-        part: (u64, bool),
-    ) -> Result<(), LinkError> {
-        let Member {
-            sender, mesh, timing, ..
-        } = self;
-        hot_exchange(link, sender, mesh, timing, clock, part)
+    fn progress(&mut self) -> Result<(), LinkError> {
+        self.link.port.flush().map(drop)
     }
 
-    fn measure<P: MessagePort>(
-        &mut self,
-        link: &mut Wired<P>,
-        meter: &mut Meter,
-        op_ticks: f64,
-    ) -> Result<StopReason, LinkError> {
-        let mut op_ticks = op_ticks;
-        loop {
-            let batch = self.timing.intervals.batch_ops;
-            let (count, last) = meter.next_segment(self.timing.sent, op_ticks, batch);
-            let result = self.round(link, meter.clock, (count, last));
-            meter.tally = self.mesh.tally();
-            result?;
-            if last {
-                return Ok(meter.stop_reason());
-            }
-            meter.between_segments(Some(&mut self.timing.intervals));
-            op_ticks = meter.elapsed_ticks() as f64 / self.timing.sent.max(1) as f64;
+    /// The first message and the warm-up are one phase on the wire: without a barrier between them, a peer that has
+    /// ended the first may send what belongs to the next while this rank still waits for a third one.
+    fn begin(&mut self, phase: Phase) -> Result<(), LinkError> {
+        self.phase = phase;
+        if phase != Phase::WarmUp {
+            self.mesh.restart();
+            self.timing.restart(self.clock);
         }
+        Ok(())
     }
 
-    /// New series, once the length of an operation is known.
+    fn step(&mut self, count: u64, last: bool) -> Result<bool, LinkError> {
+        let ends = last && self.phase != Phase::First;
+        let Member {
+            link,
+            sender,
+            mesh,
+            timing,
+            clock,
+            ..
+        } = self;
+        hot_exchange(link, sender, mesh, timing, *clock, (count, ends))?;
+        Ok(last)
+    }
+
+    fn settling(&self, _: f64) -> u64 {
+        0
+    }
+
+    fn close(&mut self, _: Phase) -> Result<(), LinkError> {
+        self.link.drain()
+    }
+
     fn arm(&mut self, meter: &Meter, op_ticks: f64) {
-        self.timing.intervals = meter.series(SampleKind::SendInterval);
-        self.timing.acknowledged = meter.series(SampleKind::Acknowledged);
-        self.timing.intervals.batch_ops = batch_for(op_ticks, &self.rank.timebase);
+        self.timing.intervals = meter.batches(SampleKind::SendInterval, op_ticks);
     }
-}
 
-/// A member's part in a measurement.
-pub fn exchange<P: MessagePort, S: Sender, const CHECK: bool>(
-    rank: &Rank,
-    link: &mut Wired<P>,
-    mut meter: Meter,
-    sender: S,
-    mesh: Mesh<CHECK>,
-) -> Finished {
-    let clock = meter.clock;
-    let pace = match &rank.case.test {
-        wirespeed_schema::test::Test::AmAlltoall(stream) => pace_ticks(rank, stream),
-        _ => 0.0,
-    };
-    let timing = Timing {
-        intervals: meter.series(SampleKind::SendInterval),
-        acknowledged: meter.series(SampleKind::Acknowledged),
-        stamp: Stamp::default(),
-        pace_ticks: pace,
-        paced_from: 0,
-        sent: 0,
-    };
-    let mut member = Member {
-        sender,
-        mesh,
-        timing,
-        rank,
-    };
-    let mut prelude = Prelude::default();
-    let mut elapsed_ticks = 0;
-    let mut run = |member: &mut Member<S, CHECK>| -> Result<StopReason, LinkError> {
-        meet(rank, link)?;
-        let before = clock.now();
-        member.restart(clock);
-        member.round(link, clock, (1, false))?;
-        prelude.first_operation_ticks = Some(clock.now() - before);
-        prelude.warm_up(rank, |count, last| member.round(link, clock, (count, last)))?;
-        link.drain()?;
-        member.arm(&meter, prelude.op_ticks);
-        let armed = meter.arm();
-        meet(rank, link)?;
-        member.restart(clock);
-        meter.start(armed);
-        let result = member.measure(link, &mut meter, prelude.op_ticks);
-        elapsed_ticks = meter.stop();
-        let stop = result?;
-        link.drain()?;
-        meet(rank, link)?;
-        Ok(stop)
-    };
-    let end = run(&mut member);
-    let backlog_max = member.mesh.pairs.iter().map(|pair| pair.backlog_max).max();
-    let Timing {
-        intervals,
-        acknowledged,
-        ..
-    } = member.timing;
-    let mut finished = prelude.finished(end, elapsed_ticks, meter.finish(vec![intervals, acknowledged]));
-    let facts = &mut finished.facts;
-    facts.insert(
-        "unacknowledged_max_msgs".into(),
-        backlog_max.unwrap_or(0).to_string(),
-    );
-    finished
+    fn done(&self) -> u64 {
+        self.timing.sent
+    }
+
+    fn tally(&self) -> Tally {
+        self.mesh.tally()
+    }
+
+    fn series(&mut self) -> Option<&mut Series> {
+        Some(&mut self.timing.intervals)
+    }
+
+    fn finish(self: Box<Self>) -> Left {
+        let series = vec![self.timing.intervals, self.timing.acknowledged];
+        let backlog_max = self.mesh.pairs.iter().map(|pair| pair.backlog_max).max();
+        let mut left = Left::new(series, self.link.port.facts());
+        left.note("unacknowledged_max_msgs", backlog_max.unwrap_or(0));
+        left
+    }
 }

@@ -28,11 +28,11 @@ pub fn measure(case: &Case, timebase: &Timebase) -> Floor {
         NullPort::new(8, cancel.clone()),
         Waiter::new(IdlePolicy::Spin, cancel.clone()),
     );
-    let mut sender = Short::<false>::new(8, 0, Checks::new(false));
+    let mut sender = Short::new(8, 0, Checks(false));
     let mut turns = [0.0; BATCHES];
     let turns = &mut turns[..batches(timebase)];
     for turn in turns.iter_mut() {
-        let mut arrival = Arrival::<false>::new(8, Checks::new(false));
+        let mut arrival = Arrival::new(8, Checks(false));
         let start = timebase.clock.now();
         // The null port cannot fail: it has no peer to lose, and this flag is never set.
         let _ = hot_request(

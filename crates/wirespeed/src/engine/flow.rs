@@ -4,16 +4,22 @@ use super::header;
 use super::meter::Tally;
 use super::payload::Checks;
 use crate::transport::port::OnMessage;
+use std::time::Duration;
 use wirespeed_schema::outcome::{Count, Faults};
+use wirespeed_schema::test::Stream;
 
 /// An acknowledgement comes at least so often, so that a huge window still tells how far the receiver is behind.
 pub(super) const ACK_EVERY_MAX: u64 = 4096;
 
 /// Both halves of a stream's state that messages change.
-pub struct Flow<const CHECK: bool> {
+pub struct Flow {
     /// Payload of a message in bytes.
     pub(super) size: usize,
-    checks: Checks<CHECK>,
+    checks: Checks,
+    /// A slow reader sleeps so long after each message.
+    sleep: Duration,
+    /// Messages are looked into, or slept after: one branch for both.
+    attentive: bool,
     ack_every: u64,
     /// Data messages received in this phase.
     pub(super) received: u64,
@@ -39,18 +45,34 @@ struct Early {
     last: bool,
 }
 
-impl<const CHECK: bool> Flow<CHECK> {
-    /// For payloads of `size` bytes and a window of `window` messages; of a paced stream every message is acknowledged by
-    /// itself, because each has a moment at which it was due.
-    pub fn new(size: usize, window: u64, paced: bool, checks: Checks<CHECK>) -> Self {
+impl Flow {
+    /// Of a stream; of a paced one every message is acknowledged by itself, because each has a moment at which it was
+    /// due.
+    pub fn new(stream: &Stream, checks: Checks) -> Self {
+        let ack_every = match stream.pace_msg_per_s {
+            Some(_) => 1,
+            None => (stream.window_msgs / 2).clamp(1, ACK_EVERY_MAX),
+        };
+        Flow::of(stream.size_bytes as usize, ack_every, checks)
+    }
+
+    /// Of a slow reader, that sleeps for `sleep` after each message.
+    pub fn slowed(self, sleep: Duration) -> Self {
+        let attentive = self.attentive || !sleep.is_zero();
+        Flow {
+            sleep,
+            attentive,
+            ..self
+        }
+    }
+
+    fn of(size: usize, ack_every: u64, checks: Checks) -> Self {
         Flow {
             size,
             checks,
-            ack_every: if paced {
-                1
-            } else {
-                (window / 2).clamp(1, ACK_EVERY_MAX)
-            },
+            sleep: Duration::ZERO,
+            attentive: checks.0,
+            ack_every,
             received: 0,
             received_bytes: 0,
             expected: 0,
@@ -65,18 +87,10 @@ impl<const CHECK: bool> Flow<CHECK> {
     /// Before the next phase; what the peer sent early belongs to it.
     pub(super) fn restart(&mut self) {
         let early = std::mem::take(&mut self.early);
-        *self = Flow {
-            ack_every: self.ack_every,
-            ..Flow::new(self.size, 0, false, self.checks)
-        };
+        *self = Flow::of(self.size, self.ack_every, self.checks).slowed(self.sleep);
         (self.received, self.expected, self.received_bytes) =
             (early.received, early.received, early.received_bytes);
         (self.faults.corrupt_messages, self.last_seen) = (early.corrupt, early.last);
-    }
-
-    /// Data messages received in this phase.
-    pub fn received(&self) -> u64 {
-        self.received
     }
 
     /// The peer is to be told how much has come.
@@ -101,7 +115,7 @@ impl<const CHECK: bool> Flow<CHECK> {
     }
 }
 
-impl<const CHECK: bool> OnMessage for Flow<CHECK> {
+impl OnMessage for Flow {
     #[inline(always)]
     fn message(&mut self, _: usize, header: u64, payload: &[u8]) {
         let number = header::number(header);
@@ -116,8 +130,8 @@ impl<const CHECK: bool> OnMessage for Flow<CHECK> {
         if number != self.expected {
             self.out_of_order(number);
         }
-        if self.checks.find_wrong(number, self.size, payload) {
-            self.faults.corrupt_messages += 1;
+        if self.attentive {
+            self.cold_attend(number, payload);
         }
         self.received += 1;
         self.received_bytes += payload.len() as u64;
@@ -126,7 +140,19 @@ impl<const CHECK: bool> OnMessage for Flow<CHECK> {
     }
 }
 
-impl<const CHECK: bool> Flow<CHECK> {
+impl Flow {
+    /// Sleeping is the purpose.
+    #[cold]
+    #[inline(never)]
+    fn cold_attend(&mut self, number: u64, payload: &[u8]) {
+        if self.checks.find_wrong(number, self.size, payload) {
+            self.faults.corrupt_messages += 1;
+        }
+        if !self.sleep.is_zero() {
+            std::thread::sleep(self.sleep);
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn take_early(&mut self, header: u64, payload: &[u8]) {

@@ -6,19 +6,18 @@
 //! are never batched.
 
 use super::header;
-use super::messages::meet;
-use super::meter::{Meter, Series, Tally, batch_for};
+use super::meter::{Meter, Series, Tally};
 use super::payload::{Checks, Sender};
-use super::phases::Prelude;
+use super::phases::{Body, Left, Phase};
 use super::pingpong::SETTLE_ROUND_TRIPS;
-use super::rank::{Finished, Rank};
+use super::rank::Rank;
 use super::wired::Wired;
-use crate::clock::{Clock, Timebase};
+use crate::clock::Clock;
 use crate::measure::MeasureError;
 use crate::record::Recorder;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed_schema::Finite;
-use wirespeed_schema::outcome::{Count, PeerSamples, SampleKind, StopReason};
+use wirespeed_schema::outcome::{Count, PeerSamples, SampleKind};
 
 /// Rounds after a barrier that are not recorded end after so long: ranks leave a barrier within a millisecond.
 const SETTLE_NS: f64 = 4e6;
@@ -36,19 +35,21 @@ struct Worker {
 }
 
 /// Takes answers.
-struct Answers<const CHECK: bool> {
+struct Answers {
     size: usize,
-    checks: Checks<CHECK>,
+    checks: Checks,
     /// All at once: note when each arrives.
     each: bool,
     clock: Clock,
     workers: Vec<Worker>,
     /// Workers that have not answered.
     outstanding: usize,
+    /// Rounds that are done.
+    rounds: u64,
     tally: Tally,
 }
 
-impl<const CHECK: bool> OnMessage for Answers<CHECK> {
+impl OnMessage for Answers {
     #[inline(always)]
     fn message(&mut self, peer: usize, header: u64, payload: &[u8]) {
         let worker = &mut self.workers[peer];
@@ -71,20 +72,23 @@ impl<const CHECK: bool> OnMessage for Answers<CHECK> {
     }
 }
 
-impl<const CHECK: bool> Answers<CHECK> {
+impl Answers {
     /// A new phase begins.
     fn restart(&mut self) {
-        self.workers.iter_mut().for_each(|worker| worker.next = 0);
-        self.tally = Tally::default();
+        for worker in &mut self.workers {
+            worker.next = 0;
+            worker.samples.clear();
+        }
+        (self.rounds, self.tally) = (0, Tally::default());
     }
 }
 
 /// Send one message to `worker`; `last` ends its phase.
 #[inline(always)]
-fn send<P: MessagePort, S: Sender, const CHECK: bool>(
+fn send<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    answers: &mut Answers<CHECK>,
+    answers: &mut Answers,
     worker: usize,
     last: bool,
 ) -> Result<(), LinkError> {
@@ -99,10 +103,10 @@ fn send<P: MessagePort, S: Sender, const CHECK: bool>(
 
 /// `rounds` rounds, one worker after the other; with a batch above 1, so many round trips with each in turn.
 #[inline(never)]
-fn hot_sequential<P: MessagePort, S: Sender, const CHECK: bool>(
+fn hot_sequential<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    answers: &mut Answers<CHECK>,
+    answers: &mut Answers,
     series: &mut Series,
     clock: Clock,
     (rounds, last): (u64, bool),
@@ -132,10 +136,10 @@ fn hot_sequential<P: MessagePort, S: Sender, const CHECK: bool>(
 
 /// `rounds` rounds with a message to every worker outstanding at once.
 #[inline(never)]
-fn hot_fan_out<P: MessagePort, S: Sender, const CHECK: bool>(
+fn hot_fan_out<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    answers: &mut Answers<CHECK>,
+    answers: &mut Answers,
     series: &mut Series,
     clock: Clock,
     (rounds, last): (u64, bool),
@@ -157,15 +161,28 @@ fn hot_fan_out<P: MessagePort, S: Sender, const CHECK: bool>(
     Ok(())
 }
 
-struct Hub<S, const CHECK: bool> {
-    request_bytes: u64,
+/// The rank that exchanges messages with every worker.
+pub struct Hub<'a, P, S> {
+    link: Wired<P>,
     sender: S,
-    answers: Answers<CHECK>,
+    answers: Answers,
+    series: Series,
+    request_bytes: usize,
+    rank: &'a Rank<'a>,
 }
 
-impl<S: Sender, const CHECK: bool> Hub<S, CHECK> {
+impl<'a, P: MessagePort, S: Sender> Hub<'a, P, S> {
     /// A hub of all peers, none of which has been sent anything.
-    fn new(rank: &Rank, sender: S, test: &wirespeed_schema::test::Hub, clock: Clock) -> Self {
+    pub fn new(
+        rank: &'a Rank,
+        meter: &Meter,
+        link: Wired<P>,
+        sender: S,
+        test: &wirespeed_schema::test::Hub,
+    ) -> Result<Self, MeasureError> {
+        if rank.peers.is_empty() {
+            return Err(MeasureError::Usage("a hub needs at least one worker".into()));
+        }
         let worker = |_| Worker {
             next: 0,
             waiting: false,
@@ -176,24 +193,29 @@ impl<S: Sender, const CHECK: bool> Hub<S, CHECK> {
         };
         let answers = Answers {
             size: test.reply() as usize,
-            checks: Checks::new(rank.case.check),
+            checks: Checks(rank.case.check),
             each: test.fan_out,
-            clock,
+            clock: meter.clock,
             workers: (0..rank.peers.len()).map(worker).collect(),
             outstanding: 0,
+            rounds: 0,
             tally: Tally::default(),
         };
-        Hub {
-            request_bytes: test.size_bytes,
+        Ok(Hub {
+            link,
             sender,
             answers,
-        }
+            series: meter.series(SampleKind::RoundTrip),
+            request_bytes: test.size_bytes as usize,
+            rank,
+        })
     }
 
     /// What each worker needed; those that never answered are left out.
-    fn by_worker(&mut self, peers: &[u32], timebase: &Timebase, batch_ops: u64) -> Vec<PeerSamples> {
+    fn by_worker(&mut self) -> Vec<PeerSamples> {
+        let timebase = &self.rank.timebase;
         let ns_per_tick = timebase.ns_per_tick();
-        let scale = ns_per_tick / batch_ops as f64;
+        let scale = ns_per_tick / self.series.batch_ops as f64;
         let step_ns = timebase.step.ticks * scale;
         let of_one = |(&peer, worker): (&u32, &mut Worker)| PeerSamples {
             peer,
@@ -202,134 +224,93 @@ impl<S: Sender, const CHECK: bool> Hub<S, CHECK> {
                 .first_ticks
                 .and_then(|ticks| Finite::maybe(ticks as f64 * ns_per_tick)),
         };
-        let all = peers.iter().zip(&mut self.answers.workers).map(of_one);
+        let all = self.rank.peers.iter().zip(&mut self.answers.workers).map(of_one);
         all.filter(|peer| !peer.samples.is_empty() || peer.first_ns.is_some())
             .collect()
     }
+}
 
-    fn rounds<P: MessagePort>(
-        &mut self,
-        link: &mut Wired<P>,
-        series: &mut Series,
-        part: (u64, bool),
-    ) -> Result<(), LinkError> {
-        let Hub { sender, answers, .. } = self;
+impl<P: MessagePort, S: Sender> Body for Hub<'_, P, S> {
+    fn leads(&self) -> bool {
+        true
+    }
+
+    fn progress(&mut self) -> Result<(), LinkError> {
+        self.link.port.flush().map(drop)
+    }
+
+    fn begin(&mut self, _: Phase) -> Result<(), LinkError> {
+        self.answers.restart();
+        self.series.clear();
+        Ok(())
+    }
+
+    fn step(&mut self, count: u64, last: bool) -> Result<bool, LinkError> {
+        let Hub {
+            link,
+            sender,
+            answers,
+            series,
+            ..
+        } = self;
         let clock = answers.clock;
         if answers.each {
-            hot_fan_out(link, sender, answers, series, clock, part)
+            hot_fan_out(link, sender, answers, series, clock, (count, last))?;
         } else {
-            hot_sequential(link, sender, answers, series, clock, part)
+            hot_sequential(link, sender, answers, series, clock, (count, last))?;
         }
+        answers.rounds += count;
+        Ok(last)
     }
 
-    fn phase<P: MessagePort>(
-        &mut self,
-        link: &mut Wired<P>,
-        series: &mut Series,
-        rounds: u64,
-    ) -> Result<(), LinkError> {
-        self.answers.restart();
-        self.rounds(link, series, (rounds, true))
-    }
-
-    /// The first round of all; the trip with each worker is kept.
-    fn first<P: MessagePort>(&mut self, link: &mut Wired<P>, ignored: &mut Series) -> Result<(), LinkError> {
-        let result = self.phase(link, ignored, 1);
-        for worker in &mut self.answers.workers {
-            // Without a sample there was no answer.
-            worker.first_ticks = worker.samples.median_ticks();
-            worker.samples.clear();
-        }
-        result
-    }
-
-    /// The measured phase, in segments, until the stop condition.
-    fn measure<P: MessagePort>(
-        &mut self,
-        link: &mut Wired<P>,
-        series: &mut Series,
-        meter: &mut Meter,
-        round_ticks: f64,
-    ) -> Result<StopReason, LinkError> {
-        self.answers.restart();
-        for worker in &mut self.answers.workers {
-            worker.samples.clear();
-        }
-        let mut round_ticks = round_ticks;
-        let mut done = 0;
-        loop {
-            let (rounds, last) = meter.next_segment(done, round_ticks, series.batch_ops);
-            let result = self.rounds(link, series, (rounds, last));
-            meter.tally = self.answers.tally;
-            meter.tally.sent = Count {
-                messages: self.answers.tally.received.messages,
-                bytes: self.answers.tally.received.messages * self.request_bytes,
-            };
-            result?;
-            done += rounds;
-            meter.between_segments(Some(series));
-            if last {
-                return Ok(meter.stop_reason());
+    fn close(&mut self, phase: Phase) -> Result<(), LinkError> {
+        if phase == Phase::First {
+            for worker in &mut self.answers.workers {
+                worker.first_ticks = worker.samples.median_ticks();
             }
-            round_ticks = meter.elapsed_ticks() as f64 / done as f64;
+        }
+        self.link.drain()
+    }
+
+    /// Rounds that outlast the ranks' leaving of a barrier; one where a round takes long.
+    fn settling(&self, op_ticks: f64) -> u64 {
+        let round_ns = (op_ticks * self.rank.timebase.ns_per_tick()).max(1.0);
+        ((SETTLE_NS / round_ns) as u64).clamp(1, SETTLE_ROUND_TRIPS)
+    }
+
+    fn arm(&mut self, meter: &Meter, op_ticks: f64) {
+        self.series = match self.answers.each {
+            true => meter.series(SampleKind::RoundTrip),
+            false => {
+                let trip_ticks = op_ticks / self.rank.peers.len() as f64;
+                meter.batches(SampleKind::RoundTrip, trip_ticks)
+            }
+        };
+    }
+
+    fn done(&self) -> u64 {
+        self.answers.rounds
+    }
+
+    fn tally(&self) -> Tally {
+        let answered = self.answers.tally.received.messages;
+        Tally {
+            sent: Count::of(answered, self.request_bytes),
+            ..self.answers.tally
         }
     }
-}
 
-/// Rounds that outlast the ranks' leaving of a barrier; one where a round takes long.
-fn settle_rounds(round_ticks: f64, timebase: &Timebase) -> u64 {
-    let round_ns = (round_ticks * timebase.ns_per_tick()).max(1.0);
-    ((SETTLE_NS / round_ns) as u64).clamp(1, SETTLE_ROUND_TRIPS)
-}
-
-/// The hub's part in a measurement.
-pub fn hub<P: MessagePort, S: Sender, const CHECK: bool>(
-    rank: &Rank,
-    link: &mut Wired<P>,
-    mut meter: Meter,
-    sender: S,
-    test: &wirespeed_schema::test::Hub,
-) -> Result<Finished, MeasureError> {
-    let fan_out = test.fan_out;
-    if rank.peers.is_empty() {
-        return Err(MeasureError::Usage("a hub needs at least one worker".into()));
+    fn series(&mut self) -> Option<&mut Series> {
+        Some(&mut self.series)
     }
-    let clock = meter.clock;
-    let mut hub = Hub::<S, CHECK>::new(rank, sender, test, clock);
-    let mut prelude = Prelude::default();
-    let mut series = meter.series(SampleKind::RoundTrip);
-    let mut elapsed_ticks = 0;
-    let mut run = |hub: &mut Hub<S, CHECK>| -> Result<StopReason, LinkError> {
-        let mut ignored = meter.series(SampleKind::RoundTrip);
-        meet(rank, link)?;
-        let before = clock.now();
-        hub.first(link, &mut ignored)?;
-        prelude.first_operation_ticks = Some(clock.now() - before);
-        hub.answers.restart();
-        prelude.warm_up(rank, |count, last| hub.rounds(link, &mut ignored, (count, last)))?;
-        link.drain()?;
-        if !fan_out {
-            let trip_ticks = prelude.op_ticks / rank.peers.len() as f64;
-            series.batch_ops = batch_for(trip_ticks, &rank.timebase);
+
+    fn finish(mut self: Box<Self>) -> Left {
+        let peers = self.by_worker();
+        let facts = self.link.port.facts();
+        Left {
+            series: vec![self.series],
+            peers,
+            facts,
         }
-        let armed = meter.arm();
-        meet(rank, link)?;
-        hub.phase(
-            link,
-            &mut ignored,
-            settle_rounds(prelude.op_ticks, &rank.timebase),
-        )?;
-        meter.start(armed);
-        let result = hub.measure(link, &mut series, &mut meter, prelude.op_ticks);
-        elapsed_ticks = meter.stop();
-        let stop = result?;
-        link.drain()?;
-        meet(rank, link)?;
-        Ok(stop)
-    };
-    let end = run(&mut hub);
-    let by_worker = hub.by_worker(&rank.peers, &rank.timebase, series.batch_ops);
-    let mut measured = meter.finish(vec![series]);
-    measured.peers = by_worker;
-    Ok(prelude.finished(end, elapsed_ticks, measured))
+    }
 }

@@ -71,6 +71,21 @@ impl Series {
         timebase.ns_per_tick() / divisor
     }
 
+    /// Forget what was recorded.
+    pub fn clear(&mut self) {
+        self.current.clear();
+        if let Some(total) = &mut self.total {
+            total.clear();
+        }
+    }
+
+    /// As it is, of batches of `batch_ops`.
+    #[must_use]
+    pub fn in_batches(mut self, batch_ops: u64) -> Self {
+        self.batch_ops = batch_ops;
+        self
+    }
+
     fn close_interval(&mut self) {
         if let Some(total) = &mut self.total {
             total.merge(&mut self.current);
@@ -194,6 +209,11 @@ impl<'a> Meter<'a> {
     /// A series whose samples are times of batches.
     pub fn series(&self, kind: SampleKind) -> Series {
         Series::new(kind, self.raw_max, self.report_ticks > 0)
+    }
+
+    /// A series of batches long enough to be timed, where one operation takes `op_ticks`.
+    pub fn batches(&self, kind: SampleKind, op_ticks: f64) -> Series {
+        self.series(kind).in_batches(batch_for(op_ticks, self.timebase))
     }
 
     /// A series whose samples are means over a varying number of operations.

@@ -22,11 +22,11 @@ mod posted;
 mod rank;
 mod region;
 mod relay;
-mod rma_loops;
-mod slow;
 mod stream;
 mod tagged;
 mod tagged_loops;
+mod train;
+mod volley;
 mod wired;
 
 pub use messages::messages;

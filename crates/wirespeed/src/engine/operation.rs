@@ -42,7 +42,7 @@ pub fn is_marked(number: u64, data: &[u8]) -> bool {
 
 /// Make `data` that of put `number`: all of it under a check, else its mark alone.
 #[inline(always)]
-fn renew<const CHECK: bool>(checks: Checks<CHECK>, number: u64, data: &mut [u8]) {
+fn renew(checks: Checks, number: u64, data: &mut [u8]) {
     if checks.on() {
         fill_marked(number, data);
     } else if let Some(last) = data.last_mut() {
@@ -51,26 +51,22 @@ fn renew<const CHECK: bool>(checks: Checks<CHECK>, number: u64, data: &mut [u8])
 }
 
 /// Put from the caller's bytes.
-pub struct PutShort<const CHECK: bool> {
+pub struct PutShort {
     layout: Layout,
     data: Placed,
-    checks: Checks<CHECK>,
+    checks: Checks,
 }
 
-impl<const CHECK: bool> PutShort<CHECK> {
+impl PutShort {
     /// For `layout`.
-    pub fn new(layout: Layout, checks: Checks<CHECK>) -> Self {
+    pub fn new(layout: Layout, checks: Checks) -> Self {
         // Slots of a region begin at cache lines.
         let data = payload::first(layout.size, 0);
-        PutShort {
-            layout,
-            data,
-            checks,
-        }
+        PutShort { layout, data, checks }
     }
 }
 
-impl<const CHECK: bool> Operation for PutShort<CHECK> {
+impl Operation for PutShort {
     #[inline(always)]
     fn counted(&self) -> bool {
         false
@@ -84,26 +80,22 @@ impl<const CHECK: bool> Operation for PutShort<CHECK> {
 }
 
 /// Put that a callback packs.
-pub struct PutBcopy<const CHECK: bool> {
+pub struct PutBcopy {
     layout: Layout,
     data: Placed,
-    checks: Checks<CHECK>,
+    checks: Checks,
 }
 
-impl<const CHECK: bool> PutBcopy<CHECK> {
+impl PutBcopy {
     /// For `layout`.
-    pub fn new(layout: Layout, checks: Checks<CHECK>) -> Self {
+    pub fn new(layout: Layout, checks: Checks) -> Self {
         // Slots of a region begin at cache lines.
         let data = payload::first(layout.size, 0);
-        PutBcopy {
-            layout,
-            data,
-            checks,
-        }
+        PutBcopy { layout, data, checks }
     }
 }
 
-impl<const CHECK: bool> Operation for PutBcopy<CHECK> {
+impl Operation for PutBcopy {
     #[inline(always)]
     fn counted(&self) -> bool {
         false
@@ -120,25 +112,21 @@ impl<const CHECK: bool> Operation for PutBcopy<CHECK> {
 }
 
 /// Put from registered memory.
-pub struct PutZcopy<const CHECK: bool> {
+pub struct PutZcopy {
     layout: Layout,
     data: Vec<u8>,
-    checks: Checks<CHECK>,
+    checks: Checks,
 }
 
-impl<const CHECK: bool> PutZcopy<CHECK> {
+impl PutZcopy {
     /// For `layout`.
-    pub fn new(layout: Layout, checks: Checks<CHECK>) -> Self {
+    pub fn new(layout: Layout, checks: Checks) -> Self {
         let data = vec![0; layout.size];
-        PutZcopy {
-            layout,
-            data,
-            checks,
-        }
+        PutZcopy { layout, data, checks }
     }
 }
 
-impl<const CHECK: bool> Operation for PutZcopy<CHECK> {
+impl Operation for PutZcopy {
     #[inline(always)]
     fn counted(&self) -> bool {
         true
@@ -158,12 +146,12 @@ impl<const CHECK: bool> Operation for PutZcopy<CHECK> {
 }
 
 /// Get into local memory; `ZCOPY` straight, else through the transport's storage.
-pub struct Get<const ZCOPY: bool, const CHECK: bool> {
+pub struct Get<const ZCOPY: bool> {
     layout: Layout,
     scratch: Vec<u8>,
 }
 
-impl<const ZCOPY: bool, const CHECK: bool> Get<ZCOPY, CHECK> {
+impl<const ZCOPY: bool> Get<ZCOPY> {
     /// For `layout`.
     pub fn new(layout: Layout) -> Self {
         Get {
@@ -173,7 +161,7 @@ impl<const ZCOPY: bool, const CHECK: bool> Get<ZCOPY, CHECK> {
     }
 }
 
-impl<const ZCOPY: bool, const CHECK: bool> Operation for Get<ZCOPY, CHECK> {
+impl<const ZCOPY: bool> Operation for Get<ZCOPY> {
     #[inline(always)]
     fn counted(&self) -> bool {
         true
@@ -235,14 +223,9 @@ impl<const OP: u8> Atomic<OP> {
     /// On words of `size_bytes`, with `outstanding` at once.
     pub fn new(size_bytes: u64, outstanding: u64) -> Self {
         Atomic {
-            width: if size_bytes == 4 { Width::W4 } else { Width::W8 },
+            width: Width::of(size_bytes),
             slots: outstanding.max(1),
         }
-    }
-
-    /// Width of the word.
-    pub fn width(&self) -> Width {
-        self.width
     }
 
     /// `value` as a word of this width holds it.
@@ -278,17 +261,17 @@ impl<const OP: u8> Operation for Atomic<OP> {
 }
 
 /// Any operation, chosen when it is made: for ports beside whose operations the choice costs nothing.
-pub enum Any<const CHECK: bool> {
+pub enum Any {
     /// Put from the caller's bytes.
-    PutShort(PutShort<CHECK>),
+    PutShort(PutShort),
     /// Put that a callback packs.
-    PutBcopy(PutBcopy<CHECK>),
+    PutBcopy(PutBcopy),
     /// Put from registered memory.
-    PutZcopy(PutZcopy<CHECK>),
+    PutZcopy(PutZcopy),
     /// Get through the transport's storage.
-    GetBcopy(Get<false, CHECK>),
+    GetBcopy(Get<false>),
     /// Get straight into local memory.
-    GetZcopy(Get<true, CHECK>),
+    GetZcopy(Get<true>),
     /// Addition.
     Add(Atomic<ADD>),
     /// Fetch-and-add.
@@ -315,7 +298,7 @@ macro_rules! chosen {
     };
 }
 
-impl<const CHECK: bool> Operation for Any<CHECK> {
+impl Operation for Any {
     #[inline(always)]
     fn counted(&self) -> bool {
         chosen!(self, operation => operation.counted())

@@ -49,27 +49,35 @@ pub fn continues(number: u64, start: usize, bytes: &[u8]) -> bool {
     })
 }
 
-/// Whether payloads are checked: not compiled where `CHECK` is false, and otherwise as was asked.
+/// Whether payloads are checked. A branch on it is predicted; what it guards is kept out of the loops.
 #[derive(Debug, Clone, Copy)]
-pub struct Checks<const CHECK: bool>(bool);
+pub struct Checks(pub bool);
 
-impl<const CHECK: bool> Checks<CHECK> {
-    /// As `asked`.
-    pub fn new(asked: bool) -> Self {
-        Checks(asked)
-    }
-
+impl Checks {
     /// Whether they are.
     #[inline(always)]
     pub fn on(self) -> bool {
-        CHECK && self.0
+        self.0
     }
 
     /// Whether `payload` is not that of message `number` and `size` bytes long, where that is checked.
     #[inline(always)]
     pub fn find_wrong(self, number: u64, size: usize, payload: &[u8]) -> bool {
-        self.on() && !matches(number, size, payload)
+        self.0 && differs(number, size, payload)
     }
+}
+
+#[cold]
+#[inline(never)]
+fn differs(number: u64, size: usize, payload: &[u8]) -> bool {
+    !matches(number, size, payload)
+}
+
+/// Give `payload` the bytes of message `number` under a check.
+#[cold]
+#[inline(never)]
+fn refill(number: u64, payload: &mut [u8]) {
+    fill(number, payload);
 }
 
 /// Slots that zero-copy sends rotate through, so that bytes in flight never change under a check.
@@ -89,74 +97,74 @@ pub fn first(size: usize, place: usize) -> Placed {
 }
 
 /// Layout short: the payload is inlined by the call.
-pub struct Short<const CHECK: bool> {
+pub struct Short {
     payload: Placed,
-    checks: Checks<CHECK>,
+    checks: Checks,
 }
 
-impl<const CHECK: bool> Short<CHECK> {
+impl Short {
     /// For payloads of `size` bytes, `place` bytes into a cache line.
-    pub fn new(size: usize, place: usize, checks: Checks<CHECK>) -> Self {
+    pub fn new(size: usize, place: usize, checks: Checks) -> Self {
         let payload = first(size, place);
         Short { payload, checks }
     }
 }
 
-impl<const CHECK: bool> Sender for Short<CHECK> {
+impl Sender for Short {
     #[inline(always)]
     fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
         if self.checks.on() {
-            fill(header::number(header), self.payload.bytes_mut());
+            refill(header::number(header), self.payload.bytes_mut());
         }
         port.send_short(peer, header, self.payload.bytes())
     }
 }
 
 /// Layout shortiov: the payload is inlined by the call, from several pieces.
-pub struct Shortiov<const CHECK: bool> {
+pub struct Shortiov {
     payload: Placed,
-    checks: Checks<CHECK>,
+    checks: Checks,
 }
 
-impl<const CHECK: bool> Shortiov<CHECK> {
+impl Shortiov {
     /// For payloads of `size` bytes, `place` bytes into a cache line.
-    pub fn new(size: usize, place: usize, checks: Checks<CHECK>) -> Self {
+    pub fn new(size: usize, place: usize, checks: Checks) -> Self {
         let payload = first(size, place);
         Shortiov { payload, checks }
     }
 }
 
-impl<const CHECK: bool> Sender for Shortiov<CHECK> {
+impl Sender for Shortiov {
     #[inline(always)]
     fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
         if self.checks.on() {
-            fill(header::number(header), self.payload.bytes_mut());
+            refill(header::number(header), self.payload.bytes_mut());
         }
         port.send_shortiov(peer, header, self.payload.bytes())
     }
 }
 
 /// Layout bcopy: a callback copies the payload into the transport's storage.
-pub struct Bcopy<const CHECK: bool> {
+pub struct Bcopy {
     payload: Placed,
-    checks: Checks<CHECK>,
+    checks: Checks,
 }
 
-impl<const CHECK: bool> Bcopy<CHECK> {
+impl Bcopy {
     /// For payloads of `size` bytes, `place` bytes into a cache line.
-    pub fn new(size: usize, place: usize, checks: Checks<CHECK>) -> Self {
+    pub fn new(size: usize, place: usize, checks: Checks) -> Self {
         let payload = first(size, place);
         Bcopy { payload, checks }
     }
 }
 
-impl<const CHECK: bool> Sender for Bcopy<CHECK> {
+impl Sender for Bcopy {
     #[inline(always)]
     fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
         let (payload, checks) = (self.payload.bytes(), self.checks);
         port.send_bcopy(peer, header, payload.len(), |room| {
-            if self.checks.on() {
-                fill(header::number(header), room);
+            if checks.on() {
+                refill(header::number(header), room);
             } else {
                 room.copy_from_slice(payload);
             }
@@ -165,15 +173,15 @@ impl<const CHECK: bool> Sender for Bcopy<CHECK> {
 }
 
 /// Layout zcopy: the transport reads the port's registered memory.
-pub struct Zcopy<const CHECK: bool> {
+pub struct Zcopy {
     scratch: Vec<u8>,
     posted: u64,
-    checks: Checks<CHECK>,
+    checks: Checks,
 }
 
-impl<const CHECK: bool> Zcopy<CHECK> {
+impl Zcopy {
     /// For payloads of `size` bytes; the port's buffer must hold [`ZCOPY_SLOTS`] of them.
-    pub fn new<P: MessagePort>(size: usize, port: &mut P, checks: Checks<CHECK>) -> Self {
+    pub fn new<P: MessagePort>(size: usize, port: &mut P, checks: Checks) -> Self {
         let mut scratch = vec![0; size];
         fill(0, &mut scratch);
         if let Some(buffer) = port.buffer() {
@@ -189,7 +197,7 @@ impl<const CHECK: bool> Zcopy<CHECK> {
     }
 }
 
-impl<const CHECK: bool> Sender for Zcopy<CHECK> {
+impl Sender for Zcopy {
     #[inline(always)]
     fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
         if self.posted - port.zcopy_completed() >= ZCOPY_SLOTS as u64 {
@@ -198,7 +206,7 @@ impl<const CHECK: bool> Sender for Zcopy<CHECK> {
         let size = self.scratch.len();
         let offset = (self.posted as usize % ZCOPY_SLOTS) * size;
         if self.checks.on() {
-            fill(header::number(header), &mut self.scratch);
+            refill(header::number(header), &mut self.scratch);
             let buffer = port
                 .buffer()
                 .ok_or(LinkError::Unsupported("zcopy without a buffer"))?;
@@ -213,20 +221,20 @@ impl<const CHECK: bool> Sender for Zcopy<CHECK> {
 }
 
 /// Any layout, chosen when it is made: for ports beside whose operations the choice costs nothing.
-pub enum Any<const CHECK: bool> {
+pub enum Any {
     /// Layout short.
-    Short(Short<CHECK>),
+    Short(Short),
     /// Layout shortiov.
-    Shortiov(Shortiov<CHECK>),
+    Shortiov(Shortiov),
     /// Layout bcopy.
-    Bcopy(Bcopy<CHECK>),
+    Bcopy(Bcopy),
     /// Layout zcopy.
-    Zcopy(Zcopy<CHECK>),
+    Zcopy(Zcopy),
 }
 
-impl<const CHECK: bool> Any<CHECK> {
+impl Any {
     /// For payloads of `size` bytes through `port`.
-    pub fn new<P: MessagePort>(layout: Layout, size: usize, port: &mut P, checks: Checks<CHECK>) -> Self {
+    pub fn new<P: MessagePort>(layout: Layout, size: usize, port: &mut P, checks: Checks) -> Self {
         match layout {
             Layout::Short => Any::Short(Short::new(size, P::PLACE, checks)),
             Layout::Shortiov => Any::Shortiov(Shortiov::new(size, P::PLACE, checks)),
@@ -236,7 +244,7 @@ impl<const CHECK: bool> Any<CHECK> {
     }
 }
 
-impl<const CHECK: bool> Sender for Any<CHECK> {
+impl Sender for Any {
     #[inline(always)]
     fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
         match self {

@@ -7,17 +7,19 @@
 use super::header;
 use super::meter::{Meter, Series, Tally};
 use super::payload::{Checks, Sender};
+use super::phases::{Body, Left, Phase};
 use super::wired::Wired;
+use crate::clock::Clock;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
-use wirespeed_schema::outcome::StopReason;
+use wirespeed_schema::outcome::{Count, SampleKind};
 
 /// Round trips after a barrier that are not recorded: the other side may still be leaving it.
 pub const SETTLE_ROUND_TRIPS: u64 = 16;
 
 /// Takes the one message that is under way and checks it against what is expected.
-pub struct Arrival<const CHECK: bool> {
+pub struct Arrival {
     size: usize,
-    checks: Checks<CHECK>,
+    checks: Checks,
     expected: u64,
     header: u64,
     arrived: bool,
@@ -25,9 +27,9 @@ pub struct Arrival<const CHECK: bool> {
     pub tally: Tally,
 }
 
-impl<const CHECK: bool> Arrival<CHECK> {
+impl Arrival {
     /// For payloads of `size` bytes.
-    pub fn new(size: usize, checks: Checks<CHECK>) -> Self {
+    pub fn new(size: usize, checks: Checks) -> Self {
         Arrival {
             size,
             checks,
@@ -44,7 +46,7 @@ impl<const CHECK: bool> Arrival<CHECK> {
     }
 }
 
-impl<const CHECK: bool> OnMessage for Arrival<CHECK> {
+impl OnMessage for Arrival {
     #[inline(always)]
     fn message(&mut self, _: usize, header: u64, payload: &[u8]) {
         let number = header::number(header);
@@ -64,12 +66,12 @@ impl<const CHECK: bool> OnMessage for Arrival<CHECK> {
 
 /// `count` round trips with `peer`, a sample every `batch` of them. `last`: the final one ends the phase.
 #[inline(never)]
-pub fn hot_request<P: MessagePort, S: Sender, const CHECK: bool>(
+pub fn hot_request<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    arrival: &mut Arrival<CHECK>,
+    arrival: &mut Arrival,
     series: &mut Series,
-    clock: crate::clock::Clock,
+    clock: Clock,
     (count, last): (u64, bool),
 ) -> Result<(), LinkError> {
     let batch = series.batch_ops;
@@ -98,10 +100,10 @@ pub fn hot_request<P: MessagePort, S: Sender, const CHECK: bool>(
 
 /// Return every message until the last one of a phase.
 #[inline(never)]
-pub fn hot_answer<P: MessagePort, S: Sender, const CHECK: bool>(
+pub fn hot_answer<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    arrival: &mut Arrival<CHECK>,
+    arrival: &mut Arrival,
 ) -> Result<(), LinkError> {
     loop {
         while !arrival.arrived {
@@ -118,83 +120,138 @@ pub fn hot_answer<P: MessagePort, S: Sender, const CHECK: bool>(
     }
 }
 
-/// The requester's phases: first message, warm-up, settling, measurement.
-pub struct Requester<S, const CHECK: bool> {
-    /// Hands messages over.
-    pub sender: S,
-    /// Takes answers.
-    pub arrival: Arrival<CHECK>,
+/// The rank that begins each round trip.
+pub struct Requester<P, S> {
+    link: Wired<P>,
+    sender: S,
+    arrival: Arrival,
+    series: Series,
+    clock: Clock,
 }
 
-impl<S: Sender, const CHECK: bool> Requester<S, CHECK> {
-    /// One phase of `count` round trips that ends the phase; nothing of it is kept but its series.
-    pub fn phase<P: MessagePort>(
-        &mut self,
-        link: &mut Wired<P>,
-        series: &mut Series,
-        clock: crate::clock::Clock,
-        count: u64,
-    ) -> Result<(), LinkError> {
-        self.arrival.restart();
-        hot_request(
+impl<P, S> Requester<P, S> {
+    /// Of messages from `sender`, whose answers `arrival` takes.
+    pub fn new(link: Wired<P>, sender: S, arrival: Arrival, meter: &Meter) -> Self {
+        Requester {
             link,
-            &mut self.sender,
-            &mut self.arrival,
-            series,
-            clock,
-            (count, true),
-        )
-    }
-
-    /// A part of a phase: `count` more round trips; `last` ends it.
-    pub fn round<P: MessagePort>(
-        &mut self,
-        link: &mut Wired<P>,
-        series: &mut Series,
-        clock: crate::clock::Clock,
-        (count, last): (u64, bool),
-    ) -> Result<(), LinkError> {
-        hot_request(
-            link,
-            &mut self.sender,
-            &mut self.arrival,
-            series,
-            clock,
-            (count, last),
-        )
-    }
-
-    /// The measured phase, in segments, until the stop condition.
-    pub fn measure<P: MessagePort>(
-        &mut self,
-        link: &mut Wired<P>,
-        series: &mut Series,
-        meter: &mut Meter,
-        op_ticks: f64,
-    ) -> Result<StopReason, LinkError> {
-        self.arrival.restart();
-        let mut op_ticks = op_ticks;
-        let mut done = 0;
-        loop {
-            let (count, last) = meter.next_segment(done, op_ticks, series.batch_ops);
-            let result = hot_request(
-                link,
-                &mut self.sender,
-                &mut self.arrival,
-                series,
-                meter.clock,
-                (count, last),
-            );
-            // Counts are kept also when the link broke: what was answered was measured.
-            meter.tally = self.arrival.tally;
-            meter.tally.sent = self.arrival.tally.received;
-            result?;
-            done += count;
-            meter.between_segments(Some(series));
-            if last {
-                return Ok(meter.stop_reason());
-            }
-            op_ticks = meter.elapsed_ticks() as f64 / done as f64;
+            sender,
+            arrival,
+            series: meter.series(SampleKind::RoundTrip),
+            clock: meter.clock,
         }
+    }
+}
+
+impl<P: MessagePort, S: Sender> Body for Requester<P, S> {
+    fn leads(&self) -> bool {
+        true
+    }
+
+    fn progress(&mut self) -> Result<(), LinkError> {
+        self.link.port.flush().map(drop)
+    }
+
+    fn begin(&mut self, _: Phase) -> Result<(), LinkError> {
+        self.arrival.restart();
+        self.series.clear();
+        Ok(())
+    }
+
+    fn step(&mut self, count: u64, last: bool) -> Result<bool, LinkError> {
+        let Requester {
+            link,
+            sender,
+            arrival,
+            series,
+            clock,
+        } = self;
+        hot_request(link, sender, arrival, series, *clock, (count, last))?;
+        Ok(last)
+    }
+
+    fn close(&mut self, _: Phase) -> Result<(), LinkError> {
+        self.link.drain()
+    }
+
+    fn settling(&self, _: f64) -> u64 {
+        SETTLE_ROUND_TRIPS
+    }
+
+    fn arm(&mut self, meter: &Meter, op_ticks: f64) {
+        self.series = meter.batches(SampleKind::RoundTrip, op_ticks);
+    }
+
+    fn done(&self) -> u64 {
+        self.arrival.tally.received.messages
+    }
+
+    fn tally(&self) -> Tally {
+        Tally {
+            sent: self.arrival.tally.received,
+            ..self.arrival.tally
+        }
+    }
+
+    fn series(&mut self) -> Option<&mut Series> {
+        Some(&mut self.series)
+    }
+
+    fn finish(self: Box<Self>) -> Left {
+        Left::new(vec![self.series], self.link.port.facts())
+    }
+}
+
+/// The rank that returns every message.
+pub struct Answerer<P, S> {
+    link: Wired<P>,
+    sender: S,
+    arrival: Arrival,
+    answer_bytes: usize,
+}
+
+impl<P, S> Answerer<P, S> {
+    /// Returns what `arrival` takes, as `answer_bytes` from `sender`.
+    pub fn new(link: Wired<P>, sender: S, arrival: Arrival, answer_bytes: usize) -> Self {
+        Answerer {
+            link,
+            sender,
+            arrival,
+            answer_bytes,
+        }
+    }
+}
+
+impl<P: MessagePort, S: Sender> Body for Answerer<P, S> {
+    fn progress(&mut self) -> Result<(), LinkError> {
+        self.link.port.flush().map(drop)
+    }
+
+    fn begin(&mut self, _: Phase) -> Result<(), LinkError> {
+        self.arrival.restart();
+        Ok(())
+    }
+
+    fn step(&mut self, _: u64, _: bool) -> Result<bool, LinkError> {
+        hot_answer(&mut self.link, &mut self.sender, &mut self.arrival)?;
+        Ok(true)
+    }
+
+    fn close(&mut self, _: Phase) -> Result<(), LinkError> {
+        self.link.drain()
+    }
+
+    fn done(&self) -> u64 {
+        self.arrival.tally.received.messages
+    }
+
+    fn tally(&self) -> Tally {
+        Tally {
+            sent: Count::of(self.done(), self.answer_bytes),
+            ..self.arrival.tally
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Left {
+        Left::new(Vec::new(), self.link.port.facts())
     }
 }

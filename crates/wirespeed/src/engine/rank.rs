@@ -1,7 +1,7 @@
 //! One rank around its loop: what is set up before the port is opened and what is noted after it is closed.
 
 use super::floor;
-use super::meter::Measured;
+use super::meter::{Measured, Meter};
 use super::posted;
 use crate::clock::Timebase;
 use crate::host::{FingerprintOptions, PinGuard, fingerprint, pin_thread, scan};
@@ -10,6 +10,7 @@ use crate::measure::MeasureError;
 use crate::transport::bootstrap::Bootstrap;
 use crate::transport::cancel::{Cancel, CancelReason};
 use crate::transport::port::{Facts, LinkError};
+use crate::transport::registry::Report;
 use crate::transport::waiter::Waiter;
 use crate::transport::{Connect, Needs};
 use std::cell::Cell;
@@ -17,7 +18,7 @@ use wirespeed_schema::Finite;
 use wirespeed_schema::case::{Case, GroupKind, RankSpec, Role};
 use wirespeed_schema::host::{Floor, Noise};
 use wirespeed_schema::outcome::{Outcome, StopReason};
-use wirespeed_schema::test::Test;
+use wirespeed_schema::test::{Stream, Test};
 
 /// Length of the noise scan before a run, and of that after it.
 const NOISE_SCAN_MS: u32 = 3;
@@ -57,7 +58,7 @@ pub struct Finished {
     pub first_operation_ticks: Option<u64>,
     /// Why it stopped, or the error that ended it.
     pub end: Result<StopReason, LinkError>,
-    /// Facts that only this loop knows.
+    /// Facts of the port and of the loop.
     pub facts: Facts,
 }
 
@@ -120,9 +121,21 @@ impl<'a> Rank<'a> {
         self.connect_ticks.set(Some(ticks));
     }
 
+    /// Ticks between two sends of a paced stream, 0 for none.
+    pub fn pace_ticks(&self, stream: &Stream) -> f64 {
+        stream
+            .pace_msg_per_s
+            .map_or(0.0, |rate| 1e9 / rate as f64 / self.timebase.ns_per_tick())
+    }
+
     /// Whether this rank exchanges data with itself alone.
     pub fn is_own_peer(&self) -> bool {
         self.peers == [self.bootstrap.rank()]
+    }
+
+    /// A meter for this rank's loop.
+    pub fn meter<'m>(&'m self, report: Report<'m>) -> Meter<'m> {
+        Meter::new(self.case, self.spec.cpu, &self.timebase, &self.cancel, report)
     }
 
     /// A waiter with the case's policy.
@@ -136,9 +149,8 @@ impl<'a> Rank<'a> {
     }
 
     /// The rank's view of the run, after its port was closed.
-    pub fn finish(mut self, finished: Finished, mut facts: Facts) -> Outcome {
+    pub fn finish(mut self, finished: Finished) -> Outcome {
         self.timebase.recalibrate();
-        facts.extend(finished.facts);
         let load_done = self.load.take().map(Background::stop).unwrap_or_default();
         let noise_after = noise_of(self.spec, &self.timebase);
         let (stop, error) = self.ending(&finished.end);
@@ -172,7 +184,7 @@ impl<'a> Rank<'a> {
             noise: self.noise,
             noise_after,
             load_done,
-            transport_facts: facts,
+            transport_facts: finished.facts,
             host,
             error,
         }

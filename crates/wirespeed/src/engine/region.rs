@@ -4,6 +4,7 @@
 //! source ends a phase by putting the number of its operations, flagged, into that phase's control word.
 
 use super::attached::Attached;
+use super::phases::Phase;
 use crate::sync::SharedBytes;
 use crate::transport::port::{LinkError, OneSidedPort, Post};
 use core::sync::atomic::Ordering;
@@ -11,8 +12,8 @@ use core::sync::atomic::Ordering;
 /// Set in a control word that has been written.
 const WRITTEN: u64 = 1 << 63;
 const LINE: usize = 64;
-/// Phases of a test: first operation, warm-up, settling, measurement.
-pub const PHASES: usize = 4;
+/// Control words: one for each [`Phase`].
+const PHASES: usize = 4;
 /// Most memory that rotating slots may take a rank.
 const SLOT_BYTES_MAX: usize = 64 << 20;
 
@@ -51,18 +52,18 @@ impl Layout {
         self.size * self.slots
     }
 
-    fn control(&self, phase: usize) -> usize {
-        (self.data_bytes().div_ceil(LINE) + phase) * LINE
+    fn control(&self, phase: Phase) -> usize {
+        (self.data_bytes().div_ceil(LINE) + phase as usize) * LINE
     }
 
     /// Bytes of the whole region.
     pub fn region_bytes(&self) -> usize {
-        self.control(PHASES)
+        (self.data_bytes().div_ceil(LINE) + PHASES) * LINE
     }
 
     /// What the control word of `phase` says: the number of operations of the whole test up to the phase's end.
     #[inline(always)]
-    pub fn ended_at(&self, region: &SharedBytes, phase: usize) -> Option<u64> {
+    pub fn ended_at(&self, region: &SharedBytes, phase: Phase) -> Option<u64> {
         let word = region.u64_at(self.control(phase)).load(Ordering::Acquire);
         (word & WRITTEN != 0).then_some(word & !WRITTEN)
     }
@@ -73,7 +74,7 @@ impl Layout {
 pub fn end_phase<P: OneSidedPort>(
     link: &mut Attached<P>,
     layout: Layout,
-    phase: usize,
+    phase: Phase,
     operations: u64,
 ) -> Result<(), LinkError> {
     let word = (operations | WRITTEN).to_le_bytes();
@@ -93,13 +94,13 @@ mod tests {
         for size in [1, 8, 63, 64, 65, 1 << 20] {
             for outstanding in [1, 32] {
                 let layout = Layout::new(size, outstanding, true);
-                assert!(layout.control(0) >= layout.data_bytes());
-                assert!(layout.control(PHASES - 1) + 8 <= layout.region_bytes());
+                assert!(layout.control(Phase::First) >= layout.data_bytes());
+                assert!(layout.control(Phase::Measured) + 8 <= layout.region_bytes());
                 assert!(layout.slot(u64::MAX) + size <= layout.data_bytes());
                 let region = SharedBytes::heap(layout.region_bytes()).unwrap();
-                assert_eq!(layout.ended_at(&region, 2), None);
-                region.write(layout.control(2), &(7 | WRITTEN).to_le_bytes());
-                assert_eq!(layout.ended_at(&region, 2), Some(7));
+                assert_eq!(layout.ended_at(&region, Phase::Settle), None);
+                region.write(layout.control(Phase::Settle), &(7 | WRITTEN).to_le_bytes());
+                assert_eq!(layout.ended_at(&region, Phase::Settle), Some(7));
             }
         }
     }

@@ -5,10 +5,9 @@
 //! marked last message of every flow and the acknowledgement that covers it. It must never look into a payload.
 
 use super::header;
-use super::messages::meet;
-use super::meter::Meter;
-use super::phases::Prelude;
-use super::rank::{Finished, Rank};
+use super::meter::Tally;
+use super::phases::{Body, Left, Phase};
+use super::rank::Rank;
 use super::wired::Wired;
 use crate::measure::MeasureError;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
@@ -86,7 +85,7 @@ impl Store {
 
     fn restart(&mut self) {
         self.ways.iter_mut().for_each(|way| *way = Way::default());
-        self.done = 0;
+        (self.done, self.passed) = (0, Count::default());
     }
 
     #[inline(always)]
@@ -172,51 +171,72 @@ fn hot_relay<P: MessagePort>(link: &mut Wired<P>, store: &mut Store) -> Result<(
     Ok(())
 }
 
-/// The relay's part in a measurement.
-pub fn relay<P: MessagePort>(
-    rank: &Rank,
-    link: &mut Wired<P>,
-    mut meter: Meter,
-) -> Result<Finished, MeasureError> {
-    let members = rank.peers.len();
-    let addressed = matches!(rank.case.test, Test::AmAlltoall(_));
-    if members < 2 || members > 2 && !addressed {
-        return Err(MeasureError::Usage(format!(
-            "a relay passes {} on between two ranks, there are {members}",
-            rank.case.test.name()
-        )));
+/// The rank between the others.
+pub struct Relay<P> {
+    link: Wired<P>,
+    store: Store,
+    phase: Phase,
+}
+
+impl<P: MessagePort> Relay<P> {
+    /// A relay between all peers.
+    pub fn new(rank: &Rank, link: Wired<P>) -> Result<Self, MeasureError> {
+        let members = rank.peers.len();
+        let addressed = matches!(rank.case.test, Test::AmAlltoall(_));
+        if members < 2 || members > 2 && !addressed {
+            return Err(MeasureError::Usage(format!(
+                "a relay passes {} on between two ranks, there are {members}",
+                rank.case.test.name()
+            )));
+        }
+        Ok(Relay {
+            link,
+            store: Store::new(members, rank.case.test.size_bytes() as usize, addressed),
+            phase: Phase::First,
+        })
     }
-    // A stream's ends have a phase for their first message and one to settle, see `messages`.
-    let phases = if addressed { 1 } else { 2 };
-    let mut store = Store::new(members, rank.case.test.size_bytes() as usize, addressed);
-    let mut prelude = Prelude::default();
-    let mut elapsed_ticks = 0;
-    let mut run = |store: &mut Store| -> Result<_, LinkError> {
-        let pass = |link: &mut Wired<P>, store: &mut Store, phases| {
-            for _ in 0..phases {
-                store.restart();
-                store.passed = Count::default();
-                hot_relay(link, store)?;
-            }
-            link.drain()
-        };
-        meet(rank, link)?;
-        pass(link, store, phases)?;
-        prelude.warmup_operations = store.passed.messages;
-        let armed = meter.arm();
-        meet(rank, link)?;
-        pass(link, store, phases - 1)?;
-        meter.start(armed);
-        let result = pass(link, store, 1);
-        elapsed_ticks = meter.stop();
-        result?;
-        meet(rank, link)?;
-        Ok(meter.stop_reason())
-    };
-    let end = run(&mut store);
-    let mut finished = prelude.finished(end, elapsed_ticks, meter.finish(Vec::new()));
-    let facts = &mut finished.facts;
-    facts.insert("passed_messages".into(), store.passed.messages.to_string());
-    facts.insert("held_max_bytes".into(), store.held_max_bytes.to_string());
-    Ok(finished)
+}
+
+impl<P: MessagePort> Body for Relay<P> {
+    fn progress(&mut self) -> Result<(), LinkError> {
+        self.link.port.flush().map(drop)
+    }
+
+    fn begin(&mut self, phase: Phase) -> Result<(), LinkError> {
+        self.phase = phase;
+        self.store.restart();
+        Ok(())
+    }
+
+    /// Of an exchange, what comes first ends with the warm-up.
+    fn step(&mut self, _: u64, _: bool) -> Result<bool, LinkError> {
+        if !(self.store.addressed && self.phase == Phase::First) {
+            hot_relay(&mut self.link, &mut self.store)?;
+        }
+        Ok(true)
+    }
+
+    fn settling(&self, _: f64) -> u64 {
+        if self.store.addressed { 0 } else { 1 }
+    }
+
+    fn close(&mut self, _: Phase) -> Result<(), LinkError> {
+        self.link.drain()
+    }
+
+    fn done(&self) -> u64 {
+        self.store.passed.messages
+    }
+
+    /// What passes is neither its own to send nor to receive.
+    fn tally(&self) -> Tally {
+        Tally::default()
+    }
+
+    fn finish(self: Box<Self>) -> Left {
+        let mut left = Left::new(Vec::new(), self.link.port.facts());
+        left.note("passed_messages", self.store.passed.messages);
+        left.note("held_max_bytes", self.store.held_max_bytes as u64);
+        left
+    }
 }

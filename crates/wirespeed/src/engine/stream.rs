@@ -6,12 +6,15 @@
 
 use super::flow::{ACK_EVERY_MAX, Flow};
 use super::header;
-use super::meter::{Meter, Series, Tally};
+use super::meter::{Meter, Series, Tally, batch_for};
 use super::payload::Sender;
+use super::phases::{Body, Left, Phase};
+use super::rank::Rank;
 use super::wired::Wired;
 use crate::clock::Clock;
 use crate::transport::port::{LinkError, MessagePort, Post};
-use wirespeed_schema::outcome::{Count, StopReason};
+use wirespeed_schema::outcome::{Count, SampleKind};
+use wirespeed_schema::test::Stream;
 
 /// One message in flight whose acknowledgement is timed.
 #[derive(Clone, Copy, Default)]
@@ -24,6 +27,8 @@ struct Stamp {
 /// The sending half: how far it got, and its timing.
 pub struct Outgoing {
     window: u64,
+    /// The peer sends as well: its messages are acknowledged meanwhile.
+    both: bool,
     sent: u64,
     /// Most messages that were unacknowledged when a batch was done; looked for while windows are huge.
     pub backlog_max: u64,
@@ -44,24 +49,21 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// For a window of `window` messages, paced to one every `pace_ticks` if above 0: then with `responses`.
-    pub fn new(
-        window: u64,
-        (pace_ticks, responses): (f64, Option<Series>),
-        intervals: Series,
-        acknowledged: Series,
-    ) -> Self {
+    /// Of a rank that sends `stream`; with `both`, its peer does as well.
+    pub fn new(rank: &Rank, meter: &Meter, stream: &Stream, both: bool) -> Self {
+        let paced = stream.pace_msg_per_s.is_some();
         Outgoing {
-            window,
+            window: stream.window_msgs,
+            both,
             sent: 0,
             backlog_max: 0,
             looked: 0,
             stamp: Stamp::default(),
-            intervals,
-            acknowledged,
-            responses,
+            intervals: meter.series(SampleKind::SendInterval),
+            acknowledged: meter.series(SampleKind::Acknowledged),
+            responses: paced.then(|| meter.series(SampleKind::Response)),
             answered: 0,
-            pace_ticks,
+            pace_ticks: rank.pace_ticks(stream),
             paced_from: 0,
         }
     }
@@ -70,6 +72,9 @@ impl Outgoing {
         (self.sent, self.stamp, self.answered) = (0, Stamp::default(), 0);
         self.paced_from = clock.now();
         (self.backlog_max, self.looked) = (0, 0);
+        self.intervals.clear();
+        self.acknowledged.clear();
+        self.responses.iter_mut().for_each(Series::clear);
     }
 
     #[inline(always)]
@@ -108,10 +113,7 @@ impl Outgoing {
 
 /// Acknowledge what is due; `poll` while there is no room.
 #[inline(always)]
-fn acknowledge<P: MessagePort, const CHECK: bool>(
-    link: &mut Wired<P>,
-    flow: &mut Flow<CHECK>,
-) -> Result<(), LinkError> {
+fn acknowledge<P: MessagePort>(link: &mut Wired<P>, flow: &mut Flow) -> Result<(), LinkError> {
     while flow.ack_due() {
         let received = flow.received;
         let word = header::ack(received);
@@ -124,17 +126,17 @@ fn acknowledge<P: MessagePort, const CHECK: bool>(
 }
 
 /// Send `count` messages as fast as window and pace allow. `last`: the final one ends the phase, and the call returns
-/// when everything is acknowledged. `BOTH`: acknowledge the peer's messages too.
+/// when everything is acknowledged.
 #[inline(never)]
-pub fn hot_send<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
+pub fn hot_send<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    flow: &mut Flow<CHECK>,
+    flow: &mut Flow,
     out: &mut Outgoing,
     clock: Clock,
     (count, last): (u64, bool),
 ) -> Result<(), LinkError> {
-    let batch = out.intervals.batch_ops;
+    let (batch, both) = (out.intervals.batch_ops, out.both);
     let target = out.sent + count;
     let mut in_batch = 0;
     let mut start = clock.now();
@@ -142,19 +144,19 @@ pub fn hot_send<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
         while out.sent - flow.peer_received >= out.window {
             link.port.wait(flow)?;
             out.note_acknowledgement(flow.peer_received, clock);
-            if BOTH {
+            if both {
                 acknowledge(link, flow)?;
             }
         }
         if out.pace_ticks > 0.0 {
-            pace::<P, CHECK, BOTH>(link, flow, out, clock)?;
+            pace(link, flow, out, clock)?;
         }
         let message = header::data(out.sent, last && out.sent + 1 == target);
         let post = link.port.hearing(flow, |port| sender.post(port, 0, message))?;
         if post == Post::Busy {
             link.make_room(flow)?;
             out.note_acknowledgement(flow.peer_received, clock);
-            if BOTH {
+            if both {
                 acknowledge(link, flow)?;
             }
             continue;
@@ -174,12 +176,12 @@ pub fn hot_send<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
             }
             // Where the window never holds the sender up, nothing else would see acknowledgements in time.
             let look = out.sent - out.looked >= ACK_EVERY_MAX;
-            if BOTH || look {
+            if both || look {
                 out.looked = out.sent;
                 link.port.poll(flow)?;
                 out.note_acknowledgement(flow.peer_received, clock);
             }
-            if BOTH {
+            if both {
                 acknowledge(link, flow)?;
             }
             out.backlog_max = out.backlog_max.max(out.sent - flow.peer_received);
@@ -188,7 +190,7 @@ pub fn hot_send<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
     while last && flow.peer_received < target {
         link.port.wait(flow)?;
         out.note_acknowledgement(flow.peer_received, clock);
-        if BOTH {
+        if both {
             acknowledge(link, flow)?;
         }
     }
@@ -197,17 +199,17 @@ pub fn hot_send<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
 
 /// Hold the next send until its place in the absolute schedule start + i / rate; a late one goes at once.
 #[inline(never)]
-fn pace<P: MessagePort, const CHECK: bool, const BOTH: bool>(
+fn pace<P: MessagePort>(
     link: &mut Wired<P>,
-    flow: &mut Flow<CHECK>,
+    flow: &mut Flow,
     out: &mut Outgoing,
     clock: Clock,
 ) -> Result<(), LinkError> {
-    let due = out.due(out.sent);
+    let (due, both) = (out.due(out.sent), out.both);
     while clock.now() < due {
         link.port.poll(flow)?;
         out.note_acknowledgement(flow.peer_received, clock);
-        if BOTH {
+        if both {
             acknowledge(link, flow)?;
         }
     }
@@ -225,10 +227,10 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// With its series (of means).
-    pub fn new(intervals: Series) -> Self {
+    /// With its series.
+    pub fn new(meter: &Meter) -> Self {
         Incoming {
-            intervals,
+            intervals: meter.series_of_means(SampleKind::ReceiveInterval),
             first_arrival: None,
             last_arrival: 0,
             marked: 0,
@@ -238,6 +240,7 @@ impl Incoming {
 
     fn restart(&mut self) {
         (self.first_arrival, self.last_arrival, self.marked, self.marked_at) = (None, 0, 0, 0);
+        self.intervals.clear();
     }
 
     /// Ticks from the first to the last arrival.
@@ -249,9 +252,9 @@ impl Incoming {
 
 /// Receive until `until` messages of the phase have arrived, or its last one; acknowledge as due.
 #[inline(never)]
-pub fn hot_receive<P: MessagePort, const CHECK: bool>(
+pub fn hot_receive<P: MessagePort>(
     link: &mut Wired<P>,
-    flow: &mut Flow<CHECK>,
+    flow: &mut Flow,
     incoming: &mut Incoming,
     clock: Clock,
     until: u64,
@@ -277,143 +280,171 @@ pub fn hot_receive<P: MessagePort, const CHECK: bool>(
     Ok(())
 }
 
-/// A sender's phases.
-pub struct Source<S, const CHECK: bool> {
-    /// Hands messages over.
-    pub sender: S,
-    /// What comes back.
-    pub flow: Flow<CHECK>,
-    /// How far it got.
-    pub out: Outgoing,
+/// The rank that sends.
+pub struct Source<P, S> {
+    link: Wired<P>,
+    sender: S,
+    flow: Flow,
+    out: Outgoing,
+    clock: Clock,
 }
 
-impl<S: Sender, const CHECK: bool> Source<S, CHECK> {
-    /// One phase of `count` messages. With `BOTH`, it ends when the peer's last message has come as well.
-    pub fn phase<P: MessagePort, const BOTH: bool>(
-        &mut self,
-        link: &mut Wired<P>,
-        clock: Clock,
-        count: u64,
-    ) -> Result<(), LinkError> {
-        self.restart(clock);
-        self.round::<P, BOTH>(link, clock, (count, true))
+impl<P, S> Source<P, S> {
+    /// Messages from `sender` go out as `out` says, what comes back goes through `flow`.
+    pub fn new(link: Wired<P>, sender: S, flow: Flow, out: Outgoing, clock: Clock) -> Self {
+        Source {
+            link,
+            sender,
+            flow,
+            out,
+            clock,
+        }
+    }
+}
+
+impl<P: MessagePort, S: Sender> Body for Source<P, S> {
+    fn leads(&self) -> bool {
+        true
     }
 
-    /// A new phase begins.
-    pub fn restart(&mut self, clock: Clock) {
+    fn progress(&mut self) -> Result<(), LinkError> {
+        self.link.port.flush().map(drop)
+    }
+
+    fn begin(&mut self, _: Phase) -> Result<(), LinkError> {
         self.flow.restart();
-        self.out.restart(clock);
+        self.out.restart(self.clock);
+        Ok(())
     }
 
-    /// A part of a phase: `count` more messages; `last` ends it.
-    pub fn round<P: MessagePort, const BOTH: bool>(
-        &mut self,
-        link: &mut Wired<P>,
-        clock: Clock,
-        (count, last): (u64, bool),
-    ) -> Result<(), LinkError> {
-        let Source { sender, flow, out } = self;
-        hot_send::<P, S, CHECK, BOTH>(link, sender, flow, out, clock, (count, last))?;
-        if last {
-            self.await_peer::<P, BOTH>(link)
-        } else {
-            Ok(())
-        }
+    fn step(&mut self, count: u64, last: bool) -> Result<bool, LinkError> {
+        let Source {
+            link,
+            sender,
+            flow,
+            out,
+            clock,
+        } = self;
+        hot_send(link, sender, flow, out, *clock, (count, last))?;
+        Ok(last)
     }
 
-    /// The measured phase, in segments, until the stop condition; returns with the time of the final acknowledgement.
-    pub fn measure<P: MessagePort, const BOTH: bool>(
-        &mut self,
-        link: &mut Wired<P>,
-        meter: &mut Meter,
-        op_ticks: f64,
-    ) -> Result<(StopReason, u64), LinkError> {
-        self.restart(meter.clock);
-        let mut op_ticks = op_ticks;
-        loop {
-            let (count, last) = meter.next_segment(self.out.sent, op_ticks, self.out.intervals.batch_ops);
-            let clock = meter.clock;
-            let sent = hot_send::<P, S, CHECK, BOTH>(
-                link,
-                &mut self.sender,
-                &mut self.flow,
-                &mut self.out,
-                clock,
-                (count, last),
-            );
-            meter.tally = self.tally();
-            sent?;
-            if last {
-                let elapsed = meter.elapsed_ticks();
-                self.await_peer::<P, BOTH>(link)?;
-                meter.tally = self.tally();
-                return Ok((meter.stop_reason(), elapsed));
-            }
-            meter.between_segments(Some(&mut self.out.intervals));
-            op_ticks = meter.elapsed_ticks() as f64 / self.out.sent as f64;
+    /// What both ranks send ends when the peer's last message has come as well.
+    fn close(&mut self, _: Phase) -> Result<(), LinkError> {
+        let Source { link, flow, out, .. } = self;
+        if out.both {
+            await_last(link, flow)?;
         }
+        link.drain()
+    }
+
+    fn arm(&mut self, meter: &Meter, op_ticks: f64) {
+        self.out.intervals = meter.batches(SampleKind::SendInterval, op_ticks);
+    }
+
+    fn done(&self) -> u64 {
+        self.out.sent
     }
 
     fn tally(&self) -> Tally {
-        let bytes = self.out.sent.saturating_mul(self.flow.size as u64);
-        self.flow.tally(Count {
-            messages: self.out.sent,
-            bytes,
-        })
+        self.flow.tally(Count::of(self.out.sent, self.flow.size))
     }
 
-    fn await_peer<P: MessagePort, const BOTH: bool>(&mut self, link: &mut Wired<P>) -> Result<(), LinkError> {
-        while BOTH && !self.flow.last_seen {
-            link.port.wait(&mut self.flow)?;
-            acknowledge(link, &mut self.flow)?;
+    fn series(&mut self) -> Option<&mut Series> {
+        Some(&mut self.out.intervals)
+    }
+
+    fn finish(self: Box<Self>) -> Left {
+        let (out, facts) = (self.out, self.link.port.facts());
+        let mut series = vec![out.intervals, out.acknowledged];
+        series.extend(out.responses);
+        let mut left = Left::new(series, facts);
+        left.note("unacknowledged_max_msgs", out.backlog_max);
+        left
+    }
+}
+
+/// Wait for the peer's last message of the phase, and acknowledge it.
+fn await_last<P: MessagePort>(link: &mut Wired<P>, flow: &mut Flow) -> Result<(), LinkError> {
+    while !flow.last_seen {
+        link.port.wait(flow)?;
+        acknowledge(link, flow)?;
+    }
+    acknowledge(link, flow)
+}
+
+/// The rank that receives.
+pub struct Sink<P> {
+    link: Wired<P>,
+    flow: Flow,
+    incoming: Incoming,
+    clock: Clock,
+}
+
+impl<P> Sink<P> {
+    /// What comes goes through `flow`, and is timed by `incoming`.
+    pub fn new(link: Wired<P>, flow: Flow, incoming: Incoming, clock: Clock) -> Self {
+        Sink {
+            link,
+            flow,
+            incoming,
+            clock,
         }
-        if BOTH {
-            acknowledge(link, &mut self.flow)?;
-        }
+    }
+}
+
+impl<P: MessagePort> Body for Sink<P> {
+    fn progress(&mut self) -> Result<(), LinkError> {
+        self.link.port.flush().map(drop)
+    }
+
+    fn begin(&mut self, _: Phase) -> Result<(), LinkError> {
+        self.flow.restart();
+        self.incoming.restart();
         Ok(())
     }
-}
 
-/// A receiver's phases.
-pub struct Sink<const CHECK: bool> {
-    /// What comes.
-    pub flow: Flow<CHECK>,
-    /// Its timing.
-    pub incoming: Incoming,
-}
-
-impl<const CHECK: bool> Sink<CHECK> {
-    /// One phase, to its last message.
-    pub fn phase<P: MessagePort>(&mut self, link: &mut Wired<P>, clock: Clock) -> Result<(), LinkError> {
-        self.flow.restart();
-        self.incoming.restart();
-        hot_receive(link, &mut self.flow, &mut self.incoming, clock, u64::MAX)?;
-        acknowledge(link, &mut self.flow)
+    fn step(&mut self, count: u64, _: bool) -> Result<bool, LinkError> {
+        let until = self.flow.received.saturating_add(count);
+        hot_receive(
+            &mut self.link,
+            &mut self.flow,
+            &mut self.incoming,
+            self.clock,
+            until,
+        )?;
+        Ok(self.flow.last_seen)
     }
 
-    /// The measured phase, to its last message, pausing now and then for interval reports.
-    pub fn measure<P: MessagePort>(
-        &mut self,
-        link: &mut Wired<P>,
-        meter: &mut Meter,
-        op_ticks: f64,
-    ) -> Result<(), LinkError> {
-        self.flow.restart();
-        self.incoming.restart();
-        let mut op_ticks = op_ticks;
-        while !self.flow.last_seen {
-            let (count, _) =
-                meter.next_segment(self.flow.received, op_ticks, self.incoming.intervals.batch_ops);
-            let until = self.flow.received + count;
-            let result = hot_receive(link, &mut self.flow, &mut self.incoming, meter.clock, until);
-            meter.tally = self.flow.tally(Count::default());
-            result?;
-            if self.flow.last_seen {
-                break;
-            }
-            meter.between_segments(Some(&mut self.incoming.intervals));
-            op_ticks = (meter.elapsed_ticks() as f64 / self.flow.received.max(1) as f64).max(0.1);
-        }
-        acknowledge(link, &mut self.flow)
+    fn close(&mut self, _: Phase) -> Result<(), LinkError> {
+        acknowledge(&mut self.link, &mut self.flow)?;
+        self.link.drain()
+    }
+
+    fn arm(&mut self, meter: &Meter, op_ticks: f64) {
+        let batch = batch_for(op_ticks.max(1.0), meter.timebase);
+        self.incoming.intervals = meter
+            .series_of_means(SampleKind::ReceiveInterval)
+            .in_batches(batch);
+    }
+
+    fn done(&self) -> u64 {
+        self.flow.received
+    }
+
+    fn tally(&self) -> Tally {
+        self.flow.tally(Count::default())
+    }
+
+    fn series(&mut self) -> Option<&mut Series> {
+        Some(&mut self.incoming.intervals)
+    }
+
+    fn elapsed_ticks(&self) -> Option<u64> {
+        Some(self.incoming.elapsed_ticks())
+    }
+
+    fn finish(self: Box<Self>) -> Left {
+        Left::new(vec![self.incoming.intervals], self.link.port.facts())
     }
 }

@@ -1,19 +1,20 @@
-//! Tests on matched messages: picks the loop for role and checking once, runs its phases, gives the outcome. The phases
-//! are those of [`super::messages`]; a source announces each segment to its sink.
+//! Tests on matched messages: opens the port with the sizes that the case needs, and the two ends' bodies. A source
+//! announces each segment to its sink.
 
-use super::meter::Meter;
+use super::meter::{Meter, Series, Tally};
 use super::payload::Checks;
-use super::phases::{self, Prelude};
+use super::phases::{Body, Left, Phase, drive, idle};
 use super::pingpong::SETTLE_ROUND_TRIPS;
 use super::rank::{Finished, Rank};
 use super::tagged_loops::{EXTRA_REQUESTS, Matched, Pattern, Places, RoundTrips, Windows};
 use crate::measure::MeasureError;
 use crate::transport::bootstrap::Bootstrap;
-use crate::transport::port::{Facts, LinkError, TaggedPort};
+use crate::transport::port::{LinkError, TaggedPort};
 use crate::transport::registry::Report;
 use crate::transport::{Needs, Tagged, TaggedRunner};
+use std::marker::PhantomData;
 use wirespeed_schema::case::{Case, Role};
-use wirespeed_schema::outcome::{Outcome, StopReason};
+use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::test::Test;
 
 /// Most messages of a window: each is a request that the port keeps.
@@ -56,8 +57,8 @@ pub fn tagged<T: Tagged>(
         places,
         report,
     };
-    let (finished, facts) = T::open(&rank.connect(needs), &options, run)??;
-    Ok(rank.finish(finished, facts))
+    let finished = T::open(&rank.connect(needs), &options, run)??;
+    Ok(rank.finish(finished))
 }
 
 struct Run<'a, 'r> {
@@ -67,171 +68,191 @@ struct Run<'a, 'r> {
 }
 
 impl TaggedRunner for Run<'_, '_> {
-    type Output = Result<(Finished, Facts), MeasureError>;
+    type Output = Result<Finished, MeasureError>;
 
     fn run<P: TaggedPort>(self, port: P) -> Self::Output {
-        self.rank.connected();
-        match (&self.rank.case.test, P::SLOW || self.rank.case.check) {
-            (Test::TagLat(_), false) => self.with::<P, RoundTrips, false>(port),
-            (Test::TagLat(_), true) => self.with::<P, RoundTrips, true>(port),
-            (Test::TagBw(_), false) => self.with::<P, Windows, false>(port),
-            (Test::TagBw(_), true) => self.with::<P, Windows, true>(port),
-            (test, _) => Err(MeasureError::Usage(format!(
+        let Run { rank, places, report } = self;
+        rank.connected();
+        let meter = rank.meter(report);
+        let mut link = Matched::new(port, rank.waiter(), places, Checks(rank.case.check));
+        if rank.spec.role == Role::Idle {
+            let facts = link.port.facts();
+            return Ok(idle(rank, meter, || link.port.flush().map(drop), facts));
+        }
+        let body = match &rank.case.test {
+            Test::TagLat(_) => body::<P, RoundTrips>(rank, &meter, link),
+            Test::TagBw(_) => body::<P, Windows>(rank, &meter, link),
+            test => Err(MeasureError::Usage(format!(
                 "{} is not a test on tagged messages",
                 test.name()
             ))),
+        };
+        Ok(drive(rank, meter, body?))
+    }
+}
+
+fn body<'a, P: TaggedPort + 'a, T: Pattern + 'a>(
+    rank: &'a Rank,
+    meter: &Meter,
+    link: Matched<P>,
+) -> Result<Box<dyn Body + 'a>, MeasureError> {
+    match rank.spec.role {
+        Role::Source => Ok(Box::new(Source::<P, T>::new(rank, meter, link))),
+        Role::Sink => Ok(Box::new(Sink::<P, T>::new(rank, meter, link))),
+        role => {
+            let name = rank.case.test.name();
+            Err(MeasureError::Usage(format!("{name} has no role {role:?}")))
         }
     }
 }
 
-impl Run<'_, '_> {
-    fn with<P: TaggedPort, T: Pattern, const CHECK: bool>(
-        self,
-        port: P,
-    ) -> Result<(Finished, Facts), MeasureError> {
-        let Run { rank, places, report } = self;
-        let meter = Meter::new(rank.case, rank.spec.cpu, &rank.timebase, &rank.cancel, report);
-        let mut link = Matched::new(port, rank.waiter(), places, Checks::<CHECK>::new(rank.case.check));
-        let finished = match rank.spec.role {
-            Role::Source => source::<P, T, CHECK>(rank, &mut link, meter),
-            Role::Sink => sink::<P, T, CHECK>(rank, &mut link, meter),
-            Role::Idle => idle(rank, &mut link, meter),
-            role => {
-                let name = rank.case.test.name();
-                return Err(MeasureError::Usage(format!("{name} has no role {role:?}")));
-            }
-        };
-        Ok((finished, link.port.facts()))
+/// The rank that announces segments.
+struct Source<'a, P, T> {
+    rank: &'a Rank<'a>,
+    link: Matched<P>,
+    series: Series,
+    /// Time of segments; that of announcements is not the messages'.
+    ticks: u64,
+    pattern: PhantomData<T>,
+}
+
+impl<'a, P, T: Pattern> Source<'a, P, T> {
+    fn new(rank: &'a Rank, meter: &Meter, link: Matched<P>) -> Self {
+        Source {
+            rank,
+            link,
+            series: T::sent(meter),
+            ticks: 0,
+            pattern: PhantomData,
+        }
     }
 }
 
-fn meet<P: TaggedPort, const CHECK: bool>(
-    rank: &Rank,
-    link: &mut Matched<P, CHECK>,
-) -> Result<(), LinkError> {
-    phases::meet(rank, || link.port.flush().map(drop))
+impl<P: TaggedPort, T: Pattern> Body for Source<'_, P, T> {
+    fn leads(&self) -> bool {
+        true
+    }
+
+    fn progress(&mut self) -> Result<(), LinkError> {
+        self.link.port.flush().map(drop)
+    }
+
+    fn begin(&mut self, _: Phase) -> Result<(), LinkError> {
+        (self.link.tally, self.ticks) = (Tally::default(), 0);
+        self.series.clear();
+        Ok(())
+    }
+
+    fn step(&mut self, count: u64, last: bool) -> Result<bool, LinkError> {
+        let clock = self.rank.timebase.clock;
+        self.link.announce(count, last)?;
+        let began = clock.now();
+        let result = T::source(&mut self.link, &mut self.series, clock, count);
+        self.ticks += clock.now() - began;
+        result.map(|()| last)
+    }
+
+    fn close(&mut self, _: Phase) -> Result<(), LinkError> {
+        self.link.drain()
+    }
+
+    fn settling(&self, _: f64) -> u64 {
+        SETTLE_ROUND_TRIPS
+    }
+
+    fn arm(&mut self, meter: &Meter, op_ticks: f64) {
+        let batch = T::batch(op_ticks, self.rank.case.test.window(), meter.timebase);
+        self.series = T::sent(meter).in_batches(batch);
+    }
+
+    fn done(&self) -> u64 {
+        self.link.tally.sent.messages
+    }
+
+    fn tally(&self) -> Tally {
+        self.link.tally
+    }
+
+    fn series(&mut self) -> Option<&mut Series> {
+        Some(&mut self.series)
+    }
+
+    fn elapsed_ticks(&self) -> Option<u64> {
+        Some(self.ticks)
+    }
+
+    fn finish(self: Box<Self>) -> Left {
+        Left::new(vec![self.series], self.link.port.facts())
+    }
 }
 
-fn idle<P: TaggedPort, const CHECK: bool>(
-    rank: &Rank,
-    link: &mut Matched<P, CHECK>,
-    meter: Meter,
-) -> Finished {
-    let end = (0..3)
-        .try_for_each(|_| meet(rank, link))
-        .map(|()| StopReason::Completed);
-    Prelude::default().finished(end, 0, meter.finish(Vec::new()))
+/// The rank that waits for announcements.
+struct Sink<'a, P, T> {
+    rank: &'a Rank<'a>,
+    link: Matched<P>,
+    series: Option<Series>,
+    ticks: u64,
+    pattern: PhantomData<T>,
 }
 
-fn source<P: TaggedPort, T: Pattern, const CHECK: bool>(
-    rank: &Rank,
-    link: &mut Matched<P, CHECK>,
-    mut meter: Meter,
-) -> Finished {
-    let clock = meter.clock;
-    let mut prelude = Prelude::default();
-    let mut series = T::sent(&meter);
-    let mut elapsed_ticks = 0;
-    let mut run = || -> Result<StopReason, LinkError> {
-        let mut ignored = T::sent(&meter);
-        let mut segment = |link: &mut Matched<P, CHECK>, count, last| {
-            link.announce(count, last)?;
-            T::source(link, &mut ignored, clock, count)
-        };
-        meet(rank, link)?;
-        let before = clock.now();
-        segment(link, 1, true)?;
-        prelude.first_operation_ticks = Some(clock.now() - before);
-        prelude.warm_up(rank, |count, last| segment(link, count, last))?;
-        let armed = meter.arm();
-        meet(rank, link)?;
-        segment(link, SETTLE_ROUND_TRIPS, true)?;
-        series.batch_ops = T::batch(prelude.op_ticks, rank.case.test.window(), &rank.timebase);
-        let mut op_ticks = prelude.op_ticks;
-        link.tally = Default::default();
-        meter.start(armed);
-        let result = loop {
-            let done = link.tally.sent.messages;
-            let (count, last) = meter.next_segment(done, op_ticks, series.batch_ops);
-            if let Err(error) = link.announce(count, last) {
-                break Err(error);
-            }
-            // The time of announcements is not the messages'.
-            let before = clock.now();
-            let result = T::source(link, &mut series, clock, count);
-            elapsed_ticks += clock.now() - before;
-            meter.tally = link.tally;
-            if result.is_err() || last {
-                break result;
-            }
-            meter.between_segments(Some(&mut series));
-            op_ticks = elapsed_ticks as f64 / meter.tally.sent.messages.max(1) as f64;
-        };
-        meter.stop();
-        result?;
-        link.drain()?;
-        meet(rank, link)?;
-        Ok(meter.stop_reason())
-    };
-    let end = run();
-    prelude.finished(end, elapsed_ticks, meter.finish(vec![series]))
-}
-
-fn sink<P: TaggedPort, T: Pattern, const CHECK: bool>(
-    rank: &Rank,
-    link: &mut Matched<P, CHECK>,
-    mut meter: Meter,
-) -> Finished {
-    let clock = meter.clock;
-    let mut prelude = Prelude::default();
-    let mut series = T::received(&meter);
-    let mut elapsed_ticks = 0;
-    let mut run = || -> Result<StopReason, LinkError> {
-        let mut ignored = T::received(&meter);
-        let mut phase = |link: &mut Matched<P, CHECK>| -> Result<(), LinkError> {
-            link.tally = Default::default();
-            loop {
-                let (count, last) = link.announced()?;
-                T::sink(link, ignored.as_mut(), clock, count)?;
-                if last {
-                    return link.drain();
-                }
-            }
-        };
-        meet(rank, link)?;
-        phase(link)?;
-        let before = clock.now();
-        phase(link)?;
-        prelude.warmup_operations = link.tally.received.messages;
-        prelude.op_ticks = (clock.now() - before) as f64 / prelude.warmup_operations.max(1) as f64;
-        let armed = meter.arm();
-        meet(rank, link)?;
-        phase(link)?;
-        if let Some(series) = &mut series {
-            series.batch_ops = T::batch(prelude.op_ticks, rank.case.test.window(), &rank.timebase);
+impl<'a, P, T: Pattern> Sink<'a, P, T> {
+    fn new(rank: &'a Rank, meter: &Meter, link: Matched<P>) -> Self {
+        Sink {
+            rank,
+            link,
+            series: T::received(meter),
+            ticks: 0,
+            pattern: PhantomData,
         }
-        link.tally = Default::default();
-        meter.start(armed);
-        let result = loop {
-            let (count, last) = match link.announced() {
-                Ok(segment) => segment,
-                Err(error) => break Err(error),
-            };
-            let before = clock.now();
-            let result = T::sink(link, series.as_mut(), clock, count);
-            elapsed_ticks += clock.now() - before;
-            meter.tally = link.tally;
-            if result.is_err() || last {
-                break result;
-            }
-            meter.between_segments(series.as_mut());
-        };
-        meter.stop();
-        result?;
-        link.drain()?;
-        meet(rank, link)?;
-        Ok(meter.stop_reason())
-    };
-    let end = run();
-    prelude.finished(end, elapsed_ticks, meter.finish(series.into_iter().collect()))
+    }
+}
+
+impl<P: TaggedPort, T: Pattern> Body for Sink<'_, P, T> {
+    fn progress(&mut self) -> Result<(), LinkError> {
+        self.link.port.flush().map(drop)
+    }
+
+    fn begin(&mut self, _: Phase) -> Result<(), LinkError> {
+        (self.link.tally, self.ticks) = (Tally::default(), 0);
+        self.series.iter_mut().for_each(Series::clear);
+        Ok(())
+    }
+
+    fn step(&mut self, _: u64, _: bool) -> Result<bool, LinkError> {
+        let clock = self.rank.timebase.clock;
+        let (count, last) = self.link.announced()?;
+        let began = clock.now();
+        let result = T::sink(&mut self.link, self.series.as_mut(), clock, count);
+        self.ticks += clock.now() - began;
+        result.map(|()| last)
+    }
+
+    fn close(&mut self, _: Phase) -> Result<(), LinkError> {
+        self.link.drain()
+    }
+
+    fn arm(&mut self, meter: &Meter, op_ticks: f64) {
+        let batch = T::batch(op_ticks, self.rank.case.test.window(), meter.timebase);
+        self.series = T::received(meter).map(|series| series.in_batches(batch));
+    }
+
+    fn done(&self) -> u64 {
+        self.link.tally.received.messages
+    }
+
+    fn tally(&self) -> Tally {
+        self.link.tally
+    }
+
+    fn series(&mut self) -> Option<&mut Series> {
+        self.series.as_mut()
+    }
+
+    fn elapsed_ticks(&self) -> Option<u64> {
+        Some(self.ticks)
+    }
+
+    fn finish(self: Box<Self>) -> Left {
+        Left::new(self.series.into_iter().collect(), self.link.port.facts())
+    }
 }

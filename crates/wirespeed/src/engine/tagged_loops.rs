@@ -63,23 +63,23 @@ impl Places {
 }
 
 /// A tagged port in use.
-pub struct Matched<P, const CHECK: bool> {
+pub struct Matched<P> {
     /// The port.
     pub port: P,
     /// What went through in this phase.
     pub tally: Tally,
     waiter: Waiter,
     places: Places,
-    checks: Checks<CHECK>,
+    checks: Checks,
     requests: Vec<Request>,
     scratch: Vec<u8>,
     /// Number of the next message; runs through all phases.
     next: u64,
 }
 
-impl<P: TaggedPort, const CHECK: bool> Matched<P, CHECK> {
+impl<P: TaggedPort> Matched<P> {
     /// `port`, whose buffer holds `places`.
-    pub fn new(port: P, waiter: Waiter, places: Places, checks: Checks<CHECK>) -> Self {
+    pub fn new(port: P, waiter: Waiter, places: Places, checks: Checks) -> Self {
         let mut scratch = vec![0; places.size];
         payload::fill(0, &mut scratch);
         for slot in 0..places.slots {
@@ -207,15 +207,15 @@ pub trait Pattern {
     /// Messages that a sample of the source covers.
     fn batch(op_ticks: f64, window: u64, timebase: &Timebase) -> u64;
     /// `count` messages of the source.
-    fn source<P: TaggedPort, const CHECK: bool>(
-        link: &mut Matched<P, CHECK>,
+    fn source<P: TaggedPort>(
+        link: &mut Matched<P>,
         series: &mut Series,
         clock: Clock,
         count: u64,
     ) -> Result<(), LinkError>;
     /// `count` messages of the sink; the announcement has come.
-    fn sink<P: TaggedPort, const CHECK: bool>(
-        link: &mut Matched<P, CHECK>,
+    fn sink<P: TaggedPort>(
+        link: &mut Matched<P>,
         series: Option<&mut Series>,
         clock: Clock,
         count: u64,
@@ -244,8 +244,8 @@ impl Pattern for RoundTrips {
         batch_for(op_ticks, timebase)
     }
 
-    fn source<P: TaggedPort, const CHECK: bool>(
-        link: &mut Matched<P, CHECK>,
+    fn source<P: TaggedPort>(
+        link: &mut Matched<P>,
         series: &mut Series,
         clock: Clock,
         count: u64,
@@ -253,8 +253,8 @@ impl Pattern for RoundTrips {
         hot_tagged_request(link, series, clock, count)
     }
 
-    fn sink<P: TaggedPort, const CHECK: bool>(
-        link: &mut Matched<P, CHECK>,
+    fn sink<P: TaggedPort>(
+        link: &mut Matched<P>,
         _: Option<&mut Series>,
         _: Clock,
         count: u64,
@@ -265,8 +265,8 @@ impl Pattern for RoundTrips {
 
 /// `count` round trips: post the receive, post the send, wait for both. A sample every `batch` of them.
 #[inline(never)]
-fn hot_tagged_request<P: TaggedPort, const CHECK: bool>(
-    link: &mut Matched<P, CHECK>,
+fn hot_tagged_request<P: TaggedPort>(
+    link: &mut Matched<P>,
     series: &mut Series,
     clock: Clock,
     count: u64,
@@ -294,10 +294,7 @@ fn hot_tagged_request<P: TaggedPort, const CHECK: bool>(
 
 /// Answer `count` messages. The next receive is posted before the answer goes, so that no request is unexpected.
 #[inline(never)]
-fn hot_tagged_answer<P: TaggedPort, const CHECK: bool>(
-    link: &mut Matched<P, CHECK>,
-    count: u64,
-) -> Result<(), LinkError> {
+fn hot_tagged_answer<P: TaggedPort>(link: &mut Matched<P>, count: u64) -> Result<(), LinkError> {
     link.receive(BACK)?;
     link.ready()?;
     for answered in 0..count {
@@ -328,8 +325,8 @@ impl Pattern for Windows {
             .saturating_mul(window)
     }
 
-    fn source<P: TaggedPort, const CHECK: bool>(
-        link: &mut Matched<P, CHECK>,
+    fn source<P: TaggedPort>(
+        link: &mut Matched<P>,
         series: &mut Series,
         clock: Clock,
         count: u64,
@@ -337,8 +334,8 @@ impl Pattern for Windows {
         hot_send_windows(link, series, clock, count)
     }
 
-    fn sink<P: TaggedPort, const CHECK: bool>(
-        link: &mut Matched<P, CHECK>,
+    fn sink<P: TaggedPort>(
+        link: &mut Matched<P>,
         series: Option<&mut Series>,
         clock: Clock,
         count: u64,
@@ -352,8 +349,8 @@ impl Pattern for Windows {
 
 /// `count` messages in windows, each acknowledged before the next. A sample a window, or a batch of them.
 #[inline(never)]
-fn hot_send_windows<P: TaggedPort, const CHECK: bool>(
-    link: &mut Matched<P, CHECK>,
+fn hot_send_windows<P: TaggedPort>(
+    link: &mut Matched<P>,
     series: &mut Series,
     clock: Clock,
     count: u64,
@@ -386,8 +383,8 @@ fn hot_send_windows<P: TaggedPort, const CHECK: bool>(
 
 /// Receive `count` messages in windows. The receives of the next window are posted before this one is acknowledged.
 #[inline(never)]
-fn hot_receive_windows<P: TaggedPort, const CHECK: bool>(
-    link: &mut Matched<P, CHECK>,
+fn hot_receive_windows<P: TaggedPort>(
+    link: &mut Matched<P>,
     series: &mut Series,
     clock: Clock,
     count: u64,
@@ -423,10 +420,7 @@ fn hot_receive_windows<P: TaggedPort, const CHECK: bool>(
 
 /// Post the receives of a window, of at most `left` messages; returns how many.
 #[inline(always)]
-fn post_window<P: TaggedPort, const CHECK: bool>(
-    link: &mut Matched<P, CHECK>,
-    left: u64,
-) -> Result<u64, LinkError> {
+fn post_window<P: TaggedPort>(link: &mut Matched<P>, left: u64) -> Result<u64, LinkError> {
     let window = left.min(link.places.window);
     for index in 0..window {
         link.receive(link.place(index))?;

@@ -99,8 +99,12 @@ impl Recorder {
 
     /// Forget everything; raw samples too.
     pub fn clear(&mut self) {
-        self.counts.fill(0);
-        self.pending = NO_BUCKET;
+        self.settle();
+        // Only what was touched: the rest would be brought into the cache, just before a measured phase.
+        if self.min <= self.max {
+            self.counts[bucket_of(self.min)..=bucket_of(self.max)].fill(0);
+        }
+        self.counts[NO_BUCKET] = 0;
         (self.min, self.max, self.sum, self.raw_len) = (u64::MAX, 0, 0, 0);
     }
 

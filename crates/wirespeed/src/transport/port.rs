@@ -224,6 +224,11 @@ impl Width {
     /// Every width.
     pub const ALL: [Width; 2] = [Width::W4, Width::W8];
 
+    /// That of a word of `size_bytes`: 4, else 8.
+    pub fn of(size_bytes: u64) -> Self {
+        if size_bytes == 4 { Width::W4 } else { Width::W8 }
+    }
+
     /// In bytes.
     pub fn bytes(self) -> usize {
         match self {

@@ -6,22 +6,24 @@ use super::ending::{Ending, send_control};
 use super::header::{Kind, decode, encode};
 use super::patience::Patience;
 use super::sequence::Tracker;
-use super::{Attend, faults_of};
+use super::{Attend, faults_of, progress};
 use crate::clock::Clock;
 use crate::engine::header::number;
 use crate::engine::meter::{Meter, Series, Tally};
 use crate::engine::payload::{Checks, Sender};
+use crate::engine::phases::{Body, Left, Phase};
+use crate::engine::pingpong::SETTLE_ROUND_TRIPS;
 use crate::engine::wired::Wired;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
-use wirespeed_schema::outcome::{Count, StopReason};
+use wirespeed_schema::outcome::{Count, SampleKind};
 
 /// Requests whose sending times are kept for late replies.
 const TIMED: u64 = 64;
 
 /// The requester's view.
-pub struct Replies<const CHECK: bool> {
+pub struct Replies {
     size: usize,
-    checks: Checks<CHECK>,
+    checks: Checks,
     phase: u64,
     sent: u64,
     sent_at: [u64; TIMED as usize],
@@ -38,9 +40,9 @@ pub struct Replies<const CHECK: bool> {
     pub late: u64,
 }
 
-impl<const CHECK: bool> Replies<CHECK> {
+impl Replies {
     /// For payloads of `size` bytes.
-    pub fn new(size: usize, checks: Checks<CHECK>) -> Self {
+    pub fn new(size: usize, checks: Checks) -> Self {
         Replies {
             size,
             checks,
@@ -67,10 +69,7 @@ impl<const CHECK: bool> Replies<CHECK> {
 
     fn tally(&self) -> Tally {
         Tally {
-            sent: Count {
-                messages: self.sent,
-                bytes: self.sent.saturating_mul(self.size as u64),
-            },
+            sent: Count::of(self.sent, self.size),
             received: Count {
                 messages: self.tracker.received,
                 bytes: self.bytes,
@@ -95,7 +94,7 @@ impl<const CHECK: bool> Replies<CHECK> {
     }
 }
 
-impl<const CHECK: bool> OnMessage for Replies<CHECK> {
+impl OnMessage for Replies {
     #[inline(always)]
     fn message(&mut self, _: usize, header: u64, payload: &[u8]) {
         match decode(self.phase, header) {
@@ -118,7 +117,7 @@ impl<const CHECK: bool> OnMessage for Replies<CHECK> {
     }
 }
 
-impl<const CHECK: bool> Attend for Replies<CHECK> {
+impl Attend for Replies {
     fn attend<P: MessagePort>(&mut self, _: &mut P) -> Result<(), LinkError> {
         Ok(())
     }
@@ -126,10 +125,10 @@ impl<const CHECK: bool> Attend for Replies<CHECK> {
 
 /// `count` requests, each answered or given up before the next.
 #[inline(never)]
-pub fn hot_request<P: MessagePort, S: Sender, const CHECK: bool>(
+pub fn hot_request<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    replies: &mut Replies<CHECK>,
+    replies: &mut Replies,
     series: &mut Series,
     patience: &mut Patience,
     (clock, count): (Clock, u64),
@@ -160,46 +159,69 @@ pub fn hot_request<P: MessagePort, S: Sender, const CHECK: bool>(
     Ok(())
 }
 
-/// The requester's phases.
-pub struct Requester<S, const CHECK: bool> {
-    /// Hands messages over.
-    pub sender: S,
-    /// Takes answers.
-    pub replies: Replies<CHECK>,
-    /// How long it waits.
-    pub patience: Patience,
+/// The rank that sends requests.
+pub struct Requester<P, S> {
+    link: Wired<P>,
+    sender: S,
+    replies: Replies,
+    patience: Patience,
+    series: Series,
+    clock: Clock,
 }
 
-impl<S: Sender, const CHECK: bool> Requester<S, CHECK> {
-    /// A part of a phase: `count` more requests; `last` ends it.
-    pub fn round<P: MessagePort>(
-        &mut self,
-        link: &mut Wired<P>,
-        series: &mut Series,
-        clock: Clock,
-        (count, last): (u64, bool),
-    ) -> Result<(), LinkError> {
-        let Requester {
+impl<P: MessagePort, S: Sender> Requester<P, S> {
+    /// Of requests from `sender`, whose answers `replies` takes.
+    pub fn new(link: Wired<P>, sender: S, replies: Replies, meter: &Meter) -> Self {
+        Requester {
+            link,
             sender,
             replies,
-            patience,
-        } = self;
-        hot_request(link, sender, replies, series, patience, (clock, count))?;
-        if last {
-            self.close(link, series, clock)?;
+            patience: Patience::new(meter.timebase),
+            series: meter.series(SampleKind::RoundTrip),
+            clock: meter.clock,
         }
+    }
+}
+
+impl<P: MessagePort, S: Sender> Body for Requester<P, S> {
+    fn leads(&self) -> bool {
+        true
+    }
+
+    fn progress(&mut self) -> Result<(), LinkError> {
+        progress(&mut self.link, &mut self.replies)
+    }
+
+    fn begin(&mut self, phase: Phase) -> Result<(), LinkError> {
+        if phase != Phase::First {
+            self.replies.restart();
+        }
+        self.series.clear();
         Ok(())
     }
 
-    /// End the phase: both sides know then what was lost.
-    fn close<P: MessagePort>(
-        &mut self,
-        link: &mut Wired<P>,
-        series: &mut Series,
-        clock: Clock,
-    ) -> Result<(), LinkError> {
+    fn step(&mut self, count: u64, last: bool) -> Result<bool, LinkError> {
         let Requester {
-            replies, patience, ..
+            link,
+            sender,
+            replies,
+            patience,
+            series,
+            clock,
+        } = self;
+        hot_request(link, sender, replies, series, patience, (*clock, count))?;
+        Ok(last)
+    }
+
+    /// Both sides know then what was lost.
+    fn close(&mut self, _: Phase) -> Result<(), LinkError> {
+        let Requester {
+            link,
+            replies,
+            patience,
+            series,
+            clock,
+            ..
         } = self;
         let bits = encode(replies.phase, Kind::Last(replies.sent));
         loop {
@@ -223,32 +245,27 @@ impl<S: Sender, const CHECK: bool> Requester<S, CHECK> {
         }
     }
 
-    /// The measured phase, in segments, until the stop condition; returns with its ticks, the end's agreement not
-    /// included.
-    pub fn measure<P: MessagePort>(
-        &mut self,
-        link: &mut Wired<P>,
-        series: &mut Series,
-        meter: &mut Meter,
-        op_ticks: f64,
-    ) -> Result<(StopReason, u64), LinkError> {
-        self.replies.restart();
-        let mut op_ticks = op_ticks;
-        loop {
-            let (count, last) = meter.next_segment(self.replies.sent, op_ticks, 1);
-            let result = self.round(link, series, meter.clock, (count, false));
-            meter.tally = self.replies.tally();
-            result?;
-            let elapsed = meter.elapsed_ticks();
-            if last {
-                let closed = self.close(link, series, meter.clock);
-                meter.tally = self.replies.tally();
-                closed?;
-                return Ok((meter.stop_reason(), elapsed));
-            }
-            meter.between_segments(Some(series));
-            op_ticks = elapsed as f64 / self.replies.sent as f64;
-        }
+    fn settling(&self, _: f64) -> u64 {
+        SETTLE_ROUND_TRIPS
+    }
+
+    fn done(&self) -> u64 {
+        self.replies.sent
+    }
+
+    fn tally(&self) -> Tally {
+        self.replies.tally()
+    }
+
+    fn series(&mut self) -> Option<&mut Series> {
+        Some(&mut self.series)
+    }
+
+    fn finish(self: Box<Self>) -> Left {
+        let mut left = Left::new(vec![self.series], self.link.port.facts());
+        left.note("reply_timeouts", self.replies.timeouts);
+        left.note("late_replies", self.replies.late);
+        left
     }
 }
 
@@ -256,9 +273,9 @@ impl<S: Sender, const CHECK: bool> Requester<S, CHECK> {
 const WAITING_MAX: usize = 64;
 
 /// The answerer's view.
-pub struct Requests<const CHECK: bool> {
+pub struct Requests {
     size: usize,
-    checks: Checks<CHECK>,
+    checks: Checks,
     /// The end of the phase.
     pub ending: Ending,
     tracker: Tracker,
@@ -269,9 +286,9 @@ pub struct Requests<const CHECK: bool> {
     corrupt: u64,
 }
 
-impl<const CHECK: bool> Requests<CHECK> {
+impl Requests {
     /// For payloads of `size` bytes.
-    pub fn new(size: usize, checks: Checks<CHECK>) -> Self {
+    pub fn new(size: usize, checks: Checks) -> Self {
         Requests {
             size,
             checks,
@@ -292,18 +309,10 @@ impl<const CHECK: bool> Requests<CHECK> {
         (self.waiting_len, self.replied, self.bytes, self.corrupt) = (0, 0, 0, 0);
     }
 
-    /// Different requests that have come in this phase.
-    pub fn received(&self) -> u64 {
-        self.tracker.received
-    }
-
     /// What was received and answered.
     pub fn tally(&self) -> Tally {
         Tally {
-            sent: Count {
-                messages: self.replied,
-                bytes: self.replied.saturating_mul(self.size as u64),
-            },
+            sent: Count::of(self.replied, self.size),
             received: Count {
                 messages: self.tracker.received,
                 bytes: self.bytes,
@@ -313,7 +322,7 @@ impl<const CHECK: bool> Requests<CHECK> {
     }
 }
 
-impl<const CHECK: bool> OnMessage for Requests<CHECK> {
+impl OnMessage for Requests {
     #[inline(always)]
     fn message(&mut self, _: usize, header: u64, payload: &[u8]) {
         let (0, Kind::Data(sequence)) = self.ending.take(header) else {
@@ -333,7 +342,7 @@ impl<const CHECK: bool> OnMessage for Requests<CHECK> {
     }
 }
 
-impl<const CHECK: bool> Attend for Requests<CHECK> {
+impl Attend for Requests {
     fn attend<P: MessagePort>(&mut self, port: &mut P) -> Result<(), LinkError> {
         if self.ending.is_asked() {
             self.ending.answer(port, self.replied)?;
@@ -344,10 +353,10 @@ impl<const CHECK: bool> Attend for Requests<CHECK> {
 
 /// Answer every request once until the phase is closed. A source that says nothing for `silence_ticks` is gone.
 #[inline(never)]
-pub fn hot_answer<P: MessagePort, S: Sender, const CHECK: bool>(
+pub fn hot_answer<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    requests: &mut Requests<CHECK>,
+    requests: &mut Requests,
     (clock, silence_ticks): (Clock, u64),
 ) -> Result<(), LinkError> {
     let mut silent_since = None;
@@ -373,4 +382,57 @@ pub fn hot_answer<P: MessagePort, S: Sender, const CHECK: bool>(
         requests.attend(&mut link.port)?;
     }
     Ok(())
+}
+
+/// The rank that answers requests.
+pub struct Answerer<P, S> {
+    link: Wired<P>,
+    sender: S,
+    requests: Requests,
+    clock: Clock,
+    silence_ticks: u64,
+}
+
+impl<P, S> Answerer<P, S> {
+    /// Answers what `requests` takes with messages from `sender`.
+    pub fn new(link: Wired<P>, sender: S, requests: Requests, meter: &Meter) -> Self {
+        Answerer {
+            link,
+            sender,
+            requests,
+            clock: meter.clock,
+            silence_ticks: Patience::new(meter.timebase).silence_ticks(0.0),
+        }
+    }
+}
+
+impl<P: MessagePort, S: Sender> Body for Answerer<P, S> {
+    fn progress(&mut self) -> Result<(), LinkError> {
+        progress(&mut self.link, &mut self.requests)
+    }
+
+    fn begin(&mut self, phase: Phase) -> Result<(), LinkError> {
+        if phase != Phase::First {
+            self.requests.restart();
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, _: u64, _: bool) -> Result<bool, LinkError> {
+        let limits = (self.clock, self.silence_ticks);
+        hot_answer(&mut self.link, &mut self.sender, &mut self.requests, limits)?;
+        Ok(true)
+    }
+
+    fn done(&self) -> u64 {
+        self.requests.tracker.received
+    }
+
+    fn tally(&self) -> Tally {
+        self.requests.tally()
+    }
+
+    fn finish(self: Box<Self>) -> Left {
+        Left::new(Vec::new(), self.link.port.facts())
+    }
 }

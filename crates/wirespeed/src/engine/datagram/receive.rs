@@ -1,11 +1,16 @@
 //! The receiving side of a stream over a medium that loses messages.
 
-use super::Attend;
+use super::patience::Patience;
 use super::traffic::Traffic;
-use crate::clock::{Clock, Timebase};
-use crate::engine::meter::{Meter, Series};
+use super::{Attend, progress};
+use crate::clock::Clock;
+use crate::engine::meter::{Meter, Series, Tally, batch_for};
+use crate::engine::phases::{Body, Left, Phase};
+use crate::engine::rank::Rank;
 use crate::engine::wired::Wired;
 use crate::transport::port::{LinkError, MessagePort};
+use wirespeed_schema::outcome::SampleKind;
+use wirespeed_schema::test::Stream;
 
 /// A receiver that hears nothing for so long acknowledges what it has.
 const IDLE_ACK_NS: u64 = 1_000_000;
@@ -21,30 +26,35 @@ pub struct Incoming {
     marked: u64,
     marked_at: u64,
     silent_since: Option<u64>,
+    /// A source that says nothing for so long is gone.
     silence_ticks: u64,
     idle_ack_ticks: u64,
     idle_return_ticks: u64,
+    clock: Clock,
 }
 
 impl Incoming {
-    /// With its series (of means). A source that says nothing for `silence_ticks` is gone.
-    pub fn new(intervals: Series, timebase: &Timebase, silence_ticks: u64) -> Self {
+    /// Of a rank that receives `stream`.
+    pub fn new(rank: &Rank, meter: &Meter, stream: &Stream) -> Self {
+        let timebase = meter.timebase;
         Incoming {
-            intervals,
+            intervals: meter.series_of_means(SampleKind::ReceiveInterval),
             first_arrival: None,
             last_arrival: 0,
             marked: 0,
             marked_at: 0,
             silent_since: None,
-            silence_ticks,
+            silence_ticks: Patience::new(timebase).silence_ticks(rank.pace_ticks(stream)),
             idle_ack_ticks: timebase.to_ticks(IDLE_ACK_NS),
             idle_return_ticks: timebase.to_ticks(IDLE_RETURN_NS),
+            clock: meter.clock,
         }
     }
 
     fn restart(&mut self) {
         (self.first_arrival, self.last_arrival, self.marked, self.marked_at) = (None, 0, 0, 0);
         self.silent_since = None;
+        self.intervals.clear();
     }
 
     /// Ticks from the first to the last arrival.
@@ -67,12 +77,13 @@ impl Incoming {
 
 /// Receive until `until` different messages of the phase have come, it is closed, or nothing comes for a while.
 #[inline(never)]
-pub fn hot_receive<P: MessagePort, const CHECK: bool>(
+pub fn hot_receive<P: MessagePort>(
     link: &mut Wired<P>,
-    traffic: &mut Traffic<CHECK>,
+    traffic: &mut Traffic,
     incoming: &mut Incoming,
-    (clock, until): (Clock, u64),
+    until: u64,
 ) -> Result<(), LinkError> {
+    let clock = incoming.clock;
     let batch = incoming.intervals.batch_ops;
     while traffic.received() < until && traffic.ending.closed.is_none() {
         if link.port.wait(traffic)? == 0 {
@@ -105,51 +116,67 @@ pub fn hot_receive<P: MessagePort, const CHECK: bool>(
     Ok(())
 }
 
-/// A receiver's phases.
-pub struct Sink<const CHECK: bool> {
-    /// What comes.
-    pub traffic: Traffic<CHECK>,
-    /// Its timing.
-    pub incoming: Incoming,
+/// The rank that receives.
+pub struct Sink<P> {
+    link: Wired<P>,
+    traffic: Traffic,
+    incoming: Incoming,
 }
 
-impl<const CHECK: bool> Sink<CHECK> {
-    /// The next phase begins.
-    pub fn restart(&mut self) {
-        self.traffic.restart();
+impl<P> Sink<P> {
+    /// What comes goes through `traffic`, and is timed by `incoming`.
+    pub fn new(link: Wired<P>, traffic: Traffic, incoming: Incoming) -> Self {
+        Sink {
+            link,
+            traffic,
+            incoming,
+        }
+    }
+}
+
+impl<P: MessagePort> Body for Sink<P> {
+    fn progress(&mut self) -> Result<(), LinkError> {
+        progress(&mut self.link, &mut self.traffic)
+    }
+
+    fn begin(&mut self, phase: Phase) -> Result<(), LinkError> {
+        if phase != Phase::First {
+            self.traffic.restart();
+        }
         self.incoming.restart();
-    }
-
-    /// One phase, to its end.
-    pub fn phase<P: MessagePort>(&mut self, link: &mut Wired<P>, clock: Clock) -> Result<(), LinkError> {
-        while self.traffic.ending.closed.is_none() {
-            hot_receive(link, &mut self.traffic, &mut self.incoming, (clock, u64::MAX))?;
-        }
         Ok(())
     }
 
-    /// The measured phase, to its end, pausing now and then for interval reports.
-    pub fn measure<P: MessagePort>(
-        &mut self,
-        link: &mut Wired<P>,
-        meter: &mut Meter,
-        op_ticks: f64,
-    ) -> Result<(), LinkError> {
-        self.restart();
-        let mut op_ticks = op_ticks;
-        while self.traffic.ending.closed.is_none() {
-            let received = self.traffic.received();
-            let (count, _) = meter.next_segment(received, op_ticks, self.incoming.intervals.batch_ops);
-            let until = received.saturating_add(count);
-            let result = hot_receive(link, &mut self.traffic, &mut self.incoming, (meter.clock, until));
-            meter.tally = self.traffic.tally(0);
-            result?;
-            if self.traffic.ending.closed.is_some() {
-                break;
-            }
-            meter.between_segments(Some(&mut self.incoming.intervals));
-            op_ticks = (meter.elapsed_ticks() as f64 / self.traffic.received().max(1) as f64).max(0.1);
-        }
-        Ok(())
+    fn step(&mut self, count: u64, _: bool) -> Result<bool, LinkError> {
+        let until = self.traffic.received().saturating_add(count);
+        hot_receive(&mut self.link, &mut self.traffic, &mut self.incoming, until)?;
+        Ok(self.traffic.ending.closed.is_some())
+    }
+
+    fn arm(&mut self, meter: &Meter, op_ticks: f64) {
+        let batch = batch_for(op_ticks.max(1.0), meter.timebase);
+        self.incoming.intervals = meter
+            .series_of_means(SampleKind::ReceiveInterval)
+            .in_batches(batch);
+    }
+
+    fn done(&self) -> u64 {
+        self.traffic.received()
+    }
+
+    fn tally(&self) -> Tally {
+        self.traffic.tally(0)
+    }
+
+    fn series(&mut self) -> Option<&mut Series> {
+        Some(&mut self.incoming.intervals)
+    }
+
+    fn elapsed_ticks(&self) -> Option<u64> {
+        Some(self.incoming.elapsed_ticks())
+    }
+
+    fn finish(self: Box<Self>) -> Left {
+        Left::new(vec![self.incoming.intervals], self.link.port.facts())
     }
 }

@@ -1,21 +1,24 @@
-//! The sending side of a stream over a medium that loses messages; with `BOTH`, the receiving side of the other
-//! direction too.
+//! The sending side of a stream over a medium that loses messages; where its peer sends as well, the receiving side of
+//! the other direction too.
 //!
 //! The receiver acknowledges the highest sequence number that has come: what is below is delivered or will never be
 //! waited for. When no acknowledgement comes in time, the sender writes everything in flight off and goes on.
 
-use super::Attend;
 use super::ending::send_control;
 use super::header::{Kind, encode};
 use super::patience::Patience;
 use super::traffic::Traffic;
-use crate::clock::{Clock, Timebase};
-use crate::engine::meter::{Meter, Series};
+use super::{Attend, progress};
+use crate::clock::Clock;
+use crate::engine::meter::{Meter, Series, Tally};
 use crate::engine::payload::Sender;
+use crate::engine::phases::{Body, Left, Phase};
+use crate::engine::rank::Rank;
 use crate::engine::wired::Wired;
 use crate::transport::port::{LinkError, MessagePort, Post};
 use std::time::Duration;
-use wirespeed_schema::outcome::StopReason;
+use wirespeed_schema::outcome::SampleKind;
+use wirespeed_schema::test::Stream;
 
 /// A paced sender sleeps when the next message is due later than this, else it spins.
 const SLEEP_NS_MIN: u64 = 100_000;
@@ -25,6 +28,8 @@ const SLEEP_NS_MAX: u64 = 1_000_000;
 /// The sending half: how far it got, and its timing.
 pub struct Outgoing {
     window: u64,
+    /// The peer sends as well: its messages are acknowledged meanwhile.
+    both: bool,
     sent: u64,
     /// Messages below this are not waited for any more.
     written_off: u64,
@@ -40,36 +45,39 @@ pub struct Outgoing {
     pub acknowledged: Series,
     /// Ticks between two sends when paced, else 0.
     pace_ticks: f64,
-    paced_from: u64,
+    began: u64,
+    /// When the phase's last message was known to be delivered.
+    delivered: Option<u64>,
+    clock: Clock,
     ns_per_tick: f64,
 }
 
 impl Outgoing {
-    /// For a window of `window` messages, paced to one every `pace_ticks` if above 0.
-    pub fn new(
-        window: u64,
-        (pace_ticks, timebase): (f64, &Timebase),
-        (intervals, acknowledged): (Series, Series),
-        patience: Patience,
-    ) -> Self {
+    /// Of a rank that sends `stream`; with `both`, its peer does as well.
+    pub fn new(rank: &Rank, meter: &Meter, stream: &Stream, both: bool) -> Self {
         Outgoing {
-            window,
+            window: stream.window_msgs,
+            both,
             sent: 0,
             written_off: 0,
             stalls: 0,
-            patience,
+            patience: Patience::new(&rank.timebase),
             probe: (0, 0),
-            intervals,
-            acknowledged,
-            pace_ticks,
-            paced_from: timebase.clock.now(),
-            ns_per_tick: timebase.ns_per_tick(),
+            intervals: meter.series(SampleKind::SendInterval),
+            acknowledged: meter.series(SampleKind::Acknowledged),
+            pace_ticks: rank.pace_ticks(stream),
+            began: 0,
+            delivered: None,
+            clock: meter.clock,
+            ns_per_tick: rank.timebase.ns_per_tick(),
         }
     }
 
-    fn restart(&mut self, clock: Clock) {
+    fn restart(&mut self) {
         (self.sent, self.written_off, self.stalls, self.probe) = (0, 0, 0, (0, 0));
-        self.paced_from = clock.now();
+        (self.began, self.delivered) = (self.clock.now(), None);
+        self.intervals.clear();
+        self.acknowledged.clear();
     }
 
     #[inline(always)]
@@ -90,12 +98,12 @@ impl Outgoing {
 
 /// Wait until the window has room, or write off what is in flight.
 #[inline(never)]
-fn await_credit<P: MessagePort, const CHECK: bool, const BOTH: bool>(
+fn await_credit<P: MessagePort>(
     link: &mut Wired<P>,
-    traffic: &mut Traffic<CHECK>,
+    traffic: &mut Traffic,
     out: &mut Outgoing,
-    clock: Clock,
 ) -> Result<(), LinkError> {
+    let (clock, both) = (out.clock, out.both);
     let mut since = clock.now();
     let mut credited = traffic.credited;
     let timeout = out.patience.timeout_ticks();
@@ -103,7 +111,7 @@ fn await_credit<P: MessagePort, const CHECK: bool, const BOTH: bool>(
         link.port.wait(traffic)?;
         let now = clock.now();
         out.note_credit(traffic.credited, now);
-        if BOTH {
+        if both {
             traffic.attend(&mut link.port)?;
         }
         if traffic.credited != credited {
@@ -119,25 +127,26 @@ fn await_credit<P: MessagePort, const CHECK: bool, const BOTH: bool>(
     Ok(())
 }
 
-/// Send `count` messages as fast as window and pace allow. `BOTH`: acknowledge the peer's messages too.
+/// Send `count` messages as fast as window and pace allow.
 #[inline(never)]
-pub fn hot_send<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
+pub fn hot_send<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    traffic: &mut Traffic<CHECK>,
+    traffic: &mut Traffic,
     out: &mut Outgoing,
-    (clock, count): (Clock, u64),
+    count: u64,
 ) -> Result<(), LinkError> {
+    let (clock, both) = (out.clock, out.both);
     let batch = out.intervals.batch_ops;
     let target = out.sent + count;
     let mut in_batch = 0;
     let mut start = clock.now();
     while out.sent < target {
         if !out.has_credit(traffic.credited) {
-            await_credit::<P, CHECK, BOTH>(link, traffic, out, clock)?;
+            await_credit(link, traffic, out)?;
         }
         if out.pace_ticks > 0.0 {
-            pace::<P, CHECK, BOTH>(link, traffic, out, clock)?;
+            pace(link, traffic, out)?;
         }
         let bits = encode(traffic.ending.phase, Kind::Data(out.sent));
         if sender.post(&mut link.port, 0, bits)? == Post::Busy {
@@ -154,7 +163,7 @@ pub fn hot_send<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
             if out.probe.0 == 0 {
                 out.probe = (out.sent, now);
             }
-            if BOTH {
+            if both {
                 link.port.poll(traffic)?;
                 out.note_credit(traffic.credited, now);
                 traffic.attend(&mut link.port)?;
@@ -166,13 +175,13 @@ pub fn hot_send<P: MessagePort, S: Sender, const CHECK: bool, const BOTH: bool>(
 
 /// Hold the next send until its place in the absolute schedule start + i / rate; a late one goes at once.
 #[inline(never)]
-fn pace<P: MessagePort, const CHECK: bool, const BOTH: bool>(
+fn pace<P: MessagePort>(
     link: &mut Wired<P>,
-    traffic: &mut Traffic<CHECK>,
+    traffic: &mut Traffic,
     out: &mut Outgoing,
-    clock: Clock,
 ) -> Result<(), LinkError> {
-    let due = out.paced_from + (out.sent as f64 * out.pace_ticks) as u64;
+    let (clock, both) = (out.clock, out.both);
+    let due = out.began + (out.sent as f64 * out.pace_ticks) as u64;
     loop {
         let now = clock.now();
         if now >= due {
@@ -180,7 +189,7 @@ fn pace<P: MessagePort, const CHECK: bool, const BOTH: bool>(
         }
         link.make_room(traffic)?;
         out.note_credit(traffic.credited, now);
-        if BOTH {
+        if both {
             traffic.attend(&mut link.port)?;
         }
         let left_ns = (due.saturating_sub(clock.now()) as f64 * out.ns_per_tick) as u64;
@@ -192,47 +201,33 @@ fn pace<P: MessagePort, const CHECK: bool, const BOTH: bool>(
     }
 }
 
-/// A sender's phases.
-pub struct Source<S, const CHECK: bool> {
-    /// Hands messages over.
-    pub sender: S,
-    /// What comes back.
-    pub traffic: Traffic<CHECK>,
-    /// How far it got.
-    pub out: Outgoing,
+/// The rank that sends.
+pub struct Source<P, S> {
+    link: Wired<P>,
+    sender: S,
+    traffic: Traffic,
+    out: Outgoing,
 }
 
-impl<S: Sender, const CHECK: bool> Source<S, CHECK> {
-    /// The next phase begins.
-    pub fn restart(&mut self, clock: Clock) {
-        self.traffic.restart();
-        self.out.restart(clock);
-    }
-
-    /// A part of a phase: `count` more messages; `last` ends it.
-    pub fn round<P: MessagePort, const BOTH: bool>(
-        &mut self,
-        link: &mut Wired<P>,
-        clock: Clock,
-        (count, last): (u64, bool),
-    ) -> Result<(), LinkError> {
-        let Source { sender, traffic, out } = self;
-        hot_send::<P, S, CHECK, BOTH>(link, sender, traffic, out, (clock, count))?;
-        if last {
-            self.close::<P, BOTH>(link, clock)?;
+impl<P: MessagePort, S: Sender> Source<P, S> {
+    /// Messages from `sender` go out as `out` says, what comes back goes through `traffic`.
+    pub fn new(link: Wired<P>, sender: S, traffic: Traffic, out: Outgoing) -> Self {
+        Source {
+            link,
+            sender,
+            traffic,
+            out,
         }
-        Ok(())
     }
 
-    /// End the phase: both ends know then what was lost. With `BOTH` the peer's direction must have ended as well.
+    /// End the phase: both ends know then what was lost. Where the peer sends as well, its direction must have ended too.
     /// Returns when the last message was known to be delivered: at the answer, unless something had to be repeated;
     /// then at the last acknowledgement that came before.
-    fn close<P: MessagePort, const BOTH: bool>(
-        &mut self,
-        link: &mut Wired<P>,
-        clock: Clock,
-    ) -> Result<u64, LinkError> {
-        let Source { traffic, out, .. } = self;
+    fn agree_on_end(&mut self) -> Result<u64, LinkError> {
+        let Source {
+            link, traffic, out, ..
+        } = self;
+        let clock = out.clock;
         let bits = encode(traffic.ending.phase, Kind::Last(out.sent));
         let mut delivered = clock.now();
         let mut is_repeated = false;
@@ -263,7 +258,7 @@ impl<S: Sender, const CHECK: bool> Source<S, CHECK> {
                         delivered = now;
                     }
                 }
-                if is_closed && (!BOTH || traffic.ending.closed.is_some()) {
+                if is_closed && (!out.both || traffic.ending.closed.is_some()) {
                     return Ok(delivered);
                 }
                 if now.saturating_sub(start) >= timeout {
@@ -274,31 +269,70 @@ impl<S: Sender, const CHECK: bool> Source<S, CHECK> {
             is_repeated = true;
         }
     }
+}
 
-    /// The measured phase, in segments, until the stop condition; returns with its ticks.
-    pub fn measure<P: MessagePort, const BOTH: bool>(
-        &mut self,
-        link: &mut Wired<P>,
-        meter: &mut Meter,
-        op_ticks: f64,
-    ) -> Result<(StopReason, u64), LinkError> {
-        self.restart(meter.clock);
-        let started = meter.clock.now();
-        let mut op_ticks = op_ticks;
-        loop {
-            let (count, last) = meter.next_segment(self.out.sent, op_ticks, self.out.intervals.batch_ops);
-            let sent = self.round::<P, BOTH>(link, meter.clock, (count, false));
-            meter.tally = self.traffic.tally(self.out.sent);
-            sent?;
-            if last {
-                let closed = self.close::<P, BOTH>(link, meter.clock);
-                meter.tally = self.traffic.tally(self.out.sent);
-                return Ok((meter.stop_reason(), closed?.saturating_sub(started)));
-            }
-            // The port may never have been waited for.
-            link.look()?;
-            meter.between_segments(Some(&mut self.out.intervals));
-            op_ticks = meter.elapsed_ticks() as f64 / self.out.sent as f64;
+impl<P: MessagePort, S: Sender> Body for Source<P, S> {
+    fn leads(&self) -> bool {
+        true
+    }
+
+    fn progress(&mut self) -> Result<(), LinkError> {
+        progress(&mut self.link, &mut self.traffic)
+    }
+
+    fn begin(&mut self, phase: Phase) -> Result<(), LinkError> {
+        if phase != Phase::First {
+            self.traffic.restart();
         }
+        self.out.restart();
+        Ok(())
+    }
+
+    fn step(&mut self, count: u64, last: bool) -> Result<bool, LinkError> {
+        hot_send(
+            &mut self.link,
+            &mut self.sender,
+            &mut self.traffic,
+            &mut self.out,
+            count,
+        )?;
+        if last {
+            self.out.delivered = Some(self.agree_on_end()?);
+        } else {
+            // The port may never have been waited for.
+            self.link.look()?;
+        }
+        Ok(last)
+    }
+
+    fn arm(&mut self, meter: &Meter, op_ticks: f64) {
+        self.out.intervals = meter.batches(SampleKind::SendInterval, op_ticks);
+    }
+
+    fn done(&self) -> u64 {
+        self.out.sent
+    }
+
+    fn tally(&self) -> Tally {
+        self.traffic.tally(self.out.sent)
+    }
+
+    fn series(&mut self) -> Option<&mut Series> {
+        Some(&mut self.out.intervals)
+    }
+
+    fn elapsed_ticks(&self) -> Option<u64> {
+        let delivered = self.out.delivered?;
+        Some(delivered.saturating_sub(self.out.began))
+    }
+
+    fn finish(self: Box<Self>) -> Left {
+        let (out, facts) = (self.out, self.link.port.facts());
+        let mut left = Left::new(vec![out.intervals, out.acknowledged], facts);
+        left.note("window_stalls", out.stalls);
+        if let Some(delivered) = self.traffic.peer_received {
+            left.note("delivered_messages", delivered);
+        }
+        left
     }
 }

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::engine::payload::{Checks, Short};
+use crate::engine::phases::drive;
 use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
 use crate::transport::cancel::CancelReason;
 use crate::transport::port::Post;
@@ -11,8 +12,8 @@ use std::collections::HashSet;
 use std::sync::mpsc::{Receiver, Sender as Channel, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
 use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Stop};
-use wirespeed_schema::outcome::{Outcome, StopReason};
-use wirespeed_schema::test::{Layout, PingPong};
+use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
+use wirespeed_schema::test::{Layout, PingPong, Stream};
 
 /// Percentages of messages that fare badly.
 #[derive(Clone, Copy, Default)]
@@ -175,16 +176,17 @@ fn play(case: &Case, faults: [Faults; 2]) -> ([Outcome; 2], [Log; 2]) {
                         delivered,
                         waiter: rank.waiter(),
                     };
-                    let mut link = Wired::new(port, rank.waiter());
+                    let link = Wired::new(port, rank.waiter());
                     let mut report = |_: &wirespeed_schema::outcome::Interval| ();
-                    let meter = Meter::new(case, None, &rank.timebase, &rank.cancel, &mut report);
+                    let meter = rank.meter(&mut report);
                     let size = case.test.size_bytes() as usize;
-                    let finished = run::<_, _, true>(&rank, &mut link, meter, Short::<true>::new(size, 0, Checks::new(true)));
-                    let finished = finished.unwrap();
+                    let sender = Short::new(size, 0, Checks(true));
+                    let body = body(&rank, &meter, link, sender).unwrap();
+                    let finished = drive(&rank, meter, body);
                     if finished.end.is_err() {
                         bootstrap.cancel().cancel(CancelReason::PeerLost);
                     }
-                    rank.finish(finished, Facts::new())
+                    rank.finish(finished)
                 })
             })
             .collect();

@@ -33,9 +33,9 @@ impl Arrivals {
 }
 
 /// Both directions' state that messages change.
-pub struct Traffic<const CHECK: bool> {
+pub struct Traffic {
     size: usize,
-    checks: Checks<CHECK>,
+    checks: Checks,
     ack_every: u64,
     /// The end of the phase.
     pub ending: Ending,
@@ -50,9 +50,9 @@ pub struct Traffic<const CHECK: bool> {
     pub peer_received: Option<u64>,
 }
 
-impl<const CHECK: bool> Traffic<CHECK> {
+impl Traffic {
     /// For payloads of `size` bytes and a window of `window` messages.
-    pub fn new(size: usize, window: u64, checks: Checks<CHECK>) -> Self {
+    pub fn new(size: usize, window: u64, checks: Checks) -> Self {
         Traffic {
             size,
             checks,
@@ -89,10 +89,7 @@ impl<const CHECK: bool> Traffic<CHECK> {
     /// What was sent (given) and received.
     pub fn tally(&self, sent: u64) -> Tally {
         Tally {
-            sent: Count {
-                messages: sent,
-                bytes: sent.saturating_mul(self.size as u64),
-            },
+            sent: Count::of(sent, self.size),
             received: Count {
                 messages: self.now.tracker.received,
                 bytes: self.now.bytes,
@@ -121,7 +118,7 @@ impl<const CHECK: bool> Traffic<CHECK> {
     }
 }
 
-impl<const CHECK: bool> OnMessage for Traffic<CHECK> {
+impl OnMessage for Traffic {
     #[inline(always)]
     fn message(&mut self, _: usize, header: u64, payload: &[u8]) {
         let (ahead, kind) = self.ending.take(header);
@@ -148,7 +145,7 @@ impl<const CHECK: bool> OnMessage for Traffic<CHECK> {
     }
 }
 
-impl<const CHECK: bool> Attend for Traffic<CHECK> {
+impl Attend for Traffic {
     #[inline(always)]
     fn attend<P: MessagePort>(&mut self, port: &mut P) -> Result<(), LinkError> {
         if self.is_ack_due() {

@@ -4,10 +4,10 @@
 use super::super::meter::{Series, Tally};
 use super::super::rank::Rank;
 use super::cache::Caches;
-use super::defined::{Ends, Pair};
+use super::defined::{Definition, Pair};
 use super::group::Group;
 use super::patterns::{Iteration, Messages};
-use super::phase::Body;
+use super::phase::Iterations;
 use super::places::Places;
 use crate::clock::Clock;
 use crate::transport::port::{LinkError, TaggedPort};
@@ -82,7 +82,7 @@ pub struct Patterned<I> {
     pub pattern: PhantomData<I>,
 }
 
-impl<P: TaggedPort, I: Iteration> Body<P> for Patterned<I> {
+impl<P: TaggedPort, I: Iteration> Iterations<P> for Patterned<I> {
     fn in_step(&self) -> bool {
         true
     }
@@ -131,7 +131,7 @@ impl<P: TaggedPort, I: Iteration> Body<P> for Patterned<I> {
 }
 
 /// A test by a benchmark's own definition.
-pub struct DefinedBody<E> {
+pub struct Defined {
     /// Contents, where they are checked.
     pub contents: Contents,
     /// This end of the pair.
@@ -139,12 +139,12 @@ pub struct DefinedBody<E> {
     /// Whether it is the end that sends first.
     pub source: bool,
     /// Which definition.
-    pub ends: PhantomData<E>,
+    pub definition: Definition,
 }
 
-impl<P: TaggedPort, E: Ends> Body<P> for DefinedBody<E> {
+impl<P: TaggedPort> Iterations<P> for Defined {
     fn in_step(&self) -> bool {
-        E::IN_STEP
+        self.definition.in_step
     }
 
     fn begin(&mut self, _: &mut Group<P>, _: Clock) -> Result<u64, LinkError> {
@@ -162,15 +162,13 @@ impl<P: TaggedPort, E: Ends> Body<P> for DefinedBody<E> {
         clock: Clock,
         (count, _): (u64, bool),
     ) -> Result<u64, LinkError> {
-        match self.source {
-            true => E::source(&self.pair, group, series, clock, count),
-            false => E::sink(&self.pair, group, series, clock, count),
-        }
+        let part = (count, self.source);
+        self.definition.run(&self.pair, group, series, clock, part)
     }
 
     fn settle(&mut self, group: &mut Group<P>, round: u64, iterations: u64) {
         let (places, each) = (self.pair.places, self.pair.window as u64 * iterations);
-        let both = E::BOTH || E::PING_PONG;
+        let both = self.definition.both || self.definition.ping_pong;
         let (sends, receives) = (both || self.source, both || !self.source);
         if receives {
             self.contents.verify(group, &places, round, self.pair.window);
@@ -184,7 +182,7 @@ impl<P: TaggedPort, E: Ends> Body<P> for DefinedBody<E> {
     }
 
     fn batch(&self, rank: &Rank, op_ticks: f64) -> u64 {
-        if !(E::PING_PONG && E::AROUND) {
+        if !(self.definition.ping_pong && self.definition.around) {
             return 1;
         }
         let op_ns = (op_ticks * rank.timebase.ns_per_tick()).max(1.0);

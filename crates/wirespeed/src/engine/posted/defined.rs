@@ -7,6 +7,7 @@ use super::group::Group;
 use super::places::Places;
 use crate::clock::Clock;
 use crate::transport::port::{LinkError, TaggedPort};
+use wirespeed_schema::test::Test;
 
 /// Messages of one end of a pair.
 pub struct Pair {
@@ -48,82 +49,54 @@ impl Pair {
     }
 }
 
-/// Both ends of a definition: `count` iterations; ticks that they took.
-pub trait Ends {
+/// What a benchmark's definition says of a test. Looked at once a round or once a window: its loops are compiled once a
+/// port.
+#[derive(Clone, Copy, Default)]
+pub struct Definition {
     /// All pairs meet before each iteration.
-    const IN_STEP: bool = false;
+    pub in_step: bool,
     /// Messages go both ways at once.
-    const BOTH: bool = false;
+    pub both: bool,
     /// One message goes there and back.
-    const PING_PONG: bool = false;
+    pub ping_pong: bool,
     /// The clock is read once around all iterations.
-    const AROUND: bool = false;
-
-    /// The end that sends first.
-    fn source<P: TaggedPort>(
-        pair: &Pair,
-        group: &mut Group<P>,
-        series: &mut Series,
-        clock: Clock,
-        count: u64,
-    ) -> Result<u64, LinkError>;
-
-    /// The end that answers.
-    fn sink<P: TaggedPort>(
-        pair: &Pair,
-        group: &mut Group<P>,
-        series: &mut Series,
-        clock: Clock,
-        count: u64,
-    ) -> Result<u64, LinkError>;
+    pub around: bool,
 }
 
-/// `osu_latency`.
-pub type OsuLatency = PingPong<false, false>;
-/// `osu_multi_lat`.
-pub type OsuMultiLat = PingPong<true, false>;
-/// `imb_pingpong`.
-pub type ImbPingpong = PingPong<false, true>;
-/// `osu_bw`.
-pub type OsuBw = Windows<false, false, false>;
-/// `osu_mbw_mr`.
-pub type OsuMbwMr = Windows<true, false, false>;
-/// `osu_bibw`.
-pub type OsuBibw = Windows<false, true, false>;
-/// `imb_uniband`.
-pub type ImbUniband = Windows<false, false, true>;
-/// `imb_biband`.
-pub type ImbBiband = Windows<false, true, true>;
+impl Definition {
+    /// That of `test`, if it has one.
+    pub fn of(test: &Test) -> Option<Self> {
+        let is_multi = matches!(test, Test::OsuMultiLat(_) | Test::OsuMbwMr(_));
+        let is_imb = matches!(
+            test,
+            Test::ImbPingpong(_) | Test::ImbUniband(_) | Test::ImbBiband(_)
+        );
+        test.defined().map(|_| Definition {
+            in_step: is_multi,
+            both: matches!(test, Test::OsuBibw(_) | Test::ImbBiband(_)),
+            ping_pong: matches!(
+                test,
+                Test::OsuLatency(_) | Test::OsuMultiLat(_) | Test::ImbPingpong(_)
+            ),
+            around: is_imb,
+        })
+    }
 
-/// Blocking ping-pong.
-pub struct PingPong<const IN_STEP: bool, const AROUND: bool>;
-
-impl<const IN_STEP: bool, const AROUND: bool> Ends for PingPong<IN_STEP, AROUND> {
-    const IN_STEP: bool = IN_STEP;
-    const PING_PONG: bool = true;
-    const AROUND: bool = AROUND;
-
-    fn source<P: TaggedPort>(
+    /// `count` iterations of one end; ticks that they took.
+    pub fn run<P: TaggedPort>(
+        self,
         pair: &Pair,
         group: &mut Group<P>,
         series: &mut Series,
         clock: Clock,
-        count: u64,
+        (count, source): (u64, bool),
     ) -> Result<u64, LinkError> {
-        match AROUND {
-            true => hot_imb_ping(pair, group, series, clock, count),
-            false => hot_osu_ping(pair, group, series, clock, count),
+        match (self.ping_pong, source) {
+            (true, false) => hot_pong(pair, group, clock, count),
+            (true, true) if self.around => hot_imb_ping(pair, group, series, clock, count),
+            (true, true) => hot_osu_ping(pair, group, series, clock, count),
+            (false, _) => hot_windows(pair, group, series, clock, (count, self, source)),
         }
-    }
-
-    fn sink<P: TaggedPort>(
-        pair: &Pair,
-        group: &mut Group<P>,
-        _: &mut Series,
-        clock: Clock,
-        count: u64,
-    ) -> Result<u64, LinkError> {
-        hot_pong(pair, group, clock, count)
     }
 }
 
@@ -189,53 +162,6 @@ fn hot_imb_ping<P: TaggedPort>(
     Ok(clock.now() - begin)
 }
 
-/// Windows: one way with an acknowledgement, or both ways at once, which has one with `AROUND` alone.
-pub struct Windows<const IN_STEP: bool, const BOTH: bool, const AROUND: bool>;
-
-impl<const IN_STEP: bool, const BOTH: bool, const AROUND: bool> Ends for Windows<IN_STEP, BOTH, AROUND> {
-    const IN_STEP: bool = IN_STEP;
-    const BOTH: bool = BOTH;
-    const AROUND: bool = AROUND;
-
-    fn source<P: TaggedPort>(
-        pair: &Pair,
-        group: &mut Group<P>,
-        series: &mut Series,
-        clock: Clock,
-        count: u64,
-    ) -> Result<u64, LinkError> {
-        let shape = Shape {
-            source: true,
-            both: BOTH,
-            around: AROUND,
-        };
-        hot_windows(pair, group, series, clock, (count, shape))
-    }
-
-    fn sink<P: TaggedPort>(
-        pair: &Pair,
-        group: &mut Group<P>,
-        series: &mut Series,
-        clock: Clock,
-        count: u64,
-    ) -> Result<u64, LinkError> {
-        let shape = Shape {
-            source: false,
-            both: BOTH,
-            around: AROUND,
-        };
-        hot_windows(pair, group, series, clock, (count, shape))
-    }
-}
-
-/// Which end of which windows. Looked at once a window, so that the loop is compiled once a port.
-#[derive(Clone, Copy)]
-struct Shape {
-    source: bool,
-    both: bool,
-    around: bool,
-}
-
 /// `count` windows. One way: sends and the wait for the acknowledgement at the source, receives and the acknowledgement
 /// at the sink. Both ways: receives and sends, one wait; IMB acknowledges these too.
 #[inline(never)]
@@ -244,9 +170,9 @@ fn hot_windows<P: TaggedPort>(
     group: &mut Group<P>,
     series: &mut Series,
     clock: Clock,
-    (count, shape): (u64, Shape),
+    (count, definition, source): (u64, Definition, bool),
 ) -> Result<u64, LinkError> {
-    let Shape { source, both, around } = shape;
+    let Definition { both, around, .. } = definition;
     let begin = clock.now();
     let (mut start, mut total) = (begin, 0);
     for _ in 0..count {

@@ -1,18 +1,18 @@
 //! Picks the loop of a posted test once, opens the port with the sizes that it needs, runs the phases.
 
-use super::super::meter::Meter;
+use super::super::phases::{drive, idle};
 use super::super::rank::{Finished, Rank};
-use super::bodies::{Contents, DefinedBody, Patterned};
+use super::bodies::{Contents, Defined, Patterned};
 use super::cache::Caches;
-use super::defined::{self, Ends, Pair};
+use super::defined::{Definition, Pair};
 use super::group::{Group, Tree};
 use super::patterns;
 use super::patterns::{AllStart, Iteration, Messages, PrePost, Single};
-use super::phase::{Body, idle, phases};
+use super::phase::{Iterations, Member};
 use super::places::Places;
 use crate::measure::MeasureError;
 use crate::transport::bootstrap::Bootstrap;
-use crate::transport::port::{Facts, TaggedPort};
+use crate::transport::port::TaggedPort;
 use crate::transport::registry::Report;
 use crate::transport::{Needs, Tagged, TaggedRunner};
 use std::marker::PhantomData;
@@ -112,8 +112,8 @@ pub fn posted<T: Tagged>(
         requests: requests as usize,
         report,
     };
-    let (finished, facts) = T::open(&rank.connect(needs), &options, run)??;
-    Ok(rank.finish(finished, facts))
+    let finished = T::open(&rank.connect(needs), &options, run)??;
+    Ok(rank.finish(finished))
 }
 
 fn places_of(test: &Test, peers: u64) -> Places {
@@ -139,28 +139,24 @@ struct Run<'a, 'r> {
 }
 
 impl TaggedRunner for Run<'_, '_> {
-    type Output = Result<(Finished, Facts), MeasureError>;
+    type Output = Result<Finished, MeasureError>;
 
     fn run<P: TaggedPort>(self, port: P) -> Self::Output {
+        self.rank.connected();
         match &self.rank.case.test {
-            Test::Msgrate(test) => match test.pattern {
+            Test::Msgrate(test) => Ok(match test.pattern {
                 Pattern::Single => self.pattern::<P, Single>(port, test),
                 Pattern::Pair => self.pattern::<P, patterns::Pair>(port, test),
                 Pattern::PrePost => self.pattern::<P, PrePost>(port, test),
                 Pattern::AllStart => self.pattern::<P, AllStart>(port, test),
+            }),
+            test => match Definition::of(test) {
+                Some(definition) => Ok(self.defined(port, definition)),
+                None => Err(MeasureError::Usage(format!(
+                    "{} is not a test on posted messages",
+                    test.name()
+                ))),
             },
-            Test::OsuLatency(_) => self.defined::<P, defined::OsuLatency>(port),
-            Test::OsuMultiLat(_) => self.defined::<P, defined::OsuMultiLat>(port),
-            Test::OsuBw(_) => self.defined::<P, defined::OsuBw>(port),
-            Test::OsuMbwMr(_) => self.defined::<P, defined::OsuMbwMr>(port),
-            Test::OsuBibw(_) => self.defined::<P, defined::OsuBibw>(port),
-            Test::ImbPingpong(_) => self.defined::<P, defined::ImbPingpong>(port),
-            Test::ImbUniband(_) => self.defined::<P, defined::ImbUniband>(port),
-            Test::ImbBiband(_) => self.defined::<P, defined::ImbBiband>(port),
-            test => Err(MeasureError::Usage(format!(
-                "{} is not a test on posted messages",
-                test.name()
-            ))),
         }
     }
 }
@@ -187,55 +183,59 @@ impl<'a> Run<'a, '_> {
         Group::new(port, self.rank.waiter(), tree, self.requests)
     }
 
-    fn pattern<P: TaggedPort, I: Iteration>(
-        mut self,
-        port: P,
-        test: &MsgRate,
-    ) -> Result<(Finished, Facts), MeasureError> {
-        let mut body = Patterned::<I> {
+    fn pattern<P: TaggedPort, I: Iteration>(mut self, port: P, test: &MsgRate) -> Finished {
+        let messages = Messages {
+            from: self.slots(&self.lists.from_ranks),
+            to: self.slots(&self.lists.to_ranks),
+            each: test.window_msgs as usize,
+            places: self.places,
+        };
+        let patterned = Patterned::<I> {
             contents: Contents::of(self.rank, &self.lists.from_ranks),
-            messages: Messages {
-                from: self.slots(&self.lists.from_ranks),
-                to: self.slots(&self.lists.to_ranks),
-                each: test.window_msgs as usize,
-                places: self.places,
-            },
+            messages,
             caches: std::mem::take(&mut self.caches),
             pattern: PhantomData,
         };
-        Ok(self.through(port, SampleKind::Iteration, &mut body))
+        self.through(port, SampleKind::Iteration, Box::new(patterned))
     }
 
-    fn defined<P: TaggedPort, E: Ends>(self, port: P) -> Result<(Finished, Facts), MeasureError> {
-        let kind = match E::PING_PONG {
+    fn defined<P: TaggedPort>(self, port: P, definition: Definition) -> Finished {
+        let kind = match definition.ping_pong {
             true => SampleKind::RoundTrip,
             false => SampleKind::Iteration,
         };
-        let mut body = DefinedBody::<E> {
-            contents: Contents::of(self.rank, &self.lists.from_ranks),
-            pair: Pair {
-                peer: self
-                    .slots(&self.lists.to_ranks)
-                    .first()
-                    .copied()
-                    .unwrap_or_default(),
-                window: self.rank.case.test.window() as usize,
-                places: self.places,
-            },
-            source: self.rank.spec.role == Role::Source,
-            ends: PhantomData,
+        let pair = Pair {
+            peer: self
+                .slots(&self.lists.to_ranks)
+                .first()
+                .copied()
+                .unwrap_or_default(),
+            window: self.rank.case.test.window() as usize,
+            places: self.places,
         };
-        Ok(self.through(port, kind, &mut body))
+        let defined = Defined {
+            contents: Contents::of(self.rank, &self.lists.from_ranks),
+            pair,
+            source: self.rank.spec.role == Role::Source,
+            definition,
+        };
+        self.through(port, kind, Box::new(defined))
     }
 
-    fn through<P: TaggedPort>(self, port: P, kind: SampleKind, body: &mut dyn Body<P>) -> (Finished, Facts) {
+    fn through<'b, P: TaggedPort>(
+        self,
+        port: P,
+        kind: SampleKind,
+        test: Box<dyn Iterations<P> + 'b>,
+    ) -> Finished {
         let mut group = self.group(port);
         let Run { rank, report, .. } = self;
-        let meter = Meter::new(rank.case, rank.spec.cpu, &rank.timebase, &rank.cancel, report);
-        let finished = match rank.spec.role {
-            Role::Idle => idle(rank, &mut group, meter),
-            _ => phases(rank, &mut group, body, meter, kind),
-        };
-        (finished, group.port.facts())
+        let meter = rank.meter(report);
+        if rank.spec.role == Role::Idle {
+            let facts = group.port.facts();
+            return idle(rank, meter, || group.port.flush().map(drop), facts);
+        }
+        let member = Member::new(rank, &meter, group, test, kind);
+        drive(rank, meter, Box::new(member))
     }
 }

@@ -1,0 +1,147 @@
+//! The driver over a body that does nothing but write down what it is asked for.
+
+use super::*;
+use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
+use std::cell::RefCell;
+use std::rc::Rc;
+use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
+use wirespeed_schema::test::{Layout, PingPong, Test};
+
+/// What the driver did, in order.
+type Log = Rc<RefCell<Vec<String>>>;
+
+/// Does nothing, and notes what it is asked for; its steps fail in one phase.
+struct Noted {
+    log: Log,
+    phase: Phase,
+    done: u64,
+    fails_in: Option<Phase>,
+}
+
+impl Body for Noted {
+    fn leads(&self) -> bool {
+        true
+    }
+
+    fn progress(&mut self) -> Result<(), LinkError> {
+        Ok(())
+    }
+
+    fn begin(&mut self, phase: Phase) -> Result<(), LinkError> {
+        (self.phase, self.done) = (phase, 0);
+        self.log.borrow_mut().push(format!("begin {phase:?}"));
+        Ok(())
+    }
+
+    fn step(&mut self, count: u64, last: bool) -> Result<bool, LinkError> {
+        if self.fails_in == Some(self.phase) {
+            return Err(LinkError::Closed);
+        }
+        self.done += count;
+        Ok(last)
+    }
+
+    fn close(&mut self, phase: Phase) -> Result<(), LinkError> {
+        let done = self.done;
+        self.log.borrow_mut().push(format!("close {phase:?} {done}"));
+        Ok(())
+    }
+
+    fn settling(&self, _: f64) -> u64 {
+        7
+    }
+
+    fn arm(&mut self, _: &Meter, _: f64) {
+        self.log.borrow_mut().push("arm".to_owned());
+    }
+
+    fn done(&self) -> u64 {
+        self.done
+    }
+
+    fn tally(&self) -> Tally {
+        let mut tally = Tally::default();
+        tally.sent.messages = self.done;
+        tally
+    }
+
+    fn finish(self: Box<Self>) -> Left {
+        Left::default()
+    }
+}
+
+fn driven(fails_in: Option<Phase>) -> (Finished, Vec<String>) {
+    let case = Case {
+        test: Test::AmLat(PingPong {
+            size_bytes: 8,
+            layout: Layout::Short,
+        }),
+        transport: "noted".into(),
+        options: Default::default(),
+        group: GroupKind::Threads,
+        ranks: vec![RankSpec {
+            role: Role::Source,
+            peer: Some(0),
+            cpu: None,
+            load: Default::default(),
+        }],
+        stop: Stop::Iterations { count: 1000 },
+        warmup_iterations: 50,
+        warmup_ns_max: u64::MAX,
+        check: false,
+        report_interval_ns: 0,
+        raw_samples_max: 0,
+        idle: IdlePolicy::Yield,
+    };
+    let bootstrap = ThreadBootstrap::group(1).remove(0);
+    let rank = Rank::begin(&case, &bootstrap as &dyn Bootstrap).unwrap();
+    let mut report = |_: &wirespeed_schema::outcome::Interval| ();
+    let meter = rank.meter(&mut report);
+    let log = Log::default();
+    let body = Noted {
+        log: log.clone(),
+        phase: Phase::First,
+        done: 0,
+        fails_in,
+    };
+    let finished = drive(&rank, meter, Box::new(body));
+    (finished, log.take())
+}
+
+#[test]
+fn every_phase_begins_and_closes_once_and_in_order() {
+    let (finished, log) = driven(None);
+    assert_eq!(
+        log,
+        [
+            "begin First",
+            "close First 1",
+            "begin WarmUp",
+            "close WarmUp 50",
+            "arm",
+            "begin Settle",
+            "close Settle 7",
+            "begin Measured",
+            "close Measured 1000",
+        ]
+    );
+    assert_eq!(finished.end.unwrap(), StopReason::Completed);
+    assert_eq!(finished.warmup_operations, 50);
+    assert_eq!(finished.measured.tally.sent.messages, 1000);
+    assert!(finished.first_operation_ticks.is_some());
+}
+
+#[test]
+fn a_broken_step_ends_the_run_where_it_is() {
+    for (phase, last) in [
+        (Phase::First, "begin First"),
+        (Phase::WarmUp, "begin WarmUp"),
+        (Phase::Settle, "begin Settle"),
+        (Phase::Measured, "begin Measured"),
+    ] {
+        let (finished, log) = driven(Some(phase));
+        assert_eq!(log.last().map(String::as_str), Some(last));
+        assert!(matches!(finished.end, Err(LinkError::Closed)));
+        assert_eq!(finished.measured.tally.sent.messages, 0);
+    }
+}

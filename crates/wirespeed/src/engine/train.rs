@@ -1,0 +1,339 @@
+//! A train of one-sided operations, and the target that they go to. The source says in the target's memory when a phase
+//! has ended, once everything of it has taken effect.
+
+use super::attached::Attached;
+use super::meter::{Meter, Series, Tally};
+use super::operation::{Operation, is_marked, prepare_for_gets};
+use super::payload::Checks;
+use super::phases::{Body, Left, Phase};
+use super::rank::Rank;
+use super::region::{Layout, end_phase};
+use crate::clock::Clock;
+use crate::transport::port::{LinkError, OneSidedPort, Post};
+use core::sync::atomic::Ordering;
+use wirespeed_schema::outcome::{Count, SampleKind};
+use wirespeed_schema::test::Test;
+
+/// An operation in flight whose completion is timed.
+#[derive(Clone, Copy, Default)]
+struct Stamp {
+    covers: u64,
+    ticks: u64,
+}
+
+/// The origin of a train of operations.
+pub struct Train<O> {
+    /// What is posted.
+    operation: O,
+    /// Operations that may be uncompleted at once.
+    outstanding: u64,
+    /// Number of the next operation; runs through all phases.
+    next: u64,
+    verified: u64,
+    /// Fetched values and data that were wrong.
+    wrong: u64,
+    checks: Checks,
+    stamp: Stamp,
+    kind: SampleKind,
+    /// Time of batches; the completion time itself when only one operation may be outstanding.
+    intervals: Series,
+    /// Time from post to completion of sampled operations, when several may be outstanding.
+    completions: Series,
+}
+
+impl<O: Operation> Train<O> {
+    /// At most as many operations at once as the case's window.
+    pub fn new(rank: &Rank, meter: &Meter, layout: Layout, operation: O) -> Self {
+        let checks = Checks(rank.case.check);
+        let outstanding = match checks.on() {
+            true => rank.case.test.window().min(layout.slots as u64),
+            false => rank.case.test.window(),
+        };
+        let kind = match operation.counted() && outstanding == 1 {
+            true => SampleKind::Completion,
+            false => SampleKind::SendInterval,
+        };
+        Train {
+            operation,
+            outstanding,
+            next: 0,
+            verified: 0,
+            wrong: 0,
+            checks,
+            stamp: Stamp::default(),
+            kind,
+            intervals: meter.series(kind),
+            completions: meter.series(SampleKind::Completion),
+        }
+    }
+
+    /// Wait until at most `most` operations are uncompleted.
+    #[inline(always)]
+    fn settle<P: OneSidedPort>(
+        &mut self,
+        link: &mut Attached<P>,
+        most: u64,
+        clock: Clock,
+    ) -> Result<(), LinkError> {
+        if !self.operation.counted() {
+            return Ok(());
+        }
+        while self.next - link.port.completed() > most {
+            link.port.wait()?;
+        }
+        if self.stamp.covers != 0 && link.port.completed() >= self.stamp.covers {
+            self.completions.record(clock.now() - self.stamp.ticks);
+            self.stamp.covers = 0;
+        }
+        if self.checks.on() {
+            self.verify(&link.port);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn verify<P: OneSidedPort>(&mut self, port: &P) {
+        while self.verified < port.completed() {
+            if !self.operation.verify(port, self.verified) {
+                self.wrong += 1;
+            }
+            self.verified += 1;
+        }
+    }
+}
+
+/// Post `count` operations. `last`: wait until all have taken effect at the target.
+#[inline(never)]
+pub fn hot_train<P: OneSidedPort, O: Operation>(
+    link: &mut Attached<P>,
+    train: &mut Train<O>,
+    clock: Clock,
+    (count, last): (u64, bool),
+) -> Result<(), LinkError> {
+    let batch = train.intervals.batch_ops;
+    let target = train.next + count;
+    let stamped = train.operation.counted() && train.outstanding > 1;
+    let mut in_batch = 0;
+    let mut start = clock.now();
+    while train.next < target {
+        while train.operation.post(&mut link.port, train.next)? == Post::Busy {
+            link.give_way()?;
+            // What has completed makes room, and is verified before its place is used again.
+            train.settle(link, u64::MAX, clock)?;
+        }
+        train.next += 1;
+        train.settle(link, train.outstanding - 1, clock)?;
+        in_batch += 1;
+        if in_batch == batch {
+            let now = clock.now();
+            train.intervals.record(now - start);
+            start = now;
+            in_batch = 0;
+            if stamped && train.stamp.covers == 0 {
+                train.stamp = Stamp {
+                    covers: train.next,
+                    ticks: now,
+                };
+            }
+        }
+    }
+    if last {
+        link.drain()?;
+        train.settle(link, 0, clock)?;
+    }
+    Ok(())
+}
+
+/// Serve as a target until the source ends `phase`; returns the number of the operation after its last.
+#[inline(never)]
+pub fn hot_serve<P: OneSidedPort>(
+    link: &mut Attached<P>,
+    (layout, phase): (Layout, Phase),
+) -> Result<u64, LinkError> {
+    loop {
+        if let Some(operations) = layout.ended_at(link.port.region(), phase) {
+            return Ok(operations);
+        }
+        link.port.wait()?;
+    }
+}
+
+/// The rank that the operations come from.
+pub struct Origin<P, O> {
+    link: Attached<P>,
+    train: Train<O>,
+    layout: Layout,
+    clock: Clock,
+    /// Number of the phase's first operation.
+    first: u64,
+}
+
+impl<P, O> Origin<P, O> {
+    /// The source's end.
+    pub fn new(link: Attached<P>, train: Train<O>, layout: Layout, clock: Clock) -> Self {
+        Origin {
+            link,
+            train,
+            layout,
+            clock,
+            first: 0,
+        }
+    }
+}
+
+impl<P: OneSidedPort, O: Operation> Body for Origin<P, O> {
+    fn leads(&self) -> bool {
+        true
+    }
+
+    fn progress(&mut self) -> Result<(), LinkError> {
+        self.link.port.poll()
+    }
+
+    fn begin(&mut self, _: Phase) -> Result<(), LinkError> {
+        self.first = self.train.next;
+        self.train.stamp = Stamp::default();
+        self.train.intervals.clear();
+        self.train.completions.clear();
+        Ok(())
+    }
+
+    /// Where operations complete at once, nothing but the look would notice that the run was cancelled.
+    fn step(&mut self, count: u64, last: bool) -> Result<bool, LinkError> {
+        hot_train(&mut self.link, &mut self.train, self.clock, (count, last))?;
+        self.link.look()?;
+        Ok(last)
+    }
+
+    fn close(&mut self, phase: Phase) -> Result<(), LinkError> {
+        end_phase(&mut self.link, self.layout, phase, self.train.next)?;
+        self.link.drain()
+    }
+
+    fn arm(&mut self, meter: &Meter, op_ticks: f64) {
+        self.train.intervals = meter.batches(self.train.kind, op_ticks);
+    }
+
+    fn done(&self) -> u64 {
+        self.train.next - self.first
+    }
+
+    fn tally(&self) -> Tally {
+        let mut tally = Tally::default();
+        tally.sent = Count::of(self.done(), self.layout.size);
+        tally.faults.corrupt_messages = self.train.wrong;
+        tally
+    }
+
+    fn series(&mut self) -> Option<&mut Series> {
+        Some(&mut self.train.intervals)
+    }
+
+    fn finish(self: Box<Self>) -> Left {
+        let Train {
+            intervals,
+            completions,
+            ..
+        } = self.train;
+        Left::new(vec![intervals, completions], self.link.port.facts())
+    }
+}
+
+/// What a target has ready before anybody comes.
+pub fn expose<P: OneSidedPort>(rank: &Rank, link: &Attached<P>, layout: Layout) {
+    if matches!(rank.case.test, Test::Get(_) | Test::GetBw(_)) {
+        prepare_for_gets(layout, link.port.region());
+    }
+}
+
+/// The rank whose memory they go to.
+pub struct Target<'a, P> {
+    link: Attached<P>,
+    rank: &'a Rank<'a>,
+    layout: Layout,
+    phase: Phase,
+    /// Operations up to the end of the phase before, and to the end of this one.
+    first: u64,
+    operations: u64,
+    wrong: u64,
+}
+
+impl<'a, P> Target<'a, P> {
+    /// The sink's end.
+    pub fn new(rank: &'a Rank, link: Attached<P>, layout: Layout) -> Self {
+        Target {
+            link,
+            rank,
+            layout,
+            phase: Phase::First,
+            first: 0,
+            operations: 0,
+            wrong: 0,
+        }
+    }
+}
+
+impl<P: OneSidedPort> Body for Target<'_, P> {
+    fn progress(&mut self) -> Result<(), LinkError> {
+        self.link.port.poll()
+    }
+
+    fn begin(&mut self, phase: Phase) -> Result<(), LinkError> {
+        (self.phase, self.first) = (phase, self.operations);
+        Ok(())
+    }
+
+    fn step(&mut self, _: u64, _: bool) -> Result<bool, LinkError> {
+        self.operations = hot_serve(&mut self.link, (self.layout, self.phase))?;
+        Ok(true)
+    }
+
+    fn close(&mut self, phase: Phase) -> Result<(), LinkError> {
+        if phase == Phase::Measured && self.rank.case.check {
+            let test = &self.rank.case.test;
+            self.wrong = wrong_places(test, self.layout, &self.link.port, self.operations);
+        }
+        self.link.drain()
+    }
+
+    fn done(&self) -> u64 {
+        self.operations.saturating_sub(self.first)
+    }
+
+    fn tally(&self) -> Tally {
+        let mut tally = Tally::default();
+        tally.received = Count::of(self.done(), self.layout.size);
+        tally.faults.corrupt_messages = self.wrong;
+        tally
+    }
+
+    fn finish(self: Box<Self>) -> Left {
+        Left::new(Vec::new(), self.link.port.facts())
+    }
+}
+
+/// Places of the target's region that do not hold what `operations` operations must have left there.
+fn wrong_places<P: OneSidedPort>(test: &Test, layout: Layout, port: &P, operations: u64) -> u64 {
+    let region = port.region();
+    match test {
+        Test::PutBw(_) => {
+            let mut data = vec![0; layout.size];
+            let oldest = operations.saturating_sub(layout.slots as u64);
+            let wrong = (oldest..operations).filter(|&number| {
+                region.read(layout.slot(number), &mut data);
+                !is_marked(number, &data)
+            });
+            wrong.count() as u64
+        }
+        Test::AddMr(p) | Test::Fadd(p) | Test::Swap(p) | Test::Cswap(p) => {
+            let right = if p.size_bytes == 4 {
+                region.u32_at(0).load(Ordering::Acquire) == operations as u32
+            } else {
+                region.u64_at(0).load(Ordering::Acquire) == operations
+            };
+            u64::from(!right)
+        }
+        _ => 0,
+    }
+}
