@@ -17,6 +17,7 @@ mod peers;
 mod runs;
 mod schema;
 mod tidy;
+mod weight;
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
@@ -27,6 +28,7 @@ usage: cargo xtask TASK
   tidy                 check the house style over the whole tree
   fmt [--fix]          rustfmt on every Rust file (also those declared inside macros)
   hotcheck             check the machine code of the hot loops
+  weight               print machine code by crate and family; fail over the budget
   bindings ucx         write the bindings of UCX anew from its headers
   schema [--check]     write (or compare) docs/run.schema.json
   header [--check]     write (or compare) the C header wirespeed.h
@@ -64,6 +66,7 @@ fn run(arguments: &[String]) -> Result<()> {
         Some("tidy") => tidy::run(&root),
         Some("fmt") => fmt::run(&root, rest.contains(&"--fix")),
         Some("hotcheck") => hotcheck::run(&root),
+        Some("weight") => weight::run(&root),
         Some("schema") => schema::run(&root, check),
         Some("header") => header::run(&root, check),
         Some("bindings") => bindings::run(&root, rest.first().copied()),

@@ -11,7 +11,7 @@ use crate::command;
 use anyhow::{Context, Result, bail};
 use disassembly::{Binary, Target};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Full symbol names, so that a function's transport can be read off its type parameters.
@@ -19,36 +19,41 @@ const FLAGS: &str = "build.rustflags=[\"-Csymbol-mangling-version=v0\"]";
 /// What a function does while a panic unwinds it is no part of its loop: leave it out.
 const PANIC: &str = "profile.release.panic=\"abort\"";
 
-/// Build the program in release, with a self-test first, and check every hot function in it.
-pub fn run(root: &Path) -> Result<()> {
+/// A program that is installed has no symbols; this one needs them.
+const SYMBOLS: &str = "profile.release.strip=\"none\"";
+
+/// The program in release with symbols that can be read; none, with a word why, where this machine has no such program
+/// or no means to read it.
+pub fn program(root: &Path) -> Result<Option<PathBuf>> {
     if std::env::consts::ARCH != "x86_64" {
-        println!("skipped: hotcheck reads x86-64 machine code only");
-        return Ok(());
+        println!("skipped: hotcheck and weight read x86-64 machine code only");
+        return Ok(None);
     }
     if command::find("objdump").is_none() {
-        println!("skipped: hotcheck needs objdump (package binutils)");
-        return Ok(());
+        println!("skipped: hotcheck and weight need objdump and nm (package binutils)");
+        return Ok(None);
     }
     let folder = root.join("target/hotcheck");
-    self_test(&folder)?;
-    command::run(
-        Command::new(command::cargo())
-            .current_dir(root)
-            .env("CARGO_TARGET_DIR", &folder)
-            .env_remove("RUSTFLAGS")
-            .args([
-                "build",
-                "--release",
-                "--locked",
-                "--quiet",
-                "--bin=wirespeed",
-                "--config",
-                FLAGS,
-                "--config",
-                PANIC,
-            ]),
-    )?;
-    let (lines, faults) = check(&Binary::read(&folder.join("release/wirespeed"))?);
+    let mut build = Command::new(command::cargo());
+    build
+        .current_dir(root)
+        .env("CARGO_TARGET_DIR", &folder)
+        .env_remove("RUSTFLAGS")
+        .args(["build", "--release", "--locked", "--quiet", "--bin=wirespeed"]);
+    for setting in [FLAGS, PANIC, SYMBOLS] {
+        build.args(["--config", setting]);
+    }
+    command::run(&mut build)?;
+    Ok(Some(folder.join("release/wirespeed")))
+}
+
+/// Check every hot function of the program, after a self-test.
+pub fn run(root: &Path) -> Result<()> {
+    let Some(program) = program(root)? else {
+        return Ok(());
+    };
+    self_test(&root.join("target/hotcheck"))?;
+    let (lines, faults) = check(&Binary::read(&program)?);
     if lines.is_empty() {
         bail!("no hot functions found: the loops must be named hot_* and never be inlined");
     }

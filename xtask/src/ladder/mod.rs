@@ -65,6 +65,7 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
     ladder.run(Step::cargo("schema", &["xtask", "schema", "--check"]))?;
     ladder.run(Step::cargo("header", &["xtask", "header", "--check"]))?;
     ladder.run(Step::cargo("hotcheck", &["xtask", "hotcheck"]).within_s(1800))?;
+    ladder.run(Step::cargo("weight", &["xtask", "weight"]).within_s(1800))?;
     ladder.run(
         Step::cargo("install-check", &["xtask", "install", "/usr"])
             .with("DESTDIR", "target/install-check")
