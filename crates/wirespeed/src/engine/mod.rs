@@ -6,6 +6,8 @@
 mod all_to_all;
 mod attached;
 mod datagram;
+#[cfg(test)]
+mod example;
 mod floor;
 mod flow;
 mod header;

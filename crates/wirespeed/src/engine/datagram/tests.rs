@@ -2,6 +2,7 @@
 //! delivered: what the ranks count must be what the medium did.
 
 use super::*;
+use crate::engine::example::{case, pingpong};
 use crate::engine::payload::{Checks, Short};
 use crate::engine::phases::drive;
 use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
@@ -11,9 +12,9 @@ use crate::transport::waiter::Waiter;
 use std::collections::HashSet;
 use std::sync::mpsc::{Receiver, Sender as Channel, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
-use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Stop};
+use wirespeed_schema::case::Case;
 use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
-use wirespeed_schema::test::{Layout, PingPong, Stream};
+use wirespeed_schema::test::{Layout, Stream};
 
 /// Percentages of messages that fare badly.
 #[derive(Clone, Copy, Default)]
@@ -111,29 +112,6 @@ impl MessagePort for Faulty {
     }
 }
 
-fn case(test: Test, count: u64) -> Case {
-    let spec = |role, peer| RankSpec {
-        role,
-        peer: Some(peer),
-        cpu: None,
-        load: Default::default(),
-    };
-    Case {
-        test,
-        transport: "faulty".into(),
-        options: Default::default(),
-        group: GroupKind::Threads,
-        ranks: vec![spec(Role::Source, 1), spec(Role::Sink, 0)],
-        stop: Stop::Iterations { count },
-        warmup_iterations: 20,
-        warmup_ns_max: 50_000_000,
-        check: true,
-        report_interval_ns: 0,
-        raw_samples_max: 0,
-        idle: IdlePolicy::Yield,
-    }
-}
-
 fn stream(window_msgs: u64, pace_msg_per_s: Option<u64>) -> Stream {
     Stream {
         size_bytes: 24,
@@ -141,13 +119,6 @@ fn stream(window_msgs: u64, pace_msg_per_s: Option<u64>) -> Stream {
         window_msgs,
         pace_msg_per_s,
     }
-}
-
-fn pingpong() -> Test {
-    Test::AmLat(PingPong {
-        size_bytes: 24,
-        layout: Layout::Short,
-    })
 }
 
 /// Outcomes of both ranks, and what each one's sends delivered.

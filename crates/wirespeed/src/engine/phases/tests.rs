@@ -1,11 +1,10 @@
 //! The driver over a body that does nothing but write down what it is asked for.
 
 use super::*;
+use crate::engine::example::{case, pingpong};
 use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
 use std::cell::RefCell;
 use std::rc::Rc;
-use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
-use wirespeed_schema::test::{Layout, PingPong, Test};
 
 /// What the driver did, in order.
 type Log = Rc<RefCell<Vec<String>>>;
@@ -71,28 +70,10 @@ impl Body for Noted {
 }
 
 fn driven(fails_in: Option<Phase>) -> (Finished, Vec<String>) {
-    let case = Case {
-        test: Test::AmLat(PingPong {
-            size_bytes: 8,
-            layout: Layout::Short,
-        }),
-        transport: "noted".into(),
-        options: Default::default(),
-        group: GroupKind::Threads,
-        ranks: vec![RankSpec {
-            role: Role::Source,
-            peer: Some(0),
-            cpu: None,
-            load: Default::default(),
-        }],
-        stop: Stop::Iterations { count: 1000 },
-        warmup_iterations: 50,
-        warmup_ns_max: u64::MAX,
-        check: false,
-        report_interval_ns: 0,
-        raw_samples_max: 0,
-        idle: IdlePolicy::Yield,
-    };
+    let mut case = case(pingpong(), 1000);
+    (case.warmup_iterations, case.warmup_ns_max) = (50, u64::MAX);
+    case.ranks.truncate(1);
+    case.ranks[0].peer = Some(0);
     let bootstrap = ThreadBootstrap::group(1).remove(0);
     let rank = Rank::begin(&case, &bootstrap as &dyn Bootstrap).unwrap();
     let mut report = |_: &wirespeed_schema::outcome::Interval| ();

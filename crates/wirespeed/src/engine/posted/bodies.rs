@@ -109,8 +109,9 @@ impl<P: TaggedPort, I: Iteration> Iterations<P> for Patterned<I> {
         let mut total = 0;
         for left in (0..count).rev() {
             let ticks = I::hot_run(&mut self.messages, group, clock, last && left == 0)?;
-            total += ticks;
+            // What a rank without messages took is no part of anybody's iteration: the scheduler may have held it up.
             if !(self.messages.to.is_empty() && self.messages.from.is_empty()) {
+                total += ticks;
                 series.record(ticks);
             }
         }
@@ -189,5 +190,103 @@ impl<P: TaggedPort> Iterations<P> for Defined {
         ((AROUND_SAMPLE_NS / op_ns) as u64)
             .clamp(1, AROUND_BATCH_MAX)
             .next_power_of_two()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Timebase;
+    use crate::engine::example::{case, pingpong};
+    use crate::engine::meter::Meter;
+    use crate::engine::posted::group::Tree;
+    use crate::sync::SharedBytes;
+    use crate::transport::cancel::Cancel;
+    use crate::transport::port::Request;
+    use crate::transport::waiter::Waiter;
+    use wirespeed_schema::case::IdlePolicy;
+    use wirespeed_schema::outcome::SampleKind;
+    use wirespeed_schema::posted::CacheState;
+
+    /// A port through which nothing goes.
+    struct Nothing(SharedBytes);
+
+    const NONE: LinkError = LinkError::Unsupported("messages");
+
+    impl TaggedPort for Nothing {
+        fn buffer(&self) -> &SharedBytes {
+            &self.0
+        }
+
+        fn post_recv(&mut self, _: usize, _: u64, _: usize, _: usize) -> Result<Request, LinkError> {
+            Err(NONE)
+        }
+
+        fn post_send(&mut self, _: usize, _: u64, _: usize, _: usize) -> Result<Request, LinkError> {
+            Err(NONE)
+        }
+
+        fn done(&mut self, _: Request) -> Result<bool, LinkError> {
+            Err(NONE)
+        }
+
+        fn wait_all(&mut self, _: &mut Vec<Request>) -> Result<(), LinkError> {
+            Err(NONE)
+        }
+
+        fn flush(&mut self) -> Result<bool, LinkError> {
+            Ok(true)
+        }
+    }
+
+    /// An iteration that the scheduler held up.
+    struct HeldUp;
+
+    impl Iteration for HeldUp {
+        fn hot_run<P: TaggedPort>(
+            _: &mut Messages,
+            _: &mut Group<P>,
+            _: Clock,
+            _: bool,
+        ) -> Result<u64, LinkError> {
+            Ok(57_000)
+        }
+    }
+
+    /// Ticks of three iterations, and their samples, of a rank that sends to the slots `to`.
+    fn three_iterations(to: Vec<usize>) -> (u64, usize) {
+        let mut case = case(pingpong(), 3);
+        case.raw_samples_max = 8;
+        let (timebase, cancel) = (Timebase::start(), Cancel::new());
+        let mut report = |_: &wirespeed_schema::outcome::Interval| ();
+        let meter = Meter::new(&case, None, &timebase, &cancel, &mut report);
+        let mut series = meter.series(SampleKind::Iteration);
+        let waiter = Waiter::new(IdlePolicy::Yield, cancel.clone());
+        let port = Nothing(SharedBytes::heap(4096).unwrap());
+        let mut group = Group::new(port, waiter, Tree::default(), 4);
+        let mut body = Patterned::<HeldUp> {
+            contents: Contents {
+                check: false,
+                me: 0,
+                from: Vec::new(),
+            },
+            messages: Messages {
+                from: Vec::new(),
+                to,
+                each: 1,
+                places: Places::shared(8, 1),
+            },
+            caches: Caches::new(CacheState::Hot, 0).unwrap(),
+            pattern: PhantomData,
+        };
+        let ticks = body.round(&mut group, &mut series, timebase.clock, (3, false));
+        let samples = meter.finish(vec![series]).samples;
+        (ticks.unwrap(), samples.iter().map(|s| s.raw_ns.len()).sum())
+    }
+
+    #[test]
+    fn a_rank_without_messages_has_no_time_to_tell() {
+        assert_eq!(three_iterations(vec![0]), (3 * 57_000, 3));
+        assert_eq!(three_iterations(Vec::new()), (0, 0));
     }
 }
