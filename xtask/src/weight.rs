@@ -36,7 +36,11 @@ pub fn run(root: &Path) -> Result<()> {
     let Some(program) = crate::hotcheck::program(root)? else {
         return Ok(());
     };
-    let listing = command::capture(Command::new("nm").args(["-S", "-C", "--defined-only"]).arg(&program))?;
+    let listing = command::capture(
+        Command::new("nm")
+            .args(["-S", "-C", "--defined-only"])
+            .arg(&program),
+    )?;
     let functions: Vec<(u64, &str)> = listing.lines().filter_map(function).collect();
     if functions.is_empty() {
         bail!("{} has no functions", program.display());
@@ -55,11 +59,17 @@ pub fn run(root: &Path) -> Result<()> {
         .metadata()
         .with_context(|| format!("cannot look at {}", program.display()))?
         .len();
-    println!("machine code: {} bytes, file with symbols: {file_bytes}", all.bytes);
+    println!(
+        "machine code: {} bytes, file with symbols: {file_bytes}",
+        all.bytes
+    );
     print("by crate", &crates, usize::MAX);
     print("heaviest families", &families, SHOWN);
     crates.insert("all".to_owned(), all);
-    let over: Vec<String> = BUDGETS.iter().filter_map(|budget| excess(&crates, *budget)).collect();
+    let over: Vec<String> = BUDGETS
+        .iter()
+        .filter_map(|budget| excess(&crates, *budget))
+        .collect();
     match over.is_empty() {
         true => Ok(()),
         false => bail!("over the budget (xtask/src/weight.rs): {}", over.join("; ")),
@@ -115,7 +125,10 @@ fn family(name: &str) -> String {
 /// The crate in which a family is written.
 fn crate_of(family: &str) -> &str {
     let path = family.trim_start_matches(['<', '&', '[', '(', '*', ' ']);
-    let path = path.strip_prefix("mut ").or(path.strip_prefix("dyn ")).unwrap_or(path);
+    let path = path
+        .strip_prefix("mut ")
+        .or(path.strip_prefix("dyn "))
+        .unwrap_or(path);
     let end = path.find("::");
     // What has no path is a function of a C library.
     end.map_or("(no crate)", |end| &path[..end])
@@ -163,7 +176,13 @@ mod tests {
     #[test]
     fn more_than_the_budget_is_a_fault() {
         let mut crates = BTreeMap::new();
-        crates.insert("a".to_owned(), Weight { instances: 1, bytes: 11 });
+        crates.insert(
+            "a".to_owned(),
+            Weight {
+                instances: 1,
+                bytes: 11,
+            },
+        );
         assert!(excess(&crates, ("a", 10)).is_some());
         assert!(excess(&crates, ("a", 11)).is_none());
     }

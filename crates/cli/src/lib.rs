@@ -40,12 +40,10 @@ use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 use terminal::Stream;
 use wirespeed::Registry;
-use wirespeed::transport::registry::Entry;
 
 /// Every transport that the program ships: those of the library, and those of libraries that are loaded at run time.
 pub fn registry() -> Registry {
-    let own = wirespeed_ucx::join(Registry::builtin());
-    own.with(Entry::of::<wirespeed_mpi::Mpi>())
+    wirespeed_mpi::join(wirespeed_ucx::join(Registry::builtin()))
 }
 
 /// The whole program: reads the command line, does what it says, and returns the exit code.

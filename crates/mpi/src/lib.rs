@@ -21,3 +21,12 @@ mod transport;
 pub use job::{THREADS_PER_PROCESS_VARIABLE, THREADS_VARIABLE, jobs};
 pub use transport::Mpi;
 pub use wirespeed_mpi_sys::constants::ThreadLevel;
+
+use wirespeed::Registry;
+use wirespeed::transport::registry::Entry;
+
+/// `registry` with MPI, whose loops are compiled here.
+#[must_use]
+pub fn join(registry: Registry) -> Registry {
+    registry.with(Entry::of::<Mpi>())
+}

@@ -6,7 +6,7 @@
 
 use super::header;
 use super::meter::{Meter, Series, Tally};
-use super::payload::{Checks, Sender};
+use super::payload::{Check, Sender};
 use super::phases::{Body, Left, Phase};
 use super::rank::Rank;
 use super::wired::Wired;
@@ -41,9 +41,9 @@ struct Pair {
 }
 
 /// Everything that messages change.
-struct Mesh {
+struct Mesh<C> {
     size: usize,
-    checks: Checks,
+    checks: C,
     window: u64,
     ack_every: u64,
     pairs: Vec<Pair>,
@@ -56,9 +56,9 @@ struct Mesh {
     faults: Faults,
 }
 
-impl Mesh {
+impl<C: Check> Mesh<C> {
     /// The pairs of this rank.
-    fn new(rank: &Rank, stream: &Stream) -> Result<Self, MeasureError> {
+    fn new(rank: &Rank, stream: &Stream, checks: C) -> Result<Self, MeasureError> {
         let me = rank.bootstrap.rank();
         let routed = rank.spec.peer.is_some();
         let numbered = (0u32..).zip(&rank.case.ranks);
@@ -84,7 +84,7 @@ impl Mesh {
         }
         Ok(Mesh {
             size: stream.size_bytes as usize,
-            checks: Checks(rank.case.check),
+            checks,
             window: stream.window_msgs,
             ack_every: (stream.window_msgs / 2).clamp(1, ACK_EVERY_MAX),
             pairs,
@@ -136,7 +136,7 @@ impl Mesh {
     }
 }
 
-impl OnMessage for Mesh {
+impl<C: Check> OnMessage for Mesh<C> {
     #[inline(always)]
     fn message(&mut self, slot: usize, header: u64, payload: &[u8]) {
         let (from, number) = if self.routed {
@@ -199,7 +199,7 @@ impl Timing {
 
 /// Acknowledge what is due to everybody.
 #[inline(always)]
-fn acknowledge<P: MessagePort>(link: &mut Wired<P>, mesh: &mut Mesh) -> Result<(), LinkError> {
+fn acknowledge<P: MessagePort, C: Check>(link: &mut Wired<P>, mesh: &mut Mesh<C>) -> Result<(), LinkError> {
     for at in 0..mesh.pairs.len() {
         let pair = mesh.pairs[at];
         let fresh = pair.received - pair.acknowledged;
@@ -217,7 +217,7 @@ fn acknowledge<P: MessagePort>(link: &mut Wired<P>, mesh: &mut Mesh) -> Result<(
 }
 
 #[inline(always)]
-fn note_acknowledgement(mesh: &Mesh, timing: &mut Timing, clock: Clock) {
+fn note_acknowledgement<C>(mesh: &Mesh<C>, timing: &mut Timing, clock: Clock) {
     let stamp = timing.stamp;
     if stamp.covers != 0 && mesh.pairs[stamp.pair].peer_received >= stamp.covers {
         timing.acknowledged.record(clock.now() - stamp.ticks);
@@ -230,7 +230,7 @@ fn note_acknowledgement(mesh: &Mesh, timing: &mut Timing, clock: Clock) {
 fn hot_exchange<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    mesh: &mut Mesh,
+    mesh: &mut Mesh<S::Checks>,
     timing: &mut Timing,
     clock: Clock,
     (count, last): (u64, bool),
@@ -290,7 +290,7 @@ fn hot_exchange<P: MessagePort, S: Sender>(
 fn end_pairs<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    mesh: &mut Mesh,
+    mesh: &mut Mesh<S::Checks>,
     timing: &mut Timing,
 ) -> Result<(), LinkError> {
     for at in 0..mesh.pairs.len() {
@@ -309,10 +309,10 @@ fn end_pairs<P: MessagePort, S: Sender>(
 }
 
 /// One of the ranks that all send to each other.
-pub struct Member<P, S> {
+pub struct Member<P, S: Sender> {
     link: Wired<P>,
     sender: S,
-    mesh: Mesh,
+    mesh: Mesh<S::Checks>,
     timing: Timing,
     clock: Clock,
     phase: Phase,
@@ -324,7 +324,7 @@ impl<P: MessagePort, S: Sender> Member<P, S> {
         rank: &Rank,
         meter: &Meter,
         link: Wired<P>,
-        sender: S,
+        (sender, checks): (S, S::Checks),
         stream: &Stream,
     ) -> Result<Self, MeasureError> {
         let timing = Timing {
@@ -338,7 +338,7 @@ impl<P: MessagePort, S: Sender> Member<P, S> {
         Ok(Member {
             link,
             sender,
-            mesh: Mesh::new(rank, stream)?,
+            mesh: Mesh::new(rank, stream, checks)?,
             timing,
             clock: meter.clock,
             phase: Phase::First,

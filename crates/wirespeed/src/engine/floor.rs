@@ -1,7 +1,7 @@
 //! The harness floor: the ping-pong loop over the transport that does nothing, on the machine and in the moment of the
 //! measurement.
 
-use super::payload::{Checks, Short};
+use super::payload::{Never, Short};
 use super::pingpong::{Arrival, hot_request};
 use super::wired::Wired;
 use crate::clock::Timebase;
@@ -28,11 +28,11 @@ pub fn measure(case: &Case, timebase: &Timebase) -> Floor {
         NullPort::new(8, cancel.clone()),
         Waiter::new(IdlePolicy::Spin, cancel.clone()),
     );
-    let mut sender = Short::new(8, 0, Checks(false));
+    let mut sender = Short::new(8, 0, Never);
     let mut turns = [0.0; BATCHES];
     let turns = &mut turns[..batches(timebase)];
     for turn in turns.iter_mut() {
-        let mut arrival = Arrival::new(8, Checks(false));
+        let mut arrival = Arrival::new(8, Never);
         let start = timebase.clock.now();
         // The null port cannot fail: it has no peer to lose, and this flag is never set.
         let _ = hot_request(

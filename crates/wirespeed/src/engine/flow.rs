@@ -2,7 +2,7 @@
 
 use super::header;
 use super::meter::Tally;
-use super::payload::Checks;
+use super::payload::Check;
 use crate::transport::port::OnMessage;
 use std::time::Duration;
 use wirespeed_schema::outcome::{Count, Faults};
@@ -12,10 +12,10 @@ use wirespeed_schema::test::Stream;
 pub(super) const ACK_EVERY_MAX: u64 = 4096;
 
 /// Both halves of a stream's state that messages change.
-pub struct Flow {
+pub struct Flow<C> {
     /// Payload of a message in bytes.
     pub(super) size: usize,
-    checks: Checks,
+    checks: C,
     /// A slow reader sleeps so long after each message.
     sleep: Duration,
     /// Messages are looked into, or slept after: one branch for both.
@@ -45,10 +45,10 @@ struct Early {
     last: bool,
 }
 
-impl Flow {
+impl<C: Check> Flow<C> {
     /// Of a stream; of a paced one every message is acknowledged by itself, because each has a moment at which it was
     /// due.
-    pub fn new(stream: &Stream, checks: Checks) -> Self {
+    pub fn new(stream: &Stream, checks: C) -> Self {
         let ack_every = match stream.pace_msg_per_s {
             Some(_) => 1,
             None => (stream.window_msgs / 2).clamp(1, ACK_EVERY_MAX),
@@ -56,7 +56,7 @@ impl Flow {
         Flow::of(stream.size_bytes as usize, ack_every, checks)
     }
 
-    /// Of a slow reader, that sleeps for `sleep` after each message.
+    /// Of a slow reader, that sleeps for `sleep` after each message, where `C` decides at all.
     pub fn slowed(self, sleep: Duration) -> Self {
         let attentive = self.attentive || !sleep.is_zero();
         Flow {
@@ -66,12 +66,12 @@ impl Flow {
         }
     }
 
-    fn of(size: usize, ack_every: u64, checks: Checks) -> Self {
+    fn of(size: usize, ack_every: u64, checks: C) -> Self {
         Flow {
             size,
             checks,
             sleep: Duration::ZERO,
-            attentive: checks.0,
+            attentive: checks.on(),
             ack_every,
             received: 0,
             received_bytes: 0,
@@ -115,7 +115,7 @@ impl Flow {
     }
 }
 
-impl OnMessage for Flow {
+impl<C: Check> OnMessage for Flow<C> {
     #[inline(always)]
     fn message(&mut self, _: usize, header: u64, payload: &[u8]) {
         let number = header::number(header);
@@ -130,7 +130,7 @@ impl OnMessage for Flow {
         if number != self.expected {
             self.out_of_order(number);
         }
-        if self.attentive {
+        if C::DECIDES && self.attentive {
             self.cold_attend(number, payload);
         }
         self.received += 1;
@@ -140,7 +140,7 @@ impl OnMessage for Flow {
     }
 }
 
-impl Flow {
+impl<C: Check> Flow<C> {
     /// Sleeping is the purpose.
     #[cold]
     #[inline(never)]

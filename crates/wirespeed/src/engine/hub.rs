@@ -7,7 +7,7 @@
 
 use super::header;
 use super::meter::{Meter, Series, Tally};
-use super::payload::{Checks, Sender};
+use super::payload::{Check, Sender};
 use super::phases::{Body, Left, Phase};
 use super::pingpong::SETTLE_ROUND_TRIPS;
 use super::rank::Rank;
@@ -35,9 +35,9 @@ struct Worker {
 }
 
 /// Takes answers.
-struct Answers {
+struct Answers<C> {
     size: usize,
-    checks: Checks,
+    checks: C,
     /// All at once: note when each arrives.
     each: bool,
     clock: Clock,
@@ -49,7 +49,7 @@ struct Answers {
     tally: Tally,
 }
 
-impl OnMessage for Answers {
+impl<C: Check> OnMessage for Answers<C> {
     #[inline(always)]
     fn message(&mut self, peer: usize, header: u64, payload: &[u8]) {
         let worker = &mut self.workers[peer];
@@ -72,7 +72,7 @@ impl OnMessage for Answers {
     }
 }
 
-impl Answers {
+impl<C> Answers<C> {
     /// A new phase begins.
     fn restart(&mut self) {
         for worker in &mut self.workers {
@@ -88,7 +88,7 @@ impl Answers {
 fn send<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    answers: &mut Answers,
+    answers: &mut Answers<S::Checks>,
     worker: usize,
     last: bool,
 ) -> Result<(), LinkError> {
@@ -106,7 +106,7 @@ fn send<P: MessagePort, S: Sender>(
 fn hot_sequential<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    answers: &mut Answers,
+    answers: &mut Answers<S::Checks>,
     series: &mut Series,
     clock: Clock,
     (rounds, last): (u64, bool),
@@ -139,7 +139,7 @@ fn hot_sequential<P: MessagePort, S: Sender>(
 fn hot_fan_out<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    answers: &mut Answers,
+    answers: &mut Answers<S::Checks>,
     series: &mut Series,
     clock: Clock,
     (rounds, last): (u64, bool),
@@ -162,10 +162,10 @@ fn hot_fan_out<P: MessagePort, S: Sender>(
 }
 
 /// The rank that exchanges messages with every worker.
-pub struct Hub<'a, P, S> {
+pub struct Hub<'a, P, S: Sender> {
     link: Wired<P>,
     sender: S,
-    answers: Answers,
+    answers: Answers<S::Checks>,
     series: Series,
     request_bytes: usize,
     rank: &'a Rank<'a>,
@@ -177,7 +177,7 @@ impl<'a, P: MessagePort, S: Sender> Hub<'a, P, S> {
         rank: &'a Rank,
         meter: &Meter,
         link: Wired<P>,
-        sender: S,
+        (sender, checks): (S, S::Checks),
         test: &wirespeed_schema::test::Hub,
     ) -> Result<Self, MeasureError> {
         if rank.peers.is_empty() {
@@ -193,7 +193,7 @@ impl<'a, P: MessagePort, S: Sender> Hub<'a, P, S> {
         };
         let answers = Answers {
             size: test.reply() as usize,
-            checks: Checks(rank.case.check),
+            checks,
             each: test.fan_out,
             clock: meter.clock,
             workers: (0..rank.peers.len()).map(worker).collect(),

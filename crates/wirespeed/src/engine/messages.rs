@@ -6,7 +6,7 @@ use super::datagram;
 use super::flow::Flow;
 use super::hub::Hub;
 use super::meter::Meter;
-use super::payload::{Any, Bcopy, Checks, Sender, Short, Shortiov, ZCOPY_SLOTS, Zcopy};
+use super::payload::{Any, Asked, Bcopy, Check, Never, Sender, Short, Shortiov, ZCOPY_SLOTS, Zcopy};
 use super::phases::{Body, drive, idle};
 use super::pingpong::{Answerer, Arrival, Requester};
 use super::rank::{Finished, Rank};
@@ -64,7 +64,11 @@ impl MessageRunner for Run<'_, '_> {
             let facts = link.port.facts();
             return Ok(idle(rank, meter, || link.port.flush().map(drop), facts));
         }
-        let body = laid_out(rank, &meter, link)?;
+        let body = match (P::SLOW, rank.case.check) {
+            (true, check) => chosen(rank, &meter, link, Asked(check)),
+            (false, true) => laid_out(rank, &meter, link, Asked(true)),
+            (false, false) => laid_out(rank, &meter, link, Never),
+        }?;
         let mut finished = drive(rank, meter, body);
         // Where queues grow, memory does.
         if let Test::AmBw(_) | Test::AmBibw(_) | Test::AmAlltoall(_) = &rank.case.test
@@ -78,29 +82,45 @@ impl MessageRunner for Run<'_, '_> {
     }
 }
 
-/// The rank's part, with the case's layout: a slow port's loops choose it as they run, others have one for each.
-fn laid_out<'a, P: MessagePort + 'a>(
+/// The case's layout, if the port has it.
+fn layout<P: MessagePort>(rank: &Rank) -> Result<Layout, MeasureError> {
+    let unsupported = |what: &str| Err(MeasureError::Unsupported(what.to_owned()));
+    match rank.case.test.layout().unwrap_or(Layout::Short) {
+        Layout::Zcopy if !P::ZCOPY => unsupported("this port has no zcopy"),
+        Layout::Shortiov if !P::SHORTIOV => unsupported("this port has no shortiov"),
+        layout => Ok(layout),
+    }
+}
+
+/// The rank's part, whose loops choose the layout as they run.
+fn chosen<'a, P: MessagePort + 'a>(
     rank: &'a Rank,
     meter: &Meter,
     mut link: Wired<P>,
+    checks: Asked,
+) -> Result<Box<dyn Body + 'a>, MeasureError> {
+    let sender = Any::new(layout::<P>(rank)?, sizes(rank).0, &mut link.port, checks);
+    body(rank, meter, link, sender, checks)
+}
+
+/// The rank's part, with loops of the case's layout.
+fn laid_out<'a, P: MessagePort + 'a, C: Check + 'a>(
+    rank: &'a Rank,
+    meter: &Meter,
+    mut link: Wired<P>,
+    checks: C,
 ) -> Result<Box<dyn Body + 'a>, MeasureError> {
     let (size, _) = sizes(rank);
-    let checks = Checks(rank.case.check);
-    match rank.case.test.layout().unwrap_or(Layout::Short) {
-        Layout::Zcopy if !P::ZCOPY => Err(MeasureError::Unsupported("this port has no zcopy".to_owned())),
-        Layout::Shortiov if !P::SHORTIOV => {
-            Err(MeasureError::Unsupported("this port has no shortiov".to_owned()))
+    match layout::<P>(rank)? {
+        Layout::Short => body(rank, meter, link, Short::new(size, P::PLACE, checks), checks),
+        Layout::Bcopy => body(rank, meter, link, Bcopy::new(size, P::PLACE, checks), checks),
+        Layout::Shortiov => {
+            let sender = Shortiov::new(size, P::PLACE, checks);
+            body(rank, meter, link, sender, checks)
         }
-        layout if P::SLOW => {
-            let sender = Any::new(layout, size, &mut link.port, checks);
-            body(rank, meter, link, sender)
-        }
-        Layout::Short => body(rank, meter, link, Short::new(size, P::PLACE, checks)),
-        Layout::Bcopy => body(rank, meter, link, Bcopy::new(size, P::PLACE, checks)),
-        Layout::Shortiov => body(rank, meter, link, Shortiov::new(size, P::PLACE, checks)),
         Layout::Zcopy => {
             let sender = Zcopy::new(size, &mut link.port, checks);
-            body(rank, meter, link, sender)
+            body(rank, meter, link, sender, checks)
         }
     }
 }
@@ -111,12 +131,15 @@ fn body<'a, P: MessagePort + 'a, S: Sender + 'a>(
     meter: &Meter,
     link: Wired<P>,
     sender: S,
-) -> Result<Box<dyn Body + 'a>, MeasureError> {
+    checks: S::Checks,
+) -> Result<Box<dyn Body + 'a>, MeasureError>
+where
+    S::Checks: 'a,
+{
     if P::LOSSY {
         return datagram::body(rank, meter, link, sender);
     }
     let clock = meter.clock;
-    let checks = Checks(rank.case.check);
     let (out_bytes, in_bytes) = sizes(rank);
     let arrival = Arrival::new(in_bytes, checks);
     Ok(match (&rank.case.test, rank.spec.role) {
@@ -124,10 +147,13 @@ fn body<'a, P: MessagePort + 'a, S: Sender + 'a>(
         (Test::AmLat(_), Role::Sink) | (Test::HubLat(_), Role::Worker) => {
             Box::new(Answerer::new(link, sender, arrival, out_bytes))
         }
-        (Test::AmBw(p), Role::Sink) => {
+        (Test::AmBw(p), Role::Sink) if rank.spec.load.message_sleep_ns > 0 => {
             let sleep = Duration::from_nanos(rank.spec.load.message_sleep_ns);
-            let flow = Flow::new(p, checks).slowed(sleep);
+            let flow = Flow::new(p, Asked(checks.on())).slowed(sleep);
             Box::new(Sink::new(link, flow, Incoming::new(meter), clock))
+        }
+        (Test::AmBw(p), Role::Sink) => {
+            Box::new(Sink::new(link, Flow::new(p, checks), Incoming::new(meter), clock))
         }
         (Test::AmBw(p), Role::Source) | (Test::AmBibw(p), Role::Source | Role::Sink) => {
             // A rank that is its own peer is both ends of its stream.
@@ -135,9 +161,9 @@ fn body<'a, P: MessagePort + 'a, S: Sender + 'a>(
             let out = Outgoing::new(rank, meter, p, both);
             Box::new(Source::new(link, sender, Flow::new(p, checks), out, clock))
         }
-        (Test::AmAlltoall(p), Role::Source) => Box::new(Member::new(rank, meter, link, sender, p)?),
+        (Test::AmAlltoall(p), Role::Source) => Box::new(Member::new(rank, meter, link, (sender, checks), p)?),
         (Test::AmBw(_) | Test::AmAlltoall(_), Role::Relay) => Box::new(Relay::new(rank, link)?),
-        (Test::HubLat(p), Role::Hub) => Box::new(Hub::new(rank, meter, link, sender, p)?),
+        (Test::HubLat(p), Role::Hub) => Box::new(Hub::new(rank, meter, link, (sender, checks), p)?),
         (test, role) => {
             return Err(MeasureError::Usage(format!(
                 "{} has no role {role:?}",

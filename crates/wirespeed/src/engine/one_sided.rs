@@ -4,7 +4,7 @@
 use super::attached::Attached;
 use super::meter::Meter;
 use super::operation::{Any, Atomic, Get, Operation, PutBcopy, PutShort, PutZcopy};
-use super::payload::Checks;
+use super::payload::{Asked, Check, Never};
 use super::phases::{Body, drive, idle};
 use super::rank::{Finished, Rank};
 use super::region::Layout;
@@ -63,26 +63,31 @@ impl OneSidedRunner for Run<'_, '_> {
             let facts = link.port.facts();
             return Ok(idle(rank, meter, || link.port.poll(), facts));
         }
-        let operation = chosen::<P>(&rank.case.test, layout, Checks(rank.case.check))?;
-        let body = picked(rank, &meter, link, layout, operation)?;
+        // A slow port's loops decide about the check as they run, others are compiled with and without.
+        let body = match P::SLOW || rank.case.check {
+            true => picked(rank, &meter, link, layout, Asked(rank.case.check)),
+            false => picked(rank, &meter, link, layout, Never),
+        }?;
         Ok(drive(rank, meter, body))
     }
 }
 
-/// The rank's part with `operation`: a slow port's loops choose it as they run, others have one for each.
-fn picked<'a, P: OneSidedPort + 'a>(
+/// The rank's part with the case's operation: a slow port's loops choose it as they run, others have one for each.
+fn picked<'a, P: OneSidedPort + 'a, C: Check + 'a>(
     rank: &'a Rank,
     meter: &Meter,
     link: Attached<P>,
     layout: Layout,
-    operation: Any,
+    checks: C,
 ) -> Result<Box<dyn Body + 'a>, MeasureError> {
+    let operation = chosen::<P, C>(&rank.case.test, layout, checks)?;
     let is_volley = matches!(rank.case.test, Test::PutLat(_) | Test::AddLat(_));
     let part = Part {
         rank,
         meter,
         link,
         layout,
+        checks,
     };
     Ok(match (is_volley, operation) {
         (true, operation) if P::SLOW => part.volley(operation),
@@ -105,15 +110,16 @@ fn picked<'a, P: OneSidedPort + 'a>(
 }
 
 /// What every part of a one-sided test is made from.
-struct Part<'a, 'm, 'r, P> {
+struct Part<'a, 'm, 'r, P, C> {
     rank: &'a Rank<'a>,
     meter: &'m Meter<'r>,
     link: Attached<P>,
     layout: Layout,
+    checks: C,
 }
 
-impl<'a, P: OneSidedPort + 'a> Part<'a, '_, '_, P> {
-    fn volley<O: Operation + 'a>(self, operation: O) -> Box<dyn Body + 'a> {
+impl<'a, P: OneSidedPort + 'a, C: Check + 'a> Part<'a, '_, '_, P, C> {
+    fn volley<O: Operation<Checks = C> + 'a>(self, operation: O) -> Box<dyn Body + 'a> {
         let arrival = match &self.rank.case.test {
             Test::AddLat(add) => Arrival::Add(Width::of(add.size_bytes)),
             _ => Arrival::Put(self.layout),
@@ -123,7 +129,7 @@ impl<'a, P: OneSidedPort + 'a> Part<'a, '_, '_, P> {
             arrival,
             next: 0,
             wrong: 0,
-            checks: Checks(self.rank.case.check),
+            checks: self.checks,
             scratch: vec![0; self.layout.size],
         };
         let ends = Ends::new(self.link, volley, self.layout);
@@ -133,12 +139,13 @@ impl<'a, P: OneSidedPort + 'a> Part<'a, '_, '_, P> {
         }
     }
 
-    fn train<O: Operation + 'a>(self, operation: O) -> Box<dyn Body + 'a> {
+    fn train<O: Operation<Checks = C> + 'a>(self, operation: O) -> Box<dyn Body + 'a> {
         let Part {
             rank,
             meter,
             link,
             layout,
+            checks,
         } = self;
         // In a loopback the source is its own target.
         if rank.spec.role == Role::Sink || rank.case.ranks.len() == 1 {
@@ -146,7 +153,7 @@ impl<'a, P: OneSidedPort + 'a> Part<'a, '_, '_, P> {
         }
         match rank.spec.role {
             Role::Source => {
-                let train = Train::new(rank, meter, layout, operation);
+                let train = Train::new(rank, meter, layout, (operation, checks));
                 Box::new(Origin::new(link, train, layout, meter.clock))
             }
             _ => Box::new(Target::new(rank, link, layout)),
@@ -155,7 +162,7 @@ impl<'a, P: OneSidedPort + 'a> Part<'a, '_, '_, P> {
 }
 
 /// The operation of `test`.
-fn chosen<P: OneSidedPort>(test: &Test, layout: Layout, checks: Checks) -> Result<Any, MeasureError> {
+fn chosen<P: OneSidedPort, C: Check>(test: &Test, layout: Layout, checks: C) -> Result<Any<C>, MeasureError> {
     Ok(match test {
         Test::PutLat(PingPong { layout: data, .. }) | Test::PutBw(Rma { layout: data, .. }) => match data {
             DataLayout::Short => Any::PutShort(PutShort::new(layout, checks)),

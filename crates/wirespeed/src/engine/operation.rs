@@ -1,13 +1,17 @@
 //! One-sided operations, one type each, so that the loops have no branch on the kind of operation; for ports whose
 //! operations are slow, one type for all.
 
-use super::payload::{self, Checks};
+use super::payload::{self, Check};
 use super::placed::Placed;
 use super::region::Layout;
 use crate::transport::port::{AtomicOp, LinkError, OneSidedPort, Post, Width};
+use core::marker::PhantomData;
 
 /// One kind of one-sided operation. `number` counts all operations of the test, from 0.
 pub trait Operation {
+    /// Whether what it moves is checked.
+    type Checks: Check;
+
     /// True when completions are counted by the port (gets, zero-copy puts, fetching atomics).
     fn counted(&self) -> bool;
     /// Post operation `number`.
@@ -42,7 +46,7 @@ pub fn is_marked(number: u64, data: &[u8]) -> bool {
 
 /// Make `data` that of put `number`: all of it under a check, else its mark alone.
 #[inline(always)]
-fn renew(checks: Checks, number: u64, data: &mut [u8]) {
+fn renew<C: Check>(checks: C, number: u64, data: &mut [u8]) {
     if checks.on() {
         fill_marked(number, data);
     } else if let Some(last) = data.last_mut() {
@@ -51,22 +55,24 @@ fn renew(checks: Checks, number: u64, data: &mut [u8]) {
 }
 
 /// Put from the caller's bytes.
-pub struct PutShort {
+pub struct PutShort<C> {
     layout: Layout,
     data: Placed,
-    checks: Checks,
+    checks: C,
 }
 
-impl PutShort {
+impl<C: Check> PutShort<C> {
     /// For `layout`.
-    pub fn new(layout: Layout, checks: Checks) -> Self {
+    pub fn new(layout: Layout, checks: C) -> Self {
         // Slots of a region begin at cache lines.
         let data = payload::first(layout.size, 0);
         PutShort { layout, data, checks }
     }
 }
 
-impl Operation for PutShort {
+impl<C: Check> Operation for PutShort<C> {
+    type Checks = C;
+
     #[inline(always)]
     fn counted(&self) -> bool {
         false
@@ -80,22 +86,24 @@ impl Operation for PutShort {
 }
 
 /// Put that a callback packs.
-pub struct PutBcopy {
+pub struct PutBcopy<C> {
     layout: Layout,
     data: Placed,
-    checks: Checks,
+    checks: C,
 }
 
-impl PutBcopy {
+impl<C: Check> PutBcopy<C> {
     /// For `layout`.
-    pub fn new(layout: Layout, checks: Checks) -> Self {
+    pub fn new(layout: Layout, checks: C) -> Self {
         // Slots of a region begin at cache lines.
         let data = payload::first(layout.size, 0);
         PutBcopy { layout, data, checks }
     }
 }
 
-impl Operation for PutBcopy {
+impl<C: Check> Operation for PutBcopy<C> {
+    type Checks = C;
+
     #[inline(always)]
     fn counted(&self) -> bool {
         false
@@ -112,21 +120,23 @@ impl Operation for PutBcopy {
 }
 
 /// Put from registered memory.
-pub struct PutZcopy {
+pub struct PutZcopy<C> {
     layout: Layout,
     data: Vec<u8>,
-    checks: Checks,
+    checks: C,
 }
 
-impl PutZcopy {
+impl<C: Check> PutZcopy<C> {
     /// For `layout`.
-    pub fn new(layout: Layout, checks: Checks) -> Self {
+    pub fn new(layout: Layout, checks: C) -> Self {
         let data = vec![0; layout.size];
         PutZcopy { layout, data, checks }
     }
 }
 
-impl Operation for PutZcopy {
+impl<C: Check> Operation for PutZcopy<C> {
+    type Checks = C;
+
     #[inline(always)]
     fn counted(&self) -> bool {
         true
@@ -146,22 +156,26 @@ impl Operation for PutZcopy {
 }
 
 /// Get into local memory; `ZCOPY` straight, else through the transport's storage.
-pub struct Get<const ZCOPY: bool> {
+pub struct Get<C, const ZCOPY: bool> {
     layout: Layout,
+    checks: PhantomData<C>,
     scratch: Vec<u8>,
 }
 
-impl<const ZCOPY: bool> Get<ZCOPY> {
+impl<C: Check, const ZCOPY: bool> Get<C, ZCOPY> {
     /// For `layout`.
     pub fn new(layout: Layout) -> Self {
         Get {
             layout,
+            checks: PhantomData,
             scratch: vec![0; layout.size],
         }
     }
 }
 
-impl<const ZCOPY: bool> Operation for Get<ZCOPY> {
+impl<C: Check, const ZCOPY: bool> Operation for Get<C, ZCOPY> {
+    type Checks = C;
+
     #[inline(always)]
     fn counted(&self) -> bool {
         true
@@ -198,7 +212,8 @@ pub fn prepare_for_gets(layout: Layout, region: &crate::sync::SharedBytes) {
 }
 
 /// An atomic operation on the word at the start of the region; fetching ones rotate through result slots.
-pub struct Atomic<const OP: u8> {
+pub struct Atomic<C, const OP: u8> {
+    checks: PhantomData<C>,
     width: Width,
     slots: u64,
 }
@@ -212,7 +227,7 @@ pub const SWAP: u8 = 2;
 /// [`Atomic`] of compare-and-swap.
 pub const CSWAP: u8 = 3;
 
-impl<const OP: u8> Atomic<OP> {
+impl<C: Check, const OP: u8> Atomic<C, OP> {
     const KIND: AtomicOp = match OP {
         ADD => AtomicOp::Add,
         FADD => AtomicOp::FetchAdd,
@@ -223,6 +238,7 @@ impl<const OP: u8> Atomic<OP> {
     /// On words of `size_bytes`, with `outstanding` at once.
     pub fn new(size_bytes: u64, outstanding: u64) -> Self {
         Atomic {
+            checks: PhantomData,
             width: Width::of(size_bytes),
             slots: outstanding.max(1),
         }
@@ -237,7 +253,9 @@ impl<const OP: u8> Atomic<OP> {
     }
 }
 
-impl<const OP: u8> Operation for Atomic<OP> {
+impl<C: Check, const OP: u8> Operation for Atomic<C, OP> {
+    type Checks = C;
+
     #[inline(always)]
     fn counted(&self) -> bool {
         OP != ADD
@@ -261,25 +279,25 @@ impl<const OP: u8> Operation for Atomic<OP> {
 }
 
 /// Any operation, chosen when it is made: for ports beside whose operations the choice costs nothing.
-pub enum Any {
+pub enum Any<C> {
     /// Put from the caller's bytes.
-    PutShort(PutShort),
+    PutShort(PutShort<C>),
     /// Put that a callback packs.
-    PutBcopy(PutBcopy),
+    PutBcopy(PutBcopy<C>),
     /// Put from registered memory.
-    PutZcopy(PutZcopy),
+    PutZcopy(PutZcopy<C>),
     /// Get through the transport's storage.
-    GetBcopy(Get<false>),
+    GetBcopy(Get<C, false>),
     /// Get straight into local memory.
-    GetZcopy(Get<true>),
+    GetZcopy(Get<C, true>),
     /// Addition.
-    Add(Atomic<ADD>),
+    Add(Atomic<C, ADD>),
     /// Fetch-and-add.
-    Fadd(Atomic<FADD>),
+    Fadd(Atomic<C, FADD>),
     /// Swap.
-    Swap(Atomic<SWAP>),
+    Swap(Atomic<C, SWAP>),
     /// Compare-and-swap.
-    Cswap(Atomic<CSWAP>),
+    Cswap(Atomic<C, CSWAP>),
 }
 
 macro_rules! chosen {
@@ -298,7 +316,9 @@ macro_rules! chosen {
     };
 }
 
-impl Operation for Any {
+impl<C: Check> Operation for Any<C> {
+    type Checks = C;
+
     #[inline(always)]
     fn counted(&self) -> bool {
         chosen!(self, operation => operation.counted())

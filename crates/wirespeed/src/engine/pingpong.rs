@@ -6,7 +6,7 @@
 
 use super::header;
 use super::meter::{Meter, Series, Tally};
-use super::payload::{Checks, Sender};
+use super::payload::{Check, Sender};
 use super::phases::{Body, Left, Phase};
 use super::wired::Wired;
 use crate::clock::Clock;
@@ -17,9 +17,9 @@ use wirespeed_schema::outcome::{Count, SampleKind};
 pub const SETTLE_ROUND_TRIPS: u64 = 16;
 
 /// Takes the one message that is under way and checks it against what is expected.
-pub struct Arrival {
+pub struct Arrival<C> {
     size: usize,
-    checks: Checks,
+    checks: C,
     expected: u64,
     header: u64,
     arrived: bool,
@@ -27,9 +27,9 @@ pub struct Arrival {
     pub tally: Tally,
 }
 
-impl Arrival {
+impl<C: Check> Arrival<C> {
     /// For payloads of `size` bytes.
-    pub fn new(size: usize, checks: Checks) -> Self {
+    pub fn new(size: usize, checks: C) -> Self {
         Arrival {
             size,
             checks,
@@ -46,7 +46,7 @@ impl Arrival {
     }
 }
 
-impl OnMessage for Arrival {
+impl<C: Check> OnMessage for Arrival<C> {
     #[inline(always)]
     fn message(&mut self, _: usize, header: u64, payload: &[u8]) {
         let number = header::number(header);
@@ -69,7 +69,7 @@ impl OnMessage for Arrival {
 pub fn hot_request<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    arrival: &mut Arrival,
+    arrival: &mut Arrival<S::Checks>,
     series: &mut Series,
     clock: Clock,
     (count, last): (u64, bool),
@@ -103,7 +103,7 @@ pub fn hot_request<P: MessagePort, S: Sender>(
 pub fn hot_answer<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    arrival: &mut Arrival,
+    arrival: &mut Arrival<S::Checks>,
 ) -> Result<(), LinkError> {
     loop {
         while !arrival.arrived {
@@ -121,17 +121,17 @@ pub fn hot_answer<P: MessagePort, S: Sender>(
 }
 
 /// The rank that begins each round trip.
-pub struct Requester<P, S> {
+pub struct Requester<P, S: Sender> {
     link: Wired<P>,
     sender: S,
-    arrival: Arrival,
+    arrival: Arrival<S::Checks>,
     series: Series,
     clock: Clock,
 }
 
-impl<P, S> Requester<P, S> {
+impl<P, S: Sender> Requester<P, S> {
     /// Of messages from `sender`, whose answers `arrival` takes.
-    pub fn new(link: Wired<P>, sender: S, arrival: Arrival, meter: &Meter) -> Self {
+    pub fn new(link: Wired<P>, sender: S, arrival: Arrival<S::Checks>, meter: &Meter) -> Self {
         Requester {
             link,
             sender,
@@ -202,16 +202,16 @@ impl<P: MessagePort, S: Sender> Body for Requester<P, S> {
 }
 
 /// The rank that returns every message.
-pub struct Answerer<P, S> {
+pub struct Answerer<P, S: Sender> {
     link: Wired<P>,
     sender: S,
-    arrival: Arrival,
+    arrival: Arrival<S::Checks>,
     answer_bytes: usize,
 }
 
-impl<P, S> Answerer<P, S> {
+impl<P, S: Sender> Answerer<P, S> {
     /// Returns what `arrival` takes, as `answer_bytes` from `sender`.
-    pub fn new(link: Wired<P>, sender: S, arrival: Arrival, answer_bytes: usize) -> Self {
+    pub fn new(link: Wired<P>, sender: S, arrival: Arrival<S::Checks>, answer_bytes: usize) -> Self {
         Answerer {
             link,
             sender,

@@ -7,7 +7,7 @@
 use super::flow::{ACK_EVERY_MAX, Flow};
 use super::header;
 use super::meter::{Meter, Series, Tally, batch_for};
-use super::payload::Sender;
+use super::payload::{Check, Sender};
 use super::phases::{Body, Left, Phase};
 use super::rank::Rank;
 use super::wired::Wired;
@@ -113,7 +113,7 @@ impl Outgoing {
 
 /// Acknowledge what is due; `poll` while there is no room.
 #[inline(always)]
-fn acknowledge<P: MessagePort>(link: &mut Wired<P>, flow: &mut Flow) -> Result<(), LinkError> {
+fn acknowledge<P: MessagePort, C: Check>(link: &mut Wired<P>, flow: &mut Flow<C>) -> Result<(), LinkError> {
     while flow.ack_due() {
         let received = flow.received;
         let word = header::ack(received);
@@ -131,7 +131,7 @@ fn acknowledge<P: MessagePort>(link: &mut Wired<P>, flow: &mut Flow) -> Result<(
 pub fn hot_send<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
     sender: &mut S,
-    flow: &mut Flow,
+    flow: &mut Flow<S::Checks>,
     out: &mut Outgoing,
     clock: Clock,
     (count, last): (u64, bool),
@@ -199,9 +199,9 @@ pub fn hot_send<P: MessagePort, S: Sender>(
 
 /// Hold the next send until its place in the absolute schedule start + i / rate; a late one goes at once.
 #[inline(never)]
-fn pace<P: MessagePort>(
+fn pace<P: MessagePort, C: Check>(
     link: &mut Wired<P>,
-    flow: &mut Flow,
+    flow: &mut Flow<C>,
     out: &mut Outgoing,
     clock: Clock,
 ) -> Result<(), LinkError> {
@@ -252,9 +252,9 @@ impl Incoming {
 
 /// Receive until `until` messages of the phase have arrived, or its last one; acknowledge as due.
 #[inline(never)]
-pub fn hot_receive<P: MessagePort>(
+pub fn hot_receive<P: MessagePort, C: Check>(
     link: &mut Wired<P>,
-    flow: &mut Flow,
+    flow: &mut Flow<C>,
     incoming: &mut Incoming,
     clock: Clock,
     until: u64,
@@ -281,17 +281,17 @@ pub fn hot_receive<P: MessagePort>(
 }
 
 /// The rank that sends.
-pub struct Source<P, S> {
+pub struct Source<P, S: Sender> {
     link: Wired<P>,
     sender: S,
-    flow: Flow,
+    flow: Flow<S::Checks>,
     out: Outgoing,
     clock: Clock,
 }
 
-impl<P, S> Source<P, S> {
+impl<P, S: Sender> Source<P, S> {
     /// Messages from `sender` go out as `out` says, what comes back goes through `flow`.
-    pub fn new(link: Wired<P>, sender: S, flow: Flow, out: Outgoing, clock: Clock) -> Self {
+    pub fn new(link: Wired<P>, sender: S, flow: Flow<S::Checks>, out: Outgoing, clock: Clock) -> Self {
         Source {
             link,
             sender,
@@ -365,7 +365,7 @@ impl<P: MessagePort, S: Sender> Body for Source<P, S> {
 }
 
 /// Wait for the peer's last message of the phase, and acknowledge it.
-fn await_last<P: MessagePort>(link: &mut Wired<P>, flow: &mut Flow) -> Result<(), LinkError> {
+fn await_last<P: MessagePort, C: Check>(link: &mut Wired<P>, flow: &mut Flow<C>) -> Result<(), LinkError> {
     while !flow.last_seen {
         link.port.wait(flow)?;
         acknowledge(link, flow)?;
@@ -374,16 +374,16 @@ fn await_last<P: MessagePort>(link: &mut Wired<P>, flow: &mut Flow) -> Result<()
 }
 
 /// The rank that receives.
-pub struct Sink<P> {
+pub struct Sink<P, C> {
     link: Wired<P>,
-    flow: Flow,
+    flow: Flow<C>,
     incoming: Incoming,
     clock: Clock,
 }
 
-impl<P> Sink<P> {
+impl<P, C> Sink<P, C> {
     /// What comes goes through `flow`, and is timed by `incoming`.
-    pub fn new(link: Wired<P>, flow: Flow, incoming: Incoming, clock: Clock) -> Self {
+    pub fn new(link: Wired<P>, flow: Flow<C>, incoming: Incoming, clock: Clock) -> Self {
         Sink {
             link,
             flow,
@@ -393,7 +393,7 @@ impl<P> Sink<P> {
     }
 }
 
-impl<P: MessagePort> Body for Sink<P> {
+impl<P: MessagePort, C: Check> Body for Sink<P, C> {
     fn progress(&mut self) -> Result<(), LinkError> {
         self.link.port.flush().map(drop)
     }

@@ -2,7 +2,7 @@
 //! announces each segment to its sink.
 
 use super::meter::{Meter, Series, Tally};
-use super::payload::Checks;
+use super::payload::{Asked, Check, Never};
 use super::phases::{Body, Left, Phase, drive, idle};
 use super::pingpong::SETTLE_ROUND_TRIPS;
 use super::rank::{Finished, Rank};
@@ -70,35 +70,50 @@ struct Run<'a, 'r> {
 impl TaggedRunner for Run<'_, '_> {
     type Output = Result<Finished, MeasureError>;
 
-    fn run<P: TaggedPort>(self, port: P) -> Self::Output {
+    fn run<P: TaggedPort>(self, mut port: P) -> Self::Output {
         let Run { rank, places, report } = self;
         rank.connected();
         let meter = rank.meter(report);
-        let mut link = Matched::new(port, rank.waiter(), places, Checks(rank.case.check));
         if rank.spec.role == Role::Idle {
-            let facts = link.port.facts();
-            return Ok(idle(rank, meter, || link.port.flush().map(drop), facts));
+            let facts = port.facts();
+            return Ok(idle(rank, meter, || port.flush().map(drop), facts));
         }
-        let body = match &rank.case.test {
-            Test::TagLat(_) => body::<P, RoundTrips>(rank, &meter, link),
-            Test::TagBw(_) => body::<P, Windows>(rank, &meter, link),
-            test => Err(MeasureError::Usage(format!(
-                "{} is not a test on tagged messages",
-                test.name()
-            ))),
-        };
-        Ok(drive(rank, meter, body?))
+        // A slow port's loops decide about the check as they run, others are compiled with and without.
+        let body = match P::SLOW || rank.case.check {
+            true => picked(rank, &meter, port, places, Asked(rank.case.check)),
+            false => picked(rank, &meter, port, places, Never),
+        }?;
+        Ok(drive(rank, meter, body))
     }
 }
 
-fn body<'a, P: TaggedPort + 'a, T: Pattern + 'a>(
+/// The rank's part in the case's test.
+fn picked<'a, P: TaggedPort + 'a, C: Check + 'a>(
     rank: &'a Rank,
     meter: &Meter,
-    link: Matched<P>,
+    port: P,
+    places: Places,
+    checks: C,
+) -> Result<Box<dyn Body + 'a>, MeasureError> {
+    let link = Matched::new(port, rank.waiter(), places, checks);
+    match &rank.case.test {
+        Test::TagLat(_) => body::<P, C, RoundTrips>(rank, meter, link),
+        Test::TagBw(_) => body::<P, C, Windows>(rank, meter, link),
+        test => Err(MeasureError::Usage(format!(
+            "{} is not a test on tagged messages",
+            test.name()
+        ))),
+    }
+}
+
+fn body<'a, P: TaggedPort + 'a, C: Check + 'a, T: Pattern + 'a>(
+    rank: &'a Rank,
+    meter: &Meter,
+    link: Matched<P, C>,
 ) -> Result<Box<dyn Body + 'a>, MeasureError> {
     match rank.spec.role {
-        Role::Source => Ok(Box::new(Source::<P, T>::new(rank, meter, link))),
-        Role::Sink => Ok(Box::new(Sink::<P, T>::new(rank, meter, link))),
+        Role::Source => Ok(Box::new(Source::<P, C, T>::new(rank, meter, link))),
+        Role::Sink => Ok(Box::new(Sink::<P, C, T>::new(rank, meter, link))),
         role => {
             let name = rank.case.test.name();
             Err(MeasureError::Usage(format!("{name} has no role {role:?}")))
@@ -107,17 +122,17 @@ fn body<'a, P: TaggedPort + 'a, T: Pattern + 'a>(
 }
 
 /// The rank that announces segments.
-struct Source<'a, P, T> {
+struct Source<'a, P, C, T> {
     rank: &'a Rank<'a>,
-    link: Matched<P>,
+    link: Matched<P, C>,
     series: Series,
     /// Time of segments; that of announcements is not the messages'.
     ticks: u64,
     pattern: PhantomData<T>,
 }
 
-impl<'a, P, T: Pattern> Source<'a, P, T> {
-    fn new(rank: &'a Rank, meter: &Meter, link: Matched<P>) -> Self {
+impl<'a, P, C, T: Pattern> Source<'a, P, C, T> {
+    fn new(rank: &'a Rank, meter: &Meter, link: Matched<P, C>) -> Self {
         Source {
             rank,
             link,
@@ -128,7 +143,7 @@ impl<'a, P, T: Pattern> Source<'a, P, T> {
     }
 }
 
-impl<P: TaggedPort, T: Pattern> Body for Source<'_, P, T> {
+impl<P: TaggedPort, C: Check, T: Pattern> Body for Source<'_, P, C, T> {
     fn leads(&self) -> bool {
         true
     }
@@ -187,16 +202,16 @@ impl<P: TaggedPort, T: Pattern> Body for Source<'_, P, T> {
 }
 
 /// The rank that waits for announcements.
-struct Sink<'a, P, T> {
+struct Sink<'a, P, C, T> {
     rank: &'a Rank<'a>,
-    link: Matched<P>,
+    link: Matched<P, C>,
     series: Option<Series>,
     ticks: u64,
     pattern: PhantomData<T>,
 }
 
-impl<'a, P, T: Pattern> Sink<'a, P, T> {
-    fn new(rank: &'a Rank, meter: &Meter, link: Matched<P>) -> Self {
+impl<'a, P, C, T: Pattern> Sink<'a, P, C, T> {
+    fn new(rank: &'a Rank, meter: &Meter, link: Matched<P, C>) -> Self {
         Sink {
             rank,
             link,
@@ -207,7 +222,7 @@ impl<'a, P, T: Pattern> Sink<'a, P, T> {
     }
 }
 
-impl<P: TaggedPort, T: Pattern> Body for Sink<'_, P, T> {
+impl<P: TaggedPort, C: Check, T: Pattern> Body for Sink<'_, P, C, T> {
     fn progress(&mut self) -> Result<(), LinkError> {
         self.link.port.flush().map(drop)
     }

@@ -6,7 +6,7 @@
 
 use super::header;
 use super::meter::{Meter, Series, Tally, batch_for};
-use super::payload::{self, Checks};
+use super::payload::{self, Check};
 use crate::clock::{Clock, Timebase};
 use crate::transport::port::{LinkError, Request, TaggedPort};
 use crate::transport::waiter::Waiter;
@@ -63,23 +63,23 @@ impl Places {
 }
 
 /// A tagged port in use.
-pub struct Matched<P> {
+pub struct Matched<P, C> {
     /// The port.
     pub port: P,
     /// What went through in this phase.
     pub tally: Tally,
     waiter: Waiter,
     places: Places,
-    checks: Checks,
+    checks: C,
     requests: Vec<Request>,
     scratch: Vec<u8>,
     /// Number of the next message; runs through all phases.
     next: u64,
 }
 
-impl<P: TaggedPort> Matched<P> {
+impl<P: TaggedPort, C: Check> Matched<P, C> {
     /// `port`, whose buffer holds `places`.
-    pub fn new(port: P, waiter: Waiter, places: Places, checks: Checks) -> Self {
+    pub fn new(port: P, waiter: Waiter, places: Places, checks: C) -> Self {
         let mut scratch = vec![0; places.size];
         payload::fill(0, &mut scratch);
         for slot in 0..places.slots {
@@ -207,15 +207,15 @@ pub trait Pattern {
     /// Messages that a sample of the source covers.
     fn batch(op_ticks: f64, window: u64, timebase: &Timebase) -> u64;
     /// `count` messages of the source.
-    fn source<P: TaggedPort>(
-        link: &mut Matched<P>,
+    fn source<P: TaggedPort, C: Check>(
+        link: &mut Matched<P, C>,
         series: &mut Series,
         clock: Clock,
         count: u64,
     ) -> Result<(), LinkError>;
     /// `count` messages of the sink; the announcement has come.
-    fn sink<P: TaggedPort>(
-        link: &mut Matched<P>,
+    fn sink<P: TaggedPort, C: Check>(
+        link: &mut Matched<P, C>,
         series: Option<&mut Series>,
         clock: Clock,
         count: u64,
@@ -244,8 +244,8 @@ impl Pattern for RoundTrips {
         batch_for(op_ticks, timebase)
     }
 
-    fn source<P: TaggedPort>(
-        link: &mut Matched<P>,
+    fn source<P: TaggedPort, C: Check>(
+        link: &mut Matched<P, C>,
         series: &mut Series,
         clock: Clock,
         count: u64,
@@ -253,8 +253,8 @@ impl Pattern for RoundTrips {
         hot_tagged_request(link, series, clock, count)
     }
 
-    fn sink<P: TaggedPort>(
-        link: &mut Matched<P>,
+    fn sink<P: TaggedPort, C: Check>(
+        link: &mut Matched<P, C>,
         _: Option<&mut Series>,
         _: Clock,
         count: u64,
@@ -265,8 +265,8 @@ impl Pattern for RoundTrips {
 
 /// `count` round trips: post the receive, post the send, wait for both. A sample every `batch` of them.
 #[inline(never)]
-fn hot_tagged_request<P: TaggedPort>(
-    link: &mut Matched<P>,
+fn hot_tagged_request<P: TaggedPort, C: Check>(
+    link: &mut Matched<P, C>,
     series: &mut Series,
     clock: Clock,
     count: u64,
@@ -294,7 +294,7 @@ fn hot_tagged_request<P: TaggedPort>(
 
 /// Answer `count` messages. The next receive is posted before the answer goes, so that no request is unexpected.
 #[inline(never)]
-fn hot_tagged_answer<P: TaggedPort>(link: &mut Matched<P>, count: u64) -> Result<(), LinkError> {
+fn hot_tagged_answer<P: TaggedPort, C: Check>(link: &mut Matched<P, C>, count: u64) -> Result<(), LinkError> {
     link.receive(BACK)?;
     link.ready()?;
     for answered in 0..count {
@@ -325,8 +325,8 @@ impl Pattern for Windows {
             .saturating_mul(window)
     }
 
-    fn source<P: TaggedPort>(
-        link: &mut Matched<P>,
+    fn source<P: TaggedPort, C: Check>(
+        link: &mut Matched<P, C>,
         series: &mut Series,
         clock: Clock,
         count: u64,
@@ -334,8 +334,8 @@ impl Pattern for Windows {
         hot_send_windows(link, series, clock, count)
     }
 
-    fn sink<P: TaggedPort>(
-        link: &mut Matched<P>,
+    fn sink<P: TaggedPort, C: Check>(
+        link: &mut Matched<P, C>,
         series: Option<&mut Series>,
         clock: Clock,
         count: u64,
@@ -349,8 +349,8 @@ impl Pattern for Windows {
 
 /// `count` messages in windows, each acknowledged before the next. A sample a window, or a batch of them.
 #[inline(never)]
-fn hot_send_windows<P: TaggedPort>(
-    link: &mut Matched<P>,
+fn hot_send_windows<P: TaggedPort, C: Check>(
+    link: &mut Matched<P, C>,
     series: &mut Series,
     clock: Clock,
     count: u64,
@@ -383,8 +383,8 @@ fn hot_send_windows<P: TaggedPort>(
 
 /// Receive `count` messages in windows. The receives of the next window are posted before this one is acknowledged.
 #[inline(never)]
-fn hot_receive_windows<P: TaggedPort>(
-    link: &mut Matched<P>,
+fn hot_receive_windows<P: TaggedPort, C: Check>(
+    link: &mut Matched<P, C>,
     series: &mut Series,
     clock: Clock,
     count: u64,
@@ -420,7 +420,7 @@ fn hot_receive_windows<P: TaggedPort>(
 
 /// Post the receives of a window, of at most `left` messages; returns how many.
 #[inline(always)]
-fn post_window<P: TaggedPort>(link: &mut Matched<P>, left: u64) -> Result<u64, LinkError> {
+fn post_window<P: TaggedPort, C: Check>(link: &mut Matched<P, C>, left: u64) -> Result<u64, LinkError> {
     let window = left.min(link.places.window);
     for index in 0..window {
         link.receive(link.place(index))?;

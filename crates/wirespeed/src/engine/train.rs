@@ -4,7 +4,7 @@
 use super::attached::Attached;
 use super::meter::{Meter, Series, Tally};
 use super::operation::{Operation, is_marked, prepare_for_gets};
-use super::payload::Checks;
+use super::payload::Check;
 use super::phases::{Body, Left, Phase};
 use super::rank::Rank;
 use super::region::{Layout, end_phase};
@@ -22,7 +22,7 @@ struct Stamp {
 }
 
 /// The origin of a train of operations.
-pub struct Train<O> {
+pub struct Train<O: Operation> {
     /// What is posted.
     operation: O,
     /// Operations that may be uncompleted at once.
@@ -32,7 +32,7 @@ pub struct Train<O> {
     verified: u64,
     /// Fetched values and data that were wrong.
     wrong: u64,
-    checks: Checks,
+    checks: O::Checks,
     stamp: Stamp,
     kind: SampleKind,
     /// Time of batches; the completion time itself when only one operation may be outstanding.
@@ -43,8 +43,7 @@ pub struct Train<O> {
 
 impl<O: Operation> Train<O> {
     /// At most as many operations at once as the case's window.
-    pub fn new(rank: &Rank, meter: &Meter, layout: Layout, operation: O) -> Self {
-        let checks = Checks(rank.case.check);
+    pub fn new(rank: &Rank, meter: &Meter, layout: Layout, (operation, checks): (O, O::Checks)) -> Self {
         let outstanding = match checks.on() {
             true => rank.case.test.window().min(layout.slots as u64),
             false => rank.case.test.window(),
@@ -160,7 +159,7 @@ pub fn hot_serve<P: OneSidedPort>(
 }
 
 /// The rank that the operations come from.
-pub struct Origin<P, O> {
+pub struct Origin<P, O: Operation> {
     link: Attached<P>,
     train: Train<O>,
     layout: Layout,
@@ -169,7 +168,7 @@ pub struct Origin<P, O> {
     first: u64,
 }
 
-impl<P, O> Origin<P, O> {
+impl<P, O: Operation> Origin<P, O> {
     /// The source's end.
     pub fn new(link: Attached<P>, train: Train<O>, layout: Layout, clock: Clock) -> Self {
         Origin {

@@ -5,7 +5,7 @@
 use super::attached::Attached;
 use super::meter::{Meter, Series, Tally};
 use super::operation::{Operation, is_marked, mark};
-use super::payload::Checks;
+use super::payload::Check;
 use super::phases::{Body, Left, Phase};
 use super::pingpong::SETTLE_ROUND_TRIPS;
 use super::region::{Layout, end_phase};
@@ -50,7 +50,7 @@ impl Arrival {
 }
 
 /// Both halves of a one-sided ping-pong.
-pub struct Volley<O> {
+pub struct Volley<O: Operation> {
     /// What is posted.
     pub operation: O,
     /// How the other's is noticed.
@@ -60,7 +60,7 @@ pub struct Volley<O> {
     /// Arrivals that were wrong.
     pub wrong: u64,
     /// Whether they are looked for.
-    pub checks: Checks,
+    pub checks: O::Checks,
     /// Room for one operation's data, to check it.
     pub scratch: Vec<u8>,
 }
@@ -89,7 +89,7 @@ impl<O: Operation> Volley<O> {
     }
 }
 
-impl<O> Volley<O> {
+impl<O: Operation> Volley<O> {
     /// Count the last arrival if it was wrong.
     #[cold]
     #[inline(never)]
@@ -150,7 +150,7 @@ pub fn hot_return<P: OneSidedPort, O: Operation>(
 }
 
 /// Where a rank of a ping-pong is in its test.
-pub struct Ends<P, O> {
+pub struct Ends<P, O: Operation> {
     link: Attached<P>,
     volley: Volley<O>,
     layout: Layout,
@@ -189,13 +189,13 @@ impl<P: OneSidedPort, O: Operation> Ends<P, O> {
 }
 
 /// The rank that begins each round trip.
-pub struct Striker<P, O> {
+pub struct Striker<P, O: Operation> {
     ends: Ends<P, O>,
     series: Series,
     clock: Clock,
 }
 
-impl<P, O> Striker<P, O> {
+impl<P, O: Operation> Striker<P, O> {
     /// The source's end.
     pub fn new(ends: Ends<P, O>, meter: &Meter) -> Self {
         Striker {
@@ -264,7 +264,7 @@ impl<P: OneSidedPort, O: Operation> Body for Striker<P, O> {
 }
 
 /// The rank that returns every operation.
-pub struct Returner<P, O>(pub Ends<P, O>);
+pub struct Returner<P, O: Operation>(pub Ends<P, O>);
 
 impl<P: OneSidedPort, O: Operation> Body for Returner<P, O> {
     fn progress(&mut self) -> Result<(), LinkError> {

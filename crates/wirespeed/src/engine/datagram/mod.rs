@@ -17,7 +17,7 @@ mod traffic;
 mod tests;
 
 use super::meter::Meter;
-use super::payload::{Checks, Sender};
+use super::payload::{Asked, Sender};
 use super::phases::Body;
 use super::rank::Rank;
 use super::wired::Wired;
@@ -54,7 +54,7 @@ pub fn body<'a, P: MessagePort + 'a, S: Sender + 'a>(
     link: Wired<P>,
     sender: S,
 ) -> Result<Box<dyn Body + 'a>, MeasureError> {
-    let checks = Checks(rank.case.check);
+    let checks = Asked(rank.case.check);
     let size = rank.case.test.size_bytes() as usize;
     Ok(match (&rank.case.test, rank.spec.role) {
         (Test::AmLat(_), Role::Source) => {

@@ -10,7 +10,7 @@ use super::{Attend, faults_of, progress};
 use crate::clock::Clock;
 use crate::engine::header::number;
 use crate::engine::meter::{Meter, Series, Tally};
-use crate::engine::payload::{Checks, Sender};
+use crate::engine::payload::{Asked, Check, Sender};
 use crate::engine::phases::{Body, Left, Phase};
 use crate::engine::pingpong::SETTLE_ROUND_TRIPS;
 use crate::engine::wired::Wired;
@@ -23,7 +23,7 @@ const TIMED: u64 = 64;
 /// The requester's view.
 pub struct Replies {
     size: usize,
-    checks: Checks,
+    checks: Asked,
     phase: u64,
     sent: u64,
     sent_at: [u64; TIMED as usize],
@@ -42,7 +42,7 @@ pub struct Replies {
 
 impl Replies {
     /// For payloads of `size` bytes.
-    pub fn new(size: usize, checks: Checks) -> Self {
+    pub fn new(size: usize, checks: Asked) -> Self {
         Replies {
             size,
             checks,
@@ -275,7 +275,7 @@ const WAITING_MAX: usize = 64;
 /// The answerer's view.
 pub struct Requests {
     size: usize,
-    checks: Checks,
+    checks: Asked,
     /// The end of the phase.
     pub ending: Ending,
     tracker: Tracker,
@@ -288,7 +288,7 @@ pub struct Requests {
 
 impl Requests {
     /// For payloads of `size` bytes.
-    pub fn new(size: usize, checks: Checks) -> Self {
+    pub fn new(size: usize, checks: Asked) -> Self {
         Requests {
             size,
             checks,

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::engine::example::{case, pingpong};
-use crate::engine::payload::{Checks, Short};
+use crate::engine::payload::{Asked, Short};
 use crate::engine::phases::drive;
 use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
 use crate::transport::cancel::CancelReason;
@@ -151,7 +151,7 @@ fn play(case: &Case, faults: [Faults; 2]) -> ([Outcome; 2], [Log; 2]) {
                     let mut report = |_: &wirespeed_schema::outcome::Interval| ();
                     let meter = rank.meter(&mut report);
                     let size = case.test.size_bytes() as usize;
-                    let sender = Short::new(size, 0, Checks(true));
+                    let sender = Short::new(size, 0, Asked(true));
                     let body = body(&rank, &meter, link, sender).unwrap();
                     let finished = drive(&rank, meter, body);
                     if finished.end.is_err() {

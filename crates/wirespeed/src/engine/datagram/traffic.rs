@@ -6,7 +6,7 @@ use super::sequence::Tracker;
 use super::{Attend, faults_of};
 use crate::engine::header::number;
 use crate::engine::meter::Tally;
-use crate::engine::payload::Checks;
+use crate::engine::payload::{Asked, Check};
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed_schema::outcome::Count;
 
@@ -35,7 +35,7 @@ impl Arrivals {
 /// Both directions' state that messages change.
 pub struct Traffic {
     size: usize,
-    checks: Checks,
+    checks: Asked,
     ack_every: u64,
     /// The end of the phase.
     pub ending: Ending,
@@ -52,7 +52,7 @@ pub struct Traffic {
 
 impl Traffic {
     /// For payloads of `size` bytes and a window of `window` messages.
-    pub fn new(size: usize, window: u64, checks: Checks) -> Self {
+    pub fn new(size: usize, window: u64, checks: Asked) -> Self {
         Traffic {
             size,
             checks,
