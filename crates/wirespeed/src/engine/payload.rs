@@ -61,7 +61,7 @@ pub trait Check: Copy {
     /// Whether `payload` is not that of message `number` and `size` bytes long, where that is checked.
     #[inline(always)]
     fn find_wrong(self, number: u64, size: usize, payload: &[u8]) -> bool {
-        self.on() && differs(number, size, payload)
+        Self::DECIDES && self.on() && differs(number, size, payload)
     }
 }
 
@@ -142,7 +142,7 @@ impl<C: Check> Sender for Short<C> {
 
     #[inline(always)]
     fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
-        if self.checks.on() {
+        if C::DECIDES && self.checks.on() {
             refill(header::number(header), self.payload.bytes_mut());
         }
         port.send_short(peer, header, self.payload.bytes())
@@ -168,7 +168,7 @@ impl<C: Check> Sender for Shortiov<C> {
 
     #[inline(always)]
     fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
-        if self.checks.on() {
+        if C::DECIDES && self.checks.on() {
             refill(header::number(header), self.payload.bytes_mut());
         }
         port.send_shortiov(peer, header, self.payload.bytes())
@@ -196,7 +196,7 @@ impl<C: Check> Sender for Bcopy<C> {
     fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
         let (payload, checks) = (self.payload.bytes(), self.checks);
         port.send_bcopy(peer, header, payload.len(), |room| {
-            if checks.on() {
+            if C::DECIDES && checks.on() {
                 refill(header::number(header), room);
             } else {
                 room.copy_from_slice(payload);
@@ -240,7 +240,7 @@ impl<C: Check> Sender for Zcopy<C> {
         }
         let size = self.scratch.len();
         let offset = (self.posted as usize % ZCOPY_SLOTS) * size;
-        if self.checks.on() {
+        if C::DECIDES && self.checks.on() {
             refill(header::number(header), &mut self.scratch);
             let buffer = port
                 .buffer()
