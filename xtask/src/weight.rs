@@ -7,14 +7,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// Families that are printed.
+/// Crates and families that are printed.
 const SHOWN: usize = 20;
 
-/// Most machine code in bytes: of all crates together, and of those whose generic code is instantiated most.
-const BUDGETS: [(&str, u64); 3] = [
-    ("wirespeed", 12_000_000),
-    ("wirespeed_byteio", 5_000_000),
-    ("all", 33_000_000),
+/// Most machine code in bytes: of the library, of the program's own crates that are next to it, and of all together.
+/// They may go down; what makes one go up needs a reason.
+const BUDGETS: [(&str, u64); 5] = [
+    ("wirespeed", 6_300_000),
+    ("wirespeed_cli", 1_000_000),
+    ("wirespeed_report", 800_000),
+    ("wirespeed_byteio", 600_000),
+    ("all", 15_500_000),
 ];
 
 /// Code of one crate or one family.
@@ -63,7 +66,7 @@ pub fn run(root: &Path) -> Result<()> {
         "machine code: {} bytes, file with symbols: {file_bytes}",
         all.bytes
     );
-    print("by crate", &crates, usize::MAX);
+    print("by crate", &crates, SHOWN);
     print("heaviest families", &families, SHOWN);
     crates.insert("all".to_owned(), all);
     let over: Vec<String> = BUDGETS

@@ -35,6 +35,11 @@ struct Function {
     loads: HashMap<String, BTreeSet<String>>,
     /// Registers that each register was copied from somewhere.
     copies: HashMap<String, BTreeSet<String>>,
+    /// For each call, the place on the stack that its target was kept in.
+    kept_in: Vec<Option<String>>,
+    /// Places on the stack that hold a target from a jump table somewhere. Compilers use a place for several things, but
+    /// a jump out of a function does not go through its own stack, which is gone by then.
+    tables: BTreeSet<String>,
 }
 
 impl Function {
@@ -79,6 +84,10 @@ impl Function {
                 call.target = Target::Named(name.clone());
             }
         }
+        // A target that a loop computes once, from a jump table, stays within the function.
+        let from_table = |kept: &Option<String>| kept.as_ref().is_some_and(|at| self.tables.contains(at));
+        let mut leaves = self.kept_in.iter().map(|kept| !from_table(kept));
+        self.calls.retain(|_| leaves.next().unwrap_or(true));
     }
 }
 
@@ -163,9 +172,13 @@ fn functions(listing: &str, slots: &HashMap<u64, String>) -> BTreeMap<String, Fu
         if let Some(target) = reader.target(&name, instruction) {
             let register = instruction.split_once('*').map(|(_, r)| r.to_owned());
             function.calls.push(Call { address, target });
+            function
+                .kept_in
+                .push(register.as_deref().and_then(|r| reader.kept_in(r)));
             function.registers.push(register.filter(|r| r.starts_with('%')));
         }
         function.note_loads(&reader);
+        function.tables.extend(reader.stored.take());
     }
     found.values_mut().for_each(Function::resolve);
     found
@@ -183,7 +196,7 @@ fn instruction(line: &str) -> Option<(u64, &str)> {
     Some((u64::from_str_radix(address, 16).ok()?, rest.trim_end()))
 }
 
-/// Reads one function, remembering which registers hold addresses of functions and whether a jump table is in play.
+/// Reads one function, remembering which registers hold addresses of functions, and what came from jump tables.
 struct Reader<'a> {
     slots: &'a HashMap<u64, String>,
     registers: HashMap<String, String>,
@@ -191,7 +204,19 @@ struct Reader<'a> {
     loaded: Option<(String, String)>,
     /// What the last instruction copied: register and source register.
     copied: Option<(String, String)>,
-    since_table: usize,
+    /// What registers hold that came from a jump table.
+    held: HashMap<String, Held>,
+    /// A place on the stack where the last instruction put a target from a jump table.
+    stored: Option<String>,
+}
+
+/// What a register holds.
+#[derive(Clone, PartialEq, Eq)]
+enum Held {
+    /// A target from a jump table.
+    Table,
+    /// What was in that place on the stack.
+    Kept(String),
 }
 
 impl<'a> Reader<'a> {
@@ -201,7 +226,8 @@ impl<'a> Reader<'a> {
             registers: HashMap::new(),
             loaded: None,
             copied: None,
-            since_table: usize::MAX,
+            held: HashMap::new(),
+            stored: None,
         }
     }
 
@@ -212,15 +238,10 @@ impl<'a> Reader<'a> {
             .trim_start_matches("bnd ");
         let (mnemonic, operands) = instruction.split_once(' ').unwrap_or((instruction, ""));
         let operands = operands.trim();
-        self.copied = None;
-        self.since_table = if mnemonic == "movslq" {
-            0
-        } else {
-            self.since_table.saturating_add(1)
-        };
+        (self.copied, self.stored) = (None, None);
         match mnemonic {
             "call" | "jmp" => match operands.strip_prefix('*') {
-                Some(_) if mnemonic == "jmp" && self.since_table <= 4 => None,
+                Some(at) if mnemonic == "jmp" && self.held.get(at) == Some(&Held::Table) => None,
                 Some(pointer) => Some(self.through(pointer)),
                 None => direct(function, operands, mnemonic == "call"),
             },
@@ -228,8 +249,45 @@ impl<'a> Reader<'a> {
             _ if mnemonic.starts_with('j') => direct(function, operands, false),
             _ => {
                 self.note_register(mnemonic, operands);
+                self.note_table(mnemonic, operands);
                 None
             }
+        }
+    }
+
+    /// The place on the stack through which a jump to `operand` goes.
+    fn kept_in(&self, operand: &str) -> Option<String> {
+        match self.held.get(operand) {
+            Some(Held::Kept(place)) => Some(place.clone()),
+            _ => on_stack(operand).map(str::to_owned),
+        }
+    }
+
+    /// A jump table is read by `movslq`, its base added; the target may then be moved about before it is jumped to.
+    fn note_table(&mut self, mnemonic: &str, operands: &str) {
+        let Some((source, target)) = operands.rsplit_once(',') else {
+            return;
+        };
+        if mnemonic.starts_with("cmp") || mnemonic.starts_with("test") {
+            return;
+        }
+        let is_table = |held: &HashMap<String, Held>, at: &str| held.get(at) == Some(&Held::Table);
+        let held = match mnemonic {
+            "movslq" if source.ends_with(')') => Some(Held::Table),
+            "add" if is_table(&self.held, source) || is_table(&self.held, target) => Some(Held::Table),
+            "mov" => match on_stack(source) {
+                Some(place) => Some(Held::Kept(place.to_owned())),
+                None => self.held.get(source).cloned(),
+            },
+            _ => None,
+        };
+        if let Some(place) = on_stack(target) {
+            self.stored = (held == Some(Held::Table)).then(|| place.to_owned());
+        } else if target.starts_with('%') {
+            match held {
+                Some(held) => self.held.insert(target.to_owned(), held),
+                None => self.held.remove(target),
+            };
         }
     }
 
@@ -274,6 +332,11 @@ fn direct(function: &str, operands: &str, is_call: bool) -> Option<Target> {
     };
     let whole = name.rsplit_once("+0x").map_or(name, |(n, _)| n);
     (is_call || whole != function).then(|| Target::Named(whole.to_owned()))
+}
+
+/// A place on the stack by its name, such as `0x240(%rsp)`.
+fn on_stack(operand: &str) -> Option<&str> {
+    operand.ends_with("(%rsp)").then_some(operand)
 }
 
 /// ` 4ff8 <symbol>` after the `#` of a rip-relative operand.
@@ -327,5 +390,32 @@ mod tests {
             named("memcpy"),
         ];
         assert_eq!(targets, expected);
+    }
+
+    /// Targets of calls that are left of a function of these lines.
+    fn left(lines: &[&str]) -> usize {
+        let lines: Vec<_> = (0..)
+            .zip(lines)
+            .map(|(at, line)| format!("{at:x}:\t{line}"))
+            .collect();
+        let listing = format!("0000000000000000 <f>:\n{}\n", lines.join("\n"));
+        functions(&listing, &HashMap::new())["f"].calls.len()
+    }
+
+    #[test]
+    fn a_target_from_a_jump_table_is_known_wherever_it_was_kept() {
+        let table = ["movslq (%rdx,%rcx,4),%rcx", "add    %rdx,%rcx"];
+        let through = |rest: &[&str]| left(&[&table[..], rest].concat());
+        assert_eq!(through(&["nop", "nop", "nop", "nop", "nop", "jmp    *%rcx"]), 0);
+        assert_eq!(through(&["mov    %rcx,0x40(%rsp)", "jmp    *0x40(%rsp)"]), 0);
+        assert_eq!(
+            through(&["mov    %rcx,0x40(%rsp)", "mov    0x40(%rsp),%rax", "jmp    *%rax"]),
+            0
+        );
+        // What came from elsewhere is none.
+        assert_eq!(through(&["mov    0x18(%rdi),%rcx", "jmp    *%rcx"]), 1);
+        assert_eq!(through(&["jmp    *0x40(%rsp)"]), 1);
+        assert_eq!(through(&["call   *%rcx"]), 1);
+        assert_eq!(through(&["mov    %rax,0x40(%rsp)", "jmp    *0x40(%rsp)"]), 1);
     }
 }
