@@ -104,6 +104,16 @@ pub struct Faults {
     pub corrupt_messages: u64,
 }
 
+impl Faults {
+    /// `messages` with wrong contents, and nothing else.
+    pub fn corrupt(messages: u64) -> Self {
+        Faults {
+            corrupt_messages: messages,
+            ..Faults::default()
+        }
+    }
+}
+
 /// One slice of time of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {

@@ -149,6 +149,22 @@ fn every_pattern_over_unix() {
     patterns("unix");
 }
 
+/// Definitions of others count the first iteration where nothing warmed it up: it must be the only one before.
+#[test]
+fn without_a_warm_up_there_is_none() {
+    let test = msgrate(Pattern::Pair, Grid::Ring, 2, CacheState::Hot, 8);
+    let mut case = case("shm", Test::Msgrate(test), &all_neighbours(3));
+    for (iterations, ns_max, expected) in [(0, 1_000_000_000, 0), (3, 0, 0), (3, 1_000_000_000, 3)] {
+        (case.warmup_iterations, case.warmup_ns_max) = (iterations, ns_max);
+        for outcome in run(&case) {
+            assert_eq!(outcome.error, None);
+            assert_eq!(outcome.warmup_operations, expected);
+            assert_eq!(outcome.sent.messages, ITERATIONS * 2 * 16);
+            assert!(outcome.first_operation_ns.is_some() && outcome.connect_ns.is_some());
+        }
+    }
+}
+
 #[test]
 fn many_ranks_on_few_cores_end() {
     for ranks in [16, 64] {

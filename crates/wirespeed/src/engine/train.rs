@@ -11,7 +11,7 @@ use super::region::{Layout, end_phase};
 use crate::clock::Clock;
 use crate::transport::port::{LinkError, OneSidedPort, Post};
 use core::sync::atomic::Ordering;
-use wirespeed_schema::outcome::{Count, SampleKind};
+use wirespeed_schema::outcome::{Count, Faults, SampleKind};
 use wirespeed_schema::test::Test;
 
 /// An operation in flight whose completion is timed.
@@ -219,10 +219,11 @@ impl<P: OneSidedPort, O: Operation> Body for Origin<P, O> {
     }
 
     fn tally(&self) -> Tally {
-        let mut tally = Tally::default();
-        tally.sent = Count::of(self.done(), self.layout.size);
-        tally.faults.corrupt_messages = self.train.wrong;
-        tally
+        Tally {
+            sent: Count::of(self.done(), self.layout.size),
+            faults: Faults::corrupt(self.train.wrong),
+            ..Tally::default()
+        }
     }
 
     fn series(&mut self) -> Option<&mut Series> {
@@ -301,10 +302,11 @@ impl<P: OneSidedPort> Body for Target<'_, P> {
     }
 
     fn tally(&self) -> Tally {
-        let mut tally = Tally::default();
-        tally.received = Count::of(self.done(), self.layout.size);
-        tally.faults.corrupt_messages = self.wrong;
-        tally
+        Tally {
+            received: Count::of(self.done(), self.layout.size),
+            faults: Faults::corrupt(self.wrong),
+            ..Tally::default()
+        }
     }
 
     fn finish(self: Box<Self>) -> Left {

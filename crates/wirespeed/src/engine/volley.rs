@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::sync::SharedBytes;
 use crate::transport::port::{LinkError, OneSidedPort, Post, Width};
 use core::sync::atomic::Ordering;
-use wirespeed_schema::outcome::{Count, SampleKind};
+use wirespeed_schema::outcome::{Count, Faults, SampleKind};
 
 /// How a rank of a ping-pong notices that an operation of its peer has arrived in its own region.
 #[derive(Clone, Copy)]
@@ -180,11 +180,12 @@ impl<P: OneSidedPort, O: Operation> Ends<P, O> {
     }
 
     fn tally(&self) -> Tally {
-        let mut tally = Tally::default();
-        tally.sent = Count::of(self.done(), self.layout.size);
-        tally.received = tally.sent;
-        tally.faults.corrupt_messages = self.volley.wrong;
-        tally
+        let both = Count::of(self.done(), self.layout.size);
+        Tally {
+            sent: both,
+            received: both,
+            faults: Faults::corrupt(self.volley.wrong),
+        }
     }
 }
 

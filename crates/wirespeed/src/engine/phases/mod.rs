@@ -60,6 +60,12 @@ pub trait Body {
         1
     }
 
+    /// Whether the test has no warm-up where the case has none. Others do at least one operation: it tells how many of them
+    /// a sample must cover.
+    fn starts_cold(&self) -> bool {
+        false
+    }
+
     /// The warm-up is over, and one operation takes `op_ticks`: take new series.
     fn arm(&mut self, meter: &Meter, op_ticks: f64) {
         let _ = (meter, op_ticks);
@@ -212,6 +218,11 @@ impl Went {
     }
 
     fn warm_up(&mut self, rank: &Rank, body: &mut dyn Body) -> Result<(), LinkError> {
+        let none = rank.case.warmup_iterations == 0 || rank.case.warmup_ns_max == 0;
+        if none && body.starts_cold() {
+            self.op_ticks = self.first_operation_ticks.unwrap_or(0) as f64;
+            return Ok(());
+        }
         body.begin(Phase::WarmUp)?;
         if body.leads() {
             self.lead_warm_up(rank, body)?;

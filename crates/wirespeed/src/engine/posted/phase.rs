@@ -143,6 +143,11 @@ impl<P: TaggedPort> Body for Member<'_, P> {
         self.group.drain()
     }
 
+    /// Figures by others' definitions count the first iteration where there is no warm-up.
+    fn starts_cold(&self) -> bool {
+        true
+    }
+
     /// Rounds begin with a meeting in-band.
     fn settling(&self, _: f64) -> u64 {
         0
