@@ -28,6 +28,21 @@ pub enum Role {
     Idle,
 }
 
+impl Role {
+    /// Its name in plans and documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::Source => "source",
+            Role::Sink => "sink",
+            Role::Hub => "hub",
+            Role::Worker => "worker",
+            Role::Relay => "relay",
+            Role::Neighbour => "neighbour",
+            Role::Idle => "idle",
+        }
+    }
+}
+
 /// Where the threads of a load run, seen from the measuring threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -147,16 +147,19 @@ fn check_host(host: &str) -> Result<(), PlanError> {
 }
 
 fn parse_roles(text: &str) -> Result<Vec<Role>, PlanError> {
-    let names = ["source", "sink", "hub", "worker", "neighbour", "idle"];
+    let offered = [
+        Role::Source,
+        Role::Sink,
+        Role::Hub,
+        Role::Worker,
+        Role::Neighbour,
+        Role::Idle,
+    ];
     text.split(',')
-        .map(|name| match name.trim() {
-            "source" => Ok(Role::Source),
-            "sink" => Ok(Role::Sink),
-            "hub" => Ok(Role::Hub),
-            "worker" => Ok(Role::Worker),
-            "neighbour" => Ok(Role::Neighbour),
-            "idle" => Ok(Role::Idle),
-            other => Err(PlanError::unknown("role", other, &names)),
+        .map(|word| {
+            let named = |role: &Role| role.name() == word.trim();
+            let found = offered.into_iter().find(named);
+            found.ok_or_else(|| PlanError::unknown("role", word.trim(), &offered.map(Role::name)))
         })
         .collect()
 }

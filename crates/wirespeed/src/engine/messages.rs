@@ -164,12 +164,7 @@ where
         (Test::AmAlltoall(p), Role::Source) => Box::new(Member::new(rank, meter, link, (sender, checks), p)?),
         (Test::AmBw(_) | Test::AmAlltoall(_), Role::Relay) => Box::new(Relay::new(rank, link)?),
         (Test::HubLat(p), Role::Hub) => Box::new(Hub::new(rank, meter, link, (sender, checks), p)?),
-        (test, role) => {
-            return Err(MeasureError::Usage(format!(
-                "{} has no role {role:?}",
-                test.name()
-            )));
-        }
+        _ => return Err(rank.has_no_part()),
     })
 }
 

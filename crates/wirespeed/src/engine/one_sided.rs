@@ -63,6 +63,9 @@ impl OneSidedRunner for Run<'_, '_> {
             let facts = link.port.facts();
             return Ok(idle(rank, meter, || link.port.poll(), facts));
         }
+        if !matches!(rank.spec.role, Role::Source | Role::Sink) {
+            return Err(rank.has_no_part());
+        }
         // A slow port's loops decide about the check as they run, others are compiled with and without.
         let body = match P::SLOW || rank.case.check {
             true => picked(rank, &meter, link, layout, Asked(rank.case.check)),

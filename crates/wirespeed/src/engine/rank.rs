@@ -128,6 +128,12 @@ impl<'a> Rank<'a> {
             .map_or(0.0, |rate| 1e9 / rate as f64 / self.timebase.ns_per_tick())
     }
 
+    /// The case gives this rank a role that its test does not have.
+    pub fn has_no_part(&self) -> MeasureError {
+        let (test, role) = (self.case.test.name(), self.spec.role.name());
+        MeasureError::Usage(format!("{test} has no role {role}"))
+    }
+
     /// Whether this rank exchanges data with itself alone.
     pub fn is_own_peer(&self) -> bool {
         self.peers == [self.bootstrap.rank()]

@@ -114,10 +114,7 @@ fn body<'a, P: TaggedPort + 'a, C: Check + 'a, T: Pattern + 'a>(
     match rank.spec.role {
         Role::Source => Ok(Box::new(Source::<P, C, T>::new(rank, meter, link))),
         Role::Sink => Ok(Box::new(Sink::<P, C, T>::new(rank, meter, link))),
-        role => {
-            let name = rank.case.test.name();
-            Err(MeasureError::Usage(format!("{name} has no role {role:?}")))
-        }
+        _ => Err(rank.has_no_part()),
     }
 }
 
