@@ -224,6 +224,12 @@ impl<'a> Meter<'a> {
         }
     }
 
+    /// A series of means of batches that long, where messages come in one every `op_ticks`.
+    pub fn batches_of_means(&self, kind: SampleKind, op_ticks: f64) -> Series {
+        let batch = batch_for(op_ticks.max(1.0), self.timebase);
+        self.series_of_means(kind).in_batches(batch)
+    }
+
     /// Look at what disturbs this thread from now on. It opens files: before the barrier, not in the phase.
     pub fn arm(&mut self) -> Armed {
         self.probe = Some(Probe::start(self.cpu));

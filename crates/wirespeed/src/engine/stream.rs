@@ -6,7 +6,7 @@
 
 use super::flow::{ACK_EVERY_MAX, Flow};
 use super::header;
-use super::meter::{Meter, Series, Tally, batch_for};
+use super::meter::{Meter, Series, Tally};
 use super::payload::{Check, Sender};
 use super::phases::{Body, Left, Phase};
 use super::rank::Rank;
@@ -422,10 +422,7 @@ impl<P: MessagePort, C: Check> Body for Sink<P, C> {
     }
 
     fn arm(&mut self, meter: &Meter, op_ticks: f64) {
-        let batch = batch_for(op_ticks.max(1.0), meter.timebase);
-        self.incoming.intervals = meter
-            .series_of_means(SampleKind::ReceiveInterval)
-            .in_batches(batch);
+        self.incoming.intervals = meter.batches_of_means(SampleKind::ReceiveInterval, op_ticks);
     }
 
     fn done(&self) -> u64 {

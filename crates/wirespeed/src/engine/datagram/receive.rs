@@ -4,7 +4,7 @@ use super::patience::Patience;
 use super::traffic::Traffic;
 use super::{Attend, progress};
 use crate::clock::Clock;
-use crate::engine::meter::{Meter, Series, Tally, batch_for};
+use crate::engine::meter::{Meter, Series, Tally};
 use crate::engine::phases::{Body, Left, Phase};
 use crate::engine::rank::Rank;
 use crate::engine::wired::Wired;
@@ -154,10 +154,7 @@ impl<P: MessagePort> Body for Sink<P> {
     }
 
     fn arm(&mut self, meter: &Meter, op_ticks: f64) {
-        let batch = batch_for(op_ticks.max(1.0), meter.timebase);
-        self.incoming.intervals = meter
-            .series_of_means(SampleKind::ReceiveInterval)
-            .in_batches(batch);
+        self.incoming.intervals = meter.batches_of_means(SampleKind::ReceiveInterval, op_ticks);
     }
 
     fn done(&self) -> u64 {
