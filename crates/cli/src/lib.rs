@@ -2,7 +2,7 @@
 //! `main_with(registry().with(Entry::of::<Mine>()))`.
 //!
 //! One verb is one file in `cmd`. Words become a plan here (`request`), the schema expands it to cases, `group`
-//! starts the ranks, `session` collects what they saw, `document` and `output` publish it. Nothing here may time
+//! starts the ranks, `experiment` is the one loop over cases, `document` and `output` publish it. Nothing here may time
 //! a message, compute a statistic or touch a data socket.
 #![forbid(unsafe_code)]
 
@@ -11,21 +11,17 @@ mod calendar;
 mod cmd;
 mod document;
 mod errors;
+mod experiment;
 mod file;
 mod front;
 mod group;
-mod interference;
 mod job;
-mod medium;
 mod open_loop;
-mod order;
 mod output;
 mod perftest;
-mod points;
 mod progress;
 mod request;
 mod results;
-mod session;
 mod terminal;
 mod version;
 mod watch;

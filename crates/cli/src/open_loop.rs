@@ -1,17 +1,13 @@
-//! An open loop, whatever is offered: which rates, in which order, how often, and what comes of them. A verb brings only
-//! the way to measure one rate; the figures, the knee and the words are the report's.
+//! An open loop, whatever is offered: which rates, and what comes of them. A verb brings only the case of a rate; the figures, the knee and the words are the report's.
 
 use crate::args::OpenLoopArgs;
 use crate::errors::Failure;
-use crate::order::fresh_seed;
-use crate::progress::Progress;
+use crate::experiment::Points;
 use serde_json::Value;
-use std::time::Duration;
 use wirespeed_report::curve::UNLIMITED_PER_S;
 use wirespeed_report::curve::section::LoadSection;
-use wirespeed_report::stats::Random;
-use wirespeed_schema::run::CaseResult;
-use wirespeed_schema::units::{expand_counts, format_rate, parse_count, parse_duration_ns};
+use wirespeed_schema::run::{CaseResult, Repetition};
+use wirespeed_schema::units::{expand_counts, parse_count, parse_duration_ns};
 
 /// Runs of each rate where the user says nothing.
 pub const TRIALS: u32 = 3;
@@ -38,23 +34,20 @@ pub struct Asked {
     named: Option<Vec<f64>>,
     points: u32,
     rates: Rates,
-    /// Runs of each.
-    trials: u32,
     p99_max_ns: Option<f64>,
-    seed: u64,
 }
 
 impl Asked {
     /// Read the words; `None` where no rate is offered.
-    pub fn of(words: &OpenLoopArgs, trials: u32, rates: Rates) -> Result<Option<Asked>, Failure> {
+    pub fn of(words: &OpenLoopArgs, rates: Rates) -> Result<Option<Asked>, Failure> {
         let offered = words.offered.as_deref();
         offered
-            .map(|offered| Asked::new(offered, words, trials, rates))
+            .map(|offered| Asked::new(offered, words, rates))
             .transpose()
     }
 
     /// Read the words, with these rates.
-    pub fn new(offered: &str, words: &OpenLoopArgs, trials: u32, rates: Rates) -> Result<Asked, Failure> {
+    pub fn new(offered: &str, words: &OpenLoopArgs, rates: Rates) -> Result<Asked, Failure> {
         let named = match offered.trim() {
             "auto" => None,
             text => Some(named(text, rates)?),
@@ -69,9 +62,7 @@ impl Asked {
             named,
             points: words.points.unwrap_or(POINTS),
             rates,
-            trials,
             p99_max_ns: words.p99.as_deref().map(bound).transpose()?,
-            seed: words.seed.unwrap_or_else(fresh_seed),
         })
     }
 
@@ -83,52 +74,29 @@ impl Asked {
 
     /// What will be offered, in words.
     pub fn about(&self) -> String {
-        let rates = match &self.named {
+        match &self.named {
             Some(named) => format!("{} named rates", named.len()),
             None => format!("{} rates up to what is carried", self.points),
-        };
-        format!("{rates}, {} runs of each", self.trials)
+        }
     }
 
-    /// Measure what can be carried without a limit, then every rate, all in random order, as often as asked. `measure` is
-    /// given a rate ([`UNLIMITED_PER_S`] for none) and tells what was carried, if anything; `each` is what one run takes.
-    /// Gives the most that was carried.
-    pub fn offer(
-        &self,
-        (each, quiet): (Duration, bool),
-        mut measure: impl FnMut(f64) -> Result<Option<f64>, Failure>,
-    ) -> Result<f64, Failure> {
-        let named = self.named.as_ref().map_or(self.points as usize, Vec::len);
-        let runs = (named + 1) * self.trials as usize;
-        let mut progress = Progress::of_times(vec![each; runs], quiet);
-        let mut at = |rate: f64, shown: &str| {
-            progress.start_named(shown);
-            let carried = measure(rate);
-            progress.end();
-            carried
-        };
-        let mut most_per_s: f64 = 0.0;
-        for _ in 0..self.trials {
-            let carried = at(UNLIMITED_PER_S as f64, "as much as is carried")?;
-            most_per_s = most_per_s.max(carried.unwrap_or(0.0));
+    /// The rates that are known before anything is measured.
+    pub fn known(&self) -> Vec<f64> {
+        let named = self.named.iter().flatten().copied();
+        std::iter::once(UNLIMITED_PER_S as f64).chain(named).collect()
+    }
+
+    /// Measure what can be carried without a limit, then every rate, all in random order, as often as asked. Gives the most
+    /// that was carried.
+    pub fn offer(&self, points: &mut Points) -> Result<f64, Failure> {
+        let unlimited = UNLIMITED_PER_S as f64;
+        points.measure(&[unlimited])?;
+        let carried = |run: &Repetition| Some(run.metrics.get("rate_msg_per_s")?.value.get());
+        let most_per_s = points.figures(unlimited, carried).into_iter().fold(0.0, f64::max);
+        match &self.named {
+            Some(named) => points.measure(named)?,
+            None => points.measure(&self.shares(most_per_s))?,
         }
-        let rates = match &self.named {
-            Some(named) => named.clone(),
-            None => self.shares(most_per_s),
-        };
-        let unit = match self.rates {
-            Rates::Whole => "msg/s offered",
-            Rates::Any => "req/s offered",
-        };
-        let mut random = Random::new(self.seed);
-        for _ in 0..self.trials {
-            let mut round = rates.clone();
-            random.shuffle(&mut round);
-            for rate in round {
-                at(rate, &format_rate(rate, unit))?;
-            }
-        }
-        progress.finish();
         Ok(most_per_s)
     }
 
@@ -147,8 +115,8 @@ impl Asked {
     }
 
     /// The section of the document that these cases belong to.
-    pub fn section(&self, cases: &[CaseResult], most_per_s: f64) -> Value {
-        LoadSection::new(cases, most_per_s, self.p99_max_ns, self.seed).to_value()
+    pub fn section(&self, cases: &[CaseResult], most_per_s: f64, seed: u64) -> Value {
+        LoadSection::new(cases, most_per_s, self.p99_max_ns, seed).to_value()
     }
 }
 
@@ -198,11 +166,7 @@ mod tests {
     use super::*;
 
     fn asked(offered: &str, rates: Rates) -> Result<Asked, Failure> {
-        let words = OpenLoopArgs {
-            seed: Some(1),
-            ..OpenLoopArgs::default()
-        };
-        Asked::new(offered, &words, 2, rates)
+        Asked::new(offered, &OpenLoopArgs::default(), rates)
     }
 
     #[test]
@@ -236,27 +200,16 @@ mod tests {
     #[test]
     fn what_is_carried_decides_what_is_offered() {
         let all = asked("auto", Rates::Whole).unwrap();
-        let mut seen = Vec::new();
-        let most = all.offer((Duration::ZERO, true), |rate| {
-            seen.push(rate);
-            Ok(Some(rate.min(1000.0)))
-        });
-        assert_eq!(most.unwrap(), 1000.0);
-        assert_eq!(seen[..2], [1e9, 1e9], "first what is carried without a limit");
-        assert_eq!(seen.len(), 2 + 2 * 10);
-        let mut rates = seen.split_off(2);
-        rates.sort_by(f64::total_cmp);
-        rates.dedup();
-        assert_eq!(rates, (1..=10).map(|n| f64::from(105 * n)).collect::<Vec<_>>());
-        let nothing = all.offer((Duration::ZERO, true), |rate| {
-            assert_eq!(rate, 1e9, "nothing is offered where nothing is carried");
-            Ok(None)
-        });
-        assert_eq!(nothing.unwrap(), 0.0);
-        let slow = Asked {
-            rates: Rates::Any,
-            ..all
-        };
+        assert_eq!(all.known(), [1e9], "first what is carried without a limit");
+        assert_eq!(
+            all.shares(1000.0),
+            (1..=10).map(|n| f64::from(105 * n)).collect::<Vec<_>>()
+        );
+        assert!(
+            all.shares(0.0).is_empty(),
+            "nothing is offered where nothing is carried"
+        );
+        let slow = asked("auto", Rates::Any).unwrap();
         assert!((slow.shares(2.0)[0] - 0.21).abs() < 1e-9);
     }
 }

@@ -9,7 +9,7 @@ use crate::watch::Watch;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use wirespeed_report::render::{self, CsvRows, JsonForm, Style};
-use wirespeed_schema::Run;
+use wirespeed_schema::{Case, Run};
 use wirespeed_schema::run::{CaseResult, Event};
 
 /// How a result is written.
@@ -96,6 +96,13 @@ impl Output {
     /// Show the run that goes on with `watch`, beside everything else.
     pub fn watch_with(&mut self, watch: Option<Watch>) {
         self.watch = watch;
+    }
+
+    /// These runs come next, in whatever order.
+    pub fn expect<'a>(&mut self, runs: impl Iterator<Item = &'a Case>) {
+        if let Some(watch) = &mut self.watch {
+            watch.expect(runs);
+        }
     }
 
     /// Whether anybody wants events while the run goes on.

@@ -39,6 +39,11 @@ impl Plan {
         }
     }
 
+    /// These runs come, too.
+    pub fn expect<'a>(&mut self, runs: impl Iterator<Item = &'a Case>) {
+        self.runs.extend(runs.map(expected));
+    }
+
     /// The next run begins; the one before it, if it goes on still, has ended.
     pub fn begin_next(&mut self) {
         if self.begun {
@@ -69,20 +74,7 @@ impl Plan {
 impl Progress {
     /// For `runs` of known cases. Nothing is shown when `quiet`, or when stderr is no terminal.
     pub fn new<'a>(runs: impl Iterator<Item = &'a Case>, quiet: bool) -> Self {
-        Self::shown(Plan::new(runs), quiet)
-    }
-
-    /// For runs of which only the measured times are known.
-    pub fn of_times(measured: Vec<Duration>, quiet: bool) -> Self {
-        let runs = measured.into_iter().map(|time| SETUP_GUESS + time).collect();
-        let plan = Plan {
-            runs,
-            ..Plan::new(std::iter::empty())
-        };
-        Self::shown(plan, quiet)
-    }
-
-    fn shown(plan: Plan, quiet: bool) -> Self {
+        let plan = Plan::new(runs);
         let steps = plan.runs.len() as u64;
         let visible = !quiet && steps > 0 && terminal::is_terminal(Stream::Stderr);
         let target = match visible {
@@ -98,15 +90,11 @@ impl Progress {
 
     /// A run of `case` begins.
     pub fn start(&mut self, case: &Case) {
-        self.start_named(&case.label());
-    }
-
-    /// A run begins, of what is called so.
-    pub fn start_named(&mut self, name: &str) {
         self.plan.begin_next();
         if self.visible {
             let left = units::format_ns(self.plan.left().as_nanos() as f64);
-            self.bar.set_message(format!("{name} · about {left} left"));
+            let label = case.label();
+            self.bar.set_message(format!("{label} · about {left} left"));
             self.bar.tick();
         }
     }

@@ -3,49 +3,18 @@
 use crate::args::{RunArgs, TransportArgs};
 use crate::errors::Failure;
 use std::path::Path;
-use wirespeed_schema::plan::{Plan, Template, UNTIL_REPEATS, Until, parse_plan, parse_repeats, split_axis};
-
-/// Time between two pictures of the live view, where the user says nothing.
-const LIVE_INTERVAL: &str = "500ms";
+use wirespeed_schema::plan::{Plan, Template, parse_plan, split_axis};
 
 /// The plan that `arguments` ask for: one template of flags, or a file.
 pub fn plan(arguments: &RunArgs) -> Result<Plan, Failure> {
-    let repeats = arguments.repeats.as_deref().map(parse_repeats).transpose()?;
-    let mut plan = match names_file(&arguments.what) {
-        true => from_file(arguments)?,
-        false => Plan {
+    match names_file(&arguments.what) {
+        true => from_file(arguments),
+        false => Ok(Plan {
             repeats: 1,
             until: None,
             templates: vec![from_flags(arguments)?],
-        },
-    };
-    if arguments.live {
-        for template in &mut plan.templates {
-            let interval = template.axes.entry("interval".to_owned());
-            interval.or_insert_with(|| vec![LIVE_INTERVAL.to_owned()]);
-        }
+        }),
     }
-    if let Some(until) = until(arguments)? {
-        plan.repeats = UNTIL_REPEATS;
-        plan.until = Some(until);
-    }
-    if let Some(repeats) = repeats {
-        plan.repeats = repeats;
-    }
-    Ok(plan)
-}
-
-/// What `--until` and `--until-time` ask for.
-fn until(arguments: &RunArgs) -> Result<Option<Until>, Failure> {
-    let Some(text) = &arguments.until else {
-        return Ok(None);
-    };
-    let until = Until {
-        time: arguments.until_time.clone(),
-        ..Until::parse(text)?
-    };
-    until.time_ns()?;
-    Ok(Some(until))
 }
 
 /// An error of the plan, with the name of its file where it has one.
@@ -71,8 +40,9 @@ fn from_file(arguments: &RunArgs) -> Result<Plan, Failure> {
     let direct = arguments.transport.direct();
     let given = words.iter().chain(&direct).find(|(_, values)| !values.is_empty());
     let with_load = (!arguments.group.load.is_empty()).then_some("load");
+    let with_cpus = (!arguments.experiment.cpus.is_empty()).then_some("cpus");
     let with_option = (!arguments.transport.options.is_empty()).then_some("option");
-    if let Some(key) = given.map(|(key, _)| *key).or(with_load).or(with_option) {
+    if let Some(key) = given.map(|(key, _)| *key).or(with_load).or(with_cpus).or(with_option) {
         return Err(Failure::usage(
             format!(
                 "--{} cannot change the cases of a plan file",
@@ -206,12 +176,9 @@ mod tests {
             "mode=a,b",
             "--congestion",
             "reno",
-            "--repeats",
-            "3",
         ])
         .unwrap();
         let axes = &plan.templates[0].axes;
-        assert_eq!(plan.repeats, 3);
         assert_eq!(axes["test"], ["latency", "rate"]);
         assert_eq!(axes["size"], ["8", "16", "32", "1K"]);
         assert_eq!(axes["check"], ["true"]);
@@ -236,10 +203,7 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         for words in [
-            &["latency", "--repeats", "0"][..],
-            &["latency", "--until", "p50"],
-            &["latency", "--until", "p50:2%", "--until-time", "5"],
-            &["latency", "-O", "mode"],
+            &["latency", "-O", "mode"][..],
             &["latency", "--size", ","],
             &["missing.toml"],
             &["x.toml", "--size", "8"],

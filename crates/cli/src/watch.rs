@@ -33,19 +33,24 @@ pub fn obstacle() -> Option<&'static str> {
 }
 
 impl Watch {
-    /// A view of `runs` planned runs of known cases, where somebody can see it; else why not, on stderr.
-    pub fn open<'a>(runs: impl Iterator<Item = &'a Case>, color: ColorChoice) -> Option<Self> {
+    /// A view, where somebody can see it; else why not, on stderr.
+    pub fn open(color: ColorChoice) -> Option<Self> {
         if let Some(why) = obstacle() {
             let _ = writeln!(std::io::stderr(), "note: --live shows nothing: {why}");
             return None;
         }
         Some(Watch {
             color,
-            plan: Plan::new(runs),
+            plan: Plan::new(std::iter::empty()),
             shown: 0..u32::MAX,
             run: None,
             drawn: Vec::new(),
         })
+    }
+
+    /// These runs come next, in whatever order.
+    pub fn expect<'a>(&mut self, runs: impl Iterator<Item = &'a Case>) {
+        self.plan.expect(runs);
     }
 
     /// Show only cases of these numbers.

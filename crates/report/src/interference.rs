@@ -8,6 +8,7 @@ use crate::compare::{CompareError, Method, Question, Row, Sides, in_pairs};
 use crate::stats::{LEVEL, summarize};
 use crate::thresholds::WITHIN_RATIO;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
 use wirespeed_schema::finite::Finite;
@@ -221,6 +222,15 @@ fn per_second(repetition: &Repetition) -> BTreeMap<String, f64> {
         }
     }
     sums
+}
+
+/// The cases of `run` that were measured without load; all of them where no load was put beside any on purpose.
+pub fn undisturbed(run: &Run) -> Cow<'_, [CaseResult]> {
+    let idle = |case: &&CaseResult| case.case.ranks.iter().all(|rank| rank.load.is_idle());
+    match run.sections.contains_key(NAME) {
+        true => run.cases.iter().filter(idle).cloned().collect(),
+        false => Cow::Borrowed(&run.cases),
+    }
 }
 
 /// A result under load: what disturbed it is what the load was for, and no remark; that an invariant is broken still is one.

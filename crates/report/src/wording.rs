@@ -1,5 +1,6 @@
 //! Numbers in sentences: shares, times, changes. A share never says more than the whole.
 
+use wirespeed_schema::case::{Case, Load};
 use wirespeed_schema::units::significant;
 
 /// A part of a whole: `12 %`, `0.3 %`. What is more than the whole is no share, and told as `1.1 times`.
@@ -39,6 +40,32 @@ pub fn spread(ratio: f64) -> String {
         true => percent(ratio),
         false => format!("{} their median", times(ratio)),
     }
+}
+
+/// The load of a case, as it follows the case's label: ` under cpu_threads=1`; nothing where it has none.
+pub fn under(case: &Case) -> String {
+    let loads = case.ranks.iter().map(|rank| load_text(&rank.load));
+    let under = loads.into_iter().find(|text| !text.is_empty());
+    under.map_or(String::new(), |text| format!(" under {text}"))
+}
+
+/// A rank's load in one field: `cpu_threads=2 memory_bytes=1048576`; empty for none.
+pub(crate) fn load_text(load: &Load) -> String {
+    let parts = [
+        ("cpu_threads", u64::from(load.cpu_threads)),
+        ("memory_bytes", load.memory_bytes),
+        ("touch_bytes", load.touch_bytes),
+        ("touch_once", u64::from(load.touch_once)),
+        ("log_threads", u64::from(load.log_threads)),
+        ("bandwidth_threads", u64::from(load.bandwidth_threads)),
+        ("cache_threads", u64::from(load.cache_threads)),
+    ];
+    let set = parts
+        .iter()
+        .filter(|(_, value)| *value > 0)
+        .map(|(name, value)| format!("{name}={value}"));
+    let place = (!load.place.is_beside()).then(|| format!("place={}", load.place.name()));
+    set.chain(place).collect::<Vec<String>>().join(" ")
 }
 
 #[cfg(test)]

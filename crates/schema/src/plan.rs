@@ -18,6 +18,7 @@ mod until;
 pub use error::{PlanError, nearest};
 pub use expand::{CASES_MAX, PlannedCase, expand};
 pub use file::{REPEATS_MAX, parse_plan, parse_repeats};
+pub use ranks::pin;
 pub use keys::{
     EXCLUSIVE, FRIENDLY_NAMES, FriendlyName, canonical_key, canonical_test, friendly, split_axis, takes,
 };

@@ -1,6 +1,6 @@
 //! The options of `wirespeed byteio`.
 
-use super::{OpenLoopArgs, OutputArgs};
+use super::{ExperimentArgs, OpenLoopArgs, OutputArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -246,6 +246,7 @@ pub enum Profile {
 
 /// `wirespeed byteio bench`.
 #[derive(Debug, Args)]
+#[command(mut_arg("repeats", |repeats| repeats.help("Runs [default: 3; 10 of a profile, 1 of every shape of a sweep]")))]
 #[command(after_long_help = "\
 Examples:
   wirespeed byteio bench http://127.0.0.1:7412/file --repeats 6
@@ -288,20 +289,8 @@ pub struct ByteioBenchArgs {
     #[arg(long, requires = "pairs")]
     pub at_once: bool,
 
-    /// List what would be run
-    #[arg(long)]
-    pub dry_run: bool,
-
-    /// Runs [default: 3]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10000))]
-    pub repeats: Option<u32>,
-
-    /// Every transfer without and with this load beside it at this end, in turn, and the ratio with its interval: cpu,
-    /// memory, cache, none (a control), each [=THREADS][@PLACE] as `wirespeed run --interference` takes them. --repeats is
-    /// the number of rounds, 10 unless given. Without LOAD: cpu,memory,cache
-    #[arg(long, value_name = "LOAD,..", num_args = 0..=1, require_equals = true, value_delimiter = ',')]
-    #[arg(default_missing_values = ["cpu", "memory", "cache"], conflicts_with_all = ["pairs", "emulated", "sweep", "offered"])]
-    pub interference: Vec<String>,
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
 
     #[command(flatten)]
     pub open_loop: OpenLoopArgs,
@@ -328,7 +317,7 @@ pub struct ByteioBenchArgs {
 
     /// Try connections x block x outstanding, then the best shape under other congestion controls, one run each, and say
     /// what this path wants
-    #[arg(long, conflicts_with_all = ["pairs", "profile", "repeats", "put", "into", "both", "offered"])]
+    #[arg(long, conflicts_with_all = ["pairs", "profile", "put", "into", "both", "offered"])]
     pub sweep: bool,
 
     #[command(flatten)]
@@ -337,6 +326,7 @@ pub struct ByteioBenchArgs {
 
 /// `wirespeed byteio peers`.
 #[derive(Debug, Args)]
+#[command(mut_arg("repeats", |repeats| repeats.help("Runs of each [default: 3]")))]
 #[command(after_long_help = "\
 Examples:
   wirespeed byteio peers file --threads 2                                      everything on loopback
@@ -401,9 +391,8 @@ pub struct ByteioPeersArgs {
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), default_value_t = 2)]
     pub depth: u32,
 
-    /// Runs of each
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10000), default_value_t = 3)]
-    pub repeats: u32,
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
 
     /// Longest time of one run
     #[arg(long, value_name = "TIME", default_value = "2m")]

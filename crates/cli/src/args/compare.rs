@@ -1,6 +1,6 @@
 //! The options of `compare` and `ab`.
 
-use super::OutputArgs;
+use super::{ExperimentArgs, OutputArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -90,18 +90,14 @@ are bulk transfers.
 --aa measures A against itself: what it calls different is the machine's doing, and how often that may happen is 5 %.
 
 Exit codes: 0 B is not slower, 3 B is slower, 4 inconclusive.")]
+#[command(mut_arg("repeats", |repeats| repeats.visible_alias("pairs").help("Pairs of runs, one of each arm [default: 10]")))]
 pub struct AbArgs {
-    /// Pairs of runs, one of each arm
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub pairs: u32,
-
     /// Measure A against itself
     #[arg(long)]
     pub aa: bool,
 
-    /// Seed of the random order; recorded in the result
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
 
     #[command(flatten)]
     pub gate: GateArgs,

@@ -3,6 +3,7 @@
 mod byteio;
 mod compare;
 mod doctor;
+mod experiment;
 mod lab;
 mod mpi;
 mod msgrate;
@@ -22,6 +23,7 @@ pub use byteio::{
 };
 pub use compare::{AbArgs, CompareArgs, GateArgs};
 pub use doctor::DoctorArgs;
+pub use experiment::ExperimentArgs;
 pub use lab::LabArgs;
 pub use mpi::MpiArgs;
 pub use msgrate::MsgrateArgs;
@@ -133,11 +135,11 @@ impl Verb {
     /// Whether it measures between ranks, so that a launcher's job is its business.
     pub fn measures(&self) -> bool {
         match self {
-            Verb::Quick(_) => true,
-            Verb::Run(arguments) => !arguments.dry_run,
-            Verb::Msgrate(_) => true,
-            Verb::Workers(arguments) => !arguments.dry_run,
-            Verb::Perftest(arguments) => arguments.server.is_none() && !arguments.dry_run,
+            Verb::Quick(arguments) => !arguments.experiment.dry_run,
+            Verb::Run(arguments) => !arguments.experiment.dry_run,
+            Verb::Msgrate(arguments) => !arguments.experiment.dry_run,
+            Verb::Workers(arguments) => !arguments.experiment.dry_run,
+            Verb::Perftest(arguments) => arguments.server.is_none() && !arguments.experiment.dry_run,
             _ => false,
         }
     }

@@ -1,8 +1,7 @@
 //! The options of `msgrate`: those of the original by their letters, and what wirespeed adds by words.
 
-use super::OutputArgs;
+use super::{ExperimentArgs, OutputArgs};
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
 
 /// How `msgrate` shows its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -16,6 +15,7 @@ pub enum MsgrateFormat {
 /// `wirespeed msgrate`.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP, after_help = "--help shows examples and explains every option.")]
+#[command(mut_arg("repeats", |repeats| repeats.short('r')), mut_arg("output", |output| output.short(None)))]
 pub struct MsgrateArgs {
     /// Peers: ranks that each rank sends to and receives from [default: 6, fewer where there are fewer ranks]
     #[arg(
@@ -117,16 +117,6 @@ pub struct MsgrateArgs {
     )]
     pub warmup: Option<String>,
 
-    /// Fresh repetitions, interleaved; 6 or more give an interval over runs
-    #[arg(
-        short,
-        long,
-        value_name = "N",
-        allow_hyphen_values = true,
-        help_heading = "Beyond the original"
-    )]
-    pub repeats: Option<String>,
-
     /// Check the contents of every message, outside of the measured time
     #[arg(long, help_heading = "Beyond the original")]
     pub check: bool,
@@ -139,37 +129,11 @@ pub struct MsgrateArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Ranks")]
     pub ranks: Option<String>,
 
-    /// CPUs to pin to, one a rank: 0,1 or 0-3, or none [default: different cores]
-    #[arg(long, value_name = "LIST", help_heading = "Ranks")]
-    pub cpus: Option<String>,
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
 
-    /// One JSON document on stdout, and nothing else there
-    #[arg(short = 'J', long, group = "stdout_form", help_heading = "Results")]
-    pub json: bool,
-
-    /// One JSON event a line on stdout, as they happen
-    #[arg(long, group = "stdout_form", help_heading = "Results")]
-    pub ndjson: bool,
-
-    /// CSV with a header on stdout, one self-describing row a case
-    #[arg(long, group = "stdout_form", help_heading = "Results")]
-    pub csv: bool,
-
-    /// Write the result to FILE too; its ending says how: .json .csv .ndjson .txt
-    #[arg(long, value_name = "FILE", help_heading = "Results")]
-    pub output: Vec<PathBuf>,
-
-    /// No progress, and no table when the result goes to a file
-    #[arg(short, long, help_heading = "Results")]
-    pub quiet: bool,
-
-    /// Put the names of hosts into the result
-    #[arg(long, help_heading = "Results")]
-    pub include_host_name: bool,
-
-    /// Warnings count: exit 4 when a result carries one, 1 when a case was skipped
-    #[arg(long, help_heading = "Results")]
-    pub strict: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 impl MsgrateArgs {
@@ -177,19 +141,6 @@ impl MsgrateArgs {
     pub fn is_classic(&self) -> bool {
         let classic = self.format == Some(MsgrateFormat::Classic) || self.one_line;
         classic && !self.sound
-    }
-
-    /// Where results go.
-    pub fn outputs(&self) -> OutputArgs {
-        OutputArgs {
-            json: self.json,
-            ndjson: self.ndjson,
-            csv: self.csv,
-            output: self.output.clone(),
-            quiet: self.quiet,
-            include_host_name: self.include_host_name,
-            strict: self.strict,
-        }
     }
 }
 

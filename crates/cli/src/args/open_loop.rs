@@ -18,8 +18,4 @@ pub struct OpenLoopArgs {
     /// Find the highest rate whose 99th percentile of response time stays within TIME
     #[arg(long, value_name = "TIME", requires = "offered", help_heading = "Open loop")]
     pub p99: Option<String>,
-
-    /// Seed of the random order of rates; recorded in the result
-    #[arg(long, value_name = "N", requires = "offered", help_heading = "Open loop")]
-    pub seed: Option<u64>,
 }

@@ -1,13 +1,16 @@
 //! The options of `perftest`: those of ucx_perftest under their letters, each with a long name beside it. Everything is
 //! kept as text; `crate::perftest` says what it means.
 
-use super::OutputArgs;
+use super::{ExperimentArgs, OutputArgs};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// `wirespeed perftest`.
 #[derive(Debug, Args)]
 #[command(args_override_self = true, after_long_help = AFTER_HELP, after_help = "--help shows the tests and examples.")]
+#[command(mut_arg("json", |json| json.short(None)), mut_arg("output", |output| output.short(None)),
+    mut_arg("quiet", |quiet| quiet.short(None)), mut_arg("cpus", |cpus| cpus.short('c')
+    .help("CPUs for this end, one a thread (off)")))]
 pub struct PerftestArgs {
     /// The server's host; without it, this is the server
     #[arg(value_name = "SERVER")]
@@ -23,14 +26,6 @@ pub struct PerftestArgs {
     /// A variable for batch files, where it stands as ${NAME}
     #[arg(long, value_name = "NAME=VALUE", help_heading = "Batch")]
     pub set: Vec<String>,
-
-    /// Show the tests with all their parameters, and measure nothing
-    #[arg(long, help_heading = "Batch")]
-    pub dry_run: bool,
-
-    /// CPUs for this end, one a thread (off)
-    #[arg(short, long, value_name = "CPU[,..]", help_heading = "Ends")]
-    pub cpus: Option<String>,
 
     /// TCP port of the server
     #[arg(short, long, value_name = "PORT", default_value_t = 13337, help_heading = "Ends",
@@ -104,7 +99,10 @@ pub struct PerftestArgs {
     pub format: Format,
 
     #[command(flatten)]
-    pub output: PlainOutputArgs,
+    pub experiment: ExperimentArgs,
+
+    #[command(flatten)]
+    pub output: OutputArgs,
 }
 
 /// Which of the original's releases.
@@ -124,50 +122,6 @@ pub enum Format {
     Classic,
     /// wirespeed's own table.
     Table,
-}
-
-/// [`OutputArgs`] without the letters that the original uses for something else.
-#[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Results")]
-pub struct PlainOutputArgs {
-    /// One JSON document on stdout, and nothing else there
-    #[arg(long, group = "perftest_stdout")]
-    pub json: bool,
-
-    /// One JSON event a line on stdout, as they happen
-    #[arg(long, group = "perftest_stdout")]
-    pub ndjson: bool,
-
-    /// CSV with a header on stdout, one self-describing row a test
-    #[arg(long, group = "perftest_stdout")]
-    pub csv: bool,
-
-    /// Write the result to FILE too; its ending says how: .json .csv .ndjson .txt
-    #[arg(long, value_name = "FILE")]
-    pub output: Vec<PathBuf>,
-
-    /// Put the names of hosts into the result
-    #[arg(long)]
-    pub include_host_name: bool,
-
-    /// Warnings count: exit 4 when a result carries one, 1 when a test was skipped
-    #[arg(long)]
-    pub strict: bool,
-}
-
-impl PlainOutputArgs {
-    /// The same for the shared code.
-    pub fn shared(&self) -> OutputArgs {
-        OutputArgs {
-            json: self.json,
-            ndjson: self.ndjson,
-            csv: self.csv,
-            output: self.output.clone(),
-            quiet: false,
-            include_host_name: self.include_host_name,
-            strict: self.strict,
-        }
-    }
 }
 
 /// What a test is made of: on the command line, and on every line of a batch file.
@@ -317,7 +271,7 @@ pub struct TestArgs {
 
     /// No error messages of UCX: wirespeed reports errors on stderr in any case
     #[arg(short = 'q', hide = true)]
-    pub quiet: bool,
+    pub silent: bool,
 
     /// Read by the original, without an effect there
     #[arg(short = 'S', hide = true)]

@@ -1,11 +1,12 @@
 //! The options of `run`. Every parameter of a case is kept as text here: lists and ranges are split by the schema.
 
-use super::OutputArgs;
+use super::{ExperimentArgs, OutputArgs};
 use clap::Args;
 
 /// `wirespeed run`.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP, after_help = "--help shows examples and explains every option.")]
+#[command(mut_arg("repeats", |repeats| repeats.short('r')))]
 pub struct RunArgs {
     /// A test (latency, rate, bandwidth, am_lat, put_bw, ...), a list of tests, or a plan file PLAN.toml
     ///
@@ -27,56 +28,8 @@ pub struct RunArgs {
     #[command(flatten)]
     pub transport: TransportArgs,
 
-    /// Fresh repetitions of every case: new processes and connections each time, cases interleaved in random order
-    ///
-    /// The spread between repetitions is reported apart from the spread within one.
-    #[arg(
-        short,
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        help_heading = "Plan"
-    )]
-    pub repeats: Option<String>,
-
-    /// Repeat each case until its figure is known within a width: p50:2%, p99:5%, rate:1%
-    ///
-    /// The width is half of the 95 % interval over runs, by the median. It is looked at after 10, 13, 17, 22, .. runs;
-    /// --repeats is then the most [default: 50]. The result says for each case whether the goal was reached, and why not.
-    #[arg(long, value_name = "STATISTIC:WIDTH", help_heading = "Plan")]
-    pub until: Option<String>,
-
-    /// With --until: begin no repetition after so much time
-    #[arg(long, value_name = "TIME", requires = "until", help_heading = "Plan")]
-    pub until_time: Option<String>,
-
-    /// Measure each case without and with load, in turn, and tell what the load does to each figure
-    ///
-    /// LOAD is KIND[=THREADS][@PLACE]. Kinds: cpu (busy threads), memory (threads that copy far more than the caches hold),
-    /// cache (threads that dirty as much as the largest cache holds), none (the control, whose ratios should be 1). THREADS
-    /// are those of each measuring rank; unless given, all together are one for each CPU of the place. Places: apart (cores
-    /// that no rank measures on), sibling (other hardware threads of the measuring cores), same (the measuring CPUs), beside
-    /// (any CPU but the rank's own); unless given, apart where there are such cores, else same. --repeats is the number of
-    /// rounds, 10 unless given; runs follow each other in random order, reversed in every second round. Without LOAD:
-    /// cpu,memory,cache.
-    #[arg(long, value_name = "LOAD,..", num_args = 0..=1, require_equals = true, value_delimiter = ',')]
-    #[arg(default_missing_values = ["cpu", "memory", "cache"], conflicts_with_all = ["until", "load"], help_heading = "Plan")]
-    pub interference: Vec<String>,
-
-    /// Seed of the random order of repetitions; recorded in the result
-    #[arg(long, value_name = "N", help_heading = "Plan")]
-    pub seed: Option<u64>,
-
-    /// Show the run that goes on: rate, percentiles, how they went so far, time left; only on a terminal, on stderr
-    ///
-    /// Fed by the reports of --interval (500ms unless given), which ranks make between samples: the measurement costs
-    /// nothing more.
-    #[arg(long, conflicts_with = "quiet", help_heading = "Plan")]
-    pub live: bool,
-
-    /// Show the cases with all their parameters, and measure nothing
-    #[arg(long, help_heading = "Plan")]
-    pub dry_run: bool,
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -209,10 +162,6 @@ pub struct GroupArgs {
     #[arg(long, value_name = "LINE", env = "WIRESPEED_IDENTITY", hide_env_values = true)]
     pub identity: Option<String>,
 
-    /// CPUs to pin to, one a rank: 0,1 or 0-3, or none [default: different cores]
-    #[arg(long, value_name = "LIST")]
-    pub cpus: Vec<String>,
-
     /// What each rank does: source,sink,idle or hub,worker,worker [default: rank i sends to rank i + N/2]
     #[arg(long, value_name = "LIST")]
     pub roles: Vec<String>,
@@ -282,7 +231,7 @@ pub struct TransportArgs {
 
 impl RunArgs {
     /// The words given for the plan's keys, in the order of `--help`.
-    pub fn words(&self) -> [(&'static str, &[String]); 26] {
+    pub fn words(&self) -> [(&'static str, &[String]); 25] {
         let (case, group) = (&self.case, &self.group);
         [
             ("via", &case.via),
@@ -309,7 +258,6 @@ impl RunArgs {
             ("threads", &group.threads),
             ("procs", &group.procs),
             ("to", &group.to),
-            ("cpus", &group.cpus),
             ("roles", &group.roles),
         ]
     }

@@ -1,6 +1,6 @@
 //! The options of `session` and of the daemons behind it. Options of the original keep the original's spelling.
 
-use super::{OpenLoopArgs, OutputArgs};
+use super::{ExperimentArgs, OpenLoopArgs, OutputArgs};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -17,6 +17,8 @@ pub enum SessionFormat {
 /// `wirespeed session`.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP)]
+#[command(mut_arg("repeats", |repeats| repeats.visible_alias("repeat")
+    .help("Times to create, run and end the sessions [default: 1]; rounds in one session with --interference and --offered")))]
 pub struct SessionArgs {
     /// Who sends to whom: client_to_computation, computation_to_client, computation_to_computation or
     /// computations_to_computations (everybody to everybody); without it the session is only held
@@ -217,13 +219,6 @@ pub struct SessionArgs {
     #[arg(long = "printEnv", help_heading = "Load")]
     pub print_env: bool,
 
-    /// Every stream without and with this load in turn, inside of the measured ends, and the ratio of each figure with its
-    /// interval: cpu, memory, cache, none (a control), each [=THREADS][@PLACE] as `wirespeed run --interference` takes them.
-    /// All rounds are in one session; --repeat is their number, 10 unless given. Without LOAD: cpu,memory,cache
-    #[arg(long, value_name = "LOAD,..", num_args = 0..=1, require_equals = true, value_delimiter = ',')]
-    #[arg(default_missing_values = ["cpu", "memory", "cache"], conflicts_with_all = ["chart", "offered"], help_heading = "Load")]
-    pub interference: Vec<String>,
-
     #[command(flatten)]
     pub open_loop: OpenLoopArgs,
 
@@ -244,10 +239,6 @@ pub struct SessionArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256),
           help_heading = "Sessions")]
     pub sessions: u32,
-
-    /// Times to create, run and end them [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Sessions")]
-    pub repeat: Option<u32>,
 
     /// All sessions are ready before the first goes
     #[arg(long, help_heading = "Sessions")]
@@ -285,6 +276,9 @@ pub struct SessionArgs {
     /// How the result looks on stdout
     #[arg(long, value_enum, default_value_t = SessionFormat::Table, value_name = "FORM", help_heading = "Results")]
     pub format: SessionFormat,
+
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,

@@ -1,10 +1,11 @@
 //! The options of `sweep` and `load`.
 
-use super::OutputArgs;
+use super::{ExperimentArgs, OutputArgs};
 use clap::Args;
 
 /// `wirespeed sweep`.
 #[derive(Debug, Args)]
+#[command(mut_arg("repeats", |repeats| repeats.help("Fresh runs of every point [default: 3]")))]
 #[command(after_long_help = "\
 Examples:
   wirespeed sweep --repeats 2 -- bandwidth --via tcp -t 20ms --warmup 5ms --size 64..64K:x4
@@ -24,13 +25,12 @@ pub struct SweepArgs {
     #[arg(long, value_enum, default_value_t = Over::Size, value_name = "WHAT")]
     pub over: Over,
 
-    /// Fresh runs of every point
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub repeats: u32,
-
     /// Most points, those of the grid included
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(3..=1000))]
     pub points: u32,
+
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,
@@ -53,10 +53,11 @@ pub enum Over {
 
 /// `wirespeed load`.
 #[derive(Debug, Args)]
+#[command(mut_arg("repeats", |repeats| repeats.alias("trials").help("Runs of each rate [default: 3]")))]
 #[command(after_long_help = "\
 Examples:
-  wirespeed load --trials 1 --points 6 --p99 1ms -- --via unix --size 64 -t 40ms --warmup 5ms
-  wirespeed load --trials 1 --points 5 -q -o load.json -- --via inproc -t 40ms --warmup 5ms
+  wirespeed load --repeats 1 --points 6 --p99 1ms -- --via unix --size 64 -t 40ms --warmup 5ms
+  wirespeed load --repeats 1 --points 5 -q -o load.json -- --via inproc -t 40ms --warmup 5ms
 
 An open loop: messages are due at a fixed rate whether or not earlier ones are done, and response time counts from the \
 moment at which each was due, so that a stall is not hidden by a sender that waits for it. First the most that can be \
@@ -73,17 +74,12 @@ pub struct LoadArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..=100))]
     pub points: Option<u32>,
 
-    /// Runs of each rate
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub trials: u32,
-
     /// Find the highest rate whose 99th percentile of response time stays within TIME
     #[arg(long, value_name = "TIME")]
     pub p99: Option<String>,
 
-    /// Seed of the random order; recorded in the result
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,

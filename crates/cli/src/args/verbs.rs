@@ -1,6 +1,6 @@
 //! The options of the small verbs.
 
-use super::OutputArgs;
+use super::{ExperimentArgs, OutputArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -27,6 +27,9 @@ pub struct QuickArgs {
         allow_negative_numbers = true
     )]
     pub budget: String,
+
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,

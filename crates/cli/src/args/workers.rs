@@ -1,6 +1,6 @@
 //! The options of `workers`. Parameters are kept as text: lists and ranges are split by the schema.
 
-use super::OutputArgs;
+use super::{ExperimentArgs, OutputArgs};
 use super::run::TransportArgs;
 use clap::Args;
 use std::path::PathBuf;
@@ -8,6 +8,7 @@ use std::path::PathBuf;
 /// `wirespeed workers`.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP, after_help = "--help shows examples and explains every option.")]
+#[command(mut_arg("repeats", |repeats| repeats.short('r')))]
 pub struct WorkersArgs {
     /// Workers beside the master: N + 1 ranks, started by wirespeed [default: 5; in an MPI job all ranks but the first]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
@@ -91,10 +92,6 @@ pub struct WorkersArgs {
     )]
     pub identity: Option<String>,
 
-    /// CPUs to pin to, master first: 0,1,2 or 0-5, or none [default: different cores]
-    #[arg(long, value_name = "LIST", help_heading = "Ranks")]
-    pub cpus: Option<String>,
-
     /// Load beside the measurement, by rank (0 is the master): [RANK:]cpu=N,memory=SIZE,touch=SIZE,log=N
     #[arg(long, value_name = "[RANK:]KEY=V,..", help_heading = "Ranks")]
     pub load: Vec<String>,
@@ -111,23 +108,8 @@ pub struct WorkersArgs {
     #[command(flatten)]
     pub transport: TransportArgs,
 
-    /// Fresh repetitions of every cell, interleaved in random order
-    #[arg(
-        short,
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        help_heading = "Plan"
-    )]
-    pub repeats: Option<String>,
-
-    /// Seed of the random order of repetitions; recorded in the result
-    #[arg(long, value_name = "N", help_heading = "Plan")]
-    pub seed: Option<u64>,
-
-    /// Show the cells with all their parameters, and measure nothing
-    #[arg(long, help_heading = "Plan")]
-    pub dry_run: bool,
+    #[command(flatten)]
+    pub experiment: ExperimentArgs,
 
     #[command(flatten)]
     pub output: OutputArgs,

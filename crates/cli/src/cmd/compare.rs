@@ -1,8 +1,10 @@
 //! `wirespeed compare`: two stored results, figure by figure.
 
+use super::front::Front;
 use crate::args::{ColorChoice, CompareArgs, GateArgs, OutputArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure, exit};
+use crate::experiment::Found;
 use crate::file;
 use crate::output::{self, Output};
 use crate::results;
@@ -11,6 +13,7 @@ use wirespeed_report::compare::{self, CompareError, Comparison, Question, Verdic
 use wirespeed_report::render;
 use wirespeed_schema::Run;
 use wirespeed_schema::plan::Until;
+use wirespeed_schema::run::Status;
 
 /// Compare two stored results.
 pub fn compare(arguments: &CompareArgs, color: ColorChoice) -> Result<Ended, Failure> {
@@ -108,6 +111,36 @@ impl<'a> Gate<'a> {
         output.finish(run)
     }
 
+    /// Compare the two arms of an experiment, and publish what was found; `control`: both are the same.
+    pub fn conclude(
+        &self,
+        front: Front,
+        found: Found,
+        words: &[String; 2],
+        control: bool,
+    ) -> Result<Ended, Failure> {
+        let Front {
+            mut output, draft, ..
+        } = front;
+        let mut run = found.into_run(draft);
+        if run.status != Status::Ok {
+            output.finish(&run)?;
+            return Ok(super::ended(&run, false));
+        }
+        let compared = compare::compare_arms(&run, (&words[0], &words[1]), &self.question, self.within_ratio);
+        let mut comparison = match compared {
+            Ok(comparison) => comparison,
+            // What cannot be compared is not lost.
+            Err(error) => {
+                output.finish(&run)?;
+                return Err(refused(error));
+            }
+        };
+        comparison.control = control;
+        self.publish(&mut run, &mut output, &comparison)?;
+        Ok(self.ended(&comparison))
+    }
+
     /// The exit code that a verdict means.
     pub fn ended(&self, comparison: &Comparison) -> Ended {
         let count = |verdict: Verdict| {
@@ -143,6 +176,6 @@ impl<'a> Gate<'a> {
 }
 
 /// A comparison that must not be made.
-pub fn refused(error: CompareError) -> Failure {
+fn refused(error: CompareError) -> Failure {
     Failure::with(exit::REFUSED, error.to_string(), error.remedy())
 }

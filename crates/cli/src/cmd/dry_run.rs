@@ -1,8 +1,8 @@
-//! `run --dry-run`: every case with all its parameters, and nothing measured.
+//! `--dry-run`: every case with all its parameters, and nothing measured.
 
 use crate::errors::{Ended, Failure};
 use crate::output;
-use crate::session::Prepared;
+use crate::experiment::Prepared;
 use std::fmt::Write as _;
 use wirespeed_schema::case::{Case, GroupKind, Load, RankSpec, Stop};
 use wirespeed_schema::plan::{Plan, WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX};
@@ -10,10 +10,10 @@ use wirespeed_schema::test::Test;
 use wirespeed_schema::units::{format_ns, format_size};
 
 /// Print the cases, for people or as JSON.
-pub fn show(plan: &Plan, cases: &[Prepared], json: bool) -> Result<Ended, Failure> {
+pub fn show(plan: &Plan, cases: Vec<Prepared>, json: bool) -> Result<Ended, Failure> {
     let text = match json {
-        true => as_json(plan, cases)?,
-        false => as_text(plan, cases),
+        true => as_json(plan, &cases)?,
+        false => as_text(plan, &cases),
     };
     output::print(&text).map(|()| Ended::OK)
 }
@@ -23,7 +23,7 @@ fn as_json(plan: &Plan, cases: &[Prepared]) -> Result<String, Failure> {
         serde_json::json!({
             "case": prepared.planned.case,
             "to": prepared.planned.to,
-            "skipped": prepared.skip,
+            "skipped": prepared.skip.as_ref().map(|(reason, _)| reason),
         })
     };
     let document = serde_json::json!({
@@ -40,7 +40,7 @@ fn as_text(plan: &Plan, cases: &[Prepared]) -> String {
     for (number, prepared) in cases.iter().enumerate() {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{:>4}  {}", number + 1, describe(prepared));
-        if let Some(reason) = &prepared.skip {
+        if let Some((reason, _)) = &prepared.skip {
             let _ = writeln!(text, "      skipped: {reason}");
         }
     }

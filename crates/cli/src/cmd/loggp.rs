@@ -1,19 +1,17 @@
 //! `wirespeed sweep --over loggp`: windows of one and of several messages over sizes, all in random order, for LogGP.
 
-use super::ended;
+use super::dry_run;
+use super::front::Front;
 use super::run::prepare;
+use super::sweep::REPEATS;
 use crate::args::{ColorChoice, SweepArgs};
-use crate::document::Draft;
 use crate::errors::{Ended, Failure};
+use crate::experiment::{How, Ranks};
 use crate::group::{Groups, Reach};
-use crate::order::fresh_seed;
-use crate::output::Output;
-use crate::session::{Repeating, Session};
 use wirespeed::Registry;
 use wirespeed_report::curve::section::{self, SweepSection};
 use wirespeed_report::render;
 use wirespeed_schema::plan::expand;
-use wirespeed_schema::run::Status;
 
 /// The test whose iteration is PRTT: a window of messages one way, then a short answer.
 const TEST: &str = "osu_bw";
@@ -36,46 +34,27 @@ pub fn loggp(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> 
         ));
     }
     let (mut plan, run) = super::probe::plan_of(&words)?;
-    plan.repeats = arguments.repeats;
+    let how = How::of(&arguments.experiment, (&mut plan, REPEATS), (&arguments.output, color))?;
     for template in &mut plan.templates {
         for (key, values) in [("size", SIZES), ("window", WINDOWS)] {
             if !template.axes.contains_key(key) {
-                template
-                    .axes
-                    .insert(key.to_owned(), wirespeed_schema::plan::split_axis(key, values)?);
+                let values = wirespeed_schema::plan::split_axis(key, values)?;
+                template.axes.insert(key.to_owned(), values);
             }
         }
     }
-    let reach = Reach::of(&run.group)?;
     let machine = crate::job::machine(registry);
     let cases = prepare(registry, &machine, expand(&plan, &machine)?)?;
-    let stop = super::stop_on_signals()?;
-    let mut output = Output::open(&arguments.output, color, render::sweep)?;
-    let seed = fresh_seed();
-    let mut draft = Draft::begin(Some(plan), arguments.output.include_host_name);
+    if arguments.experiment.dry_run {
+        return dry_run::show(&plan, how.listed(cases)?, arguments.output.json);
+    }
     let section = SweepSection {
         over: "loggp".to_owned(),
-        seed,
+        seed: how.seed,
         probes: Vec::new(),
     };
-    draft.section(section::SWEEP, section.to_value());
-    let mut session = Session::new(
-        Groups::new(registry, reach),
-        &mut output,
-        stop.clone(),
-        (color, arguments.output.quiet),
-    );
-    let how = Repeating {
-        repeats: arguments.repeats,
-        seed,
-        goal: None,
-    };
-    let results = session.run(&cases, &how)?;
-    let refused = session.refused;
-    let mut run = draft.finish(results, stop.is_requested());
-    if refused && run.status == Status::Failed {
-        run.status = Status::Refused;
-    }
-    output.finish(&run)?;
-    Ok(ended(&run, arguments.output.strict))
+    let mut ranks = Ranks::new(Groups::new(registry, Reach::of(&run.group)?));
+    let mut front = Front::open((&arguments.output, color), render::sweep, Some(plan))?;
+    front.draft.section(section::SWEEP, section.to_value());
+    front.measure(how, &mut ranks, vec![cases])
 }

@@ -8,6 +8,7 @@ pub mod daemons;
 pub mod doctor;
 pub mod dry_run;
 pub mod explain;
+pub mod front;
 pub mod import;
 pub mod lab;
 mod lab_check;

@@ -1,17 +1,17 @@
 //! `wirespeed msgrate`, and the program called `msgrate`: the original's options become a plan, its text a rendering.
 
-use super::{ended, run};
+use super::front::Front;
+use super::{dry_run, run};
 use crate::args::{ColorChoice, MsgrateArgs};
-use crate::document::Draft;
 use crate::errors::{Ended, Failure};
+use crate::experiment::{How, Prepared, Ranks};
 use crate::group::{Groups, Reach};
 use crate::job;
-use crate::output::{Output, Table};
-use crate::session::{Prepared, Repeating, Session};
+use crate::output::Table;
 use wirespeed::Registry;
 use wirespeed_report::render;
 use wirespeed_schema::job::JobSection;
-use wirespeed_schema::plan::{Plan, Template, expand, parse_repeats, split_axis};
+use wirespeed_schema::plan::{Plan, Template, expand, split_axis};
 use wirespeed_schema::posted::CacheState;
 use wirespeed_schema::units;
 
@@ -25,30 +25,23 @@ const RANKS_MAX: u64 = 1024;
 
 /// Measure message rates.
 pub fn msgrate(registry: &Registry, arguments: &MsgrateArgs, color: ColorChoice) -> Result<Ended, Failure> {
-    let plan = plan(arguments)?;
+    let mut plan = plan(arguments)?;
+    let how = How::of(&arguments.experiment, (&mut plan, 1), (&arguments.output, color))?;
     let machine = crate::job::machine(registry);
     let cases = expand(&plan, &machine).map_err(|e| in_letters(e.into()))?;
     let cases = run::prepare(registry, &machine, cases)?;
     refuse_what_cannot_be_shown(arguments, &cases)?;
-    let stop = crate::cmd::stop_on_signals()?;
+    if arguments.experiment.dry_run {
+        return dry_run::show(&plan, how.listed(cases)?, arguments.output.json);
+    }
     let table: Table = match (arguments.is_classic(), arguments.one_line) {
         (true, true) => render::msgrate_line,
         (true, false) => render::msgrate_classic,
-        (false, _) => render::msgrate,
+        (false, _) => how.table(render::msgrate),
     };
-    let outputs = arguments.outputs();
-    let mut output = Output::open(&outputs, color, table)?;
-    let draft = Draft::begin(Some(plan.clone()), arguments.include_host_name);
-    let mut session = Session::new(
-        Groups::new(registry, Reach::of_processes()),
-        &mut output,
-        stop.clone(),
-        (color, arguments.quiet),
-    );
-    let results = session.run(&cases, &Repeating::times(plan.repeats))?;
-    let run = draft.finish(results, stop.is_requested());
-    output.finish(&run)?;
-    Ok(ended(&run, arguments.strict))
+    let mut ranks = Ranks::new(Groups::new(registry, Reach::of_processes()));
+    let front = Front::open((&arguments.output, color), table, Some(plan))?;
+    front.measure(how, &mut ranks, vec![cases])
 }
 
 /// The original's form has no word for a pattern that cannot run; and where nothing can, there is nothing to show.
@@ -58,7 +51,7 @@ fn refuse_what_cannot_be_shown(arguments: &MsgrateArgs, cases: &[Prepared]) -> R
     // The pattern that needs most says it best.
     let worst = skipped().next_back().filter(|_| all || arguments.is_classic());
     match worst {
-        Some((case, why)) => Err(Failure::usage(
+        Some((case, (why, _))) => Err(Failure::usage(
             format!("{}: {why}", case.planned.case.label()),
             "use a smaller -s, fewer messages (-m), fewer peers (-p) or fewer ranks",
         )),
@@ -73,6 +66,12 @@ fn check_form(arguments: &MsgrateArgs) -> Result<(), Failure> {
         return Err(Failure::usage(
             "-o is the original's form, and --sound is ours",
             "leave one of them out; for programs there are --csv and --json",
+        ));
+    }
+    if classic && !arguments.experiment.interference.is_empty() {
+        return Err(Failure::usage(
+            "--interference compares in a table of its own, which the original's form lacks",
+            "leave --interference out, or use --sound",
         ));
     }
     if classic && !(arguments.pattern.is_empty() && arguments.grid.is_empty()) {
@@ -136,13 +135,11 @@ fn plan(arguments: &MsgrateArgs) -> Result<Plan, Failure> {
     let cache = (classic && arguments.cache_state.is_empty()).then_some(CLASSIC_CACHE);
     words.given_or("cache_size", arguments.cache_size.as_slice(), cache)?;
     add_length(&mut words, arguments, classic)?;
-    words.add("cpus", arguments.cpus.as_slice())?;
     if arguments.check {
         words.word("check", "true")?;
     }
-    let repeats = arguments.repeats.as_deref().map(parse_repeats).transpose()?;
     Ok(Plan {
-        repeats: repeats.unwrap_or(1),
+        repeats: 1,
         until: None,
         templates: by_cache_size(words.0),
     })

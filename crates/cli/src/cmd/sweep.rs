@@ -1,18 +1,19 @@
 //! `wirespeed sweep`: a curve over sizes or windows, refined where it changes.
 
-use super::ended;
-use super::probe::{Prober, plan_of};
+use super::dry_run;
+use super::front::Front;
+use super::probe::{given, plan_of, prepared};
 use crate::args::{ColorChoice, Over, SweepArgs};
-use crate::document::Draft;
 use crate::errors::{Ended, Failure};
-use crate::order::fresh_seed;
-use crate::output::Output;
+use crate::experiment::{Found, How, Points, Ranks};
+use crate::group::{Groups, Reach};
 use wirespeed::Registry;
 use wirespeed_report::curve::section::{self, Probe, SweepSection};
 use wirespeed_report::curve::{self, SizePoint, WindowPoint};
 use wirespeed_report::render;
-use wirespeed_report::stats::{LEVEL, Random, paired_shift, summarize};
+use wirespeed_report::stats::{LEVEL, paired_shift, summarize};
 use wirespeed_report::thresholds::REACHED_SHARE;
+use wirespeed_schema::plan::Plan;
 use wirespeed_schema::run::Repetition;
 use wirespeed_schema::units;
 
@@ -20,9 +21,11 @@ use wirespeed_schema::units;
 const SIZES: &str = "8..4M:x4";
 const WINDOWS: &str = "1..16:x2";
 /// Largest window that is tried.
-const WINDOW_MAX: u64 = 1 << 16;
+const WINDOW_MAX: f64 = 65536.0;
 /// Edges of a threshold this close together are close enough.
 const EDGE_RATIO: f64 = 1.1;
+/// Runs of every point where the words do not say.
+pub const REPEATS: u32 = 3;
 /// Pairs of runs at the two edges of a threshold.
 const PROBES: u32 = 6;
 
@@ -33,60 +36,55 @@ pub fn sweep(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> 
         Over::Window => ("window", WINDOWS),
         Over::Loggp => return super::loggp::loggp(registry, arguments, color),
     };
-    let over_sizes = arguments.over == Over::Size;
-    let (plan, run) = plan_of(&arguments.words)?;
-    let mut output = Output::open(&arguments.output, color, render::sweep)?;
-    let mut draft = Draft::begin(Some(plan.clone()), arguments.output.include_host_name);
-    let prober = Prober::new(
-        registry,
-        (plan, &run),
-        key,
-        &mut output,
-        (&arguments.output, color),
-    )?;
-    let mut values = prober.given();
-    if values.is_empty() {
-        values = wirespeed_schema::plan::split_axis(key, grid)?;
+    let (mut plan, run) = plan_of(&arguments.words)?;
+    let how = How::of(&arguments.experiment, (&mut plan, REPEATS), (&arguments.output, color))?;
+    let grid = values(&plan, key, grid)?;
+    let machine = crate::job::machine(registry);
+    let at = |value: f64| prepared((registry, &machine), &plan, (key, value));
+    if arguments.experiment.dry_run {
+        let cases: Result<_, Failure> = grid.iter().map(|value| at(*value)).collect();
+        return dry_run::show(&plan, how.listed(cases?)?, arguments.output.json);
     }
-    let mut grid = Vec::new();
-    for text in values {
-        let value = match over_sizes {
-            true => units::parse_size(&text),
-            false => units::parse_count(&text),
-        };
-        grid.push(value.map_err(|e| Failure::usage(e.to_string(), "see `wirespeed sweep --help`"))?);
-    }
-    grid.sort_unstable();
-    grid.dedup();
-    let seed = fresh_seed();
-    let mut curve = Curve {
-        prober,
-        arguments,
-        random: Random::new(seed),
+    let seed = how.seed;
+    let mut ranks = Ranks::new(Groups::new(registry, Reach::of(&run.group)?));
+    let mut front = Front::open((&arguments.output, color), render::sweep, Some(plan.clone()))?;
+    let curve = Curve {
+        points: Points::new(front.experiment(how, &mut ranks), at),
+        points_max: arguments.points as usize,
     };
-    curve.measure_all(&grid)?;
-    let mut probes = Vec::new();
-    match over_sizes {
-        true => probes = curve.refine()?,
-        false => curve.widen()?,
-    }
-    let finished = curve.prober.finish()?;
+    let (found, probes) = curve.measure(&grid, arguments.over)?;
     let section = SweepSection {
         over: key.to_owned(),
         seed,
         probes,
     };
-    draft.section(section::SWEEP, section.to_value());
-    let results = finished.results.into_iter().map(|(_, result)| result).collect();
-    let run = draft.finish(results, finished.stopped);
-    output.finish(&run)?;
-    Ok(ended(&run, arguments.output.strict))
+    front.draft.section(section::SWEEP, section.to_value());
+    front.publish(found)
+}
+
+/// The first grid: the values that the words give for `key`, or else those of `usual`.
+fn values(plan: &Plan, key: &str, usual: &str) -> Result<Vec<f64>, Failure> {
+    let mut texts = given(plan, key);
+    if texts.is_empty() {
+        texts = wirespeed_schema::plan::split_axis(key, usual)?;
+    }
+    let mut grid = Vec::new();
+    for text in texts {
+        let value = match key {
+            "size" => units::parse_size(&text),
+            _ => units::parse_count(&text),
+        };
+        let value = value.map_err(|e| Failure::usage(e.to_string(), "see `wirespeed sweep --help`"))?;
+        grid.push(value as f64);
+    }
+    grid.sort_by(f64::total_cmp);
+    grid.dedup();
+    Ok(grid)
 }
 
 struct Curve<'a> {
-    prober: Prober<'a>,
-    arguments: &'a SweepArgs,
-    random: Random,
+    points: Points<'a>,
+    points_max: usize,
 }
 
 /// Time of an operation, or of a message at the rate of a stream.
@@ -100,48 +98,46 @@ fn time_ns(repetition: &Repetition) -> Option<f64> {
     })
 }
 
+/// Messages a second of a stream.
+fn rate_per_s(repetition: &Repetition) -> Option<f64> {
+    Some(repetition.metrics.get("rate_msg_per_s")?.value.get())
+}
+
 impl Curve<'_> {
-    /// Every value as often as asked for, round after round in random order.
-    fn measure_all(&mut self, values: &[u64]) -> Result<(), Failure> {
-        for _ in 0..self.arguments.repeats {
-            let mut round = values.to_vec();
-            self.random.shuffle(&mut round);
-            for value in round {
-                self.prober.measure(value)?;
-            }
+    /// The grid, then what the curve asks for.
+    fn measure(mut self, grid: &[f64], over: Over) -> Result<(Found, Vec<Probe>), Failure> {
+        self.points.measure(grid)?;
+        let mut probes = Vec::new();
+        match over {
+            Over::Size => probes = self.refine()?,
+            _ => self.widen()?,
         }
-        Ok(())
+        Ok((self.points.finish()?, probes))
     }
 
     fn has_room(&self) -> bool {
-        self.prober.count() < self.arguments.points as usize && !self.prober.is_stopped()
+        self.points.values().len() < self.points_max && !self.points.is_over()
     }
 
-    fn size_points(&self, sizes: &[u64]) -> Vec<SizePoint> {
-        let point = |&size_bytes: &u64| {
-            let times: Vec<f64> = self
-                .prober
-                .repetitions(size_bytes)
-                .iter()
-                .filter_map(time_ns)
-                .collect();
-            let summary = summarize(&times, LEVEL)?;
+    /// The points of all sizes so far.
+    fn sizes(&self) -> Vec<SizePoint> {
+        let point = |&size: &f64| {
+            let summary = summarize(&self.points.figures(size, time_ns), LEVEL)?;
             let spread = (summary.upper - summary.lower) / 2.0 / summary.median;
             let uncertainty_ratio = (summary.runs > 1).then_some(spread);
             Some(SizePoint {
-                size_bytes,
+                size_bytes: size as u64,
                 time_ns: summary.median,
                 uncertainty_ratio,
             })
         };
-        sizes.iter().filter_map(point).collect()
+        self.points.values().iter().filter_map(point).collect()
     }
 
     /// Halve the gap of every change until its edges are close, then probe both edges in turn.
     fn refine(&mut self) -> Result<Vec<Probe>, Failure> {
-        let mut sizes = self.prober.values();
         let mut probes = Vec::new();
-        while let Some(found) = curve::segments(&self.size_points(&sizes)) {
+        while let Some(found) = curve::segments(&self.sizes()) {
             let wide = found.changes.iter().find(|change| {
                 change.until_bytes as f64 > EDGE_RATIO * change.above_bytes as f64
                     && change.until_bytes > change.above_bytes + 2
@@ -152,12 +148,14 @@ impl Curve<'_> {
             let middle = (change.above_bytes as f64 * change.until_bytes as f64)
                 .sqrt()
                 .round() as u64;
-            let middle = middle.clamp(change.above_bytes + 1, change.until_bytes - 1);
-            self.measure_all(&[middle])?;
-            sizes.push(middle);
-            sizes.sort_unstable();
+            let middle = middle.clamp(change.above_bytes + 1, change.until_bytes - 1) as f64;
+            // A size that failed tells nothing the second time.
+            if self.points.values().contains(&middle) {
+                break;
+            }
+            self.points.measure(&[middle])?;
         }
-        let Some(found) = curve::segments(&self.size_points(&sizes)) else {
+        let Some(found) = curve::segments(&self.sizes()) else {
             return Ok(probes);
         };
         for (change, before) in found.changes.iter().zip(&found.pieces) {
@@ -175,17 +173,15 @@ impl Curve<'_> {
 
     /// Both edges in turn, and whether their ratio differs from that of the smooth piece before.
     fn probe(&mut self, (above, until): (u64, u64), smooth_ratio: f64) -> Result<Option<Probe>, Failure> {
-        let mut ratios = Vec::new();
-        for number in 0..PROBES {
-            let mut pair = [0.0; 2];
-            for turn in 0..2 {
-                let which = (turn + number as usize) % 2;
-                let size = [above, until][which];
-                let time = self.prober.measure(size)?.and_then(time_ns);
-                pair[which] = time.unwrap_or(f64::NAN);
-            }
-            ratios.push((pair[1] / pair[0]).ln());
-        }
+        let edges = [above as f64, until as f64];
+        let before = edges.map(|edge| self.points.repetitions(edge).len());
+        self.points.rounds(&edges, PROBES)?;
+        let times = |which: usize| {
+            let runs = self.points.repetitions(edges[which]);
+            runs.iter().skip(before[which]).map(time_ns).collect::<Vec<_>>()
+        };
+        let pairs = times(0).into_iter().zip(times(1));
+        let ratios: Vec<f64> = pairs.filter_map(|(above, until)| Some((until? / above?).ln())).collect();
         let Some((lower, upper, _)) = paired_shift(&ratios, LEVEL).and_then(|shift| shift.interval) else {
             return Ok(None);
         };
@@ -201,31 +197,24 @@ impl Curve<'_> {
     /// Double the largest window until the rate no longer rises.
     fn widen(&mut self) -> Result<(), Failure> {
         while self.has_room() {
-            let windows = self.prober.values();
-            let points: Vec<WindowPoint> = windows
-                .iter()
-                .filter_map(|&window_msgs| {
-                    let rates = self.prober.repetitions(window_msgs).iter();
-                    let rates: Vec<f64> = rates
-                        .filter_map(|r| r.metrics.get("rate_msg_per_s"))
-                        .map(|m| m.value.get())
-                        .collect();
-                    let summary = summarize(&rates, LEVEL)?;
-                    Some(WindowPoint {
-                        window_msgs,
-                        rate_msg_per_s: summary.median,
-                        interval: (summary.runs > 1).then_some((summary.lower, summary.upper)),
-                        acknowledged_mean_ns: None,
-                        in_use: None,
-                    })
+            let windows = self.points.values();
+            let point = |&window: &f64| {
+                let summary = summarize(&self.points.figures(window, rate_per_s), LEVEL)?;
+                Some(WindowPoint {
+                    window_msgs: window as u64,
+                    rate_msg_per_s: summary.median,
+                    interval: (summary.runs > 1).then_some((summary.lower, summary.upper)),
+                    acknowledged_mean_ns: None,
+                    in_use: None,
                 })
-                .collect();
+            };
+            let points: Vec<WindowPoint> = windows.iter().filter_map(point).collect();
             let rising = curve::enough(&points, REACHED_SHARE).is_some_and(|found| found.still_rising);
-            let next = windows.last().copied().unwrap_or(1).saturating_mul(2);
+            let next = windows.last().copied().unwrap_or(1.0) * 2.0;
             if !rising || next > WINDOW_MAX {
                 return Ok(());
             }
-            self.measure_all(&[next])?;
+            self.points.measure(&[next])?;
         }
         Ok(())
     }

@@ -1,25 +1,23 @@
 //! `wirespeed workers`: a master and its workers. Words become a plan of `hub_lat`; tables, log and figures are made of
 //! what it gave.
 
+use super::front::Front;
 use super::run::prepare;
 use super::{dry_run, ended};
 use crate::args::{ColorChoice, GroupArgs, WorkersArgs};
-use crate::document::Draft;
 use crate::errors::{Ended, Failure, exit};
+use crate::experiment::{How, Ranks};
 use crate::file;
 use crate::group::{Groups, Reach};
 use crate::job;
-use crate::order::fresh_seed;
-use crate::output::Output;
 use crate::request::{add_options, add_port};
-use crate::session::{Repeating, Session};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use wirespeed::Registry;
 use wirespeed_report::render;
 use wirespeed_report::workers::{WorkersSection, bandwidth_chart, log_csv, log_lines, tests_chart};
 use wirespeed_schema::case::GroupKind;
-use wirespeed_schema::plan::{Plan, Surroundings, Template, expand, parse_repeats, split_axis};
+use wirespeed_schema::plan::{Plan, Surroundings, Template, expand, split_axis};
 use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::units;
 
@@ -40,7 +38,8 @@ const LOG_MAX: u64 = 500_000;
 /// Measure master and workers.
 pub fn workers(registry: &Registry, arguments: &WorkersArgs, color: ColorChoice) -> Result<Ended, Failure> {
     let machine = job::machine(registry);
-    let plan = plan(arguments, &machine)?;
+    let mut plan = plan(arguments, &machine)?;
+    let how = How::of(&arguments.experiment, (&mut plan, 1), (&arguments.output, color))?;
     let reach = Reach::of(&GroupArgs {
         silence: arguments.silence.clone(),
         identity: arguments.identity.clone(),
@@ -48,40 +47,21 @@ pub fn workers(registry: &Registry, arguments: &WorkersArgs, color: ColorChoice)
     })?;
     let cases = expand(&plan, &machine).map_err(|e| as_typed(e.into()))?;
     let cases = prepare(registry, &machine, cases)?;
-    if arguments.dry_run {
-        return dry_run::show(&plan, &cases, arguments.output.json);
+    if arguments.experiment.dry_run {
+        return dry_run::show(&plan, how.listed(cases)?, arguments.output.json);
     }
-    let stop = crate::cmd::stop_on_signals()?;
     let files = Files::open(arguments)?;
-    let mut output = Output::open(&arguments.output, color, render::workers)?;
-    let seed = arguments.seed.unwrap_or_else(fresh_seed);
-    let mut draft = Draft::begin(Some(plan.clone()), arguments.output.include_host_name);
-    if plan.repeats > 1 {
-        draft.section(
-            "order",
-            serde_json::json!({ "seed": seed, "within": "repetition" }),
-        );
-    }
-    let mut session = Session::new(
-        Groups::new(registry, reach),
-        &mut output,
-        stop.clone(),
-        (color, arguments.output.quiet),
-    );
-    let how = Repeating {
-        repeats: plan.repeats,
-        seed,
-        goal: None,
-    };
-    let results = session.run(&cases, &how)?;
-    let mut section = WorkersSection::new(&results);
+    let mut ranks = Ranks::new(Groups::new(registry, reach));
+    let mut front = Front::open((&arguments.output, color), how.table(render::workers), Some(plan))?;
+    let found = front.run(how, &mut ranks, vec![cases])?;
+    let mut section = WorkersSection::new(&found.undisturbed());
     if let Some(job) = job::current().filter(|_| arguments.output.include_host_name) {
         section.name_nodes(&job.section().nodes);
     }
-    draft.section(WorkersSection::NAME, as_json(&section)?);
-    let run = draft.finish(results, stop.is_requested());
+    front.draft.section(WorkersSection::NAME, as_json(&section)?);
+    let run = found.into_run(front.draft);
     // The result first: a launcher that ends the job gives its ranks a second, and the log may be long.
-    let published = output.finish(&run);
+    let published = front.output.finish(&run);
     files.write(&run.cases, &section).map_err(Failure::documented)?;
     published?;
     Ok(ended(&run, arguments.output.strict))
@@ -157,9 +137,8 @@ fn plan(arguments: &WorkersArgs, around: &dyn Surroundings) -> Result<Plan, Fail
             templates.push(template(arguments, &via, around)?);
         }
     }
-    let repeats = arguments.repeats.as_deref().map(parse_repeats).transpose()?;
     Ok(Plan {
-        repeats: repeats.unwrap_or(1),
+        repeats: 1,
         until: None,
         templates,
     })
@@ -217,7 +196,6 @@ fn template(arguments: &WorkersArgs, via: &str, around: &dyn Surroundings) -> Re
         ("warmup", &arguments.warmup),
         ("layout", &arguments.layout),
         ("interval", &arguments.interval),
-        ("cpus", &arguments.cpus),
     ] {
         add(key, value.as_slice())?;
     }

@@ -245,7 +245,7 @@ mod tests {
         let options = line.options.unwrap();
         assert_eq!(options.error_mode.as_deref(), Some("peer"));
         assert_eq!(options.gpu_channel.as_deref(), Some("random:1"));
-        assert!(options.loopback && options.check && options.nothing && options.quiet);
+        assert!(options.loopback && options.check && options.nothing && options.silent);
     }
 
     #[test]

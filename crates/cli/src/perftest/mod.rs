@@ -13,13 +13,14 @@ mod tests_asked;
 mod ucx;
 
 use crate::args::{self, ColorChoice, Format, PerftestArgs};
-use crate::cmd::{dry_run, ended, stop_on_signals};
+use crate::cmd::front::Front;
+use crate::cmd::{dry_run, ended};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure, exit};
+use crate::experiment::{Found, How, Ranks};
 use crate::group::{Family, Groups, Reach};
 use crate::output::{self, Output};
 use crate::request::add_port;
-use crate::session::{Prepared, Repeating, Session};
 use case::{Common, Place};
 use live::{Classic, LiveTest};
 use std::time::Duration;
@@ -28,7 +29,7 @@ use wirespeed::Registry;
 use wirespeed_report::perftest::{Form, Generation, PerftestLine, PerftestSection, Progress};
 use wirespeed_report::render;
 use wirespeed_schema::Run;
-use wirespeed_schema::run::{CaseResult, Status};
+use wirespeed_schema::run::Status;
 
 /// Most tests of one run.
 const TESTS_MAX: usize = wirespeed_schema::plan::CASES_MAX;
@@ -56,7 +57,7 @@ pub fn perftest(registry: &Registry, arguments: &PerftestArgs, color: ColorChoic
             "-l means that there is no server, and one is named",
             "leave -l out, or the server",
         )),
-        (None, false) if arguments.dry_run => client(registry, arguments, color, Place::Here),
+        (None, false) if arguments.experiment.dry_run => client(registry, arguments, color, Place::Here),
         (None, false) => server::serve(arguments),
         (None, true) => client(registry, arguments, color, Place::Loopback),
         (Some(host), _) => {
@@ -85,37 +86,40 @@ fn client(
         registry,
         place,
         generation: arguments.generation,
-        cpus: arguments.cpus.as_deref(),
+        cpus: arguments.experiment.cpus.last().map(String::as_str),
         intervals: !arguments.final_only,
     };
     let percentile_rank = numbers::percentile_rank(&arguments.test)?;
-    let asked = tests_asked::all(arguments, &common)?;
-    if arguments.dry_run {
-        return show(&asked, arguments.output.json);
+    let mut asked = tests_asked::all(arguments, &common)?;
+    let outputs = &arguments.output;
+    let mut how = How::of(&arguments.experiment, (&mut asked.plan, 1), (outputs, color))?;
+    // The original shows its own lines as they come.
+    how.quiet = true;
+    if arguments.experiment.dry_run {
+        complain(&asked.lines);
+        return dry_run::show(&asked.plan, how.listed(asked.prepared)?, outputs.json);
     }
-    let stop = stop_on_signals()?;
-    let outputs = arguments.output.shared();
-    let mut output = Output::open(&outputs, color, render::table)?;
-    if output.shows_table() && arguments.format == Format::Classic {
-        show_classic(&mut output, arguments, &asked, percentile_rank, loopback)?;
+    let table = how.table(render::table);
+    let mut front = Front::open((outputs, color), table, Some(asked.plan.clone()))?;
+    if front.output.shows_table() && arguments.format == Format::Classic {
+        if !how.loads.is_empty() {
+            return Err(Failure::usage(
+                "--interference compares in a table of its own, which the original's form lacks",
+                "add --format table",
+            ));
+        }
+        show_classic(&mut front.output, arguments, &asked, percentile_rank, loopback)?;
     }
     complain(&asked.lines);
-    let draft = Draft::begin(Some(asked.plan.clone()), outputs.include_host_name);
-    let mut session = Session::new(
-        Groups::new(registry, reach(arguments)),
-        &mut output,
-        stop.clone(),
-        (color, true),
-    );
-    let results = session.run(&asked.prepared, &Repeating::times(1))?;
-    let refused = session.refused;
+    let mut ranks = Ranks::new(Groups::new(registry, reach(arguments)));
+    let found = front.run(how, &mut ranks, vec![asked.prepared])?;
     let section = PerftestSection {
         generation: generation(arguments),
         percentile_rank,
-        lines: placed(&asked, &results),
+        lines: placed(&asked.lines, &found),
     };
-    let run = finish(draft, section, results, stop.is_requested(), refused)?;
-    output.finish(&run)?;
+    let run = finish(front.draft, section, found)?;
+    front.output.finish(&run)?;
     Ok(ending(&run, outputs.strict))
 }
 
@@ -199,32 +203,18 @@ fn complain(lines: &[PerftestLine]) {
 }
 
 /// The lines with the places of their results; those that an interruption left unmeasured have none.
-fn placed(asked: &TestsAsked, results: &[CaseResult]) -> Vec<PerftestLine> {
-    let mut next = 0;
-    let mut place = |prepared: &Prepared| {
-        let here = results
-            .get(next)
-            .is_some_and(|result| result.case == prepared.planned.case);
-        next += usize::from(here);
-        here.then(|| next - 1)
-    };
-    let places: Vec<Option<usize>> = asked.prepared.iter().map(&mut place).collect();
-    let lines = asked.lines.iter().cloned();
+fn placed(lines: &[PerftestLine], found: &Found) -> Vec<PerftestLine> {
+    let place = |index: usize| found.subjects.iter().position(|subject| *subject == index);
+    let lines = lines.iter().cloned();
     lines
         .map(|line| PerftestLine {
-            case: line.case.and_then(|index| places.get(index).copied().flatten()),
+            case: line.case.and_then(place),
             ..line
         })
         .collect()
 }
 
-fn finish(
-    mut draft: Draft,
-    section: PerftestSection,
-    results: Vec<CaseResult>,
-    interrupted: bool,
-    refused: bool,
-) -> Result<Run, Failure> {
+fn finish(mut draft: Draft, section: PerftestSection, found: Found) -> Result<Run, Failure> {
     let unplanned = section.lines.iter().find_map(|line| {
         let why = line.failed.as_ref()?;
         Some(format!("{}: {why}", line.label()))
@@ -232,10 +222,7 @@ fn finish(
     let value = serde_json::to_value(section)
         .map_err(|e| Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it"))?;
     draft.section(PerftestSection::NAME, value);
-    let mut run = draft.finish(results, interrupted);
-    if refused && run.status == Status::Failed {
-        run.status = Status::Refused;
-    }
+    let mut run = found.into_run(draft);
     if let (Some(why), Status::Ok) = (unplanned, run.status) {
         run.status = Status::Failed;
         run.error = Some(why);
@@ -258,10 +245,4 @@ fn ending(run: &Run, strict: bool) -> Ended {
         )),
         _ => ended(run, strict),
     }
-}
-
-/// `--dry-run`: the tests that would run, and why the others would not.
-fn show(asked: &TestsAsked, json: bool) -> Result<Ended, Failure> {
-    complain(&asked.lines);
-    dry_run::show(&asked.plan, &asked.prepared, json)
 }

@@ -43,7 +43,7 @@ impl TestArgs {
             gpu_level: self.gpu_level.or(base.gpu_level),
             gpu_completions: self.gpu_completions.or(base.gpu_completions),
             gpu_channel: self.gpu_channel.or(base.gpu_channel),
-            quiet: self.quiet | base.quiet,
+            silent: self.silent | base.silent,
             nothing: self.nothing | base.nothing,
         }
     }

@@ -5,7 +5,7 @@ use super::case::{self, Asked, Common, Unplanned};
 use super::{TESTS_MAX, too_many};
 use crate::args::{PerftestArgs, TestArgs};
 use crate::errors::Failure;
-use crate::session::Prepared;
+use crate::experiment::Prepared;
 use std::path::Path;
 use wirespeed::Machine;
 use wirespeed::MeasureError;
@@ -64,14 +64,16 @@ pub fn all(arguments: &PerftestArgs, common: &Common) -> Result<TestsAsked, Fail
             .and_then(|asked| Ok((prepare(&asked.template, common, &machine)?, asked)));
         match ready {
             Ok((prepared, asked)) => {
-                if let Some(reason) = prepared.skip.as_ref().filter(|_| alone) {
-                    return Err(cannot_run(reason, &prepared.planned.case.transport));
+                if let Some((reason, remedy)) = prepared.skip.as_ref().filter(|_| alone) {
+                    return Err(Failure::usage(reason, remedy));
                 }
                 line.case = Some(all.prepared.len());
                 all.push(prepared, asked);
             }
             Err(Unplanned::Wrong(failure)) if alone => return Err(failure),
-            Err(Unplanned::Skipped(reason)) if alone => return Err(cannot_run(&reason, "")),
+            Err(Unplanned::Skipped(reason)) if alone => {
+                return Err(Failure::usage(reason, "see `wirespeed list`"));
+            }
             Err(Unplanned::Wrong(failure)) => line.failed = Some(failure.cause),
             Err(Unplanned::Skipped(reason)) => line.skipped = Some(reason),
         }
@@ -88,11 +90,6 @@ impl TestsAsked {
         self.ranks.push(asked.percentile_rank);
         self.plan.templates.push(asked.template);
     }
-}
-
-fn cannot_run(reason: &str, transport: &str) -> Failure {
-    let list = format!("wirespeed list {transport}");
-    Failure::usage(reason, format!("see `{}`", list.trim_end()))
 }
 
 /// The one case of `template`, and whether its transport can run it.
@@ -114,16 +111,17 @@ fn prepare(template: &Template, common: &Common, machine: &Machine) -> Result<Pr
             .find(&transport)
             .map(|entry| (entry.check)(&planned.case)),
     };
+    let remedy = format!("see `wirespeed list {transport}`");
     let skip = match checked {
         Some(Ok(())) => None,
-        Some(Err(MeasureError::Unsupported(why))) => Some(why),
-        Some(Err(why)) => {
-            let remedy = format!("see `wirespeed list {transport}`");
-            return Err(Unplanned::Wrong(Failure::usage(why.to_string(), remedy)));
-        }
-        None => Some(format!("there is no transport {transport}")),
+        Some(Err(MeasureError::Unsupported(why))) => Some((why, remedy)),
+        Some(Err(why)) => return Err(Unplanned::Wrong(Failure::usage(why.to_string(), remedy))),
+        None => Some((format!("there is no transport {transport}"), remedy)),
     };
-    Ok(Prepared { planned, skip })
+    Ok(Prepared {
+        skip,
+        ..Prepared::planned(planned)
+    })
 }
 
 /// The tests by their words: the command line's over those of one line of every file, the last file over the others.

@@ -211,7 +211,12 @@ fn early_end(case: &Case, repetitions: &[Repetition]) -> Option<(String, String)
             StopReason::Failed | StopReason::Completed => ("failed", look),
         };
         let cause = outcome.error.as_deref().unwrap_or(what);
-        return Some((format!("rank {}: {cause}", outcome.rank), remedy.to_owned()));
+        // The only rank needs no number.
+        let cause = match case.ranks.len() {
+            1 => cause.to_owned(),
+            _ => format!("rank {}: {cause}", outcome.rank),
+        };
+        return Some((cause, remedy.to_owned()));
     }
     let short = repetitions
         .iter()

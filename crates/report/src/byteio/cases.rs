@@ -92,24 +92,6 @@ pub struct BulkRun {
     pub error: Option<String>,
 }
 
-/// The case of these runs.
-pub fn case_of(case: BulkCase, runs: Vec<BulkRun>) -> CaseResult {
-    let is_put = case.is_put;
-    let numbered = runs.into_iter().zip(0..);
-    let case = case.case();
-    let repetitions = numbered
-        .map(|(run, index)| repetition(&case, run, index, is_put))
-        .collect();
-    let mut result = assemble::case_result(case, repetitions, &Limits::default());
-    // The near end is the only rank.
-    if let Some(error) = &mut result.error
-        && let Some(cause) = error.strip_prefix("rank 0: ")
-    {
-        *error = cause.to_owned();
-    }
-    result
-}
-
 /// What a transfer's outcome does not hold, and why.
 fn lacking() -> BTreeMap<String, String> {
     let why = "not measured: a bulk transfer is timed as a whole, by the operating system's clock";
@@ -124,7 +106,9 @@ fn lacking() -> BTreeMap<String, String> {
     fields.map(|field| (field.to_owned(), why.to_owned())).into()
 }
 
-fn repetition(case: &Case, run: BulkRun, index: u32, is_put: bool) -> Repetition {
+/// Run number `index` of `case`.
+pub fn repetition(case: &Case, run: BulkRun, index: u32) -> Repetition {
+    let is_put = matches!(case.test, Test::BulkPut(_));
     let mut metrics = Metrics::new();
     let answers = run.answers.unwrap_or_default();
     let seconds = run.elapsed_ns as f64 / 1e9;
@@ -197,13 +181,13 @@ fn repetition(case: &Case, run: BulkRun, index: u32, is_put: bool) -> Repetition
 
 /// Requests answered a second: those after the first, over the time between the first answer and the last. The last
 /// answers come after the last request was due; over the time of the whole run the rate would look smaller than it was.
-pub fn answered_per_s(answers: &Answers) -> Option<f64> {
+fn answered_per_s(answers: &Answers) -> Option<f64> {
     let after_first = answers.count.checked_sub(1).filter(|count| *count > 0)?;
     (answers.spread_ns > 0).then(|| after_first as f64 * 1e9 / answers.spread_ns as f64)
 }
 
-/// A pair of the section as a case.
-pub fn case(pair: &Pair) -> CaseResult {
+/// The case that the runs of a pair are.
+pub fn case_of(pair: &Pair) -> Case {
     let mut options = TransportOptions::new();
     let mut option = |name: &str, value: &str, usual: &[&str]| {
         if !usual.contains(&value) {
@@ -235,7 +219,20 @@ pub fn case(pair: &Pair) -> CaseResult {
         },
         load: pair.load.clone(),
     };
-    let mut result = case_of(bulk, pair.runs.iter().map(|run| of_transfer(pair, run)).collect());
+    bulk.case()
+}
+
+/// What a pair's run number `index` gave.
+pub fn repetition_of(pair: &Pair, run: &Transfer, index: u32) -> Repetition {
+    repetition(&case_of(pair), of_transfer(pair, run), index)
+}
+
+/// A pair of the section as a result.
+pub fn result_of(pair: &Pair) -> CaseResult {
+    let case = case_of(pair);
+    let numbered = pair.runs.iter().zip(0..);
+    let repetitions = numbered.map(|(run, index)| repetition(&case, of_transfer(pair, run), index));
+    let mut result = assemble::case_result(case.clone(), repetitions.collect(), &Limits::default());
     result.remarks.extend(super::wire::remark(pair));
     result
         .remarks
@@ -363,7 +360,7 @@ mod tests {
 
     #[test]
     fn a_pair_is_a_case_with_its_figures() {
-        let result = case(&pair(&[50e6, 60e6, 70e6]));
+        let result = result_of(&pair(&[50e6, 60e6, 70e6]));
         assert_eq!(result.status, CaseStatus::Ok, "{:?}", result.error);
         assert_eq!(result.case.label(), "byteio-mtom bulk_get 7 x 2 8 MiB");
         let value = |tag: &str| result.metrics[tag].value.get();
@@ -381,13 +378,13 @@ mod tests {
     fn a_broken_run_and_wrong_data_are_told() {
         let mut broken = pair(&[50e6, 60e6]);
         broken.runs[1].error = Some("cut".into());
-        let result = case(&broken);
+        let result = result_of(&broken);
         assert_eq!(
             (result.status, result.error.as_deref()),
             (CaseStatus::Partial, Some("cut"))
         );
         broken.runs[1].wrong_blocks_count = 1;
-        assert_eq!(case(&broken).status, CaseStatus::WrongData);
-        assert_eq!(case(&Pair::default()).status, CaseStatus::Failed);
+        assert_eq!(result_of(&broken).status, CaseStatus::WrongData);
+        assert_eq!(result_of(&Pair::default()).status, CaseStatus::Failed);
     }
 }

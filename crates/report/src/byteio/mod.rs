@@ -4,9 +4,9 @@ mod cases;
 mod verdict;
 mod wire;
 
-pub use cases::{BulkCase, BulkRun, answered_per_s, case, case_of};
+pub use cases::{BulkCase, BulkRun, case_of, repetition, repetition_of, result_of};
 pub(crate) use verdict::connection_time;
-pub use wire::CODE as WIRE_OVERHEAD;
+pub use wire::{CODE as WIRE_OVERHEAD, remark};
 
 use crate::stats::{self, LEVEL};
 use wirespeed_schema::byteio::{ByteioSection, Pair, SECTION, Summary, TcpInfo, Transfer};

@@ -18,7 +18,7 @@ fn needed_ratio(mechanism: &str) -> f64 {
 }
 
 /// The remark on the run with the most bytes for its payload, where those are too many.
-pub(super) fn remark(pair: &Pair) -> Option<Remark> {
+pub fn remark(pair: &Pair) -> Option<Remark> {
     let whole = pair.runs.iter().filter(|run| run.error.is_none());
     let (ratio, run) = whole
         .filter_map(|run| Some((run.wire_ratio()?, run)))

@@ -4,6 +4,7 @@ use super::section::Difference;
 use super::verdict::Sides;
 use crate::curve::section::offered_per_s;
 use crate::tags::{self, HEADLINES};
+use crate::wording::under;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Severity};
@@ -274,7 +275,8 @@ fn add(
 
 /// One label where both have the same; of two, the second without what it shares with the first.
 fn pair_label(a: &CaseResult, b: &CaseResult) -> String {
-    let (of_a, of_b) = (a.case.label(), b.case.label());
+    let label = |result: &CaseResult| result.case.label() + &under(&result.case);
+    let (of_a, of_b) = (label(a), label(b));
     if of_a == of_b {
         return of_a;
     }

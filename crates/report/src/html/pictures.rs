@@ -5,7 +5,7 @@ use super::words::FLOOR;
 use super::{Input, Picture, forest, loggp, pairs, shapes, window};
 use crate::compare::Comparison;
 use crate::curve::section::{LoadSection, Probe, SweepSection};
-use crate::interference::Interference;
+use crate::interference::{Interference, undisturbed};
 use std::collections::BTreeMap;
 use wirespeed_schema::Test;
 use wirespeed_schema::run::CaseResult;
@@ -22,9 +22,11 @@ type Found<'a> = Vec<(&'a Input<'a>, &'a CaseResult)>;
 /// Every picture, in the order of the page.
 pub fn all(inputs: &[Input]) -> Vec<Picture> {
     let several = inputs.len() > 1;
+    let undisturbed: Vec<_> = inputs.iter().map(|input| undisturbed(input.run)).collect();
     let cases: Found = inputs
         .iter()
-        .flat_map(|input| input.run.cases.iter().map(move |case| (input, case)))
+        .zip(&undisturbed)
+        .flat_map(|(input, cases)| cases.iter().map(move |case| (input, case)))
         .filter(|(_, case)| !case.metrics.is_empty() && case.case.transport != FLOOR)
         .collect();
     let comparisons = inputs.iter().filter_map(|input| Comparison::of(input.run));
@@ -33,9 +35,9 @@ pub fn all(inputs: &[Input]) -> Vec<Picture> {
     pictures.extend(disturbed.filter_map(|found| forest::under_load(&found)));
     let smallest = smallest_latencies(&cases);
     pictures.extend(shapes::ladder(&smallest, several, "rtt_p50_ns"));
-    for input in inputs {
+    for (input, cases) in inputs.iter().zip(&undisturbed) {
         if let Some(section) = LoadSection::of(input.run) {
-            pictures.extend(sweeps::against_load(input.name, &input.run.cases, &section));
+            pictures.extend(sweeps::against_load(input.name, cases, &section));
         }
     }
     let probes: Vec<Probe> = inputs

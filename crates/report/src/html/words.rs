@@ -7,7 +7,8 @@ use crate::curve::section::{LoadSection, Offers, load_rows, offered_per_s};
 use crate::import::UNKNOWN;
 use crate::interference::Interference;
 use crate::render::{Style, figure_text};
-use crate::render::{answer, case_line, interference_answers, load_text};
+use crate::render::{answer, case_line, interference_answers};
+use crate::wording::under;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Remark, Resampled, Resampling, Run, Severity};
 use wirespeed_schema::units::{format_rate, significant};
 
@@ -311,15 +312,12 @@ pub fn ratio(value: f64) -> String {
 
 /// The load beside a case, and the rate that it was offered at.
 fn beside(case: &CaseResult) -> String {
-    let loads = case.case.ranks.iter().map(|rank| &rank.load);
-    let under = loads.map(load_text).find(|text| !text.is_empty());
-    let under = under.map_or(String::new(), |text| format!(" under {text}"));
     let unit = match case.case.test.bulk() {
         Some(_) => Offers::Requests.unit(),
         None => Offers::Messages.unit(),
     };
     let at = offered_per_s(case).map(|rate| format!(" at {}", format_rate(rate, unit)));
-    format!("{under}{}", at.unwrap_or_default())
+    format!("{}{}", under(&case.case), at.unwrap_or_default())
 }
 
 /// A case's name, with the name of its result where a report has several.

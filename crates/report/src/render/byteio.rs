@@ -30,7 +30,9 @@ pub fn byteio(run: &Run, style: &Style) -> String {
     if section.profile.as_deref() == Some(PROFILE_2009) {
         lines.extend(tables_of_2009(&section));
     }
-    lines.extend(pairs(&section, style));
+    if !section.pairs.is_empty() {
+        lines.extend(pairs(&section, style));
+    }
     let sweep = section.profile.as_deref() == Some(PROFILE_SWEEP);
     for pair in section
         .pairs
@@ -46,6 +48,7 @@ pub fn byteio(run: &Run, style: &Style) -> String {
         lines.extend(super::table::remark_lines(&remarks, style));
     }
     lines.extend(under_load);
+    lines.extend(super::table::run_end(run, style));
     super::table::finish(lines, style)
 }
 

@@ -2,7 +2,7 @@
 
 use super::grid::{self, number, text};
 use super::style::{Style, Tone, clean, wrap};
-use super::table;
+use super::{interference, table};
 use crate::compare::{Comparison, Method, Row, Verdict};
 use crate::wording::{against, percent};
 use wirespeed_schema::Run;
@@ -25,6 +25,7 @@ pub fn comparison(run: &Run, style: &Style) -> String {
                 .map(|line| style.paint(Tone::Strong, &wrap(line, style.width, 2))),
         );
     }
+    lines.extend(interference::comparison(run, style));
     lines.extend(table::run_end(run, style));
     table::finish(lines, style)
 }

@@ -4,8 +4,9 @@ use super::RenderError;
 use crate::perftest::{PerftestLine, PerftestSection};
 use crate::tags;
 use std::fmt::Display;
+use crate::wording::load_text;
 use wirespeed_schema::Run;
-use wirespeed_schema::case::{Case, Load, Stop};
+use wirespeed_schema::case::{Case, Stop};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition};
 use wirespeed_schema::test::Test;
 
@@ -285,25 +286,6 @@ fn flow_fields(test: &Test) -> (Option<u64>, Option<u64>, Option<f64>, Option<bo
         posted if posted.is_posted() => (Some(posted.window()), None, None, None),
         other => (None, Some(other.window()), other.pace_per_s(), None),
     }
-}
-
-/// A rank's load in one field: `cpu_threads=2 memory_bytes=1048576`; empty for none.
-pub(crate) fn load_text(load: &Load) -> String {
-    let parts = [
-        ("cpu_threads", u64::from(load.cpu_threads)),
-        ("memory_bytes", load.memory_bytes),
-        ("touch_bytes", load.touch_bytes),
-        ("touch_once", u64::from(load.touch_once)),
-        ("log_threads", u64::from(load.log_threads)),
-        ("bandwidth_threads", u64::from(load.bandwidth_threads)),
-        ("cache_threads", u64::from(load.cache_threads)),
-    ];
-    let set = parts
-        .iter()
-        .filter(|(_, value)| *value > 0)
-        .map(|(name, value)| format!("{name}={value}"));
-    let place = (!load.place.is_beside()).then(|| format!("place={}", load.place.name()));
-    set.chain(place).collect::<Vec<String>>().join(" ")
 }
 
 fn or_empty(value: Option<impl Display>) -> String {

@@ -3,17 +3,22 @@
 use super::grid::{self, number};
 use super::plot_chart::chart;
 use super::style::{Style, Tone, clean, wrap};
-use super::table;
+use super::{interference, table};
 use crate::curve::load_words;
 use crate::curve::section::{LoadSection, SweepSection, load_point, load_rows};
 use crate::html::sweeps::probe_words;
 use crate::html::{Input, pictures, words};
+use crate::interference::undisturbed;
 use wirespeed_schema::Run;
 use wirespeed_schema::units::{format_ns, format_rate};
 
 /// A sweep: the table of `run`, and what the curve says.
 pub fn sweep(run: &Run, style: &Style) -> String {
-    let mut lines: Vec<String> = table::table(run, style).lines().map(str::to_owned).collect();
+    let idle = Run {
+        cases: undisturbed(run).into_owned(),
+        ..run.clone()
+    };
+    let mut lines: Vec<String> = table::table(&idle, style).lines().map(str::to_owned).collect();
     lines.push(String::new());
     let name = run.sections.get("sweep").map_or("run", |_| "sweep");
     lines.extend(curve_lines(run, name, style));
@@ -36,6 +41,7 @@ pub fn sweep(run: &Run, style: &Style) -> String {
         };
         lines.push(style.paint(tone, &wrap(&probe_words(probe), style.width, 2)));
     }
+    lines.extend(interference::comparison(run, style));
     table::finish(lines, style)
 }
 
@@ -74,8 +80,8 @@ pub fn load(run: &Run, style: &Style) -> String {
         number("response max", 2),
         number("", 0),
     ];
-    let rows: Vec<Vec<String>> = run
-        .cases
+    let cases = undisturbed(run);
+    let rows: Vec<Vec<String>> = cases
         .iter()
         .filter_map(|case| {
             let point = load_point(case)?;
@@ -111,7 +117,7 @@ pub fn load(run: &Run, style: &Style) -> String {
     }
     let curve = curve_lines(run, "load", style);
     if curve.is_empty() {
-        let words = load_words(&section, &load_rows(&run.cases));
+        let words = load_words(&section, &load_rows(&cases));
         lines.extend(
             words
                 .iter()
@@ -119,6 +125,7 @@ pub fn load(run: &Run, style: &Style) -> String {
         );
     }
     lines.extend(curve);
+    lines.extend(interference::comparison(run, style));
     if let Some(trust) = table::trust_line(&run.cases) {
         lines.push(style.paint(Tone::Faint, &wrap(&trust, style.width, 2)));
     }

@@ -26,7 +26,6 @@ mod workers;
 
 pub use checkup::checkup;
 pub use comparison::{answer, comparison, figure_text};
-pub(crate) use csv::load_text;
 pub use csv::{CsvRows, csv};
 pub use curves::{load, sweep};
 pub use gate::{github, junit};

@@ -270,32 +270,38 @@ fn set_cpus(
     ranks: &mut [RankSpec],
     around: &dyn Surroundings,
 ) -> Result<(), PlanError> {
-    let cpus = match words.get("cpus") {
-        None => around.default_cpus(local_ranks),
-        Some("none") => return Ok(()),
-        Some(text) => {
-            let cpus = parse_cpus(text)?;
-            if cpus.len() != ranks.len() {
-                return Err(PlanError::new(
-                    format!("--cpus names {} CPUs for {} ranks", cpus.len(), ranks.len()),
-                    remedy_of("cpus"),
-                ));
+    match words.get("cpus") {
+        None => {
+            for (rank, cpu) in ranks.iter_mut().zip(around.default_cpus(local_ranks)) {
+                rank.cpu = cpu;
             }
-            let allowed = around.cpus_allowed();
-            let strange = cpus
-                .iter()
-                .take(local_ranks)
-                .flatten()
-                .find(|c| !allowed.contains(c));
-            if let Some(cpu) = strange.filter(|_| !allowed.is_empty()) {
-                return Err(PlanError::new(
-                    format!("--cpus: CPU {cpu} is not one that this process may use"),
-                    format!("choose from: {}", list(&allowed)),
-                ));
-            }
-            cpus
+            Ok(())
         }
-    };
+        Some(text) => pin(text, ranks, (local_ranks, &around.cpus_allowed())),
+    }
+}
+
+/// Pin `ranks` to the CPUs of `text`, one a rank: `0,1`, `0-3`, `0,none`, or `none` for all. The first `local` of them run on
+/// this machine, and may use `allowed` only, where that is known. Errors where the text makes no sense.
+pub fn pin(text: &str, ranks: &mut [RankSpec], (local, allowed): (usize, &[u32])) -> Result<(), PlanError> {
+    if text == "none" {
+        return Ok(());
+    }
+    let cpus = parse_cpus(text)?;
+    if cpus.len() != ranks.len() {
+        let one = if ranks.len() == 1 { "rank" } else { "ranks" };
+        return Err(PlanError::new(
+            format!("--cpus names {} CPUs for {} {one}", cpus.len(), ranks.len()),
+            remedy_of("cpus"),
+        ));
+    }
+    let strange = cpus.iter().take(local).flatten().find(|c| !allowed.contains(c));
+    if let Some(cpu) = strange.filter(|_| !allowed.is_empty()) {
+        return Err(PlanError::new(
+            format!("--cpus: CPU {cpu} is not one that this process may use"),
+            format!("choose from: {}", list(allowed)),
+        ));
+    }
     for (rank, cpu) in ranks.iter_mut().zip(cpus) {
         rank.cpu = cpu;
     }

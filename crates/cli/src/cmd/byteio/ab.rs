@@ -1,18 +1,20 @@
 //! `wirespeed ab` between two bulk transfers: `ab -- byteio bench A.. -- byteio bench B..`.
 
-use super::bench::{ends, shaped};
-use super::{document, job};
+use super::bench::{case, ends, shaped};
+use super::runner::Transfers;
+use super::{as_json, job};
 use crate::args::{AbArgs, ByteioBenchArgs, ByteioVerb, Cli, ColorChoice, Verb};
-use crate::cmd::compare::{Gate, refused};
-use crate::document::Draft;
+use crate::cmd::ab::PAIRS;
+use crate::cmd::compare::Gate;
+use crate::cmd::dry_run;
+use crate::cmd::front::Front;
 use crate::errors::{Ended, Failure};
-use crate::order::{blocks, fresh_seed};
-use crate::output::Output;
+use crate::experiment::{How, Prepared, pin};
 use clap::Parser;
 use wirespeed_byteio::client::TransferOptions;
-use wirespeed_report::compare::compare_arms;
-use wirespeed_schema::byteio::{ByteioSection, Pair};
-use wirespeed_schema::run::Status;
+use wirespeed_schema::Finite;
+use wirespeed_schema::byteio::{ByteioSection, SECTION};
+use wirespeed_schema::plan::Plan;
 
 /// Whether an arm is a bulk transfer.
 pub fn is_bench(words: &[String]) -> bool {
@@ -21,57 +23,38 @@ pub fn is_bench(words: &[String]) -> bool {
 
 struct Arm {
     options: TransferOptions,
-    pair: Pair,
+    nominal: Option<Finite>,
+    case: Prepared,
 }
 
 /// Measure both arms in turn and compare them.
 pub fn ab(arguments: &AbArgs, words: [&[String]; 2], color: ColorChoice) -> Result<Ended, Failure> {
     let gate = Gate::of(&arguments.gate, &[])?;
-    let mut arms = [arm(words[0])?, arm(words[1])?];
-    let stop = crate::cmd::stop_on_signals()?;
-    let mut output = Output::open(&arguments.output, color, gate.table())?;
-    let seed = arguments.seed.unwrap_or_else(fresh_seed);
-    let mut draft = Draft::begin(None, arguments.output.include_host_name);
-    draft.section(
-        "order",
-        serde_json::json!({ "seed": seed, "within": "block of two pairs" }),
-    );
-    for arm in &mut arms {
-        arm.pair.near = Some(Box::new(draft.host().clone()));
+    let [a, b] = [arm(words[0])?, arm(words[1])?];
+    let mut plan = Plan::default();
+    let common = (&arguments.output, color);
+    let mut how = How::of(&arguments.experiment, (&mut plan, PAIRS), common)?;
+    how.paired = true;
+    if arguments.experiment.dry_run {
+        let cases = how.listed(vec![a.case, b.case])?;
+        return dry_run::show(&plan, cases, arguments.output.json);
     }
-    for visit in blocks(1, 2, arguments.pairs, seed) {
-        let Arm { options, pair } = &mut arms[visit.arm];
-        job::run(options, pair, &stop, arguments.output.quiet)?;
-        // A pair of which one side is broken is none, and neither is what comes after it.
-        if stop.is_requested() || pair.runs.last().is_some_and(|run| run.error.is_some()) {
-            break;
-        }
+    let mut front = Front::open(common, gate.table(), None)?;
+    let host = front.draft.host().clone();
+    let arms = vec![vec![a.options], vec![b.options]];
+    let mut transfers = Transfers::new(arms, vec![a.nominal, b.nominal], host);
+    transfers.bar = !how.quiet && how.live.is_none();
+    let mut cases = vec![vec![a.case], vec![b.case]];
+    for prepared in cases.iter_mut().flatten() {
+        pin(&arguments.experiment, &mut prepared.planned.case)?;
     }
-    let pairs = arms.map(|Arm { mut pair, .. }| {
-        wirespeed_report::byteio::complete(&mut pair);
-        pair
-    });
+    let found = front.run(how, &mut transfers, cases)?;
     let section = ByteioSection {
         profile: None,
-        pairs: pairs.into(),
+        pairs: transfers.into_pairs(),
     };
-    let (mut run, cause) = document(draft, &section, stop.is_requested())?;
-    if run.status != Status::Ok {
-        return super::finish(&run, &mut output, cause.as_deref(), false);
-    }
-    let names = words.map(|words| words.join(" "));
-    let found = compare_arms(&run, (&names[0], &names[1]), &gate.question, gate.within_ratio);
-    let mut comparison = match found {
-        Ok(comparison) => comparison,
-        // What cannot be compared is not lost.
-        Err(error) => {
-            output.finish(&run)?;
-            return Err(refused(error));
-        }
-    };
-    comparison.control = arguments.aa;
-    gate.publish(&mut run, &mut output, &comparison)?;
-    Ok(gate.ended(&comparison))
+    front.draft.section(SECTION, as_json(&section)?);
+    gate.conclude(front, found, &words.map(|words| words.join(" ")), arguments.aa)
 }
 
 fn arm(words: &[String]) -> Result<Arm, Failure> {
@@ -90,15 +73,17 @@ fn arm(words: &[String]) -> Result<Arm, Failure> {
         },
         _ => return Err(not_an_arm("another verb")),
     };
-    if let Some(option) = own_option(&arguments) {
+    if let Some(option) = arguments.experiment.given().or(own_option(&arguments)) {
         return Err(not_an_arm(option));
     }
     let url = arguments.url.as_deref().unwrap_or_default();
     let ends = ends(&arguments).remove(0);
     let options = job::options(url, &shaped(&arguments), ends, arguments.verify)?;
-    let mut pair = job::pair(job::name_of(&options), &options);
-    pair.nominal_bytes_per_s = arguments.nominal.as_deref().map(super::speed).transpose()?;
-    Ok(Arm { options, pair })
+    Ok(Arm {
+        case: case(&arguments, &options, None)?,
+        nominal: arguments.nominal.as_deref().map(super::speed).transpose()?,
+        options,
+    })
 }
 
 fn not_an_arm(what: &str) -> Failure {
@@ -112,12 +97,11 @@ fn not_an_arm(what: &str) -> Failure {
 fn own_option(bench: &ByteioBenchArgs) -> Option<&'static str> {
     let output = &bench.output;
     let given = [
-        ("--repeats", bench.repeats.is_some()),
         ("--pairs", bench.pairs.is_some()),
         ("--sweep", bench.sweep),
         ("--both", bench.both),
         ("--emulated", bench.emulated),
-        ("--dry-run", bench.dry_run),
+        ("--offered", bench.open_loop.offered.is_some()),
         (
             "an option for results",
             output.json || output.csv || output.ndjson || !output.output.is_empty(),

@@ -2,21 +2,23 @@
 
 use super::job::{self, Ends};
 use super::offered::Offer;
-use super::{emulated, pairs, publish};
+use super::runner::Transfers;
+use super::{Served, as_json, emulated, pairs};
 use crate::args::{ByteioBenchArgs, ByteioMechanism, ColorChoice, Profile, TransferArgs};
-use crate::document::Draft;
+use crate::cmd::front::Front;
 use crate::errors::{Ended, Failure};
-use crate::interference;
-use crate::output::{self, Output};
-use std::cell::Cell;
+use crate::experiment::{Experiment, Found, How, Prepared, pin};
+use crate::open_loop::TRIALS;
+use crate::output;
 use std::fmt::Write as _;
-use wirespeed::load::Interference;
 use wirespeed_byteio::client::{Target, TransferOptions};
-use wirespeed_control::StopFlag;
+use wirespeed_report::byteio::case_of;
 use wirespeed_report::render;
+use wirespeed_report::stats::{LEVEL, summarize};
 use wirespeed_schema::Finite;
-use wirespeed_schema::byteio::{ByteioSection, Pair};
-use wirespeed_schema::host::HostFingerprint;
+use wirespeed_schema::byteio::{ByteioSection, Pair, SECTION};
+use wirespeed_schema::plan::Plan;
+use wirespeed_schema::run::Repetition;
 use wirespeed_schema::units::format_size;
 
 const REPEATS: u32 = 3;
@@ -31,20 +33,60 @@ const SWEEP_DEPTHS: [u32; 3] = [1, 2, 4];
 /// Measure.
 pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, Failure> {
     let words = shaped(arguments);
-    let repeats = runs(arguments);
+    let mut plan = Plan::default();
+    let common = (&arguments.output, color);
+    let how = How::of(&arguments.experiment, (&mut plan, runs(arguments)), common)?;
+    if let Some((plan, _served)) = planned_pairs(arguments, &words)? {
+        return pairs::bench(arguments, &words, &plan, how.repeats, color);
+    }
+    let jobs = jobs(arguments, words)?;
+    let offer = Offer::of(arguments, &jobs[0])?;
+    let cases = jobs.iter().map(|options| case(arguments, options, None));
+    let cases: Vec<Prepared> = cases.collect::<Result<_, _>>()?;
+    if arguments.experiment.dry_run {
+        let rounds = format!("{} runs", how.repeats);
+        let how = match &offer {
+            Some(offer) => format!("{}, {rounds} of each", offer.about()),
+            None => rounds,
+        };
+        return show(&jobs, &how);
+    }
+    let table = match offer {
+        Some(_) => render::load,
+        None => render::byteio::byteio,
+    };
+    let mut front = Front::open(common, table, None)?;
+    let nominal = arguments.nominal.as_deref().map(speed).transpose()?;
+    let host = front.draft.host().clone();
+    let mut transfers = Transfers::new(vec![jobs.clone()], vec![nominal], host);
+    transfers.bar = !how.quiet && how.live.is_none();
+    let found = match offer {
+        Some(offer) => offer.run(arguments, how, &mut front, &mut transfers)?,
+        None if arguments.sweep => sweep(arguments, &jobs, cases, front.experiment(how, &mut transfers))?,
+        None => front.run(how, &mut transfers, vec![cases])?,
+    };
+    publish(front, found, transfers, profile(arguments))
+}
+
+/// The pairs of machines that were asked for, with the file that they serve where they are emulated.
+fn planned_pairs(
+    arguments: &ByteioBenchArgs,
+    words: &TransferArgs,
+) -> Result<Option<(Vec<pairs::Planned>, Option<Served>)>, Failure> {
     if arguments.emulated {
-        let (served, plan) = emulated::plan(&words)?;
-        if !arguments.dry_run {
+        let (served, plan) = emulated::plan(words)?;
+        if !arguments.experiment.dry_run {
             served.warm()?;
         }
-        return pairs::bench(arguments, &words, &plan, repeats, color);
+        return Ok(Some((plan, Some(served))));
     }
-    if let Some(path) = &arguments.pairs {
-        let plan = pairs::read(path, arguments.both)?;
-        return pairs::bench(arguments, &words, &plan, repeats, color);
-    }
+    let plan = arguments.pairs.as_deref().map(|path| pairs::read(path, arguments.both));
+    Ok(plan.transpose()?.map(|plan| (plan, None)))
+}
+
+/// What is to be moved: one transfer, one for each direction, or one for each shape of a sweep.
+fn jobs(arguments: &ByteioBenchArgs, words: TransferArgs) -> Result<Vec<TransferOptions>, Failure> {
     let url = arguments.url.as_deref().unwrap_or_default();
-    let nominal = arguments.nominal.as_deref().map(speed).transpose()?;
     let shapes = match arguments.sweep {
         true => swept(&words),
         false => vec![words],
@@ -55,47 +97,23 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
             jobs.push(job::options(url, words, ends, arguments.verify)?);
         }
     }
-    let loads = interference::parse(&arguments.interference)?;
-    let offer = Offer::of(arguments, &jobs[0])?;
-    if arguments.dry_run {
-        let how = match &offer {
-            Some(offer) => offer.about(),
-            None => format!("{repeats} runs"),
-        };
-        return show(&jobs, &how);
-    }
-    let stop = crate::cmd::stop_on_signals()?;
-    let table = match offer {
-        Some(_) => render::load,
-        None => render::byteio::byteio,
+    Ok(jobs)
+}
+
+/// A transfer as a case, offered every so often where `pace` says so. How much it moves in all is open until it runs.
+pub fn case(
+    arguments: &ByteioBenchArgs,
+    options: &TransferOptions,
+    pace_interval_ns: Option<u64>,
+) -> Result<Prepared, Failure> {
+    let pair = Pair {
+        pace_interval_ns,
+        total_bytes: options.size_bytes.unwrap_or(0),
+        ..job::pair(job::name_of(options), options)
     };
-    let mut output = Output::open(&arguments.output, color, table)?;
-    let mut draft = Draft::begin(None, arguments.output.include_host_name);
-    let measuring = Measuring {
-        nominal,
-        host: draft.host().clone(),
-        repeats,
-        stop: stop.clone(),
-        quiet: arguments.output.quiet,
-        one_stream: Cell::new(false),
-    };
-    let mut section = ByteioSection {
-        profile: profile(arguments).map(str::to_owned),
-        pairs: measuring.pairs(&jobs, &loads, offer.as_ref(), &mut draft)?,
-    };
-    if arguments.sweep {
-        measuring.sweep_controls(&mut jobs, &mut section)?;
-    }
-    if measuring.one_stream.get() {
-        draft.remark(job::no_ranges());
-    }
-    publish(
-        draft,
-        &mut output,
-        &section,
-        stop.is_requested(),
-        arguments.output.strict,
-    )
+    let mut case = case_of(&pair);
+    pin(&arguments.experiment, &mut case)?;
+    Ok(Prepared::of(case))
 }
 
 /// The known experiment that this is, if it is one.
@@ -107,111 +125,41 @@ fn profile(arguments: &ByteioBenchArgs) -> Option<&'static str> {
     }
 }
 
-/// How often each transfer runs.
+/// How often each transfer runs where the words do not say.
 fn runs(arguments: &ByteioBenchArgs) -> u32 {
-    let usual = match arguments.profile {
+    match arguments.profile {
         Some(Profile::Byteio2009) => REPEATS_2009,
         None if arguments.sweep => 1,
-        None if !arguments.interference.is_empty() => interference::ROUNDS,
+        None if arguments.open_loop.offered.is_some() => TRIALS,
         None => REPEATS,
+    }
+}
+
+/// Every shape, then the best of them under every other congestion control.
+fn sweep(
+    arguments: &ByteioBenchArgs,
+    jobs: &[TransferOptions],
+    cases: Vec<Prepared>,
+    experiment: Experiment,
+) -> Result<Found, Failure> {
+    let mut experiment = experiment.with(vec![cases])?;
+    let shapes: Vec<usize> = (0..jobs.len()).collect();
+    experiment.measure(&shapes)?;
+    let rate = |run: &Repetition| Some(run.metrics.get("bandwidth_bytes_per_s")?.value.get());
+    let rate = |shape: &usize| {
+        let rates: Vec<f64> = experiment.repetitions(*shape).iter().filter_map(rate).collect();
+        summarize(&rates, LEVEL).map_or(0.0, |summary| summary.median)
     };
-    arguments.repeats.unwrap_or(usual)
-}
-
-/// What every transfer here has in common.
-pub(super) struct Measuring {
-    nominal: Option<Finite>,
-    host: HostFingerprint,
-    pub(super) repeats: u32,
-    pub(super) stop: StopFlag,
-    pub(super) quiet: bool,
-    /// A server knew no ranges.
-    one_stream: Cell<bool>,
-}
-
-impl Measuring {
-    /// What was asked for: at offered rates, alone, or under loads in turn; the sections beside them go into the draft.
-    fn pairs(
-        &self,
-        jobs: &[TransferOptions],
-        loads: &[Interference],
-        offer: Option<&Offer>,
-        draft: &mut Draft,
-    ) -> Result<Vec<Pair>, Failure> {
-        if let Some(offer) = offer {
-            return self.offered(offer, draft);
+    let rates: Vec<f64> = shapes.iter().map(rate).collect();
+    let cost = |shape: usize| cost_of(jobs[shape].threads as u64, jobs[shape].depth as u64, false);
+    if let Some(best) = cheapest(&rates, cost).filter(|_| !experiment.is_over()) {
+        let mut more = Vec::new();
+        for options in controls(&jobs[best]) {
+            more.push(experiment.add(case(arguments, &options, None)?)?);
         }
-        if loads.is_empty() {
-            return self.all(jobs);
-        }
-        let (pairs, found) = self.disturbed(jobs, loads)?;
-        draft.section(wirespeed_report::interference::NAME, found.to_value());
-        Ok(pairs)
+        experiment.measure(&more)?;
     }
-
-    /// All runs of all jobs, in turn. A run that fails is kept with its reason; the pair ends there. A pair of which not
-    /// even the first run could begin is an error.
-    fn all(&self, jobs: &[TransferOptions]) -> Result<Vec<Pair>, Failure> {
-        let mut pairs: Vec<Pair> = jobs.iter().map(|options| self.begun(options)).collect();
-        for _ in 0..self.repeats {
-            for (options, pair) in jobs.iter().zip(&mut pairs) {
-                if self.stop.is_requested() || pair.error.is_some() {
-                    continue;
-                }
-                self.once(pair, |pair| self.run(options, pair))?;
-            }
-        }
-        pairs.retain(|pair| !pair.runs.is_empty());
-        pairs.iter_mut().for_each(wirespeed_report::byteio::complete);
-        Ok(pairs)
-    }
-
-    /// A pair of which nothing has run.
-    pub(super) fn begun(&self, options: &TransferOptions) -> Pair {
-        Pair {
-            nominal_bytes_per_s: self.nominal,
-            near: Some(Box::new(self.host.clone())),
-            ..job::pair(job::name_of(options), options)
-        }
-    }
-
-    /// The best of a sweep again under every other congestion control.
-    fn sweep_controls(
-        &self,
-        jobs: &mut [TransferOptions],
-        section: &mut ByteioSection,
-    ) -> Result<(), Failure> {
-        let best = name_best(&mut section.pairs);
-        let best = best.and_then(|at| jobs.get_mut(at));
-        if let Some(options) = best.filter(|_| !self.stop.is_requested()) {
-            options.client.stop = self.stop.clone();
-            section.pairs.extend(self.all(&controls(options))?);
-            name_best(&mut section.pairs);
-        }
-        Ok(())
-    }
-
-    /// One transfer.
-    pub(super) fn run(&self, options: &TransferOptions, pair: &mut Pair) -> Result<(), Failure> {
-        if job::run(options, pair, &self.stop, self.quiet)? {
-            self.one_stream.set(true);
-        }
-        Ok(())
-    }
-
-    /// One run; a failure of the first is an error, of a later one ends the pair.
-    pub(super) fn once(
-        &self,
-        pair: &mut Pair,
-        run: impl FnOnce(&mut Pair) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        match run(pair) {
-            Ok(()) => {}
-            Err(failure) if pair.runs.is_empty() => return Err(failure),
-            Err(failure) => pair.error = Some(failure.cause),
-        }
-        Ok(())
-    }
+    experiment.finish()
 }
 
 /// The same shape under every other congestion control that the sender's end permits.
@@ -269,30 +217,52 @@ fn swept(words: &TransferArgs) -> Vec<TransferArgs> {
     shapes
 }
 
-/// The best shape is named, and the cheapest that comes within 5 % of it: fewer connections, fewer outstanding, the
-/// system's congestion control. Which one it is.
-fn name_best(pairs: &mut [Pair]) -> Option<usize> {
+/// What a shape costs: fewer connections, fewer outstanding, the system's own congestion control are cheaper.
+fn cost_of(threads: u64, depth: u64, has_control: bool) -> (u64, u64, bool) {
+    (threads * depth, threads, has_control)
+}
+
+/// The cheapest shape that comes within 5 % of the best.
+fn cheapest(rates: &[f64], cost: impl Fn(usize) -> (u64, u64, bool)) -> Option<usize> {
+    let best = rates.iter().copied().fold(0.0, f64::max);
+    let near = (0..rates.len()).filter(|at| rates[*at] >= 0.95 * best && best > 0.0);
+    near.min_by_key(|at| cost(*at))
+}
+
+/// Name the shape that a sweep recommends.
+fn name_best(pairs: &mut [Pair]) {
     let rate = |pair: &Pair| pair.summary.as_ref().map_or(0.0, |s| s.median_bytes_per_s.get());
-    let best = pairs.iter().map(rate).fold(0.0, f64::max);
-    let near = pairs
-        .iter()
-        .enumerate()
-        .filter(|(_, pair)| rate(pair) >= 0.95 * best && best > 0.0);
-    let cost = |pair: &Pair| {
-        (
-            pair.threads * pair.depth_ops,
-            pair.threads,
-            pair.congestion.is_some(),
-        )
-    };
-    let cheapest = near.min_by_key(|(_, pair)| cost(pair)).map(|(at, _)| at);
+    let rates: Vec<f64> = pairs.iter().map(rate).collect();
+    let cost = |at: usize| cost_of(pairs[at].threads, pairs[at].depth_ops, pairs[at].congestion.is_some());
+    let recommended = cheapest(&rates, cost);
     for (at, pair) in pairs.iter_mut().enumerate() {
-        pair.name = match Some(at) == cheapest {
+        pair.name = match Some(at) == recommended {
             true => render::byteio::RECOMMENDED.to_owned(),
             false => "tried".to_owned(),
         };
     }
-    cheapest
+}
+
+/// Publish what was found, with the section of its pairs.
+fn publish(
+    mut front: Front,
+    found: Found,
+    transfers: Transfers,
+    profile: Option<&'static str>,
+) -> Result<Ended, Failure> {
+    if transfers.one_stream {
+        front.draft.remark(job::no_ranges());
+    }
+    let mut pairs = transfers.into_pairs();
+    if profile == Some(render::byteio::PROFILE_SWEEP) {
+        name_best(&mut pairs);
+    }
+    let section = ByteioSection {
+        profile: profile.map(str::to_owned),
+        pairs,
+    };
+    front.draft.section(SECTION, as_json(&section)?);
+    front.publish(found)
 }
 
 /// A link's speed: `100Mb/s`, `1 Gb/s`; powers of ten, as the field writes it. The figure is in bytes.

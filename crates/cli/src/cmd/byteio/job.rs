@@ -145,6 +145,21 @@ pub fn no_ranges() -> Remark {
     }
 }
 
+/// A bar of bytes on the screen where somebody watches, unless `shown` is not.
+pub fn bar(options: &TransferOptions, total_bytes: u64, shown: bool) -> ProgressBar {
+    let known = options.size_bytes.or((total_bytes > 0).then_some(total_bytes));
+    let target = match shown && terminal::is_terminal(Stream::Stderr) {
+        true => ProgressDrawTarget::stderr_with_hz(4),
+        false => ProgressDrawTarget::hidden(),
+    };
+    let bar = ProgressBar::with_draw_target(known, target);
+    let template = "[{bar:20}] {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar
+}
+
 /// One transfer with a bar where somebody watches; what was seen goes into the pair. Returns whether the server knew no
 /// ranges, so that the whole came at once.
 pub fn run(
@@ -153,20 +168,7 @@ pub fn run(
     stop: &StopFlag,
     quiet: bool,
 ) -> Result<bool, Failure> {
-    let visible = !quiet && terminal::is_terminal(Stream::Stderr);
-    let bar = ProgressBar::with_draw_target(
-        options
-            .size_bytes
-            .or((pair.total_bytes > 0).then_some(pair.total_bytes)),
-        match visible {
-            true => ProgressDrawTarget::stderr_with_hz(4),
-            false => ProgressDrawTarget::hidden(),
-        },
-    );
-    let template = "[{bar:20}] {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style.progress_chars("=> "));
-    }
+    let bar = bar(options, pair.total_bytes, !quiet);
     let moved = transfer(options, stop, &|bytes| bar.inc(bytes));
     bar.finish_and_clear();
     let moved = match moved {

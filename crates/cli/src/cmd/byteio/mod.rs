@@ -2,12 +2,12 @@
 
 mod ab;
 mod bench;
-mod disturbed;
 mod emulated;
 mod job;
 mod offered;
 mod pairs;
 mod peers;
+mod runner;
 mod serve;
 mod served;
 mod transfers;
@@ -77,14 +77,18 @@ fn document(
         (_, _, Some(_)) => Status::Failed,
         _ => Status::Ok,
     };
-    let cases = section.pairs.iter().map(wirespeed_report::byteio::case).collect();
-    let content = serde_json::to_value(without_samples(section))
-        .map_err(|e| Failure::failed(e.to_string(), "please report it"))?;
-    draft.section(SECTION, content);
+    let cases = section.pairs.iter().map(wirespeed_report::byteio::result_of).collect();
+    draft.section(SECTION, as_json(section)?);
     let mut run: Run = draft.conclude(status, error.clone());
     run.cases = cases;
     run.remarks.extend(wirespeed_report::run_remarks(&run.cases));
     Ok((run, error))
+}
+
+/// The section as it is published.
+fn as_json(section: &ByteioSection) -> Result<serde_json::Value, Failure> {
+    serde_json::to_value(without_samples(section))
+        .map_err(|e| Failure::failed(e.to_string(), "please report it"))
 }
 
 /// The section as it is published: the times of single requests stand in the cases.

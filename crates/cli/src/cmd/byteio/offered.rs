@@ -1,17 +1,16 @@
 //! Requests of one block offered at rates, in an open loop. It must never stand for a transfer of the whole.
 
-use super::bench::Measuring;
+use super::bench::case;
 use super::job::time;
+use super::runner::Transfers;
 use crate::args::{ByteioBenchArgs, Verify};
-use crate::document::Draft;
+use crate::cmd::front::Front;
 use crate::errors::Failure;
-use crate::open_loop::{Asked, Rates, TRIALS};
+use crate::experiment::{Found, How, Points};
+use crate::open_loop::{Asked, Rates};
 use std::time::Duration;
-use wirespeed_byteio::client::{Moved, Pace, TransferOptions, offer};
-use wirespeed_report::byteio::{answered_per_s, case, complete};
+use wirespeed_byteio::client::TransferOptions;
 use wirespeed_report::curve::section;
-use wirespeed_schema::byteio::Pair;
-use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::units::format_ns;
 
 /// How long each rate is offered where the user says nothing.
@@ -29,8 +28,7 @@ pub struct Offer {
 impl Offer {
     /// Read and check the words, for requests of `job`; `None` where no rate is offered.
     pub fn of(arguments: &ByteioBenchArgs, job: &TransferOptions) -> Result<Option<Offer>, Failure> {
-        let trials = arguments.repeats.unwrap_or(TRIALS);
-        let Some(asked) = Asked::of(&arguments.open_loop, trials, Rates::Any)? else {
+        let Some(asked) = Asked::of(&arguments.open_loop, Rates::Any)? else {
             return Ok(None);
         };
         let duration = time("duration", arguments.duration.as_deref().unwrap_or(DURATION))?;
@@ -67,50 +65,25 @@ impl Offer {
     }
 }
 
-impl Measuring {
-    /// All runs of all rates: a pair for each rate, by rising rate. The section goes into the draft.
-    pub(super) fn offered(&self, what: &Offer, draft: &mut Draft) -> Result<Vec<Pair>, Failure> {
-        let mut pairs: Vec<Pair> = Vec::new();
-        let most_per_s = what.asked.offer((what.duration, self.quiet), |rate| {
+impl Offer {
+    /// All runs of all rates, by rising rate. The section goes into the draft.
+    pub fn run(
+        self,
+        arguments: &ByteioBenchArgs,
+        how: How,
+        front: &mut Front,
+        transfers: &mut Transfers,
+    ) -> Result<Found, Failure> {
+        transfers.offered = self.duration;
+        let seed = how.seed;
+        let mut points = Points::new(front.experiment(how, transfers), |rate| {
             let interval_ns = (1e9 / rate).round().max(1.0) as u64;
-            let at = pairs
-                .iter()
-                .position(|pair| pair.pace_interval_ns == Some(interval_ns));
-            let at = at.unwrap_or_else(|| {
-                pairs.push(Pair {
-                    pace_interval_ns: Some(interval_ns),
-                    ..self.begun(&what.job)
-                });
-                pairs.len() - 1
-            });
-            let pair = &mut pairs[at];
-            if self.stop.is_requested() || pair.error.is_some() {
-                return Ok(None);
-            }
-            let pace = Pace {
-                interval_ns,
-                duration: what.duration,
-            };
-            self.once(pair, |pair| {
-                let Moved {
-                    total_bytes,
-                    transfer,
-                    far,
-                    ..
-                } = offer(&what.job, pace, &self.stop)?;
-                pair.total_bytes = total_bytes;
-                pair.far = pair.far.take().or(far.map(Box::new));
-                pair.runs.push(transfer);
-                Ok(())
-            })?;
-            let answers = pair.runs.last().and_then(|run| run.answers.as_ref());
-            Ok(answers.and_then(answered_per_s))
-        })?;
-        pairs.retain(|pair| !pair.runs.is_empty());
-        pairs.sort_by_key(|pair| std::cmp::Reverse(pair.pace_interval_ns));
-        pairs.iter_mut().for_each(complete);
-        let cases: Vec<CaseResult> = pairs.iter().map(case).collect();
-        draft.section(section::LOAD, what.asked.section(&cases, most_per_s));
-        Ok(pairs)
+            case(arguments, &self.job, Some(interval_ns))
+        });
+        let most_per_s = self.asked.offer(&mut points)?;
+        let found = points.finish()?;
+        let section = self.asked.section(&found.undisturbed(), most_per_s, seed);
+        front.draft.section(section::LOAD, section);
+        Ok(found)
     }
 }

@@ -298,7 +298,7 @@ pub fn bench(
     repeats: u32,
     color: ColorChoice,
 ) -> Result<Ended, Failure> {
-    if arguments.dry_run {
+    if arguments.experiment.dry_run {
         let mut text = String::new();
         for (number, round) in rounds(plan).iter().enumerate() {
             for one in round {

@@ -4,48 +4,47 @@
 use super::bench::speed;
 use super::job::{self, Ends, size, time};
 use super::pairs::this_program;
+use super::runner::{Transfers, started};
 use crate::args::{ByteioMechanism, ByteioPeersArgs, ColorChoice, TransferArgs, Verify};
-use crate::document::Draft;
+use crate::cmd::dry_run;
+use crate::cmd::front::Front;
 use crate::errors::{Ended, Failure};
-use crate::order::{fresh_seed, schedule};
-use crate::output::Output;
+use crate::experiment::{How, Measured, Prepared, Runner, Visit, pin};
+use crate::group::OnInterval;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
+use wirespeed::load::Background;
 use wirespeed_byteio::client::{Target, TransferOptions, Way};
 use wirespeed_byteio::peers::{FarEnd, FarServer, Mover, Room, Shape, Started, Transferred, is_installed};
 use wirespeed_control::StopFlag;
-use wirespeed_report::byteio::{BulkCase, BulkRun, case, case_of, ceiling};
-use wirespeed_report::{render, skipped_case};
+use wirespeed_report::byteio::{BulkCase, BulkRun, case_of, ceiling, repetition};
+use wirespeed_report::render;
 use wirespeed_schema::Finite;
 use wirespeed_schema::byteio::Pair;
+use wirespeed_schema::case::TransportOptions;
 use wirespeed_schema::host::HostFingerprint;
-use wirespeed_schema::run::{CaseResult, CaseStatus};
+use wirespeed_schema::plan::{Plan, PlannedCase};
+use wirespeed_schema::run::Remark;
 use wirespeed_schema::test::Bulk;
 
 /// Segments of Ethernet; movers do not tell theirs.
 const MSS_BYTES: u64 = 1448;
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
+/// Runs of each mover where the words do not say.
+const REPEATS: u32 = 3;
+
 /// Who fetches.
 enum Who {
-    Ours {
-        options: Box<TransferOptions>,
-        pair: Box<Pair>,
-    },
-    Theirs {
-        mover: Mover,
-        port: u16,
-        runs: Vec<BulkRun>,
-    },
+    Ours(Box<TransferOptions>),
+    Theirs { mover: Mover, port: u16 },
 }
 
 /// A row of the table.
 struct Row {
     name: String,
-    who: Option<Who>,
-    /// Why it is not measured, or ended early.
-    why: Option<String>,
-    failed: bool,
+    /// Or why nobody does, and whether that is a failure.
+    who: Result<Who, (String, bool)>,
 }
 
 /// What every row has in common.
@@ -63,25 +62,32 @@ struct Path<'a> {
 /// Measure.
 pub fn peers(arguments: &ByteioPeersArgs, color: ColorChoice) -> Result<Ended, Failure> {
     let names = names(arguments)?;
-    let stop = crate::cmd::stop_on_signals()?;
-    let mut output = Output::open(&arguments.output, color, render::movers)?;
-    let mut draft = Draft::begin(None, arguments.output.include_host_name);
-    let mut path = path(arguments, draft.host().clone())?;
+    let mut plan = Plan::default();
+    let common = (&arguments.output, color);
+    let how = How::of(&arguments.experiment, (&mut plan, REPEATS), common)?;
+    let mut front = Front::open(common, how.table(render::movers), None)?;
+    let mut path = path(arguments, front.draft.host().clone())?;
     let mut servers = Vec::new();
-    let mut rows = path.rows(&names, &mut servers)?;
-    let seed = fresh_seed();
-    draft.section("order", serde_json::json!({ "seed": seed, "within": "round" }));
-    for step in schedule(rows.len(), arguments.repeats, seed) {
-        if stop.is_requested() {
-            break;
-        }
-        path.once(&mut rows[step.case], &stop);
+    let rows = path.rows(&names, &mut servers)?;
+    let cases: Result<Vec<Prepared>, Failure> = rows.iter().map(|row| path.prepared(row)).collect();
+    let cases = cases?;
+    if arguments.experiment.dry_run {
+        return dry_run::show(&plan, how.listed(cases)?, arguments.output.json);
     }
+    let ours = rows.iter().map(|row| match &row.who {
+        Ok(Who::Ours(options)) => vec![(**options).clone()],
+        _ => Vec::new(),
+    });
+    let mut transfers = Transfers::new(ours.collect(), vec![path.nominal; rows.len()], path.host.clone());
+    transfers.bar = !how.quiet && how.live.is_none();
+    let mut movers = Movers {
+        path: &path,
+        rows: &rows,
+        transfers,
+    };
+    let found = front.run(how, &mut movers, vec![cases])?;
     drop(servers);
-    let cases = rows.into_iter().map(|row| path.result(row)).collect();
-    let run = draft.finish(cases, stop.is_requested());
-    output.finish(&run)?;
-    Ok(crate::cmd::ended(&run, arguments.output.strict))
+    front.publish(found)
 }
 
 fn is_ours(name: &str) -> bool {
@@ -201,19 +207,11 @@ impl Path<'_> {
             rows.push(match started {
                 Ok(port) => Row {
                     name: name.clone(),
-                    who: Some(Who::Theirs {
-                        mover,
-                        port,
-                        runs: Vec::new(),
-                    }),
-                    why: None,
-                    failed: false,
+                    who: Ok(Who::Theirs { mover, port }),
                 },
-                Err((why, failed)) => Row {
+                Err(why) => Row {
                     name: name.clone(),
-                    who: None,
-                    why: Some(why),
-                    failed,
+                    who: Err(why),
                 },
             });
         }
@@ -278,55 +276,33 @@ impl Path<'_> {
             }
         };
         let options = job::options(&url, &words, ends, Verify::None)?;
-        let mut pair = job::pair(job::name_of(&options), &options);
-        pair.nominal_bytes_per_s = self.nominal;
-        pair.near = Some(Box::new(self.host.clone()));
         Ok(Row {
             name: name.to_owned(),
-            who: Some(Who::Ours {
-                options: Box::new(options),
-                pair: Box::new(pair),
-            }),
-            why: None,
-            failed: false,
+            who: Ok(Who::Ours(Box::new(options))),
         })
     }
 
-    /// One run of one row. After a failure it is left out.
-    fn once(&self, row: &mut Row, stop: &StopFlag) {
-        let (Some(who), false) = (&mut row.who, row.failed) else {
-            return;
+    /// One transfer by a mover of others.
+    fn moved(&self, mover: Mover, port: u16) -> Result<BulkRun, Failure> {
+        let file = match (&self.arguments.mounted, mover) {
+            (Some(path), Mover::Mounted) => path.display().to_string(),
+            _ => self.far.file.clone(),
         };
-        let error = match who {
-            Who::Ours { options, pair } => match job::run(options, pair, stop, self.arguments.output.quiet) {
-                Ok(_) => pair.runs.last().and_then(|run| run.error.clone()),
-                Err(failure) => Some(failure.cause),
-            },
-            Who::Theirs { mover, port, runs } => {
-                let file = match (&self.arguments.mounted, *mover) {
-                    (Some(path), Mover::Mounted) => path.display().to_string(),
-                    _ => self.far.file.clone(),
-                };
-                let shape = Shape {
-                    at: self.far.at,
-                    port: *port,
-                    file,
-                    total_bytes: self.total_bytes,
-                    threads: self.arguments.threads.min(mover.threads_max()),
-                    block_bytes: self.block_bytes,
-                    limit: self.limit,
-                    folder: self.room.path().to_owned(),
-                };
-                let moved = match self.arguments.put {
-                    false => mover.fetch(&shape),
-                    true => mover.send(&shape),
-                };
-                moved.map(|moved| runs.push(self.run_of(&moved))).err()
-            }
+        let shape = Shape {
+            at: self.far.at,
+            port,
+            file,
+            total_bytes: self.total_bytes,
+            threads: self.arguments.threads.min(mover.threads_max()),
+            block_bytes: self.block_bytes,
+            limit: self.limit,
+            folder: self.room.path().to_owned(),
         };
-        if error.is_some() {
-            (row.why, row.failed) = (error, true);
-        }
+        let moved = match self.arguments.put {
+            false => mover.fetch(&shape),
+            true => mover.send(&shape),
+        };
+        moved.map(|moved| self.run_of(&moved)).map_err(broken)
     }
 
     fn run_of(&self, moved: &Transferred) -> BulkRun {
@@ -352,48 +328,107 @@ impl Path<'_> {
         }
     }
 
-    fn result(&self, row: Row) -> CaseResult {
-        let shape = |threads: u32, depth: u32| Bulk {
+    /// A row as a case, or why there is none.
+    fn prepared(&self, row: &Row) -> Result<Prepared, Failure> {
+        let arguments = self.arguments;
+        let mut shape = Bulk {
             size_bytes: self.block_bytes,
             total_bytes: self.total_bytes,
-            connections: threads.into(),
-            outstanding_ops: depth.into(),
+            connections: arguments.threads.into(),
+            outstanding_ops: 1,
             pace_interval_ns: None,
         };
-        let mut result = match row.who {
-            Some(Who::Ours { pair, .. }) => case(&pair),
-            Some(Who::Theirs { mover, runs, .. }) => {
-                let threads = self.arguments.threads.min(mover.threads_max());
+        let mut options = TransportOptions::new();
+        let mut case = match &row.who {
+            Ok(Who::Ours(options)) => case_of(&Pair {
+                total_bytes: self.total_bytes,
+                ..job::pair(job::name_of(options), options)
+            }),
+            who => {
+                if let Ok(Who::Theirs { mover, .. }) = who {
+                    shape.connections = arguments.threads.min(mover.threads_max()).into();
+                    options.insert("clock".to_owned(), mover.clock().to_owned());
+                }
                 let bulk = BulkCase {
-                    transport: row.name,
-                    options: [("clock".to_owned(), mover.clock().to_owned())].into(),
-                    is_put: self.arguments.put,
-                    shape: shape(threads, 1),
+                    transport: row.name.clone(),
+                    options,
+                    is_put: arguments.put,
+                    shape,
                     load: Default::default(),
                 };
-                case_of(bulk, runs)
-            }
-            None => {
-                let bulk = BulkCase {
-                    transport: row.name,
-                    options: Default::default(),
-                    is_put: self.arguments.put,
-                    shape: shape(self.arguments.threads, 1),
-                    load: Default::default(),
-                };
-                let why = row.why.clone().unwrap_or_default();
-                let remedy = "install it at both ends, or leave it out with --movers";
-                skipped_case(bulk.case(), why, Some(remedy.to_owned()))
+                bulk.case()
             }
         };
-        if row.failed {
-            result.error = row.why;
-            result.status = match result.metrics.is_empty() {
-                true => CaseStatus::Failed,
-                false => CaseStatus::Partial,
-            };
-            result.remedy = Some("try its command by hand, or leave it out with --movers".to_owned());
+        pin(&arguments.experiment, &mut case)?;
+        let mut prepared = Prepared::of(case);
+        if let Err((why, failed)) = &row.who {
+            let remedy = "install it at both ends, or leave it out with --movers".to_owned();
+            match failed {
+                true => prepared.failure = Some(broken(why.clone())),
+                false => prepared.skip = Some((why.clone(), remedy)),
+            }
         }
-        result
+        Ok(prepared)
+    }
+}
+
+fn broken(why: String) -> Failure {
+    Failure::failed(why, "try its command by hand, or leave it out with --movers")
+}
+
+/// Ours and those of others, as runs of an experiment's cells.
+struct Movers<'a> {
+    path: &'a Path<'a>,
+    rows: &'a [Row],
+    transfers: Transfers,
+}
+
+impl Runner for Movers<'_> {
+    fn measure(
+        &mut self,
+        visit: Visit,
+        planned: &PlannedCase,
+        stop: &StopFlag,
+        on_interval: OnInterval,
+    ) -> Measured {
+        let (mover, port) = match &self.rows[visit.subject].who {
+            Ok(Who::Theirs { mover, port }) => (*mover, *port),
+            Ok(Who::Ours(_)) => {
+                // Each of ours is an arm of its own to the transfers.
+                let arm = visit.subject;
+                let measured = self.transfers.measure(Visit { arm, ..visit }, planned, stop, on_interval);
+                let error = measured.repetition.as_ref().and_then(|run| run.outcomes[0].error.clone());
+                let failure = measured.failure.map(|failure| failure.cause).or(error);
+                return Measured {
+                    failure: failure.map(broken),
+                    is_last: false,
+                    ..measured
+                };
+            }
+            Err(_) => return Measured::default(),
+        };
+        let case = &planned.case;
+        let load = started(&case.ranks[0].load, visit.load);
+        let run = load.and_then(|load| {
+            let run = self.path.moved(mover, port)?;
+            Ok(BulkRun {
+                load_done: load.map(Background::stop).unwrap_or_default(),
+                ..run
+            })
+        });
+        match run {
+            Ok(run) => Measured {
+                repetition: Some(repetition(case, run, visit.round)),
+                ..Measured::default()
+            },
+            Err(failure) => Measured {
+                failure: Some(failure),
+                ..Measured::default()
+            },
+        }
+    }
+
+    fn remarks(&self, cell: usize) -> Vec<Remark> {
+        self.transfers.remarks(cell)
     }
 }

@@ -5,12 +5,11 @@ mod streams;
 
 use crate::args::{SessionArgs, SessionFormat};
 use crate::errors::Failure;
-use crate::open_loop::{Asked, Rates, TRIALS};
+use crate::open_loop::{Asked, Rates};
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 use std::time::Duration;
 use streams::{route, streams};
-use wirespeed::load::Interference;
 use wirespeed_control::Identity;
 use wirespeed_control::address::Address;
 use wirespeed_control::launch::ssh::SshHost;
@@ -40,8 +39,6 @@ pub struct Request {
     pub hold: Duration,
     pub delay_start: Duration,
     pub stay_connected: Duration,
-    /// What the streams are measured under in turn.
-    pub loads: Vec<Interference>,
     /// At which rates the one stream is offered.
     pub offered: Option<Asked>,
     /// What a prepended directory was put before.
@@ -78,7 +75,7 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         Some(path) => streams(arguments, path, &routes, duration)?,
         None => Vec::new(),
     };
-    if !arguments.interference.is_empty() && (path.is_none() || arguments.format == SessionFormat::Classic) {
+    if !arguments.experiment.interference.is_empty() && (path.is_none() || arguments.format == SessionFormat::Classic) {
         return Err(Failure::usage(
             "--interference compares streams of messages, in a table of its own",
             "name a path of messages, and leave --format out",
@@ -110,7 +107,6 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         hold: duration,
         delay_start: time("delay-start", &arguments.delay_start)?,
         stay_connected: time("stay-connected", &arguments.stay_connected)?,
-        loads: crate::interference::parse(&arguments.interference)?,
         offered: offered(arguments, path, &streams)?,
         streams,
         prepended,
@@ -123,8 +119,7 @@ fn offered(
     path: Option<Path>,
     streams: &[Streaming],
 ) -> Result<Option<Asked>, Failure> {
-    let trials = arguments.repeat.unwrap_or(TRIALS);
-    let Some(asked) = Asked::of(&arguments.open_loop, trials, Rates::Whole)? else {
+    let Some(asked) = Asked::of(&arguments.open_loop, Rates::Whole)? else {
         return Ok(None);
     };
     let refused = |why: &str, remedy: &str| Err(Failure::usage(format!("--offered: {why}"), remedy));

@@ -3,45 +3,33 @@
 mod ask;
 mod chart;
 mod classic;
-mod disturbed;
 mod life;
-mod offered;
+mod sessions;
 mod show;
 
-use super::{daemons, ended};
+use super::front::{Front, ended_with};
+use super::{daemons, dry_run};
 use crate::args::{ColorChoice, SessionArgs, SessionFormat};
-use crate::document::Draft;
 use crate::errors::{Ended, Failure};
-use crate::group::Groups;
-use crate::order::Step;
-use crate::output::{self, Output};
-use crate::session::Session;
+use crate::experiment::{Found, How, Points, Prepared, pin};
+use crate::open_loop::TRIALS;
+use crate::output;
 use ask::Request;
+use sessions::Sessions;
 use std::sync::Arc;
-use std::time::Duration;
 use wirespeed::{MeasureError, Registry};
-use wirespeed_control::{RankProgram, StopFlag};
-use wirespeed_schema::Finite;
-use wirespeed_schema::case::{GroupKind, Role};
-use wirespeed_schema::plan::PlannedCase;
-use wirespeed_schema::run::{CaseResult, Repetition, Status};
+use wirespeed_control::RankProgram;
+use wirespeed_schema::case::GroupKind;
+use wirespeed_schema::plan::Plan;
+use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::units::format_size;
+use wirespeed_schema::{Case, Finite};
 use wirespeed_session::definition::Definition;
 use wirespeed_session::launched::Engine;
-use wirespeed_session::live::{Live, Place};
+use wirespeed_session::live::Place;
 use wirespeed_session::node::Node;
 use wirespeed_session::path::{self, Path, Route, Streaming};
 use wirespeed_session::report::{DaemonCost, SessionReport, SessionSection};
-
-/// How a computation ended is known this long after its group has failed, also over a launcher's pipes.
-const END_TOLD: Duration = Duration::from_millis(500);
-
-/// What is known of a stream after some repetitions.
-#[derive(Default)]
-struct Collected {
-    repetitions: Vec<Repetition>,
-    failure: Option<Failure>,
-}
 
 /// Do what the arguments ask for.
 pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice) -> Result<Ended, Failure> {
@@ -53,44 +41,44 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
     }
     let request = ask::request(arguments)?;
     check_options(registry, &request.streams)?;
-    let stop = daemons::stop()?;
-    let classic = arguments.format == SessionFormat::Classic;
-    let mut output = Output::open(&arguments.output, color, show::table)?;
-    let classic = classic && output.shows_table();
+    let mut plan = Plan::default();
+    let usual = if request.offered.is_some() { TRIALS } else { 1 };
+    let how = How::of(&arguments.experiment, (&mut plan, usual), (&arguments.output, color))?;
+    if arguments.experiment.dry_run {
+        let streams = request.streams.iter();
+        let cases = streams.map(|stream| request.prepared((registry, arguments), stream, GroupKind::Processes));
+        let cases = cases.collect::<Result<_, _>>()?;
+        return dry_run::show(&plan, how.listed(cases)?, arguments.output.json);
+    }
+    let mut front = Front::open((&arguments.output, color), show::table, None)?;
+    let classic = arguments.format == SessionFormat::Classic && front.output.shows_table();
     if classic {
         let report_ns = request.streams.first().map_or(0, |stream| stream.report_ns);
-        output.show_live(Box::new(classic::Lines::of(&receivers(&request), report_ns)));
+        let lines = classic::Lines::of(&receivers(&request), report_ns);
+        front.output.show_live(Box::new(lines));
     }
     if let Some(path) = &arguments.chart {
         crate::file::check(path)?;
     }
-    let place = place(&request)?;
-    let mut draft = Draft::begin(None, arguments.output.include_host_name);
-    let mut runner = Runner {
+    let mut sessions = Sessions {
         registry,
         arguments,
         request: &request,
-        place: &place,
-        output: &mut output,
-        stop: &stop,
-        sessions: Vec::new(),
-        color,
+        place: place(&request)?,
+        stop: front.stop.clone(),
+        kept: request.offered.is_some() || !how.loads.is_empty(),
+        reports: Vec::new(),
+        broken: false,
+        lives: Vec::new(),
+        groups: None,
     };
-    let (results, failure) = measure(&mut runner, &mut draft)?;
-    let sessions = std::mem::take(&mut runner.sessions);
-    let section = section(&request, sessions, &results);
+    let found = measure(&mut front, &mut sessions, how)?;
+    let section = section(&request, sessions.reports, &found);
     let value = serde_json::to_value(&section);
-    draft.section(show::SECTION, value.unwrap_or_default());
-    let mut run = match (&failure, results.is_empty()) {
-        (Some(failure), true) => draft.fail(failure.status(), failure.cause.clone()),
-        _ => draft.finish(results, stop.is_requested()),
-    };
-    if let (Some(failure), Status::Ok | Status::Failed) = (&failure, run.status) {
-        // Every stream may have been measured, and the session failed all the same.
-        run.status = failure.status();
-        run.error.get_or_insert_with(|| failure.cause.clone());
-    }
-    let published = output.finish(&run);
+    front.draft.section(show::SECTION, value.unwrap_or_default());
+    let failure = found.failure.clone();
+    let run = found.into_run(front.draft);
+    let published = front.output.finish(&run);
     if let Some(path) = &arguments.chart {
         chart::write(path, &run).map_err(Failure::documented)?;
     }
@@ -98,30 +86,50 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
     if classic {
         output::print(&show::classic(&run))?;
     }
-    match failure {
-        Some(failure) if run.status == failure.status() => Ok(Ended::badly(failure)),
-        _ => Ok(ended(&run, arguments.output.strict)),
-    }
+    Ok(ended_with(&run, failure, arguments.output.strict))
 }
 
-/// What was asked for: streams alone, under loads in turn, or at offered rates; the sections beside them go into the draft.
-fn measure(runner: &mut Runner, draft: &mut Draft) -> Result<(Vec<CaseResult>, Option<Failure>), Failure> {
-    let request = runner.request;
-    if let (Some(asked), Some(stream)) = (&request.offered, request.streams.first()) {
-        let offered = runner.run_offered(asked, stream)?;
-        if let Some(found) = offered.found {
-            draft.section(wirespeed_report::curve::section::LOAD, found);
+/// What was asked for: streams as often as asked, or one of them at offered rates; the section of rates goes into the
+/// draft. The error is one of output, or of loads that cannot run.
+fn measure(front: &mut Front, sessions: &mut Sessions, how: How) -> Result<Found, Failure> {
+    let request = sessions.request;
+    let about = (sessions.registry, sessions.arguments);
+    let kind = match sessions.open() {
+        Ok(kind) => kind,
+        Err(failure) => return Ok(Found::nothing(failure)),
+    };
+    let mut load = None;
+    let found = match (&request.offered, request.streams.first()) {
+        (Some(asked), Some(stream)) => {
+            let seed = how.seed;
+            let mut points = Points::new(front.experiment(how, sessions), |rate| {
+                let paced = Streaming {
+                    pace_msg_per_s: Some(rate as u64),
+                    ..stream.clone()
+                };
+                request.prepared(about, &paced, kind)
+            });
+            let offered = asked.offer(&mut points);
+            let found = offered.and_then(|most_per_s| Ok((points.finish()?, most_per_s)));
+            found.map(|(found, most_per_s)| {
+                load = Some(asked.section(&found.undisturbed(), most_per_s, seed));
+                found
+            })
         }
-        return Ok((offered.results, offered.failure));
+        _ => {
+            let streams = request.streams.iter();
+            let cases: Result<_, Failure> = streams.map(|stream| request.prepared(about, stream, kind)).collect();
+            cases.and_then(|cases| front.run(how, sessions, vec![cases]))
+        }
+    };
+    // Sessions end whatever became of their streams.
+    let closed = sessions.close();
+    let mut found = found?;
+    found.failure = found.failure.or(closed.err());
+    if let Some(load) = load {
+        front.draft.section(wirespeed_report::curve::section::LOAD, load);
     }
-    if request.loads.is_empty() {
-        return runner.run();
-    }
-    let disturbed = runner.run_disturbed()?;
-    if let Some(found) = &disturbed.found {
-        draft.section(wirespeed_report::interference::NAME, found.to_value());
-    }
-    Ok((disturbed.results, disturbed.failure))
+    Ok(found)
 }
 
 /// The ranks that receive.
@@ -152,174 +160,6 @@ fn place(request: &Request) -> Result<Place, Failure> {
     })
 }
 
-struct Runner<'a> {
-    registry: &'a Registry,
-    arguments: &'a SessionArgs,
-    request: &'a Request,
-    place: &'a Place,
-    output: &'a mut Output,
-    stop: &'a StopFlag,
-    sessions: Vec<SessionReport>,
-    color: ColorChoice,
-}
-
-impl Runner<'_> {
-    /// Every repetition; the results of the streams, and why it did not end well. The error is one of output.
-    fn run(&mut self) -> Result<(Vec<CaseResult>, Option<Failure>), Failure> {
-        let mut collected: Vec<Collected> = self
-            .request
-            .streams
-            .iter()
-            .map(|_| Collected::default())
-            .collect();
-        let mut failure = None;
-        let mut kind = GroupKind::Processes;
-        for repetition in 0..self.arguments.repeat.unwrap_or(1) {
-            if self.stop.is_requested() || failure.is_some() {
-                break;
-            }
-            let lives = match self.begin() {
-                Ok(lives) => lives,
-                Err(error) => {
-                    failure = Some(error);
-                    break;
-                }
-            };
-            kind = lives[0].group_kind();
-            let measured = self.measure(&lives, repetition, &mut collected);
-            self.end(lives);
-            failure = measured?;
-        }
-        let request = self.request;
-        let mut session = self.session(Groups::new(self.registry, Default::default()));
-        let mut results = Vec::new();
-        for (number, (stream, slot)) in request.streams.iter().zip(collected).enumerate() {
-            if slot.repetitions.is_empty() && slot.failure.is_none() {
-                continue;
-            }
-            let case = request.case(stream, kind);
-            let result = session.assemble(case, slot.repetitions, slot.failure.as_ref());
-            session.announce(number, &result)?;
-            results.push(result);
-        }
-        Ok((results, failure))
-    }
-
-    /// The sessions of one repetition: side by side, all gone.
-    fn begin(&self) -> Result<Vec<Live>, Failure> {
-        let begin = |number: u32| -> Result<Live, Failure> {
-            std::thread::sleep(self.request.delay_start * number);
-            let live = Live::begin(&self.request.ask, self.place, self.stop)?;
-            if !self.arguments.phased_start {
-                live.go()?;
-            }
-            Ok(live)
-        };
-        let lives: Vec<Result<Live, Failure>> = match self.arguments.sessions {
-            1 => vec![begin(0)],
-            count => std::thread::scope(|scope| {
-                let begun: Vec<_> = (0..count).map(|n| scope.spawn(move || begin(n))).collect();
-                let broken = || Failure::failed("a session's thread failed", "please report it");
-                begun
-                    .into_iter()
-                    .map(|b| b.join().unwrap_or_else(|_| Err(broken())))
-                    .collect()
-            }),
-        };
-        let lives: Vec<Live> = lives.into_iter().collect::<Result<_, _>>()?;
-        if self.arguments.phased_start {
-            lives.iter().try_for_each(|live| live.go())?;
-        }
-        Ok(lives)
-    }
-
-    /// Measure every stream in the first session, or hold them all. A failure of the session ends its repetition.
-    fn measure(
-        &mut self,
-        lives: &[Live],
-        repetition: u32,
-        collected: &mut [Collected],
-    ) -> Result<Option<Failure>, Failure> {
-        let (live, request, stop) = (&lives[0], self.request, self.stop.clone());
-        let hold = |time| Live::hold(lives, time, &stop).err().map(Failure::from);
-        if request.streams.is_empty() {
-            return Ok(hold(request.hold).or_else(|| hold(request.stay_connected)));
-        }
-        let groups = Groups::launched_by(self.registry, live.launcher(RankProgram::this()?));
-        let mut session = self.session_until(groups, live.run_flag());
-        for (number, stream) in request.streams.iter().enumerate() {
-            if live.run_flag().is_requested() {
-                break;
-            }
-            let step = Step {
-                repetition,
-                case: number,
-            };
-            if let Some(failure) = stream_once(&mut session, live, request, (stream, step), collected)? {
-                return Ok(Some(failure));
-            }
-        }
-        // The group keeps its channels meanwhile.
-        Ok(hold(request.stay_connected))
-    }
-
-    /// End all sessions at once, and keep what they tell.
-    fn end(&mut self, lives: Vec<Live>) {
-        let reports = std::thread::scope(|scope| {
-            let ends: Vec<_> = lives
-                .into_iter()
-                .map(|live| scope.spawn(move || live.end()))
-                .collect();
-            ends.into_iter()
-                .filter_map(|end| end.join().ok())
-                .collect::<Vec<_>>()
-        });
-        self.sessions.extend(reports);
-    }
-
-    fn session<'s>(&'s mut self, groups: Groups<'s>) -> Session<'s> {
-        let stop = self.stop.clone();
-        self.session_until(groups, &stop)
-    }
-
-    /// Streams that end in order when `stop` is raised.
-    fn session_until<'s>(&'s mut self, groups: Groups<'s>, stop: &StopFlag) -> Session<'s> {
-        let looks = (self.color, self.arguments.output.quiet);
-        Session::new(groups, self.output, stop.clone(), looks)
-    }
-}
-
-/// One stream in one session. Of the failures, the inner one is the session's, the outer one of output.
-fn stream_once(
-    session: &mut Session,
-    live: &Live,
-    request: &Request,
-    (stream, step): (&Streaming, Step),
-    collected: &mut [Collected],
-) -> Result<Option<Failure>, Failure> {
-    let planned = request.planned(stream, live.group_kind());
-    let slot = &mut collected[step.case];
-    if let Err(refused) = check(session.groups.registry(), &planned) {
-        slot.failure.get_or_insert(refused);
-        return Ok(None);
-    }
-    let before = live.age();
-    let measured = session.measure(step, request.streams.len(), &planned)?;
-    if let Some(first) = measured.repetition.as_ref().and_then(first_message) {
-        live.note_first_message((before + first).as_nanos() as u64);
-    }
-    slot.repetitions.extend(measured.repetition);
-    // A computation's own end says more than what its group saw of it.
-    let failure = match measured.failure {
-        Some(failure) => Some(live.early_end_within(END_TOLD).map_or(failure, Failure::from)),
-        None => live.early_end().map(Failure::from),
-    };
-    if let Some(failure) = &failure {
-        slot.failure.get_or_insert(failure.clone());
-    }
-    Ok(failure)
-}
-
 impl Request {
     fn case(&self, stream: &Streaming, kind: GroupKind) -> wirespeed_schema::Case {
         let computations = self.ask.definition.expand().len();
@@ -330,12 +170,19 @@ impl Request {
         path::case(&stream, computations, self.ask.daemon, kind)
     }
 
-    fn planned(&self, stream: &Streaming, kind: GroupKind) -> PlannedCase {
-        PlannedCase {
-            case: self.case(stream, kind),
-            to: None,
-            template: 0,
-        }
+    /// The stream as a case, and what the transport says of it before anything is opened.
+    fn prepared(
+        &self,
+        sessions: (&Registry, &SessionArgs),
+        stream: &Streaming,
+        kind: GroupKind,
+    ) -> Result<Prepared, Failure> {
+        let (registry, arguments) = sessions;
+        let mut case = self.case(stream, kind);
+        pin(&arguments.experiment, &mut case)?;
+        let mut prepared = Prepared::of(case);
+        prepared.skip = check(registry, &prepared.planned.case).err();
+        Ok(prepared)
     }
 }
 
@@ -352,40 +199,28 @@ fn check_options(registry: &Registry, streams: &[Streaming]) -> Result<(), Failu
     Ok(())
 }
 
-/// What the transport says before anything is opened.
-fn check(registry: &Registry, planned: &PlannedCase) -> Result<(), Failure> {
-    let transport = &planned.case.transport;
+/// Why the transport cannot do it, and what can be done.
+fn check(registry: &Registry, case: &Case) -> Result<(), (String, String)> {
+    let transport = &case.transport;
     let entry = registry.find(transport).ok_or_else(|| {
-        Failure::usage(
-            format!("there is no transport {transport:?}"),
-            "see `wirespeed list`",
-        )
+        let remedy = "see `wirespeed list`".to_owned();
+        (format!("there is no transport {transport:?}"), remedy)
     })?;
-    (entry.check)(&planned.case).map_err(|error| {
+    (entry.check)(case).map_err(|error| {
         let remedy = match &error {
-            MeasureError::Unsupported(_) if planned.case.group == GroupKind::Hosts => {
+            MeasureError::Unsupported(_) if case.group == GroupKind::Hosts => {
                 "between hosts, take --via tcp".to_owned()
             }
             _ => format!("see `wirespeed list {transport}`"),
         };
-        Failure::usage(error.to_string(), remedy)
+        (error.to_string(), remedy)
     })
 }
 
-/// From the start of a repetition to its first answered message.
-fn first_message(repetition: &Repetition) -> Option<Duration> {
-    let mut sources = repetition.outcomes.iter().filter(|o| o.role == Role::Source);
-    let first = sources.find_map(|source| source.first_operation_ns)?;
-    Some(Duration::from_nanos(repetition.setup_ns + first.get() as u64))
-}
-
-fn section(request: &Request, sessions: Vec<SessionReport>, results: &[CaseResult]) -> SessionSection {
+fn section(request: &Request, sessions: Vec<SessionReport>, found: &Found) -> SessionSection {
     // What a load does to a stream, and one that is held back, say nothing about credits and sizes.
-    let idle = |result: &&CaseResult| {
-        let paced = result.case.test.pace_per_s().is_some();
-        !paced && result.case.ranks.iter().all(|rank| rank.load.is_idle())
-    };
-    let undisturbed: Vec<CaseResult> = results.iter().filter(idle).cloned().collect();
+    let mut undisturbed = found.undisturbed();
+    undisturbed.retain(|result| result.case.test.pace_per_s().is_none());
     let coordinator = request.coordinator.as_ref();
     let engine = request.engine.as_ref();
     let place = match (engine, coordinator) {
@@ -399,7 +234,7 @@ fn section(request: &Request, sessions: Vec<SessionReport>, results: &[CaseResul
         definition: request.ask.definition.clone(),
         path: request.path.map(|path| path.name().to_owned()),
         answers: wirespeed_report::curve::answers(&undisturbed),
-        queues: life::queues(results),
+        queues: life::queues(&found.results),
         phases: life::phases(&sessions),
         sessions,
         daemon_cost: daemon_cost(&request.streams, &undisturbed),

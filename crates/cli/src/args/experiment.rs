@@ -1,0 +1,57 @@
+//! How cases are measured, whatever is measured: the options that every measuring verb has.
+
+use clap::Args;
+
+/// Repetitions, their order, when to stop, what runs beside them.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Experiment")]
+pub struct ExperimentArgs {
+    /// Fresh repetitions of every case: new processes and connections each time, cases interleaved in random order
+    ///
+    /// The spread between repetitions is reported apart from the spread within one.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub repeats: Option<String>,
+
+    /// Repeat each case until its figure is known within a width: p50:2%, p99:5%, rate:1%
+    ///
+    /// The width is half of the 95 % interval over runs, by the median. It is looked at after 10, 13, 17, 22, .. runs;
+    /// --repeats is then the most [default: 50]. The result says for each case whether the goal was reached, and why not.
+    #[arg(long, value_name = "STATISTIC:WIDTH")]
+    pub until: Option<String>,
+
+    /// With --until: begin no repetition after this long
+    #[arg(long, value_name = "TIME", requires = "until")]
+    pub until_time: Option<String>,
+
+    /// Measure each case without and with load, in turn, and tell what the load does to each figure
+    ///
+    /// LOAD is KIND[=THREADS][@PLACE]. Kinds: cpu (busy threads), memory (threads that copy far more than the caches hold),
+    /// cache (threads that dirty as much as the largest cache holds), none (the control, whose ratios should be 1). THREADS
+    /// are those of each measuring rank; unless given, all together are one for each CPU of the place. Places: apart (cores
+    /// that no rank measures on), sibling (other hardware threads of the measuring cores), same (the measuring CPUs), beside
+    /// (any CPU but the rank's own); unless given, apart where there are such cores, else same. --repeats is the number of
+    /// rounds, 10 unless given; runs follow each other in random order, reversed in every second round. Without LOAD:
+    /// cpu,memory,cache.
+    #[arg(long, value_name = "LOAD,..", num_args = 0..=1, require_equals = true, value_delimiter = ',')]
+    #[arg(default_missing_values = ["cpu", "memory", "cache"])]
+    pub interference: Vec<String>,
+
+    /// CPUs to pin to, one a rank: 0,1 or 0-3, or none [default: different cores]
+    #[arg(long, value_name = "LIST")]
+    pub cpus: Vec<String>,
+
+    /// Seed of the random order; recorded in the result
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+
+    /// Show the run that goes on: rate, percentiles, how they went so far, time left; only on a terminal, on stderr
+    ///
+    /// Fed by the reports that ranks make between samples, every 500ms where the case says nothing of them: the
+    /// measurement costs nothing more.
+    #[arg(long)]
+    pub live: bool,
+
+    /// Show the cases with all their parameters, and measure nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}

@@ -1,0 +1,157 @@
+//! Sessions that begin and end with the rounds of an experiment, and the streams that are measured in them. It must never
+//! repeat, order or publish anything itself.
+
+use super::Request;
+use crate::args::SessionArgs;
+use crate::errors::Failure;
+use crate::experiment::{Measured, Runner, Visit};
+use crate::group::{Groups, OnInterval};
+use std::time::Duration;
+use wirespeed::Registry;
+use wirespeed_control::{RankProgram, StopFlag};
+use wirespeed_schema::case::{GroupKind, Role};
+use wirespeed_schema::plan::PlannedCase;
+use wirespeed_schema::run::Repetition;
+use wirespeed_session::live::{Live, Place};
+use wirespeed_session::report::SessionReport;
+
+/// How a computation ended is known this long after its group has failed, also over a launcher's pipes.
+const END_TOLD: Duration = Duration::from_millis(500);
+
+/// The sessions of one round; messages are measured in the first.
+pub struct Sessions<'a> {
+    pub registry: &'a Registry,
+    pub arguments: &'a SessionArgs,
+    pub request: &'a Request,
+    pub place: Place,
+    pub stop: StopFlag,
+    /// The same sessions for all rounds.
+    pub kept: bool,
+    /// What those that are gone told.
+    pub reports: Vec<SessionReport>,
+    /// A session ended early: it is not held any longer.
+    pub broken: bool,
+    pub lives: Vec<Live>,
+    pub groups: Option<Groups<'a>>,
+}
+
+impl Sessions<'_> {
+    /// Begin sessions unless they have; where their computations are.
+    pub fn open(&mut self) -> Result<GroupKind, Failure> {
+        if self.lives.is_empty() {
+            self.lives = self.begun()?;
+            let launcher = self.lives[0].launcher(RankProgram::this()?);
+            self.groups = Some(Groups::launched_by(self.registry, launcher));
+        }
+        Ok(self.lives[0].group_kind())
+    }
+
+    /// Sessions side by side: all begin, or all are gone.
+    fn begun(&self) -> Result<Vec<Live>, Failure> {
+        let (request, arguments, place, stop) = (self.request, self.arguments, &self.place, &self.stop);
+        let begin = |number: u32| -> Result<Live, Failure> {
+            std::thread::sleep(request.delay_start * number);
+            let live = Live::begin(&request.ask, place, stop)?;
+            if !arguments.phased_start {
+                live.go()?;
+            }
+            Ok(live)
+        };
+        let lives: Vec<Result<Live, Failure>> = match arguments.sessions {
+            1 => vec![begin(0)],
+            count => std::thread::scope(|scope| {
+                let begin = &begin;
+                let begun: Vec<_> = (0..count).map(|n| scope.spawn(move || begin(n))).collect();
+                let broken = || Failure::failed("a session's thread failed", "please report it");
+                begun
+                    .into_iter()
+                    .map(|b| b.join().unwrap_or_else(|_| Err(broken())))
+                    .collect()
+            }),
+        };
+        let lives: Vec<Live> = lives.into_iter().collect::<Result<_, _>>()?;
+        if arguments.phased_start {
+            lives.iter().try_for_each(|live| live.go())?;
+        }
+        Ok(lives)
+    }
+
+    /// Hold the sessions for as long as was asked for, end all of them at once, and keep what they tell.
+    pub fn close(&mut self) -> Result<(), Failure> {
+        let held = match self.broken || self.lives.is_empty() {
+            true => Ok(()),
+            false => self.hold(),
+        };
+        self.groups = None;
+        let lives = std::mem::take(&mut self.lives);
+        let reports = std::thread::scope(|scope| {
+            let ends = lives.into_iter().map(|live| scope.spawn(move || live.end()));
+            let ends: Vec<_> = ends.collect();
+            ends.into_iter()
+                .filter_map(|end| end.join().ok())
+                .collect::<Vec<_>>()
+        });
+        self.reports.extend(reports);
+        held
+    }
+
+    /// The group keeps its channels meanwhile.
+    fn hold(&self) -> Result<(), Failure> {
+        if self.request.streams.is_empty() {
+            Live::hold(&self.lives, self.request.hold, &self.stop)?;
+        }
+        Ok(Live::hold(&self.lives, self.request.stay_connected, &self.stop)?)
+    }
+}
+
+impl Runner for Sessions<'_> {
+    fn begin(&mut self, _round: u32) -> Result<(), Failure> {
+        self.open().map(drop)
+    }
+
+    fn measure(
+        &mut self,
+        visit: Visit,
+        planned: &PlannedCase,
+        _stop: &StopFlag,
+        on_interval: OnInterval,
+    ) -> Measured {
+        let (Some(live), Some(groups)) = (self.lives.first(), &mut self.groups) else {
+            return Measured::default();
+        };
+        // A stream ends in order with the session.
+        let stop = live.run_flag();
+        if stop.is_requested() {
+            return Measured::default();
+        }
+        let before = live.age();
+        let mut measured = groups.measure(visit, planned, stop, on_interval);
+        if let Some(first) = measured.repetition.as_ref().and_then(first_message) {
+            live.note_first_message((before + first).as_nanos() as u64);
+        }
+        let failure = measured.failure.take().filter(|_| !stop.is_requested());
+        // A computation's own end says more than what its group saw of it.
+        let ended = match failure {
+            Some(_) => live.early_end_within(END_TOLD),
+            None => live.early_end(),
+        };
+        measured.is_last = ended.is_some() || (failure.is_some() && !self.kept);
+        measured.failure = ended.map(Failure::from).or(failure);
+        self.broken |= measured.is_last;
+        measured
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        match self.kept {
+            true => Ok(()),
+            false => self.close(),
+        }
+    }
+}
+
+/// From the start of a repetition to its first answered message.
+fn first_message(repetition: &Repetition) -> Option<Duration> {
+    let mut sources = repetition.outcomes.iter().filter(|o| o.role == Role::Source);
+    let first = sources.find_map(|source| source.first_operation_ns)?;
+    Some(Duration::from_nanos(repetition.setup_ns + first.get() as u64))
+}

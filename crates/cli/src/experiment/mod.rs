@@ -1,0 +1,341 @@
+//! The one loop over cases. An experiment is arms x cases x loads, measured round by round in an order of its own until a
+//! rule says stop; every verb that measures is words in, an experiment, and a view of what it found.
+//!
+//! Here are the order, the repetitions, the goal, the budget, progress, events, failures and the user's wish to end. How a
+//! case is measured once is a [`Runner`]'s. Nothing here may know a verb, a test or a transport.
+
+mod asked;
+mod budget;
+mod cell;
+mod found;
+pub mod loads;
+mod medium;
+mod order;
+mod points;
+mod runner;
+#[cfg(test)]
+mod tests;
+
+pub use asked::{How, pin};
+pub use budget::Budget;
+pub use cell::Prepared;
+pub use found::Found;
+pub use points::Points;
+pub use runner::{Measured, Ranks, Runner, Visit};
+
+use crate::errors::Failure;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::terminal::{self, Stream};
+use crate::watch::Watch;
+use budget::Rest;
+use cell::Cell;
+use order::Order;
+use std::time::Instant;
+use wirespeed_control::StopFlag;
+use wirespeed_report::render;
+use wirespeed_schema::Case;
+use wirespeed_schema::outcome::Interval;
+use wirespeed_schema::run::{Event, Repetition};
+
+/// What is compared with each other: one case, in every arm and under every load.
+struct Subject {
+    /// Its cells in the order of its last round.
+    cells: Vec<usize>,
+    /// Rounds that it has had.
+    rounds: u32,
+}
+
+/// When a number of rounds ends before all of them are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    /// With the goal of each case, which is published then: nothing comes after.
+    Here,
+    /// With the goal of each case.
+    WithTheGoal,
+    /// Never.
+    WithTheCount,
+}
+
+/// An experiment in progress.
+pub struct Experiment<'a> {
+    runner: &'a mut dyn Runner,
+    output: &'a mut Output,
+    stop: StopFlag,
+    how: How,
+    order: Order,
+    cells: Vec<Cell>,
+    subjects: Vec<Subject>,
+    began: Instant,
+    /// The far end refused a case.
+    refused: bool,
+    /// Why nothing further can be measured.
+    failure: Option<Failure>,
+}
+
+impl<'a> Experiment<'a> {
+    /// Nothing to measure yet.
+    pub fn new(how: How, runner: &'a mut dyn Runner, output: &'a mut Output, stop: &StopFlag) -> Self {
+        if let Some(shown) = how.live.clone() {
+            output.watch_with(Watch::open(how.color).map(|watch| watch.showing(shown)));
+        }
+        Experiment {
+            runner,
+            output,
+            stop: stop.clone(),
+            order: Order::new(how.seed),
+            how,
+            cells: Vec::new(),
+            subjects: Vec::new(),
+            began: Instant::now(),
+            refused: false,
+            failure: None,
+        }
+    }
+
+    /// Measure `arms`: as many cases in each, the i-th of which are compared with each other. Cells are numbered arm by arm,
+    /// a case's loads behind it. Errors where a load cannot be put beside a case.
+    pub fn with(mut self, arms: Vec<Vec<Prepared>>) -> Result<Self, Failure> {
+        for (arm, cases) in arms.into_iter().enumerate() {
+            for (number, prepared) in cases.into_iter().enumerate() {
+                let first = self.cells.len();
+                self.cells.extend(Cell::all_of(prepared, (arm, first), &self.how)?);
+                let cells = first..self.cells.len();
+                match self.subjects.get_mut(number) {
+                    Some(subject) => subject.cells.extend(cells),
+                    None => self.subjects.push(Subject {
+                        cells: cells.collect(),
+                        rounds: 0,
+                    }),
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// One more case, chosen while the measurement goes on; its number.
+    pub fn add(&mut self, prepared: Prepared) -> Result<usize, Failure> {
+        let first = self.cells.len();
+        self.cells.extend(Cell::all_of(prepared, (0, first), &self.how)?);
+        self.subjects.push(Subject {
+            cells: (first..self.cells.len()).collect(),
+            rounds: 0,
+        });
+        Ok(self.subjects.len() - 1)
+    }
+
+    /// Measure everything as often as asked, and end. The error is one of output: no measurement can raise it.
+    pub fn run(mut self) -> Result<Found, Failure> {
+        for number in 0..self.cells.len() {
+            if self.cells[number].skip.is_some() {
+                self.settle(number)?;
+            }
+        }
+        let all: Vec<usize> = (0..self.subjects.len()).collect();
+        self.go(&all, self.how.repeats, Ends::Here)?;
+        self.finish()
+    }
+
+    /// Measure these cases as often as asked; more may follow. The error is one of output.
+    pub fn measure(&mut self, subjects: &[usize]) -> Result<(), Failure> {
+        self.go(subjects, self.how.repeats, Ends::WithTheGoal)
+    }
+
+    /// Measure these cases in `count` more rounds, whatever is known of them. The error is one of output.
+    pub fn rounds(&mut self, subjects: &[usize], count: u32) -> Result<(), Failure> {
+        self.go(subjects, count, Ends::WithTheCount)
+    }
+
+    /// All runs of a case without load so far; none of one that failed.
+    pub fn repetitions(&self, subject: usize) -> &[Repetition] {
+        let cells = self.subjects[subject].cells.iter();
+        let off = cells.map(|cell| &self.cells[*cell]).find(|cell| cell.loaded.is_none());
+        let well = off.filter(|cell| cell.failure.is_none());
+        well.map_or(&[], |cell| &cell.repetitions)
+    }
+
+    /// Whether nothing further will be measured.
+    pub fn is_over(&self) -> bool {
+        self.stop.is_requested() || self.failure.is_some()
+    }
+
+    /// The loop.
+    fn go(&mut self, subjects: &[usize], count: u32, ends: Ends) -> Result<(), Failure> {
+        let (mut rest, mut progress) = self.expect(subjects, count);
+        let shuffled = count > 1 || subjects.iter().any(|subject| self.subjects[*subject].cells.len() > 1);
+        let mut round = subjects.to_vec();
+        for number in 0..count {
+            let has_more = subjects.is_empty() || subjects.iter().any(|subject| !self.has_ended(*subject, ends));
+            if self.is_over() || !has_more {
+                break;
+            }
+            if shuffled {
+                self.order.round(&mut round);
+            }
+            self.failure = self.runner.begin(number).err();
+            for &subject in &round {
+                let ended = self.has_ended(subject, ends);
+                self.block(subject, ended, &mut rest, &mut progress)?;
+                if ends == Ends::Here {
+                    self.publish(subject, number + 1 == count, &progress)?;
+                }
+            }
+            let ended = self.runner.end().err();
+            self.failure = self.failure.take().or(ended);
+        }
+        progress.finish();
+        Ok(())
+    }
+
+    /// What `count` rounds ask for, told to those who show it.
+    fn expect(&mut self, subjects: &[usize], count: u32) -> (Rest, Progress) {
+        let once = || subjects.iter().flat_map(|subject| &self.subjects[*subject].cells);
+        let cells = (0..count).flat_map(|_| once()).map(|cell| &self.cells[*cell]);
+        let runs: Vec<&Case> = cells
+            .filter(|cell| cell.skip.is_none())
+            .map(|cell| &cell.planned.case)
+            .collect();
+        self.output.expect(runs.iter().copied());
+        let quiet = self.how.quiet || self.how.live.is_some();
+        (Rest::of(runs.iter().copied()), Progress::new(runs.into_iter(), quiet))
+    }
+
+    /// Whether a subject runs no more: all of it failed or is known well enough, or a half of a pair is lost.
+    fn has_ended(&self, subject: usize, ends: Ends) -> bool {
+        let cells = || self.subjects[subject].cells.iter().map(|cell| &self.cells[*cell]);
+        let lost = self.how.paired && cells().any(|cell| cell.failure.is_some());
+        let reached = |cell: &Cell| ends != Ends::WithTheCount && cell.has_reached(&self.how, self.began);
+        lost || cells().all(|cell| cell.has_ended() || reached(cell))
+    }
+
+    /// Every cell of a subject once, one right after the other, unless it has ended.
+    fn block(
+        &mut self,
+        subject: usize,
+        ended: bool,
+        rest: &mut Rest,
+        progress: &mut Progress,
+    ) -> Result<(), Failure> {
+        let mut cells = std::mem::take(&mut self.subjects[subject].cells);
+        let round = self.subjects[subject].rounds;
+        self.order.block(&mut cells, round);
+        for &number in &cells {
+            let cell = &self.cells[number];
+            if cell.skip.is_some() {
+                continue;
+            }
+            let case = cell.planned.case.clone();
+            let broken = |cell: &usize| self.cells[*cell].failure.is_some();
+            let lost = self.how.paired && cells.iter().any(broken);
+            if !ended && !lost && !self.is_over() && !cell.has_ended() {
+                progress.start(&case);
+                self.visit((subject, number), round, *rest)?;
+            }
+            progress.end();
+            *rest = rest.without(&case);
+        }
+        self.subjects[subject].cells = cells;
+        self.subjects[subject].rounds = round + 1;
+        Ok(())
+    }
+
+    /// One run of one cell, within the budget.
+    fn visit(&mut self, (subject, number): (usize, usize), round: u32, rest: Rest) -> Result<(), Failure> {
+        if let Some(budget) = &self.how.budget {
+            let cell = &mut self.cells[number];
+            match budget.fit(&cell.planned.case, rest) {
+                Some(case) => cell.planned.case = case,
+                // What ran already is its result.
+                None if !cell.repetitions.is_empty() => return Ok(()),
+                None => {
+                    let remedy = "give more time with --budget, or fewer roads with --via";
+                    cell.skip = Some(("the budget left no time for it".to_owned(), remedy.to_owned()));
+                    return Ok(());
+                }
+            }
+        }
+        let began = Instant::now();
+        self.once((subject, number), round)?;
+        if let Some(budget) = &mut self.how.budget {
+            budget.took(&self.cells[number].planned.case, began.elapsed());
+        }
+        Ok(())
+    }
+
+    /// One run of one cell, with its events. The error is one of output.
+    fn once(&mut self, (subject, number): (usize, usize), round: u32) -> Result<(), Failure> {
+        let cells = self.cells.len() as u32;
+        let cell = &mut self.cells[number];
+        if cell.limits.is_none() {
+            cell.limits = Some(self.runner.limits(&cell.planned.case));
+        }
+        self.output.event(&Event::CaseStarted {
+            case: number as u32,
+            cases: cells,
+            label: cell.planned.case.label(),
+            repetition: round,
+        })?;
+        let mut broken = None;
+        let output = &mut *self.output;
+        let mut on_interval = |rank: u32, interval: &Interval| {
+            let event = Event::Interval {
+                case: number as u32,
+                repetition: round,
+                rank,
+                interval: interval.clone(),
+            };
+            if let Err(failure) = output.event(&event) {
+                broken.get_or_insert(failure);
+            }
+        };
+        let visit = Visit {
+            cell: number,
+            subject,
+            load: cell.loaded.as_ref().map(|(loaded, _)| loaded.load.as_str()),
+            arm: cell.arm,
+            round,
+        };
+        let measured = self.runner.measure(visit, &cell.planned, &self.stop, &mut on_interval);
+        if let Some(failure) = broken {
+            return Err(failure);
+        }
+        if measured.is_last {
+            self.failure.clone_from(&measured.failure);
+        }
+        self.refused |= cell.keep(measured, self.stop.is_requested());
+        Ok(())
+    }
+
+    /// Publish what has ended: a cell that failed, and all of a subject that runs no more.
+    fn publish(&mut self, subject: usize, is_last: bool, progress: &Progress) -> Result<(), Failure> {
+        let ended = is_last || self.has_ended(subject, Ends::Here);
+        let mut cells = self.subjects[subject].cells.clone();
+        cells.sort_unstable();
+        for number in cells {
+            if (ended || self.cells[number].has_ended())
+                && let Some(line) = self.settle(number)?
+            {
+                progress.line(&line);
+            }
+        }
+        Ok(())
+    }
+
+    /// Make the result of a cell, and tell whoever listens; its line, where it is new. The error is one of output.
+    fn settle(&mut self, number: usize) -> Result<Option<String>, Failure> {
+        let remarks = self.runner.remarks(number);
+        let Some(result) = self.cells[number].settle(&self.how, self.began, remarks) else {
+            return Ok(None);
+        };
+        self.output.case_finished(number, result)?;
+        Ok(Some(render::case_line(result, &terminal::style(Stream::Stderr, self.how.color))))
+    }
+
+    /// Publish whatever was left half done, which is a result too, and say what was found.
+    pub fn finish(mut self) -> Result<Found, Failure> {
+        for number in 0..self.cells.len() {
+            self.settle(number)?;
+        }
+        Ok(Found::of(self))
+    }
+}
