@@ -9,8 +9,8 @@ use crate::watch::Watch;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use wirespeed_report::render::{self, CsvRows, JsonForm, Style};
-use wirespeed_schema::{Case, Run};
 use wirespeed_schema::run::{CaseResult, Event};
+use wirespeed_schema::{Case, Run};
 
 /// How a result is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -42,7 +42,12 @@ fn from_file(arguments: &RunArgs) -> Result<Plan, Failure> {
     let with_load = (!arguments.group.load.is_empty()).then_some("load");
     let with_cpus = (!arguments.experiment.cpus.is_empty()).then_some("cpus");
     let with_option = (!arguments.transport.options.is_empty()).then_some("option");
-    if let Some(key) = given.map(|(key, _)| *key).or(with_load).or(with_cpus).or(with_option) {
+    if let Some(key) = given
+        .map(|(key, _)| *key)
+        .or(with_load)
+        .or(with_cpus)
+        .or(with_option)
+    {
         return Err(Failure::usage(
             format!(
                 "--{} cannot change the cases of a plan file",
@@ -85,6 +90,7 @@ fn from_flags(arguments: &RunArgs) -> Result<Template, Failure> {
     if !arguments.group.load.is_empty() {
         add("load", &[arguments.group.load.join(" ")])?;
     }
+    add("cpus", &arguments.experiment.cpus)?;
     add_options(&mut template, &arguments.transport)?;
     Ok(template)
 }

@@ -18,10 +18,10 @@ mod until;
 pub use error::{PlanError, nearest};
 pub use expand::{CASES_MAX, PlannedCase, expand};
 pub use file::{REPEATS_MAX, parse_plan, parse_repeats};
-pub use ranks::pin;
 pub use keys::{
     EXCLUSIVE, FRIENDLY_NAMES, FriendlyName, canonical_key, canonical_test, friendly, split_axis, takes,
 };
+pub use ranks::pin;
 pub use resolve::{WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX};
 pub use surroundings::Surroundings;
 pub use until::{STATISTICS, UNTIL_REPEATS, Until};

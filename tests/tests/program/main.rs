@@ -4,6 +4,7 @@
 mod browser;
 mod deaths;
 mod doctor;
+mod experiments;
 mod full_disk;
 mod interference;
 mod launchers;

@@ -190,10 +190,6 @@ fn rates_that_cannot_be_offered_are_refused_before_anything_runs() {
         (format!("{path} --offered=auto --bytes=1,2"), "2 streams"),
         (format!("{path} --offered=auto --format=classic"), "--format"),
         (
-            format!("{path} --offered=auto --interference=cpu"),
-            "cannot be used with",
-        ),
-        (
             format!("{path} --offered=auto --chart=x.svg"),
             "cannot be used with",
         ),
@@ -212,18 +208,7 @@ fn rates_that_cannot_be_offered_are_refused_before_anything_runs() {
         (format!("{bench} --offered auto --verify crc32c"), "--verify"),
         (format!("{bench} --offered auto --sweep"), "cannot be used with"),
         (format!("{bench} --offered auto --into x"), "cannot be used with"),
-        (
-            "sweep --interference=cpu -- am_lat --via inproc".to_owned(),
-            "wirespeed run TEST",
-        ),
-        (
-            "load --interference -- --via inproc".to_owned(),
-            "wirespeed run TEST",
-        ),
-        (
-            "load -- --via inproc --interference".to_owned(),
-            "wirespeed run TEST",
-        ),
+        ("load -- --via inproc --interference".to_owned(), "--interference"),
         ("load --offered 0 -- --via inproc".to_owned(), "no rate"),
         (
             "load --offered 10 --points 4 -- --via inproc".to_owned(),

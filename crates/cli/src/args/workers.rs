@@ -1,7 +1,7 @@
 //! The options of `workers`. Parameters are kept as text: lists and ranges are split by the schema.
 
-use super::{ExperimentArgs, OutputArgs};
 use super::run::TransportArgs;
+use super::{ExperimentArgs, OutputArgs};
 use clap::Args;
 use std::path::PathBuf;
 

@@ -5,9 +5,9 @@ use super::dry_run;
 use super::front::Front;
 use super::probe::own_options;
 use super::run::prepare;
-use crate::args::{AbArgs, Cli, ColorChoice, Verb};
+use crate::args::{AbArgs, Cli, ColorChoice, ExperimentArgs, Verb};
 use crate::errors::{Ended, Failure};
-use crate::experiment::{How, Prepared, Ranks};
+use crate::experiment::{How, Prepared, Ranks, fill};
 use crate::group::{Groups, Reach};
 use crate::request;
 use clap::Parser;
@@ -24,7 +24,7 @@ pub fn ab(registry: &Registry, arguments: &AbArgs, color: ColorChoice) -> Result
         return super::byteio::ab(arguments, words, color);
     }
     let gate = Gate::of(&arguments.gate, &[])?;
-    let arms = arms(registry, words)?;
+    let arms = arms(registry, words, &arguments.experiment)?;
     let mut plan = plan(&arms);
     let how = how(arguments, &arms, &mut plan, color)?;
     if arguments.experiment.dry_run {
@@ -94,8 +94,8 @@ fn halves(arguments: &AbArgs) -> Result<[&[String]; 2], Failure> {
 }
 
 /// Both arms, checked: as many cases each, all of which can run here.
-fn arms(registry: &Registry, [a, b]: [&[String]; 2]) -> Result<[Arm; 2], Failure> {
-    let arms = [arm(registry, a)?, arm(registry, b)?];
+fn arms(registry: &Registry, [a, b]: [&[String]; 2], own: &ExperimentArgs) -> Result<[Arm; 2], Failure> {
+    let arms = [arm(registry, a, own)?, arm(registry, b, own)?];
     let [first, second] = &arms;
     if first.cases.len() != second.cases.len() {
         return Err(Failure::usage(
@@ -106,7 +106,7 @@ fn arms(registry: &Registry, [a, b]: [&[String]; 2]) -> Result<[Arm; 2], Failure
     Ok(arms)
 }
 
-fn arm(registry: &Registry, words: &[String]) -> Result<Arm, Failure> {
+fn arm(registry: &Registry, words: &[String], own: &ExperimentArgs) -> Result<Arm, Failure> {
     let argv = ["wirespeed", "run"]
         .into_iter()
         .chain(words.iter().map(String::as_str));
@@ -118,7 +118,9 @@ fn arm(registry: &Registry, words: &[String]) -> Result<Arm, Failure> {
         ));
     };
     own_options(&run)?;
-    let plan = request::plan(&run)?;
+    let mut plan = request::plan(&run)?;
+    fill(&run.experiment, &mut plan)?;
+    fill(own, &mut plan)?;
     let machine = crate::job::machine(registry);
     let cases = expand(&plan, &machine).map_err(|e| request::named(&run, e.into()))?;
     let cases = prepare(registry, &machine, cases)?;
@@ -126,10 +128,7 @@ fn arm(registry: &Registry, words: &[String]) -> Result<Arm, Failure> {
         .iter()
         .find_map(|case| Some((&case.planned.case, case.skip.as_ref()?)))
     {
-        return Err(Failure::usage(
-            format!("{}: {why}", case.label()),
-            remedy.clone(),
-        ));
+        return Err(Failure::usage(format!("{}: {why}", case.label()), remedy.clone()));
     }
     Ok(Arm {
         live: run.experiment.live,

@@ -1,8 +1,8 @@
 //! `--dry-run`: every case with all its parameters, and nothing measured.
 
 use crate::errors::{Ended, Failure};
-use crate::output;
 use crate::experiment::Prepared;
+use crate::output;
 use std::fmt::Write as _;
 use wirespeed_schema::case::{Case, GroupKind, Load, RankSpec, Stop};
 use wirespeed_schema::plan::{Plan, WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX};

@@ -32,7 +32,11 @@ pub fn load(registry: &Registry, arguments: &LoadArgs, color: ColorChoice) -> Re
             "leave --pace out; --offered before the -- names rates",
         ));
     }
-    let how = How::of(&arguments.experiment, (&mut plan, TRIALS), (&arguments.output, color))?;
+    let how = How::of(
+        &arguments.experiment,
+        (&mut plan, TRIALS),
+        (&arguments.output, color),
+    )?;
     let machine = crate::job::machine(registry);
     let at = |rate: f64| prepared((registry, &machine), &plan, (KEY, rate));
     if arguments.experiment.dry_run {
@@ -45,9 +49,10 @@ pub fn load(registry: &Registry, arguments: &LoadArgs, color: ColorChoice) -> Re
     let mut points = Points::new(front.experiment(how, &mut ranks), at);
     let most_per_s = asked.offer(&mut points)?;
     let found = points.finish()?;
-    front
-        .draft
-        .section(section::LOAD, asked.section(&found.undisturbed(), most_per_s, seed));
+    front.draft.section(
+        section::LOAD,
+        asked.section(&found.undisturbed(), most_per_s, seed),
+    );
     front.publish(found)
 }
 

@@ -34,7 +34,11 @@ pub fn loggp(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> 
         ));
     }
     let (mut plan, run) = super::probe::plan_of(&words)?;
-    let how = How::of(&arguments.experiment, (&mut plan, REPEATS), (&arguments.output, color))?;
+    let how = How::of(
+        &arguments.experiment,
+        (&mut plan, REPEATS),
+        (&arguments.output, color),
+    )?;
     for template in &mut plan.templates {
         for (key, values) in [("size", SIZES), ("window", WINDOWS)] {
             if !template.axes.contains_key(key) {

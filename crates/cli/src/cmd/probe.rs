@@ -70,7 +70,9 @@ pub fn prepared(
 ) -> Result<Prepared, Failure> {
     let mut plan = plan.clone();
     for template in &mut plan.templates {
-        template.axes.insert(key.to_owned(), vec![(value as u64).to_string()]);
+        template
+            .axes
+            .insert(key.to_owned(), vec![(value as u64).to_string()]);
     }
     let cases = expand(&plan, machine)?;
     if cases.len() != 1 {

@@ -72,7 +72,7 @@ pub fn prepare(
 }
 
 /// A reason that stands beside its case needs not repeat the case's name.
-fn without_label(case: &Case, why: &str) -> String {
+pub fn without_label(case: &Case, why: &str) -> String {
     let label = format!("{}: ", case.label());
     why.strip_prefix(&label).unwrap_or(why).to_owned()
 }

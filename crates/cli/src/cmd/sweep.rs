@@ -37,7 +37,11 @@ pub fn sweep(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> 
         Over::Loggp => return super::loggp::loggp(registry, arguments, color),
     };
     let (mut plan, run) = plan_of(&arguments.words)?;
-    let how = How::of(&arguments.experiment, (&mut plan, REPEATS), (&arguments.output, color))?;
+    let how = How::of(
+        &arguments.experiment,
+        (&mut plan, REPEATS),
+        (&arguments.output, color),
+    )?;
     let grid = values(&plan, key, grid)?;
     let machine = crate::job::machine(registry);
     let at = |value: f64| prepared((registry, &machine), &plan, (key, value));
@@ -181,7 +185,9 @@ impl Curve<'_> {
             runs.iter().skip(before[which]).map(time_ns).collect::<Vec<_>>()
         };
         let pairs = times(0).into_iter().zip(times(1));
-        let ratios: Vec<f64> = pairs.filter_map(|(above, until)| Some((until? / above?).ln())).collect();
+        let ratios: Vec<f64> = pairs
+            .filter_map(|(above, until)| Some((until? / above?).ln()))
+            .collect();
         let Some((lower, upper, _)) = paired_shift(&ratios, LEVEL).and_then(|shift| shift.interval) else {
             return Ok(None);
         };

@@ -66,9 +66,7 @@ impl How {
             plan.until = Some(until);
         }
         plan.repeats = repeats.unwrap_or(plan.repeats);
-        add(plan, "interval", words.live.then_some(LIVE_INTERVAL))?;
-        let cpus = (!words.cpus.is_empty()).then(|| words.cpus.join(";"));
-        add(plan, "cpus", cpus.as_deref())?;
+        fill(words, plan)?;
         let goal = plan.until.as_ref().map(|until| Goal::new(until, plan.repeats));
         Ok(How {
             repeats: plan.repeats,
@@ -92,7 +90,11 @@ pub fn pin(words: &ExperimentArgs, case: &mut Case) -> Result<(), Failure> {
     };
     let allowed = allowed_cpus();
     match words.cpus.last() {
-        Some(text) => Ok(wirespeed_schema::plan::pin(text, &mut case.ranks, (local, &allowed))?),
+        Some(text) => Ok(wirespeed_schema::plan::pin(
+            text,
+            &mut case.ranks,
+            (local, &allowed),
+        )?),
         None => Ok(()),
     }
 }
@@ -121,12 +123,23 @@ impl How {
     }
 }
 
+/// Put into `plan`, before its cases are made, what the words say of every case: its CPUs, and the reports that a live view
+/// is drawn from.
+pub fn fill(words: &ExperimentArgs, plan: &mut Plan) -> Result<(), Failure> {
+    add(plan, "interval", words.live.then_some(LIVE_INTERVAL))?;
+    let cpus = (!words.cpus.is_empty()).then(|| words.cpus.join(";"));
+    add(plan, "cpus", cpus.as_deref())
+}
+
 /// Give every template that says nothing of `key` these values.
 fn add(plan: &mut Plan, key: &str, text: Option<&str>) -> Result<(), Failure> {
     let values = text.map(|text| split_axis(key, text)).transpose()?;
     for template in &mut plan.templates {
         if let Some(values) = &values {
-            template.axes.entry(key.to_owned()).or_insert_with(|| values.clone());
+            template
+                .axes
+                .entry(key.to_owned())
+                .or_insert_with(|| values.clone());
         }
     }
     Ok(())

@@ -96,7 +96,8 @@ mod tests {
     #[test]
     fn cases_shrink_with_the_budget() {
         let registry = Registry::builtin();
-        let plan = parse_plan("[[case]]\ntest = \"am_lat\"\nvia = \"null\"\nduration = [\"120ms\", \"80ms\"]\n");
+        let plan =
+            parse_plan("[[case]]\ntest = \"am_lat\"\nvia = \"null\"\nduration = [\"120ms\", \"80ms\"]\n");
         let cases = expand(&plan.unwrap(), &Machine::new(&registry)).unwrap();
         let case = &cases[0].case;
         let rest = Rest::of(cases.iter().map(|planned| &planned.case));

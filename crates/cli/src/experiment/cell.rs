@@ -161,7 +161,9 @@ impl Cell {
             result.remedy.get_or_insert_with(|| failure.remedy.clone());
         }
         result.remarks.extend(remarks);
-        result.remarks.sort_by_key(|remark| std::cmp::Reverse(remark.severity));
+        result
+            .remarks
+            .sort_by_key(|remark| std::cmp::Reverse(remark.severity));
         if self.loaded.is_some() {
             result = under_load(result);
         }

@@ -16,7 +16,7 @@ mod runner;
 #[cfg(test)]
 mod tests;
 
-pub use asked::{How, pin};
+pub use asked::{How, fill, pin};
 pub use budget::Budget;
 pub use cell::Prepared;
 pub use found::Found;
@@ -99,7 +99,8 @@ impl<'a> Experiment<'a> {
         for (arm, cases) in arms.into_iter().enumerate() {
             for (number, prepared) in cases.into_iter().enumerate() {
                 let first = self.cells.len();
-                self.cells.extend(Cell::all_of(prepared, (arm, first), &self.how)?);
+                self.cells
+                    .extend(Cell::all_of(prepared, (arm, first), &self.how)?);
                 let cells = first..self.cells.len();
                 match self.subjects.get_mut(number) {
                     Some(subject) => subject.cells.extend(cells),
@@ -149,7 +150,9 @@ impl<'a> Experiment<'a> {
     /// All runs of a case without load so far; none of one that failed.
     pub fn repetitions(&self, subject: usize) -> &[Repetition] {
         let cells = self.subjects[subject].cells.iter();
-        let off = cells.map(|cell| &self.cells[*cell]).find(|cell| cell.loaded.is_none());
+        let off = cells
+            .map(|cell| &self.cells[*cell])
+            .find(|cell| cell.loaded.is_none());
         let well = off.filter(|cell| cell.failure.is_none());
         well.map_or(&[], |cell| &cell.repetitions)
     }
@@ -162,10 +165,14 @@ impl<'a> Experiment<'a> {
     /// The loop.
     fn go(&mut self, subjects: &[usize], count: u32, ends: Ends) -> Result<(), Failure> {
         let (mut rest, mut progress) = self.expect(subjects, count);
-        let shuffled = count > 1 || subjects.iter().any(|subject| self.subjects[*subject].cells.len() > 1);
+        let shuffled = count > 1
+            || subjects
+                .iter()
+                .any(|subject| self.subjects[*subject].cells.len() > 1);
         let mut round = subjects.to_vec();
         for number in 0..count {
-            let has_more = subjects.is_empty() || subjects.iter().any(|subject| !self.has_ended(*subject, ends));
+            let has_more =
+                subjects.is_empty() || subjects.iter().any(|subject| !self.has_ended(*subject, ends));
             if self.is_over() || !has_more {
                 break;
             }
@@ -197,7 +204,10 @@ impl<'a> Experiment<'a> {
             .collect();
         self.output.expect(runs.iter().copied());
         let quiet = self.how.quiet || self.how.live.is_some();
-        (Rest::of(runs.iter().copied()), Progress::new(runs.into_iter(), quiet))
+        (
+            Rest::of(runs.iter().copied()),
+            Progress::new(runs.into_iter(), quiet),
+        )
     }
 
     /// Whether a subject runs no more: all of it failed or is known well enough, or a half of a pair is lost.
@@ -295,7 +305,9 @@ impl<'a> Experiment<'a> {
             arm: cell.arm,
             round,
         };
-        let measured = self.runner.measure(visit, &cell.planned, &self.stop, &mut on_interval);
+        let measured = self
+            .runner
+            .measure(visit, &cell.planned, &self.stop, &mut on_interval);
         if let Some(failure) = broken {
             return Err(failure);
         }
@@ -328,7 +340,10 @@ impl<'a> Experiment<'a> {
             return Ok(None);
         };
         self.output.case_finished(number, result)?;
-        Ok(Some(render::case_line(result, &terminal::style(Stream::Stderr, self.how.color))))
+        Ok(Some(render::case_line(
+            result,
+            &terminal::style(Stream::Stderr, self.how.color),
+        )))
     }
 
     /// Publish whatever was left half done, which is a result too, and say what was found.

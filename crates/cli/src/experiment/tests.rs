@@ -113,8 +113,13 @@ fn output() -> (tempfile::TempDir, Output) {
 /// Runs `arms`; what was found, and what the runner did.
 fn ran(how: How, mut fake: Fake, arms: Vec<Vec<Prepared>>) -> (Found, Vec<Did>) {
     let (_dir, mut output) = output();
-    let stop = fake.stopped.as_ref().map_or_else(StopFlag::new, |(_, stop)| stop.clone());
-    let experiment = Experiment::new(how, &mut fake, &mut output, &stop).with(arms).unwrap();
+    let stop = fake
+        .stopped
+        .as_ref()
+        .map_or_else(StopFlag::new, |(_, stop)| stop.clone());
+    let experiment = Experiment::new(how, &mut fake, &mut output, &stop)
+        .with(arms)
+        .unwrap();
     let found = experiment.run().unwrap();
     (found, fake.did)
 }
@@ -129,14 +134,25 @@ fn runs(did: &[Did]) -> Vec<(usize, usize, u32)> {
 
 #[test]
 fn a_single_round_keeps_the_order_and_more_are_whole_and_shuffled() {
-    let (found, did) = ran(how("1", ExperimentArgs::default()), Fake::default(), vec![cases(5)]);
+    let (found, did) = ran(
+        how("1", ExperimentArgs::default()),
+        Fake::default(),
+        vec![cases(5)],
+    );
     let cells: Vec<usize> = runs(&did).iter().map(|(_, cell, _)| *cell).collect();
     assert_eq!((cells, found.results.len()), (vec![0, 1, 2, 3, 4], 5));
-    let (_, did) = ran(how("4", ExperimentArgs::default()), Fake::default(), vec![cases(5)]);
+    let (_, did) = ran(
+        how("4", ExperimentArgs::default()),
+        Fake::default(),
+        vec![cases(5)],
+    );
     let runs = runs(&did);
     assert_eq!(runs.len(), 20);
     assert!(runs.is_sorted_by_key(|(_, _, round)| *round));
-    assert!(!runs.is_sorted_by_key(|(_, cell, round)| (*round, *cell)), "{runs:?}");
+    assert!(
+        !runs.is_sorted_by_key(|(_, cell, round)| (*round, *cell)),
+        "{runs:?}"
+    );
     let mut sorted = runs.clone();
     sorted.sort_unstable();
     sorted.dedup();
@@ -157,7 +173,10 @@ fn arms_and_loads_of_a_case_follow_each_other() {
     let runs = runs(&did);
     assert_eq!(runs.len(), 16);
     for block in runs.chunks(4) {
-        assert!(block.iter().all(|run| (run.0, run.2) == (block[0].0, block[0].2)), "{runs:?}");
+        assert!(
+            block.iter().all(|run| (run.0, run.2) == (block[0].0, block[0].2)),
+            "{runs:?}"
+        );
     }
     let of = |round| -> Vec<usize> {
         let first = runs.iter().filter(|run| run.0 == 0 && run.2 == round);
@@ -201,7 +220,10 @@ fn what_all_cases_share_ends_them_all() {
     let (found, did) = ran(how("5", ExperimentArgs::default()), refused, vec![cases(2)]);
     assert_eq!(did, [Did::Begin(0), Did::End]);
     let run = found.into_run(crate::document::Draft::begin(None, false));
-    assert_eq!((run.status, run.error.as_deref()), (Status::Failed, Some("no room")));
+    assert_eq!(
+        (run.status, run.error.as_deref()),
+        (Status::Failed, Some("no room"))
+    );
 }
 
 #[test]
@@ -215,7 +237,10 @@ fn the_wish_to_end_leaves_what_was_measured() {
     assert_eq!(runs(&did).len(), 3);
     assert!(found.stopped);
     assert_eq!(found.results.len(), 2);
-    assert_eq!(found.into_run(crate::document::Draft::begin(None, false)).status, Status::Interrupted);
+    assert_eq!(
+        found.into_run(crate::document::Draft::begin(None, false)).status,
+        Status::Interrupted
+    );
 }
 
 #[test]
@@ -227,8 +252,17 @@ fn a_goal_ends_each_case_and_rounds_without_cases_are_the_runners() {
     let (found, did) = ran(how("40", goal), Fake::default(), vec![cases(2)]);
     let count = runs(&did).len();
     assert!((12..40).contains(&count), "{count}");
-    assert!(found.results.iter().all(|result| result.convergence.as_ref().is_some_and(|c| c.reached)));
-    let (_, did) = ran(how("3", ExperimentArgs::default()), Fake::default(), vec![Vec::new()]);
+    assert!(
+        found
+            .results
+            .iter()
+            .all(|result| result.convergence.as_ref().is_some_and(|c| c.reached))
+    );
+    let (_, did) = ran(
+        how("3", ExperimentArgs::default()),
+        Fake::default(),
+        vec![Vec::new()],
+    );
     assert_eq!(did.len(), 6, "{did:?}");
 }
 
@@ -238,7 +272,12 @@ fn a_budget_shortens_cases_and_skips_what_has_no_time() {
     spent.budget = Some(Budget::until(Instant::now()));
     let (found, did) = ran(spent, Fake::default(), vec![cases(2)]);
     assert!(runs(&did).is_empty());
-    assert!(found.results.iter().all(|result| result.status == CaseStatus::Skipped));
+    assert!(
+        found
+            .results
+            .iter()
+            .all(|result| result.status == CaseStatus::Skipped)
+    );
     let mut enough = how("3", ExperimentArgs::default());
     enough.budget = Some(Budget::until(Instant::now() + Duration::from_secs(60)));
     let (_, did) = ran(enough, Fake::default(), vec![cases(2)]);
@@ -263,10 +302,17 @@ fn points_are_added_while_it_goes_on_and_published_by_value() {
     points.measure(&[2.0]).unwrap();
     points.rounds(&[1.0, 3.0], 4).unwrap();
     assert_eq!(points.values(), [1.0, 2.0, 3.0]);
-    assert_eq!((points.repetitions(1.0).len(), points.repetitions(2.0).len()), (6, 2));
+    assert_eq!(
+        (points.repetitions(1.0).len(), points.repetitions(2.0).len()),
+        (6, 2)
+    );
     let indices: Vec<u32> = points.repetitions(3.0).iter().map(|run| run.index).collect();
     assert_eq!(indices, [0, 1, 2, 3, 4, 5], "a run's number is never given twice");
     let found = points.finish().unwrap();
-    let sizes: Vec<u64> = found.results.iter().map(|result| result.case.test.size_bytes()).collect();
+    let sizes: Vec<u64> = found
+        .results
+        .iter()
+        .map(|result| result.case.test.size_bytes())
+        .collect();
     assert_eq!(sizes, [16, 32, 64]);
 }

@@ -39,7 +39,12 @@ pub fn serve(arguments: &PerftestArgs) -> Result<Ended, Failure> {
         timing: Timing::default(),
         program: RankProgram::this()?,
         once: !forever,
-        cpus: arguments.experiment.cpus.last().map(|text| cpu_list(text)).transpose()?,
+        cpus: arguments
+            .experiment
+            .cpus
+            .last()
+            .map(|text| cpu_list(text))
+            .transpose()?,
     };
     let path = keyfile::path(None)?;
     let key = KeyFile::load_or_make(&path)?;

@@ -3,8 +3,8 @@
 use super::RenderError;
 use crate::perftest::{PerftestLine, PerftestSection};
 use crate::tags;
-use std::fmt::Display;
 use crate::wording::load_text;
+use std::fmt::Display;
 use wirespeed_schema::Run;
 use wirespeed_schema::case::{Case, Stop};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition};

@@ -36,8 +36,8 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     let mut plan = Plan::default();
     let common = (&arguments.output, color);
     let how = How::of(&arguments.experiment, (&mut plan, runs(arguments)), common)?;
-    if let Some((plan, _served)) = planned_pairs(arguments, &words)? {
-        return pairs::bench(arguments, &words, &plan, how.repeats, color);
+    if let Some(machines) = machines(arguments, &words)? {
+        return pairs::bench(arguments, &words, &machines.pairs, how.repeats, color);
     }
     let jobs = jobs(arguments, words)?;
     let offer = Offer::of(arguments, &jobs[0])?;
@@ -68,20 +68,27 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     publish(front, found, transfers, profile(arguments))
 }
 
-/// The pairs of machines that were asked for, with the file that they serve where they are emulated.
-fn planned_pairs(
-    arguments: &ByteioBenchArgs,
-    words: &TransferArgs,
-) -> Result<Option<(Vec<pairs::Planned>, Option<Served>)>, Failure> {
+/// Pairs of machines, and the file that they serve where they are emulated.
+struct Machines {
+    pairs: Vec<pairs::Planned>,
+    _served: Option<Served>,
+}
+
+/// The pairs of machines that were asked for.
+fn machines(arguments: &ByteioBenchArgs, words: &TransferArgs) -> Result<Option<Machines>, Failure> {
     if arguments.emulated {
-        let (served, plan) = emulated::plan(words)?;
+        let (served, pairs) = emulated::plan(words)?;
         if !arguments.experiment.dry_run {
             served.warm()?;
         }
-        return Ok(Some((plan, Some(served))));
+        let _served = Some(served);
+        return Ok(Some(Machines { pairs, _served }));
     }
-    let plan = arguments.pairs.as_deref().map(|path| pairs::read(path, arguments.both));
-    Ok(plan.transpose()?.map(|plan| (plan, None)))
+    let Some(path) = &arguments.pairs else {
+        return Ok(None);
+    };
+    let pairs = pairs::read(path, arguments.both)?;
+    Ok(Some(Machines { pairs, _served: None }))
 }
 
 /// What is to be moved: one transfer, one for each direction, or one for each shape of a sweep.
@@ -233,7 +240,13 @@ fn cheapest(rates: &[f64], cost: impl Fn(usize) -> (u64, u64, bool)) -> Option<u
 fn name_best(pairs: &mut [Pair]) {
     let rate = |pair: &Pair| pair.summary.as_ref().map_or(0.0, |s| s.median_bytes_per_s.get());
     let rates: Vec<f64> = pairs.iter().map(rate).collect();
-    let cost = |at: usize| cost_of(pairs[at].threads, pairs[at].depth_ops, pairs[at].congestion.is_some());
+    let cost = |at: usize| {
+        cost_of(
+            pairs[at].threads,
+            pairs[at].depth_ops,
+            pairs[at].congestion.is_some(),
+        )
+    };
     let recommended = cheapest(&rates, cost);
     for (at, pair) in pairs.iter_mut().enumerate() {
         pair.name = match Some(at) == recommended {

@@ -77,7 +77,11 @@ fn document(
         (_, _, Some(_)) => Status::Failed,
         _ => Status::Ok,
     };
-    let cases = section.pairs.iter().map(wirespeed_report::byteio::result_of).collect();
+    let cases = section
+        .pairs
+        .iter()
+        .map(wirespeed_report::byteio::result_of)
+        .collect();
     draft.section(SECTION, as_json(section)?);
     let mut run: Run = draft.conclude(status, error.clone());
     run.cases = cases;

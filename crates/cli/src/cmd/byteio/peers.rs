@@ -396,8 +396,13 @@ impl Runner for Movers<'_> {
             Ok(Who::Ours(_)) => {
                 // Each of ours is an arm of its own to the transfers.
                 let arm = visit.subject;
-                let measured = self.transfers.measure(Visit { arm, ..visit }, planned, stop, on_interval);
-                let error = measured.repetition.as_ref().and_then(|run| run.outcomes[0].error.clone());
+                let measured = self
+                    .transfers
+                    .measure(Visit { arm, ..visit }, planned, stop, on_interval);
+                let error = measured
+                    .repetition
+                    .as_ref()
+                    .and_then(|run| run.outcomes[0].error.clone());
                 let failure = measured.failure.map(|failure| failure.cause).or(error);
                 return Measured {
                     failure: failure.map(broken),

@@ -62,15 +62,13 @@ impl Transfers {
         }
     }
 
-    /// The pairs of what ran, in the order of the cells.
+    /// The pairs of what ran, in the order of the cells; those of offered requests by rising rate.
     pub fn into_pairs(self) -> Vec<Pair> {
         let pairs = self.cells.into_values().map(|cell| cell.pair);
-        let ran = pairs.filter(|pair| !pair.runs.is_empty() || pair.error.is_some());
-        ran.map(|mut pair| {
-            complete(&mut pair);
-            pair
-        })
-        .collect()
+        let mut pairs: Vec<Pair> = pairs.filter(|pair| !pair.runs.is_empty()).collect();
+        pairs.sort_by_key(|pair| std::cmp::Reverse(pair.pace_interval_ns));
+        pairs.iter_mut().for_each(complete);
+        pairs
     }
 
     /// The cell of a visit as it is before its first run.
@@ -194,7 +192,8 @@ pub fn started(load: &Load, word: Option<&str>) -> Result<Option<Background>, Fa
         return Ok(None);
     }
     let load = Background::start(load, &Measuring::alone(None));
-    load.map(Some).map_err(|error| refused(word.unwrap_or_default(), &error))
+    load.map(Some)
+        .map_err(|error| refused(word.unwrap_or_default(), &error))
 }
 
 impl Runner for Transfers {
@@ -215,7 +214,8 @@ impl Runner for Transfers {
             return Measured::default();
         };
         let pinned = case.ranks[0].cpu.map(pin_thread).transpose();
-        let pinned = pinned.map_err(|error| Failure::failed(error.to_string(), "name another CPU with --cpus"));
+        let pinned =
+            pinned.map_err(|error| Failure::failed(error.to_string(), "name another CPU with --cpus"));
         let run = pinned.and_then(|_pinned| {
             let load = started(&case.ranks[0].load, visit.load)?;
             let moved = moved(cell, duration, (stop, bar), on_interval);

@@ -75,7 +75,9 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         Some(path) => streams(arguments, path, &routes, duration)?,
         None => Vec::new(),
     };
-    if !arguments.experiment.interference.is_empty() && (path.is_none() || arguments.format == SessionFormat::Classic) {
+    if !arguments.experiment.interference.is_empty()
+        && (path.is_none() || arguments.format == SessionFormat::Classic)
+    {
         return Err(Failure::usage(
             "--interference compares streams of messages, in a table of its own",
             "name a path of messages, and leave --format out",

@@ -8,6 +8,7 @@ mod sessions;
 mod show;
 
 use super::front::{Front, ended_with};
+use super::run::without_label;
 use super::{daemons, dry_run};
 use crate::args::{ColorChoice, SessionArgs, SessionFormat};
 use crate::errors::{Ended, Failure};
@@ -43,10 +44,15 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
     check_options(registry, &request.streams)?;
     let mut plan = Plan::default();
     let usual = if request.offered.is_some() { TRIALS } else { 1 };
-    let how = How::of(&arguments.experiment, (&mut plan, usual), (&arguments.output, color))?;
+    let how = How::of(
+        &arguments.experiment,
+        (&mut plan, usual),
+        (&arguments.output, color),
+    )?;
     if arguments.experiment.dry_run {
         let streams = request.streams.iter();
-        let cases = streams.map(|stream| request.prepared((registry, arguments), stream, GroupKind::Processes));
+        let cases =
+            streams.map(|stream| request.prepared((registry, arguments), stream, GroupKind::Processes));
         let cases = cases.collect::<Result<_, _>>()?;
         return dry_run::show(&plan, how.listed(cases)?, arguments.output.json);
     }
@@ -118,7 +124,9 @@ fn measure(front: &mut Front, sessions: &mut Sessions, how: How) -> Result<Found
         }
         _ => {
             let streams = request.streams.iter();
-            let cases: Result<_, Failure> = streams.map(|stream| request.prepared(about, stream, kind)).collect();
+            let cases: Result<_, Failure> = streams
+                .map(|stream| request.prepared(about, stream, kind))
+                .collect();
             cases.and_then(|cases| front.run(how, sessions, vec![cases]))
         }
     };
@@ -181,7 +189,14 @@ impl Request {
         let mut case = self.case(stream, kind);
         pin(&arguments.experiment, &mut case)?;
         let mut prepared = Prepared::of(case);
-        prepared.skip = check(registry, &prepared.planned.case).err();
+        if let Err((reason, remedy)) = check(registry, &prepared.planned.case) {
+            let reason = without_label(&prepared.planned.case, &reason);
+            // Alone, what cannot run is a failure; among others, it is left out.
+            match self.streams.len() {
+                1 => prepared.failure = Some(Failure::failed(reason, remedy)),
+                _ => prepared.skip = Some((reason, remedy)),
+            }
+        }
         Ok(prepared)
     }
 }

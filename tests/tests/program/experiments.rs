@@ -1,0 +1,174 @@
+//! The options that belong to measuring as such, on every verb that measures.
+
+use crate::{SOON, document, home, turn};
+use serde_json::Value;
+use wirespeed_report::interference::Interference;
+use wirespeed_schema::run::{CaseStatus, Status};
+use wirespeed_tests::deadline::PATIENCE;
+use wirespeed_tests::home::Home;
+use wirespeed_tests::running::Running;
+
+/// A verb with the shortest thing that it measures; `@` is where its own options go.
+const VERBS: [&str; 12] = [
+    "run am_lat --via inproc -t 10ms --warmup 0 @",
+    "sweep @ -- am_lat --via inproc -t 10ms --warmup 0 --size 8,64,512",
+    "sweep --over window @ -- am_bw --via inproc -t 10ms --warmup 0 --window 1,4",
+    "sweep --over loggp @ -- --via inproc -t 10ms --warmup 0 --size 8,64",
+    "load --offered 1000,2000 @ -- --via inproc -t 20ms --warmup 0",
+    "ab @ -- am_lat --via inproc -t 10ms -- am_lat --via inproc -t 10ms",
+    "quick --via inproc --budget 60s @",
+    "msgrate -t 10ms --pattern pair @",
+    "workers -w 1 -n 5 -p 10 --via inproc @",
+    "perftest --loopback -t am_lat -x inproc -n 1000 --format table @",
+    "session --benchmarkPath=client_to_computation --bytes=64 --duration=0.02 @",
+    "byteio bench URL @",
+];
+
+/// `ab` without a verdict, because two pairs tell nothing.
+const NO_VERDICT: i32 = 4;
+
+/// A user with a served file, and every verb with `options`.
+fn each(options: &str) -> (Home, Running, Vec<String>) {
+    let home = home();
+    std::fs::create_dir(home.path("served")).unwrap();
+    std::fs::write(home.path("served/f"), vec![7; 1_000_003]).unwrap();
+    let server = home.start("byteio serve served --port 0".split(' '));
+    server.wait_until("listening", PATIENCE, |s| s.stdout().contains('\n'));
+    let line = server.stdout().lines().next().unwrap().to_owned();
+    let address = line.strip_prefix("listening on ").unwrap();
+    let url = format!("{}/f", address.trim_end_matches('/'));
+    let lines = VERBS.map(|verb| verb.replace('@', options).replace("URL", &url));
+    (home, server, lines.into())
+}
+
+fn done(home: &Home, line: &str) -> wirespeed_tests::running::Ended {
+    let ended = home.run(line);
+    assert!(matches!(ended.code, Some(0 | NO_VERDICT)), "{ended}");
+    ended
+}
+
+#[test]
+fn repetitions_are_counted_and_their_order_has_a_seed() {
+    let _turn = turn();
+    let (home, _server, lines) = each("--repeats 2 --seed 7 --cpus none --live --json --output rows.csv");
+    for line in lines {
+        let ended = done(&home, &line);
+        assert!(ended.stderr.contains("--live shows nothing"), "{ended}");
+        let run = document(&ended.stdout);
+        for case in run.cases.iter().filter(|case| case.status != CaseStatus::Skipped) {
+            assert!(case.repetitions.len() >= 2, "{line}: {}", case.repetitions.len());
+            assert!(case.case.ranks.iter().all(|rank| rank.cpu.is_none()), "{line}");
+        }
+        let seeds = ["order", "sweep", "load"].map(|name| run.sections.get(name).map(|s| s["seed"].clone()));
+        assert!(seeds.iter().flatten().any(|seed| *seed == 7), "{line}: {seeds:?}");
+        let rows = std::fs::read_to_string(home.path("rows.csv")).unwrap();
+        assert!(rows.lines().count() > 1, "{line}");
+        std::fs::remove_file(home.path("rows.csv")).unwrap();
+    }
+}
+
+#[test]
+fn cases_are_measured_without_and_with_load() {
+    let _turn = turn();
+    let (home, _server, lines) = each("--repeats 2 --interference=cpu=1@beside --json");
+    for line in lines {
+        let run = document(&done(&home, &line).stdout);
+        let found = Interference::of(&run).unwrap_or_else(|| panic!("{line}: no section"));
+        assert!(
+            !found.work.is_empty() || !found.rows.is_empty(),
+            "{line}: {found:?}"
+        );
+        let loaded = |case: &&wirespeed_schema::run::CaseResult| {
+            case.case.ranks.iter().any(|rank| !rank.load.is_idle())
+        };
+        assert!(run.cases.iter().any(|case| loaded(&case)), "{line}");
+    }
+}
+
+#[test]
+fn cases_are_repeated_until_they_are_known() {
+    let _turn = turn();
+    let (home, _server, lines) = each("--until rate:90% --repeats 10 --json");
+    for line in lines {
+        // A goal that a case has no figure for is never reached, and said so.
+        let run = document(&done(&home, &line).stdout);
+        let measured = run.cases.iter().filter(|case| case.status != CaseStatus::Skipped);
+        for case in measured {
+            assert!(case.convergence.is_some(), "{line}: {}", case.case.label());
+        }
+    }
+}
+
+#[test]
+fn events_name_the_cases_that_they_belong_to() {
+    let _turn = turn();
+    let (home, _server, lines) = each("--repeats 2 --ndjson");
+    for line in lines {
+        let ended = done(&home, &line);
+        let events = ended
+            .stdout
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let events: Vec<Value> = events.collect();
+        let numbers = |name: &str| -> Vec<u64> {
+            let of = events.iter().filter(|event| event["event"] == name);
+            let mut numbers: Vec<u64> = of.map(|event| event["case"].as_u64().unwrap()).collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            numbers
+        };
+        assert!(!numbers("case_started").is_empty(), "{ended}");
+        assert_eq!(numbers("case_started"), numbers("case_finished"), "{line}");
+        assert_eq!(events.last().unwrap()["event"], "run_finished", "{line}");
+    }
+}
+
+#[test]
+fn cases_are_shown_and_nothing_is_measured() {
+    let _turn = turn();
+    let (home, _server, lines) = each("--repeats 3 --dry-run");
+    for line in lines {
+        let ended = home.run(&line).code(0);
+        assert!(
+            !ended.stdout.is_empty() && !ended.stdout.contains("p50"),
+            "{ended}"
+        );
+    }
+}
+
+#[test]
+fn the_wish_to_end_is_heard() {
+    let _turn = turn();
+    let (home, server, lines) = each("--repeats 10000 --json");
+    for line in lines {
+        let running = home.start(line.split_whitespace());
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+        running.signal(rustix::process::Signal::INT);
+        let ended = running.end(PATIENCE).code(130);
+        assert_eq!(document(&ended.stdout).status, Status::Interrupted, "{ended}");
+    }
+    drop(server);
+    home.assert_nothing_left(SOON);
+}
+
+#[test]
+fn nonsense_is_refused_by_all() {
+    for nonsense in [
+        "--repeats 0",
+        "--repeats many",
+        "--until soon",
+        "--until p50:2% --until-time 5",
+        "--until-time 5s",
+        "--interference=disk",
+        "--interference=cpu,cpu",
+        "--seed -1",
+        "--cpus 0,x",
+        "--live --quiet",
+    ] {
+        for verb in VERBS {
+            let line = verb.replace('@', nonsense).replace("URL", "http://127.0.0.1:1/f");
+            let ended = home().run(&line).code(2);
+            assert!(!ended.complaint().1.is_empty(), "{ended}");
+        }
+    }
+}
