@@ -86,7 +86,7 @@ fn client(
         registry,
         place,
         generation: arguments.generation,
-        cpus: arguments.experiment.cpus.last().map(String::as_str),
+        cpus: numbers::cpus_asked(&arguments.experiment.cpus),
         intervals: !arguments.final_only,
     };
     let percentile_rank = numbers::percentile_rank(&arguments.test)?;

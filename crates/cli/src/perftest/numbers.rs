@@ -204,6 +204,12 @@ pub fn percentile_rank(options: &TestArgs) -> Result<f64, Failure> {
     }
 }
 
+/// What `-c` says last; `none` is no pinning, which is the original's default.
+pub fn cpus_asked(texts: &[String]) -> Option<&str> {
+    let last = texts.last().map(String::as_str);
+    last.filter(|text| *text != "none")
+}
+
 /// The CPUs of `-c`.
 pub fn cpu_list(text: &str) -> Result<Vec<u32>, Failure> {
     let allowed = wirespeed::host::allowed_cpus();

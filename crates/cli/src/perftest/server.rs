@@ -1,7 +1,7 @@
 //! The server of `perftest`: the daemon of `wirespeed serve`, with the original's port, and its words on stdout. It
 //! serves one client, or with --forever one after the other.
 
-use super::numbers::cpu_list;
+use super::numbers::{cpu_list, cpus_asked};
 use crate::args::PerftestArgs;
 use crate::cmd::serve::listen;
 use crate::cmd::stop_on_signals;
@@ -39,12 +39,7 @@ pub fn serve(arguments: &PerftestArgs) -> Result<Ended, Failure> {
         timing: Timing::default(),
         program: RankProgram::this()?,
         once: !forever,
-        cpus: arguments
-            .experiment
-            .cpus
-            .last()
-            .map(|text| cpu_list(text))
-            .transpose()?,
+        cpus: cpus_asked(&arguments.experiment.cpus).map(cpu_list).transpose()?,
     };
     let path = keyfile::path(None)?;
     let key = KeyFile::load_or_make(&path)?;

@@ -44,10 +44,9 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     let cases = jobs.iter().map(|options| case(arguments, options, None));
     let cases: Vec<Prepared> = cases.collect::<Result<_, _>>()?;
     if arguments.experiment.dry_run {
-        let rounds = format!("{} runs", how.repeats);
         let how = match &offer {
-            Some(offer) => format!("{}, {rounds} of each", offer.about()),
-            None => rounds,
+            Some(offer) => offer.about(how.repeats),
+            None => format!("{} runs", how.repeats),
         };
         return show(&jobs, &how);
     }
@@ -236,19 +235,20 @@ fn cheapest(rates: &[f64], cost: impl Fn(usize) -> (u64, u64, bool)) -> Option<u
     near.min_by_key(|at| cost(*at))
 }
 
-/// Name the shape that a sweep recommends.
+/// Name the shape that a sweep recommends; what ran under load keeps its name.
 fn name_best(pairs: &mut [Pair]) {
-    let rate = |pair: &Pair| pair.summary.as_ref().map_or(0.0, |s| s.median_bytes_per_s.get());
-    let rates: Vec<f64> = pairs.iter().map(rate).collect();
+    let mut tried: Vec<&mut Pair> = pairs.iter_mut().filter(|pair| pair.load.is_idle()).collect();
+    let rate = |pair: &&mut Pair| pair.summary.as_ref().map_or(0.0, |s| s.median_bytes_per_s.get());
+    let rates: Vec<f64> = tried.iter().map(rate).collect();
     let cost = |at: usize| {
         cost_of(
-            pairs[at].threads,
-            pairs[at].depth_ops,
-            pairs[at].congestion.is_some(),
+            tried[at].threads,
+            tried[at].depth_ops,
+            tried[at].congestion.is_some(),
         )
     };
     let recommended = cheapest(&rates, cost);
-    for (at, pair) in pairs.iter_mut().enumerate() {
+    for (at, pair) in tried.iter_mut().enumerate() {
         pair.name = match Some(at) == recommended {
             true => render::byteio::RECOMMENDED.to_owned(),
             false => "tried".to_owned(),

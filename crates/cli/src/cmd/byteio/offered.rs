@@ -58,10 +58,10 @@ impl Offer {
         }))
     }
 
-    /// What would be offered, in words.
-    pub fn about(&self) -> String {
+    /// What would be offered so often, in words.
+    pub fn about(&self, repeats: u32) -> String {
         let each = format_ns(self.duration.as_nanos() as f64);
-        format!("{}, {each} each", self.asked.about())
+        format!("{}, {repeats} runs of each, {each} each", self.asked.about())
     }
 }
 
