@@ -152,6 +152,27 @@ fn the_wish_to_end_is_heard() {
 }
 
 #[test]
+fn pairs_of_machines_refuse_what_does_not_reach_their_readers() {
+    let home = home();
+    home.write(
+        "pairs.toml",
+        "pairs = [\"a -> b\"]\n[[machine]]\nname = \"a\"\n[[machine]]\nname = \"b\"\nurl = \"http://b/f\"\n",
+    );
+    for option in [
+        "--until rate:5%",
+        "--interference=cpu",
+        "--seed 7",
+        "--cpus 0",
+        "--live",
+    ] {
+        let ended = home
+            .run(&format!("byteio bench --pairs pairs.toml {option}"))
+            .code(2);
+        assert!(ended.complaint().0.contains("at its reader"), "{ended}");
+    }
+}
+
+#[test]
 fn nonsense_is_refused_by_all() {
     for nonsense in [
         "--repeats 0",

@@ -4,7 +4,7 @@ use super::job::{self, Ends};
 use super::offered::Offer;
 use super::runner::Transfers;
 use super::{Served, as_json, emulated, pairs};
-use crate::args::{ByteioBenchArgs, ByteioMechanism, ColorChoice, Profile, TransferArgs};
+use crate::args::{ByteioBenchArgs, ByteioMechanism, ColorChoice, ExperimentArgs, Profile, TransferArgs};
 use crate::cmd::front::Front;
 use crate::errors::{Ended, Failure};
 use crate::experiment::{Experiment, Found, How, Prepared, pin};
@@ -37,6 +37,7 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     let common = (&arguments.output, color);
     let how = How::of(&arguments.experiment, (&mut plan, runs(arguments)), common)?;
     if let Some(machines) = machines(arguments, &words)? {
+        at_the_reader(&arguments.experiment)?;
         return pairs::bench(arguments, &words, &machines.pairs, how.repeats, color);
     }
     let jobs = jobs(arguments, words)?;
@@ -65,6 +66,24 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
         None => front.run(how, &mut transfers, vec![cases])?,
     };
     publish(front, found, transfers, profile(arguments))
+}
+
+/// Each pair is measured by a program at its reader: what this one would do beside its own transfers is refused.
+fn at_the_reader(words: &ExperimentArgs) -> Result<(), Failure> {
+    let given = [
+        ("--until", words.until.is_some()),
+        ("--interference", !words.interference.is_empty()),
+        ("--seed", words.seed.is_some()),
+        ("--cpus", !words.cpus.is_empty()),
+        ("--live", words.live),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(Failure::usage(
+            format!("{option}: each pair of machines is measured at its reader"),
+            "leave it out, or measure one pair: wirespeed byteio bench URL",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Pairs of machines, and the file that they serve where they are emulated.
