@@ -98,17 +98,7 @@ impl<'a> Experiment<'a> {
     pub fn with(mut self, arms: Vec<Vec<Prepared>>) -> Result<Self, Failure> {
         for (arm, cases) in arms.into_iter().enumerate() {
             for (number, prepared) in cases.into_iter().enumerate() {
-                let first = self.cells.len();
-                self.cells
-                    .extend(Cell::all_of(prepared, (arm, first), &self.how)?);
-                let cells = first..self.cells.len();
-                match self.subjects.get_mut(number) {
-                    Some(subject) => subject.cells.extend(cells),
-                    None => self.subjects.push(Subject {
-                        cells: cells.collect(),
-                        rounds: 0,
-                    }),
-                }
+                self.put(prepared, arm, number)?;
             }
         }
         Ok(self)
@@ -116,13 +106,25 @@ impl<'a> Experiment<'a> {
 
     /// One more case, chosen while the measurement goes on; its number.
     pub fn add(&mut self, prepared: Prepared) -> Result<usize, Failure> {
+        let subject = self.subjects.len();
+        self.put(prepared, 0, subject)?;
+        Ok(subject)
+    }
+
+    /// The cells of a case in an arm, as a part of its subject, which may be a new one.
+    fn put(&mut self, prepared: Prepared, arm: usize, subject: usize) -> Result<(), Failure> {
         let first = self.cells.len();
-        self.cells.extend(Cell::all_of(prepared, (0, first), &self.how)?);
-        self.subjects.push(Subject {
-            cells: (first..self.cells.len()).collect(),
-            rounds: 0,
-        });
-        Ok(self.subjects.len() - 1)
+        self.cells
+            .extend(Cell::all_of(prepared, (arm, first), &self.how)?);
+        let cells = first..self.cells.len();
+        match self.subjects.get_mut(subject) {
+            Some(subject) => subject.cells.extend(cells),
+            None => self.subjects.push(Subject {
+                cells: cells.collect(),
+                rounds: 0,
+            }),
+        }
+        Ok(())
     }
 
     /// Measure everything as often as asked, and end. The error is one of output: no measurement can raise it.

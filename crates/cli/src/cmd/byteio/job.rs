@@ -182,18 +182,18 @@ pub fn run(
         },
         moved => moved?,
     };
-    let Moved {
-        total_bytes,
-        transfer,
-        far,
-        one_stream,
-    } = moved;
-    if one_stream {
-        // What was asked for is not what was done.
-        (pair.threads, pair.depth_ops, pair.block_bytes) = (1, 1, total_bytes);
-    }
-    pair.total_bytes = total_bytes;
-    pair.far = pair.far.take().or(far.map(Box::new));
-    pair.runs.push(transfer);
+    let one_stream = moved.one_stream;
+    record(pair, moved);
     Ok(one_stream)
+}
+
+/// Put what was seen of one transfer into its pair.
+pub fn record(pair: &mut Pair, moved: Moved) {
+    if moved.one_stream {
+        // What was asked for is not what was done.
+        (pair.threads, pair.depth_ops, pair.block_bytes) = (1, 1, moved.total_bytes);
+    }
+    pair.total_bytes = moved.total_bytes;
+    pair.far = pair.far.take().or(moved.far.map(Box::new));
+    pair.runs.push(moved.transfer);
 }

@@ -14,7 +14,7 @@ use wirespeed::load::{Background, Measuring};
 use wirespeed_byteio::client::{Direction, Moved, Pace, TransferOptions, offer, transfer};
 use wirespeed_control::StopFlag;
 use wirespeed_report::byteio::{case_of, complete, remark, repetition_of};
-use wirespeed_schema::byteio::{Pair, Transfer};
+use wirespeed_schema::byteio::Pair;
 use wirespeed_schema::case::Load;
 use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::outcome::{Count, Interval};
@@ -77,13 +77,13 @@ impl Transfers {
         let is_put = matches!(case.test, wirespeed_schema::Test::BulkPut(_));
         let same_way = |options: &&TransferOptions| (options.client.direction == Direction::Put) == is_put;
         let mut options = arm.iter().find(same_way).unwrap_or(&arm[0]).clone();
-        let mut pair = Pair::default();
+        let mut pace_interval_ns = None;
         if let Some(shape) = case.test.bulk() {
             options.threads = shape.connections as usize;
             options.depth = shape.outstanding_ops as usize;
             options.block_bytes = shape.size_bytes;
             options.client.congestion = case.options.get("congestion").cloned();
-            pair.pace_interval_ns = shape.pace_interval_ns;
+            pace_interval_ns = shape.pace_interval_ns;
         }
         let load = &case.ranks[0].load;
         let name = match visit.load {
@@ -94,7 +94,7 @@ impl Transfers {
             nominal_bytes_per_s: self.nominal[visit.arm],
             near: Some(Box::new(self.host.clone())),
             load: load.clone(),
-            pace_interval_ns: pair.pace_interval_ns,
+            pace_interval_ns,
             ..job::pair(&name, &options)
         };
         Cell { options, pair }
@@ -221,7 +221,7 @@ impl Runner for Transfers {
             let moved = moved(cell, duration, (stop, bar), on_interval);
             Ok((moved?, load.map(Background::stop)))
         });
-        let (moved, load_done) = match run {
+        let (mut moved, load_done) = match run {
             Ok(run) => run,
             // What could not begin because the user wants to stop is no failure.
             Err(_) if stop.is_requested() => return Measured::default(),
@@ -239,23 +239,14 @@ impl Runner for Transfers {
             }
         };
         self.one_stream |= moved.one_stream;
-        let transfer = Transfer {
-            load_done: load_done.unwrap_or_default(),
-            ..moved.transfer
-        };
-        let pair = &mut cell.pair;
-        if moved.one_stream {
-            // What was asked for is not what was done.
-            (pair.threads, pair.depth_ops, pair.block_bytes) = (1, 1, moved.total_bytes);
-        }
-        pair.total_bytes = moved.total_bytes;
-        pair.far = pair.far.take().or(moved.far.map(Box::new));
+        moved.transfer.load_done = load_done.unwrap_or_default();
+        job::record(&mut cell.pair, moved);
+        let pair = &cell.pair;
         let mut turned_out = case_of(pair);
         turned_out.ranks.clone_from(&case.ranks);
-        let repetition = repetition_of(pair, &transfer, visit.round);
-        pair.runs.push(transfer);
+        let run = pair.runs.last();
         Measured {
-            repetition: Some(repetition),
+            repetition: run.map(|run| repetition_of(pair, run, visit.round)),
             case: Some(turned_out),
             ..Measured::default()
         }
