@@ -108,6 +108,11 @@ impl How {
         }
     }
 
+    /// Leave what is seen of a run that goes on to the verb's own lines or bar; whether that may be drawn.
+    pub fn shows_its_own(&mut self) -> bool {
+        !std::mem::replace(&mut self.quiet, true) && self.live.is_none()
+    }
+
     /// Every case as it will run, with its loads behind it.
     pub fn listed(&self, cases: Vec<Prepared>) -> Result<Vec<Prepared>, Failure> {
         let mut all = Vec::new();

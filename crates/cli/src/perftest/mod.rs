@@ -94,7 +94,7 @@ fn client(
     let outputs = &arguments.output;
     let mut how = How::of(&arguments.experiment, (&mut asked.plan, 1), (outputs, color))?;
     // The original shows its own lines as they come.
-    how.quiet = true;
+    how.shows_its_own();
     if arguments.experiment.dry_run {
         complain(&asked.lines);
         return dry_run::show(&asked.plan, how.listed(asked.prepared)?, outputs.json);

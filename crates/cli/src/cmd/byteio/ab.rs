@@ -43,7 +43,7 @@ pub fn ab(arguments: &AbArgs, words: [&[String]; 2], color: ColorChoice) -> Resu
     let host = front.draft.host().clone();
     let arms = vec![vec![a.options], vec![b.options]];
     let mut transfers = Transfers::new(arms, vec![a.nominal, b.nominal], host);
-    transfers.bar = !how.quiet && how.live.is_none();
+    transfers.bar = how.shows_its_own();
     let mut cases = vec![vec![a.case], vec![b.case]];
     for prepared in cases.iter_mut().flatten() {
         pin(&arguments.experiment, &mut prepared.planned.case)?;

@@ -35,7 +35,7 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     let words = shaped(arguments);
     let mut plan = Plan::default();
     let common = (&arguments.output, color);
-    let how = How::of(&arguments.experiment, (&mut plan, runs(arguments)), common)?;
+    let mut how = How::of(&arguments.experiment, (&mut plan, runs(arguments)), common)?;
     if let Some(machines) = machines(arguments, &words)? {
         at_the_reader(&arguments.experiment)?;
         return pairs::bench(arguments, &words, &machines.pairs, how.repeats, color);
@@ -59,7 +59,8 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     let nominal = arguments.nominal.as_deref().map(speed).transpose()?;
     let host = front.draft.host().clone();
     let mut transfers = Transfers::new(vec![jobs.clone()], vec![nominal], host);
-    transfers.bar = !how.quiet && how.live.is_none();
+    // Offered requests are no transfer of a whole, of which a bar could show a part.
+    transfers.bar = offer.is_none() && how.shows_its_own();
     let found = match offer {
         Some(offer) => offer.run(arguments, how, &mut front, &mut transfers)?,
         None if arguments.sweep => sweep(arguments, &jobs, cases, front.experiment(how, &mut transfers))?,

@@ -64,7 +64,7 @@ pub fn peers(arguments: &ByteioPeersArgs, color: ColorChoice) -> Result<Ended, F
     let names = names(arguments)?;
     let mut plan = Plan::default();
     let common = (&arguments.output, color);
-    let how = How::of(&arguments.experiment, (&mut plan, REPEATS), common)?;
+    let mut how = How::of(&arguments.experiment, (&mut plan, REPEATS), common)?;
     let mut front = Front::open(common, how.table(render::movers), None)?;
     let mut path = path(arguments, front.draft.host().clone())?;
     let mut servers = Vec::new();
@@ -79,7 +79,7 @@ pub fn peers(arguments: &ByteioPeersArgs, color: ColorChoice) -> Result<Ended, F
         _ => Vec::new(),
     });
     let mut transfers = Transfers::new(ours.collect(), vec![path.nominal; rows.len()], path.host.clone());
-    transfers.bar = !how.quiet && how.live.is_none();
+    transfers.bar = how.shows_its_own();
     let mut movers = Movers {
         path: &path,
         rows: &rows,
