@@ -118,6 +118,12 @@ fn check_in_flight(findings: &mut Findings, case: &Case, outcome: &Outcome) {
     }
 }
 
+/// Time that replies took after their request was given up, while later ones were under way.
+fn late_ns(outcome: &Outcome) -> f64 {
+    let fact = outcome.transport_facts.get("late_replies_ns");
+    fact.and_then(|text| text.parse().ok()).unwrap_or(0.0)
+}
+
 /// Round trips made one after the other cannot take longer together than the run did.
 fn check_time(findings: &mut Findings, case: &Case, outcome: &Outcome) {
     if case.test.window() != 1 || matches!(&case.test, Test::HubLat(hub) if hub.fan_out) {
@@ -126,7 +132,7 @@ fn check_time(findings: &mut Findings, case: &Case, outcome: &Outcome) {
     let Some(samples) = outcome.samples_of(SampleKind::RoundTrip) else {
         return;
     };
-    let sum_ns = samples.histogram.sum_ns.get() * samples.batch_ops.max(1) as f64;
+    let sum_ns = samples.histogram.sum_ns.get() * samples.batch_ops.max(1) as f64 - late_ns(outcome);
     let elapsed_ns = outcome.elapsed_ns as f64;
     if elapsed_ns > 0.0 && sum_ns > elapsed_ns * TIME_TOLERANCE {
         let message = format!(

@@ -121,6 +121,16 @@ fn broken_laws_are_suspect() {
             .for_each(|end| end.elapsed_ns = end.elapsed_ns * 9 / 10)
     });
     assert_eq!(severity(&time, "time_does_not_add_up"), Some(Severity::Suspect));
+    // What late replies took beside the requests that followed them is no time of its own.
+    let late = latency(|ends| {
+        for end in ends.iter_mut() {
+            let late_ns = end.elapsed_ns / 10;
+            end.elapsed_ns -= late_ns;
+            end.transport_facts
+                .insert("late_replies_ns".to_owned(), late_ns.to_string());
+        }
+    });
+    assert_eq!(severity(&late, "time_does_not_add_up"), None);
     let broken = latency(|ends| ends[0].samples[0].histogram.count += 1);
     assert_eq!(severity(&broken, "broken_samples"), Some(Severity::Suspect));
     assert!(!broken.metrics.contains_key("rtt_p50_ns"));

@@ -38,6 +38,8 @@ pub struct Replies {
     pub timeouts: u64,
     /// Replies that came after their request was given up.
     pub late: u64,
+    /// Time from giving a request up to its late reply, summed: later requests were under way meanwhile.
+    pub late_ticks: u64,
 }
 
 impl Replies {
@@ -56,6 +58,7 @@ impl Replies {
             closed: None,
             timeouts: 0,
             late: 0,
+            late_ticks: 0,
         }
     }
 
@@ -64,7 +67,7 @@ impl Replies {
         self.phase += 1;
         self.tracker.clear();
         (self.sent, self.landed, self.bytes, self.corrupt) = (0, 0, 0, 0);
-        (self.closed, self.timeouts, self.late) = (None, 0, 0);
+        (self.closed, self.timeouts, self.late, self.late_ticks) = (None, 0, 0, 0);
     }
 
     fn tally(&self) -> Tally {
@@ -78,19 +81,39 @@ impl Replies {
         }
     }
 
-    /// Record what has landed at `now`; whether the newest request is among it.
+    /// Record what has landed at `now`; whether that of request `awaited` is among it. Others were given up.
     #[inline(always)]
-    fn take_landed(&mut self, series: &mut Series, patience: &mut Patience, now: u64) -> bool {
-        let newest = self.sent - 1;
+    fn take_landed(
+        &mut self,
+        series: &mut Series,
+        patience: &mut Patience,
+        now: u64,
+        awaited: Option<u64>,
+    ) -> bool {
+        let awaited = awaited.map(|sequence| (sequence % TIMED) as usize);
         let mut left = std::mem::take(&mut self.landed);
-        let is_answered = left & 1 << (newest % TIMED) != 0;
+        let mut is_answered = false;
         while left != 0 {
-            let ticks = now.saturating_sub(self.sent_at[left.trailing_zeros() as usize]);
+            let slot = left.trailing_zeros() as usize;
+            let ticks = now.saturating_sub(self.sent_at[slot]);
             series.record(ticks);
             patience.answered(ticks);
+            if awaited == Some(slot) {
+                is_answered = true;
+            } else {
+                self.late += 1;
+                self.late_ticks += now.saturating_sub(self.sent_at[(slot + 1) % TIMED as usize]);
+            }
             left &= left - 1;
         }
         is_answered
+    }
+
+    /// The newest request has no reply at `now`: it is given up, and the next one's time begins.
+    #[inline(always)]
+    fn give_up(&mut self, now: u64) {
+        self.timeouts += 1;
+        self.sent_at[(self.sent % TIMED) as usize] = now;
     }
 }
 
@@ -106,10 +129,11 @@ impl OnMessage for Replies {
                     self.corrupt += 1;
                 }
                 self.bytes += payload.len() as u64;
-                if self.sent - sequence <= TIMED {
-                    self.landed |= 1 << (sequence % TIMED);
+                // Older ones have no sending time any more.
+                match self.sent - sequence < TIMED {
+                    true => self.landed |= 1 << (sequence % TIMED),
+                    false => self.late += 1,
                 }
-                self.late += u64::from(sequence + 1 < self.sent);
             }
             (0, Kind::Closed(replied)) => self.closed = Some(replied),
             _ => {}
@@ -146,11 +170,11 @@ pub fn hot_request<P: MessagePort, S: Sender>(
         start = loop {
             link.port.wait(replies)?;
             let now = clock.now();
-            if replies.landed != 0 && replies.take_landed(series, patience, now) {
+            if replies.landed != 0 && replies.take_landed(series, patience, now, Some(sequence)) {
                 break now;
             }
             if now.saturating_sub(start) >= timeout {
-                replies.timeouts += 1;
+                replies.give_up(now);
                 patience.missed(timeout)?;
                 break now;
             }
@@ -167,6 +191,7 @@ pub struct Requester<P, S> {
     patience: Patience,
     series: Series,
     clock: Clock,
+    ns_per_tick: f64,
 }
 
 impl<P: MessagePort, S: Sender> Requester<P, S> {
@@ -179,6 +204,7 @@ impl<P: MessagePort, S: Sender> Requester<P, S> {
             patience: Patience::new(meter.timebase),
             series: meter.series(SampleKind::RoundTrip),
             clock: meter.clock,
+            ns_per_tick: meter.timebase.ns_per_tick(),
         }
     }
 }
@@ -208,6 +234,7 @@ impl<P: MessagePort, S: Sender> Body for Requester<P, S> {
             patience,
             series,
             clock,
+            ..
         } = self;
         hot_request(link, sender, replies, series, patience, (*clock, count))?;
         Ok(last)
@@ -231,7 +258,7 @@ impl<P: MessagePort, S: Sender> Body for Requester<P, S> {
                 link.port.wait(replies)?;
                 let now = clock.now();
                 if replies.landed != 0 {
-                    replies.take_landed(series, patience, now);
+                    replies.take_landed(series, patience, now, None);
                 }
                 if replies.closed.is_some() {
                     patience.heard();
@@ -265,6 +292,8 @@ impl<P: MessagePort, S: Sender> Body for Requester<P, S> {
         let mut left = Left::new(vec![self.series], self.link.port.facts());
         left.note("reply_timeouts", self.replies.timeouts);
         left.note("late_replies", self.replies.late);
+        let late_ns = self.replies.late_ticks as f64 * self.ns_per_tick;
+        left.note("late_replies_ns", late_ns.ceil() as u64);
         left
     }
 }

@@ -254,6 +254,13 @@ fn a_late_reply_counts_with_its_true_time() {
     // A delayed reply arrives only with the next one: after a timeout.
     assert!(samples.histogram.max_ns.get() >= 20e6);
     assert_eq!(samples.histogram.count, outcomes[0].received.messages);
+    // Late replies overlap the requests after them, by no more than is stated.
+    let late_ns: f64 = outcomes[0].transport_facts["late_replies_ns"].parse().unwrap();
+    let alone_ns = samples.histogram.sum_ns.get() - late_ns;
+    assert!(
+        late_ns > 0.0 && alone_ns <= outcomes[0].elapsed_ns as f64 * 1.001,
+        "{alone_ns}"
+    );
 }
 
 #[test]
