@@ -6,6 +6,7 @@ pub mod home;
 pub mod lab;
 pub mod mpi;
 pub mod ports;
+pub mod product;
 pub mod running;
 pub mod slurm;
 pub mod ssh;

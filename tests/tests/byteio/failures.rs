@@ -1,8 +1,9 @@
 //! Transfers that are killed and go on, services that are killed, full disks, bad words.
 
-use crate::{LONG, SIZE, content, home, peak_bytes, run, serve, transfer};
+use crate::{LONG, SIZE, content, home, run, serve, transfer};
 use rustix::process::Signal;
 use wirespeed_tests::deadline::PATIENCE;
+use wirespeed_tests::home::peak_bytes;
 use wirespeed_tests::running::Running;
 use wirespeed_tests::skip;
 

@@ -50,10 +50,3 @@ fn run(home: &Home, line: &str) -> Ended {
 fn transfer(ended: &Ended) -> Value {
     ended.json()["sections"]["byteio"]["pairs"][0]["runs"][0].clone()
 }
-
-/// Peak resident memory of a process, in bytes; nothing once it has ended.
-fn peak_bytes(pid: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
-    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
-}

@@ -1,9 +1,9 @@
 //! Memory of client and service stays small, whatever they move.
 
-use crate::{LONG, home, peak_bytes, serve};
+use crate::{LONG, home, serve};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use wirespeed_tests::home::Home;
+use wirespeed_tests::home::{Home, peak_bytes};
 use wirespeed_tests::skip;
 
 /// Time for 64 GiB: a service in a debug build, on cores that others share.

@@ -3,10 +3,12 @@
 
 use crate::pages::{Prompt, Shown};
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use wirespeed_tests::deadline::{SOON, reached};
 use wirespeed_tests::lab::{Lab, Side};
@@ -17,6 +19,18 @@ use wirespeed_tests::slurm::Slurm;
 const COMMAND_SECONDS: &str = "240";
 /// The far machine in the documents: an address for documentation, and the lab's second machine.
 const FAR: &str = "192.0.2.2";
+
+/// Lines that have been typed here, on whichever stage.
+static TYPED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Whether the line has been typed before and leaves nothing for what follows it: a printed command runs once.
+fn is_known(line: &str) -> bool {
+    let writes = [">", "-o ", "--output", "--chart", "&"]
+        .iter()
+        .any(|word| line.contains(word));
+    let mut typed = TYPED.lock().unwrap_or_else(PoisonError::into_inner);
+    !typed.insert(line.to_owned()) && !writes
+}
 
 /// An empty home directory, and two machines where there can be two.
 pub struct Stage {
@@ -84,6 +98,9 @@ impl Stage {
             let line = self.adapted(&one.line);
             if line.starts_with("mpirun ") && !self.has_launcher() {
                 skip(&format!("{}: {line}: no mpirun on this machine", one.place));
+                continue;
+            }
+            if one.prompt == Prompt::Here && is_known(&line) {
                 continue;
             }
             let start = Instant::now();
@@ -223,8 +240,17 @@ impl Stage {
             "--dry-run",
             "--help",
         ];
-        if line.contains("wirespeed run ") && !timed.iter().any(|word| line.contains(word)) {
+        // A launcher's own words say nothing about that.
+        let own = line.split_once("wirespeed run ").map(|(_, own)| own);
+        if own.is_some_and(|own| !timed.iter().any(|word| own.contains(word))) {
             line = line.replace("wirespeed run ", "wirespeed run --duration 20ms ");
+        }
+        // The original's number of iterations is a million.
+        if line.contains("perftest -l ") && ![" -n ", " -b "].iter().any(|word| line.contains(word)) {
+            line = line.replace("perftest -l ", "perftest -l -n 1000 ");
+        }
+        if line.contains("wirespeed msgrate ") && ![" -t ", " -i "].iter().any(|word| line.contains(word)) {
+            line = line.replace("wirespeed msgrate ", "wirespeed msgrate -t 50ms ");
         }
         if line.contains("wirespeed quick") && !line.contains("--budget") {
             line = line.replace("wirespeed quick", "wirespeed quick --budget 5s");

@@ -9,6 +9,7 @@ use wirespeed_schema::run::{CaseStatus, Status};
 use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::home::{Home, crash, kill};
 use wirespeed_tests::mpi::{Installed, installed};
+use wirespeed_tests::product::share;
 use wirespeed_tests::running::{Ended, Running};
 use wirespeed_tests::skip;
 
@@ -66,14 +67,14 @@ fn no_trace(mpi: &Installed, ended: &Ended) {
 #[test]
 fn a_killed_rank_ends_the_job_and_leaves_a_partial_result() {
     let _turn = turn();
-    for mpi in installed() {
-        let crashes = [
-            (LONG[0], 0, Signal::KILL),
-            (LONG[0], 0, Signal::SEGV),
-            (LONG[0], 1, Signal::SEGV),
-        ];
-        let kills = LONG.map(|line| (line, 1, Signal::KILL));
-        for (line, victim, signal) in kills.into_iter().chain(crashes) {
+    let crashes = [
+        (LONG[0], 0, Signal::KILL),
+        (LONG[0], 0, Signal::SEGV),
+        (LONG[0], 1, Signal::SEGV),
+    ];
+    let ends = [&LONG.map(|line| (line, 1, Signal::KILL))[..], &crashes].concat();
+    for (number, mpi) in installed().into_iter().enumerate() {
+        for (line, victim, signal) in share(&ends, number, 3) {
             let home = home();
             let job = measuring(&mpi, &home, line);
             let pid = mpi.ranks(&home)[victim].1;
@@ -108,8 +109,8 @@ fn a_killed_rank_ends_the_job_and_leaves_a_partial_result() {
 #[test]
 fn ctrl_c_ends_every_rank() {
     let _turn = turn();
-    for mpi in installed() {
-        for line in LONG {
+    for (number, mpi) in installed().into_iter().enumerate() {
+        for line in share(&LONG, number, 3) {
             let home = home();
             let job = measuring(&mpi, &home, line);
             job.signal(Signal::INT);
@@ -196,31 +197,29 @@ fn an_error_of_mpi_is_one_line_or_a_stated_emulation() {
 #[test]
 fn words_that_make_no_sense_are_answered_once() {
     let _turn = turn();
-    for mpi in installed() {
+    let lines = [
+        (2, "run tag_lot --via mpi", "tag_lot"),
+        (2, "run tag_lat --via mpi --size -1", "-1"),
+        (2, "run --via", "--via"),
+        (1, "run tag_lat --via mpi", "the job has one rank"),
+        (3, "run tag_lat --via mpi -n 10", "needs pairs of ranks"),
+    ];
+    let all = installed();
+    for (number, mpi) in all.iter().enumerate() {
         let home = home();
-        for line in [
-            "run tag_lot --via mpi",
-            "run tag_lat --via mpi --size -1",
-            "run --via",
-        ] {
-            let ended = mpi.run(&home, 2, line);
+        // What is refused depends on no library, only how a job ends does.
+        for (ranks, line, word) in share(&lines, number, all.len()) {
+            let ended = mpi.run(&home, ranks, line);
             assert_eq!(
                 ended.stderr.matches("error: ").count(),
                 1,
                 "{}: {ended}",
                 mpi.name
             );
+            assert!(ended.stderr.contains(word), "{}: {ended}", mpi.name);
             assert_eq!(ended.stdout, "", "{}: {ended}", mpi.name);
             assert_ne!(ended.code, Some(0), "{}: {ended}", mpi.name);
         }
-        let lonely = mpi.run(&home, 1, "run tag_lat --via mpi");
-        assert!(
-            lonely.stderr.contains("the job has one rank"),
-            "{}: {lonely}",
-            mpi.name
-        );
-        let odd = mpi.run(&home, 3, "run tag_lat --via mpi -n 10");
-        assert!(odd.stderr.contains("needs pairs of ranks"), "{}: {odd}", mpi.name);
         home.assert_nothing_left(SOON);
     }
 }

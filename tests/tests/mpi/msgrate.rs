@@ -6,6 +6,7 @@ use wirespeed_schema::run::CaseStatus;
 use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::home::Home;
 use wirespeed_tests::mpi::{Installed, installed};
+use wirespeed_tests::product::share;
 use wirespeed_tests::running::{Ended, Running};
 
 /// `mpirun -n RANKS msgrate LINE`.
@@ -78,17 +79,15 @@ fn the_seeds_test_run_prints_the_originals_text() {
 #[test]
 fn both_loops_of_the_seed_run_as_written() {
     let _turn = turn();
-    for mpi in installed().into_iter().take(2) {
+    let loops = [(8, 9, 1), (26, 27, 4096), (8, 9, 4096), (26, 27, 1)];
+    for (number, mpi) in installed().into_iter().take(2).enumerate() {
         let home = home();
-        for (peers, ranks) in [(8, 9), (26, 27)] {
-            for exponent in [0, 12] {
-                let size = 1u64 << exponent;
-                let line = format!("-n 1 -p {peers} -c 65536 -s {size} -o -i 2 -m 16");
-                let ended = msgrate(&mpi, &home, ranks, &line).code(0);
-                let words: Vec<&str> = ended.stdout.trim_end().split(' ').collect();
-                assert_eq!(words.len(), 11, "{}: {ended}", mpi.name);
-                assert_eq!(words[..5].join(" "), format!("{ranks} {peers} 2 16 {size}"));
-            }
+        for (peers, ranks, size) in share(&loops, number, 2) {
+            let line = format!("-n 1 -p {peers} -c 65536 -s {size} -o -i 2 -m 16");
+            let ended = msgrate(&mpi, &home, ranks, &line).code(0);
+            let words: Vec<&str> = ended.stdout.trim_end().split(' ').collect();
+            assert_eq!(words.len(), 11, "{}: {ended}", mpi.name);
+            assert_eq!(words[..5].join(" "), format!("{ranks} {peers} 2 16 {size}"));
         }
     }
 }
@@ -96,14 +95,18 @@ fn both_loops_of_the_seed_run_as_written() {
 #[test]
 fn data_and_definitions_are_right_over_every_library() {
     let _turn = turn();
-    for mpi in installed() {
+    let lines = [
+        (3, "msgrate -i 5 -m 16 -s 8,70000 -c 65536 --check --json"),
+        (
+            2,
+            "run osu_latency,osu_bw,osu_bibw,osu_mbw_mr,osu_multi_lat,imb_pingpong,imb_uniband,imb_biband \
+             --via mpi --size 8,70000 --iters 20 --check --json",
+        ),
+    ];
+    for (number, mpi) in installed().into_iter().enumerate() {
         let home = home();
-        let line = "msgrate -i 5 -m 16 -s 8,70000 -c 65536 --check --json";
-        let mut runs = vec![mpi.run(&home, 3, line).code(0)];
-        let line = "run osu_latency,osu_bw,osu_bibw,osu_mbw_mr,osu_multi_lat,imb_pingpong,imb_uniband,imb_biband \
-                    --via mpi --size 8,70000 --iters 20 --check --json";
-        runs.push(mpi.run(&home, 2, line).code(0));
-        for ended in runs {
+        for (ranks, line) in share(&lines, number / 2 + number % 2, 2) {
+            let ended = mpi.run(&home, ranks, line).code(0);
             for case in &document(&ended).cases {
                 assert_eq!(
                     case.status,
@@ -141,9 +144,8 @@ fn what_makes_no_sense_ends_the_whole_job_with_one_complaint() {
     let all = installed();
     for (number, mpi) in all.iter().enumerate() {
         let home = home();
-        // What is refused depends on no library, only how a job ends does: the first sees every line, others their share.
-        let share = |(line, _): &(usize, &&str)| number == 0 || line % (all.len() - 1) == number - 1;
-        for (_, line) in lines.iter().enumerate().filter(share) {
+        // What is refused depends on no library, only how a job ends does.
+        for line in share(&lines, number, all.len()) {
             let ended = msgrate(mpi, &home, 2, line);
             assert!(
                 ended.code.is_some_and(|code| code != 0),
@@ -161,7 +163,7 @@ fn what_makes_no_sense_ends_the_whole_job_with_one_complaint() {
 fn ranks_per_node_that_contradict_the_nodes_are_refused() {
     let _turn = turn();
     let mut seen = 0;
-    for mpi in installed().into_iter().filter(|mpi| !mpi.name.contains("Intel")) {
+    for mpi in share(&installed(), 0, 3) {
         let home = home();
         let line = "msgrate --format classic -p 1 -i 2 -m 4 -c 4096";
         let Some(command) = mpi.on_two_nodes(&home, &format!("{line} -n 2")) else {

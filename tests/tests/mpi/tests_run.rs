@@ -5,6 +5,7 @@ use wirespeed_schema::job::JobSection;
 use wirespeed_schema::run::CaseStatus;
 use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::mpi::installed;
+use wirespeed_tests::product::share;
 use wirespeed_tests::running::Running;
 use wirespeed_tests::skip;
 
@@ -46,13 +47,14 @@ fn tagged_messages_over_every_library() {
 #[test]
 fn persistent_requests_and_blocking_waits_give_the_same_data() {
     let _turn = turn();
-    for mpi in installed() {
+    let ways = [
+        "-O requests=persistent",
+        "-O wait=block",
+        "-O requests=persistent,plain -O wait=block,poll",
+    ];
+    for (number, mpi) in installed().into_iter().enumerate() {
         let home = home();
-        for options in [
-            "-O requests=persistent",
-            "-O wait=block",
-            "-O requests=persistent,plain -O wait=block,poll",
-        ] {
+        for options in share(&ways, number, 3) {
             let line = format!("run tag_lat,tag_bw --via mpi -n 300 --warmup 10 --check --json {options}");
             let ended = mpi.run(&home, 2, &line).code(0);
             let bad = document(&ended)
@@ -229,13 +231,14 @@ fn nodes_are_discovered_and_pairs_labelled() {
 #[test]
 fn no_colour_goes_to_a_launchers_terminal_unless_asked_for() {
     let _turn = turn();
-    for mpi in installed() {
+    let lines = [
+        "run tag_lat --via mpi -n 50 --warmup 2",
+        "list",
+        "run tag_lot --via mpi",
+    ];
+    for (number, mpi) in installed().into_iter().enumerate() {
         let home = home();
-        for line in [
-            "run tag_lat --via mpi -n 50 --warmup 2",
-            "list",
-            "run tag_lot --via mpi",
-        ] {
+        for line in share(&lines, number, 3) {
             let with = |more: &str| {
                 let mut command = mpi.command(&home, 2, &format!("{line} {more}"));
                 command.env("TERM", "xterm-256color").env_remove("NO_COLOR");

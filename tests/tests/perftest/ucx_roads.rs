@@ -6,6 +6,7 @@ use std::time::Duration;
 use wirespeed_tests::deadline::{PATIENCE, SILENT};
 use wirespeed_tests::home::{Home, kill};
 use wirespeed_tests::ports;
+use wirespeed_tests::product::share;
 use wirespeed_tests::running::Running;
 use wirespeed_tests::ucx::installed;
 
@@ -163,8 +164,8 @@ fn an_end_that_is_killed_ends_the_other_at_once_on_every_road() {
     if installed().is_empty() {
         return;
     }
-    for (words, tls) in ROADS {
-        for victim in ["client", "server"] {
+    for (number, (words, tls)) in ROADS.iter().enumerate() {
+        for victim in share(&["client", "server"], number, 2) {
             let (server, client) = endless(&home, words, *tls);
             let what = format!("{words} {tls:?}: {victim}");
             let (survivor, dead) = match victim {

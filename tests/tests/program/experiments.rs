@@ -88,7 +88,7 @@ fn cases_are_measured_without_and_with_load() {
 #[test]
 fn cases_are_repeated_until_they_are_known() {
     let _turn = turn();
-    let (home, _server, lines) = each("--until rate:90% --repeats 10 --json");
+    let (home, _server, lines) = each("--until rate:90% --repeats 5 --json");
     for line in lines {
         // A goal that a case has no figure for is never reached, and said so.
         let run = document(&done(&home, &line).stdout);
@@ -139,13 +139,19 @@ fn cases_are_shown_and_nothing_is_measured() {
 #[test]
 fn the_wish_to_end_is_heard() {
     let _turn = turn();
-    let (home, server, lines) = each("--repeats 10000 --json");
+    let (home, server, lines) = each("--repeats 10000 --ndjson --output result.json");
     for line in lines {
         let running = home.start(line.split_whitespace());
-        std::thread::sleep(std::time::Duration::from_millis(1500));
+        running.wait_until("a case", PATIENCE, |r| {
+            r.stdout().contains("\"event\":\"case_started\"")
+        });
         running.signal(rustix::process::Signal::INT);
-        let ended = running.end(PATIENCE).code(130);
-        assert_eq!(document(&ended.stdout).status, Status::Interrupted, "{ended}");
+        running.end(PATIENCE).code(130);
+        assert_eq!(
+            crate::file(&home, "result.json").status,
+            Status::Interrupted,
+            "{line}"
+        );
     }
     drop(server);
     home.assert_nothing_left(SOON);

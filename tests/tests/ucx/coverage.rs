@@ -4,6 +4,7 @@ use crate::{SOON, devices, document, endless, home, run, turn};
 use rustix::process::Signal;
 use wirespeed_schema::run::CaseStatus;
 use wirespeed_tests::home::{Home, kill};
+use wirespeed_tests::product::share;
 use wirespeed_tests::ucx::{Library, installed};
 
 /// Cases whose parts are all combined; `{via}` stands for transport and options.
@@ -109,7 +110,7 @@ fn unreachable(home: &Home, library: &Library, via: &str) -> Option<String> {
 fn gathered_messages_come_whole() {
     let _turn = turn();
     let home = home();
-    for library in installed() {
+    for library in share(&installed(), 0, 3) {
         let lines = [
             "am_lat,am_bw {via} --layout shortiov,zcopy --size 1,8,60 -O iov=1,2,3",
             "put_bw,get {via} --layout zcopy --size 1,4096 -O iov=1,3",
@@ -127,7 +128,7 @@ fn gathered_messages_come_whole() {
 fn headers_of_any_size_travel_before_the_data() {
     let _turn = turn();
     let home = home();
-    for library in installed() {
+    for library in share(&installed(), 1, 3) {
         let lines =
             ["am_lat,am_bw {via} --layout short,shortiov,bcopy,zcopy --size 1,40,1000 -O header=24,100,4000"];
         for (device, least) in [("tl=posix", 14), ("tl=tcp -O device=lo", 14)] {
@@ -148,7 +149,19 @@ fn headers_of_any_size_travel_before_the_data() {
 fn every_test_over_ucp() {
     let _turn = turn();
     let home = home();
-    for library in installed() {
+    let ways = [
+        "-O wait=sleep",
+        "-O tls=tcp -O errors=peer",
+        "-O register=yes",
+        "-O sync=yes",
+        "-O wildcard=yes",
+        "-O unexpected=yes",
+        "-O thread_mode=multi",
+        "-O nonblock=yes -O register=yes",
+        "-O receive_copy=yes",
+        "-O passive=yes",
+    ];
+    for (number, library) in installed().into_iter().enumerate() {
         let lines = if library.place.is_none() {
             &LINES[..]
         } else {
@@ -163,18 +176,7 @@ fn every_test_over_ucp() {
             "tag_bw {via} --size 1M --window 4",
         ];
         assert_eq!(every(&home, &library, "--via ucp", &long), 6);
-        for options in [
-            "-O wait=sleep",
-            "-O tls=tcp -O errors=peer",
-            "-O register=yes",
-            "-O sync=yes",
-            "-O wildcard=yes",
-            "-O unexpected=yes",
-            "-O thread_mode=multi",
-            "-O nonblock=yes -O register=yes",
-            "-O receive_copy=yes",
-            "-O passive=yes",
-        ] {
+        for options in share(&ways, number, 3) {
             let via = format!("--via ucp {options}");
             let lines = [
                 "am_lat,tag_lat,put_lat {via} --size 8",
@@ -234,7 +236,7 @@ fn streams_carry_every_size_in_pieces_or_not() {
 fn pieces_may_lie_apart() {
     let _turn = turn();
     let home = home();
-    for library in installed() {
+    for library in share(&installed(), 2, 3) {
         let lines = [
             "tag_lat,tag_bw {via} --size 8 -O iov=3+5,2 -O stride=16,4K",
             "tag_lat,tag_bw {via} --size 50000 -O iov=20000+20000+10000 -O stride=32K -O listed=both,send,recv",

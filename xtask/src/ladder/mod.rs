@@ -31,21 +31,6 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
     ladder.run(Step::cargo("fmt", &["xtask", "fmt"]))?;
     ladder.run(Step::cargo("tidy", &["xtask", "tidy"]))?;
     ladder.run(Step::cargo(
-        "clippy",
-        &[
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            // The fuzz targets' programs; their bodies are replayed by a test.
-            "--features=wirespeed-fuzz/targets",
-            "--locked",
-            "--quiet",
-            "--",
-            "-D",
-            "warnings",
-        ],
-    ))?;
-    ladder.run(Step::cargo(
         "build",
         &["build", "--workspace", "--all-targets", "--locked", "--quiet"],
     ))?;
@@ -54,24 +39,19 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
         "tests",
         &["test", "--workspace", "--locked", "--no-fail-fast", "--quiet"],
     );
-    ladder.run(tests.within_s(4000).with("RUST_BACKTRACE", "0"))?;
-    ladder.run(
-        Step::cargo(
-            "docs",
-            &["doc", "--workspace", "--no-deps", "--locked", "--quiet"],
-        )
-        .with("RUSTDOCFLAGS", "-D warnings"),
-    )?;
+    let tests = tests.within_s(4000).with("RUST_BACKTRACE", "0");
+    // Tests wait a good part of their time; what only compiles needs no CPU of its own.
+    let mut meanwhile = vec![hotcheck(), weight()];
+    meanwhile.extend(aarch64(ladder)?);
+    meanwhile.extend([clippy(), docs()].map(|step| step.within_s(1800)));
+    ladder.run_before(tests, meanwhile)?;
     ladder.run(Step::cargo("schema", &["xtask", "schema", "--check"]))?;
     ladder.run(Step::cargo("header", &["xtask", "header", "--check"]))?;
-    ladder.run(Step::cargo("hotcheck", &["xtask", "hotcheck"]).within_s(1800))?;
-    ladder.run(Step::cargo("weight", &["xtask", "weight"]).within_s(1800))?;
     ladder.run(
         Step::cargo("install-check", &["xtask", "install", "/usr"])
             .with("DESTDIR", "target/install-check")
             .with("WIRESPEED_PROFILE", "debug"),
     )?;
-    aarch64(ladder)?;
     match command::find("cargo-deny") {
         Some(_) => ladder.run(deny()),
         None => ladder.skip("deny", "cargo-deny is not installed (`make ladder` installs it)"),
@@ -120,18 +100,50 @@ fn run_long_steps(ladder: &mut Ladder) -> Result<()> {
     } else {
         ladder.skip("fuzz", "nightly with cargo-fuzz is not installed")?;
     }
-    // Tests that take minutes are marked `#[ignore]`; they run here.
+    // Tests that take minutes are marked `#[ignore]`, and products of which each change tries a share are tried whole: here.
     let soak = [
         "test",
         "--workspace",
         "--locked",
         "--release",
         "--",
-        "--ignored",
+        "--include-ignored",
         "--test-threads=1",
     ];
-    ladder.run(Step::cargo("soak", &soak).within_s(3600))?;
+    let soak = Step::cargo("soak", &soak).with("WIRESPEED_TEST_WHOLE", "1");
+    ladder.run(soak.within_s(7200))?;
     ladder.run(Step::cargo("peers", &["xtask", "peers"]).within_s(3600))
+}
+
+fn clippy() -> Step {
+    Step::cargo(
+        "clippy",
+        &[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            // The fuzz targets' programs; their bodies are replayed by a test.
+            "--features=wirespeed-fuzz/targets",
+            "--locked",
+            "--quiet",
+            "--",
+            "-D",
+            "warnings",
+        ],
+    )
+}
+
+fn docs() -> Step {
+    let words = ["doc", "--workspace", "--no-deps", "--locked", "--quiet"];
+    Step::cargo("docs", &words).with("RUSTDOCFLAGS", "-D warnings")
+}
+
+fn hotcheck() -> Step {
+    Step::cargo("hotcheck", &["xtask", "hotcheck"]).within_s(3600)
+}
+
+fn weight() -> Step {
+    Step::cargo("weight", &["xtask", "weight"]).within_s(3600)
 }
 
 fn deny() -> Step {
@@ -151,7 +163,7 @@ fn deny() -> Step {
 
 /// That the code compiles for the second architecture: all of it where a C compiler for it is there (of the ciphers and
 /// hashes), else the crates without C, which is said.
-fn aarch64(ladder: &mut Ladder) -> Result<()> {
+fn aarch64(ladder: &mut Ladder) -> Result<Option<Step>> {
     if !has_target() {
         let added = Command::new("timeout")
             .args(["60", "rustup", "target", "add", AARCH64])
@@ -159,7 +171,8 @@ fn aarch64(ladder: &mut Ladder) -> Result<()> {
         if !added.is_ok_and(|o| o.status.success()) || !has_target() {
             let why =
                 format!("the standard library for {AARCH64} is not installed and rustup cannot fetch it");
-            return ladder.skip("aarch64", &why);
+            ladder.skip("aarch64", &why)?;
+            return Ok(None);
         }
     }
     let mut arguments = vec!["check", "--locked", "--quiet", "--target", AARCH64];
@@ -172,7 +185,7 @@ fn aarch64(ladder: &mut Ladder) -> Result<()> {
         )?;
         arguments.extend(["--package=wirespeed-schema", "--package=wirespeed-report"]);
     }
-    ladder.run(Step::cargo("aarch64", &arguments))
+    Ok(Some(Step::cargo("aarch64", &arguments).within_s(1800)))
 }
 
 fn has_target() -> bool {

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What a program prints in front of the reason when it leaves something out.
@@ -56,6 +57,12 @@ impl Step {
         self
     }
 
+    /// Run it when nothing else wants a CPU.
+    fn behind(mut self) -> Self {
+        self.words.splice(0..0, ["nice", "-n", "19"].map(str::to_owned));
+        self
+    }
+
     /// The program under `timeout`, which ends the whole tree of processes; and, where possible, ended when we are.
     fn command(&self, root: &Path) -> Command {
         let limit = [
@@ -81,12 +88,92 @@ impl Step {
             .stderr(Stdio::piped());
         command
     }
+
+    /// Run it to its end, with every line of its output given to `show`; an error says what to repeat.
+    fn execute(self, root: &Path, show: &(impl Fn(&str) + Sync)) -> Result<Done> {
+        show(&format!("== {}: {}", self.name, self.words.join(" ")));
+        let started = Instant::now();
+        let mut child = self
+            .command(root)
+            .spawn()
+            .with_context(|| format!("cannot start step {}", self.name))?;
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let seen = std::thread::scope(|scope| {
+            let errors = scope.spawn(|| stderr.map(|stream| echo(stream, show)).unwrap_or_default());
+            let mut seen = stdout.map(|stream| echo(stream, show)).unwrap_or_default();
+            seen.skipped.extend(errors.join().unwrap_or_default().skipped);
+            seen
+        });
+        let status = child.wait()?;
+        let took = started.elapsed();
+        if !status.success() {
+            // Other tests' output follows a failure; a log's end shall say what went wrong.
+            if !seen.failed.is_empty() {
+                show(&format!("== {}: what failed, again", self.name));
+            }
+            seen.failed.iter().flatten().for_each(|line| show(line));
+            let late = if status.code() == Some(124) {
+                " (it ran past its time limit)"
+            } else {
+                ""
+            };
+            bail!(
+                "step {} failed after {:.1} s, {status}{late}; repeat it with `{}`",
+                self.name,
+                took.as_secs_f64(),
+                repeat(&self)
+            );
+        }
+        show(&format!(
+            "== {}: passed in {:.1} s",
+            self.name,
+            took.as_secs_f64()
+        ));
+        Ok(Done {
+            name: self.name,
+            took,
+            skipped: seen.skipped,
+        })
+    }
 }
 
 struct Done {
     name: String,
     took: Duration,
     skipped: Vec<String>,
+}
+
+/// Steps that run behind others: what they did, in order, until the first that failed, and all that they printed.
+struct Behind {
+    done: Vec<Done>,
+    failed: Option<anyhow::Error>,
+    output: String,
+}
+
+impl Behind {
+    fn run(root: &Path, steps: Vec<Step>) -> Self {
+        let output = Mutex::new(String::new());
+        let show = |line: &str| {
+            let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
+            output.push_str(line);
+            output.push('\n');
+        };
+        let (mut done, mut failed) = (Vec::new(), None);
+        for step in steps {
+            match step.behind().execute(root, &show) {
+                Ok(one) => done.push(one),
+                Err(error) => {
+                    failed = Some(error);
+                    break;
+                }
+            }
+        }
+        Behind {
+            done,
+            failed,
+            output: output.into_inner().unwrap_or_else(PoisonError::into_inner),
+        }
+    }
 }
 
 /// Steps run so far. The first that fails ends the ladder.
@@ -115,55 +202,28 @@ impl Ladder {
 
     /// Run `step`, showing its output as it comes.
     pub fn run(&mut self, step: Step) -> Result<()> {
-        println!("== {}: {}", step.name, step.words.join(" "));
-        let started = Instant::now();
-        let mut child = step
-            .command(&self.root)
-            .spawn()
-            .with_context(|| format!("{}: cannot start step {}", self.title, step.name))?;
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let seen = std::thread::scope(|scope| {
-            let errors = scope.spawn(|| {
-                stderr
-                    .map(|s| echo(s, |line| eprintln!("{line}")))
-                    .unwrap_or_default()
-            });
-            let mut seen = stdout
-                .map(|s| echo(s, |line| println!("{line}")))
-                .unwrap_or_default();
-            seen.skipped.extend(errors.join().unwrap_or_default().skipped);
-            seen
-        });
-        let status = child.wait()?;
-        let took = started.elapsed();
-        if !status.success() {
-            // Other tests' output follows a failure; a log's end shall say what went wrong.
-            if !seen.failed.is_empty() {
-                println!("== {}: what failed, again", step.name);
-            }
-            for line in seen.failed.iter().flatten() {
-                println!("{line}");
-            }
-            let late = if status.code() == Some(124) {
-                " (it ran past its time limit)"
-            } else {
-                ""
-            };
-            bail!(
-                "{} stopped: step {} failed after {:.1} s, {status}{late}; repeat it with `{}`",
-                self.title,
-                step.name,
-                took.as_secs_f64(),
-                repeat(&step)
-            );
-        }
-        println!("== {}: passed in {:.1} s", step.name, took.as_secs_f64());
-        self.done.push(Done {
-            name: step.name,
-            took,
-            skipped: seen.skipped,
-        });
+        let done = step.execute(&self.root, &|line| println!("{line}"));
+        self.done
+            .push(done.with_context(|| format!("{} stopped", self.title))?);
         Ok(())
+    }
+
+    /// Run `step`, and meanwhile `others` one after the other with the CPU time that it leaves. Their output follows its own.
+    pub fn run_before(&mut self, step: Step, others: Vec<Step>) -> Result<()> {
+        let names: Vec<&str> = others.iter().map(|other| other.name.as_str()).collect();
+        println!("== meanwhile: {}", names.join(", "));
+        let root = self.root.clone();
+        let behind = std::thread::spawn(move || Behind::run(&root, others));
+        // What still runs behind a step that failed ends with this process.
+        self.run(step)?;
+        let Ok(behind) = behind.join() else {
+            bail!("{} stopped: a thread panicked", self.title);
+        };
+        print!("{}", behind.output);
+        self.done.extend(behind.done);
+        behind.failed.map_or(Ok(()), |error| {
+            Err(error.context(format!("{} stopped", self.title)))
+        })
     }
 
     /// Record that a step cannot run here.
@@ -267,13 +327,24 @@ mod tests {
             .run(Step::new("a", &["echo", "x skipped: no reason"]))
             .unwrap();
         assert_eq!(ladder.done[0].skipped, ["no reason"]);
-        let error = ladder.run(Step::new("b", &["false"])).unwrap_err().to_string();
-        assert!(error.contains("step b failed"), "{error}");
-        let error = ladder
-            .run(Step::new("c", &["sleep", "20"]).within_s(1))
-            .unwrap_err()
-            .to_string();
+        let said = |result: Result<()>| format!("{:#}", result.unwrap_err());
+        let error = said(ladder.run(Step::new("b", &["false"])));
+        assert!(error.contains("a ladder stopped: step b failed"), "{error}");
+        let error = said(ladder.run(Step::new("c", &["sleep", "20"]).within_s(1)));
         assert!(error.contains("time limit"), "{error}");
+    }
+
+    #[test]
+    fn what_runs_behind_a_step_counts_as_much() {
+        let mut ladder = Ladder::new(Path::new("/"), "a ladder");
+        let good = || Step::new("good", &["echo", "x skipped: no reason"]);
+        ladder.run_before(good(), vec![good(), good()]).unwrap();
+        let skipped: Vec<_> = ladder.done.iter().map(|done| done.skipped.concat()).collect();
+        assert_eq!(skipped, ["no reason"; 3]);
+        let behind = vec![good(), Step::new("bad", &["false"]), good()];
+        let error = format!("{:#}", ladder.run_before(good(), behind).unwrap_err());
+        assert!(error.contains("a ladder stopped: step bad failed"), "{error}");
+        assert_eq!(ladder.done.len(), 5);
     }
 
     #[test]
