@@ -83,30 +83,36 @@ impl Replies {
 
     /// Record what has landed at `now`; whether that of request `awaited` is among it. Others were given up.
     #[inline(always)]
-    fn take_landed(
-        &mut self,
-        series: &mut Series,
-        patience: &mut Patience,
-        now: u64,
-        awaited: Option<u64>,
-    ) -> bool {
-        let awaited = awaited.map(|sequence| (sequence % TIMED) as usize);
-        let mut left = std::mem::take(&mut self.landed);
-        let mut is_answered = false;
+    fn take_landed(&mut self, series: &mut Series, patience: &mut Patience, now: u64, awaited: u64) -> bool {
+        let slot = (awaited % TIMED) as usize;
+        if self.landed & !(1 << slot) != 0 {
+            self.cold_take_late(series, patience, now, !(1 << slot));
+        }
+        if self.landed == 0 {
+            return false;
+        }
+        self.landed = 0;
+        let ticks = now.saturating_sub(self.sent_at[slot]);
+        series.record(ticks);
+        patience.answered(ticks);
+        true
+    }
+
+    /// Record the replies in `slots` that have landed at `now`, whose requests were given up.
+    #[cold]
+    #[inline(never)]
+    fn cold_take_late(&mut self, series: &mut Series, patience: &mut Patience, now: u64, slots: u64) {
+        let mut left = self.landed & slots;
+        self.landed &= !slots;
         while left != 0 {
             let slot = left.trailing_zeros() as usize;
             let ticks = now.saturating_sub(self.sent_at[slot]);
             series.record(ticks);
             patience.answered(ticks);
-            if awaited == Some(slot) {
-                is_answered = true;
-            } else {
-                self.late += 1;
-                self.late_ticks += now.saturating_sub(self.sent_at[(slot + 1) % TIMED as usize]);
-            }
+            self.late += 1;
+            self.late_ticks += now.saturating_sub(self.sent_at[(slot + 1) % TIMED as usize]);
             left &= left - 1;
         }
-        is_answered
     }
 
     /// The newest request has no reply at `now`: it is given up, and the next one's time begins.
@@ -170,7 +176,7 @@ pub fn hot_request<P: MessagePort, S: Sender>(
         start = loop {
             link.port.wait(replies)?;
             let now = clock.now();
-            if replies.landed != 0 && replies.take_landed(series, patience, now, Some(sequence)) {
+            if replies.landed != 0 && replies.take_landed(series, patience, now, sequence) {
                 break now;
             }
             if now.saturating_sub(start) >= timeout {
@@ -258,7 +264,7 @@ impl<P: MessagePort, S: Sender> Body for Requester<P, S> {
                 link.port.wait(replies)?;
                 let now = clock.now();
                 if replies.landed != 0 {
-                    replies.take_landed(series, patience, now, None);
+                    replies.cold_take_late(series, patience, now, u64::MAX);
                 }
                 if replies.closed.is_some() {
                     patience.heard();
