@@ -226,10 +226,15 @@ fn per_second(repetition: &Repetition) -> BTreeMap<String, f64> {
 
 /// The cases of `run` that were measured without load; all of them where no load was put beside any on purpose.
 pub fn undisturbed(run: &Run) -> Cow<'_, [CaseResult]> {
+    without_load(&run.cases, run.sections.contains_key(NAME))
+}
+
+/// Of `cases`, each measured with and without load where they were `compared`, those without.
+pub fn without_load(cases: &[CaseResult], compared: bool) -> Cow<'_, [CaseResult]> {
     let idle = |case: &&CaseResult| case.case.ranks.iter().all(|rank| rank.load.is_idle());
-    match run.sections.contains_key(NAME) {
-        true => run.cases.iter().filter(idle).cloned().collect(),
-        false => Cow::Borrowed(&run.cases),
+    match compared {
+        true => cases.iter().filter(idle).cloned().collect(),
+        false => Cow::Borrowed(cases),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The options that belong to measuring as such, on every verb that measures.
 
-use crate::{SOON, document, home, turn};
+use crate::{SOON, document, home, serve_file, turn};
 use serde_json::Value;
 use wirespeed_report::interference::Interference;
 use wirespeed_schema::run::{CaseStatus, Status};
@@ -30,13 +30,7 @@ const NO_VERDICT: i32 = 4;
 /// A user with a served file, and every verb with `options`.
 fn each(options: &str) -> (Home, Running, Vec<String>) {
     let home = home();
-    std::fs::create_dir(home.path("served")).unwrap();
-    std::fs::write(home.path("served/f"), vec![7; 1_000_003]).unwrap();
-    let server = home.start("byteio serve served --port 0".split(' '));
-    server.wait_until("listening", PATIENCE, |s| s.stdout().contains('\n'));
-    let line = server.stdout().lines().next().unwrap().to_owned();
-    let address = line.strip_prefix("listening on ").unwrap();
-    let url = format!("{}/f", address.trim_end_matches('/'));
+    let (server, url) = serve_file(&home);
     let lines = VERBS.map(|verb| verb.replace('@', options).replace("URL", &url));
     (home, server, lines.into())
 }

@@ -97,6 +97,18 @@ impl Server {
     }
 }
 
+/// A file of a megabyte that `byteio serve` offers, and its address.
+fn serve_file(home: &Home) -> (Running, String) {
+    std::fs::create_dir(home.path("served")).unwrap();
+    std::fs::write(home.path("served/f"), vec![7; 1_000_003]).unwrap();
+    let server = home.start("byteio serve served --port 0 --writable".split(' '));
+    server.wait_until("listening", PATIENCE, |s| s.stdout().contains('\n'));
+    let line = server.stdout().lines().next().unwrap().to_owned();
+    let address = line.strip_prefix("listening on ").unwrap();
+    let url = format!("{}/f", address.trim_end_matches('/'));
+    (server, url)
+}
+
 /// Wait until the first report of a running case has come out, on stdout as NDJSON.
 fn wait_until_it_measures(client: &Running) {
     client.wait_until("a first interval", PATIENCE, |r| {

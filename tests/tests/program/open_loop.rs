@@ -1,14 +1,12 @@
 //! Offered rates from outside: sessions with a slow reader and transfers over slots of known number. What a bottleneck
 //! carries has a bound that no machine exceeds; where times rise with load is a property, not a figure.
 
-use crate::{SOON, document, file, home, turn};
+use crate::{SOON, document, file, home, serve_file, turn};
 use std::time::Duration;
 use wirespeed_report::curve::section::{LoadSection, Offers, load_point};
 use wirespeed_schema::Run;
 use wirespeed_schema::outcome::SampleKind;
 use wirespeed_tests::deadline::PATIENCE;
-use wirespeed_tests::home::Home;
-use wirespeed_tests::running::Running;
 
 const SLOW_READER: &str =
     "session --benchmarkPath=computation_to_client --bytes=64 --credits=4 --messageSleep=5ms";
@@ -78,22 +76,11 @@ fn a_session_at_offered_rates_finds_its_bottleneck() {
     home.assert_nothing_left(SOON);
 }
 
-fn serve(home: &Home) -> (Running, String) {
-    std::fs::create_dir(home.path("served")).unwrap();
-    std::fs::write(home.path("served/f"), vec![7; 1_000_003]).unwrap();
-    let server = home.start("byteio serve served --port 0 --writable".split(' '));
-    server.wait_until("listening", PATIENCE, |s| s.stdout().contains('\n'));
-    let line = server.stdout().lines().next().unwrap().to_owned();
-    let address = line.strip_prefix("listening on ").unwrap();
-    let url = format!("{}/f", address.trim_end_matches('/'));
-    (server, url)
-}
-
 #[test]
 fn requests_of_a_transfer_are_offered_and_timed_from_when_they_were_due() {
     let _turn = turn();
     let home = home();
-    let (_server, url) = serve(&home);
+    let (_server, url) = serve_file(&home);
     for mechanism in ["http", "bulk", "mtom"] {
         let line = format!(
             "byteio bench {url} --mechanism {mechanism} --block-size 64K --threads 2 --depth 2 --duration 400ms \
@@ -148,7 +135,7 @@ fn requests_of_a_transfer_are_offered_and_timed_from_when_they_were_due() {
 fn an_interruption_keeps_the_rates_that_were_measured() {
     let _turn = turn();
     let home = home();
-    let (server, url) = serve(&home);
+    let (server, url) = serve_file(&home);
     let lines = [
         format!("{SLOW_READER} --duration=0.3 --repeat=100 --offered=20,40 --json"),
         format!("byteio bench {url} --duration 300ms --repeats 100 --offered 20,40 --json"),

@@ -36,7 +36,8 @@ pub fn quick(registry: &Registry, arguments: &QuickArgs, color: ColorChoice) -> 
     let roads = roads(registry, &machine, &arguments.via)?;
     let mut plan = plan(registry, &roads);
     let mut how = How::of(&arguments.experiment, (&mut plan, 1), (&arguments.output, color))?;
-    how.budget = Some(Budget::until(began + budget));
+    let remedy = "give more time with --budget, or fewer roads with --via";
+    how.budget = Some(Budget::until(began + budget, remedy));
     let cases: Vec<Prepared> = expand(&plan, &machine)?
         .into_iter()
         .filter(|planned| wirespeed_schema::plan::Surroundings::can_run(&machine, &planned.case))

@@ -11,6 +11,8 @@ const OVERHEAD_GUESS: Duration = Duration::from_millis(150);
 /// Until when everything is to be measured, and what cases cost beside their own time, from those that ran.
 pub struct Budget {
     deadline: Instant,
+    /// What the user can do where it is too small.
+    pub remedy: &'static str,
     overhead: Duration,
     runs: u32,
 }
@@ -43,10 +45,11 @@ impl Rest {
 }
 
 impl Budget {
-    /// Everything is to be measured before `deadline`.
-    pub fn until(deadline: Instant) -> Self {
+    /// Everything is to be measured before `deadline`; whoever set it knows the `remedy` where that is too soon.
+    pub fn until(deadline: Instant, remedy: &'static str) -> Self {
         Budget {
             deadline,
+            remedy,
             overhead: Duration::ZERO,
             runs: 0,
         }
@@ -104,11 +107,11 @@ mod tests {
         assert_eq!((rest.asked, rest.runs), (Duration::from_millis(200), 2));
         assert_eq!(rest.without(case).asked, Duration::from_millis(80));
         let plenty = Instant::now() + Duration::from_secs(60);
-        assert_eq!(Budget::until(plenty).fit(case, rest).unwrap(), *case);
+        assert_eq!(Budget::until(plenty, "").fit(case, rest).unwrap(), *case);
         let slow = |deadline| Budget {
             overhead: Duration::from_secs(100),
             runs: 2,
-            ..Budget::until(deadline)
+            ..Budget::until(deadline, "")
         };
         let fitted = slow(plenty - Duration::from_secs(15)).fit(case, rest).unwrap();
         assert_eq!(asked(&fitted), SHORTEST);

@@ -4,6 +4,7 @@ use super::{Experiment, cell::Cell};
 use crate::document::Draft;
 use crate::errors::Failure;
 use serde_json::json;
+use std::borrow::Cow;
 use wirespeed_report::interference::{self, Arms, Interference};
 use wirespeed_schema::Run;
 use wirespeed_schema::run::{CaseResult, Status};
@@ -86,12 +87,8 @@ impl Found {
     }
 
     /// The results without load.
-    pub fn undisturbed(&self) -> Vec<CaseResult> {
-        let idle = |result: &&CaseResult| result.case.ranks.iter().all(|rank| rank.load.is_idle());
-        match self.interference {
-            Some(_) => self.results.iter().filter(idle).cloned().collect(),
-            None => self.results.clone(),
-        }
+    pub fn undisturbed(&self) -> Cow<'_, [CaseResult]> {
+        interference::without_load(&self.results, self.interference.is_some())
     }
 
     /// The document, with what every experiment tells of itself.

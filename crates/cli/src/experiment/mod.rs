@@ -260,8 +260,8 @@ impl<'a> Experiment<'a> {
                 // What ran already is its result.
                 None if !cell.repetitions.is_empty() => return Ok(()),
                 None => {
-                    let remedy = "give more time with --budget, or fewer roads with --via";
-                    cell.skip = Some(("the budget left no time for it".to_owned(), remedy.to_owned()));
+                    let reason = "the budget left no time for it".to_owned();
+                    cell.skip = Some((reason, budget.remedy.to_owned()));
                     return Ok(());
                 }
             }

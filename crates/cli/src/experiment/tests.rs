@@ -269,7 +269,7 @@ fn a_goal_ends_each_case_and_rounds_without_cases_are_the_runners() {
 #[test]
 fn a_budget_shortens_cases_and_skips_what_has_no_time() {
     let mut spent = how("1", ExperimentArgs::default());
-    spent.budget = Some(Budget::until(Instant::now()));
+    spent.budget = Some(Budget::until(Instant::now(), "more"));
     let (found, did) = ran(spent, Fake::default(), vec![cases(2)]);
     assert!(runs(&did).is_empty());
     assert!(
@@ -279,7 +279,7 @@ fn a_budget_shortens_cases_and_skips_what_has_no_time() {
             .all(|result| result.status == CaseStatus::Skipped)
     );
     let mut enough = how("3", ExperimentArgs::default());
-    enough.budget = Some(Budget::until(Instant::now() + Duration::from_secs(60)));
+    enough.budget = Some(Budget::until(Instant::now() + Duration::from_secs(60), "more"));
     let (_, did) = ran(enough, Fake::default(), vec![cases(2)]);
     assert_eq!(runs(&did).len(), 6);
 }

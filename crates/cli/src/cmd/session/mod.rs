@@ -234,7 +234,7 @@ fn check(registry: &Registry, case: &Case) -> Result<(), (String, String)> {
 
 fn section(request: &Request, sessions: Vec<SessionReport>, found: &Found) -> SessionSection {
     // What a load does to a stream, and one that is held back, say nothing about credits and sizes.
-    let mut undisturbed = found.undisturbed();
+    let mut undisturbed = found.undisturbed().into_owned();
     undisturbed.retain(|result| result.case.test.pace_per_s().is_none());
     let coordinator = request.coordinator.as_ref();
     let engine = request.engine.as_ref();
