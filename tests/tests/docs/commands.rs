@@ -196,13 +196,15 @@ fn plan_in(help: &str) -> String {
 }
 
 /// An example of byteio: a service is tried for a moment, a transfer has one beside it.
+///
+/// The log of the example before goes first: it says `listening` of a service that is gone.
 fn with_service(verb: &str, line: &str) -> Shown {
     let line = line.replace("THERE", "127.0.0.1");
     let line = match line.starts_with("wirespeed byteio serve") {
         true => format!("timeout -s INT 2 {line} --port 0"),
         false => format!(
-            "wirespeed byteio serve data --writable > served.log & for i in $(seq 200); do grep -q listening served.log && \
-             break; sleep 0.05; done; {line}; code=$?; kill $!; wait $!; exit $code"
+            "rm -f served.log; wirespeed byteio serve data --writable > served.log & for i in $(seq 200); do \
+             grep -sq listening served.log && break; sleep 0.05; done; {line}; code=$?; kill $!; wait $!; exit $code"
         ),
     };
     Shown {
