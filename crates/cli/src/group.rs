@@ -1,7 +1,7 @@
 //! The one place that starts ranks: threads, local processes or two hosts, as the case says. Everything of the control
 //! crate that a measurement needs is called from here.
 
-use crate::args::GroupArgs;
+use crate::args::FarArgs;
 use crate::errors::{Failure, exit};
 use crate::job;
 use std::io::{ErrorKind, Write as _};
@@ -74,8 +74,8 @@ impl Reach {
         }
     }
 
-    /// What the arguments of `run` say.
-    pub fn of(arguments: &GroupArgs) -> Result<Self, Failure> {
+    /// What the options say.
+    pub fn of(arguments: &FarArgs) -> Result<Self, Failure> {
         let silence = arguments.silence.as_deref().map(parse_silence).transpose()?;
         if let Some(text) = &arguments.identity {
             Identity::from_text(text).map_err(|e| {

@@ -3,7 +3,7 @@
 use crate::args::{RunArgs, TransportArgs};
 use crate::errors::Failure;
 use std::path::Path;
-use wirespeed_schema::plan::{Plan, Template, parse_plan, split_axis};
+use wirespeed_schema::plan::{Plan, Template, parse_plan};
 
 /// The plan that `arguments` ask for: one template of flags, or a file.
 pub fn plan(arguments: &RunArgs) -> Result<Plan, Failure> {
@@ -36,18 +36,12 @@ fn names_file(what: &str) -> bool {
 }
 
 fn from_file(arguments: &RunArgs) -> Result<Plan, Failure> {
-    let words = arguments.words();
-    let direct = arguments.transport.direct();
-    let given = words.iter().chain(&direct).find(|(_, values)| !values.is_empty());
-    let with_load = (!arguments.group.load.is_empty()).then_some("load");
+    let parameters = arguments.case.given().map(|(parameter, _)| parameter.key);
+    let shortcuts = arguments.transport.shortcuts.given().map(|(name, _)| name);
     let with_cpus = (!arguments.experiment.cpus.is_empty()).then_some("cpus");
     let with_option = (!arguments.transport.options.is_empty()).then_some("option");
-    if let Some(key) = given
-        .map(|(key, _)| *key)
-        .or(with_load)
-        .or(with_cpus)
-        .or(with_option)
-    {
+    let mut given = parameters.chain(shortcuts).chain(with_cpus).chain(with_option);
+    if let Some(key) = given.next() {
         return Err(Failure::usage(
             format!(
                 "--{} cannot change the cases of a plan file",
@@ -66,43 +60,30 @@ fn from_file(arguments: &RunArgs) -> Result<Plan, Failure> {
 
 fn from_flags(arguments: &RunArgs) -> Result<Template, Failure> {
     let mut template = Template::default();
-    let mut add = |key: &str, values: &[String]| -> Result<(), Failure> {
-        for text in values {
-            let axis = template.axes.entry(key.to_owned()).or_default();
-            axis.extend(split_axis(key, text)?);
-        }
-        Ok(())
-    };
-    add("test", std::slice::from_ref(&arguments.what))?;
-    for (key, values) in arguments.words() {
-        match (key, arguments.group.port) {
-            ("to", Some(port)) => {
-                let with_port: Vec<_> = values.iter().map(|host| add_port(host, port)).collect();
-                add(key, &with_port)?;
+    template.add("test", std::slice::from_ref(&arguments.what))?;
+    for (parameter, texts) in arguments.case.given() {
+        match arguments.far.port.filter(|_| parameter.key == "to") {
+            Some(port) => {
+                let with_port: Vec<_> = texts.iter().map(|host| add_port(host, port)).collect();
+                template.add(parameter.key, &with_port)?;
             }
-            _ => add(key, values)?,
+            None => template.add(parameter.key, texts)?,
         }
     }
-    if arguments.group.reverse {
-        add("roles", &["sink,source".to_owned()])?;
+    if arguments.reverse {
+        template.add("roles", &["sink,source".to_owned()])?;
     }
-    // Several --load say one thing together; alternatives are separated by `;` within one.
-    if !arguments.group.load.is_empty() {
-        add("load", &[arguments.group.load.join(" ")])?;
-    }
-    add("cpus", &arguments.experiment.cpus)?;
+    template.add("cpus", &arguments.experiment.cpus)?;
     add_options(&mut template, &arguments.transport)?;
     Ok(template)
 }
 
 /// Put the transport's own options into `template`.
 pub fn add_options(template: &mut Template, transport: &TransportArgs) -> Result<(), Failure> {
-    let direct = transport.direct();
     let named = transport.options.iter().map(|text| split_option(text));
-    let direct = direct
-        .iter()
-        .flat_map(|(name, values)| values.iter().map(|v| Ok((*name, v.as_str()))));
-    for option in direct.chain(named) {
+    let shortcuts = transport.shortcuts.given();
+    let shortcuts = shortcuts.flat_map(|(name, values)| values.iter().map(move |v| Ok((name, v.as_str()))));
+    for option in shortcuts.chain(named) {
         let (name, values) = option?;
         let axis = template.options.entry(name.to_owned()).or_default();
         axis.extend(values.split(',').map(|v| v.trim().to_owned()));

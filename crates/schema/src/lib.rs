@@ -13,15 +13,18 @@ pub mod finite;
 pub mod histogram;
 pub mod host;
 pub mod job;
+pub mod kinds;
 pub mod message;
 pub mod neighbours;
 pub mod outcome;
+pub mod parameter;
 pub mod plan;
 pub mod posted;
 pub mod run;
 pub mod test;
 pub mod units;
 pub mod version;
+mod words;
 
 pub use case::{Case, Load, RankSpec, Role, Stop, TransportOptions};
 pub use finite::Finite;

@@ -4,7 +4,7 @@
 //! Every rank receives from `me + v` and sends to `me - v` for the same list of offsets `v`, on a ring or torus. So the
 //! j-th receive of a rank is met by the j-th send of the rank that it names, whatever the arrangement.
 
-use crate::posted::{Grid, MsgRate, Pattern};
+use crate::test::msgrate::{Grid, MsgRate, Pattern};
 
 /// The ranks that one rank exchanges messages with, in the order of posting; both lists are equally long except in
 /// [`Pattern::Single`].

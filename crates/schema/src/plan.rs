@@ -3,11 +3,14 @@
 //! A template is kept as the user's words (after splitting lists and ranges), so that a document repeats exactly.
 //! Everything that can be known to be nonsense is refused here, before anything is opened.
 
-mod error;
+mod cpus;
+pub(crate) mod error;
 mod expand;
 mod file;
 mod keys;
-mod posted;
+mod length;
+mod load;
+mod parameters;
 mod ranks;
 mod resolve;
 mod surroundings;
@@ -15,17 +18,17 @@ mod surroundings;
 mod tests;
 mod until;
 
+pub use cpus::{CPUS, pin};
 pub use error::{PlanError, nearest};
 pub use expand::{CASES_MAX, PlannedCase, expand};
 pub use file::{REPEATS_MAX, parse_plan, parse_repeats};
-pub use keys::{
-    EXCLUSIVE, FRIENDLY_NAMES, FriendlyName, canonical_key, canonical_test, friendly, split_axis, takes,
-};
-pub use ranks::pin;
-pub use resolve::{WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX};
+pub use keys::{EXCLUSIVE, canonical_key, canonical_test, split_axis, takes};
+pub use length::{WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX};
+pub use parameters::{parameter, parameters};
 pub use surroundings::Surroundings;
 pub use until::{STATISTICS, UNTIL_REPEATS, Until};
 
+use crate::parameter::Values;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -37,12 +40,34 @@ pub type Axis = Vec<String>;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Template {
-    /// Parameters by their option names (`test`, `via`, `size`, `window`, `layout`, ...). The first key in
-    /// [`crate::plan::KEYS`] varies slowest.
+    /// Parameters by their option names (`test`, `via`, `size`, `window`, `layout`, ...). The first of
+    /// [`crate::plan::parameters`] varies slowest.
     pub axes: BTreeMap<String, Axis>,
     /// The transport's own options by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, Axis>,
+}
+
+impl Template {
+    /// Add the values of `texts` to the parameter `key`, each text split as its definition says. Errors where there is no such
+    /// parameter, or a text is no list or range of its values.
+    pub fn add(&mut self, key: &str, texts: &[String]) -> Result<(), PlanError> {
+        let parameter = parameter(key)?;
+        let mut values = Axis::new();
+        match parameter.values {
+            // Several say one thing together.
+            Values::Clauses if !texts.is_empty() => values.extend(parameter.split(&texts.join(" "))?),
+            _ => {
+                for text in texts {
+                    values.extend(parameter.split(text)?);
+                }
+            }
+        }
+        if !values.is_empty() {
+            self.axes.entry(parameter.key.to_owned()).or_default().extend(values);
+        }
+        Ok(())
+    }
 }
 
 /// Everything asked for in one run.
@@ -57,35 +82,3 @@ pub struct Plan {
     /// Families of cases, in order.
     pub templates: Vec<Template>,
 }
-
-/// Keys of [`Template::axes`] in the order in which they vary, slowest first.
-pub const KEYS: [&str; 28] = [
-    "via",
-    "test",
-    "pattern",
-    "grid",
-    "peers",
-    "stride",
-    "cache_state",
-    "cache_size",
-    "buffers",
-    "to",
-    "threads",
-    "procs",
-    "layout",
-    "size",
-    "reply",
-    "window",
-    "outstanding",
-    "pace",
-    "fan_out",
-    "roles",
-    "cpus",
-    "load",
-    "iters",
-    "duration",
-    "warmup",
-    "interval",
-    "raw",
-    "check",
-];

@@ -1,6 +1,7 @@
 //! How cases are measured, whatever is measured: the options that every measuring verb has.
 
 use clap::Args;
+use wirespeed_schema::plan::CPUS;
 
 /// Repetitions, their order, when to stop, what runs beside them.
 #[derive(Debug, Clone, Default, Args)]
@@ -36,8 +37,7 @@ pub struct ExperimentArgs {
     #[arg(default_missing_values = ["cpu", "memory", "cache"])]
     pub interference: Vec<String>,
 
-    /// CPUs to pin to, one a rank: 0,1 or 0-3, or none [default: different cores]
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, value_name = CPUS.value_name, help = CPUS.help)]
     pub cpus: Vec<String>,
 
     /// Seed of the random order; recorded in the result

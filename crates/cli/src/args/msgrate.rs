@@ -1,7 +1,9 @@
 //! The options of `msgrate`: those of the original by their letters, and what wirespeed adds by words.
 
+use super::parameters::{Form, Parameters, Taken};
 use super::{ExperimentArgs, OutputArgs};
 use clap::{Args, ValueEnum};
+use wirespeed_schema::parameter::Parameter;
 
 /// How `msgrate` shows its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -17,14 +19,8 @@ pub enum MsgrateFormat {
 #[command(after_long_help = AFTER_HELP, after_help = "--help shows examples and explains every option.")]
 #[command(mut_arg("repeats", |repeats| repeats.short('r')), mut_arg("output", |output| output.short(None)))]
 pub struct MsgrateArgs {
-    /// Peers: ranks that each rank sends to and receives from [default: 6, fewer where there are fewer ranks]
-    #[arg(
-        short = 'p',
-        long = "peers",
-        value_name = "N[,..]",
-        allow_hyphen_values = true
-    )]
-    pub peers: Vec<String>,
+    #[command(flatten)]
+    pub case: Parameters<OfMsgrate>,
 
     /// Iterations of each pattern [default: as many as 1s holds; 4096 in classic form]
     #[arg(
@@ -32,32 +28,10 @@ pub struct MsgrateArgs {
         long = "iters",
         value_name = "N",
         allow_hyphen_values = true,
-        conflicts_with = "duration"
+        conflicts_with = "duration",
+        help_heading = "The original's"
     )]
     pub iters: Option<String>,
-
-    /// Messages to each peer in an iteration [default: 128]
-    #[arg(
-        short = 'm',
-        long = "messages",
-        value_name = "N[,..]",
-        allow_hyphen_values = true
-    )]
-    pub messages: Vec<String>,
-
-    /// Bytes of a message: 8, 64K, a list 8,1M or a range 1..16M:x2 [default: 8]
-    #[arg(short = 's', long = "size", value_name = "SIZE", allow_hyphen_values = true)]
-    pub size: Vec<String>,
-
-    /// Memory of a rank that is filled (or walked through) between iterations, so that no message is in a cache
-    /// [default: 2 x the largest cache, see --cache-state; 8M in classic form]
-    #[arg(
-        short = 'c',
-        long = "cache-size",
-        value_name = "SIZE",
-        allow_hyphen_values = true
-    )]
-    pub cache_size: Option<String>,
 
     /// Ranks of each node: neighbours on the ring are so many ranks apart, 1 for neighbours within a node
     /// [default: as found]
@@ -65,13 +39,14 @@ pub struct MsgrateArgs {
         short = 'n',
         long = "ranks-per-node",
         value_name = "N",
-        allow_hyphen_values = true
+        allow_hyphen_values = true,
+        help_heading = "The original's"
     )]
     pub ranks_per_node: Option<String>,
 
     /// One line for programs, in the original's order: ranks peers iterations messages bytes cache ranks-per-node, then
     /// the rates of single direction, pair-based, pre-post and all-start
-    #[arg(short = 'o')]
+    #[arg(short = 'o', help_heading = "The original's")]
     pub one_line: bool,
 
     /// The original's text, or wirespeed's [default: sound; classic under the name msgrate]
@@ -81,49 +56,6 @@ pub struct MsgrateArgs {
     /// wirespeed's own output, also under the name msgrate: --format sound
     #[arg(long, conflicts_with = "one_line")]
     pub sound: bool,
-
-    /// Patterns: single, pair, pre-post, all-start [default: all four]
-    #[arg(long, value_name = "NAME[,..]", help_heading = "Beyond the original")]
-    pub pattern: Vec<String>,
-
-    /// Who is whose neighbour: ring, or the stencils 2d (9 points, 8 peers) and 3d (27 points, 26 peers)
-    #[arg(long, value_name = "NAME[,..]", help_heading = "Beyond the original")]
-    pub grid: Vec<String>,
-
-    /// What the caches hold when an iteration begins: hot, rotating, touched, flushed [default: flushed]
-    ///
-    /// hot: all messages leave from one place and arrive in one. rotating: iterations walk through more memory than the
-    /// caches hold. touched: what is sent was just written, what came was read. flushed: other data fill the caches.
-    /// The size is 2 x the largest cache, shared among the ranks that share it, and at most 1/16 of the memory in all.
-    #[arg(long, value_name = "NAME[,..]", help_heading = "Beyond the original")]
-    pub cache_state: Vec<String>,
-
-    /// Measure each case for so long [default: 1s]
-    #[arg(
-        short = 't',
-        long,
-        value_name = "TIME",
-        allow_hyphen_values = true,
-        help_heading = "Beyond the original"
-    )]
-    pub duration: Option<String>,
-
-    /// Iterations or time before anything counts; the very first iteration is always apart
-    #[arg(
-        long,
-        value_name = "N|TIME",
-        allow_hyphen_values = true,
-        help_heading = "Beyond the original"
-    )]
-    pub warmup: Option<String>,
-
-    /// Check the contents of every message, outside of the measured time
-    #[arg(long, help_heading = "Beyond the original")]
-    pub check: bool,
-
-    /// Transports, where no launcher started the ranks [default: shm]
-    #[arg(long, value_name = "T[,..]", help_heading = "Ranks")]
-    pub via: Vec<String>,
 
     /// Processes of this machine, where no launcher started the ranks [default: 2]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Ranks")]
@@ -141,6 +73,67 @@ impl MsgrateArgs {
     pub fn is_classic(&self) -> bool {
         let classic = self.format == Some(MsgrateFormat::Classic) || self.one_line;
         classic && !self.sound
+    }
+}
+
+/// The parameters of `msgrate`, by the original's letters.
+#[derive(Debug, Clone)]
+pub struct OfMsgrate;
+
+impl Taken for OfMsgrate {
+    fn form(parameter: &'static Parameter) -> Option<Form> {
+        let original = |letters, long, help| Form {
+            letters,
+            long,
+            help: Some(help),
+            heading: Some("The original's"),
+        };
+        let beyond = Form {
+            heading: Some("Beyond the original"),
+            ..Form::of(parameter)
+        };
+        Some(match parameter.key {
+            "peers" => original(
+                &['p'],
+                None,
+                "Peers: ranks that each rank sends to and receives from [default: 6, fewer where there are fewer ranks]",
+            ),
+            "window" => original(
+                &['m'],
+                Some("messages"),
+                "Messages to each peer in an iteration [default: 128]",
+            ),
+            "size" => original(
+                &['s'],
+                None,
+                "Bytes of a message: 8, 64K, a list 8,1M or a range 1..16M:x2 [default: 8]",
+            ),
+            "cache_size" => original(
+                &['c'],
+                None,
+                "Memory of a rank that is filled (or walked through) between iterations, so that no message is in a cache \
+                 [default: 2 x the largest cache, see --cache-state; 8M in classic form]",
+            ),
+            "via" => Form {
+                help: Some("Transports, where no launcher started the ranks [default: shm]"),
+                heading: Some("Ranks"),
+                ..beyond
+            },
+            "pattern" => Form {
+                help: Some("Patterns: single, pair, pre-post, all-start [default: all four]"),
+                ..beyond
+            },
+            "warmup" => Form {
+                help: Some("Iterations or time before anything counts; the very first iteration is always apart"),
+                ..beyond
+            },
+            "check" => Form {
+                help: Some("Check the contents of every message, outside of the measured time"),
+                ..beyond
+            },
+            "grid" | "cache_state" | "duration" => beyond,
+            _ => return None,
+        })
     }
 }
 

@@ -1,7 +1,11 @@
 //! The options of `run`. Every parameter of a case is kept as text here: lists and ranges are split by the schema.
 
+use super::parameters::{Form, Parameters, Taken};
 use super::{ExperimentArgs, OutputArgs};
-use clap::Args;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use std::fmt::Write as _;
+use wirespeed_schema::kinds::{FRIENDLY_NAMES, KINDS};
+use wirespeed_schema::parameter::Parameter;
 
 /// `wirespeed run`.
 #[derive(Debug, Args)]
@@ -9,21 +13,18 @@ use clap::Args;
 #[command(mut_arg("repeats", |repeats| repeats.short('r')))]
 pub struct RunArgs {
     /// A test (latency, rate, bandwidth, am_lat, put_bw, ...), a list of tests, or a plan file PLAN.toml
-    ///
-    /// Friendly names: latency is am_lat with 8 bytes; rate is am_bw with 8 bytes and a window of 1024; bandwidth is
-    /// am_bw with 128 KiB (or the largest half of it that the transport takes).
-    ///
-    /// Tests: am_lat put_lat add_lat get fadd swap cswap am_bw put_bw add_mr get_bw am_bibw tag_lat tag_bw hub_lat
-    /// am_alltoall msgrate osu_latency osu_bw osu_bibw osu_mbw_mr osu_multi_lat imb_pingpong imb_uniband imb_biband. Those of OSU and
-    /// IMB follow the definitions of these benchmarks.
-    #[arg(value_name = "TEST|PLAN.toml")]
+    #[arg(value_name = "TEST|PLAN.toml", long_help = tests_help())]
     pub what: String,
 
     #[command(flatten)]
-    pub case: CaseArgs,
+    pub case: Parameters<OfRun>,
+
+    /// The far end sends: --roles sink,source
+    #[arg(short = 'R', long, conflicts_with = "roles", help_heading = "Ranks")]
+    pub reverse: bool,
 
     #[command(flatten)]
-    pub group: GroupArgs,
+    pub far: FarArgs,
 
     #[command(flatten)]
     pub transport: TransportArgs,
@@ -35,147 +36,32 @@ pub struct RunArgs {
     pub output: OutputArgs,
 }
 
-/// What is measured, and how long.
-#[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Test")]
-pub struct CaseArgs {
-    /// Transports to measure (see `wirespeed list`)
-    #[arg(long, value_name = "T[,T..]")]
-    pub via: Vec<String>,
+/// `run` takes every parameter as it is defined.
+#[derive(Debug, Clone)]
+pub struct OfRun;
 
-    /// Payload of a message or operation: 64, 8K, 1MiB, 10MB, a list 64,1K or a range 8..1M:x2
-    ///
-    /// Bare K, M, G are binary; kB, MB, GB decimal. Default: 8 for latency, rate and atomics, 128K for bandwidth.
-    #[arg(
-        short,
-        long,
-        short_alias = 'l',
-        value_name = "SIZE",
-        allow_negative_numbers = true
-    )]
-    pub size: Vec<String>,
-
-    /// Stop after so many operations: 1000, 10k, 1e6
-    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
-    pub iters: Vec<String>,
-
-    /// Stop after so much time: 500ms, 10s, 2m [default: 1s]
-    #[arg(short = 't', long, value_name = "TIME", allow_negative_numbers = true)]
-    pub duration: Vec<String>,
-
-    /// Operations or time before anything counts: 10k, 100ms, 0 for none [default: 10000 operations, at most 100ms]
-    #[arg(long, value_name = "N|TIME", allow_negative_numbers = true)]
-    pub warmup: Vec<String>,
-
-    /// Messages that may be unacknowledged at once in a stream (credits) [default: 128, at most 8 MiB of them]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub window: Vec<String>,
-
-    /// One-sided operations that may be uncompleted at once [default: 32 for put_bw, get_bw, add_mr, else 1]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub outstanding: Vec<String>,
-
-    /// How data is handed over: short (inlined), bcopy (packed), zcopy (registered memory), shortiov (gathered, inlined)
-    ///
-    /// Default: short up to 1 KiB, bcopy up to 16 KiB, zcopy above; the next one where a transport lacks it. The
-    /// result names the layout that was used. A layout that a test or transport does not have is refused.
-    #[arg(long, value_name = "LAYOUT")]
-    pub layout: Vec<String>,
-
-    /// Offer a stream no faster than so many messages per second: 10k, or none
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
-    pub pace: Vec<String>,
-
-    /// hub_lat: requests to all workers at once instead of one after the other
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
-    pub fan_out: Vec<String>,
-
-    /// msgrate: order of posting: single, pair, pre-post, all-start [default: pre-post]
-    #[arg(long, value_name = "NAME")]
-    pub pattern: Vec<String>,
-
-    /// msgrate: who is whose neighbour: ring, 2d (9-point stencil), 3d (27-point stencil) [default: ring]
-    #[arg(long, value_name = "NAME")]
-    pub grid: Vec<String>,
-
-    /// msgrate: neighbours of a rank on the ring [default: 6, fewer where there are fewer ranks]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub peers: Vec<String>,
-
-    /// msgrate: ranks between two neighbours on the ring [default: 1]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub stride: Vec<String>,
-
-    /// msgrate: the caches when an iteration begins: hot, rotating, touched, flushed [default: flushed]
-    #[arg(long, value_name = "NAME")]
-    pub cache_state: Vec<String>,
-
-    /// msgrate: memory of a rank that fills the caches [default: 2 x the largest, shared among the ranks that share it]
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
-    pub cache_size: Vec<String>,
-
-    /// osu_*, imb_*: one place for all messages of a window, as the originals do, or multiple [default: single]
-    #[arg(long, value_name = "single|multiple")]
-    pub buffers: Vec<String>,
-
-    /// hub_lat: payload of the answers: 0, 64, 8K [default: as much as the request]
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
-    pub reply: Vec<String>,
-
-    /// Check every payload byte and every fetched value; wrong data exits with 6
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true", require_equals = true)]
-    pub check: Vec<String>,
-
-    /// Report every so often while a case runs: 1s; shown with --ndjson, kept in JSON
-    #[arg(short, long, value_name = "TIME", allow_negative_numbers = true)]
-    pub interval: Vec<String>,
-
-    /// Keep the first N raw samples of every rank, at most 10M
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub raw: Vec<String>,
+impl Taken for OfRun {
+    fn form(parameter: &'static Parameter) -> Option<Form> {
+        Some(Form::of(parameter))
+    }
 }
 
-/// Who takes part, and where.
-#[derive(Debug, Default, Args)]
+/// How the other end is reached.
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Ranks")]
-pub struct GroupArgs {
-    /// N threads of one process
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub threads: Vec<String>,
-
-    /// N processes of this machine, started by wirespeed [default: 2, threads for transports that need them]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub procs: Vec<String>,
-
-    /// The other rank runs on HOST, where `wirespeed serve` listens
-    #[arg(short = 'c', long, value_name = "HOST[:PORT]")]
-    pub to: Vec<String>,
-
+pub struct FarArgs {
     /// Port of `wirespeed serve`, where --to names none
     #[arg(short, long, value_name = "PORT", requires = "to")]
     pub port: Option<u16>,
 
-    /// Who we are to the far end: the line that `wirespeed serve` printed there
+    /// Credential for the server: the line that `wirespeed serve` printed there
     ///
     /// Better kept in WIRESPEED_IDENTITY, or in the key file that a shared home gives to both ends: a command line can
     /// be read by every user of a machine. It never enters a result.
     #[arg(long, value_name = "LINE", env = "WIRESPEED_IDENTITY", hide_env_values = true)]
     pub identity: Option<String>,
 
-    /// What each rank does: source,sink,idle or hub,worker,worker [default: rank i sends to rank i + N/2]
-    #[arg(long, value_name = "LIST")]
-    pub roles: Vec<String>,
-
-    /// The far end sends: --roles sink,source
-    #[arg(short = 'R', long, conflicts_with = "roles")]
-    pub reverse: bool,
-
-    /// Load beside the measurement, of one rank or of all: cpu=N, memory=SIZE, touch=SIZE, touch-once=SIZE, log=N,
-    /// bandwidth=N, cache=N, place=beside|apart|sibling|same; several add up
-    #[arg(long, value_name = "[RANK:]KEY=V,..")]
-    pub load: Vec<String>,
-
-    /// A rank or server that says nothing for so long is given up [default: 10s]
+    /// Drop a rank or server that is silent this long [default: 10s]
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub silence: Option<String>,
 
@@ -196,87 +82,108 @@ pub struct TransportArgs {
     #[arg(short = 'O', long = "option", value_name = "NAME=VALUE[,..]")]
     pub options: Vec<String>,
 
-    /// tcp, udp: source address
-    #[arg(long, value_name = "ADDRESS")]
-    pub source: Vec<String>,
-
-    /// tcp: congestion control
-    #[arg(short = 'C', long, value_name = "NAME")]
-    pub congestion: Vec<String>,
-
-    /// Sockets: send buffer
-    #[arg(long, value_name = "SIZE")]
-    pub sndbuf: Vec<String>,
-
-    /// Sockets: receive buffer
-    #[arg(long, value_name = "SIZE")]
-    pub rcvbuf: Vec<String>,
-
-    /// tcp: maximum segment size
-    #[arg(short = 'M', long, value_name = "BYTES")]
-    pub mss: Vec<String>,
-
-    /// tcp, udp: DSCP code point
-    #[arg(long, value_name = "DSCP")]
-    pub dscp: Vec<String>,
-
-    /// How a rank waits: poll, block, ...
-    #[arg(long, value_name = "MODE")]
-    pub wait: Vec<String>,
-
-    /// Sockets: let the kernel busy-poll for so long
-    #[arg(long, value_name = "MICROSECONDS")]
-    pub busy_poll: Vec<String>,
+    #[command(flatten)]
+    pub shortcuts: Shortcuts,
 }
 
-impl RunArgs {
-    /// The words given for the plan's keys, in the order of `--help`.
-    pub fn words(&self) -> [(&'static str, &[String]); 25] {
-        let (case, group) = (&self.case, &self.group);
-        [
-            ("via", &case.via),
-            ("size", &case.size),
-            ("iters", &case.iters),
-            ("duration", &case.duration),
-            ("warmup", &case.warmup),
-            ("window", &case.window),
-            ("outstanding", &case.outstanding),
-            ("layout", &case.layout),
-            ("pace", &case.pace),
-            ("fan_out", &case.fan_out),
-            ("pattern", &case.pattern),
-            ("grid", &case.grid),
-            ("peers", &case.peers),
-            ("stride", &case.stride),
-            ("cache_state", &case.cache_state),
-            ("cache_size", &case.cache_size),
-            ("buffers", &case.buffers),
-            ("reply", &case.reply),
-            ("check", &case.check),
-            ("interval", &case.interval),
-            ("raw", &case.raw),
-            ("threads", &group.threads),
-            ("procs", &group.procs),
-            ("to", &group.to),
-            ("roles", &group.roles),
-        ]
+/// A transport's option that has an argument of its own.
+struct Shortcut {
+    name: &'static str,
+    letter: Option<char>,
+    value_name: &'static str,
+    help: &'static str,
+}
+
+const fn shortcut(name: &'static str, value_name: &'static str, help: &'static str) -> Shortcut {
+    Shortcut {
+        name,
+        letter: None,
+        value_name,
+        help,
     }
 }
 
-impl TransportArgs {
-    /// Options with an argument of their own, by the transports' names for them.
-    pub fn direct(&self) -> [(&'static str, &[String]); 8] {
-        [
-            ("source", &self.source),
-            ("congestion", &self.congestion),
-            ("sndbuf", &self.sndbuf),
-            ("rcvbuf", &self.rcvbuf),
-            ("mss", &self.mss),
-            ("dscp", &self.dscp),
-            ("wait", &self.wait),
-            ("busy_poll", &self.busy_poll),
-        ]
+const SHORTCUTS: [Shortcut; 8] = [
+    shortcut("source", "ADDRESS", "tcp, udp: source address"),
+    Shortcut {
+        letter: Some('C'),
+        ..shortcut("congestion", "NAME", "tcp: congestion control")
+    },
+    shortcut("sndbuf", "SIZE", "Sockets: send buffer"),
+    shortcut("rcvbuf", "SIZE", "Sockets: receive buffer"),
+    Shortcut {
+        letter: Some('M'),
+        ..shortcut("mss", "BYTES", "tcp: maximum segment size")
+    },
+    shortcut("dscp", "DSCP", "tcp, udp: DSCP code point"),
+    shortcut("wait", "MODE", "How a rank waits: poll, block, ..."),
+    shortcut(
+        "busy_poll",
+        "MICROSECONDS",
+        "Sockets: let the kernel busy-poll this long",
+    ),
+];
+
+/// Transports' options with an argument of their own, as typed.
+#[derive(Debug, Default)]
+pub struct Shortcuts {
+    given: Vec<(&'static str, Vec<String>)>,
+}
+
+impl Shortcuts {
+    /// The options that were given, by the transports' names for them.
+    pub fn given(&self) -> impl Iterator<Item = (&'static str, &[String])> {
+        self.given.iter().map(|(name, texts)| (*name, &texts[..]))
     }
+}
+
+impl Args for Shortcuts {
+    fn augment_args(command: Command) -> Command {
+        command.args(SHORTCUTS.iter().map(|shortcut| {
+            Arg::new(shortcut.name)
+                .long(shortcut.name.replace('_', "-"))
+                .short(shortcut.letter)
+                .value_name(shortcut.value_name)
+                .action(ArgAction::Append)
+                .help(shortcut.help)
+                .help_heading("Transport options")
+        }))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Shortcuts {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut found = Shortcuts::default();
+        found.update_from_arg_matches(matches)?;
+        Ok(found)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        let texts = |name: &str| Some(matches.get_many(name)?.cloned().collect());
+        let given = SHORTCUTS.iter().filter_map(|one| Some((one.name, texts(one.name)?)));
+        self.given = given.collect();
+        Ok(())
+    }
+}
+
+/// What `--help` says of the word that names a test: every test of the table.
+fn tests_help() -> String {
+    let friendly = FRIENDLY_NAMES.iter().map(|friendly| friendly.name);
+    let mut text = format!(
+        "A test, a list of tests, or a plan file PLAN.toml\n\nFriendly names: {}. latency is am_lat with 8 bytes; rate is \
+         am_bw with 8 bytes and a window of 1024; bandwidth is am_bw with 128 KiB, or the largest half of it that the \
+         transport takes.\n\nTests, with the defaults of each in docs/options.md:\n",
+        friendly.collect::<Vec<_>>().join(", ")
+    );
+    for kind in &KINDS {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "- {:<13}  {}", kind.name, kind.summary);
+    }
+    text.trim_end().to_owned()
 }
 
 const AFTER_HELP: &str = "\

@@ -1,14 +1,16 @@
 //! The options of `workers`. Parameters are kept as text: lists and ranges are split by the schema.
 
-use super::run::TransportArgs;
+use super::parameters::{Form, Parameters, Taken};
+use super::run::{FarArgs, TransportArgs};
 use super::{ExperimentArgs, OutputArgs};
 use clap::Args;
 use std::path::PathBuf;
+use wirespeed_schema::parameter::Parameter;
 
 /// `wirespeed workers`.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_HELP, after_help = "--help shows examples and explains every option.")]
-#[command(mut_arg("repeats", |repeats| repeats.short('r')))]
+#[command(mut_arg("repeats", |repeats| repeats.short('r')), mut_arg("port", |port| port.short(None)))]
 pub struct WorkersArgs {
     /// Workers beside the master: N + 1 ranks, started by wirespeed [default: 5; in an MPI job all ranks but the first]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
@@ -24,29 +26,19 @@ pub struct WorkersArgs {
     )]
     pub payload: Vec<String>,
 
-    /// Payload in bytes instead: 64, 8K, 1MB, a list or a range
-    #[arg(short, long, value_name = "SIZE", allow_negative_numbers = true)]
-    pub size: Vec<String>,
-
-    /// Tests per worker: round trips with each, a list makes rows [default: 100]
-    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
-    pub tests: Vec<String>,
-
     /// The payload goes to the worker only, its answer is empty; times are then not halved
     #[arg(long)]
     pub one_way: bool,
-
-    /// A message to every worker outstanding at once, instead of one worker after the other
-    #[arg(long)]
-    pub fan_out: bool,
 
     /// The whole grid: tests 2,10,20,50,100,1000 with payloads of 10 to 10000000 integers, and the figures
     #[arg(long)]
     pub grid: bool,
 
-    /// Transports, one table each [default: tcp; mpi in an MPI job]
-    #[arg(long, value_name = "T[,T..]")]
-    pub via: Vec<String>,
+    #[command(flatten)]
+    pub case: Parameters<OfWorkers>,
+
+    #[command(flatten)]
+    pub far: FarArgs,
 
     /// Every round trip in a line, in ns; FILE.csv: with worker, payload and sequence
     #[arg(long, value_name = "FILE", help_heading = "Results")]
@@ -56,55 +48,6 @@ pub struct WorkersArgs {
     #[arg(long, value_name = "DIR", help_heading = "Results")]
     pub figures: Option<PathBuf>,
 
-    /// Round trips or time before anything counts: 1k, 100ms, 0 for none [default: 10000, at most 100ms]
-    #[arg(long, value_name = "N|TIME", allow_negative_numbers = true)]
-    pub warmup: Option<String>,
-
-    /// How data is handed over: short, bcopy, zcopy [default: by size]
-    #[arg(long, value_name = "LAYOUT")]
-    pub layout: Option<String>,
-
-    /// Check every payload byte; wrong data exits with 6
-    #[arg(long)]
-    pub check: bool,
-
-    /// Report every so often while a cell is measured: 1s; shown with --ndjson, kept in JSON
-    #[arg(short, long, value_name = "TIME", allow_negative_numbers = true)]
-    pub interval: Option<String>,
-
-    /// The master is here and all workers are on HOST, where `wirespeed serve` listens
-    #[arg(short = 'c', long, value_name = "HOST[:PORT]", help_heading = "Ranks")]
-    pub to: Option<String>,
-
-    /// Port of `wirespeed serve`, where --to names none
-    #[arg(long, value_name = "PORT", requires = "to", help_heading = "Ranks")]
-    pub port: Option<u16>,
-
-    /// Who we are to the far end: the line that `wirespeed serve` printed there
-    ///
-    /// Better kept in WIRESPEED_IDENTITY, or in the key file that a shared home gives to both ends.
-    #[arg(
-        long,
-        value_name = "LINE",
-        env = "WIRESPEED_IDENTITY",
-        hide_env_values = true,
-        help_heading = "Ranks"
-    )]
-    pub identity: Option<String>,
-
-    /// Load beside the measurement, by rank (0 is the master): [RANK:]cpu=N,memory=SIZE,touch=SIZE,log=N
-    #[arg(long, value_name = "[RANK:]KEY=V,..", help_heading = "Ranks")]
-    pub load: Vec<String>,
-
-    /// A rank that says nothing for so long is given up [default: 10s]
-    #[arg(
-        long,
-        value_name = "TIME",
-        allow_negative_numbers = true,
-        help_heading = "Ranks"
-    )]
-    pub silence: Option<String>,
-
     #[command(flatten)]
     pub transport: TransportArgs,
 
@@ -113,6 +56,41 @@ pub struct WorkersArgs {
 
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// The parameters of `hub_lat`, in the words of a master and its workers.
+#[derive(Debug, Clone)]
+pub struct OfWorkers;
+
+impl Taken for OfWorkers {
+    fn form(parameter: &'static Parameter) -> Option<Form> {
+        let own = Form::of(parameter);
+        Some(match parameter.key {
+            "via" => Form {
+                help: Some("Transports, one table each [default: tcp; mpi in an MPI job]"),
+                ..own
+            },
+            "size" => Form {
+                letters: &['s'],
+                help: Some("Payload in bytes instead: 64, 8K, 1MB, a list or a range"),
+                ..own
+            },
+            "iters" => Form {
+                long: Some("tests"),
+                help: Some("Tests per worker: round trips with each, a list makes rows [default: 100]"),
+                ..own
+            },
+            "to" => Form {
+                help: Some("Run the master here and all workers on HOST, where `wirespeed serve` listens"),
+                ..own
+            },
+            "fan_out" | "warmup" | "layout" | "check" | "interval" | "load" => Form {
+                heading: (parameter.key == "fan_out").then_some("Test"),
+                ..own
+            },
+            _ => return None,
+        })
+    }
 }
 
 const AFTER_HELP: &str = "\

@@ -133,7 +133,7 @@ fn arm(registry: &Registry, words: &[String], own: &ExperimentArgs) -> Result<Ar
     Ok(Arm {
         live: run.experiment.live,
         plan,
-        reach: Reach::of(&run.group)?,
+        reach: Reach::of(&run.far)?,
         cases,
     })
 }

@@ -5,7 +5,7 @@ use crate::experiment::Prepared;
 use crate::output;
 use std::fmt::Write as _;
 use wirespeed_schema::case::{Case, GroupKind, Load, RankSpec, Stop};
-use wirespeed_schema::plan::{Plan, WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX};
+use wirespeed_schema::plan::{Plan, WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX, takes};
 use wirespeed_schema::test::Test;
 use wirespeed_schema::units::{format_ns, format_size};
 
@@ -67,13 +67,6 @@ fn as_text(plan: &Plan, cases: &[Prepared]) -> String {
 fn describe(prepared: &Prepared) -> String {
     let case = &prepared.planned.case;
     let mut words = vec![case.transport.clone(), case.test.name().to_owned()];
-    words.push(format!(
-        "size={}",
-        format_size(case.test.size_bytes()).replace(' ', "")
-    ));
-    if let Some(layout) = case.test.layout() {
-        words.push(format!("layout={}", layout.name()));
-    }
     words.extend(test_words(&case.test));
     words.push(match case.stop {
         Stop::Iterations { count } => format!("iters={count}"),
@@ -112,32 +105,14 @@ fn warmup(case: &Case) -> String {
     }
 }
 
-fn test_words(test: &Test) -> Vec<String> {
-    match test {
-        Test::AmBw(stream) | Test::AmBibw(stream) | Test::AmAlltoall(stream) => {
-            let pace = stream.pace_msg_per_s.map(|pace| format!("pace={pace}"));
-            std::iter::once(format!("window={}", stream.window_msgs))
-                .chain(pace)
-                .collect()
-        }
-        Test::TagBw(tagged) => vec![format!("window={}", tagged.window_msgs)],
-        Test::Msgrate(test) => vec![
-            format!("pattern={}", test.pattern.name()),
-            format!("grid={}", test.grid.name()),
-            format!("peers={}", test.peers),
-            format!("window={}", test.window_msgs),
-            format!("cache_state={}", test.cache_state.name()),
-            format!("cache_size={}", test.cache_bytes),
-        ],
-        Test::HubLat(hub) => vec![
-            format!("fan_out={}", hub.fan_out),
-            format!("reply={}", hub.reply()),
-        ],
-        Test::AmLat(_) | Test::PutLat(_) | Test::AddLat(_) | Test::TagLat(_) => Vec::new(),
-        defined if defined.defined().is_some() && defined.is_round_trip() => Vec::new(),
-        defined if defined.defined().is_some() => vec![format!("window={}", defined.window())],
-        other => vec![format!("outstanding={}", other.window())],
-    }
+/// The parameters that the test takes.
+fn test_words(test: &Test) -> impl Iterator<Item = String> + '_ {
+    let taken = |key: &str| test.kind().is_none() || takes(test.name(), key);
+    let values = test.values().into_iter().filter(move |(parameter, _)| taken(parameter.key));
+    values.map(|(parameter, value)| match parameter.key {
+        "size" => format!("size={}", format_size(test.size_bytes()).replace(' ', "")),
+        key => format!("{key}={value}"),
+    })
 }
 
 fn place(case: &Case, to: Option<&str>) -> String {

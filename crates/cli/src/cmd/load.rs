@@ -26,7 +26,7 @@ pub fn load(registry: &Registry, arguments: &LoadArgs, color: ColorChoice) -> Re
         words.insert(0, "am_bw".to_owned());
     }
     let (mut plan, run) = plan_of(&words)?;
-    if !run.case.pace.is_empty() {
+    if !run.case.of("pace").is_empty() {
         return Err(Failure::usage(
             "--pace is what varies",
             "leave --pace out; --offered before the -- names rates",
@@ -44,7 +44,7 @@ pub fn load(registry: &Registry, arguments: &LoadArgs, color: ColorChoice) -> Re
         return dry_run::show(&plan, how.listed(cases?)?, arguments.output.json);
     }
     let seed = how.seed;
-    let mut ranks = Ranks::new(Groups::new(registry, Reach::of(&run.group)?));
+    let mut ranks = Ranks::new(Groups::new(registry, Reach::of(&run.far)?));
     let mut front = Front::open((&arguments.output, color), render::load, Some(plan.clone()))?;
     let mut points = Points::new(front.experiment(how, &mut ranks), at);
     let most_per_s = asked.offer(&mut points)?;

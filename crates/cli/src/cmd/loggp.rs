@@ -57,7 +57,7 @@ pub fn loggp(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> 
         seed: how.seed,
         probes: Vec::new(),
     };
-    let mut ranks = Ranks::new(Groups::new(registry, Reach::of(&run.group)?));
+    let mut ranks = Ranks::new(Groups::new(registry, Reach::of(&run.far)?));
     let mut front = Front::open((&arguments.output, color), render::sweep, Some(plan))?;
     front.draft.section(section::SWEEP, section.to_value());
     front.measure(how, &mut ranks, vec![cases])

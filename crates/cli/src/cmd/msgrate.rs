@@ -11,7 +11,7 @@ use crate::output::Table;
 use wirespeed::Registry;
 use wirespeed_report::render;
 use wirespeed_schema::job::JobSection;
-use wirespeed_schema::plan::{Plan, Template, expand, split_axis};
+use wirespeed_schema::plan::{Plan, Template, expand};
 use wirespeed_schema::posted::CacheState;
 use wirespeed_schema::units;
 
@@ -74,7 +74,8 @@ fn check_form(arguments: &MsgrateArgs) -> Result<(), Failure> {
             "leave --interference out, or use --sound",
         ));
     }
-    if classic && !(arguments.pattern.is_empty() && arguments.grid.is_empty()) {
+    let is_given = |key: &str| !arguments.case.of(key).is_empty();
+    if classic && (is_given("pattern") || is_given("grid")) {
         return Err(Failure::usage(
             "the original's form shows all four patterns on a ring",
             "leave --pattern and --grid out, or use --sound",
@@ -83,84 +84,64 @@ fn check_form(arguments: &MsgrateArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Words of one template; each key's values may come as lists and ranges.
-#[derive(Default)]
-struct Words(Template);
-
-impl Words {
-    fn add(&mut self, key: &str, values: &[String]) -> Result<(), Failure> {
-        for text in values {
-            let axis = self.0.axes.entry(key.to_owned()).or_default();
-            axis.extend(split_axis(key, text)?);
-        }
-        Ok(())
-    }
-
-    fn word(&mut self, key: &str, text: &str) -> Result<(), Failure> {
-        self.add(key, &[text.to_owned()])
-    }
-
-    /// What was given, or else `default`, where there is one.
-    fn given_or(&mut self, key: &str, given: &[String], default: Option<&str>) -> Result<(), Failure> {
-        match (given, default) {
-            ([], Some(default)) => self.word(key, default),
-            (given, _) => self.add(key, given),
-        }
-    }
-}
-
 /// The plan that the words ask for: one template, its patterns an axis.
 fn plan(arguments: &MsgrateArgs) -> Result<Plan, Failure> {
     check_form(arguments)?;
     let classic = arguments.is_classic();
     let job = job::current().map(|job| job.section());
-    let mut words = Words::default();
-    words.word("test", "msgrate")?;
+    let mut template = Template::default();
+    let mut word = |key: &str, text: &str| template.add(key, &[text.to_owned()]);
+    word("test", "msgrate")?;
+    let case = &arguments.case;
+    let is_left_out = |key: &str| case.of(key).is_empty();
     let via = if job.is_some() { "mpi" } else { "shm" };
-    words.given_or("via", &arguments.via, Some(via))?;
-    words.given_or("pattern", &arguments.pattern, Some(&PATTERNS.join(",")))?;
-    words.add("grid", &arguments.grid)?;
+    for (key, default) in [("via", via), ("pattern", &PATTERNS.join(","))] {
+        if is_left_out(key) {
+            word(key, default)?;
+        }
+    }
     let ranks = ranks(arguments, job)?;
     if job.is_none() {
-        words.word("procs", &ranks.to_string())?;
+        word("procs", &ranks.to_string())?;
     }
-    if arguments.grid.iter().all(|grid| grid == "ring") {
+    if case.of("grid").iter().all(|grid| grid == "ring") {
         let stride = stride(arguments.ranks_per_node.as_deref(), ranks, job)?;
-        words.word("stride", &stride.to_string())?;
+        word("stride", &stride.to_string())?;
     }
-    words.given_or("peers", &arguments.peers, classic.then_some(CLASSIC_PEERS))?;
-    words.add("window", &arguments.messages)?;
-    words.add("size", &arguments.size)?;
-    words.add("cache_state", &arguments.cache_state)?;
-    let cache = (classic && arguments.cache_state.is_empty()).then_some(CLASSIC_CACHE);
-    words.given_or("cache_size", arguments.cache_size.as_slice(), cache)?;
-    add_length(&mut words, arguments, classic)?;
-    if arguments.check {
-        words.word("check", "true")?;
+    if classic && is_left_out("peers") {
+        word("peers", CLASSIC_PEERS)?;
+    }
+    if classic && is_left_out("cache_size") && is_left_out("cache_state") {
+        word("cache_size", CLASSIC_CACHE)?;
+    }
+    for (key, text) in length(arguments, classic)? {
+        word(key, &text)?;
+    }
+    for (parameter, texts) in case.given() {
+        template.add(parameter.key, texts)?;
     }
     Ok(Plan {
         repeats: 1,
         until: None,
-        templates: by_cache_size(words.0),
+        templates: by_cache_size(template),
     })
 }
 
-/// How long a case lasts, and what comes before it.
-fn add_length(words: &mut Words, arguments: &MsgrateArgs, classic: bool) -> Result<(), Failure> {
+/// How long a case lasts and what comes before it, where the words leave it to the form.
+fn length(arguments: &MsgrateArgs, classic: bool) -> Result<Vec<(&'static str, String)>, Failure> {
     let given = arguments.iters.as_deref();
     let iterations = given.or(classic.then_some(CLASSIC_ITERATIONS));
-    match (&arguments.duration, iterations) {
-        (Some(duration), _) => words.word("duration", duration)?,
-        (None, Some(iterations)) => words.word("iters", &measured(iterations, classic)?)?,
-        (None, None) => (),
+    let is_left_out = |key: &str| arguments.case.of(key).is_empty();
+    let mut length = Vec::new();
+    if let Some(iterations) = iterations.filter(|_| is_left_out("duration")) {
+        length.push(("iters", measured(iterations, classic)?));
     }
-    match &arguments.warmup {
-        Some(warmup) => words.word("warmup", warmup),
+    if classic && is_left_out("warmup") {
         // The only iteration of all cannot be the first one, which is apart.
-        None if classic && given == Some("1") => words.word("warmup", "1"),
-        None if classic => words.word("warmup", "0"),
-        None => Ok(()),
+        let warmup = if given == Some("1") { "1" } else { "0" };
+        length.push(("warmup", warmup.to_owned()));
     }
+    Ok(length)
 }
 
 /// A size of memory belongs to some states of the caches only: the others get a template of their own.

@@ -17,7 +17,7 @@ use wirespeed_schema::plan::{PlannedCase, expand};
 pub fn run(registry: &Registry, arguments: &RunArgs, color: ColorChoice) -> Result<Ended, Failure> {
     let mut plan = request::plan(arguments)?;
     let how = How::of(&arguments.experiment, (&mut plan, 1), (&arguments.output, color))?;
-    let reach = Reach::of(&arguments.group)?;
+    let reach = Reach::of(&arguments.far)?;
     let machine = crate::job::machine(registry);
     let cases = expand(&plan, &machine).map_err(|e| request::named(arguments, e.into()))?;
     let cases = prepare(registry, &machine, cases)?;

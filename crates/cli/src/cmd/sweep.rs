@@ -50,7 +50,7 @@ pub fn sweep(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> 
         return dry_run::show(&plan, how.listed(cases?)?, arguments.output.json);
     }
     let seed = how.seed;
-    let mut ranks = Ranks::new(Groups::new(registry, Reach::of(&run.group)?));
+    let mut ranks = Ranks::new(Groups::new(registry, Reach::of(&run.far)?));
     let mut front = Front::open((&arguments.output, color), render::sweep, Some(plan.clone()))?;
     let curve = Curve {
         points: Points::new(front.experiment(how, &mut ranks), at),

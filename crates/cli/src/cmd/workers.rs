@@ -4,7 +4,7 @@
 use super::front::Front;
 use super::run::prepare;
 use super::{dry_run, ended};
-use crate::args::{ColorChoice, GroupArgs, WorkersArgs};
+use crate::args::{ColorChoice, WorkersArgs};
 use crate::errors::{Ended, Failure, exit};
 use crate::experiment::{How, Ranks};
 use crate::file;
@@ -40,11 +40,7 @@ pub fn workers(registry: &Registry, arguments: &WorkersArgs, color: ColorChoice)
     let machine = job::machine(registry);
     let mut plan = plan(arguments, &machine)?;
     let how = How::of(&arguments.experiment, (&mut plan, 1), (&arguments.output, color))?;
-    let reach = Reach::of(&GroupArgs {
-        silence: arguments.silence.clone(),
-        identity: arguments.identity.clone(),
-        ..GroupArgs::default()
-    })?;
+    let reach = Reach::of(&arguments.far)?;
     let cases = expand(&plan, &machine).map_err(|e| as_typed(e.into()))?;
     let cases = prepare(registry, &machine, cases)?;
     if arguments.experiment.dry_run {
@@ -127,9 +123,9 @@ fn plan(arguments: &WorkersArgs, around: &dyn Surroundings) -> Result<Plan, Fail
     } else {
         TRANSPORT
     };
-    let vias = match arguments.via.is_empty() {
-        true => vec![default.to_owned()],
-        false => arguments.via.clone(),
+    let vias = match arguments.case.of("via") {
+        [] => vec![default.to_owned()],
+        given => given.to_vec(),
     };
     let mut templates = Vec::new();
     for text in &vias {
@@ -146,7 +142,7 @@ fn plan(arguments: &WorkersArgs, around: &dyn Surroundings) -> Result<Plan, Fail
 
 fn template(arguments: &WorkersArgs, via: &str, around: &dyn Surroundings) -> Result<Template, Failure> {
     let mut template = Template::default();
-    let mut add = |key: &str, values: &[String]| add(&mut template, key, values);
+    let mut add = |key: &str, texts: &[String]| template.add(key, texts).map_err(|e| as_typed(e.into()));
     let word = |text: &str| vec![text.to_owned()];
     let or = |given: &[String], default: &str| match given.is_empty() {
         true => word(default),
@@ -158,7 +154,7 @@ fn template(arguments: &WorkersArgs, via: &str, around: &dyn Surroundings) -> Re
     let started = (group == GroupKind::Job && job::current().is_some()).then_some(found as u64);
     let workers = workers_asked(arguments, started)?;
     match (group, started) {
-        _ if arguments.to.is_some() => {
+        _ if !arguments.case.of("to").is_empty() => {
             add(
                 "roles",
                 &word(&format!("hub{}", ",worker".repeat(workers as usize))),
@@ -174,33 +170,23 @@ fn template(arguments: &WorkersArgs, via: &str, around: &dyn Surroundings) -> Re
         true => (GRID_PAYLOADS, GRID_TESTS),
         false => (PAYLOAD, TESTS),
     };
-    match arguments.size.is_empty() {
-        true => add("size", &bytes_of_integers(&or(&arguments.payload, payloads))?)?,
-        false => add("size", &arguments.size)?,
+    if arguments.case.of("size").is_empty() {
+        add("size", &bytes_of_integers(&or(&arguments.payload, payloads))?)?;
     }
-    let tests = or(&arguments.tests, tests);
+    let tests = or(arguments.case.of("iters"), tests);
     add("iters", &tests)?;
     if arguments.log.is_some() {
         add("raw", &word(&logged(&tests, workers)?.to_string()))?;
     }
-    for (key, value, asked) in [
-        ("reply", "0", arguments.one_way),
-        ("fan_out", "true", arguments.fan_out),
-        ("check", "true", arguments.check),
-    ] {
-        if asked {
-            add(key, &word(value))?;
+    if arguments.one_way {
+        add("reply", &word("0"))?;
+    }
+    for (parameter, texts) in arguments.case.given() {
+        match parameter.key {
+            // Filled in above.
+            "via" | "to" | "iters" => {}
+            key => add(key, texts)?,
         }
-    }
-    for (key, value) in [
-        ("warmup", &arguments.warmup),
-        ("layout", &arguments.layout),
-        ("interval", &arguments.interval),
-    ] {
-        add(key, value.as_slice())?;
-    }
-    if !arguments.load.is_empty() {
-        add("load", &word(&arguments.load.join(" ")))?;
     }
     add_options(&mut template, &arguments.transport)?;
     Ok(template)
@@ -208,25 +194,17 @@ fn template(arguments: &WorkersArgs, via: &str, around: &dyn Surroundings) -> Re
 
 /// Where the workers are, with its port.
 fn far_host(arguments: &WorkersArgs) -> Result<String, Failure> {
-    let host = arguments.to.clone().unwrap_or_default();
+    let host = arguments.case.of("to").join(",");
     if host.contains(',') {
         return Err(Failure::usage(
             format!("--to {host} names more than one host"),
             "measure one host after the other, or all of them in a job of srun or mpirun",
         ));
     }
-    Ok(match arguments.port {
+    Ok(match arguments.far.port {
         Some(port) => add_port(&host, port),
         None => host,
     })
-}
-
-fn add(template: &mut Template, key: &str, values: &[String]) -> Result<(), Failure> {
-    for text in values {
-        let axis = template.axes.entry(key.to_owned()).or_default();
-        axis.extend(split_axis(key, text).map_err(|e| as_typed(e.into()))?);
-    }
-    Ok(())
 }
 
 /// Round trips of the cell with most of them, as far as samples can be kept; texts that are no counts are refused later.

@@ -8,7 +8,8 @@ use std::fmt::Display;
 use wirespeed_schema::Run;
 use wirespeed_schema::case::{Case, Stop};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition};
-use wirespeed_schema::test::Test;
+use wirespeed_schema::parameter::{Parameter, Section};
+use wirespeed_schema::plan;
 
 /// What a CSV row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +20,8 @@ pub enum CsvRows {
     Repetitions,
 }
 
-/// Columns before the figures.
-const PARAMETERS: &[&str] = &[
+/// Columns before the parameters of the test.
+const IDENTITY: &[&str] = &[
     "document_version",
     "tool_version",
     "started_at",
@@ -34,20 +35,10 @@ const PARAMETERS: &[&str] = &[
     "transport",
     "options",
     "test",
-    "layout",
-    "size_bytes",
-    "window_msgs",
-    "outstanding_ops",
-    "pace_msg_per_s",
-    "fan_out",
-    "reply_bytes",
-    "pattern",
-    "grid",
-    "neighbours",
-    "stride",
-    "cache_state",
-    "cache_bytes",
-    "buffers",
+];
+
+/// Columns between the parameters of the test and the figures.
+const RUN: &[&str] = &[
     "group",
     "ranks",
     "roles",
@@ -111,8 +102,17 @@ fn failed(error: impl Display) -> RenderError {
     }
 }
 
+/// Parameters of tests with a column of their own, in the order of help.
+fn columns() -> impl Iterator<Item = &'static Parameter> {
+    let of = |section| plan::parameters().filter(move |parameter| parameter.section == section);
+    let sections = Section::ALL.into_iter().flat_map(of);
+    sections.filter(|parameter| !parameter.column.is_empty())
+}
+
 fn header() -> Vec<String> {
-    let mut header: Vec<String> = PARAMETERS.iter().map(|name| (*name).to_owned()).collect();
+    let parameters = columns().map(|parameter| parameter.column);
+    let names = IDENTITY.iter().copied().chain(parameters).chain(RUN.iter().copied());
+    let mut header: Vec<String> = names.map(str::to_owned).collect();
     for tag in tags::ALL {
         header.push(tag.name.to_owned());
         if tag.interval {
@@ -208,10 +208,10 @@ fn case_fields(case: &Case) -> Vec<String> {
         .iter()
         .map(|(key, value)| format!("{key}={value}"))
         .collect();
-    let (window, outstanding, pace, fan_out) = flow_fields(&case.test);
-    let reply_bytes = match &case.test {
-        Test::HubLat(hub) => Some(hub.reply()),
-        _ => None,
+    let values = case.test.values();
+    let value = |parameter: &Parameter| {
+        let found = values.iter().find(|(known, _)| known.key == parameter.key);
+        found.map(|(_, value)| value.clone()).unwrap_or_default()
     };
     let (iterations, duration_ns) = match case.stop {
         Stop::Iterations { count } => (Some(count), None),
@@ -223,18 +223,8 @@ fn case_fields(case: &Case) -> Vec<String> {
         case.transport.clone(),
         options.join(";"),
         case.test.name().to_owned(),
-        case.test
-            .layout()
-            .map(|layout| layout.name().to_owned())
-            .unwrap_or_default(),
-        case.test.size_bytes().to_string(),
-        or_empty(window),
-        or_empty(outstanding),
-        or_empty(pace),
-        or_empty(fan_out),
-        or_empty(reply_bytes),
     ];
-    fields.extend(posted_fields(&case.test));
+    fields.extend(columns().map(value));
     fields.extend([
         word(&case.group),
         case.ranks.len().to_string(),
@@ -252,40 +242,6 @@ fn case_fields(case: &Case) -> Vec<String> {
         word(&case.idle),
     ]);
     fields
-}
-
-/// Pattern, arrangement, neighbours, stride, cache state and its memory, reuse of buffers, where the test has them.
-fn posted_fields(test: &Test) -> [String; 7] {
-    match test {
-        Test::Msgrate(test) => [
-            test.pattern.name().to_owned(),
-            test.grid.name().to_owned(),
-            test.peers.to_string(),
-            test.stride_ranks.to_string(),
-            test.cache_state.name().to_owned(),
-            test.cache_bytes.to_string(),
-            String::new(),
-        ],
-        other => {
-            let mut fields = <[String; 7]>::default();
-            fields[6] = other.defined().map_or("", |test| test.buffers.name()).to_owned();
-            fields
-        }
-    }
-}
-
-/// Window in messages, outstanding operations, pace and fan-out, where the test has them.
-fn flow_fields(test: &Test) -> (Option<u64>, Option<u64>, Option<f64>, Option<bool>) {
-    match test {
-        Test::AmBw(stream) | Test::AmBibw(stream) | Test::AmAlltoall(stream) => {
-            (Some(stream.window_msgs), None, test.pace_per_s(), None)
-        }
-        Test::TagLat(tagged) | Test::TagBw(tagged) => (Some(tagged.window_msgs), None, None, None),
-        Test::HubLat(hub) => (None, None, None, Some(hub.fan_out)),
-        Test::AmLat(_) | Test::PutLat(_) => (None, None, None, None),
-        posted if posted.is_posted() => (Some(posted.window()), None, None, None),
-        other => (None, Some(other.window()), other.pace_per_s(), None),
-    }
 }
 
 fn or_empty(value: Option<impl Display>) -> String {

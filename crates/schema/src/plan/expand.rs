@@ -1,11 +1,13 @@
 //! Templates to cases: the Cartesian product, in a fixed order.
 
 use super::error::PlanError;
-use super::keys::{EXCLUSIVE, canonical_key, option_name};
-use super::resolve::{Words, resolve};
+use super::keys::{EXCLUSIVE, canonical_key};
+use super::parameters::{parameter, parameters};
+use super::resolve::resolve;
 use super::surroundings::Surroundings;
-use super::{KEYS, Plan, Template};
+use super::{Plan, Template};
 use crate::case::Case;
+use crate::words::Words;
 
 /// Most cases that one plan may expand to.
 pub const CASES_MAX: usize = 10_000;
@@ -21,7 +23,7 @@ pub struct PlannedCase {
     pub template: usize,
 }
 
-/// Every case of `plan`, in order: templates as given, within one the first key of [`KEYS`] slowest and the
+/// Every case of `plan`, in order: templates as given, within one the first of [`parameters`] slowest and the
 /// transport's own options fastest. Errors name the first nonsense found.
 pub fn expand(plan: &Plan, around: &dyn Surroundings) -> Result<Vec<PlannedCase>, PlanError> {
     let mut cases = Vec::new();
@@ -58,7 +60,7 @@ fn check_keys(template: &Template) -> Result<(), PlanError> {
     let named = template.axes.iter().chain(&template.options);
     if let Some((key, _)) = named.clone().find(|(_, values)| values.is_empty()) {
         return Err(PlanError::new(
-            format!("{} has no values", option_name(key)),
+            format!("--{} has no values", key.replace('_', "-")),
             "give at least one value, or leave it out",
         ));
     }
@@ -71,8 +73,8 @@ fn check_keys(template: &Template) -> Result<(), PlanError> {
             return Err(PlanError::new(
                 format!(
                     "{} and {} contradict each other",
-                    option_name(first),
-                    option_name(second)
+                    parameter(first)?.option(),
+                    parameter(second)?.option()
                 ),
                 "give one of them",
             ));
@@ -81,7 +83,7 @@ fn check_keys(template: &Template) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// An axis of the product: a key of [`KEYS`], or an option of the transport.
+/// An axis of the product: a parameter, or an option of the transport.
 #[derive(Clone, Copy)]
 enum Name<'a> {
     Key(&'static str),
@@ -89,9 +91,9 @@ enum Name<'a> {
 }
 
 fn ordered_axes(template: &Template) -> Vec<(Name<'_>, &[String])> {
-    let own = KEYS.iter().filter_map(|key| {
-        let values = template.axes.get(*key)?;
-        Some((Name::Key(key), values.as_slice()))
+    let own = parameters().filter_map(|parameter| {
+        let values = template.axes.get(parameter.key)?;
+        Some((Name::Key(parameter.key), values.as_slice()))
     });
     let options = template
         .options

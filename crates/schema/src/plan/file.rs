@@ -20,9 +20,11 @@
 //! Values are scalars, lists and range strings. Unknown keys are refused with their line.
 
 use super::error::PlanError;
-use super::keys::{EXCLUSIVE, canonical_key, canonical_test, remedy_of, split_axis, split_words, takes};
+use super::keys::{EXCLUSIVE, canonical_key, canonical_test, split_axis, takes};
+use super::parameters::parameter;
 use super::until::{UNTIL_REPEATS, Until};
 use super::{Axis, Plan, Template};
+use crate::parameter::split_words;
 use crate::units;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -199,6 +201,11 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// What to write for a key instead.
+fn remedy_of(key: &str) -> &'static str {
+    parameter(key).map_or("see `wirespeed run --help`", |parameter| parameter.remedy)
 }
 
 /// A goal with its limit of time; a limit without a goal is refused.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::case::{Case, GroupKind, IdlePolicy, Role, Stop, TransportOptions};
+use crate::kinds::KINDS;
 use crate::test::{Layout, Test};
 use proptest::prelude::*;
 
@@ -59,7 +60,7 @@ fn cases(words: &[(&str, &str)]) -> Result<Vec<PlannedCase>, PlanError> {
     expand(&plan(words)?, &Machine)
 }
 
-fn one(words: &[(&str, &str)]) -> Case {
+pub(super) fn one(words: &[(&str, &str)]) -> Case {
     let cases = cases(words).unwrap();
     assert_eq!(cases.len(), 1);
     cases[0].case.clone()
@@ -407,16 +408,20 @@ fn every_case_of_a_plan_is_valid_json_that_reads_back() {
     }
 }
 
+fn key_of(number: usize) -> &'static str {
+    parameters().nth(number).unwrap().key
+}
+
 proptest! {
     #[test]
-    fn no_words_panic(key in 0..KEYS.len(), value in ".{0,24}", test in 0..crate::test::TEST_NAMES.len()) {
-        let words = [("via", "shm"), ("test", crate::test::TEST_NAMES[test]), (KEYS[key], value.as_str())];
+    fn no_words_panic(key in 0..parameters().count(), value in ".{0,24}", test in 0..KINDS.len()) {
+        let words = [("via", "shm"), ("test", KINDS[test].name), (key_of(key), value.as_str())];
         let _ = cases(&words);
     }
 
     #[test]
-    fn plausible_words_do_not_panic(key in 0..KEYS.len(), value in "[0-9a-z:,.=;+x-]{0,16}") {
-        let _ = cases(&[("via", "shm"), ("test", "am_bw"), (KEYS[key], value.as_str())]);
+    fn plausible_words_do_not_panic(key in 0..parameters().count(), value in "[0-9a-z:,.=;+x-]{0,16}") {
+        let _ = cases(&[("via", "shm"), ("test", "am_bw"), (key_of(key), value.as_str())]);
     }
 
     #[test]

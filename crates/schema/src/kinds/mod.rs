@@ -1,0 +1,96 @@
+//! The table of tests: for each its capability, the parameters it takes, its defaults and its words.
+//!
+//! A new test is a row of the table, a variant of [`Test`] and a body in the engine. Plans, help, docs and the checks of what
+//! a test takes read the table; none of them knows a test by name.
+
+mod row;
+mod table;
+
+pub use row::{Kind, Payload, Roles, UnderWay};
+pub use table::KINDS;
+
+use crate::plan::error::PlanError;
+use crate::test::{Capability, Test};
+use table::{LARGE, SMALL};
+
+/// A friendly name for a test with its own defaults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FriendlyName {
+    /// As typed.
+    pub name: &'static str,
+    /// The test behind it.
+    pub test: &'static str,
+    /// Default payload.
+    pub size_bytes: u64,
+    /// Default window, where it differs from the test's.
+    pub window_msgs: Option<u64>,
+    /// One line for help texts.
+    pub summary: &'static str,
+}
+
+/// Friendly names: what most people want to know, without the field's vocabulary.
+pub const FRIENDLY_NAMES: [FriendlyName; 3] = [
+    FriendlyName {
+        name: "latency",
+        test: "am_lat",
+        size_bytes: SMALL,
+        window_msgs: None,
+        summary: "friendly name of `am_lat`",
+    },
+    FriendlyName {
+        name: "rate",
+        test: "am_bw",
+        size_bytes: SMALL,
+        window_msgs: Some(1024),
+        summary: "friendly name of `am_bw`, small messages",
+    },
+    FriendlyName {
+        name: "bandwidth",
+        test: "am_bw",
+        size_bytes: LARGE,
+        window_msgs: None,
+        summary: "friendly name of `am_bw`, large messages",
+    },
+];
+
+/// The row of the test called `name`, as documents call it.
+pub fn kind(name: &str) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.name == name)
+}
+
+/// The friendly name `name`, if it is one.
+pub fn friendly(name: &str) -> Option<&'static FriendlyName> {
+    FRIENDLY_NAMES.iter().find(|f| f.name == name)
+}
+
+/// The test that `name` stands for, friendly or not.
+pub fn named(name: &str) -> Result<&'static Kind, PlanError> {
+    let test = friendly(name).map_or(name, |friendly| friendly.test);
+    kind(test).ok_or_else(|| {
+        let friendly = FRIENDLY_NAMES.iter().map(|f| f.name);
+        let known: Vec<_> = friendly.chain(KINDS.iter().map(|kind| kind.name)).collect();
+        PlanError::unknown("test", name, &known)
+    })
+}
+
+impl Test {
+    /// Its row in the table; bulk transfers have none.
+    pub fn kind(&self) -> Option<&'static Kind> {
+        kind(self.name())
+    }
+
+    /// The capability that a transport must have for it.
+    pub fn capability(&self) -> Capability {
+        self.kind().map_or(Capability::Bulk, |kind| kind.capability)
+    }
+
+    /// True for tests whose ranks go through iterations of posted sends and receives together.
+    pub fn is_posted(&self) -> bool {
+        self.kind().is_some_and(|kind| kind.is_posted)
+    }
+
+    /// True for tests whose sample is a round trip between two ranks.
+    pub fn is_round_trip(&self) -> bool {
+        self.kind().is_some_and(|kind| kind.is_round_trip)
+    }
+}

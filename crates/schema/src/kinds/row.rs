@@ -1,0 +1,103 @@
+//! What the table says of a test.
+
+use crate::parameter::Parameter;
+use crate::plan::error::PlanError;
+use crate::test::asked::{Asked, LAYOUT};
+use crate::test::{Capability, Layout, Test};
+
+/// Which roles the ranks of a test have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Roles {
+    /// Each source has a sink; rank i pairs with rank i + n/2.
+    Pairs,
+    /// One hub, and workers.
+    Hub,
+    /// All are neighbours of each other.
+    Neighbours,
+    /// Every source exchanges with every other one.
+    Everybody,
+}
+
+/// Which payloads a test can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Payload {
+    /// Any, also none.
+    Any,
+    /// At least 1 byte.
+    Some,
+    /// A word of 4 or 8 bytes.
+    Word,
+}
+
+/// Messages or operations under way where the user says nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnderWay {
+    /// So many.
+    Fixed(u64),
+    /// So many, as long as they hold at most 8 MiB; at least 4.
+    Fitting(u64),
+}
+
+impl UnderWay {
+    const BYTES_MAX: u64 = 8 << 20;
+    const COUNT_MIN: u64 = 4;
+
+    /// How many of `size_bytes` each.
+    pub fn count(self, size_bytes: u64) -> u64 {
+        match self {
+            UnderWay::Fixed(count) => count,
+            UnderWay::Fitting(count) => {
+                count.min((UnderWay::BYTES_MAX / size_bytes.max(1)).max(UnderWay::COUNT_MIN))
+            }
+        }
+    }
+}
+
+/// One test, as the table has it.
+pub struct Kind {
+    /// The name in the field.
+    pub name: &'static str,
+    /// What it does, in a few words.
+    pub summary: &'static str,
+    /// What a transport must have for it.
+    pub capability: Capability,
+    /// What it takes beside the parameters that all tests take.
+    pub takes: &'static [&'static [&'static Parameter]],
+    /// What its ranks do.
+    pub roles: Roles,
+    /// Payload where none is given, and the transport takes so much.
+    pub size_bytes: u64,
+    /// Which payloads make sense.
+    pub payload: Payload,
+    /// Whether data leave, so that a layout may inline them.
+    pub inlines: bool,
+    /// Window or outstanding operations where none are given.
+    pub under_way: UnderWay,
+    /// Whether a sample is a round trip between two ranks.
+    pub is_round_trip: bool,
+    /// Whether its ranks go through iterations of posted sends and receives together.
+    pub is_posted: bool,
+    /// Iterations and warm-up that its definition has for a payload.
+    pub repeats: Option<fn(u64) -> (u64, u64)>,
+    pub(crate) read: fn(&Asked) -> Result<Test, PlanError>,
+}
+
+impl Kind {
+    /// Whether it takes `parameter` beside those that all tests take.
+    pub fn has(&self, parameter: &Parameter) -> bool {
+        self.takes.iter().flat_map(|own| own.iter()).any(|own| own.key == parameter.key)
+    }
+
+    /// Layouts to try where none is asked for: inline while a message is small, packed while it is middling, registered
+    /// memory above. Tests without a layout get one that is not used.
+    pub(crate) fn layouts(&self, size_bytes: u64) -> &'static [Layout] {
+        use Layout::{Bcopy, Short, Zcopy};
+        match size_bytes {
+            _ if !self.has(&LAYOUT) => &[Short],
+            _ if !self.inlines => &[Zcopy, Bcopy],
+            0..=1024 => &[Short, Bcopy, Zcopy],
+            1025..=16_384 => &[Bcopy, Zcopy, Short],
+            _ => &[Zcopy, Bcopy, Short],
+        }
+    }
+}

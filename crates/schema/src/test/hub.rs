@@ -1,0 +1,88 @@
+//! One hub exchanging messages with every worker: `hub_lat`.
+
+use super::asked::{Asked, Parameters, SIZE_MAX_BYTES, Value};
+use super::layout::Layout;
+use crate::parameter::{Parameter, Section};
+use crate::plan::error::PlanError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `--reply`.
+pub static REPLY: Parameter = Parameter {
+    key: "reply",
+    section: Section::Hub,
+    help: "Payload of the answers: 0, 64, 8K [default: as much as the request]",
+    remedy: "give sizes such as 0, 64 or 8K, or leave it out for answers as large as requests",
+    example: "reply = \"64\"",
+    column: "reply_bytes",
+    ..Parameter::SIZE
+};
+
+/// `--fan-out`.
+pub static FAN_OUT: Parameter = Parameter {
+    key: "fan_out",
+    section: Section::Hub,
+    help: "Send a request to all workers at once instead of one after the other",
+    example: "fan_out = true",
+    column: "fan_out",
+    ..Parameter::FLAG
+};
+
+/// What only a hub has.
+pub(crate) static OWN: [&Parameter; 2] = [&REPLY, &FAN_OUT];
+
+/// One hub exchanging messages with every worker: `hub_lat`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Hub {
+    /// Payload from the hub to a worker.
+    pub size_bytes: u64,
+    /// Payload of the answer; absent: as much as the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_bytes: Option<u64>,
+    /// How it is handed over.
+    pub layout: Layout,
+    /// True: a request to every worker is outstanding at once. False: one worker after the other.
+    pub fan_out: bool,
+}
+
+impl Hub {
+    pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
+        Ok(Hub {
+            size_bytes: asked.size_bytes,
+            reply_bytes: asked.words.size(&REPLY, 0..=SIZE_MAX_BYTES)?,
+            layout: asked.layout,
+            fan_out: asked.words.flag(&FAN_OUT)?,
+        })
+    }
+
+    /// Payload of an answer, in bytes.
+    pub fn reply(&self) -> u64 {
+        self.reply_bytes.unwrap_or(self.size_bytes)
+    }
+
+    /// Whether answers are as large as requests, so that half a round trip is a way.
+    pub fn is_symmetric(&self) -> bool {
+        self.reply() == self.size_bytes
+    }
+}
+
+impl Parameters for Hub {
+    fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    fn layout(&self) -> Option<Layout> {
+        Some(self.layout)
+    }
+
+    fn largest_message_bytes(&self) -> u64 {
+        self.size_bytes.max(self.reply())
+    }
+
+    fn values(&self) -> Vec<Value> {
+        vec![
+            (&FAN_OUT, self.fan_out.to_string()),
+            (&REPLY, self.reply().to_string()),
+        ]
+    }
+}

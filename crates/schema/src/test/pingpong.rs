@@ -1,0 +1,39 @@
+//! Ping-pongs of messages and puts: `am_lat`, `put_lat`.
+
+use super::asked::{Asked, Parameters, Value};
+use super::layout::Layout;
+use crate::plan::error::PlanError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A ping-pong of messages or puts: `am_lat`, `put_lat`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct PingPong {
+    /// Payload of each message.
+    pub size_bytes: u64,
+    /// How it is handed over.
+    pub layout: Layout,
+}
+
+impl PingPong {
+    pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
+        Ok(PingPong {
+            size_bytes: asked.size_bytes,
+            layout: asked.layout,
+        })
+    }
+}
+
+impl Parameters for PingPong {
+    fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    fn layout(&self) -> Option<Layout> {
+        Some(self.layout)
+    }
+
+    fn values(&self) -> Vec<Value> {
+        Vec::new()
+    }
+}

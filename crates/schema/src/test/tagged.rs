@@ -1,0 +1,38 @@
+//! Two-sided messages matched by tag: `tag_lat`, `tag_bw`.
+
+use super::asked::{Asked, Parameters, Value, WINDOW};
+use crate::plan::error::PlanError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Two-sided messages matched by tag: `tag_lat`, `tag_bw`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Tagged {
+    /// Payload of each message.
+    pub size_bytes: u64,
+    /// Sends (and receives) posted before the wait for all of them.
+    pub window_msgs: u64,
+}
+
+impl Tagged {
+    pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
+        Ok(Tagged {
+            size_bytes: asked.size_bytes,
+            window_msgs: asked.window()?,
+        })
+    }
+}
+
+impl Parameters for Tagged {
+    fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    fn window(&self) -> u64 {
+        self.window_msgs
+    }
+
+    fn values(&self) -> Vec<Value> {
+        vec![(&WINDOW, self.window_msgs.to_string())]
+    }
+}
