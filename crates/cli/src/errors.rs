@@ -9,7 +9,7 @@ use wirespeed_schema::run::Status;
 
 /// Exit codes that are not a run's status.
 pub mod exit {
-    /// The command line or the plan makes no sense.
+    /// The command line or the plan is invalid.
     pub const USAGE: u8 = 2;
     /// A run failed.
     pub const FAILED: u8 = 1;
@@ -62,7 +62,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The command line or plan makes no sense.
+    /// The command line or plan is invalid.
     pub fn usage(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::with(exit::USAGE, cause, remedy)
     }

@@ -357,7 +357,7 @@ fn parse_silence(text: &str) -> Result<Duration, Failure> {
     match units::parse_duration_ns(text) {
         Ok(ns @ 100_000_000..=3_600_000_000_000) => Ok(Duration::from_nanos(ns)),
         _ => Err(Failure::usage(
-            format!("--silence {text} makes no sense"),
+            format!("invalid --silence {text}"),
             "give a duration from 100ms to 1h, such as 10s",
         )),
     }

@@ -144,8 +144,7 @@ impl Parameter {
 
     /// The values of a sweep. Errors where `text` is no list or range of them.
     pub fn split(&self, text: &str) -> Result<Vec<String>, PlanError> {
-        let unit_error =
-            |e: units::UnitError| PlanError::new(format!("{}: {e}", self.option()), self.remedy);
+        let unit_error = |e: units::UnitError| PlanError::new(format!("{}: {e}", self.option()), self.remedy);
         match self.values {
             Values::Sizes => units::expand_list(text).map_err(unit_error),
             Values::Counts => units::expand_counts(text).map_err(unit_error),

@@ -64,7 +64,10 @@ impl Template {
             }
         }
         if !values.is_empty() {
-            self.axes.entry(parameter.key.to_owned()).or_default().extend(values);
+            self.axes
+                .entry(parameter.key.to_owned())
+                .or_default()
+                .extend(values);
         }
         Ok(())
     }

@@ -28,7 +28,9 @@ impl<'a> Words<'a> {
         range: RangeInclusive<u64>,
     ) -> Result<Option<u64>, PlanError> {
         self.read(parameter, |text| {
-            units::parse_count(text).ok().filter(|count| range.contains(count))
+            units::parse_count(text)
+                .ok()
+                .filter(|count| range.contains(count))
         })
     }
 

@@ -341,12 +341,8 @@ fn unknown(id: &str) -> Failure {
 }
 
 pub(crate) fn parse<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T, Failure> {
-    serde_json::from_slice(body).map_err(|e| {
-        crate::usage(
-            format!("the request makes no sense: {e}"),
-            "see the OpenAPI document",
-        )
-    })
+    serde_json::from_slice(body)
+        .map_err(|e| crate::usage(format!("invalid request: {e}"), "see the OpenAPI document"))
 }
 
 pub(crate) fn to_value(what: &impl serde::Serialize) -> Value {

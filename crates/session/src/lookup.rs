@@ -104,7 +104,7 @@ fn read(path: &str, dc: &str, env: &str) -> Result<String, Failure> {
     let text = std::fs::read_to_string(path).map_err(|e| unreadable(&e))?;
     let site: BTreeMap<String, BTreeMap<String, String>> = serde_json::from_str(&text).map_err(|e| {
         usage(
-            format!("the site's file {path} makes no sense: {e}"),
+            format!("invalid site file {path}: {e}"),
             r#"write {"DC": {"ENV": "HOST:PORT"}}"#,
         )
     })?;

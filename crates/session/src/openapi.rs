@@ -29,7 +29,7 @@ pub fn document() -> Value {
                     } } } },
                     "responses": {
                         "201": { "description": "id, and name, node, address and process of every computation" },
-                        "400": { "description": "the definition makes no sense" },
+                        "400": { "description": "the definition is invalid" },
                         "503": { "description": "no node has what is asked for; the answer names what is free" },
                     },
                 },

@@ -153,25 +153,3 @@ pub fn inline_code(page: &Page) -> Vec<String> {
         .map(|code| code.split_whitespace().collect::<Vec<_>>().join(" "))
         .collect()
 }
-
-/// The rows of the Markdown tables below the heading `title`, header and rule left out.
-pub fn table(page: &Page, title: &str) -> Vec<Vec<String>> {
-    let body = page.text.split(&format!("\n## {title}\n")).nth(1);
-    let body = body.unwrap_or_else(|| panic!("{} has no heading {title:?}", page.name));
-    let body = body.split("\n## ").next().unwrap_or_default();
-    let lines: Vec<&str> = body.lines().collect();
-    let ruled = |at: usize| lines.get(at).is_some_and(|l| l.starts_with("|---"));
-    (0..lines.len())
-        .filter(|&at| lines[at].starts_with('|') && !ruled(at) && !ruled(at + 1))
-        .map(|at| cells(lines[at]))
-        .collect()
-}
-
-/// Cells of a row; `\|` does not end one.
-fn cells(row: &str) -> Vec<String> {
-    let row = row.trim().trim_start_matches('|').trim_end_matches('|');
-    row.replace("\\|", "\u{0}")
-        .split('|')
-        .map(|cell| cell.trim().replace('\u{0}', "|"))
-        .collect()
-}

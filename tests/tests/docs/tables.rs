@@ -1,14 +1,13 @@
 //! Tables of the pages that repeat what the program says of itself. `WIRESPEED_DOCS=write cargo test -p wirespeed-tests
 //! --test docs tables` writes the generated ones anew; by default a stale one fails.
 
-use crate::pages::{page, root, table};
+use crate::pages::{page, root};
 use crate::stage::Stage;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
-
-/// Options of `run` that say how to run, and are no key of a case.
-const NOT_KEYS: [&str; 6] = ["port", "identity", "reverse", "silence", "ipv4", "ipv6"];
+use wirespeed_schema::kinds::{FRIENDLY_NAMES, KINDS};
+use wirespeed_schema::plan::{parameters, takes};
 
 /// Held while a page is written anew: tests run at the same time.
 static PEN: Mutex<()> = Mutex::new(());
@@ -245,66 +244,51 @@ fn tables_options_of_verbs() {
     }
 }
 
-#[test]
-fn defaults_of_tests_are_as_stated() {
-    let stage = Stage::new();
-    let rows = table(&page("docs/options.md"), "Tests and their defaults");
-    let names: Vec<String> = rows
-        .iter()
-        .map(|row| row[0].trim_matches('`').to_owned())
-        .collect();
-    let listed = stage.output("wirespeed run --help").stdout;
-    let listed = String::from_utf8(listed).unwrap();
-    let listed = listed.split("Tests: ").nth(1).unwrap().split('.').next().unwrap();
-    for test in listed.split_whitespace().chain(["latency", "rate", "bandwidth"]) {
-        assert!(
-            names.iter().any(|n| n == test),
-            "docs/options.md does not name {test}"
-        );
-    }
-    for (name, row) in names.iter().zip(&rows) {
-        let output = stage.output(&format!("wirespeed run {name} --via tcp --dry-run"));
-        let said = String::from_utf8(output.stdout).unwrap();
-        let value = |key: &str| {
-            let word = said
-                .split_whitespace()
-                .find_map(|w| w.strip_prefix(&format!("{key}=")));
-            word.unwrap_or("-").to_owned()
-        };
-        let bound = match (value("window").as_str(), value("outstanding").as_str()) {
-            ("-", "-") => "-".to_owned(),
-            ("-", outstanding) => format!("outstanding {outstanding}"),
-            (window, _) => format!("window {window}"),
-        };
-        let expected = [value("size"), value("layout"), bound];
-        assert_eq!(row[2..5], expected, "{name}: {said}");
-    }
+/// Payload, layout and bound of a test, as a dry run resolves them.
+fn defaults(stage: &Stage, test: &str) -> [String; 3] {
+    let output = stage.output(&format!("wirespeed run {test} --via tcp --dry-run"));
+    let said = String::from_utf8(output.stdout).unwrap();
+    let value = |key: &str| {
+        let mut words = said.split_whitespace();
+        words.find_map(|word| word.strip_prefix(&format!("{key}=")).map(str::to_owned))
+    };
+    let bound = ["window", "outstanding"]
+        .into_iter()
+        .find_map(|key| Some(format!("{key} {}", value(key)?)));
+    [value("size"), value("layout"), bound].map(|value| value.unwrap_or_else(|| "-".to_owned()))
 }
 
 #[test]
-fn keys_of_plan_files_are_as_stated() {
+fn tables_tests() {
     let stage = Stage::new();
-    let rows = table(&page("docs/options.md"), "Keys of a plan file");
-    let names: Vec<String> = rows
+    let friendly = FRIENDLY_NAMES
         .iter()
-        .map(|row| row[0].trim_matches('`').to_owned())
-        .collect();
-    for (heading, name, _) in options(&help_of(&stage, "run")) {
-        let long = name.split("--").nth(1).unwrap_or_default();
-        let key: String = long
-            .chars()
-            .take_while(|c| c.is_ascii_alphanumeric() || *c == '-')
-            .collect();
-        let stated = names.contains(&key.replace('-', "_"));
-        let is_key = matches!(&heading[..], "Test" | "Ranks") && !NOT_KEYS.contains(&&key[..]);
-        assert!(stated || !is_key, "docs/options.md does not name the key {key}");
+        .map(|friendly| (friendly.name, friendly.summary));
+    let mut rows =
+        String::from("| test | what it does | payload | layout | under way |\n|---|---|---|---|---|\n");
+    for (name, summary) in friendly.chain(KINDS.iter().map(|kind| (kind.name, kind.summary))) {
+        let defaults = defaults(&stage, name).join(" | ");
+        let _ = writeln!(rows, "| `{name}` | {summary} | {defaults} |");
     }
-    for row in rows {
-        let line = row[1].trim_matches('`');
-        let test = row[2].trim_matches('`');
-        let mut plan = format!("[[case]]\n{line}\n");
-        for (key, value) in [("test", test), ("via", "tcp")] {
-            if !line.starts_with(&format!("{key} ")) {
+    check_generated("docs/options.md", "tests", &rows);
+}
+
+#[test]
+fn tables_keys_of_plan_files() {
+    let stage = Stage::new();
+    let mut rows = String::from("| key | example | for |\n|---|---|---|\n");
+    for parameter in parameters() {
+        let taken_by = KINDS.iter().find(|kind| takes(kind.name, parameter.key)).unwrap();
+        let _ = writeln!(
+            rows,
+            "| `{}` | `{}` | `{}` |",
+            parameter.key,
+            cell(parameter.example),
+            taken_by.name
+        );
+        let mut plan = format!("[[case]]\n{}\n", parameter.example);
+        for (key, value) in [("test", taken_by.name), ("via", "tcp")] {
+            if key != parameter.key {
                 let _ = writeln!(plan, "{key} = \"{value}\"");
             }
         }
@@ -312,5 +296,32 @@ fn keys_of_plan_files_are_as_stated() {
         let output = stage.output("wirespeed run key.toml --dry-run");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{plan}\n{said}");
+    }
+    check_generated("docs/options.md", "keys", &rows);
+}
+
+/// Every parameter of a plan is an option of `run` with the words of its definition, in the help, the manual and completions.
+#[test]
+fn every_parameter_is_an_option() {
+    let stage = Stage::new();
+    let text = |line: &str| String::from_utf8(stage.output(line).stdout).unwrap();
+    let help = text("wirespeed run --help");
+    let completions = text("wirespeed completions fish");
+    assert!(stage.output("wirespeed __man-all man").status.success());
+    let manual = std::fs::read_to_string(stage.home().join("man/wirespeed-run.1")).unwrap();
+    // Lines are broken, and the manual has marks of its own.
+    let words = |text: &str| {
+        let bare = text.replace(['\\', '`', '\''], "");
+        bare.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for parameter in parameters().filter(|parameter| parameter.key != "test") {
+        let option = parameter.option();
+        let told = words(parameter.help);
+        assert!(words(&help).contains(&told), "help of {option}");
+        assert!(words(&manual).contains(&told), "manual of {option}");
+        assert!(
+            completions.contains(&format!("-l {}", parameter.long())),
+            "completion of {option}"
+        );
     }
 }

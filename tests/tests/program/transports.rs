@@ -3,19 +3,19 @@
 
 use crate::{document, home, turn};
 use serde_json::Value;
+use wirespeed_schema::kinds::KINDS;
 use wirespeed_schema::run::CaseStatus;
-use wirespeed_schema::test::TEST_NAMES;
 
 /// Run every test on `via`; the case's status by test.
 fn every_test(via: &str, group: &str) -> Vec<(String, CaseStatus)> {
     let home = home();
     let line = format!(
         "run {} --via {via} {group} --iters 100 --warmup 0 --check --json",
-        TEST_NAMES.join(",")
+        KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(",")
     );
     let ended = home.run(&line).code(0);
     let run = document(&ended.stdout);
-    assert_eq!(run.cases.len(), TEST_NAMES.len(), "{ended}");
+    assert_eq!(run.cases.len(), KINDS.len(), "{ended}");
     for case in &run.cases {
         if case.status == CaseStatus::Skipped {
             assert!(case.error.as_deref().is_some_and(|why| !why.is_empty()));

@@ -101,7 +101,7 @@ pub struct TransferError {
     pub cause: String,
     /// One line of remedy.
     pub remedy: String,
-    /// What the user asked for makes no sense, rather than something failing.
+    /// What the user asked for is invalid, rather than something failing.
     pub usage: bool,
 }
 

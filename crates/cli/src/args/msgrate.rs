@@ -19,9 +19,6 @@ pub enum MsgrateFormat {
 #[command(after_long_help = AFTER_HELP, after_help = "--help shows examples and explains every option.")]
 #[command(mut_arg("repeats", |repeats| repeats.short('r')), mut_arg("output", |output| output.short(None)))]
 pub struct MsgrateArgs {
-    #[command(flatten)]
-    pub case: Parameters<OfMsgrate>,
-
     /// Iterations of each pattern [default: as many as 1s holds; 4096 in classic form]
     #[arg(
         short = 'i',
@@ -48,6 +45,9 @@ pub struct MsgrateArgs {
     /// the rates of single direction, pair-based, pre-post and all-start
     #[arg(short = 'o', help_heading = "The original's")]
     pub one_line: bool,
+
+    #[command(flatten)]
+    pub case: Parameters<OfMsgrate>,
 
     /// The original's text, or wirespeed's [default: sound; classic under the name msgrate]
     #[arg(long, value_enum, value_name = "FORM", overrides_with = "format")]
@@ -124,7 +124,9 @@ impl Taken for OfMsgrate {
                 ..beyond
             },
             "warmup" => Form {
-                help: Some("Iterations or time before anything counts; the very first iteration is always apart"),
+                help: Some(
+                    "Iterations or time before anything counts; the very first iteration is always apart",
+                ),
                 ..beyond
             },
             "check" => Form {

@@ -56,7 +56,9 @@ impl<T> Default for Parameters<T> {
 impl<T> Parameters<T> {
     /// Every parameter that was given, with its texts in order; the one that varies slowest first.
     pub fn given(&self) -> impl Iterator<Item = (&'static Parameter, &[String])> {
-        self.given.iter().map(|(parameter, texts)| (*parameter, &texts[..]))
+        self.given
+            .iter()
+            .map(|(parameter, texts)| (*parameter, &texts[..]))
     }
 
     /// The texts that were given for `key`; none where it was left out.
@@ -112,9 +114,8 @@ impl<T: Taken> FromArgMatches for Parameters<T> {
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        let taken = parameters().filter(|parameter| {
-            parameter.section != Section::Verb && T::form(parameter).is_some()
-        });
+        let taken = parameters()
+            .filter(|parameter| parameter.section != Section::Verb && T::form(parameter).is_some());
         let texts = |parameter: &Parameter| Some(matches.get_many(parameter.key)?.cloned().collect());
         self.given = taken
             .filter_map(|parameter| Some((parameter, texts(parameter)?)))

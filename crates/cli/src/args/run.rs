@@ -164,7 +164,9 @@ impl FromArgMatches for Shortcuts {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         let texts = |name: &str| Some(matches.get_many(name)?.cloned().collect());
-        let given = SHORTCUTS.iter().filter_map(|one| Some((one.name, texts(one.name)?)));
+        let given = SHORTCUTS
+            .iter()
+            .filter_map(|one| Some((one.name, texts(one.name)?)));
         self.given = given.collect();
         Ok(())
     }

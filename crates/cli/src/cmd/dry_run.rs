@@ -108,7 +108,10 @@ fn warmup(case: &Case) -> String {
 /// The parameters that the test takes.
 fn test_words(test: &Test) -> impl Iterator<Item = String> + '_ {
     let taken = |key: &str| test.kind().is_none() || takes(test.name(), key);
-    let values = test.values().into_iter().filter(move |(parameter, _)| taken(parameter.key));
+    let values = test
+        .values()
+        .into_iter()
+        .filter(move |(parameter, _)| taken(parameter.key));
     values.map(|(parameter, value)| match parameter.key {
         "size" => format!("size={}", format_size(test.size_bytes()).replace(' ', "")),
         key => format!("{key}={value}"),

@@ -59,7 +59,7 @@ fn budget(text: &str) -> Result<Duration, Failure> {
     match units::parse_duration_ns(text) {
         Ok(ns @ 1_000_000_000..=3_600_000_000_000) => Ok(Duration::from_nanos(ns)),
         _ => Err(Failure::usage(
-            format!("--budget {text} makes no sense"),
+            format!("invalid --budget {text}"),
             "give a duration from 1s to 1h, such as 25s",
         )),
     }

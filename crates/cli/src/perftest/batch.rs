@@ -1,6 +1,6 @@
 //! Batch files: lines of a name and options, in the original's form, with includes and variables beside it.
 //!
-//! A line that makes no sense is kept with its reason, so that the others can run; only a file that cannot be read ends
+//! An invalid line is kept with its reason, so that the others can run; only a file that cannot be read ends
 //! the program. Nothing here knows what an option means.
 
 use crate::args::TestArgs;

@@ -16,7 +16,7 @@ use wirespeed_schema::plan::{Template, nearest, takes};
 /// Why a test is no case.
 #[derive(Debug)]
 pub enum Unplanned {
-    /// It makes no sense.
+    /// It is invalid.
     Wrong(Failure),
     /// It makes sense, but not here.
     Skipped(String),

@@ -21,7 +21,7 @@ const SIZE_MAX: u64 = 1 << 40;
 const BUFFERED_MESSAGES: u64 = 4;
 
 fn wrong(letter: char, text: &str, remedy: &str) -> Failure {
-    Failure::usage(format!("-{letter} {text} makes no sense"), remedy)
+    Failure::usage(format!("invalid -{letter} {text}"), remedy)
 }
 
 /// Bytes of the header of a test's messages; tests without active messages have none, and take the option as the

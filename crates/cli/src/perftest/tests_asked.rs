@@ -33,7 +33,7 @@ struct Combination {
     options: Result<TestArgs, Failure>,
 }
 
-/// Every test of `arguments`. A single one that makes no sense ends the program; one of several is recorded.
+/// Every test of `arguments`. A single invalid one ends the program; one of several is recorded.
 pub fn all(arguments: &PerftestArgs, common: &Common) -> Result<TestsAsked, Failure> {
     let variables = batch::variables(&arguments.set)?;
     let combinations = combinations(arguments, &variables)?;

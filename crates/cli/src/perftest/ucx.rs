@@ -85,7 +85,7 @@ fn check_values(options: &TestArgs) -> Result<(), Unplanned> {
     for (value, letter, known) in choices {
         if let Some(text) = value.as_deref().filter(|text| !known.contains(text)) {
             return Err(refused(
-                format!("-{letter} {text} makes no sense"),
+                format!("invalid -{letter} {text}"),
                 &format!("choose from: {}", known.join(", ")),
             ));
         }

@@ -123,7 +123,7 @@ fn hand_over(gate: &UnixStream, channel: BorrowedFd) -> io::Result<()> {
 pub(crate) fn channels(gate: &UnixStream) -> Option<io::Result<Vec<UnixStream>>> {
     let count = std::env::var(RANKS).ok()?;
     let Some(count) = count.parse().ok().filter(|count| (1..=RANKS_MAX).contains(count)) else {
-        return Some(Err(io::Error::other("a number of ranks that makes no sense")));
+        return Some(Err(io::Error::other("invalid number of ranks")));
     };
     Some(
         (0..count)

@@ -19,7 +19,7 @@ pub struct PerftestLine {
     /// Its case in the run's `cases`; absent when it was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub case: Option<usize>,
-    /// Why it is no case: it makes no sense.
+    /// Why it is no case: it is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
     /// Why it is no case: it cannot run here.

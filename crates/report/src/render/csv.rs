@@ -7,9 +7,9 @@ use crate::wording::load_text;
 use std::fmt::Display;
 use wirespeed_schema::Run;
 use wirespeed_schema::case::{Case, Stop};
-use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition};
 use wirespeed_schema::parameter::{Parameter, Section};
 use wirespeed_schema::plan;
+use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition};
 
 /// What a CSV row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +111,11 @@ fn columns() -> impl Iterator<Item = &'static Parameter> {
 
 fn header() -> Vec<String> {
     let parameters = columns().map(|parameter| parameter.column);
-    let names = IDENTITY.iter().copied().chain(parameters).chain(RUN.iter().copied());
+    let names = IDENTITY
+        .iter()
+        .copied()
+        .chain(parameters)
+        .chain(RUN.iter().copied());
     let mut header: Vec<String> = names.map(str::to_owned).collect();
     for tag in tags::ALL {
         header.push(tag.name.to_owned());

@@ -85,7 +85,10 @@ pub struct Kind {
 impl Kind {
     /// Whether it takes `parameter` beside those that all tests take.
     pub fn has(&self, parameter: &Parameter) -> bool {
-        self.takes.iter().flat_map(|own| own.iter()).any(|own| own.key == parameter.key)
+        self.takes
+            .iter()
+            .flat_map(|own| own.iter())
+            .any(|own| own.key == parameter.key)
     }
 
     /// Layouts to try where none is asked for: inline while a message is small, packed while it is middling, registered

@@ -40,7 +40,7 @@ pub(super) fn set_cpus(
 }
 
 /// Pin `ranks` to the CPUs of `text`, one a rank: `0,1`, `0-3`, `0,none`, or `none` for all. The first `local` of them run on
-/// this machine, and may use `allowed` only, where that is known. Errors where the text makes no sense.
+/// this machine, and may use `allowed` only, where that is known. Errors where the text is invalid.
 pub fn pin(text: &str, ranks: &mut [RankSpec], (local, allowed): (usize, &[u32])) -> Result<(), PlanError> {
     if text == "none" {
         return Ok(());
@@ -73,12 +73,7 @@ fn list(cpus: &[u32]) -> String {
 
 /// `0,1`, `0-3`, `0,none`.
 fn parse_cpus(text: &str) -> Result<Vec<Option<u32>>, PlanError> {
-    let fail = || {
-        PlanError::new(
-            format!("--cpus {text:?} is not a list of CPUs"),
-            CPUS.remedy,
-        )
-    };
+    let fail = || PlanError::new(format!("--cpus {text:?} is not a list of CPUs"), CPUS.remedy);
     let mut cpus = Vec::new();
     for word in text.split(',').map(str::trim) {
         match word.split_once('-') {

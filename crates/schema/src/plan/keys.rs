@@ -1,8 +1,8 @@
 //! Names in plans: tests, friendly or not, and the keys of parameters.
 
+use super::Axis;
 use super::error::PlanError;
 use super::parameters::parameter;
-use super::Axis;
 use crate::kinds;
 
 /// Keys that exclude each other: giving one replaces a default of the others; giving two is an error.
@@ -98,7 +98,12 @@ mod tests {
             let case = super::super::tests::one(&words);
             let test: &Test = &case.test;
             assert_eq!(test.name(), kind.name);
-            assert_eq!(test.layout().is_some(), takes(kind.name, "layout"), "{}", kind.name);
+            assert_eq!(
+                test.layout().is_some(),
+                takes(kind.name, "layout"),
+                "{}",
+                kind.name
+            );
             assert!(test.capability() != Capability::Bulk);
             let told: Vec<_> = test.values().iter().map(|(parameter, _)| parameter.key).collect();
             for own in kind.takes.iter().flat_map(|group| group.iter()) {

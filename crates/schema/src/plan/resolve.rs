@@ -89,7 +89,11 @@ fn with_test(
     let (place, ranks) = (case.group, case.ranks.len());
     let paired = case.ranks.iter().filter(|rank| rank.peer.is_some()).count();
     let mut first = None;
-    for size_bytes in sizes(words, friendly.map_or(kind.size_bytes, |name| name.size_bytes), kind)? {
+    for size_bytes in sizes(
+        words,
+        friendly.map_or(kind.size_bytes, |name| name.size_bytes),
+        kind,
+    )? {
         let window = friendly.and_then(|name| name.window_msgs);
         let chosen = layout.as_ref().map(std::slice::from_ref);
         for layout in chosen.unwrap_or(kind.layouts(size_bytes)) {
@@ -98,9 +102,9 @@ fn with_test(
                 test: kind.name,
                 size_bytes,
                 layout: *layout,
-                under_way: window.unwrap_or(kind.under_way.count(size_bytes)),
+                under_way_ops: window.unwrap_or(kind.under_way.count(size_bytes)),
                 ranks: ranks as u32,
-                paired,
+                paired_ranks: paired,
                 cache_bytes: &|| around.cache_bytes(place, ranks),
             })?;
             if around.can_run(&case) {

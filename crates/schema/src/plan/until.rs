@@ -28,7 +28,7 @@ pub struct Until {
 }
 
 impl Until {
-    /// From `p50:2%`. Errors when the statistic is unknown or the width makes no sense.
+    /// From `p50:2%`. Errors when the statistic is unknown or the width is invalid.
     pub fn parse(text: &str) -> Result<Until, PlanError> {
         let bad = || PlanError::new(format!("--until: {text:?} is no goal"), REMEDY);
         let (statistic, within) = text.split_once(':').ok_or_else(bad)?;

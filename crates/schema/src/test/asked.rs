@@ -68,11 +68,11 @@ pub(crate) struct Asked<'a> {
     /// The layout to use, for tests that have one.
     pub layout: Layout,
     /// Messages or operations under way where the user says nothing.
-    pub under_way: u64,
+    pub under_way_ops: u64,
     /// Ranks of the case, idle ones included.
     pub ranks: u32,
     /// Ranks that have a peer.
-    pub paired: usize,
+    pub paired_ranks: usize,
     /// Memory that empties the caches of a rank, in bytes.
     pub cache_bytes: &'a dyn Fn() -> u64,
 }
@@ -81,13 +81,13 @@ impl Asked<'_> {
     /// The window that is asked for, or the test's own.
     pub(crate) fn window(&self) -> Result<u64, PlanError> {
         let given = self.words.count(&WINDOW, 1..=WINDOW_MAX)?;
-        Ok(given.unwrap_or(self.under_way))
+        Ok(given.unwrap_or(self.under_way_ops))
     }
 
     /// The operations that may be uncompleted, or as many as the test has of its own.
     pub(crate) fn outstanding(&self) -> Result<u64, PlanError> {
         let given = self.words.count(&OUTSTANDING, 1..=WINDOW_MAX)?;
-        Ok(given.unwrap_or(self.under_way))
+        Ok(given.unwrap_or(self.under_way_ops))
     }
 }
 

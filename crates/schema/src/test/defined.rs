@@ -77,17 +77,15 @@ impl Defined {
         Ok(Defined {
             size_bytes: asked.size_bytes,
             window_msgs: asked.window()?,
-            buffers: asked.words.named(
-                &BUFFERS,
-                Buffers::Single,
-                &Buffers::ALL.map(|b| (b.name(), b)),
-            )?,
+            buffers: asked
+                .words
+                .named(&BUFFERS, Buffers::Single, &Buffers::ALL.map(|b| (b.name(), b)))?,
         })
     }
 
     /// As [`Defined::read`], for a test that is defined for one pair of ranks.
     pub(crate) fn read_pair(asked: &Asked) -> Result<Self, PlanError> {
-        match asked.paired {
+        match asked.paired_ranks {
             2 => Defined::read(asked),
             ranks => Err(PlanError::new(
                 format!("{} is defined for 2 ranks, not {ranks}", asked.test),

@@ -69,6 +69,7 @@ pub static CACHE_SIZE: Parameter = Parameter {
     key: "cache_size",
     section: Section::ManyRanks,
     help: "Memory of a rank that fills the caches [default: 2 x the largest, shared among the ranks that share it]",
+    more: "At most 1/16 of the machine's memory for all ranks together, where no size is given.",
     remedy: "give a size of at least 64 bytes, such as 8M",
     example: "cache_size = \"8M\"",
     column: "cache_bytes",
@@ -222,11 +223,7 @@ impl MsgRate {
         let count = |parameter: &'static Parameter| -> Result<Option<u32>, PlanError> {
             Ok(words.count(parameter, 1..=PEERS_MAX)?.map(|count| count as u32))
         };
-        let pattern = words.named(
-            &PATTERN,
-            Pattern::PrePost,
-            &Pattern::ALL.map(|p| (p.name(), p)),
-        )?;
+        let pattern = words.named(&PATTERN, Pattern::PrePost, &Pattern::ALL.map(|p| (p.name(), p)))?;
         let states = CacheState::ALL.map(|state| (state.name(), state));
         let cache_state = words.named(&CACHE_STATE, CacheState::Flushed, &states)?;
         let stride_ranks = count(&STRIDE)?.unwrap_or(1);
@@ -286,9 +283,7 @@ fn cache_bytes(state: CacheState, asked: &Asked) -> Result<u64, PlanError> {
             "leave the size out, or use --cache-state flushed or rotating",
         ));
     }
-    let size = asked
-        .words
-        .size(&CACHE_SIZE, CACHE_BYTES_MIN..=CACHE_BYTES_MAX)?;
+    let size = asked.words.size(&CACHE_SIZE, CACHE_BYTES_MIN..=CACHE_BYTES_MAX)?;
     Ok(match (size, state.has_size()) {
         (Some(bytes), _) => bytes,
         (None, true) => (asked.cache_bytes)().max(CACHE_BYTES_MIN),

@@ -221,7 +221,7 @@ fn work(arguments: &SessionArgs) -> Result<Work, Failure> {
         "0" | "false" => false,
         other => {
             return Err(Failure::usage(
-                format!("--touchOnce={other} makes no sense"),
+                format!("invalid --touchOnce={other}"),
                 "write --touchOnce or --touchOnce=1",
             ));
         }
