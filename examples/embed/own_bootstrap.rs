@@ -85,12 +85,7 @@ fn case(transport: &str) -> Case {
         load: Default::default(),
     };
     Case {
-        test: Test::AmBw(Stream {
-            size_bytes: 8,
-            layout: Layout::Short,
-            window_msgs: 1024,
-            pace_msg_per_s: None,
-        }),
+        test: Test::AmBw(Stream::new(8, Layout::Short, 1024)),
         transport: transport.to_owned(),
         options: Default::default(),
         group: GroupKind::Processes,

@@ -23,10 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         load: Default::default(),
     };
     let case = Case {
-        test: Test::AmLat(PingPong {
-            size_bytes,
-            layout: Layout::Short,
-        }),
+        test: Test::AmLat(PingPong::new(size_bytes, Layout::Short)),
         transport,
         options: Default::default(),
         group: GroupKind::Threads,

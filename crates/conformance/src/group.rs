@@ -23,10 +23,7 @@ pub fn case_of(transport: &str, options: &TransportOptions, ranks: u32, layout: 
         load: Default::default(),
     };
     Case {
-        test: Test::AmLat(PingPong {
-            size_bytes: size,
-            layout,
-        }),
+        test: Test::AmLat(PingPong::new(size, layout)),
         transport: transport.to_owned(),
         options: options.clone(),
         group: GroupKind::Threads,

@@ -6,7 +6,7 @@ use crate::report::Report;
 use wirespeed::schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop, TransportOptions};
 use wirespeed::schema::neighbours::neighbours;
 use wirespeed::schema::outcome::{Outcome, StopReason};
-use wirespeed::schema::posted::{Buffers, CacheState, Defined, Grid, MsgRate, Pattern};
+use wirespeed::schema::posted::{Buffers, CacheState, Defined, MsgRate, Pattern};
 use wirespeed::schema::test::{Atomic, Hub, Layout, PingPong, Rma, Stream, Tagged, Test};
 use wirespeed::transport::registry::Entry;
 use wirespeed::{MeasureError, Registry, ThreadBootstrap, measure};
@@ -45,22 +45,13 @@ fn tests(sizes: &[u64]) -> Vec<Test> {
     let mut tests = Vec::new();
     for &size_bytes in sizes {
         for layout in Layout::ALL {
-            let stream = |window_msgs| Stream {
-                size_bytes,
-                layout,
-                window_msgs,
-                pace_msg_per_s: None,
-            };
-            let rma = |outstanding_ops| Rma {
-                size_bytes,
-                layout,
-                outstanding_ops,
-            };
+            let stream = |window_msgs| Stream::new(size_bytes, layout, window_msgs);
+            let rma = |outstanding_ops| Rma::new(size_bytes, layout, outstanding_ops);
             tests.extend([
-                Test::AmLat(PingPong { size_bytes, layout }),
+                Test::AmLat(PingPong::new(size_bytes, layout)),
                 Test::AmBw(stream(WINDOW)),
                 Test::AmBibw(stream(WINDOW)),
-                Test::PutLat(PingPong { size_bytes, layout }),
+                Test::PutLat(PingPong::new(size_bytes, layout)),
                 Test::PutBw(rma(WINDOW)),
             ]);
             // A get has nothing to inline on any transport.
@@ -68,17 +59,11 @@ fn tests(sizes: &[u64]) -> Vec<Test> {
                 tests.extend([Test::Get(rma(1)), Test::GetBw(rma(WINDOW))]);
             }
         }
-        let tagged = |window_msgs| Tagged {
-            size_bytes,
-            window_msgs,
-        };
+        let tagged = |window_msgs| Tagged::new(size_bytes, window_msgs);
         tests.extend([Test::TagLat(tagged(1)), Test::TagBw(tagged(WINDOW))]);
     }
     for size_bytes in [4, 8] {
-        let atomic = |outstanding_ops| Atomic {
-            size_bytes,
-            outstanding_ops,
-        };
+        let atomic = |outstanding_ops| Atomic::new(size_bytes, outstanding_ops);
         tests.extend([
             Test::AddLat(atomic(1)),
             Test::AddMr(atomic(WINDOW)),
@@ -97,21 +82,9 @@ fn groups() -> Vec<(&'static str, Test, Vec<Role>)> {
     let size_bytes = 64;
     let mut groups = Vec::new();
     let pairs = vec![Source, Sink, Source, Sink];
-    let stream = Stream {
-        size_bytes,
-        layout: Layout::Short,
-        window_msgs: WINDOW,
-        pace_msg_per_s: None,
-    };
-    let put = Rma {
-        size_bytes,
-        layout: Layout::Bcopy,
-        outstanding_ops: 1,
-    };
-    let tagged = Tagged {
-        size_bytes,
-        window_msgs: WINDOW,
-    };
+    let stream = Stream::new(size_bytes, Layout::Short, WINDOW);
+    let put = Rma::new(size_bytes, Layout::Bcopy, 1);
+    let tagged = Tagged::new(size_bytes, WINDOW);
     for test in [Test::AmBw(stream.clone()), Test::PutBw(put), Test::TagBw(tagged)] {
         groups.push(("two pairs", test.clone(), pairs.clone()));
         groups.push(("a pair and an idle rank", test, vec![Idle, Source, Sink]));
@@ -127,32 +100,19 @@ fn groups() -> Vec<(&'static str, Test, Vec<Role>)> {
                 "a hub, three workers at once, shorter answers",
             ),
         ] {
-            let test = Test::HubLat(Hub {
-                size_bytes,
-                reply_bytes,
-                layout,
-                fan_out,
-            });
+            let test = Test::HubLat(
+                Hub::new(size_bytes, layout)
+                    .with_reply(reply_bytes)
+                    .with_fan_out(fan_out),
+            );
             groups.push((name, test, vec![HubRole, Worker, Worker, Worker]));
         }
     }
-    let defined = Defined {
-        size_bytes,
-        window_msgs: WINDOW,
-        buffers: Buffers::Multiple,
-    };
+    let defined = Defined::new(size_bytes, WINDOW, Buffers::Multiple);
     groups.push(("two pairs", Test::OsuMbwMr(defined), pairs));
     for pattern in Pattern::ALL {
-        let test = Test::Msgrate(MsgRate {
-            size_bytes,
-            pattern,
-            window_msgs: 24,
-            grid: Grid::Ring,
-            peers: 2,
-            stride_ranks: 1,
-            cache_state: CacheState::Touched,
-            cache_bytes: 0,
-        });
+        let test =
+            Test::Msgrate(MsgRate::new(size_bytes, pattern, 2, 24).with_caches(CacheState::Touched, 0));
         groups.push((pattern.name(), test, vec![Role::Neighbour; 4]));
     }
     groups

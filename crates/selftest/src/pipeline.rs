@@ -15,23 +15,12 @@ use wirespeed_schema::version::DOCUMENT_VERSION;
 
 /// A ping-pong of `count` messages.
 pub fn ping_pong(size_bytes: u64, count: u64) -> Case {
-    case(
-        Test::AmLat(PingPong {
-            size_bytes,
-            layout: Layout::Short,
-        }),
-        count,
-    )
+    case(Test::AmLat(PingPong::new(size_bytes, Layout::Short)), count)
 }
 
 /// A stream of `count` messages.
 pub fn stream(size_bytes: u64, window_msgs: u64, pace_msg_per_s: Option<u64>, count: u64) -> Case {
-    let stream = Stream {
-        size_bytes,
-        layout: Layout::Short,
-        window_msgs,
-        pace_msg_per_s,
-    };
+    let stream = Stream::new(size_bytes, Layout::Short, window_msgs).with_pace(pace_msg_per_s);
     case(Test::AmBw(stream), count)
 }
 

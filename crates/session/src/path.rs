@@ -188,12 +188,8 @@ pub fn case(streaming: &Streaming, computations: usize, daemon: bool, group: Gro
     let busy = ends.len() + usize::from(relay.is_some());
     let enough = wirespeed::host::allowed_cpus().len() >= busy;
     let block = streaming.block.unwrap_or(!enough);
-    let stream = Stream {
-        size_bytes: streaming.size_bytes,
-        layout: Layout::Short,
-        window_msgs: streaming.credits,
-        pace_msg_per_s: streaming.pace_msg_per_s,
-    };
+    let stream = Stream::new(streaming.size_bytes, Layout::Short, streaming.credits)
+        .with_pace(streaming.pace_msg_per_s);
     Case {
         test: match streaming.path {
             Path::ComputationsToComputations => Test::AmAlltoall(stream),

@@ -32,10 +32,7 @@ fn null_case(test: Test, stop: Stop) -> Case {
 }
 
 fn pingpong(size_bytes: u64) -> Test {
-    Test::AmLat(PingPong {
-        size_bytes,
-        layout: Layout::Short,
-    })
+    Test::AmLat(PingPong::new(size_bytes, Layout::Short))
 }
 
 #[test]
@@ -82,12 +79,7 @@ fn a_duration_ends_and_intervals_are_reported() {
 #[test]
 fn a_stream_to_oneself_is_acknowledged() {
     let group = ThreadBootstrap::group(1);
-    let stream = Stream {
-        size_bytes: 8,
-        layout: Layout::Short,
-        window_msgs: 1000,
-        pace_msg_per_s: None,
-    };
+    let stream = Stream::new(8, Layout::Short, 1000);
     let case = null_case(Test::AmBibw(stream), Stop::Iterations { count: 50_000 });
     let outcome = measure(&case, &Registry::builtin(), &group[0], &mut |_| ()).unwrap();
     assert_eq!(
@@ -132,10 +124,7 @@ fn nonsense_is_refused_before_anything_is_opened() {
     case.check = true;
     assert!(matches!(refused(&case), MeasureError::Unsupported(_)));
     case = good.clone();
-    case.test = Test::AmLat(PingPong {
-        size_bytes: 8,
-        layout: Layout::Zcopy,
-    });
+    case.test = Test::AmLat(PingPong::new(8, Layout::Zcopy));
     assert!(matches!(refused(&case), MeasureError::Unsupported(_)));
     case = good.clone();
     case.ranks[0].peer = Some(7);

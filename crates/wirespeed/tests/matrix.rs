@@ -61,38 +61,20 @@ fn run(case: &Case) -> Vec<Result<Outcome, MeasureError>> {
 fn tests_of(size: u64) -> Vec<Test> {
     let mut tests = Vec::new();
     for layout in Layout::ALL {
-        let stream = |window_msgs| Stream {
-            size_bytes: size,
-            layout,
-            window_msgs,
-            pace_msg_per_s: None,
-        };
-        let rma = |outstanding_ops| Rma {
-            size_bytes: size,
-            layout,
-            outstanding_ops,
-        };
-        tests.push(Test::AmLat(PingPong {
-            size_bytes: size,
-            layout,
-        }));
+        let stream = |window_msgs| Stream::new(size, layout, window_msgs);
+        let rma = |outstanding_ops| Rma::new(size, layout, outstanding_ops);
+        tests.push(Test::AmLat(PingPong::new(size, layout)));
         tests.push(Test::AmBw(stream(1)));
         tests.push(Test::AmBw(stream(1000)));
         tests.push(Test::AmBibw(stream(64)));
         if size > 0 {
-            tests.push(Test::PutLat(PingPong {
-                size_bytes: size,
-                layout,
-            }));
+            tests.push(Test::PutLat(PingPong::new(size, layout)));
             tests.push(Test::PutBw(rma(32)));
             tests.push(Test::Get(rma(1)));
             tests.push(Test::GetBw(rma(32)));
         }
     }
-    let tagged = |window_msgs| Tagged {
-        size_bytes: size,
-        window_msgs,
-    };
+    let tagged = |window_msgs| Tagged::new(size, window_msgs);
     tests.extend([
         Test::TagLat(tagged(1)),
         Test::TagBw(tagged(1)),
@@ -100,10 +82,7 @@ fn tests_of(size: u64) -> Vec<Test> {
     ]);
     if size == 4 || size == 8 {
         for outstanding_ops in [1, 16] {
-            let atomic = Atomic {
-                size_bytes: size,
-                outstanding_ops,
-            };
+            let atomic = Atomic::new(size, outstanding_ops);
             tests.extend([
                 Test::AddLat(atomic.clone()),
                 Test::Fadd(atomic.clone()),

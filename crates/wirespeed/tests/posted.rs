@@ -46,16 +46,9 @@ fn case(transport: &str, test: Test, roles: &[(Role, Option<u32>)]) -> Case {
 }
 
 fn msgrate(pattern: Pattern, grid: Grid, peers: u32, cache_state: CacheState, size_bytes: u64) -> MsgRate {
-    MsgRate {
-        size_bytes,
-        pattern,
-        window_msgs: 16,
-        grid,
-        peers,
-        stride_ranks: 1,
-        cache_state,
-        cache_bytes: if cache_state.has_size() { 1 << 20 } else { 0 },
-    }
+    MsgRate::new(size_bytes, pattern, peers, 16)
+        .with_grid(grid)
+        .with_caches(cache_state, if cache_state.has_size() { 1 << 20 } else { 0 })
 }
 
 fn all_neighbours(ranks: u32) -> Vec<(Role, Option<u32>)> {
@@ -177,11 +170,7 @@ fn many_ranks_on_few_cores_end() {
 }
 
 fn definitions(size_bytes: u64, window_msgs: u64, buffers: Buffers) -> Vec<(Test, bool)> {
-    let of = |window_msgs| Defined {
-        size_bytes,
-        window_msgs,
-        buffers,
-    };
+    let of = |window_msgs| Defined::new(size_bytes, window_msgs, buffers);
     vec![
         (Test::OsuLatency(of(1)), false),
         (Test::OsuBw(of(window_msgs)), false),

@@ -17,12 +17,7 @@ fn rank(role: Role, peer: Option<u32>) -> RankSpec {
 }
 
 fn stream(size_bytes: u64, window_msgs: u64) -> Stream {
-    Stream {
-        size_bytes,
-        layout: Layout::Short,
-        window_msgs,
-        pace_msg_per_s: None,
-    }
+    Stream::new(size_bytes, Layout::Short, window_msgs)
 }
 
 fn case(test: Test, transport: &str, wait: &str, ranks: Vec<RankSpec>) -> Case {

@@ -72,16 +72,11 @@ const VARIANTS: [&[(&str, &str)]; 8] = [
 ];
 
 fn pingpong(size_bytes: u64, layout: Layout) -> Test {
-    Test::AmLat(PingPong { size_bytes, layout })
+    Test::AmLat(PingPong::new(size_bytes, layout))
 }
 
 fn stream(size_bytes: u64, window_msgs: u64, pace_msg_per_s: Option<u64>) -> Stream {
-    Stream {
-        size_bytes,
-        layout: Layout::Bcopy,
-        window_msgs,
-        pace_msg_per_s,
-    }
+    Stream::new(size_bytes, Layout::Bcopy, window_msgs).with_pace(pace_msg_per_s)
 }
 
 #[test]
@@ -156,12 +151,7 @@ fn a_paced_stream_keeps_its_schedule() {
 
 #[test]
 fn a_hub_is_refused_with_the_reason() {
-    let test = Test::HubLat(Hub {
-        size_bytes: 8,
-        reply_bytes: None,
-        layout: Layout::Short,
-        fan_out: false,
-    });
+    let test = Test::HubLat(Hub::new(8, Layout::Short));
     let mut case = case(test, &[], Stop::Iterations { count: 10 });
     for (rank, role) in case.ranks.iter_mut().zip([Role::Hub, Role::Worker]) {
         (rank.role, rank.peer) = (role, None);

@@ -76,10 +76,7 @@ pub fn case(size: u32, options: &[(&str, &str)]) -> Case {
         load: Default::default(),
     });
     Case {
-        test: Test::AmLat(PingPong {
-            size_bytes: 8,
-            layout: Layout::Short,
-        }),
+        test: Test::AmLat(PingPong::new(8, Layout::Short)),
         transport: "fake".into(),
         options: options
             .iter()

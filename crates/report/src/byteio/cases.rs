@@ -209,13 +209,8 @@ pub fn case_of(pair: &Pair) -> Case {
         transport: format!("byteio-{}", pair.mechanism),
         options,
         is_put: pair.direction == "put",
-        shape: Bulk {
-            size_bytes: pair.block_bytes,
-            total_bytes: pair.total_bytes,
-            connections: pair.threads,
-            outstanding_ops: pair.depth_ops,
-            pace_interval_ns: pair.pace_interval_ns,
-        },
+        shape: Bulk::new(pair.block_bytes, pair.total_bytes, pair.threads, pair.depth_ops)
+            .with_pace_interval_ns(pair.pace_interval_ns),
         load: pair.load.clone(),
     };
     bulk.case()

@@ -226,26 +226,15 @@ impl Figures {
 }
 
 fn ping_pong(size_bytes: u64) -> Test {
-    Test::AmLat(PingPong {
-        size_bytes,
-        layout: Layout::Short,
-    })
+    Test::AmLat(PingPong::new(size_bytes, Layout::Short))
 }
 
 fn tagged_ping_pong(size_bytes: u64) -> Test {
-    Test::TagLat(Tagged {
-        size_bytes,
-        window_msgs: 1,
-    })
+    Test::TagLat(Tagged::new(size_bytes, 1))
 }
 
 fn stream(size_bytes: u64, window_msgs: u64) -> Test {
-    Test::AmBw(Stream {
-        size_bytes,
-        layout: Layout::Short,
-        window_msgs,
-        pace_msg_per_s: None,
-    })
+    Test::AmBw(Stream::new(size_bytes, Layout::Short, window_msgs))
 }
 
 /// Read a file of another tool; `format` where the user names it, else whichever fits. The document says where it comes

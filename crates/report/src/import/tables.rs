@@ -10,12 +10,7 @@ const OSU_WINDOW: u64 = 64;
 const IMB_WINDOW: u64 = 256;
 
 fn both_ways(size_bytes: u64, window_msgs: u64) -> Test {
-    Test::AmBibw(Stream {
-        size_bytes,
-        layout: Layout::Short,
-        window_msgs,
-        pace_msg_per_s: None,
-    })
+    Test::AmBibw(Stream::new(size_bytes, Layout::Short, window_msgs))
 }
 
 /// The numbers of a line; `None` where a word is none.

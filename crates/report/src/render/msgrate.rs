@@ -130,10 +130,8 @@ fn points(run: &Run) -> Vec<Point<'_>> {
         .filter_map(|result| Some((result, parameters(result)?)))
     {
         let same = |point: &Point| {
-            let any_pattern = MsgRate {
-                pattern: point.test.pattern,
-                ..test.clone()
-            };
+            let mut any_pattern = test.clone();
+            any_pattern.pattern = point.test.pattern;
             point.test == &any_pattern && point.ranks == result.case.ranks.len()
         };
         let at = points.iter().position(same).unwrap_or_else(|| {

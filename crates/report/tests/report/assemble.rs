@@ -98,11 +98,7 @@ fn several_pairs_add_their_rates_and_merge_their_samples() {
 
 #[test]
 fn one_sided_operations_count_when_complete_at_the_origin() {
-    let put = Test::PutBw(Rma {
-        size_bytes: 64,
-        layout: Layout::Short,
-        outstanding_ops: 32,
-    });
+    let put = Test::PutBw(Rma::new(64, Layout::Short, 32));
     assert_eq!(put.capability(), Capability::OneSided);
     let mut source = outcome(0, Role::Source, 1_000_000);
     source.sent = count(2000, 64);

@@ -319,10 +319,7 @@ fn the_machine_of_the_plan_is_judged_once() {
 
 /// A stream of 64-byte messages of which 100,000 a second are due, for a second, with a window of 64.
 fn paced(sent: u64, ack_ns: f64, response_ns: f64) -> CaseResult {
-    let test = Test::AmBw(wirespeed_schema::test::Stream {
-        pace_msg_per_s: Some(100_000),
-        ..stream(64, 64)
-    });
+    let test = Test::AmBw(stream(64, 64).with_pace(100_000));
     result(case("tcp", test, 100_000), 1, |_| {
         let mut ends = one_way_stream(64, sent, 1_000_000_000, ack_ns);
         ends[0].samples.push(samples(

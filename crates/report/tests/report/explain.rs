@@ -3,7 +3,7 @@
 use crate::fixture::*;
 use wirespeed_report::explain::explain;
 use wirespeed_schema::run::CaseResult;
-use wirespeed_schema::test::{Stream, Test};
+use wirespeed_schema::test::Test;
 
 fn latency(transport: &str, rtt_ns: f64) -> CaseResult {
     result(case(transport, am_lat(8), 400), 2, |_| ping_pong(8, 400, rtt_ns))
@@ -116,10 +116,7 @@ fn busy_kernels_tails_and_first_touch_are_named() {
 
 /// A stream whose sender uses its CPU all the time, nine tenths of that in the kernel.
 fn busy_in_the_kernel(wait: &str, pace_msg_per_s: Option<u64>) -> CaseResult {
-    let test = Test::AmBw(Stream {
-        pace_msg_per_s,
-        ..stream(64, 64)
-    });
+    let test = Test::AmBw(stream(64, 64).with_pace(pace_msg_per_s));
     result(case("tcp", test, 1000), 2, |_| {
         let mut ends = one_way_stream(64, 1000, 1_000_000, 9000.0);
         ends[0].disturbance.user_ns = 100_000;

@@ -14,36 +14,19 @@ pub fn finite(value: f64) -> Finite {
 }
 
 pub fn am_lat(size_bytes: u64) -> Test {
-    Test::AmLat(PingPong {
-        size_bytes,
-        layout: Layout::Short,
-    })
+    Test::AmLat(PingPong::new(size_bytes, Layout::Short))
 }
 
 pub fn stream(size_bytes: u64, window_msgs: u64) -> Stream {
-    Stream {
-        size_bytes,
-        layout: Layout::Bcopy,
-        window_msgs,
-        pace_msg_per_s: None,
-    }
+    Stream::new(size_bytes, Layout::Bcopy, window_msgs)
 }
 
 pub fn get(size_bytes: u64) -> Test {
-    Test::Get(Rma {
-        size_bytes,
-        layout: Layout::Zcopy,
-        outstanding_ops: 1,
-    })
+    Test::Get(Rma::new(size_bytes, Layout::Zcopy, 1))
 }
 
 pub fn hub(fan_out: bool) -> Test {
-    Test::HubLat(Hub {
-        size_bytes: 8,
-        reply_bytes: None,
-        layout: Layout::Short,
-        fan_out,
-    })
+    Test::HubLat(Hub::new(8, Layout::Short).with_fan_out(fan_out))
 }
 
 /// Two ranks, pinned, that stop after `count` operations.

@@ -216,11 +216,7 @@ fn specifications_for_vega_lite_hold_the_same_points() {
 }
 
 fn defined(size_bytes: u64, window_msgs: u64) -> Defined {
-    Defined {
-        size_bytes,
-        window_msgs,
-        buffers: Buffers::Single,
-    }
+    Defined::new(size_bytes, window_msgs, Buffers::Single)
 }
 
 /// Eight pairs of ranks, of which the third is twice as slow.

@@ -6,7 +6,7 @@ use wirespeed_report::render::{self, Style};
 use wirespeed_report::{case_result, repetition, repetition_metrics};
 use wirespeed_schema::case::{Case, RankSpec, Role};
 use wirespeed_schema::outcome::{Outcome, SampleKind, Samples};
-use wirespeed_schema::posted::{Buffers, CacheState, Defined, Grid, MsgRate, Pattern};
+use wirespeed_schema::posted::{Buffers, CacheState, Defined, MsgRate, Pattern};
 use wirespeed_schema::run::Metric;
 use wirespeed_schema::{HistogramData, Test};
 
@@ -44,16 +44,7 @@ fn msgrate_case(pattern: Pattern, ranks: usize) -> Case {
         warmup_iterations: 0,
         ..case(
             "shm",
-            Test::Msgrate(MsgRate {
-                size_bytes: 8,
-                pattern,
-                window_msgs: 100,
-                grid: Grid::Ring,
-                peers: 1,
-                stride_ranks: 1,
-                cache_state: CacheState::Flushed,
-                cache_bytes: 8 << 20,
-            }),
+            Test::Msgrate(MsgRate::new(8, pattern, 1, 100).with_caches(CacheState::Flushed, 8 << 20)),
             10,
         )
     }
@@ -118,11 +109,7 @@ fn after_a_warm_up_the_first_iteration_is_not_counted() {
 type Definition = fn(Defined) -> Test;
 
 fn defined(test: Definition, window_msgs: u64, kind: SampleKind) -> BTreeMap<String, Metric> {
-    let test = test(Defined {
-        size_bytes: 8,
-        window_msgs,
-        buffers: Buffers::Single,
-    });
+    let test = test(Defined::new(8, window_msgs, Buffers::Single));
     let both = test.is_round_trip() || matches!(test, Test::OsuBibw(_) | Test::ImbBiband(_));
     let messages = window_msgs * 10;
     let end = |number, role, elapsed_ns, sends: bool, receives: bool| Outcome {

@@ -7,7 +7,7 @@ use wirespeed_report::render::{CsvRows, JsonForm, Style, case_line, csv, hdr, js
 use wirespeed_report::{Limits, case_result, read_run, repetition, run_status, tags};
 use wirespeed_schema::case::{IdlePolicy, Role};
 use wirespeed_schema::outcome::{Count, Faults, Outcome, SampleKind, Samples, StopReason};
-use wirespeed_schema::posted::{Buffers, CacheState, Defined, Grid, MsgRate, Pattern};
+use wirespeed_schema::posted::{Buffers, CacheState, Defined, MsgRate, Pattern};
 use wirespeed_schema::test::{Atomic, Tagged, Test};
 use wirespeed_schema::{Finite, HistogramData};
 
@@ -19,14 +19,8 @@ pub fn any_finite() -> impl Strategy<Value = Finite> {
 fn any_test() -> impl Strategy<Value = Test> {
     let window = prop_oneof![Just(0), Just(1), 1..100u64, any::<u64>()];
     (0..12usize, prop_oneof![0..2000u64, any::<u64>()], window).prop_map(|(kind, size_bytes, window)| {
-        let atomic = Atomic {
-            size_bytes,
-            outstanding_ops: window,
-        };
-        let tagged = Tagged {
-            size_bytes,
-            window_msgs: window,
-        };
+        let atomic = Atomic::new(size_bytes, window);
+        let tagged = Tagged::new(size_bytes, window);
         match kind {
             0 => am_lat(size_bytes),
             1 => get(size_bytes),
@@ -46,24 +40,14 @@ fn any_test() -> impl Strategy<Value = Test> {
 
 fn msgrate(size_bytes: u64, window_msgs: u64) -> Test {
     let pattern = Pattern::ALL[(size_bytes % 4) as usize];
-    Test::Msgrate(MsgRate {
-        size_bytes,
-        pattern,
-        window_msgs,
-        grid: Grid::Ring,
-        peers: window_msgs as u32,
-        stride_ranks: 1,
-        cache_state: CacheState::Rotating,
-        cache_bytes: size_bytes,
-    })
+    Test::Msgrate(
+        MsgRate::new(size_bytes, pattern, window_msgs as u32, window_msgs)
+            .with_caches(CacheState::Rotating, size_bytes),
+    )
 }
 
 fn defined(size_bytes: u64, window_msgs: u64) -> Defined {
-    Defined {
-        size_bytes,
-        window_msgs,
-        buffers: Buffers::Multiple,
-    }
+    Defined::new(size_bytes, window_msgs, Buffers::Multiple)
 }
 
 pub fn any_histogram() -> impl Strategy<Value = HistogramData> {

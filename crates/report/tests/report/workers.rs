@@ -57,12 +57,9 @@ fn hub_case(test: Hub, tests: u64, workers: u32) -> Case {
 }
 
 fn test(size_bytes: u64, reply_bytes: Option<u64>, fan_out: bool) -> Hub {
-    Hub {
-        size_bytes,
-        reply_bytes,
-        layout: Layout::Short,
-        fan_out,
-    }
+    Hub::new(size_bytes, Layout::Short)
+        .with_reply(reply_bytes)
+        .with_fan_out(fan_out)
 }
 
 fn ns(value: f64) -> Finite {

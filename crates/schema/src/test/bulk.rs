@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A resource moved in blocks over several connections: `bulk_get`, `bulk_put`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Bulk {
     /// Payload of one block, which is one request.
     pub size_bytes: u64,
@@ -20,6 +21,26 @@ pub struct Bulk {
     /// round and round; absent where the whole is moved once, as fast as it can be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace_interval_ns: Option<u64>,
+}
+
+impl Bulk {
+    /// `total_bytes` in blocks of `size_bytes`, as fast as they come.
+    pub fn new(size_bytes: u64, total_bytes: u64, connections: u64, outstanding_ops: u64) -> Self {
+        Self {
+            size_bytes,
+            total_bytes,
+            connections,
+            outstanding_ops,
+            pace_interval_ns: None,
+        }
+    }
+
+    /// A request every `interval_ns`, or as soon as there is room.
+    #[must_use]
+    pub fn with_pace_interval_ns(mut self, interval_ns: impl Into<Option<u64>>) -> Self {
+        self.pace_interval_ns = interval_ns.into();
+        self
+    }
 }
 
 impl Parameters for Bulk {

@@ -46,6 +46,7 @@ impl Buffers {
 
 /// A test of a well-known MPI benchmark, by its own definition: `osu_bw`, `imb_pingpong` and their kin.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Defined {
     /// Payload of each message.
     pub size_bytes: u64,
@@ -73,6 +74,15 @@ impl Parameters for Defined {
 }
 
 impl Defined {
+    /// Windows of `window_msgs`; 1 for a ping-pong.
+    pub fn new(size_bytes: u64, window_msgs: u64, buffers: Buffers) -> Self {
+        Self {
+            size_bytes,
+            window_msgs,
+            buffers,
+        }
+    }
+
     pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
         Ok(Defined {
             size_bytes: asked.size_bytes,

@@ -33,6 +33,7 @@ pub(crate) static OWN: [&Parameter; 2] = [&REPLY, &FAN_OUT];
 
 /// One hub exchanging messages with every worker: `hub_lat`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Hub {
     /// Payload from the hub to a worker.
     pub size_bytes: u64,
@@ -46,6 +47,30 @@ pub struct Hub {
 }
 
 impl Hub {
+    /// Requests of `size_bytes`, answers as large, one worker after the other.
+    pub fn new(size_bytes: u64, layout: Layout) -> Self {
+        Self {
+            size_bytes,
+            layout,
+            reply_bytes: None,
+            fan_out: false,
+        }
+    }
+
+    /// Answers of another size.
+    #[must_use]
+    pub fn with_reply(mut self, reply_bytes: impl Into<Option<u64>>) -> Self {
+        self.reply_bytes = reply_bytes.into();
+        self
+    }
+
+    /// Requests to all workers at once, or to one after the other.
+    #[must_use]
+    pub fn with_fan_out(mut self, fan_out: bool) -> Self {
+        self.fan_out = fan_out;
+        self
+    }
+
     pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
         Ok(Hub {
             size_bytes: asked.size_bytes,

@@ -188,6 +188,7 @@ impl CacheState {
 
 /// Iterations of posted sends and receives with every neighbour: `msgrate`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct MsgRate {
     /// Payload of each message.
     pub size_bytes: u64,
@@ -210,6 +211,34 @@ pub struct MsgRate {
 }
 
 impl MsgRate {
+    /// Neighbours on the ring, one rank after the other, with hot caches.
+    pub fn new(size_bytes: u64, pattern: Pattern, peers: u32, window_msgs: u64) -> Self {
+        Self {
+            size_bytes,
+            pattern,
+            window_msgs,
+            grid: Grid::Ring,
+            peers,
+            stride_ranks: 1,
+            cache_state: CacheState::Hot,
+            cache_bytes: 0,
+        }
+    }
+
+    /// Another arrangement of the ranks.
+    #[must_use]
+    pub fn with_grid(mut self, grid: Grid) -> Self {
+        self.grid = grid;
+        self
+    }
+
+    /// Another state of the caches, and the memory of a rank that belongs to it.
+    #[must_use]
+    pub fn with_caches(mut self, state: CacheState, cache_bytes: u64) -> Self {
+        (self.cache_state, self.cache_bytes) = (state, cache_bytes);
+        self
+    }
+
     /// The parameters as they are asked for. Whether so many ranks can be arranged so is not checked here.
     pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
         let words = asked.words;

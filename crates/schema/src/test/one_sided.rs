@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// A train of one-sided operations: `get`, `get_bw`, `put_bw`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Rma {
     /// Bytes moved by each operation.
     pub size_bytes: u64,
@@ -19,6 +20,7 @@ pub struct Rma {
 
 /// Atomic operations on a remote word: `add_lat`, `add_mr`, `fadd`, `swap`, `cswap`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Atomic {
     /// 4 or 8 bytes.
     pub size_bytes: u64,
@@ -27,6 +29,15 @@ pub struct Atomic {
 }
 
 impl Rma {
+    /// Operations of `size_bytes`, `outstanding_ops` of them at once.
+    pub fn new(size_bytes: u64, layout: Layout, outstanding_ops: u64) -> Self {
+        Self {
+            size_bytes,
+            layout,
+            outstanding_ops,
+        }
+    }
+
     pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
         Ok(Rma {
             size_bytes: asked.size_bytes,
@@ -48,6 +59,14 @@ impl Rma {
 }
 
 impl Atomic {
+    /// Operations on a word of 4 or 8 bytes, `outstanding_ops` of them at once.
+    pub fn new(size_bytes: u64, outstanding_ops: u64) -> Self {
+        Self {
+            size_bytes,
+            outstanding_ops,
+        }
+    }
+
     pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
         Ok(Atomic {
             size_bytes: asked.size_bytes,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// A ping-pong of messages or puts: `am_lat`, `put_lat`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct PingPong {
     /// Payload of each message.
     pub size_bytes: u64,
@@ -16,6 +17,11 @@ pub struct PingPong {
 }
 
 impl PingPong {
+    /// Messages of `size_bytes`, handed over as `layout` says.
+    pub fn new(size_bytes: u64, layout: Layout) -> Self {
+        Self { size_bytes, layout }
+    }
+
     pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
         Ok(PingPong {
             size_bytes: asked.size_bytes,

@@ -26,6 +26,7 @@ const PACE_MAX: u64 = 1_000_000_000_000;
 
 /// A stream of active messages under credit flow control: `am_bw`, `am_bibw`, `am_alltoall`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Stream {
     /// Payload of each message.
     pub size_bytes: u64,
@@ -39,6 +40,23 @@ pub struct Stream {
 }
 
 impl Stream {
+    /// As fast as a window of `window_msgs` allows.
+    pub fn new(size_bytes: u64, layout: Layout, window_msgs: u64) -> Self {
+        Self {
+            size_bytes,
+            layout,
+            window_msgs,
+            pace_msg_per_s: None,
+        }
+    }
+
+    /// Offers so many messages a second, or as many as the window allows.
+    #[must_use]
+    pub fn with_pace(mut self, msg_per_s: impl Into<Option<u64>>) -> Self {
+        self.pace_msg_per_s = msg_per_s.into();
+        self
+    }
+
     pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
         Ok(Stream {
             size_bytes: asked.size_bytes,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Two-sided messages matched by tag: `tag_lat`, `tag_bw`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Tagged {
     /// Payload of each message.
     pub size_bytes: u64,
@@ -15,6 +16,14 @@ pub struct Tagged {
 }
 
 impl Tagged {
+    /// Messages of `size_bytes`, `window_msgs` of them posted at once.
+    pub fn new(size_bytes: u64, window_msgs: u64) -> Self {
+        Self {
+            size_bytes,
+            window_msgs,
+        }
+    }
+
     pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
         Ok(Tagged {
             size_bytes: asked.size_bytes,

@@ -29,8 +29,5 @@ pub fn case(test: Test, count: u64) -> Case {
 
 /// Round trips of 24 bytes.
 pub fn pingpong() -> Test {
-    Test::AmLat(PingPong {
-        size_bytes: 24,
-        layout: Layout::Short,
-    })
+    Test::AmLat(PingPong::new(24, Layout::Short))
 }

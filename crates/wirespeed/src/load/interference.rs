@@ -187,10 +187,7 @@ mod tests {
             load: Load::default(),
         };
         Case {
-            test: Test::AmLat(PingPong {
-                size_bytes: 8,
-                layout: Layout::Short,
-            }),
+            test: Test::AmLat(PingPong::new(8, Layout::Short)),
             transport: "shm".into(),
             options: Default::default(),
             group: GroupKind::Processes,

@@ -6,10 +6,7 @@ use wirespeed_schema::test::{Layout, PingPong, Test};
 /// The least that can be measured, without ranks: a test changes what it is about.
 pub(crate) fn case() -> Case {
     Case {
-        test: Test::AmLat(PingPong {
-            size_bytes: 8,
-            layout: Layout::Short,
-        }),
+        test: Test::AmLat(PingPong::new(8, Layout::Short)),
         transport: "any".into(),
         options: TransportOptions::new(),
         group: GroupKind::Threads,

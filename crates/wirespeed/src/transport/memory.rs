@@ -93,7 +93,7 @@ mod tests {
     use crate::transport::fixtures;
     use crate::transport::registry::Registry;
     use wirespeed_schema::case::{Load, RankSpec, Role};
-    use wirespeed_schema::posted::{Grid, MsgRate, Pattern};
+    use wirespeed_schema::posted::{MsgRate, Pattern};
 
     fn stencil(size_bytes: u64) -> Case {
         let rank = RankSpec {
@@ -103,16 +103,9 @@ mod tests {
             load: Load::default(),
         };
         Case {
-            test: Test::Msgrate(MsgRate {
-                size_bytes,
-                pattern: Pattern::PrePost,
-                window_msgs: 128,
-                grid: Grid::Ring,
-                peers: 26,
-                stride_ranks: 1,
-                cache_state: CacheState::Flushed,
-                cache_bytes: 1 << 20,
-            }),
+            test: Test::Msgrate(
+                MsgRate::new(size_bytes, Pattern::PrePost, 26, 128).with_caches(CacheState::Flushed, 1 << 20),
+            ),
             transport: "shm".into(),
             group: GroupKind::Processes,
             ranks: vec![rank; 27],

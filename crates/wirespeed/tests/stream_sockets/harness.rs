@@ -84,10 +84,7 @@ pub fn case(transport: &str, options: &[(&str, &str)], ranks: u32, layout: Layou
         load: Default::default(),
     };
     Case {
-        test: Test::AmLat(PingPong {
-            size_bytes: 8,
-            layout,
-        }),
+        test: Test::AmLat(PingPong::new(8, layout)),
         transport: transport.into(),
         options: options.iter().map(|&(k, v)| (k.into(), v.into())).collect(),
         group: GroupKind::Threads,

@@ -331,13 +331,7 @@ impl Path<'_> {
     /// A row as a case, or why there is none.
     fn prepared(&self, row: &Row) -> Result<Prepared, Failure> {
         let arguments = self.arguments;
-        let mut shape = Bulk {
-            size_bytes: self.block_bytes,
-            total_bytes: self.total_bytes,
-            connections: arguments.threads.into(),
-            outstanding_ops: 1,
-            pace_interval_ns: None,
-        };
+        let mut shape = Bulk::new(self.block_bytes, self.total_bytes, arguments.threads.into(), 1);
         let mut options = TransportOptions::new();
         let mut case = match &row.who {
             Ok(Who::Ours(options)) => case_of(&Pair {

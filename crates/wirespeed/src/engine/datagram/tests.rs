@@ -113,12 +113,7 @@ impl MessagePort for Faulty {
 }
 
 fn stream(window_msgs: u64, pace_msg_per_s: Option<u64>) -> Stream {
-    Stream {
-        size_bytes: 24,
-        layout: Layout::Short,
-        window_msgs,
-        pace_msg_per_s,
-    }
+    Stream::new(24, Layout::Short, window_msgs).with_pace(pace_msg_per_s)
 }
 
 /// Outcomes of both ranks, and what each one's sends delivered.
