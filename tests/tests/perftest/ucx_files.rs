@@ -1,5 +1,5 @@
-//! UCX's own batch files (`ucx_config`, unchanged, with UCX's licence beside them): every line is understood, what this
-//! machine can do runs, and what it cannot is left out with its reason.
+//! Batch files in ucx_perftest's grammar (`batches`), and UCX's own where an installation has them: every line is
+//! understood, what this machine can do runs, and what it cannot is left out with its reason.
 
 use crate::{Server, home, turn};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const ONLY_HOST: &str = "is not offered, only host";
 
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/perftest/ucx_config")
+        .join("tests/perftest/batches")
         .join(name)
 }
 
@@ -71,50 +71,78 @@ fn all_ok_or(run: &Run, reasons: &[&str]) -> usize {
 }
 
 #[test]
-fn the_command_of_the_files_own_readme_is_understood() {
+fn several_files_are_a_product() {
     if installed().is_empty() {
         return;
     }
     let home = home();
-    let words = files(&["msg_pow2", "test_types_uct", "transports"]);
+    let words = files(&["sizes", "transport", "verbs"]);
     let ended = home
         .start(format!("perftest -l {words} -d no:1 --dry-run").split_whitespace())
         .end(PATIENCE);
-    let is_told = |words: &'static str| ended.stderr.lines().filter(|line| line.contains(words)).count();
-    // 19 sizes, 22 tests, 2 transports, which no machine of the tests has; the 5 atomics have one size only.
-    let atomics = is_told("4 or 8");
-    assert_eq!(atomics, 18 * 5 * 2, "{ended}");
+    // 5 sizes, 22 tests, 2 transports, which no machine of the tests has; the 5 atomics take one of the sizes.
+    let atomics = ended.stderr.lines().filter(|line| line.contains("4 or 8")).count();
+    assert_eq!(atomics, 4 * 5 * 2, "{ended}");
     assert_eq!(ended.stderr.lines().count(), atomics, "{ended}");
     assert_eq!(
         ended.stdout.matches("skipped: ").count(),
-        19 * 22 * 2 - atomics,
+        5 * 22 * 2 - atomics,
         "{ended}"
     );
 }
 
+/// A dry run of the file understands every line but those on memory of a device.
+fn is_understood(home: &Home, path: &Path) {
+    let name = path.display().to_string();
+    // Sizes, pieces and transports need a test; tests of the transport layer need a transport.
+    let test = match std::fs::read_to_string(path).unwrap() {
+        text if text.contains("-t am_lat") => "-x posix -d memory",
+        text if text.contains("-t ") => "",
+        text if text.contains("-i ") => "-t tag_bw -D iov",
+        text if text.contains("-x ") => "-t am_lat -d no:1",
+        _ => "-t am_lat -x shm",
+    };
+    let ended = home
+        .start(format!("perftest -l {test} -b {name} --dry-run").split_whitespace())
+        .end(PATIENCE);
+    for line in ended.stderr.lines() {
+        let known = [ONLY_HOST, "4 or 8"];
+        assert!(known.iter().any(|why| line.contains(why)), "{name}: {ended}");
+    }
+}
+
 #[test]
-fn every_file_is_shown_by_a_dry_run() {
+fn every_line_of_every_file_is_understood() {
     let home = home();
-    for name in [
-        "msg_pow2_iov",
-        "test_types_ucp",
-        "test_types_ucp_amo",
-        "test_types_ucp_daemon",
-        "test_types_ucp_device_cuda",
-        "test_types_ucp_rma",
-    ] {
-        let test = if name.starts_with("msg") {
-            "-t tag_bw -D iov"
-        } else {
-            ""
-        };
-        let ended = home.run(&format!("perftest -l {test} {} --dry-run", files(&[name])));
-        let cuda = |line: &&str| line.contains(ONLY_HOST);
-        let others: Vec<_> = ended.stderr.lines().filter(|line| !cuda(line)).collect();
-        assert!(
-            others.is_empty() || name.ends_with("device_cuda"),
-            "{name}: {ended}"
-        );
+    for entry in std::fs::read_dir(file("")).unwrap() {
+        is_understood(&home, &entry.unwrap().path());
+    }
+}
+
+/// The folders of UCX's own files that installations have.
+fn of_installations() -> Vec<PathBuf> {
+    let places = installed().into_iter().filter_map(|library| library.place);
+    let beside = places.map(|place| place.join("share/ucx/perftest"));
+    let system = PathBuf::from("/usr/share/doc/libucx-dev/perftest");
+    beside.chain([system]).filter(|folder| folder.is_dir()).collect()
+}
+
+#[test]
+fn the_files_of_an_installation_are_understood() {
+    let home = home();
+    let mut tried = 0;
+    for folder in of_installations() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let is_batch = !path.file_name().is_some_and(|name| name == "README");
+            if is_batch && path.extension().is_none() {
+                is_understood(&home, &path);
+                tried += 1;
+            }
+        }
+    }
+    if tried == 0 {
+        println!("skipped: no installation of UCX here has batch files");
     }
 }
 
@@ -125,26 +153,14 @@ fn the_tests_of_the_protocol_layer_run() {
     if installed().is_empty() {
         return;
     }
-    let words = format!("{} -n 100 -w 0 -V", files(&["test_types_ucp"]));
-    let run_by_threads = run(&home, &format!("-l {words}"));
-    assert_eq!(all_ok_or(&run_by_threads, &[ONLY_HOST]), 17);
-    let between = run_between_ends(&home, &words);
-    assert_eq!(all_ok_or(&between, &[ONLY_HOST]), 17);
-    for name in [
-        "test_types_ucp_rma",
-        "test_types_ucp_amo",
-        "test_types_ucp_daemon",
-    ] {
+    for (name, count) in [("tagged", 11), ("streams", 6), ("devices", 0)] {
+        let words = format!("-l {} -n 100 -w 0 -V", files(&[name]));
+        assert_eq!(all_ok_or(&run(&home, &words), &[ONLY_HOST]), count, "{name}");
+    }
+    for (name, count) in [("tagged", 11), ("streams", 6), ("memory", 7)] {
         let words = format!("{} -n 100 -w 0 -V", files(&[name]));
-        let count = if name.ends_with("rma") {
-            3
-        } else if name.ends_with("amo") {
-            4
-        } else {
-            2
-        };
-        let run = run_between_ends(&home, &words);
-        assert_eq!(all_ok_or(&run, &[ONLY_HOST]), count, "{name}");
+        let between = run_between_ends(&home, &words);
+        assert_eq!(all_ok_or(&between, &[]), count, "{name}");
     }
 }
 
@@ -161,11 +177,11 @@ fn the_tests_of_the_transport_layer_run() {
         "there is no atomic",
         "only messages are gathered",
     ];
-    for (road, least) in [("-x posix -d memory", 14), ("-x tcp -d lo", 8)] {
-        let words = format!("{} {road} -n 100 -w 0 -V", files(&["test_types_uct"]));
+    for (transport, least) in [("-x posix -d memory", 14), ("-x tcp -d lo", 8)] {
+        let words = format!("{} {transport} -n 100 -w 0 -V", files(&["transport"]));
         let run = run_between_ends(&home, &words);
         let measured = all_ok_or(&run, &lacks);
-        assert!(measured >= least, "{road}: only {measured}");
+        assert!(measured >= least, "{transport}: only {measured}");
     }
 }
 
@@ -182,18 +198,13 @@ fn sizes_and_pieces_of_the_files_run() {
         "-t ucp_am_bw -D iov",
         "-t stream_lat -D iov",
     ] {
-        let run = run(
-            &home,
-            &format!("-l {} {words} -n 20 -w 0 -V", files(&["msg_pow2_iov"])),
-        );
-        assert_eq!(all_ok_or(&run, &[]), 11, "{words}");
-        let facts = &run.cases[8].repetitions[0].outcomes[0].transport_facts;
-        assert_eq!(facts["iov"], "4308+4308+8192+8192", "{words}");
-        assert_eq!(facts["stride"], "8192");
+        let words = format!("-l {} {words} -n 20 -w 0 -V", files(&["pieces"]));
+        let run = run(&home, &words);
+        assert_eq!(all_ok_or(&run, &[]), 3, "{words}");
+        let facts = &run.cases[1].repetitions[0].outcomes[0].transport_facts;
+        assert_eq!(facts["iov"], "700+4096+4", "{words}");
+        assert_eq!(facts["stride"], "4096");
     }
-    let run = run(
-        &home,
-        &format!("-l {} -t tag_lat -n 5 -w 0 -V", files(&["msg_pow2"])),
-    );
-    assert_eq!(all_ok_or(&run, &[]), 19);
+    let words = format!("-l {} -t tag_lat -n 5 -w 0 -V", files(&["sizes"]));
+    assert_eq!(all_ok_or(&run(&home, &words), &[]), 5);
 }
