@@ -81,7 +81,11 @@ fn several_files_are_a_product() {
         .start(format!("perftest -l {words} -d no:1 --dry-run").split_whitespace())
         .end(PATIENCE);
     // 5 sizes, 22 tests, 2 transports, which no machine of the tests has; the 5 atomics take one of the sizes.
-    let atomics = ended.stderr.lines().filter(|line| line.contains("4 or 8")).count();
+    let atomics = ended
+        .stderr
+        .lines()
+        .filter(|line| line.contains("4 or 8"))
+        .count();
     assert_eq!(atomics, 4 * 5 * 2, "{ended}");
     assert_eq!(ended.stderr.lines().count(), atomics, "{ended}");
     assert_eq!(

@@ -1,7 +1,8 @@
 //! Figures made of the pairs of one comparison when all of them are measured: what a message costs more, and how far
 //! apart launches are.
 
-use super::stats::{self, Median};
+use super::report::{TOO_FEW, interval, spread_ratio};
+use wirespeed_report::stats::{LEVEL, summarize};
 
 /// One such figure.
 pub struct Derived {
@@ -35,13 +36,8 @@ impl Derived {
         let (value, interval, bound, met) = match self.figure {
             Figure::Added { message_ns, limit_ns } => {
                 let added: Vec<f64> = pairs.iter().map(|p| message_ns(p.0) - message_ns(p.1)).collect();
-                let Median { value, interval } = stats::median(&added)?;
-                let interval = match interval {
-                    Some((low, high, level)) => {
-                        format!("{low:.2} .. {high:.2} ns ({:.1} %)", level * 100.0)
-                    }
-                    None => "too few pairs".to_owned(),
-                };
+                let summary = summarize(&added, LEVEL)?;
+                let (value, interval) = (summary.median, interval(&summary, " ns"));
                 (
                     format!("{value:.2} ns"),
                     interval,
@@ -50,11 +46,10 @@ impl Derived {
                 )
             }
             Figure::Spread { limit } => {
-                let spread = |pick: fn(&(f64, f64)) -> f64| {
-                    stats::spread_ratio(&pairs.iter().map(pick).collect::<Vec<_>>())
-                };
+                let spread =
+                    |pick: fn(&(f64, f64)) -> f64| spread_ratio(&pairs.iter().map(pick).collect::<Vec<_>>());
                 let (Some(ours), Some(theirs)) = (spread(|p| p.0), spread(|p| p.1)) else {
-                    return Some(format!("| {} | too few pairs | | | |\n", self.name));
+                    return Some(format!("| {} | {TOO_FEW} | | | |\n", self.name));
                 };
                 let parts = format!("{:.1} % / {:.1} %", ours * 100.0, theirs * 100.0);
                 let ratio = ours / theirs;

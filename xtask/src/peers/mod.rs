@@ -14,7 +14,6 @@ mod report;
 mod session;
 mod setup;
 mod side;
-mod stats;
 mod table;
 mod tools;
 mod ucx;
@@ -137,7 +136,7 @@ pub fn run(root: &Path, set: &Set, pairs: usize, rows: &str) -> Result<()> {
         }
     }
     let summary = report.summarize((pairs, pairs), &comparisons, &figures, &limits, set.derived)?;
-    report.finish(&summary);
+    report.finish(&summary)?;
     Ok(())
 }
 

@@ -2,7 +2,6 @@
 //! so that a run that is cut off leaves what it has.
 
 use super::derived::{self, Derived};
-use super::stats::{self, Median};
 use super::table::{Better, Comparison, Limit};
 use crate::{command, runs};
 use anyhow::{Context, Result};
@@ -12,6 +11,8 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use wirespeed_report::stats::{LEVEL, RunSummary, nearest_rank, summarize};
+use wirespeed_schema::units::{format_ns, format_rate, significant};
 
 /// Pairs of figures by the comparison's name.
 pub type Figures = BTreeMap<&'static str, Vec<(f64, f64)>>;
@@ -71,7 +72,9 @@ impl Report {
     /// Keep one pair and show it.
     pub fn pair(&mut self, pair: usize, comparison: &Comparison, ours: f64, theirs: f64) -> Result<()> {
         let (number, name, ratio) = (pair + 1, comparison.name, ours / theirs);
-        println!("{number:>3} {name}: {ours:.4e} / {theirs:.4e} = {ratio:.3}");
+        let unit = comparison.unit;
+        let (us, them) = (with_unit(ours, unit), with_unit(theirs, unit));
+        println!("{number:>3} {name}: {us} / {them} = {ratio:.3}");
         let line = format!(
             "{number},\"{name}\",{},{ours},{theirs},{ratio}\n",
             comparison.unit
@@ -126,9 +129,15 @@ impl Report {
         Ok(summary)
     }
 
-    /// Show the summary, and where it is.
-    pub fn finish(&self, summary: &str) {
+    /// Compress the raw output, show the summary, and where it is. A run that is cut off keeps its output as it is.
+    pub fn finish(&self, summary: &str) -> Result<()> {
+        command::run(
+            Command::new("gzip")
+                .args(["-9n", "raw.txt"])
+                .current_dir(&self.folder),
+        )?;
         println!("\n{summary}\nwritten to {}", self.folder.display());
+        Ok(())
     }
 }
 
@@ -151,7 +160,7 @@ fn facts(root: &Path, cores: &[u32; 2]) -> String {
         "on CPUs {} and {}; load average at the start {}.\n\n\
          - CPU: {cpu}\n- kernel: {}\n- congestion control of the kernel: {}\n- wirespeed: {} (commit {})\n\
          - ucx_perftest: package {}\n- iperf3: {}\n- sockperf: {}\n- Open MPI: package {}\n- MPICH: package {}\n\n\
-         Made by `cargo xtask peers`; every command and output is in raw.txt, every pair in pairs.csv.\n",
+         Made by `cargo xtask peers`; every command and output is in raw.txt.gz, every pair in pairs.csv.\n",
         cores[0],
         cores[1],
         read("/proc/loadavg"),
@@ -168,39 +177,66 @@ fn facts(root: &Path, cores: &[u32; 2]) -> String {
 }
 
 fn row(comparison: &Comparison, pairs: &[(f64, f64)]) -> String {
-    let of = |pick: fn(&(f64, f64)) -> f64| stats::median(&pairs.iter().map(pick).collect::<Vec<_>>());
-    let empty = Median {
-        value: f64::NAN,
-        interval: None,
-    };
-    let ours = of(|p| p.0).unwrap_or(empty).value;
-    let theirs = of(|p| p.1).unwrap_or(empty).value;
-    let ratio = of(|p| p.0 / p.1).unwrap_or(empty);
-    let interval = match ratio.interval {
-        Some((low, high, level)) => format!("{low:.3} .. {high:.3} ({:.1} %)", level * 100.0),
-        None => "too few pairs".to_owned(),
-    };
+    let of = |pick: fn(&(f64, f64)) -> f64| pairs.iter().map(pick).collect::<Vec<_>>();
+    let median = |values: &[f64]| summarize(values, LEVEL).map_or(f64::NAN, |summary| summary.median);
+    let (ours, theirs, ratios) = (of(|p| p.0), of(|p| p.1), of(|p| p.0 / p.1));
+    let ratio = median(&ratios);
+    let interval =
+        summarize(&ratios, LEVEL).map_or_else(|| TOO_FEW.to_owned(), |summary| interval(&summary, ""));
     // How far apart launches are: p90 - p10 of the median.
-    let spread = |pick: fn(&(f64, f64)) -> f64| {
-        let ratio = stats::spread_ratio(&pairs.iter().map(pick).collect::<Vec<_>>());
-        ratio.map_or("too few pairs".to_owned(), |ratio| {
-            format!("{:.1} %", ratio * 100.0)
-        })
+    let spread = |values: &[f64]| {
+        let ratio = spread_ratio(values);
+        ratio.map_or(TOO_FEW.to_owned(), |ratio| format!("{:.1} %", ratio * 100.0))
     };
     let (bound, met) = match comparison.better {
-        Better::Lower => ("at most", ratio.value <= comparison.aim),
-        Better::Higher => ("at least", ratio.value >= comparison.aim),
+        Better::Lower => ("at most", ratio <= comparison.aim),
+        Better::Higher => ("at least", ratio >= comparison.aim),
     };
     format!(
-        "| {} | {ours:.4e} {unit} | {theirs:.4e} {unit} | {:.3} | {interval} | {} / {} | {bound} {} | {} |\n",
+        "| {} | {} | {} | {ratio:.3} | {interval} | {} / {} | {bound} {} | {} |\n",
         comparison.name,
-        ratio.value,
-        spread(|p| p.0),
-        spread(|p| p.1),
-        comparison.aim,
+        with_unit(median(&ours), comparison.unit),
+        with_unit(median(&theirs), comparison.unit),
+        spread(&ours),
+        spread(&theirs),
+        significant(comparison.aim, 3),
         if met { "met" } else { "missed" },
-        unit = comparison.unit,
     )
+}
+
+/// What stands where there are too few pairs for a figure.
+pub const TOO_FEW: &str = "too few pairs";
+/// Values below which a spread by percentiles says nothing.
+const SPREAD_VALUES_MIN: usize = 10;
+
+/// The interval of a median with its level; [`TOO_FEW`] where there is none.
+pub fn interval(summary: &RunSummary, unit: &str) -> String {
+    match summary.level {
+        Some(level) => format!(
+            "{:.3} .. {:.3}{unit} ({:.1} %)",
+            summary.lower,
+            summary.upper,
+            level * 100.0
+        ),
+        None => TOO_FEW.to_owned(),
+    }
+}
+
+/// (p90 - p10) / median, by nearest rank; `None` for few values, or where the median is not above 0.
+pub fn spread_ratio(values: &[f64]) -> Option<f64> {
+    let median = summarize(values, LEVEL)?.median;
+    let mut values = values.to_vec();
+    let spread = nearest_rank(&mut values, 0.9) - nearest_rank(&mut values, 0.1);
+    (values.len() >= SPREAD_VALUES_MIN && median > 0.0).then(|| spread / median)
+}
+
+/// A figure as people say it: `131.5 ns`, `3.669 GB/s`.
+fn with_unit(value: f64, unit: &str) -> String {
+    match unit {
+        "ns" => format_ns(value),
+        "B/s" | "msg/s" => format_rate(value, unit),
+        _ => format!("{} {unit}", significant(value, 4)),
+    }
 }
 
 #[cfg(test)]

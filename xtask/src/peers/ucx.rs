@@ -201,7 +201,7 @@ fn comparison(road: &Road, row: &Row) -> Comparison {
     let (unit, better, aim, tag, value) = match (figure, road.is_loopback) {
         (RoundTrip, false) => ("ns", Better::Lower, 1.03, "rtt_p50_ns", Ucx::RoundTripNs),
         (RoundTrip, true) => ("ns", Better::Lower, 1.03, "rtt_mean_ns", Ucx::MeanRoundTripNs),
-        (Rate, _) => ("1/s", Better::Higher, 0.97, "rate_msg_per_s", Ucx::Rate),
+        (Rate, _) => ("msg/s", Better::Higher, 0.97, "rate_msg_per_s", Ucx::Rate),
     };
     let ours = format!(
         "run {test} --via uct {}{} --size {size}{ours_window} --iters {iterations}",

@@ -54,6 +54,26 @@ pub fn check_architecture(root: &Path) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
+/// What the archives of measured runs may take: an older one stays in history when a newer one of the same comparison comes.
+const ARCHIVES_BYTES_MAX: u64 = 3 << 20;
+
+/// Archives that are too large in all, or raw output that is not compressed.
+pub fn check_archives(root: &Path, files: &[String]) -> Vec<Finding> {
+    const FOLDER: &str = "docs/runs/";
+    let archived = || files.iter().filter(|path| path.starts_with(FOLDER));
+    let size = |path: &String| std::fs::metadata(root.join(path)).map_or(0, |data| data.len());
+    let total: u64 = archived().map(size).sum();
+    let plain = archived().filter(|path| path.ends_with("/raw.txt"));
+    let mut findings: Vec<_> = plain
+        .map(|path| Finding::at(path, 0, "compress it: gzip -9n"))
+        .collect();
+    if total > ARCHIVES_BYTES_MAX {
+        let what = format!("{} KiB; at most 3 MiB: take older archives away", total >> 10);
+        findings.push(Finding::at(FOLDER, 0, what));
+    }
+    findings
+}
+
 /// Targets of inline links with their lines, from 1; fenced code is left out.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();

@@ -96,6 +96,7 @@ fn check(root: &Path) -> Result<(Vec<Finding>, Vec<Finding>)> {
     findings.extend(walls::check_forbid(&sources));
     findings.extend(layers::check(root)?);
     findings.extend(docs::check_architecture(root)?);
+    findings.extend(docs::check_archives(root, &files));
     if let Err(error) = notices::run(root, true) {
         findings.push(Finding::at("THIRD-PARTY.md", 0, format!("{error:#}")));
     }
