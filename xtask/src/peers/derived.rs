@@ -97,7 +97,7 @@ mod tests {
         };
         let row = added.row(&rates).unwrap();
         assert!(
-            row.starts_with("| added | 6.18 ns | 2.93 .. 9.22 ns") && row.ends_with("missed |\n"),
+            row.starts_with("| added | 6.18 ns | 2.931 .. 9.223 ns") && row.ends_with("missed |\n"),
             "{row}"
         );
         let spread = Derived {
