@@ -43,7 +43,7 @@ usage: cargo xtask TASK
   peers ucx [PAIRS] [--rows TEXT]  benchmark of the transport uct beside ucx_perftest, test by test
   peers byteio [PAIRS] [--rows TEXT]  bulk transfers beside iperf3, curl, GridFTP and other SOAP stacks, on loopback and
                                    on emulated paths (root)
-  peers session [PAIRS] [--rows TEXT]  message paths of sessions beside bare roads and their aims
+  peers session [PAIRS] [--rows TEXT]  message paths of sessions beside bare transports and their aims
   evidence [CLAIM ..]  measure what the claims about figures rest on: aa, injected, launches, page, samples
   install PREFIX       install binary, man page and completions (honours DESTDIR)";
 

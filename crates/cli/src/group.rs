@@ -40,7 +40,7 @@ pub type OnInterval<'a> = &'a mut dyn FnMut(u32, &Interval);
 /// How the user wants groups to be reached.
 #[derive(Debug, Clone, Default)]
 pub struct Reach {
-    /// Who we are to a server, as text.
+    /// The credential for a server, as text.
     pub identity: Option<String>,
     /// IPv4 or IPv6 only.
     pub family: Option<Family>,
@@ -380,9 +380,9 @@ fn tell(event: &GroupEvent) {
         GroupEvent::Queued { ahead, wait_ns_min } => {
             let wait = wait_ns_min.map(|ns| format!(", at least {}", format_ns(ns as f64)));
             let wait = wait.unwrap_or_default();
-            format!("the server measures others first: {ahead} ahead{wait}")
+            format!("queued: {ahead} ahead{wait}")
         }
-        GroupEvent::Stopping => "stopping: the running case ends in order; again: at once".to_owned(),
+        GroupEvent::Stopping => "stopping: finishing this case; Ctrl-C again aborts".to_owned(),
         GroupEvent::RankLost { rank, reason } => format!("rank {rank} is gone: {reason}"),
         _ => return,
     };

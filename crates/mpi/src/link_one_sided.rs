@@ -342,7 +342,7 @@ impl<H: Handle> OneSidedPort for OneSidedLink<H> {
         slot: usize,
     ) -> Result<Post, LinkError> {
         if op != AtomicOp::Add && slot >= self.fetched.len() {
-            return Err(LinkError::Unsupported("a slot that the port was not opened for"));
+            return Err(LinkError::Unsupported("fetch slot out of range"));
         }
         if self.operand == self.operands.len() {
             self.flush_all()?;

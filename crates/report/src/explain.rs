@@ -52,7 +52,7 @@ pub fn explain(run: &Run) -> Vec<Sentence> {
         loads,
         pairs::waiting,
         pairs::encrypted,
-        roads,
+        transports,
         window,
         processor,
         tail,
@@ -132,8 +132,8 @@ fn bulk(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         .collect()
 }
 
-/// What the step from each road to the next costs, at the same test.
-fn roads(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
+/// What the step from each transport to the next costs, at the same test.
+fn transports(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
     let mut steps: Vec<&CaseResult> = Vec::new();
     for case in cases.iter().filter(|case| figure(case, "rtt_p50_ns").is_some()) {
         let first = steps
@@ -154,7 +154,7 @@ fn roads(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         .filter(|pair| value(pair[1]) > WORTH_RATIO * value(pair[0]));
     pairs
         .map(|pair| Sentence {
-            rule: "roads",
+            rule: "transports",
             text: format!(
                 "A round trip over {} costs {} more than over {}, {} as much.",
                 pair[1].case.transport,

@@ -2,7 +2,7 @@
 
 use crate::law::Law;
 use crate::pipeline::{figure, one, outcome, ping_pong, published, stream};
-use crate::port::Road;
+use crate::port::Medium;
 use crate::{Check, Effort};
 use statrs::distribution::{ContinuousCDF, Normal};
 use wirespeed_report::repetition;
@@ -34,7 +34,10 @@ pub fn all(_: &Effort) -> Vec<Check> {
 }
 
 fn constant() -> Result<Vec<Check>, String> {
-    let result = one(&ping_pong(8, 40_000), Road::Law(Law::Constant { ns: 1000.0 }, 1))?;
+    let result = one(
+        &ping_pong(8, 40_000),
+        Medium::Law(Law::Constant { ns: 1000.0 }, 1),
+    )?;
     let near = |tag: &str| {
         Check::near(
             &format!("constant {tag}"),
@@ -60,7 +63,7 @@ fn constant() -> Result<Vec<Check>, String> {
     ));
     checks.push(no_remark("constant", &result, &["modes", "not_steady"]));
     // What is too short for the clock is timed in batches, and said so.
-    let short = one(&ping_pong(8, 40_000), Road::Law(Law::Constant { ns: 4.0 }, 1))?;
+    let short = one(&ping_pong(8, 40_000), Medium::Law(Law::Constant { ns: 4.0 }, 1))?;
     let batched = short.remarks.iter().any(|remark| remark.code == "batched");
     checks.push(Check::near(
         "4 ns in batches of 4, and the read",
@@ -82,7 +85,7 @@ fn lognormal() -> Result<Vec<Check>, String> {
     let (median_ns, sigma) = (2000.0, 0.5);
     let result = one(
         &ping_pong(8, 400_000),
-        Road::Law(Law::Lognormal { median_ns, sigma }, 2),
+        Medium::Law(Law::Lognormal { median_ns, sigma }, 2),
     )?;
     let normal = Normal::new(0.0, 1.0).map_err(|e| e.to_string())?;
     let mut checks = Vec::new();
@@ -128,7 +131,7 @@ fn two_modes() -> Result<Vec<Check>, String> {
         medians_ns: [1900.0, 6800.0],
         first_share: 0.71,
     };
-    let result = one(&ping_pong(8, 50_000), Road::Law(law, 3))?;
+    let result = one(&ping_pong(8, 50_000), Medium::Law(law, 3))?;
     let said = remark(&result, "modes");
     let near_second = ["6.7", "6.8", "6.9"].iter().any(|place| said.contains(place));
     let named = said.contains("2 modes") && said.contains("1.9") && near_second && said.contains("71 %");
@@ -145,7 +148,7 @@ fn drift() -> Result<Vec<Check>, String> {
     case.raw_samples_max = 4000;
     let slow = one(
         &case,
-        Road::Law(
+        Medium::Law(
             Law::Drift {
                 ns: 1000.0,
                 decay_ops: 200.0,
@@ -156,7 +159,7 @@ fn drift() -> Result<Vec<Check>, String> {
     let said = remark(&slow, "not_steady");
     let steady = one(
         &case,
-        Road::Law(
+        Medium::Law(
             Law::Lognormal {
                 median_ns: 1000.0,
                 sigma: 0.05,
@@ -181,7 +184,7 @@ fn stalls() -> Result<Vec<Check>, String> {
         every: 1000,
         stall_ns: 5e6,
     };
-    let result = one(&ping_pong(8, 100_000), Road::Law(law, 5))?;
+    let result = one(&ping_pong(8, 100_000), Medium::Law(law, 5))?;
     let near = |tag: &str, truth: f64| {
         Check::near(
             &format!("stalls {tag}"),
@@ -206,7 +209,7 @@ fn correlated() -> Result<Vec<Check>, String> {
     for (phi, tolerance) in [(0.0, 0.15), (0.9, 0.3)] {
         let result = one(
             &case,
-            Road::Law(
+            Medium::Law(
                 Law::Correlated {
                     median_ns: 5000.0,
                     phi,
@@ -232,7 +235,7 @@ fn loss() -> Result<Vec<Check>, String> {
     let case = stream(8, 16, None, 10_000);
     let mut seen = outcome(
         &case,
-        Road::Server {
+        Medium::Server {
             service_ns: 1000,
             distance_ns: 5000,
             stall: None,

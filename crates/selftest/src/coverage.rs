@@ -2,7 +2,7 @@
 
 use crate::law::Law;
 use crate::pipeline::{ping_pong, published, run_once};
-use crate::port::Road;
+use crate::port::Medium;
 use crate::{Check, Effort};
 use statrs::distribution::{ContinuousCDF, Normal};
 use wirespeed_report::stats::{Caps, LEVEL, Look, Random, StopRule, Target, summarize};
@@ -71,7 +71,7 @@ fn within_a_run(effort: &Effort) -> Result<Vec<Check>, String> {
             &case,
             vec![run_once(
                 &case,
-                Road::Law(Law::Lognormal { median_ns, sigma }, seed + 1),
+                Medium::Law(Law::Lognormal { median_ns, sigma }, seed + 1),
                 0,
             )?],
         )?;
@@ -104,7 +104,7 @@ fn over_runs(effort: &Effort) -> Result<Vec<Check>, String> {
             };
             repetitions.push(run_once(
                 &case,
-                Road::Law(law, replicate * 8 + u64::from(index) + 1),
+                Medium::Law(law, replicate * 8 + u64::from(index) + 1),
                 index,
             )?);
         }

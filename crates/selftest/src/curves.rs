@@ -2,7 +2,7 @@
 
 use crate::law::Law;
 use crate::pipeline::{figure, one, ping_pong, stream};
-use crate::port::Road;
+use crate::port::Medium;
 use crate::{Check, Effort};
 use wirespeed_report::curve::{InUse, Segments, SizePoint, WindowPoint, enough, segments};
 use wirespeed_schema::units::format_size;
@@ -21,7 +21,10 @@ fn pieces(law: Law, seed: u64) -> Result<Segments, String> {
     let mut points = Vec::new();
     for exponent in 3..=20u64 {
         let size_bytes = 1 << exponent;
-        let result = one(&ping_pong(size_bytes, 64), Road::Law(law, seed * 100 + exponent))?;
+        let result = one(
+            &ping_pong(size_bytes, 64),
+            Medium::Law(law, seed * 100 + exponent),
+        )?;
         let metric = result.metrics.get("rtt_p50_ns").ok_or("no median")?;
         let half_width = metric
             .lower
@@ -92,12 +95,12 @@ fn windows() -> Result<Vec<Check>, String> {
     let mut points = Vec::new();
     for exponent in 0..=10 {
         let window_msgs = 1 << exponent;
-        let road = Road::Server {
+        let medium = Medium::Server {
             service_ns: 1000,
             distance_ns: 50_000,
             stall: None,
         };
-        let result = one(&stream(8, window_msgs, None, 20_000), road)?;
+        let result = one(&stream(8, window_msgs, None, 20_000), medium)?;
         points.push(WindowPoint {
             window_msgs,
             rate_msg_per_s: figure(&result, "rate_msg_per_s"),

@@ -2,7 +2,7 @@
 //! the recorder, the statistics and the published document, and what is published is compared with the truth.
 //!
 //! Nothing here measures the machine, and nothing depends on how fast or busy it is: the same build gives the same answer
-//! everywhere (of the lossy road, which two threads share, within what chance allows). `wirespeed selftest` is this crate on the user's machine.
+//! everywhere (of the lossy transport, which two threads share, within what chance allows). `wirespeed selftest` is this crate on the user's machine.
 #![forbid(unsafe_code)]
 
 mod checks;

@@ -1,7 +1,7 @@
 //! Paced streams: response time counts from the moment at which a message was due, so a stall cannot hide behind itself.
 
 use crate::pipeline::{figure, one, stream};
-use crate::port::Road;
+use crate::port::Medium;
 use crate::{Check, Effort};
 use wirespeed_report::curve::{LoadPoint, capacity, knee};
 use wirespeed_report::stats::Random;
@@ -24,7 +24,7 @@ fn omission() -> Result<Vec<Check>, String> {
     let stall = Some((200_000_000, 40_000_000));
     let result = one(
         &case,
-        Road::Server {
+        Medium::Server {
             service_ns: 20_000,
             distance_ns: 20_000,
             stall,
@@ -36,7 +36,7 @@ fn omission() -> Result<Vec<Check>, String> {
     let (response, service) = (figure(&result, "response_p99_ns"), figure(&result, "ack_p99_ns"));
     let quiet = one(
         &case,
-        Road::Server {
+        Medium::Server {
             service_ns: 20_000,
             distance_ns: 20_000,
             stall: None,
@@ -136,12 +136,12 @@ fn shared(effort: &Effort) -> Result<Vec<Check>, String> {
     let (mut checks, mut points) = (Vec::new(), Vec::new());
     for tenth in 1..=9u32 {
         let utilisation = f64::from(tenth) / 10.0;
-        let road = Road::Shared {
+        let medium = Medium::Shared {
             service_ns,
             utilisation,
             seed: u64::from(tenth),
         };
-        let result = one(&case, road)?;
+        let result = one(&case, medium)?;
         let response_ns = figure(&result, "response_mean_ns");
         if [3, 6].contains(&tenth) {
             checks.push(Check::near(

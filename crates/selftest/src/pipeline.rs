@@ -1,6 +1,6 @@
-//! From a road to published figures: the engine, the assembly, the document as bytes and back.
+//! From a transport to published figures: the engine, the assembly, the document as bytes and back.
 
-use crate::port::{Road, Simulated, prepare};
+use crate::port::{Medium, Simulated, prepare};
 use wirespeed::clock::virtual_time::VirtualTime;
 use wirespeed::transport::registry::Entry;
 use wirespeed::{Registry, ThreadBootstrap, measure};
@@ -46,12 +46,12 @@ fn case(test: Test, count: u64) -> Case {
     }
 }
 
-/// What the rank saw of one run over `road`, in virtual time.
-pub fn outcome(case: &Case, road: Road) -> Result<Outcome, String> {
+/// What the rank saw of one run over `transport`, in virtual time.
+pub fn outcome(case: &Case, medium: Medium) -> Result<Outcome, String> {
     let registry = Registry::empty().with(Entry::of::<Simulated>());
     let bootstrap = ThreadBootstrap::group(1).remove(0);
     let _time = VirtualTime::begin();
-    prepare(road);
+    prepare(medium);
     let mut outcome = measure(case, &registry, &bootstrap, &mut |_| ()).map_err(|e| e.to_string())?;
     // Of the machine nothing may enter: the same build gives the same answer everywhere.
     outcome.disturbance = Default::default();
@@ -59,8 +59,8 @@ pub fn outcome(case: &Case, road: Road) -> Result<Outcome, String> {
 }
 
 /// One run with its figures.
-pub fn run_once(case: &Case, road: Road, index: u32) -> Result<Repetition, String> {
-    Ok(repetition(case, index, vec![outcome(case, road)?], 0, 0))
+pub fn run_once(case: &Case, medium: Medium, index: u32) -> Result<Repetition, String> {
+    Ok(repetition(case, index, vec![outcome(case, medium)?], 0, 0))
 }
 
 /// The case as a reader of the published JSON document sees it.
@@ -87,9 +87,9 @@ pub fn published(case: &Case, repetitions: Vec<Repetition>) -> Result<CaseResult
         .ok_or_else(|| "the document lost its case".to_owned())
 }
 
-/// One run over `road`, published.
-pub fn one(case: &Case, road: Road) -> Result<CaseResult, String> {
-    published(case, vec![run_once(case, road, 0)?])
+/// One run over `transport`, published.
+pub fn one(case: &Case, medium: Medium) -> Result<CaseResult, String> {
+    published(case, vec![run_once(case, medium, 0)?])
 }
 
 /// A figure of a result; not a number where it has none.

@@ -1,7 +1,7 @@
 //! The simulated transport: one rank that is its own peer, in virtual time. Acknowledgements of the engine, which have no
 //! payload, take no time; messages take what a law or a server says.
 //!
-//! It must never be registered beside real transports: its options name a plan by number, not a road.
+//! It must never be registered beside real transports: its options name a plan by number, not a transport.
 
 use crate::law::{Law, Source};
 use std::cell::RefCell;
@@ -20,7 +20,7 @@ use wirespeed_schema::test::Layout;
 
 /// What the messages of this thread's next measurement meet.
 #[derive(Debug, Clone, Copy)]
-pub enum Road {
+pub enum Medium {
     /// Each message takes what the law says; one at a time.
     Law(Law, u64),
     /// A server that works on one message after the other, at a distance: a message sent at t is done at
@@ -46,12 +46,12 @@ pub enum Road {
 }
 
 thread_local! {
-    static ROAD: RefCell<Option<Road>> = const { RefCell::new(None) };
+    static MEDIUM: RefCell<Option<Medium>> = const { RefCell::new(None) };
 }
 
-/// The next port that opens in this thread has this road.
-pub fn prepare(road: Road) {
-    ROAD.with(|slot| *slot.borrow_mut() = Some(road));
+/// The next port that opens in this thread has this transport.
+pub fn prepare(medium: Medium) {
+    MEDIUM.with(|slot| *slot.borrow_mut() = Some(medium));
 }
 
 /// The transport's cold half.
@@ -106,10 +106,10 @@ impl Transport for Simulated {
 
 impl Messages for Simulated {
     fn open<R: MessageRunner>(ctx: &Connect, _: &(), runner: R) -> Result<R::Output, ConnectError> {
-        let road = ROAD
+        let medium = MEDIUM
             .with(|slot| slot.borrow_mut().take())
-            .unwrap_or(Road::Law(Law::Constant { ns: 1000.0 }, 0));
-        Ok(runner.run(SimulatedPort::new(road, ctx.needs.message_bytes)))
+            .unwrap_or(Medium::Law(Law::Constant { ns: 1000.0 }, 0));
+        Ok(runner.run(SimulatedPort::new(medium, ctx.needs.message_bytes)))
     }
 }
 
@@ -157,7 +157,7 @@ impl Others {
 }
 
 struct SimulatedPort {
-    road: Road,
+    medium: Medium,
     law: Option<Source>,
     others: Option<Others>,
     flights: VecDeque<Flight>,
@@ -168,13 +168,13 @@ struct SimulatedPort {
 }
 
 impl SimulatedPort {
-    fn new(road: Road, message_bytes: usize) -> Self {
-        let law = match road {
-            Road::Law(law, seed) => Some(Source::new(law, seed)),
-            Road::Server { .. } | Road::Shared { .. } => None,
+    fn new(medium: Medium, message_bytes: usize) -> Self {
+        let law = match medium {
+            Medium::Law(law, seed) => Some(Source::new(law, seed)),
+            Medium::Server { .. } | Medium::Shared { .. } => None,
         };
-        let others = match road {
-            Road::Shared {
+        let others = match medium {
+            Medium::Shared {
                 service_ns,
                 utilisation,
                 seed,
@@ -182,7 +182,7 @@ impl SimulatedPort {
             _ => None,
         };
         SimulatedPort {
-            road,
+            medium,
             law,
             others,
             flights: VecDeque::with_capacity(4096),
@@ -199,16 +199,16 @@ impl SimulatedPort {
 
     /// When a message that is sent now is done.
     fn due_ns(&mut self, len: usize) -> u64 {
-        if let Road::Shared { service_ns, .. } = self.road {
+        if let Medium::Shared { service_ns, .. } = self.medium {
             let now = self.now_ns();
             let work_ns = self.others.as_mut().map_or(0, |others| others.work_at_ns(now));
             return now + work_ns + service_ns;
         }
-        let Road::Server {
+        let Medium::Server {
             service_ns,
             distance_ns,
             stall,
-        } = self.road
+        } = self.medium
         else {
             // The time of a message at a time begins when somebody waits for it.
             return self.law.as_mut().map_or(0, |law| law.next_ns(len));
@@ -226,8 +226,8 @@ impl SimulatedPort {
 
     /// Time that passes while nothing is there: finer than anything that is checked.
     fn step_ns(&self) -> u64 {
-        match self.road {
-            Road::Shared { service_ns, .. } => service_ns / 200,
+        match self.medium {
+            Medium::Shared { service_ns, .. } => service_ns / 200,
             _ => POLL_NS,
         }
     }
@@ -243,9 +243,9 @@ impl SimulatedPort {
     /// Virtual time until the first message is done; `None` when nothing is under way.
     fn ready_in(&mut self) -> Option<u64> {
         let due = self.flights.front()?.due_ns;
-        match self.road {
-            Road::Law(..) => Some(due),
-            Road::Server { .. } | Road::Shared { .. } => {
+        match self.medium {
+            Medium::Law(..) => Some(due),
+            Medium::Server { .. } | Medium::Shared { .. } => {
                 let now = self.now_ns();
                 Some(due.saturating_sub(now))
             }
@@ -283,7 +283,7 @@ impl MessagePort for SimulatedPort {
     fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         match self.ready_in() {
             Some(0) => Ok(self.deliver(on)),
-            Some(left) if matches!(self.road, Road::Law(..)) => {
+            Some(left) if matches!(self.medium, Medium::Law(..)) => {
                 virtual_time::advance(left);
                 Ok(self.deliver(on))
             }

@@ -78,10 +78,10 @@ pub const PASSIVE: OptionSpec = OptionSpec {
     name: "passive",
     values: "no|yes",
     default: "no",
-    help: "yes: the target of one-sided tests makes progress at one poll of 65536 only",
+    help: "yes: the target of one-sided tests progresses once per 65,536 polls",
 };
 
-/// Polls of a passive target for one that makes progress: a road that needs the target is slow, but ends.
+/// Polls of a passive target for one that makes progress: a transport that needs the target is slow, but ends.
 pub const PASSIVE_POLLS: u32 = 1 << 16;
 
 /// No or yes.

@@ -55,7 +55,7 @@ fn run(case: &Case) -> Vec<Outcome> {
     outcomes
 }
 
-const ROADS: [(&str, &str); 5] = [
+const TRANSPORTS: [(&str, &str); 5] = [
     ("inproc", "poll"),
     ("inproc", "block"),
     ("unix", "poll"),
@@ -71,7 +71,7 @@ fn a_relay_passes_everything_on() {
         rank(Role::Sink, Some(3)),
         rank(Role::Relay, None),
     ];
-    for (transport, wait) in ROADS {
+    for (transport, wait) in TRANSPORTS {
         for (size, credits) in [(1, 1), (1, 100), (64, 1_000_000_000), (100_000, 3)] {
             let case = case(Test::AmBw(stream(size, credits)), transport, wait, ranks.clone());
             let outcomes = run(&case);
@@ -88,7 +88,7 @@ fn everybody_hears_everybody_directly_and_through_a_relay() {
         let relay = relayed.then_some(3);
         let mut ranks = vec![rank(Role::Source, relay); 3];
         ranks.extend(relay.map(|_| rank(Role::Relay, None)));
-        for (transport, wait) in ROADS {
+        for (transport, wait) in TRANSPORTS {
             for (size, credits) in [(1, 1), (8, 64), (50_000, 2)] {
                 let test = Test::AmAlltoall(stream(size, credits));
                 let case = case(test, transport, wait, ranks.clone());

@@ -87,7 +87,7 @@ const REAL: &str = "-x posix -d memory";
 const OURS: &str = REAL;
 
 /// The transport of the tests of UCX's transport layer; its protocol layer chooses by itself.
-fn road(words: &str) -> &'static str {
+fn transport(words: &str) -> &'static str {
     match words.contains("-t ucp_") || words.contains("-t tag_") {
         true => "",
         false => REAL,
@@ -97,7 +97,7 @@ fn road(words: &str) -> &'static str {
 /// Both tools with these words, and how they end.
 fn both(words: &str, mask: fn(&str) -> String) -> (String, String) {
     let home = home();
-    let words = format!("{words} {}", road(words));
+    let words = format!("{words} {}", transport(words));
     let (theirs, _) = real(&home, "", &words);
     let (ours, _) = pair(&home, &words);
     assert_eq!((theirs.code, ours.code), (Some(0), Some(0)), "{theirs}\n{ours}");
@@ -318,7 +318,7 @@ fn the_server_and_a_loopback_show_the_same_box() {
         "-t ucp_fadd -n 200",
         "-t ucp_am_bw -n 200 -s 100",
     ] {
-        let words = format!("{words} {}", road(words));
+        let words = format!("{words} {}", transport(words));
         let (_, theirs) = real(&home, "", &words);
         let (_, ours) = pair(&home, &words);
         assert_eq!(masked(&ours.stdout), masked(&theirs.stdout), "{words}");

@@ -67,7 +67,7 @@ fn letters_of_ucx_have_their_effect_between_two_ends() {
 fn threads_of_an_end_are_threads_of_one_process() {
     let _turn = turn();
     let home = home();
-    let roads = match installed().is_empty() {
+    let transports = match installed().is_empty() {
         true => &["-t am_lat -x shm"][..],
         false => &[
             "-t am_lat -x shm",
@@ -76,7 +76,7 @@ fn threads_of_an_end_are_threads_of_one_process() {
             "-t am_bw -x posix -d memory",
         ],
     };
-    for words in roads {
+    for words in transports {
         let server = Server::start(&home, "-c 1,0");
         let client = server.client(&home, &format!("{words} -T 2 -c 0,1 -n unlimited -v --json"));
         let served = format!("{words}: two ranks in one process");
@@ -119,8 +119,8 @@ fn threads_named(pid: u32, name: &str) -> usize {
     tasks.flatten().map(is_named).filter(|named| *named).count()
 }
 
-/// Roads of both layers and what UCX is told to use.
-const ROADS: &[(&str, Option<&str>)] = &[
+/// Transports of both layers and what UCX is told to use.
+const TRANSPORTS: &[(&str, Option<&str>)] = &[
     ("-t am_lat -x posix -d memory", None),
     ("-t am_bw -x sysv -d memory", None),
     ("-t put_bw -x posix -d memory", None),
@@ -164,7 +164,7 @@ fn an_end_that_is_killed_ends_the_other_at_once_on_every_road() {
     if installed().is_empty() {
         return;
     }
-    for (number, (words, tls)) in ROADS.iter().enumerate() {
+    for (number, (words, tls)) in TRANSPORTS.iter().enumerate() {
         for victim in share(&["client", "server"], number, 2) {
             let (server, client) = endless(&home, words, *tls);
             let what = format!("{words} {tls:?}: {victim}");
@@ -191,7 +191,7 @@ fn a_rank_that_is_killed_ends_both_ends_on_every_road() {
     if installed().is_empty() {
         return;
     }
-    for (words, tls) in ROADS {
+    for (words, tls) in TRANSPORTS {
         let (server, client) = endless(&home, words, *tls);
         kill(home.ranks_of(server.running.pid())[0], Signal::KILL);
         let client = client.end(SOON).code(1);

@@ -79,7 +79,7 @@ fn computations_run_on_named_hosts_and_leave_nothing() {
     let run = document(&ended.stdout);
     assert_eq!(run.cases.len(), 4);
     for case in &run.cases {
-        // Nothing was said of a road; the hosts share nothing but the network.
+        // Nothing was said of a transport; the hosts share nothing but the network.
         assert_eq!(case.case.transport, "tcp");
         let outcomes = &case.repetitions[0].outcomes;
         let sent: u64 = outcomes.iter().map(|o| o.sent.messages).sum();

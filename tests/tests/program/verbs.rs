@@ -27,8 +27,8 @@ fn quick_names_every_road_even_without_time_for_it() {
     let _turn = turn();
     let home = home();
     let ended = home.run("quick --budget 1s").code(0);
-    for road in ["inproc", "shm", "unix", "tcp", "udp"] {
-        assert!(ended.stdout.contains(road), "{road}: {ended}");
+    for transport in ["inproc", "shm", "unix", "tcp", "udp"] {
+        assert!(ended.stdout.contains(transport), "{transport}: {ended}");
     }
 }
 

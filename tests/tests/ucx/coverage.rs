@@ -281,7 +281,7 @@ fn uct_works_in_every_way_that_it_is_told_to() {
             "{options}"
         );
     }
-    // A target that the road needs makes progress now and then.
+    // A target that the transport needs makes progress now and then.
     let line = ["put_bw {via} --layout zcopy --size 64"];
     let tcp = "--via uct -O tl=tcp -O device=lo -O passive=yes";
     assert_eq!(every(&home, &library, tcp, &line), 1);

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 const BROWSER: &str = "chromium";
-/// Five roads, two tests, fifty sizes.
+/// Five transports, two tests, fifty sizes.
 const SIZES: u64 = 50;
 const OPENINGS: usize = 5;
 const SECONDS_MAX: f64 = 2.0;

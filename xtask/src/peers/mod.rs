@@ -64,7 +64,7 @@ pub const MPI: Set = Set {
     derived: mpi::DERIVED,
 };
 
-/// Sessions beside bare roads and fixed aims.
+/// Sessions beside bare transports and fixed aims.
 pub const SESSION: Set = Set {
     name: "session",
     pairs: 10,

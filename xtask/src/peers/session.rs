@@ -1,4 +1,4 @@
-//! Message paths of sessions beside their aims: bare roads of the same run where the aim is one, fixed numbers where it is
+//! Message paths of sessions beside their aims: bare transports of the same run where the aim is one, fixed numbers where it is
 //! a number. Two cores, or one where the row says so.
 
 use super::documents::{condensed, largest};

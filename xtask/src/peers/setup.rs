@@ -20,14 +20,20 @@ pub enum Whose {
     Theirs,
 }
 
-/// Nanoseconds for each further test of a batch of one message each over `road` (`-x posix -d memory`).
-pub fn case_ns(context: &Context, report: &mut Report, whose: Whose, road: &str) -> Result<f64> {
-    let short = batch(context, report, whose, road, SHORT)?;
-    let long = batch(context, report, whose, road, LONG)?;
+/// Nanoseconds for each further test of a batch of one message each over `transport` (`-x posix -d memory`).
+pub fn case_ns(context: &Context, report: &mut Report, whose: Whose, transport: &str) -> Result<f64> {
+    let short = batch(context, report, whose, transport, SHORT)?;
+    let long = batch(context, report, whose, transport, LONG)?;
     Ok((long.as_nanos() as f64 - short.as_nanos() as f64) / f64::from(LONG - SHORT))
 }
 
-fn batch(context: &Context, report: &mut Report, whose: Whose, road: &str, tests: u32) -> Result<Duration> {
+fn batch(
+    context: &Context,
+    report: &mut Report,
+    whose: Whose,
+    transport: &str,
+    tests: u32,
+) -> Result<Duration> {
     let mut text = String::new();
     for number in 0..tests {
         // Writing to a string never fails.
@@ -42,13 +48,13 @@ fn batch(context: &Context, report: &mut Report, whose: Whose, road: &str, tests
         Whose::Theirs => "ucx_perftest".to_owned(),
     };
     let verb: &[&str] = if whose == Whose::Ours { &["perftest"] } else { &[] };
-    let road: Vec<&str> = road.split(' ').collect();
+    let transport: Vec<&str> = transport.split(' ').collect();
     let port = ["-p", "13398"];
     // The original's server wants the same files and options; ours learns them from its client.
     let server = match whose {
         Whose::Ours => [verb, &port].concat(),
-        Whose::Theirs => [&port[..], &road, &["-b", &file]].concat(),
+        Whose::Theirs => [&port[..], &transport, &["-b", &file]].concat(),
     };
-    let client = [verb, &["127.0.0.1", "-f"], &port, &road, &["-b", &file]].concat();
+    let client = [verb, &["127.0.0.1", "-f"], &port, &transport, &["-b", &file]].concat();
     pair(context, report, &program, &server, &client).map(|(_, time)| time)
 }

@@ -77,8 +77,8 @@ pub enum Side {
     SetUp {
         /// Which program's.
         whose: Whose,
-        /// The road, as ucx_perftest names it.
-        road: &'static str,
+        /// The transport, as ucx_perftest names it.
+        transport: &'static str,
     },
     /// iperf3 over loopback, one stream.
     Iperf3 {
@@ -162,7 +162,7 @@ impl Side {
                 figure,
                 cores,
             } => session::run(context, report, arguments, figure, cores),
-            Side::SetUp { whose, road } => case_ns(context, report, whose, road),
+            Side::SetUp { whose, transport } => case_ns(context, report, whose, transport),
             Side::Iperf3 {
                 size_bytes,
                 congestion,

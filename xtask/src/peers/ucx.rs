@@ -1,4 +1,4 @@
-//! wirespeed's transport `uct` beside ucx_perftest, over the same UCX: every test in every layout that a road has.
+//! wirespeed's transport `uct` beside ucx_perftest, over the same UCX: every test in every layout that a transport has.
 //!
 //! Messages of ucx_perftest count the 8 bytes of their header: 16 there are 8 here. Its loopback halves the time of a
 //! ping-pong, which is undone; where one operation is shorter than its clock can tell, means and rates over the whole
@@ -9,7 +9,7 @@ use super::side::Side;
 use super::table::{Better, Comparison, Limit, Ucx};
 
 /// A transport and device of UCX 1.13.
-struct Road {
+struct Transport {
     name: &'static str,
     theirs: &'static str,
     ours: &'static str,
@@ -85,36 +85,36 @@ const CMA: &[Row] = &[
     row("get", "zcopy", 4096, 500_000, Rate),
 ];
 
-const ROADS: [Road; 5] = [
-    Road {
+const TRANSPORTS: [Transport; 5] = [
+    Transport {
         name: "posix",
         theirs: "-x posix -d memory",
         ours: "-O tl=posix",
         is_loopback: false,
         rows: MEMORY,
     },
-    Road {
+    Transport {
         name: "sysv",
         theirs: "-x sysv -d memory",
         ours: "-O tl=sysv",
         is_loopback: false,
         rows: MEMORY,
     },
-    Road {
+    Transport {
         name: "self",
         theirs: "-x self -d memory0",
         ours: "-O tl=self",
         is_loopback: true,
         rows: MEMORY,
     },
-    Road {
+    Transport {
         name: "tcp",
         theirs: "-x tcp -d lo",
         ours: "-O tl=tcp -O device=lo",
         is_loopback: false,
         rows: TCP,
     },
-    Road {
+    Transport {
         name: "cma",
         theirs: "-x cma -d memory",
         ours: "-O tl=cma",
@@ -125,30 +125,30 @@ const ROADS: [Road; 5] = [
 
 /// The table of this comparison: every test, then what a test of a batch costs before it measures.
 pub fn comparisons() -> Vec<Comparison> {
-    let of = |road: &'static Road| road.rows.iter().map(|row| comparison(road, row));
-    let between_ends = ROADS
+    let of = |transport: &'static Transport| transport.rows.iter().map(|row| comparison(transport, row));
+    let between_ends = TRANSPORTS
         .iter()
-        .filter(|road| !road.is_loopback && has_messages(road));
-    ROADS
+        .filter(|transport| !transport.is_loopback && has_messages(transport));
+    TRANSPORTS
         .iter()
         .flat_map(of)
         .chain(between_ends.map(set_up))
         .collect()
 }
 
-fn has_messages(road: &Road) -> bool {
-    road.rows.iter().any(|row| row.test == "am_lat")
+fn has_messages(transport: &Transport) -> bool {
+    transport.rows.iter().any(|row| row.test == "am_lat")
 }
 
-fn set_up(road: &Road) -> Comparison {
+fn set_up(transport: &Transport) -> Comparison {
     let side = |whose| Side::SetUp {
         whose,
-        road: road.theirs,
+        transport: transport.theirs,
     };
     Comparison {
         name: kept(format!(
             "uct {} set-up of each further test of a batch",
-            road.name
+            transport.name
         )),
         unit: "ns",
         ours: side(Whose::Ours),
@@ -171,7 +171,7 @@ fn kept(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
 
-fn comparison(road: &Road, row: &Row) -> Comparison {
+fn comparison(transport: &Transport, row: &Row) -> Comparison {
     let Row {
         test,
         layout,
@@ -198,23 +198,23 @@ fn comparison(road: &Road, row: &Row) -> Comparison {
         "am_bw" => " --window 127",
         _ => "",
     };
-    let (unit, better, aim, tag, value) = match (figure, road.is_loopback) {
+    let (unit, better, aim, tag, value) = match (figure, transport.is_loopback) {
         (RoundTrip, false) => ("ns", Better::Lower, 1.03, "rtt_p50_ns", Ucx::RoundTripNs),
         (RoundTrip, true) => ("ns", Better::Lower, 1.03, "rtt_mean_ns", Ucx::MeanRoundTripNs),
         (Rate, _) => ("msg/s", Better::Higher, 0.97, "rate_msg_per_s", Ucx::Rate),
     };
     let ours = format!(
         "run {test} --via uct {}{} --size {size}{ours_window} --iters {iterations}",
-        road.ours,
+        transport.ours,
         words("--layout", layout)
     );
     let theirs = format!(
         "{} -t {test}{} -s {theirs_size}{window} -n {iterations} -w 10000",
-        road.theirs,
+        transport.theirs,
         words("-D", layout)
     );
     Comparison {
-        name: kept(format!("uct {} {test} {layout} {size} B", road.name)),
+        name: kept(format!("uct {} {test} {layout} {size} B", transport.name)),
         unit,
         ours: Side::Ours {
             arguments: kept(ours),
@@ -222,7 +222,7 @@ fn comparison(road: &Road, row: &Row) -> Comparison {
         },
         theirs: Side::UcxRoad {
             arguments: kept(theirs),
-            is_loopback: road.is_loopback,
+            is_loopback: transport.is_loopback,
             value,
         },
         aim,

@@ -10,6 +10,25 @@ const FORBIDDEN: [&str; 4] = [
     concat!("the le", "ad "),
 ];
 
+/// What is said in other words, whole words only, and the words for it. CONTRIBUTING.md has the list for people.
+const PLAIN: [(&str, &str); 5] = [
+    (concat!("ro", "ad"), "transport or path"),
+    (concat!("ro", "ads"), "transports or paths"),
+    (concat!("makes no ", "sense"), "invalid, and what is expected"),
+    (concat!("would ", "bend"), "skews"),
+    (concat!("who we ", "are"), "credential"),
+];
+
+/// The first of [`PLAIN`] in a line, in small letters.
+fn riddle(lower: &str) -> Option<&'static (&'static str, &'static str)> {
+    let is_word = |at: usize, text: &str| {
+        let part = |c: char| c.is_alphanumeric() || c == '_';
+        !lower[..at].ends_with(part) && !lower[at + text.len()..].starts_with(part)
+    };
+    let found = |text: &str| lower.match_indices(text).any(|(at, text)| is_word(at, text));
+    PLAIN.iter().find(|(text, _)| found(text))
+}
+
 /// Whether the rules read this file as text.
 pub fn is_text(path: &str) -> bool {
     const ENDINGS: [&str; 10] = [
@@ -32,6 +51,10 @@ pub fn check(path: &str, text: &str) -> Vec<Finding> {
         let is_archive = path.starts_with("docs/runs/");
         if names_an_issue(&lower) && !is_archive {
             find("number of an issue: say the reason instead".to_owned());
+        }
+        // How documents call the transports of quick is for good.
+        if let Some((word, better)) = riddle(&lower).filter(|_| !lower.contains("serde(rename")) {
+            find(format!("{word:?}: say {better}"));
         }
         if line.ends_with([' ', '\t']) && !is_archive {
             find("blank at the end of the line".to_owned());
@@ -91,5 +114,7 @@ mod tests {
             assert!(check("a.md", good).is_empty(), "{good}");
         }
         assert_eq!(check("a.rs", "\tx").len(), 1);
+        assert_eq!(check("a.rs", concat!("each ro", "ad,")).len(), 1);
+        assert!(check("a.rs", concat!("broad, in_ro", "ad")).is_empty());
     }
 }

@@ -24,7 +24,7 @@ const SMALL_BYTES_MAX: u64 = 1 << 20;
 /// An open connection.
 pub(super) struct Session {
     pub reader: BufReader<Metered>,
-    /// Lines that every request carries: host and, inside TLS, who we are.
+    /// Lines that every request carries: host and, inside TLS, the credential.
     pub common: String,
     /// Ends every wait on the socket when the user wants to stop.
     _stop: Subscription,

@@ -70,49 +70,49 @@ pub struct Cli {
 /// One verb a variant; each has a file in `crate::cmd`.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Every transport of this machine, side by side, in under 30 seconds
+    /// Compare every transport of this machine, in under 30 seconds
     Quick(QuickArgs),
     /// Measure one test, a sweep, or a plan file
     Run(Box<RunArgs>),
-    /// A curve over sizes or windows, refined where it changes: thresholds, fits, the window that is enough
+    /// Measure a curve over sizes or windows, refined where it changes; find thresholds and the window that is enough
     Sweep(SweepArgs),
-    /// Response time against offered load: the knee, and the highest rate within a bound
+    /// Measure response time against offered load; find the knee and the highest rate within a bound
     Load(LoadArgs),
-    /// Compare two stored results: what is faster, slower, the same, and how sure
+    /// Compare two stored results: faster, slower or the same, and how sure
     Compare(CompareArgs),
-    /// Measure two ways to run in turn, and compare them
+    /// Measure two variants in turn and compare them
     Ab(AbArgs),
-    /// Stored results as one HTML page, or as words and pictures in the terminal
+    /// Show stored results as one HTML page, or as text and plots in the terminal
     Report(ReportArgs),
-    /// What the figures of a result say, in sentences that cite them
+    /// Explain a result in sentences that cite its figures
     Explain(ExplainArgs),
-    /// A result of another tool (iperf3, OSU, IMB, sockperf, ..) as a result of wirespeed
+    /// Convert a result of another tool (iperf3, OSU, IMB, sockperf, ..)
     Import(ImportArgs),
-    /// Message rates between many ranks, with the patterns and options of Sandia's msgrate
+    /// Measure message rates between many ranks, with the patterns and options of Sandia's msgrate
     Msgrate(Box<MsgrateArgs>),
-    /// A master and its workers: latency and bandwidth by payload and number of tests, a row for each worker
+    /// Measure a master and its workers: latency and bandwidth by payload, a row for each worker
     Workers(Box<WorkersArgs>),
-    /// What this machine can do, and why the rest cannot be done
+    /// List transports; say why any are unavailable
     List(ListArgs),
-    /// The tests, options and output of ucx_perftest
+    /// Run the tests of ucx_perftest, with its options and output
     Perftest(Box<PerftestArgs>),
-    /// Be the far end for `run --to`
+    /// Listen as the remote peer for `run --to`
     Serve(ServeArgs),
-    /// Message paths between a client and placed computations, under real resource limits
+    /// Measure message paths between a client and placed computations, under real resource limits
     Session(Box<SessionArgs>),
     /// Place sessions on nodes
     Coordinator(CoordinatorArgs),
     /// Run computations of sessions on this host
     Node(NodeArgs),
-    /// Bulk transfer between machines: ByteIO, HTTP ranges, own stream; serve, get, put, bench
+    /// Transfer and measure bulk data between machines: ByteIO, HTTP ranges, own stream
     Byteio(ByteioArgs),
-    /// A command at one end of a path of known rate, delay and loss, on this machine
+    /// Run a command at one end of an emulated path of known rate, delay and loss
     Lab(LabArgs),
-    /// This machine before a measurement: what would bend it, and the command that mends it
+    /// Find conditions on this machine that skew results; print fixes
     Doctor(DoctorArgs),
-    /// The instrument against known laws: quantiles, intervals, thresholds, knees
+    /// Verify the statistics on simulated data: quantiles, intervals, thresholds, knees
     Selftest(SelftestArgs),
-    /// The instrument itself: clock, harness floor, recording, cache-line bounce, copy speed, noise
+    /// Measure the instrument itself: clock, harness overhead, recording, cache-line bounce, copy speed, noise
     Calibrate(CalibrateArgs),
     /// Print the completions of a shell
     Completions(CompletionsArgs),

@@ -54,7 +54,7 @@ pub struct PerftestArgs {
     )]
     pub listen: Vec<String>,
 
-    /// Client: who we are to the server, where the two share no home: the line that the server shows
+    /// Client: credential for the server, where the two share no home: the line that the server shows
     #[arg(
         long,
         value_name = "LINE",
@@ -188,7 +188,7 @@ pub struct TestArgs {
     #[arg(short = 'V', long)]
     pub check: bool,
 
-    /// The target of one-sided tests makes progress at one poll of 65536 only
+    /// One-sided tests: the target progresses once per 65,536 polls
     #[arg(short = 'o', long)]
     pub one_sided: bool,
 

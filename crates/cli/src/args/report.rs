@@ -13,7 +13,7 @@ Examples:
   wirespeed report machine.json -o report.html --charts charts
 
 The page needs nothing else: no script, no network, light and dark. It says first what was measured, the answer and how \
-sure it is; then come the pictures that the results have (roads side by side, bandwidth and latency against size with \
+sure it is; then come the pictures that the results have (transports side by side, bandwidth and latency against size with \
 their thresholds, rate against window, percentiles, distributions, slices of time, comparisons), each with its table; \
 then every case, what may have bent it, and the environment. Several results share one page.")]
 pub struct ReportArgs {
@@ -63,7 +63,7 @@ Examples:
   wirespeed explain machine.json            what the figures say, in sentences
   wirespeed explain machine.json --json     the same for programs
 
-Each sentence comes from a rule and cites the figures that it rests on: wake-ups against polling, what each road costs \
+Each sentence comes from a rule and cites the figures that it rests on: wake-ups against polling, what each transport costs \
 over the one before, a window that holds a stream back, a CPU that is the limit, a tail that tells of the machine, first \
 touch, the harness itself, thresholds and fits of sweeps, the knee of a load, the end of a cache. A rule that lacks a \
 figure says nothing.")]

@@ -122,7 +122,7 @@ pub struct SessionArgs {
     #[arg(long, help_heading = "Coordinator")]
     pub local_only: bool,
 
-    /// Who we are to the coordinator: the line that `wirespeed serve --print-identity` shows
+    /// Credential for the coordinator: the line that `wirespeed serve --print-identity` shows
     #[arg(
         long,
         value_name = "LINE",
@@ -264,7 +264,7 @@ pub struct SessionArgs {
     #[arg(long, help_heading = "Sessions")]
     pub schema: bool,
 
-    /// Draw bandwidth against message size, a line for each road, route and credits
+    /// Draw bandwidth against message size, a line for each transport, route and credits
     #[arg(
         long,
         value_name = "FILE.svg",

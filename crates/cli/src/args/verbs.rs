@@ -77,7 +77,7 @@ Examples:
                                                  which do not share this home
 
 Clients are measured one at a time, the others wait and are told so. Every client must prove that it has the key, \
-which is made on first use in a file that only its owner may read. Ctrl-C: the running case ends in order, then the server.")]
+which is made on first use in a file that only its owner may read. Ctrl-C finishes the running case, then ends the server.")]
 pub struct ServeArgs {
     /// loopback, all, or addresses of this machine
     #[arg(

@@ -1,4 +1,4 @@
-//! `wirespeed doctor`: what on this machine would bend a measurement, and how to mend it. Nothing is changed.
+//! `wirespeed doctor`: what on this machine would skew a measurement, and how to fix it. Nothing is changed.
 
 use crate::args::{ColorChoice, DoctorArgs};
 use crate::errors::{Ended, Failure, exit};

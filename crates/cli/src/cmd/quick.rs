@@ -1,4 +1,4 @@
-//! `wirespeed quick`: every road of this machine, side by side, within a budget of wall time.
+//! `wirespeed quick`: every transport of this machine, side by side, within a budget of wall time.
 
 use super::dry_run;
 use super::front::Front;
@@ -14,11 +14,11 @@ use wirespeed::Machine;
 use wirespeed::Registry;
 use wirespeed::transport::Support;
 use wirespeed_report::render;
-use wirespeed_report::render::{QuickRoad, QuickSection};
+use wirespeed_report::render::{QuickSection, QuickTransport};
 use wirespeed_schema::plan::{Plan, Template, expand, nearest};
 use wirespeed_schema::units;
 
-/// The transport of the harness floor; no road.
+/// The transport of the harness floor; no transport.
 const FLOOR: &str = "null";
 /// Where the result goes when nobody says.
 const DEFAULT_FILE: &str = "wirespeed-quick.json";
@@ -28,15 +28,15 @@ const HEADLINE_TIME: &str = "300ms";
 const SWEEP_TIME: &str = "120ms";
 const WARMUP_TIME: &str = "30ms";
 
-/// Measure every road.
+/// Measure every transport.
 pub fn quick(registry: &Registry, arguments: &QuickArgs, color: ColorChoice) -> Result<Ended, Failure> {
     let budget = budget(&arguments.budget)?;
     let began = Instant::now();
     let machine = crate::job::machine(registry);
-    let roads = roads(registry, &machine, &arguments.via)?;
-    let mut plan = plan(registry, &roads);
+    let transports = transports(registry, &machine, &arguments.via)?;
+    let mut plan = plan(registry, &transports);
     let mut how = How::of(&arguments.experiment, (&mut plan, 1), (&arguments.output, color))?;
-    let remedy = "give more time with --budget, or fewer roads with --via";
+    let remedy = "give more time with --budget, or fewer transports with --via";
     how.budget = Some(Budget::until(began + budget, remedy));
     let cases: Vec<Prepared> = expand(&plan, &machine)?
         .into_iter()
@@ -50,7 +50,7 @@ pub fn quick(registry: &Registry, arguments: &QuickArgs, color: ColorChoice) -> 
     let table = how.table(render::quick);
     let mut ranks = Ranks::new(Groups::new(registry, Reach::default()));
     let mut front = Front::open((&destinations, color), table, Some(plan))?;
-    let section = section(roads, written.as_deref())?;
+    let section = section(transports, written.as_deref())?;
     front.draft.section(QuickSection::NAME, section);
     front.measure(how, &mut ranks, vec![cases])
 }
@@ -65,9 +65,13 @@ fn budget(text: &str) -> Result<Duration, Failure> {
     }
 }
 
-/// The roads in the registry's order: every transport with messages but the floor. What cannot run here is named with
+/// The transports in the registry's order: every transport with messages but the floor. What cannot run here is named with
 /// its reason.
-fn roads(registry: &Registry, machine: &Machine, only: &[String]) -> Result<Vec<QuickRoad>, Failure> {
+fn transports(
+    registry: &Registry,
+    machine: &Machine,
+    only: &[String],
+) -> Result<Vec<QuickTransport>, Failure> {
     let all: Vec<&str> = registry
         .entries()
         .iter()
@@ -79,13 +83,16 @@ fn roads(registry: &Registry, machine: &Machine, only: &[String]) -> Result<Vec<
             Some(name) => format!("did you mean {name:?}?"),
             None => format!("choose from: {}", all.join(", ")),
         };
-        return Err(Failure::usage(format!("there is no road {stranger:?}"), remedy));
+        return Err(Failure::usage(
+            format!("there is no transport {stranger:?}"),
+            remedy,
+        ));
     }
     let wanted = |name: &str| only.is_empty() || only.iter().any(|o| o == name);
     let entries = registry.entries().iter();
     Ok(entries
         .filter(|e| all.contains(&e.name) && wanted(e.name))
-        .map(|e| QuickRoad {
+        .map(|e| QuickTransport {
             transport: e.name.to_owned(),
             title: e.summary.to_owned(),
             unavailable: machine.available(e.name).err(),
@@ -93,12 +100,12 @@ fn roads(registry: &Registry, machine: &Machine, only: &[String]) -> Result<Vec<
         .collect())
 }
 
-/// The floor, then for each road latency, rate and bandwidth, then the sizes between for the plot.
-fn plan(registry: &Registry, roads: &[QuickRoad]) -> Plan {
-    let there: Vec<String> = roads
+/// The floor, then for each transport latency, rate and bandwidth, then the sizes between for the plot.
+fn plan(registry: &Registry, transports: &[QuickTransport]) -> Plan {
+    let there: Vec<String> = transports
         .iter()
-        .filter(|road| road.unavailable.is_none())
-        .map(|road| road.transport.clone())
+        .filter(|row| row.unavailable.is_none())
+        .map(|row| row.transport.clone())
         .collect();
     let template = |via: &[String], tests: &[&str], time: &str, sizes: &[&str]| {
         let words = |texts: &[&str]| texts.iter().map(|t| (*t).to_owned()).collect::<Vec<_>>();
@@ -156,11 +163,9 @@ fn destinations(asked: &OutputArgs) -> (OutputArgs, Option<PathBuf>) {
     (destinations, written)
 }
 
-fn section(roads: Vec<QuickRoad>, written: Option<&Path>) -> Result<serde_json::Value, Failure> {
-    let first = roads.iter().find(|road| road.unavailable.is_none());
-    let via = first
-        .map_or("TRANSPORT", |road| road.transport.as_str())
-        .to_owned();
+fn section(transports: Vec<QuickTransport>, written: Option<&Path>) -> Result<serde_json::Value, Failure> {
+    let first = transports.iter().find(|row| row.unavailable.is_none());
+    let via = first.map_or("TRANSPORT", |row| row.transport.as_str()).to_owned();
     let mut next = Vec::new();
     if let Some(path) = written {
         next.push(format!("The whole result is in {}.", path.display()));
@@ -170,7 +175,7 @@ fn section(roads: Vec<QuickRoad>, written: Option<&Path>) -> Result<serde_json::
         "      wirespeed list                               what can each transport do?".to_owned(),
         "      wirespeed run --help                         sizes, windows, sweeps, two machines".to_owned(),
     ]);
-    serde_json::to_value(QuickSection { roads, next })
+    serde_json::to_value(QuickSection { transports, next })
         .map_err(|e| Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it"))
 }
 
@@ -182,8 +187,8 @@ mod tests {
     fn strange_roads_and_budgets_are_refused() {
         let registry = Registry::builtin();
         let machine = Machine::new(&registry);
-        assert!(roads(&registry, &machine, &["elephant".to_owned()]).is_err());
-        assert!(roads(&registry, &machine, &[FLOOR.to_owned()]).is_err());
+        assert!(transports(&registry, &machine, &["elephant".to_owned()]).is_err());
+        assert!(transports(&registry, &machine, &[FLOOR.to_owned()]).is_err());
         for bad in ["0s", "25", "-1s", "2h", "soon"] {
             assert!(budget(bad).is_err(), "{bad}");
         }

@@ -70,20 +70,20 @@ pub struct Asked {
 pub fn asked(options: &TestArgs, common: &Common) -> Result<Asked, Unplanned> {
     let original = test_of(options)?;
     ucx::check_letters(options, original)?;
-    let road = road(options, original, common)?;
+    let via = via(options, original, common)?;
     let header = header(options, original)?;
-    let (size, pieces) = sizes(options, road.entries, header, original)?;
+    let (size, pieces) = sizes(options, via.entries, header, original)?;
     let stride = stride(options, pieces.as_ref())?;
     let threads = threads(options)?;
     let mut axes: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut set = |key: &str, value: String| axes.insert(key.to_owned(), vec![value]);
     set("test", original.test.to_owned());
-    set("via", road.transport);
+    set("via", via.transport);
     set("size", payload(size, header, original)?.to_string());
     let iterations = iterations(options)?;
     set("iters", iterations.to_string());
     set("warmup", warmup(options, iterations, common.generation)?);
-    if let Some(layout) = road.layout {
+    if let Some(layout) = via.layout {
         set("layout", layout.to_owned());
     }
     if takes(original.test, "window") {
@@ -110,7 +110,7 @@ pub fn asked(options: &TestArgs, common: &Common) -> Result<Asked, Unplanned> {
             set("to", host.clone());
             set("procs", (2 * threads).to_string());
         }
-        Place::Loopback if road.lone => drop(set("threads", "1".to_owned())),
+        Place::Loopback if via.lone => drop(set("threads", "1".to_owned())),
         Place::Loopback => drop(set("threads", (2 * threads).to_string())),
         Place::Here => drop(set("procs", (2 * threads).to_string())),
         // The job has its ranks already.
@@ -123,7 +123,7 @@ pub fn asked(options: &TestArgs, common: &Common) -> Result<Asked, Unplanned> {
         percentile_rank: percentile_rank(options)?,
         template: Template {
             axes,
-            options: road
+            options: via
                 .options
                 .into_iter()
                 .chain(shape)
@@ -163,7 +163,7 @@ fn test_of(options: &TestArgs) -> Result<&'static Original, Failure> {
 }
 
 /// The transport of a test, and what its choice settles.
-struct Road {
+struct Via {
     transport: String,
     options: BTreeMap<String, String>,
     layout: Option<&'static str>,
@@ -173,11 +173,11 @@ struct Road {
     lone: bool,
 }
 
-fn road(options: &TestArgs, original: &Original, common: &Common) -> Result<Road, Unplanned> {
+fn via(options: &TestArgs, original: &Original, common: &Common) -> Result<Via, Unplanned> {
     let named = options.transport.as_deref();
     let own = named.filter(|name| options.device.is_none() && is_own(common.registry, name));
     if let Some(name) = own {
-        return own_road(name, options, original, common);
+        return own_via(name, options, original, common);
     }
     let (transport, settings) = match original.api {
         Api::Uct => ("uct", ucx::uct_options(options, common.generation)?),
@@ -190,7 +190,7 @@ fn road(options: &TestArgs, original: &Original, common: &Common) -> Result<Road
         )));
     }
     let layout = ucx::layout(options, original)?;
-    Ok(Road {
+    Ok(Via {
         transport: transport.to_owned(),
         entries: ucx::has_entries(options, original),
         lone: is_lone(common.registry, transport, &settings),
@@ -212,7 +212,7 @@ fn is_own(registry: &Registry, name: &str) -> bool {
     name != "uct" && name != "ucp" && registry.find(name).is_some()
 }
 
-fn own_road(name: &str, options: &TestArgs, original: &Original, common: &Common) -> Result<Road, Unplanned> {
+fn own_via(name: &str, options: &TestArgs, original: &Original, common: &Common) -> Result<Via, Unplanned> {
     let layout = ucx::layout(options, original)?;
     let foreign = ucx::foreign_letter(options, original);
     if let Some((letter, what)) = foreign {
@@ -233,7 +233,7 @@ fn own_road(name: &str, options: &TestArgs, original: &Original, common: &Common
         }
         settings.insert("wait".to_owned(), mode.to_owned());
     }
-    Ok(Road {
+    Ok(Via {
         transport: name.to_owned(),
         lone: is_lone(common.registry, name, &settings),
         options: settings,

@@ -17,7 +17,7 @@ use wirespeed_schema::{Case, Test};
 pub struct BulkCase {
     /// `byteio-mtom`, `iperf3`.
     pub transport: String,
-    /// What tells it from others on the same road: pair, destination, digest.
+    /// What tells it from others on the same transport: pair, destination, digest.
     pub options: TransportOptions,
     /// From here to there.
     pub is_put: bool,

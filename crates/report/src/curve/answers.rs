@@ -30,20 +30,20 @@ fn metric(result: &CaseResult, tag: &str) -> Option<f64> {
     Some(result.metrics.get(tag)?.value.get())
 }
 
-fn road(result: &CaseResult) -> String {
+fn transport_of(result: &CaseResult) -> String {
     let relayed = result.case.ranks.iter().any(|rank| rank.role == Role::Relay);
     let route = if relayed { " through the daemon" } else { "" };
     format!("{}{route}", result.case.transport)
 }
 
-/// Results of one road, and of one value of what `key` names.
+/// Results of one transport, and of one value of what `key` names.
 fn grouped(
     results: &[CaseResult],
     key: impl Fn(&CaseResult) -> String,
 ) -> BTreeMap<String, Vec<&CaseResult>> {
     let mut groups: BTreeMap<String, Vec<&CaseResult>> = BTreeMap::new();
     for result in results.iter().filter(|r| metric(r, "rate_msg_per_s").is_some()) {
-        let name = format!("{}, {}", road(result), key(result));
+        let name = format!("{}, {}", transport_of(result), key(result));
         groups.entry(name).or_default().push(result);
     }
     groups
@@ -117,7 +117,7 @@ fn bound(result: &CaseResult) -> Option<String> {
     };
     Some(format!(
         "{}, {}, credits {}: {} of CPU and {} between two messages; {verdict}",
-        road(result),
+        transport_of(result),
         format_size(test.size_bytes()),
         test.window(),
         format_ns(cpu_ns),
@@ -168,7 +168,7 @@ fn backlog(result: &CaseResult) -> Option<String> {
         metric(result, "ack_p50_ns").map(|ns| format!(", which makes a message wait {}", format_ns(ns)));
     Some(format!(
         "{}, {}, credits {}: at most {} messages ({}) back up{}",
-        road(result),
+        transport_of(result),
         format_size(result.case.test.size_bytes()),
         result.case.test.window(),
         significant(behind, 3),

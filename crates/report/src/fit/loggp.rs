@@ -111,8 +111,8 @@ mod tests {
 
     const N: u64 = 16;
 
-    /// A road with L = 2 µs, o = 300 ns, g = 500 ns, G = 0.25 ns a byte.
-    fn road(noise: f64, seed: u64) -> Vec<Windows> {
+    /// A transport with L = 2 µs, o = 300 ns, g = 500 ns, G = 0.25 ns a byte.
+    fn simulated(noise: f64, seed: u64) -> Vec<Windows> {
         let mut random = Random::new(seed);
         let mut noisy = |ns: f64| ns * (noise * random.normal()).exp();
         (0..8u32)
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_parameters_of_a_known_road_come_out() {
-        let found = loggp(&road(0.0, 1), N, Some(300.0), 0.95).unwrap();
+        let found = loggp(&simulated(0.0, 1), N, Some(300.0), 0.95).unwrap();
         let near =
             |value: f64, truth: f64| assert!((value / truth - 1.0).abs() < 1e-6, "{value} for {truth}");
         near(found.gap_ns.value, 500.0);
@@ -141,12 +141,12 @@ mod tests {
         near(found.latency_ns.0, 2000.0);
         near(found.gap_at_ns(4097.0), 500.0 + 1024.0);
         assert!(found.residual_ratio < 1e-9);
-        let impossible = loggp(&road(0.0, 1), N, Some(5000.0), 0.95).unwrap();
+        let impossible = loggp(&simulated(0.0, 1), N, Some(5000.0), 0.95).unwrap();
         assert_eq!(
             impossible.overhead_ns, None,
             "more than g, and L would be below nought"
         );
-        let bounded = loggp(&road(0.0, 1), N, None, 0.95).unwrap();
+        let bounded = loggp(&simulated(0.0, 1), N, None, 0.95).unwrap();
         assert!(
             bounded.latency_ns.0 <= 2000.0 && 2000.0 <= bounded.latency_ns.1,
             "{bounded:?}"
@@ -157,7 +157,7 @@ mod tests {
     fn intervals_hold_the_truth_under_noise() {
         let held = (0..100)
             .filter(|&seed| {
-                let found = loggp(&road(0.02, seed), N, None, 0.95).unwrap();
+                let found = loggp(&simulated(0.02, seed), N, None, 0.95).unwrap();
                 let slope = found.gap_per_byte_ns;
                 slope.lower <= 0.25 && 0.25 <= slope.upper && found.residual_ratio < 0.1
             })
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn without_gaps_there_are_no_parameters() {
-        let flat = road(0.0, 1).into_iter().map(|point| Windows {
+        let flat = simulated(0.0, 1).into_iter().map(|point| Windows {
             many_ns: point.one_ns,
             ..point
         });
@@ -175,8 +175,11 @@ mod tests {
             loggp(&flat.collect::<Vec<_>>(), N, None, 0.95),
             Err(FitError::TooFew(0))
         );
-        assert_eq!(loggp(&road(0.0, 1)[..2], N, None, 0.95), Err(FitError::TooFew(2)));
-        assert!(loggp(&road(0.0, 1), 1, None, 0.95).is_err());
+        assert_eq!(
+            loggp(&simulated(0.0, 1)[..2], N, None, 0.95),
+            Err(FitError::TooFew(2))
+        );
+        assert!(loggp(&simulated(0.0, 1), 1, None, 0.95).is_err());
     }
 
     proptest! {

@@ -16,22 +16,22 @@ use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
 /// Sizes with their cases, by window.
 type ByWindow<'a> = BTreeMap<u64, Vec<(u64, &'a CaseResult)>>;
 
-/// One picture for each road whose windows of one and of several messages were measured over sizes.
+/// One picture for each transport whose windows of one and of several messages were measured over sizes.
 pub fn pictures(
     cases: &[(&Input, &CaseResult)],
     name: &dyn Fn(&Input, &CaseResult) -> String,
 ) -> Vec<Picture> {
-    let mut roads: BTreeMap<String, ByWindow> = BTreeMap::new();
+    let mut transports: BTreeMap<String, ByWindow> = BTreeMap::new();
     for (input, case) in cases {
         if let Test::OsuBw(test) = &case.case.test {
-            let windows = roads.entry(name(input, case)).or_default();
+            let windows = transports.entry(name(input, case)).or_default();
             windows
                 .entry(test.window_msgs)
                 .or_default()
                 .push((test.size_bytes, *case));
         }
     }
-    let drawn = roads.iter().filter_map(|(label, windows)| {
+    let drawn = transports.iter().filter_map(|(label, windows)| {
         let (one, many) = (
             windows.get(&1)?,
             windows.last_key_value().filter(|(window, _)| **window > 1)?,

@@ -25,7 +25,7 @@ const CURVE_POINTS: usize = 36;
 const BARS: usize = 80;
 /// Bars of fewer steps of the clock hold one step more or less than their neighbours.
 const BAR_STEPS_MIN: f64 = 8.0;
-/// Roads that are drawn side by side.
+/// Transports that are drawn side by side.
 const STEPS_MAX: usize = 60;
 /// Slices of time below which nothing is drawn.
 const SLICES_MIN: usize = 8;
@@ -310,7 +310,7 @@ fn slices(outcome: &Outcome) -> (Vec<Point>, Axis) {
     )
 }
 
-/// Roads side by side: the headline latency of each, with its interval, fastest first.
+/// Transports side by side: the headline latency of each, with its interval, fastest first.
 pub fn ladder(cases: &[(&Input, &CaseResult)], several: bool, tag: &'static str) -> Option<Picture> {
     let mut steps: Vec<(String, &CaseResult)> = cases
         .iter()
@@ -336,7 +336,7 @@ pub fn ladder(cases: &[(&Input, &CaseResult)], several: bool, tag: &'static str)
         .collect();
     let all = steps.len();
     if all > STEPS_MAX {
-        // The ends say most: the middle of many roads is left to the table.
+        // The ends say most: the middle of many transports is left to the table.
         steps.drain(STEPS_MAX / 2..all - STEPS_MAX / 2);
     }
     let count = steps.len();
@@ -348,7 +348,7 @@ pub fn ladder(cases: &[(&Input, &CaseResult)], several: bool, tag: &'static str)
     let points: Vec<Point> = points.collect();
     let words = ladder_words(&steps, all, tag);
     let chart = Chart {
-        title: "every road, fastest first".into(),
+        title: "every transport, fastest first".into(),
         description: "Median latency of each, with its interval.".into(),
         x: Axis::log("median latency", Unit::Nanoseconds),
         y: Axis {

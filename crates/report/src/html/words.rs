@@ -12,7 +12,7 @@ use crate::wording::under;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Remark, Resampled, Resampling, Run, Severity};
 use wirespeed_schema::units::{format_rate, significant};
 
-/// The transport of the harness floor; no road.
+/// The transport of the harness floor; no transport.
 pub const FLOOR: &str = "null";
 /// Cases that are named one by one in the answer.
 const NAMED_MAX: usize = 8;

@@ -36,7 +36,7 @@ pub use live::{LiveRun, live};
 pub use movers::movers;
 pub use msgrate::{msgrate, msgrate_classic, msgrate_line};
 pub use plot_chart::chart;
-pub use quick::{QuickRoad, QuickSection, quick};
+pub use quick::{QuickSection, QuickTransport, quick};
 pub use report::{report, sentences};
 pub use style::Style;
 pub use table::{case_line, table};

@@ -295,12 +295,12 @@ mod tests {
         assert!(lines[HEIGHT].contains("|......"), "{lines:#?}");
         bars.series[0].look = Look::Across;
         bars.series[0].points[0].interval = Some((100.0, 300.0));
-        bars.y.ticks = vec![(5.0, "one road".into()), (50.0, "another road".into())];
+        bars.y.ticks = vec![(5.0, "one transport".into()), (50.0, "another transport".into())];
         let lines = chart(&bars, &style(60, true));
         assert!(
             lines
                 .iter()
-                .any(|line| line.trim_start().starts_with("one road │*")),
+                .any(|line| line.trim_start().starts_with("one transport │*")),
             "{lines:#?}"
         );
     }

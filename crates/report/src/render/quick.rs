@@ -1,4 +1,4 @@
-//! The quick result: every road of the machine side by side, each with what it costs beside the road before it.
+//! The quick result: every transport of the machine side by side, each with what it costs beside the transport before it.
 
 use super::figures::{duration, rate};
 use super::plot::{self, Axes, Series};
@@ -10,10 +10,10 @@ use wirespeed_schema::Test;
 use wirespeed_schema::run::{CaseResult, Metric};
 use wirespeed_schema::units::{format_rate, format_size, significant};
 
-/// A road of the quick result, in the order of the table.
+/// A transport of the quick result, in the order of the table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct QuickRoad {
+pub struct QuickTransport {
     /// Name of the transport; its cases are those of the run with this transport.
     pub transport: String,
     /// What it is for people: `two threads, lock-free queue`.
@@ -23,12 +23,13 @@ pub struct QuickRoad {
     pub unavailable: Option<String>,
 }
 
-/// `Run::sections["quick"]`. Without it the roads are the transports of the cases in their order.
+/// `Run::sections["quick"]`. Without it the transports are those of the cases in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct QuickSection {
-    /// The roads.
-    pub roads: Vec<QuickRoad>,
+    /// The transports; documents call them by the name that they had first.
+    #[serde(rename = "roads")]
+    pub transports: Vec<QuickTransport>,
     /// Last lines: the document that was written, what to try next.
     pub next: Vec<String>,
 }
@@ -37,37 +38,40 @@ impl QuickSection {
     /// The name of the section in [`Run::sections`].
     pub const NAME: &str = "quick";
 
-    /// The section of `run`, or the roads that its cases show.
+    /// The section of `run`, or the transports that its cases show.
     pub fn of(run: &Run) -> QuickSection {
         let stored = run
             .sections
             .get(Self::NAME)
             .and_then(|value| QuickSection::deserialize(value).ok());
         stored.unwrap_or_else(|| {
-            let mut roads: Vec<QuickRoad> = Vec::new();
+            let mut transports: Vec<QuickTransport> = Vec::new();
             for result in &run.cases {
-                if roads.iter().all(|road| road.transport != result.case.transport) {
-                    roads.push(QuickRoad {
+                if transports
+                    .iter()
+                    .all(|row| row.transport != result.case.transport)
+                {
+                    transports.push(QuickTransport {
                         transport: result.case.transport.clone(),
-                        ..QuickRoad::default()
+                        ..QuickTransport::default()
                     });
                 }
             }
             QuickSection {
-                roads,
+                transports,
                 next: Vec::new(),
             }
         })
     }
 }
 
-/// The quick result: a table of roads, a plot of bandwidth against size, trust line, remarks, what to try next.
+/// The quick result: a table of transports, a plot of bandwidth against size, trust line, remarks, what to try next.
 ///
 /// Latency is the round trip of the smallest messages; the message rate that of the smallest streamed size; bandwidth
 /// the best of all sizes.
 pub fn quick(run: &Run, style: &Style) -> String {
     let section = QuickSection::of(run);
-    let mut lines = road_table(run, &section, style);
+    let mut lines = table_of(run, &section, style);
     lines.extend(unavailable(run, &section, style));
     lines.extend(bandwidth_plot(run, &section, style));
     if let Some(trust) = table::trust_line(&run.cases) {
@@ -91,30 +95,30 @@ const COLUMNS: [grid::Column; 9] = [
     grid::number("at size", 3),
 ];
 
-fn road_table(run: &Run, section: &QuickSection, style: &Style) -> Vec<String> {
+fn table_of(run: &Run, section: &QuickSection, style: &Style) -> Vec<String> {
     let mut rows = Vec::new();
     let mut before: Option<f64> = None;
-    for road in section.roads.iter().filter(|road| road.unavailable.is_none()) {
-        let latency = latency_case(run, &road.transport);
+    for row in section.transports.iter().filter(|row| row.unavailable.is_none()) {
+        let latency = latency_case(run, &row.transport);
         let metric = |tag: &str| latency.and_then(|result| result.metrics.get(tag));
         let median = metric("rtt_p50_ns").map(|metric| metric.value.get());
         let cost = before
             .filter(|&before| before > 0.0)
             .zip(median)
             .map(|(before, median)| median / before);
-        let best = best_bandwidth(run, &road.transport);
+        let best = best_bandwidth(run, &row.transport);
         if latency.is_none() && best.is_none() {
             continue;
         }
         rows.push(vec![
-            clean(&road.transport),
-            clean(&road.title),
+            clean(&row.transport),
+            clean(&row.title),
             duration(metric("rtt_p50_ns")),
             duration(metric("rtt_p99_ns")),
             duration(metric("rtt_max_ns")),
             cost.map(|cost| format!("x{}", significant(cost, 2)))
                 .unwrap_or_default(),
-            rate(message_rate(run, &road.transport), "msg/s"),
+            rate(message_rate(run, &row.transport), "msg/s"),
             best.map(|(_, bandwidth)| format_rate(bandwidth, "B/s"))
                 .unwrap_or_default(),
             best.map(|(size, _)| format_size(size)).unwrap_or_default(),
@@ -129,7 +133,7 @@ fn road_table(run: &Run, section: &QuickSection, style: &Style) -> Vec<String> {
     lines.push(style.paint(
         Tone::Faint,
         &wrap(
-            "RTT: there and back; one way is about half. cost: RTT p50 beside the road above. \
+            "RTT: there and back; one way is about half. cost: RTT p50 relative to the row above. \
              kB, MB, GB are powers of ten.",
             style.width,
             2,
@@ -139,17 +143,17 @@ fn road_table(run: &Run, section: &QuickSection, style: &Style) -> Vec<String> {
     lines
 }
 
-/// Roads that were not measured, and why: as the section says, or as their cases do.
+/// Transports that were not measured, and why: as the section says, or as their cases do.
 fn unavailable(run: &Run, section: &QuickSection, style: &Style) -> Vec<String> {
     let mut lines = Vec::new();
-    for road in &section.roads {
-        let measured = cases_of(run, &road.transport).any(|result| !result.metrics.is_empty());
-        let reason = road.unavailable.clone().or_else(|| {
-            let failed = cases_of(run, &road.transport).find_map(|result| result.error.clone());
+    for row in &section.transports {
+        let measured = cases_of(run, &row.transport).any(|result| !result.metrics.is_empty());
+        let reason = row.unavailable.clone().or_else(|| {
+            let failed = cases_of(run, &row.transport).find_map(|result| result.error.clone());
             failed.filter(|_| !measured)
         });
         if let Some(reason) = reason {
-            let text = format!("{}: not measured: {}", clean(&road.transport), clean(&reason));
+            let text = format!("{}: not measured: {}", clean(&row.transport), clean(&reason));
             lines.push(style.paint(Tone::Faint, &wrap(&text, style.width, 2)));
         }
     }
@@ -161,11 +165,11 @@ fn unavailable(run: &Run, section: &QuickSection, style: &Style) -> Vec<String> 
 
 fn bandwidth_plot(run: &Run, section: &QuickSection, style: &Style) -> Vec<String> {
     let series: Vec<Series> = section
-        .roads
+        .transports
         .iter()
-        .map(|road| Series {
-            label: clean(&road.transport),
-            points: stream_points(run, &road.transport)
+        .map(|row| Series {
+            label: clean(&row.transport),
+            points: stream_points(run, &row.transport)
                 .into_iter()
                 .map(|(size, value)| (size as f64, value))
                 .collect(),

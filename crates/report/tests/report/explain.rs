@@ -37,7 +37,7 @@ fn wake_ups_and_roads_are_priced() {
         of("waiting").contains("waiting with block takes 3.3 times as long as with poll"),
         "{said:?}"
     );
-    assert!(of("roads").contains("over tcp costs"), "{said:?}");
+    assert!(of("transports").contains("over tcp costs"), "{said:?}");
     assert!(of("floor").contains("nothing is subtracted"), "{said:?}");
 }
 

@@ -213,7 +213,7 @@ pub fn run(cases: Vec<CaseResult>) -> Run {
     }
 }
 
-/// The run of the golden files: round trips, a get, streams of three sizes, a skipped case, on two roads.
+/// The run of the golden files: round trips, a get, streams of three sizes, a skipped case, on two transports.
 pub fn example() -> Run {
     let mut cases = Vec::new();
     for (transport, rtt_ns, ns_per_byte) in [("shm", 180.0, 0.05), ("tcp", 8_400.0, 0.4)] {

@@ -16,15 +16,19 @@ fn of(name: &str, run: &Run) -> String {
     page(&[Input { name, run }], "wirespeed test")
 }
 
-/// Streams of every power of two on several roads, `cases` in all.
+/// Streams of every power of two on several transports, `cases` in all.
 fn sweep(cases: usize) -> Run {
     let sizes = 20;
     run((0..cases)
         .map(|number| {
-            let (size_bytes, road) = (8u64 << (number % sizes), number / sizes);
+            let (size_bytes, at) = (8u64 << (number % sizes), number / sizes);
             let elapsed_ns = 1_000_000 + size_bytes * 300;
             result(
-                case(&format!("road{road}"), Test::AmBw(stream(size_bytes, 64)), 1000),
+                case(
+                    &format!("transport{at}"),
+                    Test::AmBw(stream(size_bytes, 64)),
+                    1000,
+                ),
                 2,
                 |index| one_way_stream(size_bytes, 1000, elapsed_ns + u64::from(index) * 1000, 5000.0),
             )
@@ -64,7 +68,9 @@ fn words_come_before_pictures_and_tables_stand_behind_them() {
         svgs,
         "every chart is an image with a name"
     );
-    assert!(text.contains("every road, fastest first") && text.contains("bandwidth against message size"));
+    assert!(
+        text.contains("every transport, fastest first") && text.contains("bandwidth against message size")
+    );
     assert_balanced(&text);
 }
 
@@ -139,7 +145,7 @@ fn pages_stay_small() {
     assert!(hundred.len() < 1 << 20, "{} bytes for 100 cases", hundred.len());
     let all = of("sweep.json", &sweep(500));
     assert!(all.len() < 5 << 20, "{} bytes for 500 cases", all.len());
-    assert!(all.contains("road24"));
+    assert!(all.contains("transport24"));
 }
 
 #[test]

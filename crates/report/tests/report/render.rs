@@ -2,7 +2,7 @@
 
 use crate::fixture::*;
 use wirespeed_report::render::{
-    CsvRows, QuickRoad, QuickSection, Style, case_line, csv, event_line, hdr, quick, table,
+    CsvRows, QuickSection, QuickTransport, Style, case_line, csv, event_line, hdr, quick, table,
 };
 use wirespeed_report::{failed_case, tags, without_outcomes};
 use wirespeed_schema::run::{Event, Severity, Status};
@@ -155,13 +155,13 @@ fn the_status_of_a_run_that_went_wrong_is_the_last_line() {
 fn the_quick_section_names_roads_and_reasons() {
     let mut run = example();
     let section = QuickSection {
-        roads: vec![
-            QuickRoad {
+        transports: vec![
+            QuickTransport {
                 transport: "tcp".into(),
                 title: "loopback TCP".into(),
                 unavailable: None,
             },
-            QuickRoad {
+            QuickTransport {
                 transport: "ucp".into(),
                 title: String::new(),
                 unavailable: Some("libucp is not installed".into()),

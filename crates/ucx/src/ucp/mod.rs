@@ -1,6 +1,6 @@
 //! UCX's protocol layer: UCX chooses devices and protocols, as it does for the programs that use it.
 //!
-//! It must never say more about the road than UCX does: which device carried the data is UCX's choice.
+//! It must never say more about the transport than UCX does: which device carried the data is UCX's choice.
 
 mod link_memory;
 mod link_messages;
@@ -154,7 +154,7 @@ impl UcpOptions {
 
 impl Transport for Ucp {
     const NAME: &'static str = "ucp";
-    const SUMMARY: &'static str = "UCX's protocol layer: the road that UCX itself would take";
+    const SUMMARY: &'static str = "UCX's protocol layer: UCX chooses the transport";
     const OPTIONS: &'static [OptionSpec] = &[
         OptionSpec {
             name: "tls",

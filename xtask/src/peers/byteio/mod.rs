@@ -23,7 +23,7 @@ const FILE: &str = "bulk-1GiB";
 const FILE_BYTES: u64 = 1 << 30;
 
 /// One path and shape.
-pub struct Road {
+pub struct Network {
     /// Words for `wirespeed lab`; none for loopback.
     lab: &'static str,
     /// Words for `wirespeed byteio peers` behind the file.
@@ -36,7 +36,7 @@ pub enum Bulk {
     /// A mover on a path.
     Mover {
         /// Where.
-        road: &'static Road,
+        network: &'static Network,
         /// As `--movers` calls it.
         name: &'static str,
         /// The program it needs, of others.
@@ -63,28 +63,28 @@ pub struct Stack {
     url: &'static str,
 }
 
-static LOOPBACK: Road = Road {
+static LOOPBACK: Network = Network {
     lab: "",
     words: "--threads 7 --block-size 8M --depth 2 --movers mtom,bulk,iperf3,curl",
 };
-static LAN: Road = Road {
+static LAN: Network = Network {
     lab: "--lan --rate 1Gb/s",
     words: "--threads 7 --block-size 8M --depth 2 --movers mtom,iperf3",
 };
-static WAN: Road = Road {
+static WAN: Network = Network {
     lab: "--rate 1Gb/s --delay 30ms --congestion cubic",
     words: "--threads 7 --block-size 8M --depth 2 --movers mtom,iperf3",
 };
-static WAN_2009: Road = Road {
+static WAN_2009: Network = Network {
     lab: "--rate 1Gb/s --delay 30ms --congestion cubic",
     words: "--threads 7 --block-size 8M --depth 1 --movers mtom,iperf3",
 };
-static LOSSY: Road = Road {
+static LOSSY: Network = Network {
     lab: "--rate 300Mb/s --delay 30ms --loss 2e-4 --congestion cubic",
     words: "--threads 7 --block-size 8M --depth 2 --movers mtom,gridftp",
 };
 
-static PUTS: Road = Road {
+static PUTS: Network = Network {
     lab: "",
     words: "--put --threads 7 --block-size 8M --depth 2 --movers mtom,http,bulk,iperf3,curl",
 };
@@ -110,17 +110,17 @@ const fn writes(stack: &'static Stack) -> Side {
     Side::Bulk(Bulk::Java { stack, writes: true })
 }
 
-const fn ours(road: &'static Road, name: &'static str) -> Side {
+const fn ours(network: &'static Network, name: &'static str) -> Side {
     Side::Bulk(Bulk::Mover {
-        road,
+        network,
         name,
         program: None,
     })
 }
 
-const fn theirs(road: &'static Road, name: &'static str, program: &'static str) -> Side {
+const fn theirs(network: &'static Network, name: &'static str, program: &'static str) -> Side {
     Side::Bulk(Bulk::Mover {
-        road,
+        network,
         name,
         program: Some(program),
     })
@@ -268,7 +268,7 @@ impl Bulk {
     /// Run it, unless this pair has it already, and return its bytes a second.
     pub fn run(&self, context: &Context, report: &mut Report) -> Result<f64> {
         match *self {
-            Bulk::Mover { road, name, .. } => run::mover(context, report, road, name),
+            Bulk::Mover { network, name, .. } => run::mover(context, report, network, name),
             Bulk::Java { stack, writes } => run::java(context, report, stack, writes),
         }
     }

@@ -3,7 +3,7 @@
 use super::super::documents::condensed;
 use super::super::launch::{Context, Server};
 use super::super::report::Report;
-use super::{FILE, FILE_BYTES, Road, Stack};
+use super::{FILE, FILE_BYTES, Network, Stack};
 use crate::command;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
@@ -17,21 +17,21 @@ const PORT: u16 = 7460;
 const LAUNCH_LIMIT: &str = "900";
 
 /// What `name` moves on a path, in bytes a second.
-pub fn mover(context: &Context, report: &mut Report, road: &Road, name: &str) -> Result<f64> {
+pub fn mover(context: &Context, report: &mut Report, network: &Network, name: &str) -> Result<f64> {
     let mut command = command::bound("timeout");
     command
         .args(["--kill-after=5", LAUNCH_LIMIT])
         .arg(&context.binary);
-    if !road.lab.is_empty() {
+    if !network.lab.is_empty() {
         command
             .arg("lab")
-            .args(road.lab.split(' '))
+            .args(network.lab.split(' '))
             .arg("--")
             .arg(&context.binary);
     }
     command.args(["byteio", "peers"]).arg(context.built.join(FILE));
     command
-        .args(road.words.split(' '))
+        .args(network.words.split(' '))
         .args(["--repeats", "1", "--json"]);
     let (shown, output) = context.launch(command)?;
     report.raw(&shown, &condensed(&output))?;

@@ -88,7 +88,7 @@ fn arm(words: &[String]) -> Result<Arm, Failure> {
 
 fn not_an_arm(what: &str) -> Failure {
     Failure::usage(
-        format!("{what} cannot stand in an arm of byteio bench"),
+        format!("{what} is not allowed inside an `ab` arm of byteio bench"),
         "an arm is one transfer; --pairs before the first `--` says how often both are run",
     )
 }

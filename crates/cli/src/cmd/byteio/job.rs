@@ -22,7 +22,7 @@ pub fn time(option: &str, text: &str) -> Result<Duration, Failure> {
     let ns = ns.map_err(|e| Failure::usage(format!("--{option}: {e}"), "write it like 500ms or 10s"))?;
     match ns {
         0 => Err(Failure::usage(
-            format!("--{option}: nothing waits no time"),
+            format!("--{option} must be greater than zero"),
             "write it like 500ms or 10s",
         )),
         ns => Ok(Duration::from_nanos(ns)),

@@ -28,7 +28,7 @@ const MIB: u64 = 1 << 20;
 /// Everything that was asked for.
 pub struct Request {
     pub ask: Ask,
-    /// The coordinator and who we are to it; embedded without.
+    /// The coordinator and the credential for it; embedded without.
     pub coordinator: Option<(Address, Identity)>,
     /// What starts the computations elsewhere.
     pub engine: Option<Engine>,

@@ -1,4 +1,4 @@
-//! Bandwidth against message size as one picture: a line for each road, route and number of credits.
+//! Bandwidth against message size as one picture: a line for each transport, route and number of credits.
 
 use crate::errors::Failure;
 use crate::file;

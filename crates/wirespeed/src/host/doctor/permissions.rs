@@ -26,7 +26,7 @@ fn ptrace(patient: &Patient) -> Check {
         Some(0) => ok(NAME, "0: own processes may be read", WHY),
         Some(scope) => warn(
             NAME,
-            format!("{scope}: only children may be read, so these libraries take a slower road"),
+            format!("{scope}: only children may be read, so these libraries take a slower transport"),
             WHY,
             "sudo sysctl -w kernel.yama.ptrace_scope=0",
         ),

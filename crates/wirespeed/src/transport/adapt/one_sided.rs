@@ -262,7 +262,7 @@ impl<P: MessagePort> OneSidedPort for OneSidedOver<P> {
             return Ok(self.note_sent(peer, post));
         }
         if slot >= self.served.fetched.len() {
-            return Err(LinkError::Unsupported("a slot that the port was not opened for"));
+            return Err(LinkError::Unsupported("fetch slot out of range"));
         }
         let awaited = Awaited::Fetch { slot };
         if op == AtomicOp::CompareSwap {

@@ -24,7 +24,7 @@ const MESSAGE_BYTES_MAX: u64 = 1 << 30;
 
 impl Transport for Null {
     const NAME: &'static str = "null";
-    const SUMMARY: &'static str = "nothing at all: the harness floor";
+    const SUMMARY: &'static str = "no-op; measures harness overhead";
     const OPTIONS: &'static [OptionSpec] = &[];
     const MESSAGES: Support = Support::Native(engine::messages::<Self>);
     const TAGGED: Support = Support::Lacks(NO_MEMORY);

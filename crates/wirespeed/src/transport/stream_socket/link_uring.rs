@@ -172,7 +172,7 @@ impl UringPort {
                 Ok(count) => peer.arrived = count,
                 Err(_) => result = result.and(retry_or_fail(is_send, -completion.result())),
             }
-            // What goes through at once and whole is not reported, so this road is full or was.
+            // What goes through at once and whole is not reported, so this transport is full or was.
             peer.blocked = !peer.out.is_empty() && (is_send || peer.blocked);
         }
         self.settle();

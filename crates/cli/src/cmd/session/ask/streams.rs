@@ -10,10 +10,10 @@ use wirespeed_session::path::{Path, Route, Streaming};
 
 /// Longest sleep after a message: a reader looks at the user's wish to stop after a few dozen of them.
 const MESSAGE_SLEEP_NS_MAX: u64 = 100_000_000;
-/// Roads that sessions offer.
-const ROADS: [&str; 3] = ["shm", "unix", "tcp"];
+/// Transports that sessions offer.
+const TRANSPORTS: [&str; 3] = ["shm", "unix", "tcp"];
 
-/// Every stream that the words ask for: roads, sizes, credits and routes, all with all.
+/// Every stream that the words ask for: transports, sizes, credits and routes, all with all.
 pub fn streams(
     arguments: &SessionArgs,
     path: Path,
@@ -33,16 +33,16 @@ pub fn streams(
         ));
     }
     let mut streams = Vec::new();
-    let any = [ROADS[1].to_owned()];
-    let roads = match arguments.via.is_empty() {
+    let any = [TRANSPORTS[1].to_owned()];
+    let transports = match arguments.via.is_empty() {
         true => &any[..],
         false => &arguments.via,
     };
-    for via in roads {
-        if !ROADS.contains(&via.as_str()) {
+    for via in transports {
+        if !TRANSPORTS.contains(&via.as_str()) {
             return Err(Failure::usage(
-                format!("--via {via}: sessions have no such road"),
-                format!("choose from: {}", ROADS.join(", ")),
+                format!("--via {via}: sessions have no such transport"),
+                format!("choose from: {}", TRANSPORTS.join(", ")),
             ));
         }
         for size in &sizes {
