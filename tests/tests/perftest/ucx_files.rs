@@ -138,7 +138,7 @@ fn the_files_of_an_installation_are_understood() {
     for folder in of_installations() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            let is_batch = !path.file_name().is_some_and(|name| name == "README");
+            let is_batch = path.file_name().is_none_or(|name| name != "README");
             if is_batch && path.extension().is_none() {
                 is_understood(&home, &path);
                 tried += 1;
