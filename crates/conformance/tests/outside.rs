@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use wirespeed::Registry;
-use wirespeed::engine;
 use wirespeed::schema::case::{GroupKind, TransportOptions};
 use wirespeed::transport::adapt;
 use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
@@ -165,9 +164,9 @@ impl Transport for Shelves {
             help: "what goes wrong",
         },
     ];
-    const MESSAGES: Support = Support::Native(engine::messages::<Self>);
-    const TAGGED: Support = Support::Emulated(engine::tagged::<Self>, adapt::tagged::MEANS);
-    const ONE_SIDED: Support = Support::Emulated(engine::one_sided::<Self>, adapt::one_sided::MEANS);
+    const MESSAGES: Support = Support::Native;
+    const TAGGED: Support = Support::Emulated(adapt::tagged::MEANS);
+    const ONE_SIDED: Support = Support::Emulated(adapt::one_sided::MEANS);
     type Options = ShelvesOptions;
 
     fn parse(options: &TransportOptions) -> Result<ShelvesOptions, OptionError> {

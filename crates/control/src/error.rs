@@ -1,6 +1,6 @@
 //! What can go wrong between ranks: one line of cause, one of remedy, and the program's exit code.
 
-use crate::job::JobError;
+use crate::job::error::JobError;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;

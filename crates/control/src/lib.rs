@@ -26,7 +26,7 @@ pub use auth::Identity;
 pub use coordinator::{Group, GroupEvent, GroupOptions, GroupResult, GroupSpec, HostsSpec, run_case};
 pub use error::{ControlError, exit_code};
 pub use job::{Job, JobKind, JobRanks};
-pub use launch::local::RankProgram;
+pub use launch::program::RankProgram;
 pub use launch::seam::{Launch, Launched, RankProcess};
 pub use serve::{Daemon, Listen, LogEvent, LogLine, ServeOptions};
 pub use session::Timing;

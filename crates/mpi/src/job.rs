@@ -1,7 +1,7 @@
 //! Jobs of MPI launchers: told by their variables, joined through the library, started by the launcher that fits it.
 
 use crate::process::{self, World};
-use crate::{link, link_lanes, link_pmix, transport};
+use crate::{link, link_lanes, link_pmix, options};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -260,7 +260,7 @@ impl<H: Handle> Job for MpiJob<H> {
     }
 
     fn facts(&self) -> BTreeMap<String, String> {
-        let mut facts = transport::facts();
+        let mut facts = options::facts();
         if let Some(started) = self.started {
             facts.insert("launcher".into(), started.starter.name().into());
         }

@@ -15,6 +15,7 @@ mod link_one_sided;
 mod link_pmix;
 mod link_ring;
 mod link_tagged;
+mod options;
 pub mod process;
 mod transport;
 

@@ -5,8 +5,8 @@
 //! Lanes are as old as the job: a case that ends badly leaves messages in them, after which no further case gets one.
 
 use crate::link::{self, Comm};
+use crate::options;
 use crate::process;
-use crate::transport;
 use core::ffi::c_int;
 use std::sync::OnceLock;
 use wirespeed::transport::{Connect, ConnectError};
@@ -82,7 +82,7 @@ impl<H: Handle> Lane<H> {
         }
         let lane = |thread: u32| {
             let found = LANES.get().and_then(|lanes| lanes.get(thread as usize));
-            let missing = || ConnectError::Other(transport::NOT_INITIALISED.into());
+            let missing = || ConnectError::Other(options::NOT_INITIALISED.into());
             found.map(|bits| H::from_bits(*bits)).ok_or_else(missing)
         };
         let me = ctx.bootstrap.rank() % threads;

@@ -425,7 +425,7 @@ impl<H: Handle> MessagePort for MessageLink<H> {
     }
 
     fn facts(&self) -> Facts {
-        let mut facts = crate::transport::facts();
+        let mut facts = crate::options::facts();
         facts.insert(
             "receives_posted_ahead".into(),
             self.receives.requests.len().to_string(),

@@ -439,7 +439,7 @@ impl<H: Handle> OneSidedPort for OneSidedLink<H> {
     }
 
     fn facts(&self) -> Facts {
-        let mut facts = crate::transport::facts();
+        let mut facts = crate::options::facts();
         facts.insert("window".into(), "MPI_Win_allocate, MPI_Win_lock_all".into());
         facts.insert("completion".into(), "MPI_Win_flush_all".into());
         if self.last_byte_last {

@@ -7,7 +7,7 @@
 use crate::link::{Comm, abandon};
 use crate::link_error::cold_error;
 use crate::link_lanes::{Lane, Peer};
-use crate::transport::{MpiOptions, WaitMode};
+use crate::options::{MpiOptions, WaitMode};
 use core::ffi::{c_int, c_void};
 use wirespeed::sync::SharedBytes;
 use wirespeed::transport::port::{Facts, LinkError, Request, TaggedPort};
@@ -409,7 +409,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedPort for TaggedLink<H, PERSISTENT>
     }
 
     fn facts(&self) -> Facts {
-        let mut facts = crate::transport::facts();
+        let mut facts = crate::options::facts();
         facts.insert(
             "requests".into(),
             if PERSISTENT { "persistent" } else { "plain" }.into(),

@@ -3,8 +3,8 @@
 use crate::link_messages::{MESSAGE_BYTES_MAX, MessageLink};
 use crate::link_one_sided::{OneSidedLink, Window};
 use crate::link_tagged::TaggedLink;
+use crate::options::{MpiOptions, NOT_INITIALISED, WaitMode};
 use crate::process::{self, World};
-use wirespeed::engine;
 use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
 use wirespeed::transport::port::Facts;
 use wirespeed::transport::{
@@ -17,26 +17,6 @@ use wirespeed_schema::test::{Layout, Test};
 
 /// The transport over an MPI library.
 pub struct Mpi;
-
-/// How a rank waits for completion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WaitMode {
-    /// Test again and again; a cancelled run ends.
-    Poll,
-    /// Let the library wait.
-    Block,
-}
-
-/// Options, parsed.
-#[derive(Debug, Clone, Copy)]
-pub struct MpiOptions {
-    /// How a rank waits.
-    pub wait: WaitMode,
-    /// Whether matched messages reuse persistent requests.
-    pub persistent: bool,
-    /// Whether put, get and atomics go over active messages where the library makes no window.
-    pub emulate: bool,
-}
 
 impl Transport for Mpi {
     const NAME: &'static str = "mpi";
@@ -61,9 +41,9 @@ impl Transport for Mpi {
             help: "put, get and atomics where the library refuses a window: over active messages, which the result says; or an error",
         },
     ];
-    const MESSAGES: Support = Support::Native(engine::messages::<Self>);
-    const TAGGED: Support = Support::Native(engine::tagged::<Self>);
-    const ONE_SIDED: Support = Support::Native(engine::one_sided::<Self>);
+    const MESSAGES: Support = Support::Native;
+    const TAGGED: Support = Support::Native;
+    const ONE_SIDED: Support = Support::Native;
     type Options = MpiOptions;
 
     fn parse(options: &TransportOptions) -> Result<MpiOptions, OptionError> {
@@ -207,10 +187,6 @@ fn refuse_known_crash(version: &str, ctx: &Connect) -> Result<(), ConnectError> 
     Ok(())
 }
 
-/// Said where a rank is none of a job.
-pub const NOT_INITIALISED: &str =
-    "MPI is not initialised here: it works between the ranks of a launcher's job";
-
 /// Active messages, put, get and atomics have one rank a process.
 fn check_alone() -> Result<(), ConnectError> {
     match process::choice().threads_per_process {
@@ -235,21 +211,4 @@ fn check_world(ctx: &Connect) -> Result<World, ConnectError> {
         ));
     }
     Ok(world)
-}
-
-/// Facts that every port of the library states.
-pub fn facts() -> Facts {
-    let mut facts = Facts::new();
-    if let Ok(library) = process::library() {
-        facts.insert("library".into(), library.version().to_owned());
-        facts.insert("abi".into(), library.family().name().to_owned());
-    }
-    if let Some(world) = process::world() {
-        facts.insert("thread_level".into(), world.threads.name().to_owned());
-        let threads = process::choice().threads_per_process;
-        if threads > 1 {
-            facts.insert("threads_per_process".into(), threads.to_string());
-        }
-    }
-    facts
 }

@@ -7,7 +7,6 @@ use crate::{Check, Effort};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use wirespeed::engine;
 use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
 use wirespeed::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed::transport::registry::Entry;
@@ -99,7 +98,7 @@ impl Transport for Lossy {
     const NAME: &'static str = "simulated_lossy";
     const SUMMARY: &'static str = "loses messages by a known law";
     const OPTIONS: &'static [OptionSpec] = &[];
-    const MESSAGES: Support = Support::Native(engine::messages::<Self>);
+    const MESSAGES: Support = Support::Native;
     const TAGGED: Support = Support::Lacks(NONE);
     const ONE_SIDED: Support = Support::Lacks(NONE);
     type Options = ();
@@ -153,7 +152,7 @@ fn outcomes(case: &Case) -> Result<Vec<Outcome>, String> {
     let ranks = ThreadBootstrap::group(2).into_iter().map(|bootstrap| {
         let case = case.clone();
         std::thread::spawn(move || {
-            let registry = Registry::empty().with(Entry::of::<Lossy>());
+            let registry = Registry::empty().with(Entry::of_messages::<Lossy>());
             measure(&case, &registry, &bootstrap, &mut |_| ()).map_err(|error| error.to_string())
         })
     });

@@ -48,7 +48,7 @@ fn case(test: Test, count: u64) -> Case {
 
 /// What the rank saw of one run over `transport`, in virtual time.
 pub fn outcome(case: &Case, medium: Medium) -> Result<Outcome, String> {
-    let registry = Registry::empty().with(Entry::of::<Simulated>());
+    let registry = Registry::empty().with(Entry::of_messages::<Simulated>());
     let bootstrap = ThreadBootstrap::group(1).remove(0);
     let _time = VirtualTime::begin();
     prepare(medium);

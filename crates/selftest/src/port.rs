@@ -7,7 +7,6 @@ use crate::law::{Law, Source};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use wirespeed::clock::virtual_time;
-use wirespeed::engine;
 use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
 use wirespeed::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed::transport::{
@@ -85,7 +84,7 @@ impl Transport for Simulated {
     const NAME: &'static str = "simulated";
     const SUMMARY: &'static str = "known laws in virtual time";
     const OPTIONS: &'static [OptionSpec] = &[];
-    const MESSAGES: Support = Support::Native(engine::messages::<Self>);
+    const MESSAGES: Support = Support::Native;
     const TAGGED: Support = Support::Lacks(NONE);
     const ONE_SIDED: Support = Support::Lacks(NONE);
     const CARRIES_PAYLOAD: bool = false;

@@ -4,10 +4,10 @@
 //! It must never start a process itself.
 
 use crate::api::{CreateSession, Created, NodeStatus, Placed, Refused, Register, StartOnNode};
+use crate::ask::Ask;
 use crate::daemon::{REGISTER_EVERY, parse, to_value};
 use crate::definition::Computation;
 use crate::http::{self, Bad, Far, Request};
-use crate::live::Ask;
 use crate::node::{Free, too_much};
 use crate::openapi;
 use crate::report::{ComputationReport, SessionReport};

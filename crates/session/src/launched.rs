@@ -3,9 +3,9 @@
 //! left behind there: a node ends with its pipe, its computations with it.
 
 use crate::api::{self, NodeStatus};
+use crate::ask::{Ask as Session, DAEMON};
 use crate::coordinator::place;
 use crate::definition::Computation;
-use crate::live::{Ask as Session, DAEMON};
 use crate::members::{self, Channels, Member};
 use crate::node::{Free, too_much};
 use crate::outpost::{Early, Outpost, lost};

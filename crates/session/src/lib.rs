@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod api;
+mod ask;
 pub mod computation;
 pub mod coordinator;
 pub mod daemon;

@@ -3,13 +3,12 @@
 //!
 //! It must never be left running: dropping it ends it.
 
-use crate::definition::{Computation, Definition};
+pub use crate::ask::{Ask, DAEMON};
 use crate::launched::{Engine, Launched as LaunchedSession};
 use crate::node::Node;
 use crate::remote::Remote;
 use crate::report::{Life, SessionReport};
 use crate::running::Running;
-use crate::say::Work;
 use std::io;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,41 +23,6 @@ use wirespeed_schema::case::GroupKind;
 const LOOK: Duration = Duration::from_millis(100);
 /// The death of a computation is known so soon after its channel closed.
 const NOTICE: Duration = Duration::from_millis(20);
-/// The computation that passes messages on.
-pub const DAEMON: &str = "router";
-
-/// What is asked for.
-#[derive(Debug, Clone)]
-pub struct Ask {
-    /// The session.
-    pub definition: Definition,
-    /// What its main computation does beside messages.
-    pub work: Work,
-    /// Start the daemon that passes messages on.
-    pub daemon: bool,
-}
-
-impl Ask {
-    /// Everything to start, with its work; the daemon comes last.
-    pub(crate) fn computations(&self) -> Vec<(Computation, Work)> {
-        let all = self.definition.expand().into_iter().enumerate();
-        let work = |at: usize| {
-            if at == 0 {
-                self.work.clone()
-            } else {
-                Work::default()
-            }
-        };
-        let daemon = self.daemon.then(|| Computation {
-            name: DAEMON.into(),
-            ..Computation::default()
-        });
-        let mut all: Vec<_> = all.map(|(at, computation)| (computation, work(at))).collect();
-        all.extend(daemon.map(|daemon| (daemon, Work::default())));
-        all
-    }
-}
-
 /// Where a session runs.
 #[derive(Debug, Clone)]
 pub enum Place {

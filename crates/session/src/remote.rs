@@ -3,9 +3,9 @@
 //! failure of the session. It must never keep a node waiting for a client that is gone.
 
 use crate::api::{self, ComputationStatus, CreateSession, Created};
+use crate::ask::Ask;
 use crate::daemon::splice;
 use crate::http::Far;
-use crate::live::Ask;
 use crate::members::{self, Channels, Member};
 use crate::report::{ComputationReport, SessionReport};
 use serde_json::Value;

@@ -10,6 +10,7 @@ pub mod bulk;
 pub mod calibrate;
 pub mod clock;
 pub mod engine;
+mod error;
 pub mod host;
 pub mod load;
 pub mod machine;
@@ -18,8 +19,9 @@ pub mod record;
 pub mod sync;
 pub mod transport;
 
+pub use error::MeasureError;
 pub use machine::Machine;
-pub use measure::{MeasureError, measure};
+pub use measure::measure;
 pub use transport::bootstrap::{Bootstrap, BootstrapError, ThreadBootstrap};
 pub use transport::cancel::Cancel;
 pub use transport::registry::Registry;

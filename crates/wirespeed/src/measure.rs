@@ -1,32 +1,13 @@
 //! The one public entry: measure a case as one rank of a group, in the caller's thread.
 
-use crate::transport::bootstrap::{Bootstrap, BootstrapError};
+use crate::engine::report::Report;
+use crate::error::MeasureError;
+use crate::transport::bootstrap::Bootstrap;
 use crate::transport::cancel::CancelReason;
-use crate::transport::registry::{Registry, Report};
-use crate::transport::{ConnectError, Support, seal};
+use crate::transport::registry::Registry;
+use crate::transport::{Support, seal};
 use wirespeed_schema::case::{Case, GroupKind};
 use wirespeed_schema::outcome::Outcome;
-
-/// Why a rank has no result at all. An error in the measured phase gives an [`Outcome`] with `error` set instead.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum MeasureError {
-    /// The case contradicts itself or the group: a usage error.
-    #[error("{0}")]
-    Usage(String),
-    /// The transport or this machine cannot do it; the reason says why.
-    #[error("{0}")]
-    Unsupported(String),
-    /// The ranks could not meet.
-    #[error(transparent)]
-    Bootstrap(#[from] BootstrapError),
-    /// No connection.
-    #[error(transparent)]
-    Connect(#[from] ConnectError),
-    /// The system refused something around the measurement: pinning, memory.
-    #[error("{0}")]
-    System(String),
-}
 
 /// Measure `case` as the rank that `bootstrap` says. Collective: every rank of the group calls it with the same case.
 /// `report` is called at the case's report interval, in this thread. Nothing is printed, nothing outlives the call.
@@ -72,11 +53,16 @@ fn run(
     }
     (entry.check)(case)?;
     let capability = case.test.capability();
-    let (mut outcome, how) = match entry.support(capability) {
-        Support::Native(run) => (run(case, bootstrap, report)?, None),
-        Support::Emulated(run, how) => (run(case, bootstrap, report)?, Some(how)),
-        Support::Lacks(why) => return Err(MeasureError::Unsupported(why.to_owned())),
+    let lacks = |why: &str| MeasureError::Unsupported(why.to_owned());
+    let how = match entry.support(capability) {
+        Support::Native => None,
+        Support::Emulated(how) => Some(how),
+        Support::Lacks(why) => return Err(lacks(why)),
     };
+    let run = entry
+        .runner(capability)
+        .ok_or_else(|| lacks("its entry runs no such tests"))?;
+    let mut outcome = run(case, bootstrap, report)?;
     let mut fact = |name: &str, value: String| outcome.transport_facts.insert(name.to_owned(), value);
     if let Some(how) = how {
         fact(capability.name(), format!("emulated {how}"));

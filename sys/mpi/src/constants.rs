@@ -3,7 +3,7 @@
 //!
 //! It must hold numbers and addresses only.
 
-use crate::load::{Library, LoadError};
+use crate::library::{Library, LoadError};
 use crate::{Handle, address};
 use core::ffi::{c_int, c_void};
 

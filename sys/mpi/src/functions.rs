@@ -4,7 +4,7 @@
 
 use crate::Handle;
 use crate::constants::Status;
-use crate::load::{Library, LoadError};
+use crate::library::{Library, LoadError};
 use core::ffi::{c_char, c_int, c_void};
 
 /// `MPI_Aint`.

@@ -8,6 +8,7 @@
 pub mod constants;
 pub mod find;
 pub mod functions;
+mod library;
 pub mod load;
 
 pub use constants::{Constants, Family, Status};

@@ -2,82 +2,20 @@
 //! ahead. It must never be told anything of the machine beyond the resource.
 
 use super::answer::Answer;
+use super::exchange::{After, Asked, Reader, Shared, say};
 use super::places::Place;
-use super::{Shared, plain, soap, upgraded};
+use super::{plain, soap, upgraded};
 use crate::http::HttpError;
-use crate::http::body::Body;
 use crate::http::channel::{BUFFER_BYTES, Channel};
 use crate::http::head::RequestHead;
-use percent_encoding::percent_decode_str;
 use std::io::{self, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
 /// Time to shake hands and to prove who one is.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// Bytes of a refused body that are read, so that the client can read why it was refused.
-const DRAIN_BYTES_MAX: u64 = 1 << 20;
 /// How long a refused client may go on sending.
 const LINGER: Duration = Duration::from_secs(2);
-
-pub(super) type Reader = BufReader<Channel>;
-
-/// Whether the connection can carry another request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum After {
-    /// Yes.
-    Keep,
-    /// No: the answer is out, or cannot be finished.
-    Close,
-}
-
-/// A request, its target taken apart.
-pub(super) struct Asked {
-    pub head: RequestHead,
-    /// Decoded path.
-    pub path: String,
-    /// Query as sent, without the question mark.
-    pub query: String,
-}
-
-impl Asked {
-    fn of(head: RequestHead) -> Option<Asked> {
-        // Some clients send the absolute form, as to a proxy.
-        let target = match head
-            .target
-            .strip_prefix("http://")
-            .or(head.target.strip_prefix("https://"))
-        {
-            Some(rest) => rest.find('/').map_or("/", |at| &rest[at..]),
-            None => &head.target,
-        };
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let path = percent_decode_str(path).decode_utf8().ok()?.into_owned();
-        let query = query.to_owned();
-        path.starts_with('/').then_some(Asked { head, path, query })
-    }
-
-    /// The value of a parameter of the query.
-    pub fn parameter(&self, name: &str) -> Option<String> {
-        let pairs = self
-            .query
-            .split('&')
-            .map(|pair| pair.split_once('=').unwrap_or((pair, "")));
-        let value = pairs
-            .into_iter()
-            .find(|(key, _)| key.eq_ignore_ascii_case(name))?
-            .1;
-        Some(percent_decode_str(value).decode_utf8().ok()?.into_owned())
-    }
-
-    /// The address that the client used, for documents that have to name it.
-    pub fn location(&self, secure: bool) -> String {
-        let scheme = if secure { "https" } else { "http" };
-        let host = self.head.headers.get("host").unwrap_or("localhost");
-        let path = self.head.target.split('?').next().unwrap_or_default();
-        format!("{scheme}://{host}{path}")
-    }
-}
 
 /// Serve until the client or the service has enough.
 pub(super) fn serve(shared: &Shared, stream: TcpStream, place: &Place) {
@@ -210,24 +148,4 @@ fn admits(shared: &Shared, reader: &Reader, head: &RequestHead) -> bool {
     };
     let authorization = head.headers.get("authorization").unwrap_or_default();
     server.admits(stream, authorization)
-}
-
-/// A plain refusal, after which the connection ends.
-pub(super) fn say(reader: &mut Reader, status: &str, why: &str) -> io::Result<After> {
-    let answer = Answer {
-        status,
-        content_type: "text/plain; charset=utf-8",
-        more: "",
-        keep: false,
-    };
-    answer.send(reader.get_mut(), format!("{why}\n").as_bytes())?;
-    Ok(After::Close)
-}
-
-/// Read what is left of a request's body, if it is little; else the connection ends behind the answer.
-pub(super) fn drained(body: &mut Body<'_, Reader>) -> After {
-    match body.drain(DRAIN_BYTES_MAX) {
-        Ok(true) => After::Keep,
-        _ => After::Close,
-    }
 }

@@ -1,6 +1,6 @@
 //! A SOAP request's message, whatever its framing: first the envelope, then, once, its data.
 
-use super::connection::Reader;
+use super::exchange::Reader;
 use crate::http::body::Body;
 use crate::mime::MimeError;
 use crate::mime::dime::{self, RecordHead};

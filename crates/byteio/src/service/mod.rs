@@ -3,9 +3,12 @@
 
 mod answer;
 mod connection;
+mod exchange;
+mod failed;
 mod files;
 mod intake;
 mod layout;
+mod limits;
 mod operations;
 mod places;
 mod plain;
@@ -20,12 +23,12 @@ pub(crate) mod wire {
     pub(crate) use super::upgraded::{ANSWER_BYTES, ASK_BYTES, INFO, PROTOCOL, READ, SHORT, WHOLE, WRITE};
 }
 
-use connection::Asked;
-use files::{Access, Denied, Root};
+pub use limits::Limits;
+
+use exchange::Shared;
+use files::Root;
 use places::Places;
-use rustix::io::Errno;
-use stage::{Stage, Stages};
-use std::fs::File;
+use stage::Stages;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -50,68 +53,6 @@ pub struct ServiceOptions {
     pub secure: Option<SecureServer>,
     /// What it bears.
     pub limits: Limits,
-}
-
-/// Limits of the service.
-#[derive(Debug, Clone)]
-pub struct Limits {
-    /// Connections at the same time.
-    pub connections_max: usize,
-    /// Bytes of one SOAP read.
-    pub read_bytes_max: u64,
-    /// Bytes of one SOAP write.
-    pub write_bytes_max: u64,
-    /// Open streams.
-    pub streams_max: usize,
-    /// How long a client may keep a connection waiting, reading or writing, by silence or by less than 1 KiB a second.
-    pub patience: Duration,
-    /// Congestion control of the service as a sender; `None` for the system's.
-    pub congestion: Option<String>,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Limits {
-            connections_max: 256,
-            read_bytes_max: 1 << 30,
-            write_bytes_max: 1 << 30,
-            streams_max: 1024,
-            patience: Duration::from_secs(30),
-            congestion: None,
-        }
-    }
-}
-
-/// What every connection may look at.
-struct Shared {
-    root: Root,
-    limits: Limits,
-    secure: Option<SecureServer>,
-    streams: Streams,
-    stages: Stages,
-    places: Places,
-    stop: StopFlag,
-}
-
-impl Shared {
-    /// The version being written that a request is about, if it is about one.
-    fn stage_of(&self, asked: &Asked) -> Result<Option<Arc<Stage>>, Denied> {
-        match asked.parameter("stage") {
-            None => Ok(None),
-            Some(id) => match self.stages.find(&id, &asked.path) {
-                Some(stage) => Ok(Some(stage)),
-                None => Err(Denied::Unknown),
-            },
-        }
-    }
-
-    /// What a request reads.
-    fn readable(&self, asked: &Asked) -> Result<File, Denied> {
-        match self.stage_of(asked)? {
-            Some(stage) => stage.file.try_clone().map_err(|_| Denied::Failed(Errno::MFILE)),
-            None => self.root.resource(&asked.path, Access::Read),
-        }
-    }
 }
 
 /// A service that listens.

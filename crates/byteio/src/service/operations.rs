@@ -1,16 +1,16 @@
 //! The operations of both port types on files. Reads only find out where the bytes lie; writes place what comes.
 
-use super::Shared;
-use super::connection::Asked;
+use super::exchange::{Asked, Shared};
+use super::failed::{Failed, storage_fault};
 use super::files::{self, Access};
 use super::intake::Intake;
 use super::layout::{Blocks, Place, Placement, total_bytes};
 use super::properties;
-use super::soap::Failed;
 use super::stage::{self, Spool, Stage};
 use super::streams::Stream;
+use crate::soap::escape::escape;
 use crate::soap::names::{ADDRESSING, LIFETIME, STREAM_FACTORY};
-use crate::soap::write::{action_of, escape, plain_response};
+use crate::soap::write::{action_of, plain_response};
 use crate::soap::{Fault, Operation, Origin, Request, SoapError};
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
@@ -25,31 +25,6 @@ pub(super) enum Reply {
     Written,
     /// Bytes of a file.
     Data(File, Vec<Place>),
-}
-
-/// Whether the connection is at fault, so that nobody can be told.
-pub(super) fn is_connection_error(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::UnexpectedEof
-            | io::ErrorKind::ConnectionReset
-            | io::ErrorKind::ConnectionAborted
-            | io::ErrorKind::BrokenPipe
-            | io::ErrorKind::WouldBlock
-            | io::ErrorKind::TimedOut
-    )
-}
-
-/// What a failed write means to the client.
-pub(super) fn storage_fault(error: &io::Error) -> Fault {
-    match error.kind() {
-        io::ErrorKind::StorageFull => Fault::server("the service's disk is full"),
-        io::ErrorKind::InvalidInput
-        | io::ErrorKind::QuotaExceeded
-        | io::ErrorKind::InvalidData
-        | io::ErrorKind::Other => Fault::custom(error.to_string()),
-        _ => Fault::server("the service could not store the data"),
-    }
 }
 
 /// Do what a request says.

@@ -1,11 +1,11 @@
 //! Plain HTTP on the same data: GET and HEAD with a range, PUT of the whole or of a part, digests of parts, facts.
 
 use super::answer::Answer;
-use super::connection::{After, Asked, Reader, drained, say};
+use super::exchange::{After, Asked, Reader, Shared, drained, say};
+use super::failed;
 use super::files::{self, Denied, Facts, Trouble};
 use super::layout::{Place, Placement};
 use super::stage::{self, Ended, Spool, Stage};
-use super::{Shared, operations};
 use crate::digest::{self, DigestKind};
 use crate::http::body::{Body, Framing};
 use crate::http::range::{self, Span};
@@ -207,7 +207,7 @@ fn answer_put(reader: &mut Reader, asked: &Asked, done: Result<String, Trouble>)
             deny(reader, denied, false)?;
             return Ok(After::Close);
         }
-        Err(Trouble::Failed(error)) if operations::is_connection_error(&error) => return Err(error),
+        Err(Trouble::Failed(error)) if failed::is_connection_error(&error) => return Err(error),
         Err(Trouble::Failed(error)) => error,
     };
     match error.kind() {

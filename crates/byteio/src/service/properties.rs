@@ -1,9 +1,8 @@
 //! Resource properties of both port types (GFD.88, 4): what a client reads before it transfers.
 
-use super::Shared;
-use super::connection::Asked;
+use super::exchange::{Asked, Shared};
+use super::failed::{Failed, now};
 use super::files::{self, Access};
-use super::soap::{Failed, now};
 use super::streams::LIFE;
 use crate::soap::names::{LIFETIME, PROPERTIES, PROPERTIES_ACTION, RANDOM, STREAM};
 use crate::soap::write::plain_response;

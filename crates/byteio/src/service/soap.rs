@@ -1,9 +1,8 @@
 //! POST: a SOAP request, its answer or its fault.
 
-use super::Shared;
 use super::answer::Answer;
-use super::connection::{After, Asked, Reader, drained};
-use super::files::Denied;
+use super::exchange::{After, Asked, Reader, Shared, drained};
+use super::failed::{Failed, now};
 use super::intake::Intake;
 use super::operations::{self, Reply};
 use super::streams::random_hex;
@@ -11,55 +10,10 @@ use crate::http::body::Body;
 use crate::mime::dime;
 use crate::mime::multipart::{DATA_ID, Related};
 use crate::soap::write::{Data, response};
-use crate::soap::{Fault, Mechanism, Operation, Request, SoapError};
+use crate::soap::{Mechanism, Operation, Request};
 use std::io;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use wirespeed_schema::calendar::rfc3339;
 
 const XML: &str = "text/xml; charset=utf-8";
-
-/// Now as RFC 3339: a fault must carry it.
-pub(super) fn now() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    rfc3339(since.unwrap_or(Duration::ZERO).as_secs())
-}
-
-/// Why there is no reply.
-pub(super) enum Failed {
-    /// The client is told.
-    Fault(Fault),
-    /// The client is gone, or the answer cannot be finished.
-    Connection(io::Error),
-}
-
-impl From<Fault> for Failed {
-    fn from(fault: Fault) -> Self {
-        Failed::Fault(fault)
-    }
-}
-
-impl From<Denied> for Failed {
-    fn from(denied: Denied) -> Self {
-        Failed::Fault(denied.into())
-    }
-}
-
-/// The service's own disk: what fails of a connection comes as a [`SoapError`].
-impl From<io::Error> for Failed {
-    fn from(error: io::Error) -> Self {
-        Failed::Fault(operations::storage_fault(&error))
-    }
-}
-
-impl From<SoapError> for Failed {
-    fn from(error: SoapError) -> Self {
-        match error {
-            SoapError::Io(error) if operations::is_connection_error(&error) => Failed::Connection(error),
-            SoapError::Io(error) => Failed::Fault(operations::storage_fault(&error)),
-            other => Failed::Fault(other.into()),
-        }
-    }
-}
 
 /// Read a request, do what it says, answer.
 pub(super) fn post(shared: &Shared, reader: &mut Reader, asked: &Asked) -> io::Result<After> {

@@ -4,11 +4,10 @@
 //! Request: operation (1 read, 2 write, 3 counters of the connection), seven zero bytes, offset, size, little-endian. Answer: status (0 whole, 1 the
 //! resource ends before, 2 refused), seven zero bytes, size; data of a read follow.
 
-use super::Shared;
-use super::connection::{After, Asked, Reader, say};
+use super::exchange::{After, Asked, Reader, Shared, say};
+use super::failed::is_connection_error;
 use super::files::{self, Access, Trouble};
 use super::layout::Placement;
-use super::operations::is_connection_error;
 use super::plain;
 use super::stage::Stage;
 use crate::http::body::{Body, Framing};

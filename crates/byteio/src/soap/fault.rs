@@ -1,8 +1,8 @@
 //! Faults that the specification names, and the plain ones of SOAP. A fault says what is wrong with the request, never
 //! anything of the machine that serves it.
 
+use super::escape::escape;
 use super::names::{ADDRESSING, BASE_FAULTS, BYTEIO, RANDOM, RESOURCE, SOAP, STREAM};
-use super::write::escape;
 
 /// A fault to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 pub mod base64;
 pub mod envelope;
+pub mod escape;
 pub mod fault;
 pub mod names;
 pub mod reader;

@@ -1,5 +1,6 @@
 //! Writes envelopes. Data never pass through here: an envelope is given as what stands before and behind them.
 
+use super::escape::escape;
 use super::names::{ADDRESSING, BYTEIO, Mechanism, PROPERTIES, RANDOM, SOAP, STREAM, XOP};
 use super::request::Operation;
 use std::fmt::Write as _;
@@ -29,23 +30,6 @@ pub enum Data<'a> {
     Inline,
     /// A part with this content ID.
     Include(&'a str),
-}
-
-/// `text` as XML text or attribute value.
-pub fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '"' => escaped.push_str("&quot;"),
-            // XML 1.0 has no other control characters, escaped or not.
-            c if c.is_control() && !matches!(c, '\n' | '\r' | '\t') => escaped.push('?'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }
 
 /// Namespace and local name of an operation's element.

@@ -2,8 +2,8 @@
 //!
 //! Types are the narrower of the two published schemas, so that every stack's generated client stays within both.
 
+use super::escape::escape;
 use super::names::{BYTEIO, PROPERTIES, PROPERTIES_ACTION, RANDOM, STREAM, STREAM_FACTORY};
-use super::write::escape;
 use std::fmt::Write as _;
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema";

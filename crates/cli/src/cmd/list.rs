@@ -51,8 +51,8 @@ fn obstacle(entry: &Entry) -> Option<String> {
 
 fn word(support: Support) -> &'static str {
     match support {
-        Support::Native(_) => "native",
-        Support::Emulated(..) => "emulated",
+        Support::Native => "native",
+        Support::Emulated(_) => "emulated",
         Support::Lacks(_) => "-",
     }
 }
@@ -60,8 +60,8 @@ fn word(support: Support) -> &'static str {
 /// Why or how, where there is something to say.
 fn explanation(support: Support) -> Option<&'static str> {
     match support {
-        Support::Native(_) => None,
-        Support::Emulated(_, how) => Some(how),
+        Support::Native => None,
+        Support::Emulated(how) => Some(how),
         Support::Lacks(why) => Some(why),
     }
 }

@@ -6,27 +6,13 @@ use super::numbers::{
     window,
 };
 use super::ucx;
+use super::unplanned::Unplanned;
 use crate::args::{Generation, TestArgs};
 use crate::errors::Failure;
 use std::collections::BTreeMap;
 use wirespeed::Registry;
 use wirespeed_report::perftest::{Api, HEADER_BYTES, ORIGINALS, Original, original};
 use wirespeed_schema::plan::{Template, nearest, takes};
-
-/// Why a test is no case.
-#[derive(Debug)]
-pub enum Unplanned {
-    /// It is invalid.
-    Wrong(Failure),
-    /// It makes sense, but not here.
-    Skipped(String),
-}
-
-impl From<Failure> for Unplanned {
-    fn from(failure: Failure) -> Self {
-        Unplanned::Wrong(failure)
-    }
-}
 
 /// Where the ends of a test are.
 #[derive(Debug, Clone)]

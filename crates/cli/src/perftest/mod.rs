@@ -11,6 +11,7 @@ mod options;
 mod server;
 mod tests_asked;
 mod ucx;
+mod unplanned;
 
 use crate::args::{self, ColorChoice, Format, PerftestArgs};
 use crate::cmd::front::Front;

@@ -1,7 +1,7 @@
 //! The numbers of a test: sizes, counts, the percentile's rank, CPUs. What the original takes silently for something
 //! else (0, negative, trailing letters) is refused here.
 
-use super::case::Unplanned;
+use super::unplanned::Unplanned;
 use crate::args::{Generation, TestArgs};
 use crate::errors::Failure;
 use wirespeed_report::perftest::{Api, HEADER_BYTES, Original};

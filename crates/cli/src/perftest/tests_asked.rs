@@ -1,7 +1,8 @@
 //! All tests of one run: those of the command line, or of every combination of the batch files' lines.
 
 use super::batch::{self, BatchLine, Variables};
-use super::case::{self, Asked, Common, Unplanned};
+use super::case::{self, Asked, Common};
+use super::unplanned::Unplanned;
 use super::{TESTS_MAX, too_many};
 use crate::args::{PerftestArgs, TestArgs};
 use crate::errors::Failure;

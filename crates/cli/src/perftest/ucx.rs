@@ -1,8 +1,8 @@
 //! Options that only UCX has: which test takes them, what transports `uct` and `ucp` call them, and what a transport of
 //! ours lacks of them. Nothing is ignored: what has no effect is refused, or skipped with its reason.
 
-use super::case::Unplanned;
 use super::numbers::header;
+use super::unplanned::Unplanned;
 use crate::args::{Generation, TestArgs};
 use crate::errors::Failure;
 use std::collections::BTreeMap;

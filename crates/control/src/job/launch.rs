@@ -1,16 +1,18 @@
 //! A job that wirespeed starts by itself: the launcher as a child process, whose ranks come back through the door.
 
 use super::admit::{Arrived, Door};
-use super::visit::INVITATION_VARIABLE;
 use crate::error::ControlError;
 use crate::launch::child::LauncherChild;
-use crate::launch::local::RankProgram;
+use crate::launch::program::RankProgram;
 use crate::session::Timing;
 use crate::stop::StopFlag;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
+
+/// Environment variable by which a job that wirespeed started learns where to report. A secret.
+pub const INVITATION_VARIABLE: &str = "WIRESPEED_JOB_INVITATION";
 
 /// How to call a launcher: the program that becomes a rank is added behind the arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]

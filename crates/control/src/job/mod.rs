@@ -9,6 +9,7 @@
 mod address;
 mod admit;
 mod deadline;
+pub(crate) mod error;
 mod front;
 mod launch;
 mod run;
@@ -17,38 +18,19 @@ mod visit;
 
 pub(crate) use admit::Arrived;
 pub use deadline::Joining;
+pub use error::JobError;
 pub use front::{Front, is_front};
-pub use launch::LaunchCommand;
 pub(crate) use launch::LauncherProcess;
+pub use launch::{INVITATION_VARIABLE, LaunchCommand};
 pub use run::{run_front, run_rank};
 pub use shelter::sheltered;
-pub use visit::{INVITATION_VARIABLE, run_launched_rank};
+pub use visit::run_launched_rank;
 
 use crate::error::ControlError;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::message::RankMessage;
-
-/// Why the ranks of a job cannot meet, with the remedy.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{cause}")]
-pub struct JobError {
-    /// One line.
-    pub cause: String,
-    /// One line.
-    pub remedy: String,
-}
-
-impl JobError {
-    /// A cause and its remedy.
-    pub fn new(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
-        JobError {
-            cause: cause.into(),
-            remedy: remedy.into(),
-        }
-    }
-}
 
 /// This process's place in its job, as the launcher's variables say.
 #[derive(Debug, Clone, PartialEq, Eq)]

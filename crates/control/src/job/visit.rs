@@ -18,9 +18,6 @@ use wirespeed_schema::message::{Blob, Hello, RankMessage};
 /// How long one address may take to answer: some of those that a machine lists lead nowhere.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Environment variable by which a job that wirespeed started learns where to report. A secret.
-pub const INVITATION_VARIABLE: &str = "WIRESPEED_JOB_INVITATION";
-
 /// Be a rank of a job that wirespeed itself started: join it, and report to whoever wrote the invitation.
 pub fn run_launched_rank(kind: &dyn JobKind, registry: &Registry, invitation: &str) -> Result<(), JobError> {
     let job = kind.join()?;

@@ -1,6 +1,7 @@
 //! Ranks as processes of this machine: the program itself, started again with a hidden verb, its control channel as
 //! standard input. No rank outlives its coordinator, and every process is waited for.
 
+use super::program::RankProgram;
 use super::seam::{Launch, Launched, RankProcess};
 use crate::error::ControlError;
 use crate::job::{Arrived, LauncherProcess};
@@ -8,13 +9,11 @@ use crate::session::heart::{Beat, Heart};
 use crate::session::{Timing, agree};
 use crate::stop::StopFlag;
 use crate::wire::{Packet, ReceiveError, Receiver, Sender, unix};
-use std::ffi::OsString;
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -25,32 +24,6 @@ const START_LOOK: Duration = Duration::from_millis(100);
 
 /// How long an ended process may take to leave the process table.
 const REAP_TIME: Duration = Duration::from_secs(1);
-
-/// The program that becomes a rank: it must call [`crate::agent::run_stdio_agent`].
-#[derive(Debug, Clone)]
-pub struct RankProgram {
-    /// The program.
-    pub path: PathBuf,
-    /// Its arguments.
-    pub arguments: Vec<OsString>,
-    /// Environment variables beside the inherited ones.
-    pub environment: Vec<(OsString, OsString)>,
-}
-
-impl RankProgram {
-    /// This program with the hidden verb `__rank`.
-    pub fn this() -> Result<Self, ControlError> {
-        let path = std::env::current_exe().map_err(|source| ControlError::Launch {
-            program: "this program".into(),
-            source,
-        })?;
-        Ok(RankProgram {
-            path,
-            arguments: vec!["__rank".into()],
-            environment: Vec::new(),
-        })
-    }
-}
 
 /// What a rank's process says.
 #[derive(Debug)]

@@ -6,6 +6,7 @@
 pub mod child;
 pub mod local;
 pub mod mux;
+pub mod program;
 pub mod seam;
 pub mod slurm;
 pub mod ssh;

@@ -1,7 +1,7 @@
 //! srun as what carries a program to a node of Slurm: a step of the allocation that we are in, or a job of its own. What
 //! the program may use is asked of Slurm; whether Slurm enforces it, its configuration says.
 
-use super::local::RankProgram;
+use super::program::RankProgram;
 use std::process::{Command, Stdio};
 
 /// Seconds for which srun waits for free resources.

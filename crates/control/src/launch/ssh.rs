@@ -3,7 +3,7 @@
 //! forwarded; a password is never asked for.
 
 use super::child::LauncherChild;
-use super::local::RankProgram;
+use super::program::RankProgram;
 use crate::error::ControlError;
 use std::fs::File;
 use std::io;

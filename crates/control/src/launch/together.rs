@@ -1,7 +1,7 @@
 //! Ranks of this machine as threads of one process: the program is started once, and gets the control channels of its
 //! ranks over its standard input. A rank that ends by force takes the others with it, as threads do.
 
-use super::local::RankProgram;
+use super::program::RankProgram;
 use super::seam::{Launch, Launched, RankProcess};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,

@@ -15,7 +15,7 @@ mod tests;
 use crate::auth::keyfile::KeyFile;
 use crate::auth::{Identity, tls};
 use crate::error::ControlError;
-use crate::launch::local::RankProgram;
+use crate::launch::program::RankProgram;
 use crate::session::Timing;
 use crate::stop::StopFlag;
 use door::Door;

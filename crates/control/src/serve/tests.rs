@@ -5,7 +5,7 @@ use crate::auth::keyfile::KeyFile;
 use crate::auth::{Identity, tls};
 use crate::error::ControlError;
 use crate::frame::FrameLimits;
-use crate::launch::local::RankProgram;
+use crate::launch::program::RankProgram;
 use crate::session::{Timing, hello};
 use crate::stop::StopFlag;
 use crate::wire::{Packet, ReceiveError, Receiver, Sender, Wire, tls as tls_wire};

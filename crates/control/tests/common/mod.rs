@@ -2,9 +2,9 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use std::time::{Duration, Instant};
-use wirespeed::measure::MeasureError;
+use wirespeed::MeasureError;
 use wirespeed::transport::cancel::CancelReason;
-use wirespeed::transport::registry::{Entry, Report};
+use wirespeed::transport::registry::{Entry, Report, Runners};
 use wirespeed::transport::{Atomics, Availability, Limits, SizeLimit, Support};
 use wirespeed::{Bootstrap, Registry};
 use wirespeed_control::RankProgram;
@@ -40,7 +40,11 @@ pub fn registry() -> Registry {
         name: "fake",
         summary: "meets and behaves as told",
         options: &[],
-        messages: Support::Native(run),
+        runners: Runners {
+            messages: Some(run),
+            ..Runners::default()
+        },
+        messages: Support::Native,
         tagged: refuse,
         one_sided: refuse,
         lossy: false,

@@ -1,5 +1,6 @@
 //! Figures from histograms: round trips, completions, acknowledgements, intervals between messages.
 
+use super::merged::merged_samples;
 use super::{Metrics, insert, rounded_level};
 use crate::stats::{self, LEVEL};
 use wirespeed_schema::finite::Finite;
@@ -91,17 +92,6 @@ const SPREAD_OF: [SampleKind; 6] = [
     SampleKind::SendInterval,
     SampleKind::Acknowledged,
 ];
-
-/// All samples of `kind` of all ranks in one histogram, or `None` when there are none. Histograms whose parts
-/// contradict each other are left out.
-pub fn merged_samples(outcomes: &[Outcome], kind: SampleKind) -> Option<HistogramData> {
-    let mut merged = HistogramData::default();
-    let samples = outcomes.iter().flat_map(|outcome| &outcome.samples);
-    for samples in samples.filter(|samples| samples.kind == kind && samples.histogram.check().is_ok()) {
-        merged.merge(&samples.histogram);
-    }
-    (!merged.is_empty()).then_some(merged)
-}
 
 /// Publish the figures of every kind of sample that `outcomes` hold.
 pub(super) fn add(metrics: &mut Metrics, case: &Case, outcomes: &[Outcome]) {

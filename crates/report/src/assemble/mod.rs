@@ -5,6 +5,7 @@
 
 mod flows;
 mod latency;
+mod merged;
 mod over_runs;
 mod posted;
 mod resampled;
@@ -13,7 +14,7 @@ mod waiting;
 
 pub use flows::{Flow, flows, in_flight_mean_msgs};
 pub(crate) use flows::{peer_of, sum, sum_faults};
-pub use latency::merged_samples;
+pub use merged::merged_samples;
 pub use until::Goal;
 pub use waiting::sleeps;
 

@@ -4,6 +4,7 @@
 //! text. It never computes a figure of its own: figures come from the documents, findings from `curve`, `fit` and `stats`.
 
 mod forest;
+pub(crate) mod labels;
 mod loggp;
 mod page;
 mod pairs;

@@ -1,16 +1,16 @@
 //! The words of a report: what was measured, the answer, how sure.
 
 use super::Input;
+pub use super::labels::{RESAMPLED, label, resampled, worth};
 use crate::compare::Comparison;
 use crate::curve::load_words;
-use crate::curve::section::{LoadSection, Offers, load_rows, offered_per_s};
+use crate::curve::section::{LoadSection, load_rows};
 use crate::import::UNKNOWN;
 use crate::interference::Interference;
 use crate::render::{Style, figure_text};
 use crate::render::{answer, case_line, interference_answers};
-use crate::wording::under;
-use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Remark, Resampled, Resampling, Run, Severity};
-use wirespeed_schema::units::{format_rate, significant};
+use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Remark, Run, Severity};
+use wirespeed_schema::units::significant;
 
 /// The transport of the harness floor; no transport.
 pub const FLOOR: &str = "null";
@@ -213,53 +213,6 @@ pub fn trust(run: &Run) -> Vec<(String, String)> {
     rows
 }
 
-/// Columns of [`resampled`].
-pub const RESAMPLED: [&str; 5] = ["case", "figure", "value", "interval", "bootstrap"];
-
-/// Intervals by resampling: a row a figure, with the name of the method.
-pub fn resampled(input: &Input, several: bool) -> Vec<Vec<String>> {
-    let row = |case: &CaseResult, tag: &String, one: &Resampled| {
-        let metric = case.metrics.get(tag)?;
-        let text = |value: f64| figure_text(tag, value);
-        Some(vec![
-            label(input, several, case),
-            tag.clone(),
-            text(metric.value.get()),
-            format!("[{}, {}]", text(one.lower.get()), text(one.upper.get())),
-            method(one.method).to_owned(),
-        ])
-    };
-    let cases = input.run.cases.iter();
-    let rows = cases.flat_map(|case| {
-        case.resampled
-            .iter()
-            .filter_map(move |(tag, one)| row(case, tag, one))
-    });
-    rows.collect()
-}
-
-/// What was drawn, in words.
-fn method(method: Resampling) -> &'static str {
-    match method {
-        Resampling::Runs => "runs",
-        Resampling::BlocksOfSamples => "blocks of raw samples of one run",
-        Resampling::BlocksOfSlices => "blocks of slices of one run",
-        Resampling::RunsThenBlocksOfSamples => "runs, then blocks of raw samples",
-        Resampling::RunsThenBlocksOfSlices => "runs, then blocks of slices",
-    }
-}
-
-/// What raw samples are worth where they are alike: `4 000 raw samples are worth 212 independent ones`.
-pub fn worth(case: &CaseResult) -> Option<String> {
-    let ratio = case.metrics.get("effective_samples_ratio")?;
-    let worth = (ratio.value.get() * ratio.samples as f64).max(1.0);
-    Some(format!(
-        "{} raw samples are worth {} independent ones",
-        ratio.samples,
-        significant(worth, 3)
-    ))
-}
-
 /// Remarks of the run and of its cases, each code once, worst first.
 pub fn remarks(run: &Run) -> Vec<Remark> {
     let mut remarks = run.remarks.clone();
@@ -308,38 +261,4 @@ pub fn with_interval(tag: &str, metric: &Metric) -> String {
 /// A ratio with four digits.
 pub fn ratio(value: f64) -> String {
     significant(value, 4)
-}
-
-/// The load beside a case, and the rate that it was offered at.
-fn beside(case: &CaseResult) -> String {
-    let unit = match case.case.test.bulk() {
-        Some(_) => Offers::Requests.unit(),
-        None => Offers::Messages.unit(),
-    };
-    let at = offered_per_s(case).map(|rate| format!(" at {}", format_rate(rate, unit)));
-    format!("{}{}", under(&case.case), at.unwrap_or_default())
-}
-
-/// A case's name, with the name of its result where a report has several.
-pub fn label(input: &Input, several: bool, case: &CaseResult) -> String {
-    let options: Vec<String> = case
-        .case
-        .options
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
-    let options = match options.is_empty() {
-        true => String::new(),
-        false => format!(" {}", options.join(" ")),
-    };
-    let window = match case.case.test.window() {
-        0 | 1 => String::new(),
-        window => format!(" window {window}"),
-    };
-    let file = if several {
-        format!("{}: ", input.name)
-    } else {
-        String::new()
-    };
-    format!("{file}{}{window}{options}{}", case.case.label(), beside(case))
 }

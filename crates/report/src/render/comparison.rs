@@ -1,12 +1,13 @@
 //! A comparison as people read it: the sides, what differs between them, a row a figure, the answer in words.
 
+use super::figures::figure_text;
 use super::grid::{self, number, text};
 use super::style::{Style, Tone, clean, wrap};
 use super::{interference, table};
 use crate::compare::{Comparison, Method, Row, Verdict};
 use crate::wording::{against, percent};
 use wirespeed_schema::Run;
-use wirespeed_schema::units::{format_ns, format_rate, significant};
+use wirespeed_schema::units::significant;
 
 /// Rows of the environment that are shown; the document has all.
 const DIFFERENCES_MAX: usize = 12;
@@ -28,17 +29,6 @@ pub fn comparison(run: &Run, style: &Style) -> String {
     lines.extend(interference::comparison(run, style));
     lines.extend(table::run_end(run, style));
     table::finish(lines, style)
-}
-
-/// A value of a figure in the unit that its tag ends with.
-pub fn figure_text(tag: &str, value: f64) -> String {
-    match tag {
-        _ if tag.ends_with("_ns") || tag.ends_with("_per_message") => format_ns(value),
-        _ if tag.ends_with("_bytes_per_s") => format_rate(value, "B/s"),
-        _ if tag.ends_with("_msg_per_s") => format_rate(value, "msg/s"),
-        _ if tag.ends_with("_ratio") => percent(value),
-        _ => significant(value, 4),
-    }
 }
 
 fn sides(comparison: &Comparison, style: &Style) -> Vec<String> {

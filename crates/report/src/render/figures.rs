@@ -1,7 +1,8 @@
 //! Figures as people read them: with unit and four significant digits, the interval in the same unit where it can be.
 
+use crate::wording::percent;
 use wirespeed_schema::run::Metric;
-use wirespeed_schema::units::{format_ns, format_rate};
+use wirespeed_schema::units::{format_ns, format_rate, significant};
 
 /// `1.873 µs`.
 pub(crate) fn duration(metric: Option<&Metric>) -> String {
@@ -78,6 +79,17 @@ pub(crate) fn rate_interval(metric: Option<&Metric>, unit: &str) -> String {
     metric
         .map(|metric| interval(metric, |value| format_rate(value, unit)))
         .unwrap_or_default()
+}
+
+/// A value of a figure in the unit that its tag ends with.
+pub fn figure_text(tag: &str, value: f64) -> String {
+    match tag {
+        _ if tag.ends_with("_ns") || tag.ends_with("_per_message") => format_ns(value),
+        _ if tag.ends_with("_bytes_per_s") => format_rate(value, "B/s"),
+        _ if tag.ends_with("_msg_per_s") => format_rate(value, "msg/s"),
+        _ if tag.ends_with("_ratio") => percent(value),
+        _ => significant(value, 4),
+    }
 }
 
 #[cfg(test)]

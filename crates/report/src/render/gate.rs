@@ -2,7 +2,7 @@
 //!
 //! Text from results is escaped here; it must never become markup or a workflow command.
 
-use super::comparison::figure_text;
+use super::figures::figure_text;
 use crate::compare::{Comparison, Row, Verdict};
 use wirespeed_schema::units::significant;
 

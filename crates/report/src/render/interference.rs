@@ -1,6 +1,6 @@
 //! What background load did, as people read it: a row a figure, what the load got done, the answer in words.
 
-use super::comparison::figure_text;
+use super::figures::figure_text;
 use super::grid::{self, number, text};
 use super::style::{Style, Tone, clean, wrap};
 use super::table;

@@ -25,9 +25,10 @@ mod table;
 mod workers;
 
 pub use checkup::checkup;
-pub use comparison::{answer, comparison, figure_text};
+pub use comparison::{answer, comparison};
 pub use csv::{CsvRows, csv};
 pub use curves::{load, sweep};
+pub use figures::figure_text;
 pub use gate::{github, junit};
 pub use interference::interference;
 pub(crate) use interference::{answers_with_rows, interference_answers, load_subject};

@@ -5,7 +5,7 @@ use super::figures::{count, duration_with_interval, rate, rate_with_interval};
 use super::style::{Style, Tone, clean, wrap};
 use super::{grid, plot};
 use crate::checks::run_remarks;
-use crate::html::{Input, words};
+use crate::html::{Input, labels};
 use crate::wording::percent;
 use std::collections::BTreeMap;
 use wirespeed_schema::host::Noise;
@@ -116,7 +116,7 @@ fn headline(result: &CaseResult, style: &Style) -> Vec<String> {
     )];
     lines.extend(plot::percentile_bar(result, style));
     lines.extend(interval_line(result, style));
-    if let Some(worth) = words::worth(result) {
+    if let Some(worth) = labels::worth(result) {
         lines.push(wrap(&worth, style.width, 2));
     }
     lines.push(String::new());
@@ -167,7 +167,7 @@ fn kind_table(run: &Run, kind: Kind, style: &Style) -> Vec<String> {
 
 /// Intervals by resampling, each with its method.
 fn resampled(run: &Run, style: &Style) -> Vec<String> {
-    let rows = words::resampled(&Input { name: "", run }, false);
+    let rows = labels::resampled(&Input { name: "", run }, false);
     if rows.is_empty() {
         return Vec::new();
     }

@@ -4,7 +4,7 @@
 //! a cell and the title of each carry the value itself, so no reader depends on the shade.
 
 use super::draw::Drawing;
-use super::layout::{LINE, TEXT_SIZE};
+use super::layout::{LINE, SCALE_HEIGHT, TEXT_SIZE};
 use super::text::{escape, number, width};
 use super::{Chart, Unit};
 use std::fmt::Write as _;
@@ -18,8 +18,6 @@ pub const SHADES: [&str; 10] = [
 const DARK_TEXT_FROM: usize = 5;
 /// Above this ratio of the greatest to the least value equal ratios, not differences, are equal steps.
 const LOGARITHMIC_FROM: f64 = 10.0;
-/// Height of the scale below the map.
-pub const SCALE_HEIGHT: f64 = 2.0 * LINE;
 
 /// One cell: the square of side 1 around its place.
 #[derive(Debug, Clone, Copy, PartialEq)]

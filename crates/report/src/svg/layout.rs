@@ -1,6 +1,5 @@
 //! Where things stand: margins from the widths of what must fit, rows for labels that would collide.
 
-use super::heat::SCALE_HEIGHT;
 use super::scale::Span;
 use super::text::{shortened, width, wrapped};
 use super::ticks::{Tick, ticks};
@@ -12,6 +11,8 @@ pub const TITLE_SIZE: f64 = 15.0;
 pub const TEXT_SIZE: f64 = 12.0;
 /// Height of a line of text.
 pub const LINE: f64 = 17.0;
+/// Height of the scale below a heat map.
+pub const SCALE_HEIGHT: f64 = 2.0 * LINE;
 const TITLE_LINE: f64 = 21.0;
 const EDGE: f64 = 14.0;
 /// Length of the sample of a series in the legend.

@@ -1,6 +1,6 @@
 //! The grid: one cell for each payload and number of tests.
 
-use super::{Cell, Interval, finite, median};
+use super::section::{Cell, Interval, finite, median};
 use wirespeed_schema::case::{Role, Stop};
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::run::{CaseResult, Metric, Repetition};

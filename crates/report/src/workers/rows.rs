@@ -3,7 +3,7 @@
 //! A worker is compared with the median of all workers' medians in the same cell, never with figures of another payload.
 
 use super::cells::{master, nearest_to_kilobyte, tests};
-use super::{HostRow, Interval, WorkerRow, finite, median};
+use super::section::{HostRow, Interval, WorkerRow, finite, median};
 use crate::stats::{self, LEVEL};
 use crate::thresholds::SLOW_RATIO;
 use std::collections::BTreeMap;

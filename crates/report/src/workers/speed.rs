@@ -1,6 +1,6 @@
 //! Latency and bandwidth from the cells with most tests, and whether the bandwidth has levelled off.
 
-use super::{Cell, Interval, Levelling, SpeedFit, finite};
+use super::section::{Cell, Interval, Levelling, SpeedFit, finite};
 use crate::fit::{Hockney, Observation, Parameter, hockney};
 use crate::stats::LEVEL;
 use wirespeed_schema::finite::Finite;

@@ -17,7 +17,6 @@ use crate::options::{
 };
 use crate::pieces::Iov;
 use std::path::PathBuf;
-use wirespeed::engine;
 use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
 use wirespeed::transport::port::Facts;
 use wirespeed::transport::{
@@ -230,9 +229,9 @@ impl Transport for Ucp {
         PASSIVE,
         UCX,
     ];
-    const MESSAGES: Support = Support::Native(engine::messages::<Self>);
-    const TAGGED: Support = Support::Native(engine::tagged::<Self>);
-    const ONE_SIDED: Support = Support::Native(engine::one_sided::<Self>);
+    const MESSAGES: Support = Support::Native;
+    const TAGGED: Support = Support::Native;
+    const ONE_SIDED: Support = Support::Native;
     type Options = UcpOptions;
 
     fn parse(options: &TransportOptions) -> Result<UcpOptions, OptionError> {

@@ -25,7 +25,6 @@ use link_walk::{Found, Name, find, survey};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use wirespeed::engine;
 use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
 use wirespeed::transport::port::Facts;
 use wirespeed::transport::{
@@ -213,9 +212,9 @@ impl Transport for Uct {
         PASSIVE,
         UCX,
     ];
-    const MESSAGES: Support = Support::Native(engine::messages::<Self>);
-    const TAGGED: Support = Support::Emulated(engine::tagged::<Self>, adapt::tagged::MEANS);
-    const ONE_SIDED: Support = Support::Native(engine::one_sided::<Self>);
+    const MESSAGES: Support = Support::Native;
+    const TAGGED: Support = Support::Emulated(adapt::tagged::MEANS);
+    const ONE_SIDED: Support = Support::Native;
     const BY_DEVICE: bool = true;
     type Options = UctOptions;
 

@@ -11,7 +11,7 @@ use super::phases::{Body, Left, Phase};
 use super::rank::Rank;
 use super::wired::Wired;
 use crate::clock::Clock;
-use crate::measure::MeasureError;
+use crate::error::MeasureError;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed_schema::case::Role;
 use wirespeed_schema::outcome::{Count, Faults, SampleKind};

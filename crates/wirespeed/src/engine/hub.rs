@@ -13,7 +13,7 @@ use super::pingpong::SETTLE_ROUND_TRIPS;
 use super::rank::Rank;
 use super::wired::Wired;
 use crate::clock::Clock;
-use crate::measure::MeasureError;
+use crate::error::MeasureError;
 use crate::record::Recorder;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed_schema::Finite;

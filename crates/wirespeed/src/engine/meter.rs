@@ -4,10 +4,10 @@
 //! clock, the stop condition and the report interval. Inside a segment nothing but counting happens.
 
 use crate::clock::{Clock, Timebase};
+use crate::engine::report::Report;
 use crate::host::Probe;
 use crate::record::Recorder;
 use crate::transport::cancel::Cancel;
-use crate::transport::registry::Report;
 use wirespeed_schema::Finite;
 use wirespeed_schema::case::{Case, Stop};
 use wirespeed_schema::host::Disturbance;

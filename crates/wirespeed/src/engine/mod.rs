@@ -24,6 +24,7 @@ mod posted;
 mod rank;
 mod region;
 mod relay;
+pub(crate) mod report;
 mod stream;
 mod tagged;
 mod tagged_loops;
@@ -33,4 +34,5 @@ mod wired;
 
 pub use messages::messages;
 pub use one_sided::one_sided;
+pub use report::Report;
 pub use tagged::tagged;

@@ -9,7 +9,7 @@ use super::meter::Tally;
 use super::phases::{Body, Left, Phase};
 use super::rank::Rank;
 use super::wired::Wired;
-use crate::measure::MeasureError;
+use crate::error::MeasureError;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed_schema::outcome::Count;
 use wirespeed_schema::test::Test;

@@ -1,8 +1,8 @@
 //! Whether the messages of a posted test fit into the memory of this machine, before any of it is asked for. Tests of
 //! other kinds hold a few messages at a time.
 
+use crate::error::MeasureError;
 use crate::host::available_bytes;
-use crate::measure::MeasureError;
 use wirespeed_schema::case::{Case, GroupKind};
 use wirespeed_schema::posted::CacheState;
 use wirespeed_schema::test::Test;

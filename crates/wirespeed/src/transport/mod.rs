@@ -8,6 +8,7 @@
 pub mod adapt;
 pub mod bootstrap;
 pub mod cancel;
+pub(crate) mod error;
 pub mod options;
 pub mod port;
 pub mod registry;
@@ -28,14 +29,14 @@ pub mod tcp;
 pub mod udp;
 pub mod unix;
 
+pub use error::ConnectError;
 pub use memory::memory_obstacle;
 
-use crate::measure::MeasureError;
-use bootstrap::{Bootstrap, BootstrapError};
+use crate::error::MeasureError;
+use bootstrap::Bootstrap;
 use cancel::Cancel;
 use options::{OptionError, OptionSpec};
 use port::{AtomicOp, Facts, MessagePort, OneSidedPort, TaggedPort, Width};
-use registry::RunFn;
 use std::borrow::Cow;
 use wirespeed_schema::case::{Case, GroupKind, Role, TransportOptions};
 use wirespeed_schema::test::{Capability, Layout, Test};
@@ -53,12 +54,12 @@ pub enum Availability {
 }
 
 /// How a transport offers a capability.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Support {
     /// By its own means.
-    Native(RunFn),
+    Native,
     /// Through another capability; the words say how, and go into the result.
-    Emulated(RunFn, &'static str),
+    Emulated(&'static str),
     /// Not at all, and why.
     Lacks(&'static str),
 }
@@ -235,63 +236,6 @@ pub struct Connect<'a> {
     pub cancel: Cancel,
 }
 
-/// Why a port could not be opened.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConnectError {
-    /// The ranks could not meet.
-    #[error(transparent)]
-    Bootstrap(#[from] BootstrapError),
-    /// The options do not fit.
-    #[error(transparent)]
-    Options(#[from] OptionError),
-    /// The operating system refused.
-    #[error("{op}: {source}")]
-    Os {
-        /// What was tried.
-        op: String,
-        /// What it said.
-        source: std::io::Error,
-    },
-    /// A peer's blob or first message is not what this build expects.
-    #[error("rank {rank} sent an unusable address: {what}")]
-    BadPeer {
-        /// The peer.
-        rank: u32,
-        /// What was wrong.
-        what: String,
-    },
-    /// Not enough memory for what the case needs.
-    #[error("not enough memory: {what} needs {bytes} bytes")]
-    Memory {
-        /// What for.
-        what: &'static str,
-        /// How much.
-        bytes: u64,
-    },
-    /// A peer did not connect in time.
-    #[error("rank {rank} did not connect within {seconds} s")]
-    Timeout {
-        /// The peer.
-        rank: u32,
-        /// How long was waited.
-        seconds: u64,
-    },
-    /// Anything else, in one line.
-    #[error("{0}")]
-    Other(String),
-}
-
-impl ConnectError {
-    /// `source` happened while doing `op`.
-    pub fn os(op: impl Into<String>, source: std::io::Error) -> Self {
-        ConnectError::Os {
-            op: op.into(),
-            source,
-        }
-    }
-}
-
 /// The cold half of a transport.
 pub trait Transport: Sized + 'static {
     /// Name as typed.
@@ -300,7 +244,7 @@ pub trait Transport: Sized + 'static {
     const SUMMARY: &'static str;
     /// Options that it takes.
     const OPTIONS: &'static [OptionSpec];
-    /// Active messages: `Support::Native(engine::messages::<Self>)` or why not.
+    /// Active messages: `Support::Native` or why not.
     const MESSAGES: Support;
     /// Matched sends and receives: `engine::tagged::<Self>`.
     const TAGGED: Support;

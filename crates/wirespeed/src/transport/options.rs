@@ -1,6 +1,5 @@
 //! Options of a transport: what exists, and a reader that refuses what does not.
 
-use super::seal;
 use wirespeed_schema::case::TransportOptions;
 use wirespeed_schema::units;
 
@@ -57,6 +56,11 @@ pub enum OptionError {
     },
 }
 
+/// The option that encrypts what a transport carries.
+pub const ENCRYPT: &str = "encrypt";
+/// The transports of this library that take it.
+pub const ENCRYPT_ABLE: &str = "tcp, unix and udp";
+
 /// Reads options by name against their specs.
 pub struct OptionReader<'a> {
     transport: &'static str,
@@ -72,12 +76,12 @@ impl<'a> OptionReader<'a> {
     ) -> Result<Self, OptionError> {
         for (name, value) in options {
             if !specs.iter().any(|s| s.name == name) {
-                if name == seal::NAME {
+                if name == ENCRYPT {
                     return Err(OptionError::Clear {
                         transport,
-                        name: seal::NAME,
+                        name: ENCRYPT,
                         value: value.clone(),
-                        able: seal::ABLE,
+                        able: ENCRYPT_ABLE,
                     });
                 }
                 let known: Vec<_> = specs.iter().map(|s| s.name).collect();

@@ -2,22 +2,33 @@
 
 use super::options::OptionSpec;
 use super::port::Facts;
-use super::{Availability, Limits, Resource, Support, Transport};
-use crate::measure::MeasureError;
-use crate::transport::Bootstrap;
+use super::{Availability, Bootstrap, Limits, Messages, OneSided, Resource, Support, Tagged, Transport};
+use crate::engine;
+pub use crate::engine::Report;
+use crate::error::MeasureError;
 use wirespeed_schema::case::{Case, TransportOptions};
-use wirespeed_schema::outcome::{Interval, Outcome};
+use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::test::Capability;
-
-/// Receives interval reports in the measuring thread.
-pub type Report<'a> = &'a mut dyn FnMut(&Interval);
 
 /// Runs one case on one rank, to the end: the only place where the transport's type is erased.
 pub type RunFn = fn(&Case, &dyn Bootstrap, Report) -> Result<Outcome, MeasureError>;
 
+/// The engine's tests for a transport, by what they need of it.
+#[derive(Clone, Copy, Default)]
+pub struct Runners {
+    /// Tests of active messages.
+    pub messages: Option<RunFn>,
+    /// Tests of matched sends and receives.
+    pub tagged: Option<RunFn>,
+    /// Tests of put, get and atomics.
+    pub one_sided: Option<RunFn>,
+}
+
 /// One transport as the registry knows it.
 #[derive(Clone, Copy)]
 pub struct Entry {
+    /// What runs its tests.
+    pub runners: Runners,
     /// Name as typed.
     pub name: &'static str,
     /// One line about it.
@@ -49,9 +60,35 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The entry of `T`.
-    pub const fn of<T: Transport>() -> Self {
+    /// The entry of a transport with every capability, by its own means or emulated.
+    pub const fn of<T: Messages + Tagged + OneSided>() -> Self {
+        let runners = Runners {
+            messages: Some(engine::messages::<T>),
+            tagged: Some(engine::tagged::<T>),
+            one_sided: Some(engine::one_sided::<T>),
+        };
+        Entry::with_runners::<T>(runners)
+    }
+
+    /// The entry of a transport that has active messages alone, and says why it lacks the rest.
+    pub const fn of_messages<T: Messages>() -> Self {
+        const {
+            assert!(
+                matches!(T::TAGGED, Support::Lacks(_)) && matches!(T::ONE_SIDED, Support::Lacks(_)),
+                "what a transport offers needs a runner: use Entry::of"
+            );
+        }
+        let runners = Runners {
+            messages: Some(engine::messages::<T>),
+            tagged: None,
+            one_sided: None,
+        };
+        Entry::with_runners::<T>(runners)
+    }
+
+    const fn with_runners<T: Transport>(runners: Runners) -> Self {
         Entry {
+            runners,
             name: T::NAME,
             summary: T::SUMMARY,
             options: T::OPTIONS,
@@ -66,6 +103,16 @@ impl Entry {
             limits: |options| parsed::<T, _>(options, T::limits),
             by_device: T::BY_DEVICE,
             resources: |options| parsed::<T, _>(options, T::resources),
+        }
+    }
+
+    /// What runs tests that need `capability`; nothing where the transport lacks it.
+    pub fn runner(&self, capability: Capability) -> Option<RunFn> {
+        match capability {
+            Capability::Messages => self.runners.messages,
+            Capability::Tagged => self.runners.tagged,
+            Capability::OneSided => self.runners.one_sided,
+            Capability::Bulk => None,
         }
     }
 
@@ -100,12 +147,12 @@ impl Registry {
     pub fn builtin() -> Self {
         Registry {
             entries: vec![
-                Entry::of::<super::null::Null>(),
+                Entry::of_messages::<super::null::Null>(),
                 Entry::of::<super::inproc::Inproc>(),
                 Entry::of::<super::shm::Shm>(),
                 Entry::of::<super::unix::Unix>(),
                 Entry::of::<super::tcp::Tcp>(),
-                Entry::of::<super::udp::Udp>(),
+                Entry::of_messages::<super::udp::Udp>(),
             ],
         }
     }

@@ -1,6 +1,7 @@
 //! `wirespeed ab` between two bulk transfers: `ab -- byteio bench A.. -- byteio bench B..`.
 
-use super::bench::{case, ends, shaped};
+use super::bench::{ends, shaped};
+use super::job::case;
 use super::runner::Transfers;
 use super::{as_json, job};
 use crate::args::{AbArgs, ByteioBenchArgs, ByteioVerb, Cli, ColorChoice, Verb};

@@ -3,19 +3,18 @@
 use super::job::{self, Ends};
 use super::offered::Offer;
 use super::runner::Transfers;
+use super::speed::speed;
 use super::{Served, as_json, emulated, pairs};
 use crate::args::{ByteioBenchArgs, ByteioMechanism, ColorChoice, ExperimentArgs, Profile, TransferArgs};
 use crate::cmd::front::Front;
 use crate::errors::{Ended, Failure};
-use crate::experiment::{Experiment, Found, How, Prepared, pin};
+use crate::experiment::{Experiment, Found, How, Prepared};
 use crate::open_loop::TRIALS;
 use crate::output;
 use std::fmt::Write as _;
 use wirespeed_byteio::client::{Target, TransferOptions};
-use wirespeed_report::byteio::case_of;
 use wirespeed_report::render;
 use wirespeed_report::stats::{LEVEL, summarize};
-use wirespeed_schema::Finite;
 use wirespeed_schema::byteio::{ByteioSection, Pair, SECTION};
 use wirespeed_schema::plan::Plan;
 use wirespeed_schema::run::Repetition;
@@ -42,7 +41,7 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     }
     let jobs = jobs(arguments, words)?;
     let offer = Offer::of(arguments, &jobs[0])?;
-    let cases = jobs.iter().map(|options| case(arguments, options, None));
+    let cases = jobs.iter().map(|options| job::case(arguments, options, None));
     let cases: Vec<Prepared> = cases.collect::<Result<_, _>>()?;
     if arguments.experiment.dry_run {
         let how = match &offer {
@@ -126,22 +125,6 @@ fn jobs(arguments: &ByteioBenchArgs, words: TransferArgs) -> Result<Vec<Transfer
     Ok(jobs)
 }
 
-/// A transfer as a case, offered every so often where `pace` says so. How much it moves in all is open until it runs.
-pub fn case(
-    arguments: &ByteioBenchArgs,
-    options: &TransferOptions,
-    pace_interval_ns: Option<u64>,
-) -> Result<Prepared, Failure> {
-    let pair = Pair {
-        pace_interval_ns,
-        total_bytes: options.size_bytes.unwrap_or(0),
-        ..job::pair(job::name_of(options), options)
-    };
-    let mut case = case_of(&pair);
-    pin(&arguments.experiment, &mut case)?;
-    Ok(Prepared::of(case))
-}
-
 /// The known experiment that this is, if it is one.
 fn profile(arguments: &ByteioBenchArgs) -> Option<&'static str> {
     match (arguments.profile, arguments.sweep) {
@@ -181,7 +164,7 @@ fn sweep(
     if let Some(best) = cheapest(&rates, cost).filter(|_| !experiment.is_over()) {
         let mut more = Vec::new();
         for options in controls(&jobs[best]) {
-            more.push(experiment.add(case(arguments, &options, None)?)?);
+            more.push(experiment.add(job::case(arguments, &options, None)?)?);
         }
         experiment.measure(&more)?;
     }
@@ -298,31 +281,6 @@ fn publish(
     front.publish(found)
 }
 
-/// A link's speed: `100Mb/s`, `1 Gb/s`; powers of ten, as the field writes it. The figure is in bytes.
-pub fn speed(text: &str) -> Result<Finite, Failure> {
-    let bad = || {
-        Failure::usage(
-            format!("{text:?} is not the speed of a link"),
-            "write it like 100Mb/s or 1Gb/s",
-        )
-    };
-    let short = text
-        .trim()
-        .trim_end_matches("/s")
-        .trim_end_matches("ps")
-        .trim_end_matches(['b', 'B']);
-    let (number, factor) = match short.chars().last() {
-        Some('k' | 'K') => (&short[..short.len() - 1], 1e3),
-        Some('M') => (&short[..short.len() - 1], 1e6),
-        Some('G') => (&short[..short.len() - 1], 1e9),
-        _ => (short, 1.0),
-    };
-    let value: f64 = number.trim().replace(',', "").parse().map_err(|_| bad())?;
-    Finite::maybe(value * factor / 8.0)
-        .filter(|v| v.get() > 0.0)
-        .ok_or_else(bad)
-}
-
 fn show(jobs: &[TransferOptions], how: &str) -> Result<Ended, Failure> {
     let mut text = String::new();
     for options in jobs {
@@ -339,25 +297,4 @@ fn show(jobs: &[TransferOptions], how: &str) -> Result<Ended, Failure> {
         );
     }
     output::print(&text).map(|()| Ended::OK)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn speeds_of_links() {
-        for (text, bytes) in [
-            ("100Mb/s", 12.5e6),
-            ("1 Gb/s", 125e6),
-            ("10,000 Mb/s", 1.25e9),
-            ("8", 1.0),
-            ("64kbps", 8e3),
-        ] {
-            assert_eq!(speed(text).unwrap().get(), bytes, "{text}");
-        }
-        for bad in ["", "fast", "-1Mb/s", "0", "1e400Gb/s", "Mb/s"] {
-            assert_eq!(speed(bad).unwrap_err().code, 2, "{bad}");
-        }
-    }
 }

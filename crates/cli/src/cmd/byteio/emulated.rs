@@ -1,10 +1,10 @@
 //! The five pairs of M. Morgan's "ByteIO Performance Tests" (2009) as rows of the lab, on one machine. The paper gives
 //! their speeds; round-trip times are plausible for where the machines stood, and nothing of the machines is emulated.
 
-use super::bench::speed;
 use super::job::size;
 use super::pairs::{Planned, this_program};
 use super::served::{NAME, Served};
+use super::speed::speed;
 use crate::args::TransferArgs;
 use crate::errors::Failure;
 

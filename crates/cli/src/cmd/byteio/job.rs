@@ -1,7 +1,8 @@
 //! From words to one transfer, and a pair of the document around its runs.
 
-use crate::args::{ByteioMechanism, TransferArgs, Verify};
+use crate::args::{ByteioBenchArgs, ByteioMechanism, TransferArgs, Verify};
 use crate::errors::Failure;
+use crate::experiment::{Prepared, pin};
 use crate::terminal::{self, Stream};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use wirespeed_byteio::client::{
 use wirespeed_byteio::digest::DigestKind;
 use wirespeed_byteio::soap::Mechanism;
 use wirespeed_control::{Identity, StopFlag};
+use wirespeed_report::byteio::case_of;
 use wirespeed_schema::byteio::{Pair, Transfer};
 use wirespeed_schema::run::{Remark, Severity};
 use wirespeed_schema::units;
@@ -196,4 +198,20 @@ pub fn record(pair: &mut Pair, moved: Moved) {
     pair.total_bytes = moved.total_bytes;
     pair.far = pair.far.take().or(moved.far.map(Box::new));
     pair.runs.push(moved.transfer);
+}
+
+/// A transfer as a case, offered every so often where `pace` says so. How much it moves in all is open until it runs.
+pub fn case(
+    arguments: &ByteioBenchArgs,
+    options: &TransferOptions,
+    pace_interval_ns: Option<u64>,
+) -> Result<Prepared, Failure> {
+    let pair = Pair {
+        pace_interval_ns,
+        total_bytes: options.size_bytes.unwrap_or(0),
+        ..pair(name_of(options), options)
+    };
+    let mut case = case_of(&pair);
+    pin(&arguments.experiment, &mut case)?;
+    Ok(Prepared::of(case))
 }

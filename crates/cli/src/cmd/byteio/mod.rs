@@ -10,13 +10,14 @@ mod peers;
 mod runner;
 mod serve;
 mod served;
+mod speed;
 mod transfers;
 
 pub use ab::{ab, is_bench};
-pub use bench::speed;
 pub use job::{size, time};
 pub use pairs::this_program;
 pub use served::{NAME, Served};
+pub use speed::speed;
 
 use crate::args::{ByteioArgs, ByteioVerb, ColorChoice};
 use crate::document::Draft;

@@ -1,7 +1,6 @@
 //! Requests of one block offered at rates, in an open loop. It must never stand for a transfer of the whole.
 
-use super::bench::case;
-use super::job::time;
+use super::job::{case, time};
 use super::runner::Transfers;
 use crate::args::{ByteioBenchArgs, Verify};
 use crate::cmd::front::Front;

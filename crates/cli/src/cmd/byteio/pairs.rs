@@ -2,8 +2,8 @@
 //! machine, or any other that a command reaches (ssh, a container, a network namespace); it runs `wirespeed byteio bench`
 //! there and hands its document back on stdout.
 
-use super::bench::speed;
 use super::publish;
+use super::speed::speed;
 use crate::args::{ByteioBenchArgs, ColorChoice, TransferArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};

@@ -1,10 +1,10 @@
 //! `wirespeed byteio peers`: this project's ways and other people's movers of data, in turn on the same path, fetching or
 //! sending.
 
-use super::bench::speed;
 use super::job::{self, Ends, size, time};
 use super::pairs::this_program;
 use super::runner::{Transfers, started};
+use super::speed::speed;
 use crate::args::{ByteioMechanism, ByteioPeersArgs, ColorChoice, TransferArgs, Verify};
 use crate::cmd::dry_run;
 use crate::cmd::front::Front;

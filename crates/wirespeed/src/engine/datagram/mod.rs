@@ -21,7 +21,7 @@ use super::payload::{Asked, Sender};
 use super::phases::Body;
 use super::rank::Rank;
 use super::wired::Wired;
-use crate::measure::MeasureError;
+use crate::error::MeasureError;
 use crate::transport::port::{LinkError, MessagePort, OnMessage};
 use pingpong::{Answerer, Replies, Requester, Requests};
 use receive::{Incoming, Sink};

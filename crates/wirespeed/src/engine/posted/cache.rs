@@ -1,7 +1,7 @@
 //! What the caches hold when an iteration begins. All of it happens between samples.
 
 use super::places::Places;
-use crate::measure::MeasureError;
+use crate::error::MeasureError;
 use crate::sync::SharedBytes;
 use std::hint::black_box;
 use wirespeed_schema::posted::CacheState;

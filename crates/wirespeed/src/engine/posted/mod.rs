@@ -9,8 +9,10 @@ mod cache;
 mod defined;
 mod group;
 mod patterns;
+mod peers;
 mod phase;
 mod places;
 mod run;
 
-pub use run::{peers_of, posted};
+pub use peers::peers_of;
+pub use run::posted;

@@ -8,68 +8,23 @@ use super::defined::{Definition, Pair};
 use super::group::{Group, Tree};
 use super::patterns;
 use super::patterns::{AllStart, Iteration, Messages, PrePost, Single};
+use super::peers::{lists_of, tree_of};
 use super::phase::{Iterations, Member};
 use super::places::Places;
-use crate::measure::MeasureError;
+use crate::engine::report::Report;
+use crate::error::MeasureError;
 use crate::transport::bootstrap::Bootstrap;
 use crate::transport::port::TaggedPort;
-use crate::transport::registry::Report;
 use crate::transport::{Needs, Tagged, TaggedRunner};
 use std::marker::PhantomData;
 use wirespeed_schema::case::{Case, Role};
-use wirespeed_schema::neighbours::{Neighbours, neighbours, tree};
+use wirespeed_schema::neighbours::Neighbours;
 use wirespeed_schema::outcome::{Outcome, SampleKind};
 use wirespeed_schema::posted::{Buffers, CacheState, MsgRate, Pattern};
 use wirespeed_schema::test::Test;
 
 /// Most requests that one rank may have posted at once.
 const REQUESTS_MAX: u64 = 1 << 23;
-
-/// Ranks that take part, in order.
-fn active(case: &Case) -> Vec<u32> {
-    let numbered = (0u32..).zip(&case.ranks);
-    numbered
-        .filter(|(_, rank)| rank.role != Role::Idle)
-        .map(|(number, _)| number)
-        .collect()
-}
-
-/// Ranks above and below `me` in the tree of those that take part.
-fn tree_of(case: &Case, me: u32) -> (Option<u32>, Vec<u32>) {
-    let active = active(case);
-    let Some(place) = active.iter().position(|rank| *rank == me) else {
-        return (None, Vec::new());
-    };
-    let (parent, children) = tree(active.len() as u32, place as u32);
-    let rank = |place: u32| active[place as usize];
-    (parent.map(rank), children.into_iter().map(rank).collect())
-}
-
-/// The neighbours of `me`: of `msgrate` as arranged, of a pair the other end.
-fn lists_of(case: &Case, me: u32) -> Neighbours {
-    match (&case.test, case.ranks.get(me as usize)) {
-        (Test::Msgrate(test), _) => neighbours(test, case.ranks.len() as u32, me),
-        (_, Some(rank)) => {
-            let peer: Vec<u32> = rank.peer.into_iter().collect();
-            Neighbours {
-                from_ranks: peer.clone(),
-                to_ranks: peer,
-            }
-        }
-        _ => Neighbours::default(),
-    }
-}
-
-/// Every rank that `me` has to be connected with: neighbours, and those next to it in the tree.
-pub fn peers_of(case: &Case, me: u32) -> Vec<u32> {
-    let lists = lists_of(case, me);
-    let (parent, children) = tree_of(case, me);
-    let mut peers: Vec<u32> = [lists.from_ranks, lists.to_ranks, children].concat();
-    peers.extend(parent);
-    peers.sort_unstable();
-    peers.dedup();
-    peers
-}
 
 /// Run a posted test as one rank of the group.
 pub fn posted<T: Tagged>(

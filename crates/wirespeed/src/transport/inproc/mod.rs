@@ -10,7 +10,6 @@ use super::{
     Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner, Support,
     Tagged, TaggedRunner, Transport, adapt,
 };
-use crate::engine;
 use link::Heap;
 use wirespeed_schema::case::{GroupKind, TransportOptions};
 
@@ -21,9 +20,9 @@ impl Transport for Inproc {
     const NAME: &'static str = "inproc";
     const SUMMARY: &'static str = "threads of one process: a lock-free ring, and memory shared directly";
     const OPTIONS: &'static [OptionSpec] = &[WAIT, SPIN, RING];
-    const MESSAGES: Support = Support::Native(engine::messages::<Self>);
-    const TAGGED: Support = Support::Emulated(engine::tagged::<Self>, adapt::tagged::MEANS);
-    const ONE_SIDED: Support = Support::Native(engine::one_sided::<Self>);
+    const MESSAGES: Support = Support::Native;
+    const TAGGED: Support = Support::Emulated(adapt::tagged::MEANS);
+    const ONE_SIDED: Support = Support::Native;
     const COPIED_BY_CPU: bool = true;
     type Options = LocalOptions;
 

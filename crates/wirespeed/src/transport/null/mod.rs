@@ -10,7 +10,6 @@ use super::{
     Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, NO_SHORTIOV, SizeLimit,
     Support, Transport,
 };
-use crate::engine;
 use wirespeed_schema::case::{GroupKind, TransportOptions};
 use wirespeed_schema::test::Layout;
 
@@ -26,7 +25,7 @@ impl Transport for Null {
     const NAME: &'static str = "null";
     const SUMMARY: &'static str = "no-op; measures harness overhead";
     const OPTIONS: &'static [OptionSpec] = &[];
-    const MESSAGES: Support = Support::Native(engine::messages::<Self>);
+    const MESSAGES: Support = Support::Native;
     const TAGGED: Support = Support::Lacks(NO_MEMORY);
     const ONE_SIDED: Support = Support::Lacks(NO_MEMORY);
     const CARRIES_PAYLOAD: bool = false;

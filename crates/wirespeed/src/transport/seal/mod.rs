@@ -14,22 +14,16 @@ mod port;
 pub use either::Either;
 pub use port::Sealed;
 
-use super::options::{OptionError, OptionReader, OptionSpec};
+use super::options::{ENCRYPT, OptionError, OptionReader, OptionSpec};
 use super::{Connect, ConnectError, Needs};
 use cipher::{TAG_BYTES, WORD_BYTES};
-
-/// Name of the option.
-pub const NAME: &str = "encrypt";
-
-/// The transports of this library that take it.
-pub const ABLE: &str = "tcp, unix and udp";
 
 /// Name of the fact that says how measured data were encrypted.
 pub const FACT: &str = "data_encryption";
 
 /// The option, for a transport's own list.
 pub const OPTION: OptionSpec = OptionSpec {
-    name: NAME,
+    name: ENCRYPT,
     values: "off|aes-256-gcm|chacha20-poly1305",
     default: "off",
     help: "encrypt and authenticate every message; what is measured then includes the cipher",
@@ -66,7 +60,7 @@ impl Cipher {
 
     /// The one that the options name, if any.
     pub fn read(reader: &OptionReader) -> Result<Option<Cipher>, OptionError> {
-        reader.choice(NAME, &Self::CHOICES)
+        reader.choice(ENCRYPT, &Self::CHOICES)
     }
 
     /// The name as typed.

@@ -11,7 +11,6 @@ use super::{
     Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner, Support,
     Tagged, TaggedRunner, Transport, adapt,
 };
-use crate::engine;
 use crate::sync::mapping;
 use link::SharedFile;
 use wirespeed_schema::case::{GroupKind, TransportOptions};
@@ -39,9 +38,9 @@ impl Transport for Shm {
             help: "put the memory on huge pages where the machine has some reserved; the result says what was got",
         },
     ];
-    const MESSAGES: Support = Support::Native(engine::messages::<Self>);
-    const TAGGED: Support = Support::Emulated(engine::tagged::<Self>, adapt::tagged::MEANS);
-    const ONE_SIDED: Support = Support::Native(engine::one_sided::<Self>);
+    const MESSAGES: Support = Support::Native;
+    const TAGGED: Support = Support::Emulated(adapt::tagged::MEANS);
+    const ONE_SIDED: Support = Support::Native;
     const COPIED_BY_CPU: bool = true;
     type Options = ShmOptions;
 

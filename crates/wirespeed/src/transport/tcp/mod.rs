@@ -12,7 +12,6 @@ use super::{
     Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner,
     SizeLimit, Support, Tagged, TaggedRunner, Transport, adapt,
 };
-use crate::engine;
 use options::TcpOptions;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::net::{IpAddr, SocketAddr};
@@ -30,9 +29,9 @@ impl Transport for Tcp {
     const NAME: &'static str = "tcp";
     const SUMMARY: &'static str = "TCP over IPv4 or IPv6 between threads, processes or machines";
     const OPTIONS: &'static [OptionSpec] = &options::OPTIONS;
-    const MESSAGES: Support = Support::Native(engine::messages::<Self>);
-    const TAGGED: Support = Support::Emulated(engine::tagged::<Self>, adapt::tagged::MEANS);
-    const ONE_SIDED: Support = Support::Emulated(engine::one_sided::<Self>, adapt::one_sided::MEANS);
+    const MESSAGES: Support = Support::Native;
+    const TAGGED: Support = Support::Emulated(adapt::tagged::MEANS);
+    const ONE_SIDED: Support = Support::Emulated(adapt::one_sided::MEANS);
     const COPIED_BY_CPU: bool = true;
     type Options = TcpOptions;
 

@@ -21,7 +21,6 @@ use super::{
     Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, NO_SHORTIOV, SizeLimit,
     Support, Transport,
 };
-use crate::engine;
 use connect::Ends;
 use link::UdpPort;
 use link_batch::BatchPort;
@@ -42,7 +41,7 @@ impl Transport for Udp {
     const NAME: &'static str = "udp";
     const SUMMARY: &'static str = "UDP datagrams; loss, reordering and duplicates are counted";
     const OPTIONS: &'static [OptionSpec] = options::SPECS;
-    const MESSAGES: Support = Support::Native(engine::messages::<Self>);
+    const MESSAGES: Support = Support::Native;
     const TAGGED: Support = Support::Lacks(MAY_LOSE);
     const ONE_SIDED: Support = Support::Lacks(MAY_LOSE);
     const LOSSY: bool = true;

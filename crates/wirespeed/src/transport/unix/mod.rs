@@ -10,7 +10,6 @@ use super::{
     Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, OneSided, OneSidedRunner,
     SizeLimit, Support, Tagged, TaggedRunner, Transport, adapt,
 };
-use crate::engine;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -31,9 +30,9 @@ impl Transport for Unix {
     const NAME: &'static str = "unix";
     const SUMMARY: &'static str = "Unix domain stream sockets between threads or processes";
     const OPTIONS: &'static [OptionSpec] = &COMMON_OPTIONS;
-    const MESSAGES: Support = Support::Native(engine::messages::<Self>);
-    const TAGGED: Support = Support::Emulated(engine::tagged::<Self>, adapt::tagged::MEANS);
-    const ONE_SIDED: Support = Support::Emulated(engine::one_sided::<Self>, adapt::one_sided::MEANS);
+    const MESSAGES: Support = Support::Native;
+    const TAGGED: Support = Support::Emulated(adapt::tagged::MEANS);
+    const ONE_SIDED: Support = Support::Emulated(adapt::one_sided::MEANS);
     const COPIED_BY_CPU: bool = true;
     type Options = StreamOptions;
 

@@ -1,0 +1,39 @@
+//! What is asked for: a session's definition, and what its computations do beside messages.
+
+use crate::definition::{Computation, Definition};
+use crate::say::Work;
+
+/// The computation that passes messages on.
+pub const DAEMON: &str = "router";
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    /// The session.
+    pub definition: Definition,
+    /// What its main computation does beside messages.
+    pub work: Work,
+    /// Start the daemon that passes messages on.
+    pub daemon: bool,
+}
+
+impl Ask {
+    /// Everything to start, with its work; the daemon comes last.
+    pub(crate) fn computations(&self) -> Vec<(Computation, Work)> {
+        let all = self.definition.expand().into_iter().enumerate();
+        let work = |at: usize| {
+            if at == 0 {
+                self.work.clone()
+            } else {
+                Work::default()
+            }
+        };
+        let daemon = self.daemon.then(|| Computation {
+            name: DAEMON.into(),
+            ..Computation::default()
+        });
+        let mut all: Vec<_> = all.map(|(at, computation)| (computation, work(at))).collect();
+        all.extend(daemon.map(|daemon| (daemon, Work::default())));
+        all
+    }
+}

@@ -1,0 +1,51 @@
+//! Who is whose neighbour in a posted test, and who must be connected with whom.
+
+use wirespeed_schema::case::{Case, Role};
+use wirespeed_schema::neighbours::{Neighbours, neighbours, tree};
+use wirespeed_schema::test::Test;
+
+/// Ranks that take part, in order.
+fn active(case: &Case) -> Vec<u32> {
+    let numbered = (0u32..).zip(&case.ranks);
+    numbered
+        .filter(|(_, rank)| rank.role != Role::Idle)
+        .map(|(number, _)| number)
+        .collect()
+}
+
+/// Ranks above and below `me` in the tree of those that take part.
+pub fn tree_of(case: &Case, me: u32) -> (Option<u32>, Vec<u32>) {
+    let active = active(case);
+    let Some(place) = active.iter().position(|rank| *rank == me) else {
+        return (None, Vec::new());
+    };
+    let (parent, children) = tree(active.len() as u32, place as u32);
+    let rank = |place: u32| active[place as usize];
+    (parent.map(rank), children.into_iter().map(rank).collect())
+}
+
+/// The neighbours of `me`: of `msgrate` as arranged, of a pair the other end.
+pub fn lists_of(case: &Case, me: u32) -> Neighbours {
+    match (&case.test, case.ranks.get(me as usize)) {
+        (Test::Msgrate(test), _) => neighbours(test, case.ranks.len() as u32, me),
+        (_, Some(rank)) => {
+            let peer: Vec<u32> = rank.peer.into_iter().collect();
+            Neighbours {
+                from_ranks: peer.clone(),
+                to_ranks: peer,
+            }
+        }
+        _ => Neighbours::default(),
+    }
+}
+
+/// Every rank that `me` has to be connected with: neighbours, and those next to it in the tree.
+pub fn peers_of(case: &Case, me: u32) -> Vec<u32> {
+    let lists = lists_of(case, me);
+    let (parent, children) = tree_of(case, me);
+    let mut peers: Vec<u32> = [lists.from_ranks, lists.to_ranks, children].concat();
+    peers.extend(parent);
+    peers.sort_unstable();
+    peers.dedup();
+    peers
+}

@@ -1,0 +1,25 @@
+//! Why a measurement has no result.
+
+use crate::transport::bootstrap::BootstrapError;
+use crate::transport::error::ConnectError;
+
+/// Why a rank has no result at all. An error in the measured phase gives an [`Outcome`] with `error` set instead.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MeasureError {
+    /// The case contradicts itself or the group: a usage error.
+    #[error("{0}")]
+    Usage(String),
+    /// The transport or this machine cannot do it; the reason says why.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The ranks could not meet.
+    #[error(transparent)]
+    Bootstrap(#[from] BootstrapError),
+    /// No connection.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// The system refused something around the measurement: pinning, memory.
+    #[error("{0}")]
+    System(String),
+}
