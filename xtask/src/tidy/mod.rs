@@ -2,6 +2,7 @@
 //!
 //! A rule reads the tree and returns findings; it must never change a file.
 
+mod circles;
 mod docs;
 mod layers;
 mod source;
@@ -94,6 +95,7 @@ fn check(root: &Path) -> Result<(Vec<Finding>, Vec<Finding>)> {
         findings.extend(units::check(source));
     }
     findings.extend(walls::check_forbid(&sources));
+    findings.extend(circles::check(&sources));
     findings.extend(layers::check(root)?);
     findings.extend(docs::check_architecture(root)?);
     findings.extend(docs::check_archives(root, &files));

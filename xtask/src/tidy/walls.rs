@@ -59,6 +59,15 @@ pub fn check(source: &Source, transports: &BTreeSet<String>) -> Vec<Finding> {
         {
             findings.push(Finding::at(path, number, "a port never reads the clock"));
         }
+        // The registry is where the two meet: it picks a transport's runners.
+        let is_transport = path.starts_with(TRANSPORT) && !path.ends_with("/registry.rs");
+        if is_transport && line.contains("crate::engine") {
+            findings.push(Finding::at(
+                path,
+                number,
+                "a transport knows nothing of the engine",
+            ));
+        }
         let is_schema = path.starts_with("crates/schema/src/");
         let outside = [
             "std::fs",
@@ -199,6 +208,13 @@ mod tests {
     fn found(path: &str, text: &str) -> usize {
         let transports = BTreeSet::from(["shm".to_owned(), "tcp".to_owned()]);
         check(&Source::new(path, text.to_owned()), &transports).len()
+    }
+
+    #[test]
+    fn only_the_registry_knows_the_engine() {
+        let line = "use crate::engine::messages;";
+        assert_eq!(found("crates/wirespeed/src/transport/tcp/mod.rs", line), 1);
+        assert_eq!(found("crates/wirespeed/src/transport/registry.rs", line), 0);
     }
 
     #[test]
