@@ -3,7 +3,7 @@
 use crate::transport::bootstrap::BootstrapError;
 use crate::transport::error::ConnectError;
 
-/// Why a rank has no result at all. An error in the measured phase gives an [`Outcome`] with `error` set instead.
+/// Why a rank has no result at all. An error in the measured phase gives an [`Outcome`](wirespeed_schema::Outcome) with `error` set instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeasureError {
