@@ -2,7 +2,7 @@
 
 use wirespeed::schema::case::{Case, GroupKind};
 use wirespeed::{Machine, Registry};
-use wirespeed_schema::plan::{Plan, PlanError, Template, canonical_key, expand, split_axis};
+use wirespeed_schema::plan::{Plan, PlanError, Template, canonical_key, expand};
 
 /// Keys that the runtime answers, not the caller: how many ranks there are and where.
 const OF_THE_RUNTIME: [&str; 4] = ["threads", "procs", "to", "repeats"];
@@ -39,7 +39,7 @@ impl Words {
         for (key, value) in &self.0 {
             match key.strip_prefix("option.") {
                 Some(name) => drop(template.options.insert(name.to_owned(), vec![value.clone()])),
-                None => drop(template.axes.insert(key.clone(), split_axis(key, value)?)),
+                None => template.add(key, std::slice::from_ref(value))?,
             }
         }
         let place = if group == GroupKind::Threads {

@@ -37,7 +37,7 @@ pub enum ControlError {
         /// What the system said.
         source: io::Error,
     },
-    /// There is no key to make a credential of.
+    /// There is no credential: neither an identity nor a key file.
     #[error("no key: neither an identity nor the key file {} is there", path.display())]
     NoKey {
         /// The key file that was looked for.

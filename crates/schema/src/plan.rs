@@ -71,6 +71,14 @@ impl Template {
         }
         Ok(())
     }
+
+    /// As [`Template::add`], where nothing is said of `key` yet.
+    pub fn add_default(&mut self, key: &str, text: &str) -> Result<(), PlanError> {
+        match self.axes.contains_key(key) {
+            true => Ok(()),
+            false => self.add(key, &[text.to_owned()]),
+        }
+    }
 }
 
 /// Everything asked for in one run.

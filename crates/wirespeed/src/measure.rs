@@ -61,7 +61,7 @@ fn run(
     };
     let run = entry
         .runner(capability)
-        .ok_or_else(|| lacks("its entry runs no such tests"))?;
+        .ok_or_else(|| lacks("its registry entry has no runner for this test"))?;
     let mut outcome = run(case, bootstrap, report)?;
     let mut fact = |name: &str, value: String| outcome.transport_facts.insert(name.to_owned(), value);
     if let Some(how) = how {

@@ -84,10 +84,11 @@ impl Taken for OfWorkers {
                 help: Some("Run the master here and all workers on HOST, where `wirespeed serve` listens"),
                 ..own
             },
-            "fan_out" | "warmup" | "layout" | "check" | "interval" | "load" => Form {
-                heading: (parameter.key == "fan_out").then_some("Test"),
+            "fan_out" => Form {
+                heading: Some("Test"),
                 ..own
             },
+            "warmup" | "layout" | "check" | "interval" | "load" => own,
             _ => return None,
         })
     }

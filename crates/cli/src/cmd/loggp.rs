@@ -41,10 +41,7 @@ pub fn loggp(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> 
     )?;
     for template in &mut plan.templates {
         for (key, values) in [("size", SIZES), ("window", WINDOWS)] {
-            if !template.axes.contains_key(key) {
-                let values = wirespeed_schema::plan::split_axis(key, values)?;
-                template.axes.insert(key.to_owned(), values);
-            }
+            template.add_default(key, values)?;
         }
     }
     let machine = crate::job::machine(registry);

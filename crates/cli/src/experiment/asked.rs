@@ -13,7 +13,7 @@ use wirespeed::load::Interference;
 use wirespeed_report::{Goal, render};
 use wirespeed_schema::Case;
 use wirespeed_schema::case::GroupKind;
-use wirespeed_schema::plan::{Plan, UNTIL_REPEATS, Until, parse_repeats, split_axis};
+use wirespeed_schema::plan::{Plan, UNTIL_REPEATS, Until, parse_repeats};
 
 /// Time between two pictures of the live view, where the user says nothing.
 const LIVE_INTERVAL: &str = "500ms";
@@ -138,13 +138,9 @@ pub fn fill(words: &ExperimentArgs, plan: &mut Plan) -> Result<(), Failure> {
 
 /// Give every template that says nothing of `key` these values.
 fn add(plan: &mut Plan, key: &str, text: Option<&str>) -> Result<(), Failure> {
-    let values = text.map(|text| split_axis(key, text)).transpose()?;
     for template in &mut plan.templates {
-        if let Some(values) = &values {
-            template
-                .axes
-                .entry(key.to_owned())
-                .or_insert_with(|| values.clone());
+        if let Some(text) = text {
+            template.add_default(key, text)?;
         }
     }
     Ok(())

@@ -24,7 +24,7 @@ pub enum Payload {
     /// Any, also none.
     Any,
     /// At least 1 byte.
-    Some,
+    NotEmpty,
     /// A word of 4 or 8 bytes.
     Word,
 }
@@ -32,9 +32,9 @@ pub enum Payload {
 /// Messages or operations under way where the user says nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnderWay {
-    /// So many.
+    /// This many.
     Fixed(u64),
-    /// So many, as long as they hold at most 8 MiB; at least 4.
+    /// This many while they hold at most 8 MiB together, then fewer, but at least 4.
     Fitting(u64),
 }
 
@@ -42,7 +42,7 @@ impl UnderWay {
     const BYTES_MAX: u64 = 8 << 20;
     const COUNT_MIN: u64 = 4;
 
-    /// How many of `size_bytes` each.
+    /// How many, where each has `size_bytes`.
     pub fn count(self, size_bytes: u64) -> u64 {
         match self {
             UnderWay::Fixed(count) => count,
@@ -65,7 +65,7 @@ pub struct Kind {
     pub takes: &'static [&'static [&'static Parameter]],
     /// What its ranks do.
     pub roles: Roles,
-    /// Payload where none is given, and the transport takes so much.
+    /// Payload where none is given; less on a transport that does not take it.
     pub size_bytes: u64,
     /// Which payloads make sense.
     pub payload: Payload,

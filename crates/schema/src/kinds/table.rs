@@ -48,7 +48,7 @@ const STREAM: Kind = Kind {
 const RMA: Kind = Kind {
     capability: Capability::OneSided,
     takes: &[&LAYOUTS, &OUTSTANDINGS],
-    payload: Payload::Some,
+    payload: Payload::NotEmpty,
     is_round_trip: false,
     ..PING_PONG
 };
@@ -71,7 +71,7 @@ const POSTED: Kind = Kind {
 
 /// OSU's tests repeat larger messages less often.
 const OSU_LARGE_BYTES: u64 = 8192;
-/// IMB's tests repeat at most so often, and so that at most so many bytes go through.
+/// Limits of IMB's tests: repetitions, and bytes that go through.
 const IMB_REPEATS_MAX: u64 = 1000;
 const IMB_BYTES_MAX: u64 = 40 << 20;
 
@@ -106,7 +106,7 @@ const IMB: Kind = Kind {
     ..POSTED
 };
 
-/// `msgrate` with an arrangement that so many ranks can have.
+/// `msgrate`, refused where the ranks of the case cannot be arranged that way.
 fn arranged(asked: &Asked) -> Result<Test, PlanError> {
     let mut test = MsgRate::read(asked)?;
     neighbours::check(&test, asked.ranks).map_err(|misfit| PlanError::new(misfit.cause, misfit.remedy))?;
@@ -123,7 +123,7 @@ pub static KINDS: [Kind; 25] = [
         name: "put_lat",
         summary: "ping-pong of puts; each end polls its own memory",
         capability: Capability::OneSided,
-        payload: Payload::Some,
+        payload: Payload::NotEmpty,
         read: |asked| PingPong::read(asked).map(Test::PutLat),
         ..PING_PONG
     },

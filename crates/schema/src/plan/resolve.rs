@@ -141,7 +141,7 @@ fn check_size(kind: &Kind, size: u64) -> Result<(), PlanError> {
             format!("{} works on words of 4 or 8 bytes, not {size}", kind.name),
             "use --size 4 or --size 8",
         )),
-        (Payload::Some, 0) => Err(PlanError::new(
+        (Payload::NotEmpty, 0) => Err(PlanError::new(
             format!("{} cannot move 0 bytes", kind.name),
             "use --size 1 or more",
         )),

@@ -239,7 +239,7 @@ impl MsgRate {
         self
     }
 
-    /// The parameters as they are asked for. Whether so many ranks can be arranged so is not checked here.
+    /// The parameters as they are asked for. Whether the ranks can be arranged that way is not checked here.
     pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
         let words = asked.words;
         let grid = words.named(&GRID, Grid::Ring, &Grid::ALL.map(|g| (g.name(), g)))?;

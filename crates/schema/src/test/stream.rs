@@ -50,7 +50,7 @@ impl Stream {
         }
     }
 
-    /// Offers so many messages a second, or as many as the window allows.
+    /// Offers `msg_per_s`, or as many as the window allows.
     #[must_use]
     pub fn with_pace(mut self, msg_per_s: impl Into<Option<u64>>) -> Self {
         self.pace_msg_per_s = msg_per_s.into();

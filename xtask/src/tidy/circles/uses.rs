@@ -9,7 +9,7 @@ pub type Path = Vec<String>;
 /// A path in `use`, its name here, and whether it is passed on by `pub use`.
 type Import = (Path, String, bool);
 
-/// Names may be passed on so often; more is a circle of names.
+/// How often a name may be passed on; beyond that names lead in a circle.
 const PASSED_ON_MAX: usize = 8;
 
 /// A file as a module.
