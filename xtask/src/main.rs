@@ -35,7 +35,8 @@ usage: cargo xtask TASK
   notices [--check]    write (or compare) THIRD-PARTY.md
   notices --texts FILE write the full licence texts of every dependency
   fuzz [SECONDS]       fuzz every target (nightly and cargo-fuzz)
-  test                 every check and test (what `make test` runs after installing)
+  test                 every check and test (what `make test` runs)
+  tests                the tests alone, side by side
   ladder               the longer ladder: test, deny, miri, fuzz, soak, peers
   peers [PAIRS] [--rows TEXT]      benchmark beside ucx_perftest, sockperf and iperf3
   peers mpi [PAIRS] [--rows TEXT]  benchmark beside the same loops in C, on Open MPI and MPICH; rows whose name
@@ -76,6 +77,7 @@ fn run(arguments: &[String]) -> Result<()> {
         },
         Some("fuzz") => fuzz::fuzz(&root, parsed(rest.first(), 30)?),
         Some("test") => ladder::test(&root),
+        Some("tests") => ladder::tests(&root),
         Some("ladder") => ladder::long(&root),
         Some("peers") => peers_beside(&root, &rest),
         Some("evidence") => evidence::run(&root, &rest),

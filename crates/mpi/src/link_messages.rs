@@ -9,6 +9,7 @@ use crate::link::{Comm, abandon};
 use crate::link_error::cold_error;
 use crate::link_ring::Ring;
 use core::ffi::c_int;
+use std::time::Duration;
 use wirespeed::sync::SharedBytes;
 use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
 use wirespeed::transport::waiter::Waiter;
@@ -34,6 +35,8 @@ const LANDINGS: usize = 4;
 const COPIES_MAX: usize = 64;
 /// Messages that one call handles at most.
 const BATCH: usize = 64;
+/// Looks, a millisecond apart, at sends that a port which is closed has still under way.
+const LAST_LOOKS: u32 = 1000;
 
 /// A payload that was announced.
 #[derive(Clone, Copy, Default)]
@@ -170,6 +173,21 @@ impl<H: Handle> MessageLink<H> {
             }
         }
         Ok(())
+    }
+
+    /// Whether all sends completed. Nobody waited for the answers that this rank gave while it met the others for the last
+    /// time; on a busy machine the library may not be done with them.
+    fn settle(&mut self) -> bool {
+        for _ in 0..LAST_LOOKS {
+            if self.failed || self.waiter.look().is_err() || self.reclaim().is_err() {
+                return false;
+            }
+            if self.sends.under_way + self.copies.under_way == 0 {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        false
     }
 
     /// Send an envelope of `HEADER_BYTES + len` bytes whose rest `pack` fills.
@@ -451,11 +469,8 @@ impl<H: Handle> MessagePort for MessageLink<H> {
 
 impl<H: Handle> Drop for MessageLink<H> {
     fn drop(&mut self) {
-        let sending = self.sends.under_way + self.copies.under_way + self.landings.under_way;
         let mpi = self.envelopes.mpi;
-        let ended =
-            sending == 0 && !self.failed && self.waiter.look().is_ok() && self.receives.cancel_all(mpi);
-        if ended {
+        if self.settle() && self.landings.under_way == 0 && self.receives.cancel_all(mpi) {
             return;
         }
         // The library may still use all of it.

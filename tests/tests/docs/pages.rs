@@ -44,6 +44,11 @@ impl Block {
         self.info.split([' ', ',']).next().unwrap_or_default()
     }
 
+    /// The name of its page.
+    pub fn page(&self) -> &str {
+        self.place.split(':').next().unwrap_or_default()
+    }
+
     /// The file that the block is the text of: `title=NAME` after the language.
     pub fn title(&self) -> Option<&str> {
         self.info.split(' ').find_map(|word| word.strip_prefix("title="))

@@ -1,12 +1,16 @@
 //! The ladder of checks and tests: which steps there are. docs/ci.md says what each one proves.
 
+mod lanes;
+mod shards;
 mod step;
+mod summary;
 
 use crate::command;
 use anyhow::Result;
 use std::path::Path;
 use std::process::Command;
-use step::{Ladder, Step};
+use step::Step;
+use summary::Ladder;
 
 const AARCH64: &str = "aarch64-unknown-linux-gnu";
 
@@ -14,6 +18,13 @@ const AARCH64: &str = "aarch64-unknown-linux-gnu";
 pub fn test(root: &Path) -> Result<()> {
     let mut ladder = Ladder::new(root, "make test");
     run_test_steps(&mut ladder)?;
+    ladder.finish()
+}
+
+/// The tests alone.
+pub fn tests(root: &Path) -> Result<()> {
+    let mut ladder = Ladder::new(root, "cargo xtask tests");
+    ladder.run_shards("tests", shards::all(root)?)?;
     ladder.finish()
 }
 
@@ -26,7 +37,8 @@ pub fn long(root: &Path) -> Result<()> {
 }
 
 fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
-    ladder.run(Step::new("install", &["bash", "tests/lab/install.sh"]).within_s(1800))?;
+    let install = Step::new("install", &["bash", "tests/lab/install.sh"]).within_s(1800);
+    let install = ladder.begin(vec![install]);
     ladder.run(Step::cargo("fetch", &["fetch", "--locked", "--quiet"]))?;
     ladder.run(Step::cargo("fmt", &["xtask", "fmt"]))?;
     ladder.run(Step::cargo("tidy", &["xtask", "tidy"]))?;
@@ -34,17 +46,14 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
         "build",
         &["build", "--workspace", "--all-targets", "--locked", "--quiet"],
     ))?;
-    // Real launchers, clusters, libraries and every printed command take their time on two cores.
-    let tests = Step::cargo(
-        "tests",
-        &["test", "--workspace", "--locked", "--no-fail-fast", "--quiet"],
-    );
-    let tests = tests.within_s(4000).with("RUST_BACKTRACE", "0");
-    // Tests wait a good part of their time; what only compiles needs no CPU of its own.
-    let mut meanwhile = vec![hotcheck(), weight()];
-    meanwhile.extend(aarch64(ladder)?);
-    meanwhile.extend([clippy(), docs()].map(|step| step.within_s(1800)));
-    ladder.run_before(tests, meanwhile)?;
+    ladder.end(install)?;
+    // What only compiles runs with the CPU time that tests leave.
+    let mut compiled = vec![hotcheck(), weight()];
+    compiled.extend(aarch64(ladder)?);
+    compiled.extend([clippy(), docs()].map(|step| step.within_s(1800)));
+    let compiled = ladder.begin(compiled);
+    ladder.run_shards("tests", shards::all(ladder.root())?)?;
+    ladder.end(compiled)?;
     ladder.run(Step::cargo("schema", &["xtask", "schema", "--check"]))?;
     ladder.run(Step::cargo("header", &["xtask", "header", "--check"]))?;
     ladder.run(

@@ -2,16 +2,15 @@
 //! `skipped: REASON` lines, and what failing tests said, which is shown again at the end.
 
 use crate::command;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// What a program prints in front of the reason when it leaves something out.
-const SKIPPED: &str = "skipped: ";
+pub const SKIPPED: &str = "skipped: ";
 const LIMIT_S: u64 = 900;
 /// What the test harness prints before and after what failing tests said.
 const FAILURES: &str = "failures:";
@@ -26,6 +25,10 @@ pub struct Step {
     name: String,
     words: Vec<String>,
     environment: Vec<(String, String)>,
+    /// Where it runs, from the root.
+    folder: PathBuf,
+    /// What a person types to run it again, where that is shorter than the program's own words.
+    again: Option<String>,
     limit_s: u64,
 }
 
@@ -36,6 +39,8 @@ impl Step {
             name: name.to_owned(),
             words: words.iter().map(|&w| w.to_owned()).collect(),
             environment: Vec::new(),
+            folder: PathBuf::new(),
+            again: None,
             limit_s: LIMIT_S,
         }
     }
@@ -57,9 +62,35 @@ impl Step {
         self
     }
 
+    /// In a folder of its own.
+    pub fn from(mut self, folder: &Path) -> Self {
+        folder.clone_into(&mut self.folder);
+        self
+    }
+
+    /// A person types `line` to run it again.
+    pub fn repeated_by(mut self, line: &str) -> Self {
+        self.again = Some(line.to_owned());
+        self
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Run it when nothing else wants a CPU.
-    fn behind(mut self) -> Self {
+    pub fn behind(mut self) -> Self {
         self.words.splice(0..0, ["nice", "-n", "19"].map(str::to_owned));
+        self
+    }
+
+    /// Run it on these CPUs alone; on any where none are named.
+    pub fn on(mut self, cpus: Option<&str>) -> Self {
+        if let Some(cpus) = cpus {
+            self.words
+                .splice(0..0, ["taskset", "-c", cpus].map(str::to_owned));
+        }
         self
     }
 
@@ -80,7 +111,7 @@ impl Step {
         let mut command = Command::new(&words[0]);
         command
             .args(&words[1..])
-            .current_dir(root)
+            .current_dir(root.join(&self.folder))
             .envs(self.environment.iter().cloned());
         command
             .stdin(Stdio::null())
@@ -89,10 +120,45 @@ impl Step {
         command
     }
 
-    /// Run it to its end, with every line of its output given to `show`; an error says what to repeat.
-    fn execute(self, root: &Path, show: &(impl Fn(&str) + Sync)) -> Result<Done> {
-        show(&format!("== {}: {}", self.name, self.words.join(" ")));
+    /// Run it to its end, with every line of its output given to `show`.
+    pub fn execute(self, root: &Path, show: &(impl Fn(&str) + Sync)) -> std::result::Result<Done, Failed> {
+        show(&format!("== {}: {}", self.name, self.line()));
         let started = Instant::now();
+        let (status, seen) = self.watched(root, show).map_err(|error| Failed {
+            error,
+            said: Vec::new(),
+        })?;
+        let took = started.elapsed();
+        if status.success() {
+            show(&format!(
+                "== {}: passed in {:.1} s",
+                self.name,
+                took.as_secs_f64()
+            ));
+            return Ok(Done {
+                name: self.name,
+                took,
+                skipped: seen.skipped,
+                tests: seen.tests,
+            });
+        }
+        let late = match status.code() {
+            Some(124) => " (it ran past its time limit)",
+            _ => "",
+        };
+        let error = anyhow!(
+            "step {} failed after {:.1} s, {status}{late}; repeat it with `{}`",
+            self.name,
+            took.as_secs_f64(),
+            self.line()
+        );
+        Err(Failed {
+            error,
+            said: seen.failed.into_iter().flatten().collect(),
+        })
+    }
+
+    fn watched(&self, root: &Path, show: &(impl Fn(&str) + Sync)) -> Result<(ExitStatus, Seen)> {
         let mut child = self
             .command(root)
             .spawn()
@@ -104,164 +170,37 @@ impl Step {
             seen.skipped.extend(errors.join().unwrap_or_default().skipped);
             seen
         });
-        let status = child.wait()?;
-        let took = started.elapsed();
-        if !status.success() {
-            // Other tests' output follows a failure; a log's end shall say what went wrong.
-            if !seen.failed.is_empty() {
-                show(&format!("== {}: what failed, again", self.name));
-            }
-            seen.failed.iter().flatten().for_each(|line| show(line));
-            let late = if status.code() == Some(124) {
-                " (it ran past its time limit)"
-            } else {
-                ""
-            };
-            bail!(
-                "step {} failed after {:.1} s, {status}{late}; repeat it with `{}`",
-                self.name,
-                took.as_secs_f64(),
-                repeat(&self)
-            );
+        Ok((child.wait()?, seen))
+    }
+
+    /// What a person types to run it again.
+    fn line(&self) -> String {
+        if let Some(again) = &self.again {
+            return again.clone();
         }
-        show(&format!(
-            "== {}: passed in {:.1} s",
-            self.name,
-            took.as_secs_f64()
-        ));
-        Ok(Done {
-            name: self.name,
-            took,
-            skipped: seen.skipped,
-        })
+        let variables = self.environment.iter().map(|(n, v)| format!("{n}='{v}'"));
+        let words: Vec<String> = variables.chain(self.words.iter().cloned()).collect();
+        words.join(" ")
     }
 }
 
-struct Done {
-    name: String,
-    took: Duration,
-    skipped: Vec<String>,
+/// A step that passed.
+pub struct Done {
+    pub name: String,
+    pub took: Duration,
+    /// Reasons of what it skipped.
+    pub skipped: Vec<String>,
+    /// Tests that passed in it.
+    pub tests: u64,
 }
 
-/// Steps that run behind others: what they did, in order, until the first that failed, and all that they printed.
-struct Behind {
-    done: Vec<Done>,
-    failed: Option<anyhow::Error>,
-    output: String,
-}
-
-impl Behind {
-    fn run(root: &Path, steps: Vec<Step>) -> Self {
-        let output = Mutex::new(String::new());
-        let show = |line: &str| {
-            let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
-            output.push_str(line);
-            output.push('\n');
-        };
-        let (mut done, mut failed) = (Vec::new(), None);
-        for step in steps {
-            match step.behind().execute(root, &show) {
-                Ok(one) => done.push(one),
-                Err(error) => {
-                    failed = Some(error);
-                    break;
-                }
-            }
-        }
-        Behind {
-            done,
-            failed,
-            output: output.into_inner().unwrap_or_else(PoisonError::into_inner),
-        }
-    }
-}
-
-/// Steps run so far. The first that fails ends the ladder.
-pub struct Ladder {
-    root: PathBuf,
-    title: &'static str,
-    started: Instant,
-    done: Vec<Done>,
-}
-
-impl Ladder {
-    /// An empty ladder.
-    pub fn new(root: &Path, title: &'static str) -> Self {
-        Ladder {
-            root: root.to_owned(),
-            title,
-            started: Instant::now(),
-            done: Vec::new(),
-        }
-    }
-
-    /// The workspace's root.
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// Run `step`, showing its output as it comes.
-    pub fn run(&mut self, step: Step) -> Result<()> {
-        let done = step.execute(&self.root, &|line| println!("{line}"));
-        self.done
-            .push(done.with_context(|| format!("{} stopped", self.title))?);
-        Ok(())
-    }
-
-    /// Run `step`, and meanwhile `others` one after the other with the CPU time that it leaves. Their output follows its own.
-    pub fn run_before(&mut self, step: Step, others: Vec<Step>) -> Result<()> {
-        let names: Vec<&str> = others.iter().map(|other| other.name.as_str()).collect();
-        println!("== meanwhile: {}", names.join(", "));
-        let root = self.root.clone();
-        let behind = std::thread::spawn(move || Behind::run(&root, others));
-        // What still runs behind a step that failed ends with this process.
-        self.run(step)?;
-        let Ok(behind) = behind.join() else {
-            bail!("{} stopped: a thread panicked", self.title);
-        };
-        print!("{}", behind.output);
-        self.done.extend(behind.done);
-        behind.failed.map_or(Ok(()), |error| {
-            Err(error.context(format!("{} stopped", self.title)))
-        })
-    }
-
-    /// Record that a step cannot run here.
-    pub fn skip(&mut self, name: &str, reason: &str) -> Result<()> {
-        println!("== {name}: {SKIPPED}{reason}");
-        self.done.push(Done {
-            name: name.to_owned(),
-            took: Duration::ZERO,
-            skipped: vec![reason.to_owned()],
-        });
-        Ok(())
-    }
-
-    /// Print the summary.
-    pub fn finish(self) -> Result<()> {
-        println!("\n{} summary", self.title);
-        let (mut passed, mut skipped) = (0, 0);
-        for step in &self.done {
-            let whole = step.took.is_zero();
-            let verdict = if whole { "skipped" } else { "passed" };
-            println!(
-                "  {:<14} {verdict:<8} {:>6.1} s",
-                step.name,
-                step.took.as_secs_f64()
-            );
-            for reason in &step.skipped {
-                println!("      {SKIPPED}{reason}");
-            }
-            passed += usize::from(!whole);
-            skipped += step.skipped.len();
-        }
-        let minutes = self.started.elapsed().as_secs_f64() / 60.0;
-        println!(
-            "{}: {passed} steps passed, {skipped} things skipped, {minutes:.1} min",
-            self.title
-        );
-        Ok(())
-    }
+/// A step that failed.
+#[derive(Debug)]
+pub struct Failed {
+    /// What happened, and how to repeat it.
+    pub error: anyhow::Error,
+    /// The last that its failing tests said. It is shown again at the end: other tests' output follows a failure.
+    pub said: Vec<String>,
 }
 
 /// What an output said that must not be lost in it.
@@ -271,6 +210,8 @@ struct Seen {
     skipped: Vec<String>,
     /// What each failing test said at its end, [`FAILED_LINES_MAX`] lines at most.
     failed: Vec<VecDeque<String>>,
+    /// Tests that passed.
+    tests: u64,
 }
 
 impl Seen {
@@ -298,6 +239,7 @@ fn echo(stream: impl Read, show: impl Fn(&str)) -> Seen {
         if failing {
             seen.keep(&line);
         }
+        seen.tests += passed(&line).unwrap_or(0);
         if let Some((_, reason)) = line.split_once(SKIPPED) {
             let reason = reason.trim().to_owned();
             if !seen.skipped.contains(&reason) {
@@ -308,44 +250,15 @@ fn echo(stream: impl Read, show: impl Fn(&str)) -> Seen {
     seen
 }
 
-fn repeat(step: &Step) -> String {
-    let variables = step.environment.iter().map(|(n, v)| format!("{n}='{v}'"));
-    variables
-        .chain(step.words.iter().cloned())
-        .collect::<Vec<_>>()
-        .join(" ")
+/// How many tests passed, by the harness's line `test result: ok. 3 passed; 0 failed; ..`.
+fn passed(line: &str) -> Option<u64> {
+    let (_, counts) = line.strip_prefix(FAILURES_END)?.split_once(". ")?;
+    counts.split_once(" passed")?.0.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn skips_are_kept_and_failures_stop() {
-        let mut ladder = Ladder::new(Path::new("/"), "a ladder");
-        ladder
-            .run(Step::new("a", &["echo", "x skipped: no reason"]))
-            .unwrap();
-        assert_eq!(ladder.done[0].skipped, ["no reason"]);
-        let said = |result: Result<()>| format!("{:#}", result.unwrap_err());
-        let error = said(ladder.run(Step::new("b", &["false"])));
-        assert!(error.contains("a ladder stopped: step b failed"), "{error}");
-        let error = said(ladder.run(Step::new("c", &["sleep", "20"]).within_s(1)));
-        assert!(error.contains("time limit"), "{error}");
-    }
-
-    #[test]
-    fn what_runs_behind_a_step_counts_as_much() {
-        let mut ladder = Ladder::new(Path::new("/"), "a ladder");
-        let good = || Step::new("good", &["echo", "x skipped: no reason"]);
-        ladder.run_before(good(), vec![good(), good()]).unwrap();
-        let skipped: Vec<_> = ladder.done.iter().map(|done| done.skipped.concat()).collect();
-        assert_eq!(skipped, ["no reason"; 3]);
-        let behind = vec![good(), Step::new("bad", &["false"]), good()];
-        let error = format!("{:#}", ladder.run_before(good(), behind).unwrap_err());
-        assert!(error.contains("a ladder stopped: step bad failed"), "{error}");
-        assert_eq!(ladder.done.len(), 5);
-    }
 
     #[test]
     fn what_failing_tests_said_is_kept() {

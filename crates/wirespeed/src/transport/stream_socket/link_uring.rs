@@ -6,7 +6,7 @@
 
 use super::inbox::Inbox;
 use super::outbox::Outbox;
-use super::{Describe, Link, Setup};
+use super::setup::{Describe, Link, Setup};
 use crate::transport::ConnectError;
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
 use crate::transport::waiter::Waiter;

@@ -4,8 +4,8 @@
 //! Whoever else connects is dropped: at once with a wrong greeting, after a time in silence; nobody waits for them.
 //! It must never know an address family, nor let a greeting be longer than it is.
 
-use super::Link;
 use super::guest::{self, GREETING_BYTES, Guest, TOKEN_BYTES, Verdict};
+use super::setup::Link;
 use crate::transport::bootstrap::BootstrapError;
 use crate::transport::{Connect, ConnectError};
 use rustix::event::{PollFd, PollFlags, Timespec};

@@ -12,96 +12,24 @@ mod meet;
 mod options;
 mod outbox;
 mod port;
+mod setup;
 mod zerocopy;
 
 pub use meet::{Family, Listening, meet};
 pub use options::{COMMON_OPTIONS, StreamOptions, Wait};
+pub use setup::{Describe, Link, Setup};
 
-use super::cancel::Cancel;
-use super::port::Facts;
 use super::seal::{self, Either, Keys, Sealed};
 use super::waiter::Waiter;
 use super::{ByLayout, Connect, ConnectError, MessageRunner, NO_SHORTIOV, SizeLimit};
-use port::{Sleep, Spin, StreamPort};
-use std::net::Shutdown;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
+use link_uring::UringPort;
+use port::StreamPort;
 use wirespeed_schema::test::Layout;
 
 /// Largest message of a stream socket transport.
 pub const MESSAGE_BYTES_MAX: u64 = 1 << 30;
 
-/// A connection to one peer. To oneself there are two ends: what goes into one comes out of the other.
-pub struct Link {
-    tx: Arc<OwnedFd>,
-    rx: Arc<OwnedFd>,
-}
-
-impl Link {
-    /// One socket for both directions.
-    pub fn to_peer(socket: OwnedFd) -> Self {
-        let socket = Arc::new(socket);
-        Link {
-            tx: socket.clone(),
-            rx: socket,
-        }
-    }
-
-    /// A connection to oneself.
-    pub fn to_self(tx: OwnedFd, rx: OwnedFd) -> Self {
-        Link {
-            tx: Arc::new(tx),
-            rx: Arc::new(rx),
-        }
-    }
-
-    /// The end to send into.
-    #[inline(always)]
-    pub fn tx(&self) -> BorrowedFd<'_> {
-        self.tx.as_fd()
-    }
-
-    /// The end to receive from.
-    #[inline(always)]
-    pub fn rx(&self) -> BorrowedFd<'_> {
-        self.rx.as_fd()
-    }
-
-    /// Whether it leads back to this rank.
-    pub fn is_loop(&self) -> bool {
-        !Arc::ptr_eq(&self.tx, &self.rx)
-    }
-
-    /// Have the sockets shut down when the run is cancelled, which wakes whoever sleeps on them. The hooks do not keep
-    /// the sockets open.
-    fn wake_on(&self, cancel: &Cancel) {
-        for socket in [&self.tx, &self.rx] {
-            cancel.wake_on_cancel(socket, |socket| {
-                // A socket that is down already needs no waking.
-                let _ = socket2::SockRef::from(socket).shutdown(Shutdown::Both);
-            });
-        }
-    }
-}
-
-/// Says what the sockets of a port are like, for the result.
-pub type Describe = Box<dyn Fn(&[&Link]) -> Facts>;
-
-/// What every port over stream sockets is given.
-pub struct Setup {
-    /// Largest message.
-    pub message_bytes_max: usize,
-    /// Bytes to gather before a send; 0 sends every message by itself.
-    pub coalesce_bytes: usize,
-    /// Size of the buffer for zero-copy sends, where they are wanted.
-    pub zerocopy_bytes: Option<usize>,
-    /// What to do on empty polls.
-    pub waiter: Waiter,
-    /// Facts.
-    pub describe: Describe,
-}
-
-/// Run on a port over `links`, of the type that `options.wait` names.
+/// Run on a port over `links` that waits as `options` say.
 pub fn run<R: MessageRunner>(
     ctx: &Connect,
     options: &StreamOptions,
@@ -125,23 +53,22 @@ pub fn run<R: MessageRunner>(
         waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
         describe,
     };
-    if !matches!(options.wait, Wait::Poll) {
+    let sleeps = !matches!(options.wait, Wait::Poll);
+    if sleeps {
         for link in &links {
             link.wake_on(&ctx.cancel);
         }
     }
     if let Some(keys) = keys {
         let port = match options.wait {
-            Wait::Poll => Either::Left(Either::Left(StreamPort::<Spin>::new(links, setup)?)),
-            Wait::Block => Either::Left(Either::Right(StreamPort::<Sleep>::new(links, setup)?)),
-            Wait::Uring => Either::Right(link_uring::UringPort::new(links, setup)?),
+            Wait::Poll | Wait::Block => Either::Left(StreamPort::new(links, sleeps, setup)?),
+            Wait::Uring => Either::Right(UringPort::new(links, setup)?),
         };
         return Ok(runner.run(Sealed::new(port, keys)?));
     }
     Ok(match options.wait {
-        Wait::Poll => runner.run(StreamPort::<Spin>::new(links, setup)?),
-        Wait::Block => runner.run(StreamPort::<Sleep>::new(links, setup)?),
-        Wait::Uring => runner.run(link_uring::UringPort::new(links, setup)?),
+        Wait::Poll | Wait::Block => runner.run(StreamPort::new(links, sleeps, setup)?),
+        Wait::Uring => runner.run(UringPort::new(links, setup)?),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Options of every stream socket transport: how to wait, buffer sizes, coalescing, encryption. It must never hold an option that
 //! only one kind of socket knows.
 
-use super::Link;
+use super::setup::Link;
 use crate::transport::ConnectError;
 use crate::transport::options::{OptionError, OptionReader, OptionSpec};
 use crate::transport::port::Facts;

@@ -1,20 +1,19 @@
 //! The message port over connected stream sockets, waiting by busy polling or asleep in the kernel.
 //!
-//! The way of waiting is a type, chosen once. A send is one system call, and so is a receive; what the kernel did not
-//! take is kept and moved by `poll`, and meanwhile sends are `Busy`. Only a long payload of which it took a part is sent
-//! in several calls, so that the peer has something to read while the rest is kept. It must never know which kind of socket it has.
+//! A send is one system call, and so is a receive; what the kernel did not take is kept and moved by `poll`, and meanwhile
+//! sends are `Busy`. Only a long payload of which it took a part is sent in several calls, so that the peer has something
+//! to read while the rest is kept. It must never know which kind of socket it has.
 
 use super::frame;
 use super::inbox::Inbox;
 use super::link::{self, PollSet};
 use super::outbox::Outbox;
+use super::setup::{Describe, Link, Setup};
 use super::zerocopy::ZeroCopy;
-use super::{Describe, Link, Setup};
 use crate::sync::SharedBytes;
 use crate::transport::ConnectError;
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
 use crate::transport::waiter::Waiter;
-use std::marker::PhantomData;
 use std::os::fd::BorrowedFd;
 
 /// Up to this size a short payload is put behind its header and sent by `send`; above, `sendmsg` spares the copy.
@@ -30,18 +29,6 @@ const TRIES: u32 = 64;
 /// Reports of finished zero-copy sends that one `poll` takes from one peer.
 const REPORTS_PER_POLL: usize = 16;
 
-/// What a port does when nothing has arrived.
-pub trait WaitMode: Sized + 'static {
-    /// Wait on `port` until something was handled, or something may have changed.
-    fn wait<H: OnMessage>(port: &mut StreamPort<Self>, on: &mut H) -> Result<usize, LinkError>;
-}
-
-/// Polls without sleeping.
-pub struct Spin;
-
-/// Sleeps in `recv`, or in `poll` where there is more than one thing to wait for.
-pub struct Sleep;
-
 struct Peer {
     link: Link,
     inbox: Inbox,
@@ -50,14 +37,15 @@ struct Peer {
 }
 
 /// A port over stream sockets.
-pub struct StreamPort<W> {
+pub struct StreamPort {
     peers: Vec<Peer>,
     waiter: Waiter,
     message_bytes_max: usize,
     buffer: Option<SharedBytes>,
     ready: PollSet,
     describe: Describe,
-    mode: PhantomData<W>,
+    /// Sleeps in `recv`, or in `poll` where there is more than one thing to wait for; else polls.
+    sleeps: bool,
 }
 
 impl Peer {
@@ -166,9 +154,9 @@ fn push_zerocopy(zero: &mut ZeroCopy, fd: BorrowedFd<'_>, buffer: &SharedBytes) 
     Ok(())
 }
 
-impl<W> StreamPort<W> {
-    /// A port over `links`, by slot.
-    pub fn new(links: Vec<Link>, setup: Setup) -> Result<Self, ConnectError> {
+impl StreamPort {
+    /// A port over `links`, by slot. `sleeps`: it waits in the kernel.
+    pub fn new(links: Vec<Link>, sleeps: bool, setup: Setup) -> Result<Self, ConnectError> {
         let buffer = match setup.zerocopy_bytes {
             Some(bytes) => Some(SharedBytes::heap(bytes).ok_or(ConnectError::Memory {
                 what: "the buffer for zero-copy sends",
@@ -197,7 +185,7 @@ impl<W> StreamPort<W> {
             buffer,
             ready,
             describe: setup.describe,
-            mode: PhantomData,
+            sleeps,
         })
     }
 
@@ -238,30 +226,26 @@ impl<W> StreamPort<W> {
         }
         Ok(())
     }
-}
 
-impl WaitMode for Spin {
     #[inline(always)]
-    fn wait<H: OnMessage>(port: &mut StreamPort<Self>, on: &mut H) -> Result<usize, LinkError> {
+    fn wait_polling<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         loop {
             // Room for a send, or a completion, may come by polling, and is news too.
-            let was_moving = port.is_moving();
-            let handled = port.poll_peers(on)?;
+            let was_moving = self.is_moving();
+            let handled = self.poll_peers(on)?;
             if handled != 0 {
                 return Ok(handled);
             }
-            port.waiter.idle()?;
+            self.waiter.idle()?;
             if was_moving {
                 return Ok(0);
             }
         }
     }
-}
 
-impl WaitMode for Sleep {
     #[inline(always)]
-    fn wait<H: OnMessage>(port: &mut StreamPort<Self>, on: &mut H) -> Result<usize, LinkError> {
-        if let [peer] = &mut port.peers[..]
+    fn wait_asleep<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
+        if let [peer] = &mut self.peers[..]
             && !peer.is_moving()
         {
             let result = loop {
@@ -269,7 +253,7 @@ impl WaitMode for Sleep {
                 let handled = match received {
                     Ok(count) if count != 0 => peer.inbox.arrived(count, 0, on),
                     // A signal: whoever sent it may have set the flag.
-                    Ok(_) => port.waiter.look().map(|()| 0),
+                    Ok(_) => self.waiter.look().map(|()| 0),
                     Err(error) => Err(error),
                 };
                 match handled {
@@ -277,15 +261,15 @@ impl WaitMode for Sleep {
                     other => break other,
                 }
             };
-            return result.map_err(|e| port.explain(e));
+            return result.map_err(|e| self.explain(e));
         }
-        wait_for_any(port, on).map_err(|e| port.explain(e))
+        wait_for_any(self, on).map_err(|e| self.explain(e))
     }
 }
 
 /// Sleep until a socket can be read, or written where something is to be sent; then serve those that woke it.
 #[inline(never)]
-fn wait_for_any<H: OnMessage>(port: &mut StreamPort<Sleep>, on: &mut H) -> Result<usize, LinkError> {
+fn wait_for_any<H: OnMessage>(port: &mut StreamPort, on: &mut H) -> Result<usize, LinkError> {
     port.waiter.look()?;
     let mut news = false;
     for (slot, peer) in port.peers.iter_mut().enumerate() {
@@ -320,7 +304,7 @@ fn wait_for_any<H: OnMessage>(port: &mut StreamPort<Sleep>, on: &mut H) -> Resul
     Ok(handled)
 }
 
-impl<W: WaitMode> MessagePort for StreamPort<W> {
+impl MessagePort for StreamPort {
     const SLOW: bool = true;
     const ZCOPY: bool = true;
 
@@ -391,7 +375,10 @@ impl<W: WaitMode> MessagePort for StreamPort<W> {
 
     #[inline(always)]
     fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
-        W::wait(self, on)
+        match self.sleeps {
+            true => self.wait_asleep(on),
+            false => self.wait_polling(on),
+        }
     }
 
     #[inline(always)]

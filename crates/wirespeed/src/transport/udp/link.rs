@@ -1,7 +1,7 @@
 //! The port that makes one system call a datagram.
 //!
-//! Its type says how it waits. Whether the socket is connected to its only peer is a branch that always goes the same
-//! way: nothing beside a system call, and half the types to compile.
+//! How it waits, and whether the socket is connected to its only peer, are branches that always go the same way: nothing
+//! beside a system call, and a quarter of the types to compile.
 
 use super::connect::Ends;
 use super::wire::{HEADER_BYTES, Head, Kind, PAYLOAD_BYTES_MAX};
@@ -15,13 +15,15 @@ use std::net::SocketAddr;
 /// Shortest receive buffer, so that the engine's acknowledgements fit whatever the case's message size is.
 const PAYLOAD_BYTES_MIN: usize = 64;
 
-/// One datagram a system call. `BLOCK`: sleeps in the kernel.
-pub struct UdpPort<const BLOCK: bool> {
+/// One datagram a system call.
+pub struct UdpPort {
     ends: Ends,
     outgoing: Box<[u8]>,
     incoming: Box<[u8]>,
     /// A packed datagram that the kernel had no room for: its bytes (0 for none) and its peer.
     unsent: (usize, usize),
+    /// Sleeps in the kernel.
+    blocks: bool,
     waiter: Waiter,
 }
 
@@ -74,15 +76,16 @@ impl Ends {
     }
 }
 
-impl<const BLOCK: bool> UdpPort<BLOCK> {
-    /// A port for messages of up to `message_bytes`.
-    pub fn new(ends: Ends, message_bytes: usize, waiter: Waiter) -> Self {
+impl UdpPort {
+    /// A port for messages of up to `message_bytes`. `blocks`: it sleeps in the kernel.
+    pub fn new(ends: Ends, message_bytes: usize, blocks: bool, waiter: Waiter) -> Self {
         let bytes = datagram_bytes(message_bytes);
         UdpPort {
             ends,
             outgoing: vec![0; bytes].into_boxed_slice(),
             incoming: vec![0; bytes].into_boxed_slice(),
             unsent: (0, 0),
+            blocks,
             waiter,
         }
     }
@@ -160,7 +163,7 @@ fn nothing(error: Errno) -> Result<usize, LinkError> {
     }
 }
 
-impl<const BLOCK: bool> MessagePort for UdpPort<BLOCK> {
+impl MessagePort for UdpPort {
     const SLOW: bool = true;
     const LOSSY: bool = true;
 
@@ -207,7 +210,7 @@ impl<const BLOCK: bool> MessagePort for UdpPort<BLOCK> {
 
     #[inline(always)]
     fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
-        let flags = if BLOCK {
+        let flags = if self.blocks {
             RecvFlags::empty()
         } else {
             RecvFlags::DONTWAIT
@@ -215,7 +218,7 @@ impl<const BLOCK: bool> MessagePort for UdpPort<BLOCK> {
         self.flush()?;
         let handled = self.receive(flags, on)?;
         if handled == 0 {
-            if BLOCK {
+            if self.blocks {
                 self.waiter.look()?;
             } else {
                 self.waiter.idle()?;

@@ -57,8 +57,8 @@ impl Batch {
     }
 }
 
-/// Up to N datagrams a system call. `BLOCK`: sleeps in the kernel.
-pub struct BatchPort<const BLOCK: bool> {
+/// Up to N datagrams a system call.
+pub struct BatchPort {
     ends: Ends,
     /// By slot, on the heap: queued headers point at them.
     addresses: Box<[SockAddr]>,
@@ -70,12 +70,14 @@ pub struct BatchPort<const BLOCK: bool> {
     sent: usize,
     /// End of the queue.
     queued: usize,
+    /// Sleeps in the kernel.
+    blocks: bool,
     waiter: Waiter,
 }
 
-impl<const BLOCK: bool> BatchPort<BLOCK> {
-    /// A port for messages of up to `message_bytes`, `batch` of them a call.
-    pub fn new(ends: Ends, message_bytes: usize, batch: usize, waiter: Waiter) -> Self {
+impl BatchPort {
+    /// A port for messages of up to `message_bytes`, `batch` of them a call. `blocks`: it sleeps in the kernel.
+    pub fn new(ends: Ends, message_bytes: usize, batch: usize, blocks: bool, waiter: Waiter) -> Self {
         let stride = datagram_bytes(message_bytes);
         BatchPort {
             addresses: ends.peers.iter().map(|p| SockAddr::from(p.address)).collect(),
@@ -85,6 +87,7 @@ impl<const BLOCK: bool> BatchPort<BLOCK> {
             senders: (0..batch).map(|_| SockAddrStorage::zeroed()).collect(),
             sent: 0,
             queued: 0,
+            blocks,
             waiter,
         }
     }
@@ -216,7 +219,7 @@ impl<const BLOCK: bool> BatchPort<BLOCK> {
     }
 }
 
-impl<const BLOCK: bool> MessagePort for BatchPort<BLOCK> {
+impl MessagePort for BatchPort {
     const SLOW: bool = true;
     const LOSSY: bool = true;
 
@@ -245,14 +248,14 @@ impl<const BLOCK: bool> MessagePort for BatchPort<BLOCK> {
     #[inline(always)]
     fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         self.submit()?;
-        let flags = if BLOCK {
+        let flags = if self.blocks {
             libc::MSG_WAITFORONE
         } else {
             libc::MSG_DONTWAIT
         };
         let handled = self.receive(flags, on)?;
         if handled == 0 {
-            if BLOCK {
+            if self.blocks {
                 self.waiter.look()?;
             } else {
                 self.waiter.idle()?;

@@ -15,7 +15,7 @@ mod wire;
 mod tests;
 
 use super::options::{OptionError, OptionSpec};
-use super::seal::{self, Cipher, Either, Keys, Sealed};
+use super::seal::{self, Either, Keys, Sealed};
 use super::waiter::Waiter;
 use super::{
     Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, NO_SHORTIOV, SizeLimit,
@@ -78,41 +78,33 @@ impl Messages for Udp {
         runner: R,
     ) -> Result<R::Output, ConnectError> {
         if let Some(cipher) = options.cipher {
-            return open_sealed(ctx, options, cipher, runner);
+            let keys = Keys::agree(ctx, cipher)?;
+            let port = match opened(&seal::below(ctx), options)? {
+                Opened::One(port) => Either::Left(port),
+                Opened::Batch(port) => Either::Right(port),
+            };
+            return Ok(runner.run(Sealed::new(port, keys)?));
         }
-        let ends = Ends::meet(ctx, options)?;
-        let waiter = Waiter::new(ctx.case.idle, ctx.cancel.clone());
-        let bytes = ctx.needs.message_bytes;
-        let blocks = options.wait == WaitMode::Block;
-        let batch = options.batch;
-        Ok(match (batch > 1, blocks) {
-            (false, false) => runner.run(UdpPort::<false>::new(ends, bytes, waiter)),
-            (false, true) => runner.run(UdpPort::<true>::new(ends, bytes, waiter)),
-            (true, false) => runner.run(BatchPort::<false>::new(ends, bytes, batch, waiter)),
-            (true, true) => runner.run(BatchPort::<true>::new(ends, bytes, batch, waiter)),
+        Ok(match opened(ctx, options)? {
+            Opened::One(port) => runner.run(port),
+            Opened::Batch(port) => runner.run(port),
         })
     }
 }
 
-/// As [`Messages::open`], with every datagram encrypted.
-fn open_sealed<R: MessageRunner>(
-    ctx: &Connect,
-    options: &UdpOptions,
-    cipher: Cipher,
-    runner: R,
-) -> Result<R::Output, ConnectError> {
-    let keys = Keys::agree(ctx, cipher)?;
-    let ctx = &seal::below(ctx);
+/// A port, as the options say.
+enum Opened {
+    One(UdpPort),
+    Batch(BatchPort),
+}
+
+fn opened(ctx: &Connect, options: &UdpOptions) -> Result<Opened, ConnectError> {
     let ends = Ends::meet(ctx, options)?;
     let waiter = Waiter::new(ctx.case.idle, ctx.cancel.clone());
     let bytes = ctx.needs.message_bytes;
     let blocks = options.wait == WaitMode::Block;
-    let batch = options.batch;
-    let port = match (batch > 1, blocks) {
-        (false, false) => Either::Left(Either::Left(UdpPort::<false>::new(ends, bytes, waiter))),
-        (false, true) => Either::Left(Either::Right(UdpPort::<true>::new(ends, bytes, waiter))),
-        (true, false) => Either::Right(Either::Left(BatchPort::<false>::new(ends, bytes, batch, waiter))),
-        (true, true) => Either::Right(Either::Right(BatchPort::<true>::new(ends, bytes, batch, waiter))),
-    };
-    Ok(runner.run(Sealed::new(port, keys)?))
+    Ok(match options.batch {
+        0 | 1 => Opened::One(UdpPort::new(ends, bytes, blocks, waiter)),
+        batch => Opened::Batch(BatchPort::new(ends, bytes, batch, blocks, waiter)),
+    })
 }
