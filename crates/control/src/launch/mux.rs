@@ -1,6 +1,9 @@
 //! Several sockets over one pair of pipes, for a program whose only way here is its standard input and output: a line of
 //! text for every piece of bytes, `NUMBER BASE64`, and `NUMBER` alone when a socket was closed. Launchers pass lines on
 //! at once, and nothing else without waiting for more.
+//!
+//! A socket that nobody reads must never hold up the others: what comes for it is kept in memory until somebody does. The
+//! far end is of the same job, and sends no more than a rank has to say.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,6 +11,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Bytes of one piece.
@@ -15,7 +19,16 @@ const PIECE_BYTES: usize = 32 << 10;
 /// Longest line: a piece in base64, and its number.
 const LINE_BYTES_MAX: u64 = 2 * PIECE_BYTES as u64;
 
-type Ends = Mutex<BTreeMap<u16, UnixStream>>;
+/// What comes for a socket, in order.
+enum Piece {
+    Bytes(Vec<u8>),
+    /// Its far end was closed.
+    End,
+    /// The pipe ended.
+    Closed,
+}
+
+type Ends = Mutex<BTreeMap<u16, Sender<Piece>>>;
 
 /// One end of the pair of pipes.
 pub struct Mux {
@@ -35,7 +48,7 @@ impl Mux {
             hand_out(reader, &here);
             for end in lock(&here).values() {
                 // One that is closed already needs no closing.
-                let _ = end.shutdown(Shutdown::Both);
+                let _ = end.send(Piece::Closed);
             }
         })?;
         Ok(Mux {
@@ -53,7 +66,12 @@ impl Mux {
 
     /// Make `socket` number `number`: what its peer writes goes through the pipe.
     pub fn attach(&self, number: u16, socket: UnixStream) -> io::Result<()> {
-        lock(&self.ends).insert(number, socket.try_clone()?);
+        let (pieces, arrived) = channel();
+        let inward = socket.try_clone()?;
+        std::thread::Builder::new()
+            .name("pipe".into())
+            .spawn(move || write_all(&arrived, inward))?;
+        lock(&self.ends).insert(number, pieces);
         let writer = self.writer.clone();
         std::thread::Builder::new()
             .name("pipe".into())
@@ -96,14 +114,28 @@ fn hand_out(mut reader: impl BufRead, ends: &Ends) {
         let (Ok(number), Ok(piece)) = (number.parse::<u16>(), STANDARD.decode(piece)) else {
             return;
         };
-        // Written without the lock: whoever reads slowly holds up no other socket's opening.
-        let end = lock(ends).get(&number).and_then(|end| end.try_clone().ok());
-        let Some(mut end) = end else { continue };
-        // One that nobody reads any more is closed already.
-        let _ = match piece.is_empty() {
-            true => end.shutdown(Shutdown::Write),
-            false => end.write_all(&piece),
+        let piece = match piece.is_empty() {
+            true => Piece::End,
+            false => Piece::Bytes(piece),
         };
+        if let Some(end) = lock(ends).get(&number) {
+            // One that nobody reads any more is closed already.
+            let _ = end.send(piece);
+        }
+    }
+}
+
+/// Write what arrives for a socket, however slowly its peer reads, until there is no more or the peer is gone.
+fn write_all(arrived: &Receiver<Piece>, mut socket: UnixStream) {
+    for piece in arrived {
+        let written = match piece {
+            Piece::Bytes(bytes) => socket.write_all(&bytes),
+            Piece::End => socket.shutdown(Shutdown::Write),
+            Piece::Closed => socket.shutdown(Shutdown::Both),
+        };
+        if written.is_err() {
+            return;
+        }
     }
 }
 
@@ -142,6 +174,22 @@ mod tests {
         x.write_all(b"two").unwrap();
         a.read_exact(&mut three).unwrap();
         assert_eq!(&three, b"two", "the other one goes on");
+    }
+
+    #[test]
+    fn a_socket_that_nobody_reads_holds_up_no_other() {
+        let (here, there) = pair();
+        let (mut a, mut b) = (here.open(0).unwrap(), here.open(7).unwrap());
+        let (mut x, mut y) = (there.open(0).unwrap(), there.open(7).unwrap());
+        let sent = vec![1; 3 << 20];
+        b.write_all(&sent).unwrap();
+        a.write_all(b"one").unwrap();
+        let mut one = [0; 3];
+        x.read_exact(&mut one).unwrap();
+        drop(b);
+        let mut late = Vec::new();
+        y.read_to_end(&mut late).unwrap();
+        assert_eq!(late.len(), sent.len(), "nothing of it is lost");
     }
 
     #[test]
