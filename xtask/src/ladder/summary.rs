@@ -88,23 +88,15 @@ impl Ladder {
         let beside = lanes::run(&self.root, shards.beside, lanes);
         ran.done.extend(beside.done);
         ran.failed.extend(beside.failed);
-        self.note(name, &mut ran.done);
-        self.done.push(together(name, started.elapsed(), ran.done));
-        self.stop(ran.failed)
-    }
-
-    fn note(&mut self, name: &str, done: &mut [Done]) {
-        done.sort_by_key(|one| std::cmp::Reverse(one.took));
-        let tests: u64 = done.iter().map(|one| one.tests).sum();
-        let longest = done.iter().take(LONGEST_SHOWN);
-        let longest: Vec<String> = longest
-            .map(|one| format!("{} {:.0} s", one.name, one.took.as_secs_f64()))
-            .collect();
+        ran.done.sort_by_key(|one| std::cmp::Reverse(one.took));
+        let (count, longest) = (ran.done.len(), longest(&ran.done));
+        let whole = together(name, started.elapsed(), ran.done);
         self.notes.push(format!(
-            "{name}: {tests} passed in {} shards; longest: {}",
-            done.len(),
-            longest.join(", ")
+            "{name}: {} passed in {count} shards; longest: {longest}",
+            whole.tests
         ));
+        self.done.push(whole);
+        self.stop(ran.failed)
     }
 
     /// The end of the ladder where something failed: what its tests said is shown once more.
@@ -161,6 +153,15 @@ impl Ladder {
         );
         Ok(())
     }
+}
+
+/// The first of `done` with their times.
+fn longest(done: &[Done]) -> String {
+    let named = done.iter().take(LONGEST_SHOWN);
+    let named: Vec<String> = named
+        .map(|one| format!("{} {:.0} s", one.name, one.took.as_secs_f64()))
+        .collect();
+    named.join(", ")
 }
 
 /// Shards as one step.

@@ -12,7 +12,7 @@ use wirespeed_schema::case::{Case, GroupKind, Role};
 use wirespeed_schema::test::Test;
 
 /// Blocks that lie in the first cache, source and target: no copy is faster than the fastest of them.
-const BLOCKS_BYTES: [usize; 3] = [2 << 10, 4 << 10, 12 << 10];
+const BLOCKS_BYTES: [usize; 2] = [2 << 10, 12 << 10];
 
 /// Copy speeds by CPU, measured when first needed.
 #[derive(Default)]

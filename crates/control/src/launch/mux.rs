@@ -19,16 +19,8 @@ const PIECE_BYTES: usize = 32 << 10;
 /// Longest line: a piece in base64, and its number.
 const LINE_BYTES_MAX: u64 = 2 * PIECE_BYTES as u64;
 
-/// What comes for a socket, in order.
-enum Piece {
-    Bytes(Vec<u8>),
-    /// Its far end was closed.
-    End,
-    /// The pipe ended.
-    Closed,
-}
-
-type Ends = Mutex<BTreeMap<u16, Sender<Piece>>>;
+/// Where what comes for a socket goes, in order; no bytes when its far end was closed, as in the lines.
+type Ends = Mutex<BTreeMap<u16, Sender<Vec<u8>>>>;
 
 /// One end of the pair of pipes.
 pub struct Mux {
@@ -46,10 +38,7 @@ impl Mux {
         let here = ends.clone();
         std::thread::Builder::new().name("pipes".into()).spawn(move || {
             hand_out(reader, &here);
-            for end in lock(&here).values() {
-                // One that is closed already needs no closing.
-                let _ = end.send(Piece::Closed);
-            }
+            lock(&here).clear();
         })?;
         Ok(Mux {
             writer: Arc::new(Mutex::new(Box::new(writer))),
@@ -114,10 +103,6 @@ fn hand_out(mut reader: impl BufRead, ends: &Ends) {
         let (Ok(number), Ok(piece)) = (number.parse::<u16>(), STANDARD.decode(piece)) else {
             return;
         };
-        let piece = match piece.is_empty() {
-            true => Piece::End,
-            false => Piece::Bytes(piece),
-        };
         if let Some(end) = lock(ends).get(&number) {
             // One that nobody reads any more is closed already.
             let _ = end.send(piece);
@@ -125,18 +110,19 @@ fn hand_out(mut reader: impl BufRead, ends: &Ends) {
     }
 }
 
-/// Write what arrives for a socket, however slowly its peer reads, until there is no more or the peer is gone.
-fn write_all(arrived: &Receiver<Piece>, mut socket: UnixStream) {
+/// Write what arrives for a socket, however slowly its peer reads, until the peer is gone or the pipe ends, which closes it.
+fn write_all(arrived: &Receiver<Vec<u8>>, mut socket: UnixStream) {
     for piece in arrived {
-        let written = match piece {
-            Piece::Bytes(bytes) => socket.write_all(&bytes),
-            Piece::End => socket.shutdown(Shutdown::Write),
-            Piece::Closed => socket.shutdown(Shutdown::Both),
+        let written = match piece.is_empty() {
+            true => socket.shutdown(Shutdown::Write),
+            false => socket.write_all(&piece),
         };
         if written.is_err() {
             return;
         }
     }
+    // One that is closed already needs no closing.
+    let _ = socket.shutdown(Shutdown::Both);
 }
 
 #[cfg(test)]
