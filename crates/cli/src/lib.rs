@@ -24,6 +24,7 @@ mod request;
 mod results;
 mod terminal;
 mod version;
+mod view;
 mod watch;
 
 use args::{Cli, ColorChoice, Verb};

@@ -5,9 +5,11 @@ use crate::args::{ColorChoice, OutputArgs};
 use crate::errors::Failure;
 use crate::file::{self, Lines};
 use crate::terminal::{self, Stream};
+use crate::view;
 use crate::watch::Watch;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use wirespeed_report::Input;
 use wirespeed_report::render::{self, CsvRows, JsonForm, Style};
 use wirespeed_schema::run::{CaseResult, Event};
 use wirespeed_schema::{Case, Run};
@@ -20,10 +22,12 @@ enum Form {
     Ndjson,
     Csv,
     Hlog,
+    Markdown,
+    Page,
 }
 
-/// How a verb shows its result to people.
-pub type Table = fn(&Run, &Style) -> String;
+/// How an original shows its result, where its own form is asked for.
+pub type Original = fn(&Run, &Style) -> String;
 
 /// A form that is written on stdout while the run goes on.
 pub trait Live {
@@ -43,13 +47,14 @@ pub struct Output {
     failed: Option<Failure>,
     live: Option<Box<dyn Live>>,
     watch: Option<Watch>,
-    table: Table,
+    original: Option<Original>,
+    remarks: bool,
     color: ColorChoice,
 }
 
 impl Output {
     /// Check every destination before anything is measured: endings are known, files can be written.
-    pub fn open(arguments: &OutputArgs, color: ColorChoice, table: Table) -> Result<Self, Failure> {
+    pub fn open(arguments: &OutputArgs, color: ColorChoice) -> Result<Self, Failure> {
         let mut files = Vec::new();
         let mut streams = Vec::new();
         for path in &arguments.output {
@@ -77,9 +82,15 @@ impl Output {
             failed: None,
             live: None,
             watch: None,
-            table,
+            original: None,
+            remarks: arguments.remarks,
             color,
         })
+    }
+
+    /// Write text for people as an original would.
+    pub fn show_as(&mut self, original: Original) {
+        self.original = Some(original);
     }
 
     /// Whether stdout has the table, and no form for programs.
@@ -171,11 +182,16 @@ impl Output {
             error: run.error.clone(),
         })?;
         for (form, path) in std::mem::take(&mut self.files) {
-            let text = self.text(form, run, self.paper());
+            let text = self.text(form, run, terminal::PAPER, true);
             self.note(text.and_then(|text| file::write(&path, text)));
         }
         if let Some(form @ (Form::Table | Form::Json | Form::Csv)) = self.stdout {
-            let text = self.text(form, run, terminal::style(Stream::Stdout, self.color));
+            let text = self.text(
+                form,
+                run,
+                terminal::style(Stream::Stdout, self.color),
+                self.remarks,
+            );
             self.note(text.and_then(|text| print(&text)));
         }
         match self.failed.take() {
@@ -185,22 +201,18 @@ impl Output {
         }
     }
 
-    fn text(&self, form: Form, run: &Run, style: Style) -> Result<String, Failure> {
+    fn text(&self, form: Form, run: &Run, style: Style, remarks: bool) -> Result<String, Failure> {
         match form {
-            Form::Table => Ok((self.table)(run, &style)),
+            Form::Table => Ok(match self.original {
+                Some(original) => original(run, &style),
+                None => view::screen(run, remarks, &style),
+            }),
+            Form::Markdown => Ok(render::markdown(&view::of(&[Input { name: "", run }]))),
+            Form::Page => Ok(view::page(&[Input { name: "result", run }])),
             Form::Csv => render::csv(run, CsvRows::Cases).map_err(|e| unrenderable(&e)),
             Form::Json => render::json(run, JsonForm::Pretty).map_err(|e| unrenderable(&e)),
             Form::Ndjson => Ok(String::new()),
             Form::Hlog => render::hdr::log(run).map_err(|e| unrenderable(&e)),
-        }
-    }
-
-    /// A file is never coloured, and always wide.
-    fn paper(&self) -> Style {
-        Style {
-            width: terminal::WIDTH_PAPER,
-            color: false,
-            unicode: true,
         }
     }
 }
@@ -221,12 +233,14 @@ fn form_of(path: &Path) -> Result<Form, Failure> {
         Some("csv") => Ok(Form::Csv),
         Some("txt") => Ok(Form::Table),
         Some("hlog") => Ok(Form::Hlog),
+        Some("md") => Ok(Form::Markdown),
+        Some("html" | "htm") => Ok(Form::Page),
         _ => Err(Failure::usage(
             format!(
                 "--output {}: the ending does not say what to write",
                 path.display()
             ),
-            "end the name with .json, .csv, .ndjson, .txt or .hlog (HdrHistogram)",
+            "end the name with .json, .csv, .ndjson, .txt, .md, .html or .hlog (HdrHistogram)",
         )),
     }
 }
@@ -260,12 +274,12 @@ mod tests {
             output: vec![path.clone()],
             ..OutputArgs::default()
         };
-        Output::open(&arguments, ColorChoice::Never, render::table).unwrap();
+        Output::open(&arguments, ColorChoice::Never).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
         let nowhere = OutputArgs {
             output: vec![dir.path().join("no/such.json")],
             ..OutputArgs::default()
         };
-        assert!(Output::open(&nowhere, ColorChoice::Never, render::table).is_err());
+        assert!(Output::open(&nowhere, ColorChoice::Never).is_err());
     }
 }

@@ -6,6 +6,12 @@ use wirespeed_report::render::Style;
 
 /// Columns of a page that is not a terminal.
 pub const WIDTH_PAPER: usize = 110;
+/// How files are written: never coloured, and always wide.
+pub const PAPER: Style = Style {
+    width: WIDTH_PAPER,
+    color: false,
+    unicode: true,
+};
 const WIDTH_MIN: usize = 40;
 const WIDTH_MAX: usize = 1000;
 

@@ -3,8 +3,9 @@
 //! It looks at the finished document and at what people read of it, and knows nothing of how either came about.
 
 use crate::explain::explain;
-use crate::html::{Input, page};
-use crate::render::{self, Style};
+use crate::labels::Input;
+use crate::render::{self, Extent, Style};
+use crate::view::View;
 use serde_json::Value;
 use wirespeed_schema::Run;
 
@@ -19,29 +20,17 @@ pub fn violations(run: &Run) -> Vec<String> {
     found
 }
 
-/// A form in which people read a document.
-type Form = fn(&Run, &Style) -> String;
-
 /// All that people read of `run`.
 fn rendered(run: &Run) -> Vec<String> {
-    let (style, input) = (Style::PLAIN, [Input { name: "run", run }]);
+    let view = View::of(&[Input { name: "run", run }]);
     let mut texts = vec![
-        render::table(run, &style),
-        render::quick(run, &style),
-        render::report(&input, &style),
-        page(&input, "audit"),
+        render::text(&view, Extent::SCREEN, &Style::PLAIN),
+        render::text(&view, Extent::WHOLE, &Style::PLAIN),
+        render::markdown(&view),
+        render::page(&view, "audit"),
     ];
-    let forms: [(&str, Form); 4] = [
-        ("sweep", render::sweep),
-        ("load", render::load),
-        ("interference", render::interference),
-        ("comparison", render::comparison),
-    ];
-    let with = forms
-        .iter()
-        .filter(|(section, _)| run.sections.contains_key(*section));
-    texts.extend(with.map(|(_, form)| form(run, &style)));
-    texts.extend(run.cases.iter().map(|case| render::case_line(case, &style)));
+    let cases = run.cases.iter();
+    texts.extend(cases.map(|case| render::case_line(case, &Style::PLAIN)));
     texts.extend(explain(run).into_iter().map(|sentence| sentence.text));
     texts
 }

@@ -5,11 +5,13 @@
 mod pairs;
 
 use crate::assemble::sleeps;
+use crate::charts::pictures;
 use crate::curve::section::{LoadSection, load_rows, offered_per_s};
 use crate::curve::{InUse, load_words};
-use crate::html::{Input, pictures};
+use crate::figures::figure_text;
+use crate::interference::words::{answers_with_rows, load_subject};
 use crate::interference::{Interference, InterferenceRow};
-use crate::render::{answers_with_rows, figure_text, load_subject};
+use crate::labels::{FLOOR, Input};
 use crate::thresholds::{
     BUSY_SHARE, CARRIED_SHARE_MIN, FALLEN_SHARE, FIRST_OPERATION_TIMES, FLOOR_SHARE_MAX, QUEUED_TIMES,
     TAIL_TIMES, WORTH_RATIO,
@@ -44,7 +46,7 @@ pub fn explain(run: &Run) -> Vec<Sentence> {
     let cases: Vec<&CaseResult> = run
         .cases
         .iter()
-        .filter(|case| !case.metrics.is_empty() && case.case.transport != "null")
+        .filter(|case| !case.metrics.is_empty() && case.case.transport != FLOOR)
         .collect();
     let mut sentences = Vec::new();
     let rules: [Rule; 11] = [
@@ -372,13 +374,12 @@ fn curves(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         );
     }
     for picture in pictures(&[Input { name: "run", run }]) {
-        let title = &picture.chart.title;
-        if ["against message size", "against window"]
-            .iter()
-            .any(|part| title.contains(part))
-        {
-            let evidence = vec![format!("{} points of {title}", picture.rows.len())];
-            let sentences = picture.words.into_iter().map(|text| Sentence {
+        let points = picture.table.rows.len();
+        // A load curve has no table of its own: its words are those of the rule above.
+        if picture.is_curve && points > 0 {
+            let evidence = vec![format!("{points} points of {}", picture.chart.title)];
+            let words = picture.answer.into_iter().chain(picture.words);
+            let sentences = words.map(|text| Sentence {
                 rule: "curve",
                 text,
                 evidence: evidence.clone(),

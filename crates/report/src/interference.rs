@@ -2,6 +2,8 @@
 //!
 //! Written by every verb that has `--interference`, as `Run::sections["interference"]`. Statistics are those of `compare`.
 
+pub(crate) mod words;
+
 use crate::compare::matching::{candidates, trust, values};
 use crate::compare::verdict::judge_each;
 use crate::compare::{CompareError, Method, Question, Row, Sides, in_pairs};

@@ -4,30 +4,34 @@
 //! program that holds outcomes or a document can use it.
 //!
 //! ```text
-//! Vec<Outcome> --repetition--> Repetition --case_result--> CaseResult --(in a Run)--> render::{table, quick, csv, json}
-//! bytes --read_run--> Run          Event --render::event_line--> one line of NDJSON
+//! Vec<Outcome> --repetition--> Repetition --case_result--> CaseResult --(in a Run)--> View --> render::{text, page, ..}
+//! bytes --read_run--> Run --> render::{json, csv}          Event --render::event_line--> one line of NDJSON
 //! ```
 #![forbid(unsafe_code)]
 
 pub mod assemble;
 pub mod audit;
 pub mod byteio;
+pub mod charts;
 pub mod checks;
 pub mod compare;
 pub mod curve;
 pub mod explain;
+mod figures;
 pub mod fit;
-pub mod html;
 pub mod import;
 pub mod interference;
+mod labels;
 pub mod perftest;
 pub mod read;
 pub mod render;
 pub mod schema;
 pub mod stats;
 pub mod svg;
+pub mod table;
 pub mod tags;
 pub mod thresholds;
+pub mod view;
 mod wording;
 pub mod workers;
 
@@ -36,5 +40,7 @@ pub use assemble::{
     with_convergence, without_outcomes,
 };
 pub use checks::{Limits, host_remarks, run_remarks};
+pub use figures::figure_text;
+pub use labels::Input;
 pub use read::{ReadError, read_run};
 pub use schema::schema_json;

@@ -31,10 +31,14 @@ pub struct OutputArgs {
     #[arg(long, group = "stdout_form")]
     pub csv: bool,
 
-    /// Write the result to FILE too; its ending says how: .json .csv .ndjson .txt, or .hlog for
-    /// HdrHistogram's tools
+    /// Write the result to FILE too; its ending says how: .json .csv .ndjson .txt .md .html, or .hlog
+    /// for HdrHistogram's tools
     #[arg(short, long, value_name = "FILE")]
     pub output: Vec<PathBuf>,
+
+    /// Show every remark on what may have skewed the figures, not only the three gravest
+    #[arg(long)]
+    pub remarks: bool,
 
     /// No progress, and no table when the result goes to a file
     #[arg(short, long)]

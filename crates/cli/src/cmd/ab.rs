@@ -33,7 +33,8 @@ pub fn ab(registry: &Registry, arguments: &AbArgs, color: ColorChoice) -> Result
     }
     let groups = arms.iter().map(|arm| Groups::new(registry, arm.reach.clone()));
     let mut ranks = Ranks::of_arms(groups.collect());
-    let mut front = Front::open((&arguments.output, color), gate.table(), Some(plan))?;
+    let mut front = Front::open((&arguments.output, color), Some(plan))?;
+    gate.show(&mut front.output);
     let names = words.map(|words| words.join(" "));
     let cases = arms.into_iter().map(|arm| arm.cases).collect();
     let found = front.run(how, &mut ranks, cases)?;

@@ -6,7 +6,7 @@ use crate::document::Draft;
 use crate::errors::{Ended, Failure, exit};
 use crate::experiment::Found;
 use crate::file;
-use crate::output::{self, Output};
+use crate::output::Output;
 use crate::results;
 use std::path::Path;
 use wirespeed_report::compare::{self, CompareError, Comparison, Question, Verdict};
@@ -18,20 +18,29 @@ use wirespeed_schema::run::Status;
 /// Compare two stored results.
 pub fn compare(arguments: &CompareArgs, color: ColorChoice) -> Result<Ended, Failure> {
     let gate = Gate::of(&arguments.gate, &arguments.across)?;
-    let only = |path: &Path| matches!(path.extension().and_then(|e| e.to_str()), Some("json" | "txt"));
+    let only = |path: &Path| {
+        matches!(
+            path.extension().and_then(|e| e.to_str()),
+            Some("json" | "txt" | "md" | "html")
+        )
+    };
     if let Some(path) = arguments.output.iter().find(|path| !only(path)) {
         let cause = format!(
-            "--output {}: a comparison is written as .json or .txt",
+            "--output {}: a comparison is written as .json, .txt, .md or .html",
             path.display()
         );
-        return Err(Failure::usage(cause, "end the name with .json or .txt"));
+        return Err(Failure::usage(
+            cause,
+            "end the name with .json, .txt, .md or .html",
+        ));
     }
     let destinations = OutputArgs {
         json: arguments.json,
         output: arguments.output.clone(),
         ..OutputArgs::default()
     };
-    let mut output = Output::open(&destinations, color, gate.table())?;
+    let mut output = Output::open(&destinations, color)?;
+    gate.show(&mut output);
     let (a, b) = (results::load(&arguments.a)?, results::load(&arguments.b)?);
     let names = (results::name(&arguments.a), results::name(&arguments.b));
     let draft = Draft::begin(None, false);
@@ -83,15 +92,14 @@ impl<'a> Gate<'a> {
         })
     }
 
-    /// How the comparison is shown to people, or to a workflow.
-    pub fn table(&self) -> output::Table {
-        match self.arguments.github {
-            true => |run, _| {
+    /// Show the comparison to a workflow instead of people, where that was asked for.
+    pub fn show(&self, output: &mut Output) {
+        if self.arguments.github {
+            output.show_as(|run, _| {
                 Comparison::of(run)
                     .map(|found| render::github(&found))
                     .unwrap_or_default()
-            },
-            false => render::comparison,
+            });
         }
     }
 

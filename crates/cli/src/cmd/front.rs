@@ -5,7 +5,7 @@ use crate::args::{ColorChoice, OutputArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
 use crate::experiment::{Experiment, Found, How, Prepared, Runner};
-use crate::output::{Output, Table};
+use crate::output::Output;
 use wirespeed_control::StopFlag;
 use wirespeed_schema::Run;
 use wirespeed_schema::plan::Plan;
@@ -25,12 +25,11 @@ impl Front {
     /// Check every destination, and begin the document.
     pub fn open(
         (arguments, color): (&OutputArgs, ColorChoice),
-        table: Table,
         plan: Option<Plan>,
     ) -> Result<Front, Failure> {
         let stop = super::stop_on_signals()?;
         Ok(Front {
-            output: Output::open(arguments, color, table)?,
+            output: Output::open(arguments, color)?,
             draft: Draft::begin(plan, arguments.include_host_name),
             stop,
             strict: arguments.strict,

@@ -10,7 +10,6 @@ use crate::group::{Groups, Reach};
 use crate::open_loop::{Asked, Rates, TRIALS};
 use wirespeed::Registry;
 use wirespeed_report::curve::section;
-use wirespeed_report::render;
 
 /// What varies: a key of a plan.
 const KEY: &str = "pace";
@@ -45,7 +44,7 @@ pub fn load(registry: &Registry, arguments: &LoadArgs, color: ColorChoice) -> Re
     }
     let seed = how.seed;
     let mut ranks = Ranks::new(Groups::new(registry, Reach::of(&run.far)?));
-    let mut front = Front::open((&arguments.output, color), render::load, Some(plan.clone()))?;
+    let mut front = Front::open((&arguments.output, color), Some(plan.clone()))?;
     let mut points = Points::new(front.experiment(how, &mut ranks), at);
     let most_per_s = asked.offer(&mut points)?;
     let found = points.finish()?;

@@ -10,7 +10,6 @@ use crate::experiment::{How, Ranks};
 use crate::group::{Groups, Reach};
 use wirespeed::Registry;
 use wirespeed_report::curve::section::{self, SweepSection};
-use wirespeed_report::render;
 use wirespeed_schema::plan::expand;
 
 /// The test whose iteration is PRTT: a window of messages one way, then a short answer.
@@ -55,7 +54,7 @@ pub fn loggp(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> 
         probes: Vec::new(),
     };
     let mut ranks = Ranks::new(Groups::new(registry, Reach::of(&run.far)?));
-    let mut front = Front::open((&arguments.output, color), render::sweep, Some(plan))?;
+    let mut front = Front::open((&arguments.output, color), Some(plan))?;
     front.draft.section(section::SWEEP, section.to_value());
     front.measure(how, &mut ranks, vec![cases])
 }

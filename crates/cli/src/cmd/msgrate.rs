@@ -7,7 +7,6 @@ use crate::errors::{Ended, Failure};
 use crate::experiment::{How, Prepared, Ranks};
 use crate::group::{Groups, Reach};
 use crate::job;
-use crate::output::Table;
 use wirespeed::Registry;
 use wirespeed_report::render;
 use wirespeed_schema::job::JobSection;
@@ -34,13 +33,13 @@ pub fn msgrate(registry: &Registry, arguments: &MsgrateArgs, color: ColorChoice)
     if arguments.experiment.dry_run {
         return dry_run::show(&plan, how.listed(cases)?, arguments.output.json);
     }
-    let table: Table = match (arguments.is_classic(), arguments.one_line) {
-        (true, true) => render::msgrate_line,
-        (true, false) => render::msgrate_classic,
-        (false, _) => how.table(render::msgrate),
-    };
     let mut ranks = Ranks::new(Groups::new(registry, Reach::of_processes()));
-    let front = Front::open((&arguments.output, color), table, Some(plan))?;
+    let mut front = Front::open((&arguments.output, color), Some(plan))?;
+    match (arguments.is_classic(), arguments.one_line) {
+        (true, true) => front.output.show_as(render::msgrate_line),
+        (true, false) => front.output.show_as(render::msgrate_classic),
+        (false, _) => {}
+    }
     front.measure(how, &mut ranks, vec![cases])
 }
 

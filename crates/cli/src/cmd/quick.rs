@@ -13,8 +13,7 @@ use std::time::{Duration, Instant};
 use wirespeed::Machine;
 use wirespeed::Registry;
 use wirespeed::transport::Support;
-use wirespeed_report::render;
-use wirespeed_report::render::{QuickSection, QuickTransport};
+use wirespeed_report::view::{QuickSection, QuickTransport};
 use wirespeed_schema::plan::{Plan, Template, expand, nearest};
 use wirespeed_schema::units;
 
@@ -47,9 +46,8 @@ pub fn quick(registry: &Registry, arguments: &QuickArgs, color: ColorChoice) -> 
         return dry_run::show(&plan, how.listed(cases)?, arguments.output.json);
     }
     let (destinations, written) = destinations(&arguments.output);
-    let table = how.table(render::quick);
     let mut ranks = Ranks::new(Groups::new(registry, Reach::default()));
-    let mut front = Front::open((&destinations, color), table, Some(plan))?;
+    let mut front = Front::open((&destinations, color), Some(plan))?;
     let section = section(transports, written.as_deref())?;
     front.draft.section(QuickSection::NAME, section);
     front.measure(how, &mut ranks, vec![cases])

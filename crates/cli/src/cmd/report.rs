@@ -3,34 +3,25 @@
 use crate::args::{ColorChoice, ReportArgs};
 use crate::errors::{Ended, Failure, exit};
 use crate::terminal::{self, Stream};
-use crate::{file, output, results, version};
+use crate::{file, output, results, view};
 use std::path::Path;
-use wirespeed_report::html::{self, Input, Picture};
-use wirespeed_report::render;
+use wirespeed_report::Input;
+use wirespeed_report::charts::Picture;
+use wirespeed_report::render::{self, Extent};
 use wirespeed_schema::Run;
 
 /// Show stored results. What cannot be read is named, and the others are shown.
 pub fn report(arguments: &ReportArgs, color: ColorChoice) -> Result<Ended, Failure> {
-    if let Some(path) = &arguments.output
-        && !matches!(path.extension().and_then(|e| e.to_str()), Some("html" | "htm"))
-    {
-        let cause = format!("--output {}: a report is written as .html", path.display());
-        return Err(Failure::usage(
-            cause,
-            "end the name with .html, or leave -o out for the terminal",
-        ));
-    }
+    let form = arguments.output.as_deref().map(form_of).transpose()?;
     let (runs, unread) = load(&arguments.results)?;
     let inputs: Vec<Input> = runs.iter().map(|(name, run)| Input { name, run }).collect();
     if let Some(folder) = &arguments.charts {
-        charts(folder, &html::pictures(&inputs))?;
+        charts(folder, &view::of(&inputs).charts)?;
     }
-    match &arguments.output {
-        Some(path) => {
-            let page = html::page(&inputs, &format!("wirespeed {}", version::tool().version));
-            file::write(path, page)?;
-        }
-        None => output::print(&render::report(&inputs, &terminal::style(Stream::Stdout, color)))?,
+    let style = terminal::style(Stream::Stdout, color);
+    match (&arguments.output, form) {
+        (Some(path), Some(form)) => file::write(path, form(&inputs))?,
+        _ => output::print(&render::text(&view::of(&inputs), Extent::WHOLE, &style))?,
     }
     match unread {
         None => Ok(Ended::OK),
@@ -42,6 +33,25 @@ pub fn report(arguments: &ReportArgs, color: ColorChoice) -> Result<Ended, Failu
             );
             Ok(Ended::badly(Failure::with(exit::FAILED, cause, first.remedy)))
         }
+    }
+}
+
+/// A report as a file.
+type Form = fn(&[Input]) -> String;
+
+/// The form that the ending of `path` asks for.
+fn form_of(path: &Path) -> Result<Form, Failure> {
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("html" | "htm") => Ok(view::page),
+        Some("md") => Ok(|inputs| render::markdown(&view::of(inputs))),
+        Some("txt") => Ok(|inputs| render::text(&view::of(inputs), Extent::WHOLE, &terminal::PAPER)),
+        _ => Err(Failure::usage(
+            format!(
+                "--output {}: a report is written as .html, .md or .txt",
+                path.display()
+            ),
+            "end the name with .html, .md or .txt, or leave -o out for the terminal",
+        )),
     }
 }
 
@@ -72,7 +82,7 @@ fn charts(folder: &Path, pictures: &[Picture]) -> Result<(), Failure> {
             (format!("{}.svg", chart.id), chart.standalone()),
             (
                 format!("{}.vl.json", chart.id),
-                format!("{:#}\n", html::vega_lite(chart)),
+                format!("{:#}\n", render::vega_lite(chart)),
             ),
         ];
         for (name, text) in files {

@@ -9,7 +9,6 @@ use crate::group::{Groups, Reach};
 use crate::request;
 use wirespeed::Machine;
 use wirespeed::{MeasureError, Registry};
-use wirespeed_report::render;
 use wirespeed_schema::Case;
 use wirespeed_schema::plan::{PlannedCase, expand};
 
@@ -24,9 +23,8 @@ pub fn run(registry: &Registry, arguments: &RunArgs, color: ColorChoice) -> Resu
     if arguments.experiment.dry_run {
         return dry_run::show(&plan, how.listed(cases)?, arguments.output.json);
     }
-    let table = how.table(render::table);
     let mut ranks = Ranks::new(Groups::new(registry, reach));
-    let front = Front::open((&arguments.output, color), table, Some(plan))?;
+    let front = Front::open((&arguments.output, color), Some(plan))?;
     front.measure(how, &mut ranks, vec![cases])
 }
 

@@ -10,7 +10,6 @@ use crate::group::{Groups, Reach};
 use wirespeed::Registry;
 use wirespeed_report::curve::section::{self, Probe, SweepSection};
 use wirespeed_report::curve::{self, SizePoint, WindowPoint};
-use wirespeed_report::render;
 use wirespeed_report::stats::{LEVEL, paired_shift, summarize};
 use wirespeed_report::thresholds::REACHED_SHARE;
 use wirespeed_schema::plan::Plan;
@@ -51,7 +50,7 @@ pub fn sweep(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> 
     }
     let seed = how.seed;
     let mut ranks = Ranks::new(Groups::new(registry, Reach::of(&run.far)?));
-    let mut front = Front::open((&arguments.output, color), render::sweep, Some(plan.clone()))?;
+    let mut front = Front::open((&arguments.output, color), Some(plan.clone()))?;
     let curve = Curve {
         points: Points::new(front.experiment(how, &mut ranks), at),
         points_max: arguments.points as usize,

@@ -14,7 +14,6 @@ use crate::request::{add_options, add_port};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use wirespeed::Registry;
-use wirespeed_report::render;
 use wirespeed_report::workers::{WorkersSection, bandwidth_chart, log_csv, log_lines, tests_chart};
 use wirespeed_schema::case::GroupKind;
 use wirespeed_schema::plan::{Plan, Surroundings, Template, expand, split_axis};
@@ -48,7 +47,7 @@ pub fn workers(registry: &Registry, arguments: &WorkersArgs, color: ColorChoice)
     }
     let files = Files::open(arguments)?;
     let mut ranks = Ranks::new(Groups::new(registry, reach));
-    let mut front = Front::open((&arguments.output, color), how.table(render::workers), Some(plan))?;
+    let mut front = Front::open((&arguments.output, color), Some(plan))?;
     let found = front.run(how, &mut ranks, vec![cases])?;
     let mut section = WorkersSection::new(&found.undisturbed());
     if let Some(job) = job::current().filter(|_| arguments.output.include_host_name) {

@@ -6,11 +6,10 @@ use crate::args::{ColorChoice, ExperimentArgs, OutputArgs};
 use crate::errors::Failure;
 use crate::experiment::budget::Budget;
 use crate::experiment::order::fresh_seed;
-use crate::output::Table;
 use std::ops::Range;
 use wirespeed::host::allowed_cpus;
 use wirespeed::load::Interference;
-use wirespeed_report::{Goal, render};
+use wirespeed_report::Goal;
 use wirespeed_schema::Case;
 use wirespeed_schema::case::GroupKind;
 use wirespeed_schema::plan::{Plan, UNTIL_REPEATS, Until, parse_repeats};
@@ -100,14 +99,6 @@ pub fn pin(words: &ExperimentArgs, case: &mut Case) -> Result<(), Failure> {
 }
 
 impl How {
-    /// The table of the result: the verb's own, or that of cases without and with load.
-    pub fn table(&self, usual: Table) -> Table {
-        match self.loads.is_empty() {
-            true => usual,
-            false => render::interference,
-        }
-    }
-
     /// Leave what is seen of a run that goes on to the verb's own lines or bar; whether that may be drawn.
     pub fn shows_its_own(&mut self) -> bool {
         !std::mem::replace(&mut self.quiet, true) && self.live.is_none()

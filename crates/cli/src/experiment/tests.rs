@@ -106,7 +106,7 @@ fn output() -> (tempfile::TempDir, Output) {
         output: vec![dir.path().join("events.ndjson")],
         ..OutputArgs::default()
     };
-    let output = Output::open(&arguments, ColorChoice::Never, render::table).unwrap();
+    let output = Output::open(&arguments, ColorChoice::Never).unwrap();
     (dir, output)
 }
 

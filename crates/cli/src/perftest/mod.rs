@@ -28,7 +28,6 @@ use std::time::Duration;
 use tests_asked::TestsAsked;
 use wirespeed::Registry;
 use wirespeed_report::perftest::{Form, Generation, PerftestLine, PerftestSection, Progress};
-use wirespeed_report::render;
 use wirespeed_schema::Run;
 use wirespeed_schema::run::Status;
 
@@ -100,8 +99,7 @@ fn client(
         complain(&asked.lines);
         return dry_run::show(&asked.plan, how.listed(asked.prepared)?, outputs.json);
     }
-    let table = how.table(render::table);
-    let mut front = Front::open((outputs, color), table, Some(asked.plan.clone()))?;
+    let mut front = Front::open((outputs, color), Some(asked.plan.clone()))?;
     if front.output.shows_table() && arguments.format == Format::Classic {
         if !how.loads.is_empty() {
             return Err(Failure::usage(

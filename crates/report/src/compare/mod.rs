@@ -6,6 +6,7 @@ pub mod environment;
 pub mod matching;
 pub mod section;
 pub mod verdict;
+pub(crate) mod words;
 
 pub use environment::environment;
 pub use matching::{CompareError, Question};

@@ -1,7 +1,7 @@
 //! Sentences on two cases that differ in one option of the transport: what a way of waiting costs, and what a cipher does.
 
 use super::{Sentence, cite, figure};
-use crate::render::figure_text;
+use crate::figures::figure_text;
 use crate::thresholds::WORTH_RATIO;
 use crate::wording::times;
 use wirespeed_schema::Run;

@@ -1,7 +1,8 @@
 //! The examination of a machine as people read it: a line a check, and for each warning why it matters and what mends it.
 
-use super::style::{Style, Tone, clean, wrap};
-use super::table;
+use super::style::{Style, clean, wrap};
+use super::text::finish;
+use crate::table::Tone;
 use wirespeed_schema::checkup::{Check, CheckState, Checkup};
 
 /// Every check, worst first within the order of the examination, and the sum.
@@ -18,7 +19,7 @@ pub fn checkup(found: &Checkup, style: &Style) -> String {
     }
     lines.push(String::new());
     lines.push(style.paint(Tone::Strong, &wrap(&sum(found), style.width, 2)));
-    table::finish(lines, style)
+    finish(lines, style)
 }
 
 fn check_lines(check: &Check, widest: usize, style: &Style) -> Vec<String> {

@@ -67,7 +67,7 @@ pub fn csv(run: &Run, rows: CsvRows) -> Result<String, RenderError> {
     // At offered rates the figures are those of cases: response times, percentiles.
     let offered = run.cases.iter().any(|case| case.case.test.pace_per_s().is_some());
     if let Some(section) = crate::byteio::section(run).filter(|_| !offered) {
-        return super::byteio::csv(&section);
+        return super::bulk::csv(&section);
     }
     let mut writer = ::csv::WriterBuilder::new()
         .terminator(::csv::Terminator::CRLF)

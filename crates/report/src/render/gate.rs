@@ -2,8 +2,8 @@
 //!
 //! Text from results is escaped here; it must never become markup or a workflow command.
 
-use super::figures::figure_text;
 use crate::compare::{Comparison, Row, Verdict};
+use crate::figures::figure_text;
 use wirespeed_schema::units::significant;
 
 /// JUnit: a test case a figure; slower is a failure, inconclusive a failure of its own type unless that is allowed.

@@ -1,104 +1,221 @@
-//! Aligned columns that fit a width: the least important columns go first when there is no room.
+//! A table in aligned columns that fit a width. Where there is no room the least important figures go first and are
+//! named; the others go on in further blocks below, each with the names of the rows; and where not even that fits, each
+//! row becomes a few lines. What tells rows apart never goes.
 
-/// One column.
-pub(crate) struct Column {
-    /// Its heading.
-    pub title: &'static str,
-    /// True for text, false for numbers, which end at the right.
-    pub left: bool,
-    /// 0 stays whatever happens; the highest goes first.
-    pub priority: u8,
-}
+use super::style::{Style, clean, wrap};
+use crate::table::{Column, Table, Tone};
 
-/// A text column.
-pub(crate) const fn text(title: &'static str, priority: u8) -> Column {
-    Column {
-        title,
-        left: true,
-        priority,
+/// Spaces between two columns.
+const GAP: usize = 2;
+
+/// Lines of a table: title, heading, rows, what was left out, notes.
+pub(super) fn lines(table: &Table, style: &Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !table.title.is_empty() {
+        let title = wrap(&clean(&table.title), style.width, 2);
+        lines.push(style.paint(Tone::Strong, &title));
     }
-}
-
-/// A column of numbers.
-pub(crate) const fn number(title: &'static str, priority: u8) -> Column {
-    Column {
-        title,
-        left: false,
-        priority,
+    if !table.rows.is_empty() {
+        lines.extend(Layout::of(table, style.width).lines(table, style));
     }
+    let notes = table.notes.iter();
+    lines.extend(notes.map(|note| style.paint(Tone::Faint, &wrap(&clean(note), style.width, 2))));
+    lines
 }
 
-/// Lines of the table: heading first, and the titles of columns left out for lack of room. Columns whose cells are all
-/// empty are left out silently. Rows shorter than the columns are filled with empty cells.
-pub(crate) fn render(
-    columns: &[Column],
-    rows: &[Vec<String>],
-    width: usize,
-) -> (Vec<String>, Vec<&'static str>) {
-    let cell = |row: &Vec<String>, index: usize| row.get(index).cloned().unwrap_or_default();
-    let filled = |index: usize| rows.iter().any(|row| !cell(row, index).is_empty());
-    let widest = |index: usize| {
-        let cells = rows
-            .iter()
-            .map(|row| cell(row, index).chars().count())
-            .max()
-            .unwrap_or(0);
-        cells.max(columns[index].title.chars().count())
-    };
-    let mut shown: Vec<(usize, usize)> = (0..columns.len())
-        .filter(|&index| filled(index))
-        .map(|index| (index, widest(index)))
-        .collect();
-    let mut dropped = Vec::new();
-    while shown.iter().map(|(_, width)| width + 2).sum::<usize>() > width + 2 {
-        let Some(position) = (0..shown.len())
-            .filter(|&position| columns[shown[position].0].priority > 0)
-            .max_by_key(|&position| columns[shown[position].0].priority)
-        else {
-            break;
+/// The columns that are shown, with their widths.
+struct Layout<'a> {
+    shown: Vec<(usize, usize)>,
+    dropped: Vec<&'a str>,
+}
+
+impl<'a> Layout<'a> {
+    /// Figures go by their priority until the others fit, or only those are left that must stay.
+    fn of(table: &'a Table, width: usize) -> Layout<'a> {
+        let widest = |index: usize| {
+            let cells = table.rows.iter().map(|row| row.cells[index].chars().count());
+            cells
+                .max()
+                .unwrap_or(0)
+                .max(table.columns[index].title.chars().count())
         };
-        dropped.push(columns[shown.remove(position).0].title);
+        let mut shown: Vec<(usize, usize)> = (0..table.columns.len())
+            .map(|index| (index, widest(index)))
+            .collect();
+        let mut dropped = Vec::new();
+        while taken(&shown) > width {
+            let importance = |column: &Column| if column.key { 0 } else { column.priority };
+            let least = (0..shown.len())
+                .filter(|&position| importance(&table.columns[shown[position].0]) > 0)
+                .max_by_key(|&position| importance(&table.columns[shown[position].0]));
+            let Some(position) = least else {
+                break;
+            };
+            dropped.push(table.columns[shown.remove(position).0].title.as_str());
+        }
+        Layout { shown, dropped }
     }
-    let line = |text: &dyn Fn(usize) -> String| {
-        let cells: Vec<String> = shown
+
+    fn lines(&self, table: &Table, style: &Style) -> Vec<String> {
+        let mut lines: Vec<String> = match self.blocks(table, style.width) {
+            Some(blocks) => blocks
+                .iter()
+                .flat_map(|block| aligned(table, block, style))
+                .collect(),
+            None => return stacked(table, style),
+        };
+        if !self.dropped.is_empty() {
+            let note = format!(
+                "left out, the terminal is too narrow: {}",
+                self.dropped.join(", ")
+            );
+            lines.push(style.paint(Tone::Faint, &wrap(&note, style.width, 2)));
+        }
+        lines
+    }
+
+    /// The columns in blocks that fit, each with the names of the rows in front; `None` where not even one figure fits
+    /// beside them.
+    fn blocks(&self, table: &Table, width: usize) -> Option<Vec<Vec<(usize, usize)>>> {
+        if taken(&self.shown) <= width {
+            return Some(vec![self.shown.clone()]);
+        }
+        let names = names(table);
+        let (lead, others): (Vec<_>, Vec<_>) = self
+            .shown
             .iter()
-            .map(|&(index, width)| match columns[index].left {
+            .copied()
+            .partition(|(index, _)| names.contains(index));
+        let mut blocks: Vec<Vec<(usize, usize)>> = Vec::new();
+        for column in others {
+            let room = |block: &Vec<(usize, usize)>| taken(block) + GAP + column.1 <= width;
+            match blocks.last_mut().filter(|block| room(block)) {
+                Some(block) => block.push(column),
+                None => blocks.push([lead.clone(), vec![column]].concat()),
+            }
+        }
+        blocks.iter().all(|block| taken(block) <= width).then_some(blocks)
+    }
+}
+
+/// Columns of characters that `columns` take.
+fn taken(columns: &[(usize, usize)]) -> usize {
+    let all: usize = columns.iter().map(|(_, width)| width + GAP).sum();
+    all.saturating_sub(GAP)
+}
+
+/// Places of the columns that name a row: its keys, or its first cell.
+fn names(table: &Table) -> Vec<usize> {
+    let keys = table.columns.iter().enumerate().filter(|(_, column)| column.key);
+    let keys: Vec<usize> = keys.map(|(index, _)| index).collect();
+    if keys.is_empty() { vec![0] } else { keys }
+}
+
+/// Heading and rows of some columns.
+fn aligned(table: &Table, columns: &[(usize, usize)], style: &Style) -> Vec<String> {
+    let line = |text: &dyn Fn(usize) -> String| {
+        let cells: Vec<String> = columns
+            .iter()
+            .map(|&(index, width)| match table.columns[index].left {
                 true => format!("{:<width$}", text(index)),
                 false => format!("{:>width$}", text(index)),
             })
             .collect();
         cells.join("  ").trim_end().to_owned()
     };
-    let mut lines = vec![line(&|index| columns[index].title.to_owned())];
-    lines.extend(rows.iter().map(|row| line(&|index| cell(row, index))));
-    (lines, dropped)
+    let heading = line(&|index| clean(&table.columns[index].title));
+    let mut lines = vec![style.paint(Tone::Faint, &heading)];
+    lines.extend(table.rows.iter().map(|row| {
+        let text = line(&|index| clean(&row.cells[index]));
+        row.tone.map_or(text.clone(), |tone| style.paint(tone, &text))
+    }));
+    lines
+}
+
+/// A row as lines: what names it, then each figure with its name.
+fn stacked(table: &Table, style: &Style) -> Vec<String> {
+    let named = names(table);
+    let is_name = |index: usize| named.contains(&index);
+    let mut lines = Vec::new();
+    for row in &table.rows {
+        let cells = || row.cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
+        let names: Vec<&str> = cells()
+            .filter(|(index, _)| is_name(*index))
+            .map(|(_, cell)| cell.as_str())
+            .collect();
+        let figures: Vec<String> = cells()
+            .filter(|(index, _)| !is_name(*index))
+            .map(|(index, cell)| format!("{} {cell}", table.columns[index].title))
+            .collect();
+        let name = wrap(&clean(&names.join(" ")), style.width, 2);
+        lines.push(row.tone.map_or(name.clone(), |tone| style.paint(tone, &name)));
+        let text = format!("  {}", clean(figures.join(", ").trim()));
+        lines.push(wrap(&text, style.width, 4));
+    }
+    lines
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::{key, number, text};
 
-    #[test]
-    fn the_least_important_column_goes_first() {
-        let columns = [
-            text("name", 0),
+    fn table() -> Table {
+        let columns = vec![
+            key("name"),
             number("value", 0),
             number("more", 2),
             number("most", 1),
         ];
-        let rows = vec![
-            vec!["a".into(), "1".into(), "22".into(), "3".into()],
-            vec!["bb".into()],
-        ];
-        let (lines, dropped) = render(&columns, &rows, 100);
+        let rows = [["a", "1", "22", "3"], ["bb", "4", "", ""]];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec().into());
+        Table::new("", columns, rows.into())
+    }
+
+    fn at(width: usize) -> Vec<String> {
+        let style = Style {
+            width,
+            ..Style::PLAIN
+        };
+        lines(&table(), &style)
+    }
+
+    #[test]
+    fn the_least_important_figure_goes_first_and_is_named() {
         assert_eq!(
-            lines,
-            ["name  value  more  most", "a         1    22     3", "bb"]
+            at(100),
+            [
+                "name  value  more  most",
+                "a         1    22     3",
+                "bb        4"
+            ]
         );
-        assert!(dropped.is_empty());
-        let (lines, dropped) = render(&columns, &rows, 18);
-        assert_eq!((lines[0].as_str(), dropped), ("name  value  most", vec!["more"]));
-        // Nothing left to drop: too wide, but whole.
-        assert_eq!(render(&columns, &rows, 1).0[0], "name  value");
+        let narrow = at(18);
+        assert_eq!(narrow[0], "name  value  most");
+        assert!(narrow[3].ends_with("more"), "{narrow:?}");
+    }
+
+    #[test]
+    fn what_must_stay_goes_on_below_with_the_names_of_the_rows() {
+        let columns = ["tests", "10 B", "100 B"].map(|title| text(title, 0)).to_vec();
+        let rows = vec![["2", "11", "22"].map(str::to_owned).to_vec().into()];
+        let table = Table::new("", columns, rows);
+        let style = Style {
+            width: 13,
+            ..Style::PLAIN
+        };
+        assert_eq!(
+            lines(&table, &style),
+            ["tests  10 B", "2      11", "tests  100 B", "2      22"]
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_at_all_is_stacked_and_whole() {
+        let stacked = at(8).join(" ");
+        for part in ["a", "value 1", "more", "22", "most 3", "bb", "value 4"] {
+            let words = stacked.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains(part), "{part}: {stacked}");
+        }
     }
 }

@@ -2,7 +2,8 @@
 //! be wider than the terminal: a line that wraps cannot be drawn over.
 
 use super::plot::sparkline;
-use super::style::{Style, Tone, clean};
+use super::style::{Style, clean};
+use crate::table::Tone;
 use wirespeed_schema::outcome::Interval;
 use wirespeed_schema::units::{format_ns, format_rate};
 

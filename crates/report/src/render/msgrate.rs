@@ -1,109 +1,11 @@
-//! The result of `msgrate`: wirespeed's own table with a plot over sizes, and the original's text.
+//! The texts of the original `msgrate`, as its users' scripts read them.
 
-use super::plot::{self, Axes, Series};
-use super::style::{Style, wrap};
-use super::table::{finish, table};
+use super::style::Style;
 use crate::assemble::unfinished;
 use wirespeed_schema::case::Stop;
-use wirespeed_schema::posted::{CacheState, MsgRate, Pattern};
+use wirespeed_schema::posted::{MsgRate, Pattern};
 use wirespeed_schema::run::CaseResult;
-use wirespeed_schema::units::{format_rate, format_size};
 use wirespeed_schema::{Run, Test};
-
-/// The table of every case, and where there are several sizes the figure of merit over them: the pre-posted rate, or
-/// that of the first pattern measured.
-pub fn msgrate(run: &Run, style: &Style) -> String {
-    let plotted = plot(run, style);
-    let gap = if plotted.is_empty() {
-        Vec::new()
-    } else {
-        vec![String::new()]
-    };
-    let conditions: Vec<String> = conditions(run)
-        .iter()
-        .map(|line| wrap(line, style.width, 2))
-        .collect();
-    finish([plotted, gap, conditions].concat(), style) + &table(run, style)
-}
-
-/// What columns of the table say only where there is room: ranks, and the caches at the start of an iteration.
-fn conditions(run: &Run) -> Vec<String> {
-    let mut said: Vec<String> = Vec::new();
-    for (result, test) in run
-        .cases
-        .iter()
-        .filter_map(|result| Some((result, parameters(result)?)))
-    {
-        let caches = match test.cache_state {
-            CacheState::Hot => "caches hot: all messages leave from one place and arrive in one".to_owned(),
-            CacheState::Touched => {
-                "caches touched: what is sent was just written, what came was read".to_owned()
-            }
-            CacheState::Rotating => format!(
-                "caches rotating: iterations walk through at least {} a rank",
-                format_size(test.cache_bytes)
-            ),
-            CacheState::Flushed => format!(
-                "caches flushed: each rank fills {} of other memory between iterations",
-                format_size(test.cache_bytes)
-            ),
-        };
-        let line = format!("{} ranks; {caches}", result.case.ranks.len());
-        if !said.contains(&line) {
-            said.push(line);
-        }
-    }
-    said
-}
-
-fn plot(run: &Run, style: &Style) -> Vec<String> {
-    let cases = || {
-        run.cases
-            .iter()
-            .filter_map(|result| Some((result, parameters(result)?)))
-    };
-    let has_pre_post = cases().any(|(_, test)| test.pattern == Pattern::PrePost);
-    let first = cases().map(|(_, test)| test.pattern).next();
-    let Some(pattern) = first.map(|first| if has_pre_post { Pattern::PrePost } else { first }) else {
-        return Vec::new();
-    };
-    let mut series: Vec<Series> = Vec::new();
-    for (result, test) in cases().filter(|(_, test)| test.pattern == pattern) {
-        let label = format!(
-            "{} {} p={} {}",
-            result.case.transport,
-            test.grid.name(),
-            test.peers,
-            test.cache_state.name()
-        );
-        let Some(rate) = result.metrics.get("rate_msg_per_s") else {
-            continue;
-        };
-        let point = (test.size_bytes as f64, rate.value.get());
-        match series.iter_mut().find(|known| known.label == label) {
-            Some(known) => known.points.push(point),
-            None => series.push(Series {
-                label,
-                points: vec![point],
-            }),
-        }
-    }
-    if series.iter().all(|series| series.points.len() < 2) {
-        return Vec::new();
-    }
-    let title = match pattern {
-        Pattern::Single => "single direction: messages per second of all ranks, by size",
-        Pattern::Pair => "pair-based: messages per second of all ranks, by size",
-        Pattern::PrePost => "pre-post: messages per second of all ranks, by size",
-        Pattern::AllStart => "all-start: messages per second of all ranks, by size",
-    };
-    let axes = Axes {
-        title,
-        x_text: |size| format_size(size.round() as u64),
-        y_text: |rate| format_rate(rate, ""),
-    };
-    plot::log_log(&series, &axes, style)
-}
 
 fn parameters(result: &CaseResult) -> Option<&MsgRate> {
     match &result.case.test {

@@ -1,106 +1,15 @@
-//! Plots for the terminal: curves on logarithmic axes, sparklines, a bar of percentiles. Braille or plain ASCII.
+//! What drawings in characters are made of: a canvas of dots, sparklines, a bar of percentiles. Braille or plain ASCII.
 
 use super::style::Style;
-use wirespeed_schema::run::CaseResult;
+use crate::view::Spread;
 use wirespeed_schema::units::format_ns;
 
-/// One curve.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Series {
-    /// Its name in the legend.
-    pub label: String,
-    /// Points; those that are not above zero cannot be shown on logarithmic axes and are left out.
-    pub points: Vec<(f64, f64)>,
-}
-
-/// What stands at the axes.
-#[derive(Debug, Clone, Copy)]
-pub struct Axes {
-    /// Heading of the plot.
-    pub title: &'static str,
-    /// Text of a value on the horizontal axis.
-    pub x_text: fn(f64) -> String,
-    /// Text of a value on the vertical axis.
-    pub y_text: fn(f64) -> String,
-}
-
-/// Lines of the drawing area.
-const HEIGHT: usize = 12;
-/// Width of the labels at the left.
-const LABEL: usize = 11;
 /// No plot is wider than this.
 const WIDTH_MAX: usize = 100;
 /// Below this nothing can be read.
 const WIDTH_MIN: usize = 12;
 /// Bits of the braille dots, by row and column of the cell.
 const DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
-
-/// Curves on two logarithmic axes: each series' measured points carry its letter, dots join them. Lines without ends;
-/// empty when no point can be shown.
-pub fn log_log(series: &[Series], axes: &Axes, style: &Style) -> Vec<String> {
-    let logs: Vec<Vec<(f64, f64)>> = series.iter().map(|series| logarithms(&series.points)).collect();
-    let all = || logs.iter().flatten().copied();
-    let Some((x_low, x_high)) = range(all().map(|(x, _)| x)) else {
-        return Vec::new();
-    };
-    let Some((y_low, y_high)) = range(all().map(|(_, y)| y)) else {
-        return Vec::new();
-    };
-    let width = style
-        .width
-        .min(WIDTH_MAX)
-        .saturating_sub(LABEL + 2)
-        .max(WIDTH_MIN);
-    let mut canvas = Canvas::new(width, HEIGHT);
-    let place = |value: f64, low: f64, high: f64| {
-        if high > low {
-            (value - low) / (high - low)
-        } else {
-            0.5
-        }
-    };
-    for (index, points) in logs.iter().enumerate() {
-        let placed: Vec<(f64, f64)> = points
-            .iter()
-            .map(|&(x, y)| (place(x, x_low, x_high), place(y, y_low, y_high)))
-            .collect();
-        placed.windows(2).for_each(|pair| canvas.line(pair[0], pair[1]));
-        placed.iter().for_each(|&point| canvas.mark(point, letter(index)));
-    }
-    let mut lines = vec![axes.title.to_owned()];
-    let (y_label, bar) = (axes.y_text, if style.unicode { '│' } else { '|' });
-    for (row, text) in canvas.rows(style.unicode).into_iter().enumerate() {
-        let label = match row {
-            0 => y_label(y_high.exp()),
-            row if row + 1 == HEIGHT => y_label(y_low.exp()),
-            _ => String::new(),
-        };
-        lines.push(format!("{label:>LABEL$} {bar}{text}").trim_end().to_owned());
-    }
-    let (left, right) = ((axes.x_text)(x_low.exp()), (axes.x_text)(x_high.exp()));
-    let gap = width.saturating_sub(left.chars().count() + right.chars().count());
-    lines.push(format!("{:LABEL$}  {left}{}{right}", "", " ".repeat(gap.max(1))));
-    let legend: Vec<String> = series
-        .iter()
-        .enumerate()
-        .map(|(index, series)| format!("{} {}", letter(index), series.label))
-        .collect();
-    lines.push(format!("{:LABEL$}  {}", "", legend.join("   ")));
-    lines
-}
-
-fn letter(index: usize) -> char {
-    char::from(b'a' + (index % 26) as u8)
-}
-
-fn logarithms(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
-    let shown = points
-        .iter()
-        .filter(|(x, y)| x.is_finite() && y.is_finite() && *x > 0.0 && *y > 0.0);
-    let mut logs: Vec<(f64, f64)> = shown.map(|(x, y)| (x.ln(), y.ln())).collect();
-    logs.sort_by(|a, b| a.0.total_cmp(&b.0));
-    logs
-}
 
 fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.fold(None, |range, value| match range {
@@ -205,18 +114,9 @@ pub fn sparkline(values: &[f64], width: usize, style: &Style) -> String {
         .collect()
 }
 
-/// The percentiles of a latency case on a logarithmic line: `|` minimum and maximum, `5` p50, `9` p99.
-pub fn percentile_bar(result: &CaseResult, style: &Style) -> Option<String> {
-    let family = ["rtt", "completion"]
-        .into_iter()
-        .find(|f| result.metrics.contains_key(&format!("{f}_p50_ns")))?;
-    let value = |part: &str| {
-        result
-            .metrics
-            .get(&format!("{family}_{part}_ns"))
-            .map(|metric| metric.value.get())
-    };
-    let (min, max) = (value("min")?, value("max")?);
+/// A latency on a logarithmic line: its ends, `5` p50, `9` p99. `None` where there is no room, or nothing to show.
+pub(super) fn spread_bar(spread: &Spread, style: &Style) -> Option<String> {
+    let (min, max) = (spread.min_ns, spread.max_ns);
     if min <= 0.0 || max <= min {
         return None;
     }
@@ -236,8 +136,8 @@ pub fn percentile_bar(result: &CaseResult, style: &Style) -> Option<String> {
     let mut line = vec![rule; width];
     line[0] = edge;
     line[width - 1] = edge;
-    for (part, mark) in [("p99", '9'), ("p50", '5')] {
-        if let Some(value) = value(part) {
+    for (value, mark) in [(spread.p99_ns, '9'), (spread.p50_ns, '5')] {
+        if let Some(value) = value {
             line[place(value)] = mark;
         }
     }
@@ -250,12 +150,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const AXES: Axes = Axes {
-        title: "bandwidth",
-        x_text: |value| format!("{value:.0}"),
-        y_text: |value| format!("{value:.0}"),
-    };
-
     fn style(unicode: bool, width: usize) -> Style {
         Style {
             width,
@@ -265,45 +159,26 @@ mod tests {
     }
 
     #[test]
-    fn a_rising_curve_rises_from_the_lower_left_to_the_upper_right() {
-        let series = [Series {
-            label: "tcp".into(),
-            points: vec![(1.0, 10.0), (10.0, 100.0), (100.0, 1000.0)],
-        }];
-        let lines = log_log(&series, &AXES, &style(false, 50));
-        assert_eq!(lines.len(), HEIGHT + 3);
-        assert!(
-            lines[1].starts_with("       1000 |") && lines[1].ends_with('a'),
-            "{lines:#?}"
-        );
-        assert!(lines[HEIGHT].starts_with("         10 |a"), "{lines:#?}");
-        assert!(
-            lines.iter().all(|line| line.is_ascii() && line.len() <= 50),
-            "{lines:#?}"
-        );
-        let braille = log_log(&series, &AXES, &style(true, 50)).join("\n");
-        assert!(braille.chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c)));
-    }
-
-    #[test]
     fn nothing_to_show_is_nothing() {
-        assert!(log_log(&[], &AXES, &style(true, 80)).is_empty());
         assert_eq!(sparkline(&[f64::NAN], 10, &style(true, 80)), "");
         assert_eq!(sparkline(&[0.0, 1.0, 2.0], 3, &style(true, 80)), "▁▅█");
     }
 
     proptest! {
         #[test]
-        fn any_points_fit_the_width(
-            points in prop::collection::vec((any::<f64>(), any::<f64>()), 0..20),
+        fn any_values_fit_the_width(
+            values in prop::collection::vec(any::<f64>(), 0..20),
+            ends in (any::<f64>(), any::<f64>()),
             width in 0usize..200,
             unicode: bool,
         ) {
             let style = style(unicode, width);
-            let values: Vec<f64> = points.iter().map(|point| point.1).collect();
             prop_assert!(sparkline(&values, width, &style).chars().count() <= width.max(1));
-            let lines = log_log(&[Series { label: "x".into(), points }], &AXES, &style);
-            prop_assert!(lines.is_empty() || lines.len() == HEIGHT + 3);
+            let (min_ns, max_ns) = ends;
+            let spread = Spread { min_ns, max_ns, p50_ns: values.first().copied(), p99_ns: None };
+            if let Some(line) = spread_bar(&spread, &style) {
+                prop_assert!(line.chars().count() <= width);
+            }
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::plot::Canvas;
 use super::plot_heat;
-use super::style::{Style, Tone, clean};
+use super::style::{Style, clean};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Scale, Unit};
+use crate::table::Tone;
 
 const HEIGHT: usize = 12;
 const WIDTH_MAX: usize = 100;

@@ -1,5 +1,7 @@
 //! How text may look, and the small helpers that keep every renderer within it.
 
+use crate::table::Tone;
+
 /// How text may look. The caller decides (terminal, NO_COLOR, locale); renderers only obey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
@@ -48,15 +50,6 @@ impl Style {
             })
             .collect()
     }
-}
-
-/// What a piece of text means, for colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tone {
-    Strong,
-    Faint,
-    Warning,
-    Bad,
 }
 
 /// Text from a document without characters that could move the cursor or change the terminal.

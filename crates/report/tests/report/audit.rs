@@ -79,7 +79,7 @@ fn too_few_rounds_or_runs_are_no_verdict_and_say_what_is_missing() {
         let mut found = Interference::judged(&[arms], 1, rounds);
         found.rounds_option = "--repeat".to_owned();
         document.sections.insert(NAME.to_owned(), found.to_value());
-        let text = wirespeed_report::render::interference(&document, &wirespeed_report::render::Style::PLAIN);
+        let text = crate::fixture::screen(&document, &wirespeed_report::render::Style::PLAIN);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
             flat.contains("no verdict") && flat.contains("are needed: --repeat "),
@@ -93,7 +93,7 @@ fn too_few_rounds_or_runs_are_no_verdict_and_say_what_is_missing() {
             let mut document = run(Vec::new());
             let value = serde_json::to_value(&comparison).unwrap();
             document.sections.insert(section::NAME.to_owned(), value);
-            let said = wirespeed_report::render::answer(&comparison).join(" ");
+            let said = crate::fixture::screen(&document, &wirespeed_report::render::Style::PLAIN);
             assert!(said.contains("no") && said.contains("--repeats "), "{said}");
         }
     }

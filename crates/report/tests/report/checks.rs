@@ -390,6 +390,6 @@ fn noise_that_comes_later_counts_too() {
         remark.message.contains("20 %") && remark.message.contains("after the run"),
         "{remark:?}"
     );
-    let text = wirespeed_report::render::table(&run(vec![noisy]), &wirespeed_report::render::Style::PLAIN);
+    let text = crate::fixture::screen(&run(vec![noisy]), &wirespeed_report::render::Style::PLAIN);
     assert!(text.contains("noise 0.3 % before, 20 % after"), "{text}");
 }

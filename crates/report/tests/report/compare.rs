@@ -1,8 +1,9 @@
 //! Comparisons of whole documents: matching, refusals, environment, the text.
 
+use crate::fixture::screen;
 use crate::fixture::*;
 use wirespeed_report::compare::{CompareError, Comparison, Question, Verdict, compare, compare_arms};
-use wirespeed_report::render::{Style, comparison};
+use wirespeed_report::render::Style;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Remark, Run, Severity};
 use wirespeed_schema::test::Test;
 
@@ -42,7 +43,7 @@ fn slower_faster_and_same_are_told_apart() {
     shown
         .sections
         .insert("comparison".into(), serde_json::to_value(&found).unwrap());
-    let text = comparison(&shown, &Style::PLAIN);
+    let text = screen(&shown, &Style::PLAIN);
     assert!(
         text.contains("environment: the same") && text.contains("1 slower, 1 faster, 1 same within 2 %"),
         "{text}"
@@ -63,7 +64,7 @@ fn the_environment_comes_first() {
     shown
         .sections
         .insert("comparison".into(), serde_json::to_value(&found).unwrap());
-    let text = comparison(&shown, &Style::PLAIN);
+    let text = screen(&shown, &Style::PLAIN);
     let place = |word: &str| text.find(word).unwrap_or_else(|| panic!("{word}: {text}"));
     assert!(place("governor: not stated -> powersave") < place("B/A"));
 }

@@ -1,6 +1,8 @@
 //! Hand-made cases, outcomes and runs: fixed numbers, so that golden files can hold them.
 
-use wirespeed_report::{Limits, case_result, repetition, skipped_case};
+use wirespeed_report::render::{Extent, Style, text};
+use wirespeed_report::view::View;
+use wirespeed_report::{Input, Limits, case_result, repetition, skipped_case};
 use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
 use wirespeed_schema::host::{ClockInfo, Disturbance, Floor, HostFingerprint, Noise};
 use wirespeed_schema::outcome::{Count, Faults, Interval, Outcome, SampleKind, Samples, StopReason};
@@ -256,4 +258,19 @@ pub fn example() -> Run {
         remedy,
     ));
     run(cases)
+}
+
+/// What the verb that measured `run` shows.
+pub fn screen(run: &Run, style: &Style) -> String {
+    text(&View::of(&[Input { name: "run", run }]), Extent::SCREEN, style)
+}
+
+/// Everything that results say, as text.
+pub fn whole(inputs: &[Input], style: &Style) -> String {
+    text(&View::of(inputs), Extent::WHOLE, style)
+}
+
+/// The page of results.
+pub fn page(inputs: &[Input], made_by: &str) -> String {
+    wirespeed_report::render::page(&View::of(inputs), made_by)
 }

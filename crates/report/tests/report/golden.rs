@@ -1,8 +1,8 @@
 //! Committed documents and their renderings. `WIRESPEED_BLESS=1 cargo test -p wirespeed-report` writes them anew.
 
-use crate::fixture::example;
+use crate::fixture::{example, screen};
 use std::path::PathBuf;
-use wirespeed_report::render::{CsvRows, JsonForm, Style, csv, json, quick, table};
+use wirespeed_report::render::{CsvRows, JsonForm, Style, csv, json};
 use wirespeed_report::{read_run, schema_json};
 
 /// Compare with the committed file, or write it when asked to.
@@ -31,10 +31,10 @@ fn the_example_renders_as_committed() {
         "tests/golden/run.json",
         &json(&example(), JsonForm::Pretty).unwrap(),
     );
-    check("tests/golden/table.txt", &table(&example(), &Style::PLAIN));
-    check("tests/golden/table_narrow.txt", &table(&example(), &NARROW));
-    check("tests/golden/quick.txt", &quick(&example(), &Style::PLAIN));
-    check("tests/golden/quick_narrow.txt", &quick(&example(), &NARROW));
+    check("tests/golden/table.txt", &screen(&example(), &Style::PLAIN));
+    check("tests/golden/table_narrow.txt", &screen(&example(), &NARROW));
+    check("tests/golden/quick.txt", &screen(&example(), &Style::PLAIN));
+    check("tests/golden/quick_narrow.txt", &screen(&example(), &NARROW));
     check(
         "tests/golden/cases.csv",
         &csv(&example(), CsvRows::Cases).unwrap(),
@@ -45,17 +45,17 @@ fn the_example_renders_as_committed() {
     );
     let mut single = example();
     single.cases.truncate(1);
-    check("tests/golden/table_single.txt", &table(&single, &Style::PLAIN));
+    check("tests/golden/table_single.txt", &screen(&single, &Style::PLAIN));
     let mut single = example();
     single.cases = vec![single.cases.swap_remove(2)];
-    check("tests/golden/table_stream.txt", &table(&single, &Style::PLAIN));
+    check("tests/golden/table_stream.txt", &screen(&single, &Style::PLAIN));
 }
 
 /// The committed document, not a value made by today's code: a change that cannot read it breaks readers of old files.
 #[test]
 fn the_committed_document_reads_and_renders() {
     let run = read_run(include_bytes!("../golden/run.json")).unwrap();
-    assert_eq!(table(&run, &Style::PLAIN), include_str!("../golden/table.txt"));
+    assert_eq!(screen(&run, &Style::PLAIN), include_str!("../golden/table.txt"));
     assert_eq!(
         json(&run, JsonForm::Pretty).unwrap(),
         include_str!("../golden/run.json")

@@ -2,10 +2,11 @@
 
 use crate::fixture::*;
 use proptest::prelude::*;
+use wirespeed_report::Input;
+use wirespeed_report::charts::pictures;
 use wirespeed_report::compare::{Question, compare};
 use wirespeed_report::curve::section::{Probe, SweepSection};
-use wirespeed_report::html::{Input, page, pictures, vega_lite};
-use wirespeed_report::render::{Style, report, sweep as sweep_table};
+use wirespeed_report::render::{Style, vega_lite};
 use wirespeed_schema::case::{RankSpec, Role};
 use wirespeed_schema::outcome::SampleKind;
 use wirespeed_schema::posted::{Buffers, Defined};
@@ -62,7 +63,7 @@ fn words_come_before_pictures_and_tables_stand_behind_them() {
     assert!(place("Content-Security-Policy") < place("<style>"));
     let svgs = text.matches("<svg").count();
     assert!(svgs >= 4, "{svgs}");
-    assert_eq!(text.matches("<details>").count(), svgs);
+    assert_eq!(text.matches("<summary>Table: ").count(), svgs);
     assert_eq!(
         text.matches("role=\"img\"").count(),
         svgs,
@@ -129,7 +130,7 @@ fn text_of_a_hostile_result_stays_text() {
     }
     assert!(text.contains("&lt;script&gt;"));
     assert_balanced(&text);
-    let shown = report(
+    let shown = whole(
         &[Input {
             name: "\x1b[2J",
             run: &run,
@@ -264,7 +265,7 @@ fn the_slow_pair_stands_out_in_the_map() {
         &text[cell - 120..cell]
     );
     assert_balanced(&text);
-    let shown = report(
+    let shown = whole(
         &[Input {
             name: "pairs.json",
             run: &run,
@@ -316,7 +317,7 @@ fn loggp_is_told_with_its_residuals() {
         ..SweepSection::default()
     };
     flat.sections.insert("sweep".into(), section.to_value());
-    assert!(sweep_table(&flat, &Style::PLAIN).contains("No parameters of LogGP"));
+    assert!(screen(&flat, &Style::PLAIN).contains("No parameters of LogGP"));
     let one_window: Vec<CaseResult> = windows(1, |size| 6000.0 + size / 4.0).collect();
     assert!(!of("one.json", &run(one_window)).contains("LogGP"));
 }
@@ -351,9 +352,7 @@ fn a_probed_threshold_says_whether_it_is_confirmed() {
         run.sections.insert("sweep".into(), section.to_value());
         assert!(of("sweep.json", &run).contains(said), "{said}");
         assert_eq!(
-            sweep_table(&run, &Style::PLAIN)
-                .matches("interleaved probes")
-                .count(),
+            screen(&run, &Style::PLAIN).matches("interleaved probes").count(),
             1
         );
     }
@@ -386,7 +385,13 @@ fn mixed_and_foreign_units_never_share_a_picture() {
             run: &example(),
         },
     ]) {
-        let columns = picture.columns.join(" ");
+        let columns: Vec<&str> = picture
+            .table
+            .columns
+            .iter()
+            .map(|column| column.title.as_str())
+            .collect();
+        let columns = columns.join(" ");
         assert!(
             !(columns.contains("_ns") && columns.contains("_per_s")),
             "{columns}"

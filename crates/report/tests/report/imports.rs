@@ -1,10 +1,11 @@
 //! Outputs of other tools, as they wrote them, through `import`, `compare` and the page.
 
+use crate::fixture::{page, whole};
 use proptest::prelude::*;
+use wirespeed_report::Input;
 use wirespeed_report::compare::{Question, Verdict, compare};
-use wirespeed_report::html::{Input, page};
 use wirespeed_report::import::{Format, ImportError, Told, import, import_told};
-use wirespeed_report::render::{self, Style, case_line};
+use wirespeed_report::render::{Style, case_line};
 use wirespeed_schema::Run;
 
 const IPERF3_TCP: &str = include_str!("../imports/iperf3-tcp.json");
@@ -101,7 +102,7 @@ fn what_a_file_does_not_say_is_no_fact() {
             }],
             "test",
         );
-        let said = render::report(
+        let said = whole(
             &[Input {
                 name: "history",
                 run: &run,
@@ -169,7 +170,7 @@ fn compare_and_report_work_against_each() {
             "test",
         );
         assert!(
-            page.contains("All cases") && !page.contains("NaN"),
+            page.contains("id=\"cases\"") && !page.contains("NaN"),
             "{}",
             format.name()
         );

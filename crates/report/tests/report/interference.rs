@@ -3,7 +3,7 @@
 use crate::fixture::*;
 use wirespeed_report::compare::Verdict;
 use wirespeed_report::interference::{Arms, Interference, Loaded, NAME, under_load};
-use wirespeed_report::render::{self, Style};
+use wirespeed_report::render::Style;
 use wirespeed_report::stats::Random;
 use wirespeed_schema::Test;
 use wirespeed_schema::run::{CaseResult, CaseStatus};
@@ -105,7 +105,7 @@ fn it_reads_back_and_is_shown_in_words() {
     let mut document = run(vec![arm(1.0, 1, 0), on[0].1.clone()]);
     document.sections.insert(NAME.to_owned(), found.to_value());
     assert_eq!(Interference::of(&document), Some(found));
-    let text = render::interference(&document, &Style::PLAIN);
+    let text = screen(&document, &Style::PLAIN);
     assert!(text.contains("cpu@same") && text.contains("slower"), "{text}");
     assert!(text.contains("4 Mcpu_loops/s"), "{text}");
     assert!(text.contains("times that without load"), "{text}");
@@ -113,11 +113,11 @@ fn it_reads_back_and_is_shown_in_words() {
         width: 40,
         ..Style::PLAIN
     };
-    assert!(render::interference(&document, &narrow).contains("rtt_p50_ns"));
+    assert!(screen(&document, &narrow).contains("rtt_p50_ns"));
     document
         .sections
         .insert(NAME.to_owned(), serde_json::json!("nonsense"));
-    assert!(!render::interference(&document, &Style::PLAIN).contains("slower"));
+    assert!(!screen(&document, &Style::PLAIN).contains("slower"));
 }
 
 #[test]

@@ -197,6 +197,6 @@ fn the_classic_forms_are_the_originals() {
             .iter()
             .all(|rate| rate.rsplit_once('.').is_some_and(|(_, d)| d.len() == 2))
     );
-    let table = render::msgrate(&run, &style);
+    let table = screen(&run, &style);
     assert!(table.contains("pre-post") && table.contains("classic"), "{table}");
 }

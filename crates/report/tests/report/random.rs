@@ -3,7 +3,7 @@
 use crate::fixture::*;
 use proptest::prelude::*;
 use wirespeed_report::audit::untrue;
-use wirespeed_report::render::{CsvRows, JsonForm, Style, case_line, csv, hdr, json, quick, table};
+use wirespeed_report::render::{CsvRows, JsonForm, Style, case_line, csv, hdr, json};
 use wirespeed_report::{Limits, case_result, read_run, repetition, run_status, tags};
 use wirespeed_schema::case::{IdlePolicy, Role};
 use wirespeed_schema::outcome::{Count, Faults, Outcome, SampleKind, Samples, StopReason};
@@ -224,7 +224,7 @@ proptest! {
         let status = run_status(std::slice::from_ref(&result), false);
         let mut run = run(vec![result]);
         run.status = status;
-        for text in [table(&run, &style), quick(&run, &style), case_line(&run.cases[0], &style)] {
+        for text in [screen(&run, &style), screen(&run, &style), case_line(&run.cases[0], &style)] {
             let shares = untrue(&text).into_iter().filter(|found| found.contains(" % in: ") && !found.starts_with('-')).collect::<Vec<_>>();
             prop_assert!(shares.is_empty(), "{:?}", shares);
         }

@@ -1,9 +1,8 @@
 //! Properties of the renderers that golden files do not show.
 
 use crate::fixture::*;
-use wirespeed_report::render::{
-    CsvRows, QuickSection, QuickTransport, Style, case_line, csv, event_line, hdr, quick, table,
-};
+use wirespeed_report::render::{CsvRows, Style, case_line, csv, event_line, hdr};
+use wirespeed_report::view::{QuickSection, QuickTransport};
 use wirespeed_report::{failed_case, tags, without_outcomes};
 use wirespeed_schema::run::{Event, Severity, Status};
 
@@ -98,8 +97,8 @@ fn awkward_text_survives_csv_and_cannot_drive_the_terminal() {
     let record = reader.records().next().unwrap().unwrap();
     assert_eq!(&record[error], "no \"route\", to\r\nhost\x1b[31m");
     for text in [
-        table(&run, &style(80)),
-        quick(&run, &style(80)),
+        screen(&run, &style(80)),
+        screen(&run, &style(80)),
         case_line(&run.cases[0], &style(80)),
     ] {
         assert!(!text.contains('\x1b') && text.contains("route"), "{text}");
@@ -113,18 +112,21 @@ fn colour_and_wide_characters_only_where_allowed() {
         color: false,
         unicode: false,
     };
-    for text in [table(&example(), &ascii), quick(&example(), &ascii)] {
+    for text in [screen(&example(), &ascii), screen(&example(), &ascii)] {
         assert!(text.is_ascii(), "{text}");
         assert!(!text.contains('\x1b'));
     }
     let colour = Style { color: true, ..ascii };
-    assert!(table(&example(), &colour).contains("\x1b[1m"));
+    assert!(screen(&example(), &colour).contains("\x1b[1m"));
 }
 
 #[test]
 fn lines_fit_the_width_where_columns_can_be_left_out() {
     for width in [60, 70, 80, 100, 120, 200] {
-        for text in [table(&example(), &style(width)), quick(&example(), &style(width))] {
+        for text in [
+            screen(&example(), &style(width)),
+            screen(&example(), &style(width)),
+        ] {
             let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
             assert!(widest <= width, "{widest} for {width}:\n{text}");
         }
@@ -136,7 +138,7 @@ fn the_status_of_a_run_that_went_wrong_is_the_last_line() {
     let mut run = example();
     run.status = Status::Interrupted;
     assert!(
-        table(&run, &style(100))
+        screen(&run, &style(100))
             .lines()
             .last()
             .unwrap()
@@ -146,7 +148,7 @@ fn the_status_of_a_run_that_went_wrong_is_the_last_line() {
     run.error = Some("one session at a time".into());
     run.cases.clear();
     assert_eq!(
-        table(&run, &style(100)),
+        screen(&run, &style(100)),
         "the run was refused: one session at a time\n"
     );
 }
@@ -172,7 +174,7 @@ fn the_quick_section_names_roads_and_reasons() {
     run.sections
         .insert(QuickSection::NAME.into(), serde_json::to_value(&section).unwrap());
     assert_eq!(QuickSection::of(&run), section);
-    let text = quick(&run, &style(120));
+    let text = screen(&run, &style(120));
     assert!(
         text.contains("loopback TCP") && !text.contains("\nshm "),
         "{text}"
@@ -182,7 +184,7 @@ fn the_quick_section_names_roads_and_reasons() {
     // A section of another shape is no reason to fail.
     run.sections
         .insert(QuickSection::NAME.into(), serde_json::json!([1]));
-    assert!(quick(&run, &style(120)).contains("shm"));
+    assert!(screen(&run, &style(120)).contains("shm"));
 }
 
 #[test]
@@ -222,7 +224,7 @@ fn remarks_stand_under_the_table_worst_first() {
     remark.severity = Severity::Suspect;
     remark.code = "made_up".into();
     run.remarks.push(remark);
-    let text = table(&run, &style(100));
+    let text = screen(&run, &style(100));
     let (suspect, note) = (text.find("suspect:").unwrap(), text.find("note:").unwrap());
     assert!(suspect < note);
 }

@@ -1,8 +1,8 @@
 //! Intervals by resampling in the published document, the table and the page.
 
 use crate::fixture::*;
-use wirespeed_report::html::{Input, page};
-use wirespeed_report::render::{Style, table};
+use wirespeed_report::Input;
+use wirespeed_report::render::Style;
 use wirespeed_schema::Test;
 use wirespeed_schema::outcome::{Interval, Outcome};
 use wirespeed_schema::run::{CaseResult, Resampling};
@@ -100,9 +100,9 @@ fn intervals_hold_their_figures_and_the_spread_between_runs() {
 #[test]
 fn table_and_page_name_the_method() {
     let run = run(vec![round_trips(8, true)]);
-    let text = table(&run, &Style::PLAIN);
+    let text = whole(&[Input { name: "x", run: &run }], &Style::PLAIN);
     assert!(
-        text.contains("intervals by resampling") && text.contains("runs, then blocks of raw samples"),
+        text.contains("Intervals by resampling") && text.contains("runs, then blocks of raw samples"),
         "{text}"
     );
     assert!(

@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 
 /// Folders and files whose sentences, remarks and verdicts depend on thresholds.
 const PLACES: [&str; 11] = [
+    "charts",
     "checks",
     "curve",
     "explain",
     "explain.rs",
-    "html",
+    "interference",
     "interference.rs",
     "compare",
     "byteio/verdict.rs",
+    "view",
     "workers/rows.rs",
-    "render/workers.rs",
-    "render/byteio.rs",
 ];
 
 fn sources(place: &Path, found: &mut Vec<PathBuf>) {

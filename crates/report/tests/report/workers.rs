@@ -1,11 +1,13 @@
 //! Master and workers: the grid of a published measurement again, slow workers, the log, and whatever ranks deliver.
 
+use crate::fixture::screen;
 use crate::fixture::{case, count, outcome, run, samples};
 use crate::golden::check;
 use crate::random::{any_finite, any_histogram};
 use proptest::prelude::*;
-use wirespeed_report::html::{Input, pictures};
-use wirespeed_report::render::{Style, workers};
+use wirespeed_report::Input;
+use wirespeed_report::charts::pictures;
+use wirespeed_report::render::Style;
 use wirespeed_report::workers::{WorkersSection, bandwidth_chart, log_csv, log_lines, tests_chart};
 use wirespeed_report::{Limits, case_result, failed_case, repetition};
 use wirespeed_schema::case::{RankSpec, Role};
@@ -166,16 +168,16 @@ fn the_published_grid_renders_as_committed() {
     let cases = published();
     let section = WorkersSection::new(&cases);
     let mut run = run(cases);
-    check("tests/golden/workers.txt", &workers(&run, &Style::PLAIN));
+    check("tests/golden/workers.txt", &screen(&run, &Style::PLAIN));
     run.sections.insert(
         WorkersSection::NAME.into(),
         serde_json::to_value(&section).unwrap(),
     );
-    let stored = workers(&run, &Style::PLAIN);
+    let stored = screen(&run, &Style::PLAIN);
     run.sections.clear();
     assert_eq!(
         stored,
-        workers(&run, &Style::PLAIN),
+        screen(&run, &Style::PLAIN),
         "a stored section says the same as the cases"
     );
     check(
@@ -225,14 +227,14 @@ fn the_map_of_workers_compares_within_a_payload() {
     let all = pictures(&[Input { name: "x", run: &run }]);
     let map = all.iter().find(|picture| picture.chart.heat.is_some()).unwrap();
     assert!(
-        map.words[0].contains("worker 3, 4000 B") || map.words[0].contains("worker 3, 3.9"),
+        map.answer[0].contains("worker 3, 4000 B") || map.answer[0].contains("worker 3, 3.9"),
         "{:?}",
-        map.words
+        map.answer
     );
     let heat = map.chart.heat.as_ref().unwrap();
     let (low, high) = heat.range().unwrap();
     assert!(low > 0.95 && (high - 2.97).abs() < 0.05, "{low} {high}");
-    assert_eq!(map.rows.len(), 6);
+    assert_eq!(map.table.rows.len(), 6);
 }
 
 #[test]
@@ -271,7 +273,7 @@ fn round_trips_that_overlap_are_neither_halved_nor_fitted() {
     assert!(
         group.cells[0].bandwidth_bytes_per_s.is_some() && group.cells[0].bandwidth_p50_bytes_per_s.is_none()
     );
-    let text = workers(&run(cases), &Style::PLAIN);
+    let text = screen(&run(cases), &Style::PLAIN);
     assert!(
         text.contains("round trip, not halved") && text.contains("no fit: "),
         "{text}"
@@ -301,7 +303,7 @@ fn the_log_has_a_line_for_every_round_trip_in_its_order() {
 fn a_case_without_samples_leaves_a_clean_table() {
     let failed = failed_case(hub_case(test(40, None, false), 10, 2), "rank 1 is gone", None);
     assert_eq!(failed.status, CaseStatus::Failed);
-    let text = workers(&run(vec![failed.clone()]), &Style::PLAIN);
+    let text = screen(&run(vec![failed.clone()]), &Style::PLAIN);
     assert!(
         text.contains("rank 1 is gone") && !text.contains("Figure"),
         "{text}"
@@ -349,6 +351,6 @@ proptest! {
         let _ = (bandwidth_chart(&section).standalone(), tests_chart(&section).standalone());
         prop_assert!(log_csv(&cases).is_ok());
         prop_assert!(log_lines(&cases).lines().all(|line| line.parse::<f64>().is_ok()));
-        let _ = workers(&run(cases), &Style { width, ..Style::PLAIN });
+        let _ = screen(&run(cases), &Style { width, ..Style::PLAIN });
     }
 }

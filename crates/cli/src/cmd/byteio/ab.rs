@@ -40,7 +40,8 @@ pub fn ab(arguments: &AbArgs, words: [&[String]; 2], color: ColorChoice) -> Resu
         let cases = how.listed(vec![a.case, b.case])?;
         return dry_run::show(&plan, cases, arguments.output.json);
     }
-    let mut front = Front::open(common, gate.table(), None)?;
+    let mut front = Front::open(common, None)?;
+    gate.show(&mut front.output);
     let host = front.draft.host().clone();
     let arms = vec![vec![a.options], vec![b.options]];
     let mut transfers = Transfers::new(arms, vec![a.nominal, b.nominal], host);

@@ -13,8 +13,8 @@ use crate::open_loop::TRIALS;
 use crate::output;
 use std::fmt::Write as _;
 use wirespeed_byteio::client::{Target, TransferOptions};
-use wirespeed_report::render;
 use wirespeed_report::stats::{LEVEL, summarize};
+use wirespeed_report::view;
 use wirespeed_schema::byteio::{ByteioSection, Pair, SECTION};
 use wirespeed_schema::plan::Plan;
 use wirespeed_schema::run::Repetition;
@@ -50,11 +50,7 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
         };
         return show(&jobs, &how);
     }
-    let table = match offer {
-        Some(_) => render::load,
-        None => render::byteio::byteio,
-    };
-    let mut front = Front::open(common, table, None)?;
+    let mut front = Front::open(common, None)?;
     let nominal = arguments.nominal.as_deref().map(speed).transpose()?;
     let host = front.draft.host().clone();
     let mut transfers = Transfers::new(vec![jobs.clone()], vec![nominal], host);
@@ -128,8 +124,8 @@ fn jobs(arguments: &ByteioBenchArgs, words: TransferArgs) -> Result<Vec<Transfer
 /// The known experiment that this is, if it is one.
 fn profile(arguments: &ByteioBenchArgs) -> Option<&'static str> {
     match (arguments.profile, arguments.sweep) {
-        (Some(Profile::Byteio2009), _) => Some(render::byteio::PROFILE_2009),
-        (None, true) => Some(render::byteio::PROFILE_SWEEP),
+        (Some(Profile::Byteio2009), _) => Some(view::PROFILE_2009),
+        (None, true) => Some(view::PROFILE_SWEEP),
         (None, false) => None,
     }
 }
@@ -253,7 +249,7 @@ fn name_best(pairs: &mut [Pair]) {
     let recommended = cheapest(&rates, cost);
     for (at, pair) in tried.iter_mut().enumerate() {
         pair.name = match Some(at) == recommended {
-            true => render::byteio::RECOMMENDED.to_owned(),
+            true => view::RECOMMENDED.to_owned(),
             false => "tried".to_owned(),
         };
     }
@@ -270,7 +266,7 @@ fn publish(
         front.draft.remark(job::no_ranges());
     }
     let mut pairs = transfers.into_pairs();
-    if profile == Some(render::byteio::PROFILE_SWEEP) {
+    if profile == Some(view::PROFILE_SWEEP) {
         name_best(&mut pairs);
     }
     let section = ByteioSection {

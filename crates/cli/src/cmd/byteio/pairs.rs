@@ -12,7 +12,7 @@ use serde::Deserialize;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use wirespeed_report::render;
+use wirespeed_report::view;
 use wirespeed_schema::Finite;
 use wirespeed_schema::byteio::{ByteioSection, Pair};
 use wirespeed_schema::run::Status;
@@ -315,10 +315,10 @@ pub fn bench(
         return output::print(&text).map(|()| Ended::OK);
     }
     let stop = crate::cmd::stop_on_signals()?;
-    let mut output = Output::open(&arguments.output, color, render::byteio::byteio)?;
+    let mut output = Output::open(&arguments.output, color)?;
     let draft = Draft::begin(None, arguments.output.include_host_name);
     let mut section = ByteioSection {
-        profile: arguments.profile.map(|_| render::byteio::PROFILE_2009.to_owned()),
+        profile: arguments.profile.map(|_| view::PROFILE_2009.to_owned()),
         pairs: Vec::new(),
     };
     if arguments.at_once {

@@ -18,7 +18,6 @@ use wirespeed_byteio::client::{Target, TransferOptions, Way};
 use wirespeed_byteio::peers::{FarEnd, FarServer, Mover, Room, Shape, Started, Transferred, is_installed};
 use wirespeed_control::StopFlag;
 use wirespeed_report::byteio::{BulkCase, BulkRun, case_of, ceiling, repetition};
-use wirespeed_report::render;
 use wirespeed_schema::Finite;
 use wirespeed_schema::byteio::Pair;
 use wirespeed_schema::case::TransportOptions;
@@ -65,7 +64,7 @@ pub fn peers(arguments: &ByteioPeersArgs, color: ColorChoice) -> Result<Ended, F
     let mut plan = Plan::default();
     let common = (&arguments.output, color);
     let mut how = How::of(&arguments.experiment, (&mut plan, REPEATS), common)?;
-    let mut front = Front::open(common, how.table(render::movers), None)?;
+    let mut front = Front::open(common, None)?;
     let mut path = path(arguments, front.draft.host().clone())?;
     let mut servers = Vec::new();
     let rows = path.rows(&names, &mut servers)?;

@@ -8,7 +8,6 @@ use crate::errors::{Ended, Failure};
 use crate::output::Output;
 use std::path::PathBuf;
 use wirespeed_byteio::client::{Target, TransferOptions};
-use wirespeed_report::render;
 use wirespeed_schema::byteio::ByteioSection;
 
 /// Fetch.
@@ -54,7 +53,7 @@ fn last_part(url: &str) -> Result<PathBuf, Failure> {
 
 fn once(options: &TransferOptions, arguments: &OutputArgs, color: ColorChoice) -> Result<Ended, Failure> {
     let stop = crate::cmd::stop_on_signals()?;
-    let mut output = Output::open(arguments, color, render::byteio::byteio)?;
+    let mut output = Output::open(arguments, color)?;
     let mut draft = Draft::begin(None, arguments.include_host_name);
     let mut pair = job::pair(job::name_of(options), options);
     pair.near = Some(Box::new(draft.host().clone()));

@@ -4,7 +4,7 @@ use crate::errors::Failure;
 use crate::file;
 use std::collections::BTreeMap;
 use std::path::Path;
-use wirespeed_report::html::{Swept, against_size};
+use wirespeed_report::charts::{Swept, against_size};
 use wirespeed_schema::Run;
 use wirespeed_schema::case::Role;
 use wirespeed_schema::run::CaseResult;

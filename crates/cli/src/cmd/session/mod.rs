@@ -5,7 +5,7 @@ mod chart;
 mod classic;
 mod life;
 mod sessions;
-mod show;
+pub mod show;
 
 use super::front::{Front, ended_with};
 use super::run::without_label;
@@ -56,7 +56,7 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
         let cases = cases.collect::<Result<_, _>>()?;
         return dry_run::show(&plan, how.listed(cases)?, arguments.output.json);
     }
-    let mut front = Front::open((&arguments.output, color), show::table, None)?;
+    let mut front = Front::open((&arguments.output, color), None)?;
     let classic = arguments.format == SessionFormat::Classic && front.output.shows_table();
     if classic {
         let report_ns = request.streams.first().map_or(0, |stream| stream.report_ns);

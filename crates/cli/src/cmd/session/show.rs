@@ -1,7 +1,7 @@
-//! A session's own part of the table: what was asked, granted and observed, and how long its life took.
+//! A session's own part of a result: what was asked, granted and observed, and how long its life took.
 
 use std::fmt::Write as _;
-use wirespeed_report::render::{self, Style};
+use wirespeed_report::view::{Line, Part, Subject};
 use wirespeed_schema::run::Status;
 use wirespeed_schema::units::{format_ns, format_rate, format_size};
 use wirespeed_schema::{Finite, Run};
@@ -10,22 +10,14 @@ use wirespeed_session::report::{ComputationReport, Phase, Queue, SessionSection}
 /// The name of the section in the document.
 pub const SECTION: &str = "session";
 
-/// The table of the streams, then the sessions.
-pub fn table(run: &Run, style: &Style) -> String {
-    let mut text = match run.cases.is_empty() {
-        true => String::new(),
-        false if run.sections.contains_key(wirespeed_report::interference::NAME) => {
-            render::interference(run, style)
-        }
-        false if run.sections.contains_key(wirespeed_report::curve::section::LOAD) => {
-            render::load(run, style)
-        }
-        false => render::table(run, style),
+/// Add what the session of `run` says, where it has one: its answers first, its life behind the tables of its streams.
+pub fn add(subject: &mut Subject, run: &Run) {
+    let Some(section) = section(run).filter(|s| !s.sessions.is_empty()) else {
+        return;
     };
-    if let Some(section) = section(run).filter(|s| !s.sessions.is_empty()) {
-        text.push_str(&sessions(&section));
-    }
-    text
+    let answers = section.answers.clone();
+    subject.answer.splice(0..0, answers);
+    subject.parts.push(Part::Lines(lines(&section)));
 }
 
 /// What the original's form adds to its lines: the environment, the log's rate, and computations that ended badly.
@@ -71,15 +63,15 @@ fn own_words(text: &mut String, report: &ComputationReport) {
     }
 }
 
-fn sessions(section: &SessionSection) -> String {
-    let mut text = String::new();
+fn lines(section: &SessionSection) -> Vec<Line> {
     let place = match section.coordinator.as_str() {
         "embedded" => "embedded on this machine".to_owned(),
         "slurm" => "started by srun".to_owned(),
         "ssh" => "started over ssh".to_owned(),
         other => format!("at {other}"),
     };
-    let _ = writeln!(text, "session {} {place}", section.definition.name);
+    let mut text = format!("session {} {place}\n", section.definition.name);
+    // Writing to a String cannot fail.
     if let Some(policy) = &section.launcher_policy {
         let _ = writeln!(text, "  {} is configured with {policy}", section.coordinator);
     }
@@ -97,9 +89,6 @@ fn sessions(section: &SessionSection) -> String {
             own_words(&mut text, report);
         }
     }
-    for answer in &section.answers {
-        let _ = writeln!(text, "  {answer}");
-    }
     for cost in &section.daemon_cost {
         let _ = writeln!(
             text,
@@ -112,7 +101,7 @@ fn sessions(section: &SessionSection) -> String {
     }
     text.push_str(&queues(&section.queues));
     text.push_str(&life(&section.phases));
-    text
+    text.lines().map(Line::plain).collect()
 }
 
 /// Median with its interval, quantiles and the longest of every phase of the sessions' lives.

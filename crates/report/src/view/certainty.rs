@@ -1,21 +1,17 @@
-//! The words of a report: what was measured, the answer, how sure.
+//! How sure a result is: runs, intervals, the instrument and the machine in figures; and what was measured, and where.
 
-use super::Input;
-pub use super::labels::{RESAMPLED, label, resampled, worth};
-use crate::compare::Comparison;
-use crate::curve::load_words;
-use crate::curve::section::{LoadSection, load_rows};
+use crate::compare::environment::facts;
+use crate::figures::figure_text;
 use crate::import::UNKNOWN;
-use crate::interference::Interference;
-use crate::render::{Style, figure_text};
-use crate::render::{answer, case_line, interference_answers};
-use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Remark, Run, Severity};
-use wirespeed_schema::units::significant;
+use crate::labels::{Input, label, resampled, worth};
+use crate::table::{Row, Table, number, text};
+use std::collections::BTreeSet;
+use wirespeed_schema::run::{CaseStatus, Run};
 
-/// The transport of the harness floor; no transport.
-pub const FLOOR: &str = "null";
-/// Cases that are named one by one in the answer.
-const NAMED_MAX: usize = 8;
+/// Results whose environments stand side by side.
+const ENVIRONMENTS_MAX: usize = 12;
+/// Cases whose effective samples are told one by one.
+const WORTH_MAX: usize = 12;
 
 /// What was measured: when, by what, on which machine, with which command.
 pub fn measured(input: &Input) -> Vec<String> {
@@ -49,48 +45,6 @@ pub fn measured(input: &Input) -> Vec<String> {
     }
     if !run.command.is_empty() {
         lines.push(format!("Repeat it with: {}", run.command.join(" ")));
-    }
-    lines
-}
-
-/// The answer: the comparison's where there is one, what load did or how much can be offered where that was asked, else
-/// each case's headline, else the extremes of a sweep.
-pub fn answers(input: &Input) -> Vec<String> {
-    if let Some(comparison) = Comparison::of(input.run) {
-        return answer(&comparison);
-    }
-    if let Some(found) = Interference::of(input.run).filter(|found| !found.rows.is_empty()) {
-        return interference_answers(&found);
-    }
-    let measured = || input.run.cases.iter().filter(|case| !case.metrics.is_empty());
-    let mut cases: Vec<&CaseResult> = measured().filter(|case| case.case.transport != FLOOR).collect();
-    if cases.is_empty() {
-        cases = measured().collect();
-    }
-    if cases.is_empty() {
-        let why = input.run.error.as_deref().unwrap_or("no case was measured");
-        return vec![format!("Nothing was measured: {why}.")];
-    }
-    if let Some(section) = LoadSection::of(input.run) {
-        let what = format!("{}, in an open loop:", cases[0].case.label());
-        let rows = load_rows(&input.run.cases);
-        return std::iter::once(what).chain(load_words(&section, &rows)).collect();
-    }
-    let shown = cases.iter().take(NAMED_MAX).map(|case| {
-        let (line, plain) = (case_line(case, &Style::PLAIN), case.case.label());
-        let alike = cases.iter().filter(|other| other.case.label() == plain).count();
-        // Cases that differ in their window or options alone are told apart by these.
-        match line.strip_prefix(&plain).filter(|_| alike > 1) {
-            Some(rest) => format!("{}{rest}", label(input, false, case)),
-            None => line,
-        }
-    });
-    let mut lines: Vec<String> = shown.collect();
-    if cases.len() > NAMED_MAX {
-        lines.push(format!(
-            "and {} more cases; the table below has all.",
-            cases.len() - NAMED_MAX
-        ));
     }
     lines
 }
@@ -142,8 +96,69 @@ pub fn certainty(run: &Run) -> Vec<String> {
     lines
 }
 
+/// The instrument in figures, and intervals by resampling, for those who doubt.
+pub fn evidence(input: &Input) -> Vec<Table> {
+    let tables = [Some(instrument_table(input)), resampling(input)];
+    let found = tables.into_iter().flatten();
+    found
+        .filter(|table| !table.rows.is_empty() || !table.notes.is_empty())
+        .collect()
+}
+
+/// The instrument in figures, and what raw samples are worth.
+fn instrument_table(input: &Input) -> Table {
+    let row = |(name, value)| Row::from(vec![name, value]);
+    let columns = vec![text("the worst of all ranks", 0), number("value", 0)];
+    let mut table = Table::new("", columns, instrument(input.run).into_iter().map(row).collect());
+    let with = input
+        .run
+        .cases
+        .iter()
+        .filter_map(|case| Some((case, worth(case)?)));
+    let told = with.map(|(case, said)| format!("{}: {said}.", label(input, false, case)));
+    table.notes.extend(told.take(WORTH_MAX));
+    table
+}
+
+/// Intervals by resampling, where these were asked for.
+fn resampling(input: &Input) -> Option<Table> {
+    let columns = vec![
+        text("case", 0),
+        text("figure", 0),
+        number("value", 2),
+        text("interval", 0),
+        text("bootstrap", 1),
+    ];
+    let rows: Vec<Row> = resampled(input, false).into_iter().map(Row::from).collect();
+    let title = "Intervals by resampling (95 %, percentile bootstrap)";
+    (!rows.is_empty()).then(|| Table::new(title, columns, rows))
+}
+
+/// The machines and programs side by side, a row a fact.
+pub fn environment(inputs: &[Input]) -> Table {
+    let shown = &inputs[..inputs.len().min(ENVIRONMENTS_MAX)];
+    let known: Vec<_> = shown.iter().map(|input| facts(input.run)).collect();
+    let names: BTreeSet<&String> = known.iter().flat_map(|facts| facts.keys()).collect();
+    let rows = names.into_iter().map(|name| {
+        let values = known
+            .iter()
+            .map(|facts| facts.get(name).cloned().unwrap_or_default());
+        Row::from(std::iter::once(name.clone()).chain(values).collect::<Vec<_>>())
+    });
+    let mut columns = vec![text("fact", 0)];
+    columns.extend(shown.iter().map(|input| text(input.name, 0)));
+    let table = Table::new("", columns, rows.collect());
+    match inputs.len() > shown.len() {
+        true => table.noted(&format!(
+            "Of {} results the first {ENVIRONMENTS_MAX}.",
+            inputs.len()
+        )),
+        false => table,
+    }
+}
+
 /// The instrument and the machine in figures, the worst of all ranks: name and text.
-pub fn trust(run: &Run) -> Vec<(String, String)> {
+fn instrument(run: &Run) -> Vec<(String, String)> {
     let outcomes = || {
         run.cases
             .iter()
@@ -211,54 +226,4 @@ pub fn trust(run: &Run) -> Vec<(String, String)> {
         count(|d| d.run_queue_wait_ns.unwrap_or(0)),
     );
     rows
-}
-
-/// Remarks of the run and of its cases, each code once, worst first.
-pub fn remarks(run: &Run) -> Vec<Remark> {
-    let mut remarks = run.remarks.clone();
-    for remark in crate::checks::run_remarks(&run.cases) {
-        if !remarks.iter().any(|known| known.code == remark.code) {
-            remarks.push(remark);
-        }
-    }
-    remarks.sort_by_key(|remark| std::cmp::Reverse(remark.severity));
-    remarks
-}
-
-/// The word for a severity.
-pub fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Suspect => "suspect",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
-    }
-}
-
-/// A figure with its interval: `1.87 µs [1.86 µs, 1.88 µs]`; in braces where the ends are those of few runs.
-pub fn with_interval(tag: &str, metric: &Metric) -> String {
-    let text = |value: f64| figure_text(tag, value);
-    match (metric.lower, metric.upper, metric.level) {
-        (Some(lower), Some(upper), Some(_)) => {
-            format!(
-                "{} [{}, {}]",
-                text(metric.value.get()),
-                text(lower.get()),
-                text(upper.get())
-            )
-        }
-        (Some(lower), Some(upper), None) => {
-            format!(
-                "{} {{{} .. {}}}",
-                text(metric.value.get()),
-                text(lower.get()),
-                text(upper.get())
-            )
-        }
-        _ => text(metric.value.get()),
-    }
-}
-
-/// A ratio with four digits.
-pub fn ratio(value: f64) -> String {
-    significant(value, 4)
 }

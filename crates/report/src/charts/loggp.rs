@@ -1,10 +1,11 @@
 //! The picture of LogGP: the gap between messages of windows against their size, with the line whose ends are g and G.
 
 use super::sweeps::Swept;
-use super::{Input, Picture};
+use super::{Picture, behind};
 use crate::assemble::sleeps;
+use crate::figures::figure_text;
 use crate::fit::{LogGp, Parameter, Windows, loggp};
-use crate::render::figure_text;
+use crate::labels::Input;
 use crate::stats::LEVEL;
 use crate::svg::{Axis, Chart, Look, Point, Series, Unit};
 use crate::thresholds::{BUSY_SHARE, FIT_POINTS_MIN, FIT_RESIDUAL_MAX};
@@ -97,9 +98,13 @@ fn picture(label: &str, one: &Swept, many: &Swept, window_msgs: u64) -> Option<P
     let columns = ["size", "PRTT(1)", "PRTT(n)", "gap", "g + (s - 1) G", "residual"];
     Some(Picture {
         chart,
-        words: words(label, &found),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: points.iter().filter_map(|point| row(point, &found)).collect(),
+        answer: words(label, &found),
+        table: behind(
+            &columns,
+            points.iter().filter_map(|point| row(point, &found)).collect(),
+        ),
+        is_curve: true,
+        ..Picture::default()
     })
 }
 

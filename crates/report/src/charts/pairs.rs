@@ -1,8 +1,9 @@
 //! Pictures of pairs: which rank, worker or machine is slow, and with whom.
 
-use super::words::label;
-use super::{Input, Picture};
+use super::{Picture, behind};
 use crate::assemble::peer_of;
+use crate::labels::Input;
+use crate::labels::label;
 use crate::stats::{self, LEVEL};
 use crate::svg::{Axis, Cell, Chart, Heat, Unit};
 use crate::thresholds::SLOW_RATIO;
@@ -10,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wirespeed_schema::neighbours;
 use wirespeed_schema::outcome::{Outcome, SampleKind};
 use wirespeed_schema::run::{CaseResult, Run};
-use wirespeed_schema::units::format_size;
+use wirespeed_schema::units::{format_size, significant};
 use wirespeed_schema::{HistogramData, Test};
 
 /// Fewer cells are a table, not a map.
@@ -276,11 +277,12 @@ fn map(
     let text = |entry: &Entry| vec![entry.row.clone(), entry.column.clone(), unit.text(entry.value)];
     Some(Picture {
         chart,
-        words: words(what, unit, entries, against),
-        columns: [if y.is_empty() { "row" } else { y }, x, what]
-            .map(str::to_owned)
-            .to_vec(),
-        rows: entries.iter().map(text).collect(),
+        answer: words(what, unit, entries, against),
+        table: behind(
+            &[if y.is_empty() { "row" } else { y }, x, what],
+            entries.iter().map(text).collect(),
+        ),
+        ..Picture::default()
     })
 }
 
@@ -335,7 +337,7 @@ fn words(what: &str, unit: Unit, entries: &[Entry], against: Against) -> Vec<Str
             worst.row,
             worst.column,
             unit.text(worst.value),
-            super::words::ratio(ratio),
+            significant(ratio, 4),
             unit.text(middle)
         ),
         false => format!(

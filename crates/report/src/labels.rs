@@ -1,11 +1,23 @@
-//! Names of cases, and the rows of figures that were resampled.
+//! Names of results and cases, and figures with their intervals: what every text about a result is made of.
 
-use super::Input;
 use crate::curve::section::{Offers, offered_per_s};
-use crate::render::figure_text;
+use crate::figures::figure_text;
 use crate::wording::under;
+use wirespeed_schema::Run;
 use wirespeed_schema::run::{CaseResult, Resampled, Resampling};
 use wirespeed_schema::units::{format_rate, significant};
+
+/// The transport that carries nothing: it measures the harness, and is compared with no other.
+pub const FLOOR: &str = "null";
+
+/// A result with the name by which people know it.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// File name, or the verb that measured it.
+    pub name: &'a str,
+    /// The document.
+    pub run: &'a Run,
+}
 
 /// A case's name, with the name of its result where a report has several.
 pub fn label(input: &Input, several: bool, case: &CaseResult) -> String {
@@ -40,9 +52,6 @@ fn beside(case: &CaseResult) -> String {
     let at = offered_per_s(case).map(|rate| format!(" at {}", format_rate(rate, unit)));
     format!("{}{}", under(&case.case), at.unwrap_or_default())
 }
-
-/// Columns of [`resampled`].
-pub const RESAMPLED: [&str; 5] = ["case", "figure", "value", "interval", "bootstrap"];
 
 /// Intervals by resampling: a row a figure, with the name of the method.
 pub fn resampled(input: &Input, several: bool) -> Vec<Vec<String>> {
@@ -86,4 +95,9 @@ pub fn worth(case: &CaseResult) -> Option<String> {
         ratio.samples,
         significant(worth, 3)
     ))
+}
+
+/// A ratio with four digits.
+pub fn ratio(value: f64) -> String {
+    significant(value, 4)
 }

@@ -1,14 +1,20 @@
 //! The quick result: every transport of the machine side by side, each with what it costs beside the transport before it.
+//!
+//! Latency is the round trip of the smallest messages; the message rate that of the smallest streamed size; bandwidth the
+//! best of all sizes.
 
-use super::figures::{duration, rate};
-use super::plot::{self, Axes, Series};
-use super::style::{Style, Tone, clean, wrap};
-use super::{grid, table};
+use super::{Line, Part};
+use crate::charts::Picture;
+use crate::figures::with_interval;
+use crate::figures::{duration, rate};
+use crate::labels::{FLOOR, Input};
+use crate::table::{Row, Table, Tone, key, number, text};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use wirespeed_schema::Run;
 use wirespeed_schema::Test;
 use wirespeed_schema::run::{CaseResult, Metric};
-use wirespeed_schema::units::{format_rate, format_size, significant};
+use wirespeed_schema::units::{format_size, significant};
 
 /// A transport of the quick result, in the order of the table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,38 +71,64 @@ impl QuickSection {
     }
 }
 
-/// The quick result: a table of transports, a plot of bandwidth against size, trust line, remarks, what to try next.
-///
-/// Latency is the round trip of the smallest messages; the message rate that of the smallest streamed size; bandwidth
-/// the best of all sizes.
-pub fn quick(run: &Run, style: &Style) -> String {
-    let section = QuickSection::of(run);
-    let mut lines = table_of(run, &section, style);
-    lines.extend(unavailable(run, &section, style));
-    lines.extend(bandwidth_plot(run, &section, style));
-    if let Some(trust) = table::trust_line(&run.cases) {
-        lines.push(style.paint(Tone::Faint, &wrap(&trust, style.width, 2)));
+/// The fastest transport for small messages, and for many bytes.
+pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
+    let (run, section) = (input.run, QuickSection::of(input.run));
+    let names = || {
+        section
+            .transports
+            .iter()
+            .map(|row| row.transport.as_str())
+            .filter(|name| *name != FLOOR)
+    };
+    let round_trip = |name| latency_case(run, name)?.metrics.get("rtt_p50_ns");
+    let fastest = names()
+        .filter_map(|name| Some((name, round_trip(name)?)))
+        .min_by(|a, b| a.1.value.get().total_cmp(&b.1.value.get()));
+    let widest = names()
+        .filter_map(|name| Some((name, best_bandwidth(run, name)?)))
+        .max_by(|a, b| a.1.1.value.get().total_cmp(&b.1.1.value.get()));
+    let mut said = Vec::new();
+    if let Some((name, metric)) = fastest {
+        let figure = with_interval("rtt_p50_ns", metric);
+        said.push(format!("Shortest round trip: {name}, {figure}."));
     }
-    lines.extend(table::remark_lines(&table::all_remarks(run), style));
-    lines.extend(table::run_end(run, style));
-    lines.extend(section.next.iter().map(|line| wrap(&clean(line), style.width, 2)));
-    table::finish(lines, style)
+    if let Some((name, (size, bandwidth))) = widest {
+        let (figure, size) = (
+            with_interval("bandwidth_bytes_per_s", bandwidth),
+            format_size(size),
+        );
+        said.push(format!(
+            "Highest bandwidth: {name}, {figure} with messages of {size}."
+        ));
+    }
+    said
 }
 
-const COLUMNS: [grid::Column; 9] = [
-    grid::text("transport", 0),
-    grid::text("what it is", 4),
-    grid::number("RTT p50", 0),
-    grid::number("p99", 1),
-    grid::number("max", 2),
-    grid::number("cost", 1),
-    grid::number("messages", 0),
-    grid::number("bandwidth", 0),
-    grid::number("at size", 3),
-];
+/// The table of transports, and those that were not measured.
+pub fn parts(run: &Run) -> Vec<Part> {
+    let section = QuickSection::of(run);
+    let mut parts: Vec<Part> = table_of(run, &section).map(Part::Table).into_iter().collect();
+    let missing = unavailable(run, &section);
+    if !missing.is_empty() {
+        parts.push(Part::Lines(missing));
+    }
+    parts
+}
 
-fn table_of(run: &Run, section: &QuickSection, style: &Style) -> Vec<String> {
-    let mut rows = Vec::new();
+fn table_of(run: &Run, section: &QuickSection) -> Option<Table> {
+    let columns = vec![
+        key("transport"),
+        text("what it is", 4),
+        number("RTT p50", 0),
+        number("p99", 1),
+        number("max", 2),
+        number("cost", 1),
+        number("messages", 0),
+        number("bandwidth", 0),
+        number("at size", 3),
+    ];
+    let mut rows: Vec<Row> = Vec::new();
     let mut before: Option<f64> = None;
     for row in section.transports.iter().filter(|row| row.unavailable.is_none()) {
         let latency = latency_case(run, &row.transport);
@@ -110,41 +142,28 @@ fn table_of(run: &Run, section: &QuickSection, style: &Style) -> Vec<String> {
         if latency.is_none() && best.is_none() {
             continue;
         }
-        rows.push(vec![
-            clean(&row.transport),
-            clean(&row.title),
+        let cells = vec![
+            row.transport.clone(),
+            row.title.clone(),
             duration(metric("rtt_p50_ns")),
             duration(metric("rtt_p99_ns")),
             duration(metric("rtt_max_ns")),
             cost.map(|cost| format!("x{}", significant(cost, 2)))
                 .unwrap_or_default(),
             rate(message_rate(run, &row.transport), "msg/s"),
-            best.map(|(_, bandwidth)| format_rate(bandwidth, "B/s"))
-                .unwrap_or_default(),
+            rate(best.map(|(_, bandwidth)| bandwidth), "B/s"),
             best.map(|(size, _)| format_size(size)).unwrap_or_default(),
-        ]);
+        ];
+        rows.push(cells.into());
         before = median.or(before);
     }
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    let (mut lines, _) = grid::render(&COLUMNS, &rows, style.width);
-    lines[0] = style.paint(Tone::Strong, &lines[0]);
-    lines.push(style.paint(
-        Tone::Faint,
-        &wrap(
-            "RTT: there and back; one way is about half. cost: RTT p50 relative to the row above. \
-             kB, MB, GB are powers of ten.",
-            style.width,
-            2,
-        ),
-    ));
-    lines.push(String::new());
-    lines
+    let note = "RTT: there and back; one way is about half. cost: RTT p50 relative to the row above. \
+                kB, MB, GB are powers of ten.";
+    (!rows.is_empty()).then(|| Table::new("", columns, rows).noted(note))
 }
 
 /// Transports that were not measured, and why: as the section says, or as their cases do.
-fn unavailable(run: &Run, section: &QuickSection, style: &Style) -> Vec<String> {
+fn unavailable(run: &Run, section: &QuickSection) -> Vec<Line> {
     let mut lines = Vec::new();
     for row in &section.transports {
         let measured = cases_of(run, &row.transport).any(|result| !result.metrics.is_empty());
@@ -153,39 +172,33 @@ fn unavailable(run: &Run, section: &QuickSection, style: &Style) -> Vec<String> 
             failed.filter(|_| !measured)
         });
         if let Some(reason) = reason {
-            let text = format!("{}: not measured: {}", clean(&row.transport), clean(&reason));
-            lines.push(style.paint(Tone::Faint, &wrap(&text, style.width, 2)));
+            let text = format!("{}: not measured: {reason}", row.transport);
+            lines.push(Line::toned(Tone::Faint, text));
         }
     }
-    if !lines.is_empty() {
-        lines.push(String::new());
-    }
+    lines.extend(skipped(run, section));
     lines
 }
 
-fn bandwidth_plot(run: &Run, section: &QuickSection, style: &Style) -> Vec<String> {
-    let series: Vec<Series> = section
-        .transports
-        .iter()
-        .map(|row| Series {
-            label: clean(&row.transport),
-            points: stream_points(run, &row.transport)
-                .into_iter()
-                .map(|(size, value)| (size as f64, value))
-                .collect(),
-        })
-        .filter(|series| series.points.len() > 1)
-        .collect();
-    let axes = Axes {
-        title: "bandwidth against message size (both axes logarithmic)",
-        x_text: |value| format_size(value.round() as u64),
-        y_text: |value| format_rate(value, "B/s"),
-    };
-    let mut lines = plot::log_log(&series, &axes, style);
-    if !lines.is_empty() {
-        lines.push(String::new());
+/// How many cases of the transports that were measured were left out, and why: a line a reason.
+fn skipped(run: &Run, section: &QuickSection) -> Vec<Line> {
+    let measured = |name: &str| cases_of(run, name).any(|result| !result.metrics.is_empty());
+    let known = section.transports.iter().map(|row| row.transport.as_str());
+    let of_measured: Vec<&str> = known.filter(|name| measured(name)).collect();
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    for result in &run.cases {
+        let without = result.metrics.is_empty() && of_measured.contains(&result.case.transport.as_str());
+        if let (true, Some(why)) = (without, &result.error) {
+            *reasons.entry(why).or_default() += 1;
+        }
     }
-    lines
+    let line = |(why, count)| {
+        Line::toned(
+            Tone::Faint,
+            format!("{count} of {} cases not measured: {why}", run.cases.len()),
+        )
+    };
+    reasons.into_iter().map(line).collect()
 }
 
 fn cases_of<'a>(run: &'a Run, transport: &'a str) -> impl Iterator<Item = &'a CaseResult> {
@@ -228,29 +241,13 @@ fn message_rate<'a>(run: &'a Run, transport: &'a str) -> Option<&'a Metric> {
     smallest.metrics.get("rate_msg_per_s")
 }
 
-/// Size and bandwidth of every stream, by size; the best where a size was measured more than once.
-fn stream_points(run: &Run, transport: &str) -> Vec<(u64, f64)> {
-    let mut points: Vec<(u64, f64)> = Vec::new();
-    for result in streams(run, transport) {
-        let size = result.case.test.size_bytes();
-        let Some(bandwidth) = result
-            .metrics
-            .get("bandwidth_bytes_per_s")
-            .map(|metric| metric.value.get())
-        else {
-            continue;
-        };
-        match points.iter_mut().find(|(known, _)| *known == size) {
-            Some((_, best)) => *best = best.max(bandwidth),
-            None => points.push((size, bandwidth)),
-        }
-    }
-    points.sort_by_key(|&(size, _)| size);
-    points
-}
-
-fn best_bandwidth(run: &Run, transport: &str) -> Option<(u64, f64)> {
-    stream_points(run, transport)
+/// The size of the widest stream, and its bandwidth.
+fn best_bandwidth<'a>(run: &'a Run, transport: &'a str) -> Option<(u64, &'a Metric)> {
+    streams(run, transport)
         .into_iter()
-        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .filter_map(|result| {
+            let bandwidth = result.metrics.get("bandwidth_bytes_per_s")?;
+            Some((result.case.test.size_bytes(), bandwidth))
+        })
+        .max_by(|a, b| a.1.value.get().total_cmp(&b.1.value.get()))
 }

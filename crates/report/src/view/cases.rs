@@ -1,8 +1,7 @@
 //! Rows of the human table: which columns each kind of test has and what stands in them.
 
-use super::figures::{duration, duration_interval, rate, rate_interval};
-use super::grid::{Column, number, text};
-use super::style::clean;
+use crate::figures::{duration, duration_interval, rate, rate_interval};
+use crate::table::{Column, Row, Table, Tone, key, key_number, number, text};
 use crate::wording::percent;
 use wirespeed_schema::Test;
 use wirespeed_schema::case::{GroupKind, Role};
@@ -41,15 +40,37 @@ impl Kind {
     /// Heading above the table.
     pub fn title(self) -> &'static str {
         match self {
-            Kind::RoundTrip => "Round trips (one-way = RTT/2, derived)",
+            Kind::RoundTrip => "Round trips",
             Kind::Completion => "Operations completed at the origin",
-            Kind::Rate => "Rates (messages delivered, over the sender's time to the last acknowledgement)",
+            Kind::Rate => "Rates",
+            Kind::Bulk => "Bulk transfers",
+            Kind::Iterations => "Message rates",
+        }
+    }
+
+    /// What the figures of the table are, where their names do not say it.
+    fn note(self) -> Option<&'static str> {
+        match self {
+            Kind::RoundTrip | Kind::Completion => None,
+            Kind::Rate => {
+                Some("rate: messages delivered, over the sender's time to the last acknowledgement")
+            }
             Kind::Bulk => {
-                "Bulk transfers (payload over the time from the first request byte to the last payload byte)"
+                Some("bandwidth: payload over the time from the first request byte to the last payload byte")
             }
             Kind::Iterations => {
-                "Message rates (all ranks together, by the median iteration; classic: by the original's formula)"
+                Some("rate: all ranks together, by the median iteration; classic: by the original's formula")
             }
+        }
+    }
+
+    /// The headline figure in words.
+    pub fn figure(self) -> &'static str {
+        match self {
+            Kind::RoundTrip => "RTT p50",
+            Kind::Completion => "completion p50",
+            Kind::Rate | Kind::Iterations => "message rate",
+            Kind::Bulk => "bandwidth",
         }
     }
 
@@ -64,28 +85,45 @@ impl Kind {
     }
 }
 
+/// A table for each kind of test among `results`, of those that have figures.
+pub(super) fn tables<'a>(results: impl Iterator<Item = &'a CaseResult> + Clone) -> Vec<Table> {
+    let of = |kind: Kind| {
+        let measured = results.clone().filter(|result| !result.metrics.is_empty());
+        let rows: Vec<Row> = measured
+            .filter(|result| Kind::of(&result.case.test) == kind)
+            .map(|result| row(result, kind))
+            .collect();
+        let table = (!rows.is_empty()).then(|| Table::new(kind.title(), columns(kind), rows))?;
+        Some(match kind.note() {
+            Some(note) => table.noted(note),
+            None => table,
+        })
+    };
+    Kind::ALL.into_iter().filter_map(of).collect()
+}
+
 /// Columns of every kind's table: first what was measured.
-pub(crate) fn columns(kind: Kind) -> Vec<Column> {
+fn columns(kind: Kind) -> Vec<Column> {
     let mut columns = vec![
-        text("transport", 0),
-        text("route", 0),
-        text("test", 0),
-        text("layout", 3),
-        text("pattern", 0),
-        text("grid", 5),
-        number("peers", 0),
-        number("size", 0),
-        number("window", 2),
-        text("cache", 4),
-        text("group", 7),
-        number("ranks", 6),
-        text("options", 5),
+        key("transport"),
+        key("route"),
+        key("test"),
+        key("layout"),
+        key("pattern"),
+        key("grid"),
+        key_number("peers"),
+        key_number("size"),
+        key_number("window"),
+        key("cache"),
+        key("group"),
+        key_number("ranks"),
+        key("options"),
     ];
     columns.extend(match kind {
         Kind::RoundTrip => vec![
             number("RTT p50", 0),
             text("interval", 3),
-            number("one-way p50", 4),
+            number("one-way (RTT/2)", 4),
             number("p90", 6),
             number("p99", 1),
             number("p99.9", 3),
@@ -132,7 +170,7 @@ pub(crate) fn columns(kind: Kind) -> Vec<Column> {
 }
 
 /// The row of one measured case, in the order of [`columns`].
-pub(crate) fn row(result: &CaseResult, kind: Kind) -> Vec<String> {
+fn row(result: &CaseResult, kind: Kind) -> Row {
     let case = &result.case;
     let group = match case.group {
         GroupKind::Threads => "threads",
@@ -142,7 +180,7 @@ pub(crate) fn row(result: &CaseResult, kind: Kind) -> Vec<String> {
     };
     let [pattern, grid, peers, cache] = arrangement(&case.test);
     let mut row = vec![
-        clean(&case.transport),
+        case.transport.clone(),
         // Only sessions have another one than from peer to peer.
         match case.ranks.iter().any(|rank| rank.role == Role::Relay) {
             true => "daemon".to_owned(),
@@ -175,7 +213,11 @@ pub(crate) fn row(result: &CaseResult, kind: Kind) -> Vec<String> {
     let runs = result.repetitions.len();
     row.push(if runs > 1 { runs.to_string() } else { String::new() });
     row.push(status(result.status).to_owned());
-    row
+    let tone = match result.status {
+        CaseStatus::Ok | CaseStatus::Partial | CaseStatus::Skipped => None,
+        CaseStatus::Failed | CaseStatus::WrongData => Some(Tone::Bad),
+    };
+    Row { cells: row, tone }
 }
 
 /// Pattern, grid, neighbours and cache state of a test between many ranks.
@@ -266,7 +308,7 @@ fn options(result: &CaseResult) -> String {
         .iter()
         .map(|(key, value)| format!("{key}={value}"))
         .collect();
-    clean(&options.join(" "))
+    options.join(" ")
 }
 
 /// The word for a status; nothing where all is well.

@@ -1,11 +1,12 @@
 //! Pictures of sweeps: bandwidth and latency against size, latency against load.
 
-use super::Picture;
-use super::words::{ratio, with_interval};
+use super::{Picture, behind};
 use crate::curve::section::{LoadSection, Offers, Probe, load_point};
 use crate::curve::sizes::is_change;
-use crate::curve::{self, Change, LoadPoint, Model, Segment, SizePoint, load_words};
-use crate::render::figure_text;
+use crate::curve::{self, Change, LoadPoint, Model, Segment, SizePoint};
+use crate::figures::figure_text;
+use crate::figures::with_interval;
+use crate::labels::ratio;
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 use wirespeed_schema::run::{CaseResult, Metric};
 use wirespeed_schema::units::{format_ns, format_rate, format_size};
@@ -44,12 +45,16 @@ pub fn points(swept: &Swept, tag: &str) -> Vec<Point> {
 /// these were confirmed.
 pub fn against_size(sweeps: &[Swept], tag: &'static str, probes: &[Probe]) -> Option<Picture> {
     let bandwidth = tag.ends_with("_bytes_per_s");
-    let (title, axis) = match bandwidth {
-        true => (
+    let (title, axis) = match tag {
+        _ if bandwidth => (
             "bandwidth against message size",
             Axis::log("bandwidth", Unit::Si("B/s")),
         ),
-        false => (
+        _ if tag.ends_with("_msg_per_s") => (
+            "message rate against message size",
+            Axis::log("messages of all ranks", Unit::Si("msg/s")),
+        ),
+        _ => (
             "latency against message size",
             Axis::log("median latency", Unit::Nanoseconds),
         ),
@@ -62,7 +67,7 @@ pub fn against_size(sweeps: &[Swept], tag: &'static str, probes: &[Probe]) -> Op
         interval_label: "interval over runs".into(),
         ..Chart::new("")
     };
-    let (mut words, mut rows) = (Vec::new(), Vec::new());
+    let (mut answer, mut words, mut rows) = (Vec::new(), Vec::new(), Vec::new());
     for (number, swept) in sweeps.iter().enumerate() {
         let shown = points(swept, tag);
         if shown.len() < 2 {
@@ -80,27 +85,31 @@ pub fn against_size(sweeps: &[Swept], tag: &'static str, probes: &[Probe]) -> Op
         chart
             .series
             .push(Series::new(swept.label.clone(), Look::Line, shown.clone()).colored(number));
-        if let Some(found) = curve::segments(&size_points(&shown, bandwidth)) {
+        let modelled = bandwidth || tag.ends_with("_ns");
+        let found = modelled.then(|| curve::segments(&size_points(&shown, bandwidth)));
+        if let Some(found) = found.flatten() {
             words.extend(pieces_in_words(&swept.label, &found));
             chart.series.extend(fits(&found, bandwidth, number));
             for (change, told) in changes(&found) {
                 let probe = probed(change, probes);
-                words.extend(probe.map(probe_words));
                 if told.is_some() || probe.is_some() {
                     marked(&mut chart.marks, threshold(change, probe));
                 }
             }
         }
-        if bandwidth {
-            words.extend(best(swept, tag));
+        match bandwidth {
+            true => answer.extend(best(swept, tag)),
+            // A rate over sizes is answered by the figure of merit of its test.
+            false if !modelled => {}
+            false => answer.extend(grown(swept, tag)),
         }
     }
-    let columns = ["sweep", "size", tag].map(str::to_owned).to_vec();
     (!chart.series.is_empty()).then_some(Picture {
         chart,
+        answer,
         words,
-        columns,
-        rows,
+        table: behind(&["sweep", "size", tag], rows),
+        is_curve: true,
     })
 }
 
@@ -287,6 +296,23 @@ fn best(swept: &Swept, tag: &str) -> Option<String> {
     ))
 }
 
+/// The latency of the smallest and of the largest size.
+fn grown(swept: &Swept, tag: &str) -> Option<String> {
+    let with = |entry: &&(u64, &CaseResult)| entry.1.metrics.contains_key(tag);
+    let (least, most) = (
+        swept.cases.iter().find(with)?,
+        swept.cases.iter().rev().find(with)?,
+    );
+    let text = |(size, case): &(u64, &CaseResult)| {
+        format!(
+            "{} at {}",
+            with_interval(tag, &case.metrics[tag]),
+            format_size(*size)
+        )
+    };
+    Some(format!("{}: {}, {}.", swept.label, text(least), text(most)))
+}
+
 /// Response times against offered rate, with the knee and the rates that are not carried.
 pub fn against_load(label: &str, cases: &[CaseResult], section: &LoadSection) -> Option<Picture> {
     let unit = section.offers.unit();
@@ -334,25 +360,10 @@ pub fn against_load(label: &str, cases: &[CaseResult], section: &LoadSection) ->
         interval_label: "interval over runs".into(),
         ..Chart::new("")
     };
-    let columns = [
-        "offered",
-        "achieved",
-        "service p50",
-        "response p50",
-        "response p99",
-        "state",
-    ];
     Some(Picture {
-        words: load_words(
-            section,
-            &curve.iter().map(|(point, _)| *point).collect::<Vec<_>>(),
-        ),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: curve
-            .iter()
-            .map(|(point, case)| load_row(point, case, section.offers))
-            .collect(),
         chart,
+        is_curve: true,
+        ..Picture::default()
     })
 }
 
@@ -382,26 +393,4 @@ fn load_marks(curve: &[(LoadPoint, &CaseResult)], section: &LoadSection) -> Vec<
         });
     }
     marks
-}
-
-fn load_row(point: &LoadPoint, case: &CaseResult, offers: Offers) -> Vec<String> {
-    let time = |tag: &str| {
-        case.metrics
-            .get(tag)
-            .map(|metric| with_interval(tag, metric))
-            .unwrap_or_default()
-    };
-    vec![
-        format_rate(point.offered_per_s, offers.unit()),
-        format_rate(point.achieved_per_s, offers.unit()),
-        time(&format!("{}_p50_ns", offers.service())),
-        time("response_p50_ns"),
-        time("response_p99_ns"),
-        if point.is_saturated() {
-            "saturated"
-        } else {
-            "carried"
-        }
-        .to_owned(),
-    ]
 }

@@ -1,77 +1,62 @@
 //! The pictures of comparisons: every figure as a ratio with its interval, on either side of 1.
 
 use super::Picture;
-use super::words::ratio;
-use crate::compare::{Comparison, Row, Verdict};
+use crate::compare::{Comparison, Row, Verdict, words::answer};
+use crate::interference::words::{interference_answers, load_subject};
 use crate::interference::{Interference, InterferenceRow, figure_name};
-use crate::render::{figure_text, interference_answers, load_subject};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 
 /// Figures that are drawn; more could not be told apart.
 const ROWS_MAX: usize = 80;
 
-/// What the two sides of a picture are called.
-struct Sides {
-    title: &'static str,
-    description: &'static str,
-    /// The first, the second, and their ratio.
-    columns: [&'static str; 3],
-}
-
 /// Every figure of a comparison as a ratio with its interval, on either side of 1.
 pub fn forest(comparison: &Comparison) -> Option<Picture> {
-    let sides = Sides {
-        title: "B against A",
-        description: "The ratio B/A of each figure with its interval; the shade is what counts as the same.",
-        columns: ["A", "B", "B/A"],
+    let chart = Chart {
+        title: "B against A".into(),
+        description: "The ratio B/A of each figure with its interval; the shade is what counts as the same."
+            .into(),
+        x: Axis::log("ratio B/A", Unit::Plain),
+        ..Chart::new("")
     };
-    let words = crate::render::answer(comparison);
     let name = |row: &Row| format!("{} {}", row.label, row.tag);
-    picture(
-        &comparison.rows,
-        comparison.within_ratio.get(),
-        &sides,
-        name,
-        words,
-    )
+    let within = comparison.within_ratio.get();
+    picture(&comparison.rows, within, chart, name, answer(comparison))
 }
 
 /// Every figure with load against without.
 pub fn under_load(found: &Interference) -> Option<Picture> {
-    let sides = Sides {
-        title: "With load against without",
-        description: "The ratio of each figure under load to that without, with its interval; the shade is what counts as \
-                      the same.",
-        columns: ["off", "on", "on/off"],
+    let chart = Chart {
+        title: "With load against without".into(),
+        description: "The ratio of each figure under load to that without, with its interval; the shade is what counts \
+                      as the same."
+            .into(),
+        x: Axis::log("ratio on/off", Unit::Plain),
+        ..Chart::new("")
     };
     let named = |one: &InterferenceRow| Row {
         label: load_subject(one),
         ..one.row.clone()
     };
     let rows: Vec<Row> = found.rows.iter().map(named).collect();
-    let words = interference_answers(found);
     // The figure first: long names lose their ends.
     let name = |row: &Row| format!("{}, {}", figure_name(&row.tag), row.label);
-    picture(&rows, found.within_ratio.get(), &sides, name, words)
+    let answer = interference_answers(found);
+    picture(&rows, found.within_ratio.get(), chart, name, answer)
 }
 
 fn picture(
     all: &[Row],
     within: f64,
-    sides: &Sides,
+    chart: Chart,
     name: impl Fn(&Row) -> String,
-    mut words: Vec<String>,
+    answer: Vec<String>,
 ) -> Option<Picture> {
     if all.is_empty() {
         return None;
     }
     let rows = &all[..all.len().min(ROWS_MAX)];
     let place = |index: usize| (rows.len() - 1 - index) as f64;
-    let [a, b, quotient] = sides.columns;
     let chart = Chart {
-        title: sides.title.into(),
-        description: sides.description.into(),
-        x: Axis::log(format!("ratio {quotient}"), Unit::Plain),
         y: Axis {
             range: Some((-0.6, rows.len() as f64 - 0.4)),
             ticks: rows
@@ -95,47 +80,20 @@ fn picture(
         ],
         interval_label: "95 % interval of the ratio".into(),
         plot_height: (28 * rows.len() as u32).clamp(110, 2400),
-        ..Chart::new("")
+        ..chart
     };
-    let columns = [
-        "case",
-        "figure",
-        a,
-        b,
-        "runs",
-        quotient,
-        "interval",
-        "verdict",
-        "more runs needed",
-    ];
-    if rows.len() < all.len() {
-        words.push(format!(
+    let cut = (rows.len() < all.len()).then(|| {
+        format!(
             "The picture has the first {ROWS_MAX} of {} figures; the table has all.",
             all.len()
-        ));
-    }
+        )
+    });
     Some(Picture {
-        words,
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: all.iter().map(forest_row).collect(),
         chart,
+        answer,
+        words: cut.into_iter().collect(),
+        ..Picture::default()
     })
-}
-
-fn forest_row(row: &Row) -> Vec<String> {
-    let ends = row.lower.zip(row.upper);
-    let interval = ends.map(|(low, high)| format!("[{}, {}]", ratio(low.get()), ratio(high.get())));
-    vec![
-        row.label.clone(),
-        row.tag.clone(),
-        figure_text(&row.tag, row.a.get()),
-        figure_text(&row.tag, row.b.get()),
-        format!("{}/{}", row.a_runs, row.b_runs),
-        ratio(row.ratio.get()),
-        interval.unwrap_or_default(),
-        row.verdict.name().to_owned(),
-        row.more_runs.map(|more| more.to_string()).unwrap_or_default(),
-    ]
 }
 
 /// The rows as points with intervals, one series a kind of verdict, first row at the top.

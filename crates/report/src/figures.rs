@@ -14,14 +14,14 @@ pub(crate) fn duration(metric: Option<&Metric>) -> String {
 /// `1.873 µs [1.868, 1.881]`; a range without a level (the spread of few runs) stands in braces: `{1.868 .. 1.881}`.
 pub(crate) fn duration_with_interval(metric: Option<&Metric>) -> String {
     metric
-        .map(|metric| with_interval(metric, format_ns))
+        .map(|metric| in_full(metric, format_ns))
         .unwrap_or_default()
 }
 
 /// `12.3 Mmsg/s [12.2, 12.5]`.
 pub(crate) fn rate_with_interval(metric: Option<&Metric>, unit: &str) -> String {
     metric
-        .map(|metric| with_interval(metric, |value| format_rate(value, unit)))
+        .map(|metric| in_full(metric, |value| format_rate(value, unit)))
         .unwrap_or_default()
 }
 
@@ -37,7 +37,12 @@ pub(crate) fn count(samples: u64) -> String {
     format_rate(samples as f64, "").trim_end().to_owned()
 }
 
-fn with_interval(metric: &Metric, format: impl Fn(f64) -> String) -> String {
+/// A figure with its interval, in the unit that its tag ends with.
+pub(crate) fn with_interval(tag: &str, metric: &Metric) -> String {
+    in_full(metric, |value| figure_text(tag, value))
+}
+
+fn in_full(metric: &Metric, format: impl Fn(f64) -> String) -> String {
     let (value, ends) = (format(metric.value.get()), interval(metric, format));
     format!("{value} {ends}").trim_end().to_owned()
 }

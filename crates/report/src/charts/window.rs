@@ -1,9 +1,9 @@
 //! The picture of a sweep over windows: what more messages under way buy, and what Little's law says of it.
 
-use super::Picture;
 use super::sweeps::{Swept, interval, points};
+use super::{Picture, behind};
 use crate::curve::{self, Enough, InUse, Little, WindowPoint};
-use crate::render::figure_text;
+use crate::figures::figure_text;
 use crate::svg::{Axis, Chart, Look, Mark, Series, Unit};
 use crate::thresholds::REACHED_SHARE;
 use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
@@ -13,15 +13,15 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
     let shown = points(swept, "rate_msg_per_s");
     let windows = window_points(swept);
     let enough = curve::enough(&windows, REACHED_SHARE)?;
-    let mut words = vec![format!(
+    let answer = format!(
         "{}: a window of {} is enough for {} of the best rate ({} with {}).",
         swept.label,
         enough.window_msgs,
         figure_text("_ratio", REACHED_SHARE),
         format_rate(enough.peak_msg_per_s, "msg/s"),
         enough.peak_window_msgs
-    )];
-    words.extend(short(&windows, &enough));
+    );
+    let mut words: Vec<String> = short(&windows, &enough).into_iter().collect();
     if enough.still_rising {
         words.push("The rate still rises at the largest window: the best may lie beyond.".to_owned());
     }
@@ -65,9 +65,10 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
     ];
     Some(Picture {
         chart,
+        answer: vec![answer],
         words,
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: windows.iter().map(row).collect(),
+        table: behind(&columns, windows.iter().map(row).collect()),
+        is_curve: true,
     })
 }
 

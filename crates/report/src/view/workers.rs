@@ -1,8 +1,10 @@
 //! Master and workers: the grid of latencies and bandwidths, the price of the first round trip, the fit, a row for each
 //! worker.
 
-use super::style::{Style, Tone, clean, wrap};
-use super::{grid, table};
+use super::{Line, Part};
+use crate::charts::Picture;
+use crate::labels::Input;
+use crate::table::{Column, Row, Table, Tone, key, number, text};
 use crate::thresholds::LEVEL_TOLERANCE;
 use crate::wording::{against, percent};
 use crate::workers::{Cell, Interval, Workers, WorkersSection};
@@ -13,28 +15,95 @@ use wirespeed_schema::units::{format_ns, format_rate, significant};
 /// Bytes of the integers that payloads are counted in.
 const INT_BYTES: u64 = 4;
 
-/// The whole result for people.
-pub fn workers(run: &Run, style: &Style) -> String {
-    let section = WorkersSection::of(run);
-    let mut lines = Vec::new();
-    for group in section.groups.iter().filter(|group| !group.cells.is_empty()) {
-        if !lines.is_empty() {
-            lines.push(String::new());
-        }
-        lines.push(style.paint(Tone::Strong, &wrap(&heading(group), style.width, 2)));
-        lines.extend(latency(group, style));
-        lines.extend(bandwidth(group, style));
-        lines.extend(sentences(group).iter().map(|line| wrap(line, style.width, 2)));
-        lines.extend(worker_rows(group, style));
-        lines.extend(host_rows(group, style));
+/// How fast the workers answer, which of them are slow, and whether the bandwidth has levelled off.
+pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
+    let section = WorkersSection::of(input.run);
+    let measured = section.groups.iter().filter(|group| !group.cells.is_empty());
+    let mut said = Vec::new();
+    for group in measured {
+        said.extend(speed(group));
+        said.extend(slow(group));
     }
-    lines.extend(table::unmeasured(&run.cases, style));
-    lines.extend(
-        table::trust_line(&run.cases).map(|line| style.paint(Tone::Faint, &wrap(&line, style.width, 2))),
+    said
+}
+
+/// The grid, the price of the first round trip, the fit, a row for each worker and host.
+pub fn parts(run: &Run) -> Vec<Part> {
+    let section = WorkersSection::of(run);
+    let mut parts = Vec::new();
+    for group in section.groups.iter().filter(|group| !group.cells.is_empty()) {
+        parts.push(Part::Lines(vec![Line::toned(Tone::Strong, heading(group))]));
+        parts.extend(latency(group).into_iter().map(Part::Table));
+        parts.extend(bandwidth(group).map(Part::Table));
+        let said = sentences(group);
+        if !said.is_empty() {
+            parts.push(Part::Lines(said.into_iter().map(Line::plain).collect()));
+        }
+        parts.push(Part::Table(worker_rows(group)));
+        parts.extend(host_rows(group).map(Part::Table));
+    }
+    parts
+}
+
+/// The round trip of the smallest payload, and the bandwidth of the largest.
+fn speed(group: &Workers) -> Option<String> {
+    let cells = group.longest();
+    let smallest = cells.iter().min_by_key(|cell| cell.size_bytes)?;
+    let payload = |bytes: u64| format_rate(bytes as f64, "B");
+    let workers = plural(group.workers);
+    let ends = |figure: &Interval| {
+        format!(
+            "[{}, {}]",
+            format_ns(figure.lower.get()),
+            format_ns(figure.upper.get())
+        )
+    };
+    let trip = match &smallest.rtt_p50_ns {
+        Some(p50) => format!("{} {}", format_ns(p50.value.get()), ends(p50)),
+        None => format!("{} on average", format_ns(smallest.rtt_mean_ns.get())),
+    };
+    let mut text = format!(
+        "{workers} over {}: round trip of {} {trip}",
+        group.transport,
+        payload(smallest.size_bytes)
     );
-    lines.extend(table::remark_lines(&table::all_remarks(run), style));
-    lines.extend(table::run_end(run, style));
-    table::finish(lines, style)
+    let fastest = cells
+        .iter()
+        .filter_map(|cell| Some((cell.bandwidth_bytes_per_s?.get(), cell.size_bytes)))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    if let Some((bandwidth, size)) = fastest {
+        text.push_str(&format!(
+            "; at most {} (with {})",
+            format_rate(bandwidth, "B/s"),
+            payload(size)
+        ));
+    }
+    Some(text + ".")
+}
+
+/// The workers that are slow, or that none is.
+fn slow(group: &Workers) -> Option<String> {
+    let judged = group.rows.iter().filter(|row| row.ratio.is_some());
+    let judged = judged.count();
+    if judged < 2 {
+        return None;
+    }
+    let slow = group.rows.iter().filter(|row| row.slow);
+    let named: Vec<String> = slow
+        .map(|row| {
+            let ratio = row.ratio.map_or(0.0, Finite::get);
+            format!("worker {} ({} x the median)", row.worker, significant(ratio, 3))
+        })
+        .collect();
+    Some(match named.is_empty() {
+        true => format!("None of {judged} workers is slow."),
+        false => format!("Slow: {}.", named.join(", ")),
+    })
+}
+
+fn plural(workers: impl std::fmt::Display + PartialEq<u32>) -> String {
+    let plural = if workers == 1 { "" } else { "s" };
+    format!("{workers} worker{plural}")
 }
 
 fn heading(group: &Workers) -> String {
@@ -48,11 +117,10 @@ fn heading(group: &Workers) -> String {
         (false, Some(cell)) if cell.reply_bytes == 0 => "payload to the worker, empty answers".to_owned(),
         _ => "answers of another size than requests".to_owned(),
     };
-    let plural = if group.workers == 1 { "" } else { "s" };
     format!(
-        "{} worker{plural} over {}, {order}, {payload}",
-        group.workers,
-        clean(&group.transport)
+        "{} over {}, {order}, {payload}",
+        plural(group.workers),
+        group.transport
     )
 }
 
@@ -83,25 +151,26 @@ fn values(group: &Workers, of: fn(&Cell) -> u64) -> Vec<u64> {
 }
 
 /// Figure 1: tests down, payloads across; means as always, and medians.
-fn latency(group: &Workers, style: &Style) -> Vec<String> {
+fn latency(group: &Workers) -> Vec<Table> {
     let by = group.divisor();
     let mean = |cell: &Cell| Some(format!("{:.0}", cell.rtt_mean_ns.get() / by));
     let median = |cell: &Cell| cell.rtt_p50_ns.map(|p50| format!("{:.0}", p50.value.get() / by));
     let name = time_name(group);
-    let mut lines = vec![String::new(), format!("Figure 1: average latency in ns ({name})")];
-    lines.extend(by_tests(group, style, &mean));
+    let title = format!("Figure 1: average latency in ns ({name})");
+    let mut tables = vec![by_tests(group, &title, &mean)];
     if group.cells.iter().any(|cell| cell.rtt_p50_ns.is_some()) {
-        lines.push(String::new());
-        lines.push(format!("median latency in ns ({name})"));
-        lines.extend(by_tests(group, style, &median));
+        tables.push(by_tests(
+            group,
+            &format!("median latency in ns ({name})"),
+            &median,
+        ));
     }
-    lines
+    tables
 }
 
-fn by_tests(group: &Workers, style: &Style, text: &dyn Fn(&Cell) -> Option<String>) -> Vec<String> {
+fn by_tests(group: &Workers, title: &str, text: &dyn Fn(&Cell) -> Option<String>) -> Table {
     let sizes = values(group, |cell| cell.size_bytes);
-    let mut rows = vec![vec!["tests per worker".to_owned()]];
-    rows[0].extend(sizes.iter().map(|size| payload_title(*size)));
+    let mut rows: Vec<Row> = Vec::new();
     for tests in values(group, |cell| cell.tests) {
         let mut row = vec![if tests == 0 {
             "by time".to_owned()
@@ -115,20 +184,28 @@ fn by_tests(group: &Workers, style: &Style, text: &dyn Fn(&Cell) -> Option<Strin
                 .find(|cell| cell.tests == tests && cell.size_bytes == *size);
             row.push(cell.and_then(text).unwrap_or_else(|| "-".to_owned()));
         }
-        rows.push(row);
+        rows.push(row.into());
     }
-    aligned(&rows, style.width)
+    let columns = grid("tests per worker", sizes.iter().map(|size| payload_title(*size)));
+    Table::new(title, columns, rows)
+}
+
+/// Columns of a grid: its rows' name, then a column a payload.
+fn grid(first: &str, others: impl Iterator<Item = String>) -> Vec<Column> {
+    let mut columns = vec![text(first, 0)];
+    columns.extend(others.map(|title| number(&title, 0)));
+    columns
 }
 
 /// A bandwidth of a cell, where it has one.
 type SpeedOf = fn(&Cell) -> Option<f64>;
 
 /// Figure 2: bandwidth at most tests, in units that say what they are.
-fn bandwidth(group: &Workers, style: &Style) -> Vec<String> {
+fn bandwidth(group: &Workers) -> Option<Table> {
     let cells = group.longest();
     let has = |cell: &&Cell| cell.bandwidth_bytes_per_s.is_some();
     if !cells.iter().any(has) {
-        return Vec::new();
+        return None;
     }
     let what = match (group.fan_out, group.both_ways) {
         (true, true) => "payload of all workers, both ways, over the time of the run",
@@ -145,8 +222,7 @@ fn bandwidth(group: &Workers, style: &Style) -> Vec<String> {
         ("Mbit/s", 1e6 / 8.0, of_mean),
         ("MB/s, median", 1e6, of_median),
     ];
-    let mut rows = vec![vec!["bandwidth".to_owned()]];
-    rows[0].extend(cells.iter().map(|cell| format_rate(cell.size_bytes as f64, "B")));
+    let mut rows: Vec<Row> = Vec::new();
     for (unit, divisor, of) in units {
         if cells.iter().any(|cell| of(cell).is_some()) {
             let mut row = vec![unit.to_owned()];
@@ -154,45 +230,18 @@ fn bandwidth(group: &Workers, style: &Style) -> Vec<String> {
                 Some(speed) => significant(speed / divisor, 4),
                 None => "-".to_owned(),
             }));
-            rows.push(row);
+            rows.push(row.into());
         }
     }
-    let tests = group.tests_max();
-    let mut lines = vec![String::new()];
-    lines.push(match tests {
+    let title = match group.tests_max() {
         0 => format!("Figure 2: bandwidth ({what})"),
-        _ => format!("Figure 2: bandwidth at {tests} tests per worker ({what})"),
-    });
-    lines.extend(aligned(&rows, style.width));
-    lines.push(String::new());
-    lines
-}
-
-/// Rows of one width; where they do not fit, columns go on below, the first repeated.
-fn aligned(rows: &[Vec<String>], width: usize) -> Vec<String> {
-    let columns = rows.first().map_or(0, Vec::len);
-    let long = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        tests => format!("Figure 2: bandwidth at {tests} tests per worker ({what})"),
     };
-    let mut lines = Vec::new();
-    let mut next = 1;
-    while next < columns {
-        let (first, mut used) = (next, long(0) + 2 + long(next));
-        next += 1;
-        while next < columns && used + 2 + long(next) <= width {
-            used += 2 + long(next);
-            next += 1;
-        }
-        for row in rows {
-            let mut line = format!("{:<1$}", row[0], long(0));
-            for (column, cell) in row.iter().enumerate().take(next).skip(first) {
-                line.push_str(&format!("  {cell:>0$}", long(column)));
-            }
-            lines.push(line.trim_end().to_owned());
-        }
-    }
-    lines
+    let columns = grid(
+        "bandwidth",
+        cells.iter().map(|cell| format_rate(cell.size_bytes as f64, "B")),
+    );
+    Some(Table::new(&title, columns, rows))
 }
 
 /// What the figures answer, in words with their numbers.
@@ -309,35 +358,28 @@ fn levelled(group: &Workers) -> Option<String> {
     })
 }
 
-const WORKER_COLUMNS: [grid::Column; 11] = [
-    grid::text("worker", 0),
-    grid::text("host", 3),
-    grid::number("cpu", 6),
-    grid::number("trips", 5),
-    grid::number("RTT min", 4),
-    grid::number("p50", 0),
-    grid::number("mean", 2),
-    grid::number("p99", 2),
-    grid::number("max", 3),
-    grid::number("first", 1),
-    grid::number("x median", 0),
-];
-
-fn worker_rows(group: &Workers, style: &Style) -> Vec<String> {
+fn worker_rows(group: &Workers) -> Table {
+    let columns = vec![
+        text("worker", 0),
+        text("host", 3),
+        number("cpu", 6),
+        number("trips", 5),
+        number("RTT min", 4),
+        number("p50", 0),
+        number("mean", 2),
+        number("p99", 2),
+        number("max", 3),
+        number("first", 1),
+        number("x median", 0),
+        text("", 0),
+    ];
     let ns = |value: Option<Finite>| value.map(|ns| format_ns(ns.get())).unwrap_or_default();
     let row = |row: &crate::workers::WorkerRow| {
-        let ratio = row
-            .ratio
-            .map(|ratio| significant(ratio.get(), 3))
-            .unwrap_or_default();
-        vec![
+        let host = row.host.clone();
+        let cells = vec![
             row.worker.to_string(),
             // One host for all says nothing.
-            row.host
-                .as_deref()
-                .filter(|_| !group.hosts.is_empty())
-                .map(clean)
-                .unwrap_or_default(),
+            host.filter(|_| !group.hosts.is_empty()).unwrap_or_default(),
             row.cpu.map(|cpu| cpu.to_string()).unwrap_or_default(),
             row.trips.to_string(),
             ns(row.rtt_min_ns),
@@ -346,60 +388,49 @@ fn worker_rows(group: &Workers, style: &Style) -> Vec<String> {
             ns(row.rtt_p99_ns),
             ns(row.rtt_max_ns),
             ns(row.first_ns),
-            ratio,
-        ]
+            times_median(row.ratio),
+        ];
+        marked(cells, row.slow)
     };
-    let rows: Vec<Vec<String>> = group.rows.iter().map(row).collect();
     let payload = group
         .reference_bytes()
         .map_or(String::new(), |bytes| format_rate(bytes as f64, "B"));
-    let heading = match values(group, |cell| cell.size_bytes).len() {
+    let title = match values(group, |cell| cell.size_bytes).len() {
         0 | 1 => "each worker".to_owned(),
         _ => format!("each worker at {payload} and most tests; the last column over all payloads"),
     };
-    let mut lines = vec![String::new(), wrap(&heading, style.width, 2)];
-    let (shown, _) = grid::render(&WORKER_COLUMNS, &rows, style.width.saturating_sub(8));
-    let slow = std::iter::once(false).chain(group.rows.iter().map(|row| row.slow));
-    lines.extend(shown.into_iter().zip(slow).map(|(line, slow)| match slow {
-        true => style.paint(Tone::Warning, &format!("{line}  slow")),
-        false => line,
-    }));
-    lines.push(String::new());
-    lines
+    Table::new(&title, columns, group.rows.iter().map(row).collect())
 }
 
-const HOST_COLUMNS: [grid::Column; 4] = [
-    grid::text("host", 0),
-    grid::number("workers", 0),
-    grid::number("RTT p50", 0),
-    grid::number("x median", 0),
-];
+fn host_rows(group: &Workers) -> Option<Table> {
+    let columns = vec![
+        key("host"),
+        number("workers", 0),
+        number("RTT p50", 0),
+        number("x median", 0),
+        text("", 0),
+    ];
+    let row = |host: &crate::workers::HostRow| {
+        let cells = vec![
+            host.host.clone(),
+            host.workers.len().to_string(),
+            host.rtt_p50_ns.map(|ns| format_ns(ns.get())).unwrap_or_default(),
+            times_median(host.ratio),
+        ];
+        marked(cells, host.slow)
+    };
+    (!group.hosts.is_empty()).then(|| Table::new("each host", columns, group.hosts.iter().map(row).collect()))
+}
 
-fn host_rows(group: &Workers, style: &Style) -> Vec<String> {
-    if group.hosts.is_empty() {
-        return Vec::new();
+fn times_median(ratio: Option<Finite>) -> String {
+    ratio.map(|ratio| significant(ratio.get(), 3)).unwrap_or_default()
+}
+
+/// A row with the word for what is slow.
+fn marked(mut cells: Vec<String>, slow: bool) -> Row {
+    cells.push(if slow { "slow".to_owned() } else { String::new() });
+    Row {
+        cells,
+        tone: slow.then_some(Tone::Warning),
     }
-    let rows: Vec<Vec<String>> = group
-        .hosts
-        .iter()
-        .map(|host| {
-            vec![
-                clean(&host.host),
-                host.workers.len().to_string(),
-                host.rtt_p50_ns.map(|ns| format_ns(ns.get())).unwrap_or_default(),
-                host.ratio
-                    .map(|ratio| significant(ratio.get(), 3))
-                    .unwrap_or_default(),
-            ]
-        })
-        .collect();
-    let (shown, _) = grid::render(&HOST_COLUMNS, &rows, style.width.saturating_sub(8));
-    let slow = std::iter::once(false).chain(group.hosts.iter().map(|host| host.slow));
-    let mut lines = vec!["each host".to_owned()];
-    lines.extend(shown.into_iter().zip(slow).map(|(line, slow)| match slow {
-        true => style.paint(Tone::Warning, &format!("{line}  slow")),
-        false => line,
-    }));
-    lines.push(String::new());
-    lines
 }

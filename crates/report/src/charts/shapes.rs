@@ -1,9 +1,11 @@
 //! Pictures of single cases: percentile curve, histogram, slices of time.
 
-use super::words::{label, with_interval};
-use super::{Input, Picture};
+use super::{Picture, behind};
 use crate::assemble::merged_samples;
-use crate::render::figure_text;
+use crate::figures::figure_text;
+use crate::figures::with_interval;
+use crate::labels::Input;
+use crate::labels::label;
 use crate::stats::{self, LEVEL, WarmUp, warm_up};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 use wirespeed_schema::HistogramData;
@@ -102,8 +104,8 @@ pub fn percentiles(cases: &[(&Input, &CaseResult)], several: bool) -> Option<Pic
     (!chart.series.is_empty()).then(|| Picture {
         chart,
         words,
-        columns: columns.map(str::to_owned).to_vec(),
-        rows,
+        table: behind(&columns, rows),
+        ..Picture::default()
     })
 }
 
@@ -185,8 +187,8 @@ pub fn histogram(input: &Input, case: &CaseResult, several: bool) -> Option<Pict
     Some(Picture {
         chart,
         words,
-        columns: ["from", "to", "samples"].map(str::to_owned).to_vec(),
-        rows,
+        table: behind(&["from", "to", "samples"], rows),
+        ..Picture::default()
     })
 }
 
@@ -264,7 +266,7 @@ pub fn over_time(input: &Input, case: &CaseResult, several: bool) -> Option<Pict
         .iter()
         .map(|p| vec![format_ns(p.x), axis.unit.text(p.y)])
         .collect();
-    let columns = vec!["start".to_owned(), axis.label.clone()];
+    let table = behind(&["start", &axis.label], rows);
     let chart = Chart {
         title: format!("over time: {name}"),
         description: "One point a slice of time.".into(),
@@ -277,8 +279,8 @@ pub fn over_time(input: &Input, case: &CaseResult, several: bool) -> Option<Pict
     Some(Picture {
         chart,
         words,
-        columns,
-        rows,
+        table,
+        ..Picture::default()
     })
 }
 
@@ -367,8 +369,8 @@ pub fn ladder(cases: &[(&Input, &CaseResult)], several: bool, tag: &'static str)
     Some(Picture {
         chart,
         words,
-        columns: vec!["case".to_owned(), tag.to_owned()],
-        rows,
+        table: behind(&["case", tag], rows),
+        ..Picture::default()
     })
 }
 

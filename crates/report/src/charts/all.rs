@@ -1,11 +1,12 @@
 //! Which pictures results have: what is swept, what stands alone, and how many are drawn.
 
+use super::Picture;
 use super::sweeps::{self, Swept};
-use super::words::FLOOR;
-use super::{Input, Picture, forest, loggp, pairs, shapes, window};
+use super::{forest, loggp, pairs, shapes, window};
 use crate::compare::Comparison;
 use crate::curve::section::{LoadSection, Probe, SweepSection};
 use crate::interference::{Interference, undisturbed};
+use crate::labels::{FLOOR, Input};
 use std::collections::BTreeMap;
 use wirespeed_schema::Test;
 use wirespeed_schema::run::CaseResult;
@@ -115,16 +116,33 @@ fn smallest_latencies<'a>(cases: &Found<'a>) -> Found<'a> {
     least.into_values().collect()
 }
 
+/// What is drawn against the size of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Against {
+    Bandwidth,
+    Rate,
+    Latency,
+}
+
+impl Against {
+    fn of(case: &CaseResult) -> Against {
+        match case.case.test {
+            Test::Msgrate(_) => Against::Rate,
+            _ if case.metrics.contains_key("bandwidth_bytes_per_s") => Against::Bandwidth,
+            _ => Against::Latency,
+        }
+    }
+}
+
 /// Charts of everything that is swept over sizes or windows.
 fn swept(cases: &Found, several: bool, probes: &[Probe]) -> Vec<Picture> {
-    let mut by_size: BTreeMap<(bool, String), BTreeMap<u64, &CaseResult>> = BTreeMap::new();
+    let mut by_size: BTreeMap<(Against, String), BTreeMap<u64, &CaseResult>> = BTreeMap::new();
     let mut by_window: BTreeMap<String, BTreeMap<u64, &CaseResult>> = BTreeMap::new();
     for (input, case) in cases {
         let name = sweep_name(input, case, several);
         let size = case.case.test.size_bytes();
-        let stream = case.metrics.contains_key("bandwidth_bytes_per_s");
         let slot = by_size
-            .entry((stream, name.clone()))
+            .entry((Against::of(case), name.clone()))
             .or_default()
             .entry(size)
             .or_insert(case);
@@ -147,17 +165,16 @@ fn swept(cases: &Found, several: bool, probes: &[Probe]) -> Vec<Picture> {
         }
     }
     let mut pictures = Vec::new();
-    for (stream, tag) in [
-        (true, "bandwidth_bytes_per_s"),
-        (false, "rtt_p50_ns"),
-        (false, "completion_p50_ns"),
+    for (against, tag) in [
+        (Against::Bandwidth, "bandwidth_bytes_per_s"),
+        (Against::Rate, "rate_msg_per_s"),
+        (Against::Latency, "rtt_p50_ns"),
+        (Against::Latency, "completion_p50_ns"),
     ] {
         let all: Vec<Swept> = by_size
             .iter()
-            .filter(|((is_stream, _), cases)| {
-                *is_stream == stream
-                    && cases.len() > 2
-                    && cases.values().all(|case| case.metrics.contains_key(tag))
+            .filter(|((of, _), cases)| {
+                *of == against && cases.len() > 2 && cases.values().all(|case| case.metrics.contains_key(tag))
             })
             .map(|((_, label), cases)| as_swept(label, cases))
             .collect();
@@ -191,5 +208,15 @@ fn sweep_name(input: &Input, case: &CaseResult, several: bool) -> String {
     } else {
         String::new()
     };
-    format!("{file}{} {}{options}", case.case.transport, case.case.test.name())
+    let test = match &case.case.test {
+        Test::Msgrate(test) => format!(
+            "{} {} p={} {}",
+            test.pattern.name(),
+            test.grid.name(),
+            test.peers,
+            test.cache_state.name()
+        ),
+        test => test.name().to_owned(),
+    };
+    format!("{file}{} {test}{options}", case.case.transport)
 }

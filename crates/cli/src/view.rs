@@ -1,0 +1,38 @@
+//! What results say to people: the report's View, with the parts that only this program's own verbs know.
+
+use crate::cmd::session;
+use crate::version;
+use wirespeed_report::Input;
+use wirespeed_report::render::{self, Extent, Style};
+use wirespeed_report::view::View;
+use wirespeed_schema::Run;
+
+/// What `inputs` say.
+pub fn of(inputs: &[Input]) -> View {
+    let mut view = View::of(inputs);
+    for (subject, input) in view.subjects.iter_mut().zip(inputs) {
+        session::show::add(subject, input.run);
+    }
+    view
+}
+
+/// The screen of the verb that measured `run`; `remarks`: all of them.
+pub fn screen(run: &Run, remarks: bool, style: &Style) -> String {
+    let extent = Extent {
+        remarks,
+        ..Extent::SCREEN
+    };
+    render::text(
+        &of(&[Input {
+            name: "this run",
+            run,
+        }]),
+        extent,
+        style,
+    )
+}
+
+/// The page of `inputs`.
+pub fn page(inputs: &[Input]) -> String {
+    render::page(&of(inputs), &format!("wirespeed {}", version::tool().version))
+}

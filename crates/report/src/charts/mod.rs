@@ -1,0 +1,43 @@
+//! Charts of results as data: which there are, what each answers, the words beside it and the table behind it.
+//!
+//! Every renderer draws the same ones: characters in the terminal, SVG in the page, Vega-Lite for other tools. No chart
+//! computes a figure of its own: figures come from the documents, findings from `curve`, `fit` and `stats`.
+
+mod all;
+mod forest;
+mod loggp;
+mod pairs;
+mod shapes;
+mod sweeps;
+mod window;
+
+pub use all::all as pictures;
+pub use sweeps::{Swept, against_size, probe_words};
+
+use crate::svg::Chart;
+use crate::table::Table;
+
+/// A chart with its words and the table behind it.
+#[derive(Debug, Clone, Default)]
+pub struct Picture {
+    /// The chart.
+    pub chart: Chart,
+    /// What it answers, a sentence each: what belongs first in everything that is written about the result.
+    pub answer: Vec<String>,
+    /// What else it shows, in a sentence or two with figures.
+    pub words: Vec<String>,
+    /// The figures; without rows where a table of the result has them.
+    pub table: Table,
+    /// Whether it draws what was swept or offered, and so belongs to the result's own screen.
+    pub is_curve: bool,
+}
+
+/// The table behind a chart.
+fn behind(columns: &[&str], rows: Vec<Vec<String>>) -> Table {
+    let columns = columns.iter().map(|title| crate::table::text(title, 0)).collect();
+    Table {
+        columns,
+        rows: rows.into_iter().map(Into::into).collect(),
+        ..Table::default()
+    }
+}

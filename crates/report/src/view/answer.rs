@@ -1,0 +1,25 @@
+//! The answer of a result: that of its kind, and what load did to it where that was asked; never nothing.
+
+use super::kinds::Kind;
+use crate::charts::Picture;
+use crate::interference::Interference;
+use crate::interference::words::interference_answers;
+use crate::labels::Input;
+use wirespeed_schema::run::Status;
+
+/// The sentences that come first in everything that is written about `input`.
+pub fn answer(input: &Input, kind: &Kind, charts: &[Picture]) -> Vec<String> {
+    let mut said: Vec<String> = Interference::of(input.run)
+        .map(|found| interference_answers(&found))
+        .unwrap_or_default();
+    said.extend((kind.answer)(input, charts));
+    let measured = input.run.cases.iter().any(|case| !case.metrics.is_empty());
+    // Why a run ended badly is said of every run, in words of its own.
+    let told = input.run.status != Status::Ok && input.run.error.is_some();
+    if said.is_empty() && !measured && !told {
+        let case = input.run.cases.iter().find_map(|case| case.error.as_deref());
+        let why = case.unwrap_or("the result has no case");
+        said.push(format!("Nothing was measured: {why}."));
+    }
+    said
+}

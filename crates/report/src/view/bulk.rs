@@ -1,0 +1,258 @@
+//! Bulk transfers: how fast each pair moved data and what limits it, then every run and where its time went.
+
+use super::{Line, Part, tables_2009};
+use crate::byteio::{connection_time, section};
+use crate::charts::Picture;
+use crate::labels::Input;
+use crate::table::{Row, Table, Tone, key, number, text};
+use crate::thresholds::PHASE_TOLD_SHARE;
+use crate::wording::fine_percent;
+use std::fmt::Write as _;
+use wirespeed_schema::Run;
+use wirespeed_schema::byteio::{ByteioSection, Connection, Pair, Summary, Transfer};
+use wirespeed_schema::units::{format_ns, format_size, significant};
+
+/// The name of the profile that prints the tables of 2009.
+pub const PROFILE_2009: &str = "byteio2009";
+/// The name of a sweep over shapes, which says which one the path wants.
+pub const PROFILE_SWEEP: &str = "sweep";
+/// The pair of a sweep that is recommended.
+pub const RECOMMENDED: &str = "recommended";
+
+/// Pairs that are told one by one in the answer.
+const NAMED_MAX: usize = 4;
+
+/// The bandwidth of each pair and what limits it; of many pairs the slowest and the fastest; of a sweep the shape to use.
+pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
+    let section = section(input.run).unwrap_or_default();
+    let sweep = is_sweep(&section);
+    let told = |pair: &&Pair| pair.summary.is_some() && (!sweep || pair.name == RECOMMENDED);
+    let mut pairs: Vec<&Pair> = section.pairs.iter().filter(told).collect();
+    let mut said = Vec::new();
+    if pairs.len() > NAMED_MAX {
+        pairs.sort_by(|a, b| rate(a).total_cmp(&rate(b)));
+        said.push(format!("{} pairs; the slowest and the fastest:", pairs.len()));
+        pairs = pairs.first().into_iter().chain(pairs.last()).copied().collect();
+    }
+    said.extend(pairs.into_iter().filter_map(|pair| pair_answer(pair, sweep)));
+    said
+}
+
+fn is_sweep(section: &ByteioSection) -> bool {
+    section.profile.as_deref() == Some(PROFILE_SWEEP)
+}
+
+fn rate(pair: &Pair) -> f64 {
+    let summary = pair.summary.as_ref();
+    summary.map_or(0.0, |summary| summary.median_bytes_per_s.get())
+}
+
+fn pair_answer(pair: &Pair, sweep: bool) -> Option<String> {
+    let summary = pair.summary.as_ref()?;
+    let figure = format!("{} Mb/s {}", megabits(rate(pair)), interval(summary));
+    let name = match sweep {
+        true => format!("{}: {}", pair.name, shape(pair)),
+        false => pair.name.clone(),
+    };
+    let limit = pair.verdict.as_ref().map_or(String::new(), |verdict| {
+        format!("; limit: {}, {}", verdict.limit, verdict.text)
+    });
+    Some(format!("{name}: {}{limit}.", figure.trim_end()))
+}
+
+/// The pairs with their figures, and each pair's runs.
+pub fn parts(run: &Run) -> Vec<Part> {
+    let section = section(run).unwrap_or_default();
+    let mut parts = Vec::new();
+    if section.profile.as_deref() == Some(PROFILE_2009) {
+        parts.extend(tables_2009::tables(&section).into_iter().map(Part::Table));
+    }
+    if !section.pairs.is_empty() {
+        parts.push(Part::Table(pairs(&section)));
+    }
+    let told = section
+        .pairs
+        .iter()
+        .filter(|pair| !is_sweep(&section) || pair.name == RECOMMENDED);
+    parts.extend(told.map(|pair| Part::Lines(details(pair, section.pairs.len() > NAMED_MAX))));
+    parts.retain(|part| !matches!(part, Part::Lines(lines) if lines.is_empty()));
+    parts
+}
+
+/// Mb/s, the field's unit for links: powers of ten.
+pub(super) fn megabits(bytes_per_s: f64) -> String {
+    format!("{:.2}", bytes_per_s * 8.0 / 1e6)
+}
+
+/// `4 x 8 MiB x 2`: connections, block, requests outstanding on each.
+fn shape(pair: &Pair) -> String {
+    let block = format_size(pair.block_bytes);
+    format!("{} x {block} x {}", pair.threads, pair.depth_ops)
+}
+
+fn interval(summary: &Summary) -> String {
+    let (lower, upper) = (
+        megabits(summary.lower_bytes_per_s.get()),
+        megabits(summary.upper_bytes_per_s.get()),
+    );
+    match (summary.level_ratio, summary.runs_count) {
+        (Some(_), _) => format!("[{lower} .. {upper}]"),
+        (None, 0 | 1) => String::new(),
+        (None, _) => format!("{{{lower} .. {upper}}}"),
+    }
+}
+
+fn pairs(section: &ByteioSection) -> Table {
+    let columns = vec![
+        key("pair"),
+        key("way"),
+        key("shape"),
+        number("Mb/s", 0),
+        number("interval", 3),
+        number("sd", 6),
+        number("runs", 5),
+        number("of nominal", 4),
+        number("of ceiling", 7),
+        number("RTT", 8),
+        number("sent again", 9),
+        text("control", 10),
+    ];
+    let note = "Mb/s: 10^6 bits of payload a second; shape: connections x block x outstanding on each; [ ] interval of \
+                the median, { } slowest and fastest";
+    Table::new("", columns, section.pairs.iter().map(row).collect()).noted(note)
+}
+
+fn row(pair: &Pair) -> Row {
+    let mut cells = vec![
+        pair.name.clone(),
+        format!("{} {}", pair.direction, pair.mechanism),
+        shape(pair),
+    ];
+    let Some(summary) = &pair.summary else {
+        cells.push("failed".to_owned());
+        return Row {
+            cells,
+            tone: Some(Tone::Bad),
+        };
+    };
+    let share = |ratio: Option<f64>| ratio.map(fine_percent).unwrap_or_default();
+    cells.extend([
+        megabits(summary.median_bytes_per_s.get()),
+        interval(summary),
+        summary
+            .sd_bytes_per_s
+            .map_or(String::new(), |sd| megabits(sd.get())),
+        summary.runs_count.to_string(),
+        share(summary.nominal_ratio.map(|ratio| ratio.get())),
+        share(summary.ceiling_ratio.map(|ratio| ratio.get())),
+        summary.rtt_ns.map_or(String::new(), |ns| format_ns(ns as f64)),
+        share(summary.retransmitted_ratio.map(|ratio| ratio.get())),
+        summary.congestion.clone().unwrap_or_default(),
+    ]);
+    cells.into()
+}
+
+/// Every run of a pair, the phases of the middle one, and what went wrong; what limits it where the answer does not say.
+fn details(pair: &Pair, many: bool) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let all: Vec<String> = pair
+        .runs
+        .iter()
+        .map(|run| match &run.error {
+            None => megabits(run.bandwidth_bytes_per_s.get()),
+            Some(_) => "broken".to_owned(),
+        })
+        .collect();
+    if !all.is_empty() {
+        lines.push(Line::plain(format!(
+            "{}, all runs: {} Mb/s",
+            pair.name,
+            all.join(" ")
+        )));
+    }
+    let mut whole: Vec<&Transfer> = pair.runs.iter().filter(|run| run.error.is_none()).collect();
+    whole.sort_by(|a, b| {
+        a.bandwidth_bytes_per_s
+            .get()
+            .total_cmp(&b.bandwidth_bytes_per_s.get())
+    });
+    if let Some(run) = whole.get(whole.len() / 2) {
+        lines.push(Line::plain(phases(pair, run)));
+    }
+    let broken = pair.runs.iter().filter_map(|run| run.error.as_ref());
+    lines.extend(broken.map(|error| Line::toned(Tone::Bad, format!("broken off: {error}"))));
+    let failed = pair.error.iter();
+    lines.extend(failed.map(|error| Line::toned(Tone::Bad, format!("error: {error}"))));
+    if let Some(verdict) = pair.verdict.as_ref().filter(|_| many) {
+        let text = format!("limit: {}, {}", verdict.limit, verdict.text);
+        lines.push(Line::toned(Tone::Strong, text));
+    }
+    lines
+}
+
+/// A part of a connection's time.
+type PartOf = fn(&Connection) -> u64;
+
+/// Where the time of a run went: look-up, connections and comparison by the clock, the rest as shares of the connections'
+/// time. Requests that are outstanding together spend more than that: then as shares of the time of all requests.
+fn phases(pair: &Pair, run: &Transfer) -> String {
+    let mut line = format!(
+        "middle run: look-up {}, connect {}, transfer {}",
+        format_ns(run.lookup_ns as f64),
+        format_ns(run.connect_ns as f64),
+        format_ns(run.elapsed_ns as f64)
+    );
+    let mut shares = String::new();
+    let parts: [(&str, PartOf); 6] = [
+        ("request", |c| c.request_ns),
+        ("first byte", |c| c.first_byte_ns),
+        ("stream", |c| c.stream_ns),
+        ("store", |c| c.store_ns),
+        ("digest", |c| c.digest_ns),
+        ("idle", |c| c.idle_ns),
+    ];
+    let spent: Vec<u64> = parts
+        .iter()
+        .map(|(_, part)| run.connections.iter().map(part).fold(0, u64::saturating_add))
+        .collect();
+    let time = connection_time(pair, run);
+    for ((name, _), spent) in parts.iter().zip(spent) {
+        let share = spent as f64 / time;
+        if share >= PHASE_TOLD_SHARE {
+            let gap = if shares.is_empty() { "" } else { ", " };
+            // Writing to a String cannot fail.
+            let _ = write!(shares, "{gap}{name} {}", fine_percent(share));
+        }
+    }
+    let _ = write!(line, " ({shares})");
+    let compared = match (run.verified, pair.digest.as_str()) {
+        (true, digest) => format!(
+            ", every block compared by {digest} in {}",
+            format_ns(run.verify_ns as f64)
+        ),
+        (false, "none" | "") => String::new(),
+        (false, _) => ", not compared: the service gives no digests".to_owned(),
+    };
+    line.push_str(&compared);
+    let retries: u64 = run.connections.iter().map(|c| c.retries_count).sum();
+    if retries > 0 {
+        let lost: u64 = run.connections.iter().map(|c| c.retries_ns).sum();
+        let _ = write!(line, ", {retries} retries cost {}", format_ns(lost as f64));
+    }
+    if run.steals_count > 0 {
+        let _ = write!(line, ", {} blocks taken over", run.steals_count);
+    }
+    if let Some(ratio) = run.wire_ratio() {
+        let _ = write!(line, "; {ratio:.4} bytes on the sockets for each byte of payload");
+    }
+    let seconds = run.elapsed_ns.max(1) as f64;
+    let _ = write!(
+        line,
+        "; CPU client {} cores",
+        significant(run.cpu_near_ns as f64 / seconds, 2)
+    );
+    if let Some(far) = run.cpu_far_ns {
+        let _ = write!(line, ", service {}", significant(far as f64 / seconds, 2));
+    }
+    line
+}

@@ -1,0 +1,109 @@
+//! Sweeps and load curves: what the curve says, and the points that it says it of.
+
+use super::{Line, Part, cases, headline};
+use crate::charts::{Picture, probe_words};
+use crate::curve::load_words;
+use crate::curve::section::{LoadSection, SweepSection, load_point, load_rows};
+use crate::interference::undisturbed;
+use crate::labels::Input;
+use crate::table::{Row, Table, Tone, key_number, number, text};
+use wirespeed_schema::Run;
+use wirespeed_schema::run::CaseResult;
+use wirespeed_schema::units::{format_ns, format_rate};
+
+/// What a sweep over LogGP without parameters lacks.
+const NO_LOGGP: &str = "No parameters of LogGP: they need three sizes at which the larger window took longer than one \
+                        message. Measure longer (-t), more often (--repeats), or on a quieter machine.";
+
+/// What the curves answer; where there are too few points for one, the headlines of the cases.
+pub fn sweep_answers(input: &Input, charts: &[Picture]) -> Vec<String> {
+    let curves = charts.iter().filter(|picture| picture.is_curve);
+    let mut said: Vec<String> = curves.flat_map(|picture| picture.answer.clone()).collect();
+    let section = SweepSection::of(input.run).unwrap_or_default();
+    if section.over == "loggp" && !said.iter().any(|line| line.contains("LogGP")) {
+        said.push(NO_LOGGP.to_owned());
+    }
+    match said.is_empty() {
+        true => headline::answers(input, charts),
+        false => said,
+    }
+}
+
+/// The cases, and what was probed.
+pub fn sweep_parts(run: &Run) -> Vec<Part> {
+    let found = undisturbed(run);
+    let mut parts: Vec<Part> = cases::tables(found.iter()).into_iter().map(Part::Table).collect();
+    let section = SweepSection::of(run).unwrap_or_default();
+    let probes: Vec<Line> = section
+        .probes
+        .iter()
+        .map(|probe| match probe.confirmed {
+            true => Line::toned(Tone::Strong, probe_words(probe)),
+            false => Line::toned(Tone::Faint, probe_words(probe)),
+        })
+        .collect();
+    if !probes.is_empty() {
+        parts.push(Part::Lines(probes));
+    }
+    parts
+}
+
+/// What can be offered.
+pub fn load_answers(input: &Input, _: &[Picture]) -> Vec<String> {
+    let section = LoadSection::of(input.run).unwrap_or_default();
+    let found = undisturbed(input.run);
+    let rows = load_rows(&found);
+    let Some(case) = found.iter().find(|case| load_point(case).is_some()) else {
+        return Vec::new();
+    };
+    let what = format!("{}, in an open loop:", case.case.label());
+    std::iter::once(what).chain(load_words(&section, &rows)).collect()
+}
+
+/// Offered and achieved rates, service and response times.
+pub fn load_parts(run: &Run) -> Vec<Part> {
+    let section = LoadSection::of(run).unwrap_or_default();
+    let columns = vec![
+        key_number("offered"),
+        number("achieved", 0),
+        number("service p50", 3),
+        number("service p99", 4),
+        number("response p50", 1),
+        number("response p99", 0),
+        number("response max", 2),
+        text("", 0),
+    ];
+    let found = undisturbed(run);
+    let rows: Vec<Row> = found.iter().filter_map(|case| load_row(case, &section)).collect();
+    match rows.is_empty() {
+        true => Vec::new(),
+        false => vec![Part::Table(Table::new("", columns, rows))],
+    }
+}
+
+fn load_row(case: &CaseResult, section: &LoadSection) -> Option<Row> {
+    let point = load_point(case)?;
+    let (unit, service) = (section.offers.unit(), section.offers.service());
+    let time = |tag: &str| {
+        let metric = case.metrics.get(tag);
+        metric.map_or(String::new(), |metric| format_ns(metric.value.get()))
+    };
+    let saturated = point.is_saturated();
+    Some(Row {
+        cells: vec![
+            format_rate(point.offered_per_s, unit),
+            format_rate(point.achieved_per_s, unit),
+            time(&format!("{service}_p50_ns")),
+            time(&format!("{service}_p99_ns")),
+            time("response_p50_ns"),
+            time("response_p99_ns"),
+            time("response_max_ns"),
+            if saturated {
+                "saturated".to_owned()
+            } else {
+                String::new()
+            },
+        ],
+        tone: saturated.then_some(Tone::Warning),
+    })
+}

@@ -1,0 +1,206 @@
+//! A case in one line, and what several cases span: each figure with its interval, and what the interval means.
+
+use super::cases::{self, Kind};
+use super::remarks::cause;
+use super::{Line, Part, Spread};
+use crate::charts::Picture;
+use crate::figures::with_interval;
+use crate::figures::{duration_with_interval, rate, rate_with_interval};
+use crate::interference::undisturbed;
+use crate::labels::{FLOOR, Input, label, worth};
+use wirespeed_schema::run::{CaseResult, CaseStatus, Metric};
+use wirespeed_schema::units::significant;
+
+/// Cases that are named one by one in an answer.
+const NAMED_MAX: usize = 3;
+
+/// One line on a case: its label and its headline, or why it has none.
+pub fn case_text(result: &CaseResult) -> String {
+    let label = result.case.label();
+    match result.status {
+        CaseStatus::Failed | CaseStatus::Skipped => format!("{label}: {}", cause(result)),
+        _ => {
+            let status = cases::status(result.status);
+            let gap = if status.is_empty() { "" } else { "  " };
+            format!("{label}: {}{gap}{status}", figures(result))
+        }
+    }
+}
+
+/// A figure that the headline of this kind of test can show.
+fn kind_figure(result: &CaseResult) -> Option<&Metric> {
+    let tags: &[&str] = match Kind::of(&result.case.test) {
+        Kind::RoundTrip => &["rtt_p50_ns"],
+        Kind::Completion => &["completion_p50_ns"],
+        Kind::Bulk => &["bandwidth_bytes_per_s"],
+        Kind::Rate | Kind::Iterations => &["rate_msg_per_s", "bandwidth_bytes_per_s"],
+    };
+    tags.iter().find_map(|tag| result.metrics.get(*tag))
+}
+
+fn figures(result: &CaseResult) -> String {
+    let metric = |tag: &str| result.metrics.get(tag);
+    match Kind::of(&result.case.test) {
+        // Results of other tools may have the mean alone.
+        Kind::RoundTrip if metric("rtt_p50_ns").is_none() && metric("rtt_mean_ns").is_some() => {
+            format!("RTT mean {}", duration_with_interval(metric("rtt_mean_ns")))
+        }
+        Kind::Completion
+            if metric("completion_p50_ns").is_none() && metric("completion_mean_ns").is_some() =>
+        {
+            format!("mean {}", duration_with_interval(metric("completion_mean_ns")))
+        }
+        _ if kind_figure(result).is_none() => "no headline figure".to_owned(),
+        Kind::RoundTrip => format!("RTT p50 {}", duration_with_interval(metric("rtt_p50_ns"))),
+        Kind::Completion => format!("p50 {}", duration_with_interval(metric("completion_p50_ns"))),
+        Kind::Bulk => rate_with_interval(metric("bandwidth_bytes_per_s"), "B/s"),
+        Kind::Rate | Kind::Iterations => {
+            let figures = [
+                rate_with_interval(metric("rate_msg_per_s"), "msg/s"),
+                rate(metric("bandwidth_bytes_per_s"), "B/s"),
+            ];
+            figures
+                .into_iter()
+                .filter(|figure| !figure.is_empty())
+                .collect::<Vec<_>>()
+                .join(", ")
+        }
+    }
+}
+
+/// The answer of a run of any cases: the headline of a few, the span of many.
+pub fn answers(input: &Input, charts: &[Picture]) -> Vec<String> {
+    let found = undisturbed(input.run);
+    let measured = || found.iter().filter(|case| !case.metrics.is_empty());
+    let mut cases: Vec<&CaseResult> = measured().filter(|case| case.case.transport != FLOOR).collect();
+    if cases.is_empty() {
+        cases = measured().collect();
+    }
+    match cases.as_slice() {
+        [] => Vec::new(),
+        [only] => vec![match meaning(only) {
+            Some(meaning) => format!("{} ({meaning})", case_text(only)),
+            None => case_text(only),
+        }],
+        several => {
+            let curves = charts.iter().filter(|picture| picture.is_curve);
+            let mut said: Vec<String> = curves.flat_map(|picture| picture.answer.clone()).collect();
+            let spans = Kind::ALL
+                .into_iter()
+                .filter_map(|kind| span(input, several, kind));
+            said.extend(spans);
+            match said.is_empty() {
+                false => said,
+                true => named(input, several),
+            }
+        }
+    }
+}
+
+/// Cases one by one, told apart by window and options where their names do not.
+fn named(input: &Input, cases: &[&CaseResult]) -> Vec<String> {
+    let shown = cases.iter().take(NAMED_MAX).map(|case| {
+        let (line, plain) = (case_text(case), case.case.label());
+        let alike = cases.iter().filter(|other| other.case.label() == plain).count();
+        match line.strip_prefix(&plain).filter(|_| alike > 1) {
+            Some(rest) => format!("{}{rest}", label(input, false, case)),
+            None => line,
+        }
+    });
+    let mut lines: Vec<String> = shown.collect();
+    if cases.len() > NAMED_MAX {
+        lines.push(format!("and {} more cases", cases.len() - NAMED_MAX));
+    }
+    lines
+}
+
+/// The best and the worst of the cases of one kind: both figures, and how far they are apart. `None` where they move
+/// messages of different sizes, which no figure makes alike.
+fn span(input: &Input, cases: &[&CaseResult], kind: Kind) -> Option<String> {
+    let tag = kind.headline();
+    let of_kind = cases.iter().filter(|case| Kind::of(&case.case.test) == kind);
+    let mut with: Vec<(f64, &CaseResult)> = of_kind
+        .filter_map(|case| Some((case.metrics.get(tag)?.value.get(), *case)))
+        .filter(|(value, _)| *value > 0.0)
+        .collect();
+    let size = with.first()?.1.case.test.size_bytes();
+    if with.iter().any(|(_, case)| case.case.test.size_bytes() != size) {
+        return None;
+    }
+    with.sort_by(|a, b| a.0.total_cmp(&b.0));
+    if tag.ends_with("_per_s") {
+        with.reverse();
+    }
+    let ((best, first), (worst, last)) = (with.first()?, with.last()?);
+    let said = |case: &CaseResult| {
+        let figure = with_interval(tag, &case.metrics[tag]);
+        format!("{} {figure}", label(input, false, case))
+    };
+    if with.len() < 2 {
+        return Some(format!("{}: {}", first.case.label(), figures(first)));
+    }
+    let apart = (best / worst).max(worst / best);
+    Some(format!(
+        "{} of {} cases: best {}, worst {}, a factor of {} apart.",
+        kind.figure(),
+        with.len(),
+        said(first),
+        said(last),
+        significant(apart, 2)
+    ))
+}
+
+/// What the interval of a case's headline means.
+fn meaning(result: &CaseResult) -> Option<String> {
+    let metric = result.metrics.get(Kind::of(&result.case.test).headline())?;
+    let runs = result.repetitions.len();
+    let percent = |level: f64| format!("{} %", significant(level * 100.0, 3));
+    Some(match (metric.level, runs) {
+        (Some(level), 0 | 1) => format!("{} interval within one run", percent(level.get())),
+        (Some(level), runs) => format!("{} interval over {runs} runs", percent(level.get())),
+        (None, 0 | 1) => "one run".to_owned(),
+        (None, runs) => format!("braces: smallest and largest of {runs} runs; an interval needs 6"),
+    })
+}
+
+/// The shape of the samples of a run of one case.
+pub fn parts(results: &[CaseResult]) -> Vec<Part> {
+    let [result] = results else {
+        return Vec::new();
+    };
+    let mut parts: Vec<Part> = spread(result).map(Part::Spread).into_iter().collect();
+    parts.extend(over_time(result));
+    parts.extend(worth(result).map(|text| Part::Lines(vec![Line::plain(text)])));
+    parts
+}
+
+/// Ends and percentiles of a latency case.
+fn spread(result: &CaseResult) -> Option<Spread> {
+    let family = ["rtt", "completion"]
+        .into_iter()
+        .find(|f| result.metrics.contains_key(&format!("{f}_p50_ns")))?;
+    let value = |part: &str| {
+        let metric = result.metrics.get(&format!("{family}_{part}_ns"));
+        metric.map(|metric| metric.value.get())
+    };
+    Some(Spread {
+        min_ns: value("min")?,
+        p50_ns: value("p50"),
+        p99_ns: value("p99"),
+        max_ns: value("max")?,
+    })
+}
+
+/// Messages in each slice of time of the first repetition, where reports were asked for.
+fn over_time(result: &CaseResult) -> Option<Part> {
+    let outcomes = &result.repetitions.first()?.outcomes;
+    let intervals = &outcomes
+        .iter()
+        .find(|outcome| outcome.intervals.len() > 1)?
+        .intervals;
+    let rates = intervals
+        .iter()
+        .filter(|interval| interval.duration_ns > 0)
+        .map(|slice| slice.sent.messages.max(slice.received.messages) as f64 / slice.duration_ns as f64);
+    Some(Part::Trend("over time", rates.collect()))
+}

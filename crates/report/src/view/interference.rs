@@ -1,0 +1,43 @@
+//! What background load did: a row a figure, and what the loads got done.
+
+use super::comparison::{cells, figures, tone};
+use super::{Line, Part};
+use crate::interference::Interference;
+use crate::interference::words::{load_name, work_line};
+use crate::table::{Row, Table, Tone, key};
+use wirespeed_schema::Run;
+
+/// The rows and the work of the loads; nothing where none was asked for.
+pub fn parts(run: &Run) -> Vec<Part> {
+    let Some(found) = Interference::of(run) else {
+        return Vec::new();
+    };
+    let rows: Vec<Row> = found
+        .rows
+        .iter()
+        .map(|one| {
+            let names = vec![one.row.label.clone(), load_name(&one.loaded), one.row.tag.clone()];
+            Row {
+                cells: [names, cells(&one.row)].concat(),
+                tone: tone(one.row.verdict),
+            }
+        })
+        .collect();
+    let mut columns = vec![key("case"), key("load"), key("figure")];
+    columns.extend(figures("off", "on", "on/off"));
+    let mut lines: Vec<Line> = found
+        .work
+        .iter()
+        .map(|work| Line::plain(work_line(work)))
+        .collect();
+    let missing = found.missing.iter();
+    lines.extend(missing.map(|text| Line::toned(Tone::Warning, text)));
+    let mut parts = Vec::new();
+    if !rows.is_empty() {
+        parts.push(Part::Table(Table::new("", columns, rows)));
+    }
+    if !lines.is_empty() {
+        parts.push(Part::Lines(lines));
+    }
+    parts
+}

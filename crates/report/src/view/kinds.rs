@@ -1,0 +1,125 @@
+//! The kinds of results: how each is recognised, what it answers, and which tables and lines it has.
+
+use super::{Part, bulk, cases, comparison, curves, headline, movers, msgrate, quick, workers};
+use crate::charts::Picture;
+use crate::compare;
+use crate::curve::section;
+use crate::interference::undisturbed;
+use crate::labels::Input;
+use crate::workers::WorkersSection;
+use wirespeed_schema::{Run, Test};
+
+/// A kind of result.
+pub struct Kind {
+    /// Whether a run is of it.
+    is: fn(&Run) -> bool,
+    /// The answer: a sentence each, none where nothing was found.
+    pub answer: fn(&Input, &[Picture]) -> Vec<String>,
+    /// Tables and lines.
+    pub parts: fn(&Run) -> Vec<Part>,
+    /// Whether these are the cases themselves; else everything that is written about the result has them too.
+    pub shows_cases: bool,
+    /// Whether these say which cases failed, so far as the screen needs it.
+    pub tells_failures: bool,
+    /// Whether what was asked for is a curve.
+    pub tells_curves: bool,
+    /// What to do next.
+    pub next: fn(&Run) -> Vec<String>,
+}
+
+/// Every kind; the first that fits is meant. The last fits every run.
+pub const KINDS: [Kind; 9] = [
+    Kind {
+        is: |run| run.sections.contains_key(compare::section::NAME),
+        answer: comparison::answers,
+        parts: comparison::parts,
+        ..OTHER
+    },
+    Kind {
+        is: |run| run.sections.contains_key(section::LOAD),
+        answer: curves::load_answers,
+        parts: curves::load_parts,
+        tells_curves: true,
+        ..OTHER
+    },
+    Kind {
+        is: |run| crate::byteio::section(run).is_some(),
+        answer: bulk::answers,
+        parts: bulk::parts,
+        tells_failures: true,
+        ..OTHER
+    },
+    Kind {
+        is: |run| run.sections.contains_key(section::SWEEP),
+        answer: curves::sweep_answers,
+        parts: curves::sweep_parts,
+        shows_cases: true,
+        tells_curves: true,
+        ..OTHER
+    },
+    Kind {
+        is: |run| {
+            !WorkersSection::of(run)
+                .groups
+                .iter()
+                .all(|group| group.cells.is_empty())
+        },
+        answer: workers::answers,
+        parts: workers::parts,
+        ..OTHER
+    },
+    Kind {
+        is: |run| run.sections.contains_key(quick::QuickSection::NAME),
+        answer: quick::answers,
+        parts: quick::parts,
+        tells_failures: true,
+        shows_cases: false,
+        tells_curves: false,
+        next: |run| quick::QuickSection::of(run).next,
+    },
+    Kind {
+        is: |run| any_case(run, |test| matches!(test, Test::Msgrate(_))),
+        answer: msgrate::answers,
+        parts: msgrate::parts,
+        shows_cases: true,
+        ..OTHER
+    },
+    Kind {
+        is: |run| any_case(run, |test| test.bulk().is_some()),
+        answer: movers::answers,
+        parts: movers::parts,
+        ..OTHER
+    },
+    PLAIN,
+];
+
+/// A run of any cases.
+const PLAIN: Kind = Kind {
+    shows_cases: true,
+    ..OTHER
+};
+
+/// What kinds without cases of their own share.
+const OTHER: Kind = Kind {
+    is: |_| true,
+    answer: headline::answers,
+    parts: |run| {
+        let found = undisturbed(run);
+        let mut parts = headline::parts(&found);
+        parts.extend(cases::tables(found.iter()).into_iter().map(Part::Table));
+        parts
+    },
+    shows_cases: false,
+    tells_failures: false,
+    tells_curves: false,
+    next: |_| Vec::new(),
+};
+
+fn any_case(run: &Run, is: fn(&Test) -> bool) -> bool {
+    run.cases.iter().any(|result| is(&result.case.test))
+}
+
+/// The kind of `run`.
+pub fn kind_of(run: &Run) -> &'static Kind {
+    KINDS.iter().find(|kind| (kind.is)(run)).unwrap_or(&PLAIN)
+}

@@ -1,0 +1,185 @@
+//! What went wrong, what may have skewed the figures, and how the run ended.
+
+use super::cases;
+use super::{Line, Part};
+use crate::checks::run_remarks;
+use crate::table::Tone;
+use std::collections::BTreeMap;
+use wirespeed_schema::Run;
+use wirespeed_schema::run::{CaseResult, CaseStatus, Remark, Severity, Status};
+
+/// Cases that a line names.
+const NAMED_MAX: usize = 3;
+
+/// A remark, and the cases that it is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told {
+    /// The remark.
+    pub remark: Remark,
+    /// Labels of the cases; empty where it is about all of them, or about the run.
+    pub cases: Vec<String>,
+}
+
+impl Told {
+    /// The word for its severity.
+    pub fn word(&self) -> &'static str {
+        match self.remark.severity {
+            Severity::Suspect => "suspect",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        }
+    }
+
+    /// How it is to be read.
+    pub fn tone(&self) -> Tone {
+        match self.remark.severity {
+            Severity::Suspect => Tone::Bad,
+            Severity::Warning => Tone::Warning,
+            Severity::Note => Tone::Faint,
+        }
+    }
+}
+
+/// Remarks with one cause: these that the same remedy mends.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cause<'a> {
+    /// The gravest of them.
+    pub told: &'a Told,
+    /// Codes of the others.
+    pub also: Vec<&'a str>,
+}
+
+/// `remarks` by what causes them, the gravest first. What has no remedy stands by itself.
+pub fn by_cause(remarks: &[Told]) -> Vec<Cause<'_>> {
+    let mut causes: Vec<Cause> = Vec::new();
+    for told in remarks {
+        let remedy = &told.remark.remedy;
+        let known = causes
+            .iter_mut()
+            .find(|cause| remedy.is_some() && cause.told.remark.remedy == *remedy);
+        match known {
+            Some(cause) => cause.also.push(&told.remark.code),
+            None => causes.push(Cause {
+                told,
+                also: Vec::new(),
+            }),
+        }
+    }
+    causes
+}
+
+/// Remarks of the run and of its cases, each code once, the gravest first.
+pub fn remarks(run: &Run) -> Vec<Told> {
+    let mut remarks = run.remarks.clone();
+    for remark in run_remarks(&run.cases) {
+        if !remarks.iter().any(|known| known.code == remark.code) {
+            remarks.push(remark);
+        }
+    }
+    remarks.sort_by_key(|remark| std::cmp::Reverse(remark.severity));
+    let told = remarks.into_iter().map(|remark| Told {
+        cases: about(&remark, &run.cases),
+        remark,
+    });
+    told.collect()
+}
+
+/// The cases that have `remark`, each label once; none where all have it.
+fn about(remark: &Remark, cases: &[CaseResult]) -> Vec<String> {
+    let has = |case: &&CaseResult| case.remarks.iter().any(|known| known.code == remark.code);
+    if cases.iter().all(|case| has(&case)) {
+        return Vec::new();
+    }
+    let mut labels: Vec<String> = Vec::new();
+    for case in cases.iter().filter(has) {
+        let label = case.case.label();
+        if !labels.contains(&label) {
+            labels.push(label);
+        }
+    }
+    labels
+}
+
+/// Why a case has no figures, or only some.
+pub fn cause(result: &CaseResult) -> String {
+    let status = cases::status(result.status);
+    let why = result.error.as_deref().unwrap_or("no reason was given");
+    format!("{status}: {why}")
+}
+
+/// Cases without figures, each with its reason and remedy, and quantiles that have too few samples.
+pub fn failures(results: &[CaseResult]) -> Vec<Part> {
+    let without = results
+        .iter()
+        .filter(|result| result.error.is_some() || result.metrics.is_empty());
+    // Cases that share a cause share a line.
+    let mut causes: Vec<(String, Vec<&CaseResult>)> = Vec::new();
+    for result in without {
+        let why = cause(result);
+        match causes.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, cases)) => cases.push(result),
+            None => causes.push((why, vec![result])),
+        }
+    }
+    let line = |(why, cases): (String, Vec<&CaseResult>)| Line {
+        text: format!(
+            "{}: {why}",
+            listed(cases.iter().map(|result| result.case.label()))
+        ),
+        tone: Some(match cases[0].status {
+            CaseStatus::Skipped => Tone::Faint,
+            _ => Tone::Bad,
+        }),
+        remedy: cases.iter().find_map(|result| result.remedy.clone()),
+    };
+    let parts = [causes.into_iter().map(line).collect(), withheld(results)];
+    parts
+        .into_iter()
+        .filter(|lines| !lines.is_empty())
+        .map(Part::Lines)
+        .collect()
+}
+
+/// The first of some names, and how many more there are.
+pub fn listed(names: impl Iterator<Item = String>) -> String {
+    let names: Vec<String> = names.collect();
+    let shown = names[..names.len().min(NAMED_MAX)].join(", ");
+    match names.len().saturating_sub(NAMED_MAX) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// What each withheld quantile needs; figures of one family and quantile once.
+fn withheld(results: &[CaseResult]) -> Vec<Line> {
+    let mut needs: BTreeMap<(u64, &str), u64> = BTreeMap::new();
+    for withheld in results.iter().flat_map(|result| &result.withheld) {
+        let key = (withheld.samples_needed, withheld.tag.as_str());
+        let fewest = needs.entry(key).or_insert(u64::MAX);
+        *fewest = (*fewest).min(withheld.samples);
+    }
+    let parts: Vec<String> = needs
+        .iter()
+        .map(|((needed, tag), samples)| format!("{tag} (needs {needed} samples, has {samples})"))
+        .collect();
+    if parts.is_empty() {
+        return Vec::new();
+    }
+    let text = format!("withheld for lack of samples: {}", parts.join(", "));
+    vec![Line::toned(Tone::Faint, text)]
+}
+
+/// How the run ended, where it did not end well.
+pub fn end(run: &Run) -> Option<String> {
+    let text = match run.status {
+        Status::Ok => return None,
+        Status::Failed => "the run failed",
+        Status::Interrupted => "the run was interrupted; what was measured is above",
+        Status::Refused => "the run was refused",
+        Status::WrongData => "the data were wrong: do not use these numbers",
+    };
+    Some(match &run.error {
+        Some(error) => format!("{text}: {error}"),
+        None => text.to_owned(),
+    })
+}
