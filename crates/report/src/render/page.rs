@@ -23,7 +23,7 @@ nav ul{list-style:none;display:flex;flex-wrap:wrap;gap:.2em 1em;padding:0}
 .answer p{margin:.2em 0;font-weight:600}
 .soft{color:var(--soft)}.strong{font-weight:600}
 code{font:.9em ui-monospace,'DejaVu Sans Mono',monospace;background:var(--box);padding:.1em .3em;border-radius:3px}
-figure{margin:1em 0}.chart{overflow-x:auto}.chart svg{width:100%;min-width:600px;height:auto;display:block}
+figure{margin:1em 0;max-width:860px}.chart{overflow-x:auto}.chart svg{width:100%;min-width:600px;height:auto;display:block}
 .table{overflow-x:auto;max-width:100%}
 table{border-collapse:collapse;font-size:.86rem;font-variant-numeric:tabular-nums;overflow-wrap:normal}
 th,td{border-bottom:1px solid var(--line);padding:.25em .7em .25em 0;text-align:left;vertical-align:top}
@@ -233,7 +233,16 @@ impl Html {
             self.element("h3", "", &table.title);
         }
         if !table.rows.is_empty() {
-            self.raw("<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table>\n<thead><tr>");
+            let label = if table.title.is_empty() {
+                "Table"
+            } else {
+                &table.title
+            };
+            let _ = write!(
+                self.text,
+                "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>\n<thead><tr>",
+                svg::escape(label)
+            );
             for column in &table.columns {
                 let class = if column.left { "" } else { " class=\"number\"" };
                 let _ = write!(

@@ -78,7 +78,8 @@ struct Paper<'a> {
 
 impl Paper<'_> {
     fn say(&mut self, tone: Option<Tone>, text: &str) {
-        let text = wrap(&clean(text), self.style.width, 2);
+        let lead = text.len() - text.trim_start_matches(' ').len();
+        let text = wrap(&clean(text), self.style.width, lead + 2);
         self.lines
             .push(tone.map_or(text.clone(), |tone| self.style.paint(tone, &text)));
     }

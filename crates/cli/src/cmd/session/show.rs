@@ -15,7 +15,11 @@ pub fn add(subject: &mut Subject, run: &Run) {
     let Some(section) = section(run).filter(|s| !s.sessions.is_empty()) else {
         return;
     };
-    let answers = section.answers.clone();
+    let mut answers = section.answers.clone();
+    if run.cases.is_empty() {
+        subject.answer.clear();
+        answers.push(life_answer(&section));
+    }
     subject.answer.splice(0..0, answers);
     subject.parts.push(Part::Lines(lines(&section)));
 }
@@ -63,6 +67,28 @@ fn own_words(text: &mut String, report: &ComputationReport) {
     }
 }
 
+/// How many sessions there were, and how long one took to be ready: the answer where no stream was asked for.
+fn life_answer(section: &SessionSection) -> String {
+    let computations = section.sessions.last().map_or(0, |last| last.computations.len());
+    let mut text = format!(
+        "{} of {}",
+        counted(section.sessions.len(), "session"),
+        counted(computations, "computation")
+    );
+    let ready = section
+        .phases
+        .iter()
+        .find(|phase| phase.phase == "request_to_ready");
+    if let Some(phase) = ready {
+        text.push_str(&format!(": ready after {}", phase_text(phase)));
+    }
+    text + "."
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 fn lines(section: &SessionSection) -> Vec<Line> {
     let place = match section.coordinator.as_str() {
         "embedded" => "embedded on this machine".to_owned(),
@@ -100,37 +126,28 @@ fn lines(section: &SessionSection) -> Vec<Line> {
         );
     }
     text.push_str(&queues(&section.queues));
-    text.push_str(&life(&section.phases));
+    for phase in &section.phases {
+        let _ = writeln!(text, "  {}: {}", phase.phase.replace('_', " "), phase_text(phase));
+    }
     text.lines().map(Line::plain).collect()
 }
 
-/// Median with its interval, quantiles and the longest of every phase of the sessions' lives.
-fn life(phases: &[Phase]) -> String {
-    let mut text = String::new();
+/// Median with its interval, quantiles and the longest of a phase of the sessions' lives.
+fn phase_text(phase: &Phase) -> String {
     let time = |ns: Finite| format_ns(ns.get());
-    for phase in phases {
-        let _ = write!(text, "  {}: ", phase.phase.replace('_', " "));
-        if phase.sessions == 1 {
-            let _ = writeln!(text, "{}", time(phase.max_ns));
-            continue;
-        }
-        let _ = write!(text, "p50 {}", time(phase.p50_ns));
-        if let (Some(lower), Some(upper)) = (phase.p50_lower_ns, phase.p50_upper_ns) {
-            let _ = write!(text, " [{}, {}]", time(lower), time(upper));
-        }
-        for (name, quantile) in [("p90", phase.p90_ns), ("p99", phase.p99_ns)] {
-            if let Some(quantile) = quantile {
-                let _ = write!(text, ", {name} {}", time(quantile));
-            }
-        }
-        let _ = writeln!(
-            text,
-            ", longest {} of {} sessions",
-            time(phase.max_ns),
-            phase.sessions
-        );
+    if phase.sessions == 1 {
+        return time(phase.max_ns);
     }
-    text
+    let mut text = format!("p50 {}", time(phase.p50_ns));
+    if let (Some(lower), Some(upper)) = (phase.p50_lower_ns, phase.p50_upper_ns) {
+        text.push_str(&format!(" [{}, {}]", time(lower), time(upper)));
+    }
+    for (name, quantile) in [("p90", phase.p90_ns), ("p99", phase.p99_ns)] {
+        if let Some(quantile) = quantile {
+            text.push_str(&format!(", {name} {}", time(quantile)));
+        }
+    }
+    text + &format!(", longest {} of {} sessions", time(phase.max_ns), phase.sessions)
 }
 
 /// What the streams had queued.
