@@ -5,29 +5,101 @@
 use crate::explain::explain;
 use crate::labels::Input;
 use crate::render::{self, Extent, Style};
-use crate::view::View;
+use crate::view::{Part, View};
 use serde_json::Value;
 use wirespeed_schema::Run;
 
 /// Everything in `run` that cannot be true, one line each: times below zero or longer than the run, slices of time beyond
-/// its end, shares above the whole, sentences with a hole where a figure should be.
+/// its end, shares above the whole, sentences with a hole where a figure should be; and every form of it that does not begin
+/// with the answer, breaks a terminal's width, or loses the name of a row.
 pub fn violations(run: &Run) -> Vec<String> {
     let mut found = times(run);
-    for text in rendered(run) {
+    let view = View::of(&[Input { name: "run", run }]);
+    for text in rendered(run, &view) {
         found.extend(untrue(&text));
     }
+    found.extend(WIDTHS.iter().flat_map(|width| misshapen(&view, *width)));
+    found.extend(out_of_order(&view));
     found.dedup();
     found
 }
 
+/// Terminals that every screen must fit.
+const WIDTHS: [usize; 3] = [40, 80, 200];
+
+/// Lines of a screen that are too long, though they could be broken, and names of rows that it lost.
+fn misshapen(view: &View, width: usize) -> Vec<String> {
+    let style = Style {
+        width,
+        ..Style::PLAIN
+    };
+    let text = render::text(view, Extent::SCREEN, &style);
+    let is_long = |line: &&str| line.chars().count() > width && line.split_whitespace().count() > 1;
+    // A word that is too long takes what stands before it with it.
+    let breakable = |line: &&str| {
+        line.split_whitespace()
+            .all(|word| word.chars().count() < width / 2)
+    };
+    let mut found: Vec<String> = text
+        .lines()
+        .filter(is_long)
+        .filter(breakable)
+        .map(|line| format!("wider than {width}: {line}"))
+        .collect();
+    let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+    let shown = squeezed(&text);
+    let tables = view.subjects.iter().flat_map(|subject| &subject.parts);
+    for part in tables {
+        let Part::Table(table) = part else {
+            continue;
+        };
+        for (index, _) in table.columns.iter().enumerate().filter(|(_, column)| column.key) {
+            let lost = table.rows.iter().map(|row| squeezed(&row.cells[index]));
+            let lost = lost.filter(|cell| !cell.contains(char::is_control) && !shown.contains(cell));
+            found.extend(lost.map(|cell| format!("{cell} is lost at {width} columns")));
+        }
+    }
+    found
+}
+
+/// Forms whose first words are not the answer.
+fn out_of_order(view: &View) -> Vec<String> {
+    let Some(answer) = view.subjects.first().and_then(|subject| subject.answer.first()) else {
+        return Vec::new();
+    };
+    // What a form escapes or breaks is no part of the comparison.
+    let letters = |text: &str| {
+        text.chars()
+            .filter(char::is_ascii_alphanumeric)
+            .take(24)
+            .collect::<String>()
+    };
+    let page = render::page(view, "audit");
+    let boxed = page.split("<div class=\"answer\">").nth(1).unwrap_or_default();
+    let forms = [
+        ("the screen", render::text(view, Extent::SCREEN, &Style::PLAIN)),
+        ("the report", render::text(view, Extent::WHOLE, &Style::PLAIN)),
+        ("Markdown", render::markdown(view)),
+        (
+            "the page",
+            boxed.trim_start().trim_start_matches("<p>").to_owned(),
+        ),
+    ];
+    let wrong = forms
+        .iter()
+        .filter(|(_, text)| !letters(text).starts_with(&letters(answer)[..letters(answer).len().min(12)]));
+    wrong
+        .map(|(form, _)| format!("{form} does not begin with: {answer}"))
+        .collect()
+}
+
 /// All that people read of `run`.
-fn rendered(run: &Run) -> Vec<String> {
-    let view = View::of(&[Input { name: "run", run }]);
+fn rendered(run: &Run, view: &View) -> Vec<String> {
     let mut texts = vec![
-        render::text(&view, Extent::SCREEN, &Style::PLAIN),
-        render::text(&view, Extent::WHOLE, &Style::PLAIN),
-        render::markdown(&view),
-        render::page(&view, "audit"),
+        render::text(view, Extent::SCREEN, &Style::PLAIN),
+        render::text(view, Extent::WHOLE, &Style::PLAIN),
+        render::markdown(view),
+        render::page(view, "audit"),
     ];
     let cases = run.cases.iter();
     texts.extend(cases.map(|case| render::case_line(case, &Style::PLAIN)));

@@ -49,7 +49,8 @@ impl QuickSection {
         let stored = run
             .sections
             .get(Self::NAME)
-            .and_then(|value| QuickSection::deserialize(value).ok());
+            .and_then(|value| QuickSection::deserialize(value).ok())
+            .filter(|section| !section.transports.is_empty());
         stored.unwrap_or_else(|| {
             let mut transports: Vec<QuickTransport> = Vec::new();
             for result in &run.cases {

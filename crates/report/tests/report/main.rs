@@ -17,4 +17,5 @@ mod render;
 mod resampled;
 mod svg;
 mod thresholds;
+mod views;
 mod workers;

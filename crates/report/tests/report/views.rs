@@ -1,0 +1,139 @@
+//! Every kind of result has an answer, comes first in every form, and fits every terminal.
+
+use crate::fixture::*;
+use wirespeed_report::Input;
+use wirespeed_report::audit::violations;
+use wirespeed_report::compare::{Question, compare, section};
+use wirespeed_report::curve::section::{LOAD, LoadSection, SWEEP, SweepSection};
+use wirespeed_report::interference::{Arms, Interference, Loaded, NAME};
+use wirespeed_report::render::{Extent, Style, markdown, text};
+use wirespeed_report::view::{QuickSection, View};
+use wirespeed_schema::run::{Run, Status};
+
+/// A section as it stands in a document.
+fn json(section: &impl serde::Serialize) -> serde_json::Value {
+    serde_json::to_value(section).unwrap()
+}
+
+/// A result of each kind that this crate can make by itself, and what its answer must name.
+fn kinds() -> Vec<(&'static str, Run, &'static str)> {
+    let with = |name: &str, value: serde_json::Value| {
+        let mut document = example();
+        document.sections.insert(name.to_owned(), value);
+        document
+    };
+    let mut one = example();
+    one.cases.truncate(1);
+    let (a, b) = (example(), example());
+    let compared = compare(("a", &a), ("b", &b), &Question::default(), 0.02).unwrap();
+    let loaded = Loaded {
+        load: "cpu".to_owned(),
+        place: "same".to_owned(),
+    };
+    let side = |rtt_ns: f64| {
+        result(case("tcp", am_lat(8), 4000), 8, move |index| {
+            ping_pong(8, 4000, rtt_ns * (1.0 + 0.001 * f64::from(index)))
+        })
+    };
+    let arms = Arms {
+        off: side(1000.0),
+        on: vec![(loaded, side(3000.0))],
+    };
+    let mut disturbed = run(vec![arms.off.clone(), arms.on[0].1.clone()]);
+    let found = Interference::judged(&[arms], 1, 8);
+    disturbed.sections.insert(NAME.to_owned(), found.to_value());
+    vec![
+        ("several cases", example(), "RTT p50 of 2 cases"),
+        ("one case", one, "shm am_lat 8 B: RTT p50"),
+        (
+            "quick",
+            with(QuickSection::NAME, json(&QuickSection::default())),
+            "Shortest round trip",
+        ),
+        (
+            "sweep",
+            with(SWEEP, SweepSection::default().to_value()),
+            "at most",
+        ),
+        ("load", with(LOAD, json(&LoadSection::default())), ""),
+        ("comparison", with(section::NAME, json(&compared)), "B against A"),
+        ("interference", disturbed, "times that without load"),
+    ]
+}
+
+#[test]
+fn the_answer_is_first_in_every_form_and_every_screen_fits() {
+    for (kind, document, named) in kinds() {
+        let said = screen(&document, &Style::PLAIN);
+        let first: String = said
+            .split("\n\n")
+            .next()
+            .unwrap()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        assert!(first.contains(named), "{kind}: {said}");
+        assert_eq!(violations(&document), Vec::<String>::new(), "{kind}");
+    }
+}
+
+#[test]
+fn nothing_measured_is_said_in_a_sentence() {
+    let empty = run(Vec::new());
+    assert_eq!(
+        screen(&empty, &Style::PLAIN),
+        "Nothing was measured: the result has no case.\n"
+    );
+    let mut refused = run(Vec::new());
+    refused.status = Status::Refused;
+    refused.error = Some("one session at a time".into());
+    // The reason is said once.
+    assert_eq!(
+        screen(&refused, &Style::PLAIN),
+        "the run was refused: one session at a time\n"
+    );
+    assert!(
+        markdown(&View::of(&[Input {
+            name: "x",
+            run: &refused
+        }]))
+        .contains("one session at a time")
+    );
+}
+
+#[test]
+fn remarks_with_one_remedy_are_one_cause_and_the_rest_is_counted() {
+    let view = View::of(&[Input {
+        name: "x",
+        run: &example(),
+    }]);
+    let (few, all) = (
+        text(&view, Extent::SCREEN, &Style::PLAIN),
+        text(
+            &view,
+            Extent {
+                remarks: true,
+                ..Extent::SCREEN
+            },
+            &Style::PLAIN,
+        ),
+    );
+    let remarks = view.subjects[0].remarks.len();
+    let codes = |text: &str| {
+        view.subjects[0]
+            .remarks
+            .iter()
+            .filter(|told| text.contains(&told.remark.code))
+            .count()
+    };
+    assert_eq!(codes(&all), remarks, "{all}");
+    assert!(
+        codes(&few) <= remarks && few.matches("remedy:").count() <= 3,
+        "{few}"
+    );
+    // A remark about some cases names them.
+    assert!(
+        few.contains("[3 of 10 cases]") && few.contains("  in: shm am_lat 8 B"),
+        "{few}"
+    );
+}
