@@ -28,7 +28,7 @@ pub struct Column {
 }
 
 /// A column of text.
-pub(crate) fn text(title: &str, priority: u8) -> Column {
+pub fn text(title: &str, priority: u8) -> Column {
     Column {
         title: title.to_owned(),
         left: true,
@@ -38,7 +38,7 @@ pub(crate) fn text(title: &str, priority: u8) -> Column {
 }
 
 /// A column of numbers.
-pub(crate) fn number(title: &str, priority: u8) -> Column {
+pub fn number(title: &str, priority: u8) -> Column {
     Column {
         left: false,
         ..text(title, priority)
@@ -46,7 +46,7 @@ pub(crate) fn number(title: &str, priority: u8) -> Column {
 }
 
 /// A column of text that names the row.
-pub(crate) fn key(title: &str) -> Column {
+pub fn key(title: &str) -> Column {
     Column {
         key: true,
         ..text(title, 0)
@@ -54,7 +54,7 @@ pub(crate) fn key(title: &str) -> Column {
 }
 
 /// A column of numbers that names the row.
-pub(crate) fn key_number(title: &str) -> Column {
+pub fn key_number(title: &str) -> Column {
     Column {
         key: true,
         ..number(title, 0)

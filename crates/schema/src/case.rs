@@ -179,6 +179,16 @@ pub enum IdlePolicy {
     Yield,
 }
 
+impl IdlePolicy {
+    /// Its name in plans and documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            IdlePolicy::Spin => "spin",
+            IdlePolicy::Yield => "yield",
+        }
+    }
+}
+
 /// Where the ranks of a group live.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -129,6 +129,19 @@ pub enum CaseStatus {
     WrongData,
 }
 
+impl CaseStatus {
+    /// Its name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            CaseStatus::Ok => "ok",
+            CaseStatus::Partial => "partial",
+            CaseStatus::Failed => "failed",
+            CaseStatus::Skipped => "skipped",
+            CaseStatus::WrongData => "WRONG DATA",
+        }
+    }
+}
+
 /// How repeating "until it is known well enough" ended for a case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Convergence {

@@ -259,7 +259,7 @@ fn loss() -> Result<Vec<Check>, String> {
         Check::holds(
             "loss where none may be",
             "wrong data",
-            format!("{:?}", reliable.status),
+            reliable.status.name().to_owned(),
             reliable.status == CaseStatus::WrongData,
         ),
     ])

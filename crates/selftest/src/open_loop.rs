@@ -5,6 +5,7 @@ use crate::port::Medium;
 use crate::{Check, Effort};
 use wirespeed_report::curve::{LoadPoint, capacity, knee};
 use wirespeed_report::stats::Random;
+use wirespeed_schema::units::format_rate;
 
 /// Coordinated omission, and the knee of a queue.
 pub fn all(effort: &Effort) -> Vec<Check> {
@@ -95,6 +96,7 @@ fn queue() -> Vec<Check> {
     let found = knee(&points);
     let bound = capacity(&points, 6000.0);
     let light = knee(&points[..4]);
+    let rate = |per_s: f64| format_rate(per_s, "msg/s");
     vec![
         Check::near(
             "knee of M/D/1",
@@ -113,13 +115,19 @@ fn queue() -> Vec<Check> {
         Check::holds(
             "no knee under a light load",
             "none",
-            format!("{light:?}"),
+            light
+                .as_ref()
+                .map_or("none".to_owned(), |knee| rate(knee.offered_per_s)),
             light.is_err(),
         ),
         Check::holds(
             "highest rate with p99 under 6 µs",
             "a bracket around 0.7 M/s",
-            format!("{:?} .. {:?}", bound.passes_per_s, bound.fails_per_s),
+            format!(
+                "{} .. {}",
+                bound.passes_per_s.map_or("none".to_owned(), rate),
+                bound.fails_per_s.map_or("none".to_owned(), rate)
+            ),
             bound.passes_per_s.is_some_and(|p| p < 0.85e6) && bound.fails_per_s.is_some_and(|f| f > 0.6e6),
         ),
     ]

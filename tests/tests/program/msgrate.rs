@@ -128,10 +128,12 @@ fn a_sweep_is_one_table_and_one_plot() {
     let line = "msgrate --ranks 9 --grid ring,2d,3d -s 8..512:x8 --pattern pre-post -t 20ms --cache-state hot,flushed -c 64K";
     let ended = home.run(line).code(0);
     assert!(
-        ended.stdout.starts_with("pre-post: messages per second"),
+        ended.stdout.starts_with("9 ranks over shm, pre-post: at most ")
+            && ended.stdout.contains("\nmessage rate against message size"),
         "{ended}"
     );
-    assert_eq!(ended.stdout.matches(" pre-post ").count(), 18, "{ended}");
+    let is_row = |line: &&str| ["ring ", "2d ", "3d "].iter().any(|grid| line.starts_with(grid));
+    assert_eq!(ended.stdout.lines().filter(is_row).count(), 18, "{ended}");
     let json = home.run(&format!("{line} --json")).code(0);
     let peers: Vec<u32> = document(&json.stdout)
         .cases

@@ -1,8 +1,10 @@
 //! `--dry-run`: every case with all its parameters, and nothing measured.
 
+use crate::args::ColorChoice;
 use crate::errors::{Ended, Failure};
 use crate::experiment::Prepared;
-use crate::output;
+use crate::terminal::{self, Stream};
+use crate::{output, view};
 use std::fmt::Write as _;
 use wirespeed_schema::case::{Case, GroupKind, Load, RankSpec, Stop};
 use wirespeed_schema::plan::{Plan, WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX, takes};
@@ -44,9 +46,15 @@ fn as_text(plan: &Plan, cases: &[Prepared]) -> String {
             let _ = writeln!(text, "      skipped: {reason}");
         }
     }
+    let style = terminal::style(Stream::Stdout, ColorChoice::Never);
+    view::told(sum(plan, cases), vec![view::lines(&text)], &style)
+}
+
+/// How many there are, and how often each will run.
+fn sum(plan: &Plan, cases: &[Prepared]) -> String {
     let skipped = cases.iter().filter(|c| c.skip.is_some()).count();
     let noun = if cases.len() == 1 { "case" } else { "cases" };
-    let _ = write!(text, "{} {noun}", cases.len());
+    let mut text = format!("{} {noun}", cases.len());
     if plan.repeats > 1 {
         let _ = write!(text, ", {} repetitions each", plan.repeats);
         if let Some(until) = &plan.until {
@@ -60,7 +68,7 @@ fn as_text(plan: &Plan, cases: &[Prepared]) -> String {
     if skipped > 0 {
         let _ = write!(text, ", {skipped} skipped");
     }
-    text + "\n"
+    text
 }
 
 /// `tcp am_bw size=64 B layout=short window=128 ...`: every parameter under the name of its option.
@@ -74,7 +82,7 @@ fn describe(prepared: &Prepared) -> String {
     });
     words.push(warmup(case));
     words.push(place(case, prepared.planned.to.as_deref()));
-    words.push(format!("idle={}", format!("{:?}", case.idle).to_lowercase()));
+    words.push(format!("idle={}", case.idle.name()));
     if case.check {
         words.push("check".to_owned());
     }
@@ -129,7 +137,7 @@ fn place(case: &Case, to: Option<&str>) -> String {
 
 /// `[0 source cpu=0 peer=1]`
 fn rank(number: usize, spec: &RankSpec) -> String {
-    let mut text = format!("[{number} {}", format!("{:?}", spec.role).to_lowercase());
+    let mut text = format!("[{number} {}", spec.role.name());
     if let Some(cpu) = spec.cpu {
         let _ = write!(text, " cpu={cpu}");
     }

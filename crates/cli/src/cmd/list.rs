@@ -2,8 +2,8 @@
 
 use crate::args::{ColorChoice, ListArgs};
 use crate::errors::{Ended, Failure};
-use crate::output;
 use crate::terminal::{self, Stream};
+use crate::{output, view};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use wirespeed::Registry;
@@ -11,6 +11,9 @@ use wirespeed::transport::port::{AtomicOp, Width};
 use wirespeed::transport::registry::Entry;
 use wirespeed::transport::{Atomics, Availability, ByLayout, Limits, Resource, SizeLimit, Support};
 use wirespeed_byteio::client::Way;
+use wirespeed_report::render::Style;
+use wirespeed_report::table::{self, Row, Table, Tone};
+use wirespeed_report::view::Part;
 use wirespeed_schema::case::{GroupKind, TransportOptions};
 use wirespeed_schema::plan::PlanError;
 use wirespeed_schema::test::{Capability, Layout};
@@ -25,6 +28,7 @@ pub fn list(registry: &Registry, arguments: &ListArgs, color: ColorChoice) -> Re
             PlanError::unknown("transport", name, &known)
         })?],
     };
+    let style = terminal::style(Stream::Stdout, color);
     let text = if arguments.json {
         let transports: Vec<Value> = chosen.iter().map(|entry| as_json(entry)).collect();
         let document = match &arguments.transport {
@@ -33,9 +37,9 @@ pub fn list(registry: &Registry, arguments: &ListArgs, color: ColorChoice) -> Re
         };
         format!("{document:#}\n")
     } else if arguments.transport.is_some() {
-        chosen.iter().map(|entry| in_full(entry)).collect()
+        chosen.iter().map(|entry| in_full(entry, &style)).collect()
     } else {
-        overview(&chosen, terminal::style(Stream::Stdout, color).color)
+        overview(&chosen, &style)
     };
     output::print(&text).map(|()| Ended::OK)
 }
@@ -79,50 +83,48 @@ fn limits(entry: &Entry) -> Option<Limits> {
     (entry.limits)(&TransportOptions::new()).ok()
 }
 
-/// One line a transport, then a line for each gap and detour.
-fn overview(entries: &[&Entry], color: bool) -> String {
-    let mut rows = vec![
-        [
-            "transport",
-            "here",
-            "messages",
-            "tagged",
-            "one-sided",
-            "between",
-            "what it is",
-        ]
-        .map(str::to_owned),
+/// How many there are, a row a transport, then a line for each gap and detour.
+fn overview(entries: &[&Entry], style: &Style) -> String {
+    let columns = vec![
+        table::key("transport"),
+        table::text("here", 0),
+        table::text("messages", 0),
+        table::text("tagged", 0),
+        table::text("one-sided", 0),
+        table::text("between", 2),
+        table::text("what it is", 1),
     ];
-    for entry in entries {
-        let between = limits(entry).map(|l| {
-            l.groups
-                .iter()
-                .map(|g| group_word(*g))
-                .collect::<Vec<_>>()
-                .join(", ")
-        });
-        rows.push([
-            entry.name.to_owned(),
-            if obstacle(entry).is_none() { "yes" } else { "no" }.to_owned(),
-            word(entry.messages).to_owned(),
-            word(entry.tagged).to_owned(),
-            word(entry.one_sided).to_owned(),
-            between.unwrap_or_default(),
-            entry.summary.to_owned(),
-        ]);
-    }
-    let mut text = columns(&rows, color);
-    let notes = notes(entries);
-    if !notes.is_empty() {
-        text.push('\n');
-        text.push_str(&notes);
-    }
-    text.push_str("\nbulk transfers (wirespeed byteio, to any service; no transport of `run`):\n");
-    for way in Way::ALL {
-        let _ = writeln!(text, "  {:<7} {}", way.name(), way.about());
-    }
-    text.push_str("\nMore on one of them, its options included: wirespeed list TRANSPORT\n");
-    text
+    let row = |entry: &&Entry| {
+        let here = obstacle(entry).is_none();
+        let groups = limits(entry).map(|limits| limits.groups).unwrap_or_default();
+        let between: Vec<&str> = groups.iter().map(|group| group_word(*group)).collect();
+        Row {
+            cells: vec![
+                entry.name.to_owned(),
+                if here { "yes" } else { "no" }.to_owned(),
+                word(entry.messages).to_owned(),
+                word(entry.tagged).to_owned(),
+                word(entry.one_sided).to_owned(),
+                between.join(", "),
+                entry.summary.to_owned(),
+            ],
+            tone: (!here).then_some(Tone::Faint),
+        }
+    };
+    let transports = Table::new("", columns, entries.iter().map(row).collect());
+    let columns = vec![table::key("mechanism"), table::text("what it is", 0)];
+    let ways = Way::ALL.iter();
+    let ways = ways.map(|way| vec![way.name().to_owned(), way.about().to_owned()].into());
+    let title = "bulk transfers (wirespeed byteio, to any service; no transport of `run`)";
+    let parts = vec![
+        Part::Table(transports),
+        view::lines(&notes(entries)),
+        Part::Table(Table::new(title, columns, ways.collect())),
+        view::lines("More on one of them, its options included: wirespeed list TRANSPORT"),
+    ];
+    let here = entries.iter().filter(|entry| obstacle(entry).is_none()).count();
+    let answer = format!("{here} of {} transports can be used here.", entries.len());
+    view::told(answer, parts, style)
 }
 
 /// The ways of bulk transfers.
@@ -169,34 +171,14 @@ fn notes(entries: &[&Entry]) -> String {
     text
 }
 
-/// Left-aligned columns, two blanks between, the header bold.
-fn columns(rows: &[[String; 7]], color: bool) -> String {
-    let width = |column: usize| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..7).map(width).collect();
-    let mut text = String::new();
-    for (number, row) in rows.iter().enumerate() {
-        let cells = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:width$}"));
-        let line = cells.collect::<Vec<_>>().join("  ");
-        let line = line.trim_end();
-        let _ = match color && number == 0 {
-            true => writeln!(text, "\x1b[1m{line}\x1b[0m"),
-            false => writeln!(text, "{line}"),
-        };
-    }
-    text
+/// Everything about one transport.
+fn in_full(entry: &Entry, style: &Style) -> String {
+    let answer = format!("{}: {}", entry.name, entry.summary);
+    view::told(answer, vec![view::lines(&facts(entry))], style)
 }
 
-/// Everything about one transport.
-fn in_full(entry: &Entry) -> String {
-    let mut text = format!("{}: {}\n", entry.name, entry.summary);
+fn facts(entry: &Entry) -> String {
+    let mut text = String::new();
     let here = obstacle(entry).map_or("yes".to_owned(), |why| format!("no: {why}"));
     let _ = writeln!(text, "  here       {here}");
     for (name, value) in (entry.about)() {

@@ -168,11 +168,9 @@ fn section(transports: Vec<QuickTransport>, written: Option<&Path>) -> Result<se
     if let Some(path) = written {
         next.push(format!("The whole result is in {}.", path.display()));
     }
-    next.extend([
-        format!("Next: wirespeed run latency --via {via} --repeats 10   how sure is that?"),
-        "      wirespeed list                               what can each transport do?".to_owned(),
-        "      wirespeed run --help                         sizes, windows, sweeps, two machines".to_owned(),
-    ]);
+    next.push(format!(
+        "How sure is that? wirespeed run latency --via {via} --repeats 10"
+    ));
     serde_json::to_value(QuickSection { transports, next })
         .map_err(|e| Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it"))
 }

@@ -3,10 +3,12 @@
 use crate::args::{ColorChoice, SelftestArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
-use crate::output;
 use crate::terminal::{self, Stream};
+use crate::{output, view};
 use std::io::Write as _;
-use wirespeed_report::render::{self, JsonForm};
+use wirespeed_report::render::{self, JsonForm, Style};
+use wirespeed_report::table::{Row, Table, Tone, key, text};
+use wirespeed_report::view::Part;
 use wirespeed_schema::run::Status;
 use wirespeed_selftest::{Check, Effort};
 
@@ -41,7 +43,7 @@ pub fn selftest(arguments: &SelftestArgs, color: ColorChoice) -> Result<Ended, F
                 Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it")
             })?
         }
-        false => table(&checks, terminal::style(Stream::Stdout, color).color),
+        false => screen(&checks, &terminal::style(Stream::Stdout, color)),
     };
     output::print(&text)?;
     match failed {
@@ -53,25 +55,19 @@ pub fn selftest(arguments: &SelftestArgs, color: ColorChoice) -> Result<Ended, F
     }
 }
 
-fn table(checks: &[Check], color: bool) -> String {
-    let (red, reset) = if color { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
-    let width = checks
-        .iter()
-        .map(|check| check.name.chars().count())
-        .max()
-        .unwrap_or(0);
-    let mut text = String::new();
-    for check in checks {
-        let line = format!(
-            "{:<width$}  {}  (expected {})",
-            check.name, check.got, check.expected
-        );
-        match check.passed {
-            true => text.push_str(&format!("ok    {line}\n")),
-            false => text.push_str(&format!("{red}FAIL  {line}{reset}\n")),
-        }
-    }
+fn screen(checks: &[Check], style: &Style) -> String {
+    let columns = vec![text("", 0), key("check"), text("found", 0), text("expected", 0)];
+    let row = |check: &Check| Row {
+        cells: vec![
+            if check.passed { "ok" } else { "FAIL" }.to_owned(),
+            check.name.clone(),
+            check.got.clone(),
+            check.expected.clone(),
+        ],
+        tone: (!check.passed).then_some(Tone::Bad),
+    };
+    let table = Table::new("", columns, checks.iter().map(row).collect());
     let passed = checks.iter().filter(|check| check.passed).count();
-    text.push_str(&format!("{passed} of {} checks passed\n", checks.len()));
-    text
+    let answer = format!("{passed} of {} checks passed", checks.len());
+    view::told(answer, vec![Part::Table(table)], style)
 }

@@ -383,7 +383,7 @@ fn circumstances(a: &CaseResult, b: &CaseResult) -> Vec<Difference> {
             .map(|r| r.cpu.map_or("none".to_owned(), |cpu| cpu.to_string()))
             .collect();
         facts.insert("cpus".to_owned(), cpus.join(","));
-        facts.insert("idle".to_owned(), format!("{:?}", case.case.idle).to_lowercase());
+        facts.insert("idle".to_owned(), case.case.idle.name().to_owned());
         let outcomes = case
             .repetitions
             .iter()

@@ -5,7 +5,7 @@ use super::text::finish;
 use crate::table::Tone;
 use wirespeed_schema::checkup::{Check, CheckState, Checkup};
 
-/// Every check, worst first within the order of the examination, and the sum.
+/// The sum, then every check in the order of the examination.
 pub fn checkup(found: &Checkup, style: &Style) -> String {
     let widest = found
         .checks
@@ -13,12 +13,11 @@ pub fn checkup(found: &Checkup, style: &Style) -> String {
         .map(|check| check.name.len())
         .max()
         .unwrap_or(0);
-    let mut lines = Vec::new();
+    let mut lines = vec![style.paint(Tone::Strong, &wrap(&sum(found), style.width, 2))];
+    lines.push(String::new());
     for check in &found.checks {
         lines.extend(check_lines(check, widest, style));
     }
-    lines.push(String::new());
-    lines.push(style.paint(Tone::Strong, &wrap(&sum(found), style.width, 2)));
     finish(lines, style)
 }
 

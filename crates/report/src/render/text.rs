@@ -199,22 +199,32 @@ impl Paper<'_> {
     }
 }
 
-/// Sentences of `explain`, each with what it rests on.
-pub fn sentences(found: &[Sentence], style: &Style) -> String {
+/// The answers of a result, then the sentences of `explain`, each with what it rests on.
+pub fn sentences(view: &View, found: &[Sentence], style: &Style) -> String {
     let mut lines = Vec::new();
-    for sentence in found {
-        lines.push(wrap(&clean(&sentence.text), style.width, 2));
-        let evidence = format!(
-            "    [{}: {}]",
-            sentence.rule,
-            clean(&sentence.evidence.join("; "))
-        );
-        lines.push(style.paint(Tone::Faint, &wrap(&evidence, style.width, 6)));
+    let mut say = |tone: Option<Tone>, text: &str, indent: usize| {
+        let text = wrap(&clean(text), style.width, indent);
+        lines.push(tone.map_or(text.clone(), |tone| style.paint(tone, &text)));
+    };
+    let evidence = |sentence: &Sentence| {
+        let rests_on = sentence.evidence.join("; ");
+        format!("    [{}: {rests_on}]", sentence.rule)
+    };
+    let answers: Vec<&String> = view.subjects.iter().flat_map(|subject| &subject.answer).collect();
+    for answer in &answers {
+        say(Some(Tone::Strong), answer, 2);
+        if let Some(sentence) = found.iter().find(|sentence| sentence.text == **answer) {
+            say(Some(Tone::Faint), &evidence(sentence), 6);
+        }
+    }
+    say(None, "", 0);
+    for sentence in found.iter().filter(|sentence| !answers.contains(&&sentence.text)) {
+        say(None, &sentence.text, 2);
+        say(Some(Tone::Faint), &evidence(sentence), 6);
     }
     if found.is_empty() {
-        lines.push(
-            "No rule applies: this result has too few figures to say more than its table does.".to_owned(),
-        );
+        let none = "No rule applies: this result has too few figures to say more.";
+        say(None, none, 2);
     }
     finish(lines, style)
 }

@@ -315,9 +315,6 @@ fn options(result: &CaseResult) -> String {
 pub(crate) fn status(status: CaseStatus) -> &'static str {
     match status {
         CaseStatus::Ok => "",
-        CaseStatus::Partial => "partial",
-        CaseStatus::Failed => "failed",
-        CaseStatus::Skipped => "skipped",
-        CaseStatus::WrongData => "WRONG DATA",
+        status => status.name(),
     }
 }

@@ -158,8 +158,7 @@ fn table_of(run: &Run, section: &QuickSection) -> Option<Table> {
         rows.push(cells.into());
         before = median.or(before);
     }
-    let note = "RTT: there and back; one way is about half. cost: RTT p50 relative to the row above. \
-                kB, MB, GB are powers of ten.";
+    let note = "RTT: there and back; cost: RTT p50 relative to the row above";
     (!rows.is_empty()).then(|| Table::new("", columns, rows).noted(note))
 }
 

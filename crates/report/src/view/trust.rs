@@ -74,9 +74,9 @@ fn noise_part(outcomes: &[&Outcome]) -> Option<String> {
 
 /// The fewest samples of a headline; neighbouring ones that resemble each other tell less than as many independent ones.
 fn samples_part(results: &[CaseResult]) -> Option<String> {
-    let headlines = results
-        .iter()
-        .filter_map(|r| r.metrics.get(Kind::of(&r.case.test).headline()));
+    // A transfer is one figure, whatever its size.
+    let sampled = results.iter().filter(|r| Kind::of(&r.case.test) != Kind::Bulk);
+    let headlines = sampled.filter_map(|r| r.metrics.get(Kind::of(&r.case.test).headline()));
     let samples = headlines.map(|metric| metric.samples).min()?;
     let shares = results
         .iter()

@@ -5,7 +5,6 @@ mod chart;
 mod classic;
 mod life;
 mod sessions;
-pub mod show;
 
 use super::front::{Front, ended_with};
 use super::run::without_label;
@@ -15,6 +14,7 @@ use crate::errors::{Ended, Failure};
 use crate::experiment::{Found, How, Points, Prepared, pin};
 use crate::open_loop::TRIALS;
 use crate::output;
+use crate::view::session;
 use ask::Request;
 use sessions::Sessions;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
     let found = measure(&mut front, &mut sessions, how)?;
     let section = section(&request, sessions.reports, &found);
     let value = serde_json::to_value(&section);
-    front.draft.section(show::SECTION, value.unwrap_or_default());
+    front.draft.section(session::SECTION, value.unwrap_or_default());
     let failure = found.failure.clone();
     let run = found.into_run(front.draft);
     let published = front.output.finish(&run);
@@ -90,7 +90,7 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
     }
     published?;
     if classic {
-        output::print(&show::classic(&run))?;
+        output::print(&session::classic(&run))?;
     }
     Ok(ended_with(&run, failure, arguments.output.strict))
 }
