@@ -11,6 +11,9 @@ use wirespeed_schema::plan::{Plan, WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX, takes};
 use wirespeed_schema::test::Test;
 use wirespeed_schema::units::{format_ns, format_size};
 
+/// A width at which no case is broken.
+const ONE_LINE: usize = 1 << 16;
+
 /// Print the cases, for people or as JSON.
 pub fn show(plan: &Plan, cases: Vec<Prepared>, json: bool) -> Result<Ended, Failure> {
     let text = match json {
@@ -46,7 +49,11 @@ fn as_text(plan: &Plan, cases: &[Prepared]) -> String {
             let _ = writeln!(text, "      skipped: {reason}");
         }
     }
-    let style = terminal::style(Stream::Stdout, ColorChoice::Never);
+    let mut style = terminal::style(Stream::Stdout, ColorChoice::Never);
+    if !terminal::is_terminal(Stream::Stdout) {
+        // Whoever reads a pipe counts lines: a case stays on one.
+        style.width = ONE_LINE;
+    }
     view::told(sum(plan, cases), vec![view::lines(&text)], &style)
 }
 
