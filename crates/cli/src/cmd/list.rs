@@ -92,7 +92,7 @@ fn overview(entries: &[&Entry], style: &Style) -> String {
         table::text("tagged", 0),
         table::text("one-sided", 0),
         table::text("between", 2),
-        table::text("what it is", 1),
+        table::text("what it is", 0),
     ];
     let row = |entry: &&Entry| {
         let here = obstacle(entry).is_none();

@@ -7,7 +7,7 @@ use crate::terminal::{self, Stream};
 use crate::{output, view};
 use std::io::Write as _;
 use wirespeed_report::render::{self, JsonForm, Style};
-use wirespeed_report::table::{Row, Table, Tone, key, text};
+use wirespeed_report::table::{Row, Table, Tone, text};
 use wirespeed_report::view::Part;
 use wirespeed_schema::run::Status;
 use wirespeed_selftest::{Check, Effort};
@@ -56,7 +56,12 @@ pub fn selftest(arguments: &SelftestArgs, color: ColorChoice) -> Result<Ended, F
 }
 
 fn screen(checks: &[Check], style: &Style) -> String {
-    let columns = vec![text("", 0), key("check"), text("found", 0), text("expected", 0)];
+    let columns = vec![
+        text("", 0),
+        text("check", 0),
+        text("found", 0),
+        text("expected", 0),
+    ];
     let row = |check: &Check| Row {
         cells: vec![
             if check.passed { "ok" } else { "FAIL" }.to_owned(),

@@ -7,6 +7,8 @@ use crate::table::{Column, Table, Tone};
 
 /// Spaces between two columns.
 const GAP: usize = 2;
+/// No column of text is made narrower than this.
+const TEXT_MIN: usize = 16;
 
 /// Lines of a table: title, heading, rows, what was left out, notes.
 pub(super) fn lines(table: &Table, style: &Style) -> Vec<String> {
@@ -53,6 +55,7 @@ impl<'a> Layout<'a> {
             };
             dropped.push(table.columns[shown.remove(position).0].title.as_str());
         }
+        narrow(table, &mut shown, width);
         Layout { shown, dropped }
     }
 
@@ -98,6 +101,22 @@ impl<'a> Layout<'a> {
     }
 }
 
+/// Where columns that must stay do not fit, columns of text become narrower, the widest first, as far as they stay
+/// readable; where that is not enough, all stay as they are.
+fn narrow(table: &Table, shown: &mut Vec<(usize, usize)>, width: usize) {
+    let mut narrowed = shown.clone();
+    while taken(&narrowed) > width {
+        let texts = narrowed.iter_mut().filter(|(index, width)| {
+            table.columns[*index].left && !table.columns[*index].key && *width > TEXT_MIN
+        });
+        match texts.max_by_key(|(_, width)| *width) {
+            Some((_, widest)) => *widest -= 1,
+            None => return,
+        }
+    }
+    *shown = narrowed;
+}
+
 /// Columns of characters that `columns` take.
 fn taken(columns: &[(usize, usize)]) -> usize {
     let all: usize = columns.iter().map(|(_, width)| width + GAP).sum();
@@ -113,23 +132,44 @@ fn names(table: &Table) -> Vec<usize> {
 
 /// Heading and rows of some columns.
 fn aligned(table: &Table, columns: &[(usize, usize)], style: &Style) -> Vec<String> {
-    let line = |text: &dyn Fn(usize) -> String| {
-        let cells: Vec<String> = columns
+    let heading = columns
+        .iter()
+        .map(|(index, _)| table.columns[*index].title.as_str());
+    let heading = cells_in_lines(table, columns, &heading.collect::<Vec<_>>());
+    let mut lines: Vec<String> = heading
+        .iter()
+        .map(|line| style.paint(Tone::Faint, line))
+        .collect();
+    for row in &table.rows {
+        let cells: Vec<&str> = columns
             .iter()
-            .map(|&(index, width)| match table.columns[index].left {
-                true => format!("{:<width$}", text(index)),
-                false => format!("{:>width$}", text(index)),
-            })
+            .map(|(index, _)| row.cells[*index].as_str())
             .collect();
-        cells.join("  ").trim_end().to_owned()
-    };
-    let heading = line(&|index| clean(&table.columns[index].title));
-    let mut lines = vec![style.paint(Tone::Faint, &heading)];
-    lines.extend(table.rows.iter().map(|row| {
-        let text = line(&|index| clean(&row.cells[index]));
-        row.tone.map_or(text.clone(), |tone| style.paint(tone, &text))
-    }));
+        let text = cells_in_lines(table, columns, &cells).into_iter();
+        lines.extend(text.map(|line| row.tone.map_or(line.clone(), |tone| style.paint(tone, &line))));
+    }
     lines
+}
+
+/// The cells of a row beside each other, each broken where it is longer than its column.
+fn cells_in_lines(table: &Table, columns: &[(usize, usize)], cells: &[&str]) -> Vec<String> {
+    let broken: Vec<Vec<String>> = cells
+        .iter()
+        .zip(columns)
+        .map(|(cell, (_, width))| wrap(&clean(cell), *width, 0).lines().map(str::to_owned).collect())
+        .collect();
+    let height = broken.iter().map(Vec::len).max().unwrap_or(0).max(1);
+    let line = |number: usize| {
+        let parts = columns.iter().zip(&broken).map(|((index, width), cell)| {
+            let text = cell.get(number).map_or("", String::as_str);
+            match table.columns[*index].left {
+                true => format!("{text:<width$}"),
+                false => format!("{text:>width$}"),
+            }
+        });
+        parts.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    (0..height).map(line).collect()
 }
 
 /// A row as lines: what names it, then each figure with its name.
