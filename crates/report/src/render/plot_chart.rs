@@ -2,7 +2,7 @@
 
 use super::plot::Canvas;
 use super::plot_heat;
-use super::style::{Style, clean};
+use super::style::{Style, clean, wrap};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Scale, Unit};
 use crate::table::Tone;
 
@@ -74,7 +74,7 @@ pub fn chart(chart: &Chart, style: &Style) -> Vec<String> {
         lines.push(line.trim_end().to_owned());
     }
     lines.push(scale_line(chart, &x, label_width, width));
-    lines.extend(legend(chart, label_width, named));
+    lines.extend(legend(chart, (label_width, style.width), named));
     lines
 }
 
@@ -200,7 +200,7 @@ fn scale_line(chart: &Chart, x: &Frame, label_width: usize, width: usize) -> Str
 }
 
 /// Which letter is which series, and what the marks say.
-fn legend(chart: &Chart, label_width: usize, named: bool) -> Vec<String> {
+fn legend(chart: &Chart, (label_width, width): (usize, usize), named: bool) -> Vec<String> {
     let mut lines = Vec::new();
     let series: Vec<String> = chart
         .series
@@ -215,9 +215,7 @@ fn legend(chart: &Chart, label_width: usize, named: bool) -> Vec<String> {
             )
         })
         .collect();
-    if !series.is_empty() {
-        lines.push(format!("{:label_width$}  {}", "", series.join("   ")));
-    }
+    lines.extend(packed(&series, "   ", label_width + 2, width));
     let marks: Vec<String> = chart
         .marks
         .iter()
@@ -242,10 +240,27 @@ fn legend(chart: &Chart, label_width: usize, named: bool) -> Vec<String> {
             }
         })
         .collect();
-    if !marks.is_empty() {
-        lines.push(format!("{:label_width$}  {}", "", marks.join(" · ")));
-    }
+    lines.extend(packed(&marks, " · ", label_width + 2, width));
     lines
+}
+
+/// Parts beside each other, as many a line as fit behind `indent`; a part that is too long is broken at its spaces.
+fn packed(parts: &[String], between: &str, indent: usize, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let length = |text: &str| text.chars().count();
+    for part in parts {
+        match lines.last_mut() {
+            Some(line) if length(line) + length(between) + length(part) <= width => {
+                line.push_str(between);
+                line.push_str(part);
+            }
+            _ => lines.push(format!("{:indent$}{part}", "")),
+        }
+    }
+    let broken = lines.iter().map(|line| wrap(line, width, indent + 2));
+    broken
+        .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
+        .collect()
 }
 
 fn letter(index: usize) -> char {
