@@ -6,6 +6,7 @@
 mod bindings;
 mod command;
 mod evidence;
+mod features;
 mod fmt;
 mod fuzz;
 mod header;
@@ -29,6 +30,7 @@ usage: cargo xtask TASK
   fmt [--fix]          rustfmt on every Rust file (also those declared inside macros)
   hotcheck             check the machine code of the hot loops
   weight               print machine code by crate and family; fail over the budget
+  features             check that library and program build without their features, and with each alone
   bindings ucx         write the bindings of UCX anew from its headers
   schema [--check]     write (or compare) docs/run.schema.json
   header [--check]     write (or compare) the C header wirespeed.h
@@ -68,6 +70,7 @@ fn run(arguments: &[String]) -> Result<()> {
         Some("fmt") => fmt::run(&root, rest.contains(&"--fix")),
         Some("hotcheck") => hotcheck::run(&root),
         Some("weight") => weight::run(&root),
+        Some("features") => features::run(&root),
         Some("schema") => schema::run(&root, check),
         Some("header") => header::run(&root, check),
         Some("bindings") => bindings::run(&root, rest.first().copied()),
