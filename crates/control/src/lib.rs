@@ -9,17 +9,17 @@
 pub mod address;
 pub mod agent;
 pub mod auth;
-pub mod client;
+mod client;
 pub mod coordinator;
-pub mod error;
+mod error;
 pub mod frame;
 pub mod job;
 pub mod launch;
 pub mod secure;
 pub mod serve;
 pub mod session;
-pub mod stop;
-pub mod wire;
+mod stop;
+mod wire;
 
 pub use address::DEFAULT_PORT;
 pub use auth::Identity;

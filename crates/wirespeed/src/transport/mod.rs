@@ -14,7 +14,7 @@ pub(crate) mod error;
 pub mod options;
 pub mod port;
 pub mod registry;
-pub mod seal;
+pub(crate) mod seal;
 pub mod waiter;
 
 #[cfg(test)]
@@ -32,7 +32,7 @@ pub mod udp;
 pub mod unix;
 
 pub use error::ConnectError;
-pub use memory::memory_obstacle;
+pub(crate) use memory::memory_obstacle;
 
 use crate::error::MeasureError;
 use bootstrap::Bootstrap;
@@ -329,6 +329,63 @@ impl<'a> Connect<'a> {
 }
 
 /// The cold half of a transport.
+///
+/// ```
+/// use wirespeed::transport::{Availability, NO_SHORTIOV, SizeLimit, Support, Transport};
+/// use wirespeed::transport::{Connect, ConnectError, Limits, MessageRunner, Messages, null::Null};
+/// use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
+/// use wirespeed::transport::registry::Entry;
+/// use wirespeed::schema::case::{Case, GroupKind, RankSpec, Role, Stop, TransportOptions};
+/// use wirespeed::schema::test::{Layout, PingPong, Test};
+/// use wirespeed::{Registry, ThreadBootstrap, measure};
+///
+/// /// Goes nowhere, as `null` does; a transport of use builds a port of its own.
+/// struct Nowhere;
+///
+/// impl Transport for Nowhere {
+///     const NAME: &'static str = "nowhere";
+///     const SUMMARY: &'static str = "an example";
+///     const OPTIONS: &'static [OptionSpec] =
+///         &[OptionSpec::new("max", "SIZE", "largest message").with_default("1k")];
+///     const MESSAGES: Support = Support::Native;
+///     const TAGGED: Support = Support::Lacks("it is an example");
+///     const ONE_SIDED: Support = Support::Lacks("it is an example");
+///     const CARRIES_PAYLOAD: bool = false;
+///     type Options = u64;
+///
+///     fn parse(options: &TransportOptions) -> Result<u64, OptionError> {
+///         let reader = OptionReader::new(Self::NAME, Self::OPTIONS, options)?;
+///         Ok(reader.size("max")?.unwrap_or(1 << 10))
+///     }
+///
+///     fn probe() -> Availability {
+///         Availability::Ready
+///     }
+///
+///     fn limits(max: &u64) -> Limits {
+///         let none = || SizeLimit::never("it is an example");
+///         let messages = [SizeLimit::UpTo(*max), none(), none(), NO_SHORTIOV];
+///         Limits::of_messages(&[GroupKind::Threads], messages).with_ranks_max(1)
+///     }
+/// }
+///
+/// impl Messages for Nowhere {
+///     fn open<R: MessageRunner>(ctx: &Connect, _: &u64, runner: R) -> Result<R::Output, ConnectError> {
+///         Null::open(ctx, &(), runner)
+///     }
+/// }
+///
+/// let registry = Registry::empty().with(Entry::of_messages::<Nowhere>());
+/// let case = Case::new(Test::AmLat(PingPong::new(8, Layout::Short)), "nowhere")
+///     .with_ranks(vec![RankSpec::new(Role::Source).with_peer(0)])
+///     .with_stop(Stop::Iterations { count: 100 })
+///     .with_warmup(10, 1_000_000);
+/// let outcome = measure(&case, &registry, &ThreadBootstrap::group(1)[0], &mut |_| ())?;
+/// assert_eq!(outcome.sent.messages, 100);
+/// let large = case.with_option("max", "4");
+/// assert!(measure(&large, &registry, &ThreadBootstrap::group(1)[0], &mut |_| ()).is_err());
+/// # Ok::<(), wirespeed::MeasureError>(())
+/// ```
 pub trait Transport: Sized + 'static {
     /// Name as typed.
     const NAME: &'static str;
@@ -457,7 +514,7 @@ pub trait Tagged: Transport {
 }
 
 /// Bulk transfers run outside the registry.
-pub const NO_BULK: Support = Support::Lacks("bulk transfers go through `wirespeed byteio`");
+pub(crate) const NO_BULK: Support = Support::Lacks("bulk transfers go through `wirespeed byteio`");
 
 /// Why a transport cannot run a case, found before anything is opened.
 pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {

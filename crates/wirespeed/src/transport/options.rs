@@ -77,9 +77,9 @@ pub enum OptionError {
 }
 
 /// The option that encrypts what a transport carries.
-pub const ENCRYPT: &str = "encrypt";
+pub(crate) const ENCRYPT: &str = "encrypt";
 /// The transports of this library that take it.
-pub const ENCRYPT_ABLE: &str = "tcp, unix and udp";
+pub(crate) const ENCRYPT_ABLE: &str = "tcp, unix and udp";
 
 /// Reads options by name against their specs.
 pub struct OptionReader<'a> {

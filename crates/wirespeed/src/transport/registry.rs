@@ -25,7 +25,20 @@ pub struct Runners {
     pub one_sided: Option<RunFn>,
 }
 
-/// One transport as the registry knows it.
+/// One transport as the registry knows it: [`Transport`] shows one made of a transport of the caller's own.
+///
+/// ```
+/// use wirespeed::Registry;
+/// use wirespeed::schema::test::Capability;
+/// use wirespeed::transport::{Availability, Support};
+///
+/// let registry = Registry::builtin();
+/// let tcp = registry.find("tcp").unwrap();
+/// assert_eq!(tcp.support(Capability::Messages), Support::Native);
+/// assert_eq!((tcp.probe)(), Availability::Ready);
+/// assert!((tcp.limits)(&Default::default())?.ranks_max > 2);
+/// # Ok::<(), wirespeed::MeasureError>(())
+/// ```
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Entry {
