@@ -3,6 +3,7 @@
 //! Nothing here may be needed to build or use wirespeed, and nothing here measures: it starts what measures.
 #![forbid(unsafe_code)]
 
+mod api;
 mod bindings;
 mod command;
 mod evidence;
@@ -33,6 +34,7 @@ usage: cargo xtask TASK
   features             check that library and program build without their features, and with each alone
   bindings ucx         write the bindings of UCX anew from its headers
   schema [--check]     write (or compare) docs/run.schema.json
+  api [--check]        write (or compare) the lists of public items, crates/*/api.txt
   header [--check]     write (or compare) the C header wirespeed.h
   notices [--check]    write (or compare) THIRD-PARTY.md
   notices --texts FILE write the full licence texts of every dependency
@@ -72,6 +74,7 @@ fn run(arguments: &[String]) -> Result<()> {
         Some("weight") => weight::run(&root),
         Some("features") => features::run(&root),
         Some("schema") => schema::run(&root, check),
+        Some("api") => api::run(&root, check),
         Some("header") => header::run(&root, check),
         Some("bindings") => bindings::run(&root, rest.first().copied()),
         Some("notices") => match rest.as_slice() {

@@ -55,6 +55,7 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
     ladder.run_shards("tests", shards::all(ladder.root())?)?;
     ladder.end(compiled)?;
     ladder.run(Step::cargo("schema", &["xtask", "schema", "--check"]))?;
+    ladder.run(Step::cargo("api", &["xtask", "api", "--check"]))?;
     ladder.run(Step::cargo("header", &["xtask", "header", "--check"]))?;
     ladder.run(
         Step::cargo("install-check", &["xtask", "install", "/usr"])
