@@ -1,5 +1,5 @@
 //! How ranks of wirespeed are started and meet: [`coordinator`] runs a case over a group of threads, local processes or
-//! two machines; [`agent`] is a rank's side; [`serve`] is the far end, [`client`] reaches it.
+//! two machines; [`agent`] is a rank's side; [`serve`] is the far end, `client` reaches it.
 //!
 //! The logic is in [`session`], which knows no socket and no clock; bytes are cut by [`frame`]; who may talk is settled
 //! in [`auth`]. Nothing here may touch a data socket, print, or run while a rank measures: every thread of this crate
