@@ -8,7 +8,7 @@ use std::error::Error;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::process::Command;
-use wirespeed::schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
+use wirespeed::schema::case::{Case, GroupKind, IdlePolicy, Stop};
 use wirespeed::schema::test::{Layout, Stream, Test};
 use wirespeed::schema::units;
 use wirespeed::{Bootstrap, BootstrapError, Cancel, Registry, measure};
@@ -78,28 +78,13 @@ impl Bootstrap for Pair {
 }
 
 fn case(transport: &str) -> Case {
-    let rank = |role, peer| RankSpec {
-        role,
-        peer: Some(peer),
-        cpu: None,
-        load: Default::default(),
-    };
-    Case {
-        test: Test::AmBw(Stream::new(8, Layout::Short, 1024)),
-        transport: transport.to_owned(),
-        options: Default::default(),
-        group: GroupKind::Processes,
-        ranks: vec![rank(Role::Source, 1), rank(Role::Sink, 0)],
-        stop: Stop::Duration {
+    Case::new(Test::AmBw(Stream::new(8, Layout::Short, 1024)), transport)
+        .with_group(GroupKind::Processes)
+        .with_stop(Stop::Duration {
             duration_ns: 300_000_000,
-        },
-        warmup_iterations: 10_000,
-        warmup_ns_max: 100_000_000,
-        check: false,
-        report_interval_ns: 0,
-        raw_samples_max: 0,
-        idle: IdlePolicy::Yield,
-    }
+        })
+        .with_warmup(10_000, 100_000_000)
+        .with_idle(IdlePolicy::Yield)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -3,7 +3,7 @@
 //! `cargo run --release --example two_threads [TRANSPORT [SIZE_BYTES]]`
 
 use std::error::Error;
-use wirespeed::schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
+use wirespeed::schema::case::{Case, IdlePolicy, RankSpec, Stop};
 use wirespeed::schema::outcome::{Outcome, SampleKind};
 use wirespeed::schema::test::{Layout, PingPong, Test};
 use wirespeed::schema::units;
@@ -16,32 +16,22 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // A core for each thread where there are enough; else they give way to each other.
     let cpus = host::default_cpus(2);
-    let rank = |number: usize, role, peer| RankSpec {
-        role,
-        peer: Some(peer),
-        cpu: cpus.as_ref().map(|c| c[number]),
-        load: Default::default(),
+    let mut ranks = RankSpec::pair();
+    for (rank, &cpu) in ranks.iter_mut().zip(cpus.iter().flatten()) {
+        rank.cpu = Some(cpu);
+    }
+    let idle = match cpus {
+        Some(_) => IdlePolicy::Spin,
+        None => IdlePolicy::Yield,
     };
-    let case = Case {
-        test: Test::AmLat(PingPong::new(size_bytes, Layout::Short)),
-        transport,
-        options: Default::default(),
-        group: GroupKind::Threads,
-        ranks: vec![rank(0, Role::Source, 1), rank(1, Role::Sink, 0)],
-        stop: Stop::Duration {
-            duration_ns: 500_000_000,
-        },
-        warmup_iterations: 10_000,
-        warmup_ns_max: 100_000_000,
-        check: false,
-        report_interval_ns: 100_000_000,
-        raw_samples_max: 0,
-        idle: if cpus.is_some() {
-            IdlePolicy::Spin
-        } else {
-            IdlePolicy::Yield
-        },
+    let half_a_second = Stop::Duration {
+        duration_ns: 500_000_000,
     };
+    let case = Case::new(Test::AmLat(PingPong::new(size_bytes, Layout::Short)), transport)
+        .with_ranks(ranks)
+        .with_stop(half_a_second)
+        .with_report_interval_ns(100_000_000)
+        .with_idle(idle);
 
     // The registry is a value: add transports of your own with `.with(Entry::of::<Mine>())`.
     let registry = Registry::builtin();

@@ -3,9 +3,11 @@
 //! Nothing here may be needed to build or use wirespeed, and nothing here measures: it starts what measures.
 #![forbid(unsafe_code)]
 
+mod api;
 mod bindings;
 mod command;
 mod evidence;
+mod features;
 mod fmt;
 mod fuzz;
 mod header;
@@ -29,8 +31,10 @@ usage: cargo xtask TASK
   fmt [--fix]          rustfmt on every Rust file (also those declared inside macros)
   hotcheck             check the machine code of the hot loops
   weight               print machine code by crate and family; fail over the budget
+  features             check that library and program build without their features, and with each alone
   bindings ucx         write the bindings of UCX anew from its headers
   schema [--check]     write (or compare) docs/run.schema.json
+  api [--check]        write (or compare) the lists of public items, crates/*/api.txt
   header [--check]     write (or compare) the C header wirespeed.h
   notices [--check]    write (or compare) THIRD-PARTY.md
   notices --texts FILE write the full licence texts of every dependency
@@ -68,7 +72,9 @@ fn run(arguments: &[String]) -> Result<()> {
         Some("fmt") => fmt::run(&root, rest.contains(&"--fix")),
         Some("hotcheck") => hotcheck::run(&root),
         Some("weight") => weight::run(&root),
+        Some("features") => features::run(&root),
         Some("schema") => schema::run(&root, check),
+        Some("api") => api::run(&root, check),
         Some("header") => header::run(&root, check),
         Some("bindings") => bindings::run(&root, rest.first().copied()),
         Some("notices") => match rest.as_slice() {

@@ -48,11 +48,7 @@ impl Words {
             "procs"
         };
         template.axes.insert(place.to_owned(), vec![ranks.to_string()]);
-        let plan = Plan {
-            repeats: 1,
-            until: None,
-            templates: vec![template],
-        };
+        let plan = Plan::of(vec![template]);
         let mut cases = expand(&plan, &Machine::new(registry))?;
         if cases.len() != 1 {
             return Err(PlanError::new(

@@ -262,7 +262,7 @@ impl<'a> Groups<'a> {
             (GroupKind::Threads, _) => GroupSpec::Threads,
             (GroupKind::Job, _) => match job::current() {
                 Some(ranks) => GroupSpec::Job(ranks.clone()),
-                None => GroupSpec::Launched(Launcher(wirespeed_mpi::jobs())),
+                None => GroupSpec::Launched(Launcher(crate::mpi::jobs())),
             },
             (_, Some(address)) => GroupSpec::Hosts(HostsSpec {
                 address: address.to_owned(),

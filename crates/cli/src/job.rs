@@ -2,8 +2,11 @@
 //! and says nothing; the front, a process that rank 0 starts, goes on as usual. Where a job is none of our business (help,
 //! list), rank 0 alone answers.
 
-use crate::args::{MpiArgs, Verb};
+#[cfg(feature = "mpi")]
+use crate::args::MpiArgs;
+use crate::args::Verb;
 use crate::errors::{Failure, exit};
+use crate::mpi;
 use std::ffi::OsString;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::OnceLock;
@@ -12,7 +15,6 @@ use wirespeed::{Machine, Registry};
 use wirespeed_control::JobRanks;
 use wirespeed_control::address::Address;
 use wirespeed_control::job::{Detected, Front, JobError, Joining, run_launched_rank, run_rank, sheltered};
-use wirespeed_mpi::process::choose;
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::run::{Remark, Severity};
 use wirespeed_schema::units::format_ns;
@@ -26,8 +28,9 @@ pub fn current() -> Option<&'static JobRanks> {
 }
 
 /// What the user says about MPI, before it is loaded.
+#[cfg(feature = "mpi")]
 pub fn prepare(arguments: &MpiArgs) -> Result<(), Failure> {
-    choose(arguments.choice()?);
+    wirespeed_mpi::process::choose(arguments.choice()?);
     Ok(())
 }
 
@@ -43,7 +46,7 @@ pub enum Part {
 
 /// What a verb means in a job.
 pub fn part(verb: &Verb) -> Part {
-    let Some(found) = wirespeed_mpi::jobs().detect() else {
+    let Some(found) = mpi::jobs().detect() else {
         return Part::Alone;
     };
     match verb {
@@ -57,7 +60,7 @@ pub fn part(verb: &Verb) -> Part {
 /// What this process is, for whoever reads its last words.
 pub fn name_of_process(argv: &[OsString]) -> String {
     let hidden = argv.get(1).map(|word| word.to_string_lossy());
-    match (wirespeed_mpi::jobs().detect(), hidden) {
+    match (mpi::jobs().detect(), hidden) {
         (Some(found), _) => format!("rank {}", found.rank),
         (None, Some(word)) if word == "__rank" => format!("a rank (process {})", std::process::id()),
         (None, _) => format!("process {}", std::process::id()),
@@ -66,14 +69,12 @@ pub fn name_of_process(argv: &[OsString]) -> String {
 
 /// Whether a launcher started this process.
 pub fn is_in_job() -> bool {
-    wirespeed_mpi::jobs().detect().is_some()
+    mpi::jobs().detect().is_some()
 }
 
 /// Whether some other rank of a job says what is to be said.
 pub fn is_silent() -> bool {
-    wirespeed_mpi::jobs()
-        .detect()
-        .is_some_and(|found| found.rank != 0)
+    mpi::jobs().detect().is_some_and(|found| found.rank != 0)
 }
 
 /// Whether this process speaks for a job, beside the ranks that measure.
@@ -95,7 +96,7 @@ pub fn run_front(program: impl FnOnce() -> u8, fail: impl Fn(Failure) -> u8) -> 
 
 /// Be this process's part of the job: a rank, on rank 0 with the front that it starts.
 pub fn run(registry: &Registry, fail: impl Fn(Failure) -> u8) -> u8 {
-    let Some(found) = wirespeed_mpi::jobs().detect() else {
+    let Some(found) = mpi::jobs().detect() else {
         return exit::FAILED;
     };
     let failed = |e: std::io::Error| {
@@ -120,7 +121,7 @@ pub fn run(registry: &Registry, fail: impl Fn(Failure) -> u8) -> u8 {
             false => fail(Failure::usage(error.cause, error.remedy)),
         }
     };
-    let job = match wirespeed_mpi::jobs().join() {
+    let job = match mpi::jobs().join() {
         Ok(job) => job,
         Err(error) => {
             // It would say that its rank is gone.
@@ -155,7 +156,7 @@ fn begin(found: &Detected) -> std::io::Result<(Option<Front>, Joining)> {
 
 /// Be a rank of a job that wirespeed started.
 pub fn launched_rank(registry: &Registry, invitation: &str) -> Result<(), Failure> {
-    run_launched_rank(wirespeed_mpi::jobs(), registry, invitation)
+    run_launched_rank(mpi::jobs(), registry, invitation)
         .map_err(|error| Failure::failed(error.cause, error.remedy))
 }
 

@@ -6,6 +6,7 @@
 //! a message, compute a statistic or touch a data socket.
 #![forbid(unsafe_code)]
 
+mod absent;
 mod args;
 mod calendar;
 mod cmd;
@@ -16,6 +17,7 @@ mod file;
 mod front;
 mod group;
 mod job;
+mod mpi;
 mod open_loop;
 mod output;
 mod perftest;
@@ -38,9 +40,15 @@ use std::process::ExitCode;
 use terminal::Stream;
 use wirespeed::Registry;
 
-/// Every transport that the program ships: those of the library, and those of libraries that are loaded at run time.
+/// Every transport that the program ships: those of the library, and those of libraries that are loaded at run time. One that
+/// this build was made without is listed with the reason.
 pub fn registry() -> Registry {
-    wirespeed_mpi::join(wirespeed_ucx::join(Registry::builtin()))
+    let registry = Registry::builtin();
+    #[cfg(feature = "ucx")]
+    let registry = wirespeed_ucx::join(registry);
+    #[cfg(feature = "mpi")]
+    let registry = wirespeed_mpi::join(registry);
+    absent::join(registry)
 }
 
 /// The whole program: reads the command line, does what it says, and returns the exit code.
@@ -70,6 +78,7 @@ fn run(registry: &Registry, argv: &[OsString]) -> u8 {
         Err(error) => return report(argv, ColorChoice::Auto, Err(errors::of_words(error, argv))),
     };
     let color = cli.color;
+    #[cfg(feature = "mpi")]
     match job::prepare(&cli.mpi) {
         Ok(()) => (),
         Err(_) if job::is_silent() => return 0,

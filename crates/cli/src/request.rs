@@ -9,11 +9,7 @@ use wirespeed_schema::plan::{Plan, Template, parse_plan};
 pub fn plan(arguments: &RunArgs) -> Result<Plan, Failure> {
     match names_file(&arguments.what) {
         true => from_file(arguments),
-        false => Ok(Plan {
-            repeats: 1,
-            until: None,
-            templates: vec![from_flags(arguments)?],
-        }),
+        false => Ok(Plan::of(vec![from_flags(arguments)?])),
     }
 }
 

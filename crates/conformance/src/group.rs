@@ -3,7 +3,7 @@
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
-use wirespeed::schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop, TransportOptions};
+use wirespeed::schema::case::{Case, IdlePolicy, RankSpec, Role, Stop, TransportOptions};
 use wirespeed::schema::test::{Layout, PingPong, Test};
 use wirespeed::transport::cancel::CancelReason;
 use wirespeed::transport::port::LinkError;
@@ -16,27 +16,17 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// A case of `ranks` ranks for opening ports of `layout`.
 pub fn case_of(transport: &str, options: &TransportOptions, ranks: u32, layout: Layout, size: u64) -> Case {
-    let rank = |rank: u32| RankSpec {
-        role: if rank == 0 { Role::Source } else { Role::Sink },
-        peer: Some(u32::from(rank == 0)),
-        cpu: None,
-        load: Default::default(),
+    let rank = |rank: u32| {
+        RankSpec::new(if rank == 0 { Role::Source } else { Role::Sink }).with_peer(u32::from(rank == 0))
     };
-    Case {
-        test: Test::AmLat(PingPong::new(size, layout)),
-        transport: transport.to_owned(),
-        options: options.clone(),
-        group: GroupKind::Threads,
-        ranks: (0..ranks).map(rank).collect(),
-        stop: Stop::Iterations { count: 1 },
-        warmup_iterations: 1,
-        warmup_ns_max: 1_000_000,
-        check: true,
-        report_interval_ns: 0,
-        raw_samples_max: 0,
+    Case::new(Test::AmLat(PingPong::new(size, layout)), transport)
+        .with_options(options.clone())
+        .with_ranks((0..ranks).map(rank).collect())
+        .with_stop(Stop::Iterations { count: 1 })
+        .with_warmup(1, 1_000_000)
+        .with_check(true)
         // The suites run on any machine, with more ranks than cores.
-        idle: IdlePolicy::Yield,
-    }
+        .with_idle(IdlePolicy::Yield)
 }
 
 /// Run `script` on every rank of a group of `ranks`. The first failure that is not the echo of another rank's is the

@@ -3,7 +3,7 @@
 
 use crate::group::{ensure, run_for};
 use crate::report::Report;
-use wirespeed::schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop, TransportOptions};
+use wirespeed::schema::case::{Case, IdlePolicy, RankSpec, Role, Stop, TransportOptions};
 use wirespeed::schema::neighbours::neighbours;
 use wirespeed::schema::outcome::{Outcome, StopReason};
 use wirespeed::schema::posted::{Buffers, CacheState, Defined, MsgRate, Pattern};
@@ -144,30 +144,20 @@ fn label(test: &Test) -> String {
 }
 
 pub(crate) fn case(entry: &Entry, options: &TransportOptions, test: Test, roles: Vec<Role>) -> Case {
-    let ranks = roles.iter().enumerate().map(|(rank, &role)| RankSpec {
-        role,
-        peer: match role {
+    let ranks = roles.iter().enumerate().map(|(rank, &role)| {
+        RankSpec::new(role).with_peer(match role {
             Role::Source => Some(rank as u32 + 1),
             Role::Sink => Some(rank as u32 - 1),
             _ => None,
-        },
-        cpu: None,
-        load: Default::default(),
+        })
     });
-    Case {
-        test,
-        transport: entry.name.to_owned(),
-        options: options.clone(),
-        group: GroupKind::Threads,
-        ranks: ranks.collect(),
-        stop: Stop::Iterations { count: ITERATIONS },
-        warmup_iterations: 40,
-        warmup_ns_max: 50_000_000,
-        check: true,
-        report_interval_ns: 0,
-        raw_samples_max: 0,
-        idle: IdlePolicy::Yield,
-    }
+    Case::new(test, entry.name)
+        .with_options(options.clone())
+        .with_ranks(ranks.collect())
+        .with_stop(Stop::Iterations { count: ITERATIONS })
+        .with_warmup(40, 50_000_000)
+        .with_check(true)
+        .with_idle(IdlePolicy::Yield)
 }
 
 fn run_case(registry: &Registry, entry: &Entry, case: &Case, name: String) -> Report {

@@ -151,18 +151,8 @@ impl Transport for Shelves {
     const NAME: &'static str = "shelves";
     const SUMMARY: &'static str = "mutexed queues between threads";
     const OPTIONS: &'static [OptionSpec] = &[
-        OptionSpec {
-            name: "depth",
-            values: "COUNT",
-            default: "100",
-            help: "messages a queue holds",
-        },
-        OptionSpec {
-            name: "fault",
-            values: "none|overtakes|flips|doubles",
-            default: "none",
-            help: "what goes wrong",
-        },
+        OptionSpec::new("depth", "COUNT", "messages a queue holds").with_default("100"),
+        OptionSpec::new("fault", "none|overtakes|flips|doubles", "what goes wrong").with_default("none"),
     ];
     const MESSAGES: Support = Support::Native;
     const TAGGED: Support = Support::Emulated(adapt::tagged::MEANS);
@@ -191,15 +181,11 @@ impl Transport for Shelves {
         let max = SizeLimit::UpTo(MESSAGE_BYTES_MAX);
         let messages = [max.clone(), max.clone(), NO_ZCOPY, NO_SHORTIOV];
         let (put, get) = adapt::one_sided::limits(&messages);
-        Limits {
-            messages,
-            put,
-            get,
-            atomics: Atomics::ALL,
-            tagged: max,
-            groups: &[GroupKind::Threads],
-            ranks_max: 64,
-        }
+        Limits::of_messages(&[GroupKind::Threads], messages)
+            .with_tagged(max)
+            .with_one_sided(put, get)
+            .with_atomics(Atomics::ALL)
+            .with_ranks_max(64)
     }
 }
 

@@ -1,5 +1,5 @@
 //! How ranks of wirespeed are started and meet: [`coordinator`] runs a case over a group of threads, local processes or
-//! two machines; [`agent`] is a rank's side; [`serve`] is the far end, [`client`] reaches it.
+//! two machines; [`agent`] is a rank's side; [`serve`] is the far end, `client` reaches it.
 //!
 //! The logic is in [`session`], which knows no socket and no clock; bytes are cut by [`frame`]; who may talk is settled
 //! in [`auth`]. Nothing here may touch a data socket, print, or run while a rank measures: every thread of this crate
@@ -9,17 +9,17 @@
 pub mod address;
 pub mod agent;
 pub mod auth;
-pub mod client;
+mod client;
 pub mod coordinator;
-pub mod error;
+mod error;
 pub mod frame;
 pub mod job;
 pub mod launch;
 pub mod secure;
 pub mod serve;
 pub mod session;
-pub mod stop;
-pub mod wire;
+mod stop;
+mod wire;
 
 pub use address::DEFAULT_PORT;
 pub use auth::Identity;

@@ -140,13 +140,9 @@ fn a_failing_rank_is_the_cause_and_the_others_end() {
         }
         let refused = quiet(&spec, &case(2, &[("check", "usage")]));
         assert_eq!(refused.error.unwrap().class, FailureClass::Usage);
-        let unknown = quiet(
-            &spec,
-            &Case {
-                transport: "warp".into(),
-                ..case(2, &[])
-            },
-        );
+        let mut elsewhere = case(2, &[]);
+        elsewhere.transport = "warp".into();
+        let unknown = quiet(&spec, &elsewhere);
         assert_eq!(unknown.error.unwrap().class, FailureClass::Usage);
     }
 }

@@ -117,13 +117,11 @@ fn a_client_and_a_daemon_measure_over_tcp() {
         assert_measured(&result, &case.label());
     }
     // A run without end, stopped by the user after its first report.
-    let endless = Case {
-        stop: Stop::Duration {
+    let endless = case("tcp", GroupKind::Hosts, stream())
+        .with_stop(Stop::Duration {
             duration_ns: 60_000_000_000,
-        },
-        report_interval_ns: 50_000_000,
-        ..case("tcp", GroupKind::Hosts, stream())
-    };
+        })
+        .with_report_interval_ns(50_000_000);
     let asked = user.clone();
     let mut events = |event: GroupEvent| {
         if matches!(event, GroupEvent::Interval { .. }) && !asked.is_requested() {

@@ -22,24 +22,9 @@ impl Transport for Mpi {
     const NAME: &'static str = "mpi";
     const SUMMARY: &'static str = "any MPI library, loaded at run time, between the ranks of its launcher";
     const OPTIONS: &'static [OptionSpec] = &[
-        OptionSpec {
-            name: "wait",
-            values: "poll|block",
-            default: "poll",
-            help: "test for completion, or let the library wait (MPI_Waitall), as osu and IMB do",
-        },
-        OptionSpec {
-            name: "requests",
-            values: "plain|persistent",
-            default: "plain",
-            help: "matched messages by MPI_Isend and MPI_Irecv, or by persistent requests that are started again",
-        },
-        OptionSpec {
-            name: "windows",
-            values: "auto|native",
-            default: "auto",
-            help: "put, get and atomics where the library refuses a window: over active messages, which the result says; or an error",
-        },
+        OptionSpec::new("wait", "poll|block", "test for completion, or let the library wait (MPI_Waitall), as osu and IMB do").with_default("poll"),
+        OptionSpec::new("requests", "plain|persistent", "matched messages by MPI_Isend and MPI_Irecv, or by persistent requests that are started again").with_default("plain"),
+        OptionSpec::new("windows", "auto|native", "put, get and atomics where the library refuses a window: over active messages, which the result says; or an error").with_default("auto"),
     ];
     const MESSAGES: Support = Support::Native;
     const TAGGED: Support = Support::Native;
@@ -66,20 +51,14 @@ impl Transport for Mpi {
         let any = || SizeLimit::UpTo(u64::MAX);
         let packed = || SizeLimit::UpTo(MESSAGE_BYTES_MAX);
         let no_pieces = || SizeLimit::lacks("MPI has no inlined pieces");
-        Limits {
-            messages: [packed(), packed(), packed(), no_pieces()],
-            put: [packed(), packed(), any(), no_pieces()],
-            get: [
-                SizeLimit::lacks("a get has nothing to inline"),
-                any(),
-                any(),
-                no_pieces(),
-            ],
-            atomics: Atomics::ALL,
-            tagged: any(),
-            groups: &[GroupKind::Job],
-            ranks_max: u32::MAX,
-        }
+        let no_inline = SizeLimit::lacks("a get has nothing to inline");
+        let messages = [packed(), packed(), packed(), no_pieces()];
+        let put = [packed(), packed(), any(), no_pieces()];
+        let get = [no_inline, any(), any(), no_pieces()];
+        Limits::of_messages(&[GroupKind::Job], messages)
+            .with_tagged(any())
+            .with_one_sided(put, get)
+            .with_atomics(Atomics::ALL)
     }
 
     fn about() -> Facts {

@@ -5,6 +5,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// How long a case lasts where nothing is said: one second.
+pub const DURATION_NS: u64 = 1_000_000_000;
+/// Operations before anything counts, where nothing is said.
+pub const WARMUP_ITERATIONS: u64 = 10_000;
+/// Time after which a warm-up ends, where nothing is said.
+pub const WARMUP_NS: u64 = 100_000_000;
+
 /// Options of a transport, by name, as the user gave them. Each transport parses its own and refuses unknown ones.
 pub type TransportOptions = BTreeMap<String, String>;
 
@@ -139,6 +146,7 @@ impl Load {
 
 /// One rank of the group.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct RankSpec {
     /// What it does.
     pub role: Role,
@@ -151,6 +159,47 @@ pub struct RankSpec {
     /// Load beside the measurement.
     #[serde(default, skip_serializing_if = "Load::is_idle")]
     pub load: Load,
+}
+
+impl RankSpec {
+    /// A rank without a peer, on any CPU, with no load beside it.
+    pub fn new(role: Role) -> Self {
+        Self {
+            role,
+            peer: None,
+            cpu: None,
+            load: Load::default(),
+        }
+    }
+
+    /// A source as rank 0 and its sink as rank 1.
+    pub fn pair() -> Vec<Self> {
+        vec![
+            Self::new(Role::Source).with_peer(1),
+            Self::new(Role::Sink).with_peer(0),
+        ]
+    }
+
+    /// Exchanges data with the rank of this number.
+    #[must_use]
+    pub fn with_peer(mut self, rank: impl Into<Option<u32>>) -> Self {
+        self.peer = rank.into();
+        self
+    }
+
+    /// Its measuring thread is pinned to this CPU.
+    #[must_use]
+    pub fn with_cpu(mut self, cpu: impl Into<Option<u32>>) -> Self {
+        self.cpu = cpu.into();
+        self
+    }
+
+    /// Carries a load beside the measurement.
+    #[must_use]
+    pub fn with_load(mut self, load: Load) -> Self {
+        self.load = load;
+        self
+    }
 }
 
 /// When a run ends. Both ends agree on it in-band: the source marks its last message.
@@ -204,7 +253,20 @@ pub enum GroupKind {
 }
 
 /// One measurement, checked and complete. Every rank gets the same case.
+///
+/// ```
+/// use wirespeed_schema::case::{Case, GroupKind, Stop};
+/// use wirespeed_schema::test::{Layout, PingPong, Test};
+///
+/// let case = Case::new(Test::AmLat(PingPong::new(64, Layout::Short)), "tcp")
+///     .with_group(GroupKind::Processes)
+///     .with_option("wait", "block")
+///     .with_stop(Stop::Iterations { count: 1000 });
+/// assert_eq!(case.label(), "tcp am_lat 64 B");
+/// assert_eq!(case.ranks.len(), 2);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Case {
     /// What is measured.
     #[serde(flatten)]
@@ -238,6 +300,97 @@ pub struct Case {
 }
 
 impl Case {
+    /// `test` over `transport` between a source and its sink, two threads that spin: for one second, after a warm-up of
+    /// [`WARMUP_ITERATIONS`] operations or [`WARMUP_NS`], unchecked, without reports and raw samples.
+    pub fn new(test: Test, transport: impl Into<String>) -> Self {
+        Self {
+            test,
+            transport: transport.into(),
+            options: TransportOptions::new(),
+            group: GroupKind::Threads,
+            ranks: RankSpec::pair(),
+            stop: Stop::Duration {
+                duration_ns: DURATION_NS,
+            },
+            warmup_iterations: WARMUP_ITERATIONS,
+            warmup_ns_max: WARMUP_NS,
+            check: false,
+            report_interval_ns: 0,
+            raw_samples_max: 0,
+            idle: IdlePolicy::Spin,
+        }
+    }
+
+    /// With one more option of the transport; one of the same name is replaced.
+    #[must_use]
+    pub fn with_option(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.options.insert(name.into(), value.into());
+        self
+    }
+
+    /// With these options of the transport and no others.
+    #[must_use]
+    pub fn with_options(mut self, options: TransportOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// The ranks live there.
+    #[must_use]
+    pub fn with_group(mut self, group: GroupKind) -> Self {
+        self.group = group;
+        self
+    }
+
+    /// Between these ranks; index is the rank's number.
+    #[must_use]
+    pub fn with_ranks(mut self, ranks: Vec<RankSpec>) -> Self {
+        self.ranks = ranks;
+        self
+    }
+
+    /// Ends then.
+    #[must_use]
+    pub fn with_stop(mut self, stop: Stop) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    /// `iterations` operations before anything counts, or as many as `ns_max` nanoseconds allow.
+    #[must_use]
+    pub fn with_warmup(mut self, iterations: u64, ns_max: u64) -> Self {
+        (self.warmup_iterations, self.warmup_ns_max) = (iterations, ns_max);
+        self
+    }
+
+    /// Whether every payload byte and every fetched value is checked.
+    #[must_use]
+    pub fn with_check(mut self, check: bool) -> Self {
+        self.check = check;
+        self
+    }
+
+    /// Reports at this interval, in nanoseconds; 0 for none.
+    #[must_use]
+    pub fn with_report_interval_ns(mut self, interval_ns: u64) -> Self {
+        self.report_interval_ns = interval_ns;
+        self
+    }
+
+    /// Keeps at most so many raw samples a rank; 0 for none.
+    #[must_use]
+    pub fn with_raw_samples(mut self, samples_max: u64) -> Self {
+        self.raw_samples_max = samples_max;
+        self
+    }
+
+    /// Waits so. Ranks that spin need a core each.
+    #[must_use]
+    pub fn with_idle(mut self, idle: IdlePolicy) -> Self {
+        self.idle = idle;
+        self
+    }
+
     /// Short label for progress lines and errors: `tcp am_lat 64 B`.
     pub fn label(&self) -> String {
         let size = crate::units::format_size(self.test.size_bytes());

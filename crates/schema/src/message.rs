@@ -332,33 +332,21 @@ pub enum SessionMessage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::{GroupKind, IdlePolicy, RankSpec, Role, Stop};
+    use crate::case::{GroupKind, Stop};
     use crate::test::{Layout, PingPong, Test};
 
     fn case() -> Case {
-        let rank = |role, peer| RankSpec {
-            role,
-            peer: Some(peer),
-            cpu: None,
-            load: Default::default(),
-        };
-        Case {
-            test: Test::AmLat(PingPong {
+        Case::new(
+            Test::AmLat(PingPong {
                 size_bytes: 8,
                 layout: Layout::Short,
             }),
-            transport: "tcp".into(),
-            options: [("mode".to_owned(), "poll".to_owned())].into(),
-            group: GroupKind::Processes,
-            ranks: vec![rank(Role::Source, 1), rank(Role::Sink, 0)],
-            stop: Stop::Duration { duration_ns: 5 },
-            warmup_iterations: 0,
-            warmup_ns_max: 0,
-            check: false,
-            report_interval_ns: 0,
-            raw_samples_max: 0,
-            idle: IdlePolicy::Spin,
-        }
+            "tcp",
+        )
+        .with_options([("mode".to_owned(), "poll".to_owned())].into())
+        .with_group(GroupKind::Processes)
+        .with_stop(Stop::Duration { duration_ns: 5 })
+        .with_warmup(0, 0)
     }
 
     #[test]

@@ -49,6 +49,22 @@ pub struct Template {
 }
 
 impl Template {
+    /// The parameters `words` by their option names, each text split as [`Template::add`] does. Errors as there.
+    pub fn of<'a>(words: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, PlanError> {
+        let mut template = Template::default();
+        for (key, text) in words {
+            template.add(key, &[text.to_owned()])?;
+        }
+        Ok(template)
+    }
+
+    /// With this option of the transport, which takes each of `values` in turn.
+    #[must_use]
+    pub fn with_option(mut self, name: impl Into<String>, values: Axis) -> Self {
+        self.options.insert(name.into(), values);
+        self
+    }
+
     /// Add the values of `texts` to the parameter `key`, each text split as its definition says. Errors where there is no such
     /// parameter, or a text is no list or range of its values.
     pub fn add(&mut self, key: &str, texts: &[String]) -> Result<(), PlanError> {
@@ -82,8 +98,19 @@ impl Template {
 }
 
 /// Everything asked for in one run.
+///
+/// ```
+/// use wirespeed_schema::plan::{Plan, Template};
+///
+/// let template = Template::of([("test", "am_lat"), ("via", "inproc"), ("size", "8..64:x2")])?;
+/// assert_eq!(template.axes["size"], ["8", "16", "32", "64"]);
+/// let plan = Plan::of(vec![template]).with_repeats(3);
+/// assert_eq!(plan.repeats, 3);
+/// # Ok::<(), wirespeed_schema::plan::PlanError>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Plan {
     /// Fresh repetitions of every case; at most so many where `until` is given.
     pub repeats: u32,
@@ -92,4 +119,29 @@ pub struct Plan {
     pub until: Option<Until>,
     /// Families of cases, in order.
     pub templates: Vec<Template>,
+}
+
+impl Plan {
+    /// Each case of `templates` once.
+    pub fn of(templates: Vec<Template>) -> Self {
+        Self {
+            repeats: 1,
+            until: None,
+            templates,
+        }
+    }
+
+    /// With so many fresh repetitions of every case; at most so many where it also ends [`Plan::with_until`].
+    #[must_use]
+    pub fn with_repeats(mut self, repeats: u32) -> Self {
+        self.repeats = repeats;
+        self
+    }
+
+    /// Stops repeating a case as soon as it is known well enough.
+    #[must_use]
+    pub fn with_until(mut self, until: impl Into<Option<Until>>) -> Self {
+        self.until = until.into();
+        self
+    }
 }

@@ -17,7 +17,7 @@ use wirespeed::transport::{
 use wirespeed::{Registry, ThreadBootstrap, measure};
 use wirespeed_report::repetition;
 use wirespeed_report::stats::Random;
-use wirespeed_schema::case::{Case, RankSpec, Role, TransportOptions};
+use wirespeed_schema::case::{Case, RankSpec, TransportOptions};
 use wirespeed_schema::outcome::Outcome;
 
 /// Messages with a payload that are lost.
@@ -171,13 +171,7 @@ pub fn all(_: &Effort) -> Vec<Check> {
 fn loss() -> Result<Vec<Check>, String> {
     let mut case = stream(8, 64, None, MESSAGES);
     Lossy::NAME.clone_into(&mut case.transport);
-    let rank = |role, peer| RankSpec {
-        role,
-        peer: Some(peer),
-        cpu: None,
-        load: Default::default(),
-    };
-    case.ranks = vec![rank(Role::Source, 1), rank(Role::Sink, 0)];
+    case.ranks = RankSpec::pair();
     let mut seen = outcomes(&case)?;
     // Of the machine nothing may enter.
     seen.iter_mut()

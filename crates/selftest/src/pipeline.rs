@@ -6,7 +6,7 @@ use wirespeed::transport::registry::Entry;
 use wirespeed::{Registry, ThreadBootstrap, measure};
 use wirespeed_report::render::{JsonForm, json};
 use wirespeed_report::{Limits, case_result, read_run, repetition};
-use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
+use wirespeed_schema::case::{Case, RankSpec, Role, Stop};
 use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::run::{CaseResult, Repetition, Run, Status, Tool};
@@ -25,25 +25,10 @@ pub fn stream(size_bytes: u64, window_msgs: u64, pace_msg_per_s: Option<u64>, co
 }
 
 fn case(test: Test, count: u64) -> Case {
-    Case {
-        test,
-        transport: "simulated".to_owned(),
-        options: Default::default(),
-        group: GroupKind::Threads,
-        ranks: vec![RankSpec {
-            role: Role::Source,
-            peer: Some(0),
-            cpu: None,
-            load: Default::default(),
-        }],
-        stop: Stop::Iterations { count },
-        warmup_iterations: 0,
-        warmup_ns_max: 0,
-        check: false,
-        report_interval_ns: 0,
-        raw_samples_max: 0,
-        idle: IdlePolicy::Spin,
-    }
+    Case::new(test, "simulated")
+        .with_ranks(vec![RankSpec::new(Role::Source).with_peer(0)])
+        .with_stop(Stop::Iterations { count })
+        .with_warmup(0, 0)
 }
 
 /// What the rank saw of one run over `transport`, in virtual time.

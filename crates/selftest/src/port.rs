@@ -10,12 +10,10 @@ use wirespeed::clock::virtual_time;
 use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
 use wirespeed::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed::transport::{
-    Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, SizeLimit, Support,
-    Transport,
+    Availability, Connect, ConnectError, Limits, MessageRunner, Messages, SizeLimit, Support, Transport,
 };
 use wirespeed_report::stats::Random;
 use wirespeed_schema::case::{GroupKind, TransportOptions};
-use wirespeed_schema::test::Layout;
 
 /// What the messages of this thread's next measurement meet.
 #[derive(Debug, Clone, Copy)]
@@ -64,20 +62,9 @@ const POLL_NS: u64 = 100;
 
 /// Limits of a simulation: short messages between threads.
 pub fn messages_only(ranks_max: u32) -> Limits {
-    Limits {
-        messages: [
-            SizeLimit::UpTo(MESSAGE_BYTES_MAX),
-            SizeLimit::never(NONE),
-            SizeLimit::never(NONE),
-            SizeLimit::never(NONE),
-        ],
-        put: [const { SizeLimit::never(NONE) }; Layout::COUNT],
-        get: [const { SizeLimit::never(NONE) }; Layout::COUNT],
-        atomics: Atomics::NONE,
-        tagged: SizeLimit::never(NONE),
-        groups: &[GroupKind::Threads],
-        ranks_max,
-    }
+    let none = || SizeLimit::never(NONE);
+    let messages = [SizeLimit::UpTo(MESSAGE_BYTES_MAX), none(), none(), none()];
+    Limits::of_messages(&[GroupKind::Threads], messages).with_ranks_max(ranks_max)
 }
 
 impl Transport for Simulated {

@@ -5,7 +5,7 @@ use crate::definition::{CLIENT, Definition};
 use crate::usage;
 use wirespeed_control::Failure;
 use wirespeed_schema::Case;
-use wirespeed_schema::case::{GroupKind, IdlePolicy, Load, RankSpec, Role, Stop, TransportOptions};
+use wirespeed_schema::case::{GroupKind, IdlePolicy, RankSpec, Role, Stop, TransportOptions};
 use wirespeed_schema::test::{Layout, Stream, Test};
 
 /// Small messages are gathered into one write up to this size, when more than one may be under way.
@@ -168,12 +168,7 @@ pub fn check(path: Path, definition: &Definition) -> Result<(), Failure> {
 
 /// The case of `streaming` in a session of `computations` computations, with a rank for the daemon where there is one.
 pub fn case(streaming: &Streaming, computations: usize, daemon: bool, group: GroupKind) -> Case {
-    let idle = RankSpec {
-        role: Role::Idle,
-        peer: None,
-        cpu: None,
-        load: Load::default(),
-    };
+    let idle = RankSpec::new(Role::Idle);
     let mut ranks = vec![idle; 1 + computations + usize::from(daemon)];
     let relay = (streaming.route == Route::Daemon).then(|| ranks.len() as u32 - 1);
     let ends = streaming.path.ends(computations);
@@ -190,29 +185,27 @@ pub fn case(streaming: &Streaming, computations: usize, daemon: bool, group: Gro
     let block = streaming.block.unwrap_or(!enough);
     let stream = Stream::new(streaming.size_bytes, Layout::Short, streaming.credits)
         .with_pace(streaming.pace_msg_per_s);
-    Case {
-        test: match streaming.path {
+    Case::new(
+        match streaming.path {
             Path::ComputationsToComputations => Test::AmAlltoall(stream),
             _ => Test::AmBw(stream),
         },
-        transport: streaming.via.clone(),
-        options: options(streaming, block),
-        group,
-        ranks,
-        stop: Stop::Duration {
-            duration_ns: streaming.duration_ns,
-        },
-        warmup_iterations: WARMUP_ITERATIONS,
-        warmup_ns_max: WARMUP_NS,
-        check: streaming.check,
-        report_interval_ns: streaming.report_ns,
-        raw_samples_max: 0,
-        idle: if enough {
-            IdlePolicy::Spin
-        } else {
-            IdlePolicy::Yield
-        },
-    }
+        streaming.via.clone(),
+    )
+    .with_options(options(streaming, block))
+    .with_group(group)
+    .with_ranks(ranks)
+    .with_stop(Stop::Duration {
+        duration_ns: streaming.duration_ns,
+    })
+    .with_warmup(WARMUP_ITERATIONS, WARMUP_NS)
+    .with_check(streaming.check)
+    .with_report_interval_ns(streaming.report_ns)
+    .with_idle(if enough {
+        IdlePolicy::Spin
+    } else {
+        IdlePolicy::Yield
+    })
 }
 
 /// Waiting as chosen, and small messages gathered; what the user named stays.

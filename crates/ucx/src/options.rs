@@ -10,36 +10,25 @@ use wirespeed_ucx_sys::{
 };
 
 /// Where the library is.
-pub const UCX: OptionSpec = OptionSpec {
-    name: "ucx",
-    values: "PATH",
-    default: "",
-    help: "the UCX to load: its libucp.so.0, the folder of that, or the folder above (also $WIRESPEED_UCX)",
-};
+pub const UCX: OptionSpec = OptionSpec::new(
+    "ucx",
+    "PATH",
+    "the UCX to load: its libucp.so.0, the folder of that, or the folder above (also $WIRESPEED_UCX)",
+);
 
 /// Into which pieces data are cut.
-pub const IOV: OptionSpec = OptionSpec {
-    name: "iov",
-    values: "COUNT|SIZE+..",
-    default: "1",
-    help: "pieces from which data are gathered: how many of about one length, or their sizes (layouts shortiov and zcopy)",
-};
+pub const IOV: OptionSpec = OptionSpec::new("iov", "COUNT|SIZE+..", "pieces from which data are gathered: how many of about one length, or their sizes (layouts shortiov and zcopy)").with_default("1");
 
 /// How far pieces lie from each other.
-pub const STRIDE: OptionSpec = OptionSpec {
-    name: "stride",
-    values: "BYTES",
-    default: "0",
-    help: "distance in memory from the start of one piece of a message to the next; 0: they lie together",
-};
+pub const STRIDE: OptionSpec = OptionSpec::new(
+    "stride",
+    "BYTES",
+    "distance in memory from the start of one piece of a message to the next; 0: they lie together",
+)
+.with_default("0");
 
 /// The header of active messages.
-pub const HEADER: OptionSpec = OptionSpec {
-    name: "header",
-    values: "BYTES",
-    default: "8",
-    help: "bytes of header before the data of each active message, 8 of them wirespeed's own (a short one has no more)",
-};
+pub const HEADER: OptionSpec = OptionSpec::new("header", "BYTES", "bytes of header before the data of each active message, 8 of them wirespeed's own (a short one has no more)").with_default("8");
 
 /// Bytes of the engine's header, the least that a message has.
 pub const HEADER_BYTES: usize = 8;
@@ -58,28 +47,28 @@ pub fn header_bytes(reader: &OptionReader) -> Result<usize, OptionError> {
 }
 
 /// What a worker of UCX is told about threads. Each rank has its own in any case.
-pub const THREAD_MODE: OptionSpec = OptionSpec {
-    name: "thread_mode",
-    values: "single|serialized|multi",
-    default: "single",
-    help: "how a worker guards itself against other threads; there are none, so it shows what the guard costs",
-};
+pub const THREAD_MODE: OptionSpec = OptionSpec::new(
+    "thread_mode",
+    "single|serialized|multi",
+    "how a worker guards itself against other threads; there are none, so it shows what the guard costs",
+)
+.with_default("single");
 
 /// Whether memory is registered at once.
-pub const NONBLOCK: OptionSpec = OptionSpec {
-    name: "nonblock",
-    values: "no|yes",
-    default: "no",
-    help: "yes: UCX may put off the registration of memory until it is used",
-};
+pub const NONBLOCK: OptionSpec = OptionSpec::new(
+    "nonblock",
+    "no|yes",
+    "yes: UCX may put off the registration of memory until it is used",
+)
+.with_default("no");
 
 /// Whether the target of one-sided tests works for its peers.
-pub const PASSIVE: OptionSpec = OptionSpec {
-    name: "passive",
-    values: "no|yes",
-    default: "no",
-    help: "yes: the target of one-sided tests progresses once per 65,536 polls",
-};
+pub const PASSIVE: OptionSpec = OptionSpec::new(
+    "passive",
+    "no|yes",
+    "yes: the target of one-sided tests progresses once per 65,536 polls",
+)
+.with_default("no");
 
 /// Polls of a passive target for one that makes progress: a transport that needs the target is slow, but ends.
 pub const PASSIVE_POLLS: u32 = 1 << 16;

@@ -12,7 +12,32 @@ use wirespeed_schema::outcome::Outcome;
 /// Measure `case` as the rank that `bootstrap` says. Collective: every rank of the group calls it with the same case.
 /// `report` is called at the case's report interval, in this thread. Nothing is printed, nothing outlives the call.
 ///
-/// When a rank fails, the group's cancel flag is set, so that the others return too.
+/// When a rank fails, the group's cancel flag is set, so that the others return too. Errors where nothing was measured: the
+/// case contradicts itself, the transport or machine cannot do it, the ranks do not meet.
+///
+/// ```
+/// use wirespeed::schema::case::{Case, IdlePolicy, Stop};
+/// use wirespeed::schema::test::{Layout, PingPong, Test};
+/// use wirespeed::{Registry, ThreadBootstrap, measure};
+///
+/// let case = Case::new(Test::AmLat(PingPong::new(8, Layout::Short)), "inproc")
+///     .with_stop(Stop::Iterations { count: 200 })
+///     .with_warmup(10, 1_000_000)
+///     .with_idle(IdlePolicy::Yield);
+/// let registry = Registry::builtin();
+/// let outcomes = std::thread::scope(|scope| {
+///     let ranks: Vec<_> = ThreadBootstrap::group(2)
+///         .into_iter()
+///         .map(|rank| {
+///             let (case, registry) = (&case, &registry);
+///             scope.spawn(move || measure(case, registry, &rank, &mut |_interval| ()))
+///         })
+///         .collect();
+///     ranks.into_iter().map(|rank| rank.join().unwrap()).collect::<Result<Vec<_>, _>>()
+/// })?;
+/// assert_eq!(outcomes[0].sent.messages, 200);
+/// # Ok::<(), wirespeed::MeasureError>(())
+/// ```
 pub fn measure(
     case: &Case,
     registry: &Registry,

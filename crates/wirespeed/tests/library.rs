@@ -1,34 +1,19 @@
 //! The library measured through its one public entry, as an embedding program uses it.
 
-use wirespeed::schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
+use wirespeed::schema::case::{Case, RankSpec, Role, Stop};
 use wirespeed::schema::outcome::{SampleKind, StopReason};
 use wirespeed::schema::test::{Layout, PingPong, Stream, Test};
 use wirespeed::{Bootstrap, MeasureError, Registry, ThreadBootstrap, measure};
 
 fn rank(role: Role, peer: u32) -> RankSpec {
-    RankSpec {
-        role,
-        peer: Some(peer),
-        cpu: None,
-        load: Default::default(),
-    }
+    RankSpec::new(role).with_peer(peer)
 }
 
 fn null_case(test: Test, stop: Stop) -> Case {
-    Case {
-        test,
-        transport: "null".into(),
-        options: Default::default(),
-        group: GroupKind::Threads,
-        ranks: vec![rank(Role::Source, 0)],
-        stop,
-        warmup_iterations: 1000,
-        warmup_ns_max: 100_000_000,
-        check: false,
-        report_interval_ns: 0,
-        raw_samples_max: 0,
-        idle: IdlePolicy::Spin,
-    }
+    Case::new(test, "null")
+        .with_ranks(vec![rank(Role::Source, 0)])
+        .with_stop(stop)
+        .with_warmup(1000, 100_000_000)
 }
 
 fn pingpong(size_bytes: u64) -> Test {

@@ -1,7 +1,7 @@
 //! Every test on every transport between two threads, data checked: the loops and the ports hold together.
 
 use std::time::Duration;
-use wirespeed::schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
+use wirespeed::schema::case::{Case, IdlePolicy, Stop};
 use wirespeed::schema::outcome::{Outcome, StopReason};
 use wirespeed::schema::test::{Atomic, Capability, Layout, PingPong, Rma, Stream, Tagged, Test};
 use wirespeed::transport::Support;
@@ -11,26 +11,11 @@ use wirespeed::{Bootstrap, MeasureError, Registry, ThreadBootstrap, measure};
 const DEADLINE: Duration = Duration::from_secs(60);
 
 fn case(transport: &str, test: Test, iterations: u64) -> Case {
-    let rank = |role, peer| RankSpec {
-        role,
-        peer: Some(peer),
-        cpu: None,
-        load: Default::default(),
-    };
-    Case {
-        test,
-        transport: transport.into(),
-        options: Default::default(),
-        group: GroupKind::Threads,
-        ranks: vec![rank(Role::Source, 1), rank(Role::Sink, 0)],
-        stop: Stop::Iterations { count: iterations },
-        warmup_iterations: 50,
-        warmup_ns_max: 50_000_000,
-        check: true,
-        report_interval_ns: 0,
-        raw_samples_max: 0,
-        idle: IdlePolicy::Yield,
-    }
+    Case::new(test, transport)
+        .with_stop(Stop::Iterations { count: iterations })
+        .with_warmup(50, 50_000_000)
+        .with_check(true)
+        .with_idle(IdlePolicy::Yield)
 }
 
 /// Run `case` between threads; cancels and fails when it takes longer than the deadline.
@@ -135,10 +120,8 @@ fn matrix_with(transport: &str, options: &[(&str, &str)]) {
     for size in [0, 1, 4, 8, 13, 64, 1000, 70_000] {
         for test in tests_of(size) {
             let iterations = if size > 10_000 { 60 } else { 300 };
-            let case = Case {
-                options: options.iter().map(|&(k, v)| (k.into(), v.into())).collect(),
-                ..case(transport, test, iterations)
-            };
+            let case = case(transport, test, iterations)
+                .with_options(options.iter().map(|&(k, v)| (k.into(), v.into())).collect());
             let lacks = matches!(entry.support(case.test.capability()), Support::Lacks(_));
             match (entry.check)(&case) {
                 Err(MeasureError::Unsupported(why)) => assert!(!why.is_empty()),

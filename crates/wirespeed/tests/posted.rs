@@ -1,7 +1,7 @@
 //! Tests on posted sends and receives between threads: every pattern, arrangement, cache state and definition ends, counts
 //! what it should, and delivers what was sent.
 
-use wirespeed::schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
+use wirespeed::schema::case::{Case, IdlePolicy, RankSpec, Role, Stop};
 use wirespeed::schema::neighbours::neighbours;
 use wirespeed::schema::outcome::{Outcome, SampleKind, StopReason};
 use wirespeed::schema::posted::{Buffers, CacheState, Defined, Grid, MsgRate, Pattern};
@@ -23,26 +23,13 @@ fn run(case: &Case) -> Vec<Outcome> {
 }
 
 fn case(transport: &str, test: Test, roles: &[(Role, Option<u32>)]) -> Case {
-    let rank = |&(role, peer): &(Role, Option<u32>)| RankSpec {
-        role,
-        peer,
-        cpu: None,
-        load: Default::default(),
-    };
-    Case {
-        test,
-        transport: transport.into(),
-        options: Default::default(),
-        group: GroupKind::Threads,
-        ranks: roles.iter().map(rank).collect(),
-        stop: Stop::Iterations { count: ITERATIONS },
-        warmup_iterations: 3,
-        warmup_ns_max: 1_000_000_000,
-        check: true,
-        report_interval_ns: 0,
-        raw_samples_max: 0,
-        idle: IdlePolicy::Yield,
-    }
+    let rank = |&(role, peer): &(Role, Option<u32>)| RankSpec::new(role).with_peer(peer);
+    Case::new(test, transport)
+        .with_ranks(roles.iter().map(rank).collect())
+        .with_stop(Stop::Iterations { count: ITERATIONS })
+        .with_warmup(3, 1_000_000_000)
+        .with_check(true)
+        .with_idle(IdlePolicy::Yield)
 }
 
 fn msgrate(pattern: Pattern, grid: Grid, peers: u32, cache_state: CacheState, size_bytes: u64) -> MsgRate {

@@ -3,17 +3,12 @@
 
 use std::time::Duration;
 use wirespeed::{Registry, ThreadBootstrap, measure};
-use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, Load, RankSpec, Role, Stop};
+use wirespeed_schema::case::{Case, IdlePolicy, RankSpec, Role, Stop};
 use wirespeed_schema::outcome::{Outcome, StopReason};
 use wirespeed_schema::test::{Layout, Stream, Test};
 
 fn rank(role: Role, peer: Option<u32>) -> RankSpec {
-    RankSpec {
-        role,
-        peer,
-        cpu: None,
-        load: Load::default(),
-    }
+    RankSpec::new(role).with_peer(peer)
 }
 
 fn stream(size_bytes: u64, window_msgs: u64) -> Stream {
@@ -21,20 +16,13 @@ fn stream(size_bytes: u64, window_msgs: u64) -> Stream {
 }
 
 fn case(test: Test, transport: &str, wait: &str, ranks: Vec<RankSpec>) -> Case {
-    Case {
-        test,
-        transport: transport.into(),
-        options: [("wait".to_owned(), wait.to_owned())].into(),
-        group: GroupKind::Threads,
-        ranks,
-        stop: Stop::Iterations { count: 500 },
-        warmup_iterations: 40,
-        warmup_ns_max: 1_000_000_000,
-        check: true,
-        report_interval_ns: 0,
-        raw_samples_max: 0,
-        idle: IdlePolicy::Yield,
-    }
+    Case::new(test, transport)
+        .with_options([("wait".to_owned(), wait.to_owned())].into())
+        .with_ranks(ranks)
+        .with_stop(Stop::Iterations { count: 500 })
+        .with_warmup(40, 1_000_000_000)
+        .with_check(true)
+        .with_idle(IdlePolicy::Yield)
 }
 
 fn run(case: &Case) -> Vec<Outcome> {

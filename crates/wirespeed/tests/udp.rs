@@ -1,32 +1,18 @@
 //! UDP through the library's one public entry: every message is accounted for, at both ends.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use wirespeed::schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
+use wirespeed::schema::case::{Case, IdlePolicy, Role, Stop};
 use wirespeed::schema::outcome::{Outcome, SampleKind, StopReason};
 use wirespeed::schema::test::{Hub, Layout, PingPong, Stream, Test};
 use wirespeed::{Bootstrap, Cancel, MeasureError, Registry, ThreadBootstrap, measure};
 
 fn case(test: Test, options: &[(&str, &str)], stop: Stop) -> Case {
-    let rank = |role, peer| RankSpec {
-        role,
-        peer: Some(peer),
-        cpu: None,
-        load: Default::default(),
-    };
-    Case {
-        test,
-        transport: "udp".into(),
-        options: options.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect(),
-        group: GroupKind::Threads,
-        ranks: vec![rank(Role::Source, 1), rank(Role::Sink, 0)],
-        stop,
-        warmup_iterations: 100,
-        warmup_ns_max: 50_000_000,
-        check: true,
-        report_interval_ns: 0,
-        raw_samples_max: 0,
-        idle: IdlePolicy::Yield,
-    }
+    Case::new(test, "udp")
+        .with_options(options.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect())
+        .with_stop(stop)
+        .with_warmup(100, 50_000_000)
+        .with_check(true)
+        .with_idle(IdlePolicy::Yield)
 }
 
 fn run(case: &Case, ip: IpAddr) -> Vec<Result<Outcome, MeasureError>> {

@@ -50,11 +50,12 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
     // What only compiles runs with the CPU time that tests leave.
     let mut compiled = vec![hotcheck(), weight()];
     compiled.extend(aarch64(ladder)?);
-    compiled.extend([clippy(), docs()].map(|step| step.within_s(1800)));
+    compiled.extend([clippy(), features(), docs()].map(|step| step.within_s(1800)));
     let compiled = ladder.begin(compiled);
     ladder.run_shards("tests", shards::all(ladder.root())?)?;
     ladder.end(compiled)?;
     ladder.run(Step::cargo("schema", &["xtask", "schema", "--check"]))?;
+    ladder.run(Step::cargo("api", &["xtask", "api", "--check"]))?;
     ladder.run(Step::cargo("header", &["xtask", "header", "--check"]))?;
     ladder.run(
         Step::cargo("install-check", &["xtask", "install", "/usr"])
@@ -140,6 +141,10 @@ fn clippy() -> Step {
             "warnings",
         ],
     )
+}
+
+fn features() -> Step {
+    Step::cargo("features", &["xtask", "features"])
 }
 
 fn docs() -> Step {

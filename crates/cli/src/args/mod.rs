@@ -5,6 +5,7 @@ mod compare;
 mod doctor;
 mod experiment;
 mod lab;
+#[cfg(feature = "mpi")]
 mod mpi;
 mod msgrate;
 mod open_loop;
@@ -26,6 +27,7 @@ pub use compare::{AbArgs, CompareArgs, GateArgs};
 pub use doctor::DoctorArgs;
 pub use experiment::ExperimentArgs;
 pub use lab::LabArgs;
+#[cfg(feature = "mpi")]
 pub use mpi::MpiArgs;
 pub use msgrate::MsgrateArgs;
 pub use open_loop::OpenLoopArgs;
@@ -63,6 +65,7 @@ pub struct Cli {
     #[arg(help_heading = "Screen")]
     pub color: ColorChoice,
 
+    #[cfg(feature = "mpi")]
     #[command(flatten)]
     pub mpi: MpiArgs,
 }

@@ -141,9 +141,5 @@ fn arm(registry: &Registry, words: &[String], own: &ExperimentArgs) -> Result<Ar
 
 /// What was asked for, as one plan: A's cases, then B's.
 fn plan(arms: &[Arm; 2]) -> Plan {
-    Plan {
-        repeats: 1,
-        until: None,
-        templates: arms.iter().flat_map(|arm| arm.plan.templates.clone()).collect(),
-    }
+    Plan::of(arms.iter().flat_map(|arm| arm.plan.templates.clone()).collect())
 }

@@ -5,7 +5,6 @@ use crate::errors::{Ended, Failure};
 use crate::group::{Groups, Reach};
 use crate::output;
 use serde_json::json;
-use std::collections::BTreeMap;
 use wirespeed::Registry;
 use wirespeed::calibrate::{copy_bytes_per_s, line_round_trip_ns};
 use wirespeed::host::HostError;
@@ -77,19 +76,8 @@ fn cpus(text: Option<&str>) -> Result<(u32, Option<u32>), Failure> {
 /// One short run on `null`: it carries the clock, the floor and the noise of its CPU.
 fn floor(registry: &Registry, cpu: u32) -> Result<Outcome, Failure> {
     let words = [("via", "null"), ("test", "am_lat"), ("duration", "200ms")];
-    let mut axes: BTreeMap<String, Vec<String>> = words
-        .iter()
-        .map(|(key, word)| ((*key).to_owned(), vec![(*word).to_owned()]))
-        .collect();
-    axes.insert("cpus".to_owned(), vec![cpu.to_string()]);
-    let plan = Plan {
-        repeats: 1,
-        until: None,
-        templates: vec![Template {
-            axes,
-            ..Template::default()
-        }],
-    };
+    let template = Template::of(words.into_iter().chain([("cpus", cpu.to_string().as_str())]))?;
+    let plan = Plan::of(vec![template]);
     let cases = expand(&plan, &wirespeed::Machine::new(registry))?;
     let Some(planned) = cases.first() else {
         return Err(PlanError::unknown("transport", "null", &[]).into());

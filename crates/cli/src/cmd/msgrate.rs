@@ -119,11 +119,7 @@ fn plan(arguments: &MsgrateArgs) -> Result<Plan, Failure> {
     for (parameter, texts) in case.given() {
         template.add(parameter.key, texts)?;
     }
-    Ok(Plan {
-        repeats: 1,
-        until: None,
-        templates: by_cache_size(template),
-    })
+    Ok(Plan::of(by_cache_size(template)))
 }
 
 /// How long a case lasts and what comes before it, where the words leave it to the form.

@@ -134,11 +134,7 @@ fn plan(registry: &Registry, transports: &[QuickTransport]) -> Plan {
         ));
         templates.push(template(&there, &["am_bw"], SWEEP_TIME, &SWEEP_SIZES));
     }
-    Plan {
-        repeats: 1,
-        until: None,
-        templates,
-    }
+    Plan::of(templates)
 }
 
 /// Where the result goes, and the file that people are told of.

@@ -132,11 +132,7 @@ fn plan(arguments: &WorkersArgs, around: &dyn Surroundings) -> Result<Plan, Fail
             templates.push(template(arguments, &via, around)?);
         }
     }
-    Ok(Plan {
-        repeats: 1,
-        until: None,
-        templates,
-    })
+    Ok(Plan::of(templates))
 }
 
 fn template(arguments: &WorkersArgs, via: &str, around: &dyn Surroundings) -> Result<Template, Failure> {

@@ -45,10 +45,7 @@ pub fn all(arguments: &PerftestArgs, common: &Common) -> Result<TestsAsked, Fail
         prepared: Vec::new(),
         originals: Vec::new(),
         ranks: Vec::new(),
-        plan: Plan {
-            repeats: 1,
-            ..Plan::default()
-        },
+        plan: Plan::of(Vec::new()),
     };
     for combination in combinations {
         let test = |options: &TestArgs| options.test.clone().unwrap_or_default();
@@ -95,11 +92,7 @@ impl TestsAsked {
 
 /// The one case of `template`, and whether its transport can run it.
 fn prepare(template: &Template, common: &Common, machine: &Machine) -> Result<Prepared, Unplanned> {
-    let plan = Plan {
-        repeats: 1,
-        until: None,
-        templates: vec![template.clone()],
-    };
+    let plan = Plan::of(vec![template.clone()]);
     let cases = expand(&plan, machine).map_err(|error| Unplanned::Wrong(error.into()))?;
     let Some(planned) = cases.into_iter().next() else {
         return Err(Unplanned::Skipped("it is no case".to_owned()));

@@ -165,22 +165,12 @@ fn rank<T: Messages>(plan: &Plan, bootstrap: &ThreadBootstrap) -> Result<Skipped
     let parsed = T::parse(&plan.options).map_err(|e| e.to_string())?;
     let layout = plan.check.layout();
     let case = case_of(T::NAME, &plan.options, plan.check.ranks(), layout, plan.size);
-    let connect = Connect {
-        bootstrap,
-        case: &case,
-        peers: &me.peers,
-        needs: Needs {
-            message_bytes: plan.size as usize,
-            window_msgs: 64,
-            buffer_bytes: if layout == Layout::Zcopy {
-                (plan.size * ZCOPY_SLOTS) as usize
-            } else {
-                0
-            },
-            ..Needs::default()
-        },
-        cancel: me.cancel.clone(),
+    let buffer_bytes = match layout {
+        Layout::Zcopy => (plan.size * ZCOPY_SLOTS) as usize,
+        _ => 0,
     };
+    let needs = Needs::of_messages(plan.size as usize, 64).with_buffer(buffer_bytes);
+    let connect = Connect::new(bootstrap, &case, &me.peers, needs);
     let result = T::open(&connect, &parsed, Script { plan, me: &me }).map_err(|e| e.to_string())?;
     if plan.check == Check::Death && me.rank == 1 {
         // The port is closed; a watcher would notice and cancel where the medium cannot tell.

@@ -118,20 +118,10 @@ fn rank<T: OneSided>(
     let me = Me::new(bootstrap);
     let parsed = T::parse(options).map_err(|e| e.to_string())?;
     let case = case_of(T::NAME, options, check.ranks(), Layout::Bcopy, 8);
-    let connect = Connect {
-        bootstrap,
-        case: &case,
-        peers: &me.peers,
-        needs: Needs {
-            message_bytes: TRANSFER_BYTES,
-            window_msgs: FETCH_SLOTS as u64,
-            buffer_bytes: 2 * TRANSFER_BYTES,
-            region_bytes: REGION_BYTES,
-            fetch_slots: FETCH_SLOTS,
-            ..Needs::default()
-        },
-        cancel: me.cancel.clone(),
-    };
+    let needs = Needs::of_messages(TRANSFER_BYTES, FETCH_SLOTS as u64)
+        .with_buffer(2 * TRANSFER_BYTES)
+        .with_region(REGION_BYTES, FETCH_SLOTS);
+    let connect = Connect::new(bootstrap, &case, &me.peers, needs);
     let limits = T::limits(&parsed);
     let script = Script {
         check,

@@ -79,19 +79,10 @@ fn rank<T: Tagged>(
     let me = Me::new(bootstrap);
     let parsed = T::parse(options).map_err(|e| e.to_string())?;
     let case = case_of(T::NAME, options, check.ranks(), Layout::Bcopy, LEN as u64);
-    let connect = Connect {
-        bootstrap,
-        case: &case,
-        peers: &me.peers,
-        needs: Needs {
-            message_bytes: LEN,
-            window_msgs: MANY,
-            buffer_bytes: 2 * MANY as usize * LEN,
-            requests_max: 2 * MANY as usize + 8,
-            ..Needs::default()
-        },
-        cancel: me.cancel.clone(),
-    };
+    let needs = Needs::of_messages(LEN, MANY)
+        .with_buffer(2 * MANY as usize * LEN)
+        .with_requests(2 * MANY as usize + 8);
+    let connect = Connect::new(bootstrap, &case, &me.peers, needs);
     T::open(&connect, &parsed, Script { check, me: &me }).map_err(|e| e.to_string())?
 }
 

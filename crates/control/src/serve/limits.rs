@@ -233,10 +233,7 @@ mod tests {
                 "{ranks:?}"
             );
         }
-        let local = Case {
-            group: GroupKind::Processes,
-            ..case()
-        };
+        let local = case().with_group(GroupKind::Processes);
         assert!(check(&local, &[1], false, &ServerLimits::default()).is_err());
         let here = check(&local, &[1], true, &ServerLimits::default());
         assert_eq!(

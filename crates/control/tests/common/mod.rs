@@ -4,8 +4,9 @@
 use std::time::{Duration, Instant};
 use wirespeed::MeasureError;
 use wirespeed::transport::cancel::CancelReason;
-use wirespeed::transport::registry::{Entry, Report, Runners};
-use wirespeed::transport::{Atomics, Availability, Limits, SizeLimit, Support};
+use wirespeed::transport::null::Null;
+use wirespeed::transport::registry::{Entry, Report};
+use wirespeed::transport::{Limits, SizeLimit};
 use wirespeed::{Bootstrap, Registry};
 use wirespeed_control::RankProgram;
 use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
@@ -35,67 +36,37 @@ pub fn rank_entry() {
 
 /// Only the fake transport.
 pub fn registry() -> Registry {
-    let refuse = Support::Lacks("the fake only meets");
-    Registry::empty().with(Entry {
-        name: "fake",
-        summary: "meets and behaves as told",
-        options: &[],
-        runners: Runners {
-            messages: Some(run),
-            ..Runners::default()
-        },
-        messages: Support::Native,
-        tagged: refuse,
-        one_sided: refuse,
-        lossy: false,
-        copied_by_cpu: false,
-        about: Default::default,
-        probe: || Availability::Ready,
-        check: |case| match case.options.get("check").map(String::as_str) {
-            Some("usage") => Err(MeasureError::Usage("told to refuse".into())),
-            _ => Ok(()),
-        },
-        limits: |_| {
-            Ok(Limits {
-                messages: [const { SizeLimit::UpTo(1 << 20) }; 4],
-                put: [const { SizeLimit::never("fake") }; 4],
-                get: [const { SizeLimit::never("fake") }; 4],
-                atomics: Atomics::NONE,
-                tagged: SizeLimit::never("fake"),
-                groups: &[GroupKind::Threads, GroupKind::Processes, GroupKind::Hosts],
-                ranks_max: 64,
-            })
-        },
-        by_device: false,
-        resources: |_| Ok(Vec::new()),
-    })
+    let mut fake = Entry::of_messages::<Null>();
+    fake.name = "fake";
+    fake.summary = "meets and behaves as told";
+    fake.runners.messages = Some(run);
+    fake.check = |case| match case.options.get("check").map(String::as_str) {
+        Some("usage") => Err(MeasureError::Usage("told to refuse".into())),
+        _ => Ok(()),
+    };
+    fake.limits = |_| {
+        let groups = &[GroupKind::Threads, GroupKind::Processes, GroupKind::Hosts];
+        let messages = [const { SizeLimit::UpTo(1 << 20) }; 4];
+        Ok(Limits::of_messages(groups, messages).with_ranks_max(64))
+    };
+    Registry::empty().with(fake)
 }
 
 /// A case of `size` ranks. `options`: `all=BEHAVIOUR` or `N=BEHAVIOUR` for rank N.
 pub fn case(size: u32, options: &[(&str, &str)]) -> Case {
-    let ranks = (0..size).map(|n| RankSpec {
-        role: if n == 0 { Role::Source } else { Role::Sink },
-        peer: None,
-        cpu: None,
-        load: Default::default(),
-    });
-    Case {
-        test: Test::AmLat(PingPong::new(8, Layout::Short)),
-        transport: "fake".into(),
-        options: options
-            .iter()
-            .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
-            .collect(),
-        group: GroupKind::Processes,
-        ranks: ranks.collect(),
-        stop: Stop::Iterations { count: 1 },
-        warmup_iterations: 0,
-        warmup_ns_max: 0,
-        check: false,
-        report_interval_ns: 0,
-        raw_samples_max: 0,
-        idle: IdlePolicy::Yield,
-    }
+    let ranks = (0..size).map(|n| RankSpec::new(if n == 0 { Role::Source } else { Role::Sink }));
+    Case::new(Test::AmLat(PingPong::new(8, Layout::Short)), "fake")
+        .with_options(
+            options
+                .iter()
+                .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+                .collect(),
+        )
+        .with_group(GroupKind::Processes)
+        .with_ranks(ranks.collect())
+        .with_stop(Stop::Iterations { count: 1 })
+        .with_warmup(0, 0)
+        .with_idle(IdlePolicy::Yield)
 }
 
 fn run(case: &Case, bootstrap: &dyn Bootstrap, report: Report) -> Result<Outcome, MeasureError> {

@@ -131,10 +131,7 @@ pub fn options() -> GroupOptions {
 }
 
 pub fn hosts_case(behaviour: &[(&str, &str)]) -> Case {
-    Case {
-        group: GroupKind::Hosts,
-        ..case(2, behaviour)
-    }
+    case(2, behaviour).with_group(GroupKind::Hosts)
 }
 
 pub fn fact(result: &GroupResult, rank: usize, name: &str) -> String {

@@ -4,7 +4,6 @@ use crate::common::{case, deadline, registry};
 use crate::daemon::{Running, fact, hosts_case, options};
 use std::io::{Read, Write};
 use wirespeed_control::{ControlError, Group, GroupSpec, HostsSpec, Identity, StopFlag, run_case};
-use wirespeed_schema::Case;
 use wirespeed_schema::case::GroupKind;
 use wirespeed_schema::message::ServerLimits;
 
@@ -21,10 +20,7 @@ fn a_case_runs_over_both_ends_and_again_over_the_same_session() {
         assert_ne!(fact(&result, 0, "pid"), fact(&result, 1, "pid"));
         assert_eq!(fact(&result, 1, "bind"), "127.0.0.1");
     }
-    let four = Case {
-        group: GroupKind::Hosts,
-        ..case(4, &[])
-    };
+    let four = case(4, &[]).with_group(GroupKind::Hosts);
     let result = group.run(&four, &mut |_| (), &StopFlag::new());
     assert!(result.error.is_none() && result.outcomes.iter().all(Option::is_some));
 }

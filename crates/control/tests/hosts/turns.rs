@@ -4,7 +4,6 @@ use crate::common::{deadline, registry};
 use crate::daemon::{Running, hosts_case, options};
 use std::time::Duration;
 use wirespeed_control::{GroupEvent, StopFlag, Timing, run_case};
-use wirespeed_schema::Case;
 use wirespeed_schema::case::Stop;
 use wirespeed_schema::message::{FailureClass, ServerLimits};
 use wirespeed_schema::outcome::StopReason;
@@ -109,11 +108,8 @@ fn a_run_beyond_the_time_limit_is_ended_in_order_and_says_so() {
         result.outcomes.iter().all(Option::is_some),
         "what was measured is there"
     );
-    let long = Case {
-        stop: Stop::Duration {
-            duration_ns: 400_000_000,
-        },
-        ..hosts_case(&[])
-    };
+    let long = hosts_case(&[]).with_stop(Stop::Duration {
+        duration_ns: 400_000_000,
+    });
     assert_eq!(daemon.run(&long).error.unwrap().class, FailureClass::Refused);
 }

@@ -35,28 +35,18 @@ impl BulkCase {
             .total_bytes
             .div_ceil(self.shape.size_bytes.max(1))
             .max(1);
-        Case {
-            test: match self.is_put {
+        Case::new(
+            match self.is_put {
                 true => Test::BulkPut(self.shape),
                 false => Test::BulkGet(self.shape),
             },
-            transport: self.transport,
-            options: self.options,
-            group: GroupKind::Hosts,
-            ranks: vec![RankSpec {
-                role: role(self.is_put),
-                peer: None,
-                cpu: None,
-                load: self.load,
-            }],
-            stop: Stop::Iterations { count },
-            warmup_iterations: 0,
-            warmup_ns_max: 0,
-            check: false,
-            report_interval_ns: 0,
-            raw_samples_max: 0,
-            idle: IdlePolicy::Spin,
-        }
+            self.transport,
+        )
+        .with_options(self.options)
+        .with_group(GroupKind::Hosts)
+        .with_ranks(vec![RankSpec::new(role(self.is_put)).with_load(self.load)])
+        .with_stop(Stop::Iterations { count })
+        .with_warmup(0, 0)
     }
 }
 

@@ -5,5 +5,5 @@ mod line;
 mod loggp;
 
 pub use hockney::{Hockney, hockney};
-pub use line::{FitError, Line, Observation, Parameter, weighted_line};
+pub use line::{Observation, Parameter};
 pub use loggp::{LogGp, Windows, loggp};

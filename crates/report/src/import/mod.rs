@@ -14,7 +14,7 @@ pub use told::{Told, Unsaid};
 
 use std::collections::BTreeMap;
 use told::Assumed;
-use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
+use wirespeed_schema::case::{Case, GroupKind, Stop};
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition, Run, Severity, Status, Tool};
@@ -357,28 +357,12 @@ fn case_result(runs: &[Figures], format: Format) -> Option<CaseResult> {
         [only] => (only.metrics.clone(), BTreeMap::new()),
         several => crate::assemble::over_repetitions(several),
     };
-    let rank = |role, peer| RankSpec {
-        role,
-        peer: Some(peer),
-        cpu: None,
-        load: Default::default(),
-    };
-    let case = Case {
-        test: figures.test.clone(),
-        transport: figures.transport.clone(),
-        options: Default::default(),
-        group: figures.group,
-        ranks: vec![rank(Role::Source, 1), rank(Role::Sink, 0)],
-        stop: Stop::Iterations {
+    let case = Case::new(figures.test.clone(), figures.transport.clone())
+        .with_group(figures.group)
+        .with_stop(Stop::Iterations {
             count: samples.max(1),
-        },
-        warmup_iterations: 0,
-        warmup_ns_max: 0,
-        check: false,
-        report_interval_ns: 0,
-        raw_samples_max: 0,
-        idle: IdlePolicy::Spin,
-    };
+        })
+        .with_warmup(0, 0);
     let mut result = crate::failed_case(case, "", None);
     result.status = CaseStatus::Ok;
     result.error = None;

@@ -70,12 +70,7 @@ fn both_directions_and_their_sum() {
 #[test]
 fn several_pairs_add_their_rates_and_merge_their_samples() {
     let mut four = case("shm", Test::AmBw(stream(10, 8)), 1000);
-    let rank = |role, peer| RankSpec {
-        role,
-        peer: Some(peer),
-        cpu: None,
-        load: Default::default(),
-    };
+    let rank = |role, peer| RankSpec::new(role).with_peer(peer);
     four.ranks = vec![
         rank(Role::Source, 1),
         rank(Role::Sink, 0),

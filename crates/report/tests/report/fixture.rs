@@ -33,26 +33,12 @@ pub fn hub(fan_out: bool) -> Test {
 
 /// Two ranks, pinned, that stop after `count` operations.
 pub fn case(transport: &str, test: Test, count: u64) -> Case {
-    let rank = |role, peer, cpu| RankSpec {
-        role,
-        peer: Some(peer),
-        cpu: Some(cpu),
-        load: Default::default(),
-    };
-    Case {
-        test,
-        transport: transport.into(),
-        options: Default::default(),
-        group: GroupKind::Processes,
-        ranks: vec![rank(Role::Source, 1, 0), rank(Role::Sink, 0, 1)],
-        stop: Stop::Iterations { count },
-        warmup_iterations: 100,
-        warmup_ns_max: 100_000_000,
-        check: false,
-        report_interval_ns: 0,
-        raw_samples_max: 0,
-        idle: IdlePolicy::Spin,
-    }
+    let rank = |role, peer, cpu| RankSpec::new(role).with_peer(peer).with_cpu(cpu);
+    Case::new(test, transport)
+        .with_group(GroupKind::Processes)
+        .with_ranks(vec![rank(Role::Source, 1, 0), rank(Role::Sink, 0, 1)])
+        .with_stop(Stop::Iterations { count })
+        .with_warmup(100, 100_000_000)
 }
 
 pub fn count(messages: u64, size_bytes: u64) -> Count {

@@ -230,11 +230,8 @@ fn defined(size_bytes: u64, window_msgs: u64) -> Defined {
 fn pairs_of_ranks() -> Run {
     let mut case = case("tcp", Test::OsuMultiLat(defined(8, 1)), 200);
     case.ranks = (0..16u32)
-        .map(|rank| RankSpec {
-            role: if rank < 8 { Role::Source } else { Role::Sink },
-            peer: Some((rank + 8) % 16),
-            cpu: None,
-            load: Default::default(),
+        .map(|rank| {
+            RankSpec::new(if rank < 8 { Role::Source } else { Role::Sink }).with_peer((rank + 8) % 16)
         })
         .collect();
     run(vec![result(case, 1, |_| {

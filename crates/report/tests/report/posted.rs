@@ -33,21 +33,14 @@ fn of(kind: SampleKind, times_ns: &[f64]) -> Vec<Samples> {
 }
 
 fn msgrate_case(pattern: Pattern, ranks: usize) -> Case {
-    let rank = RankSpec {
-        role: Role::Neighbour,
-        peer: None,
-        cpu: None,
-        load: Default::default(),
-    };
-    Case {
-        ranks: vec![rank; ranks],
-        warmup_iterations: 0,
-        ..case(
-            "shm",
-            Test::Msgrate(MsgRate::new(8, pattern, 1, 100).with_caches(CacheState::Flushed, 8 << 20)),
-            10,
-        )
-    }
+    let rank = RankSpec::new(Role::Neighbour);
+    case(
+        "shm",
+        Test::Msgrate(MsgRate::new(8, pattern, 1, 100).with_caches(CacheState::Flushed, 8 << 20)),
+        10,
+    )
+    .with_ranks(vec![rank; ranks])
+    .with_warmup(0, 100_000_000)
 }
 
 /// Ten iterations: nine take `usual_ns`, one ten times as long.

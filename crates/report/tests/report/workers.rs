@@ -47,12 +47,7 @@ const HALVES: [(u64, [u64; 7]); 2] = [
 
 fn hub_case(test: Hub, tests: u64, workers: u32) -> Case {
     let mut case = case("tcp", Test::HubLat(test), tests);
-    let rank = |role| RankSpec {
-        role,
-        peer: None,
-        cpu: None,
-        load: Default::default(),
-    };
+    let rank = |role| RankSpec::new(role);
     case.ranks = vec![rank(Role::Worker); workers as usize + 1];
     case.ranks[0] = rank(Role::Hub);
     case

@@ -2,6 +2,7 @@
 
 /// A plan that cannot be carried out, found before anything was opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 #[error("{}{cause}", .line.map(|l| format!("line {l}: ")).unwrap_or_default())]
 pub struct PlanError {
     /// Line of the plan file, from 1, where it came from one.

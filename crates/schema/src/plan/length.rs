@@ -1,7 +1,7 @@
 //! How long a case lasts and what is kept of it: iterations or time, warm-up, reports, raw samples, checking.
 
 use super::error::PlanError;
-use crate::case::Stop;
+use crate::case::{DURATION_NS, Stop, WARMUP_ITERATIONS, WARMUP_NS};
 use crate::parameter::{Parameter, Section};
 use crate::units;
 use crate::words::Words;
@@ -71,11 +71,8 @@ pub static CHECK: Parameter = Parameter {
     ..Parameter::FLAG
 };
 
-const DURATION_NS: u64 = 1_000_000_000;
 const DURATION_NS_MIN: u64 = 1_000_000;
 const DURATION_NS_MAX: u64 = 7 * 86_400 * 1_000_000_000;
-const WARMUP_ITERATIONS: u64 = 10_000;
-const WARMUP_NS: u64 = 100_000_000;
 /// Time limit of a warm-up where the user gave only a count: an hour.
 pub const WARMUP_NS_MAX: u64 = 3_600 * 1_000_000_000;
 /// Limit of a warm-up's operations where the user gave only a time: the largest count that every JSON reader keeps exact.

@@ -4,7 +4,7 @@ use super::cpus::{CPUS, set_cpus};
 use super::error::PlanError;
 use super::load::{LOAD, set_load};
 use super::surroundings::Surroundings;
-use crate::case::{GroupKind, IdlePolicy, Load, RankSpec, Role, TransportOptions};
+use crate::case::{GroupKind, IdlePolicy, RankSpec, Role, TransportOptions};
 use crate::kinds::{Kind, Roles};
 use crate::parameter::{Parameter, Section, Values};
 use crate::words::Words;
@@ -291,10 +291,7 @@ fn pair_up(kind: &Kind, roles: &[Role]) -> Result<Vec<RankSpec>, PlanError> {
             _ => None,
         }
     };
-    let spec = |rank: u32| RankSpec {
-        peer: peer(rank),
-        ..unpaired_rank(roles[rank as usize])
-    };
+    let spec = |rank: u32| unpaired_rank(roles[rank as usize]).with_peer(peer(rank));
     Ok((0..roles.len() as u32).map(spec).collect())
 }
 
@@ -314,12 +311,7 @@ fn everybody(kind: &Kind, roles: &[Role], sources: usize) -> Result<Vec<RankSpec
 }
 
 fn unpaired_rank(role: Role) -> RankSpec {
-    RankSpec {
-        role,
-        peer: None,
-        cpu: None,
-        load: Load::default(),
-    }
+    RankSpec::new(role)
 }
 
 /// Ranks spin while each has a CPU of its own; else they give it away at every empty poll.

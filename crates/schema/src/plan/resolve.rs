@@ -36,23 +36,22 @@ pub(super) fn resolve(
         }
     }
     let group = ranks::group(words, kind, via, around)?;
-    let draft = Case {
-        test: Test::AmLat(PingPong {
+    let draft = Case::new(
+        Test::AmLat(PingPong {
             size_bytes: 0,
             layout: Layout::Short,
         }),
-        transport: via.to_owned(),
-        options: ranks::transport_options(words),
-        group: group.kind,
-        ranks: group.ranks,
-        stop: length::stop(words, None)?,
-        warmup_iterations: 0,
-        warmup_ns_max: 0,
-        check: words.flag(&length::CHECK)?,
-        report_interval_ns: length::interval_ns(words)?,
-        raw_samples_max: length::raw_samples(words)?,
-        idle: group.idle,
-    };
+        via,
+    )
+    .with_options(ranks::transport_options(words))
+    .with_group(group.kind)
+    .with_ranks(group.ranks)
+    .with_stop(length::stop(words, None)?)
+    .with_warmup(0, 0)
+    .with_check(words.flag(&length::CHECK)?)
+    .with_report_interval_ns(length::interval_ns(words)?)
+    .with_raw_samples(length::raw_samples(words)?)
+    .with_idle(group.idle);
     let mut case = with_test(draft, (words, typed), kind, around)?;
     let own = kind.repeats.map(|repeats| repeats(case.test.size_bytes()));
     case.stop = length::stop(words, own.map(|(iterations, _)| iterations))?;

@@ -155,72 +155,17 @@ impl Transport for Ucp {
     const NAME: &'static str = "ucp";
     const SUMMARY: &'static str = "UCX's protocol layer: UCX chooses the transport";
     const OPTIONS: &'static [OptionSpec] = &[
-        OptionSpec {
-            name: "tls",
-            values: "LIST",
-            default: "",
-            help: "UCX's transports that it may use, as UCX_TLS: posix,cma; without it all",
-        },
-        OptionSpec {
-            name: "devices",
-            values: "LIST",
-            default: "",
-            help: "network devices that it may use, as UCX_NET_DEVICES; without it all",
-        },
-        OptionSpec {
-            name: "wait",
-            values: "poll|sleep",
-            default: "poll",
-            help: "poll without pause, or sleep in the kernel until UCX is woken (put, get and atomics always poll)",
-        },
-        OptionSpec {
-            name: "errors",
-            values: "none|peer",
-            default: "none",
-            help: "peer: UCX watches its endpoints and reports a lost peer itself; it may then choose other devices",
-        },
-        OptionSpec {
-            name: "register",
-            values: "no|yes",
-            default: "no",
-            help: "yes: hand over registered memory with its handle, so that UCX need not look it up",
-        },
-        OptionSpec {
-            name: "sync",
-            values: "no|yes",
-            default: "no",
-            help: "yes: a tagged send is done when its message has been matched",
-        },
-        OptionSpec {
-            name: "wildcard",
-            values: "no|yes",
-            default: "no",
-            help: "yes: tagged receives take any tag",
-        },
-        OptionSpec {
-            name: "unexpected",
-            values: "no|yes",
-            default: "no",
-            help: "yes: receive a tagged message only after it has come",
-        },
-        OptionSpec {
-            name: "stream",
-            values: "no|recv|data",
-            default: "no",
-            help: "matched messages go as bytes of the endpoint's stream: received into place, or where UCX has the data",
-        },
-        OptionSpec {
-            name: "receive_copy",
-            values: "no|yes",
-            default: "no",
-            help: "yes: the handler of active messages copies each once more",
-        },
-        OptionSpec {
-            name: "listed",
-            values: "pieces|both|send|recv",
-            default: "pieces",
-            help: "which end of matched messages hands its data over as a list: both where there are several pieces",
-        },
+        OptionSpec::new("tls", "LIST", "UCX's transports that it may use, as UCX_TLS: posix,cma; without it all"),
+        OptionSpec::new("devices", "LIST", "network devices that it may use, as UCX_NET_DEVICES; without it all"),
+        OptionSpec::new("wait", "poll|sleep", "poll without pause, or sleep in the kernel until UCX is woken (put, get and atomics always poll)").with_default("poll"),
+        OptionSpec::new("errors", "none|peer", "peer: UCX watches its endpoints and reports a lost peer itself; it may then choose other devices").with_default("none"),
+        OptionSpec::new("register", "no|yes", "yes: hand over registered memory with its handle, so that UCX need not look it up").with_default("no"),
+        OptionSpec::new("sync", "no|yes", "yes: a tagged send is done when its message has been matched").with_default("no"),
+        OptionSpec::new("wildcard", "no|yes", "yes: tagged receives take any tag").with_default("no"),
+        OptionSpec::new("unexpected", "no|yes", "yes: receive a tagged message only after it has come").with_default("no"),
+        OptionSpec::new("stream", "no|recv|data", "matched messages go as bytes of the endpoint's stream: received into place, or where UCX has the data").with_default("no"),
+        OptionSpec::new("receive_copy", "no|yes", "yes: the handler of active messages copies each once more").with_default("no"),
+        OptionSpec::new("listed", "pieces|both|send|recv", "which end of matched messages hands its data over as a list: both where there are several pieces").with_default("pieces"),
         IOV,
         STRIDE,
         HEADER,
@@ -275,30 +220,30 @@ impl Transport for Ucp {
         let or = |limit: SizeLimit, why: SizeLimit| if one_piece { limit } else { why };
         let copied = || or(SizeLimit::UpTo(COPIED_BYTES_MAX), NO_COPIED_PIECES);
         let moved = || or(SizeLimit::UpTo(RMA_BYTES_MAX), NO_PIECES);
-        Limits {
-            messages: [
-                copied(),
-                copied(),
-                SizeLimit::UpTo(MESSAGE_BYTES_MAX),
-                NO_GATHERED_SHORT,
-            ],
-            put: [
-                or(SizeLimit::UpTo(COPIED_BYTES_MAX), NO_PIECES),
-                or(SizeLimit::UpTo(COPIED_BYTES_MAX), NO_PIECES),
-                moved(),
-                ONLY_MESSAGES,
-            ],
-            get: [
-                SizeLimit::never("a get has nothing to inline"),
-                NO_COPIED_GET,
-                moved(),
-                ONLY_MESSAGES,
-            ],
-            atomics: Atomics::ALL,
-            tagged: SizeLimit::UpTo(RMA_BYTES_MAX),
-            groups: &[GroupKind::Threads, GroupKind::Processes, GroupKind::Hosts],
-            ranks_max: RANKS_MAX,
-        }
+        let messages = [
+            copied(),
+            copied(),
+            SizeLimit::UpTo(MESSAGE_BYTES_MAX),
+            NO_GATHERED_SHORT,
+        ];
+        let put = [
+            or(SizeLimit::UpTo(COPIED_BYTES_MAX), NO_PIECES),
+            or(SizeLimit::UpTo(COPIED_BYTES_MAX), NO_PIECES),
+            moved(),
+            ONLY_MESSAGES,
+        ];
+        let get = [
+            SizeLimit::never("a get has nothing to inline"),
+            NO_COPIED_GET,
+            moved(),
+            ONLY_MESSAGES,
+        ];
+        let groups = &[GroupKind::Threads, GroupKind::Processes, GroupKind::Hosts];
+        Limits::of_messages(groups, messages)
+            .with_tagged(SizeLimit::UpTo(RMA_BYTES_MAX))
+            .with_one_sided(put, get)
+            .with_atomics(Atomics::ALL)
+            .with_ranks_max(RANKS_MAX)
     }
 }
 

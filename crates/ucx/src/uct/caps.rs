@@ -148,15 +148,12 @@ impl Caps {
             get = std::array::from_fn(|_| reason("put, which must end a test,", "kind of"));
             atomics = Atomics::NONE;
         }
-        let limits = Limits {
-            tagged: messages[1].clone(),
-            messages,
-            put,
-            get,
-            atomics,
-            groups: kind.groups(),
-            ranks_max: if kind == Kind::Loopback { 1 } else { RANKS_MAX },
-        };
+        let tagged = messages[1].clone();
+        let limits = Limits::of_messages(kind.groups(), messages)
+            .with_tagged(tagged)
+            .with_one_sided(put, get)
+            .with_atomics(atomics)
+            .with_ranks_max(if kind == Kind::Loopback { 1 } else { RANKS_MAX });
         match self.unusable(what) {
             Some(why) => nothing(&why, limits.groups, limits.ranks_max),
             None => limits,
@@ -208,15 +205,10 @@ fn range(min: u64, max: u64) -> SizeLimit {
 /// Limits where nothing can be done at all.
 pub fn nothing(why: &str, groups: &'static [GroupKind], ranks_max: u32) -> Limits {
     let lacks = || -> ByLayout { std::array::from_fn(|_| SizeLimit::lacks(why.to_owned())) };
-    Limits {
-        messages: lacks(),
-        put: lacks(),
-        get: lacks(),
-        atomics: Atomics::NONE,
-        tagged: SizeLimit::lacks(why.to_owned()),
-        groups,
-        ranks_max,
-    }
+    Limits::of_messages(groups, lacks())
+        .with_tagged(SizeLimit::lacks(why.to_owned()))
+        .with_one_sided(lacks(), lacks())
+        .with_ranks_max(ranks_max)
 }
 
 #[cfg(test)]

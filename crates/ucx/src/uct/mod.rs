@@ -186,24 +186,22 @@ impl Transport for Uct {
     const SUMMARY: &'static str =
         "UCX's transport layer over one device: the one chosen, or its fastest local one";
     const OPTIONS: &'static [OptionSpec] = &[
-        OptionSpec {
-            name: "tl",
-            values: "NAME",
-            default: "",
-            help: "UCX's transport, as `wirespeed list uct` names it; without it the fastest between processes here",
-        },
-        OptionSpec {
-            name: "device",
-            values: "NAME",
-            default: "",
-            help: "the device, as `wirespeed list uct` names it; without it the first of the transport",
-        },
-        OptionSpec {
-            name: "events",
-            values: "thread_spinlock|thread_mutex|signal",
-            default: "thread_spinlock",
-            help: "what serves events of the device outside wirespeed's calls: a thread of UCX's, or a signal",
-        },
+        OptionSpec::new(
+            "tl",
+            "NAME",
+            "UCX's transport, as `wirespeed list uct` names it; without it the fastest between processes here",
+        ),
+        OptionSpec::new(
+            "device",
+            "NAME",
+            "the device, as `wirespeed list uct` names it; without it the first of the transport",
+        ),
+        OptionSpec::new(
+            "events",
+            "thread_spinlock|thread_mutex|signal",
+            "what serves events of the device outside wirespeed's calls: a thread of UCX's, or a signal",
+        )
+        .with_default("thread_spinlock"),
         IOV,
         STRIDE,
         HEADER,
@@ -294,10 +292,7 @@ impl Transport for Uct {
                 ),
                 Err(why) => format!("{}, not usable: {why}", found.name.kind.name()),
             };
-            Resource {
-                options: chosen,
-                about,
-            }
+            Resource::new(chosen, about)
         };
         found.iter().map(resource).collect()
     }

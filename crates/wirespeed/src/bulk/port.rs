@@ -79,7 +79,56 @@ pub trait Receiver {
     }
 }
 
-/// A connection.
+/// A connection. This one has the resource in memory:
+///
+/// ```
+/// use std::collections::VecDeque;
+/// use wirespeed::bulk::{Block, BulkError, BulkPort, Receiver};
+///
+/// struct Memory {
+///     resource: Vec<u8>,
+///     posted: VecDeque<Block>,
+/// }
+///
+/// impl BulkPort for Memory {
+///     fn post(&mut self, block: Block) -> Result<(), BulkError> {
+///         self.posted.push_back(block);
+///         Ok(())
+///     }
+///
+///     fn complete<R: Receiver>(&mut self, block: Block, receiver: &mut R) -> Result<(), BulkError> {
+///         let oldest = self.posted.pop_front();
+///         assert_eq!(oldest, Some(block));
+///         let (from, len) = (block.offset_bytes as usize, block.size_bytes as usize);
+///         receiver.copy(&self.resource[from..from + len])
+///     }
+/// }
+///
+/// /// Keeps what comes; `room` is where the port writes.
+/// struct Kept {
+///     room: [u8; 4],
+///     bytes: Vec<u8>,
+/// }
+///
+/// impl Receiver for Kept {
+///     fn space(&mut self, _want: usize) -> &mut [u8] {
+///         &mut self.room
+///     }
+///
+///     fn filled(&mut self, len: usize) -> Result<(), BulkError> {
+///         self.bytes.extend_from_slice(&self.room[..len]);
+///         Ok(())
+///     }
+/// }
+///
+/// let mut port = Memory { resource: (0..20).collect(), posted: VecDeque::new() };
+/// let mut kept = Kept { room: [0; 4], bytes: Vec::new() };
+/// let block = Block { index: 1, offset_bytes: 10, size_bytes: 6 };
+/// port.post(block)?;
+/// port.complete(block, &mut kept)?;
+/// assert_eq!(kept.bytes, [10, 11, 12, 13, 14, 15]);
+/// # Ok::<(), BulkError>(())
+/// ```
 pub trait BulkPort {
     /// Hand the request for `block` over, its data included where it is a write.
     fn post(&mut self, block: Block) -> Result<(), BulkError>;

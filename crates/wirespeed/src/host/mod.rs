@@ -16,7 +16,7 @@ mod hypervisor;
 mod memory;
 mod noise;
 mod offload;
-mod topology;
+pub(crate) mod topology;
 
 pub use affinity::{
     PinGuard, allowed_cpus, default_cpus, format_cpu_list, parse_cpu_list, pin_thread, rank_budget,
@@ -26,9 +26,9 @@ pub use caches::cache_bytes;
 pub use crash::tell_of_crashes;
 pub use disturbance::Probe;
 pub use error::HostError;
-pub use facts::{interface_facts, is_interface_name};
+pub use facts::is_interface_name;
 pub use fingerprint::{FingerprintOptions, fingerprint};
 pub use memory::{available_bytes, resident_max_bytes};
 pub use noise::scan;
 pub(crate) use noise::work;
-pub use topology::{Cache, CacheKind, Cpu, Topology};
+pub(crate) use topology::Topology;

@@ -176,30 +176,20 @@ mod tests {
     use super::*;
     use crate::load::memory_bytes;
     use proptest::prelude::*;
-    use wirespeed_schema::case::{GroupKind, IdlePolicy, Load, RankSpec, Role, Stop};
+    use wirespeed_schema::case::{GroupKind, RankSpec, Role, Stop};
     use wirespeed_schema::test::{Layout, PingPong, Test};
 
     fn case(cpus: [Option<u32>; 2]) -> Case {
-        let rank = |number: usize| RankSpec {
-            role: [Role::Source, Role::Sink][number],
-            peer: Some(1 - number as u32),
-            cpu: cpus[number],
-            load: Load::default(),
+        let rank = |number: usize| {
+            RankSpec::new([Role::Source, Role::Sink][number])
+                .with_peer(1 - number as u32)
+                .with_cpu(cpus[number])
         };
-        Case {
-            test: Test::AmLat(PingPong::new(8, Layout::Short)),
-            transport: "shm".into(),
-            options: Default::default(),
-            group: GroupKind::Processes,
-            ranks: vec![rank(0), rank(1)],
-            stop: Stop::Iterations { count: 1 },
-            warmup_iterations: 0,
-            warmup_ns_max: 0,
-            check: false,
-            report_interval_ns: 0,
-            raw_samples_max: 0,
-            idle: IdlePolicy::Spin,
-        }
+        Case::new(Test::AmLat(PingPong::new(8, Layout::Short)), "shm")
+            .with_group(GroupKind::Processes)
+            .with_ranks(vec![rank(0), rank(1)])
+            .with_stop(Stop::Iterations { count: 1 })
+            .with_warmup(0, 0)
     }
 
     fn of(words: &str) -> Interference {

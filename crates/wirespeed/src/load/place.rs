@@ -103,7 +103,7 @@ pub(super) fn ranks_here(case: &Case) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::Cpu;
+    use crate::host::topology::Cpu;
 
     /// Four cores of two threads: CPU n and n + 4 are siblings.
     fn topology() -> Topology {

@@ -2,12 +2,10 @@
 //! unsafe code may stand.
 
 mod atomic;
-mod bounce;
 mod bytes;
 mod doorbell;
 pub mod mapping;
 pub mod ring;
 
-pub use bounce::measure_line_bounce_ns;
 pub use bytes::SharedBytes;
-pub use doorbell::Doorbell;
+pub(crate) use doorbell::Doorbell;

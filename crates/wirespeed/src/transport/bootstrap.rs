@@ -30,6 +30,17 @@ pub enum BootstrapError {
 /// What the library needs to know of the group it runs in. Callers may bring their own; every method is collective
 /// except `rank`, `size`, `cancel` and `bind_address`. Tokens of data connections, and the public keys of encrypted ones,
 /// go through `exchange`: between machines it must be a channel that strangers neither read nor change.
+///
+/// ```
+/// use wirespeed::{Bootstrap, ThreadBootstrap};
+///
+/// // Every rank calls in its own thread; a group of one meets itself.
+/// let alone = ThreadBootstrap::group(1).remove(0);
+/// assert_eq!((alone.rank(), alone.size()), (0, 1));
+/// assert_eq!(alone.exchange(b"my address")?, [b"my address"]);
+/// alone.barrier(&mut || ())?;
+/// # Ok::<(), wirespeed::BootstrapError>(())
+/// ```
 pub trait Bootstrap {
     /// Number of ranks.
     fn size(&self) -> u32;

@@ -90,27 +90,18 @@ fn need(case: &Case, emulated: bool) -> Option<Need> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::fixtures;
+
     use crate::transport::registry::Registry;
-    use wirespeed_schema::case::{Load, RankSpec, Role};
+    use wirespeed_schema::case::{RankSpec, Role};
     use wirespeed_schema::posted::{MsgRate, Pattern};
 
     fn stencil(size_bytes: u64) -> Case {
-        let rank = RankSpec {
-            role: Role::Neighbour,
-            peer: None,
-            cpu: None,
-            load: Load::default(),
-        };
-        Case {
-            test: Test::Msgrate(
-                MsgRate::new(size_bytes, Pattern::PrePost, 26, 128).with_caches(CacheState::Flushed, 1 << 20),
-            ),
-            transport: "shm".into(),
-            group: GroupKind::Processes,
-            ranks: vec![rank; 27],
-            ..fixtures::case()
-        }
+        let rank = RankSpec::new(Role::Neighbour);
+        let stencil = MsgRate::new(size_bytes, Pattern::PrePost, 26, 128);
+        let test = Test::Msgrate(stencil.with_caches(CacheState::Flushed, 1 << 20));
+        Case::new(test, "shm")
+            .with_group(GroupKind::Processes)
+            .with_ranks(vec![rank; 27])
     }
 
     #[test]

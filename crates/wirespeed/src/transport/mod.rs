@@ -5,6 +5,8 @@
 //!
 //! A transport must never know another transport, the command line, or how ranks were started.
 
+#[cfg(not(all(feature = "uring", feature = "seal")))]
+mod absent;
 pub mod adapt;
 pub mod bootstrap;
 pub mod cancel;
@@ -12,7 +14,7 @@ pub(crate) mod error;
 pub mod options;
 pub mod port;
 pub mod registry;
-pub mod seal;
+pub(crate) mod seal;
 pub mod waiter;
 
 #[cfg(test)]
@@ -30,7 +32,7 @@ pub mod udp;
 pub mod unix;
 
 pub use error::ConnectError;
-pub use memory::memory_obstacle;
+pub(crate) use memory::memory_obstacle;
 
 use crate::error::MeasureError;
 use bootstrap::Bootstrap;
@@ -127,6 +129,7 @@ impl Atomics {
 
 /// What a transport can do with given options.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Limits {
     /// Active messages by layout.
     pub messages: ByLayout,
@@ -145,6 +148,48 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Messages of these sizes and nothing else, between any number of ranks in these kinds of groups.
+    pub const fn of_messages(groups: &'static [GroupKind], messages: ByLayout) -> Self {
+        const NONE: SizeLimit = SizeLimit::never("the transport has messages alone");
+        Limits {
+            messages,
+            put: [NONE; Layout::COUNT],
+            get: [NONE; Layout::COUNT],
+            atomics: Atomics::NONE,
+            tagged: NONE,
+            groups,
+            ranks_max: u32::MAX,
+        }
+    }
+
+    /// With tagged messages of these sizes.
+    #[must_use]
+    pub fn with_tagged(mut self, tagged: SizeLimit) -> Self {
+        self.tagged = tagged;
+        self
+    }
+
+    /// With puts and gets of these sizes.
+    #[must_use]
+    pub fn with_one_sided(mut self, put: ByLayout, get: ByLayout) -> Self {
+        (self.put, self.get) = (put, get);
+        self
+    }
+
+    /// With these atomic operations.
+    #[must_use]
+    pub fn with_atomics(mut self, atomics: Atomics) -> Self {
+        self.atomics = atomics;
+        self
+    }
+
+    /// With at most so many ranks in a group.
+    #[must_use]
+    pub fn with_ranks_max(mut self, ranks: u32) -> Self {
+        self.ranks_max = ranks;
+        self
+    }
+
     /// The limit that applies to `test`.
     pub fn of(&self, test: &Test) -> SizeLimit {
         let [short, bcopy, zcopy, shortiov] = self.by_layout(test);
@@ -205,6 +250,7 @@ impl Limits {
 
 /// Sizes that a port must be able to serve; computed by the engine from the case.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Needs {
     /// Largest active message.
     pub message_bytes: usize,
@@ -222,7 +268,40 @@ pub struct Needs {
     pub unexpected_msgs: usize,
 }
 
+impl Needs {
+    /// Messages of up to `message_bytes`, `window_msgs` of them unacknowledged at once; nothing else.
+    pub fn of_messages(message_bytes: usize, window_msgs: u64) -> Self {
+        Needs {
+            message_bytes,
+            window_msgs,
+            ..Needs::default()
+        }
+    }
+
+    /// With so much local memory, in bytes.
+    #[must_use]
+    pub fn with_buffer(mut self, bytes: usize) -> Self {
+        self.buffer_bytes = bytes;
+        self
+    }
+
+    /// With so large a region exposed to peers, in bytes, and so many slots for fetched values.
+    #[must_use]
+    pub fn with_region(mut self, bytes: usize, fetch_slots: usize) -> Self {
+        (self.region_bytes, self.fetch_slots) = (bytes, fetch_slots);
+        self
+    }
+
+    /// With so many tagged requests outstanding at once.
+    #[must_use]
+    pub fn with_requests(mut self, requests_max: usize) -> Self {
+        self.requests_max = requests_max;
+        self
+    }
+}
+
 /// What a transport gets to open a port.
+#[non_exhaustive]
 pub struct Connect<'a> {
     /// The group. `open` is collective: every rank calls it and makes the same number of exchanges, peers or none.
     pub bootstrap: &'a dyn Bootstrap,
@@ -236,7 +315,77 @@ pub struct Connect<'a> {
     pub cancel: Cancel,
 }
 
+impl<'a> Connect<'a> {
+    /// A port of `bootstrap`'s rank for `case`, to exchange data with `peers`. The bootstrap's flag ends it early.
+    pub fn new(bootstrap: &'a dyn Bootstrap, case: &'a Case, peers: &'a [u32], needs: Needs) -> Self {
+        Connect {
+            cancel: bootstrap.cancel(),
+            bootstrap,
+            case,
+            peers,
+            needs,
+        }
+    }
+}
+
 /// The cold half of a transport.
+///
+/// ```
+/// use wirespeed::transport::{Availability, NO_SHORTIOV, SizeLimit, Support, Transport};
+/// use wirespeed::transport::{Connect, ConnectError, Limits, MessageRunner, Messages, null::Null};
+/// use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
+/// use wirespeed::transport::registry::Entry;
+/// use wirespeed::schema::case::{Case, GroupKind, RankSpec, Role, Stop, TransportOptions};
+/// use wirespeed::schema::test::{Layout, PingPong, Test};
+/// use wirespeed::{Registry, ThreadBootstrap, measure};
+///
+/// /// Goes nowhere, as `null` does; a transport of use builds a port of its own.
+/// struct Nowhere;
+///
+/// impl Transport for Nowhere {
+///     const NAME: &'static str = "nowhere";
+///     const SUMMARY: &'static str = "an example";
+///     const OPTIONS: &'static [OptionSpec] =
+///         &[OptionSpec::new("max", "SIZE", "largest message").with_default("1k")];
+///     const MESSAGES: Support = Support::Native;
+///     const TAGGED: Support = Support::Lacks("it is an example");
+///     const ONE_SIDED: Support = Support::Lacks("it is an example");
+///     const CARRIES_PAYLOAD: bool = false;
+///     type Options = u64;
+///
+///     fn parse(options: &TransportOptions) -> Result<u64, OptionError> {
+///         let reader = OptionReader::new(Self::NAME, Self::OPTIONS, options)?;
+///         Ok(reader.size("max")?.unwrap_or(1 << 10))
+///     }
+///
+///     fn probe() -> Availability {
+///         Availability::Ready
+///     }
+///
+///     fn limits(max: &u64) -> Limits {
+///         let none = || SizeLimit::never("it is an example");
+///         let messages = [SizeLimit::UpTo(*max), none(), none(), NO_SHORTIOV];
+///         Limits::of_messages(&[GroupKind::Threads], messages).with_ranks_max(1)
+///     }
+/// }
+///
+/// impl Messages for Nowhere {
+///     fn open<R: MessageRunner>(ctx: &Connect, _: &u64, runner: R) -> Result<R::Output, ConnectError> {
+///         Null::open(ctx, &(), runner)
+///     }
+/// }
+///
+/// let registry = Registry::empty().with(Entry::of_messages::<Nowhere>());
+/// let case = Case::new(Test::AmLat(PingPong::new(8, Layout::Short)), "nowhere")
+///     .with_ranks(vec![RankSpec::new(Role::Source).with_peer(0)])
+///     .with_stop(Stop::Iterations { count: 100 })
+///     .with_warmup(10, 1_000_000);
+/// let outcome = measure(&case, &registry, &ThreadBootstrap::group(1)[0], &mut |_| ())?;
+/// assert_eq!(outcome.sent.messages, 100);
+/// let large = case.with_option("max", "4");
+/// assert!(measure(&large, &registry, &ThreadBootstrap::group(1)[0], &mut |_| ()).is_err());
+/// # Ok::<(), wirespeed::MeasureError>(())
+/// ```
 pub trait Transport: Sized + 'static {
     /// Name as typed.
     const NAME: &'static str;
@@ -292,11 +441,22 @@ pub trait Transport: Sized + 'static {
 
 /// One of the devices (or ways) among which a transport's options choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Resource {
     /// The options that choose it.
     pub options: TransportOptions,
     /// What it is, in a few words.
     pub about: String,
+}
+
+impl Resource {
+    /// What `options` choose, and what that is.
+    pub fn new(options: TransportOptions, about: impl Into<String>) -> Self {
+        Resource {
+            options,
+            about: about.into(),
+        }
+    }
 }
 
 /// Runs on a message port of any type; implemented by the engine.
@@ -354,7 +514,7 @@ pub trait Tagged: Transport {
 }
 
 /// Bulk transfers run outside the registry.
-pub const NO_BULK: Support = Support::Lacks("bulk transfers go through `wirespeed byteio`");
+pub(crate) const NO_BULK: Support = Support::Lacks("bulk transfers go through `wirespeed byteio`");
 
 /// Why a transport cannot run a case, found before anything is opened.
 pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {

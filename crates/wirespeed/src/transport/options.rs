@@ -5,6 +5,7 @@ use wirespeed_schema::units;
 
 /// One option, for `--help`, `wirespeed list` and the docs.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct OptionSpec {
     /// Name as typed.
     pub name: &'static str,
@@ -14,6 +15,25 @@ pub struct OptionSpec {
     pub default: &'static str,
     /// One line.
     pub help: &'static str,
+}
+
+impl OptionSpec {
+    /// An option that takes `values` and has no default.
+    pub const fn new(name: &'static str, values: &'static str, help: &'static str) -> Self {
+        OptionSpec {
+            name,
+            values,
+            default: "",
+            help,
+        }
+    }
+
+    /// With this default, as typed.
+    #[must_use]
+    pub const fn with_default(mut self, default: &'static str) -> Self {
+        self.default = default;
+        self
+    }
 }
 
 /// An option that cannot be used as given.
@@ -57,9 +77,9 @@ pub enum OptionError {
 }
 
 /// The option that encrypts what a transport carries.
-pub const ENCRYPT: &str = "encrypt";
+pub(crate) const ENCRYPT: &str = "encrypt";
 /// The transports of this library that take it.
-pub const ENCRYPT_ABLE: &str = "tcp, unix and udp";
+pub(crate) const ENCRYPT_ABLE: &str = "tcp, unix and udp";
 
 /// Reads options by name against their specs.
 pub struct OptionReader<'a> {

@@ -84,12 +84,57 @@ impl LinkError {
 pub type Facts = BTreeMap<String, String>;
 
 /// Receives active messages. Implementations are small structs of the engine, inlined into the loop.
+/// [`MessagePort`] shows one in use.
 pub trait OnMessage {
     /// A message of `peer` arrived. `payload` is valid only during the call.
     fn message(&mut self, peer: usize, header: u64, payload: &[u8]);
 }
 
 /// Active messages: an 8-byte header (the engine's sequence number and flags) and a payload, to a handler.
+///
+/// A runner is handed the port of a transport that was opened, here of one thread that is its own peer:
+///
+/// ```
+/// use wirespeed::schema::case::{Case, RankSpec, Role};
+/// use wirespeed::schema::test::{Layout, PingPong, Test};
+/// use wirespeed::transport::{Connect, Messages, MessageRunner, Needs, Transport, inproc::Inproc};
+/// use wirespeed::transport::port::{LinkError, MessagePort, OnMessage, Post};
+/// use wirespeed::ThreadBootstrap;
+///
+/// /// Sums up the headers.
+/// struct Sum(u64);
+///
+/// impl OnMessage for Sum {
+///     fn message(&mut self, _peer: usize, header: u64, _payload: &[u8]) {
+///         self.0 += header;
+///     }
+/// }
+///
+/// struct Once;
+///
+/// impl MessageRunner for Once {
+///     type Output = Result<(), LinkError>;
+///     fn run<P: MessagePort>(self, mut port: P) -> Self::Output {
+///         let mut sum = Sum(0);
+///         while port.send_short(0, 7, b"payload")? == Post::Busy {
+///             port.poll(&mut sum)?;
+///         }
+///         while sum.0 == 0 {
+///             port.wait(&mut sum)?;
+///         }
+///         assert_eq!(sum.0, 7);
+///         Ok(())
+///     }
+/// }
+///
+/// let case = Case::new(Test::AmLat(PingPong::new(8, Layout::Short)), "inproc")
+///     .with_ranks(vec![RankSpec::new(Role::Source).with_peer(0)]);
+/// let group = ThreadBootstrap::group(1);
+/// let needs = Needs::of_messages(64, 1);
+/// let connect = Connect::new(&group[0], &case, &[0], needs);
+/// Inproc::open(&connect, &Inproc::parse(&case.options)?, Once)??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait MessagePort {
     /// True when messages may be lost, doubled or reordered (datagrams).
     const LOSSY: bool = false;
@@ -243,6 +288,39 @@ impl Width {
 /// Local data live in [`OneSidedPort::local`]. Offsets are in bytes; atomics want them aligned to the word.
 /// Operations on one peer's region take effect in order only across [`OneSidedPort::fence`]. Where payloads are checked,
 /// the last byte of a put becomes visible after the others.
+///
+/// A runner is handed the port of a transport that was opened, here of one thread that is its own peer:
+///
+/// ```
+/// use wirespeed::schema::case::{Case, RankSpec, Role};
+/// use wirespeed::schema::test::{Layout, PingPong, Test};
+/// use wirespeed::transport::{Connect, OneSided, OneSidedRunner, Needs, Transport, inproc::Inproc};
+/// use wirespeed::transport::port::{LinkError, OneSidedPort};
+/// use wirespeed::ThreadBootstrap;
+///
+/// struct Once;
+///
+/// impl OneSidedRunner for Once {
+///     type Output = Result<(), LinkError>;
+///     fn run<P: OneSidedPort>(self, mut port: P) -> Self::Output {
+///         let _ = port.put_short(0, 8, &7u64.to_le_bytes())?;
+///         while !port.flush()? {
+///             port.wait()?;
+///         }
+///         // The last byte of a put becomes visible after the others.
+///         assert_eq!(port.region().load_u8(8), 7);
+///         Ok(())
+///     }
+/// }
+///
+/// let case = Case::new(Test::AmLat(PingPong::new(8, Layout::Short)), "inproc")
+///     .with_ranks(vec![RankSpec::new(Role::Source).with_peer(0)]);
+/// let group = ThreadBootstrap::group(1);
+/// let needs = Needs::default().with_buffer(64).with_region(64, 1);
+/// let connect = Connect::new(&group[0], &case, &[0], needs);
+/// Inproc::open(&connect, &Inproc::parse(&case.options)?, Once)??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait OneSidedPort {
     /// True when `put_zcopy` and `get_zcopy` do something: loops that need them are built for such ports alone.
     const ZCOPY: bool = false;
@@ -329,6 +407,40 @@ pub struct Request(pub u32);
 
 /// Sends and receives matched by peer and tag, in order for equal tags. Any number may be outstanding, up to
 /// `Needs::requests_max`.
+///
+/// A runner is handed the port of a transport that was opened, here of one thread that is its own peer:
+///
+/// ```
+/// use wirespeed::schema::case::{Case, RankSpec, Role};
+/// use wirespeed::schema::test::{Layout, PingPong, Test};
+/// use wirespeed::transport::{Connect, Tagged, TaggedRunner, Needs, Transport, inproc::Inproc};
+/// use wirespeed::transport::port::{LinkError, TaggedPort};
+/// use wirespeed::ThreadBootstrap;
+///
+/// struct Once;
+///
+/// impl TaggedRunner for Once {
+///     type Output = Result<(), LinkError>;
+///     fn run<P: TaggedPort>(self, mut port: P) -> Self::Output {
+///         port.buffer().write(0, b"eight by");
+///         let into = port.post_recv(0, 42, 32, 8)?;
+///         let from = port.post_send(0, 42, 0, 8)?;
+///         port.wait_all(&mut vec![into, from])?;
+///         let mut arrived = [0; 8];
+///         port.buffer().read(32, &mut arrived);
+///         assert_eq!(&arrived, b"eight by");
+///         Ok(())
+///     }
+/// }
+///
+/// let case = Case::new(Test::AmLat(PingPong::new(8, Layout::Short)), "inproc")
+///     .with_ranks(vec![RankSpec::new(Role::Source).with_peer(0)]);
+/// let group = ThreadBootstrap::group(1);
+/// let needs = Needs::of_messages(64, 1).with_buffer(64).with_requests(8);
+/// let connect = Connect::new(&group[0], &case, &[0], needs);
+/// Inproc::open(&connect, &Inproc::parse(&case.options)?, Once)??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait TaggedPort {
     /// As [`MessagePort::SLOW`], of checking.
     const SLOW: bool = false;

@@ -15,6 +15,7 @@ pub type RunFn = fn(&Case, &dyn Bootstrap, Report) -> Result<Outcome, MeasureErr
 
 /// The engine's tests for a transport, by what they need of it.
 #[derive(Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct Runners {
     /// Tests of active messages.
     pub messages: Option<RunFn>,
@@ -24,8 +25,22 @@ pub struct Runners {
     pub one_sided: Option<RunFn>,
 }
 
-/// One transport as the registry knows it.
+/// One transport as the registry knows it: [`Transport`] shows one made of a transport of the caller's own.
+///
+/// ```
+/// use wirespeed::Registry;
+/// use wirespeed::schema::test::Capability;
+/// use wirespeed::transport::{Availability, Support};
+///
+/// let registry = Registry::builtin();
+/// let tcp = registry.find("tcp").unwrap();
+/// assert_eq!(tcp.support(Capability::Messages), Support::Native);
+/// assert_eq!((tcp.probe)(), Availability::Ready);
+/// assert!((tcp.limits)(&Default::default())?.ranks_max > 2);
+/// # Ok::<(), wirespeed::MeasureError>(())
+/// ```
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Entry {
     /// What runs its tests.
     pub runners: Runners,
@@ -84,6 +99,25 @@ impl Entry {
             one_sided: None,
         };
         Entry::with_runners::<T>(runners)
+    }
+
+    /// The entry of a transport that this build was made without: it is listed with the reason for which it lacks everything,
+    /// and refused with it.
+    pub const fn of_absent<T: Transport>() -> Self {
+        const {
+            assert!(
+                matches!(
+                    (T::MESSAGES, T::TAGGED, T::ONE_SIDED),
+                    (Support::Lacks(_), Support::Lacks(_), Support::Lacks(_))
+                ),
+                "what a transport offers needs a runner: use Entry::of"
+            );
+        }
+        Entry::with_runners::<T>(Runners {
+            messages: None,
+            tagged: None,
+            one_sided: None,
+        })
     }
 
     const fn with_runners<T: Transport>(runners: Runners) -> Self {

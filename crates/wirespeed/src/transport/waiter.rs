@@ -9,6 +9,20 @@ use wirespeed_schema::case::IdlePolicy;
 const POLLS_PER_LOOK: u32 = 1024;
 
 /// Counts empty polls of one port.
+///
+/// ```
+/// use wirespeed::Cancel;
+/// use wirespeed::schema::case::IdlePolicy;
+/// use wirespeed::transport::cancel::CancelReason;
+/// use wirespeed::transport::port::LinkError;
+/// use wirespeed::transport::waiter::Waiter;
+///
+/// let cancel = Cancel::new();
+/// let mut waiter = Waiter::new(IdlePolicy::Yield, cancel.clone());
+/// assert_eq!(waiter.idle(), Ok(()));
+/// cancel.cancel(CancelReason::Interrupted);
+/// assert_eq!(waiter.idle(), Err(LinkError::Cancelled));
+/// ```
 #[derive(Clone)]
 pub struct Waiter {
     policy: IdlePolicy,

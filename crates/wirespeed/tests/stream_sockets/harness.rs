@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
-use wirespeed::schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
+use wirespeed::schema::case::{Case, IdlePolicy, RankSpec, Role, Stop};
 use wirespeed::schema::test::{Layout, PingPong, Test};
 use wirespeed::transport::cancel::CancelReason;
 use wirespeed::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
@@ -77,26 +77,13 @@ impl<T, F: FnOnce(&mut dyn AnyPort) -> T> MessageRunner for Drive<F> {
 }
 
 pub fn case(transport: &str, options: &[(&str, &str)], ranks: u32, layout: Layout) -> Case {
-    let rank = RankSpec {
-        role: Role::Source,
-        peer: None,
-        cpu: None,
-        load: Default::default(),
-    };
-    Case {
-        test: Test::AmLat(PingPong::new(8, layout)),
-        transport: transport.into(),
-        options: options.iter().map(|&(k, v)| (k.into(), v.into())).collect(),
-        group: GroupKind::Threads,
-        ranks: vec![rank; ranks as usize],
-        stop: Stop::Iterations { count: 1 },
-        warmup_iterations: 0,
-        warmup_ns_max: 0,
-        check: false,
-        report_interval_ns: 0,
-        raw_samples_max: 0,
-        idle: IdlePolicy::Yield,
-    }
+    let rank = RankSpec::new(Role::Source);
+    Case::new(Test::AmLat(PingPong::new(8, layout)), transport)
+        .with_options(options.iter().map(|&(k, v)| (k.into(), v.into())).collect())
+        .with_ranks(vec![rank; ranks as usize])
+        .with_stop(Stop::Iterations { count: 1 })
+        .with_warmup(0, 0)
+        .with_idle(IdlePolicy::Yield)
 }
 
 /// Open a port of `T` as one rank and run `script` on it.
@@ -107,19 +94,8 @@ pub fn open<T: Messages, R>(
     message_bytes: usize,
     script: impl FnOnce(&mut dyn AnyPort) -> R,
 ) -> Result<R, ConnectError> {
-    let needs = Needs {
-        message_bytes,
-        buffer_bytes: message_bytes,
-        window_msgs: 1,
-        ..Needs::default()
-    };
-    let ctx = Connect {
-        bootstrap,
-        case,
-        peers,
-        needs,
-        cancel: bootstrap.cancel(),
-    };
+    let needs = Needs::of_messages(message_bytes, 1).with_buffer(message_bytes);
+    let ctx = Connect::new(bootstrap, case, peers, needs);
     T::open(&ctx, &T::parse(&case.options).unwrap(), Drive(script))
 }
 

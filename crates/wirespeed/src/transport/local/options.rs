@@ -4,28 +4,27 @@ use crate::sync::ring;
 use crate::transport::options::{OptionError, OptionReader, OptionSpec};
 
 /// How a receiver waits.
-pub const WAIT: OptionSpec = OptionSpec {
-    name: "wait",
-    values: "poll|block",
-    default: "poll",
-    help: "poll: look again and again; block: sleep in the kernel (a futex) until a sender wakes",
-};
+pub const WAIT: OptionSpec = OptionSpec::new(
+    "wait",
+    "poll|block",
+    "poll: look again and again; block: sleep in the kernel (a futex) until a sender wakes",
+)
+.with_default("poll");
 
 /// Polls before sleep.
-pub const SPIN: OptionSpec = OptionSpec {
-    name: "spin",
-    values: "COUNT",
-    default: "100",
-    help: "with wait=block: empty polls before the receiver goes to sleep",
-};
+pub const SPIN: OptionSpec = OptionSpec::new(
+    "spin",
+    "COUNT",
+    "with wait=block: empty polls before the receiver goes to sleep",
+)
+.with_default("100");
 
 /// Size of a ring.
-pub const RING: OptionSpec = OptionSpec {
-    name: "ring",
-    values: "SIZE",
-    default: "",
-    help: "bytes of each ring, a power of two from 4K to 256M; by default 64K or four of the largest message",
-};
+pub const RING: OptionSpec = OptionSpec::new(
+    "ring",
+    "SIZE",
+    "bytes of each ring, a power of two from 4K to 256M; by default 64K or four of the largest message",
+);
 
 const RING_MIN: u64 = 4 << 10;
 const RING_MAX: u64 = 256 << 20;

@@ -100,14 +100,11 @@ mod tests {
     use super::*;
     use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
     use crate::transport::{Needs, fixtures};
-    use wirespeed_schema::case::{Case, IdlePolicy};
+    use wirespeed_schema::case::IdlePolicy;
 
     /// The keys of each of two ranks, whose peers are themselves and each other.
     fn agreed() -> Vec<Vec<Pair>> {
-        let case = Case {
-            idle: IdlePolicy::Spin,
-            ..fixtures::case()
-        };
+        let case = fixtures::case().with_idle(IdlePolicy::Spin);
         let ranks = ThreadBootstrap::group(2);
         std::thread::scope(|scope| {
             let agreeing = ranks.iter().map(|bootstrap| {

@@ -4,15 +4,9 @@
 //! A sealed message is the engine's 8-byte header and the payload, encrypted together, and a 16-byte tag over both. Its
 //! number, which counts from 0, is the nonce; it travels before the message in the place of the header.
 
-use super::Cipher;
+use super::{Cipher, TAG_BYTES, WORD_BYTES};
 use crate::transport::port::LinkError;
 use ring::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce};
-
-/// Bytes of the engine's header.
-pub const WORD_BYTES: usize = 8;
-
-/// Bytes of a tag, of either cipher.
-pub const TAG_BYTES: usize = 16;
 
 /// What does not open is one of these, and never handed on.
 const FORGED: LinkError = LinkError::Corrupt("an encrypted message was changed on its way");

@@ -6,28 +6,41 @@
 //!
 //! It must never know which transport it is around, nor let a plain byte or a used number through.
 
+#[cfg(not(feature = "seal"))]
+mod absent;
+#[cfg(feature = "seal")]
 mod agree;
+#[cfg(feature = "seal")]
 mod cipher;
 mod either;
+#[cfg(feature = "seal")]
 mod port;
 
+#[cfg(not(feature = "seal"))]
+pub use absent::{Keys, sealed};
 pub use either::Either;
-pub use port::Sealed;
+#[cfg(feature = "seal")]
+pub use port::{Keys, sealed};
 
 use super::options::{ENCRYPT, OptionError, OptionReader, OptionSpec};
-use super::{Connect, ConnectError, Needs};
-use cipher::{TAG_BYTES, WORD_BYTES};
+use super::{Connect, Needs};
 
 /// Name of the fact that says how measured data were encrypted.
 pub const FACT: &str = "data_encryption";
 
 /// The option, for a transport's own list.
-pub const OPTION: OptionSpec = OptionSpec {
-    name: ENCRYPT,
-    values: "off|aes-256-gcm|chacha20-poly1305",
-    default: "off",
-    help: "encrypt and authenticate every message; what is measured then includes the cipher",
-};
+pub const OPTION: OptionSpec = OptionSpec::new(
+    ENCRYPT,
+    "off|aes-256-gcm|chacha20-poly1305",
+    "encrypt and authenticate every message; what is measured then includes the cipher",
+)
+.with_default("off");
+
+/// Bytes of the engine's header.
+const WORD_BYTES: usize = 8;
+
+/// Bytes of a tag, of either cipher.
+const TAG_BYTES: usize = 16;
 
 /// Bytes that a sealed message is longer than a plain one.
 pub const OVERHEAD_BYTES: usize = WORD_BYTES + TAG_BYTES;
@@ -60,7 +73,11 @@ impl Cipher {
 
     /// The one that the options name, if any.
     pub fn read(reader: &OptionReader) -> Result<Option<Cipher>, OptionError> {
-        reader.choice(ENCRYPT, &Self::CHOICES)
+        match reader.choice(ENCRYPT, &Self::CHOICES)? {
+            #[cfg(not(feature = "seal"))]
+            Some(_) => Err(reader.refuse(ENCRYPT, absent::WHY)),
+            chosen => Ok(chosen),
+        }
     }
 
     /// The name as typed.
@@ -94,22 +111,4 @@ pub fn below<'a>(ctx: &Connect<'a>) -> Connect<'a> {
 /// Largest sealed message, where payloads have up to `message_bytes`.
 pub fn sealed_bytes(message_bytes: usize) -> usize {
     message_bytes.max(ENGINE_BYTES).saturating_add(OVERHEAD_BYTES)
-}
-
-/// Keys of one measurement, one pair for each peer by slot: made anew whenever a port is opened.
-pub struct Keys {
-    cipher: Cipher,
-    pairs: Vec<cipher::Pair>,
-    message_bytes: usize,
-}
-
-impl Keys {
-    /// Agree on them with every peer of `ctx`. Collective: one exchange, peers or none.
-    pub fn agree(ctx: &Connect, cipher: Cipher) -> Result<Keys, ConnectError> {
-        Ok(Keys {
-            cipher,
-            pairs: agree::agree(ctx, cipher)?,
-            message_bytes: ctx.needs.message_bytes,
-        })
-    }
 }

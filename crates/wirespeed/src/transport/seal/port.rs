@@ -5,11 +5,34 @@
 //! counted, as one that the network damaged would be.
 
 use super::cipher::Pair;
-use super::{Cipher, FACT, Keys, OVERHEAD_BYTES, sealed_bytes};
-use crate::transport::ConnectError;
+use super::{Cipher, FACT, OVERHEAD_BYTES, agree, sealed_bytes};
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
+use crate::transport::{Connect, ConnectError};
 
-/// `port`, encrypted.
+/// Keys of one measurement, one pair for each peer by slot: made anew whenever a port is opened.
+pub struct Keys {
+    cipher: Cipher,
+    pairs: Vec<Pair>,
+    message_bytes: usize,
+}
+
+impl Keys {
+    /// Agree on them with every peer of `ctx`. Collective: one exchange, peers or none.
+    pub fn agree(ctx: &Connect, cipher: Cipher) -> Result<Keys, ConnectError> {
+        Ok(Keys {
+            cipher,
+            pairs: agree::agree(ctx, cipher)?,
+            message_bytes: ctx.needs.message_bytes,
+        })
+    }
+}
+
+/// `port`, which was opened with [`below`](super::below), encrypted.
+pub fn sealed<P: MessagePort>(port: P, keys: Keys) -> Result<Sealed<P>, ConnectError> {
+    Sealed::new(port, keys)
+}
+
+/// A port, encrypted.
 pub struct Sealed<P> {
     port: P,
     pairs: Box<[Pair]>,
@@ -22,8 +45,7 @@ pub struct Sealed<P> {
 }
 
 impl<P: MessagePort> Sealed<P> {
-    /// Around `port`, which was opened with [`below`](super::below).
-    pub fn new(port: P, keys: Keys) -> Result<Self, ConnectError> {
+    fn new(port: P, keys: Keys) -> Result<Self, ConnectError> {
         let len = sealed_bytes(keys.message_bytes);
         let mut scratch = Vec::new();
         scratch.try_reserve_exact(len).map_err(|_| ConnectError::Memory {

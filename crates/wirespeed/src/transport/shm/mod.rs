@@ -31,12 +31,12 @@ impl Transport for Shm {
         WAIT,
         SPIN,
         RING,
-        OptionSpec {
-            name: "huge",
-            values: "off|on",
-            default: "off",
-            help: "put the memory on huge pages where the machine has some reserved; the result says what was got",
-        },
+        OptionSpec::new(
+            "huge",
+            "off|on",
+            "put the memory on huge pages where the machine has some reserved; the result says what was got",
+        )
+        .with_default("off"),
     ];
     const MESSAGES: Support = Support::Native;
     const TAGGED: Support = Support::Emulated(adapt::tagged::MEANS);

@@ -81,9 +81,13 @@ pub fn available() -> Result<(), &'static str> {
     }
 }
 
+/// A port over `links`, by slot. It stays in the thread that made it.
+pub fn open(links: Vec<Link>, setup: Setup) -> Result<UringPort, ConnectError> {
+    UringPort::new(links, setup)
+}
+
 impl UringPort {
-    /// A port over `links`, by slot. It stays in the thread that made it.
-    pub fn new(links: Vec<Link>, setup: Setup) -> Result<Self, ConnectError> {
+    fn new(links: Vec<Link>, setup: Setup) -> Result<Self, ConnectError> {
         // At most one send and one receive a peer are queued.
         let entries = (2 * links.len()).next_power_of_two().max(4) as u32;
         let ring = build(entries).map_err(|e| ConnectError::os("setting up io_uring", e))?;

@@ -307,7 +307,7 @@ mod tests {
     use crate::transport::cancel::{Cancel, CancelReason};
     use crate::transport::{Needs, fixtures};
     use socket2::{Domain, Type};
-    use wirespeed_schema::case::{Case, IdlePolicy};
+    use wirespeed_schema::case::IdlePolicy;
 
     /// Listens at names that the kernel picks.
     struct Names;
@@ -333,10 +333,7 @@ mod tests {
     }
 
     fn wait_for_a_peer_that_never_comes(cancel: Option<CancelReason>) -> ConnectError {
-        let case = Case {
-            idle: IdlePolicy::Spin,
-            ..fixtures::case()
-        };
+        let case = fixtures::case().with_idle(IdlePolicy::Spin);
         let ranks = ThreadBootstrap::group(2);
         std::thread::scope(|scope| {
             scope.spawn(|| ranks[0].exchange(&[]).unwrap());

@@ -7,8 +7,11 @@ mod frame;
 mod guest;
 mod inbox;
 mod link;
+#[cfg(feature = "uring")]
 mod link_uring;
 mod meet;
+#[cfg(not(feature = "uring"))]
+mod no_uring;
 mod options;
 mod outbox;
 mod port;
@@ -19,10 +22,11 @@ pub use meet::{Family, Listening, meet};
 pub use options::{COMMON_OPTIONS, StreamOptions, Wait};
 pub use setup::{Describe, Link, Setup};
 
-use super::seal::{self, Either, Keys, Sealed};
+use super::seal::{self, Either, Keys};
 use super::waiter::Waiter;
 use super::{ByLayout, Connect, ConnectError, MessageRunner, NO_SHORTIOV, SizeLimit};
-use link_uring::UringPort;
+#[cfg(not(feature = "uring"))]
+use no_uring as link_uring;
 use port::StreamPort;
 use wirespeed_schema::test::Layout;
 
@@ -62,13 +66,13 @@ pub fn run<R: MessageRunner>(
     if let Some(keys) = keys {
         let port = match options.wait {
             Wait::Poll | Wait::Block => Either::Left(StreamPort::new(links, sleeps, setup)?),
-            Wait::Uring => Either::Right(UringPort::new(links, setup)?),
+            Wait::Uring => Either::Right(link_uring::open(links, setup)?),
         };
-        return Ok(runner.run(Sealed::new(port, keys)?));
+        return Ok(runner.run(seal::sealed(port, keys)?));
     }
     Ok(match options.wait {
         Wait::Poll | Wait::Block => runner.run(StreamPort::new(links, sleeps, setup)?),
-        Wait::Uring => runner.run(UringPort::new(links, setup)?),
+        Wait::Uring => runner.run(link_uring::open(links, setup)?),
     })
 }
 

@@ -34,30 +34,28 @@ impl Wait {
 
 /// The options of every stream socket, for a transport's own list.
 pub const COMMON_OPTIONS: [OptionSpec; 5] = [
-    OptionSpec {
-        name: "wait",
-        values: "poll|block|uring",
-        default: "poll",
-        help: "busy-poll, sleep in recv, or sleep in io_uring",
-    },
-    OptionSpec {
-        name: "sndbuf",
-        values: "SIZE",
-        default: "",
-        help: "SO_SNDBUF; the kernel doubles it for its own book-keeping and bounds it by wmem_max",
-    },
-    OptionSpec {
-        name: "rcvbuf",
-        values: "SIZE",
-        default: "",
-        help: "SO_RCVBUF; the kernel doubles it for its own book-keeping and bounds it by rmem_max",
-    },
-    OptionSpec {
-        name: "coalesce",
-        values: "SIZE",
-        default: "0",
-        help: "gather small sends until so many bytes are there; 0 writes every message by itself",
-    },
+    OptionSpec::new(
+        "wait",
+        "poll|block|uring",
+        "busy-poll, sleep in recv, or sleep in io_uring",
+    )
+    .with_default("poll"),
+    OptionSpec::new(
+        "sndbuf",
+        "SIZE",
+        "SO_SNDBUF; the kernel doubles it for its own book-keeping and bounds it by wmem_max",
+    ),
+    OptionSpec::new(
+        "rcvbuf",
+        "SIZE",
+        "SO_RCVBUF; the kernel doubles it for its own book-keeping and bounds it by rmem_max",
+    ),
+    OptionSpec::new(
+        "coalesce",
+        "SIZE",
+        "gather small sends until so many bytes are there; 0 writes every message by itself",
+    )
+    .with_default("0"),
     seal::OPTION,
 ];
 

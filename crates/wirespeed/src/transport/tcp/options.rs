@@ -17,54 +17,39 @@ pub const OPTIONS: [OptionSpec; 13] = [
     COMMON_OPTIONS[2],
     COMMON_OPTIONS[3],
     COMMON_OPTIONS[4],
-    OptionSpec {
-        name: "nodelay",
-        values: "on|off",
-        default: "on",
-        help: "TCP_NODELAY: send at once, instead of waiting to fill a segment",
-    },
-    OptionSpec {
-        name: "congestion",
-        values: "NAME",
-        default: "",
-        help: "congestion control of both ends, such as cubic or bbr",
-    },
-    OptionSpec {
-        name: "busy_poll",
-        values: "MICROSECONDS",
-        default: "",
-        help: "SO_BUSY_POLL: let the kernel poll the device so long; raising it needs CAP_NET_ADMIN",
-    },
-    OptionSpec {
-        name: "quickack",
-        values: "on|off",
-        default: "",
-        help: "TCP_QUICKACK at the start of the run; the kernel may change it later",
-    },
-    OptionSpec {
-        name: "mss",
-        values: "BYTES",
-        default: "",
-        help: "TCP_MAXSEG: largest segment, 88 to 32767",
-    },
-    OptionSpec {
-        name: "dscp",
-        values: "0-63",
-        default: "",
-        help: "differentiated services code point of every packet",
-    },
-    OptionSpec {
-        name: "source",
-        values: "ADDRESS",
-        default: "",
-        help: "local address of the connecting end",
-    },
-    OptionSpec {
-        name: "port",
-        values: "1-65535",
-        default: "",
-        help: "port of the listening end; by default the kernel picks one",
-    },
+    OptionSpec::new(
+        "nodelay",
+        "on|off",
+        "TCP_NODELAY: send at once, instead of waiting to fill a segment",
+    )
+    .with_default("on"),
+    OptionSpec::new(
+        "congestion",
+        "NAME",
+        "congestion control of both ends, such as cubic or bbr",
+    ),
+    OptionSpec::new(
+        "busy_poll",
+        "MICROSECONDS",
+        "SO_BUSY_POLL: let the kernel poll the device so long; raising it needs CAP_NET_ADMIN",
+    ),
+    OptionSpec::new(
+        "quickack",
+        "on|off",
+        "TCP_QUICKACK at the start of the run; the kernel may change it later",
+    ),
+    OptionSpec::new("mss", "BYTES", "TCP_MAXSEG: largest segment, 88 to 32767"),
+    OptionSpec::new(
+        "dscp",
+        "0-63",
+        "differentiated services code point of every packet",
+    ),
+    OptionSpec::new("source", "ADDRESS", "local address of the connecting end"),
+    OptionSpec::new(
+        "port",
+        "1-65535",
+        "port of the listening end; by default the kernel picks one",
+    ),
 ];
 
 /// What the kernel accepts as a segment size.

@@ -15,7 +15,7 @@ mod wire;
 mod tests;
 
 use super::options::{OptionError, OptionSpec};
-use super::seal::{self, Either, Keys, Sealed};
+use super::seal::{self, Either, Keys};
 use super::waiter::Waiter;
 use super::{
     Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, NO_SHORTIOV, SizeLimit,
@@ -83,7 +83,7 @@ impl Messages for Udp {
                 Opened::One(port) => Either::Left(port),
                 Opened::Batch(port) => Either::Right(port),
             };
-            return Ok(runner.run(Sealed::new(port, keys)?));
+            return Ok(runner.run(seal::sealed(port, keys)?));
         }
         Ok(match opened(ctx, options)? {
             Opened::One(port) => runner.run(port),

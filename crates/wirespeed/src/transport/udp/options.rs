@@ -107,12 +107,7 @@ const fn spec(
     default: &'static str,
     help: &'static str,
 ) -> OptionSpec {
-    OptionSpec {
-        name,
-        values,
-        default,
-        help,
-    }
+    OptionSpec::new(name, values, help).with_default(default)
 }
 
 impl UdpOptions {

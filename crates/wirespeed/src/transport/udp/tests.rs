@@ -14,18 +14,11 @@ const V6: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn case(options: &[(&str, &str)], ranks: u32) -> Case {
-    let spec = RankSpec {
-        role: Role::Source,
-        peer: None,
-        cpu: None,
-        load: Default::default(),
-    };
-    Case {
-        transport: "udp".into(),
-        options: options.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect(),
-        ranks: vec![spec; ranks as usize],
-        ..fixtures::case()
-    }
+    let spec = RankSpec::new(Role::Source);
+    let mut case = fixtures::case();
+    case.transport = "udp".into();
+    case.with_options(options.iter().map(|(k, v)| ((*k).into(), (*v).into())).collect())
+        .with_ranks(vec![spec; ranks as usize])
 }
 
 /// What one rank of a test does with its port.

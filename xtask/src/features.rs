@@ -1,0 +1,29 @@
+//! That the library and the program build without their features, and with each of them alone: an embedder chooses. It must
+//! never run anything: every combination is only checked, without warnings.
+
+use crate::command;
+use anyhow::Result;
+use std::path::Path;
+use std::process::Command;
+
+/// Package and features. The library alone is in every build of the program; a feature of the library is told apart there.
+const COMBINATIONS: [(&str, &str); 5] = [
+    ("wirespeed-cli", ""),
+    ("wirespeed-cli", "mpi"),
+    ("wirespeed-cli", "ucx"),
+    ("wirespeed", "uring"),
+    ("wirespeed", "seal"),
+];
+
+/// Check every combination; the first that has a warning ends it.
+pub fn run(root: &Path) -> Result<()> {
+    for (package, features) in COMBINATIONS {
+        println!("features: {package} with {features:?} alone");
+        let words = ["clippy", "--locked", "--quiet", "--no-default-features"];
+        let mut cargo = Command::new("cargo");
+        cargo.current_dir(root).args(words);
+        cargo.args(["--package", package, "--features", features]);
+        command::run(cargo.args(["--", "-D", "warnings"]))?;
+    }
+    Ok(())
+}
