@@ -2,6 +2,7 @@
 //! layout. It must never touch the port once the body has it.
 
 use super::all_to_all::Member;
+use super::batch::Arrivals;
 use super::datagram;
 use super::flow::Flow;
 use super::hub::Hub;
@@ -11,7 +12,7 @@ use super::phases::{Body, drive, idle};
 use super::pingpong::{Answerer, Arrival, Requester};
 use super::rank::{Finished, Rank};
 use super::relay::Relay;
-use super::stream::{Incoming, Outgoing, Sink, Source};
+use super::stream::{Outgoing, Sink, Source};
 use super::wired::Wired;
 use crate::engine::report::Report;
 use crate::error::MeasureError;
@@ -150,10 +151,10 @@ where
         (Test::AmBw(p), Role::Sink) if rank.spec.load.message_sleep_ns > 0 => {
             let sleep = Duration::from_nanos(rank.spec.load.message_sleep_ns);
             let flow = Flow::new(p, Asked(checks.on())).slowed(sleep);
-            Box::new(Sink::new(link, flow, Incoming::new(meter), clock))
+            Box::new(Sink::new(link, flow, Arrivals::new(meter), clock))
         }
         (Test::AmBw(p), Role::Sink) => {
-            Box::new(Sink::new(link, Flow::new(p, checks), Incoming::new(meter), clock))
+            Box::new(Sink::new(link, Flow::new(p, checks), Arrivals::new(meter), clock))
         }
         (Test::AmBw(p), Role::Source) | (Test::AmBibw(p), Role::Source | Role::Sink) => {
             // A rank that is its own peer is both ends of its stream.

@@ -5,6 +5,7 @@
 
 mod all_to_all;
 mod attached;
+mod batch;
 mod datagram;
 #[cfg(test)]
 mod example;

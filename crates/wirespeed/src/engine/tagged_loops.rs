@@ -4,6 +4,7 @@
 //! posts the receives of what comes first, then says that it is ready. So both ends agree on the stop, and no message
 //! of a segment is unexpected. Control stays outside every sample.
 
+use super::batch::Batch;
 use super::header;
 use super::meter::{Meter, Series, Tally, batch_for};
 use super::payload::{self, Check};
@@ -271,9 +272,7 @@ fn hot_tagged_request<P: TaggedPort, C: Check>(
     clock: Clock,
     count: u64,
 ) -> Result<(), LinkError> {
-    let batch = series.batch_ops;
-    let mut in_batch = 0;
-    let mut start = clock.now();
+    let mut batch = Batch::begin(series, clock.now());
     for _ in 0..count {
         link.receive(BACK)?;
         link.send(link.next, OUT)?;
@@ -281,13 +280,7 @@ fn hot_tagged_request<P: TaggedPort, C: Check>(
         link.arrived(link.next, BACK);
         link.next += 1;
         link.count_sent(1);
-        in_batch += 1;
-        if in_batch == batch {
-            let now = clock.now();
-            series.record(now - start);
-            start = now;
-            in_batch = 0;
-        }
+        batch.one(series, clock);
     }
     Ok(())
 }
@@ -355,10 +348,8 @@ fn hot_send_windows<P: TaggedPort, C: Check>(
     clock: Clock,
     count: u64,
 ) -> Result<(), LinkError> {
-    let batch = series.batch_ops;
     let mut left = count;
-    let mut in_batch = 0;
-    let mut start = clock.now();
+    let mut batch = Batch::begin(series, clock.now());
     while left > 0 {
         let window = left.min(link.places.window);
         let acknowledged = link.port.post_recv(PEER, ACK, 0, 0)?;
@@ -370,13 +361,7 @@ fn hot_send_windows<P: TaggedPort, C: Check>(
         link.next += window;
         link.count_sent(window);
         left -= window;
-        in_batch += window;
-        if in_batch >= batch || left == 0 {
-            let now = clock.now();
-            series.record_mean(now - start, in_batch);
-            start = now;
-            in_batch = 0;
-        }
+        batch.several(window, left == 0, series, clock);
     }
     Ok(())
 }
@@ -389,12 +374,10 @@ fn hot_receive_windows<P: TaggedPort, C: Check>(
     clock: Clock,
     count: u64,
 ) -> Result<(), LinkError> {
-    let batch = series.batch_ops;
     let mut left = count;
     let mut window = post_window(link, left)?;
     link.ready()?;
-    let mut in_batch = 0;
-    let mut start = clock.now();
+    let mut batch = Batch::begin(series, clock.now());
     loop {
         link.wait_all()?;
         for index in 0..window {
@@ -402,13 +385,7 @@ fn hot_receive_windows<P: TaggedPort, C: Check>(
         }
         link.next += window;
         left -= window;
-        in_batch += window;
-        if in_batch >= batch || left == 0 {
-            let now = clock.now();
-            series.record_mean(now - start, in_batch);
-            start = now;
-            in_batch = 0;
-        }
+        batch.several(window, left == 0, series, clock);
         window = post_window(link, left)?;
         let acknowledgement = link.port.post_send(PEER, ACK, 0, 0)?;
         link.note(acknowledgement)?;

@@ -2,6 +2,7 @@
 //! has ended, once everything of it has taken effect.
 
 use super::attached::Attached;
+use super::batch::Batch;
 use super::meter::{Meter, Series, Tally};
 use super::operation::{Operation, is_marked, prepare_for_gets};
 use super::payload::Check;
@@ -110,11 +111,9 @@ pub fn hot_train<P: OneSidedPort, O: Operation>(
     clock: Clock,
     (count, last): (u64, bool),
 ) -> Result<(), LinkError> {
-    let batch = train.intervals.batch_ops;
     let target = train.next + count;
     let stamped = train.operation.counted() && train.outstanding > 1;
-    let mut in_batch = 0;
-    let mut start = clock.now();
+    let mut batch = Batch::begin(&train.intervals, clock.now());
     while train.next < target {
         while train.operation.post(&mut link.port, train.next)? == Post::Busy {
             link.give_way()?;
@@ -123,18 +122,14 @@ pub fn hot_train<P: OneSidedPort, O: Operation>(
         }
         train.next += 1;
         train.settle(link, train.outstanding - 1, clock)?;
-        in_batch += 1;
-        if in_batch == batch {
-            let now = clock.now();
-            train.intervals.record(now - start);
-            start = now;
-            in_batch = 0;
-            if stamped && train.stamp.covers == 0 {
-                train.stamp = Stamp {
-                    covers: train.next,
-                    ticks: now,
-                };
-            }
+        if let Some(now) = batch.one(&mut train.intervals, clock)
+            && stamped
+            && train.stamp.covers == 0
+        {
+            train.stamp = Stamp {
+                covers: train.next,
+                ticks: now,
+            };
         }
     }
     if last {

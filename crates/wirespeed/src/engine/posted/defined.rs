@@ -2,6 +2,7 @@
 //! acknowledged, and where the clock is read. A source and a sink each run one end; the clock reads are part of the
 //! definitions, so that one set of samples gives both the originals' figures and ours.
 
+use super::super::batch::Batch;
 use super::super::meter::Series;
 use super::group::Group;
 use super::places::Places;
@@ -146,18 +147,12 @@ fn hot_imb_ping<P: TaggedPort>(
     clock: Clock,
     count: u64,
 ) -> Result<u64, LinkError> {
-    let batch = series.batch_ops;
     let begin = clock.now();
-    let (mut start, mut in_batch) = (begin, 0);
+    let mut batch = Batch::begin(series, begin);
     for _ in 0..count {
         pair.send_one(group)?;
         pair.receive_one(group)?;
-        in_batch += 1;
-        if in_batch == batch {
-            let now = clock.now();
-            series.record(now - start);
-            (start, in_batch) = (now, 0);
-        }
+        batch.one(series, clock);
     }
     Ok(clock.now() - begin)
 }
