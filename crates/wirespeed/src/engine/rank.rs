@@ -2,7 +2,7 @@
 
 use super::floor;
 use super::meter::{Measured, Meter};
-use super::posted;
+use super::tagged;
 use crate::clock::Timebase;
 use crate::engine::report::Report;
 use crate::error::MeasureError;
@@ -226,7 +226,7 @@ fn noise_of(spec: &RankSpec, timebase: &Timebase) -> Option<Noise> {
 /// The ranks that `me` exchanges data with.
 fn peers_of(case: &Case, me: u32) -> Result<Vec<u32>, MeasureError> {
     if case.test.is_posted() {
-        return Ok(posted::peers_of(case, me));
+        return Ok(tagged::peers_of(case, me));
     }
     let with_role = |role: Role| -> Vec<u32> {
         case.ranks

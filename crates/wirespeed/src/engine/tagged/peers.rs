@@ -15,6 +15,9 @@ fn active(case: &Case) -> Vec<u32> {
 
 /// Ranks above and below `me` in the tree of those that take part.
 pub fn tree_of(case: &Case, me: u32) -> (Option<u32>, Vec<u32>) {
+    if !case.test.is_posted() {
+        return pair_of(case, me);
+    }
     let active = active(case);
     let Some(place) = active.iter().position(|rank| *rank == me) else {
         return (None, Vec::new());
@@ -22,6 +25,16 @@ pub fn tree_of(case: &Case, me: u32) -> (Option<u32>, Vec<u32>) {
     let (parent, children) = tree(active.len() as u32, place as u32);
     let rank = |place: u32| active[place as usize];
     (parent.map(rank), children.into_iter().map(rank).collect())
+}
+
+/// The two ends of a test that others take no part in: the source is above its sink.
+fn pair_of(case: &Case, me: u32) -> (Option<u32>, Vec<u32>) {
+    let spec = case.ranks.get(me as usize);
+    let peer = spec.and_then(|rank| rank.peer);
+    match spec.map(|rank| rank.role) {
+        Some(Role::Source) => (None, peer.into_iter().collect()),
+        _ => (peer, Vec::new()),
+    }
 }
 
 /// The neighbours of `me`: of `msgrate` as arranged, of a pair the other end.
