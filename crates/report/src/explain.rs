@@ -18,6 +18,7 @@ use crate::wording::{percent, times};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
+use wirespeed_schema::host::Floor;
 use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::units::{format_ns, format_size, significant};
@@ -44,7 +45,7 @@ pub fn explain(run: &Run) -> Vec<Sentence> {
     let cases: Vec<&CaseResult> = run
         .cases
         .iter()
-        .filter(|case| !case.metrics.is_empty() && case.case.transport != "null")
+        .filter(|case| !case.metrics.is_empty() && case.case.transport != Floor::TRANSPORT)
         .collect();
     let mut sentences = Vec::new();
     let rules: [Rule; 11] = [

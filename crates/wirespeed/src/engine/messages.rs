@@ -72,7 +72,7 @@ impl MessageRunner for Run<'_, '_> {
         }?;
         let mut finished = drive(rank, meter, body);
         // Where queues grow, memory does.
-        if let Test::AmBw(_) | Test::AmBibw(_) | Test::AmAlltoall(_) = &rank.case.test
+        if rank.case.test.stream().is_some()
             && let Some(bytes) = crate::host::resident_max_bytes()
         {
             finished
@@ -158,7 +158,7 @@ where
         }
         (Test::AmBw(p), Role::Source) | (Test::AmBibw(p), Role::Source | Role::Sink) => {
             // A rank that is its own peer is both ends of its stream.
-            let both = matches!(rank.case.test, Test::AmBibw(_)) || rank.is_own_peer();
+            let both = rank.case.test.is_both_ways() || rank.is_own_peer();
             let out = Outgoing::new(rank, meter, p, both);
             Box::new(Source::new(link, sender, Flow::new(p, checks), out, clock))
         }
@@ -172,9 +172,9 @@ where
 /// Payload in bytes that this rank sends, and that which it receives.
 fn sizes(rank: &Rank) -> (usize, usize) {
     let size = rank.case.test.size_bytes() as usize;
-    match (&rank.case.test, rank.spec.role) {
-        (Test::HubLat(hub), Role::Worker) => (hub.reply() as usize, size),
-        (Test::HubLat(hub), _) => (size, hub.reply() as usize),
-        _ => (size, size),
+    match (rank.case.test.hub(), rank.spec.role) {
+        (Some(hub), Role::Worker) => (hub.reply() as usize, size),
+        (Some(hub), _) => (size, hub.reply() as usize),
+        (None, _) => (size, size),
     }
 }

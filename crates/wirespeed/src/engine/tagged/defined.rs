@@ -74,11 +74,8 @@ impl Definition {
         );
         test.defined().map(|_| Definition {
             in_step: is_multi,
-            both: matches!(test, Test::OsuBibw(_) | Test::ImbBiband(_)),
-            ping_pong: matches!(
-                test,
-                Test::OsuLatency(_) | Test::OsuMultiLat(_) | Test::ImbPingpong(_)
-            ),
+            both: test.is_both_ways(),
+            ping_pong: test.is_round_trip(),
             around: is_imb,
         })
     }

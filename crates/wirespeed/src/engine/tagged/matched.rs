@@ -98,7 +98,8 @@ impl<C: Check> Matched<C> {
         Ok(())
     }
 
-    /// Say that the first receives of the round are posted.
+    /// Say that the first receives of the round are posted. Once a round: no part of the loops' code.
+    #[inline(never)]
     fn ready<P: TaggedPort>(&self, group: &mut Group<P>) -> Result<(), LinkError> {
         group.post_send(self.peer, READY, 0, 0)
     }

@@ -2,7 +2,6 @@
 
 use wirespeed_schema::case::{Case, Role};
 use wirespeed_schema::neighbours::{Neighbours, neighbours, tree};
-use wirespeed_schema::test::Test;
 
 /// Ranks that take part, in order.
 fn active(case: &Case) -> Vec<u32> {
@@ -39,16 +38,16 @@ fn pair_of(case: &Case, me: u32) -> (Option<u32>, Vec<u32>) {
 
 /// The neighbours of `me`: of `msgrate` as arranged, of a pair the other end.
 pub fn lists_of(case: &Case, me: u32) -> Neighbours {
-    match (&case.test, case.ranks.get(me as usize)) {
-        (Test::Msgrate(test), _) => neighbours(test, case.ranks.len() as u32, me),
-        (_, Some(rank)) => {
+    match (case.test.msgrate(), case.ranks.get(me as usize)) {
+        (Some(test), _) => neighbours(test, case.ranks.len() as u32, me),
+        (None, Some(rank)) => {
             let peer: Vec<u32> = rank.peer.into_iter().collect();
             Neighbours {
                 from_ranks: peer.clone(),
                 to_ranks: peer,
             }
         }
-        _ => Neighbours::default(),
+        (None, None) => Neighbours::default(),
     }
 }
 

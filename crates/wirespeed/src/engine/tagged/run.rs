@@ -50,9 +50,9 @@ pub fn tagged<T: Tagged>(
             case.test.name()
         )));
     }
-    let caches = match &case.test {
-        Test::Msgrate(test) => Caches::new(test.cache_state, test.cache_bytes)?,
-        _ => Caches::default(),
+    let caches = match case.test.msgrate() {
+        Some(test) => Caches::new(test.cache_state, test.cache_bytes)?,
+        None => Caches::default(),
     };
     let window = case.test.window();
     // Those of meetings come beside a posted test's own, and only there is it known how far ahead a peer may be.

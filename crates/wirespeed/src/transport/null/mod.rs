@@ -11,6 +11,7 @@ use super::{
     Support, Transport,
 };
 use wirespeed_schema::case::{GroupKind, TransportOptions};
+use wirespeed_schema::host::Floor;
 use wirespeed_schema::test::Layout;
 
 pub use link::NullPort;
@@ -22,7 +23,7 @@ const NO_MEMORY: &str = "it holds no memory";
 const MESSAGE_BYTES_MAX: u64 = 1 << 30;
 
 impl Transport for Null {
-    const NAME: &'static str = "null";
+    const NAME: &'static str = Floor::TRANSPORT;
     const SUMMARY: &'static str = "no-op; measures harness overhead";
     const OPTIONS: &'static [OptionSpec] = &[];
     const MESSAGES: Support = Support::Native;
