@@ -15,13 +15,15 @@ use crate::clock::Clock;
 use crate::transport::port::{LinkError, TaggedPort};
 use wirespeed_schema::outcome::SampleKind;
 
+/// The only peer.
+const PEER: usize = 0;
+
 const READY: u64 = 2;
 const DATA: u64 = 3;
 const ACK: u64 = 4;
 
 /// One end of a test on matched messages.
 pub struct Matched<C> {
-    peer: usize,
     /// Whether it is the end that sends first.
     source: bool,
     /// Most messages before a wait; none for a ping-pong.
@@ -34,10 +36,9 @@ pub struct Matched<C> {
 }
 
 impl<C: Check> Matched<C> {
-    /// Messages at `places` to and from `peer`, in windows or, without, in a ping-pong.
-    pub fn new(peer: usize, source: bool, window: Option<u64>, places: Places, checks: C) -> Self {
+    /// Messages at `places` in windows or, without, in a ping-pong.
+    pub fn new(source: bool, window: Option<u64>, places: Places, checks: C) -> Self {
         Matched {
-            peer,
             source,
             window: window.map(|window| window.max(1)),
             places,
@@ -60,13 +61,13 @@ impl<C: Check> Matched<C> {
             payload::fill(number, &mut self.scratch);
             group.port.buffer().write(offset, &self.scratch);
         }
-        group.post_send(self.peer, DATA, offset, self.places.size)
+        group.post_send(PEER, DATA, offset, self.places.size)
     }
 
     /// Post the receive of a message into the `index`-th place.
     #[inline(always)]
     fn receive<P: TaggedPort>(&self, group: &mut Group<P>, index: usize) -> Result<(), LinkError> {
-        group.post_recv(self.peer, DATA, self.places.incoming(index), self.places.size)
+        group.post_recv(PEER, DATA, self.places.incoming(index), self.places.size)
     }
 
     /// Message `number` has arrived in the `index`-th place.
@@ -101,7 +102,7 @@ impl<C: Check> Matched<C> {
     /// Say that the first receives of the round are posted. Once a round: no part of the loops' code.
     #[inline(never)]
     fn ready<P: TaggedPort>(&self, group: &mut Group<P>) -> Result<(), LinkError> {
-        group.post_send(self.peer, READY, 0, 0)
+        group.post_send(PEER, READY, 0, 0)
     }
 }
 
@@ -121,7 +122,7 @@ impl<P: TaggedPort, C: Check> Iterations<P> for Matched<C> {
     /// The sink may be ready as soon as it has heard of the round.
     fn prepare(&mut self, group: &mut Group<P>, _: u64) -> Result<(), LinkError> {
         match self.source {
-            true => group.post_recv(self.peer, READY, 0, 0),
+            true => group.post_recv(PEER, READY, 0, 0),
             false => Ok(()),
         }
     }
@@ -213,7 +214,7 @@ fn hot_send_windows<P: TaggedPort, C: Check>(
     let mut batch = Batch::begin(series, clock.now());
     while left > 0 {
         let window = left.min(most);
-        group.post_recv(ends.peer, ACK, 0, 0)?;
+        group.post_recv(PEER, ACK, 0, 0)?;
         for index in 0..window {
             ends.send(group, ends.next + index, index as usize)?;
         }
@@ -250,7 +251,7 @@ fn hot_receive_windows<P: TaggedPort, C: Check>(
         batch.several(window, left == 0, series, clock);
         window = left.min(most);
         ends.receive_window(group, window)?;
-        group.post_send(ends.peer, ACK, 0, 0)?;
+        group.post_send(PEER, ACK, 0, 0)?;
         if left == 0 {
             return group.wait_all();
         }

@@ -199,15 +199,13 @@ impl<'a> Run<'a, '_> {
         Ok(self.through(port, Box::new(patterned)))
     }
 
-    /// Slot of the other end of a pair.
-    fn other_end(&self) -> usize {
-        let slots = self.slots(&self.lists.to_ranks);
-        slots.first().copied().unwrap_or_default()
-    }
-
     fn defined<P: TaggedPort>(self, port: P, definition: Definition) -> Result<Finished, MeasureError> {
         let pair = Pair {
-            peer: self.other_end(),
+            peer: self
+                .slots(&self.lists.to_ranks)
+                .first()
+                .copied()
+                .unwrap_or_default(),
             window: self.rank.case.test.window() as usize,
             places: self.places,
         };
@@ -228,7 +226,7 @@ impl<'a> Run<'a, '_> {
             Role::Sink | Role::Idle => false,
             _ => return Err(self.rank.has_no_part()),
         };
-        let matched = Matched::new(self.other_end(), source, window, self.places, checks);
+        let matched = Matched::new(source, window, self.places, checks);
         Ok(self.through(port, Box::new(matched)))
     }
 
