@@ -5,11 +5,12 @@ use super::meter::{Meter, Series};
 use crate::clock::Clock;
 use wirespeed_schema::outcome::SampleKind;
 
-/// The batch that a loop is in.
+/// The batch that a loop is in. It counts down: within a batch a loop then keeps one number.
 pub struct Batch {
     /// Operations that a sample covers.
     ops: u64,
-    done: u64,
+    /// Operations until the next sample.
+    left: u64,
     start: u64,
 }
 
@@ -19,7 +20,7 @@ impl Batch {
     pub fn begin(series: &Series, start: u64) -> Self {
         Batch {
             ops: series.batch_ops,
-            done: 0,
+            left: series.batch_ops,
             start,
         }
     }
@@ -28,13 +29,13 @@ impl Batch {
     /// returned.
     #[inline(always)]
     pub fn one(&mut self, series: &mut Series, clock: Clock) -> Option<u64> {
-        self.done += 1;
-        if self.done != self.ops {
+        self.left -= 1;
+        if self.left != 0 {
             return None;
         }
         let now = clock.now();
         series.record(now - self.start);
-        (self.start, self.done) = (now, 0);
+        (self.start, self.left) = (now, self.ops);
         Some(now)
     }
 
@@ -42,12 +43,13 @@ impl Batch {
     /// those that came is recorded.
     #[inline(always)]
     pub fn several(&mut self, ops: u64, last: bool, series: &mut Series, clock: Clock) {
-        self.done += ops;
-        if self.done >= self.ops || last {
-            let now = clock.now();
-            series.record_mean(now - self.start, self.done);
-            (self.start, self.done) = (now, 0);
+        if ops < self.left && !last {
+            self.left -= ops;
+            return;
         }
+        let now = clock.now();
+        series.record_mean(now - self.start, self.ops - self.left + ops);
+        (self.start, self.left) = (now, self.ops);
     }
 }
 
