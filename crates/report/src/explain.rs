@@ -11,7 +11,7 @@ use crate::curve::{InUse, load_words};
 use crate::figures::figure_text;
 use crate::interference::words::{answers_with_rows, load_subject};
 use crate::interference::{Interference, InterferenceRow};
-use crate::labels::{FLOOR, Input};
+use crate::labels::Input;
 use crate::thresholds::{
     BUSY_SHARE, CARRIED_SHARE_MIN, FALLEN_SHARE, FIRST_OPERATION_TIMES, FLOOR_SHARE_MAX, QUEUED_TIMES,
     TAIL_TIMES, WORTH_RATIO,
@@ -20,6 +20,7 @@ use crate::wording::{percent, times};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
+use wirespeed_schema::host::Floor;
 use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::units::{format_ns, format_size, significant};
@@ -46,7 +47,7 @@ pub fn explain(run: &Run) -> Vec<Sentence> {
     let cases: Vec<&CaseResult> = run
         .cases
         .iter()
-        .filter(|case| !case.metrics.is_empty() && case.case.transport != FLOOR)
+        .filter(|case| !case.metrics.is_empty() && case.case.transport != Floor::TRANSPORT)
         .collect();
     let mut sentences = Vec::new();
     let rules: [Rule; 11] = [

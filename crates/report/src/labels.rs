@@ -7,9 +7,6 @@ use wirespeed_schema::Run;
 use wirespeed_schema::run::{CaseResult, Resampled, Resampling};
 use wirespeed_schema::units::{format_rate, significant};
 
-/// The transport that carries nothing: it measures the harness, and is compared with no other.
-pub const FLOOR: &str = "null";
-
 /// A result with the name by which people know it.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {

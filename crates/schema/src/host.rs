@@ -87,6 +87,11 @@ pub struct Floor {
     pub record_ns: Finite,
 }
 
+impl Floor {
+    /// The transport that does nothing, which the floor is measured over.
+    pub const TRANSPORT: &str = "null";
+}
+
 /// What disturbed one rank's measuring thread during its run. Differences between end and start.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

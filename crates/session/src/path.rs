@@ -216,7 +216,9 @@ fn options(streaming: &Streaming, block: bool) -> TransportOptions {
     };
     default("wait", if block { "block" } else { "poll" });
     let gather = streaming.credits > 1 && streaming.size_bytes < COALESCE_BELOW_BYTES;
-    if streaming.via != "shm" && gather {
+    let registry = wirespeed::Registry::builtin();
+    let entry = registry.find(&streaming.via);
+    if gather && entry.is_some_and(|entry| entry.options.iter().any(|option| option.name == "coalesce")) {
         default("coalesce", COALESCE);
     }
     options

@@ -2,9 +2,11 @@
 //!
 //! A rule reads the tree and returns findings; it must never change a file.
 
+mod choreography;
 mod circles;
 mod docs;
 mod layers;
+mod names;
 mod source;
 mod strip;
 mod style;
@@ -93,9 +95,11 @@ fn check(root: &Path) -> Result<(Vec<Finding>, Vec<Finding>)> {
         hints.extend(style::hints(source));
         findings.extend(walls::check(source, &transports));
         findings.extend(units::check(source));
+        findings.extend(choreography::check(source));
     }
     findings.extend(walls::check_forbid(&sources));
     findings.extend(circles::check(&sources));
+    findings.extend(names::check(&sources));
     findings.extend(layers::check(root)?);
     findings.extend(docs::check_architecture(root)?);
     findings.extend(docs::check_archives(root, &files));

@@ -9,7 +9,6 @@ use wirespeed::calibrate::copy_bytes_per_s;
 use wirespeed::host::allowed_cpus;
 use wirespeed_report::Limits;
 use wirespeed_schema::case::{Case, GroupKind, Role};
-use wirespeed_schema::test::Test;
 
 /// Blocks that lie in the first cache, source and target: no copy is faster than the fastest of them.
 const BLOCKS_BYTES: [usize; 2] = [2 << 10, 12 << 10];
@@ -29,7 +28,7 @@ impl Medium {
             return Limits::default();
         }
         let sources = case.ranks.iter().filter(|rank| rank.role == Role::Source);
-        let ways = if matches!(case.test, Test::AmBibw(_)) {
+        let ways = if case.test.is_both_ways() && !case.test.is_posted() {
             2
         } else {
             1

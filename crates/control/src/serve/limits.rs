@@ -2,7 +2,6 @@
 
 use wirespeed_schema::case::{Case, GroupKind, Load, Stop};
 use wirespeed_schema::message::{Refusal, RefusalCode, ServerLimits};
-use wirespeed_schema::test::Test;
 use wirespeed_schema::units::{format_ns, format_size};
 
 /// Buffers of a rank, in messages: one to send, one to receive, a region, and room for a transport's own copy.
@@ -135,10 +134,7 @@ fn check_rate(case: &Case, limits: &ServerLimits) -> Result<(), Refusal> {
     let Some(limit) = limits.rate_bytes_per_s_max else {
         return Ok(());
     };
-    let paced = match &case.test {
-        Test::AmBw(stream) | Test::AmBibw(stream) | Test::AmAlltoall(stream) => stream.pace_msg_per_s,
-        _ => None,
-    };
+    let paced = case.test.stream().and_then(|stream| stream.pace_msg_per_s);
     let asked = paced.map(|rate| rate.saturating_mul(case.test.size_bytes()));
     if asked.is_some_and(|rate| rate <= limit) {
         return Ok(());
@@ -155,6 +151,7 @@ fn check_rate(case: &Case, limits: &ServerLimits) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirespeed_schema::test::Test;
 
     fn case() -> Case {
         let case = serde_json::json!({

@@ -5,9 +5,10 @@
 
 use super::{Metrics, insert};
 use wirespeed_schema::case::Role;
+use wirespeed_schema::kinds::Roles;
 use wirespeed_schema::outcome::{Count, Faults, SampleKind};
 use wirespeed_schema::test::Capability;
-use wirespeed_schema::{Case, Outcome, Test};
+use wirespeed_schema::{Case, Outcome};
 
 /// Data from the senders of one receiver.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,10 +40,10 @@ pub fn flows(case: &Case, outcomes: &[Outcome]) -> Vec<Flow> {
     if case.test.capability() == Capability::OneSided {
         return one_sided(outcomes);
     }
-    if let Test::AmAlltoall(_) = case.test {
+    if case.test.roles() == Some(Roles::Everybody) {
         return all_to_all(outcomes);
     }
-    let both_ways = matches!(case.test, Test::AmBibw(_) | Test::TagBw(_));
+    let both_ways = case.test.is_both_ways();
     let mut flows = two_sided(case, outcomes, Role::Source);
     if both_ways
         && outcomes

@@ -6,7 +6,7 @@ use crate::stats::{self, LEVEL};
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::outcome::SampleKind;
 use wirespeed_schema::run::{Metric, Withheld};
-use wirespeed_schema::{Case, HistogramData, Outcome, Test};
+use wirespeed_schema::{Case, HistogramData, Outcome};
 
 /// The figures of one kind of sample.
 struct Family {
@@ -101,7 +101,11 @@ pub(super) fn add(metrics: &mut Metrics, case: &Case, outcomes: &[Outcome]) {
         }
     }
     // Half of a round trip to many workers at once, or with another payload back, is nobody's way.
-    if !matches!(&case.test, Test::HubLat(hub) if hub.fan_out || !hub.is_symmetric()) {
+    if !case
+        .test
+        .hub()
+        .is_some_and(|hub| hub.fan_out || !hub.is_symmetric())
+    {
         add_one_way(metrics);
     }
     let spread = SPREAD_OF.iter().find_map(|&kind| merged_samples(outcomes, kind));

@@ -22,8 +22,8 @@ pub(super) fn add(metrics: &mut Metrics, case: &Case, outcomes: &[Outcome]) {
 /// Messages that `outcome` accounts for in the rate: those that it received where only receivers know that they came,
 /// else those that it sent.
 fn accounted(case: &Case, outcome: &Outcome) -> u64 {
-    match &case.test {
-        Test::Msgrate(test) if test.pattern == Pattern::Single => outcome.received.messages,
+    match case.test.msgrate() {
+        Some(test) if test.pattern == Pattern::Single => outcome.received.messages,
         _ => outcome.sent.messages,
     }
 }
@@ -152,7 +152,7 @@ fn counted(outcome: &Outcome) -> (f64, f64) {
 
 /// The original's own figure, from the means that it prints.
 fn add_classic(metrics: &mut Metrics, case: &Case, outcomes: &[Outcome]) {
-    if let Test::Msgrate(_) = &case.test {
+    if case.test.msgrate().is_some() {
         return add_smb(metrics, outcomes);
     }
     let ends = |role: Role| outcomes.iter().filter(move |outcome| outcome.role == role);

@@ -6,9 +6,10 @@ use super::{forest, loggp, pairs, shapes, window};
 use crate::compare::Comparison;
 use crate::curve::section::{LoadSection, Probe, SweepSection};
 use crate::interference::{Interference, undisturbed};
-use crate::labels::{FLOOR, Input};
+use crate::labels::Input;
 use std::collections::BTreeMap;
 use wirespeed_schema::Test;
+use wirespeed_schema::host::Floor;
 use wirespeed_schema::run::CaseResult;
 
 /// Lines of one chart; more would be a thicket. Further ones get charts of their own.
@@ -28,7 +29,7 @@ pub fn all(inputs: &[Input]) -> Vec<Picture> {
         .iter()
         .zip(&undisturbed)
         .flat_map(|(input, cases)| cases.iter().map(move |case| (input, case)))
-        .filter(|(_, case)| !case.metrics.is_empty() && case.case.transport != FLOOR)
+        .filter(|(_, case)| !case.metrics.is_empty() && case.case.transport != Floor::TRANSPORT)
         .collect();
     let comparisons = inputs.iter().filter_map(|input| Comparison::of(input.run));
     let mut pictures: Vec<Picture> = comparisons.filter_map(|found| forest::forest(&found)).collect();

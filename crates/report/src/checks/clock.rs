@@ -6,6 +6,7 @@ use crate::thresholds::{
 };
 use crate::wording::{percent, times};
 use wirespeed_schema::Case;
+use wirespeed_schema::host::Floor;
 use wirespeed_schema::outcome::{Outcome, SampleKind, Samples};
 use wirespeed_schema::run::{Repetition, Severity};
 use wirespeed_schema::units::{format_ns, significant};
@@ -86,7 +87,7 @@ fn check_floor(findings: &mut Findings, case: &Case, outcome: &Outcome, median: 
     };
     let share = floor.loop_ns.get() / median;
     // The null transport is the floor.
-    if share > FLOOR_SHARE_MAX && case.transport != "null" {
+    if share > FLOOR_SHARE_MAX && case.transport != Floor::TRANSPORT {
         let message = format!(
             "the harness itself takes {}, {} the median of {}",
             format_ns(floor.loop_ns.get()),

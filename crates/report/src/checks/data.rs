@@ -15,7 +15,7 @@ const SLOWER: &str = "offer less (--pace, --offered, a smaller --window) or give
 
 /// Check counts and faults of one repetition.
 pub(super) fn check(findings: &mut Findings, case: &Case, outcomes: &[Outcome]) {
-    let unreliable = is_unreliable(case, outcomes);
+    let unreliable = is_unreliable(outcomes);
     let faults = outcomes
         .iter()
         .map(|outcome| outcome.faults)

@@ -5,14 +5,16 @@ use crate::assemble::in_flight_mean_msgs;
 use crate::curve::UNLIMITED_PER_S;
 use crate::thresholds::{CARRIED_SHARE_MIN, WINDOW_FULL_SHARE, WINDOW_ROOM_SHARE};
 use crate::wording::times;
+use wirespeed_schema::Case;
+use wirespeed_schema::kinds::Roles;
 use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
 use wirespeed_schema::run::{Repetition, Severity};
 use wirespeed_schema::units::{format_ns, format_rate};
-use wirespeed_schema::{Case, Test};
 
 /// Check every sender of a paced stream.
 pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetition) {
-    let (Test::AmBw(stream) | Test::AmBibw(stream)) = &case.test else {
+    let pairs = case.test.roles() == Some(Roles::Pairs);
+    let Some(stream) = case.test.stream().filter(|_| pairs) else {
         return;
     };
     let Some(pace) = stream.pace_msg_per_s.filter(|&pace| pace < UNLIMITED_PER_S) else {

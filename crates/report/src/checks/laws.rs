@@ -10,7 +10,7 @@ use wirespeed_schema::host::Disturbance;
 use wirespeed_schema::outcome::{SampleKind, StopReason};
 use wirespeed_schema::run::{Repetition, Severity};
 use wirespeed_schema::units::{format_ns, format_rate};
-use wirespeed_schema::{Case, Outcome, Test};
+use wirespeed_schema::{Case, Outcome};
 
 const REPORT: &str =
     "do not use this number; run it again, and report it with the JSON document if it comes back";
@@ -126,7 +126,7 @@ fn late_ns(outcome: &Outcome) -> f64 {
 
 /// Round trips made one after the other cannot take longer together than the run did.
 fn check_time(findings: &mut Findings, case: &Case, outcome: &Outcome) {
-    if case.test.window() != 1 || matches!(&case.test, Test::HubLat(hub) if hub.fan_out) {
+    if case.test.window() != 1 || case.test.hub().is_some_and(|hub| hub.fan_out) {
         return;
     }
     let Some(samples) = outcome.samples_of(SampleKind::RoundTrip) else {

@@ -150,14 +150,13 @@ fn fold(findings: Vec<Finding>) -> Vec<Remark> {
         .collect()
 }
 
-/// Whether messages may be lost, doubled or reordered without a fault of the program: UDP, or a transport that states
-/// the fact `delivery = unreliable`.
-pub fn is_unreliable(case: &Case, outcomes: &[Outcome]) -> bool {
-    case.transport == "udp"
-        || outcomes.iter().any(|outcome| {
-            outcome
-                .transport_facts
-                .get("delivery")
-                .is_some_and(|delivery| delivery == "unreliable")
-        })
+/// Whether messages may be lost, doubled or reordered without a fault of the program: the transport states the fact
+/// `delivery = unreliable`.
+pub fn is_unreliable(outcomes: &[Outcome]) -> bool {
+    outcomes.iter().any(|outcome| {
+        outcome
+            .transport_facts
+            .get("delivery")
+            .is_some_and(|delivery| delivery == "unreliable")
+    })
 }

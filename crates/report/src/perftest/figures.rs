@@ -6,7 +6,6 @@
 use super::{Generation, Original};
 use wirespeed_schema::case::{Case, Role};
 use wirespeed_schema::outcome::{Count, Interval, Outcome, SampleKind};
-use wirespeed_schema::test::Test;
 
 /// Time, bandwidth and rate of one stretch of a test.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,9 +58,9 @@ fn stretch(case: &Case, generation: Generation, count: Count, ns: u64) -> Stretc
 
 /// What a rank did, as the original counts it.
 fn work(original: &Original, case: &Case, sent: Count, received: Count) -> Count {
-    let messages = match case.test {
-        Test::AmBibw(_) => sent.messages.saturating_add(received.messages),
-        _ => sent.messages,
+    let messages = match case.test.is_both_ways() {
+        true => sent.messages.saturating_add(received.messages),
+        false => sent.messages,
     };
     Count {
         messages,

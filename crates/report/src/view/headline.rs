@@ -7,7 +7,8 @@ use crate::charts::Picture;
 use crate::figures::with_interval;
 use crate::figures::{duration_with_interval, rate, rate_with_interval};
 use crate::interference::undisturbed;
-use crate::labels::{FLOOR, Input, label, worth};
+use crate::labels::{Input, label, worth};
+use wirespeed_schema::host::Floor;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric};
 use wirespeed_schema::units::significant;
 
@@ -72,7 +73,7 @@ fn figures(result: &CaseResult) -> String {
 pub fn answers(input: &Input, charts: &[Picture]) -> Vec<String> {
     let found = undisturbed(input.run);
     let measured = || found.iter().filter(|case| !case.metrics.is_empty());
-    let mut cases: Vec<&CaseResult> = measured().filter(|case| case.case.transport != FLOOR).collect();
+    let mut cases: Vec<&CaseResult> = measured().filter(|case| case.case.transport != Floor::TRANSPORT).collect();
     if cases.is_empty() {
         cases = measured().collect();
     }

@@ -7,12 +7,13 @@ use super::{Line, Part};
 use crate::charts::Picture;
 use crate::figures::with_interval;
 use crate::figures::{duration, rate};
-use crate::labels::{FLOOR, Input};
+use crate::labels::Input;
 use crate::table::{Row, Table, Tone, key, number, text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
 use wirespeed_schema::Test;
+use wirespeed_schema::host::Floor;
 use wirespeed_schema::run::{CaseResult, Metric};
 use wirespeed_schema::units::{format_size, significant};
 
@@ -80,7 +81,7 @@ pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
             .transports
             .iter()
             .map(|row| row.transport.as_str())
-            .filter(|name| *name != FLOOR)
+            .filter(|name| *name != Floor::TRANSPORT)
     };
     let round_trip = |name| latency_case(run, name)?.metrics.get("rtt_p50_ns");
     let fastest = names()

@@ -1,11 +1,11 @@
 //! The grid: one cell for each payload and number of tests.
 
 use super::section::{Cell, Interval, finite, median};
+use wirespeed_schema::Outcome;
 use wirespeed_schema::case::{Role, Stop};
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::run::{CaseResult, Metric, Repetition};
 use wirespeed_schema::test::Hub;
-use wirespeed_schema::{Outcome, Test};
 
 /// The payload that stands for all where one is wanted.
 const KILOBYTE: f64 = 1000.0;
@@ -24,9 +24,7 @@ pub fn master(repetition: &Repetition) -> Option<&Outcome> {
 }
 
 fn cell(result: &CaseResult) -> Option<Cell> {
-    let Test::HubLat(hub) = &result.case.test else {
-        return None;
-    };
+    let hub = result.case.test.hub()?;
     let mean = result.metrics.get("rtt_mean_ns")?;
     let tests = tests(result);
     let first = first_mean(result);

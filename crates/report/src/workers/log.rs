@@ -4,7 +4,6 @@
 
 use super::cells::{master, tests};
 use crate::render::RenderError;
-use wirespeed_schema::Test;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::outcome::{SampleKind, Samples};
 use wirespeed_schema::run::CaseResult;
@@ -71,7 +70,7 @@ pub fn log_csv(cases: &[CaseResult]) -> Result<String, RenderError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(COLUMNS).map_err(|e| broken(e.to_string()))?;
     for (number, result) in cases.iter().enumerate() {
-        let Test::HubLat(hub) = &result.case.test else {
+        let Some(hub) = result.case.test.hub() else {
             continue;
         };
         for (index, repetition) in result.repetitions.iter().enumerate() {

@@ -17,8 +17,8 @@ pub(crate) use rows::slow_workers;
 pub use section::{Cell, HostRow, Interval, Levelling, SpeedFit, WorkerRow, Workers, WorkersSection};
 
 use serde::Deserialize;
+use wirespeed_schema::Run;
 use wirespeed_schema::run::CaseResult;
-use wirespeed_schema::{Run, Test};
 
 impl WorkersSection {
     /// Its name in [`Run::sections`].
@@ -29,16 +29,14 @@ impl WorkersSection {
         let mut transports: Vec<&str> = Vec::new();
         for result in cases {
             let name = result.case.transport.as_str();
-            if matches!(result.case.test, Test::HubLat(_)) && !transports.contains(&name) {
+            if result.case.test.hub().is_some() && !transports.contains(&name) {
                 transports.push(name);
             }
         }
         let group = |transport: &str| {
             let own: Vec<&CaseResult> = cases
                 .iter()
-                .filter(|result| {
-                    result.case.transport == transport && matches!(result.case.test, Test::HubLat(_))
-                })
+                .filter(|result| result.case.transport == transport && result.case.test.hub().is_some())
                 .collect();
             group(transport, &own)
         };
@@ -76,10 +74,9 @@ impl WorkersSection {
 }
 
 fn group(transport: &str, cases: &[&CaseResult]) -> Workers {
-    let hub = cases.iter().find_map(|result| match &result.case.test {
-        Test::HubLat(hub) => Some((hub, result.case.ranks.len())),
-        _ => None,
-    });
+    let hub = cases
+        .iter()
+        .find_map(|result| Some((result.case.test.hub()?, result.case.ranks.len())));
     let (fan_out, both_ways, ranks) = hub.map_or((false, true, 0), |(hub, ranks)| {
         (hub.fan_out, hub.is_symmetric(), ranks)
     });

@@ -89,6 +89,16 @@ impl Test {
         self.kind().is_some_and(|kind| kind.is_posted)
     }
 
+    /// What its ranks do; bulk transfers have no ranks of ours at their far end.
+    pub fn roles(&self) -> Option<Roles> {
+        self.kind().map(|kind| kind.roles)
+    }
+
+    /// True for tests in which both ends of a pair send at once, of their own accord.
+    pub fn is_both_ways(&self) -> bool {
+        self.kind().is_some_and(|kind| kind.is_both_ways)
+    }
+
     /// True for tests whose sample is a round trip between two ranks.
     pub fn is_round_trip(&self) -> bool {
         self.kind().is_some_and(|kind| kind.is_round_trip)

@@ -75,6 +75,8 @@ pub struct Kind {
     pub under_way: UnderWay,
     /// Whether a sample is a round trip between two ranks.
     pub is_round_trip: bool,
+    /// Whether both ends of a pair send at once, of their own accord.
+    pub is_both_ways: bool,
     /// Whether its ranks go through iterations of posted sends and receives together.
     pub is_posted: bool,
     /// Iterations and warm-up that its definition has for a payload.

@@ -29,6 +29,7 @@ const PING_PONG: Kind = Kind {
     inlines: true,
     under_way: UnderWay::Fixed(1),
     is_round_trip: true,
+    is_both_ways: false,
     is_posted: false,
     repeats: None,
     read: |asked| PingPong::read(asked).map(Test::AmLat),
@@ -188,6 +189,7 @@ pub static KINDS: [Kind; 25] = [
     Kind {
         name: "am_bibw",
         summary: "streams of active messages both ways at once",
+        is_both_ways: true,
         read: |asked| Stream::read(asked).map(Test::AmBibw),
         ..STREAM
     },
@@ -252,6 +254,7 @@ pub static KINDS: [Kind; 25] = [
     Kind {
         name: "osu_bibw",
         summary: "OSU's windows both ways",
+        is_both_ways: true,
         size_bytes: LARGE,
         read: |asked| Defined::read_pair(asked).map(Test::OsuBibw),
         ..OSU
@@ -290,6 +293,7 @@ pub static KINDS: [Kind; 25] = [
     Kind {
         name: "imb_biband",
         summary: "IMB's windows both ways, acknowledged",
+        is_both_ways: true,
         read: |asked| Defined::read(asked).map(Test::ImbBiband),
         ..IMB
     },

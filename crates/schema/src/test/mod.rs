@@ -212,6 +212,30 @@ impl Test {
         }
     }
 
+    /// The parameters of streams of active messages.
+    pub fn stream(&self) -> Option<&Stream> {
+        match self {
+            Test::AmBw(p) | Test::AmBibw(p) | Test::AmAlltoall(p) => Some(p),
+            _ => None,
+        }
+    }
+
+    /// The parameters of a hub and its workers.
+    pub fn hub(&self) -> Option<&Hub> {
+        match self {
+            Test::HubLat(p) => Some(p),
+            _ => None,
+        }
+    }
+
+    /// The parameters of iterations with every neighbour.
+    pub fn msgrate(&self) -> Option<&MsgRate> {
+        match self {
+            Test::Msgrate(p) => Some(p),
+            _ => None,
+        }
+    }
+
     /// The parameters of a bulk transfer.
     pub fn bulk(&self) -> Option<&Bulk> {
         match self {

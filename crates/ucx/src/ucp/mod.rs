@@ -24,7 +24,6 @@ use wirespeed::transport::{
     SizeLimit, Support, Tagged, TaggedRunner, Transport,
 };
 use wirespeed_schema::case::{GroupKind, TransportOptions};
-use wirespeed_schema::test::Test;
 use wirespeed_ucx_sys::{Loaded, ucs_thread_mode_t};
 
 /// Largest message that is copied before it is sent.
@@ -263,7 +262,7 @@ impl Tagged for Ucp {
         options: &UcpOptions,
         runner: R,
     ) -> Result<R::Output, ConnectError> {
-        let is_pair = matches!(ctx.case.test, Test::TagLat(_) | Test::TagBw(_));
+        let is_pair = !ctx.case.test.is_posted();
         // With several tags under way a receive of any tag would take another one's message.
         let refused = |what: &str| {
             Err(ConnectError::Other(format!(

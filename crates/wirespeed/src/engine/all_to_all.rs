@@ -4,6 +4,7 @@
 //! last message is marked, and a rank is done when it has everybody's last message and everybody's last
 //! acknowledgement. Over a relay all pairs share one connection, and headers carry the member's number.
 
+use super::batch::Batch;
 use super::header;
 use super::meter::{Meter, Series, Tally};
 use super::payload::{Check, Sender};
@@ -236,8 +237,7 @@ fn hot_exchange<P: MessagePort, S: Sender>(
     (count, last): (u64, bool),
 ) -> Result<(), LinkError> {
     let target = timing.sent + count;
-    let batch = timing.intervals.batch_ops;
-    let (mut in_batch, mut start) = (0, clock.now());
+    let mut batch = Batch::begin(&timing.intervals, clock.now());
     while timing.sent < target {
         let mut moved = false;
         for at in 0..mesh.pairs.len() {
@@ -254,18 +254,14 @@ fn hot_exchange<P: MessagePort, S: Sender>(
             moved = true;
             mesh.pairs[at].sent += 1;
             timing.sent += 1;
-            in_batch += 1;
-            if in_batch == batch {
-                let now = clock.now();
-                timing.intervals.record(now - start);
-                (start, in_batch) = (now, 0);
-                if timing.stamp.covers == 0 {
-                    timing.stamp = Stamp {
-                        pair: at,
-                        covers: pair.sent + 1,
-                        ticks: now,
-                    };
-                }
+            if let Some(now) = batch.one(&mut timing.intervals, clock)
+                && timing.stamp.covers == 0
+            {
+                timing.stamp = Stamp {
+                    pair: at,
+                    covers: pair.sent + 1,
+                    ticks: now,
+                };
             }
         }
         if moved || timing.pace_ticks > 0.0 {

@@ -2,6 +2,7 @@
 //! layout. It must never touch the port once the body has it.
 
 use super::all_to_all::Member;
+use super::batch::Arrivals;
 use super::datagram;
 use super::flow::Flow;
 use super::hub::Hub;
@@ -11,7 +12,7 @@ use super::phases::{Body, drive, idle};
 use super::pingpong::{Answerer, Arrival, Requester};
 use super::rank::{Finished, Rank};
 use super::relay::Relay;
-use super::stream::{Incoming, Outgoing, Sink, Source};
+use super::stream::{Outgoing, Sink, Source};
 use super::wired::Wired;
 use crate::engine::report::Report;
 use crate::error::MeasureError;
@@ -71,7 +72,7 @@ impl MessageRunner for Run<'_, '_> {
         }?;
         let mut finished = drive(rank, meter, body);
         // Where queues grow, memory does.
-        if let Test::AmBw(_) | Test::AmBibw(_) | Test::AmAlltoall(_) = &rank.case.test
+        if rank.case.test.stream().is_some()
             && let Some(bytes) = crate::host::resident_max_bytes()
         {
             finished
@@ -150,14 +151,14 @@ where
         (Test::AmBw(p), Role::Sink) if rank.spec.load.message_sleep_ns > 0 => {
             let sleep = Duration::from_nanos(rank.spec.load.message_sleep_ns);
             let flow = Flow::new(p, Asked(checks.on())).slowed(sleep);
-            Box::new(Sink::new(link, flow, Incoming::new(meter), clock))
+            Box::new(Sink::new(link, flow, Arrivals::new(meter), clock))
         }
         (Test::AmBw(p), Role::Sink) => {
-            Box::new(Sink::new(link, Flow::new(p, checks), Incoming::new(meter), clock))
+            Box::new(Sink::new(link, Flow::new(p, checks), Arrivals::new(meter), clock))
         }
         (Test::AmBw(p), Role::Source) | (Test::AmBibw(p), Role::Source | Role::Sink) => {
             // A rank that is its own peer is both ends of its stream.
-            let both = matches!(rank.case.test, Test::AmBibw(_)) || rank.is_own_peer();
+            let both = rank.case.test.is_both_ways() || rank.is_own_peer();
             let out = Outgoing::new(rank, meter, p, both);
             Box::new(Source::new(link, sender, Flow::new(p, checks), out, clock))
         }
@@ -171,9 +172,9 @@ where
 /// Payload in bytes that this rank sends, and that which it receives.
 fn sizes(rank: &Rank) -> (usize, usize) {
     let size = rank.case.test.size_bytes() as usize;
-    match (&rank.case.test, rank.spec.role) {
-        (Test::HubLat(hub), Role::Worker) => (hub.reply() as usize, size),
-        (Test::HubLat(hub), _) => (size, hub.reply() as usize),
-        _ => (size, size),
+    match (rank.case.test.hub(), rank.spec.role) {
+        (Some(hub), Role::Worker) => (hub.reply() as usize, size),
+        (Some(hub), _) => (size, hub.reply() as usize),
+        (None, _) => (size, size),
     }
 }

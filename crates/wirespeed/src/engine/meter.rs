@@ -62,6 +62,11 @@ impl Series {
         self.current.record((ticks << MEAN_SHIFT) / ops.max(1));
     }
 
+    /// What its samples are.
+    pub fn kind(&self) -> SampleKind {
+        self.kind
+    }
+
     fn ns_per_unit(&self, timebase: &Timebase) -> f64 {
         let divisor = if self.per_op {
             f64::from(1u32 << MEAN_SHIFT)

@@ -5,6 +5,7 @@
 
 mod all_to_all;
 mod attached;
+mod batch;
 mod datagram;
 #[cfg(test)]
 mod example;
@@ -20,14 +21,12 @@ mod payload;
 mod phases;
 mod pingpong;
 mod placed;
-mod posted;
 mod rank;
 mod region;
 mod relay;
 pub(crate) mod report;
 mod stream;
 mod tagged;
-mod tagged_loops;
 mod train;
 mod volley;
 mod wired;

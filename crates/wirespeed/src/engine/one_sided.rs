@@ -8,7 +8,7 @@ use super::payload::{Asked, Check, Never};
 use super::phases::{Body, drive, idle};
 use super::rank::{Finished, Rank};
 use super::region::Layout;
-use super::train::{Origin, Target, Train, expose};
+use super::train::{Kept, Origin, Target, Train};
 use super::volley::{Arrival, Ends, Returner, Striker, Volley};
 use crate::engine::report::Report;
 use crate::error::MeasureError;
@@ -150,17 +150,27 @@ impl<'a, P: OneSidedPort + 'a, C: Check + 'a> Part<'a, '_, '_, P, C> {
             layout,
             checks,
         } = self;
+        let kept = kept(&rank.case.test);
         // In a loopback the source is its own target.
         if rank.spec.role == Role::Sink || rank.case.ranks.len() == 1 {
-            expose(rank, &link, layout);
+            kept.expose(&link, layout);
         }
         match rank.spec.role {
             Role::Source => {
                 let train = Train::new(rank, meter, layout, (operation, checks));
                 Box::new(Origin::new(link, train, layout, meter.clock))
             }
-            _ => Box::new(Target::new(rank, link, layout)),
+            _ => Box::new(Target::new(rank, link, layout, kept)),
         }
+    }
+}
+
+/// What the target's memory tells of `test`.
+fn kept(test: &Test) -> Kept {
+    match test {
+        Test::PutBw(_) => Kept::Puts,
+        Test::Get(_) | Test::GetBw(_) => Kept::Fetched,
+        test => Kept::Word(Width::of(test.size_bytes())),
     }
 }
 

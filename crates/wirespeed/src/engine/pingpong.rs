@@ -4,6 +4,7 @@
 //! recording (see the harness floor) and nothing else. The requester alone decides when a phase ends; its last message
 //! says so.
 
+use super::batch::Batch;
 use super::header;
 use super::meter::{Meter, Series, Tally};
 use super::payload::{Check, Sender};
@@ -74,10 +75,8 @@ pub fn hot_request<P: MessagePort, S: Sender>(
     clock: Clock,
     (count, last): (u64, bool),
 ) -> Result<(), LinkError> {
-    let batch = series.batch_ops;
     let first = arrival.expected;
-    let mut in_batch = 0;
-    let mut start = clock.now();
+    let mut batch = Batch::begin(series, clock.now());
     for sequence in first..first + count {
         let out = header::data(sequence, last && sequence + 1 == first + count);
         arrival.arrived = false;
@@ -87,13 +86,7 @@ pub fn hot_request<P: MessagePort, S: Sender>(
         while !arrival.arrived {
             link.port.wait(arrival)?;
         }
-        in_batch += 1;
-        if in_batch == batch {
-            let now = clock.now();
-            series.record(now - start);
-            start = now;
-            in_batch = 0;
-        }
+        batch.one(series, clock);
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::floor;
 use super::meter::{Measured, Meter};
-use super::posted;
+use super::tagged;
 use crate::clock::Timebase;
 use crate::engine::report::Report;
 use crate::error::MeasureError;
@@ -17,8 +17,9 @@ use std::cell::Cell;
 use wirespeed_schema::Finite;
 use wirespeed_schema::case::{Case, GroupKind, RankSpec, Role};
 use wirespeed_schema::host::{Floor, Noise};
+use wirespeed_schema::kinds::Roles;
 use wirespeed_schema::outcome::{Outcome, StopReason};
-use wirespeed_schema::test::{Stream, Test};
+use wirespeed_schema::test::Stream;
 
 /// Length of the noise scan before a run, and of that after it.
 const NOISE_SCAN_MS: u32 = 3;
@@ -226,7 +227,7 @@ fn noise_of(spec: &RankSpec, timebase: &Timebase) -> Option<Noise> {
 /// The ranks that `me` exchanges data with.
 fn peers_of(case: &Case, me: u32) -> Result<Vec<u32>, MeasureError> {
     if case.test.is_posted() {
-        return Ok(posted::peers_of(case, me));
+        return Ok(tagged::peers_of(case, me));
     }
     let with_role = |role: Role| -> Vec<u32> {
         case.ranks
@@ -239,7 +240,7 @@ fn peers_of(case: &Case, me: u32) -> Result<Vec<u32>, MeasureError> {
     let spec = &case.ranks[me as usize];
     let size = case.ranks.len() as u32;
     match (spec.role, spec.peer) {
-        (Role::Source, None) if matches!(case.test, Test::AmAlltoall(_)) => {
+        (Role::Source, None) if case.test.roles() == Some(Roles::Everybody) => {
             let mut others = with_role(Role::Source);
             others.retain(|rank| *rank != me);
             Ok(others)

@@ -11,8 +11,8 @@ use super::rank::Rank;
 use super::wired::Wired;
 use crate::error::MeasureError;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
+use wirespeed_schema::kinds::Roles;
 use wirespeed_schema::outcome::Count;
-use wirespeed_schema::test::Test;
 
 /// Messages of one peer that a port hands out at a look, at most.
 const BATCH: usize = 64;
@@ -182,7 +182,7 @@ impl<P: MessagePort> Relay<P> {
     /// A relay between all peers.
     pub fn new(rank: &Rank, link: Wired<P>) -> Result<Self, MeasureError> {
         let members = rank.peers.len();
-        let addressed = matches!(rank.case.test, Test::AmAlltoall(_));
+        let addressed = rank.case.test.roles() == Some(Roles::Everybody);
         if members < 2 || members > 2 && !addressed {
             return Err(MeasureError::Usage(format!(
                 "a relay passes {} on between two ranks, there are {members}",

@@ -4,6 +4,7 @@
 //! no payload, when half a window is new (4096 messages at most), and at the last message. The sender's clock stops at the final
 //! acknowledgement, so its time covers delivery; the receiver's runs from first to last arrival.
 
+use super::batch::{Arrivals, Batch};
 use super::flow::{ACK_EVERY_MAX, Flow};
 use super::header;
 use super::meter::{Meter, Series, Tally};
@@ -136,10 +137,9 @@ pub fn hot_send<P: MessagePort, S: Sender>(
     clock: Clock,
     (count, last): (u64, bool),
 ) -> Result<(), LinkError> {
-    let (batch, both) = (out.intervals.batch_ops, out.both);
+    let both = out.both;
     let target = out.sent + count;
-    let mut in_batch = 0;
-    let mut start = clock.now();
+    let mut batch = Batch::begin(&out.intervals, clock.now());
     while out.sent < target {
         while out.sent - flow.peer_received >= out.window {
             link.port.wait(flow)?;
@@ -162,12 +162,7 @@ pub fn hot_send<P: MessagePort, S: Sender>(
             continue;
         }
         out.sent += 1;
-        in_batch += 1;
-        if in_batch == batch {
-            let now = clock.now();
-            out.intervals.record(now - start);
-            start = now;
-            in_batch = 0;
+        if let Some(now) = batch.one(&mut out.intervals, clock) {
             if out.stamp.covers == 0 {
                 out.stamp = Stamp {
                     covers: out.sent,
@@ -216,64 +211,21 @@ fn pace<P: MessagePort, C: Check>(
     Ok(())
 }
 
-/// The receiving half's timing.
-pub struct Incoming {
-    /// Mean time a message over batches of arrivals.
-    pub intervals: Series,
-    first_arrival: Option<u64>,
-    last_arrival: u64,
-    marked: u64,
-    marked_at: u64,
-}
-
-impl Incoming {
-    /// With its series.
-    pub fn new(meter: &Meter) -> Self {
-        Incoming {
-            intervals: meter.series_of_means(SampleKind::ReceiveInterval),
-            first_arrival: None,
-            last_arrival: 0,
-            marked: 0,
-            marked_at: 0,
-        }
-    }
-
-    fn restart(&mut self) {
-        (self.first_arrival, self.last_arrival, self.marked, self.marked_at) = (None, 0, 0, 0);
-        self.intervals.clear();
-    }
-
-    /// Ticks from the first to the last arrival.
-    pub fn elapsed_ticks(&self) -> u64 {
-        self.first_arrival
-            .map_or(0, |first| self.last_arrival.saturating_sub(first))
-    }
-}
-
 /// Receive until `until` messages of the phase have arrived, or its last one; acknowledge as due.
 #[inline(never)]
 pub fn hot_receive<P: MessagePort, C: Check>(
     link: &mut Wired<P>,
     flow: &mut Flow<C>,
-    incoming: &mut Incoming,
+    arrivals: &mut Arrivals,
     clock: Clock,
     until: u64,
 ) -> Result<(), LinkError> {
-    let batch = incoming.intervals.batch_ops;
     while flow.received < until && !flow.last_seen {
         if link.port.wait(flow)? == 0 {
             continue;
         }
-        if flow.received - incoming.marked >= batch || flow.last_seen {
-            let now = clock.now();
-            if incoming.first_arrival.is_some() {
-                incoming
-                    .intervals
-                    .record_mean(now - incoming.marked_at, flow.received - incoming.marked);
-            } else {
-                incoming.first_arrival = Some(now);
-            }
-            (incoming.marked, incoming.marked_at, incoming.last_arrival) = (flow.received, now, now);
+        if arrivals.is_full(flow.received) || flow.last_seen {
+            arrivals.mark(flow.received, clock.now());
         }
         acknowledge(link, flow)?;
     }
@@ -377,17 +329,17 @@ fn await_last<P: MessagePort, C: Check>(link: &mut Wired<P>, flow: &mut Flow<C>)
 pub struct Sink<P, C> {
     link: Wired<P>,
     flow: Flow<C>,
-    incoming: Incoming,
+    arrivals: Arrivals,
     clock: Clock,
 }
 
 impl<P, C> Sink<P, C> {
-    /// What comes goes through `flow`, and is timed by `incoming`.
-    pub fn new(link: Wired<P>, flow: Flow<C>, incoming: Incoming, clock: Clock) -> Self {
+    /// What comes goes through `flow`, and is timed by `arrivals`.
+    pub fn new(link: Wired<P>, flow: Flow<C>, arrivals: Arrivals, clock: Clock) -> Self {
         Sink {
             link,
             flow,
-            incoming,
+            arrivals,
             clock,
         }
     }
@@ -400,7 +352,7 @@ impl<P: MessagePort, C: Check> Body for Sink<P, C> {
 
     fn begin(&mut self, _: Phase) -> Result<(), LinkError> {
         self.flow.restart();
-        self.incoming.restart();
+        self.arrivals.restart();
         Ok(())
     }
 
@@ -409,7 +361,7 @@ impl<P: MessagePort, C: Check> Body for Sink<P, C> {
         hot_receive(
             &mut self.link,
             &mut self.flow,
-            &mut self.incoming,
+            &mut self.arrivals,
             self.clock,
             until,
         )?;
@@ -422,7 +374,7 @@ impl<P: MessagePort, C: Check> Body for Sink<P, C> {
     }
 
     fn arm(&mut self, meter: &Meter, op_ticks: f64) {
-        self.incoming.intervals = meter.batches_of_means(SampleKind::ReceiveInterval, op_ticks);
+        self.arrivals.arm(meter, op_ticks);
     }
 
     fn done(&self) -> u64 {
@@ -434,14 +386,14 @@ impl<P: MessagePort, C: Check> Body for Sink<P, C> {
     }
 
     fn series(&mut self) -> Option<&mut Series> {
-        Some(&mut self.incoming.intervals)
+        Some(&mut self.arrivals.intervals)
     }
 
     fn elapsed_ticks(&self) -> Option<u64> {
-        Some(self.incoming.elapsed_ticks())
+        Some(self.arrivals.elapsed_ticks())
     }
 
     fn finish(self: Box<Self>) -> Left {
-        Left::new(vec![self.incoming.intervals], self.link.port.facts())
+        Left::new(vec![self.arrivals.intervals], self.link.port.facts())
     }
 }

@@ -2,6 +2,7 @@
 //! has ended, once everything of it has taken effect.
 
 use super::attached::Attached;
+use super::batch::Batch;
 use super::meter::{Meter, Series, Tally};
 use super::operation::{Operation, is_marked, prepare_for_gets};
 use super::payload::Check;
@@ -9,10 +10,9 @@ use super::phases::{Body, Left, Phase};
 use super::rank::Rank;
 use super::region::{Layout, end_phase};
 use crate::clock::Clock;
-use crate::transport::port::{LinkError, OneSidedPort, Post};
+use crate::transport::port::{LinkError, OneSidedPort, Post, Width};
 use core::sync::atomic::Ordering;
 use wirespeed_schema::outcome::{Count, Faults, SampleKind};
-use wirespeed_schema::test::Test;
 
 /// An operation in flight whose completion is timed.
 #[derive(Clone, Copy, Default)]
@@ -110,11 +110,9 @@ pub fn hot_train<P: OneSidedPort, O: Operation>(
     clock: Clock,
     (count, last): (u64, bool),
 ) -> Result<(), LinkError> {
-    let batch = train.intervals.batch_ops;
     let target = train.next + count;
     let stamped = train.operation.counted() && train.outstanding > 1;
-    let mut in_batch = 0;
-    let mut start = clock.now();
+    let mut batch = Batch::begin(&train.intervals, clock.now());
     while train.next < target {
         while train.operation.post(&mut link.port, train.next)? == Post::Busy {
             link.give_way()?;
@@ -123,18 +121,14 @@ pub fn hot_train<P: OneSidedPort, O: Operation>(
         }
         train.next += 1;
         train.settle(link, train.outstanding - 1, clock)?;
-        in_batch += 1;
-        if in_batch == batch {
-            let now = clock.now();
-            train.intervals.record(now - start);
-            start = now;
-            in_batch = 0;
-            if stamped && train.stamp.covers == 0 {
-                train.stamp = Stamp {
-                    covers: train.next,
-                    ticks: now,
-                };
-            }
+        if let Some(now) = batch.one(&mut train.intervals, clock)
+            && stamped
+            && train.stamp.covers == 0
+        {
+            train.stamp = Stamp {
+                covers: train.next,
+                ticks: now,
+            };
         }
     }
     if last {
@@ -240,10 +234,23 @@ impl<P: OneSidedPort, O: Operation> Body for Origin<P, O> {
     }
 }
 
-/// What a target has ready before anybody comes.
-pub fn expose<P: OneSidedPort>(rank: &Rank, link: &Attached<P>, layout: Layout) {
-    if matches!(rank.case.test, Test::Get(_) | Test::GetBw(_)) {
-        prepare_for_gets(layout, link.port.region());
+/// What a target's memory tells of a test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// It is fetched from, and never changes.
+    Fetched,
+    /// The latest puts.
+    Puts,
+    /// A word that every operation takes one further.
+    Word(Width),
+}
+
+impl Kept {
+    /// What a target has ready before anybody comes.
+    pub fn expose<P: OneSidedPort>(self, link: &Attached<P>, layout: Layout) {
+        if self == Kept::Fetched {
+            prepare_for_gets(layout, link.port.region());
+        }
     }
 }
 
@@ -252,6 +259,7 @@ pub struct Target<'a, P> {
     link: Attached<P>,
     rank: &'a Rank<'a>,
     layout: Layout,
+    kept: Kept,
     phase: Phase,
     /// Operations up to the end of the phase before, and to the end of this one.
     first: u64,
@@ -261,11 +269,12 @@ pub struct Target<'a, P> {
 
 impl<'a, P> Target<'a, P> {
     /// The sink's end.
-    pub fn new(rank: &'a Rank, link: Attached<P>, layout: Layout) -> Self {
+    pub fn new(rank: &'a Rank, link: Attached<P>, layout: Layout, kept: Kept) -> Self {
         Target {
             link,
             rank,
             layout,
+            kept,
             phase: Phase::First,
             first: 0,
             operations: 0,
@@ -291,8 +300,7 @@ impl<P: OneSidedPort> Body for Target<'_, P> {
 
     fn close(&mut self, phase: Phase) -> Result<(), LinkError> {
         if phase == Phase::Measured && self.rank.case.check {
-            let test = &self.rank.case.test;
-            self.wrong = wrong_places(test, self.layout, &self.link.port, self.operations);
+            self.wrong = wrong_places(self.kept, self.layout, &self.link.port, self.operations);
         }
         self.link.drain()
     }
@@ -315,10 +323,10 @@ impl<P: OneSidedPort> Body for Target<'_, P> {
 }
 
 /// Places of the target's region that do not hold what `operations` operations must have left there.
-fn wrong_places<P: OneSidedPort>(test: &Test, layout: Layout, port: &P, operations: u64) -> u64 {
+fn wrong_places<P: OneSidedPort>(kept: Kept, layout: Layout, port: &P, operations: u64) -> u64 {
     let region = port.region();
-    match test {
-        Test::PutBw(_) => {
+    match kept {
+        Kept::Puts => {
             let mut data = vec![0; layout.size];
             let oldest = operations.saturating_sub(layout.slots as u64);
             let wrong = (oldest..operations).filter(|&number| {
@@ -327,14 +335,13 @@ fn wrong_places<P: OneSidedPort>(test: &Test, layout: Layout, port: &P, operatio
             });
             wrong.count() as u64
         }
-        Test::AddMr(p) | Test::Fadd(p) | Test::Swap(p) | Test::Cswap(p) => {
-            let right = if p.size_bytes == 4 {
-                region.u32_at(0).load(Ordering::Acquire) == operations as u32
-            } else {
-                region.u64_at(0).load(Ordering::Acquire) == operations
+        Kept::Word(width) => {
+            let right = match width {
+                Width::W4 => region.u32_at(0).load(Ordering::Acquire) == operations as u32,
+                Width::W8 => region.u64_at(0).load(Ordering::Acquire) == operations,
             };
             u64::from(!right)
         }
-        _ => 0,
+        Kept::Fetched => 0,
     }
 }

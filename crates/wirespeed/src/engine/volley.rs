@@ -3,6 +3,7 @@
 //! The source says in the target's memory which operation is the last of a phase, just before it.
 
 use super::attached::Attached;
+use super::batch::Batch;
 use super::meter::{Meter, Series, Tally};
 use super::operation::{Operation, is_marked, mark};
 use super::payload::Check;
@@ -110,10 +111,8 @@ pub fn hot_volley<P: OneSidedPort, O: Operation>(
     count: u64,
     ends: Option<(Layout, Phase)>,
 ) -> Result<(), LinkError> {
-    let batch = series.batch_ops;
     let target = volley.next + count;
-    let mut in_batch = 0;
-    let mut start = clock.now();
+    let mut batch = Batch::begin(series, clock.now());
     while volley.next < target {
         if let (Some((layout, phase)), true) = (ends, volley.next + 1 == target) {
             end_phase(link, layout, phase, target)?;
@@ -121,13 +120,7 @@ pub fn hot_volley<P: OneSidedPort, O: Operation>(
         volley.post(link)?;
         volley.receive(link)?;
         volley.next += 1;
-        in_batch += 1;
-        if in_batch == batch {
-            let now = clock.now();
-            series.record(now - start);
-            start = now;
-            in_batch = 0;
-        }
+        batch.one(series, clock);
     }
     Ok(())
 }

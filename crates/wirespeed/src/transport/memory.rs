@@ -5,7 +5,6 @@ use crate::error::MeasureError;
 use crate::host::available_bytes;
 use wirespeed_schema::case::{Case, GroupKind};
 use wirespeed_schema::posted::CacheState;
-use wirespeed_schema::test::Test;
 use wirespeed_schema::units::format_size;
 
 /// What one rank needs: for its messages, and for everything.
@@ -52,8 +51,8 @@ fn obstacle(case: &Case, local: usize, emulated: bool) -> Option<String> {
 }
 
 fn need(case: &Case, emulated: bool) -> Option<Need> {
-    match &case.test {
-        Test::Msgrate(test) => {
+    match case.test.msgrate() {
+        Some(test) => {
             let peers = test.neighbours();
             let messages = test.buffer_bytes(peers);
             let early = if emulated {
@@ -75,7 +74,7 @@ fn need(case: &Case, emulated: bool) -> Option<Need> {
                 ),
             })
         }
-        other => other.defined().map(|test| Need {
+        None => case.test.defined().map(|test| Need {
             messages: test.buffer_bytes(),
             all: test.buffer_bytes(),
             formula: format!(
@@ -94,6 +93,7 @@ mod tests {
     use crate::transport::registry::Registry;
     use wirespeed_schema::case::{RankSpec, Role};
     use wirespeed_schema::posted::{MsgRate, Pattern};
+    use wirespeed_schema::test::Test;
 
     fn stencil(size_bytes: u64) -> Case {
         let rank = RankSpec::new(Role::Neighbour);

@@ -4,12 +4,12 @@ use super::patience::Patience;
 use super::traffic::Traffic;
 use super::{Attend, progress};
 use crate::clock::Clock;
+use crate::engine::batch::Arrivals;
 use crate::engine::meter::{Meter, Series, Tally};
 use crate::engine::phases::{Body, Left, Phase};
 use crate::engine::rank::Rank;
 use crate::engine::wired::Wired;
 use crate::transport::port::{LinkError, MessagePort};
-use wirespeed_schema::outcome::SampleKind;
 use wirespeed_schema::test::Stream;
 
 /// A receiver that hears nothing for so long acknowledges what it has.
@@ -19,12 +19,7 @@ const IDLE_RETURN_NS: u64 = 20_000_000;
 
 /// The receiving half's timing.
 pub struct Incoming {
-    /// Mean time a message over batches of arrivals.
-    pub intervals: Series,
-    first_arrival: Option<u64>,
-    last_arrival: u64,
-    marked: u64,
-    marked_at: u64,
+    arrivals: Arrivals,
     silent_since: Option<u64>,
     /// A source that says nothing for so long is gone.
     silence_ticks: u64,
@@ -38,11 +33,7 @@ impl Incoming {
     pub fn new(rank: &Rank, meter: &Meter, stream: &Stream) -> Self {
         let timebase = meter.timebase;
         Incoming {
-            intervals: meter.series_of_means(SampleKind::ReceiveInterval),
-            first_arrival: None,
-            last_arrival: 0,
-            marked: 0,
-            marked_at: 0,
+            arrivals: Arrivals::new(meter),
             silent_since: None,
             silence_ticks: Patience::new(timebase).silence_ticks(rank.pace_ticks(stream)),
             idle_ack_ticks: timebase.to_ticks(IDLE_ACK_NS),
@@ -52,26 +43,8 @@ impl Incoming {
     }
 
     fn restart(&mut self) {
-        (self.first_arrival, self.last_arrival, self.marked, self.marked_at) = (None, 0, 0, 0);
+        self.arrivals.restart();
         self.silent_since = None;
-        self.intervals.clear();
-    }
-
-    /// Ticks from the first to the last arrival.
-    pub fn elapsed_ticks(&self) -> u64 {
-        self.first_arrival
-            .map_or(0, |first| self.last_arrival.saturating_sub(first))
-    }
-
-    #[inline(always)]
-    fn mark(&mut self, received: u64, now: u64) {
-        if self.first_arrival.is_some() {
-            let fresh = received - self.marked;
-            self.intervals.record_mean(now - self.marked_at, fresh);
-        } else {
-            self.first_arrival = Some(now);
-        }
-        (self.marked, self.marked_at, self.last_arrival) = (received, now, now);
     }
 }
 
@@ -84,7 +57,6 @@ pub fn hot_receive<P: MessagePort>(
     until: u64,
 ) -> Result<(), LinkError> {
     let clock = incoming.clock;
-    let batch = incoming.intervals.batch_ops;
     while traffic.received() < until && traffic.ending.closed.is_none() {
         if link.port.wait(traffic)? == 0 {
             let now = clock.now();
@@ -105,13 +77,13 @@ pub fn hot_receive<P: MessagePort>(
         }
         incoming.silent_since = None;
         let received = traffic.received();
-        if received - incoming.marked >= batch {
-            incoming.mark(received, clock.now());
+        if incoming.arrivals.is_full(received) {
+            incoming.arrivals.mark(received, clock.now());
         }
         traffic.attend(&mut link.port)?;
     }
-    if traffic.ending.closed.is_some() && traffic.received() > incoming.marked {
-        incoming.mark(traffic.received(), clock.now());
+    if traffic.ending.closed.is_some() && traffic.received() > incoming.arrivals.marked() {
+        incoming.arrivals.mark(traffic.received(), clock.now());
     }
     Ok(())
 }
@@ -154,7 +126,7 @@ impl<P: MessagePort> Body for Sink<P> {
     }
 
     fn arm(&mut self, meter: &Meter, op_ticks: f64) {
-        self.incoming.intervals = meter.batches_of_means(SampleKind::ReceiveInterval, op_ticks);
+        self.incoming.arrivals.arm(meter, op_ticks);
     }
 
     fn done(&self) -> u64 {
@@ -166,14 +138,14 @@ impl<P: MessagePort> Body for Sink<P> {
     }
 
     fn series(&mut self) -> Option<&mut Series> {
-        Some(&mut self.incoming.intervals)
+        Some(&mut self.incoming.arrivals.intervals)
     }
 
     fn elapsed_ticks(&self) -> Option<u64> {
-        Some(self.incoming.elapsed_ticks())
+        Some(self.incoming.arrivals.elapsed_ticks())
     }
 
     fn finish(self: Box<Self>) -> Left {
-        Left::new(vec![self.incoming.intervals], self.link.port.facts())
+        Left::new(vec![self.incoming.arrivals.intervals], self.link.port.facts())
     }
 }

@@ -10,6 +10,7 @@ use super::patience::Patience;
 use super::traffic::Traffic;
 use super::{Attend, progress};
 use crate::clock::Clock;
+use crate::engine::batch::Batch;
 use crate::engine::meter::{Meter, Series, Tally};
 use crate::engine::payload::Sender;
 use crate::engine::phases::{Body, Left, Phase};
@@ -137,10 +138,8 @@ pub fn hot_send<P: MessagePort, S: Sender>(
     count: u64,
 ) -> Result<(), LinkError> {
     let (clock, both) = (out.clock, out.both);
-    let batch = out.intervals.batch_ops;
     let target = out.sent + count;
-    let mut in_batch = 0;
-    let mut start = clock.now();
+    let mut batch = Batch::begin(&out.intervals, clock.now());
     while out.sent < target {
         if !out.has_credit(traffic.credited) {
             await_credit(link, traffic, out)?;
@@ -154,12 +153,7 @@ pub fn hot_send<P: MessagePort, S: Sender>(
             continue;
         }
         out.sent += 1;
-        in_batch += 1;
-        if in_batch == batch {
-            let now = clock.now();
-            out.intervals.record(now - start);
-            start = now;
-            in_batch = 0;
+        if let Some(now) = batch.one(&mut out.intervals, clock) {
             if out.probe.0 == 0 {
                 out.probe = (out.sent, now);
             }

@@ -62,3 +62,14 @@ impl Messages for Null {
         Ok(runner.run(NullPort::new(ctx.needs.message_bytes, ctx.cancel.clone())))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirespeed_schema::host::Floor;
+
+    #[test]
+    fn it_is_what_documents_call_the_floor() {
+        assert_eq!(Null::NAME, Floor::TRANSPORT);
+    }
+}

@@ -1,36 +1,56 @@
-//! A posted test as the driver of phases sees it: rounds of iterations, before each of which all ranks meet. The root of
-//! the tree leads: it decides how many iterations a round has, and everybody follows.
+//! A test as the driver of phases sees it: rounds of iterations, before each of which ranks meet or hear of it. The root
+//! of the tree leads: it decides how many iterations a round has, and everybody follows.
 
 use super::super::meter::{Meter, Series, Tally};
 use super::super::phases::{Body, Left, Phase};
+use super::super::pingpong::SETTLE_ROUND_TRIPS;
 use super::super::rank::Rank;
 use super::group::Group;
 use crate::clock::Clock;
 use crate::transport::port::{LinkError, TaggedPort};
 use wirespeed_schema::outcome::SampleKind;
 
-/// The iterations of a test as one rank takes part in them.
-pub trait Iterations<P: TaggedPort> {
-    /// Every iteration begins with a meeting of all ranks.
-    fn in_step(&self) -> bool;
+/// How the ranks of a test come to a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Meeting {
+    /// The root announces it, and waits for nobody.
+    Announced,
+    /// All ranks meet before some milliseconds of iterations.
+    EachRound,
+    /// All ranks meet before each iteration.
+    EachIteration,
+}
 
-    /// Before the first round of a phase; ticks that belong to the measured time.
-    fn begin(&mut self, group: &mut Group<P>, clock: Clock) -> Result<u64, LinkError>;
+/// The iterations of a test as one rank takes part in them. They add their time to the group's.
+pub trait Iterations<P: TaggedPort> {
+    /// What comes before a round.
+    fn meeting(&self) -> Meeting;
+
+    /// A series for this rank's samples.
+    fn series(&self, meter: &Meter) -> Series;
+
+    /// Before the first round of a phase.
+    fn begin(&mut self, group: &mut Group<P>, clock: Clock) -> Result<(), LinkError> {
+        let _ = (group, clock);
+        Ok(())
+    }
 
     /// Before the meeting of every round: memory and caches.
-    fn prepare(&mut self, group: &mut Group<P>, round: u64);
+    fn prepare(&mut self, group: &mut Group<P>, round: u64) -> Result<(), LinkError>;
 
-    /// `count` iterations; ticks that they took. `last`: they end the phase.
+    /// `count` iterations. `last`: they end the phase.
     fn round(
         &mut self,
         group: &mut Group<P>,
         series: &mut Series,
         clock: Clock,
         part: (u64, bool),
-    ) -> Result<u64, LinkError>;
+    ) -> Result<(), LinkError>;
 
-    /// After every round: counts, and the check of what arrived.
-    fn settle(&mut self, group: &mut Group<P>, round: u64, count: u64);
+    /// After every round: counts, and the check of what arrived, where the loops do not see to that.
+    fn settle(&mut self, group: &mut Group<P>, round: u64, count: u64) {
+        let _ = (group, round, count);
+    }
 
     /// Iterations that a sample covers, when one takes `op_ticks`.
     fn batch(&self, rank: &Rank, op_ticks: f64) -> u64;
@@ -41,39 +61,31 @@ pub struct Member<'a, P> {
     rank: &'a Rank<'a>,
     group: Group<P>,
     test: Box<dyn Iterations<P> + 'a>,
-    kind: SampleKind,
     /// Of this rank.
     own: Series,
     /// At the root, where every iteration begins with a meeting: the slowest rank of each iteration.
     slowest: Option<Series>,
     /// Rounds of all phases.
     rounds: u64,
-    /// Iterations of this phase, their time, and that of the last round.
+    /// Iterations of this phase, and the time of its last round.
     done: u64,
-    ticks: u64,
     round_ticks: u64,
 }
 
 impl<'a, P: TaggedPort> Member<'a, P> {
-    /// Takes part in `test` through `group`, with samples of `kind`.
-    pub fn new(
-        rank: &'a Rank,
-        meter: &Meter,
-        group: Group<P>,
-        test: Box<dyn Iterations<P> + 'a>,
-        kind: SampleKind,
-    ) -> Self {
-        let slowest = group.is_root() && test.in_step() && kind == SampleKind::Iteration;
+    /// Takes part in `test` through `group`.
+    pub fn new(rank: &'a Rank, meter: &Meter, group: Group<P>, test: Box<dyn Iterations<P> + 'a>) -> Self {
+        let own = test.series(meter);
+        let in_step = test.meeting() == Meeting::EachIteration;
+        let slowest = group.is_root() && in_step && own.kind() == SampleKind::Iteration;
         Member {
             rank,
             group,
             test,
-            kind,
-            own: meter.series(kind),
+            own,
             slowest: slowest.then(|| meter.series(SampleKind::SlowestIteration)),
             rounds: 0,
             done: 0,
-            ticks: 0,
             round_ticks: 0,
         }
     }
@@ -89,22 +101,25 @@ impl<'a, P: TaggedPort> Member<'a, P> {
                 series.record(timebase.to_ticks(longest_ns));
             }
         };
-        test.prepare(group, self.rounds);
+        test.prepare(group, self.rounds)?;
+        let meets = test.meeting() != Meeting::Announced;
         let any = self.done > 0;
-        let part = group.agree(timebase.to_ns(self.round_ticks), &mut |longest_ns| {
-            if any {
-                note(longest_ns);
-            }
-            (count, last)
-        })?;
-        let result = test.round(group, &mut self.own, timebase.clock, part);
-        self.round_ticks = *result.as_ref().unwrap_or(&0);
-        self.ticks += self.round_ticks;
-        result?;
+        let part = match meets {
+            false => group.announce(&mut || (count, last)),
+            true => group.agree(timebase.to_ns(self.round_ticks), &mut |longest_ns| {
+                if any {
+                    note(longest_ns);
+                }
+                (count, last)
+            }),
+        }?;
+        let before = group.ticks;
+        test.round(group, &mut self.own, timebase.clock, part)?;
+        self.round_ticks = group.ticks - before;
         self.done += part.0;
         test.settle(group, self.rounds, part.0);
         self.rounds += 1;
-        if part.1 {
+        if part.1 && meets {
             note(group.gather(timebase.to_ns(self.round_ticks))?);
         }
         Ok(part.1)
@@ -121,16 +136,15 @@ impl<P: TaggedPort> Body for Member<'_, P> {
     }
 
     fn begin(&mut self, _: Phase) -> Result<(), LinkError> {
-        (self.done, self.ticks, self.round_ticks) = (0, 0, 0);
-        self.group.tally = Tally::default();
+        (self.done, self.round_ticks) = (0, 0);
+        (self.group.tally, self.group.ticks) = (Tally::default(), 0);
         self.own.clear();
         self.slowest.iter_mut().for_each(Series::clear);
-        self.ticks = self.test.begin(&mut self.group, self.rank.timebase.clock)?;
-        Ok(())
+        self.test.begin(&mut self.group, self.rank.timebase.clock)
     }
 
     fn step(&mut self, count: u64, last: bool) -> Result<bool, LinkError> {
-        if !(self.leads() && self.test.in_step()) {
+        if !(self.leads() && self.test.meeting() == Meeting::EachIteration) {
             return self.round(count, last);
         }
         for left in (0..count).rev() {
@@ -145,17 +159,20 @@ impl<P: TaggedPort> Body for Member<'_, P> {
 
     /// Figures by others' definitions count the first iteration where there is no warm-up.
     fn starts_cold(&self) -> bool {
-        true
+        self.test.meeting() != Meeting::Announced
     }
 
-    /// Rounds begin with a meeting in-band.
+    /// A meeting in-band needs no settling.
     fn settling(&self, _: f64) -> u64 {
-        0
+        match self.test.meeting() {
+            Meeting::Announced => SETTLE_ROUND_TRIPS,
+            _ => 0,
+        }
     }
 
     fn arm(&mut self, meter: &Meter, op_ticks: f64) {
         let batch = self.test.batch(self.rank, op_ticks);
-        self.own = meter.series(self.kind).in_batches(batch);
+        self.own = self.test.series(meter).in_batches(batch);
     }
 
     fn done(&self) -> u64 {
@@ -171,11 +188,14 @@ impl<P: TaggedPort> Body for Member<'_, P> {
     }
 
     fn elapsed_ticks(&self) -> Option<u64> {
-        Some(self.ticks)
+        Some(self.group.ticks)
     }
 
-    fn first_ticks(&self, _: u64) -> Option<u64> {
-        Some(self.ticks)
+    fn first_ticks(&self, wall_ticks: u64) -> Option<u64> {
+        match self.test.meeting() {
+            Meeting::Announced => self.leads().then_some(wall_ticks),
+            _ => Some(self.group.ticks),
+        }
     }
 
     fn finish(self: Box<Self>) -> Left {

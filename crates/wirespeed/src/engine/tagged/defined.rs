@@ -2,6 +2,7 @@
 //! acknowledged, and where the clock is read. A source and a sink each run one end; the clock reads are part of the
 //! definitions, so that one set of samples gives both the originals' figures and ours.
 
+use super::super::batch::Batch;
 use super::super::meter::Series;
 use super::group::Group;
 use super::places::Places;
@@ -73,11 +74,8 @@ impl Definition {
         );
         test.defined().map(|_| Definition {
             in_step: is_multi,
-            both: matches!(test, Test::OsuBibw(_) | Test::ImbBiband(_)),
-            ping_pong: matches!(
-                test,
-                Test::OsuLatency(_) | Test::OsuMultiLat(_) | Test::ImbPingpong(_)
-            ),
+            both: test.is_both_ways(),
+            ping_pong: test.is_round_trip(),
             around: is_imb,
         })
     }
@@ -146,18 +144,12 @@ fn hot_imb_ping<P: TaggedPort>(
     clock: Clock,
     count: u64,
 ) -> Result<u64, LinkError> {
-    let batch = series.batch_ops;
     let begin = clock.now();
-    let (mut start, mut in_batch) = (begin, 0);
+    let mut batch = Batch::begin(series, begin);
     for _ in 0..count {
         pair.send_one(group)?;
         pair.receive_one(group)?;
-        in_batch += 1;
-        if in_batch == batch {
-            let now = clock.now();
-            series.record(now - start);
-            (start, in_batch) = (now, 0);
-        }
+        batch.one(series, clock);
     }
     Ok(clock.now() - begin)
 }

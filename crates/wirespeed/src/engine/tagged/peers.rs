@@ -2,7 +2,6 @@
 
 use wirespeed_schema::case::{Case, Role};
 use wirespeed_schema::neighbours::{Neighbours, neighbours, tree};
-use wirespeed_schema::test::Test;
 
 /// Ranks that take part, in order.
 fn active(case: &Case) -> Vec<u32> {
@@ -15,6 +14,9 @@ fn active(case: &Case) -> Vec<u32> {
 
 /// Ranks above and below `me` in the tree of those that take part.
 pub fn tree_of(case: &Case, me: u32) -> (Option<u32>, Vec<u32>) {
+    if !case.test.is_posted() {
+        return pair_of(case, me);
+    }
     let active = active(case);
     let Some(place) = active.iter().position(|rank| *rank == me) else {
         return (None, Vec::new());
@@ -24,18 +26,28 @@ pub fn tree_of(case: &Case, me: u32) -> (Option<u32>, Vec<u32>) {
     (parent.map(rank), children.into_iter().map(rank).collect())
 }
 
+/// The two ends of a test that others take no part in: the source is above its sink.
+fn pair_of(case: &Case, me: u32) -> (Option<u32>, Vec<u32>) {
+    let spec = case.ranks.get(me as usize);
+    let peer = spec.and_then(|rank| rank.peer);
+    match spec.map(|rank| rank.role) {
+        Some(Role::Source) => (None, peer.into_iter().collect()),
+        _ => (peer, Vec::new()),
+    }
+}
+
 /// The neighbours of `me`: of `msgrate` as arranged, of a pair the other end.
 pub fn lists_of(case: &Case, me: u32) -> Neighbours {
-    match (&case.test, case.ranks.get(me as usize)) {
-        (Test::Msgrate(test), _) => neighbours(test, case.ranks.len() as u32, me),
-        (_, Some(rank)) => {
+    match (case.test.msgrate(), case.ranks.get(me as usize)) {
+        (Some(test), _) => neighbours(test, case.ranks.len() as u32, me),
+        (None, Some(rank)) => {
             let peer: Vec<u32> = rank.peer.into_iter().collect();
             Neighbours {
                 from_ranks: peer.clone(),
                 to_ranks: peer,
             }
         }
-        _ => Neighbours::default(),
+        (None, None) => Neighbours::default(),
     }
 }
 

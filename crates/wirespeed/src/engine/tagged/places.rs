@@ -8,6 +8,7 @@ use crate::sync::SharedBytes;
 
 /// Bytes that are written or read at once outside of samples.
 const PIECE: usize = 16 << 10;
+const LINE: usize = 64;
 
 /// The layout of one rank's messages.
 #[derive(Debug, Clone, Copy)]
@@ -18,20 +19,30 @@ pub struct Places {
     pub messages: usize,
     /// From one place to the next; 0 where they are one.
     step: usize,
+    /// Bytes of one half in an iteration.
+    once: usize,
+    /// From a place in the sending half to that in the receiving one.
+    apart: usize,
     /// Iterations until places come back.
     rotations: usize,
     rotation: usize,
+    /// Where this iteration's memory begins in its half.
+    base: usize,
 }
 
 impl Places {
     /// Every message of an iteration has a place of its own, and `rotations` iterations have their own memory.
     pub fn own(size: usize, messages: usize, rotations: usize) -> Self {
+        let (once, rotations) = (size.saturating_mul(messages), rotations.max(1));
         Places {
             size,
             messages,
             step: size,
-            rotations: rotations.max(1),
+            once,
+            apart: once.saturating_mul(rotations),
+            rotations,
             rotation: 0,
+            base: 0,
         }
     }
 
@@ -39,25 +50,37 @@ impl Places {
     pub fn shared(size: usize, messages: usize) -> Self {
         Places {
             step: 0,
+            once: size,
+            apart: size,
+            ..Self::own(size, messages, 1)
+        }
+    }
+
+    /// Places of whole cache lines: one for all messages, or one each. Where messages go one way, both halves are one.
+    pub fn lines(size: usize, messages: usize, shared: bool, one_way: bool) -> Self {
+        let line = size.saturating_add(LINE - 1) & !(LINE - 1);
+        let once = if shared {
+            line
+        } else {
+            line.saturating_mul(messages)
+        };
+        Places {
+            step: if shared { 0 } else { line },
+            once,
+            apart: if one_way { 0 } else { once },
             ..Self::own(size, messages, 1)
         }
     }
 
     /// Length of the whole buffer; saturates.
     pub fn bytes(&self) -> usize {
-        self.half().saturating_mul(2).saturating_add(CONTROL_BYTES)
+        self.half()
+            .saturating_add(self.apart)
+            .saturating_add(CONTROL_BYTES)
     }
 
     fn half(&self) -> usize {
-        self.once().saturating_mul(self.rotations)
-    }
-
-    /// Bytes of one half in an iteration.
-    fn once(&self) -> usize {
-        match self.step {
-            0 => self.size,
-            step => step.saturating_mul(self.messages),
-        }
+        self.once.saturating_mul(self.rotations)
     }
 
     /// Whether all messages of a side share one place.
@@ -67,38 +90,42 @@ impl Places {
 
     /// Go on to the next iteration's memory.
     pub fn rotate(&mut self) {
-        self.rotation = (self.rotation + 1) % self.rotations;
+        self.rotation = self.next();
+        self.base = self.rotation * self.once;
+    }
+
+    fn next(&self) -> usize {
+        (self.rotation + 1) % self.rotations
     }
 
     /// Place of the `index`-th message to be sent.
     #[inline(always)]
     pub fn outgoing(&self, index: usize) -> usize {
-        CONTROL_BYTES + self.rotation * self.once() + index * self.step
+        CONTROL_BYTES + self.base + index * self.step
     }
 
     /// Place of the `index`-th message to be received.
     #[inline(always)]
     pub fn incoming(&self, index: usize) -> usize {
-        self.half() + self.outgoing(index)
+        self.apart + self.outgoing(index)
     }
 
     /// Place of the `index`-th message to be received in the iteration after this one.
     #[inline(always)]
     pub fn incoming_next(&self, index: usize) -> usize {
-        let next = (self.rotation + 1) % self.rotations;
-        CONTROL_BYTES + self.half() + next * self.once() + index * self.step
+        CONTROL_BYTES + self.apart + self.next() * self.once + index * self.step
     }
 
     /// Write all the memory once, so that no sample holds a page fault.
     pub fn touch_all(&self, buffer: &SharedBytes) {
-        write_range(buffer, CONTROL_BYTES, self.half().saturating_mul(2));
+        write_range(buffer, CONTROL_BYTES, self.half().saturating_add(self.apart));
     }
 
     /// Write what this iteration sends, read what it received before, as an application would.
     pub fn touch(&self, buffer: &SharedBytes) {
-        write_range(buffer, self.outgoing(0), self.once());
+        write_range(buffer, self.outgoing(0), self.once);
         let mut piece = [0u8; PIECE];
-        let (start, end) = (self.incoming(0), self.incoming(0) + self.once());
+        let (start, end) = (self.incoming(0), self.incoming(0) + self.once);
         for at in (start..end).step_by(PIECE) {
             let len = PIECE.min(end - at);
             buffer.read(at, &mut piece[..len]);
@@ -171,6 +198,18 @@ mod tests {
             (shared.outgoing(2), shared.incoming(0)),
             (CONTROL_BYTES, CONTROL_BYTES + 10)
         );
+    }
+
+    #[test]
+    fn places_of_lines_fit_the_buffer() {
+        let end = |places: &Places, index| places.incoming(index) + places.size;
+        for size in [0, 8, 64, 100] {
+            let both = Places::lines(size, 1, true, false);
+            assert!(both.incoming(0) >= both.outgoing(0) + size && end(&both, 0) <= both.bytes());
+            let each = Places::lines(size, 3, false, true);
+            assert!(each.outgoing(1) >= each.outgoing(0) + size && end(&each, 2) <= each.bytes());
+            assert_eq!((each.incoming(1), each.incoming(1) % LINE), (each.outgoing(1), 0));
+        }
     }
 
     #[test]

@@ -1,17 +1,18 @@
 //! Posted tests as one rank takes part in them: memory and caches before a round, its iterations, counts and checks
 //! after it. Nothing here runs inside a sample but the call of the loop.
 
-use super::super::meter::{Series, Tally};
+use super::super::meter::{Meter, Series, Tally};
 use super::super::rank::Rank;
 use super::cache::Caches;
 use super::defined::{Definition, Pair};
 use super::group::Group;
 use super::patterns::{Iteration, Messages};
-use super::phase::Iterations;
+use super::phase::{Iterations, Meeting};
 use super::places::Places;
 use crate::clock::Clock;
 use crate::transport::port::{LinkError, TaggedPort};
 use std::marker::PhantomData;
+use wirespeed_schema::outcome::SampleKind;
 
 /// A sample of a ping-pong whose definition reads the clock once covers at least so much, so that our reads hardly add.
 const AROUND_SAMPLE_NS: f64 = 4000.0;
@@ -83,20 +84,26 @@ pub struct Patterned<I> {
 }
 
 impl<P: TaggedPort, I: Iteration> Iterations<P> for Patterned<I> {
-    fn in_step(&self) -> bool {
-        true
+    fn meeting(&self) -> Meeting {
+        Meeting::EachIteration
     }
 
-    fn begin(&mut self, group: &mut Group<P>, clock: Clock) -> Result<u64, LinkError> {
-        I::begin(&mut self.messages, group, clock)
+    fn series(&self, meter: &Meter) -> Series {
+        meter.series(SampleKind::Iteration)
     }
 
-    fn prepare(&mut self, group: &mut Group<P>, round: u64) {
+    fn begin(&mut self, group: &mut Group<P>, clock: Clock) -> Result<(), LinkError> {
+        group.ticks += I::begin(&mut self.messages, group, clock)?;
+        Ok(())
+    }
+
+    fn prepare(&mut self, group: &mut Group<P>, round: u64) -> Result<(), LinkError> {
         self.caches
             .prepare(&mut self.messages.places, group.port.buffer());
         if !self.messages.to.is_empty() {
             self.contents.fill(group, &self.messages.places, round);
         }
+        Ok(())
     }
 
     fn round(
@@ -105,7 +112,7 @@ impl<P: TaggedPort, I: Iteration> Iterations<P> for Patterned<I> {
         series: &mut Series,
         clock: Clock,
         (count, last): (u64, bool),
-    ) -> Result<u64, LinkError> {
+    ) -> Result<(), LinkError> {
         let mut total = 0;
         for left in (0..count).rev() {
             let ticks = I::hot_run(&mut self.messages, group, clock, last && left == 0)?;
@@ -115,7 +122,8 @@ impl<P: TaggedPort, I: Iteration> Iterations<P> for Patterned<I> {
                 series.record(ticks);
             }
         }
-        Ok(total)
+        group.ticks += total;
+        Ok(())
     }
 
     fn settle(&mut self, group: &mut Group<P>, round: u64, iterations: u64) {
@@ -144,16 +152,23 @@ pub struct Defined {
 }
 
 impl<P: TaggedPort> Iterations<P> for Defined {
-    fn in_step(&self) -> bool {
-        self.definition.in_step
+    fn meeting(&self) -> Meeting {
+        match self.definition.in_step {
+            true => Meeting::EachIteration,
+            false => Meeting::EachRound,
+        }
     }
 
-    fn begin(&mut self, _: &mut Group<P>, _: Clock) -> Result<u64, LinkError> {
-        Ok(0)
+    fn series(&self, meter: &Meter) -> Series {
+        meter.series(match self.definition.ping_pong {
+            true => SampleKind::RoundTrip,
+            false => SampleKind::Iteration,
+        })
     }
 
-    fn prepare(&mut self, group: &mut Group<P>, round: u64) {
+    fn prepare(&mut self, group: &mut Group<P>, round: u64) -> Result<(), LinkError> {
         self.contents.fill(group, &self.pair.places, round);
+        Ok(())
     }
 
     fn round(
@@ -162,9 +177,10 @@ impl<P: TaggedPort> Iterations<P> for Defined {
         series: &mut Series,
         clock: Clock,
         (count, _): (u64, bool),
-    ) -> Result<u64, LinkError> {
+    ) -> Result<(), LinkError> {
         let part = (count, self.source);
-        self.definition.run(&self.pair, group, series, clock, part)
+        group.ticks += self.definition.run(&self.pair, group, series, clock, part)?;
+        Ok(())
     }
 
     fn settle(&mut self, group: &mut Group<P>, round: u64, iterations: u64) {
@@ -198,14 +214,12 @@ mod tests {
     use super::*;
     use crate::clock::Timebase;
     use crate::engine::example::{case, pingpong};
-    use crate::engine::meter::Meter;
-    use crate::engine::posted::group::Tree;
+    use crate::engine::tagged::group::Tree;
     use crate::sync::SharedBytes;
     use crate::transport::cancel::Cancel;
     use crate::transport::port::Request;
     use crate::transport::waiter::Waiter;
     use wirespeed_schema::case::IdlePolicy;
-    use wirespeed_schema::outcome::SampleKind;
     use wirespeed_schema::posted::CacheState;
 
     /// A port through which nothing goes.
@@ -279,9 +293,10 @@ mod tests {
             caches: Caches::new(CacheState::Hot, 0).unwrap(),
             pattern: PhantomData,
         };
-        let ticks = body.round(&mut group, &mut series, timebase.clock, (3, false));
+        body.round(&mut group, &mut series, timebase.clock, (3, false))
+            .unwrap();
         let samples = meter.finish(vec![series]).samples;
-        (ticks.unwrap(), samples.iter().map(|s| s.raw_ns.len()).sum())
+        (group.ticks, samples.iter().map(|s| s.raw_ns.len()).sum())
     }
 
     #[test]

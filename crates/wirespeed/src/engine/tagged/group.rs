@@ -1,5 +1,5 @@
-//! A tagged port shared by a group of ranks that go through iterations together: posting, waiting, and a meeting of all
-//! ranks along a tree. Up the tree goes how long the slowest rank took; down it, how many iterations follow and whether
+//! A tagged port shared by a group of ranks that go through iterations together: posting, waiting, and their meetings along
+//! a tree (of a pair, the source above the sink). Up the tree goes how long the slowest rank took; down it, how many iterations follow and whether
 //! they are the last.
 //!
 //! Meetings travel through the measured port itself, so that they need no other channel and leave its code and queues
@@ -10,6 +10,7 @@ use super::super::meter::Tally;
 use crate::transport::port::{LinkError, Request, TaggedPort};
 use crate::transport::waiter::Waiter;
 
+const TOLD: u64 = 1;
 const ARRIVED: u64 = 5;
 const GO: u64 = 6;
 const DATA: u64 = 7;
@@ -41,6 +42,8 @@ pub struct Group<P> {
     pub port: P,
     /// What went through in this phase.
     pub tally: Tally,
+    /// Time of this phase, as its rounds tell it.
+    pub ticks: u64,
     waiter: Waiter,
     tree: Tree,
     requests: Vec<Request>,
@@ -54,6 +57,7 @@ impl<P: TaggedPort> Group<P> {
         Group {
             port,
             tally: Tally::default(),
+            ticks: 0,
             waiter,
             tree,
             requests: Vec::with_capacity(requests),
@@ -69,21 +73,34 @@ impl<P: TaggedPort> Group<P> {
         decide: &mut dyn FnMut(u64) -> (u64, bool),
     ) -> Result<(u64, bool), LinkError> {
         let longest_ns = self.gather(own_ns)?;
+        self.pass_down(GO, &mut || decide(longest_ns))
+    }
+
+    /// As [`Group::agree`], but the root waits for nobody.
+    pub fn announce(&mut self, decide: &mut dyn FnMut() -> (u64, bool)) -> Result<(u64, bool), LinkError> {
+        self.pass_down(TOLD, decide)
+    }
+
+    fn pass_down(
+        &mut self,
+        tag: u64,
+        decide: &mut dyn FnMut() -> (u64, bool),
+    ) -> Result<(u64, bool), LinkError> {
         let word = match self.tree.parent {
             None => {
-                let (count, last) = decide(longest_ns);
+                let (count, last) = decide();
                 header::data(count, last).to_le_bytes()
             }
             Some(parent) => {
                 self.meeting
-                    .push(self.port.post_recv(parent, GO, HEARD_AT, WORD)?);
+                    .push(self.port.post_recv(parent, tag, HEARD_AT, WORD)?);
                 self.port.wait_all(&mut self.meeting)?;
                 self.word_at(HEARD_AT).to_le_bytes()
             }
         };
         self.port.buffer().write(TOLD_AT, &word);
         for &child in &self.tree.children {
-            self.meeting.push(self.port.post_send(child, GO, TOLD_AT, WORD)?);
+            self.meeting.push(self.port.post_send(child, tag, TOLD_AT, WORD)?);
         }
         self.port.wait_all(&mut self.meeting)?;
         if !self.tree.children.is_empty() {
@@ -138,28 +155,38 @@ impl<P: TaggedPort> Group<P> {
     /// Post the sending of a message.
     #[inline(always)]
     pub fn send(&mut self, peer: usize, offset: usize, len: usize) -> Result<(), LinkError> {
-        let request = self.port.post_send(peer, DATA, offset, len)?;
-        self.note(request)
+        self.post_send(peer, DATA, offset, len)
     }
 
     /// Post the receive of a message.
     #[inline(always)]
     pub fn receive(&mut self, peer: usize, offset: usize, len: usize) -> Result<(), LinkError> {
-        let request = self.port.post_recv(peer, DATA, offset, len)?;
-        self.note(request)
+        self.post_recv(peer, DATA, offset, len)
     }
 
     /// Post the sending of a one-byte acknowledgement.
     #[inline(always)]
     pub fn acknowledge(&mut self, peer: usize) -> Result<(), LinkError> {
-        let request = self.port.post_send(peer, ACK, ACK_AT, 1)?;
-        self.note(request)
+        self.post_send(peer, ACK, ACK_AT, 1)
     }
 
     /// Post the receive of an acknowledgement.
     #[inline(always)]
     pub fn acknowledged(&mut self, peer: usize) -> Result<(), LinkError> {
-        let request = self.port.post_recv(peer, ACK, ACK_AT, 1)?;
+        self.post_recv(peer, ACK, ACK_AT, 1)
+    }
+
+    /// Post a send, to be waited for with all others.
+    #[inline(always)]
+    pub fn post_send(&mut self, peer: usize, tag: u64, offset: usize, len: usize) -> Result<(), LinkError> {
+        let request = self.port.post_send(peer, tag, offset, len)?;
+        self.note(request)
+    }
+
+    /// Post a receive, to be waited for with all others.
+    #[inline(always)]
+    pub fn post_recv(&mut self, peer: usize, tag: u64, offset: usize, len: usize) -> Result<(), LinkError> {
+        let request = self.port.post_recv(peer, tag, offset, len)?;
         self.note(request)
     }
 

@@ -1,11 +1,13 @@
-//! Picks the loop of a posted test once, opens the port with the sizes that it needs, runs the phases.
+//! Picks the loops of a test once, opens the port with the sizes that it needs, runs the phases.
 
+use super::super::payload::{Asked, Check, Never};
 use super::super::phases::{drive, idle};
 use super::super::rank::{Finished, Rank};
 use super::bodies::{Contents, Defined, Patterned};
 use super::cache::Caches;
 use super::defined::{Definition, Pair};
 use super::group::{Group, Tree};
+use super::matched::Matched;
 use super::patterns;
 use super::patterns::{AllStart, Iteration, Messages, PrePost, Single};
 use super::peers::{lists_of, tree_of};
@@ -19,45 +21,52 @@ use crate::transport::{Needs, Tagged, TaggedRunner};
 use std::marker::PhantomData;
 use wirespeed_schema::case::{Case, Role};
 use wirespeed_schema::neighbours::Neighbours;
-use wirespeed_schema::outcome::{Outcome, SampleKind};
+use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::posted::{Buffers, CacheState, MsgRate, Pattern};
 use wirespeed_schema::test::Test;
 
-/// Most requests that one rank may have posted at once.
+/// Most messages of a window of a test on matched messages: each is a request that the port keeps.
+const WINDOW_MAX: u64 = 1 << 20;
+/// Requests beside those of such a window.
+const EXTRA_REQUESTS: u64 = 4;
+/// Most requests that one rank of a posted test may have posted at once.
 const REQUESTS_MAX: u64 = 1 << 23;
 
-/// Run a posted test as one rank of the group.
-pub fn posted<T: Tagged>(
+/// Run a test on tagged messages as one rank of the group.
+pub fn tagged<T: Tagged>(
     case: &Case,
     bootstrap: &dyn Bootstrap,
     report: Report,
 ) -> Result<Outcome, MeasureError> {
     let options = T::parse(&case.options).map_err(|e| MeasureError::Usage(e.to_string()))?;
-    let rank = Rank::begin(case, bootstrap)?;
-    let me = bootstrap.rank();
-    let lists = lists_of(case, me);
-    let window = case.test.window();
+    let lists = lists_of(case, bootstrap.rank());
     let widest = lists.from_ranks.len().max(lists.to_ranks.len()) as u64;
-    // Receives of the next iteration may be posted while this one's messages are under way.
-    let requests = widest.saturating_mul(window).saturating_mul(2).saturating_add(4);
-    if requests > REQUESTS_MAX {
+    let requests = requests_of(case, widest)?;
+    let places = places_of(case, widest);
+    let rank = Rank::begin(case, bootstrap)?;
+    if !case.test.is_posted() && rank.is_own_peer() {
         return Err(MeasureError::Usage(format!(
-            "{}: {widest} peers with {window} messages each are more than {REQUESTS_MAX} requests",
-            case.label()
+            "{} needs two ranks: a rank cannot wait for its own answer",
+            case.test.name()
         )));
     }
-    let places = places_of(&case.test, widest);
+    let caches = match case.test.msgrate() {
+        Some(test) => Caches::new(test.cache_state, test.cache_bytes)?,
+        None => Caches::default(),
+    };
+    let window = case.test.window();
+    // Those of meetings come beside a posted test's own, and only there is it known how far ahead a peer may be.
+    let (meetings, unexpected) = match case.test.is_posted() {
+        true => (2 * u64::from(u32::BITS), window),
+        false => (0, 0),
+    };
     let needs = Needs {
         message_bytes: case.test.size_bytes() as usize,
         window_msgs: window,
         buffer_bytes: places.bytes(),
-        requests_max: (requests + 2 * u64::from(u32::BITS)) as usize,
-        unexpected_msgs: window as usize,
+        requests_max: (requests + meetings) as usize,
+        unexpected_msgs: unexpected as usize,
         ..Needs::default()
-    };
-    let caches = match &case.test {
-        Test::Msgrate(test) => Caches::new(test.cache_state, test.cache_bytes)?,
-        _ => Caches::new(CacheState::Hot, 0)?,
     };
     let run = Run {
         rank: &rank,
@@ -71,10 +80,36 @@ pub fn posted<T: Tagged>(
     Ok(rank.finish(finished))
 }
 
-fn places_of(test: &Test, peers: u64) -> Places {
-    let size = test.size_bytes() as usize;
-    let window = test.window() as usize;
-    match test {
+/// Requests that a rank with so many peers may have posted at once.
+fn requests_of(case: &Case, peers: u64) -> Result<u64, MeasureError> {
+    let window = case.test.window();
+    if !case.test.is_posted() {
+        return match window <= WINDOW_MAX {
+            true => Ok(window + EXTRA_REQUESTS),
+            false => Err(MeasureError::Usage(format!(
+                "{} takes windows of at most {WINDOW_MAX} messages",
+                case.test.name()
+            ))),
+        };
+    }
+    // Receives of the next iteration may be posted while this one's messages are under way.
+    let requests = peers.saturating_mul(window).saturating_mul(2).saturating_add(4);
+    match requests <= REQUESTS_MAX {
+        true => Ok(requests),
+        false => Err(MeasureError::Usage(format!(
+            "{}: {peers} peers with {window} messages each are more than {REQUESTS_MAX} requests",
+            case.label()
+        ))),
+    }
+}
+
+fn places_of(case: &Case, peers: u64) -> Places {
+    let size = case.test.size_bytes() as usize;
+    let window = case.test.window() as usize;
+    match &case.test {
+        Test::TagLat(_) => Places::lines(size, 1, true, false),
+        // Where payloads are checked, each message of a window has a place of its own.
+        Test::TagBw(_) => Places::lines(size, window, !case.check, true),
         Test::Msgrate(p) if p.cache_state == CacheState::Hot => Places::shared(size, window * peers as usize),
         Test::Msgrate(p) => Places::own(size, window * peers as usize, p.rotations(peers) as usize),
         other if other.defined().is_some_and(|p| p.buffers == Buffers::Multiple) => {
@@ -98,17 +133,23 @@ impl TaggedRunner for Run<'_, '_> {
 
     fn run<P: TaggedPort>(self, port: P) -> Self::Output {
         self.rank.connected();
+        let check = self.rank.case.check;
         match &self.rank.case.test {
-            Test::Msgrate(test) => Ok(match test.pattern {
+            // A slow port's loops decide about the check as they run, others are compiled with and without.
+            Test::TagLat(_) | Test::TagBw(_) => match P::SLOW || check {
+                true => self.matched(port, Asked(check)),
+                false => self.matched(port, Never),
+            },
+            Test::Msgrate(test) => match test.pattern {
                 Pattern::Single => self.pattern::<P, Single>(port, test),
                 Pattern::Pair => self.pattern::<P, patterns::Pair>(port, test),
                 Pattern::PrePost => self.pattern::<P, PrePost>(port, test),
                 Pattern::AllStart => self.pattern::<P, AllStart>(port, test),
-            }),
+            },
             test => match Definition::of(test) {
-                Some(definition) => Ok(self.defined(port, definition)),
+                Some(definition) => self.defined(port, definition),
                 None => Err(MeasureError::Usage(format!(
-                    "{} is not a test on posted messages",
+                    "{} is not a test on tagged messages",
                     test.name()
                 ))),
             },
@@ -138,7 +179,11 @@ impl<'a> Run<'a, '_> {
         Group::new(port, self.rank.waiter(), tree, self.requests)
     }
 
-    fn pattern<P: TaggedPort, I: Iteration>(mut self, port: P, test: &MsgRate) -> Finished {
+    fn pattern<P: TaggedPort, I: Iteration>(
+        mut self,
+        port: P,
+        test: &MsgRate,
+    ) -> Result<Finished, MeasureError> {
         let messages = Messages {
             from: self.slots(&self.lists.from_ranks),
             to: self.slots(&self.lists.to_ranks),
@@ -151,14 +196,10 @@ impl<'a> Run<'a, '_> {
             caches: std::mem::take(&mut self.caches),
             pattern: PhantomData,
         };
-        self.through(port, SampleKind::Iteration, Box::new(patterned))
+        Ok(self.through(port, Box::new(patterned)))
     }
 
-    fn defined<P: TaggedPort>(self, port: P, definition: Definition) -> Finished {
-        let kind = match definition.ping_pong {
-            true => SampleKind::RoundTrip,
-            false => SampleKind::Iteration,
-        };
+    fn defined<P: TaggedPort>(self, port: P, definition: Definition) -> Result<Finished, MeasureError> {
         let pair = Pair {
             peer: self
                 .slots(&self.lists.to_ranks)
@@ -174,15 +215,22 @@ impl<'a> Run<'a, '_> {
             source: self.rank.spec.role == Role::Source,
             definition,
         };
-        self.through(port, kind, Box::new(defined))
+        Ok(self.through(port, Box::new(defined)))
     }
 
-    fn through<'b, P: TaggedPort>(
-        self,
-        port: P,
-        kind: SampleKind,
-        test: Box<dyn Iterations<P> + 'b>,
-    ) -> Finished {
+    fn matched<P: TaggedPort, C: Check>(self, port: P, checks: C) -> Result<Finished, MeasureError> {
+        let test = &self.rank.case.test;
+        let window = (!test.is_round_trip()).then(|| test.window());
+        let source = match self.rank.spec.role {
+            Role::Source => true,
+            Role::Sink | Role::Idle => false,
+            _ => return Err(self.rank.has_no_part()),
+        };
+        let matched = Matched::new(source, window, self.places, checks);
+        Ok(self.through(port, Box::new(matched)))
+    }
+
+    fn through<'b, P: TaggedPort>(self, port: P, test: Box<dyn Iterations<P> + 'b>) -> Finished {
         let mut group = self.group(port);
         let Run { rank, report, .. } = self;
         let meter = rank.meter(report);
@@ -190,7 +238,7 @@ impl<'a> Run<'a, '_> {
             let facts = group.port.facts();
             return idle(rank, meter, || group.port.flush().map(drop), facts);
         }
-        let member = Member::new(rank, &meter, group, test, kind);
+        let member = Member::new(rank, &meter, group, test);
         drive(rank, meter, Box::new(member))
     }
 }
