@@ -253,18 +253,6 @@ pub enum GroupKind {
 }
 
 /// One measurement, checked and complete. Every rank gets the same case.
-///
-/// ```
-/// use wirespeed_schema::case::{Case, GroupKind, Stop};
-/// use wirespeed_schema::test::{Layout, PingPong, Test};
-///
-/// let case = Case::new(Test::AmLat(PingPong::new(64, Layout::Short)), "tcp")
-///     .with_group(GroupKind::Processes)
-///     .with_option("wait", "block")
-///     .with_stop(Stop::Iterations { count: 1000 });
-/// assert_eq!(case.label(), "tcp am_lat 64 B");
-/// assert_eq!(case.ranks.len(), 2);
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Case {
@@ -302,6 +290,18 @@ pub struct Case {
 impl Case {
     /// `test` over `transport` between a source and its sink, two threads that spin: for one second, after a warm-up of
     /// [`WARMUP_ITERATIONS`] operations or [`WARMUP_NS`], unchecked, without reports and raw samples.
+    ///
+    /// ```
+    /// use wirespeed_schema::case::{Case, GroupKind, Stop};
+    /// use wirespeed_schema::test::{Layout, PingPong, Test};
+    ///
+    /// let case = Case::new(Test::AmLat(PingPong::new(64, Layout::Short)), "tcp")
+    ///     .with_group(GroupKind::Processes)
+    ///     .with_option("wait", "block")
+    ///     .with_stop(Stop::Iterations { count: 1000 });
+    /// assert_eq!(case.label(), "tcp am_lat 64 B");
+    /// assert_eq!(case.ranks.len(), 2);
+    /// ```
     pub fn new(test: Test, transport: impl Into<String>) -> Self {
         Self {
             test,

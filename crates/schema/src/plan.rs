@@ -98,16 +98,6 @@ impl Template {
 }
 
 /// Everything asked for in one run.
-///
-/// ```
-/// use wirespeed_schema::plan::{Plan, Template};
-///
-/// let template = Template::of([("test", "am_lat"), ("via", "inproc"), ("size", "8..64:x2")])?;
-/// assert_eq!(template.axes["size"], ["8", "16", "32", "64"]);
-/// let plan = Plan::of(vec![template]).with_repeats(3);
-/// assert_eq!(plan.repeats, 3);
-/// # Ok::<(), wirespeed_schema::plan::PlanError>(())
-/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -123,6 +113,16 @@ pub struct Plan {
 
 impl Plan {
     /// Each case of `templates` once.
+    ///
+    /// ```
+    /// use wirespeed_schema::plan::{Plan, Template};
+    ///
+    /// let template = Template::of([("test", "am_lat"), ("via", "inproc"), ("size", "8..64:x2")])?;
+    /// assert_eq!(template.axes["size"], ["8", "16", "32", "64"]);
+    /// let plan = Plan::of(vec![template]).with_repeats(3);
+    /// assert_eq!(plan.repeats, 3);
+    /// # Ok::<(), wirespeed_schema::plan::PlanError>(())
+    /// ```
     pub fn of(templates: Vec<Template>) -> Self {
         Self {
             repeats: 1,

@@ -8,8 +8,8 @@ use crate::curve::section::{LoadSection, Probe, SweepSection};
 use crate::interference::{Interference, undisturbed};
 use crate::labels::Input;
 use std::collections::BTreeMap;
-use wirespeed_schema::Test;
 use wirespeed_schema::host::Floor;
+use wirespeed_schema::plan::takes;
 use wirespeed_schema::run::CaseResult;
 
 /// Lines of one chart; more would be a thicket. Further ones get charts of their own.
@@ -127,10 +127,10 @@ enum Against {
 
 impl Against {
     fn of(case: &CaseResult) -> Against {
-        match case.case.test {
-            Test::Msgrate(_) => Against::Rate,
-            _ if case.metrics.contains_key("bandwidth_bytes_per_s") => Against::Bandwidth,
-            _ => Against::Latency,
+        match case.metrics.contains_key("bandwidth_bytes_per_s") {
+            _ if case.case.test.msgrate().is_some() => Against::Rate,
+            true => Against::Bandwidth,
+            false => Against::Latency,
         }
     }
 }
@@ -156,8 +156,11 @@ fn swept(cases: &Found, several: bool, probes: &[Probe]) -> Vec<Picture> {
         if bandwidth(case) > bandwidth(slot) {
             *slot = case;
         }
-        let paced = matches!(&case.case.test, Test::AmBw(s) | Test::AmBibw(s) if s.pace_msg_per_s.is_some());
-        if !paced && matches!(case.case.test, Test::AmBw(_) | Test::AmBibw(_) | Test::TagBw(_)) {
+        let test = &case.case.test;
+        let paced = test
+            .stream()
+            .is_some_and(|stream| stream.pace_msg_per_s.is_some());
+        if !paced && takes(test.name(), "window") {
             let name = format!("{name} {}", wirespeed_schema::units::format_size(size));
             by_window
                 .entry(name)
@@ -209,15 +212,15 @@ fn sweep_name(input: &Input, case: &CaseResult, several: bool) -> String {
     } else {
         String::new()
     };
-    let test = match &case.case.test {
-        Test::Msgrate(test) => format!(
+    let test = match case.case.test.msgrate() {
+        Some(test) => format!(
             "{} {} p={} {}",
             test.pattern.name(),
             test.grid.name(),
             test.peers,
             test.cache_state.name()
         ),
-        test => test.name().to_owned(),
+        None => case.case.test.name().to_owned(),
     };
     format!("{file}{} {test}{options}", case.case.transport)
 }

@@ -8,11 +8,11 @@ use crate::stats::{self, LEVEL};
 use crate::svg::{Axis, Cell, Chart, Heat, Unit};
 use crate::thresholds::SLOW_RATIO;
 use std::collections::{BTreeMap, BTreeSet};
+use wirespeed_schema::HistogramData;
 use wirespeed_schema::neighbours;
 use wirespeed_schema::outcome::{Outcome, SampleKind};
 use wirespeed_schema::run::{CaseResult, Run};
 use wirespeed_schema::units::{format_size, significant};
-use wirespeed_schema::{HistogramData, Test};
 
 /// Fewer cells are a table, not a map.
 const CELLS_MIN: usize = 3;
@@ -49,7 +49,7 @@ pub fn pictures(cases: &[(&Input, &CaseResult)], inputs: &[Input]) -> Vec<Pictur
         let of_input = cases.iter().filter(|(other, _)| other.name == input.name);
         let hubs: Vec<&CaseResult> = of_input
             .map(|(_, case)| *case)
-            .filter(|case| matches!(case.case.test, Test::HubLat(_)))
+            .filter(|case| case.case.test.hub().is_some())
             .collect();
         found.extend(workers(input.name, &hubs));
         found.extend(machines(input.name, input.run));
@@ -124,10 +124,8 @@ fn ranks(name: &str, case: &CaseResult) -> Option<Picture> {
 /// The only rank that `rank` posts sends to. Of several its figures are a sum, and belong to no pair.
 fn posted_peer(case: &CaseResult, rank: u32) -> Option<u32> {
     let ranks = case.case.ranks.len() as u32;
-    let lists = match &case.case.test {
-        Test::Msgrate(test) if neighbours::check(test, ranks).is_ok() => {
-            neighbours::neighbours(test, ranks, rank)
-        }
+    let lists = match case.case.test.msgrate() {
+        Some(test) if neighbours::check(test, ranks).is_ok() => neighbours::neighbours(test, ranks, rank),
         _ => return None,
     };
     match lists.to_ranks.as_slice() {

@@ -2,17 +2,10 @@
 
 use super::style::Style;
 use crate::assemble::unfinished;
+use wirespeed_schema::Run;
 use wirespeed_schema::case::Stop;
 use wirespeed_schema::posted::{MsgRate, Pattern};
 use wirespeed_schema::run::CaseResult;
-use wirespeed_schema::{Run, Test};
-
-fn parameters(result: &CaseResult) -> Option<&MsgRate> {
-    match &result.case.test {
-        Test::Msgrate(test) => Some(test),
-        _ => None,
-    }
-}
 
 /// One point of the original: its parameters, and the mean rate of each pattern in the order of the original.
 struct Point<'a> {
@@ -29,7 +22,7 @@ fn points(run: &Run) -> Vec<Point<'_>> {
     for (result, test) in run
         .cases
         .iter()
-        .filter_map(|result| Some((result, parameters(result)?)))
+        .filter_map(|result| Some((result, result.case.test.msgrate()?)))
     {
         let same = |point: &Point| {
             let mut any_pattern = test.clone();

@@ -222,7 +222,7 @@ fn row(result: &CaseResult, kind: Kind) -> Row {
 
 /// Pattern, grid, neighbours and cache state of a test between many ranks.
 fn arrangement(test: &Test) -> [String; 4] {
-    let Test::Msgrate(test) = test else {
+    let Some(test) = test.msgrate() else {
         return Default::default();
     };
     let cache = match test.cache_state.has_size() {

@@ -73,7 +73,9 @@ fn figures(result: &CaseResult) -> String {
 pub fn answers(input: &Input, charts: &[Picture]) -> Vec<String> {
     let found = undisturbed(input.run);
     let measured = || found.iter().filter(|case| !case.metrics.is_empty());
-    let mut cases: Vec<&CaseResult> = measured().filter(|case| case.case.transport != Floor::TRANSPORT).collect();
+    let mut cases: Vec<&CaseResult> = measured()
+        .filter(|case| case.case.transport != Floor::TRANSPORT)
+        .collect();
     if cases.is_empty() {
         cases = measured().collect();
     }

@@ -78,7 +78,7 @@ pub const KINDS: [Kind; 9] = [
         next: |run| quick::QuickSection::of(run).next,
     },
     Kind {
-        is: |run| any_case(run, |test| matches!(test, Test::Msgrate(_))),
+        is: |run| any_case(run, |test| test.msgrate().is_some()),
         answer: msgrate::answers,
         parts: msgrate::parts,
         shows_cases: true,

@@ -5,10 +5,9 @@ use crate::charts::Picture;
 use crate::figures::with_interval;
 use crate::interference::undisturbed;
 use crate::labels::Input;
-use wirespeed_schema::posted::{CacheState, MsgRate, Pattern};
-use wirespeed_schema::run::CaseResult;
+use wirespeed_schema::Run;
+use wirespeed_schema::posted::{CacheState, Pattern};
 use wirespeed_schema::units::format_size;
-use wirespeed_schema::{Run, Test};
 
 /// The figure of merit: the highest pre-posted rate, or that of the first pattern measured.
 pub fn answers(input: &Input, charts: &[Picture]) -> Vec<String> {
@@ -16,7 +15,7 @@ pub fn answers(input: &Input, charts: &[Picture]) -> Vec<String> {
     let rated = || {
         let with = found
             .iter()
-            .filter_map(|result| Some((result, parameters(result)?)));
+            .filter_map(|result| Some((result, result.case.test.msgrate()?)));
         with.filter_map(|(result, test)| Some((result, test, result.metrics.get("rate_msg_per_s")?)))
     };
     let has_pre_post = rated().any(|(_, test, _)| test.pattern == Pattern::PrePost);
@@ -53,7 +52,7 @@ fn conditions(run: &Run) -> Vec<String> {
     for (result, test) in run
         .cases
         .iter()
-        .filter_map(|result| Some((result, parameters(result)?)))
+        .filter_map(|result| Some((result, result.case.test.msgrate()?)))
     {
         let caches = match test.cache_state {
             CacheState::Hot => "caches hot: all messages leave from one place and arrive in one".to_owned(),
@@ -75,11 +74,4 @@ fn conditions(run: &Run) -> Vec<String> {
         }
     }
     said
-}
-
-fn parameters(result: &CaseResult) -> Option<&MsgRate> {
-    match &result.case.test {
-        Test::Msgrate(test) => Some(test),
-        _ => None,
-    }
 }
