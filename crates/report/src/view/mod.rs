@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A View has no width, no colour and no markup, and its text is raw: whoever writes it escapes it. Sentences are derived
-//! from the rows that are shown beside them. A kind of result is a row of [`kinds::KINDS`], and a file of this folder.
+//! from the rows that are shown beside them. A kind of result is a row of `kinds::KINDS`, and a file of this folder.
 
 mod answer;
 mod bulk;
