@@ -141,6 +141,20 @@ fn crate_of(family: &str) -> &str {
 mod tests {
     use super::*;
 
+    /// An override of a profile does not inherit what is stripped: the program's must say it again.
+    #[test]
+    fn the_program_is_stripped_by_its_own_override() {
+        let manifest = include_str!("../../Cargo.toml");
+        let block = manifest
+            .split("[profile.release.package.wirespeed-cli]")
+            .nth(1)
+            .and_then(|rest| rest.split("\n[").next());
+        assert!(
+            block.is_none_or(|block| block.contains("strip = \"symbols\"")),
+            "{block:?}"
+        );
+    }
+
     #[test]
     fn families_have_no_arguments() {
         for (name, expected) in [
