@@ -20,7 +20,7 @@ pub fn run(root: &Path) -> Result<()> {
     for (package, features) in COMBINATIONS {
         println!("features: {package} with {features:?} alone");
         let words = ["clippy", "--locked", "--quiet", "--no-default-features"];
-        let mut cargo = Command::new("cargo");
+        let mut cargo = Command::new(command::cargo());
         cargo.current_dir(root).args(words);
         cargo.args(["--package", package, "--features", features]);
         command::run(cargo.args(["--", "-D", "warnings"]))?;

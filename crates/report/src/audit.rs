@@ -15,11 +15,11 @@ use wirespeed_schema::Run;
 pub fn violations(run: &Run) -> Vec<String> {
     let mut found = times(run);
     let view = View::of(&[Input { name: "run", run }]);
-    for text in rendered(run, &view) {
-        found.extend(untrue(&text));
-    }
+    let forms = forms(&view);
+    found.extend(forms.iter().flat_map(|(_, text)| untrue(text)));
+    found.extend(beside(run).iter().flat_map(|text| untrue(text)));
     found.extend(WIDTHS.iter().flat_map(|width| misshapen(&view, *width)));
-    found.extend(out_of_order(&view));
+    found.extend(out_of_order(&view, &forms));
     found.dedup();
     found
 }
@@ -63,7 +63,7 @@ fn misshapen(view: &View, width: usize) -> Vec<String> {
 }
 
 /// Forms whose first words are not the answer.
-fn out_of_order(view: &View) -> Vec<String> {
+fn out_of_order(view: &View, forms: &[Form]) -> Vec<String> {
     let Some(answer) = view.subjects.first().and_then(|subject| subject.answer.first()) else {
         return Vec::new();
     };
@@ -78,37 +78,37 @@ fn out_of_order(view: &View) -> Vec<String> {
             .take(24)
             .collect::<String>()
     };
-    let page = render::page(view, "audit");
-    let boxed = page.split("<div class=\"answer\">").nth(1).unwrap_or_default();
-    let forms = [
-        ("the screen", render::text(view, Extent::SCREEN, &Style::PLAIN)),
-        ("the report", render::text(view, Extent::WHOLE, &Style::PLAIN)),
-        ("Markdown", render::markdown(view)),
-        (
-            "the page",
-            boxed.trim_start().trim_start_matches("<p>").to_owned(),
-        ),
-    ];
-    let wrong = forms
-        .iter()
-        .filter(|(_, text)| !letters(text).starts_with(&letters(answer)[..letters(answer).len().min(12)]));
+    // What people read of a page begins in its box.
+    let body = |text: &str| {
+        let boxed = text.split("<div class=\"answer\">").nth(1);
+        letters(boxed.map_or(text, |rest| rest.trim_start().trim_start_matches("<p>")))
+    };
+    let first: String = letters(answer).chars().take(12).collect();
+    let wrong = forms.iter().filter(|(_, text)| !body(text).starts_with(&first));
     wrong
         .map(|(form, _)| format!("{form} does not begin with: {answer}"))
         .collect()
 }
 
-/// All that people read of `run`.
-fn rendered(run: &Run, view: &View) -> Vec<String> {
-    let mut texts = vec![
-        render::text(view, Extent::SCREEN, &Style::PLAIN),
-        render::text(view, Extent::WHOLE, &Style::PLAIN),
-        render::markdown(view),
-        render::page(view, "audit"),
-    ];
+/// A form in which people read a result: its name, and the whole text.
+type Form = (&'static str, String);
+
+/// Every form of a View.
+fn forms(view: &View) -> [Form; 4] {
+    [
+        ("the screen", render::text(view, Extent::SCREEN, &Style::PLAIN)),
+        ("the report", render::text(view, Extent::WHOLE, &Style::PLAIN)),
+        ("Markdown", render::markdown(view)),
+        ("the page", render::page(view, "audit")),
+    ]
+}
+
+/// What people read of `run` beside its View.
+fn beside(run: &Run) -> Vec<String> {
     let cases = run.cases.iter();
-    texts.extend(cases.map(|case| render::case_line(case, &Style::PLAIN)));
-    texts.extend(explain(run).into_iter().map(|sentence| sentence.text));
-    texts
+    let lines = cases.map(|case| render::case_line(case, &Style::PLAIN));
+    let sentences = explain(run).into_iter().map(|sentence| sentence.text);
+    lines.chain(sentences).collect()
 }
 
 /// What `text` says that cannot be true.

@@ -11,20 +11,6 @@ pub(crate) fn duration(metric: Option<&Metric>) -> String {
         .unwrap_or_default()
 }
 
-/// `1.873 µs [1.868, 1.881]`; a range without a level (the spread of few runs) stands in braces: `{1.868 .. 1.881}`.
-pub(crate) fn duration_with_interval(metric: Option<&Metric>) -> String {
-    metric
-        .map(|metric| in_full(metric, format_ns))
-        .unwrap_or_default()
-}
-
-/// `12.3 Mmsg/s [12.2, 12.5]`.
-pub(crate) fn rate_with_interval(metric: Option<&Metric>, unit: &str) -> String {
-    metric
-        .map(|metric| in_full(metric, |value| format_rate(value, unit)))
-        .unwrap_or_default()
-}
-
 /// `12.3 Mmsg/s`.
 pub(crate) fn rate(metric: Option<&Metric>, unit: &str) -> String {
     metric
@@ -37,12 +23,10 @@ pub(crate) fn count(samples: u64) -> String {
     format_rate(samples as f64, "").trim_end().to_owned()
 }
 
-/// A figure with its interval, in the unit that its tag ends with.
+/// A figure with its interval, in the unit that its tag ends with: `1.873 µs [1.868, 1.881]`; a range without a level (the
+/// spread of few runs) stands in braces: `12.3 Mmsg/s {12.2 .. 12.5}`.
 pub(crate) fn with_interval(tag: &str, metric: &Metric) -> String {
-    in_full(metric, |value| figure_text(tag, value))
-}
-
-fn in_full(metric: &Metric, format: impl Fn(f64) -> String) -> String {
+    let format = |value: f64| figure_text(tag, value);
     let (value, ends) = (format(metric.value.get()), interval(metric, format));
     format!("{value} {ends}").trim_end().to_owned()
 }
@@ -116,19 +100,13 @@ mod tests {
     #[test]
     fn intervals_share_the_unit_of_their_figure() {
         let figure = metric(1873.2, Some((1868.4, 1881.0)), Some(0.96));
-        assert_eq!(duration_with_interval(Some(&figure)), "1.873 µs [1.868, 1.881]");
+        assert_eq!(with_interval("_ns", &figure), "1.873 µs [1.868, 1.881]");
         let figure = metric(1873.2, Some((868.4, 1881.0)), Some(0.96));
-        assert_eq!(
-            duration_with_interval(Some(&figure)),
-            "1.873 µs [868.4 ns, 1.881 µs]"
-        );
+        assert_eq!(with_interval("_ns", &figure), "1.873 µs [868.4 ns, 1.881 µs]");
         let spread = metric(12.3e6, Some((12.2e6, 12.5e6)), None);
+        assert_eq!(with_interval("_msg_per_s", &spread), "12.3 Mmsg/s {12.2 .. 12.5}");
         assert_eq!(
-            rate_with_interval(Some(&spread), "msg/s"),
-            "12.3 Mmsg/s {12.2 .. 12.5}"
-        );
-        assert_eq!(
-            duration_with_interval(Some(&metric(0.0, Some((0.0, 3.0)), Some(0.95)))),
+            with_interval("_ns", &metric(0.0, Some((0.0, 3.0)), Some(0.95))),
             "0 ns [0, 3]"
         );
         assert_eq!(duration(None), "");

@@ -51,12 +51,12 @@ fn beside(case: &CaseResult) -> String {
 }
 
 /// Intervals by resampling: a row a figure, with the name of the method.
-pub fn resampled(input: &Input, several: bool) -> Vec<Vec<String>> {
+pub fn resampled(input: &Input) -> Vec<Vec<String>> {
     let row = |case: &CaseResult, tag: &String, one: &Resampled| {
         let metric = case.metrics.get(tag)?;
         let text = |value: f64| figure_text(tag, value);
         Some(vec![
-            label(input, several, case),
+            label(input, false, case),
             tag.clone(),
             text(metric.value.get()),
             format!("[{}, {}]", text(one.lower.get()), text(one.upper.get())),

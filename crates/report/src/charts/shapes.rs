@@ -2,8 +2,7 @@
 
 use super::{Picture, behind};
 use crate::assemble::merged_samples;
-use crate::figures::figure_text;
-use crate::figures::with_interval;
+use crate::figures::{figure_text, with_interval};
 use crate::labels::Input;
 use crate::labels::label;
 use crate::stats::{self, LEVEL, WarmUp, warm_up};

@@ -6,7 +6,7 @@ use super::plot_chart::chart;
 use super::style::{Style, clean, wrap};
 use crate::explain::Sentence;
 use crate::table::Tone;
-use crate::view::{Cause, Line, Part, Subject, Told, View, by_cause, case_text, listed};
+use crate::view::{Cause, Line, NAMED_MAX, Part, Subject, Told, View, by_cause, case_text, listed};
 use wirespeed_schema::run::{CaseResult, Severity};
 
 /// How much of a View is written.
@@ -49,11 +49,8 @@ pub fn text(view: &View, extent: Extent, style: &Style) -> String {
         }
         paper.head(subject, extent);
         paper.gap();
-        for part in &subject.parts {
-            paper.part(part);
-            paper.gap();
-        }
-        for part in subject.every_case.iter().filter(|_| extent.whole) {
+        let cases = subject.every_case.iter().filter(|_| extent.whole);
+        for part in subject.parts.iter().chain(cases) {
             paper.part(part);
             paper.gap();
         }
@@ -193,7 +190,7 @@ impl Paper<'_> {
         let text = format!("{}: {} [{}]", told.word(), remark.message, codes.join(", "));
         self.say(Some(told.tone()), &text);
         if !told.cases.is_empty() {
-            self.say(None, &format!("  in: {}", listed(told.cases.iter().cloned())));
+            self.say(None, &format!("  in: {}", listed(&told.cases, NAMED_MAX)));
         }
         self.remedy(remark.remedy.as_deref());
     }
@@ -201,10 +198,9 @@ impl Paper<'_> {
 
 /// The answers of a result, then the sentences of `explain`, each with what it rests on.
 pub fn sentences(view: &View, found: &[Sentence], style: &Style) -> String {
-    let mut lines = Vec::new();
-    let mut say = |tone: Option<Tone>, text: &str, indent: usize| {
-        let text = wrap(&clean(text), style.width, indent);
-        lines.push(tone.map_or(text.clone(), |tone| style.paint(tone, &text)));
+    let mut paper = Paper {
+        style,
+        lines: Vec::new(),
     };
     let evidence = |sentence: &Sentence| {
         let rests_on = sentence.evidence.join("; ");
@@ -212,21 +208,23 @@ pub fn sentences(view: &View, found: &[Sentence], style: &Style) -> String {
     };
     let answers: Vec<&String> = view.subjects.iter().flat_map(|subject| &subject.answer).collect();
     for answer in &answers {
-        say(Some(Tone::Strong), answer, 2);
+        paper.say(Some(Tone::Strong), answer);
         if let Some(sentence) = found.iter().find(|sentence| sentence.text == **answer) {
-            say(Some(Tone::Faint), &evidence(sentence), 6);
+            paper.say(Some(Tone::Faint), &evidence(sentence));
         }
     }
-    say(None, "", 0);
+    paper.gap();
     for sentence in found.iter().filter(|sentence| !answers.contains(&&sentence.text)) {
-        say(None, &sentence.text, 2);
-        say(Some(Tone::Faint), &evidence(sentence), 6);
+        paper.say(None, &sentence.text);
+        paper.say(Some(Tone::Faint), &evidence(sentence));
     }
     if found.is_empty() {
-        let none = "No rule applies: this result has too few figures to say more.";
-        say(None, none, 2);
+        paper.say(
+            None,
+            "No rule applies: this result has too few figures to say more.",
+        );
     }
-    finish(lines, style)
+    finish(paper.lines, style)
 }
 
 /// Lines as one text in the style, each with its end.

@@ -1,6 +1,7 @@
 //! Bulk transfers: how fast each pair moved data and what limits it, then every run and where its time went.
 
-use super::{Line, Part, tables_2009};
+use super::model::{Line, Part};
+use super::tables_2009;
 use crate::byteio::{connection_time, section};
 use crate::charts::Picture;
 use crate::labels::Input;
@@ -91,14 +92,19 @@ fn shape(pair: &Pair) -> String {
 }
 
 fn interval(summary: &Summary) -> String {
-    let (lower, upper) = (
-        megabits(summary.lower_bytes_per_s.get()),
-        megabits(summary.upper_bytes_per_s.get()),
-    );
+    let ends = (summary.lower_bytes_per_s.get(), summary.upper_bytes_per_s.get());
     match (summary.level_ratio, summary.runs_count) {
-        (Some(_), _) => format!("[{lower} .. {upper}]"),
         (None, 0 | 1) => String::new(),
-        (None, _) => format!("{{{lower} .. {upper}}}"),
+        (level, _) => between(ends, level.is_some()),
+    }
+}
+
+/// The ends of an interval in Mb/s; in braces where they are the slowest and the fastest run.
+pub(super) fn between((lower, upper): (f64, f64), has_level: bool) -> String {
+    let ends = format!("{} .. {}", megabits(lower), megabits(upper));
+    match has_level {
+        true => format!("[{ends}]"),
+        false => format!("{{{ends}}}"),
     }
 }
 

@@ -129,7 +129,7 @@ fn resampling(input: &Input) -> Option<Table> {
         text("interval", 0),
         text("bootstrap", 1),
     ];
-    let rows: Vec<Row> = resampled(input, false).into_iter().map(Row::from).collect();
+    let rows: Vec<Row> = resampled(input).into_iter().map(Row::from).collect();
     let title = "Intervals by resampling (95 %, percentile bootstrap)";
     (!rows.is_empty()).then(|| Table::new(title, columns, rows))
 }

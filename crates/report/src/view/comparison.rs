@@ -1,6 +1,7 @@
 //! A comparison: the sides, what differs between them, a row a figure, what could not be compared.
 
-use super::{Line, Part};
+use super::model::{Line, Part};
+use super::remarks::listed;
 use crate::charts::Picture;
 use crate::compare::words::answer;
 use crate::compare::{self, Comparison, Method, Side, Verdict};
@@ -127,17 +128,7 @@ fn lacking(comparison: &Comparison) -> Vec<Line> {
     let mut lines = Vec::new();
     for (cases, letter) in [(&comparison.only_a, "A"), (&comparison.only_b, "B")] {
         if !cases.is_empty() {
-            let named = cases
-                .iter()
-                .take(NAMED_MAX)
-                .cloned()
-                .collect::<Vec<_>>()
-                .join(", ");
-            let more = match cases.len().saturating_sub(NAMED_MAX) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            let text = format!("only in {letter}, not compared: {named}{more}");
+            let text = format!("only in {letter}, not compared: {}", listed(cases, NAMED_MAX));
             lines.push(Line::toned(Tone::Faint, text));
         }
     }

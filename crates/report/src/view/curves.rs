@@ -1,6 +1,7 @@
 //! Sweeps and load curves: what the curve says, and the points that it says it of.
 
-use super::{Line, Part, cases, headline};
+use super::model::{Line, Part};
+use super::{cases, headline};
 use crate::charts::{Picture, probe_words};
 use crate::curve::load_words;
 use crate::curve::section::{LoadSection, SweepSection, load_point, load_rows};

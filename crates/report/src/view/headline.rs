@@ -1,15 +1,14 @@
 //! A case in one line, and what several cases span: each figure with its interval, and what the interval means.
 
 use super::cases::{self, Kind};
+use super::model::{Line, Part, Spread};
 use super::remarks::cause;
-use super::{Line, Part, Spread};
 use crate::charts::Picture;
-use crate::figures::with_interval;
-use crate::figures::{duration_with_interval, rate, rate_with_interval};
+use crate::figures::{figure_text, with_interval};
 use crate::interference::undisturbed;
 use crate::labels::{Input, label, worth};
 use wirespeed_schema::host::Floor;
-use wirespeed_schema::run::{CaseResult, CaseStatus, Metric};
+use wirespeed_schema::run::{CaseResult, CaseStatus};
 use wirespeed_schema::units::significant;
 
 /// Cases that are named one by one in an answer.
@@ -28,45 +27,26 @@ pub fn case_text(result: &CaseResult) -> String {
     }
 }
 
-/// A figure that the headline of this kind of test can show.
-fn kind_figure(result: &CaseResult) -> Option<&Metric> {
-    let tags: &[&str] = match Kind::of(&result.case.test) {
-        Kind::RoundTrip => &["rtt_p50_ns"],
-        Kind::Completion => &["completion_p50_ns"],
-        Kind::Bulk => &["bandwidth_bytes_per_s"],
-        Kind::Rate | Kind::Iterations => &["rate_msg_per_s", "bandwidth_bytes_per_s"],
-    };
-    tags.iter().find_map(|tag| result.metrics.get(*tag))
-}
-
+/// The headline figures of a case.
 fn figures(result: &CaseResult) -> String {
-    let metric = |tag: &str| result.metrics.get(tag);
-    match Kind::of(&result.case.test) {
-        // Results of other tools may have the mean alone.
-        Kind::RoundTrip if metric("rtt_p50_ns").is_none() && metric("rtt_mean_ns").is_some() => {
-            format!("RTT mean {}", duration_with_interval(metric("rtt_mean_ns")))
-        }
-        Kind::Completion
-            if metric("completion_p50_ns").is_none() && metric("completion_mean_ns").is_some() =>
-        {
-            format!("mean {}", duration_with_interval(metric("completion_mean_ns")))
-        }
-        _ if kind_figure(result).is_none() => "no headline figure".to_owned(),
-        Kind::RoundTrip => format!("RTT p50 {}", duration_with_interval(metric("rtt_p50_ns"))),
-        Kind::Completion => format!("p50 {}", duration_with_interval(metric("completion_p50_ns"))),
-        Kind::Bulk => rate_with_interval(metric("bandwidth_bytes_per_s"), "B/s"),
+    let figure = |tag: &str| result.metrics.get(tag).map(|metric| with_interval(tag, metric));
+    // Results of other tools may have the mean alone.
+    let latency = |median: &str, mean: &str, name: &str| {
+        let median = figure(median).map(|text| format!("{name}p50 {text}"));
+        median.or_else(|| figure(mean).map(|text| format!("{name}mean {text}")))
+    };
+    let said = match Kind::of(&result.case.test) {
+        Kind::RoundTrip => latency("rtt_p50_ns", "rtt_mean_ns", "RTT "),
+        Kind::Completion => latency("completion_p50_ns", "completion_mean_ns", ""),
+        Kind::Bulk => figure("bandwidth_bytes_per_s"),
         Kind::Rate | Kind::Iterations => {
-            let figures = [
-                rate_with_interval(metric("rate_msg_per_s"), "msg/s"),
-                rate(metric("bandwidth_bytes_per_s"), "B/s"),
-            ];
-            figures
-                .into_iter()
-                .filter(|figure| !figure.is_empty())
-                .collect::<Vec<_>>()
-                .join(", ")
+            let bandwidth = result.metrics.get("bandwidth_bytes_per_s");
+            let bandwidth = bandwidth.map(|metric| figure_text("bandwidth_bytes_per_s", metric.value.get()));
+            let both: Vec<String> = figure("rate_msg_per_s").into_iter().chain(bandwidth).collect();
+            (!both.is_empty()).then(|| both.join(", "))
         }
-    }
+    };
+    said.unwrap_or_else(|| "no headline figure".to_owned())
 }
 
 /// The answer of a run of any cases: the headline of a few, the span of many.

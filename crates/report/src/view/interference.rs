@@ -1,7 +1,7 @@
 //! What background load did: a row a figure, and what the loads got done.
 
 use super::comparison::{cells, figures, tone};
-use super::{Line, Part};
+use super::model::{Line, Part};
 use crate::interference::Interference;
 use crate::interference::words::{load_name, work_line};
 use crate::table::{Row, Table, Tone, key};

@@ -1,6 +1,7 @@
 //! The kinds of results: how each is recognised, what it answers, and which tables and lines it has.
 
-use super::{Part, bulk, cases, comparison, curves, headline, movers, msgrate, quick, workers};
+use super::model::Part;
+use super::{bulk, cases, comparison, curves, headline, movers, msgrate, quick, workers};
 use crate::charts::Picture;
 use crate::compare;
 use crate::curve::section;
@@ -73,9 +74,8 @@ pub const KINDS: [Kind; 9] = [
         answer: quick::answers,
         parts: quick::parts,
         tells_failures: true,
-        shows_cases: false,
-        tells_curves: false,
         next: |run| quick::QuickSection::of(run).next,
+        ..OTHER
     },
     Kind {
         is: |run| any_case(run, |test| test.msgrate().is_some()),

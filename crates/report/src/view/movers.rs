@@ -1,7 +1,7 @@
 //! This project's ways of moving data beside other people's movers: one table, the fastest first.
 
-use super::Part;
-use super::bulk::megabits;
+use super::bulk::{between, megabits};
+use super::model::Part;
 use crate::charts::Picture;
 use crate::labels::Input;
 use crate::table::{Row, Table, key, number, text};
@@ -64,15 +64,13 @@ fn fastest_first(run: &Run) -> Vec<&CaseResult> {
     measured
 }
 
-/// The ends of the bandwidth's interval; in braces where these are the slowest and the fastest run.
+/// The ends of the bandwidth's interval.
 fn interval(case: &CaseResult) -> Option<String> {
     let metric = case.metrics.get("bandwidth_bytes_per_s")?;
-    let (lower, upper) = (metric.lower?.get(), metric.upper?.get());
-    let ends = format!("{} .. {}", megabits(lower), megabits(upper));
-    Some(match metric.level {
-        Some(_) => format!("[{ends}]"),
-        None => format!("{{{ends}}}"),
-    })
+    Some(between(
+        (metric.lower?.get(), metric.upper?.get()),
+        metric.level.is_some(),
+    ))
 }
 
 fn rate_of(case: &CaseResult) -> f64 {

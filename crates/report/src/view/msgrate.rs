@@ -1,6 +1,7 @@
 //! Message rates between many ranks: the figure of merit, what was at the start of an iteration, the table.
 
-use super::{Line, Part, cases, headline};
+use super::model::{Line, Part};
+use super::{cases, headline};
 use crate::charts::Picture;
 use crate::figures::with_interval;
 use crate::interference::undisturbed;

@@ -3,10 +3,9 @@
 //! Latency is the round trip of the smallest messages; the message rate that of the smallest streamed size; bandwidth the
 //! best of all sizes.
 
-use super::{Line, Part};
+use super::model::{Line, Part};
 use crate::charts::Picture;
-use crate::figures::with_interval;
-use crate::figures::{duration, rate};
+use crate::figures::{duration, rate, with_interval};
 use crate::labels::Input;
 use crate::table::{Row, Table, Tone, key, number, text};
 use serde::{Deserialize, Serialize};

@@ -1,15 +1,15 @@
 //! What went wrong, what may have skewed the figures, and how the run ended.
 
 use super::cases;
-use super::{Line, Part};
+use super::model::{Line, Part};
 use crate::checks::run_remarks;
 use crate::table::Tone;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Remark, Severity, Status};
 
-/// Cases that a line names.
-const NAMED_MAX: usize = 3;
+/// Cases that a line about them names.
+pub const NAMED_MAX: usize = 3;
 
 /// A remark, and the cases that it is about.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,16 +122,16 @@ pub fn failures(results: &[CaseResult]) -> Vec<Part> {
             None => causes.push((why, vec![result])),
         }
     }
-    let line = |(why, cases): (String, Vec<&CaseResult>)| Line {
-        text: format!(
-            "{}: {why}",
-            listed(cases.iter().map(|result| result.case.label()))
-        ),
-        tone: Some(match cases[0].status {
-            CaseStatus::Skipped => Tone::Faint,
-            _ => Tone::Bad,
-        }),
-        remedy: cases.iter().find_map(|result| result.remedy.clone()),
+    let line = |(why, cases): (String, Vec<&CaseResult>)| {
+        let labels: Vec<String> = cases.iter().map(|result| result.case.label()).collect();
+        Line {
+            text: format!("{}: {why}", listed(&labels, NAMED_MAX)),
+            tone: Some(match cases[0].status {
+                CaseStatus::Skipped => Tone::Faint,
+                _ => Tone::Bad,
+            }),
+            remedy: cases.iter().find_map(|result| result.remedy.clone()),
+        }
     };
     let parts = [causes.into_iter().map(line).collect(), withheld(results)];
     parts
@@ -141,11 +141,10 @@ pub fn failures(results: &[CaseResult]) -> Vec<Part> {
         .collect()
 }
 
-/// The first of some names, and how many more there are.
-pub fn listed(names: impl Iterator<Item = String>) -> String {
-    let names: Vec<String> = names.collect();
-    let shown = names[..names.len().min(NAMED_MAX)].join(", ");
-    match names.len().saturating_sub(NAMED_MAX) {
+/// The first `most` of some names, and how many more there are.
+pub fn listed(names: &[String], most: usize) -> String {
+    let shown = names[..names.len().min(most)].join(", ");
+    match names.len().saturating_sub(most) {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }

@@ -1,7 +1,7 @@
 //! Master and workers: the grid of latencies and bandwidths, the price of the first round trip, the fit, a row for each
 //! worker.
 
-use super::{Line, Part};
+use super::model::{Line, Part};
 use crate::charts::Picture;
 use crate::labels::Input;
 use crate::table::{Column, Row, Table, Tone, key, number, text};
