@@ -12,8 +12,9 @@ use wirespeed_schema::host::Floor;
 use wirespeed_schema::plan::takes;
 use wirespeed_schema::run::CaseResult;
 
-/// Lines of one chart; more would be a thicket. Further ones get charts of their own.
-const LINES: usize = 6;
+/// Lines of one chart: all transports of a machine, which six colours with markers of their own still tell apart. More would be
+/// a thicket; further ones get charts of their own.
+const LINES: usize = 8;
 /// Cases whose distribution and slices of time are drawn one by one.
 pub const SINGLE_MAX: usize = 12;
 /// Charts of sweeps at most.
