@@ -8,6 +8,7 @@ use wirespeed_report::curve::section::{LOAD, LoadSection, SWEEP, SweepSection};
 use wirespeed_report::interference::{Arms, Interference, Loaded, NAME};
 use wirespeed_report::render::{Extent, Style, markdown, text};
 use wirespeed_report::view::{QuickSection, View};
+use wirespeed_schema::Test;
 use wirespeed_schema::run::{Run, Status};
 
 /// A section as it stands in a document.
@@ -136,4 +137,24 @@ fn remarks_with_one_remedy_are_one_cause_and_the_rest_is_counted() {
         few.contains("[3 of 10 cases]") && few.contains("  in: shm am_lat 8 B"),
         "{few}"
     );
+}
+
+#[test]
+fn all_transports_of_a_machine_are_one_chart() {
+    let transports = ["inproc", "shm", "unix", "tcp", "udp", "uct", "ucp", "mpi"];
+    let mut cases = Vec::new();
+    for transport in transports {
+        for size in [8, 64, 512] {
+            let test = Test::AmBw(stream(size, 8));
+            cases.push(result(case(transport, test, 1000), 1, |_| {
+                one_way_stream(size, 1000, 1_000_000 + size, 5_000.0)
+            }));
+        }
+    }
+    let view = View::of(&[Input {
+        name: "x",
+        run: &run(cases),
+    }]);
+    let curves = view.charts.iter().filter(|picture| picture.is_curve);
+    assert_eq!(curves.count(), 1);
 }
