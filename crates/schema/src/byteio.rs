@@ -141,6 +141,25 @@ pub struct Transfer {
     /// Why it is not whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What all runs of a pair share. In a document it stands in the pair, once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub between: Option<Box<Between>>,
+}
+
+/// What all runs of a pair share and its case does not say.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Between {
+    /// As the user calls it; empty for the usual name.
+    pub name: String,
+    /// Where the data are.
+    pub url: String,
+    /// Nominal speed of the slowest link between them, in payload bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nominal_bytes_per_s: Option<Finite>,
+    /// The service's machine, where it is wirespeed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub far: Option<HostFingerprint>,
 }
 
 impl Transfer {

@@ -184,6 +184,7 @@ fn reach(arguments: &PerftestArgs) -> Reach {
         silence: None,
         patience: PATIENCE,
         server_command: Some("wirespeed perftest"),
+        service: None,
     }
 }
 

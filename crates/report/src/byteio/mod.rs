@@ -1,12 +1,17 @@
 //! Figures and verdict of bulk transfers: fills the section `byteio` of a document from its runs.
 
 mod cases;
+mod figures;
+mod pairs;
 mod verdict;
 mod wire;
 
-pub use cases::{BulkCase, BulkRun, case_of, repetition, repetition_of, result_of};
+pub use cases::{BulkCase, BulkRun, case_of, repetition, result_of};
+pub(crate) use figures::add;
+pub use pairs::take_pairs;
 pub(crate) use verdict::connection_time;
-pub use wire::{CODE as WIRE_OVERHEAD, remark};
+pub use wire::CODE as WIRE_OVERHEAD;
+pub(crate) use wire::look as look_at_wire;
 
 use crate::stats::{self, LEVEL};
 use wirespeed_schema::byteio::{ByteioSection, Pair, SECTION, Summary, TcpInfo, Transfer};

@@ -15,6 +15,7 @@ pub mod options;
 pub mod port;
 pub mod registry;
 pub(crate) mod seal;
+mod service;
 pub mod waiter;
 
 #[cfg(test)]
@@ -33,13 +34,16 @@ pub mod unix;
 
 pub use error::ConnectError;
 pub(crate) use memory::memory_obstacle;
+pub use service::Service;
 
+use crate::bulk::{BulkOutcome, Course};
 use crate::error::MeasureError;
 use bootstrap::Bootstrap;
 use cancel::Cancel;
 use options::{OptionError, OptionSpec};
 use port::{AtomicOp, Facts, MessagePort, OneSidedPort, TaggedPort, Width};
 use std::borrow::Cow;
+use wirespeed_schema::byteio::Transfer;
 use wirespeed_schema::case::{Case, GroupKind, Role, TransportOptions};
 use wirespeed_schema::test::{Capability, Layout, Test};
 
@@ -225,6 +229,8 @@ impl Limits {
             test if test.capability() == Capability::Tagged => std::array::from_fn(|_| self.tagged.clone()),
             Test::AddLat(_) | Test::AddMr(_) => self.atomic(AtomicOp::Add, test),
             Test::Fadd(_) => self.atomic(AtomicOp::FetchAdd, test),
+            // Windows of fixed size, whatever the block.
+            Test::BulkGet(_) | Test::BulkPut(_) => std::array::from_fn(|_| SizeLimit::UpTo(u64::MAX)),
             Test::Swap(_) => self.atomic(AtomicOp::Swap, test),
             Test::Cswap(_) => self.atomic(AtomicOp::CompareSwap, test),
             _ => std::array::from_fn(|_| SizeLimit::UpTo(8)),
@@ -399,6 +405,8 @@ pub trait Transport: Sized + 'static {
     const TAGGED: Support;
     /// Put, get, atomics: `engine::one_sided::<Self>`.
     const ONE_SIDED: Support;
+    /// Wholes moved in blocks between here and a service.
+    const BULK: Support = NO_BULK;
     /// Whether payload bytes reach the peer, so that they can be checked.
     const CARRIES_PAYLOAD: bool = true;
     /// Whether messages may be lost, doubled or reordered.
@@ -513,8 +521,29 @@ pub trait Tagged: Transport {
     ) -> Result<R::Output, ConnectError>;
 }
 
-/// Bulk transfers run outside the registry.
-pub(crate) const NO_BULK: Support = Support::Lacks("bulk transfers go through `wirespeed byteio`");
+/// What a bulk transfer came to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Carried {
+    /// What the engine counted and timed.
+    pub outcome: BulkOutcome,
+    /// Connection by connection, with what was found out before and after; whatever makes it no good is its error.
+    pub record: Transfer,
+    /// What is known of the service and the way to it.
+    pub facts: Facts,
+}
+
+/// A transport that moves a whole in blocks between here and a service, which is no rank.
+pub trait Bulk: Transport {
+    /// Do the case's transfer once, or offer its requests for as long as the case says. The blocks move, and count, in
+    /// [`run`](crate::bulk::run) or [`offer`](crate::bulk::offer) with this course; what comes before and after does not.
+    fn carry(ctx: &Connect, options: &Self::Options, course: &mut Course) -> Result<Carried, ConnectError>;
+}
+
+/// What ranks that exchange messages say of wholes.
+pub(crate) const NO_BULK: Support = Support::Lacks("it moves messages between ranks, no files of a service");
+/// What a transport of wholes says of messages.
+pub const NO_MESSAGES: Support =
+    Support::Lacks("it moves files between here and a service, no messages between ranks");
 
 /// Why a transport cannot run a case, found before anything is opened.
 pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
@@ -523,7 +552,7 @@ pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
         Capability::Messages => T::MESSAGES,
         Capability::Tagged => T::TAGGED,
         Capability::OneSided => T::ONE_SIDED,
-        Capability::Bulk => NO_BULK,
+        Capability::Bulk => T::BULK,
     };
     let refuse = |why: String| Err(MeasureError::Unsupported(format!("{}: {why}", case.label())));
     if let Support::Lacks(why) = support {
