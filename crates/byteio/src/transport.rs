@@ -19,8 +19,7 @@ use wirespeed::transport::{
 use wirespeed_control::{Identity, StopFlag};
 use wirespeed_schema::Case;
 use wirespeed_schema::byteio::{Between, TcpInfo, Transfer};
-use wirespeed_schema::case::{GroupKind, Stop, TransportOptions};
-use wirespeed_schema::test::Test;
+use wirespeed_schema::case::{GroupKind, Role, Stop, TransportOptions};
 use wirespeed_schema::units::parse_duration_ns;
 
 /// Longest silence before a connection counts as lost, where nothing is said.
@@ -216,8 +215,8 @@ fn options(case: &Case, way: Way, words: &Words, service: &Service) -> Result<Tr
         )));
     }
     let identity = service.identity.as_deref().map(Identity::from_text).transpose();
-    let direction = match case.test {
-        Test::BulkPut(_) => Direction::Put,
+    let direction = match case.ranks[0].role {
+        Role::Source => Direction::Put,
         _ => Direction::Get,
     };
     let file = || {

@@ -216,17 +216,23 @@ pub struct Known {
 
 /// Ask the service, and look at the file that is put. Errors as of [`transfer`].
 pub fn look_up(options: &TransferOptions, stop: &StopFlag) -> Result<Known, TransferError> {
+    let (options, found) = looked_up(options, stop)?;
+    let source = open_source(&options)?;
+    Ok(Known {
+        total_bytes: total_bytes(&options, &found, source.as_deref())?,
+        one_stream: found.whole_only,
+    })
+}
+
+/// What the service has, and the options that fit it.
+fn looked_up(options: &TransferOptions, stop: &StopFlag) -> Result<(TransferOptions, Found), TransferError> {
     let mut options = options.clone();
     options.client.stop = stop.clone();
     let found = lookup::find(&options.client, options.size_bytes.is_some())?;
     if found.whole_only {
         as_one_stream(&mut options, &found)?;
     }
-    let source = open_source(&options)?;
-    Ok(Known {
-        total_bytes: total_bytes(&options, &found, source.as_deref())?,
-        one_stream: found.whole_only,
-    })
+    Ok((options, found))
 }
 
 /// Transfer once, for the sake of the data. `progress` is told the bytes of every block that is done. An error: nothing was
@@ -248,13 +254,8 @@ pub(crate) fn measured(
     course: &mut Course,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Moved, TransferError> {
-    let mut options = options.clone();
-    options.client.stop = stop.clone();
     let began = Instant::now();
-    let found = lookup::find(&options.client, options.size_bytes.is_some())?;
-    if found.whole_only {
-        as_one_stream(&mut options, &found)?;
-    }
+    let (options, found) = looked_up(options, stop)?;
     let options = &options;
     let before = found.own.then(|| lookup::facts(&options.client)).flatten();
     let lookup_ns = ns(began.elapsed());

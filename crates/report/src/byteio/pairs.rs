@@ -3,8 +3,8 @@
 //!
 //! It must never change a figure of a result.
 
-use wirespeed_schema::Test;
 use wirespeed_schema::byteio::{Between, Pair, Transfer};
+use wirespeed_schema::case::Role;
 use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::run::CaseResult;
 
@@ -24,7 +24,7 @@ pub fn take_pairs<'a>(
 }
 
 fn take_pair(result: &mut CaseResult, near: &HostFingerprint) -> Option<Pair> {
-    let is_put = matches!(result.case.test, Test::BulkPut(_));
+    let is_put = result.case.ranks.first()?.role == Role::Source;
     let shape = result.case.test.bulk()?.clone();
     let mechanism = result.case.transport.strip_prefix("byteio-")?.to_owned();
     let outcomes = result.repetitions.iter_mut().flat_map(|run| &mut run.outcomes);

@@ -21,11 +21,7 @@ pub fn bulk<T: Bulk>(
     report: Report,
 ) -> Result<Outcome, MeasureError> {
     let options = T::parse(&case.options).map_err(|e| MeasureError::Usage(e.to_string()))?;
-    let rank = Rank::begin(case, bootstrap)?;
-    if !matches!(rank.spec.role, Role::Source | Role::Sink) || bootstrap.size() != 1 {
-        return Err(rank.has_no_part());
-    }
-    rank.bootstrap.barrier(&mut || ())?;
+    let rank = Rank::begin_alone(case, bootstrap)?;
     let mut course = Course::new(&rank.timebase, report)
         .on_cpu(rank.spec.cpu)
         .reporting_every(case.report_interval_ns);

@@ -104,6 +104,17 @@ impl<'a> Rank<'a> {
         })
     }
 
+    /// As [`Rank::begin`], where the far end is no rank: this one is source or sink, and meets nobody but itself.
+    pub fn begin_alone(case: &'a Case, bootstrap: &'a dyn Bootstrap) -> Result<Self, MeasureError> {
+        let rank = Rank::begin(case, bootstrap)?;
+        if !matches!(rank.spec.role, Role::Source | Role::Sink) || bootstrap.size() != 1 {
+            return Err(rank.has_no_part());
+        }
+        // The set-up ends here.
+        bootstrap.barrier(&mut || ())?;
+        Ok(rank)
+    }
+
     /// What a transport gets to open a port with `needs`. The time until [`Rank::connected`] is that of connecting.
     pub fn connect(&self, needs: Needs) -> Connect<'_> {
         self.connecting.set(self.timebase.clock.now());

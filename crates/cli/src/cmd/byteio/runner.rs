@@ -10,9 +10,10 @@ use wirespeed::Registry;
 use wirespeed_byteio::client::TransferOptions;
 use wirespeed_byteio::transport::service;
 use wirespeed_control::StopFlag;
+use wirespeed_schema::Finite;
+use wirespeed_schema::case::Role;
 use wirespeed_schema::outcome::Interval;
 use wirespeed_schema::plan::PlannedCase;
-use wirespeed_schema::{Finite, Test};
 
 /// The ways of one arm: to fetch, to send, or both.
 struct Arm<'a> {
@@ -81,7 +82,7 @@ impl Runner for Transfers<'_> {
             return self.nothing(visit, failure.clone(), stop);
         }
         let case = &planned.case;
-        let is_put = matches!(case.test, Test::BulkPut(_));
+        let is_put = case.ranks[0].role == Role::Source;
         let arm = &mut self.arms[visit.arm];
         let Some((_, groups)) = arm.ways.iter_mut().find(|(known, _)| *known == is_put) else {
             return Measured::default();
