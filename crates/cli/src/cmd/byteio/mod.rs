@@ -26,7 +26,7 @@ use crate::output::Output;
 use wirespeed_byteio::client::TransferError;
 use wirespeed_schema::Run;
 use wirespeed_schema::byteio::{ByteioSection, Pair, SECTION};
-use wirespeed_schema::run::Status;
+use wirespeed_schema::run::{CaseResult, Status};
 
 /// Do what the arguments say.
 pub fn byteio(arguments: &ByteioArgs, color: ColorChoice) -> Result<Ended, Failure> {
@@ -48,22 +48,21 @@ impl From<TransferError> for Failure {
     }
 }
 
-/// Publish the pairs, and say how it ended.
+/// Publish the pairs with their cases, and say how it ended.
 fn publish(
     draft: Draft,
     output: &mut Output,
-    section: &ByteioSection,
-    interrupted: bool,
-    strict: bool,
+    (section, cases): (&ByteioSection, Vec<CaseResult>),
+    (interrupted, strict): (bool, bool),
 ) -> Result<Ended, Failure> {
-    let (run, cause) = document(draft, section, interrupted)?;
+    let (run, cause) = document(draft, (section, cases), interrupted)?;
     finish(&run, output, cause.as_deref(), strict)
 }
 
 /// The document of the pairs, and the first thing that went wrong.
 fn document(
     mut draft: Draft,
-    section: &ByteioSection,
+    (section, cases): (&ByteioSection, Vec<CaseResult>),
     interrupted: bool,
 ) -> Result<(Run, Option<String>), Failure> {
     let wrong = section
@@ -78,11 +77,6 @@ fn document(
         (_, _, Some(_)) => Status::Failed,
         _ => Status::Ok,
     };
-    let cases = section
-        .pairs
-        .iter()
-        .map(wirespeed_report::byteio::result_of)
-        .collect();
     draft.section(SECTION, as_json(section)?);
     let mut run: Run = draft.conclude(status, error.clone());
     run.cases = cases;
