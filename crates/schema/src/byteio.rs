@@ -4,12 +4,10 @@ use crate::case::Load;
 use crate::finite::Finite;
 use crate::host::HostFingerprint;
 use crate::outcome::Samples;
+use crate::section::Section;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// Name of the section.
-pub const SECTION: &str = "byteio";
 
 /// What the kernel says of one TCP connection, at one of its ends (`tcp_info`, linux/tcp.h).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -299,6 +297,10 @@ pub struct Pair {
     /// What limits it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+}
+
+impl Section for ByteioSection {
+    const NAME: &'static str = "byteio";
 }
 
 /// The section.

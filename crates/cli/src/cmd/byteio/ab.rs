@@ -1,8 +1,8 @@
 //! `wirespeed ab` between two bulk transfers: `ab -- byteio bench A.. -- byteio bench B..`.
 
 use super::bench::{ends, shaped};
+use super::job;
 use super::runner::Transfers;
-use super::{as_json, job};
 use crate::args::{AbArgs, ByteioBenchArgs, ByteioVerb, Cli, ColorChoice, Verb};
 use crate::cmd::ab::PAIRS;
 use crate::cmd::compare::Gate;
@@ -14,7 +14,7 @@ use clap::Parser;
 use wirespeed_byteio::client::TransferOptions;
 use wirespeed_report::byteio::take_pairs;
 use wirespeed_schema::Finite;
-use wirespeed_schema::byteio::{ByteioSection, SECTION};
+use wirespeed_schema::byteio::ByteioSection;
 use wirespeed_schema::plan::Plan;
 
 /// Whether an arm is a bulk transfer.
@@ -65,7 +65,7 @@ pub fn ab(arguments: &AbArgs, words: [&[String]; 2], color: ColorChoice) -> Resu
         profile: None,
         pairs: take_pairs(&mut found.results, front.draft.host()),
     };
-    front.draft.section(SECTION, as_json(&section)?);
+    front.draft.put(&section);
     gate.conclude(front, found, &words.map(|words| words.join(" ")), arguments.aa)
 }
 

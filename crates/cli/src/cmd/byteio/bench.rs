@@ -4,7 +4,7 @@ use super::job::{self, Ends};
 use super::offered::Offer;
 use super::runner::Transfers;
 use super::speed::speed;
-use super::{Served, as_json, emulated, pairs};
+use super::{Served, emulated, pairs};
 use crate::args::{ByteioBenchArgs, ByteioMechanism, ColorChoice, ExperimentArgs, Profile, TransferArgs};
 use crate::cmd::front::Front;
 use crate::errors::{Ended, Failure};
@@ -16,7 +16,7 @@ use wirespeed_byteio::client::{Target, TransferOptions};
 use wirespeed_report::byteio::take_pairs;
 use wirespeed_report::stats::{LEVEL, summarize};
 use wirespeed_report::view;
-use wirespeed_schema::byteio::{ByteioSection, Pair, SECTION};
+use wirespeed_schema::byteio::{ByteioSection, Pair};
 use wirespeed_schema::plan::Plan;
 use wirespeed_schema::run::Repetition;
 use wirespeed_schema::units::format_size;
@@ -283,7 +283,7 @@ fn publish(mut front: Front, mut found: Found, profile: Option<&'static str>) ->
         profile: profile.map(str::to_owned),
         pairs,
     };
-    front.draft.section(SECTION, as_json(&section)?);
+    front.draft.put(&section);
     front.publish(found)
 }
 

@@ -25,7 +25,7 @@ use crate::errors::{Ended, Failure, exit};
 use crate::output::Output;
 use wirespeed_byteio::client::TransferError;
 use wirespeed_schema::Run;
-use wirespeed_schema::byteio::{ByteioSection, Pair, SECTION};
+use wirespeed_schema::byteio::{ByteioSection, Pair};
 use wirespeed_schema::run::{CaseResult, Status};
 
 /// Do what the arguments say.
@@ -77,27 +77,11 @@ fn document(
         (_, _, Some(_)) => Status::Failed,
         _ => Status::Ok,
     };
-    draft.section(SECTION, as_json(section)?);
+    draft.put(section);
     let mut run: Run = draft.conclude(status, error.clone());
     run.cases = cases;
     run.remarks.extend(wirespeed_report::run_remarks(&run.cases));
     Ok((run, error))
-}
-
-/// The section as it is published.
-fn as_json(section: &ByteioSection) -> Result<serde_json::Value, Failure> {
-    serde_json::to_value(without_samples(section))
-        .map_err(|e| Failure::failed(e.to_string(), "please report it"))
-}
-
-/// The section as it is published: the times of single requests stand in the cases.
-fn without_samples(section: &ByteioSection) -> ByteioSection {
-    let mut section = section.clone();
-    let runs = section.pairs.iter_mut().flat_map(|pair| &mut pair.runs);
-    for answers in runs.filter_map(|run| run.answers.as_mut()) {
-        answers.samples.clear();
-    }
-    section
 }
 
 /// Write the document, and say how it ended.

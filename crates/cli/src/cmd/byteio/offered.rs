@@ -10,7 +10,6 @@ use crate::open_loop::{Asked, Rates};
 use std::time::Duration;
 use wirespeed::Registry;
 use wirespeed_byteio::client::TransferOptions;
-use wirespeed_report::curve::section;
 use wirespeed_schema::units::format_ns;
 
 /// How long each rate is offered where the user says nothing.
@@ -78,7 +77,7 @@ impl Offer {
         let most_per_s = self.asked.offer(&mut points)?;
         let found = points.finish()?;
         let section = self.asked.section(&found.undisturbed(), most_per_s, seed);
-        front.draft.section(section::LOAD, section);
+        front.draft.put(&section);
         Ok(found)
     }
 }

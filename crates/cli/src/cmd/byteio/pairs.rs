@@ -271,7 +271,7 @@ fn output_of(command: &[String]) -> Result<(Pair, Option<CaseResult>), String> {
     };
     let run = wirespeed_report::read_run(&output.stdout)
         .map_err(|_| format!("the reader gave no result: {}", last()))?;
-    let section = wirespeed_report::byteio::section(&run);
+    let section = run.sections.get::<ByteioSection>();
     let pair = section.and_then(|section| section.pairs.into_iter().next());
     match (pair, run.status) {
         (Some(pair), _) => Ok((pair, run.cases.into_iter().next())),
