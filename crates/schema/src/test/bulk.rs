@@ -31,6 +31,7 @@ pub static CONNECTIONS_OF: Parameter = Parameter {
     help: "Connections over which bulk_get and bulk_put move their blocks [default: 4]",
     remedy: "give a count from 1 to 1024, such as 4, or a range 1..16:x2",
     example: "connections = [1, 4]",
+    column: "connections",
     ..Parameter::COUNT
 };
 
@@ -123,7 +124,7 @@ impl Parameters for Bulk {
         let own = [
             (&TOTAL, self.total_bytes.to_string()),
             (&CONNECTIONS_OF, self.connections.to_string()),
-            (&OUTSTANDING, self.window().to_string()),
+            (&OUTSTANDING, self.outstanding_ops.to_string()),
         ];
         own.into_iter().chain(pace).collect()
     }
