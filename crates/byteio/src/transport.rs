@@ -87,39 +87,7 @@ impl<const WAY: usize> Transport for ByteIo<WAY> {
     type Options = Words;
 
     fn parse(options: &TransportOptions) -> Result<Words, OptionError> {
-        let reader = OptionReader::new(Self::NAME, Self::OPTIONS, options)?;
-        let stall = reader.text("stall").unwrap_or(STALL_TEXT);
-        let stall_ns = parse_duration_ns(stall).ok().filter(|ns| *ns > 0);
-        let attempts = reader
-            .parse("attempts", "a count of at least 1")?
-            .unwrap_or(ATTEMPTS);
-        let digests = [
-            (NONE, None),
-            (DigestKind::Crc32c.name(), Some(DigestKind::Crc32c)),
-            (DigestKind::Blake3.name(), Some(DigestKind::Blake3)),
-        ];
-        let yes = |name| reader.choice(name, &[("no", false), ("yes", true)]);
-        let words = Words {
-            destination: reader.choice(
-                "destination",
-                &[("discard", "discard"), ("file", "file"), ("map", "map")],
-            )?,
-            digest: reader.choice("digest", &digests)?,
-            stream: yes("stream")?,
-            encrypted: yes("encrypted")?,
-            congestion: reader.text("congestion").map(str::to_owned),
-            stall: stall_ns
-                .map(Duration::from_nanos)
-                .ok_or_else(|| reader.refuse("stall", "a duration such as 500ms or 10s"))?,
-            attempts: match attempts {
-                0 => return Err(reader.refuse("attempts", "a count of at least 1")),
-                attempts => attempts,
-            },
-        };
-        match (words.stream, Way::ALL[WAY]) {
-            (true, Way::Http | Way::Bulk) => Err(reader.refuse("stream", "no: only SOAP has streams")),
-            _ => Ok(words),
-        }
+        words(Way::ALL[WAY], options)
     }
 
     fn probe() -> Availability {
@@ -134,38 +102,80 @@ impl<const WAY: usize> Transport for ByteIo<WAY> {
 
 impl<const WAY: usize> Bulk for ByteIo<WAY> {
     fn carry(ctx: &Connect, words: &Words, course: &mut Course) -> Result<Carried, ConnectError> {
-        let other = |why: &str| ConnectError::Other(why.to_owned());
-        let service = ctx
-            .bootstrap
-            .service()
-            .ok_or_else(|| other("no service is named: --to http://HOST:PORT/PATH"))?;
-        let options = options(ctx.case, Way::ALL[WAY], words, service)?;
-        let stop = Arc::new(StopFlag::new());
-        ctx.cancel.wake_on_stop(&stop, StopFlag::request);
-        let pace_interval_ns = ctx.case.test.bulk().and_then(|shape| shape.pace_interval_ns);
-        let moved = match (pace_interval_ns, ctx.case.stop) {
-            (None, _) => measured(&options, &stop, course, &|_| ()),
-            (Some(interval_ns), Stop::Duration { duration_ns }) => {
-                let duration = Duration::from_nanos(duration_ns);
-                offer(
-                    &options,
-                    Pace {
-                        interval_ns,
-                        duration,
-                    },
-                    &stop,
-                    course,
-                )
-            }
-            (Some(_), Stop::Iterations { .. }) => {
-                return Err(other("requests are offered for a time, not for a number of them"));
-            }
-        };
-        Ok(carried(
-            &options,
-            moved.map_err(|e: TransferError| ConnectError::Other(e.cause))?,
-        ))
+        carry(Way::ALL[WAY], ctx, words, course)
     }
+}
+
+/// The options of a case, in words.
+fn words(way: Way, options: &TransportOptions) -> Result<Words, OptionError> {
+    let reader = OptionReader::new(way.transport(), &OPTIONS, options)?;
+    let stall = reader.text("stall").unwrap_or(STALL_TEXT);
+    let stall_ns = parse_duration_ns(stall).ok().filter(|ns| *ns > 0);
+    let attempts = reader
+        .parse("attempts", "a count of at least 1")?
+        .unwrap_or(ATTEMPTS);
+    let digests = [
+        (NONE, None),
+        (DigestKind::Crc32c.name(), Some(DigestKind::Crc32c)),
+        (DigestKind::Blake3.name(), Some(DigestKind::Blake3)),
+    ];
+    let yes = |name| reader.choice(name, &[("no", false), ("yes", true)]);
+    let words = Words {
+        destination: reader.choice(
+            "destination",
+            &[("discard", "discard"), ("file", "file"), ("map", "map")],
+        )?,
+        digest: reader.choice("digest", &digests)?,
+        stream: yes("stream")?,
+        encrypted: yes("encrypted")?,
+        congestion: reader.text("congestion").map(str::to_owned),
+        stall: stall_ns
+            .map(Duration::from_nanos)
+            .ok_or_else(|| reader.refuse("stall", "a duration such as 500ms or 10s"))?,
+        attempts: match attempts {
+            0 => return Err(reader.refuse("attempts", "a count of at least 1")),
+            attempts => attempts,
+        },
+    };
+    match (words.stream, way) {
+        (true, Way::Http | Way::Bulk) => Err(reader.refuse("stream", "no: only SOAP has streams")),
+        _ => Ok(words),
+    }
+}
+
+/// The case's transfer, or the offer of its requests.
+fn carry(way: Way, ctx: &Connect, words: &Words, course: &mut Course) -> Result<Carried, ConnectError> {
+    let other = |why: &str| ConnectError::Other(why.to_owned());
+    let service = ctx
+        .bootstrap
+        .service()
+        .ok_or_else(|| other("no service is named: --to http://HOST:PORT/PATH"))?;
+    let options = options(ctx.case, way, words, service)?;
+    let stop = Arc::new(StopFlag::new());
+    ctx.cancel.wake_on_stop(&stop, StopFlag::request);
+    let pace_interval_ns = ctx.case.test.bulk().and_then(|shape| shape.pace_interval_ns);
+    let moved = match (pace_interval_ns, ctx.case.stop) {
+        (None, _) => measured(&options, &stop, course, &|_| ()),
+        (Some(interval_ns), Stop::Duration { duration_ns }) => {
+            let duration = Duration::from_nanos(duration_ns);
+            offer(
+                &options,
+                Pace {
+                    interval_ns,
+                    duration,
+                },
+                &stop,
+                course,
+            )
+        }
+        (Some(_), Stop::Iterations { .. }) => {
+            return Err(other("requests are offered for a time, not for a number of them"));
+        }
+    };
+    Ok(carried(
+        &options,
+        moved.map_err(|e: TransferError| ConnectError::Other(e.cause))?,
+    ))
 }
 
 /// What the registry is told of a transfer.
