@@ -296,6 +296,17 @@ impl<'a> Groups<'a> {
         if let Some(service) = &self.reach.service {
             return Ok(service.clone());
         }
+        let case = &planned.case;
+        let destination = case.options.get("destination").map_or("discard", String::as_str);
+        if case.ranks.iter().any(|rank| rank.role == Role::Source) || destination != "discard" {
+            return Err(Failure::usage(
+                format!(
+                    "{} moves a file of this machine, and the case names no file",
+                    case.test.name()
+                ),
+                "measure it with wirespeed byteio bench URL --put FILE, or --into FILE",
+            ));
+        }
         let address = planned.to.as_deref().unwrap_or_default();
         let service = Service::at(address);
         match address.starts_with("https://") {
