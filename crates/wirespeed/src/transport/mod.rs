@@ -9,6 +9,7 @@
 mod absent;
 pub mod adapt;
 pub mod bootstrap;
+mod bulk;
 pub mod cancel;
 pub(crate) mod error;
 pub mod options;
@@ -32,18 +33,17 @@ pub mod tcp;
 pub mod udp;
 pub mod unix;
 
+pub use bulk::{Bulk, Carried, NO_MESSAGES};
 pub use error::ConnectError;
 pub(crate) use memory::memory_obstacle;
 pub use service::Service;
 
-use crate::bulk::{BulkOutcome, Course};
 use crate::error::MeasureError;
 use bootstrap::Bootstrap;
 use cancel::Cancel;
 use options::{OptionError, OptionSpec};
 use port::{AtomicOp, Facts, MessagePort, OneSidedPort, TaggedPort, Width};
 use std::borrow::Cow;
-use wirespeed_schema::byteio::Transfer;
 use wirespeed_schema::case::{Case, GroupKind, Role, TransportOptions};
 use wirespeed_schema::test::{Capability, Layout, Test};
 
@@ -521,29 +521,8 @@ pub trait Tagged: Transport {
     ) -> Result<R::Output, ConnectError>;
 }
 
-/// What a bulk transfer came to.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Carried {
-    /// What the engine counted and timed.
-    pub outcome: BulkOutcome,
-    /// Connection by connection, with what was found out before and after; whatever makes it no good is its error.
-    pub record: Transfer,
-    /// What is known of the service and the way to it.
-    pub facts: Facts,
-}
-
-/// A transport that moves a whole in blocks between here and a service, which is no rank.
-pub trait Bulk: Transport {
-    /// Do the case's transfer once, or offer its requests for as long as the case says. The blocks move, and count, in
-    /// [`run`](crate::bulk::run) or [`offer`](crate::bulk::offer) with this course; what comes before and after does not.
-    fn carry(ctx: &Connect, options: &Self::Options, course: &mut Course) -> Result<Carried, ConnectError>;
-}
-
 /// What ranks that exchange messages say of wholes.
 pub(crate) const NO_BULK: Support = Support::Lacks("it moves messages between ranks, no files of a service");
-/// What a transport of wholes says of messages.
-pub const NO_MESSAGES: Support =
-    Support::Lacks("it moves files between here and a service, no messages between ranks");
 
 /// Why a transport cannot run a case, found before anything is opened.
 pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
