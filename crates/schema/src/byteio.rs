@@ -139,7 +139,7 @@ pub struct Transfer {
     /// Why it is not whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What all runs of a pair share. In a document it stands in the pair, once.
+    /// What all runs of a pair share. In a document with a section `byteio` it stands in the pair, once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between: Option<Box<Between>>,
 }

@@ -198,7 +198,7 @@ pub struct Outcome {
     /// Facts of the transport as it ran: congestion control, buffer sizes, `one_sided = emulated`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub transport_facts: BTreeMap<String, String>,
-    /// A bulk transfer, connection by connection. In a document it stands in the section `byteio`, once.
+    /// A bulk transfer, connection by connection. In a document with a section `byteio` it stands there, once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfer: Option<Box<Transfer>>,
     /// The machine of this rank.
