@@ -27,14 +27,9 @@ impl Medium {
         if !local || !copied || case.test.is_round_trip() {
             return Limits::default();
         }
-        let sources = case.ranks.iter().filter(|rank| rank.role == Role::Source);
-        let ways = if case.test.is_both_ways() && !case.test.is_posted() {
-            2
-        } else {
-            1
-        };
-        let flows = sources.clone().count().max(1) * ways;
-        let cpu = sources.filter_map(|rank| rank.cpu).next();
+        let senders = || case.ranks.iter().filter(|rank| is_sender(case, rank.role));
+        let flows = senders().count().max(1);
+        let cpu = senders().filter_map(|rank| rank.cpu).next();
         let copy = cpu.or_else(|| allowed_cpus().first().copied()).and_then(|cpu| {
             *self.copies.entry(cpu).or_insert_with(|| {
                 let speeds = BLOCKS_BYTES.map(|bytes| copy_bytes_per_s(cpu, bytes).ok());
@@ -47,27 +42,59 @@ impl Medium {
     }
 }
 
+/// Whether ranks of this role send payload: a bandwidth is the sum of what all of them send.
+fn is_sender(case: &Case, role: Role) -> bool {
+    match role {
+        Role::Source | Role::Neighbour => true,
+        Role::Sink => case.test.is_both_ways(),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use wirespeed::Machine;
     use wirespeed_schema::plan::{expand, parse_plan};
 
-    fn limit_of(test: &str, via: &str) -> Option<f64> {
+    fn limit_of(medium: &mut Medium, test: &str, via: &str) -> Option<f64> {
         let registry = Registry::builtin();
         let plan = parse_plan(&format!("[[case]]\ntest = \"{test}\"\nvia = \"{via}\"\n")).unwrap();
         let cases = expand(&plan, &Machine::new(&registry)).unwrap();
-        Medium::default()
-            .limits(&registry, &cases[0].case)
-            .medium_bytes_per_s
+        let mut case = cases[0].case.clone();
+        // On one CPU for all: its speed is measured once.
+        case.ranks.iter_mut().for_each(|rank| rank.cpu = None);
+        medium.limits(&registry, &case).medium_bytes_per_s
     }
 
     #[test]
     fn only_what_a_cpu_copies_is_limited_by_a_copy() {
-        let one_way = limit_of("am_bw", "shm").unwrap();
-        let both_ways = limit_of("am_bibw", "tcp").unwrap();
-        assert!(one_way > 0.0 && both_ways > one_way, "{one_way} {both_ways}");
-        assert_eq!(limit_of("am_lat", "shm"), None, "round trips are no flow");
-        assert_eq!(limit_of("am_bw", "null"), None, "nothing is copied");
+        let mut medium = Medium::default();
+        let mut limit = |test, via| limit_of(&mut medium, test, via);
+        assert!(limit("am_bw", "shm").unwrap() > 0.0);
+        assert_eq!(limit("am_lat", "shm"), None, "round trips are no flow");
+        assert_eq!(limit("am_bw", "null"), None, "nothing is copied");
+    }
+
+    /// Else two ranks that both send would seem faster than memory.
+    #[test]
+    fn every_rank_that_sends_has_a_copy_of_its_own() {
+        let mut medium = Medium::default();
+        let mut copies = |test| {
+            let one = limit_of(&mut medium, "am_bw", "shm").unwrap();
+            (limit_of(&mut medium, test, "shm").unwrap() / one).round() as u32
+        };
+        for (test, senders) in [
+            ("put_bw", 1),
+            ("osu_bw", 1),
+            ("imb_uniband", 1),
+            ("am_bibw", 2),
+            ("osu_bibw", 2),
+            ("imb_biband", 2),
+            ("am_alltoall", 2),
+            ("msgrate", 2),
+        ] {
+            assert_eq!(copies(test), senders, "{test}");
+        }
     }
 }
