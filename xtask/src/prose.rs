@@ -8,8 +8,8 @@ use std::path::Path;
 const FIRST: ([&str; 2], f64) = (["README.md", "docs/start.md"], 9.0);
 /// The folder of pages that each answer one question, and the highest grade of theirs.
 const HOW_TO: (&str, f64) = ("docs/how-to/", 10.0);
-/// Words of all pages below docs/ together, tables and code included.
-const WORDS_MAX: usize = 28_000;
+/// Words of prose of all pages below docs/ together.
+const WORDS_MAX: usize = 16_000;
 /// Pages for those who work on wirespeed: no part of the budget.
 const INNER: [&str; 2] = ["docs/decisions", "docs/ci.md"];
 
@@ -23,7 +23,7 @@ struct Counts {
 
 /// Print the table, and fail above a limit.
 pub fn run(root: &Path) -> Result<()> {
-    let (mut total, mut over) = (0, Vec::new());
+    let (mut total, mut whole, mut over) = (0, 0, Vec::new());
     println!("{:<34} {:>6} {:>6} {:>6}", "page", "all", "prose", "grade");
     for page in pages(root)? {
         let text = std::fs::read_to_string(root.join(&page)).with_context(|| page.clone())?;
@@ -31,15 +31,20 @@ pub fn run(root: &Path) -> Result<()> {
         let grade = counts.grade();
         println!("{page:<34} {all:>6} {:>6} {grade:>6.1}", counts.words);
         if page.starts_with("docs/") {
-            total += all;
+            total += counts.words;
+            whole += all;
         }
         if let Some(max) = highest(&page).filter(|max| grade > *max) {
-            over.push(format!("{page}: grade {grade:.1}, at most {max}: shorter sentences and words"));
+            over.push(format!(
+                "{page}: grade {grade:.1}, at most {max}: shorter sentences and words"
+            ));
         }
     }
-    println!("{:<34} {total:>6}", "docs");
+    println!("{:<34} {whole:>6} {total:>6}", "docs");
     if total > WORDS_MAX {
-        over.push(format!("docs has {total} words, at most {WORDS_MAX}: cut what no reader needs"));
+        over.push(format!(
+            "docs has {total} words of prose, at most {WORDS_MAX}: cut what no reader needs"
+        ));
     }
     match over.is_empty() {
         true => Ok(()),
@@ -78,8 +83,8 @@ impl Counts {
         if self.words == 0 {
             return 0.0;
         }
-        let [sentences, words, syllables] =
-            [self.sentences.max(1), self.words, self.syllables].map(|n| f64::from(u32::try_from(n).unwrap_or(u32::MAX)));
+        let [sentences, words, syllables] = [self.sentences.max(1), self.words, self.syllables]
+            .map(|n| f64::from(u32::try_from(n).unwrap_or(u32::MAX)));
         0.39 * words / sentences + 11.8 * syllables / words - 15.59
     }
 }
@@ -91,7 +96,10 @@ fn count(text: &str) -> Counts {
         let fence = line.starts_with("```");
         fenced ^= fence;
         let aside = fence || fenced || ["|", "#", "<!--"].iter().any(|mark| line.starts_with(mark));
-        let point = line.starts_with("- ") || line.split_once(". ").is_some_and(|(number, _)| number.parse::<u32>().is_ok());
+        let point = line.starts_with("- ")
+            || line
+                .split_once(". ")
+                .is_some_and(|(number, _)| number.parse::<u32>().is_ok());
         if aside || point || line.is_empty() {
             counts.add(&spoken(&std::mem::take(&mut paragraph)));
         }
@@ -116,8 +124,7 @@ fn spoken(paragraph: &str) -> String {
 }
 
 impl Counts {
-    /// Add the sentences of a paragraph. Colons and semicolons end one, as full units of speech (Flesch, *How to Write
-    /// Plain English*, 1979).
+    /// Add the sentences of a paragraph: what a full stop, a question mark or an exclamation mark ends, or its end.
     fn add(&mut self, paragraph: &str) {
         let mut open = false;
         for word in paragraph.split_whitespace() {
@@ -128,7 +135,7 @@ impl Counts {
                 open = true;
             }
             let end = word.trim_end_matches(['"', '\'', ')', ']', '*', '_']);
-            if open && end.ends_with(['.', '!', '?', ':', ';']) {
+            if open && end.ends_with(['.', '!', '?']) {
                 self.sentences += 1;
                 open = false;
             }
@@ -155,7 +162,14 @@ fn syllables(word: &str) -> usize {
     // `table`, `fences`, `started` speak theirs; `time`, `times`, `used` do not.
     let is_silent = match lower.ends_with("ed") {
         true => silent("ed", &['t', 'd']),
-        false => silent("e", if lower.ends_with('s') { &['l', 's', 'c', 'g', 'x', 'z'] } else { &['l'] }),
+        false => silent(
+            "e",
+            if lower.ends_with('s') {
+                &['l', 's', 'c', 'g', 'x', 'z']
+            } else {
+                &['l']
+            },
+        ),
     };
     (groups - usize::from(is_silent && groups > 1)).max(1)
 }
@@ -181,7 +195,10 @@ mod tests {
         ] {
             let counted = syllables(word);
             // Vowels alone cannot tell the silent e inside of a word.
-            assert!(counted.abs_diff(spoken) <= usize::from(word.len() > 6), "{word}: {counted}");
+            assert!(
+                counted.abs_diff(spoken) <= usize::from(word.len() > 6),
+                "{word}: {counted}"
+            );
         }
     }
 
@@ -189,16 +206,23 @@ mod tests {
     fn sentences_of_a_page() {
         let page = "# A heading of four words\n\nThe cat sat. It sat on\n[the mat](far/away.md), twice!\n\n| a | table |\n\n\
                     - One point\n- Run `wirespeed quick --budget 5s` now: done\n\n```console\n$ no sentence. At all.\n```\n";
-        // The cat sat / It sat on the mat twice / One point / Run now / done
+        // The cat sat / It sat on the mat twice / One point / Run now done
         let counts = count(page);
-        assert_eq!((counts.sentences, counts.words), (5, 14));
+        assert_eq!((counts.sentences, counts.words), (4, 14));
     }
 
     #[test]
     fn the_grade_is_kincaids() {
         // 0.39 * 6 / 1 + 11.8 * 6 / 6 - 15.59
         let counts = count("The cat sat on the mat.");
-        assert_eq!(counts, Counts { sentences: 1, words: 6, syllables: 6 });
+        assert_eq!(
+            counts,
+            Counts {
+                sentences: 1,
+                words: 6,
+                syllables: 6
+            }
+        );
         assert!((counts.grade() - -1.45).abs() < 1e-9, "{}", counts.grade());
         assert!(count("").grade().abs() < 1e-9);
     }

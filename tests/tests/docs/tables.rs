@@ -265,7 +265,11 @@ fn tables_options_of_verbs() {
             }
         }
         if !shared.is_empty() {
-            let _ = writeln!(rows, "| {} | as [in many verbs](options.md#common-options) |", shared.join(" "));
+            let _ = writeln!(
+                rows,
+                "| {} | as [in many verbs](options.md#common-options) |",
+                shared.join(" ")
+            );
         }
         check_generated(page, &format!("options-{}", verb.replace(' ', "-")), &rows);
     }
