@@ -277,7 +277,7 @@ fn sessions_are_placed_by_srun_inside_and_outside_of_an_allocation() {
         let (code, text, words) = session(&slurm, before, &more);
         assert_eq!(code, Some(0), "{before}: {words}");
         let run = delivered(&text);
-        let section = &run.sections["session"];
+        let section = run.sections.named("session").unwrap();
         assert_eq!(section["coordinator"], "slurm");
         let policy = section["launcher_policy"].as_str().unwrap();
         assert!(policy.contains("TaskPlugin="), "{policy}");

@@ -1,6 +1,7 @@
 //! ByteIO (GFD.87, GFD.88) and plain bulk transfer over HTTP: codecs, service and client of `wirespeed byteio`.
 //!
-//! [`mime`], [`soap`] and [`http`] read and write messages; [`service`] answers them, [`client`] asks; [`lab`] is a path of
+//! [`mime`], [`soap`] and [`http`] read and write messages; [`service`] answers them, [`client`] asks; [`transport`] makes
+//! what the client does a part of the registry; [`lab`] is a path of
 //! known speed to try them on. This crate must never print, and
 //! never hold a block: data pass through windows of fixed size, or not through user space at all.
 
@@ -14,3 +15,4 @@ pub mod peers;
 pub mod service;
 pub mod soap;
 mod sys;
+pub mod transport;

@@ -8,6 +8,7 @@ use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::plan::Plan;
 use wirespeed_schema::run::{CaseResult, Remark, Status};
+use wirespeed_schema::section::{Section, Sections};
 use wirespeed_schema::version::DOCUMENT_VERSION;
 
 /// A document whose run has begun.
@@ -19,7 +20,10 @@ pub struct Draft {
 impl Draft {
     /// Begin: the moment, the command and the machine are recorded now.
     pub fn begin(plan: Option<Plan>, include_host_name: bool) -> Self {
-        let sections = job::current().map(|job| job_section(job.section(), include_host_name));
+        let mut sections = Sections::default();
+        if let Some(job) = job::current() {
+            sections.put(&job_section(job.section(), include_host_name));
+        }
         Draft {
             began: Instant::now(),
             run: Run {
@@ -38,14 +42,14 @@ impl Draft {
                 host: host(include_host_name),
                 remarks: Vec::new(),
                 cases: Vec::new(),
-                sections: sections.into_iter().flatten().collect(),
+                sections,
             },
         }
     }
 
-    /// A section that only one verb knows.
-    pub fn section(&mut self, name: &str, content: serde_json::Value) {
-        self.run.sections.insert(name.to_owned(), content);
+    /// Put in what only one kind of result has.
+    pub fn put<S: Section>(&mut self, section: &S) {
+        self.run.sections.put(section);
     }
 
     /// Remark on the run as a whole.
@@ -89,14 +93,11 @@ impl Draft {
 }
 
 /// The section of a launcher's job; names of machines only when asked for.
-fn job_section(section: &JobSection, include_host_name: bool) -> Option<(String, serde_json::Value)> {
-    let section = match include_host_name {
+fn job_section(section: &JobSection, include_host_name: bool) -> JobSection {
+    match include_host_name {
         true => section.clone(),
         false => section.clone().without_names(),
-    };
-    // Strings and numbers alone: this cannot fail.
-    let value = serde_json::to_value(section).ok()?;
-    Some((JobSection::NAME.to_owned(), value))
+    }
 }
 
 /// The machine that the plan was given to.

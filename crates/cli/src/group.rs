@@ -9,6 +9,7 @@ use std::net::{IpAddr, Ipv6Addr, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wirespeed::Registry;
+use wirespeed::transport::Service;
 use wirespeed_control::auth::Identity;
 use wirespeed_control::coordinator::{
     Group, GroupEvent, GroupOptions, GroupSpec, HostsSpec, Launcher, default_remote_ranks,
@@ -17,6 +18,7 @@ use wirespeed_control::{ControlError, Launch, StopFlag};
 use wirespeed_schema::case::{Case, GroupKind, Role};
 use wirespeed_schema::outcome::{Interval, Outcome};
 use wirespeed_schema::plan::PlannedCase;
+use wirespeed_schema::test::Capability;
 use wirespeed_schema::units::{self, format_ns};
 
 /// Between two attempts to reach a server.
@@ -54,6 +56,8 @@ pub struct Reach {
     pub patience: Duration,
     /// The command that starts a server; `wirespeed serve` where nothing is said.
     pub server_command: Option<&'static str>,
+    /// The service that bulk transfers go to or come from; at the case's address where nothing is said.
+    pub service: Option<Service>,
 }
 
 /// Addresses of one kind.
@@ -98,6 +102,7 @@ impl Reach {
             silence,
             patience: Duration::ZERO,
             server_command: None,
+            service: None,
         })
     }
 }
@@ -146,6 +151,15 @@ impl<'a> Groups<'a> {
             started_by: Some(launcher),
             ..Groups::new(registry, Reach::default())
         }
+    }
+
+    /// Groups of one rank that moves data between here and `service`.
+    pub fn with_service(registry: &'a Registry, service: Service) -> Self {
+        let reach = Reach {
+            service: Some(service),
+            ..Reach::default()
+        };
+        Groups::new(registry, reach)
     }
 
     /// The transports.
@@ -240,6 +254,10 @@ impl<'a> Groups<'a> {
             let spec = GroupSpec::Started(launcher.clone());
             return Ok(Group::open(&spec, self.registry, options, events, stop)?);
         }
+        if planned.case.test.capability() == Capability::Bulk {
+            let spec = GroupSpec::Service(self.service(planned)?);
+            return Ok(Group::open(&spec, self.registry, options, events, stop)?);
+        }
         let address = planned.to.as_deref().map(|to| self.address(to)).transpose()?;
         let deadline = Instant::now() + self.reach.patience;
         loop {
@@ -271,6 +289,33 @@ impl<'a> Groups<'a> {
             }),
             _ => GroupSpec::Processes,
         })
+    }
+
+    /// The service of a bulk transfer.
+    fn service(&self, planned: &PlannedCase) -> Result<Service, Failure> {
+        if let Some(service) = &self.reach.service {
+            return Ok(service.clone());
+        }
+        let case = &planned.case;
+        let destination = case.options.get("destination").map_or("discard", String::as_str);
+        if case.ranks.iter().any(|rank| rank.role == Role::Source) || destination != "discard" {
+            return Err(Failure::usage(
+                format!(
+                    "{} moves a file of this machine, and the case names no file",
+                    case.test.name()
+                ),
+                "measure it with wirespeed byteio bench URL --put FILE, or --into FILE",
+            ));
+        }
+        let address = planned.to.as_deref().unwrap_or_default();
+        let service = Service::at(address);
+        match address.starts_with("https://") {
+            true => {
+                let identity = Identity::find(self.reach.identity.as_deref(), None)?;
+                Ok(service.with_identity(identity.to_text()))
+            }
+            false => Ok(service),
+        }
     }
 
     /// The server's address; of the family that the user wants, if any.
@@ -392,6 +437,9 @@ fn tell(event: &GroupEvent) {
 
 fn remedy_for(planned: &PlannedCase) -> String {
     match planned.case.group {
+        _ if planned.case.test.capability() == Capability::Bulk => {
+            "look at the service, and give the same command again".to_owned()
+        }
         GroupKind::Hosts => "look at the far end's messages and run again".to_owned(),
         _ => format!("run again, or see `wirespeed list {}`", planned.case.transport),
     }

@@ -48,7 +48,7 @@ pub fn registry() -> Registry {
     let registry = wirespeed_ucx::join(registry);
     #[cfg(feature = "mpi")]
     let registry = wirespeed_mpi::join(registry);
-    absent::join(registry)
+    wirespeed_byteio::transport::join(absent::join(registry))
 }
 
 /// The whole program: reads the command line, does what it says, and returns the exit code.

@@ -3,7 +3,6 @@
 use crate::args::OpenLoopArgs;
 use crate::errors::Failure;
 use crate::experiment::Points;
-use serde_json::Value;
 use wirespeed_report::curve::UNLIMITED_PER_S;
 use wirespeed_report::curve::section::LoadSection;
 use wirespeed_schema::run::{CaseResult, Repetition};
@@ -115,8 +114,8 @@ impl Asked {
     }
 
     /// The section of the document that these cases belong to.
-    pub fn section(&self, cases: &[CaseResult], most_per_s: f64, seed: u64) -> Value {
-        LoadSection::new(cases, most_per_s, self.p99_max_ns, seed).to_value()
+    pub fn section(&self, cases: &[CaseResult], most_per_s: f64, seed: u64) -> LoadSection {
+        LoadSection::new(cases, most_per_s, self.p99_max_ns, seed)
     }
 }
 

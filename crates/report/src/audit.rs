@@ -183,7 +183,7 @@ fn times(run: &Run) -> Vec<String> {
             }
         }
     }
-    for (name, section) in &run.sections {
+    for (name, section) in run.sections.iter() {
         walk(name, section, &mut found);
     }
     found

@@ -20,6 +20,7 @@ use crate::wording::{percent, times};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
+use wirespeed_schema::byteio::ByteioSection;
 use wirespeed_schema::host::Floor;
 use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::run::CaseResult;
@@ -89,7 +90,7 @@ fn cite(case: &CaseResult, tag: &str) -> String {
 
 /// What each load did to each case.
 fn loads(run: &Run, _: &[&CaseResult]) -> Vec<Sentence> {
-    let Some(found) = Interference::of(run) else {
+    let Some(found) = run.sections.get::<Interference>() else {
         return Vec::new();
     };
     let cite = |one: &InterferenceRow| {
@@ -109,7 +110,7 @@ fn loads(run: &Run, _: &[&CaseResult]) -> Vec<Sentence> {
 
 /// The verdict on each pair of machines.
 fn bulk(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
-    let section = crate::byteio::section(run).unwrap_or_default();
+    let section = run.sections.get::<ByteioSection>().unwrap_or_default();
     let with_verdict = section
         .pairs
         .iter()
@@ -359,7 +360,7 @@ fn floor(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
 /// What sweeps and load curves say, and where a cache ends.
 fn curves(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
     let mut found = Vec::new();
-    if let Some(section) = LoadSection::of(run) {
+    if let Some(section) = run.sections.get::<LoadSection>() {
         let evidence = vec![format!(
             "load.most_msg_per_s {}",
             figure_text("rate_msg_per_s", section.most_msg_per_s.get())

@@ -15,9 +15,8 @@ use std::collections::BTreeMap;
 use wirespeed_schema::Run;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::run::{CaseResult, Repetition, Severity};
+use wirespeed_schema::section::Section;
 
-/// The section's name.
-pub const NAME: &str = "interference";
 /// Figures that are compared, as far as a test has them.
 pub const FIGURES: [&str; 6] = ["p50", "p90", "p99", "p99.9", "rate", "bandwidth"];
 /// Time that the threads of a load had, among what it got done.
@@ -87,18 +86,11 @@ pub struct Arms {
     pub on: Vec<(Loaded, CaseResult)>,
 }
 
+impl Section for Interference {
+    const NAME: &'static str = "interference";
+}
+
 impl Interference {
-    /// The section that `run` holds, if it holds one that can be read.
-    pub fn of(run: &Run) -> Option<Interference> {
-        Interference::deserialize(run.sections.get(NAME)?).ok()
-    }
-
-    /// As it stands in the document.
-    pub fn to_value(&self) -> serde_json::Value {
-        // Strings and finite numbers alone: this cannot fail.
-        serde_json::to_value(self).unwrap_or_default()
-    }
-
     /// Judge all arms at once: paired by round, on logarithms, Holm-adjusted over all figures.
     pub fn judged(cases: &[Arms], seed: u64, rounds: u32) -> Interference {
         let mut found = Interference {
@@ -228,7 +220,7 @@ fn per_second(repetition: &Repetition) -> BTreeMap<String, f64> {
 
 /// The cases of `run` that were measured without load; all of them where no load was put beside any on purpose.
 pub fn undisturbed(run: &Run) -> Cow<'_, [CaseResult]> {
-    without_load(&run.cases, run.sections.contains_key(NAME))
+    without_load(&run.cases, run.sections.has::<Interference>())
 }
 
 /// Of `cases`, each measured with and without load where they were `compared`, those without.

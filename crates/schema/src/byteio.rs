@@ -4,12 +4,10 @@ use crate::case::Load;
 use crate::finite::Finite;
 use crate::host::HostFingerprint;
 use crate::outcome::Samples;
+use crate::section::Section;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// Name of the section.
-pub const SECTION: &str = "byteio";
 
 /// What the kernel says of one TCP connection, at one of its ends (`tcp_info`, linux/tcp.h).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -141,6 +139,25 @@ pub struct Transfer {
     /// Why it is not whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What all runs of a pair share. In a document with a section `byteio` it stands in the pair, once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub between: Option<Box<Between>>,
+}
+
+/// What all runs of a pair share and its case does not say.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Between {
+    /// As the user calls it; empty for the usual name.
+    pub name: String,
+    /// Where the data are.
+    pub url: String,
+    /// Nominal speed of the slowest link between them, in payload bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nominal_bytes_per_s: Option<Finite>,
+    /// The service's machine, where it is wirespeed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub far: Option<HostFingerprint>,
 }
 
 impl Transfer {
@@ -280,6 +297,10 @@ pub struct Pair {
     /// What limits it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+}
+
+impl Section for ByteioSection {
+    const NAME: &'static str = "byteio";
 }
 
 /// The section.

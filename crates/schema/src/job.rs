@@ -1,5 +1,6 @@
 //! What only a job of a launcher knows: who is where. The section `job` of a run document.
 
+use crate::section::Section;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -44,10 +45,11 @@ pub struct JobSection {
     pub facts: BTreeMap<String, String>,
 }
 
-impl JobSection {
-    /// Key of the section.
-    pub const NAME: &'static str = "job";
+impl Section for JobSection {
+    const NAME: &'static str = "job";
+}
 
+impl JobSection {
     /// How two ranks lie to each other; `None` for ranks that the job has not.
     pub fn path(&self, a: u32, b: u32) -> Option<PairPath> {
         let node = |rank: u32| self.ranks.get(rank as usize).map(|seat| seat.node);

@@ -21,6 +21,7 @@ pub mod parameter;
 pub mod plan;
 pub mod posted;
 pub mod run;
+pub mod section;
 pub mod test;
 pub mod units;
 pub mod version;

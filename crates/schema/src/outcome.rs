@@ -1,5 +1,6 @@
 //! What one rank saw of one run: raw counts and histograms, before any statistics.
 
+use crate::byteio::Transfer;
 use crate::case::{IdlePolicy, Role};
 use crate::finite::Finite;
 use crate::histogram::HistogramData;
@@ -197,6 +198,9 @@ pub struct Outcome {
     /// Facts of the transport as it ran: congestion control, buffer sizes, `one_sided = emulated`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub transport_facts: BTreeMap<String, String>,
+    /// A bulk transfer, connection by connection. In a document with a section `byteio` it stands there, once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<Box<Transfer>>,
     /// The machine of this rank.
     #[serde(default)]
     pub host: HostFingerprint,

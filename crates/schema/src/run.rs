@@ -5,6 +5,7 @@ use crate::finite::Finite;
 use crate::host::HostFingerprint;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
+use crate::section::Sections;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -266,9 +267,9 @@ pub struct Run {
     pub remarks: Vec<Remark>,
     /// Every case, in the plan's order.
     pub cases: Vec<CaseResult>,
-    /// Sections that only one row knows, by name: `quick`, later `session`, `byteio`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub sections: BTreeMap<String, serde_json::Value>,
+    /// What only one kind of result has.
+    #[serde(default, skip_serializing_if = "Sections::is_empty")]
+    pub sections: Sections,
 }
 
 /// One line of `--ndjson`: an event while the run goes on.

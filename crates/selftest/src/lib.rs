@@ -15,6 +15,21 @@ mod pipeline;
 mod port;
 
 use serde::{Deserialize, Serialize};
+use wirespeed_schema::section::Section;
+
+/// What a self-test found, as a section of a document.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SelftestSection {
+    /// Samples drawn for each quantity.
+    pub replicates: u32,
+    /// Every comparison.
+    pub checks: Vec<Check>,
+}
+
+impl Section for SelftestSection {
+    const NAME: &'static str = "selftest";
+}
 
 /// One comparison with the truth.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,15 +5,14 @@ use crate::definition::{CLIENT, Definition};
 use crate::usage;
 use wirespeed_control::Failure;
 use wirespeed_schema::Case;
-use wirespeed_schema::case::{GroupKind, IdlePolicy, RankSpec, Role, Stop, TransportOptions};
+use wirespeed_schema::case::{
+    GroupKind, IdlePolicy, RankSpec, Role, Stop, TransportOptions, WARMUP_ITERATIONS, WARMUP_NS,
+};
 use wirespeed_schema::test::{Layout, Stream, Test};
 
 /// Small messages are gathered into one write up to this size, when more than one may be under way.
 const COALESCE: &str = "16K";
 const COALESCE_BELOW_BYTES: u64 = 4 << 10;
-/// Most operations and time of a warm-up.
-const WARMUP_ITERATIONS: u64 = 10_000;
-const WARMUP_NS: u64 = 200_000_000;
 
 /// Who sends to whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

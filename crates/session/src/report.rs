@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use wirespeed_schema::Finite;
+use wirespeed_schema::section::Section;
 
 /// What a node could grant.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -120,6 +121,10 @@ pub struct SessionReport {
     pub life: Life,
     /// Its computations, in order.
     pub computations: Vec<ComputationReport>,
+}
+
+impl Section for SessionSection {
+    const NAME: &'static str = "session";
 }
 
 /// The section `session`.

@@ -108,6 +108,7 @@ impl Surroundings for Machine<'_> {
         let kind = match limits.groups {
             groups if groups.contains(&GroupKind::Processes) => GroupKind::Processes,
             groups if groups.contains(&GroupKind::Job) => GroupKind::Job,
+            groups if groups == [GroupKind::Hosts] => GroupKind::Hosts,
             _ => GroupKind::Threads,
         };
         (kind, limits.ranks_max.clamp(1, 2) as usize)

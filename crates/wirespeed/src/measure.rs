@@ -8,6 +8,7 @@ use crate::transport::registry::Registry;
 use crate::transport::{Support, seal};
 use wirespeed_schema::case::{Case, GroupKind};
 use wirespeed_schema::outcome::Outcome;
+use wirespeed_schema::test::Capability;
 
 /// Measure `case` as the rank that `bootstrap` says. Collective: every rank of the group calls it with the same case.
 /// `report` is called at the case's report interval, in this thread. Nothing is printed, nothing outlives the call.
@@ -95,7 +96,7 @@ fn run(
     if entry.lossy {
         fact("delivery", "unreliable".to_owned());
     }
-    if matches!(case.group, GroupKind::Hosts | GroupKind::Job) {
+    if matches!(case.group, GroupKind::Hosts | GroupKind::Job) && capability != Capability::Bulk {
         // A port that encrypts has said so.
         let stated = outcome.transport_facts.entry(seal::FACT.to_owned());
         stated.or_insert_with(|| "none: only the control channel is encrypted".to_owned());

@@ -6,8 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use wirespeed::bulk::{
-    Block, BulkError, BulkPlan, BulkPort, Connector, Destination, Hooks, Line, NoDigest, Receiver, Wire, run,
+    Block, BulkError, BulkPlan, BulkPort, Connector, Course, Destination, Hooks, Line, NoDigest, Receiver,
+    Wire, run,
 };
+use wirespeed::clock::Timebase;
+use wirespeed::schema::outcome::Interval;
 
 const TOTAL_BYTES: u64 = 1_000_003;
 const BLOCK_BYTES: u64 = 10_000;
@@ -102,6 +105,12 @@ impl Hooks for Seen {
     }
 }
 
+/// With a clock of its own, telling nobody.
+fn timed<R>(transfer: impl FnOnce(&mut Course) -> R) -> R {
+    let timebase = Timebase::start();
+    transfer(&mut Course::new(&timebase, &mut |_: &Interval| ()))
+}
+
 fn transfer(fault: Fault, already: &[u64]) -> (wirespeed::bulk::BulkOutcome, Vec<u64>, Vec<u8>) {
     let far = Far {
         fault,
@@ -121,7 +130,9 @@ fn transfer(fault: Fault, already: &[u64]) -> (wirespeed::bulk::BulkOutcome, Vec
         writes: false,
         stall: Duration::from_secs(60),
     };
-    let outcome = run::<NoDigest, _, _>(plan, &&far, &Destination::File(file), &seen, already);
+    let outcome = timed(|course| {
+        run::<NoDigest, _, _>(course, plan, (&&far, &Destination::File(file)), &seen, already)
+    });
     let mut bytes = vec![0; TOTAL_BYTES as usize];
     kept.read_exact_at(&mut bytes, 0).unwrap();
     let mut indices = seen.0.into_inner().unwrap();
@@ -255,7 +266,15 @@ fn stalling(stalls: bool, depth: usize) -> (wirespeed::bulk::BulkOutcome, HashMa
         writes: false,
         stall: Duration::from_millis(100),
     };
-    let outcome = run::<NoDigest, _, _>(plan, &&far, &Destination::Discard, &Seen::default(), &[]);
+    let outcome = timed(|course| {
+        run::<NoDigest, _, _>(
+            course,
+            plan,
+            (&&far, &Destination::Discard),
+            &Seen::default(),
+            &[],
+        )
+    });
     (outcome, far.asked.into_inner().unwrap())
 }
 

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 use wirespeed_schema::kinds::{FRIENDLY_NAMES, KINDS};
 use wirespeed_schema::plan::{parameters, takes};
+use wirespeed_schema::test::Capability;
 
 /// Held while a page is written anew: tests run at the same time.
 static PEN: Mutex<()> = Mutex::new(());
@@ -138,14 +139,21 @@ fn tables_transports() {
                 options.join(" ")
             },
         );
-        for capability in ["messages", "tagged", "one_sided"] {
+        // What moves files has no messages at all, which one column says for all of them.
+        let is_bulk = support("bulk") != "none";
+        for capability in ["messages", "tagged", "one_sided"]
+            .into_iter()
+            .filter(|_| !is_bulk)
+        {
             let facts = &one["capabilities"][capability];
             if let Some(why) = facts["explanation"].as_str() {
                 let word = text(&facts["support"]);
                 let _ = writeln!(gaps, "| `{name}` | {capability} | {word}: {} |", cell(why));
             }
         }
-        gaps.push_str(&layouts_missing(&one));
+        if !is_bulk {
+            gaps.push_str(&layouts_missing(&one));
+        }
     }
     check_generated("docs/transports.md", "transports", &index);
     check_generated("docs/transports.md", "gaps", &gaps);
@@ -295,7 +303,16 @@ fn common<'a>(verbs: impl Iterator<Item = &'a [(String, String, String)]>) -> Ve
 
 /// Payload, layout and bound of a test, as a dry run resolves them.
 fn defaults(stage: &Stage, test: &str) -> [String; 3] {
-    let output = stage.output(&format!("wirespeed run {test} --via tcp --dry-run"));
+    let place = match test.starts_with("bulk_") {
+        true => "--via byteio-mtom --to http://192.0.2.2/file --total 1GiB",
+        false => "--via tcp",
+    };
+    let output = stage.output(&format!("wirespeed run {test} {place} --dry-run"));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let said = String::from_utf8(output.stdout).unwrap();
     let value = |key: &str| {
         let mut words = said.split_whitespace();
@@ -336,8 +353,16 @@ fn tables_keys_of_plan_files() {
             taken_by.name
         );
         let mut plan = format!("[[case]]\n{}\n", parameter.example);
-        for (key, value) in [("test", taken_by.name), ("via", "tcp")] {
-            if key != parameter.key {
+        let place = match taken_by.capability {
+            Capability::Bulk => &[
+                ("via", "byteio-mtom"),
+                ("to", "http://192.0.2.2/file"),
+                ("total", "1GiB"),
+            ][..],
+            _ => &[("via", "tcp")],
+        };
+        for (key, value) in [("test", taken_by.name)].iter().chain(place) {
+            if *key != parameter.key {
                 let _ = writeln!(plan, "{key} = \"{value}\"");
             }
         }

@@ -25,7 +25,7 @@ fn tagged_messages_over_every_library() {
             assert_eq!(facts["path"], "intra_node", "{}", mpi.name);
             assert_eq!(facts["completion"], "MPI_Testall", "{}", mpi.name);
         }
-        let section: JobSection = serde_json::from_value(run.sections["job"].clone()).unwrap();
+        let section: JobSection = run.sections.get().unwrap();
         assert_eq!(
             (section.ranks.len(), &section.nodes[..]),
             (2, &["node0".to_owned()][..])
@@ -202,7 +202,7 @@ fn nodes_are_discovered_and_pairs_labelled() {
         };
         let ended = Running::start(command).end(PATIENCE);
         let run = document(&ended.code(0));
-        let section: JobSection = serde_json::from_value(run.sections["job"].clone()).unwrap();
+        let section: JobSection = run.sections.get().unwrap();
         assert_eq!(section.nodes, ["node0", "node1"], "{}", mpi.name);
         for case in &run.cases {
             if case.case.transport == "shm" {

@@ -94,7 +94,7 @@ fn threads_of_a_process_are_ranks_with_communicators_of_their_own() {
         let rates = "msgrate -i 3 -m 16 -s 8,5000 -c 64K --check --json --mpi-threads-per-process 3";
         for (line, threads) in share(&[(tests, 2), (rates, 3)], number / 2 + number % 2, 2) {
             let run = document(&mpi.run(&home, 2, line).code(0));
-            let section: JobSection = serde_json::from_value(run.sections["job"].clone()).unwrap();
+            let section: JobSection = run.sections.get().unwrap();
             assert_eq!(section.ranks.len(), 2 * threads, "{}", mpi.name);
             for case in &run.cases {
                 let label = case.case.label();

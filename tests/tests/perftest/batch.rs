@@ -32,7 +32,7 @@ fn cases(run: &Run) -> Vec<(String, u64, Value)> {
 }
 
 fn labels(run: &Run) -> Vec<String> {
-    let section = PerftestSection::of(run).unwrap();
+    let section = run.sections.get::<PerftestSection>().unwrap();
     section.lines.iter().map(|line| line.label()).collect()
 }
 
@@ -106,7 +106,7 @@ fn a_line_that_fails_is_recorded_and_the_others_run() {
         .code(1);
     let text = std::fs::read_to_string(home.path("all.json")).unwrap();
     let run = wirespeed_report::read_run(text.as_bytes()).unwrap();
-    let section = PerftestSection::of(&run).unwrap();
+    let section = run.sections.get::<PerftestSection>().unwrap();
     let fate: Vec<&str> = section
         .lines
         .iter()

@@ -44,7 +44,7 @@ fn run_between_ends(home: &Home, words: &str) -> Run {
 
 /// What became of each line, by its name: `ok`, or why not.
 fn fates(run: &Run) -> BTreeMap<String, String> {
-    let section = PerftestSection::of(run).unwrap();
+    let section = run.sections.get::<PerftestSection>().unwrap();
     let fate = |line: &PerftestLine| match (line.case, &line.failed, &line.skipped) {
         (_, Some(why), _) => format!("failed: {why}"),
         (_, _, Some(why)) => format!("skipped: {why}"),

@@ -53,7 +53,10 @@ fn repetitions_are_counted_and_their_order_has_a_seed() {
             assert!(case.repetitions.len() >= 2, "{line}: {}", case.repetitions.len());
             assert!(case.case.ranks.iter().all(|rank| rank.cpu.is_none()), "{line}");
         }
-        let seeds = ["order", "sweep", "load"].map(|name| run.sections.get(name).map(|s| s["seed"].clone()));
+        let seeds = ["order", "sweep", "load"].map(|name| {
+            let section = run.sections.named(name);
+            section.map(|section| section["seed"].clone())
+        });
         assert!(seeds.iter().flatten().any(|seed| *seed == 7), "{line}: {seeds:?}");
         let rows = std::fs::read_to_string(home.path("rows.csv")).unwrap();
         assert!(rows.lines().count() > 1, "{line}");
@@ -67,7 +70,10 @@ fn cases_are_measured_without_and_with_load() {
     let (home, _server, lines) = each("--repeats 2 --interference=cpu=1@beside --json");
     for line in lines {
         let run = document(&done(&home, &line).stdout);
-        let found = Interference::of(&run).unwrap_or_else(|| panic!("{line}: no section"));
+        let found = run
+            .sections
+            .get::<Interference>()
+            .unwrap_or_else(|| panic!("{line}: no section"));
         assert!(
             !found.work.is_empty() || !found.rows.is_empty(),
             "{line}: {found:?}"

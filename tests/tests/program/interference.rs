@@ -11,7 +11,7 @@ fn each_case_is_measured_without_and_with_each_load() {
                 --interference=cpu@beside,cache=1@beside,none --json";
     let run = document(&home.run(line).code(0).stdout);
     assert_eq!(run.cases.len(), 8, "two cases, each without load and with three");
-    let found = Interference::of(&run).expect("a section");
+    let found = run.sections.get::<Interference>().expect("a section");
     assert_eq!((found.seed, found.rounds), (5, 2));
     let loads: Vec<&str> = found.work.iter().map(|work| work.loaded.load.as_str()).collect();
     assert_eq!(
@@ -39,7 +39,7 @@ fn an_interruption_keeps_what_was_measured_and_leaves_no_load() {
     running.signal(rustix::process::Signal::INT);
     let ended = running.end(wirespeed_tests::deadline::PATIENCE).code(130);
     let run = document(&ended.stdout);
-    assert!(run.sections.contains_key("interference"), "{ended}");
+    assert!(run.sections.has::<Interference>(), "{ended}");
     home.assert_nothing_left(SOON);
 }
 
@@ -51,11 +51,13 @@ fn streams_of_one_session_are_compared_with_load_inside_of_their_ends() {
                 --interference=cpu=1@beside,none -o result.json --json";
     let run = document(&home.run(line).code(0).stdout);
     assert_eq!(run.cases.len(), 3, "one stream, without load and with two");
-    let found = Interference::of(&run).expect("a section");
+    let found = run.sections.get::<Interference>().expect("a section");
     assert_eq!((found.rounds, found.work.len()), (2, 1));
     assert!(found.work[0].per_s["cpu_loops"].get() > 0.0, "{:?}", found.work);
     assert!(!found.rows.is_empty());
-    let sessions = run.sections["session"]["sessions"].as_array().map(Vec::len);
+    let sessions = run.sections.named("session").unwrap()["sessions"]
+        .as_array()
+        .map(Vec::len);
     assert_eq!(sessions, Some(1), "all rounds are in one session");
     let page = home.run("report result.json -o page.html").code(0);
     let page = std::fs::read_to_string(home.path("page.html")).unwrap_or_else(|e| panic!("{e}: {page}"));

@@ -24,7 +24,7 @@ fn line(hosts: &SshHosts, more: &str) -> String {
 }
 
 fn section(run: &Run) -> &Value {
-    &run.sections["session"]
+    run.sections.named("session").unwrap()
 }
 
 /// Computations on the hosts.

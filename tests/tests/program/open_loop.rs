@@ -27,7 +27,7 @@ fn a_session_at_offered_rates_finds_its_bottleneck() {
         "{SLOW_READER} --duration=1 --repeat=1 --offered=10,2k --p99=1s --seed=7 -o curve.json --json"
     );
     let run = document(&home.run(&line).code(0).stdout);
-    let section = LoadSection::of(&run).expect("a section");
+    let section = run.sections.get::<LoadSection>().expect("a section");
     assert_eq!((section.seed, section.offers), (7, Offers::Messages));
     // Five milliseconds a message: nothing carries more than 200 a second.
     let most = section.most_msg_per_s.get();
@@ -46,7 +46,9 @@ fn a_session_at_offered_rates_finds_its_bottleneck() {
         figure(&run, 0, "ack_p50_ns") >= 5e6,
         "each waits for the reader's sleep"
     );
-    let sessions = run.sections["session"]["sessions"].as_array().map(Vec::len);
+    let sessions = run.sections.named("session").unwrap()["sessions"]
+        .as_array()
+        .map(Vec::len);
     assert_eq!(sessions, Some(1), "all rates are in one session");
     assert_eq!(file(&home, "curve.json").cases.len(), 3);
     let told = home.run("explain curve.json").code(0);
@@ -87,7 +89,7 @@ fn requests_of_a_transfer_are_offered_and_timed_from_when_they_were_due() {
              --repeats 1 --offered 20,100000000 --p99 10s --json -o {mechanism}.json"
         );
         let run = document(&home.run(&line).code(0).stdout);
-        let section = LoadSection::of(&run).expect("a section");
+        let section = run.sections.get::<LoadSection>().expect("a section");
         assert_eq!(section.offers, Offers::Requests);
         assert_eq!(section.saturated_msg_per_s.map(|rate| rate.get()), Some(1e8));
         let bulk = run.cases[0].case.test.bulk().cloned().unwrap();
@@ -103,7 +105,7 @@ fn requests_of_a_transfer_are_offered_and_timed_from_when_they_were_due() {
             run.cases[2].repetitions[0].outcomes[0].received.bytes > 1_000_003,
             "{mechanism}"
         );
-        let runs = &run.sections["byteio"]["pairs"][0]["runs"][0]["answers"];
+        let runs = &run.sections.named("byteio").unwrap()["pairs"][0]["runs"][0]["answers"];
         assert!(
             runs["count"] == answered && runs.get("samples").is_none(),
             "{runs}"
@@ -147,7 +149,9 @@ fn an_interruption_keeps_the_rates_that_were_measured() {
         let ended = running.end(PATIENCE).code(130);
         let run = document(&ended.stdout);
         assert!(
-            LoadSection::of(&run).is_some_and(|s| s.most_msg_per_s.get() > 0.0),
+            run.sections
+                .get::<LoadSection>()
+                .is_some_and(|s| s.most_msg_per_s.get() > 0.0),
             "{ended}"
         );
     }

@@ -79,7 +79,7 @@ pub fn measured(ended: &Ended) -> Run {
 }
 
 pub fn section(run: &Run) -> &Value {
-    &run.sections["session"]
+    run.sections.named("session").unwrap()
 }
 
 pub fn computations(run: &Run) -> &Vec<Value> {

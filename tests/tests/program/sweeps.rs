@@ -159,5 +159,5 @@ fn repetitions_are_kept_apart() {
         .code(0);
     let run = document(&ended.stdout);
     assert!(run.cases.iter().all(|case| case.repetitions.len() == 3));
-    assert_eq!(run.sections["order"]["seed"], 7);
+    assert_eq!(run.sections.named("order").unwrap()["seed"], 7);
 }

@@ -18,7 +18,7 @@ fn quick_writes_a_document_and_names_it() {
     assert!(ended.stdout.contains(name.as_str()), "{name}: {ended}");
     let run = crate::file(&home, name);
     assert!(run.cases.iter().any(|c| c.case.transport == "shm"), "{ended}");
-    assert!(run.sections.contains_key("quick"));
+    assert!(run.sections.named("quick").is_some());
     home.assert_nothing_left(SOON);
 }
 

@@ -19,7 +19,7 @@ fn lines(home: &Home, name: &str) -> Vec<String> {
 
 /// The group of a run over one transport.
 fn group(run: &Run) -> wirespeed_report::workers::Workers {
-    assert!(run.sections.contains_key(WorkersSection::NAME));
+    assert!(run.sections.has::<WorkersSection>());
     WorkersSection::of(run).groups.remove(0)
 }
 

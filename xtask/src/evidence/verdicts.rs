@@ -68,7 +68,10 @@ pub fn controls(context: &Context, archive: &mut Archive) -> Result<()> {
     let (mut wrong, mut values) = (0, "comparison,ratio,lower,upper,verdict\n".to_owned());
     for number in 0..CONTROLS {
         let run = control(context, u64::from(PAIRS))?;
-        let comparison = Comparison::of(&run).context("the result has no comparison")?;
+        let comparison = run
+            .sections
+            .get::<Comparison>()
+            .context("the result has no comparison")?;
         for row in &comparison.rows {
             wrong += u32::from(matches!(row.verdict, Verdict::Faster | Verdict::Slower));
             let end = |value: Option<Finite>| value.map_or(String::new(), |value| value.get().to_string());

@@ -40,7 +40,7 @@ const COUNTED: [&str; 31] = [
     "roles",
 ];
 /// Numbers of things: which, not how many.
-const ORDINALS: [&str; 15] = [
+const ORDINALS: [&str; 16] = [
     "run",
     "node",
     "round",
@@ -56,6 +56,7 @@ const ORDINALS: [&str; 15] = [
     "sequence",
     "line",
     "template",
+    "seed",
 ];
 /// Values without a unit of their own: a metric's stands in its tag, a load average has none.
 const TAGGED: [&str; 5] = ["value", "lower", "upper", "level", "load_average_1min"];

@@ -14,8 +14,9 @@ mod url;
 mod verify;
 
 pub use lookup::{Found, congestion_controls};
-pub use offered::offer;
-pub use transfer::{Moved, Target, TransferError, TransferOptions, transfer};
+pub(crate) use offered::offer;
+pub(crate) use transfer::measured;
+pub use transfer::{Known, Moved, Target, TransferError, TransferOptions, look_up, transfer};
 pub use url::{BadUrl, Url};
 
 use crate::soap::Mechanism;
@@ -64,7 +65,7 @@ impl Way {
     ];
 
     /// As typed and printed.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Way::Soap(mechanism) => mechanism.name(),
             Way::Http => "http",
@@ -73,7 +74,7 @@ impl Way {
     }
 
     /// What it is, in a line.
-    pub fn about(self) -> &'static str {
+    pub const fn about(self) -> &'static str {
         match self {
             Way::Soap(Mechanism::Simple) => "ByteIO, base64 in the envelope; any ByteIO service",
             Way::Soap(Mechanism::Mtom) => {
@@ -82,6 +83,17 @@ impl Way {
             Way::Soap(Mechanism::Dime) => "ByteIO, data as a DIME record; Genesis II, Axis 1.4, wirespeed",
             Way::Http => "ranges of plain HTTP; any web server, to write wirespeed",
             Way::Bulk => "24 bytes ask over an upgraded connection; wirespeed",
+        }
+    }
+
+    /// The transport of the registry that asks in this way.
+    pub const fn transport(self) -> &'static str {
+        match self {
+            Way::Soap(Mechanism::Simple) => "byteio-simple",
+            Way::Soap(Mechanism::Mtom) => "byteio-mtom",
+            Way::Soap(Mechanism::Dime) => "byteio-dime",
+            Way::Http => "byteio-http",
+            Way::Bulk => "byteio-bulk",
         }
     }
 

@@ -7,11 +7,9 @@ use super::transfer::{
 use super::{Moved, TransferError, TransferOptions, lookup};
 use std::sync::PoisonError;
 use std::time::Instant;
-use wirespeed::bulk::{self, Block, BulkError, Hooks, Pace};
+use wirespeed::bulk::{self, Block, BulkError, Course, Hooks, Pace};
 use wirespeed_control::StopFlag;
-use wirespeed_schema::HistogramData;
 use wirespeed_schema::byteio::Answers;
-use wirespeed_schema::outcome::{SampleKind, Samples};
 
 struct Watch<'a>(&'a StopFlag);
 
@@ -26,7 +24,12 @@ impl Hooks for Watch<'_> {
 }
 
 /// Offer requests once. An error: none was sent; an offer that broke off carries its error in the result.
-pub fn offer(options: &TransferOptions, pace: Pace, stop: &StopFlag) -> Result<Moved, TransferError> {
+pub(crate) fn offer(
+    options: &TransferOptions,
+    pace: Pace,
+    stop: &StopFlag,
+    course: &mut Course,
+) -> Result<Moved, TransferError> {
     let mut options = options.clone();
     options.client.stop = stop.clone();
     let options = &options;
@@ -52,7 +55,7 @@ pub fn offer(options: &TransferOptions, pace: Pace, stop: &StopFlag) -> Result<M
     let links = Links::new(ready.links.clone(), source, found.own);
     let plan = shape(options, total_bytes, block_bytes(options, total_bytes));
     let cpu_before = cpu_ns();
-    let outcome = bulk::offer(plan, pace, &links, &Watch(stop));
+    let outcome = bulk::offer(course, plan, pace, &links, &Watch(stop));
     let cpu_near_ns = cpu_ns() - cpu_before;
     let after = found.own.then(|| lookup::facts(&options.client)).flatten();
     lookup::close_stream(&links.options, ready.opened);
@@ -62,27 +65,17 @@ pub fn offer(options: &TransferOptions, pace: Pace, stop: &StopFlag) -> Result<M
     (transfer.lookup_ns, transfer.cpu_near_ns) = (lookup_ns, cpu_near_ns);
     let far = before.as_ref().zip(after);
     transfer.cpu_far_ns = far.and_then(|(before, after)| after.cpu_ns.checked_sub(before.cpu_ns));
-    transfer.answers = outcome.answers.map(|answers| Answers {
+    // The times of single requests are the outcome's.
+    transfer.answers = outcome.answers.as_ref().map(|answers| Answers {
         count: answers.count,
         spread_ns: ns(answers.spread),
-        samples: vec![
-            samples(SampleKind::Completion, answers.service),
-            samples(SampleKind::Response, answers.response),
-        ],
+        samples: Vec::new(),
     });
     Ok(Moved {
         total_bytes,
         transfer,
+        outcome,
         far: before.map(|facts| facts.host),
         one_stream: false,
     })
-}
-
-fn samples(kind: SampleKind, histogram: HistogramData) -> Samples {
-    Samples {
-        kind,
-        batch_ops: 1,
-        histogram,
-        raw_ns: Vec::new(),
-    }
 }

@@ -13,11 +13,15 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use wirespeed::bulk::{self, Block, BulkError, BulkOutcome, BulkPlan, Connector, Hooks, NoDigest, Wire};
+use wirespeed::bulk::{
+    self, Block, BulkError, BulkOutcome, BulkPlan, Connector, Course, Hooks, NoDigest, Wire,
+};
+use wirespeed::clock::Timebase;
 use wirespeed_control::StopFlag;
 use wirespeed_schema::Finite;
 use wirespeed_schema::byteio::{Connection, TcpInfo, Transfer};
 use wirespeed_schema::host::HostFingerprint;
+use wirespeed_schema::outcome::Interval;
 
 /// Blocks of one transfer: each takes some bytes of memory.
 const BLOCKS_MAX: u64 = 1 << 24;
@@ -87,6 +91,8 @@ pub struct Moved {
     pub total_bytes: u64,
     /// What was seen.
     pub transfer: Transfer,
+    /// What the engine counted and timed.
+    pub outcome: BulkOutcome,
     /// The service's machine, where it is wirespeed.
     pub far: Option<HostFingerprint>,
     /// The service knows no ranges: the whole came at once over one connection, whatever was asked for.
@@ -199,20 +205,57 @@ pub(super) fn ns(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Transfer once. `progress` is told the bytes of every block that is done. An error: nothing was transferred; a transfer
-/// that broke off carries its error in the result.
+/// What there is to transfer, found out before any of it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Known {
+    /// Bytes of the whole.
+    pub total_bytes: u64,
+    /// The service knows no ranges: the whole comes at once over one connection, whatever is asked for.
+    pub one_stream: bool,
+}
+
+/// Ask the service, and look at the file that is put. Errors as of [`transfer`].
+pub fn look_up(options: &TransferOptions, stop: &StopFlag) -> Result<Known, TransferError> {
+    let (options, found) = looked_up(options, stop)?;
+    let source = open_source(&options)?;
+    Ok(Known {
+        total_bytes: total_bytes(&options, &found, source.as_deref())?,
+        one_stream: found.whole_only,
+    })
+}
+
+/// What the service has, and the options that fit it.
+fn looked_up(options: &TransferOptions, stop: &StopFlag) -> Result<(TransferOptions, Found), TransferError> {
+    let mut options = options.clone();
+    options.client.stop = stop.clone();
+    let found = lookup::find(&options.client, options.size_bytes.is_some())?;
+    if found.whole_only {
+        as_one_stream(&mut options, &found)?;
+    }
+    Ok((options, found))
+}
+
+/// Transfer once, for the sake of the data. `progress` is told the bytes of every block that is done. An error: nothing was
+/// transferred; a transfer that broke off carries its error in the result.
 pub fn transfer(
     options: &TransferOptions,
     stop: &StopFlag,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Moved, TransferError> {
-    let mut options = options.clone();
-    options.client.stop = stop.clone();
+    let timebase = Timebase::start();
+    let mut nobody = |_: &Interval| ();
+    measured(options, stop, &mut Course::new(&timebase, &mut nobody), progress)
+}
+
+/// Transfer once, measured with `course`.
+pub(crate) fn measured(
+    options: &TransferOptions,
+    stop: &StopFlag,
+    course: &mut Course,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Moved, TransferError> {
     let began = Instant::now();
-    let found = lookup::find(&options.client, options.size_bytes.is_some())?;
-    if found.whole_only {
-        as_one_stream(&mut options, &found)?;
-    }
+    let (options, found) = looked_up(options, stop)?;
     let options = &options;
     let before = found.own.then(|| lookup::facts(&options.client)).flatten();
     let lookup_ns = ns(began.elapsed());
@@ -235,7 +278,7 @@ pub fn transfer(
     };
     let plan = shape(options, total_bytes, block_bytes);
     let cpu_before = cpu_ns();
-    let outcome = run(plan, digest, &links, &place, &watch, &already);
+    let outcome = run(course, plan, digest, (&links, &place), &watch, &already);
     let cpu_near_ns = cpu_ns() - cpu_before;
     let after = found.own.then(|| lookup::facts(&options.client)).flatten();
     lookup::close_stream(&links.options, ready.opened);
@@ -266,6 +309,7 @@ pub fn transfer(
     Ok(Moved {
         total_bytes,
         transfer,
+        outcome,
         far: before.map(|facts| facts.host),
         one_stream: found.whole_only,
     })
@@ -401,21 +445,18 @@ fn bytes_of(done: &Done, total_bytes: u64, block_bytes: u64) -> u64 {
 }
 
 fn run(
+    course: &mut Course,
     plan: BulkPlan,
     digest: Option<DigestKind>,
-    links: &Links,
-    place: &Place,
+    (links, place): (&Links, &Place),
     watch: &Watch<'_>,
     already: &[u64],
 ) -> BulkOutcome {
+    let ends = (links, &place.destination);
     match digest {
-        Some(DigestKind::Crc32c) => {
-            bulk::run::<Crc32c, _, _>(plan, links, &place.destination, watch, already)
-        }
-        Some(DigestKind::Blake3) => {
-            bulk::run::<Blake3, _, _>(plan, links, &place.destination, watch, already)
-        }
-        None => bulk::run::<NoDigest, _, _>(plan, links, &place.destination, watch, already),
+        Some(DigestKind::Crc32c) => bulk::run::<Crc32c, _, _>(course, plan, ends, watch, already),
+        Some(DigestKind::Blake3) => bulk::run::<Blake3, _, _>(course, plan, ends, watch, already),
+        None => bulk::run::<NoDigest, _, _>(course, plan, ends, watch, already),
     }
 }
 

@@ -46,7 +46,7 @@ impl Mechanism {
     pub const ALL: [Mechanism; 3] = [Mechanism::Mtom, Mechanism::Dime, Mechanism::Simple];
 
     /// The name as typed.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Mechanism::Simple => "simple",
             Mechanism::Mtom => "mtom",

@@ -96,7 +96,8 @@ impl<'a> Gate<'a> {
     pub fn show(&self, output: &mut Output) {
         if self.arguments.github {
             output.show_as(|run, _| {
-                Comparison::of(run)
+                run.sections
+                    .get::<Comparison>()
                     .map(|found| render::github(&found))
                     .unwrap_or_default()
             });
@@ -110,9 +111,7 @@ impl<'a> Gate<'a> {
         output: &mut Output,
         comparison: &Comparison,
     ) -> Result<(), Failure> {
-        let section = serde_json::to_value(comparison)
-            .map_err(|e| Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it"))?;
-        run.sections.insert(compare::section::NAME.to_owned(), section);
+        run.sections.put(comparison);
         if let Some(path) = &self.arguments.junit {
             file::write(path, render::junit(comparison, self.arguments.allow_inconclusive))?;
         }

@@ -83,6 +83,10 @@ fn limits(entry: &Entry) -> Option<Limits> {
     (entry.limits)(&TransportOptions::new()).ok()
 }
 
+fn moves_wholes(entry: &Entry) -> bool {
+    !matches!(entry.bulk, Support::Lacks(_))
+}
+
 /// How many there are, a row a transport, then a line for each gap and detour.
 fn overview(entries: &[&Entry], style: &Style) -> String {
     let columns = vec![
@@ -111,11 +115,13 @@ fn overview(entries: &[&Entry], style: &Style) -> String {
             tone: (!here).then_some(Tone::Faint),
         }
     };
-    let transports = Table::new("", columns, entries.iter().map(row).collect());
-    let columns = vec![table::key("mechanism"), table::text("what it is", 0)];
-    let ways = Way::ALL.iter();
-    let ways = ways.map(|way| vec![way.name().to_owned(), way.about().to_owned()].into());
-    let title = "bulk transfers (wirespeed byteio, to any service; no transport of `run`)";
+    let between_ranks = entries.iter().filter(|entry| !moves_wholes(entry));
+    let transports = Table::new("", columns, between_ranks.map(row).collect());
+    let columns = vec![table::key("transport"), table::text("what it is", 0)];
+    let wholes = entries.iter().filter(|entry| moves_wholes(entry));
+    let ways = wholes.map(|entry| vec![entry.name.to_owned(), entry.summary.to_owned()].into());
+    let title =
+        "bulk transfers, to and from any service: wirespeed byteio, or bulk_get and bulk_put of `run`";
     let parts = vec![
         Part::Table(transports),
         view::lines(&notes(entries)),
@@ -156,7 +162,9 @@ fn notes(entries: &[&Entry]) -> String {
                 .collect();
             let _ = writeln!(text, "{}: {}", entry.name, said.join(", "));
         }
-        for capability in Capability::ALL {
+        // Who moves messages moves no wholes, and the reverse: the tables say that.
+        let own = Capability::ALL.into_iter().filter(|_| !moves_wholes(entry));
+        for capability in own.filter(|capability| *capability != Capability::Bulk) {
             let support = entry.support(capability);
             if let Some(why) = explanation(support) {
                 let verb = if matches!(support, Support::Lacks(_)) {
@@ -198,7 +206,9 @@ fn facts(entry: &Entry) -> String {
     }
     if let Some(limits) = limits(entry) {
         let _ = writeln!(text, "  between    {}", between(&limits));
-        text.push_str(&sizes(&limits));
+        if !moves_wholes(entry) {
+            text.push_str(&sizes(&limits));
+        }
     }
     for resource in resources(entry) {
         let typed = typed(&resource.options);

@@ -9,7 +9,6 @@ use crate::experiment::{How, Points, Ranks};
 use crate::group::{Groups, Reach};
 use crate::open_loop::{Asked, Rates, TRIALS};
 use wirespeed::Registry;
-use wirespeed_report::curve::section;
 
 /// What varies: a key of a plan.
 const KEY: &str = "pace";
@@ -48,10 +47,9 @@ pub fn load(registry: &Registry, arguments: &LoadArgs, color: ColorChoice) -> Re
     let mut points = Points::new(front.experiment(how, &mut ranks), at);
     let most_per_s = asked.offer(&mut points)?;
     let found = points.finish()?;
-    front.draft.section(
-        section::LOAD,
-        asked.section(&found.undisturbed(), most_per_s, seed),
-    );
+    front
+        .draft
+        .put(&asked.section(&found.undisturbed(), most_per_s, seed));
     front.publish(found)
 }
 

@@ -9,7 +9,7 @@ use crate::errors::{Ended, Failure};
 use crate::experiment::{How, Ranks};
 use crate::group::{Groups, Reach};
 use wirespeed::Registry;
-use wirespeed_report::curve::section::{self, SweepSection};
+use wirespeed_report::curve::section::SweepSection;
 use wirespeed_schema::plan::expand;
 
 /// The test whose iteration is PRTT: a window of messages one way, then a short answer.
@@ -55,6 +55,6 @@ pub fn loggp(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> 
     };
     let mut ranks = Ranks::new(Groups::new(registry, Reach::of(&run.far)?));
     let mut front = Front::open((&arguments.output, color), Some(plan))?;
-    front.draft.section(section::SWEEP, section.to_value());
+    front.draft.put(&section);
     front.measure(how, &mut ranks, vec![cases])
 }

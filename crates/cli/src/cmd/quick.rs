@@ -48,8 +48,8 @@ pub fn quick(registry: &Registry, arguments: &QuickArgs, color: ColorChoice) -> 
     let (destinations, written) = destinations(&arguments.output);
     let mut ranks = Ranks::new(Groups::new(registry, Reach::default()));
     let mut front = Front::open((&destinations, color), Some(plan))?;
-    let section = section(transports, written.as_deref())?;
-    front.draft.section(QuickSection::NAME, section);
+    let section = section(transports, written.as_deref());
+    front.draft.put(&section);
     front.measure(how, &mut ranks, vec![cases])
 }
 
@@ -157,7 +157,7 @@ fn destinations(asked: &OutputArgs) -> (OutputArgs, Option<PathBuf>) {
     (destinations, written)
 }
 
-fn section(transports: Vec<QuickTransport>, written: Option<&Path>) -> Result<serde_json::Value, Failure> {
+fn section(transports: Vec<QuickTransport>, written: Option<&Path>) -> QuickSection {
     let first = transports.iter().find(|row| row.unavailable.is_none());
     let via = first.map_or("TRANSPORT", |row| row.transport.as_str()).to_owned();
     let mut next = Vec::new();
@@ -167,8 +167,7 @@ fn section(transports: Vec<QuickTransport>, written: Option<&Path>) -> Result<se
     next.push(format!(
         "How sure is that? wirespeed run latency --via {via} --repeats 10"
     ));
-    serde_json::to_value(QuickSection { transports, next })
-        .map_err(|e| Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it"))
+    QuickSection { transports, next }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use wirespeed_report::render::{self, JsonForm, Style};
 use wirespeed_report::table::{Row, Table, Tone, text};
 use wirespeed_report::view::Part;
 use wirespeed_schema::run::Status;
-use wirespeed_selftest::{Check, Effort};
+use wirespeed_selftest::{Check, Effort, SelftestSection};
 
 /// Run every check and say how each came out.
 pub fn selftest(arguments: &SelftestArgs, color: ColorChoice) -> Result<Ended, Failure> {
@@ -30,10 +30,10 @@ pub fn selftest(arguments: &SelftestArgs, color: ColorChoice) -> Result<Ended, F
     let failed = checks.iter().filter(|check| !check.passed).count();
     let text = match arguments.json {
         true => {
-            draft.section(
-                "selftest",
-                serde_json::json!({ "replicates": effort.replicates, "checks": checks }),
-            );
+            draft.put(&SelftestSection {
+                replicates: effort.replicates,
+                checks: checks.clone(),
+            });
             let mut run = draft.finish(Vec::new(), false);
             if failed > 0 {
                 run.status = Status::Failed;

@@ -8,7 +8,7 @@ use crate::errors::{Ended, Failure};
 use crate::experiment::{Found, How, Points, Ranks};
 use crate::group::{Groups, Reach};
 use wirespeed::Registry;
-use wirespeed_report::curve::section::{self, Probe, SweepSection};
+use wirespeed_report::curve::section::{Probe, SweepSection};
 use wirespeed_report::curve::{self, SizePoint, WindowPoint};
 use wirespeed_report::stats::{LEVEL, paired_shift, summarize};
 use wirespeed_report::thresholds::REACHED_SHARE;
@@ -61,7 +61,7 @@ pub fn sweep(registry: &Registry, arguments: &SweepArgs, color: ColorChoice) -> 
         seed,
         probes,
     };
-    front.draft.section(section::SWEEP, section.to_value());
+    front.draft.put(&section);
     front.publish(found)
 }
 

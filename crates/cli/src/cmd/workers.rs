@@ -53,20 +53,13 @@ pub fn workers(registry: &Registry, arguments: &WorkersArgs, color: ColorChoice)
     if let Some(job) = job::current().filter(|_| arguments.output.include_host_name) {
         section.name_nodes(&job.section().nodes);
     }
-    front.draft.section(WorkersSection::NAME, as_json(&section)?);
+    front.draft.put(&section);
     let run = found.into_run(front.draft);
     // The result first: a launcher that ends the job gives its ranks a second, and the log may be long.
     let published = front.output.finish(&run);
     files.write(&run.cases, &section).map_err(Failure::documented)?;
     published?;
     Ok(ended(&run, arguments.output.strict))
-}
-
-fn as_json(section: &WorkersSection) -> Result<serde_json::Value, Failure> {
-    serde_json::to_value(section).map_err(|e| {
-        let cause = format!("cannot write the section of the workers: {e}");
-        Failure::failed(cause, "this is a defect of wirespeed; please report it")
-    })
 }
 
 /// What goes to files beside the result.

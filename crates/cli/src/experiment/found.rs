@@ -3,11 +3,11 @@
 use super::{Experiment, cell::Cell};
 use crate::document::Draft;
 use crate::errors::Failure;
-use serde_json::json;
 use std::borrow::Cow;
 use wirespeed_report::interference::{self, Arms, Interference};
 use wirespeed_schema::Run;
 use wirespeed_schema::run::{CaseResult, Status};
+use wirespeed_schema::section::Order;
 
 /// What an experiment found.
 pub struct Found {
@@ -94,10 +94,11 @@ impl Found {
     /// The document, with what every experiment tells of itself.
     pub fn into_run(self, mut draft: Draft) -> Run {
         if let Some((seed, within)) = self.order {
-            draft.section("order", json!({ "seed": seed, "within": within }));
+            let within = within.to_owned();
+            draft.put(&Order { seed, within });
         }
         if let Some(found) = &self.interference {
-            draft.section(interference::NAME, found.to_value());
+            draft.put(found);
         }
         let mut run = match (&self.failure, self.results.is_empty()) {
             (Some(failure), true) => return draft.fail(failure.status(), failure.cause.clone()),

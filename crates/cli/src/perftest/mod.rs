@@ -184,6 +184,7 @@ fn reach(arguments: &PerftestArgs) -> Reach {
         silence: None,
         patience: PATIENCE,
         server_command: Some("wirespeed perftest"),
+        service: None,
     }
 }
 
@@ -218,9 +219,7 @@ fn finish(mut draft: Draft, section: PerftestSection, found: Found) -> Result<Ru
         let why = line.failed.as_ref()?;
         Some(format!("{}: {why}", line.label()))
     });
-    let value = serde_json::to_value(section)
-        .map_err(|e| Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it"))?;
-    draft.section(PerftestSection::NAME, value);
+    draft.put(&section);
     let mut run = found.into_run(draft);
     if let (Some(why), Status::Ok) = (unplanned, run.status) {
         run.status = Status::Failed;

@@ -7,9 +7,6 @@ use wirespeed_schema::units::{format_ns, format_rate, format_size};
 use wirespeed_schema::{Finite, Run};
 use wirespeed_session::report::{ComputationReport, Phase, Queue, SessionSection};
 
-/// The name of the section in the document.
-pub const SECTION: &str = "session";
-
 /// Add what the session of `run` says, where it has one: its answers first, its life behind the tables of its streams.
 pub fn add(subject: &mut Subject, run: &Run) {
     let Some(section) = section(run).filter(|s| !s.sessions.is_empty()) else {
@@ -44,8 +41,7 @@ pub fn classic(run: &Run) -> String {
 }
 
 fn section(run: &Run) -> Option<SessionSection> {
-    let section = run.sections.get(SECTION)?;
-    serde_json::from_value(section.clone()).ok()
+    run.sections.get()
 }
 
 fn own_words(text: &mut String, report: &ComputationReport) {

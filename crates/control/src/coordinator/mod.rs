@@ -20,6 +20,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use wirespeed::Registry;
+use wirespeed::transport::Service;
 use wirespeed_schema::case::{Case, Role};
 use wirespeed_schema::message::{FailureClass, ServerLimits};
 use wirespeed_schema::outcome::{Interval, Outcome};
@@ -39,6 +40,8 @@ pub enum GroupSpec {
     Launched(Launcher),
     /// Ranks that somebody else starts or has started, one by one, here or elsewhere.
     Started(Arc<dyn Launch>),
+    /// Threads of this process, and a service that is no rank.
+    Service(Service),
 }
 
 /// What starts jobs.
@@ -215,9 +218,18 @@ impl Group {
     /// Run `case` to its end. Never hangs: a rank that does not end is given up after the times of [`Timing`].
     pub fn run(&mut self, case: &Case, events: &mut dyn FnMut(GroupEvent), stop: &StopFlag) -> GroupResult {
         let options = &self.options;
-        if let GroupSpec::Threads = self.spec {
-            let (timing, address) = (options.timing, options.bind_address);
-            return threads::run(case, &self.registry, timing, address, events, stop);
+        let service = match &self.spec {
+            GroupSpec::Threads => Some(None),
+            GroupSpec::Service(service) => Some(Some(service)),
+            _ => None,
+        };
+        if let Some(service) = service {
+            let around = threads::Around {
+                timing: options.timing,
+                bind_address: options.bind_address,
+                service,
+            };
+            return threads::run(case, &self.registry, &around, events, stop);
         }
         let result = drive::run(self, case, events, stop);
         result.unwrap_or_else(|error| GroupResult::failed(case.ranks.len(), &error))

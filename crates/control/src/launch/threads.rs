@@ -5,11 +5,13 @@ use crate::coordinator::{GroupEvent, GroupResult};
 use crate::session::Timing;
 use crate::session::group::Failure;
 use crate::stop::{StopFlag, StopLevel};
+use std::fmt::Display;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+use wirespeed::transport::Service;
 use wirespeed::transport::cancel::CancelReason;
 use wirespeed::{Bootstrap, BootstrapError, Cancel, MeasureError, Registry, ThreadBootstrap};
 use wirespeed_schema::case::Case;
@@ -57,14 +59,24 @@ impl Bootstrap for Watched {
     fn bind_address(&self) -> IpAddr {
         self.inner.bind_address()
     }
+
+    fn service(&self) -> Option<&Service> {
+        self.inner.service()
+    }
+}
+
+/// What there is around the threads.
+pub(crate) struct Around<'a> {
+    pub timing: Timing,
+    pub bind_address: IpAddr,
+    pub service: Option<&'a Service>,
 }
 
 /// Run `case` with a thread a rank. A thread that does not end after a cancel is left behind: threads cannot be killed.
 pub(crate) fn run(
     case: &Case,
     registry: &Registry,
-    timing: Timing,
-    bind_address: IpAddr,
+    around: &Around,
     events: &mut dyn FnMut(GroupEvent),
     stop: &StopFlag,
 ) -> GroupResult {
@@ -79,10 +91,10 @@ pub(crate) fn run(
     });
     let started = Instant::now();
     let mut verdict = Verdict::new(size);
-    for inner in ThreadBootstrap::group_with(size as u32, cancel.clone(), bind_address) {
+    for inner in ThreadBootstrap::group_with(size as u32, cancel.clone(), around.bind_address) {
         let rank = inner.rank();
         let bootstrap = Watched {
-            inner,
+            inner: inner.with_service(around.service.cloned()),
             first_barrier: first_barrier.clone(),
         };
         if let Err(error) = start_thread(case, registry, bootstrap, tx.clone()) {
@@ -90,7 +102,7 @@ pub(crate) fn run(
             verdict.end(rank, Err(Failure::new(FailureClass::Failed, text)), &cancel);
         }
     }
-    wait_for_all(&mut verdict, &rx, timing, &cancel, events, stop);
+    wait_for_all(&mut verdict, &rx, around.timing, &cancel, events, stop);
     let setup_end = first_barrier.get().copied().unwrap_or_else(Instant::now);
     GroupResult {
         outcomes: verdict.outcomes,
@@ -170,8 +182,9 @@ impl Verdict {
             Err(failure) => Some((failure.class == FailureClass::PeerLost, failure)),
             Ok(outcome) => {
                 let secondary = outcome.stop != StopReason::Failed;
+                let size = self.outcomes.len();
                 let failure = outcome.error.as_ref().map(|error| {
-                    let text = format!("rank {rank}: {error}");
+                    let text = said_by((rank, size), error);
                     (secondary, Failure::new(FailureClass::Failed, text))
                 });
                 self.outcomes[rank as usize] = Some(*outcome);
@@ -186,6 +199,14 @@ impl Verdict {
             }
             cancel.cancel(CancelReason::PeerLost);
         }
+    }
+}
+
+/// What a rank of a group of so many says; of one that is alone there is nobody to tell it from.
+fn said_by((rank, size): (u32, usize), what: &dyn Display) -> String {
+    match size {
+        1 => what.to_string(),
+        _ => format!("rank {rank}: {what}"),
     }
 }
 
@@ -207,7 +228,8 @@ fn start_thread(
             let result = std::panic::catch_unwind(AssertUnwindSafe(measuring));
             let ended = match result {
                 Ok(result) => result.map(Box::new).map_err(|error: MeasureError| {
-                    Failure::new(classify(&error, false), format!("rank {rank}: {error}"))
+                    let text = said_by((rank, case.ranks.len()), &error);
+                    Failure::new(classify(&error, false), text)
                 }),
                 Err(panic) => {
                     bootstrap.cancel().cancel(CancelReason::PeerLost);

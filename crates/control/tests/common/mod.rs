@@ -163,6 +163,7 @@ fn outcome(rank: u32, role: Role) -> Outcome {
         noise_after: None,
         load_done: Default::default(),
         lacking: Default::default(),
+        transfer: None,
         transport_facts: Default::default(),
         host: Default::default(),
         error: None,

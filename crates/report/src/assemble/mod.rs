@@ -38,6 +38,7 @@ pub fn repetition_metrics(case: &Case, outcomes: &[Outcome]) -> (Metrics, Vec<Wi
     if case.test.is_posted() {
         posted::add(&mut metrics, case, outcomes);
     }
+    crate::byteio::add(&mut metrics, outcomes);
     let withheld = latency::withheld(&metrics);
     (metrics, withheld)
 }

@@ -1,10 +1,9 @@
 //! Bulk transfers as cases of the document, so that whatever reads cases (compare, gates, reports) sees them.
 
-use super::{UNKNOWN_RTT_NS, ceiling_ratio_of};
 use crate::assemble::{self, Metrics, insert};
 use crate::checks::Limits;
 use std::collections::BTreeMap;
-use wirespeed_schema::byteio::{Answers, Pair, TcpInfo, Transfer};
+use wirespeed_schema::byteio::{Between, Pair, Transfer};
 use wirespeed_schema::case::{GroupKind, IdlePolicy, Load, RankSpec, Role, Stop, TransportOptions};
 use wirespeed_schema::host::{ClockInfo, Disturbance, HostFingerprint};
 use wirespeed_schema::outcome::{Count, Faults, Outcome, StopReason};
@@ -57,7 +56,7 @@ fn role(is_put: bool) -> Role {
     }
 }
 
-/// One run of a bulk transfer.
+/// One run of a bulk transfer by a program of others, which alone timed it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BulkRun {
     /// Payload that was moved.
@@ -68,8 +67,6 @@ pub struct BulkRun {
     pub elapsed_ns: u64,
     /// Blocks whose data were wrong.
     pub wrong_blocks: u64,
-    /// Where requests were offered at a rate: what became of them.
-    pub answers: Option<Answers>,
     /// Further figures by tag.
     pub figures: Vec<(&'static str, f64)>,
     /// Circumstances by name.
@@ -84,7 +81,7 @@ pub struct BulkRun {
 
 /// What a transfer's outcome does not hold, and why.
 fn lacking() -> BTreeMap<String, String> {
-    let why = "not measured: a bulk transfer is timed as a whole, by the operating system's clock";
+    let why = "not measured: the program that moved the data told its time, or was timed as a whole";
     let fields = [
         "clock.",
         "connect_ns",
@@ -96,20 +93,16 @@ fn lacking() -> BTreeMap<String, String> {
     fields.map(|field| (field.to_owned(), why.to_owned())).into()
 }
 
-/// Run number `index` of `case`.
+/// Run number `index` of `case`, by a program of others.
 pub fn repetition(case: &Case, run: BulkRun, index: u32) -> Repetition {
     let is_put = matches!(case.test, Test::BulkPut(_));
     let mut metrics = Metrics::new();
-    let answers = run.answers.unwrap_or_default();
     if run.error.is_none() && run.elapsed_ns > 0 {
         let rate = run.payload_bytes as f64 * 1e9 / run.elapsed_ns as f64;
         insert(&mut metrics, "bandwidth_bytes_per_s", rate, run.blocks);
         for (tag, value) in run.figures {
             insert(&mut metrics, tag, value, 1);
         }
-    }
-    if let Some(rate) = answered_per_s(&answers) {
-        insert(&mut metrics, "rate_msg_per_s", rate, answers.count);
     }
     let moved = Count {
         messages: run.blocks,
@@ -136,7 +129,7 @@ pub fn repetition(case: &Case, run: BulkRun, index: u32) -> Repetition {
         warmup_operations: 0,
         first_operation_ns: None,
         connect_ns: None,
-        samples: answers.samples,
+        samples: Vec::new(),
         intervals: Vec::new(),
         peers: Vec::new(),
         clock: ClockInfo {
@@ -152,27 +145,17 @@ pub fn repetition(case: &Case, run: BulkRun, index: u32) -> Repetition {
         noise_after: None,
         load_done: run.load_done,
         transport_facts: run.facts,
+        transfer: None,
         host: run.host.unwrap_or_default(),
         error: run.error,
     };
-    let outcomes = vec![outcome];
-    if !outcomes[0].samples.is_empty() {
-        metrics.extend(assemble::repetition_metrics(case, &outcomes).0);
-    }
     Repetition {
         index,
-        outcomes,
+        outcomes: vec![outcome],
         metrics,
         setup_ns: 0,
         overlapping_sessions: 0,
     }
-}
-
-/// Requests answered a second: those after the first, over the time between the first answer and the last. The last
-/// answers come after the last request was due; over the time of the whole run the rate would look smaller than it was.
-fn answered_per_s(answers: &Answers) -> Option<f64> {
-    let after_first = answers.count.checked_sub(1).filter(|count| *count > 0)?;
-    (answers.spread_ns > 0).then(|| after_first as f64 * 1e9 / answers.spread_ns as f64)
 }
 
 /// The case that the runs of a pair are.
@@ -206,21 +189,43 @@ pub fn case_of(pair: &Pair) -> Case {
     bulk.case()
 }
 
-/// What a pair's run number `index` gave.
-pub fn repetition_of(pair: &Pair, run: &Transfer, index: u32) -> Repetition {
-    repetition(&case_of(pair), of_transfer(pair, run), index)
-}
-
-/// A pair of the section as a result.
+/// A pair of the section as a result, where its runs are all that is left of it. What the engine notes beside a transfer is
+/// lacking, and says so.
 pub fn result_of(pair: &Pair) -> CaseResult {
     let case = case_of(pair);
-    let numbered = pair.runs.iter().zip(0..);
-    let repetitions = numbered.map(|(run, index)| repetition(&case, of_transfer(pair, run), index));
-    let mut result = assemble::case_result(case.clone(), repetitions.collect(), &Limits::default());
-    result.remarks.extend(super::wire::remark(pair));
-    result
-        .remarks
-        .sort_by_key(|remark| std::cmp::Reverse(remark.severity));
+    let repetition_of = |(run, index): (&Transfer, u32)| {
+        let blocks = run.payload_bytes.div_ceil(pair.block_bytes.max(1));
+        let mut seen = repetition(
+            &case,
+            BulkRun {
+                payload_bytes: run.payload_bytes,
+                blocks,
+                elapsed_ns: run.elapsed_ns,
+                wrong_blocks: run.wrong_blocks_count,
+                load_done: run.load_done.clone(),
+                facts: BTreeMap::from([("url".to_owned(), pair.url.clone())]),
+                host: pair.near.as_deref().cloned(),
+                error: run.error.clone(),
+                ..BulkRun::default()
+            },
+            index,
+        );
+        let between = Between {
+            nominal_bytes_per_s: pair.nominal_bytes_per_s,
+            ..Between::default()
+        };
+        seen.outcomes[0].transfer = Some(Box::new(Transfer {
+            between: Some(Box::new(between)),
+            ..run.clone()
+        }));
+        seen.metrics = assemble::repetition_metrics(&case, &seen.outcomes).0;
+        seen
+    };
+    let repetitions = pair.runs.iter().zip(0..).map(repetition_of).collect();
+    let mut result = assemble::case_result(case.clone(), repetitions, &Limits::default());
+    for outcome in result.repetitions.iter_mut().flat_map(|run| &mut run.outcomes) {
+        outcome.transfer = None;
+    }
     if let Some(error) = &pair.error {
         result.status = match result.status {
             CaseStatus::Ok => CaseStatus::Partial,
@@ -231,80 +236,11 @@ pub fn result_of(pair: &Pair) -> CaseResult {
     result
 }
 
-fn of_transfer(pair: &Pair, run: &Transfer) -> BulkRun {
-    let is_put = pair.direction == "put";
-    let senders: Vec<&TcpInfo> = run
-        .connections
-        .iter()
-        .filter_map(|c| if is_put { c.near.as_ref() } else { c.far.as_ref() })
-        .collect();
-    let ends = run
-        .connections
-        .iter()
-        .flat_map(|c| [c.far.as_ref(), c.near.as_ref()]);
-    let mut rtts: Vec<u64> = ends
-        .flatten()
-        .map(|info| info.rtt_ns)
-        .filter(|rtt| *rtt > 0)
-        .collect();
-    rtts.sort_unstable();
-    let sent: u64 = senders.iter().map(|info| info.sent_bytes).sum();
-    let again: u64 = senders.iter().map(|info| info.retransmitted_bytes).sum();
-    let mut figures = vec![
-        ("lookup_ns", run.lookup_ns as f64),
-        ("connect_ns", run.connect_ns as f64),
-    ];
-    if run.verified {
-        figures.push(("verify_ns", run.verify_ns as f64));
-    }
-    if let Some(rtt) = rtts.get(rtts.len() / 2) {
-        figures.push(("tcp_rtt_ns", *rtt as f64));
-    }
-    let ends = run
-        .connections
-        .iter()
-        .flat_map(|c| [c.far.as_ref(), c.near.as_ref()]);
-    let least = ends.flatten().map(|info| info.min_rtt_ns);
-    let least = least.filter(|rtt| (1..UNKNOWN_RTT_NS).contains(rtt)).min();
-    figures.extend(least.map(|rtt| ("tcp_min_rtt_ns", rtt as f64)));
-    if sent > 0 {
-        figures.push(("retransmitted_ratio", again as f64 / sent as f64));
-    }
-    figures.extend(run.wire_ratio().map(|ratio| ("wire_ratio", ratio)));
-    if let Some(nominal) = pair.nominal_bytes_per_s {
-        let rate = run.bandwidth_bytes_per_s.get();
-        figures.push(("nominal_ratio", rate / nominal.get()));
-        let mss = run
-            .connections
-            .iter()
-            .flat_map(|c| [c.far.as_ref(), c.near.as_ref()]);
-        let mss = mss.flatten().map(|info| info.mss_bytes).find(|mss| *mss > 0);
-        figures.extend(mss.map(|mss| ("ceiling_ratio", ceiling_ratio_of(rate, nominal.get(), mss))));
-    }
-    let mut facts = BTreeMap::from([("url".to_owned(), pair.url.clone())]);
-    if let Some(info) = senders.first() {
-        facts.insert("congestion_control".to_owned(), info.congestion.clone());
-        facts.insert("mss_bytes".to_owned(), info.mss_bytes.to_string());
-    }
-    BulkRun {
-        payload_bytes: run.payload_bytes,
-        blocks: run.payload_bytes.div_ceil(pair.block_bytes.max(1)),
-        elapsed_ns: run.elapsed_ns,
-        wrong_blocks: run.wrong_blocks_count,
-        answers: run.answers.clone(),
-        figures,
-        facts,
-        load_done: run.load_done.clone(),
-        host: pair.near.as_deref().cloned(),
-        error: run.error.clone(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use wirespeed_schema::Finite;
-    use wirespeed_schema::byteio::Connection;
+    use wirespeed_schema::byteio::{Connection, TcpInfo};
 
     fn pair(rates: &[f64]) -> Pair {
         let run = |rate: &f64| Transfer {

@@ -1,16 +1,21 @@
 //! Figures and verdict of bulk transfers: fills the section `byteio` of a document from its runs.
 
 mod cases;
+mod figures;
+mod pairs;
 mod verdict;
 mod wire;
 
-pub use cases::{BulkCase, BulkRun, case_of, repetition, repetition_of, result_of};
+pub use cases::{BulkCase, BulkRun, case_of, repetition, result_of};
+pub(crate) use figures::add;
+pub use pairs::take_pairs;
 pub(crate) use verdict::connection_time;
-pub use wire::{CODE as WIRE_OVERHEAD, remark};
+pub use wire::CODE as WIRE_OVERHEAD;
+pub(crate) use wire::look as look_at_wire;
 
 use crate::stats::{self, LEVEL};
-use wirespeed_schema::byteio::{ByteioSection, Pair, SECTION, Summary, TcpInfo, Transfer};
-use wirespeed_schema::{Finite, Run};
+use wirespeed_schema::Finite;
+use wirespeed_schema::byteio::{Pair, Summary, TcpInfo, Transfer};
 
 /// Headers of Ethernet, IPv4 and TCP with timestamps. Preamble, check sequence and gap, another 24 bytes on a real wire,
 /// are left out, so that no path can exceed its ceiling.
@@ -18,11 +23,6 @@ const HEADERS_BYTES: f64 = 66.0;
 
 /// The kernel's word for "not known": 2^32 - 1 µs. Nothing near it is a round trip.
 const UNKNOWN_RTT_NS: u64 = 4_000_000_000_000;
-
-/// The section of a document, where it has one.
-pub fn section(run: &Run) -> Option<ByteioSection> {
-    serde_json::from_value(run.sections.get(SECTION)?.clone()).ok()
-}
 
 /// Fill the figures and the verdict of a pair from its runs.
 pub fn complete(pair: &mut Pair) {

@@ -1,8 +1,8 @@
 //! More bytes on the sockets than the payload and its encoding need: how many, why, and what helps.
 
 use crate::thresholds::WIRE_OVERHEAD_TIMES;
-use wirespeed_schema::byteio::{Pair, Transfer};
-use wirespeed_schema::run::{Remark, Severity};
+use wirespeed_schema::byteio::Transfer;
+use wirespeed_schema::run::Severity;
 use wirespeed_schema::units::{format_size, significant};
 
 /// Code of the remark.
@@ -17,13 +17,22 @@ fn needed_ratio(mechanism: &str) -> f64 {
     }
 }
 
-/// The remark on the run with the most bytes for its payload, where those are too many.
-pub fn remark(pair: &Pair) -> Option<Remark> {
-    let whole = pair.runs.iter().filter(|run| run.error.is_none());
-    let (ratio, run) = whole
-        .filter_map(|run| Some((run.wire_ratio()?, run)))
-        .max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let needed = needed_ratio(&pair.mechanism);
+/// What there is to say of one run.
+pub(crate) struct Overhead {
+    /// How serious it is.
+    pub severity: Severity,
+    /// Bytes for each of payload.
+    pub ratio: f64,
+    /// Why.
+    pub message: String,
+    /// What helps.
+    pub remedy: &'static str,
+}
+
+/// The bytes of a run, where they are too many for its payload in blocks of `block_bytes`.
+pub(crate) fn look(mechanism: &str, block_bytes: u64, run: &Transfer) -> Option<Overhead> {
+    let ratio = run.wire_ratio().filter(|_| run.error.is_none())?;
+    let needed = needed_ratio(mechanism);
     let above = ratio / needed - 1.0;
     if ratio / needed <= WIRE_OVERHEAD_TIMES {
         return None;
@@ -32,18 +41,17 @@ pub fn remark(pair: &Pair) -> Option<Remark> {
     let repeated_share = repeated as f64 / (run.payload_bytes as f64 * needed);
     let (severity, cause, remedy) = match repeated_share >= above / 2.0 {
         true => repeated_blocks(run, repeated),
-        false => heads(pair),
+        false => heads(run.payload_bytes, block_bytes),
     };
-    Some(Remark {
+    Some(Overhead {
         severity,
-        code: CODE.to_owned(),
+        ratio,
         message: format!(
-            "{} bytes passed the sockets for each byte of payload, where {} needs {}: {cause}",
+            "{} bytes passed the sockets for each byte of payload, where {mechanism} needs {}: {cause}",
             significant(ratio, 3),
-            pair.mechanism,
             significant(needed, 3)
         ),
-        remedy: Some(remedy.to_owned()),
+        remedy,
     })
 }
 
@@ -66,23 +74,20 @@ fn repeated_blocks(run: &Transfer, repeated: u64) -> (Severity, String, &'static
     }
 }
 
-fn heads(pair: &Pair) -> (Severity, String, &'static str) {
-    let blocks = pair.total_bytes.div_ceil(pair.block_bytes.max(1)).max(1);
+fn heads(total_bytes: u64, block_bytes: u64) -> (Severity, String, &'static str) {
+    let blocks = total_bytes.div_ceil(block_bytes.max(1)).max(1);
     match blocks {
         1 => (
             Severity::Note,
             format!(
                 "the payload of {} is small beside its heads",
-                format_size(pair.total_bytes)
+                format_size(total_bytes)
             ),
             "transfer a larger file",
         ),
         _ => (
             Severity::Note,
-            format!(
-                "heads and envelopes of blocks of {}",
-                format_size(pair.block_bytes)
-            ),
+            format!("heads and envelopes of blocks of {}", format_size(block_bytes)),
             "choose a larger --block-size, or --mechanism http or bulk, whose heads are shorter",
         ),
     }
@@ -95,7 +100,7 @@ mod tests {
 
     const PAYLOAD: u64 = 32 << 20;
 
-    fn found(mechanism: &str, ratio: f64, change: impl FnOnce(&mut Transfer)) -> Option<Remark> {
+    fn found(mechanism: &str, ratio: f64, change: impl FnOnce(&mut Transfer)) -> Option<Overhead> {
         let mut run = Transfer {
             payload_bytes: PAYLOAD,
             connections: vec![Connection {
@@ -106,13 +111,7 @@ mod tests {
             ..Transfer::default()
         };
         change(&mut run);
-        remark(&Pair {
-            mechanism: mechanism.into(),
-            total_bytes: PAYLOAD,
-            block_bytes: 64 << 10,
-            runs: vec![run],
-            ..Pair::default()
-        })
+        look(mechanism, 64 << 10, &run)
     }
 
     #[test]
@@ -123,10 +122,10 @@ mod tests {
             ("simple", 1.334),
             ("simple", 1.359),
         ] {
-            assert_eq!(found(mechanism, ratio, |_| ()), None, "{mechanism} {ratio}");
+            assert!(found(mechanism, ratio, |_| ()).is_none(), "{mechanism} {ratio}");
         }
         let nothing_counted = |run: &mut Transfer| run.connections.clear();
-        assert_eq!(found("mtom", 2.0, nothing_counted), None);
+        assert!(found("mtom", 2.0, nothing_counted).is_none());
     }
 
     #[test]
@@ -135,7 +134,8 @@ mod tests {
         assert_eq!(heads.severity, Severity::Note);
         assert!(
             heads.message.contains("1.05 bytes") && heads.message.contains("64 KiB"),
-            "{heads:?}"
+            "{}",
+            heads.message
         );
         let failed = found("simple", 1.5, |run| {
             run.connections[0].repeated_bytes = PAYLOAD / 6;
@@ -143,7 +143,7 @@ mod tests {
         });
         let failed = failed.unwrap();
         assert_eq!(failed.severity, Severity::Warning);
-        assert!(failed.message.contains("failed 2 times"), "{failed:?}");
+        assert!(failed.message.contains("failed 2 times"), "{}", failed.message);
         let stalled = found("http", 1.5, |run| {
             run.connections[0].repeated_bytes = PAYLOAD / 2;
             run.steals_count = 2;

@@ -32,20 +32,24 @@ pub fn all(inputs: &[Input]) -> Vec<Picture> {
         .flat_map(|(input, cases)| cases.iter().map(move |case| (input, case)))
         .filter(|(_, case)| !case.metrics.is_empty() && case.case.transport != Floor::TRANSPORT)
         .collect();
-    let comparisons = inputs.iter().filter_map(|input| Comparison::of(input.run));
+    let comparisons = inputs
+        .iter()
+        .filter_map(|input| input.run.sections.get::<Comparison>());
     let mut pictures: Vec<Picture> = comparisons.filter_map(|found| forest::forest(&found)).collect();
-    let disturbed = inputs.iter().filter_map(|input| Interference::of(input.run));
+    let disturbed = inputs
+        .iter()
+        .filter_map(|input| input.run.sections.get::<Interference>());
     pictures.extend(disturbed.filter_map(|found| forest::under_load(&found)));
     let smallest = smallest_latencies(&cases);
     pictures.extend(shapes::ladder(&smallest, several, "rtt_p50_ns"));
     for (input, cases) in inputs.iter().zip(&undisturbed) {
-        if let Some(section) = LoadSection::of(input.run) {
+        if let Some(section) = input.run.sections.get::<LoadSection>() {
             pictures.extend(sweeps::against_load(input.name, cases, &section));
         }
     }
     let probes: Vec<Probe> = inputs
         .iter()
-        .filter_map(|input| SweepSection::of(input.run))
+        .filter_map(|input| input.run.sections.get::<SweepSection>())
         .flat_map(|section| section.probes)
         .collect();
     pictures.extend(swept(&cases, several, &probes));

@@ -9,6 +9,7 @@ use crate::svg::{Axis, Cell, Chart, Heat, Unit};
 use crate::thresholds::SLOW_RATIO;
 use std::collections::{BTreeMap, BTreeSet};
 use wirespeed_schema::HistogramData;
+use wirespeed_schema::byteio::ByteioSection;
 use wirespeed_schema::neighbours;
 use wirespeed_schema::outcome::{Outcome, SampleKind};
 use wirespeed_schema::run::{CaseResult, Run};
@@ -190,7 +191,7 @@ fn workers(name: &str, cases: &[&CaseResult]) -> Option<Picture> {
 
 /// Median bandwidth of each reader with each server.
 fn machines(name: &str, run: &Run) -> Option<Picture> {
-    let section = crate::byteio::section(run)?;
+    let section = run.sections.get::<ByteioSection>()?;
     let entry = |pair: &wirespeed_schema::byteio::Pair| {
         // Shapes of a sweep, and the same pair under load or at a rate, are no further machines.
         let (reader, server) = pair.name.split_once(" -> ")?;

@@ -9,6 +9,7 @@ mod data;
 mod generator;
 mod laws;
 mod shape;
+mod wire;
 mod workers;
 
 pub use shape::convergence_remark;
@@ -77,6 +78,7 @@ pub(crate) fn remarks(
         clock::check(&mut findings, case, repetition);
         conditions::check(&mut findings, case, repetition);
         generator::check(&mut findings, case, repetition);
+        wire::check(&mut findings, case, repetition);
     }
     workers::check(&mut findings, repetitions);
     conditions::check_case(&mut findings, metrics);

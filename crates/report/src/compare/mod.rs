@@ -16,6 +16,7 @@ pub use verdict::{Sides, judge, more_is_better};
 use matching::Matched;
 use wirespeed_schema::Run;
 use wirespeed_schema::finite::Finite;
+use wirespeed_schema::section::Imported;
 
 /// Compare two stored results. Errors where nothing can be compared, or must not be.
 pub fn compare(
@@ -96,6 +97,6 @@ fn side((name, run): (&str, &Run)) -> Side {
         name: name.to_owned(),
         started_at: run.started_at.clone(),
         version: run.tool.version.clone(),
-        imported: run.sections.contains_key("import").then(|| run.tool.name.clone()),
+        imported: run.sections.has::<Imported>().then(|| run.tool.name.clone()),
     }
 }

@@ -1,11 +1,8 @@
 //! What a comparison says, as data: `Run::sections["comparison"]`. Written by `compare` and `ab`, read by every renderer.
 
 use serde::{Deserialize, Serialize};
-use wirespeed_schema::Run;
 use wirespeed_schema::finite::Finite;
-
-/// The section's name.
-pub const NAME: &str = "comparison";
+use wirespeed_schema::section::Section;
 
 /// How the two sides were measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -139,13 +136,11 @@ pub struct Comparison {
     pub only_b: Vec<String>,
 }
 
-impl Comparison {
-    /// The comparison that `run` holds, if it holds one that can be read.
-    pub fn of(run: &Run) -> Option<Comparison> {
-        let section = run.sections.get(NAME)?;
-        Comparison::deserialize(section).ok()
-    }
+impl Section for Comparison {
+    const NAME: &'static str = "comparison";
+}
 
+impl Comparison {
     /// The worst verdict: slower before inconclusive before same before faster. `None` without rows.
     pub fn worst(&self) -> Option<Verdict> {
         self.rows.iter().map(|row| row.verdict).max()

@@ -3,12 +3,8 @@
 use super::load::{LoadPoint, UNLIMITED_PER_S, capacity, carried, knee};
 use serde::{Deserialize, Serialize};
 use wirespeed_schema::finite::Finite;
-use wirespeed_schema::run::{CaseResult, Run};
-
-/// Name of the section of a sweep.
-pub const SWEEP: &str = "sweep";
-/// Name of the section of a load curve.
-pub const LOAD: &str = "load";
+use wirespeed_schema::run::CaseResult;
+use wirespeed_schema::section::Section;
 
 /// Interleaved runs at both edges of a threshold.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -145,28 +141,14 @@ impl LoadSection {
             fails_msg_per_s: kept.and_then(|kept| kept.fails_per_s).and_then(Finite::maybe),
         }
     }
-
-    /// The section of `run`, if it has one that can be read.
-    pub fn of(run: &Run) -> Option<LoadSection> {
-        LoadSection::deserialize(run.sections.get(LOAD)?).ok()
-    }
-
-    /// As it stands in the document.
-    pub fn to_value(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
-    }
 }
 
-impl SweepSection {
-    /// The section of `run`, if it has one that can be read.
-    pub fn of(run: &Run) -> Option<SweepSection> {
-        SweepSection::deserialize(run.sections.get(SWEEP)?).ok()
-    }
+impl Section for LoadSection {
+    const NAME: &'static str = "load";
+}
 
-    /// As it stands in the document.
-    pub fn to_value(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
-    }
+impl Section for SweepSection {
+    const NAME: &'static str = "sweep";
 }
 
 /// The rate that was offered, unless it stands for one without a limit.

@@ -18,6 +18,7 @@ use wirespeed_schema::case::{Case, GroupKind, Stop};
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition, Run, Severity, Status, Tool};
+use wirespeed_schema::section::{Imported, Sections};
 use wirespeed_schema::test::{Layout, PingPong, Stream, Tagged, Test};
 use wirespeed_schema::version::DOCUMENT_VERSION;
 
@@ -412,6 +413,10 @@ fn run(index: u32, metrics: BTreeMap<String, Metric>) -> Repetition {
 }
 
 fn document(cases: Vec<CaseResult>, format: Format, started_at: Option<String>) -> Run {
+    let mut sections = Sections::default();
+    sections.put(&Imported {
+        format: format.name().to_owned(),
+    });
     Run {
         document_version: DOCUMENT_VERSION.to_owned(),
         tool: Tool {
@@ -428,11 +433,7 @@ fn document(cases: Vec<CaseResult>, format: Format, started_at: Option<String>) 
         host: HostFingerprint::default(),
         remarks: Vec::new(),
         cases,
-        sections: [(
-            "import".to_owned(),
-            serde_json::json!({ "format": format.name() }),
-        )]
-        .into(),
+        sections,
     }
 }
 

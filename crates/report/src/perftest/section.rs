@@ -3,7 +3,7 @@
 
 use super::Generation;
 use serde::{Deserialize, Serialize};
-use wirespeed_schema::Run;
+use wirespeed_schema::section::Section;
 
 /// One test as it was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,16 +49,11 @@ pub struct PerftestSection {
     pub lines: Vec<PerftestLine>,
 }
 
+impl Section for PerftestSection {
+    const NAME: &'static str = "perftest";
+}
+
 impl PerftestSection {
-    /// The name of the section in [`Run::sections`].
-    pub const NAME: &str = "perftest";
-
-    /// The section of `run`; `None` when another verb made it.
-    pub fn of(run: &Run) -> Option<PerftestSection> {
-        let value = run.sections.get(Self::NAME)?;
-        PerftestSection::deserialize(value).ok()
-    }
-
     /// The label of the run's case `index`.
     pub fn label_of(&self, index: usize) -> Option<String> {
         let line = self.lines.iter().find(|line| line.case == Some(index))?;

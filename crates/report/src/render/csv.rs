@@ -6,6 +6,7 @@ use crate::tags;
 use crate::wording::load_text;
 use std::fmt::Display;
 use wirespeed_schema::Run;
+use wirespeed_schema::byteio::ByteioSection;
 use wirespeed_schema::case::{Case, Stop};
 use wirespeed_schema::parameter::{Parameter, Section};
 use wirespeed_schema::plan;
@@ -66,14 +67,14 @@ const RUN: &[&str] = &[
 pub fn csv(run: &Run, rows: CsvRows) -> Result<String, RenderError> {
     // At offered rates the figures are those of cases: response times, percentiles.
     let offered = run.cases.iter().any(|case| case.case.test.pace_per_s().is_some());
-    if let Some(section) = crate::byteio::section(run).filter(|_| !offered) {
+    if let Some(section) = run.sections.get::<ByteioSection>().filter(|_| !offered) {
         return super::bulk::csv(&section);
     }
     let mut writer = ::csv::WriterBuilder::new()
         .terminator(::csv::Terminator::CRLF)
         .from_writer(Vec::new());
     writer.write_record(header()).map_err(failed)?;
-    let section = PerftestSection::of(run).unwrap_or_default();
+    let section = run.sections.get::<PerftestSection>().unwrap_or_default();
     for (index, result) in run.cases.iter().enumerate() {
         let name = section.label_of(index).unwrap_or_default();
         if rows == CsvRows::Cases || result.repetitions.is_empty() {

@@ -9,7 +9,10 @@ use wirespeed_schema::run::Status;
 
 /// The sentences that come first in everything that is written about `input`.
 pub fn answer(input: &Input, kind: &Kind, charts: &[Picture]) -> Vec<String> {
-    let mut said: Vec<String> = Interference::of(input.run)
+    let mut said: Vec<String> = input
+        .run
+        .sections
+        .get::<Interference>()
         .map(|found| interference_answers(&found))
         .unwrap_or_default();
     said.extend((kind.answer)(input, charts));

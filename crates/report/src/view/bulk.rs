@@ -2,7 +2,7 @@
 
 use super::model::{Line, Part};
 use super::tables_2009;
-use crate::byteio::{connection_time, section};
+use crate::byteio::connection_time;
 use crate::charts::Picture;
 use crate::labels::Input;
 use crate::table::{Row, Table, Tone, key, number, text};
@@ -25,7 +25,7 @@ const NAMED_MAX: usize = 4;
 
 /// The bandwidth of each pair and what limits it; of many pairs the slowest and the fastest; of a sweep the shape to use.
 pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
-    let section = section(input.run).unwrap_or_default();
+    let section = input.run.sections.get::<ByteioSection>().unwrap_or_default();
     let sweep = is_sweep(&section);
     let told = |pair: &&Pair| pair.summary.is_some() && (!sweep || pair.name == RECOMMENDED);
     let mut pairs: Vec<&Pair> = section.pairs.iter().filter(told).collect();
@@ -63,7 +63,7 @@ fn pair_answer(pair: &Pair, sweep: bool) -> Option<String> {
 
 /// The pairs with their figures, and each pair's runs.
 pub fn parts(run: &Run) -> Vec<Part> {
-    let section = section(run).unwrap_or_default();
+    let section = run.sections.get::<ByteioSection>().unwrap_or_default();
     let mut parts = Vec::new();
     if section.profile.as_deref() == Some(PROFILE_2009) {
         parts.extend(tables_2009::tables(&section).into_iter().map(Part::Table));

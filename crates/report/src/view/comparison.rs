@@ -17,14 +17,17 @@ const NAMED_MAX: usize = 8;
 
 /// What B is against A.
 pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
-    Comparison::of(input.run)
+    input
+        .run
+        .sections
+        .get::<Comparison>()
         .map(|found| answer(&found))
         .unwrap_or_default()
 }
 
 /// The sides, the environment, the rows.
 pub fn parts(run: &Run) -> Vec<Part> {
-    let Some(found) = Comparison::of(run) else {
+    let Some(found) = run.sections.get::<Comparison>() else {
         return Vec::new();
     };
     let mut lines = sides(&found);

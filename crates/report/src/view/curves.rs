@@ -20,7 +20,7 @@ const NO_LOGGP: &str = "No parameters of LogGP: they need three sizes at which t
 pub fn sweep_answers(input: &Input, charts: &[Picture]) -> Vec<String> {
     let curves = charts.iter().filter(|picture| picture.is_curve);
     let mut said: Vec<String> = curves.flat_map(|picture| picture.answer.clone()).collect();
-    let section = SweepSection::of(input.run).unwrap_or_default();
+    let section = input.run.sections.get::<SweepSection>().unwrap_or_default();
     if section.over == "loggp" && !said.iter().any(|line| line.contains("LogGP")) {
         said.push(NO_LOGGP.to_owned());
     }
@@ -34,7 +34,7 @@ pub fn sweep_answers(input: &Input, charts: &[Picture]) -> Vec<String> {
 pub fn sweep_parts(run: &Run) -> Vec<Part> {
     let found = undisturbed(run);
     let mut parts: Vec<Part> = cases::tables(found.iter()).into_iter().map(Part::Table).collect();
-    let section = SweepSection::of(run).unwrap_or_default();
+    let section = run.sections.get::<SweepSection>().unwrap_or_default();
     let probes: Vec<Line> = section
         .probes
         .iter()
@@ -51,7 +51,7 @@ pub fn sweep_parts(run: &Run) -> Vec<Part> {
 
 /// What can be offered.
 pub fn load_answers(input: &Input, _: &[Picture]) -> Vec<String> {
-    let section = LoadSection::of(input.run).unwrap_or_default();
+    let section = input.run.sections.get::<LoadSection>().unwrap_or_default();
     let found = undisturbed(input.run);
     let rows = load_rows(&found);
     let Some(case) = found.iter().find(|case| load_point(case).is_some()) else {
@@ -63,7 +63,7 @@ pub fn load_answers(input: &Input, _: &[Picture]) -> Vec<String> {
 
 /// Offered and achieved rates, service and response times.
 pub fn load_parts(run: &Run) -> Vec<Part> {
-    let section = LoadSection::of(run).unwrap_or_default();
+    let section = run.sections.get::<LoadSection>().unwrap_or_default();
     let columns = vec![
         key_number("offered"),
         number("achieved", 0),

@@ -9,7 +9,7 @@ use wirespeed_schema::Run;
 
 /// The rows and the work of the loads; nothing where none was asked for.
 pub fn parts(run: &Run) -> Vec<Part> {
-    let Some(found) = Interference::of(run) else {
+    let Some(found) = run.sections.get::<Interference>() else {
         return Vec::new();
     };
     let rows: Vec<Row> = found

@@ -8,6 +8,7 @@ use crate::curve::section;
 use crate::interference::undisturbed;
 use crate::labels::Input;
 use crate::workers::WorkersSection;
+use wirespeed_schema::byteio::ByteioSection;
 use wirespeed_schema::{Run, Test};
 
 /// A kind of result.
@@ -31,27 +32,27 @@ pub struct Kind {
 /// Every kind; the first that fits is meant. The last fits every run.
 pub const KINDS: [Kind; 9] = [
     Kind {
-        is: |run| run.sections.contains_key(compare::section::NAME),
+        is: |run| run.sections.has::<compare::section::Comparison>(),
         answer: comparison::answers,
         parts: comparison::parts,
         ..OTHER
     },
     Kind {
-        is: |run| run.sections.contains_key(section::LOAD),
+        is: |run| run.sections.has::<section::LoadSection>(),
         answer: curves::load_answers,
         parts: curves::load_parts,
         tells_curves: true,
         ..OTHER
     },
     Kind {
-        is: |run| crate::byteio::section(run).is_some(),
+        is: |run| run.sections.get::<ByteioSection>().is_some(),
         answer: bulk::answers,
         parts: bulk::parts,
         tells_failures: true,
         ..OTHER
     },
     Kind {
-        is: |run| run.sections.contains_key(section::SWEEP),
+        is: |run| run.sections.has::<section::SweepSection>(),
         answer: curves::sweep_answers,
         parts: curves::sweep_parts,
         shows_cases: true,
@@ -70,7 +71,7 @@ pub const KINDS: [Kind; 9] = [
         ..OTHER
     },
     Kind {
-        is: |run| run.sections.contains_key(quick::QuickSection::NAME),
+        is: |run| run.sections.has::<quick::QuickSection>(),
         answer: quick::answers,
         parts: quick::parts,
         tells_failures: true,

@@ -14,6 +14,7 @@ use wirespeed_schema::Run;
 use wirespeed_schema::Test;
 use wirespeed_schema::host::Floor;
 use wirespeed_schema::run::{CaseResult, Metric};
+use wirespeed_schema::section::Section;
 use wirespeed_schema::units::{format_size, significant};
 
 /// A transport of the quick result, in the order of the table.
@@ -40,17 +41,15 @@ pub struct QuickSection {
     pub next: Vec<String>,
 }
 
-impl QuickSection {
-    /// The name of the section in [`Run::sections`].
-    pub const NAME: &str = "quick";
+impl Section for QuickSection {
+    const NAME: &'static str = "quick";
+}
 
+impl QuickSection {
     /// The section of `run`, or the transports that its cases show.
     pub fn of(run: &Run) -> QuickSection {
-        let stored = run
-            .sections
-            .get(Self::NAME)
-            .and_then(|value| QuickSection::deserialize(value).ok())
-            .filter(|section| !section.transports.is_empty());
+        let stored = run.sections.get();
+        let stored = stored.filter(|section: &QuickSection| !section.transports.is_empty());
         stored.unwrap_or_else(|| {
             let mut transports: Vec<QuickTransport> = Vec::new();
             for result in &run.cases {

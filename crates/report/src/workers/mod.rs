@@ -16,14 +16,15 @@ pub use log::{log_csv, log_lines};
 pub(crate) use rows::slow_workers;
 pub use section::{Cell, HostRow, Interval, Levelling, SpeedFit, WorkerRow, Workers, WorkersSection};
 
-use serde::Deserialize;
 use wirespeed_schema::Run;
 use wirespeed_schema::run::CaseResult;
+use wirespeed_schema::section::Section;
+
+impl Section for WorkersSection {
+    const NAME: &'static str = "workers";
+}
 
 impl WorkersSection {
-    /// Its name in [`Run::sections`].
-    pub const NAME: &str = "workers";
-
     /// What `cases` tell; cases of other tests are left out.
     pub fn new(cases: &[CaseResult]) -> WorkersSection {
         let mut transports: Vec<&str> = Vec::new();
@@ -67,8 +68,7 @@ impl WorkersSection {
 
     /// The section of `run`, or what its cases tell.
     pub fn of(run: &Run) -> WorkersSection {
-        let stored = run.sections.get(Self::NAME);
-        let stored = stored.and_then(|value| WorkersSection::deserialize(value).ok());
+        let stored = run.sections.get();
         stored.unwrap_or_else(|| WorkersSection::new(&run.cases))
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::fixture::*;
 use wirespeed_report::audit::violations;
-use wirespeed_report::compare::{Question, compare, section};
-use wirespeed_report::interference::{Arms, Interference, Loaded, NAME};
+use wirespeed_report::compare::{Question, compare};
+use wirespeed_report::interference::{Arms, Interference, Loaded};
 use wirespeed_report::read_run;
 use wirespeed_schema::outcome::Interval;
 use wirespeed_schema::test::Test;
@@ -78,7 +78,7 @@ fn too_few_rounds_or_runs_are_no_verdict_and_say_what_is_missing() {
         let mut document = run(vec![off.clone(), on.clone()]);
         let mut found = Interference::judged(&[arms], 1, rounds);
         found.rounds_option = "--repeat".to_owned();
-        document.sections.insert(NAME.to_owned(), found.to_value());
+        document.sections.put(&found);
         let text = crate::fixture::screen(&document, &wirespeed_report::render::Style::PLAIN);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
@@ -91,8 +91,7 @@ fn too_few_rounds_or_runs_are_no_verdict_and_say_what_is_missing() {
             let (a, b) = (run(vec![off]), run(vec![on]));
             let comparison = compare(("a", &a), ("b", &b), &Question::default(), 0.02).unwrap();
             let mut document = run(Vec::new());
-            let value = serde_json::to_value(&comparison).unwrap();
-            document.sections.insert(section::NAME.to_owned(), value);
+            document.sections.put(&comparison);
             let said = crate::fixture::screen(&document, &wirespeed_report::render::Style::PLAIN);
             assert!(said.contains("no") && said.contains("--repeats "), "{said}");
         }

@@ -40,9 +40,7 @@ fn slower_faster_and_same_are_told_apart() {
     assert_eq!(verdicts, [Verdict::Slower, Verdict::Faster, Verdict::Same]);
     assert_eq!(found.worst(), Some(Verdict::Slower));
     let mut shown = of(Vec::new());
-    shown
-        .sections
-        .insert("comparison".into(), serde_json::to_value(&found).unwrap());
+    shown.sections.put(&found);
     let text = screen(&shown, &Style::PLAIN);
     assert!(
         text.contains("environment: the same") && text.contains("1 slower, 1 faster, 1 same within 2 %"),
@@ -61,9 +59,7 @@ fn the_environment_comes_first() {
     let names: Vec<&str> = found.environment.iter().map(|d| d.name.as_str()).collect();
     assert_eq!(names, ["facts.mtu", "governor"]);
     let mut shown = of(Vec::new());
-    shown
-        .sections
-        .insert("comparison".into(), serde_json::to_value(&found).unwrap());
+    shown.sections.put(&found);
     let text = screen(&shown, &Style::PLAIN);
     let place = |word: &str| text.find(word).unwrap_or_else(|| panic!("{word}: {text}"));
     assert!(place("governor: not stated -> powersave") < place("B/A"));

@@ -94,6 +94,7 @@ pub fn outcome(rank: u32, role: Role, elapsed_ns: u64) -> Outcome {
         noise_after: None,
         load_done: Default::default(),
         lacking: Default::default(),
+        transfer: None,
         transport_facts: Default::default(),
         host: HostFingerprint::default(),
         error: None,

@@ -122,8 +122,7 @@ fn text_of_a_hostile_result_stays_text() {
     let mut other = run.clone();
     other.host.kernel = evil.into();
     let comparison = compare((evil, &run), (evil, &other), &Question::default(), 0.02).unwrap();
-    run.sections
-        .insert("comparison".into(), serde_json::to_value(&comparison).unwrap());
+    run.sections.put(&comparison);
     let text = of(evil, &run);
     for markup in ["<script", "<img", "</title></style>", "onerror=alert(2)>"] {
         assert!(!text.contains(markup), "{markup}");
@@ -313,7 +312,7 @@ fn loggp_is_told_with_its_residuals() {
         over: "loggp".into(),
         ..SweepSection::default()
     };
-    flat.sections.insert("sweep".into(), section.to_value());
+    flat.sections.put(&section);
     assert!(screen(&flat, &Style::PLAIN).contains("No parameters of LogGP"));
     let one_window: Vec<CaseResult> = windows(1, |size| 6000.0 + size / 4.0).collect();
     assert!(!of("one.json", &run(one_window)).contains("LogGP"));
@@ -346,7 +345,7 @@ fn a_probed_threshold_says_whether_it_is_confirmed() {
             seed: 1,
             probes: vec![probe],
         };
-        run.sections.insert("sweep".into(), section.to_value());
+        run.sections.put(&section);
         assert!(of("sweep.json", &run).contains(said), "{said}");
         assert_eq!(
             screen(&run, &Style::PLAIN).matches("interleaved probes").count(),

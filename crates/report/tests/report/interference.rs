@@ -2,7 +2,7 @@
 
 use crate::fixture::*;
 use wirespeed_report::compare::Verdict;
-use wirespeed_report::interference::{Arms, Interference, Loaded, NAME, under_load};
+use wirespeed_report::interference::{Arms, Interference, Loaded, under_load};
 use wirespeed_report::render::Style;
 use wirespeed_report::stats::Random;
 use wirespeed_schema::Test;
@@ -103,8 +103,8 @@ fn it_reads_back_and_is_shown_in_words() {
     let on = vec![(loaded("cpu"), arm(1.5, 2, 8_000_000))];
     let found = judged(on.clone());
     let mut document = run(vec![arm(1.0, 1, 0), on[0].1.clone()]);
-    document.sections.insert(NAME.to_owned(), found.to_value());
-    assert_eq!(Interference::of(&document), Some(found));
+    document.sections.put(&found);
+    assert_eq!(document.sections.get::<Interference>(), Some(found));
     let text = screen(&document, &Style::PLAIN);
     assert!(text.contains("cpu@same") && text.contains("slower"), "{text}");
     assert!(text.contains("4 Mcpu_loops/s"), "{text}");
@@ -114,9 +114,7 @@ fn it_reads_back_and_is_shown_in_words() {
         ..Style::PLAIN
     };
     assert!(screen(&document, &narrow).contains("rtt_p50_ns"));
-    document
-        .sections
-        .insert(NAME.to_owned(), serde_json::json!("nonsense"));
+    document.sections = serde_json::from_str(r#"{"interference": "nonsense"}"#).unwrap();
     assert!(!screen(&document, &Style::PLAIN).contains("slower"));
 }
 

@@ -171,8 +171,7 @@ fn the_quick_section_names_roads_and_reasons() {
         ],
         next: vec!["wrote quick.json".into()],
     };
-    run.sections
-        .insert(QuickSection::NAME.into(), serde_json::to_value(&section).unwrap());
+    run.sections.put(&section);
     assert_eq!(QuickSection::of(&run), section);
     let text = screen(&run, &style(120));
     assert!(
@@ -182,8 +181,7 @@ fn the_quick_section_names_roads_and_reasons() {
     assert!(text.contains("ucp: not measured: libucp is not installed"));
     assert!(text.ends_with("wrote quick.json\n"));
     // A section of another shape is no reason to fail.
-    run.sections
-        .insert(QuickSection::NAME.into(), serde_json::json!([1]));
+    run.sections = serde_json::from_str(r#"{"quick": [1]}"#).unwrap();
     assert!(screen(&run, &style(120)).contains("shm"));
 }
 

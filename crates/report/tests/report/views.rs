@@ -3,26 +3,24 @@
 use crate::fixture::*;
 use wirespeed_report::Input;
 use wirespeed_report::audit::violations;
-use wirespeed_report::compare::{Question, compare, section};
-use wirespeed_report::curve::section::{LOAD, LoadSection, SWEEP, SweepSection};
-use wirespeed_report::interference::{Arms, Interference, Loaded, NAME};
+use wirespeed_report::compare::{Question, compare};
+use wirespeed_report::curve::section::{LoadSection, SweepSection};
+use wirespeed_report::interference::{Arms, Interference, Loaded};
 use wirespeed_report::render::{Extent, Style, markdown, text};
 use wirespeed_report::view::{QuickSection, View};
 use wirespeed_schema::Test;
 use wirespeed_schema::run::{Run, Status};
+use wirespeed_schema::section::Section;
 
-/// A section as it stands in a document.
-fn json(section: &impl serde::Serialize) -> serde_json::Value {
-    serde_json::to_value(section).unwrap()
+/// The example with a section.
+fn with(section: &impl Section) -> Run {
+    let mut document = example();
+    document.sections.put(section);
+    document
 }
 
 /// A result of each kind that this crate can make by itself, and what its answer must name.
 fn kinds() -> Vec<(&'static str, Run, &'static str)> {
-    let with = |name: &str, value: serde_json::Value| {
-        let mut document = example();
-        document.sections.insert(name.to_owned(), value);
-        document
-    };
     let mut one = example();
     one.cases.truncate(1);
     let (a, b) = (example(), example());
@@ -42,22 +40,14 @@ fn kinds() -> Vec<(&'static str, Run, &'static str)> {
     };
     let mut disturbed = run(vec![arms.off.clone(), arms.on[0].1.clone()]);
     let found = Interference::judged(&[arms], 1, 8);
-    disturbed.sections.insert(NAME.to_owned(), found.to_value());
+    disturbed.sections.put(&found);
     vec![
         ("several cases", example(), "RTT p50 of 2 cases"),
         ("one case", one, "shm am_lat 8 B: RTT p50"),
-        (
-            "quick",
-            with(QuickSection::NAME, json(&QuickSection::default())),
-            "Shortest round trip",
-        ),
-        (
-            "sweep",
-            with(SWEEP, SweepSection::default().to_value()),
-            "at most",
-        ),
-        ("load", with(LOAD, json(&LoadSection::default())), ""),
-        ("comparison", with(section::NAME, json(&compared)), "B against A"),
+        ("quick", with(&QuickSection::default()), "Shortest round trip"),
+        ("sweep", with(&SweepSection::default()), "at most"),
+        ("load", with(&LoadSection::default()), ""),
+        ("comparison", with(&compared), "B against A"),
         ("interference", disturbed, "times that without load"),
     ]
 }

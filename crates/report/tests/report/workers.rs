@@ -164,12 +164,9 @@ fn the_published_grid_renders_as_committed() {
     let section = WorkersSection::new(&cases);
     let mut run = run(cases);
     check("tests/golden/workers.txt", &screen(&run, &Style::PLAIN));
-    run.sections.insert(
-        WorkersSection::NAME.into(),
-        serde_json::to_value(&section).unwrap(),
-    );
+    run.sections.put(&section);
     let stored = screen(&run, &Style::PLAIN);
-    run.sections.clear();
+    run.sections = Default::default();
     assert_eq!(
         stored,
         screen(&run, &Style::PLAIN),

@@ -74,7 +74,7 @@ pub fn named(name: &str) -> Result<&'static Kind, PlanError> {
 }
 
 impl Test {
-    /// Its row in the table; bulk transfers have none.
+    /// Its row in the table.
     pub fn kind(&self) -> Option<&'static Kind> {
         kind(self.name())
     }
@@ -89,7 +89,7 @@ impl Test {
         self.kind().is_some_and(|kind| kind.is_posted)
     }
 
-    /// What its ranks do; bulk transfers have no ranks of ours at their far end.
+    /// What its ranks do.
     pub fn roles(&self) -> Option<Roles> {
         self.kind().map(|kind| kind.roles)
     }

@@ -1,5 +1,6 @@
 //! What the table says of a test.
 
+use crate::case::Role;
 use crate::parameter::Parameter;
 use crate::plan::error::PlanError;
 use crate::test::asked::{Asked, LAYOUT};
@@ -16,6 +17,8 @@ pub enum Roles {
     Neighbours,
     /// Every source exchanges with every other one.
     Everybody,
+    /// One rank with this role; its far end is a service, and none of ours.
+    Near(Role),
 }
 
 /// Which payloads a test can have.

@@ -1,13 +1,14 @@
 //! The rows of the tests, in the order in which docs and `wirespeed run --help` list them.
 
 use super::row::{Kind, Payload, Roles, UnderWay};
+use crate::case::Role;
 use crate::neighbours;
 use crate::parameter::Parameter;
 use crate::plan::error::PlanError;
 use crate::test::asked::{Asked, LAYOUT, OUTSTANDING, WINDOW};
 use crate::test::defined::{self, Defined};
 use crate::test::msgrate::{self, Grid, MsgRate, Pattern};
-use crate::test::{Atomic, Capability, Hub, PingPong, Rma, Stream, Tagged, Test, hub, stream};
+use crate::test::{Atomic, Bulk, Capability, Hub, PingPong, Rma, Stream, Tagged, Test, bulk, hub, stream};
 
 /// Payload of latency tests and atomics.
 pub(super) const SMALL: u64 = 8;
@@ -95,6 +96,21 @@ fn imb(size_bytes: u64) -> (u64, u64) {
     (repeats, (repeats / 10).max(10))
 }
 
+const BULK: Kind = Kind {
+    name: "bulk_get",
+    summary: "a file of a service, fetched in blocks over several connections",
+    capability: Capability::Bulk,
+    takes: &[&bulk::OWN, &OUTSTANDINGS],
+    roles: Roles::Near(Role::Sink),
+    size_bytes: bulk::BLOCK_BYTES,
+    payload: Payload::NotEmpty,
+    inlines: false,
+    under_way: UnderWay::Fixed(2),
+    is_round_trip: false,
+    read: |asked| Bulk::read(asked).map(Test::BulkGet),
+    ..PING_PONG
+};
+
 const OSU: Kind = Kind {
     under_way: UnderWay::Fixed(64),
     repeats: Some(osu_windows),
@@ -118,7 +134,7 @@ fn arranged(asked: &Asked) -> Result<Test, PlanError> {
 }
 
 /// Every test that a plan may ask for, in the order of the tables.
-pub static KINDS: [Kind; 25] = [
+pub static KINDS: [Kind; 27] = [
     PING_PONG,
     Kind {
         name: "put_lat",
@@ -296,5 +312,13 @@ pub static KINDS: [Kind; 25] = [
         is_both_ways: true,
         read: |asked| Defined::read(asked).map(Test::ImbBiband),
         ..IMB
+    },
+    BULK,
+    Kind {
+        name: "bulk_put",
+        summary: "a file sent to a service in blocks over several connections",
+        roles: Roles::Near(Role::Source),
+        read: |asked| Bulk::read(asked).map(Test::BulkPut),
+        ..BULK
     },
 ];

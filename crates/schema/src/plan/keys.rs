@@ -35,9 +35,9 @@ pub fn split_axis(key: &str, text: &str) -> Result<Axis, PlanError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kinds::KINDS;
+    use crate::kinds::{KINDS, Roles};
     use crate::plan::parameters;
-    use crate::test::{Capability, Test};
+    use crate::test::Test;
     use std::collections::BTreeSet;
 
     #[test]
@@ -94,7 +94,11 @@ mod tests {
     #[test]
     fn rows_and_tests_agree() {
         for kind in &KINDS {
-            let words = [("test", kind.name), ("via", "shm"), ("procs", "2")];
+            let place = match kind.roles {
+                Roles::Near(_) => vec![("to", "http://far:1/file"), ("total", "1M")],
+                _ => vec![("procs", "2")],
+            };
+            let words = [vec![("test", kind.name), ("via", "shm")], place].concat();
             let case = super::super::tests::one(&words);
             let test: &Test = &case.test;
             assert_eq!(test.name(), kind.name);
@@ -104,7 +108,7 @@ mod tests {
                 "{}",
                 kind.name
             );
-            assert!(test.capability() != Capability::Bulk);
+            assert_eq!(test.capability(), kind.capability);
             let told: Vec<_> = test.values().iter().map(|(parameter, _)| parameter.key).collect();
             for own in kind.takes.iter().flat_map(|group| group.iter()) {
                 let is_told = told.contains(&own.key) || ["layout", "pace"].contains(&own.key);

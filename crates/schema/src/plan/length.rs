@@ -102,7 +102,10 @@ fn time(words: &Words, parameter: &'static Parameter) -> Result<Option<u64>, Pla
 
 /// Iterations and time at which warm-up ends, whichever comes first; `own` is the count of the test's definition.
 pub(super) fn warmup(words: &Words, own: Option<u64>) -> Result<(u64, u64), PlanError> {
-    let default = own.map_or((WARMUP_ITERATIONS, WARMUP_NS), |count| (count, WARMUP_NS_MAX));
+    let default = own.map_or((WARMUP_ITERATIONS, WARMUP_NS), |count| match count {
+        0 => (0, 0),
+        count => (count, WARMUP_NS_MAX),
+    });
     Ok(words.read(&WARMUP, parse_warmup)?.unwrap_or(default))
 }
 

@@ -4,9 +4,9 @@
 
 use super::error::PlanError;
 use super::{cpus, length, load, ranks};
-use crate::kinds::Kind;
+use crate::kinds::{Kind, Roles};
 use crate::parameter::{Parameter, Section};
-use crate::test::{asked, defined, hub, msgrate, stream};
+use crate::test::{asked, bulk, defined, hub, msgrate, stream};
 
 /// `--via`.
 pub static VIA: Parameter = Parameter {
@@ -31,33 +31,47 @@ pub static TEST: Parameter = Parameter {
 };
 
 static FIRST: [&Parameter; 2] = [&VIA, &TEST];
-static WHERE: [&Parameter; 3] = [&ranks::TO, &ranks::THREADS, &ranks::PROCS];
+static FAR: [&Parameter; 1] = [&ranks::TO];
+static NEAR: [&Parameter; 2] = [&ranks::THREADS, &ranks::PROCS];
 static LAYOUT: [&Parameter; 1] = [&asked::LAYOUT];
 static PAYLOAD: [&Parameter; 1] = [&asked::SIZE];
 static UNDER_WAY: [&Parameter; 2] = [&asked::WINDOW, &asked::OUTSTANDING];
-static WHO: [&Parameter; 3] = [&ranks::ROLES, &cpus::CPUS, &load::LOAD];
-static LENGTH: [&Parameter; 6] = [
-    &length::ITERS,
-    &length::DURATION,
-    &length::WARMUP,
-    &length::INTERVAL,
-    &length::RAW,
-    &length::CHECK,
-];
+static ROLES: [&Parameter; 1] = [&ranks::ROLES];
+static BESIDE: [&Parameter; 2] = [&cpus::CPUS, &load::LOAD];
+static LENGTH: [&Parameter; 3] = [&length::ITERS, &length::DURATION, &length::WARMUP];
+static REPORTS: [&Parameter; 1] = [&length::INTERVAL];
+static KEPT: [&Parameter; 2] = [&length::RAW, &length::CHECK];
 
-/// The groups, and whether every test takes them.
-static ORDER: [(bool, &[&Parameter]); 11] = [
-    (true, &FIRST),
-    (false, &msgrate::OWN),
-    (false, &defined::OWN),
-    (true, &WHERE),
-    (false, &LAYOUT),
-    (true, &PAYLOAD),
-    (false, &UNDER_WAY),
-    (false, &stream::OWN),
-    (false, &hub::OWN),
-    (true, &WHO),
-    (true, &LENGTH),
+/// Which tests take a group of parameters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takers {
+    /// Every test.
+    All,
+    /// Those whose both ends are ranks of ours.
+    Ranks,
+    /// Those that name it.
+    Named,
+}
+use Takers::{All, Named, Ranks};
+
+/// The groups.
+static ORDER: [(Takers, &[&Parameter]); 16] = [
+    (All, &FIRST),
+    (Named, &msgrate::OWN),
+    (Named, &defined::OWN),
+    (All, &FAR),
+    (Ranks, &NEAR),
+    (Named, &LAYOUT),
+    (Named, &bulk::OWN),
+    (All, &PAYLOAD),
+    (Named, &UNDER_WAY),
+    (Named, &stream::OWN),
+    (Named, &hub::OWN),
+    (Ranks, &ROLES),
+    (All, &BESIDE),
+    (Ranks, &LENGTH),
+    (All, &REPORTS),
+    (Ranks, &KEPT),
 ];
 
 /// Every parameter, the one that varies slowest first.
@@ -68,7 +82,9 @@ pub fn parameters() -> impl Iterator<Item = &'static Parameter> {
 /// Whether tests of `kind` take the parameter.
 pub fn takes(kind: &Kind, parameter: &Parameter) -> bool {
     let is_in = |group: &[&Parameter]| group.iter().any(|known| known.key == parameter.key);
-    kind.has(parameter) || ORDER.iter().any(|(is_common, group)| *is_common && is_in(group))
+    let is_between_ranks = !matches!(kind.roles, Roles::Near(_));
+    let takes = |takers| takers == All || takers == Ranks && is_between_ranks;
+    kind.has(parameter) || ORDER.iter().any(|(takers, group)| takes(*takers) && is_in(group))
 }
 
 /// The parameter called `key`, with hyphens or underscores.

@@ -16,7 +16,7 @@ pub static TO: Parameter = Parameter {
     letters: &['c'],
     value_name: "HOST[:PORT]",
     section: Section::Ranks,
-    help: "Run the other rank on HOST, where `wirespeed serve` listens",
+    help: "Run the other rank on HOST, where `wirespeed serve` listens; for bulk_get and bulk_put http://HOST:PORT/PATH",
     remedy: "name the machine where `wirespeed serve` runs: HOST or HOST:PORT",
     example: "to = \"192.0.2.2:7411\"",
     ..Parameter::NAME
@@ -63,6 +63,8 @@ pub(super) struct Group {
     pub ranks: Vec<RankSpec>,
     pub idle: IdlePolicy,
     pub to: Option<String>,
+    /// Options of the transport that follow from the place.
+    pub options: TransportOptions,
 }
 
 pub(super) fn group(
@@ -71,6 +73,9 @@ pub(super) fn group(
     transport: &str,
     around: &dyn Surroundings,
 ) -> Result<Group, PlanError> {
+    if let Roles::Near(role) = kind.roles {
+        return near(words, role, around);
+    }
     let named_roles = words.get(&ROLES).map(parse_roles).transpose()?;
     let (place, count, to) = place(words, transport, named_roles.as_ref().map(Vec::len), around)?;
     let roles = match named_roles {
@@ -116,6 +121,39 @@ pub(super) fn group(
         ranks,
         idle,
         to,
+        options: TransportOptions::new(),
+    })
+}
+
+/// The one rank that moves data between here and a service. Its connections may run on any CPU, unless the user names one.
+fn near(words: &Words, role: Role, around: &dyn Surroundings) -> Result<Group, PlanError> {
+    let refuse = |cause: String| {
+        Err(PlanError::new(
+            cause,
+            "name the service: --to http://HOST:PORT/PATH",
+        ))
+    };
+    let Some(to) = words.get(&TO) else {
+        return refuse("no service is named".to_owned());
+    };
+    let secure = to.starts_with("https://");
+    if !secure && !to.starts_with("http://") {
+        return refuse(format!("--to {to:?} is not the address of a service"));
+    }
+    let mut ranks = vec![RankSpec::new(role)];
+    if words.get(&CPUS).is_some() {
+        set_cpus(words, 1, &mut ranks, around)?;
+    }
+    if let Some(load) = words.get(&LOAD) {
+        set_load(load, &mut ranks)?;
+    }
+    let encrypted = secure.then(|| ("encrypted".to_owned(), "yes".to_owned()));
+    Ok(Group {
+        kind: GroupKind::Hosts,
+        ranks,
+        idle: IdlePolicy::Spin,
+        to: Some(to.to_owned()),
+        options: encrypted.into_iter().collect(),
     })
 }
 
@@ -221,6 +259,7 @@ fn default_roles(kind: &Kind, count: usize) -> Result<Vec<Role>, PlanError> {
         }
         Roles::Neighbours => return Ok(vec![Role::Neighbour; count]),
         Roles::Everybody => return Ok(vec![Role::Source; count]),
+        Roles::Near(role) => return Ok(vec![role]),
         Roles::Pairs if count == 1 => return Ok(vec![Role::Source]),
         Roles::Pairs => {}
     }

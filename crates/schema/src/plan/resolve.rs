@@ -43,7 +43,12 @@ pub(super) fn resolve(
         }),
         via,
     )
-    .with_options(ranks::transport_options(words))
+    .with_options(
+        ranks::transport_options(words)
+            .into_iter()
+            .chain(group.options)
+            .collect(),
+    )
     .with_group(group.kind)
     .with_ranks(group.ranks)
     .with_stop(length::stop(words, None)?)
@@ -53,7 +58,10 @@ pub(super) fn resolve(
     .with_raw_samples(length::raw_samples(words)?)
     .with_idle(group.idle);
     let mut case = with_test(draft, (words, typed), kind, around)?;
-    let own = kind.repeats.map(|repeats| repeats(case.test.size_bytes()));
+    let own = match case.test.bulk() {
+        Some(shape) => Some((shape.blocks(), 0)),
+        None => kind.repeats.map(|repeats| repeats(case.test.size_bytes())),
+    };
     case.stop = length::stop(words, own.map(|(iterations, _)| iterations))?;
     (case.warmup_iterations, case.warmup_ns_max) = length::warmup(words, own.map(|(_, warmup)| warmup))?;
     Ok(PlannedCase {

@@ -67,6 +67,49 @@ pub(super) fn one(words: &[(&str, &str)]) -> Case {
 }
 
 #[test]
+fn a_whole_of_a_service_is_a_case_of_one_rank() {
+    let words = [
+        ("test", "bulk_get"),
+        ("via", "shm"),
+        ("total", "20M"),
+        ("size", "1M"),
+    ];
+    let at = |to: &'static str| [&words[..], &[("to", to)]].concat();
+    let case = one(&at("https://far:1/file"));
+    assert_eq!(case.stop, Stop::Iterations { count: 20 });
+    assert_eq!((case.warmup_iterations, case.warmup_ns_max), (0, 0));
+    let roles: Vec<Role> = case.ranks.iter().map(|rank| rank.role).collect();
+    assert_eq!((roles, case.ranks[0].cpu), (vec![Role::Sink], None), "on any CPU");
+    assert_eq!(case.options["encrypted"], "yes");
+    assert!(one(&at("http://far:1/file")).options.is_empty());
+    let swept = cases(
+        &[
+            at("http://far:1/file"),
+            vec![("connections", "1,4"), ("outstanding", "1..4:x2")],
+        ]
+        .concat(),
+    );
+    assert_eq!(swept.unwrap().len(), 6);
+    let refused = |words: &[(&str, &str)]| cases(words).unwrap_err().to_string();
+    assert!(refused(&words).contains("no service is named"));
+    for to in ["far", "far:7", "ftp://far/file"] {
+        assert!(refused(&at(to)).contains("not the address of a service"), "{to}");
+    }
+    for strange in [
+        "iters", "duration", "warmup", "procs", "threads", "check", "raw", "roles", "window",
+    ] {
+        let given = [at("http://far:1/file"), vec![(strange, "1")]].concat();
+        let why = refused(&given);
+        assert!(why.contains("takes no") || why.contains("contradict"), "{why}");
+    }
+    let without_total: Vec<_> = at("http://far:1/file")
+        .into_iter()
+        .filter(|(key, _)| *key != "total")
+        .collect();
+    assert!(refused(&without_total).contains("needs --total"));
+}
+
+#[test]
 fn friendly_names_bring_their_defaults() {
     let latency = one(&[("test", "latency"), ("via", "shm")]);
     assert_eq!(latency.test.name(), "am_lat");

@@ -16,7 +16,8 @@ pub static SIZE: Parameter = Parameter {
     letters: &['s', 'l'],
     section: Section::Test,
     help: "Payload of a message or operation: 64, 8K, 1MiB, 10MB, a list 64,1K or a range 8..1M:x2",
-    more: "Bare K, M, G are binary; kB, MB, GB decimal. Default: 8 for latency, rate and atomics, 128K for bandwidth.",
+    more: "Bare K, M, G are binary; kB, MB, GB decimal. Default: 8 for latency, rate and atomics, 128K for bandwidth, \
+           blocks of 8M in bulk_get and bulk_put.",
     remedy: "give sizes such as 64, 8K or 1MiB, a list 64,1K, or a rising range 8..1M:x2",
     example: "size = \"8..1M:x2\"",
     column: "size_bytes",
@@ -36,7 +37,8 @@ pub static WINDOW: Parameter = Parameter {
 /// `--outstanding`.
 pub static OUTSTANDING: Parameter = Parameter {
     key: "outstanding",
-    help: "One-sided operations that may be uncompleted at once [default: 32 for put_bw, get_bw, add_mr, else 1]",
+    help: "One-sided operations that may be uncompleted at once [default: 32 for put_bw, get_bw, add_mr, else 1]; in \
+           bulk_get and bulk_put blocks on each connection [default: 2]",
     remedy: "give a count of at least 1, such as 64, or a range 1..256:x2",
     example: "outstanding = \"1..32:x2\"",
     column: "outstanding_ops",

@@ -1,9 +1,42 @@
 //! A resource moved in blocks over several connections: `bulk_get`, `bulk_put`.
 
-use super::asked::{OUTSTANDING, Parameters, Value};
+use super::asked::{Asked, OUTSTANDING, Parameters, SIZE_MAX_BYTES, Value};
 use super::stream::PACE;
+use crate::parameter::{Parameter, Section};
+use crate::plan::error::PlanError;
+use crate::units;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// Payload of a block where nothing is said.
+pub(crate) const BLOCK_BYTES: u64 = 8 << 20;
+/// Connections where nothing is said, and the most.
+const CONNECTIONS: u64 = 4;
+const CONNECTIONS_MAX: u64 = 1024;
+
+/// `--total`.
+pub static TOTAL: Parameter = Parameter {
+    key: "total",
+    section: Section::Test,
+    help: "Payload of all blocks together in bulk_get and bulk_put: 1GiB; the size of the file that is moved",
+    remedy: "give the size of the file that is moved, such as 1GiB",
+    example: "total = \"1GiB\"",
+    ..Parameter::SIZE
+};
+
+/// `--connections`.
+pub static CONNECTIONS_OF: Parameter = Parameter {
+    key: "connections",
+    section: Section::Test,
+    help: "Connections over which bulk_get and bulk_put move their blocks [default: 4]",
+    remedy: "give a count from 1 to 1024, such as 4, or a range 1..16:x2",
+    example: "connections = [1, 4]",
+    column: "connections",
+    ..Parameter::COUNT
+};
+
+/// What only bulk transfers have.
+pub(crate) static OWN: [&Parameter; 2] = [&TOTAL, &CONNECTIONS_OF];
 
 /// A resource moved in blocks over several connections: `bulk_get`, `bulk_put`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +68,31 @@ impl Bulk {
         }
     }
 
+    pub(crate) fn read(asked: &Asked) -> Result<Self, PlanError> {
+        let total_bytes = asked.words.read(&TOTAL, |text| {
+            let bytes = units::parse_size(text).ok()?;
+            (bytes <= SIZE_MAX_BYTES).then_some(bytes)
+        })?;
+        let Some(total_bytes) = total_bytes else {
+            return Err(PlanError::new(
+                format!("{} needs --total: nobody asks the service before", asked.test),
+                "give --total, or let `wirespeed byteio bench` ask",
+            ));
+        };
+        let connections = asked.words.count(&CONNECTIONS_OF, 1..=CONNECTIONS_MAX)?;
+        Ok(Bulk::new(
+            asked.size_bytes,
+            total_bytes,
+            connections.unwrap_or(CONNECTIONS),
+            asked.outstanding()?,
+        ))
+    }
+
+    /// Requests that move the whole once; at least one.
+    pub fn blocks(&self) -> u64 {
+        self.total_bytes.div_ceil(self.size_bytes.max(1)).max(1)
+    }
+
     /// A request every `interval_ns`, or as soon as there is room.
     #[must_use]
     pub fn with_pace_interval_ns(mut self, interval_ns: impl Into<Option<u64>>) -> Self {
@@ -63,7 +121,11 @@ impl Parameters for Bulk {
 
     fn values(&self) -> Vec<Value> {
         let pace = self.pace_per_s().map(|rate| (&PACE, rate.to_string()));
-        let outstanding = (&OUTSTANDING, self.window().to_string());
-        std::iter::once(outstanding).chain(pace).collect()
+        let own = [
+            (&TOTAL, self.total_bytes.to_string()),
+            (&CONNECTIONS_OF, self.connections.to_string()),
+            (&OUTSTANDING, self.outstanding_ops.to_string()),
+        ];
+        own.into_iter().chain(pace).collect()
     }
 }

@@ -4,7 +4,7 @@
 //! its parameters and the code that reads them.
 
 pub(crate) mod asked;
-mod bulk;
+pub(crate) mod bulk;
 pub(crate) mod defined;
 pub(crate) mod hub;
 mod layout;
@@ -105,7 +105,12 @@ pub enum Capability {
 
 impl Capability {
     /// Every capability of a transport, in the order of the tables.
-    pub const ALL: [Capability; 3] = [Capability::Messages, Capability::Tagged, Capability::OneSided];
+    pub const ALL: [Capability; 4] = [
+        Capability::Messages,
+        Capability::Tagged,
+        Capability::OneSided,
+        Capability::Bulk,
+    ];
 
     /// The name as printed and as in the document.
     pub fn name(self) -> &'static str {

@@ -4,6 +4,7 @@
 //! Blocks are mebibytes, so nothing here is a `hot_` loop: links may allocate and say so. No worker may hold another up,
 //! and nothing may count as done before its last byte is where it belongs.
 
+mod course;
 mod engine;
 mod offered;
 mod port;
@@ -12,8 +13,10 @@ mod schedule;
 mod simulated;
 mod stall;
 mod target;
+mod walk;
 mod wire;
 
+pub use course::Course;
 pub use engine::{BulkOutcome, BulkPlan, Hooks, Worker, offer, run};
 pub use offered::{Answers, Pace};
 pub use port::{Block, BlockDigest, BulkError, BulkPort, Connector, NoDigest, Receiver};

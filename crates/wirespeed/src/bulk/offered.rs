@@ -4,10 +4,11 @@
 
 use super::port::Block;
 use super::schedule::{Supply, Work};
+use crate::clock::Timebase;
 use crate::record::Recorder;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wirespeed_schema::HistogramData;
 
 /// How long an idle worker sleeps before it looks again.
@@ -23,10 +24,10 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// When request `number` is due, from the first one on; `None` after the end.
-    fn after(&self, number: u64) -> Option<Duration> {
-        let after = Duration::from_nanos(number.checked_mul(self.interval_ns.max(1))?);
-        (after < self.duration).then_some(after)
+    /// When request `number` is due, in ns from the first one on; `None` after the end.
+    fn after_ns(&self, number: u64) -> Option<u64> {
+        let after_ns = number.checked_mul(self.interval_ns.max(1))?;
+        (Duration::from_nanos(after_ns) < self.duration).then_some(after_ns)
     }
 }
 
@@ -43,7 +44,7 @@ pub struct Answers {
     pub response: HistogramData,
 }
 
-/// What one worker records of its requests, in ns.
+/// What one worker records of its requests, in ticks.
 pub(super) struct Times {
     service: Recorder,
     response: Recorder,
@@ -57,16 +58,13 @@ impl Times {
         }
     }
 
-    pub fn record(&mut self, (due, sent): (Instant, Instant), ended: Instant) {
-        let since = |from: Instant| ended.saturating_duration_since(from).as_nanos();
-        self.service
-            .record(u64::try_from(since(sent)).unwrap_or(u64::MAX));
-        self.response
-            .record(u64::try_from(since(due)).unwrap_or(u64::MAX));
+    pub fn record(&mut self, (due, sent): (u64, u64), ended: u64) {
+        self.service.record(ended.saturating_sub(sent));
+        self.response.record(ended.saturating_sub(due));
     }
 
     /// What all workers recorded.
-    pub fn of_all(all: impl Iterator<Item = Times>, spread: Duration) -> Answers {
+    pub fn of_all(all: impl Iterator<Item = Times>, spread: Duration, ns_per_tick: f64) -> Answers {
         let mut sum = Times::new();
         for mut times in all {
             sum.service.merge(&mut times.service);
@@ -75,8 +73,8 @@ impl Times {
         Answers {
             count: sum.response.count(),
             spread,
-            service: sum.service.to_data(1.0),
-            response: sum.response.to_data(1.0),
+            service: sum.service.to_data(ns_per_tick),
+            response: sum.response.to_data(ns_per_tick),
         }
     }
 }
@@ -92,19 +90,27 @@ struct Inner {
 
 /// All requests of an offer.
 pub(super) struct Requests {
+    timebase: Timebase,
     pace: Pace,
     block_bytes: u64,
     total_bytes: u64,
     attempts_max: u32,
-    began: OnceLock<Instant>,
+    /// When the first was due, in ticks.
+    began: OnceLock<u64>,
     inner: Mutex<Inner>,
     changed: Condvar,
 }
 
 impl Requests {
     /// Blocks of `block_bytes` over `total_bytes`, round and round.
-    pub fn new(pace: Pace, total_bytes: u64, block_bytes: u64, attempts_max: u32) -> Self {
+    pub fn new(
+        timebase: Timebase,
+        pace: Pace,
+        (total_bytes, block_bytes): (u64, u64),
+        attempts_max: u32,
+    ) -> Self {
         Requests {
+            timebase,
             pace,
             block_bytes,
             total_bytes,
@@ -129,11 +135,16 @@ impl Requests {
         }
     }
 
-    /// When the next request is due; `None` when no further one is.
-    fn next_due(&self, inner: &Inner) -> Option<Instant> {
-        let began = *self.began.get_or_init(Instant::now);
-        let due = began + self.pace.after(inner.taken)?;
-        (began.elapsed() < self.pace.duration && self.total_bytes > 0).then_some(due)
+    /// When the next request is due, in ticks; `None` when no further one is.
+    fn next_due(&self, inner: &Inner) -> Option<u64> {
+        let began = *self.began.get_or_init(|| self.now());
+        let due = began + self.timebase.to_ticks(self.pace.after_ns(inner.taken)?);
+        let elapsed_ns = self.timebase.to_ns(self.now().saturating_sub(began));
+        (Duration::from_nanos(elapsed_ns) < self.pace.duration && self.total_bytes > 0).then_some(due)
+    }
+
+    fn now(&self) -> u64 {
+        self.timebase.clock.now()
     }
 
     fn has_ended(&self, inner: &Inner) -> bool {
@@ -152,7 +163,7 @@ impl Supply for Requests {
             return Work::Post(block);
         }
         match self.next_due(&inner) {
-            Some(due) if idle || due <= Instant::now() => {
+            Some(due) if idle || due <= self.now() => {
                 inner.taken += 1;
                 Work::Post(self.block(inner.taken - 1))
             }
@@ -160,9 +171,9 @@ impl Supply for Requests {
         }
     }
 
-    fn due(&self, block: Block) -> Option<Instant> {
-        let after = block.index.saturating_mul(self.pace.interval_ns);
-        Some(*self.began.get()? + Duration::from_nanos(after))
+    fn due(&self, block: Block) -> Option<u64> {
+        let after_ns = block.index.saturating_mul(self.pace.interval_ns);
+        Some(*self.began.get()? + self.timebase.to_ticks(after_ns))
     }
 
     fn done(&self, _: usize, _: Block) {
@@ -217,7 +228,7 @@ mod tests {
             interval_ns: interval.as_nanos() as u64,
             duration,
         };
-        Requests::new(pace, 25, 10, 2)
+        Requests::new(Timebase::start(), pace, (25, 10), 2)
     }
 
     fn block(work: Work) -> Block {
@@ -234,7 +245,8 @@ mod tests {
         let places: Vec<_> = taken.iter().map(|b| (b.offset_bytes, b.size_bytes)).collect();
         assert_eq!(places, [(0, 10), (10, 10), (20, 5), (0, 10)]);
         let first = offered.due(taken[0]).unwrap();
-        assert_eq!(offered.due(taken[3]).unwrap() - first, Duration::from_secs(30));
+        let between = offered.due(taken[3]).unwrap() - first;
+        assert_eq!(between, offered.timebase.to_ticks(30_000_000_000));
         assert_eq!(offered.take(4, true), Work::Nothing, "the offer ends before");
         taken.iter().for_each(|b| offered.done(0, *b));
         assert_eq!(offered.take(4, true), Work::Over);
@@ -263,6 +275,7 @@ mod tests {
             interval_ns: 1,
             duration: Duration::from_secs(1),
         };
-        assert_eq!(Requests::new(pace, 0, 10, 1).take(0, true), Work::Over);
+        let empty = Requests::new(Timebase::start(), pace, (0, 10), 1);
+        assert_eq!(empty.take(0, true), Work::Over);
     }
 }

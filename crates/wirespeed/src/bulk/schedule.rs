@@ -4,7 +4,7 @@
 use super::port::Block;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long an idle worker sleeps before it looks again.
 const LOOK: Duration = Duration::from_millis(100);
@@ -45,8 +45,8 @@ impl Inner {
 pub(super) trait Supply: Sync {
     /// Work for `worker`; `idle`: it has nothing outstanding.
     fn take(&self, worker: usize, idle: bool) -> Work;
-    /// When `block` is to be asked for, where it is not at once.
-    fn due(&self, block: Block) -> Option<Instant>;
+    /// When `block` is to be asked for, in ticks, where it is not at once.
+    fn due(&self, block: Block) -> Option<u64>;
     /// A block that this worker had is where it belongs.
     fn done(&self, worker: usize, block: Block);
     /// A block that this worker had failed; `running`: while its bytes came. False: it failed too often.
@@ -155,7 +155,7 @@ impl Supply for Schedule {
         Work::Post(self.block(index))
     }
 
-    fn due(&self, _: Block) -> Option<Instant> {
+    fn due(&self, _: Block) -> Option<u64> {
         None
     }
 

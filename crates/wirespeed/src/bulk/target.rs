@@ -1,11 +1,11 @@
 //! Where the bytes of blocks go: nowhere, into a file, or into a mapping of one, through a window of fixed size.
 
 use super::port::{Block, BlockDigest, BulkError, Receiver};
+use crate::clock::Clock;
 use crate::sync::SharedBytes;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
-use std::time::{Duration, Instant};
 
 /// Bytes that a worker holds at most, whatever the size of file and block.
 pub const WINDOW_BYTES: usize = 256 << 10;
@@ -27,22 +27,25 @@ pub(super) struct Window<'a, D> {
     digest: D,
     at_bytes: u64,
     left_bytes: u64,
-    pub first_byte: Option<Instant>,
-    pub store: Duration,
-    pub verify: Duration,
+    clock: Clock,
+    /// When the block's first byte came, in ticks.
+    pub first_byte: Option<u64>,
+    pub store_ticks: u64,
+    pub verify_ticks: u64,
 }
 
 impl<'a, D: BlockDigest> Window<'a, D> {
-    pub fn new(destination: &'a Destination) -> Self {
+    pub fn new(destination: &'a Destination, clock: Clock) -> Self {
         Window {
             destination,
             buffer: vec![0; WINDOW_BYTES],
             digest: D::default(),
             at_bytes: 0,
             left_bytes: 0,
+            clock,
             first_byte: None,
-            store: Duration::ZERO,
-            verify: Duration::ZERO,
+            store_ticks: 0,
+            verify_ticks: 0,
         }
     }
 
@@ -66,7 +69,7 @@ impl<'a, D: BlockDigest> Window<'a, D> {
 
 impl<D: BlockDigest> Receiver for Window<'_, D> {
     fn space(&mut self, want: usize) -> &mut [u8] {
-        self.first_byte.get_or_insert_with(Instant::now);
+        self.first_byte.get_or_insert_with(|| self.clock.now());
         let len = want.min(self.buffer.len());
         &mut self.buffer[..len]
     }
@@ -78,13 +81,13 @@ impl<D: BlockDigest> Receiver for Window<'_, D> {
             ));
         }
         let bytes = &self.buffer[..len];
-        let began = Instant::now();
+        let began = self.clock.now();
         store(self.destination, self.at_bytes, bytes)
             .map_err(|e| BulkError::lasting(format!("cannot store: {e}")))?;
-        let stored = Instant::now();
+        let stored = self.clock.now();
         self.digest.update(bytes);
-        self.store += stored - began;
-        self.verify += stored.elapsed();
+        self.store_ticks += stored.saturating_sub(began);
+        self.verify_ticks += self.clock.now().saturating_sub(stored);
         self.at_bytes += len as u64;
         self.left_bytes -= len as u64;
         Ok(())

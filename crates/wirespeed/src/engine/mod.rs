@@ -6,6 +6,7 @@
 mod all_to_all;
 mod attached;
 mod batch;
+mod bulk;
 mod datagram;
 #[cfg(test)]
 mod example;
@@ -31,6 +32,7 @@ mod train;
 mod volley;
 mod wired;
 
+pub use bulk::bulk;
 pub use messages::messages;
 pub use one_sided::one_sided;
 pub use report::Report;

@@ -19,7 +19,7 @@ use wirespeed_schema::case::{Case, GroupKind, RankSpec, Role};
 use wirespeed_schema::host::{Floor, Noise};
 use wirespeed_schema::kinds::Roles;
 use wirespeed_schema::outcome::{Outcome, StopReason};
-use wirespeed_schema::test::Stream;
+use wirespeed_schema::test::{Capability, Stream};
 
 /// Length of the noise scan before a run, and of that after it.
 const NOISE_SCAN_MS: u32 = 3;
@@ -104,6 +104,17 @@ impl<'a> Rank<'a> {
         })
     }
 
+    /// As [`Rank::begin`], where the far end is no rank: this one is source or sink, and meets nobody but itself.
+    pub fn begin_alone(case: &'a Case, bootstrap: &'a dyn Bootstrap) -> Result<Self, MeasureError> {
+        let rank = Rank::begin(case, bootstrap)?;
+        if !matches!(rank.spec.role, Role::Source | Role::Sink) || bootstrap.size() != 1 {
+            return Err(rank.has_no_part());
+        }
+        // The set-up ends here.
+        bootstrap.barrier(&mut || ())?;
+        Ok(rank)
+    }
+
     /// What a transport gets to open a port with `needs`. The time until [`Rank::connected`] is that of connecting.
     pub fn connect(&self, needs: Needs) -> Connect<'_> {
         self.connecting.set(self.timebase.clock.now());
@@ -138,6 +149,11 @@ impl<'a> Rank<'a> {
     /// Whether this rank exchanges data with itself alone.
     pub fn is_own_peer(&self) -> bool {
         self.peers == [self.bootstrap.rank()]
+    }
+
+    /// Whether somebody wants the run to end, in order or at once.
+    pub fn is_asked_to_end(&self) -> bool {
+        self.cancel.stop_requested() || self.cancel.reason().is_some()
     }
 
     /// A meter for this rank's loop.
@@ -188,6 +204,7 @@ impl<'a> Rank<'a> {
             idle: self.case.idle,
             disturbance: finished.measured.disturbance,
             lacking: Default::default(),
+            transfer: None,
             noise: self.noise,
             noise_after,
             load_done,
@@ -226,8 +243,11 @@ fn noise_of(spec: &RankSpec, timebase: &Timebase) -> Option<Noise> {
 
 /// The ranks that `me` exchanges data with.
 fn peers_of(case: &Case, me: u32) -> Result<Vec<u32>, MeasureError> {
-    if case.test.is_posted() {
-        return Ok(tagged::peers_of(case, me));
+    match case.test.capability() {
+        _ if case.test.is_posted() => return Ok(tagged::peers_of(case, me)),
+        // The far end is a service, no rank.
+        Capability::Bulk => return Ok(Vec::new()),
+        _ => {}
     }
     let with_role = |role: Role| -> Vec<u32> {
         case.ranks

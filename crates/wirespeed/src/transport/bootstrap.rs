@@ -2,6 +2,7 @@
 //! launcher, session or job is known to the library.
 
 use super::cancel::{Cancel, CancelReason};
+use super::service::Service;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -28,7 +29,7 @@ pub enum BootstrapError {
 }
 
 /// What the library needs to know of the group it runs in. Callers may bring their own; every method is collective
-/// except `rank`, `size`, `cancel` and `bind_address`. Tokens of data connections, and the public keys of encrypted ones,
+/// except `rank`, `size`, `cancel`, `bind_address` and `service`. Tokens of data connections, and the public keys of encrypted ones,
 /// go through `exchange`: between machines it must be a channel that strangers neither read nor change.
 ///
 /// ```
@@ -61,6 +62,11 @@ pub trait Bootstrap {
     fn bind_address(&self) -> IpAddr {
         IpAddr::V4(Ipv4Addr::LOCALHOST)
     }
+
+    /// The service at the far end, where data go to or come from one that is no rank of the group.
+    fn service(&self) -> Option<&Service> {
+        None
+    }
 }
 
 #[derive(Default)]
@@ -82,6 +88,7 @@ struct Shared {
 /// The bootstrap of threads of one process.
 pub struct ThreadBootstrap {
     rank: u32,
+    service: Option<Service>,
     shared: Arc<Shared>,
 }
 
@@ -108,9 +115,17 @@ impl ThreadBootstrap {
         (0..size)
             .map(|rank| ThreadBootstrap {
                 rank,
+                service: None,
                 shared: shared.clone(),
             })
             .collect()
+    }
+
+    /// With a service at the far end.
+    #[must_use]
+    pub fn with_service(mut self, service: impl Into<Option<Service>>) -> Self {
+        self.service = service.into();
+        self
     }
 
     fn meet(&self, blob: &[u8], progress: &mut dyn FnMut()) -> Result<Vec<Vec<u8>>, BootstrapError> {
@@ -171,6 +186,10 @@ impl Bootstrap for ThreadBootstrap {
 
     fn bind_address(&self) -> IpAddr {
         self.shared.address
+    }
+
+    fn service(&self) -> Option<&Service> {
+        self.service.as_ref()
     }
 }
 

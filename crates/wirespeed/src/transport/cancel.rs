@@ -48,6 +48,8 @@ struct Inner {
     reason: AtomicU8,
     stop_requested: AtomicBool,
     sleepers: Mutex<Vec<Box<dyn Sleeper>>>,
+    /// Those who are to hear the request to stop, too.
+    listeners: Mutex<Vec<Box<dyn Sleeper>>>,
 }
 
 /// A flag shared by a rank and its watcher. The first reason stays.
@@ -66,7 +68,10 @@ impl Cancel {
             .0
             .reason
             .compare_exchange(0, reason as u8, Ordering::AcqRel, Ordering::Acquire);
-        for sleeper in self.sleepers().iter() {
+        for sleeper in locked(&self.0.sleepers)
+            .iter()
+            .chain(locked(&self.0.listeners).iter())
+        {
             sleeper.wake();
         }
     }
@@ -74,6 +79,9 @@ impl Cancel {
     /// Ask sources to end the run in order (Ctrl-C, first time).
     pub fn request_stop(&self) {
         self.0.stop_requested.store(true, Ordering::Release);
+        for listener in locked(&self.0.listeners).iter() {
+            listener.wake();
+        }
     }
 
     /// Whether an orderly end was asked for.
@@ -96,21 +104,37 @@ impl Cancel {
     /// kernel use it to wake themselves, by shutting a socket down or waking a futex. It may be called more than once.
     /// The flag does not keep `what` alive, and forgets it when it is gone.
     pub fn wake_on_cancel<T: Send + Sync + 'static>(&self, what: &Arc<T>, wake: fn(&T)) {
-        let mut sleepers = self.sleepers();
         // Under the lock, so that a `cancel` of this moment either sees the sleeper or is seen here.
+        let mut sleepers = locked(&self.0.sleepers);
         if self.reason().is_some() {
             wake(what);
         }
-        sleepers.retain(|s| !s.is_gone());
-        sleepers.push(Box::new(Weakly {
-            what: Arc::downgrade(what),
-            wake,
-        }));
+        keep(&mut sleepers, what, wake);
     }
 
-    fn sleepers(&self) -> MutexGuard<'_, Vec<Box<dyn Sleeper>>> {
-        self.0.sleepers.lock().unwrap_or_else(PoisonError::into_inner)
+    /// As [`Cancel::wake_on_cancel`], and also when an orderly end is asked for: for what talks to a service that is no
+    /// rank, and so is told by nobody else.
+    pub fn wake_on_stop<T: Send + Sync + 'static>(&self, what: &Arc<T>, wake: fn(&T)) {
+        let mut listeners = locked(&self.0.listeners);
+        if self.stop_requested() || self.reason().is_some() {
+            wake(what);
+        }
+        keep(&mut listeners, what, wake);
     }
+}
+
+type Sleepers = Vec<Box<dyn Sleeper>>;
+
+fn locked(sleepers: &Mutex<Sleepers>) -> MutexGuard<'_, Sleepers> {
+    sleepers.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn keep<T: Send + Sync + 'static>(sleepers: &mut Sleepers, what: &Arc<T>, wake: fn(&T)) {
+    sleepers.retain(|s| !s.is_gone());
+    sleepers.push(Box::new(Weakly {
+        what: Arc::downgrade(what),
+        wake,
+    }));
 }
 
 #[cfg(test)]
@@ -129,12 +153,25 @@ mod tests {
         cancel.wake_on_cancel(&gone, wake);
         drop(gone);
         cancel.wake_on_cancel(&early, wake);
-        assert_eq!(cancel.sleepers().len(), 1);
+        assert_eq!(locked(&cancel.0.sleepers).len(), 1);
         cancel.cancel(CancelReason::PeerLost);
         cancel.cancel(CancelReason::Interrupted);
         assert_eq!(cancel.reason(), Some(CancelReason::PeerLost));
         let late = Arc::new(AtomicUsize::new(0));
         cancel.wake_on_cancel(&late, wake);
         assert!(early.load(Ordering::Relaxed) >= 1 && late.load(Ordering::Relaxed) == 1);
+    }
+
+    #[test]
+    fn a_listener_hears_the_wish_to_stop_and_a_sleeper_does_not() {
+        let cancel = Cancel::new();
+        let (sleeper, listener) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        cancel.wake_on_cancel(&sleeper, wake);
+        cancel.wake_on_stop(&listener, wake);
+        cancel.request_stop();
+        let late = Arc::new(AtomicUsize::new(0));
+        cancel.wake_on_stop(&late, wake);
+        let woken = [&sleeper, &listener, &late].map(|count| count.load(Ordering::Relaxed));
+        assert_eq!(woken, [0, 1, 1]);
     }
 }

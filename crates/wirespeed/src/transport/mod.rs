@@ -9,12 +9,14 @@
 mod absent;
 pub mod adapt;
 pub mod bootstrap;
+mod bulk;
 pub mod cancel;
 pub(crate) mod error;
 pub mod options;
 pub mod port;
 pub mod registry;
 pub(crate) mod seal;
+mod service;
 pub mod waiter;
 
 #[cfg(test)]
@@ -31,8 +33,10 @@ pub mod tcp;
 pub mod udp;
 pub mod unix;
 
+pub use bulk::{Bulk, Carried, NO_MESSAGES};
 pub use error::ConnectError;
 pub(crate) use memory::memory_obstacle;
+pub use service::Service;
 
 use crate::error::MeasureError;
 use bootstrap::Bootstrap;
@@ -225,6 +229,8 @@ impl Limits {
             test if test.capability() == Capability::Tagged => std::array::from_fn(|_| self.tagged.clone()),
             Test::AddLat(_) | Test::AddMr(_) => self.atomic(AtomicOp::Add, test),
             Test::Fadd(_) => self.atomic(AtomicOp::FetchAdd, test),
+            // Windows of fixed size, whatever the block.
+            Test::BulkGet(_) | Test::BulkPut(_) => std::array::from_fn(|_| SizeLimit::UpTo(u64::MAX)),
             Test::Swap(_) => self.atomic(AtomicOp::Swap, test),
             Test::Cswap(_) => self.atomic(AtomicOp::CompareSwap, test),
             _ => std::array::from_fn(|_| SizeLimit::UpTo(8)),
@@ -399,6 +405,8 @@ pub trait Transport: Sized + 'static {
     const TAGGED: Support;
     /// Put, get, atomics: `engine::one_sided::<Self>`.
     const ONE_SIDED: Support;
+    /// Wholes moved in blocks between here and a service.
+    const BULK: Support = NO_BULK;
     /// Whether payload bytes reach the peer, so that they can be checked.
     const CARRIES_PAYLOAD: bool = true;
     /// Whether messages may be lost, doubled or reordered.
@@ -513,8 +521,8 @@ pub trait Tagged: Transport {
     ) -> Result<R::Output, ConnectError>;
 }
 
-/// Bulk transfers run outside the registry.
-pub(crate) const NO_BULK: Support = Support::Lacks("bulk transfers go through `wirespeed byteio`");
+/// What ranks that exchange messages say of wholes.
+pub(crate) const NO_BULK: Support = Support::Lacks("it moves messages between ranks, no files of a service");
 
 /// Why a transport cannot run a case, found before anything is opened.
 pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
@@ -523,7 +531,7 @@ pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
         Capability::Messages => T::MESSAGES,
         Capability::Tagged => T::TAGGED,
         Capability::OneSided => T::ONE_SIDED,
-        Capability::Bulk => NO_BULK,
+        Capability::Bulk => T::BULK,
     };
     let refuse = |why: String| Err(MeasureError::Unsupported(format!("{}: {why}", case.label())));
     if let Support::Lacks(why) = support {

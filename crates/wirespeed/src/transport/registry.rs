@@ -2,7 +2,9 @@
 
 use super::options::OptionSpec;
 use super::port::Facts;
-use super::{Availability, Bootstrap, Limits, Messages, OneSided, Resource, Support, Tagged, Transport};
+use super::{
+    Availability, Bootstrap, Bulk, Limits, Messages, OneSided, Resource, Support, Tagged, Transport,
+};
 use crate::engine;
 pub use crate::engine::Report;
 use crate::error::MeasureError;
@@ -23,6 +25,8 @@ pub struct Runners {
     pub tagged: Option<RunFn>,
     /// Tests of put, get and atomics.
     pub one_sided: Option<RunFn>,
+    /// Wholes moved in blocks.
+    pub bulk: Option<RunFn>,
 }
 
 /// One transport as the registry knows it: [`Transport`] shows one made of a transport of the caller's own.
@@ -56,6 +60,8 @@ pub struct Entry {
     pub tagged: Support,
     /// Put, get, atomics.
     pub one_sided: Support,
+    /// Wholes moved in blocks.
+    pub bulk: Support,
     /// Whether messages may be lost, doubled or reordered.
     pub lossy: bool,
     /// Whether a CPU writes every payload byte between local ranks.
@@ -81,6 +87,24 @@ impl Entry {
             messages: Some(engine::messages::<T>),
             tagged: Some(engine::tagged::<T>),
             one_sided: Some(engine::one_sided::<T>),
+            bulk: None,
+        };
+        Entry::with_runners::<T>(runners)
+    }
+
+    /// The entry of a transport that moves wholes between here and a service.
+    pub const fn of_bulk<T: Bulk>() -> Self {
+        const {
+            assert!(
+                !matches!(T::BULK, Support::Lacks(_)) && matches!(T::MESSAGES, Support::Lacks(_)),
+                "it must say that it moves wholes, and no messages"
+            );
+        }
+        let runners = Runners {
+            messages: None,
+            tagged: None,
+            one_sided: None,
+            bulk: Some(engine::bulk::<T>),
         };
         Entry::with_runners::<T>(runners)
     }
@@ -97,6 +121,7 @@ impl Entry {
             messages: Some(engine::messages::<T>),
             tagged: None,
             one_sided: None,
+            bulk: None,
         };
         Entry::with_runners::<T>(runners)
     }
@@ -117,6 +142,7 @@ impl Entry {
             messages: None,
             tagged: None,
             one_sided: None,
+            bulk: None,
         })
     }
 
@@ -129,6 +155,7 @@ impl Entry {
             messages: T::MESSAGES,
             tagged: T::TAGGED,
             one_sided: T::ONE_SIDED,
+            bulk: T::BULK,
             lossy: T::LOSSY,
             copied_by_cpu: T::COPIED_BY_CPU,
             probe: T::probe,
@@ -146,7 +173,7 @@ impl Entry {
             Capability::Messages => self.runners.messages,
             Capability::Tagged => self.runners.tagged,
             Capability::OneSided => self.runners.one_sided,
-            Capability::Bulk => None,
+            Capability::Bulk => self.runners.bulk,
         }
     }
 
@@ -156,7 +183,7 @@ impl Entry {
             Capability::Messages => self.messages,
             Capability::Tagged => self.tagged,
             Capability::OneSided => self.one_sided,
-            Capability::Bulk => super::NO_BULK,
+            Capability::Bulk => self.bulk,
         }
     }
 }

@@ -1,20 +1,20 @@
 //! `wirespeed ab` between two bulk transfers: `ab -- byteio bench A.. -- byteio bench B..`.
 
 use super::bench::{ends, shaped};
-use super::job::case;
+use super::job;
 use super::runner::Transfers;
-use super::{as_json, job};
 use crate::args::{AbArgs, ByteioBenchArgs, ByteioVerb, Cli, ColorChoice, Verb};
 use crate::cmd::ab::PAIRS;
 use crate::cmd::compare::Gate;
 use crate::cmd::dry_run;
 use crate::cmd::front::Front;
 use crate::errors::{Ended, Failure};
-use crate::experiment::{How, Prepared, pin};
+use crate::experiment::How;
 use clap::Parser;
 use wirespeed_byteio::client::TransferOptions;
+use wirespeed_report::byteio::take_pairs;
 use wirespeed_schema::Finite;
-use wirespeed_schema::byteio::{ByteioSection, SECTION};
+use wirespeed_schema::byteio::ByteioSection;
 use wirespeed_schema::plan::Plan;
 
 /// Whether an arm is a bulk transfer.
@@ -25,37 +25,47 @@ pub fn is_bench(words: &[String]) -> bool {
 struct Arm {
     options: TransferOptions,
     nominal: Option<Finite>,
-    case: Prepared,
 }
 
 /// Measure both arms in turn and compare them.
 pub fn ab(arguments: &AbArgs, words: [&[String]; 2], color: ColorChoice) -> Result<Ended, Failure> {
     let gate = Gate::of(&arguments.gate, &[])?;
-    let [a, b] = [arm(words[0])?, arm(words[1])?];
+    let arms = [arm(words[0])?, arm(words[1])?];
     let mut plan = Plan::default();
     let common = (&arguments.output, color);
     let mut how = How::of(&arguments.experiment, (&mut plan, PAIRS), common)?;
     how.paired = true;
+    let registry = crate::registry();
+    let (nominal, mut jobs): (Vec<_>, Vec<_>) =
+        arms.into_iter().map(|arm| (arm.nominal, [arm.options])).unzip();
+    let cases = |jobs: &[[TransferOptions; 1]]| {
+        let cases = jobs
+            .iter()
+            .map(|job| job::cases(&registry, &arguments.experiment, job));
+        cases.collect::<Result<Vec<_>, _>>()
+    };
     if arguments.experiment.dry_run {
-        let cases = how.listed(vec![a.case, b.case])?;
+        let cases = how.listed(cases(&jobs)?.into_iter().flatten().collect())?;
         return dry_run::show(&plan, cases, arguments.output.json);
     }
     let mut front = Front::open(common, None)?;
     gate.show(&mut front.output);
-    let host = front.draft.host().clone();
-    let arms = vec![vec![a.options], vec![b.options]];
-    let mut transfers = Transfers::new(arms, vec![a.nominal, b.nominal], host);
+    let known = jobs.iter_mut().try_for_each(|job| {
+        if job::known(job, &front.stop)? {
+            front.draft.remark(job::no_ranges());
+        }
+        Ok(())
+    });
+    let both = jobs.iter().map(|job| job.as_slice()).zip(nominal);
+    let mut transfers = Transfers::new(&registry, both.collect());
     transfers.bar = how.shows_its_own();
-    let mut cases = vec![vec![a.case], vec![b.case]];
-    for prepared in cases.iter_mut().flatten() {
-        pin(&arguments.experiment, &mut prepared.planned.case)?;
-    }
-    let found = front.run(how, &mut transfers, cases)?;
+    transfers.refused = known.err();
+    let mut found = front.run(how, &mut transfers, cases(&jobs)?)?;
     let section = ByteioSection {
         profile: None,
-        pairs: transfers.into_pairs(),
+        pairs: take_pairs(&mut found.results, front.draft.host()),
     };
-    front.draft.section(SECTION, as_json(&section)?);
+    front.draft.put(&section);
     gate.conclude(front, found, &words.map(|words| words.join(" ")), arguments.aa)
 }
 
@@ -82,7 +92,6 @@ fn arm(words: &[String]) -> Result<Arm, Failure> {
     let ends = ends(&arguments).remove(0);
     let options = job::options(url, &shaped(&arguments), ends, arguments.verify)?;
     Ok(Arm {
-        case: case(&arguments, &options, None)?,
         nominal: arguments.nominal.as_deref().map(super::speed).transpose()?,
         options,
     })

@@ -4,7 +4,7 @@ use super::job::{self, Ends};
 use super::offered::Offer;
 use super::runner::Transfers;
 use super::speed::speed;
-use super::{Served, as_json, emulated, pairs};
+use super::{Served, emulated, pairs};
 use crate::args::{ByteioBenchArgs, ByteioMechanism, ColorChoice, ExperimentArgs, Profile, TransferArgs};
 use crate::cmd::front::Front;
 use crate::errors::{Ended, Failure};
@@ -13,9 +13,10 @@ use crate::open_loop::TRIALS;
 use crate::output;
 use std::fmt::Write as _;
 use wirespeed_byteio::client::{Target, TransferOptions};
+use wirespeed_report::byteio::take_pairs;
 use wirespeed_report::stats::{LEVEL, summarize};
 use wirespeed_report::view;
-use wirespeed_schema::byteio::{ByteioSection, Pair, SECTION};
+use wirespeed_schema::byteio::{ByteioSection, Pair};
 use wirespeed_schema::plan::Plan;
 use wirespeed_schema::run::Repetition;
 use wirespeed_schema::units::format_size;
@@ -39,10 +40,8 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
         at_the_reader(&arguments.experiment)?;
         return pairs::bench(arguments, &words, &machines.pairs, how.repeats, color);
     }
-    let jobs = jobs(arguments, words)?;
-    let offer = Offer::of(arguments, &jobs[0])?;
-    let cases = jobs.iter().map(|options| job::case(arguments, options, None));
-    let cases: Vec<Prepared> = cases.collect::<Result<_, _>>()?;
+    let mut jobs = jobs(arguments, words)?;
+    let offer = Offer::of(arguments)?;
     if arguments.experiment.dry_run {
         let how = match &offer {
             Some(offer) => offer.about(how.repeats),
@@ -50,18 +49,37 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
         };
         return show(&jobs, &how);
     }
+    let registry = crate::registry();
     let mut front = Front::open(common, None)?;
     let nominal = arguments.nominal.as_deref().map(speed).transpose()?;
-    let host = front.draft.host().clone();
-    let mut transfers = Transfers::new(vec![jobs.clone()], vec![nominal], host);
+    let known = job::known(&mut jobs, &front.stop);
+    let mut transfers = Transfers::new(&registry, vec![(&jobs, nominal)]);
+    match known {
+        Ok(false) => {}
+        Ok(true) if offer.is_some() => return Err(job::needs_ranges()),
+        Ok(true) => front.draft.remark(job::no_ranges()),
+        Err(failure) => transfers.refused = Some(failure),
+    }
+    let cases = job::cases(&registry, &arguments.experiment, &jobs)?;
     // Offered requests are no transfer of a whole, of which a bar could show a part.
     transfers.bar = offer.is_none() && how.shows_its_own();
     let found = match offer {
-        Some(offer) => offer.run(arguments, how, &mut front, &mut transfers)?,
-        None if arguments.sweep => sweep(arguments, &jobs, cases, front.experiment(how, &mut transfers))?,
+        Some(offer) => offer.run(
+            (arguments, &registry),
+            (how, &jobs[0]),
+            &mut front,
+            &mut transfers,
+        )?,
+        None if arguments.sweep => {
+            let more = |options: &TransferOptions| {
+                let one = std::slice::from_ref(options);
+                Ok(job::cases(&registry, &arguments.experiment, one)?.remove(0))
+            };
+            sweep(&jobs, cases, front.experiment(how, &mut transfers), more)?
+        }
         None => front.run(how, &mut transfers, vec![cases])?,
     };
-    publish(front, found, transfers, profile(arguments))
+    publish(front, found, profile(arguments))
 }
 
 /// Each pair is measured by a program at its reader: what this one would do beside its own transfers is refused.
@@ -142,10 +160,10 @@ fn runs(arguments: &ByteioBenchArgs) -> u32 {
 
 /// Every shape, then the best of them under every other congestion control.
 fn sweep(
-    arguments: &ByteioBenchArgs,
     jobs: &[TransferOptions],
     cases: Vec<Prepared>,
     experiment: Experiment,
+    case: impl Fn(&TransferOptions) -> Result<Prepared, Failure>,
 ) -> Result<Found, Failure> {
     let mut experiment = experiment.with(vec![cases])?;
     let shapes: Vec<usize> = (0..jobs.len()).collect();
@@ -160,7 +178,7 @@ fn sweep(
     if let Some(best) = cheapest(&rates, cost).filter(|_| !experiment.is_over()) {
         let mut more = Vec::new();
         for options in controls(&jobs[best]) {
-            more.push(experiment.add(job::case(arguments, &options, None)?)?);
+            more.push(experiment.add(case(&options)?)?);
         }
         experiment.measure(&more)?;
     }
@@ -256,16 +274,8 @@ fn name_best(pairs: &mut [Pair]) {
 }
 
 /// Publish what was found, with the section of its pairs.
-fn publish(
-    mut front: Front,
-    found: Found,
-    transfers: Transfers,
-    profile: Option<&'static str>,
-) -> Result<Ended, Failure> {
-    if transfers.one_stream {
-        front.draft.remark(job::no_ranges());
-    }
-    let mut pairs = transfers.into_pairs();
+fn publish(mut front: Front, mut found: Found, profile: Option<&'static str>) -> Result<Ended, Failure> {
+    let mut pairs = take_pairs(&mut found.results, front.draft.host());
     if profile == Some(view::PROFILE_SWEEP) {
         name_best(&mut pairs);
     }
@@ -273,7 +283,7 @@ fn publish(
         profile: profile.map(str::to_owned),
         pairs,
     };
-    front.draft.section(SECTION, as_json(&section)?);
+    front.draft.put(&section);
     front.publish(found)
 }
 

@@ -1,22 +1,26 @@
-//! From words to one transfer, and a pair of the document around its runs.
+//! From words to one transfer: its options, the template of a plan that is its case, and a pair of the document around the
+//! runs of one that is no measurement.
 
-use crate::args::{ByteioBenchArgs, ByteioMechanism, TransferArgs, Verify};
+use crate::args::{ByteioMechanism, ExperimentArgs, TransferArgs, Verify};
 use crate::errors::Failure;
-use crate::experiment::{Prepared, pin};
+use crate::experiment::{Prepared, fill};
 use crate::terminal::{self, Stream};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::path::PathBuf;
 use std::time::Duration;
+use wirespeed::{Machine, Registry};
 use wirespeed_byteio::client::{
-    ClientOptions, Direction, Moved, Target, TransferOptions, Url, Way, transfer,
+    ClientOptions, Direction, Known, Moved, Target, TransferOptions, Url, Way, look_up, transfer,
 };
 use wirespeed_byteio::digest::DigestKind;
 use wirespeed_byteio::soap::Mechanism;
+use wirespeed_byteio::transport::case_options;
 use wirespeed_control::{Identity, StopFlag};
-use wirespeed_report::byteio::case_of;
 use wirespeed_schema::byteio::{Pair, Transfer};
+use wirespeed_schema::case::Stop;
+use wirespeed_schema::plan::{Plan, Template, expand};
 use wirespeed_schema::run::{Remark, Severity};
-use wirespeed_schema::units;
+use wirespeed_schema::{Test, units};
 
 /// A duration as typed.
 pub fn time(option: &str, text: &str) -> Result<Duration, Failure> {
@@ -111,6 +115,11 @@ pub fn options(
     })
 }
 
+/// Whether data go to the service.
+pub fn is_put(options: &TransferOptions) -> bool {
+    options.client.direction == Direction::Put
+}
+
 /// What a transfer between here and a service is called: who reads stands first.
 pub fn name_of(options: &TransferOptions) -> &'static str {
     match options.client.direction {
@@ -137,6 +146,14 @@ pub fn pair(name: &str, options: &TransferOptions) -> Pair {
     }
 }
 
+/// Offered requests ask for blocks, and the service sends the whole only.
+pub fn needs_ranges() -> Failure {
+    Failure::usage(
+        "the service knows no ranges: blocks cannot be asked for",
+        "offer requests to one that does",
+    )
+}
+
 /// The remark on a transfer that could not be cut into blocks.
 pub fn no_ranges() -> Remark {
     Remark {
@@ -148,8 +165,7 @@ pub fn no_ranges() -> Remark {
 }
 
 /// A bar of bytes on the screen where somebody watches, unless `shown` is not.
-pub fn bar(options: &TransferOptions, total_bytes: u64, shown: bool) -> ProgressBar {
-    let known = options.size_bytes.or((total_bytes > 0).then_some(total_bytes));
+pub fn bar(known: Option<u64>, shown: bool) -> ProgressBar {
     let target = match shown && terminal::is_terminal(Stream::Stderr) {
         true => ProgressDrawTarget::stderr_with_hz(4),
         false => ProgressDrawTarget::hidden(),
@@ -170,7 +186,7 @@ pub fn run(
     stop: &StopFlag,
     quiet: bool,
 ) -> Result<bool, Failure> {
-    let bar = bar(options, pair.total_bytes, !quiet);
+    let bar = bar(options.size_bytes, !quiet);
     let moved = transfer(options, stop, &|bytes| bar.inc(bytes));
     bar.finish_and_clear();
     let moved = match moved {
@@ -200,18 +216,96 @@ pub fn record(pair: &mut Pair, moved: Moved) {
     pair.runs.push(moved.transfer);
 }
 
-/// A transfer as a case, offered every so often where `pace` says so. How much it moves in all is open until it runs.
-pub fn case(
-    arguments: &ByteioBenchArgs,
-    options: &TransferOptions,
-    pace_interval_ns: Option<u64>,
+/// Ask the service and look at files, and put into each job how much it moves. Whether the service knows no ranges, so that
+/// whatever shape was asked for, the whole comes at once.
+pub fn known(jobs: &mut [TransferOptions], stop: &StopFlag) -> Result<bool, Failure> {
+    let mut asked: Vec<(bool, Known)> = Vec::new();
+    for options in jobs.iter_mut() {
+        let known = asked.iter().find(|(put, _)| *put == is_put(options));
+        let known = match known {
+            Some((_, known)) => *known,
+            None => {
+                let known = look_up(options, stop)?;
+                asked.push((is_put(options), known));
+                known
+            }
+        };
+        options.size_bytes = Some(known.total_bytes);
+        if known.one_stream {
+            (options.threads, options.depth) = (1, 1);
+            options.block_bytes = known.total_bytes.max(1);
+        }
+    }
+    // What is sent takes the place of what is fetched: in between, both have the bytes that the shorter one has.
+    let sent = asked
+        .iter()
+        .find(|(put, _)| *put)
+        .map(|(_, known)| known.total_bytes);
+    for options in jobs.iter_mut().filter(|options| !is_put(options)) {
+        options.size_bytes = options.size_bytes.map(|bytes| bytes.min(sent.unwrap_or(bytes)));
+    }
+    Ok(asked.iter().any(|(_, known)| known.one_stream))
+}
+
+/// How often a transfer tells what it has moved.
+const INTERVAL: &str = "500ms";
+
+/// A transfer as the template of a plan.
+fn template(options: &TransferOptions) -> Result<Template, Failure> {
+    let test = if is_put(options) { "bulk_put" } else { "bulk_get" };
+    let [total, size, connections, outstanding] = [
+        options.size_bytes.unwrap_or(0),
+        options.block_bytes,
+        options.threads as u64,
+        options.depth as u64,
+    ]
+    .map(|count| count.to_string());
+    let url = options.client.url.to_string();
+    let words = [
+        ("test", test),
+        ("via", options.client.way.transport()),
+        ("to", &url),
+        ("total", &total),
+        ("size", &size),
+        ("connections", &connections),
+        ("outstanding", &outstanding),
+    ];
+    let template = Template::of(words)?;
+    let options = case_options(options).into_iter();
+    Ok(options.fold(template, |template, (name, value)| {
+        template.with_option(name, vec![value])
+    }))
+}
+
+/// Transfers as the cases of a plan, in the same order; how much each moves is known, or 0.
+pub fn cases(
+    registry: &Registry,
+    words: &ExperimentArgs,
+    jobs: &[TransferOptions],
+) -> Result<Vec<Prepared>, Failure> {
+    let mut plan = Plan::of(jobs.iter().map(template).collect::<Result<_, _>>()?);
+    fill(words, &mut plan)?;
+    for template in &mut plan.templates {
+        template.add_default("interval", INTERVAL)?;
+    }
+    let cases = expand(&plan, &Machine::new(registry))?;
+    Ok(cases.into_iter().map(Prepared::planned).collect())
+}
+
+/// A transfer as the case in which its blocks are offered every so often, for so long.
+pub fn offered(
+    registry: &Registry,
+    words: &ExperimentArgs,
+    job: &TransferOptions,
+    (interval_ns, duration): (u64, Duration),
 ) -> Result<Prepared, Failure> {
-    let pair = Pair {
-        pace_interval_ns,
-        total_bytes: options.size_bytes.unwrap_or(0),
-        ..pair(name_of(options), options)
+    let mut prepared = cases(registry, words, std::slice::from_ref(job))?.remove(0);
+    let case = &mut prepared.planned.case;
+    if let Test::BulkGet(shape) | Test::BulkPut(shape) = &mut case.test {
+        *shape = shape.clone().with_pace_interval_ns(interval_ns);
+    }
+    case.stop = Stop::Duration {
+        duration_ns: u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX),
     };
-    let mut case = case_of(&pair);
-    pin(&arguments.experiment, &mut case)?;
-    Ok(Prepared::of(case))
+    Ok(prepared)
 }

@@ -25,8 +25,8 @@ use crate::errors::{Ended, Failure, exit};
 use crate::output::Output;
 use wirespeed_byteio::client::TransferError;
 use wirespeed_schema::Run;
-use wirespeed_schema::byteio::{ByteioSection, Pair, SECTION};
-use wirespeed_schema::run::Status;
+use wirespeed_schema::byteio::{ByteioSection, Pair};
+use wirespeed_schema::run::{CaseResult, Status};
 
 /// Do what the arguments say.
 pub fn byteio(arguments: &ByteioArgs, color: ColorChoice) -> Result<Ended, Failure> {
@@ -48,22 +48,21 @@ impl From<TransferError> for Failure {
     }
 }
 
-/// Publish the pairs, and say how it ended.
+/// Publish the pairs with their cases, and say how it ended.
 fn publish(
     draft: Draft,
     output: &mut Output,
-    section: &ByteioSection,
-    interrupted: bool,
-    strict: bool,
+    (section, cases): (&ByteioSection, Vec<CaseResult>),
+    (interrupted, strict): (bool, bool),
 ) -> Result<Ended, Failure> {
-    let (run, cause) = document(draft, section, interrupted)?;
+    let (run, cause) = document(draft, (section, cases), interrupted)?;
     finish(&run, output, cause.as_deref(), strict)
 }
 
 /// The document of the pairs, and the first thing that went wrong.
 fn document(
     mut draft: Draft,
-    section: &ByteioSection,
+    (section, cases): (&ByteioSection, Vec<CaseResult>),
     interrupted: bool,
 ) -> Result<(Run, Option<String>), Failure> {
     let wrong = section
@@ -78,32 +77,11 @@ fn document(
         (_, _, Some(_)) => Status::Failed,
         _ => Status::Ok,
     };
-    let cases = section
-        .pairs
-        .iter()
-        .map(wirespeed_report::byteio::result_of)
-        .collect();
-    draft.section(SECTION, as_json(section)?);
+    draft.put(section);
     let mut run: Run = draft.conclude(status, error.clone());
     run.cases = cases;
     run.remarks.extend(wirespeed_report::run_remarks(&run.cases));
     Ok((run, error))
-}
-
-/// The section as it is published.
-fn as_json(section: &ByteioSection) -> Result<serde_json::Value, Failure> {
-    serde_json::to_value(without_samples(section))
-        .map_err(|e| Failure::failed(e.to_string(), "please report it"))
-}
-
-/// The section as it is published: the times of single requests stand in the cases.
-fn without_samples(section: &ByteioSection) -> ByteioSection {
-    let mut section = section.clone();
-    let runs = section.pairs.iter_mut().flat_map(|pair| &mut pair.runs);
-    for answers in runs.filter_map(|run| run.answers.as_mut()) {
-        answers.samples.clear();
-    }
-    section
 }
 
 /// Write the document, and say how it ended.

@@ -1,6 +1,6 @@
 //! Requests of one block offered at rates, in an open loop. It must never stand for a transfer of the whole.
 
-use super::job::{case, time};
+use super::job::{self, time};
 use super::runner::Transfers;
 use crate::args::{ByteioBenchArgs, Verify};
 use crate::cmd::front::Front;
@@ -8,8 +8,8 @@ use crate::errors::Failure;
 use crate::experiment::{Found, How, Points};
 use crate::open_loop::{Asked, Rates};
 use std::time::Duration;
+use wirespeed::Registry;
 use wirespeed_byteio::client::TransferOptions;
-use wirespeed_report::curve::section;
 use wirespeed_schema::units::format_ns;
 
 /// How long each rate is offered where the user says nothing.
@@ -21,12 +21,11 @@ const DURATION_MAX: Duration = Duration::from_secs(24 * 3600);
 pub struct Offer {
     asked: Asked,
     duration: Duration,
-    job: TransferOptions,
 }
 
 impl Offer {
-    /// Read and check the words, for requests of `job`; `None` where no rate is offered.
-    pub fn of(arguments: &ByteioBenchArgs, job: &TransferOptions) -> Result<Option<Offer>, Failure> {
+    /// Read and check the words; `None` where no rate is offered.
+    pub fn of(arguments: &ByteioBenchArgs) -> Result<Option<Offer>, Failure> {
         let Some(asked) = Asked::of(&arguments.open_loop, Rates::Any)? else {
             return Ok(None);
         };
@@ -50,11 +49,7 @@ impl Offer {
                 "offer for longer, with --duration",
             ));
         }
-        Ok(Some(Offer {
-            asked,
-            duration,
-            job: job.clone(),
-        }))
+        Ok(Some(Offer { asked, duration }))
     }
 
     /// What would be offered so often, in words.
@@ -68,21 +63,21 @@ impl Offer {
     /// All runs of all rates, by rising rate. The section goes into the draft.
     pub fn run(
         self,
-        arguments: &ByteioBenchArgs,
-        how: How,
+        (arguments, registry): (&ByteioBenchArgs, &Registry),
+        (how, job): (How, &TransferOptions),
         front: &mut Front,
         transfers: &mut Transfers,
     ) -> Result<Found, Failure> {
-        transfers.offered = self.duration;
         let seed = how.seed;
         let mut points = Points::new(front.experiment(how, transfers), |rate| {
             let interval_ns = (1e9 / rate).round().max(1.0) as u64;
-            case(arguments, &self.job, Some(interval_ns))
+            let pace = (interval_ns, self.duration);
+            job::offered(registry, &arguments.experiment, job, pace)
         });
         let most_per_s = self.asked.offer(&mut points)?;
         let found = points.finish()?;
         let section = self.asked.section(&found.undisturbed(), most_per_s, seed);
-        front.draft.section(section::LOAD, section);
+        front.draft.put(&section);
         Ok(found)
     }
 }

@@ -12,10 +12,11 @@ use serde::Deserialize;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use wirespeed_report::byteio::result_of;
 use wirespeed_report::view;
 use wirespeed_schema::Finite;
 use wirespeed_schema::byteio::{ByteioSection, Pair};
-use wirespeed_schema::run::Status;
+use wirespeed_schema::run::{CaseResult, Status};
 
 /// Bytes of a pairs file.
 const FILE_BYTES_MAX: usize = 1 << 20;
@@ -205,6 +206,9 @@ impl Planned {
         if let Some(congestion) = &words.congestion {
             option("congestion", congestion.clone());
         }
+        if let Some(nominal) = self.nominal {
+            option("nominal", format!("{}b/s", nominal.get() * 8.0));
+        }
         if words.stream {
             command.push("--stream".to_owned());
         }
@@ -212,26 +216,38 @@ impl Planned {
         command
     }
 
-    fn measure(&self, words: &TransferArgs, arguments: &ByteioBenchArgs, repeats: u32) -> Pair {
+    /// The pair, and the case that the reader measured; a pair without runs where it gave none.
+    fn measure(&self, words: &TransferArgs, arguments: &ByteioBenchArgs, repeats: u32) -> Measured {
         let command = self.command(words, arguments, repeats);
-        let mut pair = match output_of(&command) {
-            Ok(pair) => pair,
-            Err(why) => Pair {
-                error: Some(why),
-                url: self.url.clone(),
-                ..Pair::default()
-            },
+        let (mut pair, case) = match output_of(&command) {
+            Ok(found) => found,
+            Err(why) => (self.lost(why), None),
         };
         pair.name.clone_from(&self.name);
         pair.nominal_bytes_per_s = self.nominal;
         pair.emulated.clone_from(&self.emulated);
         wirespeed_report::byteio::complete(&mut pair);
-        pair
+        let mut case = case.unwrap_or_else(|| result_of(&pair));
+        case.case.options.insert("pair".to_owned(), self.name.clone());
+        (pair, case)
+    }
+
+    /// A pair that gave nothing.
+    fn lost(&self, why: impl Into<String>) -> Pair {
+        Pair {
+            name: self.name.clone(),
+            error: Some(why.into()),
+            url: self.url.clone(),
+            ..Pair::default()
+        }
     }
 }
 
+/// A pair of the section, and its case.
+type Measured = (Pair, CaseResult);
+
 /// Run a reader and read its document.
-fn output_of(command: &[String]) -> Result<Pair, String> {
+fn output_of(command: &[String]) -> Result<(Pair, Option<CaseResult>), String> {
     let Some((program, rest)) = command.split_first() else {
         return Err("nothing to run".to_owned());
     };
@@ -255,10 +271,10 @@ fn output_of(command: &[String]) -> Result<Pair, String> {
     };
     let run = wirespeed_report::read_run(&output.stdout)
         .map_err(|_| format!("the reader gave no result: {}", last()))?;
-    let section = wirespeed_report::byteio::section(&run);
+    let section = run.sections.get::<ByteioSection>();
     let pair = section.and_then(|section| section.pairs.into_iter().next());
     match (pair, run.status) {
-        (Some(pair), _) => Ok(pair),
+        (Some(pair), _) => Ok((pair, run.cases.into_iter().next())),
         (None, Status::Ok) => Err("the reader's result has no transfer".to_owned()),
         (None, _) => Err(run.error.unwrap_or_else(last)),
     }
@@ -317,39 +333,36 @@ pub fn bench(
     let stop = crate::cmd::stop_on_signals()?;
     let mut output = Output::open(&arguments.output, color)?;
     let draft = Draft::begin(None, arguments.output.include_host_name);
-    let mut section = ByteioSection {
-        profile: arguments.profile.map(|_| view::PROFILE_2009.to_owned()),
-        pairs: Vec::new(),
-    };
-    if arguments.at_once {
-        section.pairs = std::thread::scope(|scope| {
+    let found: Vec<Measured> = match arguments.at_once {
+        true => std::thread::scope(|scope| {
             let readers: Vec<_> = plan
                 .iter()
-                .map(|one| scope.spawn(|| one.measure(words, arguments, repeats)))
+                .map(|one| (one, scope.spawn(|| one.measure(words, arguments, repeats))))
                 .collect();
-            let lost = || Pair {
-                error: Some("its reader was lost".to_owned()),
-                ..Pair::default()
+            let lost = |one: &Planned| {
+                let pair = one.lost("its reader was lost");
+                let case = result_of(&pair);
+                (pair, case)
             };
+            let readers = readers.into_iter();
             readers
-                .into_iter()
-                .map(|reader| reader.join().unwrap_or_else(|_| lost()))
+                .map(|(one, reader)| reader.join().unwrap_or_else(|_| lost(one)))
                 .collect()
-        });
-    } else {
-        for one in plan {
-            if !stop.is_requested() {
-                section.pairs.push(one.measure(words, arguments, repeats));
-            }
+        }),
+        false => {
+            let going_on = plan.iter().take_while(|_| !stop.is_requested());
+            going_on
+                .map(|one| one.measure(words, arguments, repeats))
+                .collect()
         }
-    }
-    publish(
-        draft,
-        &mut output,
-        &section,
-        stop.is_requested(),
-        arguments.output.strict,
-    )
+    };
+    let (pairs, cases) = found.into_iter().unzip();
+    let section = ByteioSection {
+        profile: arguments.profile.map(|_| view::PROFILE_2009.to_owned()),
+        pairs,
+    };
+    let how = (stop.is_requested(), arguments.output.strict);
+    publish(draft, &mut output, (&section, cases), how)
 }
 
 #[cfg(test)]

@@ -3,24 +3,25 @@
 
 use super::job::{self, Ends, size, time};
 use super::pairs::this_program;
-use super::runner::{Transfers, started};
+use super::runner::Transfers;
 use super::speed::speed;
 use crate::args::{ByteioMechanism, ByteioPeersArgs, ColorChoice, TransferArgs, Verify};
 use crate::cmd::dry_run;
 use crate::cmd::front::Front;
 use crate::errors::{Ended, Failure};
+use crate::experiment::loads::refused;
 use crate::experiment::{How, Measured, Prepared, Runner, Visit, pin};
 use crate::group::OnInterval;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
-use wirespeed::load::Background;
+use wirespeed::Registry;
+use wirespeed::load::{Background, Measuring};
 use wirespeed_byteio::client::{Target, TransferOptions, Way};
 use wirespeed_byteio::peers::{FarEnd, FarServer, Mover, Room, Shape, Started, Transferred, is_installed};
 use wirespeed_control::StopFlag;
-use wirespeed_report::byteio::{BulkCase, BulkRun, case_of, ceiling, repetition};
+use wirespeed_report::byteio::{BulkCase, BulkRun, ceiling, repetition};
 use wirespeed_schema::Finite;
-use wirespeed_schema::byteio::Pair;
-use wirespeed_schema::case::TransportOptions;
+use wirespeed_schema::case::{Load, TransportOptions};
 use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::plan::{Plan, PlannedCase};
 use wirespeed_schema::run::Remark;
@@ -65,19 +66,20 @@ pub fn peers(arguments: &ByteioPeersArgs, color: ColorChoice) -> Result<Ended, F
     let common = (&arguments.output, color);
     let mut how = How::of(&arguments.experiment, (&mut plan, REPEATS), common)?;
     let mut front = Front::open(common, None)?;
+    let registry = crate::registry();
     let mut path = path(arguments, front.draft.host().clone())?;
     let mut servers = Vec::new();
     let rows = path.rows(&names, &mut servers)?;
-    let cases: Result<Vec<Prepared>, Failure> = rows.iter().map(|row| path.prepared(row)).collect();
-    let cases = cases?;
+    let cases = rows.iter().map(|row| path.prepared(row, &registry));
+    let cases: Vec<Prepared> = cases.collect::<Result<_, _>>()?;
     if arguments.experiment.dry_run {
         return dry_run::show(&plan, how.listed(cases)?, arguments.output.json);
     }
     let ours = rows.iter().map(|row| match &row.who {
-        Ok(Who::Ours(options)) => vec![(**options).clone()],
-        _ => Vec::new(),
+        Ok(Who::Ours(options)) => (std::slice::from_ref(&**options), path.nominal),
+        _ => (&[][..], None),
     });
-    let mut transfers = Transfers::new(ours.collect(), vec![path.nominal; rows.len()], path.host.clone());
+    let mut transfers = Transfers::new(&registry, ours.collect());
     transfers.bar = how.shows_its_own();
     let mut movers = Movers {
         path: &path,
@@ -274,7 +276,8 @@ impl Path<'_> {
                 (format!("http://{at}/file"), Ends::Put(source))
             }
         };
-        let options = job::options(&url, &words, ends, Verify::None)?;
+        let mut options = job::options(&url, &words, ends, Verify::None)?;
+        options.size_bytes = Some(self.total_bytes);
         Ok(Row {
             name: name.to_owned(),
             who: Ok(Who::Ours(Box::new(options))),
@@ -328,30 +331,26 @@ impl Path<'_> {
     }
 
     /// A row as a case, or why there is none.
-    fn prepared(&self, row: &Row) -> Result<Prepared, Failure> {
+    fn prepared(&self, row: &Row, registry: &Registry) -> Result<Prepared, Failure> {
         let arguments = self.arguments;
+        if let Ok(Who::Ours(options)) = &row.who {
+            let one = std::slice::from_ref(&**options);
+            return Ok(job::cases(registry, &arguments.experiment, one)?.remove(0));
+        }
         let mut shape = Bulk::new(self.block_bytes, self.total_bytes, arguments.threads.into(), 1);
         let mut options = TransportOptions::new();
-        let mut case = match &row.who {
-            Ok(Who::Ours(options)) => case_of(&Pair {
-                total_bytes: self.total_bytes,
-                ..job::pair(job::name_of(options), options)
-            }),
-            who => {
-                if let Ok(Who::Theirs { mover, .. }) = who {
-                    shape.connections = arguments.threads.min(mover.threads_max()).into();
-                    options.insert("clock".to_owned(), mover.clock().to_owned());
-                }
-                let bulk = BulkCase {
-                    transport: row.name.clone(),
-                    options,
-                    is_put: arguments.put,
-                    shape,
-                    load: Default::default(),
-                };
-                bulk.case()
-            }
+        if let Ok(Who::Theirs { mover, .. }) = &row.who {
+            shape.connections = arguments.threads.min(mover.threads_max()).into();
+            options.insert("clock".to_owned(), mover.clock().to_owned());
+        }
+        let bulk = BulkCase {
+            transport: row.name.clone(),
+            options,
+            is_put: arguments.put,
+            shape,
+            load: Default::default(),
         };
+        let mut case = bulk.case();
         pin(&arguments.experiment, &mut case)?;
         let mut prepared = Prepared::of(case);
         if let Err((why, failed)) = &row.who {
@@ -369,11 +368,21 @@ fn broken(why: String) -> Failure {
     Failure::failed(why, "try its command by hand, or leave it out with --movers")
 }
 
+/// The load of a rank, while it lives.
+fn started(load: &Load, word: Option<&str>) -> Result<Option<Background>, Failure> {
+    if load.is_idle() {
+        return Ok(None);
+    }
+    let load = Background::start(load, &Measuring::alone(None));
+    load.map(Some)
+        .map_err(|error| refused(word.unwrap_or_default(), &error))
+}
+
 /// Ours and those of others, as runs of an experiment's cells.
 struct Movers<'a> {
     path: &'a Path<'a>,
     rows: &'a [Row],
-    transfers: Transfers,
+    transfers: Transfers<'a>,
 }
 
 impl Runner for Movers<'_> {

@@ -8,6 +8,7 @@ use crate::errors::{Ended, Failure};
 use crate::output::Output;
 use std::path::PathBuf;
 use wirespeed_byteio::client::{Target, TransferOptions};
+use wirespeed_report::byteio::result_of;
 use wirespeed_schema::byteio::ByteioSection;
 
 /// Fetch.
@@ -65,11 +66,7 @@ fn once(options: &TransferOptions, arguments: &OutputArgs, color: ColorChoice) -
         profile: None,
         pairs: vec![pair],
     };
-    publish(
-        draft,
-        &mut output,
-        &section,
-        stop.is_requested(),
-        arguments.strict,
-    )
+    let cases = section.pairs.iter().map(result_of).collect();
+    let how = (stop.is_requested(), arguments.strict);
+    publish(draft, &mut output, (&section, cases), how)
 }

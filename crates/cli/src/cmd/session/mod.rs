@@ -80,8 +80,7 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
     };
     let found = measure(&mut front, &mut sessions, how)?;
     let section = section(&request, sessions.reports, &found);
-    let value = serde_json::to_value(&section);
-    front.draft.section(session::SECTION, value.unwrap_or_default());
+    front.draft.put(&section);
     let failure = found.failure.clone();
     let run = found.into_run(front.draft);
     let published = front.output.finish(&run);
@@ -135,7 +134,7 @@ fn measure(front: &mut Front, sessions: &mut Sessions, how: How) -> Result<Found
     let mut found = found?;
     found.failure = found.failure.or(closed.err());
     if let Some(load) = load {
-        front.draft.section(wirespeed_report::curve::section::LOAD, load);
+        front.draft.put(&load);
     }
     Ok(found)
 }
