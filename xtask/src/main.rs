@@ -16,6 +16,7 @@ mod install;
 mod ladder;
 mod notices;
 mod peers;
+mod prose;
 mod runs;
 mod schema;
 mod tidy;
@@ -29,6 +30,7 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
   tidy                 check the house style over the whole tree
   fmt [--fix]          rustfmt on every Rust file (also those declared inside macros)
+  prose                words and reading grade of the pages; fail above their limits
   hotcheck             check the machine code of the hot loops
   weight               print machine code by crate and family; fail over the budget
   features             check that library and program build without their features, and with each alone
@@ -70,6 +72,7 @@ fn run(arguments: &[String]) -> Result<()> {
     match arguments.first().map(String::as_str) {
         Some("tidy") => tidy::run(&root),
         Some("fmt") => fmt::run(&root, rest.contains(&"--fix")),
+        Some("prose") => prose::run(&root),
         Some("hotcheck") => hotcheck::run(&root),
         Some("weight") => weight::run(&root),
         Some("features") => features::run(&root),

@@ -64,10 +64,12 @@ pub fn all() -> Vec<Page> {
     let mut names = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "ARCHITECTURE.md"]
         .map(str::to_owned)
         .to_vec();
-    for entry in std::fs::read_dir(root().join("docs")).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        if name.ends_with(".md") {
-            names.push(format!("docs/{name}"));
+    for folder in ["docs", "docs/how-to"] {
+        for entry in std::fs::read_dir(root().join(folder)).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            if name.ends_with(".md") {
+                names.push(format!("{folder}/{name}"));
+            }
         }
     }
     names.sort();

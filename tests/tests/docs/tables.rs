@@ -162,32 +162,31 @@ fn tables_transports() {
 #[test]
 fn tables_transport_options() {
     let stage = Stage::new();
-    let mut rows =
-        String::from("| transport | option | values | default | meaning |\n|---|---|---|---|---|\n");
-    // Neighbours with the same options are a row.
-    let mut groups: Vec<(Vec<String>, Value)> = Vec::new();
+    // What several transports take with the same words is one row.
+    let mut told: Vec<(String, Vec<String>)> = Vec::new();
     for one in transports(&stage) {
-        let name = format!("`{}`", text(&one["name"]));
-        match groups.last_mut() {
-            Some((names, options)) if *options == one["options"] => names.push(name),
-            _ => groups.push((vec![name], one["options"].clone())),
-        }
-    }
-    for (names, options) in groups {
-        for option in options.as_array().unwrap() {
+        for option in one["options"].as_array().unwrap() {
             let default = match text(&option["default"]) {
                 "" => "-".to_owned(),
                 default => format!("`{default}`"),
             };
-            let _ = writeln!(
-                rows,
-                "| {} | `{}` | `{}` | {default} | {} |",
-                names.join(" "),
+            let row = format!(
+                "`{}` | `{}` | {default} | {} |",
                 text(&option["name"]),
                 cell(text(&option["values"])),
                 cell(text(&option["help"])),
             );
+            let name = format!("`{}`", text(&one["name"]));
+            match told.iter_mut().find(|(known, _)| *known == row) {
+                Some((_, names)) => names.push(name),
+                None => told.push((row, vec![name])),
+            }
         }
+    }
+    let mut rows =
+        String::from("| transport | option | values | default | meaning |\n|---|---|---|---|---|\n");
+    for (row, names) in told {
+        let _ = writeln!(rows, "| {} | {row}", names.join(" "));
     }
     check_generated("docs/options.md", "transport-options", &rows);
 }
@@ -208,7 +207,7 @@ fn options(help: &str) -> Vec<(String, String, String)> {
             paragraph = 0;
         } else if let Some((_, _, meaning)) = found.last_mut().filter(|_| !heading.is_empty()) {
             paragraph += usize::from(trimmed.is_empty());
-            if paragraph == 0 || trimmed.starts_with("[default") {
+            if paragraph == 0 || trimmed.starts_with("[default: ") {
                 let gap = if meaning.is_empty() { "" } else { " " };
                 let _ = write!(meaning, "{gap}{trimmed}");
             }
@@ -250,15 +249,56 @@ fn tables_options_of_verbs() {
         .into_iter()
         .chain([("perftest", "docs/perftest.md")])
         .chain(of_sessions);
-    for (verb, page) in of_options.into_iter().chain(others) {
-        let found = options(&help_of(&stage, verb));
+    let tables: Vec<_> = of_options
+        .into_iter()
+        .chain(others)
+        .map(|(verb, page)| (verb, page, options(&help_of(&stage, verb))))
+        .collect();
+    let common = common(tables.iter().map(|(_, _, found)| found.as_slice()));
+    let mut rows = String::from(OPTION_HEAD);
+    for (name, meaning) in &common {
+        let _ = writeln!(rows, "| `{}` | {} |", cell(name), cell(meaning));
+    }
+    check_generated("docs/options.md", "options-common", &rows);
+    for (verb, page, found) in &tables {
         assert!(!found.is_empty(), "{verb} has no options");
-        let mut rows = String::from("| option | meaning |\n|---|---|\n");
-        for (_, name, meaning) in &found {
-            let _ = writeln!(rows, "| `{}` | {} |", cell(name), cell(meaning));
+        let mut rows = String::from(OPTION_HEAD);
+        let mut shared = Vec::new();
+        for (_, name, meaning) in found {
+            if common.iter().any(|one| one == &(name.clone(), meaning.clone())) {
+                let long = name.split([' ', '[']).find(|word| word.starts_with("--"));
+                shared.push(format!("`{}`", long.unwrap_or(name)));
+            } else {
+                let _ = writeln!(rows, "| `{}` | {} |", cell(name), cell(meaning));
+            }
+        }
+        if !shared.is_empty() {
+            let _ = writeln!(
+                rows,
+                "| {} | as [in many verbs](options.md#common-options) |",
+                shared.join(" ")
+            );
         }
         check_generated(page, &format!("options-{}", verb.replace(' ', "-")), &rows);
     }
+}
+
+const OPTION_HEAD: &str = "| option | meaning |\n|---|---|\n";
+/// Verbs that share an option in the same words, from which on it is told once for all of them.
+const SHARED_BY: usize = 3;
+
+/// Names and meanings of the options that many verbs share.
+fn common<'a>(verbs: impl Iterator<Item = &'a [(String, String, String)]>) -> Vec<(String, String)> {
+    let mut told: Vec<((String, String), usize)> = Vec::new();
+    for (_, name, meaning) in verbs.flatten() {
+        let row = (name.clone(), meaning.clone());
+        match told.iter_mut().find(|(known, _)| *known == row) {
+            Some((_, verbs)) => *verbs += 1,
+            None => told.push((row, 1)),
+        }
+    }
+    told.retain(|(_, verbs)| *verbs >= SHARED_BY);
+    told.into_iter().map(|(row, _)| row).collect()
 }
 
 /// Payload, layout and bound of a test, as a dry run resolves them.

@@ -42,6 +42,7 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
     ladder.run(Step::cargo("fetch", &["fetch", "--locked", "--quiet"]))?;
     ladder.run(Step::cargo("fmt", &["xtask", "fmt"]))?;
     ladder.run(Step::cargo("tidy", &["xtask", "tidy"]))?;
+    ladder.run(Step::cargo("prose", &["xtask", "prose"]))?;
     ladder.run(Step::cargo(
         "build",
         &["build", "--workspace", "--all-targets", "--locked", "--quiet"],
