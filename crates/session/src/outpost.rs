@@ -17,10 +17,9 @@ use wirespeed_control::launch::child::LauncherChild;
 use wirespeed_control::launch::mux::Mux;
 use wirespeed_control::{Failure, StopFlag};
 
-/// A node must have said its first word by then: the binary may have to travel, and Slurm to find a place.
-const HELLO_TIME: Duration = Duration::from_secs(60);
-/// Any other answer must have come by then.
-const ANSWER_TIME: Duration = Duration::from_secs(20);
+/// A node must have said its first word, or given any other answer, by then: the binary may have to travel, Slurm to find a
+/// place, and a host that others load takes its time to start a process. One that is gone is noticed at once, by its pipe.
+const ANSWER_TIME: Duration = Duration::from_secs(60);
 /// Between two looks at the stop flag and the launcher.
 const LOOK: Duration = Duration::from_millis(20);
 /// A launcher whose pipe has ended says so within this time why.
@@ -68,7 +67,7 @@ fn greeted(
             }
         })
         .map_err(lost)?;
-    let deadline = Instant::now() + HELLO_TIME;
+    let deadline = Instant::now() + ANSWER_TIME;
     loop {
         match greeting.recv_timeout(LOOK) {
             Ok(reader) => return Ok(reader),
@@ -80,7 +79,7 @@ fn greeted(
                 let said = child.explanation().unwrap_or_else(|| "nothing".into());
                 return Err(explain(&format!(
                     "not there within {} s: {said}",
-                    HELLO_TIME.as_secs()
+                    ANSWER_TIME.as_secs()
                 )));
             }
             Err(RecvTimeoutError::Timeout) => {}

@@ -60,7 +60,9 @@ fn calibrate_and_list_tell_programs_too() {
         .iter()
         .map(|t| &t["name"])
         .collect();
-    let all = ["null", "inproc", "shm", "unix", "tcp", "udp", "uct", "ucp", "mpi"];
+    let ranks = ["null", "inproc", "shm", "unix", "tcp", "udp", "uct", "ucp", "mpi"];
+    let wholes = ["simple", "mtom", "dime", "http", "bulk"].map(|way| format!("byteio-{way}"));
+    let all: Vec<String> = ranks.map(str::to_owned).into_iter().chain(wholes).collect();
     assert_eq!(names, all);
     for name in names {
         let told = home.run(&format!("list {}", name.as_str().unwrap())).code(0);
