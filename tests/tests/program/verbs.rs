@@ -2,7 +2,6 @@
 
 use crate::{SOON, document, home, turn};
 use rustix::process::Signal;
-use serde_json::Value;
 use wirespeed_schema::run::Status;
 
 #[test]
@@ -54,18 +53,18 @@ fn calibrate_and_list_tell_programs_too() {
         "{clock}"
     );
     let list = home.run("list --json").code(0).json();
-    let names: Vec<&Value> = list["transports"]
+    let names: Vec<&str> = list["transports"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|t| &t["name"])
+        .map(|t| t["name"].as_str().unwrap())
         .collect();
     let ranks = ["null", "inproc", "shm", "unix", "tcp", "udp", "uct", "ucp", "mpi"];
     let wholes = ["simple", "mtom", "dime", "http", "bulk"].map(|way| format!("byteio-{way}"));
     let all: Vec<String> = ranks.map(str::to_owned).into_iter().chain(wholes).collect();
     assert_eq!(names, all);
     for name in names {
-        let told = home.run(&format!("list {}", name.as_str().unwrap())).code(0);
+        let told = home.run(&format!("list {name}")).code(0);
         assert!(!told.stdout.is_empty());
     }
 }
