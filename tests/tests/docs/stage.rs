@@ -234,6 +234,7 @@ impl Stage {
         let timed = [
             "--duration",
             "--iters",
+            "--total",
             " -t ",
             " -n ",
             ".toml",
