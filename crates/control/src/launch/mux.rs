@@ -2,8 +2,8 @@
 //! text for every piece of bytes, `NUMBER BASE64`, and `NUMBER` alone when a socket was closed. Launchers pass lines on
 //! at once, and nothing else without waiting for more.
 //!
-//! A socket that nobody reads must never hold up the others: what comes for it is kept in memory until somebody does. The
-//! far end is of the same job, and sends no more than a rank has to say.
+//! A socket that nobody reads, or that is not open here yet, must never hold up the others or lose anything: what comes for it
+//! is kept in memory until somebody does. The far end is of the same job, and sends no more than a rank has to say.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -19,13 +19,59 @@ const PIECE_BYTES: usize = 32 << 10;
 /// Longest line: a piece in base64, and its number.
 const LINE_BYTES_MAX: u64 = 2 * PIECE_BYTES as u64;
 
+/// Where what comes for sockets goes.
+#[derive(Default)]
+struct Ends {
+    of: BTreeMap<u16, End>,
+    /// The pipe has ended: nothing comes any more.
+    are_closed: bool,
+}
+
 /// Where what comes for a socket goes, in order; no bytes when its far end was closed, as in the lines.
-type Ends = Mutex<BTreeMap<u16, Sender<Vec<u8>>>>;
+struct End {
+    pieces: Sender<Vec<u8>>,
+    /// Until the socket is open here.
+    unclaimed: Option<Receiver<Vec<u8>>>,
+}
+
+impl Ends {
+    /// The end of socket `number`, which may be opened later.
+    fn end(&mut self, number: u16) -> &mut End {
+        self.of.entry(number).or_insert_with(|| {
+            let (pieces, arrived) = channel();
+            End {
+                pieces,
+                unclaimed: Some(arrived),
+            }
+        })
+    }
+
+    /// Nothing comes any more: whoever has what came is told so, and what nobody has opened yet is kept.
+    fn close(&mut self) {
+        self.are_closed = true;
+        self.of.retain(|_, end| end.unclaimed.is_some());
+    }
+
+    /// What comes for socket `number`, for whoever opens it; a second time, what comes from then on.
+    fn claim(&mut self, number: u16) -> Receiver<Vec<u8>> {
+        if self.are_closed {
+            // What came before, and then the end.
+            let before = self.of.remove(&number).and_then(|end| end.unclaimed);
+            return before.unwrap_or_else(|| channel().1);
+        }
+        if let Some(arrived) = self.end(number).unclaimed.take() {
+            return arrived;
+        }
+        let (pieces, arrived) = channel();
+        self.end(number).pieces = pieces;
+        arrived
+    }
+}
 
 /// One end of the pair of pipes.
 pub struct Mux {
     writer: Arc<Mutex<Box<dyn Write + Send>>>,
-    ends: Arc<Ends>,
+    ends: Arc<Mutex<Ends>>,
 }
 
 impl Mux {
@@ -34,11 +80,11 @@ impl Mux {
         reader: impl BufRead + Send + 'static,
         writer: impl Write + Send + 'static,
     ) -> io::Result<Mux> {
-        let ends = Arc::new(Ends::default());
+        let ends = Arc::new(Mutex::new(Ends::default()));
         let here = ends.clone();
         std::thread::Builder::new().name("pipes".into()).spawn(move || {
             hand_out(reader, &here);
-            lock(&here).clear();
+            lock(&here).close();
         })?;
         Ok(Mux {
             writer: Arc::new(Mutex::new(Box::new(writer))),
@@ -46,7 +92,7 @@ impl Mux {
         })
     }
 
-    /// Socket `number`; the far end opens the same one before anything comes for it.
+    /// Socket `number`, with what has come for it already.
     pub fn open(&self, number: u16) -> io::Result<UnixStream> {
         let (theirs, ours) = UnixStream::pair()?;
         self.attach(number, ours)?;
@@ -55,12 +101,11 @@ impl Mux {
 
     /// Make `socket` number `number`: what its peer writes goes through the pipe.
     pub fn attach(&self, number: u16, socket: UnixStream) -> io::Result<()> {
-        let (pieces, arrived) = channel();
         let inward = socket.try_clone()?;
+        let arrived = lock(&self.ends).claim(number);
         std::thread::Builder::new()
             .name("pipe".into())
             .spawn(move || write_all(&arrived, inward))?;
-        lock(&self.ends).insert(number, pieces);
         let writer = self.writer.clone();
         std::thread::Builder::new()
             .name("pipe".into())
@@ -91,7 +136,7 @@ fn send_all(number: u16, mut ours: UnixStream, writer: &Mutex<Box<dyn Write + Se
 }
 
 /// Give every piece to its socket until the pipe ends.
-fn hand_out(mut reader: impl BufRead, ends: &Ends) {
+fn hand_out(mut reader: impl BufRead, ends: &Mutex<Ends>) {
     let mut line = String::new();
     loop {
         line.clear();
@@ -103,10 +148,8 @@ fn hand_out(mut reader: impl BufRead, ends: &Ends) {
         let (Ok(number), Ok(piece)) = (number.parse::<u16>(), STANDARD.decode(piece)) else {
             return;
         };
-        if let Some(end) = lock(ends).get(&number) {
-            // One that nobody reads any more is closed already.
-            let _ = end.send(piece);
-        }
+        // One that nobody reads any more is closed already.
+        let _ = lock(ends).end(number).pieces.send(piece);
     }
 }
 
@@ -176,6 +219,29 @@ mod tests {
         let mut late = Vec::new();
         y.read_to_end(&mut late).unwrap();
         assert_eq!(late.len(), sent.len(), "nothing of it is lost");
+    }
+
+    #[test]
+    fn what_comes_before_a_socket_is_open_is_not_lost() {
+        let (mut far, near) = UnixStream::pair().unwrap();
+        let mux = Mux::over(BufReader::new(near), io::sink()).unwrap();
+        let line = |number: u16, text: &str| format!("{number} {}\n", STANDARD.encode(text));
+        far.write_all((line(3, "early ") + &line(9, "other")).as_bytes()).unwrap();
+        let mut other = mux.open(9).unwrap();
+        let mut five = [0; 5];
+        other.read_exact(&mut five).unwrap();
+        // The line before has come, too, by then.
+        let mut late = mux.open(3).unwrap();
+        far.write_all((line(3, "late") + "3\n").as_bytes()).unwrap();
+        let mut all = String::new();
+        late.read_to_string(&mut all).unwrap();
+        assert_eq!(all, "early late");
+        far.write_all(line(5, "last!").as_bytes()).unwrap();
+        drop(far);
+        assert_eq!(other.read(&mut five).unwrap(), 0);
+        mux.open(5).unwrap().read_exact(&mut five).unwrap();
+        assert_eq!(&five, b"last!", "it came before the end");
+        assert_eq!(mux.open(4).unwrap().read(&mut five).unwrap(), 0, "nothing comes any more");
     }
 
     #[test]
