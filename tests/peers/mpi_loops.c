@@ -2,10 +2,11 @@
  * The loops of well-known MPI benchmarks, by their definitions and as plainly as C has them: what wirespeed's own loops
  * are compared with. Not a benchmark of its own: no options, no checks beyond the number of ranks.
  *
- *   mpi_loops osu_latency|osu_bw|osu_mbw_mr|pre_post SIZE WINDOW ITERATIONS WARMUP CACHE
+ *   mpi_loops osu_latency|osu_bw|osu_mbw_mr|pre_post|bare SIZE WINDOW ITERATIONS WARMUP CACHE
  *
  * Rank 0 prints two numbers: the figure from the mean, as the definition has it, and the same from the median iteration.
- * One-way times in ns for osu_latency, messages per second for the others (pre_post: of one rank, sends and receives).
+ * One-way times in ns for osu_latency, messages per second for the others (pre_post: of one rank, sends and receives); bare
+ * prints its mean round trip in ns alone.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -52,10 +53,8 @@ static void clear(void)
         words[i] = words[i - 1];
 }
 
-/* One blocking ping-pong; the clock is read before and after it. */
-static double ping_pong(void)
+static void there_and_back(void)
 {
-    double start = MPI_Wtime();
     if (rank == 0) {
         MPI_Send(out, size, MPI_CHAR, 1, DATA, MPI_COMM_WORLD);
         MPI_Recv(in, size, MPI_CHAR, 1, DATA, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -63,7 +62,26 @@ static double ping_pong(void)
         MPI_Recv(in, size, MPI_CHAR, 0, DATA, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Send(out, size, MPI_CHAR, 0, DATA, MPI_COMM_WORLD);
     }
+}
+
+/* One blocking ping-pong; the clock is read before and after it. */
+static double ping_pong(void)
+{
+    double start = MPI_Wtime();
+    there_and_back();
     return MPI_Wtime() - start;
+}
+
+/* Blocking ping-pongs with nothing between them: the mean round trip. */
+static double bare(void)
+{
+    for (int i = 0; i < warmup; i++)
+        there_and_back();
+    MPI_Barrier(MPI_COMM_WORLD);
+    double start = MPI_Wtime();
+    for (int i = 0; i < iterations; i++)
+        there_and_back();
+    return (MPI_Wtime() - start) / iterations;
 }
 
 /* A window one way from one buffer into one, and an acknowledgement of one byte. */
@@ -131,6 +149,13 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 1);
     memset(out, 'a', bytes), memset(in, 'b', bytes);
 
+    if (strcmp(test, "bare") == 0) {
+        double round_trip = bare();
+        if (rank == 0)
+            printf("%.3f\n", round_trip * 1e9);
+        MPI_Finalize();
+        return 0;
+    }
     int latency = strcmp(test, "osu_latency") == 0, posted = strcmp(test, "pre_post") == 0;
     int in_step = strcmp(test, "osu_mbw_mr") == 0;
     if (posted)

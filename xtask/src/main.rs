@@ -45,6 +45,7 @@ usage: cargo xtask TASK
   tests                the tests alone, side by side
   ladder               the longer ladder: test, deny, miri, fuzz, soak, peers
   peers [PAIRS] [--rows TEXT]      benchmark beside ucx_perftest, sockperf and iperf3
+  peers typed [PAIRS] [--rows TEXT]  what users type: verbs and ucx_perftest's own lines without further options
   peers mpi [PAIRS] [--rows TEXT]  benchmark beside the same loops in C, on Open MPI and MPICH; rows whose name
                                    contains TEXT
   peers ucx [PAIRS] [--rows TEXT]  benchmark of the transport uct beside ucx_perftest, test by test
@@ -95,9 +96,10 @@ fn run(arguments: &[String]) -> Result<()> {
     }
 }
 
-/// `peers [mpi|ucx|byteio|session] [PAIRS] [--rows TEXT]`.
+/// `peers [typed|mpi|ucx|byteio|session] [PAIRS] [--rows TEXT]`.
 fn peers_beside(root: &Path, words: &[&str]) -> Result<()> {
     let (set, rest) = match words {
+        ["typed", rest @ ..] => (&peers::TYPED, rest),
         ["mpi", rest @ ..] => (&peers::MPI, rest),
         ["ucx", rest @ ..] => (&peers::UCX, rest),
         ["byteio", rest @ ..] => (&peers::BYTEIO, rest),

@@ -61,6 +61,12 @@ fn figure_of(
         .with_context(|| format!("{arguments}: the figure is not in the document"))
 }
 
+/// The figure `tag` of a document as it was printed.
+pub fn figure(output: &str, tag: &str) -> Result<f64> {
+    let document: Value = serde_json::from_str(output).context("wirespeed printed no JSON")?;
+    largest(&document, tag).with_context(|| format!("{tag} is not in the document"))
+}
+
 /// The largest number that `document` holds under `tag`: bare, or as the value of a metric. Figures of single
 /// repetitions are left out where the case has one over all of them.
 pub fn largest(document: &Value, tag: &str) -> Option<f64> {

@@ -16,6 +16,7 @@ mod setup;
 mod side;
 mod table;
 mod tools;
+mod typed;
 mod ucx;
 
 use anyhow::{Context as _, Result};
@@ -70,6 +71,16 @@ pub const SESSION: Set = Set {
     pairs: 10,
     prepare: |_| tools::install(),
     comparisons: || session::COMPARISONS.to_vec(),
+    limits: &[],
+    derived: &[],
+};
+
+/// What users type, beside what they type of the peers.
+pub const TYPED: Set = Set {
+    name: "typed",
+    pairs: 10,
+    prepare: typed::prepare,
+    comparisons: typed::comparisons,
     limits: &[],
     derived: &[],
 };

@@ -76,7 +76,8 @@ pub fn iperf3(
     iperf_figure(&pair(context, report, "iperf3", &server, &client)?.0)
 }
 
-fn iperf_figure(output: &str) -> Result<f64> {
+/// Bytes a second that arrived, of iperf3's JSON.
+pub fn iperf_figure(output: &str) -> Result<f64> {
     let document: Value = serde_json::from_str(output).context("iperf3 printed no JSON")?;
     let bits = document["end"]["sum_received"]["bits_per_second"].as_f64();
     Ok(bits.context("cannot read iperf3's output")? / 8.0)
@@ -97,8 +98,17 @@ pub fn sockperf(
     sockperf_figure(&pair(context, report, "sockperf", &server, &client)?.0)
 }
 
+/// Datagrams a second that arrived, of iperf3's JSON.
+pub fn iperf_datagrams(output: &str) -> Result<f64> {
+    let document: Value = serde_json::from_str(output).context("iperf3 printed no JSON")?;
+    let sum = &document["end"]["sum_received"];
+    let number = |name: &str| sum[name].as_f64();
+    let rate = || Some((number("packets")? - number("lost_packets")?) / number("seconds")?);
+    rate().context("cannot read iperf3's datagrams")
+}
+
 /// `sockperf: ---> percentile 50.000 =   28.722`, in microseconds, half a round trip.
-fn sockperf_figure(output: &str) -> Result<f64> {
+pub fn sockperf_figure(output: &str) -> Result<f64> {
     let line = output.lines().find(|l| l.contains("percentile 50.000"));
     let value = line
         .and_then(|l| l.rsplit('=').next())

@@ -8,6 +8,7 @@ use super::report::Report;
 use super::session;
 use super::setup::{Whose, case_ns};
 use super::table::Ucx;
+use super::typed::Typed;
 use anyhow::{Context as _, Result};
 
 /// One side of a comparison.
@@ -60,6 +61,8 @@ pub enum Side {
         /// Column.
         value: Ucx,
     },
+    /// A line as a user types it.
+    Typed(Typed),
     /// A bulk transfer, on loopback or in the lab; several rows share one launch.
     Bulk(super::byteio::Bulk),
     /// A number that stands by itself: what follows from the set-up, or an aim.
@@ -116,6 +119,7 @@ impl Side {
             Side::Session { .. } => None,
             Side::OursUnder { mpi, .. } | Side::Loop { mpi, .. } => Some(mpi.loops),
             Side::Ucx { .. } | Side::UcxRoad { .. } | Side::SetUp { .. } => Some("ucx_perftest"),
+            Side::Typed(typed) => Some(typed.program),
             Side::Bulk(bulk) => bulk.program(),
             Side::Iperf3 { .. } => Some("iperf3"),
             Side::Sockperf { .. } => Some("sockperf"),
@@ -156,6 +160,7 @@ impl Side {
                 value,
             ),
             Side::Number(value) => Ok(value),
+            Side::Typed(typed) => typed.run(context, report),
             Side::Bulk(bulk) => bulk.run(context, report),
             Side::Session {
                 arguments,
