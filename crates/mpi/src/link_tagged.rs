@@ -41,6 +41,8 @@ pub struct TaggedLink<H: Handle, const PERSISTENT: bool> {
     buffer: SharedBytes,
     /// Requests by their numbers.
     slots: Vec<H>,
+    /// Which of them are receives: these complete last.
+    receives: Box<[bool]>,
     /// Numbers below this one are in use, but for the holes.
     live: usize,
     holes: Box<[u32]>,
@@ -88,6 +90,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
             peers,
             buffer,
             slots: vec![null; needs.requests_max],
+            receives: vec![false; needs.requests_max].into_boxed_slice(),
             live: 0,
             holes: vec![0; needs.requests_max].into_boxed_slice(),
             hole_count: 0,
@@ -97,7 +100,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
             under_way: 0,
             last_receive: None,
             block: options.wait == WaitMode::Block,
-            waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+            waiter: ctx.waiter(),
             requests_max: needs.requests_max,
             large,
             is_long,
@@ -189,6 +192,9 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
         self.checked(if send { "MPI_Isend" } else { "MPI_Irecv" }, code)?;
         if !send {
             self.last_receive = Some(number as usize);
+        }
+        if let Some(receive) = self.receives.get_mut(number as usize) {
+            *receive = !send;
         }
         self.under_way += 1;
         Ok(Request(number))
@@ -293,7 +299,7 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
             return self.checked("MPI_Waitall", code);
         }
         let mut done: c_int = 0;
-        if count > FEW {
+        if count == 1 || count > FEW {
             // Testing all again and again would cost their number each time.
             let last = array.wrapping_add(last);
             loop {
@@ -304,6 +310,9 @@ impl<H: Handle, const PERSISTENT: bool> TaggedLink<H, PERSISTENT> {
                     break;
                 }
                 self.waiter.idle_unpaused()?;
+            }
+            if count == 1 {
+                return Ok(());
             }
         }
         loop {
@@ -391,10 +400,14 @@ impl<H: Handle, const PERSISTENT: bool> TaggedPort for TaggedLink<H, PERSISTENT>
         if count > self.scratch.len() {
             return Err(LinkError::Exhausted("requests outstanding"));
         }
-        for (to, request) in self.scratch.iter_mut().zip(requests.iter()) {
+        let mut last = count - 1;
+        for (place, (to, request)) in self.scratch.iter_mut().zip(requests.iter()).enumerate() {
             *to = self.slots[request.0 as usize];
+            if self.receives.get(request.0 as usize) == Some(&true) {
+                last = place;
+            }
         }
-        self.wait_for(true, count, count - 1)?;
+        self.wait_for(true, count, last)?;
         for request in requests.iter() {
             self.forget(request.0 as usize);
         }

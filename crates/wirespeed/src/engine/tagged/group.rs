@@ -47,6 +47,8 @@ pub struct Group<P> {
     waiter: Waiter,
     tree: Tree,
     requests: Vec<Request>,
+    /// What was posted before the last turn.
+    earlier: Vec<Request>,
     meeting: Vec<Request>,
 }
 
@@ -61,6 +63,7 @@ impl<P: TaggedPort> Group<P> {
             waiter,
             tree,
             requests: Vec::with_capacity(requests),
+            earlier: Vec::with_capacity(requests),
             meeting,
         }
     }
@@ -190,7 +193,13 @@ impl<P: TaggedPort> Group<P> {
         self.note(request)
     }
 
-    /// Wait for everything posted.
+    /// Put what was posted aside, and take up again what was put aside before: loops with two halves wait for each apart.
+    #[inline(always)]
+    pub fn turn(&mut self) {
+        std::mem::swap(&mut self.requests, &mut self.earlier);
+    }
+
+    /// Wait for everything posted that is not put aside.
     #[inline(always)]
     pub fn wait_all(&mut self) -> Result<(), LinkError> {
         self.port.wait_all(&mut self.requests)
