@@ -224,7 +224,7 @@ impl Messages for Shelves {
             back: ctx.peers.iter().map(|&peer| shelf[&(peer, me)].clone()).collect(),
             options: *options,
             sent: 0,
-            waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+            waiter: ctx.waiter(),
         };
         Ok(runner.run(port))
     }

@@ -106,7 +106,7 @@ impl<H: Handle> MessageLink<H> {
             copies: Ring::new(COPIES_MAX, 0, null, "zero-copy sends")?,
             buffer: buffer.transpose()?,
             completed: 0,
-            waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+            waiter: ctx.waiter(),
             failed: false,
         };
         if !link.peers.is_empty() {

@@ -129,7 +129,7 @@ impl<H: Handle> OneSidedLink<H> {
             completed: 0,
             dirty: false,
             last_byte_last: ctx.case.check,
-            waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+            waiter: ctx.waiter(),
             failed: false,
             window,
         })

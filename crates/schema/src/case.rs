@@ -218,7 +218,7 @@ pub enum Stop {
     },
 }
 
-/// What a rank does while it waits for more ranks than there are cores.
+/// What a rank that polls does between two empty polls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IdlePolicy {
@@ -283,12 +283,13 @@ pub struct Case {
     /// Keep at most so many raw samples a rank; 0 for none.
     #[serde(default)]
     pub raw_samples_max: u64,
-    /// What ranks do while they wait.
-    pub idle: IdlePolicy,
+    /// What ranks do between two empty polls; absent where they decide it when they have met, by the CPUs that each may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<IdlePolicy>,
 }
 
 impl Case {
-    /// `test` over `transport` between a source and its sink, two threads that spin: for one second, after a warm-up of
+    /// `test` over `transport` between a source and its sink, two threads: for one second, after a warm-up of
     /// [`WARMUP_ITERATIONS`] operations or [`WARMUP_NS`], unchecked, without reports and raw samples.
     ///
     /// ```
@@ -317,7 +318,7 @@ impl Case {
             check: false,
             report_interval_ns: 0,
             raw_samples_max: 0,
-            idle: IdlePolicy::Spin,
+            idle: None,
         }
     }
 
@@ -384,10 +385,10 @@ impl Case {
         self
     }
 
-    /// Waits so. Ranks that spin need a core each.
+    /// Does this between two empty polls, whatever the ranks find when they meet. Ranks that spin need a CPU each.
     #[must_use]
     pub fn with_idle(mut self, idle: IdlePolicy) -> Self {
-        self.idle = idle;
+        self.idle = idle.into();
         self
     }
 

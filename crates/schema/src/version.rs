@@ -4,13 +4,14 @@
 ///
 /// 1.1 added `convergence` and `resampled` of a case and the sections of comparisons, sweeps and load curves.
 /// 1.2 added `step_ns` of a histogram. 1.3 added `step_found` and `on_step_ratio` of the clock, and `lacking` of an outcome.
-pub const DOCUMENT_VERSION: &str = "1.3";
+/// 1.4 lets `idle` of a case be absent: its outcomes have what each rank did.
+pub const DOCUMENT_VERSION: &str = "1.4";
 
-/// Newest control protocol that this build speaks.
-pub const PROTOCOL_VERSION: u32 = 1;
+/// Newest control protocol that this build speaks. 2: ranks exchange where they may run before they connect.
+pub const PROTOCOL_VERSION: u32 = 2;
 
 /// Oldest control protocol that this build still speaks.
-pub const PROTOCOL_VERSION_MIN: u32 = 1;
+pub const PROTOCOL_VERSION_MIN: u32 = 2;
 
 /// Whether a document of `version` ("major.minor") can be read by this build: same major version.
 pub fn document_is_readable(version: &str) -> bool {

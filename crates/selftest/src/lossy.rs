@@ -142,7 +142,7 @@ impl Messages for Lossy {
             out,
             back,
             random: Random::new(11 + u64::from(me == 0)),
-            waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+            waiter: ctx.waiter(),
         }))
     }
 }

@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 use wirespeed::Registry;
 use wirespeed::load::{Background, LogTarget, flood};
+use wirespeed_control::agent::{Here, run_stdio_agent};
 
 /// Be a computation until told to end. The value is the exit code; 2 when this was no node's doing.
 pub fn run(registry: &Registry) -> u8 {
@@ -38,13 +39,14 @@ pub fn run(registry: &Registry) -> u8 {
         );
         return 1;
     }
+    let busy_threads = u32::try_from(work.load.threads()).unwrap_or(u32::MAX);
     let worker = std::thread::Builder::new()
         .name("orders".into())
         .spawn(move || obey(reader, &talk, &work, &groups));
     let Ok(worker) = worker else {
         return 1;
     };
-    wirespeed_control::agent::run_stdio_agent(registry);
+    run_stdio_agent(Here::from(registry).with_busy_threads(busy_threads));
     // Its client has gone; the node says when to end.
     worker.join().unwrap_or(1)
 }

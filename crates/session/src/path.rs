@@ -6,7 +6,7 @@ use crate::usage;
 use wirespeed_control::Failure;
 use wirespeed_schema::Case;
 use wirespeed_schema::case::{
-    GroupKind, IdlePolicy, RankSpec, Role, Stop, TransportOptions, WARMUP_ITERATIONS, WARMUP_NS,
+    GroupKind, RankSpec, Role, Stop, TransportOptions, WARMUP_ITERATIONS, WARMUP_NS,
 };
 use wirespeed_schema::test::{Layout, Stream, Test};
 
@@ -179,9 +179,6 @@ pub fn case(streaming: &Streaming, computations: usize, daemon: bool, group: Gro
         ranks[relay as usize].role = Role::Relay;
     }
     ranks[0].load.message_sleep_ns = streaming.client_sleep_ns;
-    let busy = ends.len() + usize::from(relay.is_some());
-    let enough = wirespeed::host::allowed_cpus().len() >= busy;
-    let block = streaming.block.unwrap_or(!enough);
     let stream = Stream::new(streaming.size_bytes, Layout::Short, streaming.credits)
         .with_pace(streaming.pace_msg_per_s);
     Case::new(
@@ -191,7 +188,7 @@ pub fn case(streaming: &Streaming, computations: usize, daemon: bool, group: Gro
         },
         streaming.via.clone(),
     )
-    .with_options(options(streaming, block))
+    .with_options(options(streaming))
     .with_group(group)
     .with_ranks(ranks)
     .with_stop(Stop::Duration {
@@ -200,20 +197,17 @@ pub fn case(streaming: &Streaming, computations: usize, daemon: bool, group: Gro
     .with_warmup(WARMUP_ITERATIONS, WARMUP_NS)
     .with_check(streaming.check)
     .with_report_interval_ns(streaming.report_ns)
-    .with_idle(if enough {
-        IdlePolicy::Spin
-    } else {
-        IdlePolicy::Yield
-    })
 }
 
 /// Waiting as chosen, and small messages gathered; what the user named stays.
-fn options(streaming: &Streaming, block: bool) -> TransportOptions {
+fn options(streaming: &Streaming) -> TransportOptions {
     let mut options = streaming.options.clone();
     let mut default = |name: &str, value: &str| {
         options.entry(name.to_owned()).or_insert_with(|| value.to_owned());
     };
-    default("wait", if block { "block" } else { "poll" });
+    if let Some(block) = streaming.block {
+        default("wait", if block { "block" } else { "poll" });
+    }
     let gather = streaming.credits > 1 && streaming.size_bytes < COALESCE_BELOW_BYTES;
     let registry = wirespeed::Registry::builtin();
     let entry = registry.find(&streaming.via);
@@ -262,9 +256,9 @@ mod tests {
     #[test]
     fn one_credit_is_never_gathered() {
         let mut one = streaming(Path::ClientToComputation, Route::Direct);
-        assert!(options(&one, true).contains_key("coalesce"));
+        assert!(options(&one).contains_key("coalesce"));
         one.credits = 1;
-        assert!(!options(&one, true).contains_key("coalesce"));
+        assert!(!options(&one).contains_key("coalesce"));
     }
 
     #[test]

@@ -122,8 +122,12 @@ impl Surroundings for Machine<'_> {
         }
     }
 
-    fn job_is_crowded(&self) -> Option<bool> {
-        self.job.map(|job| job.crowded_node().is_some())
+    fn is_in_job(&self) -> bool {
+        self.job.is_some()
+    }
+
+    fn sends_in_place(&self, transport: &str) -> bool {
+        self.registry.find(transport).is_some_and(|entry| entry.in_place)
     }
 
     fn is_this_machine(&self, host: &str) -> bool {

@@ -89,7 +89,7 @@ fn describe(prepared: &Prepared) -> String {
     });
     words.push(warmup(case));
     words.push(place(case, prepared.planned.to.as_deref()));
-    words.push(format!("idle={}", case.idle.name()));
+    words.extend(case.idle.map(|idle| format!("idle={}", idle.name())));
     if case.check {
         words.push("check".to_owned());
     }

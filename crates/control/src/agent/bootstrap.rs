@@ -18,18 +18,20 @@ pub(super) struct AgentBootstrap<'a> {
     rank: u32,
     size: u32,
     bind_address: IpAddr,
+    busy_threads: u32,
     cancel: Cancel,
     round: Cell<u64>,
 }
 
 impl<'a> AgentBootstrap<'a> {
-    pub(super) fn new(shared: &'a Shared, start: &Start) -> Self {
+    pub(super) fn new(shared: &'a Shared, start: &Start, busy_threads: u32) -> Self {
         AgentBootstrap {
             shared,
             run: start.run,
             rank: start.rank,
             size: start.case.ranks.len() as u32,
             bind_address: start.bind_address,
+            busy_threads,
             cancel: shared.cancel_flag(),
             round: Cell::new(0),
         }
@@ -96,5 +98,9 @@ impl Bootstrap for AgentBootstrap<'_> {
 
     fn bind_address(&self) -> IpAddr {
         self.bind_address
+    }
+
+    fn busy_threads(&self) -> u32 {
+        self.busy_threads
     }
 }

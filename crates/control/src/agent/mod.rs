@@ -29,9 +29,35 @@ use wirespeed_schema::case::Case;
 use wirespeed_schema::message::{CancelCause, FailureClass, OutcomeReport, RankMessage};
 use wirespeed_schema::outcome::Outcome;
 
+/// What a rank measures with, and what is busy beside it.
+#[derive(Clone, Copy)]
+pub struct Here<'a> {
+    registry: &'a Registry,
+    busy_threads: u32,
+}
+
+impl<'a> From<&'a Registry> for Here<'a> {
+    fn from(registry: &'a Registry) -> Self {
+        Here {
+            registry,
+            busy_threads: 0,
+        }
+    }
+}
+
+impl Here<'_> {
+    /// With threads that this process keeps busy, on the CPUs that its ranks may use.
+    #[must_use]
+    pub fn with_busy_threads(mut self, threads: u32) -> Self {
+        self.busy_threads = threads;
+        self
+    }
+}
+
 /// Run the rank whose control channel is this process's standard input, until the coordinator ends it. The value is
 /// the exit code. When the coordinator is gone and a measurement does not end, the process is killed.
-pub fn run_stdio_agent(registry: &Registry) -> u8 {
+pub fn run_stdio_agent<'a>(here: impl Into<Here<'a>>) -> u8 {
+    let here = here.into();
     let stream = match io::stdin().as_fd().try_clone_to_owned() {
         Ok(fd) => UnixStream::from(fd),
         Err(_) => return 2,
@@ -46,21 +72,21 @@ pub fn run_stdio_agent(registry: &Registry) -> u8 {
         let _ = writeln!(io::stderr(), "wirespeed: a rank panicked at {place}");
     }));
     let ended = match together::channels(&stream) {
-        None => run_agent(stream, registry, Timing::default(), kill_this_process),
-        Some(channels) => run_agents(channels, registry),
+        None => run_agent(stream, here, Timing::default(), kill_this_process),
+        Some(channels) => run_agents(channels, here),
     };
     u8::from(ended.is_err())
 }
 
 /// As many ranks as there are channels, each in a thread of its own.
-fn run_agents(channels: io::Result<Vec<UnixStream>>, registry: &Registry) -> Result<(), String> {
+fn run_agents(channels: io::Result<Vec<UnixStream>>, here: Here) -> Result<(), String> {
     let channels = channels.map_err(|e| e.to_string())?;
     std::thread::scope(|scope| {
         let start = |(number, channel): (usize, UnixStream)| {
             std::thread::Builder::new()
                 .name(format!("rank {number}"))
                 .spawn_scoped(scope, move || {
-                    run_agent(channel, registry, Timing::default(), kill_this_process)
+                    run_agent(channel, here, Timing::default(), kill_this_process)
                 })
         };
         let threads: Vec<_> = channels.into_iter().enumerate().map(start).collect();
@@ -83,15 +109,15 @@ pub(crate) fn kill_this_process() {
 /// cancelled, and the measuring thread has still not come back after the grace time.
 ///
 /// Errors: a line that says why the rank left, when it was not told to.
-pub fn run_agent(
+pub fn run_agent<'a>(
     stream: UnixStream,
-    registry: &Registry,
+    here: impl Into<Here<'a>>,
     timing: Timing,
     give_up: impl Fn() + Send + 'static,
 ) -> Result<(), String> {
     let (sender, receiver) = unix::halves(stream).map_err(|e| e.to_string())?;
     let greeting = [RankMessage::Hello(hello())];
-    run_agent_over(sender, receiver, &greeting, registry, timing, give_up)
+    run_agent_over(sender, receiver, &greeting, here.into(), timing, give_up)
 }
 
 /// As [`run_agent`], over a connection of any kind whose first words are `greeting`.
@@ -99,7 +125,7 @@ pub(crate) fn run_agent_over(
     sender: Sender,
     receiver: Receiver,
     greeting: &[RankMessage],
-    registry: &Registry,
+    here: Here,
     timing: Timing,
     give_up: impl Fn() + Send + 'static,
 ) -> Result<(), String> {
@@ -124,7 +150,7 @@ pub(crate) fn run_agent_over(
             .map_err(|e| e.to_string())?
     };
     for start in todo {
-        measure_one(&shared, registry, &start);
+        measure_one(&shared, here, &start);
     }
     shared.measuring_ended();
     match reader.join() {
@@ -177,16 +203,16 @@ fn read(shared: &Shared, mut receiver: Receiver, starts: mpsc::Sender<Start>) ->
 }
 
 /// Measure and report; a failure to report closes the channel, which the reader sees.
-fn measure_one(shared: &Shared, registry: &Registry, start: &Start) {
+fn measure_one(shared: &Shared, here: Here, start: &Start) {
     let run = start.run;
-    let bootstrap = AgentBootstrap::new(shared, start);
+    let bootstrap = AgentBootstrap::new(shared, start, here.busy_threads);
     let mut report = |interval: &_| {
         let _ = shared.sender().message(&RankMessage::Interval {
             run,
             interval: Clone::clone(interval),
         });
     };
-    let measuring = || wirespeed::measure(&start.case, registry, &bootstrap, &mut report);
+    let measuring = || wirespeed::measure(&start.case, here.registry, &bootstrap, &mut report);
     let result = std::panic::catch_unwind(AssertUnwindSafe(measuring));
     let told_to_cancel = shared.end_run();
     let failed = match result {

@@ -139,7 +139,7 @@ fn lead(job: &dyn Job, registry: &Registry, front: Front, invitation: &str) -> R
             sender,
             receiver,
             &greeting,
-            registry,
+            registry.into(),
             Timing::default(),
             kill_this_process,
         );

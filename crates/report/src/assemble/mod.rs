@@ -16,7 +16,7 @@ pub use flows::{Flow, flows, in_flight_mean_msgs};
 pub(crate) use flows::{peer_of, sum, sum_faults};
 pub use merged::merged_samples;
 pub use until::Goal;
-pub use waiting::sleeps;
+pub use waiting::{sleeps, way_of_waiting};
 
 use crate::checks::{self, Limits};
 use std::collections::BTreeMap;

@@ -7,6 +7,13 @@ use wirespeed_schema::run::CaseResult;
 /// Ways of waiting in which the kernel wakes the rank.
 const SLEEPING: [&str; 3] = ["block", "uring", "sleep"];
 
+/// How rank 0 of `result` waited, as its transport states it, else as was asked for.
+pub fn way_of_waiting(result: &CaseResult) -> Option<&str> {
+    let first = result.repetitions.first().and_then(|repetition| repetition.outcomes.first());
+    let stated = first.and_then(|outcome| outcome.transport_facts.get("wait"));
+    stated.or_else(|| result.case.options.get("wait")).map(String::as_str)
+}
+
 /// Whether every end of `result` sleeps while it waits, as the transport states it, else as was asked for. A transport that
 /// looks a while before it sleeps uses CPU time for that too, and counts as polling.
 pub fn sleeps(result: &CaseResult) -> bool {

@@ -383,7 +383,6 @@ fn circumstances(a: &CaseResult, b: &CaseResult) -> Vec<Difference> {
             .map(|r| r.cpu.map_or("none".to_owned(), |cpu| cpu.to_string()))
             .collect();
         facts.insert("cpus".to_owned(), cpus.join(","));
-        facts.insert("idle".to_owned(), case.case.idle.name().to_owned());
         let outcomes = case
             .repetitions
             .iter()
@@ -391,6 +390,7 @@ fn circumstances(a: &CaseResult, b: &CaseResult) -> Vec<Difference> {
             .flat_map(|repetition| &repetition.outcomes);
         for outcome in outcomes {
             facts.insert("clock".to_owned(), outcome.clock.source.clone());
+            facts.insert("idle".to_owned(), outcome.idle.name().to_owned());
             facts.extend(
                 outcome
                     .transport_facts

@@ -1,6 +1,7 @@
 //! Sentences on two cases that differ in one option of the transport: what a way of waiting costs, and what a cipher does.
 
 use super::{Sentence, cite, figure};
+use crate::assemble::way_of_waiting;
 use crate::figures::figure_text;
 use crate::thresholds::WORTH_RATIO;
 use crate::wording::times;
@@ -33,7 +34,7 @@ fn option<'a>(case: &'a CaseResult, name: &str, default: &'a str) -> &'a str {
 
 /// The same case with two ways to wait.
 pub(super) fn waiting(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
-    let mode = |case| option(case, "wait", "poll");
+    let mode = |case| way_of_waiting(case).unwrap_or("poll");
     let mut found = Vec::new();
     for (a, b) in pairs(cases, "wait") {
         let (Some(of_a), Some(of_b)) = (figure(a, "rtt_p50_ns"), figure(b, "rtt_p50_ns")) else {

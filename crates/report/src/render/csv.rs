@@ -157,6 +157,7 @@ fn record(run: &Run, at: (usize, &str), result: &CaseResult, repetition: Option<
     record.extend(case_fields(&result.case));
     let shown: Vec<&Repetition> =
         repetition.map_or_else(|| result.repetitions.iter().collect(), |one| vec![one]);
+    record.push(idle_of(&shown));
     let overlapping = shown
         .iter()
         .map(|repetition| repetition.overlapping_sessions)
@@ -244,9 +245,18 @@ fn case_fields(case: &Case) -> Vec<String> {
         case.check.to_string(),
         case.report_interval_ns.to_string(),
         case.raw_samples_max.to_string(),
-        word(&case.idle),
     ]);
     fields
+}
+
+/// What polling ranks did between two polls: one word, or one a rank where they differ; empty where nothing was measured.
+fn idle_of(shown: &[&Repetition]) -> String {
+    let outcomes = shown.first().map_or(&[][..], |first| &first.outcomes);
+    let mut words: Vec<&str> = outcomes.iter().map(|outcome| outcome.idle.name()).collect();
+    if words.iter().all(|word| *word == words[0]) {
+        words.truncate(1);
+    }
+    words.join(";")
 }
 
 fn or_empty(value: Option<impl Display>) -> String {

@@ -97,12 +97,14 @@ impl Kind {
     }
 
     /// Layouts to try where none is asked for: inline while a message is small, packed while it is middling, registered
-    /// memory above. Tests without a layout get one that is not used.
-    pub(crate) fn layouts(&self, size_bytes: u64) -> &'static [Layout] {
+    /// memory above; inline always where a transport sends payloads from where they are. Tests without a layout get one that
+    /// is not used.
+    pub(crate) fn layouts(&self, size_bytes: u64, in_place: bool) -> &'static [Layout] {
         use Layout::{Bcopy, Short, Zcopy};
         match size_bytes {
             _ if !self.has(&LAYOUT) => &[Short],
             _ if !self.inlines => &[Zcopy, Bcopy],
+            _ if in_place => &[Short, Bcopy, Zcopy],
             0..=1024 => &[Short, Bcopy, Zcopy],
             1025..=16_384 => &[Bcopy, Zcopy, Short],
             _ => &[Zcopy, Bcopy, Short],

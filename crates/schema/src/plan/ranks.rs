@@ -4,7 +4,7 @@ use super::cpus::{CPUS, set_cpus};
 use super::error::PlanError;
 use super::load::{LOAD, set_load};
 use super::surroundings::Surroundings;
-use crate::case::{GroupKind, IdlePolicy, RankSpec, Role, TransportOptions};
+use crate::case::{GroupKind, RankSpec, Role, TransportOptions};
 use crate::kinds::{Kind, Roles};
 use crate::parameter::{Parameter, Section, Values};
 use crate::words::Words;
@@ -61,7 +61,6 @@ pub(super) const RANKS_MAX: u64 = 1024;
 pub(super) struct Group {
     pub kind: GroupKind,
     pub ranks: Vec<RankSpec>,
-    pub idle: IdlePolicy,
     pub to: Option<String>,
     /// Options of the transport that follow from the place.
     pub options: TransportOptions,
@@ -88,7 +87,7 @@ pub(super) fn group(
         Some(roles) => roles,
         None => default_roles(kind, count)?,
     };
-    if count == 1 && place == GroupKind::Job && around.job_is_crowded().is_some() {
+    if count == 1 && place == GroupKind::Job && around.is_in_job() {
         return Err(PlanError::new(
             "the job has one rank, which has nobody to talk to",
             "start at least 2 ranks: mpirun -n 2, srun -n 2",
@@ -102,7 +101,7 @@ pub(super) fn group(
     }
     let mut ranks = pair_up(kind, &roles)?;
     // Where ranks of a launcher's job run is for the launcher to say, and only it knows the nodes' CPUs.
-    let in_job = place == GroupKind::Job && around.job_is_crowded().is_some();
+    let in_job = place == GroupKind::Job && around.is_in_job();
     let local = match &to {
         _ if in_job => 0,
         // The far end's CPUs are its own business unless the user names one.
@@ -115,11 +114,9 @@ pub(super) fn group(
     if let Some(load) = words.get(&LOAD) {
         set_load(load, &mut ranks)?;
     }
-    let idle = idle_policy(place, &ranks, around);
     Ok(Group {
         kind: place,
         ranks,
-        idle,
         to,
         options: TransportOptions::new(),
     })
@@ -151,7 +148,6 @@ fn near(words: &Words, role: Role, around: &dyn Surroundings) -> Result<Group, P
     Ok(Group {
         kind: GroupKind::Hosts,
         ranks,
-        idle: IdlePolicy::Spin,
         to: Some(to.to_owned()),
         options: encrypted.into_iter().collect(),
     })
@@ -351,32 +347,4 @@ fn everybody(kind: &Kind, roles: &[Role], sources: usize) -> Result<Vec<RankSpec
 
 fn unpaired_rank(role: Role) -> RankSpec {
     RankSpec::new(role)
-}
-
-/// Ranks spin while each has a CPU of its own; else they give it away at every empty poll.
-fn idle_policy(kind: GroupKind, ranks: &[RankSpec], around: &dyn Surroundings) -> IdlePolicy {
-    if let (GroupKind::Job, Some(crowded)) = (kind, around.job_is_crowded()) {
-        return if crowded {
-            IdlePolicy::Yield
-        } else {
-            IdlePolicy::Spin
-        };
-    }
-    let busy = ranks.iter().filter(|r| r.role != Role::Idle);
-    let mut pinned: Vec<u32> = busy.clone().filter_map(|r| r.cpu).collect();
-    let named = pinned.len();
-    pinned.sort_unstable();
-    pinned.dedup();
-    // A far machine that several workers share is thought to be like this one.
-    let workers = busy.clone().filter(|rank| rank.role == Role::Worker).count();
-    let local = match kind {
-        GroupKind::Hosts => workers.max(1),
-        _ => busy.count(),
-    };
-    let crowded = local > around.cpus_allowed().len().max(1);
-    if crowded || (kind != GroupKind::Hosts && pinned.len() < named) {
-        IdlePolicy::Yield
-    } else {
-        IdlePolicy::Spin
-    }
 }

@@ -55,8 +55,7 @@ pub(super) fn resolve(
     .with_warmup(0, 0)
     .with_check(words.flag(&length::CHECK)?)
     .with_report_interval_ns(length::interval_ns(words)?)
-    .with_raw_samples(length::raw_samples(words)?)
-    .with_idle(group.idle);
+    .with_raw_samples(length::raw_samples(words)?);
     let mut case = with_test(draft, (words, typed), kind, around)?;
     let own = match case.test.bulk() {
         Some(shape) => Some((shape.blocks(), 0)),
@@ -95,6 +94,7 @@ fn with_test(
     let friendly = kinds::friendly(typed);
     let (place, ranks) = (case.group, case.ranks.len());
     let paired = case.ranks.iter().filter(|rank| rank.peer.is_some()).count();
+    let in_place = around.sends_in_place(&case.transport);
     let mut first = None;
     for size_bytes in sizes(
         words,
@@ -103,7 +103,7 @@ fn with_test(
     )? {
         let window = friendly.and_then(|name| name.window_msgs);
         let chosen = layout.as_ref().map(std::slice::from_ref);
-        for layout in chosen.unwrap_or(kind.layouts(size_bytes)) {
+        for layout in chosen.unwrap_or(kind.layouts(size_bytes, in_place)) {
             case.test = (kind.read)(&Asked {
                 words,
                 test: kind.name,

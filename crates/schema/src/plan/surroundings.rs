@@ -15,10 +15,16 @@ pub trait Surroundings {
         GroupKind::Processes
     }
 
-    /// Inside a launcher's job: whether some node has more ranks than CPUs. `None` outside.
-    fn job_is_crowded(&self) -> Option<bool> {
-        None
+    /// Whether this process is inside a launcher's job.
+    fn is_in_job(&self) -> bool {
+        false
     }
+
+    /// Whether `transport` sends payloads from where they are: then no other layout is faster, at any size.
+    fn sends_in_place(&self, _transport: &str) -> bool {
+        false
+    }
+
     /// Whether `host` (with or without a port) is this machine, so that processes there can share memory with ours.
     fn is_this_machine(&self, host: &str) -> bool;
 

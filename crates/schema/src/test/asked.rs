@@ -51,8 +51,8 @@ pub static LAYOUT: Parameter = Parameter {
     value_name: "LAYOUT",
     section: Section::Messages,
     help: "How data is handed over: short (inlined), bcopy (packed), zcopy (registered memory), shortiov (gathered, inlined)",
-    more: "Default: short up to 1 KiB, bcopy up to 16 KiB, zcopy above; the next one where a transport lacks it. The \
-           result names the layout that was used. A layout that a test or transport does not have is refused.",
+    more: "Default: short over sockets; else short up to 1 KiB, bcopy up to 16 KiB, zcopy above, and the next one where a \
+           transport lacks it. The result names the layout that was used. A layout that a test or transport does not have is refused.",
     remedy: "choose from: short, bcopy, zcopy, shortiov",
     example: "layout = [\"short\", \"bcopy\"]",
     column: "layout",

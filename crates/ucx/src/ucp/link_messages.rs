@@ -230,7 +230,7 @@ pub fn open<R: MessageRunner>(
         spans,
         apart,
         send: loaded.ucx.ucp_am_send_nbx,
-        waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+        waiter: ctx.waiter(),
         facts: options.facts(loaded),
     };
     port.cold_set_handler(callback::<Nobody>(options.receive_copy))

@@ -62,7 +62,7 @@ pub fn open<R: OneSidedRunner>(
         region,
         local,
         handle: options.register.then_some(local_handle),
-        waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+        waiter: ctx.waiter(),
         facts: options.facts(loaded),
     };
     Ok(runner.run(port))

@@ -81,7 +81,7 @@ pub fn open<R: TaggedRunner, const DATA: bool>(
         loaded,
         requests,
         empty,
-        waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+        waiter: ctx.waiter(),
         facts: options.facts(loaded),
     };
     Ok(runner.run(port))

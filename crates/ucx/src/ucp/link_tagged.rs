@@ -51,7 +51,7 @@ pub fn open<R: TaggedRunner>(
         mask: if options.wildcard { WILDCARD } else { EXACT },
         sync: options.sync,
         unexpected: options.unexpected,
-        waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+        waiter: ctx.waiter(),
         facts: options.facts(loaded),
     };
     Ok(runner.run(port))

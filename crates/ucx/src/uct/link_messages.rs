@@ -121,7 +121,7 @@ pub fn open<R: MessageRunner>(
         bcopy_max: room(caps.am_bcopy),
         spans,
         apart,
-        waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+        waiter: ctx.waiter(),
         facts: chosen.facts(options),
         interface,
     };

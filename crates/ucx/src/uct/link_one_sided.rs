@@ -80,7 +80,7 @@ pub fn open<R: OneSidedRunner>(
         local: memory.slice(0, needs.buffer_bytes),
         words: memory.slice(control_at, CONTROL_WORDS * CONTROL_BYTES),
         local_handle,
-        waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+        waiter: ctx.waiter(),
         facts: chosen.facts(options),
         interface,
     };

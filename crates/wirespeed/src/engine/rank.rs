@@ -12,7 +12,7 @@ use crate::transport::bootstrap::Bootstrap;
 use crate::transport::cancel::{Cancel, CancelReason};
 use crate::transport::port::{Facts, LinkError};
 use crate::transport::waiter::Waiter;
-use crate::transport::{Connect, Needs};
+use crate::transport::{Connect, Needs, Room};
 use std::cell::Cell;
 use wirespeed_schema::Finite;
 use wirespeed_schema::case::{Case, GroupKind, RankSpec, Role};
@@ -34,6 +34,8 @@ pub struct Rank<'a> {
     pub spec: &'a RankSpec,
     /// Ranks that it exchanges data with, by slot.
     pub peers: Vec<u32>,
+    /// Whether the ranks of this machine have CPUs of their own.
+    room: Room,
     /// The flag that ends the run.
     pub cancel: Cancel,
     /// The clock.
@@ -77,6 +79,7 @@ impl<'a> Rank<'a> {
             .map(pin_thread)
             .transpose()
             .map_err(|e| MeasureError::System(e.to_string()))?;
+        let room = Room::meet(case, bootstrap)?;
         let timebase = Timebase::start();
         let floor = floor::measure(case, &timebase);
         let noise = noise_of(spec, &timebase);
@@ -93,6 +96,7 @@ impl<'a> Rank<'a> {
             bootstrap,
             spec,
             peers,
+            room,
             cancel,
             timebase,
             connecting: Cell::new(0),
@@ -123,6 +127,7 @@ impl<'a> Rank<'a> {
             case: self.case,
             peers: &self.peers,
             needs,
+            room: self.room,
             cancel: self.cancel.clone(),
         }
     }
@@ -161,9 +166,9 @@ impl<'a> Rank<'a> {
         Meter::new(self.case, self.spec.cpu, &self.timebase, &self.cancel, report)
     }
 
-    /// A waiter with the case's policy.
+    /// A waiter for the room that there is.
     pub fn waiter(&self) -> Waiter {
-        Waiter::new(self.case.idle, self.cancel.clone())
+        Waiter::new(self.room.idle(), self.cancel.clone())
     }
 
     /// Wait for all ranks, calling `progress` meanwhile.
@@ -201,7 +206,7 @@ impl<'a> Rank<'a> {
             clock: self.timebase.info(),
             floor: Some(self.floor),
             cpu: self.spec.cpu,
-            idle: self.case.idle,
+            idle: self.room.idle(),
             disturbance: finished.measured.disturbance,
             lacking: Default::default(),
             transfer: None,

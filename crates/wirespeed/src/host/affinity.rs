@@ -9,7 +9,6 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
-use wirespeed_schema::case::IdlePolicy;
 
 /// No kernel numbers CPUs higher; keeps a mistyped range from filling the memory.
 const CPU_NUMBER_MAX: u32 = 65_535;
@@ -95,11 +94,6 @@ pub fn default_cpus(ranks: usize) -> Option<Vec<u32>> {
     choose(&Topology::read(std::path::Path::new("/")), &allowed_cpus(), ranks)
 }
 
-/// How `ranks` ranks on this machine should wait: spinning needs a CPU for each.
-pub fn rank_budget(ranks: usize) -> IdlePolicy {
-    budget(ranks, allowed_cpus().len())
-}
-
 /// Parse `0-3,5`. Order and repetition are kept: the first entry is for the first rank.
 pub fn parse_cpu_list(input: &str) -> Result<Vec<u32>, HostError> {
     let error = |why| HostError::CpuList {
@@ -155,14 +149,6 @@ fn numbers(set: &CpuSet) -> Vec<u32> {
         .filter(|&cpu| set.is_set(cpu))
         .map(|cpu| cpu as u32)
         .collect()
-}
-
-fn budget(ranks: usize, cpus: usize) -> IdlePolicy {
-    if ranks > cpus {
-        IdlePolicy::Yield
-    } else {
-        IdlePolicy::Spin
-    }
 }
 
 /// Where a CPU sits, from far to near: socket, NUMA node, last-level cache.
@@ -268,14 +254,6 @@ mod tests {
     fn cpus_without_topology_are_cores() {
         let empty = Topology::default();
         assert_eq!(choose(&empty, &[4, 7], 2), Some(vec![4, 7]));
-    }
-
-    #[test]
-    fn more_ranks_than_cpus_yield() {
-        assert_eq!(budget(2, 2), IdlePolicy::Spin);
-        assert_eq!(budget(3, 2), IdlePolicy::Yield);
-        assert_eq!(rank_budget(usize::MAX), IdlePolicy::Yield);
-        assert_eq!(rank_budget(1), IdlePolicy::Spin);
     }
 
     #[test]

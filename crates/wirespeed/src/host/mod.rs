@@ -19,7 +19,7 @@ mod offload;
 pub(crate) mod topology;
 
 pub use affinity::{
-    PinGuard, allowed_cpus, default_cpus, format_cpu_list, parse_cpu_list, pin_thread, rank_budget,
+    PinGuard, allowed_cpus, default_cpus, format_cpu_list, parse_cpu_list, pin_thread,
     restrict_thread,
 };
 pub use caches::cache_bytes;

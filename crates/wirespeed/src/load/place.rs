@@ -34,7 +34,7 @@ impl Measuring {
     }
 
     /// Where threads at `place` may run, of the CPUs that this thread is `allowed`.
-    pub(super) fn cpus(&self, place: Place, allowed: &[u32]) -> Result<Vec<u32>, LoadError> {
+    pub(crate) fn cpus(&self, place: Place, allowed: &[u32]) -> Result<Vec<u32>, LoadError> {
         // The topology is some hundred files; most loads need none of them.
         let topology = match place {
             Place::Beside | Place::Same => Topology::default(),

@@ -29,8 +29,8 @@ pub enum BootstrapError {
 }
 
 /// What the library needs to know of the group it runs in. Callers may bring their own; every method is collective
-/// except `rank`, `size`, `cancel`, `bind_address` and `service`. Tokens of data connections, and the public keys of encrypted ones,
-/// go through `exchange`: between machines it must be a channel that strangers neither read nor change.
+/// except `rank`, `size`, `cancel`, `bind_address`, `busy_threads` and `service`. Tokens of data connections, and the public
+/// keys of encrypted ones, go through `exchange`: between machines it must be a channel that strangers neither read nor change.
 ///
 /// ```
 /// use wirespeed::{Bootstrap, ThreadBootstrap};
@@ -61,6 +61,11 @@ pub trait Bootstrap {
     /// Address to listen on for data of this session. Loopback unless the group spans machines.
     fn bind_address(&self) -> IpAddr {
         IpAddr::V4(Ipv4Addr::LOCALHOST)
+    }
+
+    /// Threads that the caller keeps busy beside this rank, on the CPUs that the rank may use: how ranks wait depends on it.
+    fn busy_threads(&self) -> u32 {
+        0
     }
 
     /// The service at the far end, where data go to or come from one that is no rank of the group.

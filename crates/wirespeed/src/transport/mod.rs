@@ -15,6 +15,7 @@ pub(crate) mod error;
 pub mod options;
 pub mod port;
 pub mod registry;
+pub(crate) mod room;
 pub(crate) mod seal;
 mod service;
 pub mod waiter;
@@ -36,6 +37,7 @@ pub mod unix;
 pub use bulk::{Bulk, Carried, NO_MESSAGES};
 pub use error::ConnectError;
 pub(crate) use memory::memory_obstacle;
+pub use room::Room;
 pub use service::Service;
 
 use crate::error::MeasureError;
@@ -44,6 +46,7 @@ use cancel::Cancel;
 use options::{OptionError, OptionSpec};
 use port::{AtomicOp, Facts, MessagePort, OneSidedPort, TaggedPort, Width};
 use std::borrow::Cow;
+use waiter::Waiter;
 use wirespeed_schema::case::{Case, GroupKind, Role, TransportOptions};
 use wirespeed_schema::test::{Capability, Layout, Test};
 
@@ -317,20 +320,38 @@ pub struct Connect<'a> {
     pub peers: &'a [u32],
     /// Sizes to provide for.
     pub needs: Needs,
+    /// Whether the ranks of this machine have CPUs of their own.
+    pub room: Room,
     /// The flag that ends the run early.
     pub cancel: Cancel,
 }
 
 impl<'a> Connect<'a> {
-    /// A port of `bootstrap`'s rank for `case`, to exchange data with `peers`. The bootstrap's flag ends it early.
+    /// A port of `bootstrap`'s rank for `case`, to exchange data with `peers`. The bootstrap's flag ends it early. Ranks have
+    /// CPUs of their own, unless the case says that they yield.
     pub fn new(bootstrap: &'a dyn Bootstrap, case: &'a Case, peers: &'a [u32], needs: Needs) -> Self {
         Connect {
             cancel: bootstrap.cancel(),
+            room: Room::said(case.idle),
             bootstrap,
             case,
             peers,
             needs,
         }
+    }
+
+    /// The same for a port of other sizes.
+    pub(crate) fn with_needs(&self, needs: Needs) -> Self {
+        Connect {
+            needs,
+            cancel: self.cancel.clone(),
+            ..*self
+        }
+    }
+
+    /// What a port that polls does when it has nothing to do.
+    pub fn waiter(&self) -> Waiter {
+        Waiter::new(self.room.idle(), self.cancel.clone())
     }
 }
 
@@ -414,6 +435,9 @@ pub trait Transport: Sized + 'static {
     /// Whether a CPU of this machine writes every payload byte between local ranks: then no flow can be faster than a
     /// memory copy. False where a device or a page table may move data.
     const COPIED_BY_CPU: bool = false;
+    /// Whether layout short sends payloads from where they are, so that on the usual paths no other layout is faster at any
+    /// size: it is the default then.
+    const IN_PLACE: bool = false;
     /// Its options, parsed.
     type Options: 'static;
 

@@ -66,6 +66,8 @@ pub struct Entry {
     pub lossy: bool,
     /// Whether a CPU writes every payload byte between local ranks.
     pub copied_by_cpu: bool,
+    /// Whether it sends payloads from where they are.
+    pub in_place: bool,
     /// Whether this machine can use it.
     pub probe: fn() -> Availability,
     /// Whether it can run a case; everything is checked before anything is opened.
@@ -158,6 +160,7 @@ impl Entry {
             bulk: T::BULK,
             lossy: T::LOSSY,
             copied_by_cpu: T::COPIED_BY_CPU,
+            in_place: T::IN_PLACE,
             probe: T::probe,
             check: super::check::<T>,
             about: T::about,

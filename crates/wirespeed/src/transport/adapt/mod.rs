@@ -17,15 +17,5 @@ use super::{Connect, Needs};
 
 /// `ctx` for the port of messages below an adapter.
 fn below<'a>(ctx: &Connect<'a>, message_bytes: usize) -> Connect<'a> {
-    Connect {
-        bootstrap: ctx.bootstrap,
-        case: ctx.case,
-        peers: ctx.peers,
-        needs: Needs {
-            message_bytes,
-            window_msgs: ctx.needs.window_msgs,
-            ..Needs::default()
-        },
-        cancel: ctx.cancel.clone(),
-    }
+    ctx.with_needs(Needs::of_messages(message_bytes, ctx.needs.window_msgs))
 }

@@ -101,7 +101,7 @@ impl<P: MessagePort> OneSidedOver<P> {
                 due: 0,
                 fault: None,
             },
-            waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+            waiter: ctx.waiter(),
         })
     }
 

@@ -151,7 +151,7 @@ impl<P: MessagePort> TaggedOver<P> {
                 fault: None,
             },
             waiting_sends: 0,
-            waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+            waiter: ctx.waiter(),
             unexpected_bytes,
         })
     }

@@ -8,7 +8,7 @@ use crate::sync::Doorbell;
 use crate::sync::ring::{Consumer, Producer, RingError, RingMemory};
 use crate::transport::port::{Facts, LinkError, MessagePort, OnMessage, Post};
 use crate::transport::waiter::Waiter;
-use crate::transport::{Connect, ConnectError, MessageRunner};
+use crate::transport::{Connect, ConnectError, MessageRunner, Room};
 use std::sync::Arc;
 use std::time::Duration;
 use wirespeed_schema::case::IdlePolicy;
@@ -33,7 +33,7 @@ pub fn open_messages<M: Medium, R: MessageRunner>(
     options: &LocalOptions,
     runner: R,
 ) -> Result<R::Output, ConnectError> {
-    if options.block {
+    if options.block.unwrap_or(ctx.room == Room::Loaded) {
         Ok(runner.run(connect::<M, true>(ctx, medium, options)?))
     } else {
         Ok(runner.run(connect::<M, false>(ctx, medium, options)?))
@@ -70,7 +70,7 @@ fn connect<M: Medium, const BLOCK: bool>(
     Ok(RingPort {
         peers,
         bell,
-        waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+        waiter: ctx.waiter(),
         burst: 0,
         pauses_max: (ctx.needs.window_msgs / WINDOW_PER_PAUSE).min(PAUSES_MAX) as usize,
         spin: options.spin,

@@ -34,7 +34,7 @@ pub fn open_one_sided<M: Medium, R: OneSidedRunner>(
         staging: vec![0; staging_bytes],
         fetched: vec![0; ctx.needs.fetch_slots],
         completed: 0,
-        waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+        waiter: ctx.waiter(),
         facts,
     }))
 }

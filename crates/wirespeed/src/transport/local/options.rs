@@ -6,16 +6,17 @@ use crate::transport::options::{OptionError, OptionReader, OptionSpec};
 /// How a receiver waits.
 pub const WAIT: OptionSpec = OptionSpec::new(
     "wait",
-    "poll|block",
-    "poll: look again and again; block: sleep in the kernel (a futex) until a sender wakes",
+    "auto|poll|block",
+    "poll: look again and again; block: sleep in the kernel (a futex) until a sender wakes; auto: poll, unless loads leave \
+     ranks no CPUs of their own",
 )
-.with_default("poll");
+.with_default("auto");
 
 /// Polls before sleep.
 pub const SPIN: OptionSpec = OptionSpec::new(
     "spin",
     "COUNT",
-    "with wait=block: empty polls before the receiver goes to sleep",
+    "empty polls before a receiver that blocks goes to sleep",
 )
 .with_default("100");
 
@@ -34,8 +35,8 @@ const SPIN_DEFAULT: u32 = 100;
 /// Options, parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalOptions {
-    /// Sleep in the kernel while waiting.
-    pub block: bool,
+    /// Sleep in the kernel while waiting; absent where the room decides.
+    pub block: Option<bool>,
     /// Empty polls before sleep.
     pub spin: u32,
     /// Capacity of each ring; absent for what the messages need.
@@ -45,12 +46,15 @@ pub struct LocalOptions {
 impl LocalOptions {
     /// Read them.
     pub fn read(reader: &OptionReader) -> Result<Self, OptionError> {
-        let block = reader.choice(WAIT.name, &[("poll", false), ("block", true)])?;
+        let block = reader.choice(
+            WAIT.name,
+            &[("auto", None), ("poll", Some(false)), ("block", Some(true))],
+        )?;
         let spin = reader.count(SPIN.name)?;
         let spin = u32::try_from(spin.unwrap_or(SPIN_DEFAULT.into()))
             .map_err(|_| reader.refuse(SPIN.name, "at most 4294967295"))?;
-        if !block && reader.text(SPIN.name).is_some() {
-            return Err(reader.refuse(SPIN.name, "wait=block with it: polling never ends otherwise"));
+        if block == Some(false) && reader.text(SPIN.name).is_some() {
+            return Err(reader.refuse(SPIN.name, "wait=block or auto with it: polling never ends otherwise"));
         }
         let ring_bytes = match reader.size(RING.name)? {
             None => None,
@@ -95,7 +99,7 @@ mod tests {
         assert_eq!(
             options,
             LocalOptions {
-                block: true,
+                block: Some(true),
                 spin: 7,
                 ring_bytes: Some(1 << 20)
             }

@@ -26,19 +26,10 @@ fn group(ranks: u32, body: impl Fn(Connect) + Sync) {
     std::thread::scope(|scope| {
         for bootstrap in &group {
             scope.spawn(|| {
-                body(Connect {
-                    bootstrap,
-                    case: &case,
-                    peers: &peers,
-                    needs: Needs {
-                        message_bytes: 100_000,
-                        buffer_bytes: 4096,
-                        region_bytes: 4096,
-                        fetch_slots: 4,
-                        ..Needs::default()
-                    },
-                    cancel: bootstrap.cancel(),
-                })
+                let needs = Needs::of_messages(100_000, 0)
+                    .with_buffer(4096)
+                    .with_region(4096, 4);
+                body(Connect::new(bootstrap, &case, &peers, needs))
             });
         }
     });
@@ -352,13 +343,7 @@ fn an_address_that_is_nonsense_is_refused() {
             let group = ThreadBootstrap::group(2);
             std::thread::scope(|scope| {
                 scope.spawn(|| group[1].exchange(blob).unwrap());
-                let ctx = Connect {
-                    bootstrap: &group[0],
-                    case: &case,
-                    peers: &[1],
-                    needs: Needs::default(),
-                    cancel: group[0].cancel(),
-                };
+                let ctx = Connect::new(&group[0], &case, &[1], Needs::default());
                 let refused = if shm {
                     Shm::open_messages(&ctx, &[], Never)
                 } else {

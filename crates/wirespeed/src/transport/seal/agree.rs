@@ -98,7 +98,7 @@ fn derive(root: &Prk, cipher: Cipher, from: (u32, &[u8]), to: (u32, &[u8])) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
+    use crate::transport::bootstrap::ThreadBootstrap;
     use crate::transport::{Needs, fixtures};
     use wirespeed_schema::case::IdlePolicy;
 
@@ -110,13 +110,7 @@ mod tests {
             let agreeing = ranks.iter().map(|bootstrap| {
                 let case = &case;
                 scope.spawn(move || {
-                    let ctx = Connect {
-                        bootstrap,
-                        case,
-                        peers: &[0, 1],
-                        needs: Needs::default(),
-                        cancel: bootstrap.cancel(),
-                    };
+                    let ctx = Connect::new(bootstrap, case, &[0, 1], Needs::default());
                     agree(&ctx, Cipher::Aes256Gcm).unwrap()
                 })
             });

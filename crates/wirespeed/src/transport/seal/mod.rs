@@ -96,16 +96,10 @@ pub fn ranks_max(cipher: Option<Cipher>, most: u32) -> u32 {
 
 /// `ctx` for the port below: its messages are longer.
 pub fn below<'a>(ctx: &Connect<'a>) -> Connect<'a> {
-    Connect {
-        bootstrap: ctx.bootstrap,
-        case: ctx.case,
-        peers: ctx.peers,
-        needs: Needs {
-            message_bytes: sealed_bytes(ctx.needs.message_bytes),
-            ..ctx.needs.clone()
-        },
-        cancel: ctx.cancel.clone(),
-    }
+    ctx.with_needs(Needs {
+        message_bytes: sealed_bytes(ctx.needs.message_bytes),
+        ..ctx.needs.clone()
+    })
 }
 
 /// Largest sealed message, where payloads have up to `message_bytes`.

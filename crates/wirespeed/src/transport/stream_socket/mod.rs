@@ -23,7 +23,6 @@ pub use options::{COMMON_OPTIONS, StreamOptions, Wait};
 pub use setup::{Describe, Link, Setup};
 
 use super::seal::{self, Either, Keys};
-use super::waiter::Waiter;
 use super::{ByLayout, Connect, ConnectError, MessageRunner, NO_SHORTIOV, SizeLimit};
 #[cfg(not(feature = "uring"))]
 use no_uring as link_uring;
@@ -54,23 +53,24 @@ pub fn run<R: MessageRunner>(
         message_bytes_max,
         coalesce_bytes: options.coalesce_bytes,
         zerocopy_bytes: zerocopy.then_some(ctx.needs.buffer_bytes),
-        waiter: Waiter::new(ctx.case.idle, ctx.cancel.clone()),
+        waiter: ctx.waiter(),
         describe,
     };
-    let sleeps = !matches!(options.wait, Wait::Poll);
+    let wait = options.wait_in(ctx.room);
+    let sleeps = !matches!(wait, Wait::Poll);
     if sleeps {
         for link in &links {
             link.wake_on(&ctx.cancel);
         }
     }
     if let Some(keys) = keys {
-        let port = match options.wait {
+        let port = match wait {
             Wait::Poll | Wait::Block => Either::Left(StreamPort::new(links, sleeps, setup)?),
             Wait::Uring => Either::Right(link_uring::open(links, setup)?),
         };
         return Ok(runner.run(seal::sealed(port, keys)?));
     }
-    Ok(match options.wait {
+    Ok(match wait {
         Wait::Poll | Wait::Block => runner.run(StreamPort::new(links, sleeps, setup)?),
         Wait::Uring => runner.run(link_uring::open(links, setup)?),
     })
@@ -82,7 +82,7 @@ pub fn message_limits(options: &StreamOptions, zcopy: SizeLimit) -> ByLayout {
         (Some(_), SizeLimit::UpTo(_) | SizeLimit::Between(..)) => SizeLimit::never(seal::NO_ZCOPY),
         (_, own) => own,
     };
-    if matches!(options.wait, Wait::Uring) {
+    if matches!(options.wait, Some(Wait::Uring)) {
         if let Err(why) = link_uring::available() {
             return std::array::from_fn(|_| SizeLimit::lacks(why));
         }

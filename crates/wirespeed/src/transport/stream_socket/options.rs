@@ -2,7 +2,7 @@
 //! only one kind of socket knows.
 
 use super::setup::Link;
-use crate::transport::ConnectError;
+use crate::transport::{ConnectError, Room};
 use crate::transport::options::{OptionError, OptionReader, OptionSpec};
 use crate::transport::port::Facts;
 use crate::transport::seal::{self, Cipher};
@@ -21,14 +21,16 @@ pub enum Wait {
 }
 
 impl Wait {
-    const CHOICES: [(&'static str, Wait); 3] = [
-        ("poll", Wait::Poll),
-        ("block", Wait::Block),
-        ("uring", Wait::Uring),
+    const CHOICES: [(&'static str, Option<Wait>); 4] = [
+        ("auto", None),
+        ("poll", Some(Wait::Poll)),
+        ("block", Some(Wait::Block)),
+        ("uring", Some(Wait::Uring)),
     ];
 
     fn name(self) -> &'static str {
-        Self::CHOICES.iter().find(|c| c.1 == self).map_or("", |c| c.0)
+        let named = Self::CHOICES.iter().find(|c| c.1 == Some(self));
+        named.map_or("", |c| c.0)
     }
 }
 
@@ -36,10 +38,10 @@ impl Wait {
 pub const COMMON_OPTIONS: [OptionSpec; 5] = [
     OptionSpec::new(
         "wait",
-        "poll|block|uring",
-        "busy-poll, sleep in recv, or sleep in io_uring",
+        "auto|poll|block|uring",
+        "busy-poll, sleep in recv, or sleep in io_uring; auto: poll where each rank has a CPU of its own, else block",
     )
-    .with_default("poll"),
+    .with_default("auto"),
     OptionSpec::new(
         "sndbuf",
         "SIZE",
@@ -65,8 +67,8 @@ const BUFFER_BYTES_MAX: u64 = 1 << 30;
 /// Parsed options of every stream socket.
 #[derive(Debug, Clone)]
 pub struct StreamOptions {
-    /// How to wait.
-    pub wait: Wait,
+    /// How to wait; absent where the room decides.
+    pub wait: Option<Wait>,
     /// Send buffer.
     pub sndbuf: Option<usize>,
     /// Receive buffer.
@@ -95,6 +97,14 @@ impl StreamOptions {
         })
     }
 
+    /// How to wait in `room`.
+    pub fn wait_in(&self, room: Room) -> Wait {
+        self.wait.unwrap_or(match room.is_crowded() {
+            true => Wait::Block,
+            false => Wait::Poll,
+        })
+    }
+
     /// Set the buffer sizes. Before connecting, so that TCP chooses its window scale by them.
     pub fn apply(&self, fd: BorrowedFd<'_>) -> Result<(), ConnectError> {
         let socket = SockRef::from(&fd);
@@ -112,9 +122,9 @@ impl StreamOptions {
     }
 
     /// What they are in truth, read back from the first link's sockets.
-    pub fn facts(&self, links: &[&Link]) -> Facts {
+    pub fn facts(&self, links: &[&Link], room: Room) -> Facts {
         let mut facts = Facts::new();
-        facts.insert("wait".into(), self.wait.name().into());
+        facts.insert("wait".into(), self.wait_in(room).name().into());
         facts.insert("coalesce_bytes".into(), self.coalesce_bytes.to_string());
         let Some(link) = links.first() else {
             return facts;

@@ -33,6 +33,7 @@ impl Transport for Tcp {
     const TAGGED: Support = Support::Emulated(adapt::tagged::MEANS);
     const ONE_SIDED: Support = Support::Emulated(adapt::one_sided::MEANS);
     const COPIED_BY_CPU: bool = true;
+    const IN_PLACE: bool = true;
     type Options = TcpOptions;
 
     fn parse(options: &TransportOptions) -> Result<TcpOptions, OptionError> {
@@ -71,7 +72,8 @@ impl Messages for Tcp {
         };
         let links = stream_socket::meet(ctx, &family)?;
         let options_read = options.clone();
-        let describe = Box::new(move |links: &[&Link]| options_read.facts(links));
+        let room = ctx.room;
+        let describe = Box::new(move |links: &[&Link]| options_read.facts(links, room));
         stream_socket::run(ctx, &options.stream, links, describe, runner)
     }
 }

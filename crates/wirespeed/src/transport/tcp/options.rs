@@ -1,7 +1,7 @@
 //! Options of TCP: what the user may ask for, set on every socket, and what the kernel made of it.
 
 use super::link;
-use crate::transport::ConnectError;
+use crate::transport::{ConnectError, Room};
 use crate::transport::options::{OptionError, OptionReader, OptionSpec};
 use crate::transport::port::Facts;
 use crate::transport::stream_socket::{COMMON_OPTIONS, Link, StreamOptions};
@@ -158,8 +158,8 @@ impl TcpOptions {
     }
 
     /// What the options are in truth, and what TCP saw, read from the sockets as they are now.
-    pub fn facts(&self, links: &[&Link]) -> Facts {
-        let mut facts = self.stream.facts(links);
+    pub fn facts(&self, links: &[&Link], room: Room) -> Facts {
+        let mut facts = self.stream.facts(links, room);
         let Some(link) = links.first() else {
             return facts;
         };

@@ -4,7 +4,7 @@
 
 use super::handshake::{HANDSHAKE_TIME_MAX, Handshake};
 use super::link_sys;
-use super::options::{DontFragment, UdpOptions, WaitMode};
+use super::options::{DontFragment, UdpOptions};
 use super::wire::{self, HEADER_BYTES, Head};
 use crate::transport::port::Facts;
 use crate::transport::{Connect, ConnectError};
@@ -109,12 +109,13 @@ impl Ends {
                 .connect(&SockAddr::from(peer.address))
                 .map_err(|e| ConnectError::os("connecting the UDP socket", e))?;
         }
-        if options.wait == WaitMode::Block {
+        let blocks = options.blocks_in(ctx.room);
+        if blocks {
             self.socket
                 .set_read_timeout(Some(BLOCKED_RECEIVE_MAX))
                 .map_err(|e| ConnectError::os("setting SO_RCVTIMEO", e))?;
         }
-        self.facts = describe(&self.socket, options);
+        self.facts = describe(&self.socket, options, blocks);
         let mut mtu_min = None;
         for peer in &self.peers {
             let mtu = path_mtu(&self.socket, peer.address)?;
@@ -270,11 +271,8 @@ fn agree(ctx: &Connect, met: Result<(), ConnectError>) -> Result<(), ConnectErro
 }
 
 /// What the socket became.
-fn describe(socket: &Socket, options: &UdpOptions) -> Facts {
-    let wait = match options.wait {
-        WaitMode::Poll => "poll",
-        WaitMode::Block => "block",
-    };
+fn describe(socket: &Socket, options: &UdpOptions, blocks: bool) -> Facts {
+    let wait = if blocks { "block" } else { "poll" };
     let mut facts = Facts::from([
         ("wait".to_owned(), wait.to_owned()),
         ("batch".to_owned(), options.batch.to_string()),

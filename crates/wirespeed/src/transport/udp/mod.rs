@@ -16,7 +16,6 @@ mod tests;
 
 use super::options::{OptionError, OptionSpec};
 use super::seal::{self, Either, Keys};
-use super::waiter::Waiter;
 use super::{
     Atomics, Availability, Connect, ConnectError, Limits, MessageRunner, Messages, NO_SHORTIOV, SizeLimit,
     Support, Transport,
@@ -24,7 +23,6 @@ use super::{
 use connect::Ends;
 use link::UdpPort;
 use link_batch::BatchPort;
-use options::WaitMode;
 use wire::PAYLOAD_BYTES_MAX;
 use wirespeed_schema::case::{GroupKind, TransportOptions};
 use wirespeed_schema::test::Layout;
@@ -46,6 +44,7 @@ impl Transport for Udp {
     const ONE_SIDED: Support = Support::Lacks(MAY_LOSE);
     const LOSSY: bool = true;
     const COPIED_BY_CPU: bool = true;
+    const IN_PLACE: bool = true;
     type Options = UdpOptions;
 
     fn parse(options: &TransportOptions) -> Result<UdpOptions, OptionError> {
@@ -100,9 +99,9 @@ enum Opened {
 
 fn opened(ctx: &Connect, options: &UdpOptions) -> Result<Opened, ConnectError> {
     let ends = Ends::meet(ctx, options)?;
-    let waiter = Waiter::new(ctx.case.idle, ctx.cancel.clone());
+    let waiter = ctx.waiter();
     let bytes = ctx.needs.message_bytes;
-    let blocks = options.wait == WaitMode::Block;
+    let blocks = options.blocks_in(ctx.room);
     Ok(match options.batch {
         0 | 1 => Opened::One(UdpPort::new(ends, bytes, blocks, waiter)),
         batch => Opened::Batch(BatchPort::new(ends, bytes, batch, blocks, waiter)),

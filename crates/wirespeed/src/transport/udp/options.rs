@@ -1,18 +1,10 @@
 //! The transport's own options: what exists, what each may be, and what they are when not given.
 
+use crate::transport::Room;
 use crate::transport::options::{OptionError, OptionReader, OptionSpec};
 use crate::transport::seal::{self, Cipher};
 use std::net::IpAddr;
 use wirespeed_schema::case::TransportOptions;
-
-/// How a port waits for datagrams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WaitMode {
-    /// Receive again and again without sleeping.
-    Poll,
-    /// Sleep in the kernel.
-    Block,
-}
 
 /// Whether the kernel may fragment datagrams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +31,8 @@ impl DontFragment {
 /// Options, parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UdpOptions {
-    /// How to wait.
-    pub wait: WaitMode,
+    /// Sleep in the kernel while waiting; absent where the room decides.
+    pub block: Option<bool>,
     /// Send buffer asked for, in bytes.
     pub sndbuf: Option<u32>,
     /// Receive buffer asked for, in bytes.
@@ -71,9 +63,9 @@ const BUFFER_BYTES_MAX: u64 = 1 << 30;
 pub const SPECS: &[OptionSpec] = &[
     spec(
         "wait",
-        "poll|block",
-        "poll",
-        "receive without sleeping, or sleep in the kernel",
+        "auto|poll|block",
+        "auto",
+        "receive without sleeping, or sleep in the kernel; auto: poll where each rank has a CPU of its own, else block",
     ),
     spec("sndbuf", "SIZE", "", "send buffer (SO_SNDBUF)"),
     spec("rcvbuf", "SIZE", "", "receive buffer (SO_RCVBUF)"),
@@ -111,6 +103,11 @@ const fn spec(
 }
 
 impl UdpOptions {
+    /// Whether a port sleeps while it waits in `room`.
+    pub fn blocks_in(&self, room: Room) -> bool {
+        self.block.unwrap_or(room.is_crowded())
+    }
+
     /// Parse what the user gave.
     pub fn parse(transport: &'static str, options: &TransportOptions) -> Result<Self, OptionError> {
         let reader = OptionReader::new(transport, SPECS, options)?;
@@ -141,7 +138,7 @@ impl UdpOptions {
             return Err(reader.refuse("source", "an IP address of this machine"));
         }
         Ok(UdpOptions {
-            wait: reader.choice("wait", &[("poll", WaitMode::Poll), ("block", WaitMode::Block)])?,
+            block: reader.choice("wait", &[("auto", None), ("poll", Some(false)), ("block", Some(true))])?,
             sndbuf: buffer("sndbuf")?,
             rcvbuf: buffer("rcvbuf")?,
             busy_poll_us,
@@ -189,7 +186,7 @@ mod tests {
             ("encrypt", "chacha20-poly1305"),
         ])
         .unwrap();
-        assert_eq!(options.wait, WaitMode::Block);
+        assert_eq!(options.block, Some(true));
         assert_eq!((options.sndbuf, options.rcvbuf), (Some(65536), Some(1 << 20)));
         assert_eq!((options.busy_poll_us, options.dscp), (Some(50), Some(46)));
         assert_eq!((options.port, options.batch), (Some(4000), 32));

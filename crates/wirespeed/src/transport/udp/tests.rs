@@ -53,16 +53,7 @@ fn play(
                 scope.spawn(move || {
                     let _guard = CancelOnPanic(rank.cancel());
                     let peers: Vec<u32> = (0..size).filter(|r| *r != rank.rank()).collect();
-                    let ctx = Connect {
-                        bootstrap: rank,
-                        case,
-                        peers: &peers,
-                        needs: Needs {
-                            message_bytes,
-                            ..Needs::default()
-                        },
-                        cancel: rank.cancel(),
-                    };
+                    let ctx = Connect::new(rank, case, &peers, Needs::of_messages(message_bytes, 0));
                     let options = Udp::parse(&case.options).unwrap();
                     let result = Udp::open(&ctx, &options, Play(rank, script));
                     if result.is_err() {
@@ -348,13 +339,7 @@ fn an_address_that_does_not_answer_times_out_for_all() {
             let verdicts = liar.exchange(&[1]).unwrap();
             assert_eq!(verdicts[0], [0]);
         });
-        let ctx = Connect {
-            bootstrap: honest,
-            case: &case,
-            peers: &[1],
-            needs: Needs::default(),
-            cancel: honest.cancel(),
-        };
+        let ctx = Connect::new(honest, &case, &[1], Needs::default());
         let result = Udp::open(
             &ctx,
             &Udp::parse(&case.options).unwrap(),
@@ -386,13 +371,7 @@ fn unusable_blobs_and_families_are_refused() {
         std::thread::scope(|scope| {
             let liar = &ranks[1];
             scope.spawn(move || liar.exchange(&blob).unwrap());
-            let ctx = Connect {
-                bootstrap: &ranks[0],
-                case: &case,
-                peers: &[1],
-                needs: Needs::default(),
-                cancel: ranks[0].cancel(),
-            };
+            let ctx = Connect::new(&ranks[0], &case, &[1], Needs::default());
             let result = Udp::open(
                 &ctx,
                 &Udp::parse(&case.options).unwrap(),

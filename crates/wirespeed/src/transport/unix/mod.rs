@@ -34,6 +34,7 @@ impl Transport for Unix {
     const TAGGED: Support = Support::Emulated(adapt::tagged::MEANS);
     const ONE_SIDED: Support = Support::Emulated(adapt::one_sided::MEANS);
     const COPIED_BY_CPU: bool = true;
+    const IN_PLACE: bool = true;
     type Options = StreamOptions;
 
     fn parse(options: &TransportOptions) -> Result<StreamOptions, OptionError> {
@@ -67,7 +68,8 @@ impl Messages for Unix {
     ) -> Result<R::Output, ConnectError> {
         let links = stream_socket::meet(ctx, &Abstract { options })?;
         let options_read = options.clone();
-        let describe = Box::new(move |links: &[&Link]| options_read.facts(links));
+        let room = ctx.room;
+        let describe = Box::new(move |links: &[&Link]| options_read.facts(links, room));
         stream_socket::run(ctx, options, links, describe, runner)
     }
 }

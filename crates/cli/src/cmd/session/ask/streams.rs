@@ -138,12 +138,12 @@ pub fn route(word: &str) -> Result<Route, Failure> {
 
 fn block(word: Option<&str>) -> Result<Option<bool>, Failure> {
     match word {
-        None => Ok(None),
+        None | Some("auto") => Ok(None),
         Some("poll") => Ok(Some(false)),
         Some("block") => Ok(Some(true)),
         Some(word) => Err(Failure::usage(
             format!("--wait {word}: no such way"),
-            "choose from: poll, block",
+            "choose from: auto, poll, block",
         )),
     }
 }

@@ -1,0 +1,253 @@
+//! Whether every rank of a machine has a CPU of its own, which the ranks find out when they meet: each says where it may run
+//! and how many threads are busy beside it. How ranks wait follows from that.
+//!
+//! It must never be guessed before: whoever plans a case knows its own CPUs, and neither those of a peer that taskset, srun or
+//! mpirun bound elsewhere nor what else a peer does.
+
+use super::bootstrap::Bootstrap;
+use super::error::ConnectError;
+use crate::host::{allowed_cpus, format_cpu_list, parse_cpu_list};
+use crate::load::Measuring;
+use std::collections::{BTreeMap, BTreeSet};
+use wirespeed_schema::case::{Case, IdlePolicy, Role};
+
+/// What ranks of one machine find there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Room {
+    /// A CPU for each rank and for each thread of their loads: ranks poll.
+    Own,
+    /// A CPU for each rank, but none left for all threads of their loads: polls would take turns with them.
+    Loaded,
+    /// Fewer CPUs than ranks: a peer may be waiting for the CPU that this rank has.
+    Shared,
+}
+
+impl Room {
+    /// The room that ranks have which idle as `policy` says, unasked.
+    pub(crate) fn said(policy: Option<IdlePolicy>) -> Self {
+        match policy {
+            Some(IdlePolicy::Yield) => Room::Shared,
+            Some(IdlePolicy::Spin) | None => Room::Own,
+        }
+    }
+
+    /// What a rank that polls does between two empty polls.
+    pub fn idle(self) -> IdlePolicy {
+        match self {
+            Room::Own | Room::Loaded => IdlePolicy::Spin,
+            Room::Shared => IdlePolicy::Yield,
+        }
+    }
+
+    /// Whether somebody else may need the CPU on which a rank waits: ports of the kernel's had better sleep in it. Whoever is
+    /// woken comes before what never slept.
+    pub fn is_crowded(self) -> bool {
+        self != Room::Own
+    }
+
+    /// Tell the others where this rank may run, and hear where they may. Collective. A case that names a policy is believed
+    /// without asking.
+    pub(crate) fn meet(case: &Case, bootstrap: &dyn Bootstrap) -> Result<Self, ConnectError> {
+        if case.idle.is_some() {
+            return Ok(Room::said(case.idle));
+        }
+        let mine = Seat::here(case, bootstrap);
+        let blobs = bootstrap.exchange(mine.to_text().as_bytes())?;
+        let seats = (0..).zip(&blobs).map(|(rank, blob)| {
+            let seat = std::str::from_utf8(blob).ok().and_then(Seat::from_text);
+            seat.ok_or_else(|| ConnectError::Other(format!("rank {rank} does not say where it may run")))
+        });
+        let seats: Vec<Seat> = seats.collect::<Result<_, _>>()?;
+        let here = seats.iter().filter(|seat| seat.machine == mine.machine);
+        Ok(Room::of(&here.collect::<Vec<_>>()))
+    }
+
+    fn of(seats: &[&Seat]) -> Self {
+        let ranks = seats.iter().flat_map(|seat| std::iter::repeat_n(&seat.cpus, seat.ranks));
+        let ranks: Vec<&Vec<u32>> = ranks.collect();
+        let loads = seats
+            .iter()
+            .flat_map(|seat| std::iter::repeat_n(&seat.load_cpus, seat.load_threads));
+        if !fits(&ranks) {
+            return Room::Shared;
+        }
+        let all: Vec<&Vec<u32>> = ranks.iter().copied().chain(loads).collect();
+        match fits(&all) {
+            true => Room::Own,
+            false => Room::Loaded,
+        }
+    }
+}
+
+/// Where one rank may run, and what is busy beside it.
+#[derive(Debug, PartialEq, Eq)]
+struct Seat {
+    /// The machine, whichever container or namespace the rank is in.
+    machine: String,
+    /// 1, or 0 for a rank without a part.
+    ranks: usize,
+    /// CPUs that the measuring thread may use; empty where nobody can tell.
+    cpus: Vec<u32>,
+    load_threads: usize,
+    load_cpus: Vec<u32>,
+}
+
+/// What stands for an empty list of CPUs.
+const NONE: &str = "-";
+
+impl Seat {
+    fn here(case: &Case, bootstrap: &dyn Bootstrap) -> Self {
+        let me = bootstrap.rank();
+        let spec = &case.ranks[me as usize];
+        let allowed = allowed_cpus();
+        let threads = spec.load.threads() + u64::from(bootstrap.busy_threads());
+        let beside = Measuring::in_case(case, me).cpus(spec.load.place, &allowed);
+        Seat {
+            // Whoever has no kernel to ask shares a machine with all others who have none.
+            machine: std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
+                .map_or_else(|_| NONE.to_owned(), |id| id.trim().to_owned()),
+            ranks: usize::from(spec.role != Role::Idle),
+            cpus: spec.cpu.map_or_else(|| allowed.clone(), |cpu| vec![cpu]),
+            load_threads: usize::try_from(threads).unwrap_or(usize::MAX).min(THREADS_MAX),
+            load_cpus: beside.unwrap_or(allowed),
+        }
+    }
+
+    fn to_text(&self) -> String {
+        let list = |cpus: &[u32]| match cpus {
+            [] => NONE.to_owned(),
+            cpus => format_cpu_list(cpus),
+        };
+        let (own, load) = (list(&self.cpus), list(&self.load_cpus));
+        format!("{} {} {own} {} {load}", self.machine, self.ranks, self.load_threads)
+    }
+
+    /// What a peer says; `None` where it is not such a text, or names more threads than there can be.
+    fn from_text(text: &str) -> Option<Self> {
+        let words: Vec<&str> = text.split(' ').collect();
+        let [machine, ranks, cpus, load_threads, load_cpus] = words[..] else {
+            return None;
+        };
+        let list = |text: &str| match text {
+            NONE => Some(Vec::new()),
+            text => parse_cpu_list(text).ok(),
+        };
+        Some(Seat {
+            machine: machine.to_owned(),
+            ranks: ranks.parse().ok().filter(|ranks| *ranks <= 1)?,
+            cpus: list(cpus)?,
+            load_threads: load_threads.parse().ok().filter(|threads| *threads <= THREADS_MAX)?,
+            load_cpus: list(load_cpus)?,
+        })
+    }
+}
+
+/// Most threads of a rank's load that are counted: more crowd every machine.
+const THREADS_MAX: usize = crate::load::THREADS_MAX as usize;
+
+/// Whether each of `wants` can have one CPU of those that it may use to itself: a matching of threads and CPUs, each thread in
+/// turn given a free CPU, or one whose holder finds another (Kuhn, 1955). Whoever knows no CPUs is in nobody's way.
+fn fits(wants: &[&Vec<u32>]) -> bool {
+    let cpus: BTreeSet<u32> = wants.iter().flat_map(|cpus| cpus.iter().copied()).collect();
+    let choosy = || (0..wants.len()).filter(|&thread| !wants[thread].is_empty());
+    let mut holders = BTreeMap::new();
+    choosy().count() <= cpus.len()
+        && choosy().all(|thread| find(wants, thread, &mut holders, &mut BTreeSet::new()))
+}
+
+fn find(
+    wants: &[&Vec<u32>],
+    thread: usize,
+    holders: &mut BTreeMap<u32, usize>,
+    tried: &mut BTreeSet<u32>,
+) -> bool {
+    let free = wants[thread].iter().find(|cpu| !holders.contains_key(cpu));
+    if let Some(&cpu) = free {
+        holders.insert(cpu, thread);
+        return true;
+    }
+    for &cpu in wants[thread] {
+        if tried.insert(cpu) && find(wants, holders[&cpu], holders, tried) {
+            holders.insert(cpu, thread);
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seat(cpus: &[u32]) -> Seat {
+        Seat {
+            machine: "m".into(),
+            ranks: 1,
+            cpus: cpus.to_vec(),
+            load_threads: 0,
+            load_cpus: Vec::new(),
+        }
+    }
+
+    fn room(seats: &[Seat]) -> Room {
+        Room::of(&seats.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn ranks_bound_apart_have_room_whoever_binds_them() {
+        assert_eq!(room(&[seat(&[0]), seat(&[1])]), Room::Own);
+        assert_eq!(room(&[seat(&[0, 1]), seat(&[0, 1])]), Room::Own);
+        // The one that may run on either makes way for the one that may not, in either order.
+        assert_eq!(room(&[seat(&[0, 1]), seat(&[0])]), Room::Own);
+        assert_eq!(room(&[seat(&[0]), seat(&[0, 1])]), Room::Own);
+        assert_eq!(room(&[seat(&[0, 1]), seat(&[1, 2]), seat(&[0]), seat(&[1])]), Room::Shared);
+        assert_eq!(room(&[seat(&[0, 1]), seat(&[1, 2]), seat(&[0])]), Room::Own);
+        assert_eq!(room(&[seat(&[3]), seat(&[3])]), Room::Shared);
+        assert_eq!(room(&[seat(&[0, 1]), seat(&[0, 1]), seat(&[0, 1])]), Room::Shared);
+        // A machine that tells nothing is thought to be large enough.
+        assert_eq!(room(&[seat(&[]), seat(&[]), seat(&[])]), Room::Own);
+    }
+
+    #[test]
+    fn loads_and_idle_ranks_count_for_what_they_take() {
+        let loaded = |threads, load_cpus: &[u32]| Seat {
+            load_threads: threads,
+            load_cpus: load_cpus.to_vec(),
+            ..seat(&[0, 1])
+        };
+        assert_eq!(room(&[loaded(2, &[2, 3]), seat(&[0, 1])]), Room::Own);
+        assert_eq!(room(&[loaded(2, &[0, 1]), seat(&[0, 1])]), Room::Loaded);
+        // A load cannot make ranks share that have a CPU each.
+        assert_eq!(room(&[loaded(9, &[0]), seat(&[1])]), Room::Loaded);
+        let idle = Seat {
+            ranks: 0,
+            ..seat(&[0])
+        };
+        assert_eq!(room(&[idle, seat(&[0])]), Room::Own);
+    }
+
+    #[test]
+    fn what_a_rank_says_is_read_back_and_nonsense_is_not() {
+        let seat = Seat {
+            load_threads: 2,
+            load_cpus: vec![5],
+            ..seat(&[0, 1, 2, 7])
+        };
+        assert_eq!(seat.to_text(), "m 1 0-2,7 2 5");
+        assert_eq!(Seat::from_text(&seat.to_text()), Some(seat));
+        for text in ["", "m 1 0 0", "m 2 0 0 -", "m 1 x 0 -", "m 1 0-99999999 0 -", "m 1 0 99999 -", "m 1 0 0 - more"] {
+            assert_eq!(Seat::from_text(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn how_ranks_wait_follows_from_the_room() {
+        assert_eq!([Room::Own, Room::Loaded, Room::Shared].map(Room::idle), [
+            IdlePolicy::Spin,
+            IdlePolicy::Spin,
+            IdlePolicy::Yield
+        ]);
+        assert_eq!(Room::said(Some(IdlePolicy::Yield)), Room::Shared);
+        assert_eq!(Room::said(None), Room::Own);
+    }
+}
