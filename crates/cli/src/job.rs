@@ -8,12 +8,12 @@ use crate::args::Verb;
 use crate::errors::{Failure, exit};
 use crate::mpi;
 use std::ffi::OsString;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 use std::sync::OnceLock;
 use std::time::Duration;
 use wirespeed::{Machine, Registry};
 use wirespeed_control::JobRanks;
-use wirespeed_control::address::Address;
+use wirespeed_control::address::{Address, is_of_this_machine};
 use wirespeed_control::job::{Detected, Front, JobError, Joining, run_launched_rank, run_rank, sheltered};
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::run::{Remark, Severity};
@@ -170,7 +170,7 @@ pub fn machine(registry: &Registry) -> Machine<'_> {
 /// An address is this machine's when a socket can be bound to it.
 fn is_this_machine(host: &str) -> bool {
     let found = Address::parse(host).and_then(|address| address.resolve());
-    let ours = |at: &SocketAddr| UdpSocket::bind((at.ip(), 0)).is_ok();
+    let ours = |at: &SocketAddr| is_of_this_machine(at.ip());
     found.is_ok_and(|addresses| addresses.iter().all(ours))
 }
 
