@@ -248,6 +248,9 @@ impl Session<'_> {
                 together,
             }),
             SessionMessage::Rank { rank, message } => self.pass_on(rank, &message),
+            SessionMessage::Refused(refusal) => {
+                self.log_event(LogEvent::Failed, format!("refuses its test: {}", refusal.reason));
+            }
             SessionMessage::Bye => self.client_gone("it said goodbye"),
             SessionMessage::Ping => self.say(&SessionMessage::Pong),
             _ => {}
