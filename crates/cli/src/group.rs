@@ -10,6 +10,7 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use wirespeed::Registry;
 use wirespeed::transport::Service;
+use wirespeed_control::address::{Address, is_of_this_machine};
 use wirespeed_control::auth::Identity;
 use wirespeed_control::coordinator::{
     Group, GroupEvent, GroupOptions, GroupSpec, HostsSpec, Launcher, default_remote_ranks,
@@ -25,8 +26,11 @@ use wirespeed_schema::units::{self, format_ns};
 /// Between two attempts to reach a server.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// How long a server that is told of a refusal may take to hear it.
+/// How long a server that is told of a refusal may take to be found.
 const REFUSAL_PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long one on this machine may take to hear it.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a group brings back from one run of a case.
 pub struct GroupRun {
@@ -178,14 +182,23 @@ impl<'a> Groups<'a> {
         reach.patience = REFUSAL_PATIENCE;
         let (told, heard) = mpsc::channel();
         std::thread::spawn(move || {
+            let found = Address::parse(&to).and_then(|address| address.resolve());
+            let is_here = found.is_ok_and(|found| found.iter().all(|at| is_of_this_machine(at.ip())));
+            let _ = told.send(is_here);
             let groups = Groups::new(&registry, reach);
             if let Ok(group) = groups.open_session(&to) {
                 group.refuse(refusal);
             }
             // Whoever waited has given up.
-            let _ = told.send(());
+            let _ = told.send(is_here);
         });
-        let _ = heard.recv_timeout(REFUSAL_PATIENCE);
+        // A server of this machine listens or does not; how long it takes to answer is no sign of anything.
+        let limit = match heard.recv_timeout(REFUSAL_PATIENCE) {
+            Ok(true) => ANSWER_PATIENCE,
+            Ok(false) => REFUSAL_PATIENCE,
+            Err(_) => return,
+        };
+        let _ = heard.recv_timeout(limit);
     }
 
     /// The transports.

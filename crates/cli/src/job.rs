@@ -27,9 +27,14 @@ pub fn current() -> Option<&'static JobRanks> {
     RANKS.get()
 }
 
-/// What the user says about MPI, before it is loaded.
+/// What the user says about MPI, before it is loaded. In a job of two processes each has the `threads` of its end, where the verb
+/// has ends.
 #[cfg(feature = "mpi")]
-pub fn prepare(arguments: &MpiArgs) -> Result<(), Failure> {
+pub fn prepare(arguments: &mut MpiArgs, threads: impl FnOnce() -> Option<u64>) -> Result<(), Failure> {
+    let found = mpi::jobs().detect();
+    if arguments.mpi_threads_per_process.is_none() && found.is_some_and(|job| job.size == Some(2)) {
+        arguments.mpi_threads_per_process = threads().map(|threads| threads.to_string());
+    }
     wirespeed_mpi::process::choose(arguments.choice()?);
     Ok(())
 }
@@ -51,6 +56,7 @@ pub fn part(verb: &Verb) -> Part {
     };
     match verb {
         Verb::Rank => Part::Alone,
+        Verb::Perftest(arguments) if arguments.launched == Some(0) => Part::Alone,
         verb if verb.measures() => Part::Member,
         _ if found.rank == 0 => Part::Alone,
         _ => Part::Silent,
