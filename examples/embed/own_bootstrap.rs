@@ -89,7 +89,7 @@ fn case(transport: &str) -> Case {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let transport = std::env::args().nth(1).unwrap_or_else(|| "shm".to_owned());
-    let registry = Registry::builtin();
+    let registry = wirespeed_ucx::join(Registry::builtin());
     if std::env::var_os("OWN_BOOTSTRAP_CHILD").is_some() {
         // The parent gave its end of the pair as our standard input.
         let stream = UnixStream::from(std::os::fd::AsFd::as_fd(&std::io::stdin()).try_clone_to_owned()?);

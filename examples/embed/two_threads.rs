@@ -33,8 +33,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         .with_report_interval_ns(100_000_000)
         .with_idle(idle);
 
-    // The registry is a value: add transports of your own with `.with(Entry::of::<Mine>())`.
-    let registry = Registry::builtin();
+    // The registry is a value: here with the transports of UCX, which is loaded when a case asks for it; one of your own
+    // joins with `.with(Entry::of::<Mine>())`.
+    let registry = wirespeed_ucx::join(Registry::builtin());
     let outcomes = std::thread::scope(|scope| {
         let ranks: Vec<_> = ThreadBootstrap::group(2)
             .into_iter()

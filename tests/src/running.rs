@@ -4,7 +4,8 @@ use crate::deadline::Deadline;
 use crate::home::kill;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use serde_json::Value;
-use std::io::Read;
+use std::io::{PipeReader, Read};
+use std::os::fd::OwnedFd;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -12,6 +13,9 @@ use std::time::Duration;
 
 /// What a process has brought about shows this long after its end.
 const AFTER_END: Duration = Duration::from_secs(5);
+
+/// Bytes that a pipe holds at least.
+const SMALLEST_PIPE: usize = 4096;
 
 /// One stream of a program, read to its end by a thread.
 struct Heard {
@@ -55,6 +59,8 @@ pub struct Running {
     words: String,
     stdout: Heard,
     stderr: Heard,
+    /// Pipes that nobody reads.
+    _unread: Vec<OwnedFd>,
 }
 
 /// A program that has ended.
@@ -87,6 +93,43 @@ impl Running {
             stdout: Heard::of(child.stdout.take()),
             stderr: Heard::of(child.stderr.take()),
             child,
+            _unread: Vec::new(),
+        }
+    }
+
+    /// Start a command whose output goes into pipes as small as they can be, of which nobody reads those that are `unread`:
+    /// stdout, stderr.
+    ///
+    /// # Panics
+    /// Where it cannot be started.
+    pub fn start_unread(mut command: Command, unread: [bool; 2]) -> Running {
+        let words: Vec<_> = command.get_args().map(|w| w.to_string_lossy()).collect();
+        let words = words.join(" ");
+        let pipe = || {
+            let (reader, writer) = std::io::pipe().expect("a pipe");
+            rustix::pipe::fcntl_setpipe_size(&writer, SMALLEST_PIPE).expect("a small pipe");
+            (reader, writer)
+        };
+        let (stdout, stderr) = (pipe(), pipe());
+        let spawned = command
+            .stdin(Stdio::null())
+            .stdout(stdout.1)
+            .stderr(stderr.1)
+            .spawn();
+        // Its ends of the pipes are its own alone.
+        drop(command);
+        let heard = |unread: bool, reader: PipeReader| match unread {
+            true => (Heard::of(None::<PipeReader>), Some(reader.into())),
+            false => (Heard::of(Some(reader)), None),
+        };
+        let (stdout, first) = heard(unread[0], stdout.0);
+        let (stderr, second) = heard(unread[1], stderr.0);
+        Running {
+            words,
+            stdout,
+            stderr,
+            child: spawned.expect("the program starts"),
+            _unread: [first, second].into_iter().flatten().collect(),
         }
     }
 

@@ -7,12 +7,13 @@ use std::path::Path;
 use std::process::Command;
 
 /// Package and features. The library alone is in every build of the program; a feature of the library is told apart there.
-const COMBINATIONS: [(&str, &str); 5] = [
+const COMBINATIONS: [(&str, &str); 6] = [
     ("wirespeed-cli", ""),
     ("wirespeed-cli", "mpi"),
     ("wirespeed-cli", "ucx"),
     ("wirespeed", "uring"),
     ("wirespeed", "seal"),
+    ("wirespeed-capi", ""),
 ];
 
 /// Check every combination; the first that has a warning ends it.

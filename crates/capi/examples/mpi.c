@@ -1,4 +1,4 @@
-/* The ranks of an MPI job meet through a communicator and measure one of wirespeed's own transports between them.
+/* The ranks of an MPI job meet through a communicator and measure a transport of wirespeed's or of UCX between them.
  *
  *     mpicc mpi.c $(pkg-config --cflags --libs wirespeed) -o mpi
  *     mpirun -n 2 ./mpi [TRANSPORT [TEST [SIZE]]]

@@ -6,3 +6,13 @@
 mod build;
 pub mod ffi;
 mod figures;
+
+use wirespeed::Registry;
+
+/// Every transport of the library: its own, and those of UCX, which is loaded when a case first asks for it.
+fn registry() -> Registry {
+    let registry = Registry::builtin();
+    #[cfg(feature = "ucx")]
+    let registry = wirespeed_ucx::join(registry);
+    registry
+}

@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use wirespeed::Registry;
+use wirespeed::transport::Availability;
 
 const STRICT: [&str; 6] = [
     "-std=c11",
@@ -68,6 +70,98 @@ fn run(program: &Path, folder: &Path, words: &[&str]) -> Output {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A test of every capability, with its size.
+const TESTS: [(&str, &str); 8] = [
+    ("am_lat", "8"),
+    ("am_bw", "64"),
+    ("am_bibw", "64"),
+    ("put_lat", "8"),
+    ("get", "4K"),
+    ("fadd", "8"),
+    ("tag_lat", "8"),
+    ("tag_bw", "1K"),
+];
+
+/// Transports of UCX, unless this machine has no UCX.
+fn of_ucx() -> &'static [&'static str] {
+    let registry = wirespeed_ucx::join(Registry::builtin());
+    match (registry.find("ucp").unwrap().probe)() {
+        Availability::Ready => &["uct", "ucp"],
+        _ => {
+            println!("skipped: UCX is not installed (`make test` installs it)");
+            &[]
+        }
+    }
+}
+
+/// Words of the examples: every test over every transport of UCX.
+fn tests_over_ucx() -> impl Iterator<Item = [&'static str; 3]> {
+    let over = |via: &&'static str| {
+        let via = *via;
+        TESTS.into_iter().map(move |(test, size)| [via, test, size])
+    };
+    of_ucx().iter().flat_map(over)
+}
+
+/// The example measures `words`, and says nothing but what it means to.
+fn measures(program: &Path, folder: &Path, words: [&str; 3]) {
+    let output = run(program, folder, &words);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{words:?}: {out}{err}");
+    assert_eq!(
+        out.matches("operations, typical").count(),
+        1,
+        "{words:?}: {out}{err}"
+    );
+    // Reports are the example's own; the library says nothing.
+    let silent = err.lines().all(|line| line.contains(" ms: "));
+    assert!(silent, "{words:?}: {err}");
+}
+
+#[test]
+fn two_threads_and_two_processes_measure_over_ucx() {
+    let folder = installed();
+    for example in ["two_threads.c", "two_processes.c"] {
+        let program = compile("cc", example, folder.path(), &["-lwirespeed"]);
+        for words in tests_over_ucx() {
+            measures(&program, folder.path(), words);
+        }
+    }
+}
+
+#[test]
+fn two_processes_measure_with_transports_of_our_own() {
+    let folder = installed();
+    let program = compile("cc", "two_processes.c", folder.path(), &["-lwirespeed"]);
+    for words in [
+        ["shm", "am_lat", "8"],
+        ["tcp", "put_bw", "4K"],
+        ["unix", "tag_bw", "64"],
+    ] {
+        measures(&program, folder.path(), words);
+    }
+}
+
+#[test]
+fn without_its_library_a_transport_says_why() {
+    let folder = installed();
+    for example in ["two_threads.c", "two_processes.c"] {
+        let program = compile("cc", example, folder.path(), &["-lwirespeed"]);
+        for via in ["uct", "ucp"] {
+            let output = Command::new(&program)
+                .args([via, "am_lat", "8"])
+                .env("LD_LIBRARY_PATH", folder.path())
+                .env("WIRESPEED_UCX", "/nowhere")
+                .output()
+                .unwrap();
+            let err = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{example} {via}: {err}");
+            assert!(err.contains("/nowhere has no libucp"), "{example} {via}: {err}");
+            assert_eq!(text(&output.stdout), "");
+        }
+    }
 }
 
 #[test]
@@ -161,7 +255,8 @@ fn the_ranks_of_an_mpi_job_meet_through_their_communicator() {
         }
         let folder = installed();
         let program = compile(compiler, "mpi.c", folder.path(), &["-lwirespeed"]);
-        for words in [["shm", "am_lat", "8"], ["tcp", "am_bw", "64"]] {
+        let own = [["shm", "am_lat", "8"], ["tcp", "am_bw", "64"]];
+        for words in own.into_iter().chain(tests_over_ucx()) {
             let mut command = Command::new(launcher);
             command.env("LD_LIBRARY_PATH", folder.path());
             command.envs([

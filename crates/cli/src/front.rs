@@ -37,7 +37,29 @@ const PROGRAM: &str = "wirespeed";
 /// This process's arguments, rewritten.
 pub fn argv() -> Vec<OsString> {
     let argv: Vec<OsString> = std::env::args_os().collect();
-    words(&argv, FRONTS)
+    attach(words(&argv, FRONTS))
+}
+
+/// The one option of an original whose value is part of its word, or absent: clap would take the value for other letters.
+fn attach(argv: Vec<OsString>) -> Vec<OsString> {
+    let verb = argv
+        .iter()
+        .position(|word| word == "perftest")
+        .unwrap_or(argv.len());
+    let attach = |(number, word): (usize, OsString)| match word.into_string() {
+        Ok(word) if number > verb => attached(word).into(),
+        Ok(word) => word.into(),
+        Err(word) => word,
+    };
+    argv.into_iter().enumerate().map(attach).collect()
+}
+
+/// `-epeer`, as getopt takes an optional value, in the form that is parsed here.
+pub fn attached(word: String) -> String {
+    match word.strip_prefix("-e") {
+        Some(mode) if !mode.is_empty() && !mode.starts_with('=') => format!("-e={mode}"),
+        _ => word,
+    }
 }
 
 /// `argv` as if it had been typed as `wirespeed VERB ...`; a program name that stands for nothing changes nothing.
@@ -80,6 +102,19 @@ mod tests {
         assert_eq!(rewritten(&["oldtool", "-n", "5"]), classic);
         assert_eq!(rewritten(&["/opt/bin/oldtool", "-n", "5"]), classic);
         assert_eq!(rewritten(&["oldtool"]), classic[..4]);
+    }
+
+    #[test]
+    fn a_value_that_is_part_of_its_word_stays_one() {
+        let attached = |argv: &[&str]| attach(argv.iter().map(OsString::from).collect());
+        assert_eq!(
+            attached(&["wirespeed", "perftest", "-epeer", "-e", "-e=none", "-1"]),
+            ["wirespeed", "perftest", "-e=peer", "-e", "-e=none", "-1"]
+        );
+        assert_eq!(
+            attached(&["wirespeed", "run", "-epeer"]),
+            ["wirespeed", "run", "-epeer"]
+        );
     }
 
     #[test]

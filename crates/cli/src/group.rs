@@ -6,16 +6,18 @@ use crate::errors::{Failure, exit};
 use crate::job;
 use std::io::{ErrorKind, Write as _};
 use std::net::{IpAddr, Ipv6Addr, ToSocketAddrs};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use wirespeed::Registry;
 use wirespeed::transport::Service;
+use wirespeed_control::address::{Address, is_of_this_machine};
 use wirespeed_control::auth::Identity;
 use wirespeed_control::coordinator::{
     Group, GroupEvent, GroupOptions, GroupSpec, HostsSpec, Launcher, default_remote_ranks,
 };
 use wirespeed_control::{ControlError, Launch, StopFlag};
 use wirespeed_schema::case::{Case, GroupKind, Role};
+use wirespeed_schema::message::{Refusal, RefusalCode};
 use wirespeed_schema::outcome::{Interval, Outcome};
 use wirespeed_schema::plan::PlannedCase;
 use wirespeed_schema::test::Capability;
@@ -23,6 +25,12 @@ use wirespeed_schema::units::{self, format_ns};
 
 /// Between two attempts to reach a server.
 const AGAIN: Duration = Duration::from_millis(50);
+
+/// How long a server that is told of a refusal may take to be found.
+const REFUSAL_PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long one on this machine may take to hear it.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a group brings back from one run of a case.
 pub struct GroupRun {
@@ -162,6 +170,37 @@ impl<'a> Groups<'a> {
         Groups::new(registry, reach)
     }
 
+    /// Tell the server at `to` that nothing will be run there, and why: it need not wait for us. A server that does not listen
+    /// soon is none.
+    pub fn refuse(self, to: &str, failure: &Failure) {
+        let refusal = Refusal {
+            code: RefusalCode::Other,
+            reason: failure.cause.clone(),
+            remedy: failure.remedy.clone(),
+        };
+        let (registry, mut reach, to) = (self.registry.clone(), self.reach, to.to_owned());
+        reach.patience = REFUSAL_PATIENCE;
+        let (told, heard) = mpsc::channel();
+        std::thread::spawn(move || {
+            let found = Address::parse(&to).and_then(|address| address.resolve());
+            let is_here = found.is_ok_and(|found| found.iter().all(|at| is_of_this_machine(at.ip())));
+            let _ = told.send(is_here);
+            let groups = Groups::new(&registry, reach);
+            if let Ok(group) = groups.open_session(&to) {
+                group.refuse(refusal);
+            }
+            // Whoever waited has given up.
+            let _ = told.send(is_here);
+        });
+        // A server of this machine listens or does not; how long it takes to answer is no sign of anything.
+        let limit = match heard.recv_timeout(REFUSAL_PATIENCE) {
+            Ok(true) => ANSWER_PATIENCE,
+            Ok(false) => REFUSAL_PATIENCE,
+            Err(_) => return,
+        };
+        let _ = heard.recv_timeout(limit);
+    }
+
     /// The transports.
     pub fn registry(&self) -> &Registry {
         self.registry
@@ -259,20 +298,46 @@ impl<'a> Groups<'a> {
             return Ok(Group::open(&spec, self.registry, options, events, stop)?);
         }
         let address = planned.to.as_deref().map(|to| self.address(to)).transpose()?;
+        let spec = || self.spec(planned, address.as_deref());
+        self.open_when_there(spec, &options, events, stop)
+            .map_err(|error| self.reach.failure(&error))
+    }
+
+    /// Open a group; a server that does not listen yet gets the time that the user has for it.
+    fn open_when_there(
+        &self,
+        spec: impl Fn() -> Result<GroupSpec, ControlError>,
+        options: &GroupOptions,
+        events: &mut dyn FnMut(GroupEvent),
+        stop: &StopFlag,
+    ) -> Result<Group, ControlError> {
         let deadline = Instant::now() + self.reach.patience;
         loop {
-            let opened = self
-                .spec(planned, address.as_deref())
-                .and_then(|spec| Group::open(&spec, self.registry, options.clone(), events, stop));
+            let opened =
+                spec().and_then(|spec| Group::open(&spec, self.registry, options.clone(), events, stop));
             match opened {
                 Err(error)
                     if is_not_there_yet(&error) && Instant::now() < deadline && !stop.is_requested() =>
                 {
                     std::thread::sleep(AGAIN);
                 }
-                opened => return opened.map_err(|error| self.reach.failure(&error)),
+                opened => return opened,
             }
         }
+    }
+
+    /// The session with a server, for ranks that are not known yet.
+    fn open_session(&self, to: &str) -> Result<Group, Failure> {
+        let address = self.address(to)?;
+        let spec = || {
+            Ok(GroupSpec::Hosts(HostsSpec {
+                address: address.clone(),
+                identity: Identity::find(self.reach.identity.as_deref(), None)?,
+                remote_ranks: None,
+            }))
+        };
+        let opened = self.open_when_there(spec, &GroupOptions::new()?, &mut |_| (), &StopFlag::new());
+        Ok(opened?)
     }
 
     fn spec(&self, planned: &PlannedCase, address: Option<&str>) -> Result<GroupSpec, ControlError> {

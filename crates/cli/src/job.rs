@@ -8,12 +8,12 @@ use crate::args::Verb;
 use crate::errors::{Failure, exit};
 use crate::mpi;
 use std::ffi::OsString;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 use std::sync::OnceLock;
 use std::time::Duration;
 use wirespeed::{Machine, Registry};
 use wirespeed_control::JobRanks;
-use wirespeed_control::address::Address;
+use wirespeed_control::address::{Address, is_of_this_machine};
 use wirespeed_control::job::{Detected, Front, JobError, Joining, run_launched_rank, run_rank, sheltered};
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::run::{Remark, Severity};
@@ -27,9 +27,14 @@ pub fn current() -> Option<&'static JobRanks> {
     RANKS.get()
 }
 
-/// What the user says about MPI, before it is loaded.
+/// What the user says about MPI, before it is loaded. In a job of two processes each has the `threads` of its end, where the verb
+/// has ends.
 #[cfg(feature = "mpi")]
-pub fn prepare(arguments: &MpiArgs) -> Result<(), Failure> {
+pub fn prepare(arguments: &mut MpiArgs, threads: impl FnOnce() -> Option<u64>) -> Result<(), Failure> {
+    let found = mpi::jobs().detect();
+    if arguments.mpi_threads_per_process.is_none() && found.is_some_and(|job| job.size == Some(2)) {
+        arguments.mpi_threads_per_process = threads().map(|threads| threads.to_string());
+    }
     wirespeed_mpi::process::choose(arguments.choice()?);
     Ok(())
 }
@@ -51,6 +56,7 @@ pub fn part(verb: &Verb) -> Part {
     };
     match verb {
         Verb::Rank => Part::Alone,
+        Verb::Perftest(arguments) if arguments.launched == Some(0) => Part::Alone,
         verb if verb.measures() => Part::Member,
         _ if found.rank == 0 => Part::Alone,
         _ => Part::Silent,
@@ -170,7 +176,7 @@ pub fn machine(registry: &Registry) -> Machine<'_> {
 /// An address is this machine's when a socket can be bound to it.
 fn is_this_machine(host: &str) -> bool {
     let found = Address::parse(host).and_then(|address| address.resolve());
-    let ours = |at: &SocketAddr| UdpSocket::bind((at.ip(), 0)).is_ok();
+    let ours = |at: &SocketAddr| is_of_this_machine(at.ip());
     found.is_ok_and(|addresses| addresses.iter().all(ours))
 }
 

@@ -70,16 +70,26 @@ pub fn main_with(registry: Registry) -> ExitCode {
 
 /// Parse and dispatch. `argv` begins with `wirespeed`, whatever name the program was called by.
 fn run(registry: &Registry, argv: &[OsString]) -> u8 {
-    let cli = match Cli::try_parse_from(argv) {
+    #[cfg_attr(not(feature = "mpi"), allow(unused_mut))]
+    let mut cli = match Cli::try_parse_from(argv) {
         Ok(cli) => cli,
         // Every rank of a job was given the same words; one answer is enough.
         Err(error) if is_answer(&error) => return if job::is_silent() { 0 } else { print_answer(&error) },
         Err(_) if job::is_silent() => return 0,
-        Err(error) => return report(argv, ColorChoice::Auto, Err(errors::of_words(error, argv))),
+        Err(error) => {
+            let failure = errors::of_words(error, argv);
+            perftest::refuse_words(registry, argv, &failure);
+            return report(argv, ColorChoice::Auto, Err(failure));
+        }
     };
     let color = cli.color;
     #[cfg(feature = "mpi")]
-    match job::prepare(&cli.mpi) {
+    let threads = || match &cli.verb {
+        Verb::Perftest(arguments) => perftest::threads_most(arguments),
+        _ => None,
+    };
+    #[cfg(feature = "mpi")]
+    match job::prepare(&mut cli.mpi, threads) {
         Ok(()) => (),
         Err(_) if job::is_silent() => return 0,
         Err(failure) => return report(argv, color, Err(failure)),

@@ -1,7 +1,7 @@
 //! Addresses of servers as people type them.
 
 use crate::error::ControlError;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 
 /// The port of `wirespeed serve`: not assigned, and not the port of another measuring tool.
 pub const DEFAULT_PORT: u16 = 7411;
@@ -81,6 +81,26 @@ impl Address {
     }
 }
 
+/// Whether this machine has the address: every 127.x is one, and whatever its name stands for. A socket can be bound to it then.
+pub fn is_of_this_machine(address: IpAddr) -> bool {
+    UdpSocket::bind((address, 0)).is_ok()
+}
+
+/// Where a server that listens on loopback alone is found by those who know this machine by one of `addresses`.
+pub(crate) fn on_loopback(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
+    let loopback = |at: &SocketAddr| -> SocketAddr {
+        match at.ip() {
+            IpAddr::V4(_) => (Ipv4Addr::LOCALHOST, at.port()).into(),
+            IpAddr::V6(_) => (Ipv6Addr::LOCALHOST, at.port()).into(),
+        }
+    };
+    let ours = addresses.iter().filter(|at| is_of_this_machine(at.ip()));
+    let mut found: Vec<SocketAddr> = ours.map(loopback).collect();
+    found.dedup();
+    found.retain(|at| !addresses.contains(at));
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,6 +130,18 @@ mod tests {
             .unwrap_err();
         assert!(matches!(error, ControlError::UnknownHost { .. }));
         assert_eq!(error.exit_code(), 1);
+    }
+
+    #[test]
+    fn this_machine_has_more_than_one_address() {
+        for ours in ["127.0.0.1", "127.0.1.1", "127.255.255.254"] {
+            assert!(is_of_this_machine(ours.parse().unwrap()), "{ours}");
+        }
+        assert!(!is_of_this_machine("192.0.2.1".parse().unwrap()));
+        let at = |text: &str| -> SocketAddr { text.parse().unwrap() };
+        assert_eq!(on_loopback(&[at("127.0.1.1:7")]), [at("127.0.0.1:7")]);
+        assert_eq!(on_loopback(&[at("127.0.0.1:7"), at("127.0.1.1:7")]), []);
+        assert_eq!(on_loopback(&[at("192.0.2.1:7")]), []);
     }
 
     proptest! {

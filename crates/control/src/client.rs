@@ -1,6 +1,6 @@
 //! A connection to a server: found, proven, agreed on, and kept alive by a thread that sleeps in a read.
 
-use crate::address::Address;
+use crate::address::{Address, on_loopback};
 use crate::auth::{Identity, tls};
 use crate::error::ControlError;
 use crate::frame::FrameLimits;
@@ -54,7 +54,9 @@ impl Server {
         stop: &StopFlag,
         hear: impl Fn(ServerHeard) + Send + 'static,
     ) -> Result<Self, ControlError> {
-        let (stream, peer) = connect_any(&Address::parse(address)?.resolve()?, stop)?;
+        let addresses = Address::parse(address)?.resolve()?;
+        let (stream, peer) = connect_any(&addresses, stop)
+            .or_else(|refused| connect_any(&on_loopback(&addresses), stop).map_err(|_| refused))?;
         let greeted = greet(stream, peer, identity, Instant::now() + timing.handshake)?;
         let alive = Arc::new(Alive {
             origin: Instant::now(),

@@ -28,7 +28,7 @@ pub use error::{ControlError, exit_code};
 pub use job::{Job, JobKind, JobRanks};
 pub use launch::program::RankProgram;
 pub use launch::seam::{Launch, Launched, RankProcess};
-pub use serve::{Daemon, Listen, LogEvent, LogLine, ServeOptions};
+pub use serve::{Daemon, Listen, LogEvent, LogLine, ServeOptions, Served};
 pub use session::Timing;
 pub use session::group::Failure;
 pub use stop::{StopFlag, StopLevel, Subscription};

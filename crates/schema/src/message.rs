@@ -272,7 +272,7 @@ pub enum SessionMessage {
         /// What it will refuse to exceed.
         limits: ServerLimits,
     },
-    /// The server refuses the session or a case.
+    /// The server refuses the session or a case; of a client, that it has nothing to run.
     Refused(Refusal),
     /// Run a case: these ranks on the server, the others on the client.
     Start {

@@ -62,7 +62,9 @@ fn nonsense_is_told_before_anything_is_connected() {
     let _turn = turn();
     let home = home();
     for (words, cause, remedy) in NONSENSE {
-        let ended = home.run(&format!("perftest far.invalid -x shm {words}")).code(2);
+        // Without a test -l is a server.
+        let place = if words.is_empty() { "far.invalid" } else { "-l" };
+        let ended = home.run(&format!("perftest {place} -x shm {words}")).code(2);
         let (said, help) = ended.complaint();
         assert!(said.contains(cause), "{words}: {ended}");
         assert!(help.contains(remedy), "{words}: {ended}");
@@ -103,6 +105,11 @@ fn nonsense_is_told_before_anything_is_connected() {
         ("far -l -t am_lat -x shm", "-l"),
         ("far --forever", "--forever"),
         ("-l -t am_lat -x udp -s 100K", "above the limit"),
+        ("far -t am_lat -x tcp -epeer", "no -e"),
+        ("far -t ucp_am_lat -eall", "invalid -e all"),
+        ("-W abc", "-W abc"),
+        ("-O -1 -t am_lat", "-O -1"),
+        ("-D fast", "fast"),
     ] {
         let ended = home.run(&format!("perftest {words}")).code(2);
         ended.complaint();
@@ -115,8 +122,13 @@ fn an_unknown_host_and_a_silent_port_are_told() {
     let _turn = turn();
     let home = home();
     let server = Server::start(&home, "");
-    let ended = home.run("perftest no-such-host.invalid -t am_lat -x tcp").code(1);
-    assert!(ended.complaint().0.contains("no-such-host.invalid"), "{ended}");
+    // Whatever the transport could do between machines.
+    for transport in ["tcp", "shm", "null", "posix -d memory"] {
+        let ended = home
+            .run(&format!("perftest no-such-host.invalid -t am_lat -x {transport}"))
+            .code(1);
+        assert!(ended.complaint().0.contains("no-such-host.invalid"), "{ended}");
+    }
     server.running.signal(Signal::INT);
     server.end().code(0);
 }
@@ -128,13 +140,49 @@ fn what_the_server_refuses_is_told_at_both_ends() {
     let server = Server::start(&home, "");
     // Above the server's limit on memory.
     let client = server
-        .client(&home, "-t am_bw -x tcp -W 200000000 -n 1")
+        .client(&home, "-t am_bw -x tcp -W 4000000000 -n 1")
         .end(PATIENCE);
     let server = server.end();
     assert_eq!(client.code, Some(5), "{client}\n{server}");
     assert!(client.complaint().0.contains("limit"), "{client}");
     assert_eq!(server.code, Some(1), "{server}");
     assert!(server.stderr.contains("refused"), "{server}");
+}
+
+#[test]
+fn what_the_client_refuses_ends_both_ends() {
+    let _turn = turn();
+    let home = home();
+    home.write(
+        "skipped",
+        "gpu -t am_lat -m cuda\natomic -t fadd -s 16\nzcopy -t am_lat -D zcopy\n",
+    );
+    home.write("failed", "unknown -t am_lta\n");
+    for (words, code) in [
+        ("-t am_lta -x shm", 2),
+        ("-t am_lat -x shm -n 0", 2),
+        ("-t fadd -x shm -s 16", 2),
+        ("-t am_lat -x shm -D zcopy", 2),
+        ("-t am_lat -x shm --output no/such/folder.json", 1),
+        ("-t am_lat -x shm --interference=cpu", 2),
+        ("-t am_lat -x shm -k", 2),
+        ("-t am_lat -x shm -l", 2),
+        ("-t am_lat -x shm --no-such-option", 2),
+        ("-b missing -x shm", 2),
+        ("-b skipped -x shm", 1),
+        ("-b failed -x shm", 1),
+    ] {
+        let server = Server::start(&home, "");
+        let client = server.client(&home, words).end(PATIENCE);
+        let server = server.end();
+        assert_eq!(
+            (client.code, server.code),
+            (Some(code), Some(1)),
+            "{client}\n{server}"
+        );
+        client.complaint();
+        assert!(server.stderr.contains("refuses its test"), "{words}: {server}");
+    }
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn a_line_that_fails_is_recorded_and_the_others_run() {
     assert_eq!(
         fate,
         [
-            "case", "failed", "failed", "failed", "skipped", "skipped", "case", "failed", "case"
+            "case", "failed", "failed", "failed", "skipped", "skipped", "case", "skipped", "case"
         ]
     );
     assert!(section.lines[1].failed.as_ref().unwrap().contains("am_lta"));
@@ -200,12 +200,102 @@ fn a_dry_run_measures_nothing_and_shows_all() {
         "-b tests -x inproc -l --dry-run",
         "far -b tests -x tcp --dry-run",
     ] {
-        let ended = home.run(&format!("perftest {words}")).code(0);
+        let ended = home.run(&format!("perftest {words}")).code(1);
         assert!(
             ended.stdout.contains("put_lat") && ended.stdout.contains("1 case"),
             "{ended}"
         );
-        assert!(ended.stderr.contains("bad: "), "{ended}");
+        assert!(ended.complaint().0.contains("bad: "), "{ended}");
+    }
+}
+
+/// Tests that there are not, each word of which can be read.
+const UNSUPPORTED: &[&str] = &[
+    "-t fadd -s 16",
+    "-t put_bw -s 0",
+    "-t get -D short",
+    "-t fadd -D bcopy",
+    "-t put_lat -D shortiov",
+    "-t am_lat -D contig",
+    "-t am_lat -D zcopy",
+    "-t tag_lat -D bcopy",
+    "-t am_lat -s 4",
+    "-t am_lat -H 4",
+    "-t am_lat -s 900G",
+    "-t am_lat -C",
+    "-t tag_lat -r recv",
+    "-t am_lat -o",
+    "-t am_lat -m cuda",
+    "-t put_lat -L warp",
+];
+
+/// Words that nobody can read, or that are missing.
+const UNREADABLE: &[&str] = &[
+    "",
+    "-t am_lta",
+    "-t am_lat -k",
+    "-t am_lat -n 0",
+    "-t am_lat -D fast",
+    "-t am_lat -E never",
+    "-t fadd -W abc",
+    "-t put_lat -O -1",
+    "-t am_lat -s ${NONE}",
+];
+
+#[test]
+fn what_is_unsupported_is_skipped_and_what_is_unreadable_fails() {
+    let _turn = turn();
+    let home = home();
+    let fate = |lines: &[&str], dry: &str| {
+        let named = lines.iter().map(|line| format!("name {line}\n"));
+        home.write("tests", &(named.collect::<String>()));
+        let ended = home.run(&format!("perftest -l -x inproc -w 0 -b tests {dry}"));
+        let skipped =
+            ended.stderr.matches(": skipped: ").count() + ended.stdout.matches(" skipped: ").count();
+        (ended.code, skipped, ended.to_string())
+    };
+    const GOOD: &str = "-t am_lat -n 10";
+    for dry in ["", "--dry-run"] {
+        let all = [UNSUPPORTED, &[GOOD]].concat();
+        let (code, skipped, told) = fate(&all, dry);
+        assert_eq!((code, skipped), (Some(0), UNSUPPORTED.len()), "{told}");
+        let (code, skipped, told) = fate(UNSUPPORTED, dry);
+        assert_eq!((code, skipped), (Some(1), UNSUPPORTED.len()), "{told}");
+        assert!(told.contains("no test can run"), "{told}");
+        for line in UNREADABLE {
+            for lines in [&[*line][..], &[line, GOOD]] {
+                let (code, skipped, told) = fate(lines, dry);
+                assert_eq!((code, skipped), (Some(1), 0), "{line}: {told}");
+                assert!(told.contains("correct that line"), "{line}: {told}");
+            }
+        }
+    }
+    // One test alone is refused, whatever the reason.
+    for line in UNSUPPORTED
+        .iter()
+        .chain(UNREADABLE)
+        .filter(|line| !line.is_empty() && !line.contains('$'))
+    {
+        let ended = home.run(&format!("perftest -l -x inproc {line}")).code(2);
+        ended.complaint();
+    }
+}
+
+#[test]
+fn a_terminal_obeys_no_name() {
+    let _turn = turn();
+    let home = home();
+    home.write(
+        "te\u{1b}sts",
+        "red\u{1b}[31m -t am_lat -n 10\nbell\u{7} -t am_lta\nskip\u{9b}ped -t fadd -s 16\n",
+    );
+    for more in ["", "-f", "-v", "--csv", "--dry-run", "-n 1\u{1b}"] {
+        let words = ["perftest", "-l", "-x", "inproc", "-b", "te\u{1b}sts"].into_iter();
+        let ended = home.start(words.chain(more.split_whitespace())).end(PATIENCE);
+        let shown = format!("{}{}", ended.stdout, ended.stderr);
+        // Rows of CSV end with both.
+        let obeyed = |c: char| c.is_control() && !matches!(c, '\r' | '\n' | '\t');
+        assert!(!shown.contains(obeyed), "{more}: {shown:?}");
     }
 }
 

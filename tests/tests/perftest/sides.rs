@@ -1,10 +1,13 @@
 //! Two ends: who waits for whom, who serves how many, which CPUs they use.
 
-use crate::{SOON, Server, home, turn};
+use crate::{SOON, Server, home, is_listening, turn};
 use rustix::process::Signal;
+use serde_json::Value;
+use std::net::ToSocketAddrs as _;
 use std::time::Duration;
 use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::ports;
+use wirespeed_tests::running::Running;
 
 #[test]
 fn every_transport_of_ours_runs_between_the_two_ends() {
@@ -118,6 +121,119 @@ fn the_control_connection_may_be_ipv6() {
     let words = format!("perftest -p {port} ::1 -6 -t am_lat -x tcp -n 100");
     home.start(words.split_whitespace()).end(PATIENCE).code(0);
     server.end().code(0);
+}
+
+/// Addresses and names of this machine beside localhost.
+fn of_this_machine() -> Vec<String> {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let host = host.trim().to_owned();
+    let mut names: Vec<String> = ["127.0.0.1", "127.0.1.1", "127.255.7.9"]
+        .map(str::to_owned)
+        .to_vec();
+    match (host.as_str(), 0u16).to_socket_addrs() {
+        Ok(_) => names.push(host),
+        Err(why) => println!("skipped: {host}: {why}"),
+    }
+    names
+}
+
+#[test]
+fn every_address_and_name_of_this_machine_reaches_its_server() {
+    let _turn = turn();
+    let home = home();
+    for listen in ["", "--listen all"] {
+        let server = Server::start(&home, &format!("--forever {listen}"));
+        for host in of_this_machine() {
+            for transport in ["shm", "unix", "tcp", "udp"] {
+                let words = format!(
+                    "perftest -p {} {host} -t am_lat -x {transport} -n 300 --json",
+                    server.port
+                );
+                let ended = home.start(words.split_whitespace()).end(PATIENCE).code(0);
+                let group = &ended.json()["cases"][0]["case"]["group"];
+                assert_eq!(group, "processes", "{listen} {host}: {ended}");
+            }
+        }
+        server.running.signal(Signal::TERM);
+        server.end().code(0);
+    }
+    home.assert_nothing_left(SOON);
+}
+
+#[test]
+fn a_server_that_nobody_reads_serves_to_the_end() {
+    let _turn = turn();
+    let home = home();
+    let lines: Vec<String> = (0..100)
+        .map(|n| format!("test{n} -t put_lat -n 2 -w 0"))
+        .collect();
+    home.write("tests", &lines.join("\n"));
+    for unread in [[true, false], [false, true], [true, true]] {
+        let port = ports::free(1);
+        let words = format!("perftest -p {port}");
+        let running = Running::start_unread(home.command(words.split_whitespace()), unread);
+        running.wait_until("it listens", PATIENCE, |_| is_listening(port));
+        let server = Server { running, port };
+        let ended = server.client(&home, "-b tests -x shm -f").end(PATIENCE).code(0);
+        assert_eq!(ended.stdout.matches("test99").count(), 1, "{unread:?}: {ended}");
+        server.end().code(0);
+        home.assert_nothing_left(SOON);
+    }
+}
+
+#[test]
+fn a_batch_with_and_without_threads_runs_in_one_job() {
+    let _turn = turn();
+    let home = home();
+    let all = "one -t am_lat\ntwo -t am_bw -T 2\nthree -t put_lat -T 2\nfour -t tag_lat\n";
+    let matched = "one -t tag_lat\ntwo -t tag_bw -T 2\nthree -t tag_lat -T 2\nfour -t tag_bw\n";
+    for mpi in wirespeed_tests::mpi::installed() {
+        // A process for each thread, or one for each end; threads of a process exchange matched messages alone by MPI.
+        for (ranks, transport, tests) in [
+            (4, "shm", all),
+            (4, "mpi", all),
+            (2, "shm", all),
+            (2, "tcp", all),
+            (2, "mpi", matched),
+        ] {
+            home.write("tests", tests);
+            let words = format!("perftest -P 1 -b tests -x {transport} -n 300 --json");
+            let run = mpi.run(&home, ranks, &words).code(0).json();
+            let roles = |case: &Value| -> String {
+                let ranks = case["case"]["ranks"].as_array().unwrap();
+                ranks
+                    .iter()
+                    .map(|rank| &rank["role"].as_str().unwrap()[..2])
+                    .collect()
+            };
+            let cases = run["cases"].as_array().unwrap();
+            let seen: Vec<String> = cases.iter().map(roles).collect();
+            assert_eq!(
+                seen,
+                ["soidsiid", "sososisi", "sososisi", "soidsiid"],
+                "{ranks} {transport}"
+            );
+            assert!(cases.iter().all(|case| case["status"] == "ok"), "{run}");
+        }
+    }
+}
+
+#[test]
+fn the_letter_for_a_launcher_is_obeyed() {
+    let _turn = turn();
+    let home = home();
+    let ended = home.run("perftest -P 1 -t am_lat -x shm").code(2);
+    assert!(ended.complaint().0.contains("-P 1"), "{ended}");
+    home.run("perftest -P 2 -t am_lat -x shm").code(2);
+    home.run("perftest -P 0 -l -t am_lat -x inproc -n 300").code(0);
+    let Some(mpi) = wirespeed_tests::mpi::installed().into_iter().next() else {
+        return;
+    };
+    // Each rank is a program of its own.
+    let ended = mpi
+        .run(&home, 2, "perftest -P 0 -l -t am_lat -x inproc -n 300 -f")
+        .code(0);
+    assert_eq!(ended.stdout.matches("| API:").count(), 2, "{ended}");
 }
 
 #[test]

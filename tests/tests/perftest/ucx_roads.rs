@@ -25,6 +25,8 @@ fn letters_of_ucx_have_their_effect_between_two_ends() {
         ("-t stream_lat -r recv_data -E sleep", "wait", "sleep"),
         ("-t stream_bw -D iov -s 100,50", "iov", "100+50"),
         ("-t tag_lat -M multi", "thread_mode", "multi"),
+        ("-t tag_lat -epeer", "errors", "peer"),
+        ("-t tag_lat -enone", "errors", "none"),
         (
             "-t am_lat -x posix -d memory -M serialized",
             "thread_mode",
@@ -61,6 +63,43 @@ fn letters_of_ucx_have_their_effect_between_two_ends() {
     server.running.signal(Signal::TERM);
     server.end().code(0);
     home.assert_nothing_left(SOON);
+}
+
+#[test]
+fn messages_of_two_gigabytes_run() {
+    let _turn = turn();
+    let home = home();
+    // Two buffers at each end, and room for the system.
+    if installed().is_empty() || wirespeed::host::available_bytes() < 12 << 30 {
+        return wirespeed_tests::skip("no UCX, or less than 12 GiB of memory");
+    }
+    let server = Server::start(&home, "--forever");
+    for test in ["tag_bw", "stream_bw", "ucp_put_bw", "ucp_get"] {
+        let words = format!("-t {test} -s 2G -n 1 -w 0 -O 1 --json");
+        let run = server.client(&home, &words).end(PATIENCE).code(0).json();
+        let outcome = &run["cases"][0]["repetitions"][0]["outcomes"][0];
+        assert!(
+            outcome["sent"]["bytes"].as_u64() >= Some(2 << 30),
+            "{test}: {outcome}"
+        );
+    }
+    server.running.signal(Signal::TERM);
+    server.end().code(0);
+}
+
+#[test]
+fn a_limit_is_told_as_sizes_are_counted() {
+    let _turn = turn();
+    let home = home();
+    if installed().is_empty() {
+        return;
+    }
+    let words = "perftest -l -t am_lat -x posix -d memory -D short -n 10";
+    let (cause, _) = home.run(&format!("{words} -s 1M")).code(2).complaint();
+    let (_, after) = cause.split_once("above the limit of ").unwrap();
+    let most: u64 = after.split(' ').next().unwrap().parse().unwrap();
+    home.run(&format!("{words} -s {most}")).code(0);
+    home.run(&format!("{words} -s {}", most + 1)).code(2);
 }
 
 #[test]

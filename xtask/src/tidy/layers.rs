@@ -43,7 +43,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     (
         "wirespeed-capi",
-        &["wirespeed-schema", "wirespeed", "wirespeed-report"],
+        &[
+            "wirespeed-schema",
+            "wirespeed",
+            "wirespeed-report",
+            "wirespeed-ucx",
+        ],
     ),
     (
         "wirespeed-cli",
@@ -75,6 +80,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "wirespeed-schema",
             "wirespeed",
             "wirespeed-report",
+            "wirespeed-ucx",
             "wirespeed-conformance",
         ],
     ),

@@ -8,7 +8,7 @@ use crate::figures::Figures;
 use std::ffi::c_void;
 use wirespeed::schema::outcome::{Interval, Outcome, StopReason};
 use wirespeed::transport::cancel::CancelReason;
-use wirespeed::{Cancel, Registry, measure};
+use wirespeed::{Cancel, measure};
 
 /// One slice of a running measurement, as this rank sees it.
 #[repr(C)]
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn ws_measure(
         let cancel = stop.map(|stop| stop.cancel.clone()).unwrap_or_default();
         let runtime = Runtime::new(rte, cancel)
             .map_err(|why| Problem::usage(why, "set rank, size, group, barrier and exchange"))?;
-        let registry = Registry::builtin();
+        let registry = crate::registry();
         let case = given.words.case(&registry, runtime.group, rte.size)?;
         let mut seen = Overall::default();
         let outcome = measure(&case, &registry, &runtime, &mut |interval| {

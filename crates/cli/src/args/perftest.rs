@@ -44,6 +44,10 @@ pub struct PerftestArgs {
     #[arg(long = "loopback", conflicts_with = "server", help_heading = "Ends")]
     pub loopback_only: bool,
 
+    /// 1: the ends are the ranks of a launcher; 0: ignore the launcher [default: found by itself]
+    #[arg(short = 'P', value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1), help_heading = "Ends")]
+    pub launched: Option<u8>,
+
     /// Server: loopback, all, or addresses of this machine
     #[arg(
         long,

@@ -5,6 +5,7 @@
 
 use crate::args::TestArgs;
 use crate::errors::{Failure, exit};
+use crate::front::attached;
 use clap::Parser;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -102,7 +103,7 @@ impl Reader<'_> {
         }
         let bytes = std::fs::read(&known).map_err(|e| unreadable(&e))?;
         self.open.push(known);
-        for (number, line) in String::from_utf8_lossy(&bytes).lines().enumerate() {
+        for (number, line) in printable(&String::from_utf8_lossy(&bytes)).lines().enumerate() {
             self.line(line, path, number + 1);
             if self.lines.len() > LINES_MAX {
                 return Err(Failure::usage(
@@ -116,7 +117,7 @@ impl Reader<'_> {
     }
 
     fn line(&mut self, text: &str, path: &Path, number: usize) {
-        let place = format!("{}:{number}", path.display());
+        let place = printable(&format!("{}:{number}", path.display()));
         let mut words = text.split_whitespace();
         let Some(name) = words.next().filter(|word| !word.starts_with('#')) else {
             return;
@@ -169,7 +170,7 @@ impl Reader<'_> {
     fn options<'w>(&self, words: impl Iterator<Item = &'w str>) -> Result<TestArgs, Failure> {
         let words: Vec<String> = words
             .take_while(|word| !word.starts_with('#'))
-            .map(|word| Ok(attached(self.filled(word)?)))
+            .map(|word| self.filled(word).map(attached))
             .collect::<Result<_, Failure>>()?;
         let parsed = Words::try_parse_from(words);
         parsed.map(|words| words.options).map_err(|error| Failure {
@@ -200,12 +201,16 @@ impl Reader<'_> {
     }
 }
 
-/// `-epeer`, as getopt takes an optional value, in the form that is parsed here.
-fn attached(word: String) -> String {
-    match word.strip_prefix("-e") {
-        Some(mode) if mode.starts_with(|c: char| c.is_ascii_alphabetic()) => format!("-e={mode}"),
-        _ => word,
-    }
+/// `text` without what a terminal would obey: names of files and of their tests are shown on it.
+pub fn printable(text: &str) -> String {
+    let shown = |c: char| {
+        if c.is_control() && !matches!(c, '\n' | '\r' | '\t') {
+            '?'
+        } else {
+            c
+        }
+    };
+    text.chars().map(shown).collect()
 }
 
 #[cfg(test)]

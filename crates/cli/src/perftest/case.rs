@@ -2,8 +2,8 @@
 //! file; whether a case makes sense is the plan's to say, and whether it can run the transport's.
 
 use super::numbers::{
-    cpu_list, header, iterations, outstanding, payload, percentile_rank, sizes, stride, threads, warmup,
-    window,
+    self, cpu_list, header, iterations, outstanding, payload, percentile_rank, sizes, stride, threads,
+    warmup, window,
 };
 use super::ucx;
 use super::unplanned::Unplanned;
@@ -11,7 +11,9 @@ use crate::args::{Generation, TestArgs};
 use crate::errors::Failure;
 use std::collections::BTreeMap;
 use wirespeed::Registry;
+use wirespeed_control::address::Address;
 use wirespeed_report::perftest::{Api, HEADER_BYTES, ORIGINALS, Original, original};
+use wirespeed_schema::case::{Case, GroupKind, Role};
 use wirespeed_schema::plan::{Template, nearest, takes};
 
 /// Where the ends of a test are.
@@ -55,6 +57,8 @@ pub struct Asked {
 /// What `options` ask for.
 pub fn asked(options: &TestArgs, common: &Common) -> Result<Asked, Unplanned> {
     let original = test_of(options)?;
+    numbers::check(options)?;
+    ucx::check_words(options)?;
     ucx::check_letters(options, original)?;
     let via = via(options, original, common)?;
     let header = header(options, original)?;
@@ -100,8 +104,11 @@ pub fn asked(options: &TestArgs, common: &Common) -> Result<Asked, Unplanned> {
         Place::Loopback => drop(set("threads", (2 * threads).to_string())),
         Place::Here => drop(set("procs", (2 * threads).to_string())),
         // The job has its ranks already.
-        Place::Job(ranks) if *ranks == 2 * threads => {}
-        Place::Job(ranks) => return Err(job_of_another_size(*ranks, threads).into()),
+        Place::Job(ranks) => match ranks / 2 {
+            each if each == threads => {}
+            each if each > threads => drop(set("roles", roles(threads, each))),
+            _ => return Err(job_too_small(*ranks, threads)),
+        },
     }
     let shape = shape(pieces, header, stride);
     Ok(Asked {
@@ -170,7 +177,7 @@ fn via(options: &TestArgs, original: &Original, common: &Common) -> Result<Via, 
         Api::Ucp => ("ucp", ucx::ucp_options(options, original)?),
     };
     if common.registry.find(transport).is_none() {
-        return Err(Unplanned::Skipped(format!(
+        return Err(Unplanned::not_offered(format!(
             "there is no transport {transport} in this program, which -t {} needs without -x of `wirespeed list`",
             original.name
         )));
@@ -202,7 +209,7 @@ fn own_via(name: &str, options: &TestArgs, original: &Original, common: &Common)
     let layout = ucx::layout(options, original)?;
     let foreign = ucx::foreign_letter(options, original);
     if let Some((letter, what)) = foreign {
-        return Err(Unplanned::Skipped(format!("{name} has no {what} ({letter})")));
+        return Err(Unplanned::not_offered(format!("{name} has no {what} ({letter})")));
     }
     let entry = common.registry.find(name);
     let mut settings = BTreeMap::new();
@@ -215,7 +222,9 @@ fn own_via(name: &str, options: &TestArgs, original: &Original, common: &Common)
             _ => "poll",
         };
         if !entry.is_some_and(waits) {
-            return Err(Unplanned::Skipped(format!("{name} has one way of waiting (-E)")));
+            return Err(Unplanned::not_offered(format!(
+                "{name} has one way of waiting (-E)"
+            )));
         }
         settings.insert("wait".to_owned(), mode.to_owned());
     }
@@ -228,14 +237,72 @@ fn own_via(name: &str, options: &TestArgs, original: &Original, common: &Common)
     })
 }
 
-fn job_of_another_size(ranks: u64, threads: u64) -> Failure {
-    Failure::usage(
+/// Of `each` ranks at either end the first `threads` take part.
+fn roles(threads: u64, each: u64) -> String {
+    let end = |role: Role| {
+        let takes_part = move |rank| if rank < threads { role } else { Role::Idle };
+        (0..each).map(move |rank| takes_part(rank).name())
+    };
+    end(Role::Source)
+        .chain(end(Role::Sink))
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+fn job_too_small(ranks: u64, threads: u64) -> Unplanned {
+    Unplanned::unsupported(
         format!(
             "the job has {ranks} ranks, a test of {threads} threads at each end needs {}",
             2 * threads
         ),
-        "start two ranks, mpirun -n 2, or two for each thread of -T",
+        "start two ranks for each thread of -T, or two processes with --mpi-threads-per-process",
     )
+}
+
+/// A job must have two ranks for each thread of the test that has the most.
+pub fn check_job(common: &Common, threads_most: u64) -> Result<(), Failure> {
+    match common.place {
+        Place::Job(ranks) if ranks % 2 != 0 || ranks > 2 * threads_most => Err(Failure::usage(
+            format!(
+                "the job has {ranks} ranks, and {} take part at most",
+                2 * threads_most
+            ),
+            "start two ranks, mpirun -n 2, or two for each thread of -T",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Of a host that nobody knows, what its transport could do between machines is not the reason.
+pub fn check_host(common: &Common, case: &Case) -> Result<(), Failure> {
+    match &common.place {
+        Place::Server(to) if case.group == GroupKind::Hosts => {
+            Address::parse(to).and_then(|address| address.resolve())?;
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A limit is told as `-s` counts, header and all.
+pub fn check_size(common: &Common, case: &Case, original: &Original) -> Result<(), Unplanned> {
+    let limits = common.registry.find(&case.transport);
+    let limits = limits.and_then(|entry| (entry.limits)(&case.options).ok());
+    let most = limits.and_then(|limits| limits.of(&case.test).largest());
+    match most {
+        Some(most) if original.counts_header() && case.test.size_bytes() > most => {
+            let size = original.size_bytes(case);
+            let most = most + (size - case.test.size_bytes());
+            Err(Unplanned::unsupported(
+                format!(
+                    "{}: -s {size} is above the limit of {most} bytes, the header among them",
+                    case.label()
+                ),
+                format!("use -s {most} or less, or another layout (-D)"),
+            ))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// One CPU a rank of this end, in turn; the other end has its own `-c`.
@@ -248,9 +315,64 @@ fn cpus(common: &Common, threads: u64) -> Result<Option<String>, Failure> {
     let list = cpu_list(text)?;
     let (here, there) = match common.place {
         Place::Server(_) => (threads, threads),
-        Place::Loopback | Place::Here | Place::Job(_) => (2 * threads, 0),
+        Place::Loopback | Place::Here => (2 * threads, 0),
+        Place::Job(ranks) => (ranks, 0),
     };
     let ours = list.iter().cycle().take(here as usize).map(u32::to_string);
     let theirs = std::iter::repeat_n("none".to_owned(), there as usize);
     Ok(Some(ours.chain(theirs).collect::<Vec<_>>().join(",")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Pick = fn(&mut TestArgs) -> &mut Option<String>;
+
+    /// Every option whose words can be wrong, and words that are.
+    const WRONG: [(Pick, &str); 15] = [
+        (|o| &mut o.size, "8x"),
+        (|o| &mut o.iters, "0"),
+        (|o| &mut o.warmup, "-1"),
+        (|o| &mut o.window, "abc"),
+        (|o| &mut o.outstanding, "-1"),
+        (|o| &mut o.header, "8x"),
+        (|o| &mut o.stride, "far"),
+        (|o| &mut o.threads, "0"),
+        (|o| &mut o.percentile, "101"),
+        (|o| &mut o.wait, "never"),
+        (|o| &mut o.thread_mode, "all"),
+        (|o| &mut o.stream_recv, "send"),
+        (|o| &mut o.error_mode, "all"),
+        (|o| &mut o.async_mode, "never"),
+        (|o| &mut o.layout, "fast"),
+    ];
+
+    #[test]
+    fn words_are_read_by_tests_that_have_no_use_for_them() {
+        let registry = Registry::builtin();
+        let common = Common {
+            registry: &registry,
+            place: Place::Loopback,
+            generation: Generation::Today,
+            cpus: None,
+            intervals: false,
+        };
+        for original in &ORIGINALS {
+            for (pick, text) in WRONG {
+                let mut options = TestArgs {
+                    test: Some(original.name.to_owned()),
+                    transport: Some("inproc".to_owned()),
+                    ..TestArgs::default()
+                };
+                *pick(&mut options) = Some(text.to_owned());
+                match asked(&options, &common) {
+                    Err(Unplanned::Wrong(failure)) => {
+                        assert!(failure.cause.contains(text), "{}: {failure:?}", original.name);
+                    }
+                    other => panic!("{} with {text}: {other:?}", original.name),
+                }
+            }
+        }
+    }
 }

@@ -13,7 +13,7 @@ mod tests_asked;
 mod ucx;
 mod unplanned;
 
-use crate::args::{self, ColorChoice, Format, PerftestArgs};
+use crate::args::{self, Cli, ColorChoice, Format, PerftestArgs};
 use crate::cmd::front::Front;
 use crate::cmd::{dry_run, ended};
 use crate::document::Draft;
@@ -23,19 +23,26 @@ use crate::group::{Family, Groups, Reach};
 use crate::output::{self, Output};
 use crate::request::add_port;
 use case::{Common, Place};
+use clap::{CommandFactory as _, FromArgMatches as _};
 use live::{Classic, LiveTest};
+use std::ffi::OsString;
 use std::time::Duration;
 use tests_asked::TestsAsked;
+pub use tests_asked::threads_most;
 use wirespeed::Registry;
 use wirespeed_report::perftest::{Form, Generation, PerftestLine, PerftestSection, Progress};
 use wirespeed_schema::Run;
-use wirespeed_schema::run::Status;
+use wirespeed_schema::run::{CaseResult, CaseStatus, Status};
 
 /// Most tests of one run.
 const TESTS_MAX: usize = wirespeed_schema::plan::CASES_MAX;
 
 /// A server that was started at the same time gets so long to listen.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What a loopback's figures are of.
+const LOOPBACK: &str = "note: -l is two threads here, and what is measured lies between their CPUs; with ucx_perftest one thread \
+                        talks to itself";
 
 fn too_many() -> Failure {
     Failure::usage(
@@ -48,15 +55,25 @@ fn too_many() -> Failure {
 pub fn perftest(registry: &Registry, arguments: &PerftestArgs, color: ColorChoice) -> Result<Ended, Failure> {
     let has_tests = arguments.test.test.is_some() || !arguments.batch.is_empty();
     let loopback = arguments.loopback_only || arguments.test.loopback && has_tests;
+    if arguments.launched == Some(1) && !crate::job::is_in_job() {
+        return Err(Failure::usage(
+            "-P 1: no launcher started this process",
+            "start it with one, mpirun -n 2, or leave -P out",
+        ));
+    }
     if let Some(job) = crate::job::current().filter(|_| !loopback) {
         let ranks = job.section().ranks.len() as u64;
         return client(registry, arguments, color, Place::Job(ranks));
     }
     match (&arguments.server, loopback) {
-        (Some(_), _) if arguments.test.loopback => Err(Failure::usage(
-            "-l means that there is no server, and one is named",
-            "leave -l out, or the server",
-        )),
+        (Some(_), _) if arguments.test.loopback => {
+            let failure = Failure::usage(
+                "-l means that there is no server, and one is named",
+                "leave -l out, or the server",
+            );
+            refuse(registry, arguments, &failure);
+            Err(failure)
+        }
         (None, false) if arguments.experiment.dry_run => client(registry, arguments, color, Place::Here),
         (None, false) => server::serve(arguments),
         (None, true) => client(registry, arguments, color, Place::Loopback),
@@ -67,6 +84,26 @@ pub fn perftest(registry: &Registry, arguments: &PerftestArgs, color: ColorChoic
     }
 }
 
+/// Words that cannot be parsed are refused as others are: the server that they name, if they do, is told.
+pub fn refuse_words(registry: &Registry, argv: &[OsString], failure: &Failure) {
+    let matches = Cli::command().ignore_errors(true).try_get_matches_from(argv);
+    let verb = matches.ok().and_then(|mut matches| matches.remove_subcommand());
+    if let Some((verb, words)) = verb
+        && verb == "perftest"
+        && let Ok(arguments) = PerftestArgs::from_arg_matches(&words)
+    {
+        refuse(registry, &arguments, failure);
+    }
+}
+
+/// The server that is named, if one is, need not wait.
+fn refuse(registry: &Registry, arguments: &PerftestArgs, failure: &Failure) {
+    if let Some(host) = &arguments.server {
+        let to = add_port(host, arguments.port);
+        Groups::new(registry, reach(arguments)).refuse(&to, failure);
+    }
+}
+
 fn generation(arguments: &PerftestArgs) -> Generation {
     match arguments.generation {
         args::Generation::Today => Generation::Today,
@@ -74,7 +111,7 @@ fn generation(arguments: &PerftestArgs) -> Generation {
     }
 }
 
-/// The end that measures and prints.
+/// The end that measures and prints. A server that waits for it is told when there is nothing to measure.
 fn client(
     registry: &Registry,
     arguments: &PerftestArgs,
@@ -82,6 +119,12 @@ fn client(
     place: Place,
 ) -> Result<Ended, Failure> {
     let loopback = matches!(place, Place::Loopback);
+    let is_far = matches!(place, Place::Server(_));
+    let refuse = |failure: &Failure| {
+        if is_far {
+            refuse(registry, arguments, failure);
+        }
+    };
     let common = Common {
         registry,
         place,
@@ -89,16 +132,53 @@ fn client(
         cpus: numbers::cpus_asked(&arguments.experiment.cpus),
         intervals: !arguments.final_only,
     };
+    if arguments.experiment.dry_run {
+        return dry(arguments, color, &common);
+    }
+    let ready = ready(arguments, color, &common, loopback).inspect_err(refuse)?;
+    let measures = ready
+        .asked
+        .prepared
+        .iter()
+        .any(|prepared| prepared.skip.is_none());
+    let ended = measured(ready, arguments, registry)?;
+    if let (false, Some(failure)) = (measures, &ended.failure) {
+        refuse(failure);
+    }
+    Ok(ended)
+}
+
+/// Show what would be run.
+fn dry(arguments: &PerftestArgs, color: ColorChoice, common: &Common) -> Result<Ended, Failure> {
+    let outputs = &arguments.output;
+    let mut asked = tests_asked::all(arguments, common)?;
+    let how = How::of(&arguments.experiment, (&mut asked.plan, 1), (outputs, color))?;
+    complain(&asked.lines);
+    let ended = foreseen(&asked);
+    dry_run::show(&asked.plan, how.listed(asked.prepared)?, outputs.json)?;
+    Ok(ended)
+}
+
+/// Everything is checked, and nothing connected.
+struct Ready {
+    asked: TestsAsked,
+    percentile_rank: f64,
+    how: How,
+    front: Front,
+}
+
+fn ready(
+    arguments: &PerftestArgs,
+    color: ColorChoice,
+    common: &Common,
+    loopback: bool,
+) -> Result<Ready, Failure> {
     let percentile_rank = numbers::percentile_rank(&arguments.test)?;
-    let mut asked = tests_asked::all(arguments, &common)?;
+    let mut asked = tests_asked::all(arguments, common)?;
     let outputs = &arguments.output;
     let mut how = How::of(&arguments.experiment, (&mut asked.plan, 1), (outputs, color))?;
     // The original shows its own lines as they come.
     how.shows_its_own();
-    if arguments.experiment.dry_run {
-        complain(&asked.lines);
-        return dry_run::show(&asked.plan, how.listed(asked.prepared)?, outputs.json);
-    }
     let mut front = Front::open((outputs, color), Some(asked.plan.clone()))?;
     if front.output.shows_table() && arguments.format == Format::Classic {
         if !how.loads.is_empty() {
@@ -110,16 +190,26 @@ fn client(
         show_classic(&mut front.output, arguments, &asked, percentile_rank, loopback)?;
     }
     complain(&asked.lines);
+    Ok(Ready {
+        asked,
+        percentile_rank,
+        how,
+        front,
+    })
+}
+
+fn measured(ready: Ready, arguments: &PerftestArgs, registry: &Registry) -> Result<Ended, Failure> {
+    let (asked, mut front) = (ready.asked, ready.front);
     let mut ranks = Ranks::new(Groups::new(registry, reach(arguments)));
-    let found = front.run(how, &mut ranks, vec![asked.prepared])?;
+    let found = front.run(ready.how, &mut ranks, vec![asked.prepared])?;
     let section = PerftestSection {
         generation: generation(arguments),
-        percentile_rank,
+        percentile_rank: ready.percentile_rank,
         lines: placed(&asked.lines, &found),
     };
     let run = finish(front.draft, section, found)?;
     front.output.finish(&run)?;
-    Ok(ending(&run, outputs.strict))
+    Ok(ending(&run, arguments.output.strict))
 }
 
 /// Titles now, lines as the tests run.
@@ -170,6 +260,9 @@ fn show_classic(
     if columns.len() < named {
         columns.push("test".to_owned());
     }
+    if loopback && classic.tests.iter().any(|test| test.case.ranks.len() > 1) {
+        server::tell(LOOPBACK);
+    }
     output::print(&classic.header(&columns, loopback))?;
     output.show_live(Box::new(classic));
     Ok(())
@@ -215,10 +308,7 @@ fn placed(lines: &[PerftestLine], found: &Found) -> Vec<PerftestLine> {
 }
 
 fn finish(mut draft: Draft, section: PerftestSection, found: Found) -> Result<Run, Failure> {
-    let unplanned = section.lines.iter().find_map(|line| {
-        let why = line.failed.as_ref()?;
-        Some(format!("{}: {why}", line.label()))
-    });
+    let unplanned = unreadable(&section.lines);
     draft.put(&section);
     let mut run = found.into_run(draft);
     if let (Some(why), Status::Ok) = (unplanned, run.status) {
@@ -228,19 +318,40 @@ fn finish(mut draft: Draft, section: PerftestSection, found: Found) -> Result<Ru
     Ok(run)
 }
 
+/// How a run of these tests would end by what is known of them.
+fn foreseen(asked: &TestsAsked) -> Ended {
+    match unreadable(&asked.lines) {
+        Some(why) => Ended::badly(line_failed(exit::FAILED, why)),
+        None if asked.prepared.iter().all(|prepared| prepared.skip.is_some()) => nothing_runs(),
+        None => Ended::OK,
+    }
+}
+
+/// The first line that cannot be read, with its reason.
+fn unreadable(lines: &[PerftestLine]) -> Option<String> {
+    lines.iter().find_map(|line| {
+        let why = line.failed.as_ref()?;
+        Some(format!("{}: {why}", line.label()))
+    })
+}
+
+fn line_failed(code: u8, why: String) -> Failure {
+    Failure::with(code, why, "correct that line; the others are in the result")
+}
+
+fn nothing_runs() -> Ended {
+    Ended::badly(Failure::failed(
+        "no test can run here",
+        "the lines above give the reason of each; see `wirespeed list`",
+    ))
+}
+
 /// As any run ends; when nothing could run at all, that is said.
 fn ending(run: &Run, strict: bool) -> Ended {
-    match (&run.error, run.cases.is_empty()) {
-        (None, true) if run.status == Status::Ok => Ended::badly(Failure::with(
-            exit::FAILED,
-            "no test can run here",
-            "the lines above give the reason of each; see `wirespeed list`",
-        )),
-        (Some(why), _) => Ended::badly(Failure::with(
-            run.status.exit_code(),
-            why.clone(),
-            "correct that line; the others are in the result",
-        )),
-        _ => ended(run, strict),
+    let skipped = |result: &CaseResult| result.status == CaseStatus::Skipped;
+    match &run.error {
+        Some(why) => Ended::badly(line_failed(run.status.exit_code(), why.clone())),
+        None if run.status != Status::Interrupted && run.cases.iter().all(skipped) => nothing_runs(),
+        None => ended(run, strict),
     }
 }

@@ -24,21 +24,52 @@ fn wrong(letter: char, text: &str, remedy: &str) -> Failure {
     Failure::usage(format!("invalid -{letter} {text}"), remedy)
 }
 
+/// Refuse numbers that cannot be read, whether or not the test has a use for them.
+pub fn check(options: &TestArgs) -> Result<(), Failure> {
+    sizes_asked(options)?;
+    header_asked(options)?;
+    stride_asked(options)?;
+    iterations(options)?;
+    warmup_asked(options)?;
+    window_asked(options)?;
+    outstanding_asked(options)?;
+    threads(options)?;
+    percentile_rank(options).map(drop)
+}
+
+fn header_asked(options: &TestArgs) -> Result<Option<u64>, Failure> {
+    let read = |text: &String| {
+        units::parse_size(text).map_err(|_| wrong('H', text, "give a size in bytes, such as 8"))
+    };
+    options.header.as_ref().map(read).transpose()
+}
+
 /// Bytes of the header of a test's messages; tests without active messages have none, and take the option as the
 /// original does: without effect. What the original counts as no header is wirespeed's own, the least there is.
 pub fn header(options: &TestArgs, original: &Original) -> Result<u64, Unplanned> {
-    let Some(text) = &options.header else {
-        return Ok(HEADER_BYTES);
-    };
-    match units::parse_size(text) {
-        Err(_) => Err(wrong('H', text, "give a size in bytes, such as 8").into()),
-        Ok(_) if !original.has_header() => Ok(HEADER_BYTES),
-        Ok(0) if !original.counts_header() => Ok(HEADER_BYTES),
-        Ok(size @ HEADER_BYTES..) => Ok(size),
-        Ok(size) => Err(Unplanned::Skipped(format!(
+    match header_asked(options)? {
+        None => Ok(HEADER_BYTES),
+        Some(_) if !original.has_header() => Ok(HEADER_BYTES),
+        Some(0) if !original.counts_header() => Ok(HEADER_BYTES),
+        Some(size @ HEADER_BYTES..) => Ok(size),
+        Some(size) => Err(Unplanned::not_offered(format!(
             "a header of {size} bytes is not offered: 8 of it number the messages"
         ))),
     }
+}
+
+/// The sizes of `-s`, one where nobody asks for more.
+fn sizes_asked(options: &TestArgs) -> Result<Vec<u64>, Failure> {
+    let Some(text) = &options.size else {
+        return Ok(vec![SIZE]);
+    };
+    let remedy = "give sizes from 0 such as 64, 8K or 1MiB; several separated by commas make one message";
+    let read = |part: &str| match units::parse_size(part.trim()) {
+        Ok(size @ ..=SIZE_MAX) => Ok(size),
+        Ok(_) => Err(Failure::usage(format!("-s {text} is above 1 TiB"), remedy)),
+        Err(_) => Err(wrong('s', text, remedy)),
+    };
+    text.split(',').map(read).collect()
 }
 
 /// The size of a message, and where they have a meaning the sizes of its pieces, as option `iov` takes them. The
@@ -50,36 +81,25 @@ pub fn sizes(
     original: &Original,
 ) -> Result<(u64, Option<String>), Unplanned> {
     let counted = if original.counts_header() { header } else { 0 };
-    let Some(text) = &options.size else {
-        return Ok((SIZE, None));
-    };
-    let remedy = "give sizes from 0 such as 64, 8K or 1MiB; several separated by commas make one message";
-    let mut sizes = Vec::new();
-    for part in text.split(',') {
-        match units::parse_size(part.trim()) {
-            Ok(size @ ..=SIZE_MAX) => sizes.push(size),
-            Ok(_) => return Err(Failure::usage(format!("-s {text} is above 1 TiB"), remedy).into()),
-            Err(_) => return Err(wrong('s', text, remedy).into()),
-        }
-    }
+    let mut sizes = sizes_asked(options)?;
+    let text = options.size.as_deref().unwrap_or_default();
     let total = sizes.iter().fold(0u64, |sum, size| sum.saturating_add(*size));
     let available = wirespeed::host::available_bytes();
     if total.saturating_mul(BUFFERED_MESSAGES) > available {
-        return Err(Failure::usage(
+        return Err(Unplanned::unsupported(
             format!(
                 "-s {text} needs {} of memory, there are {}",
                 units::format_size(total.saturating_mul(BUFFERED_MESSAGES)),
                 units::format_size(available)
             ),
             "use smaller messages",
-        )
-        .into());
+        ));
     }
     if !entries || sizes.len() < 2 {
         return Ok((total, None));
     }
     sizes[0] = sizes[0].checked_sub(counted).ok_or_else(|| {
-        Failure::usage(
+        Unplanned::unsupported(
             format!("-s {text}: the first piece has no room for the header of {counted} bytes"),
             format!("make it {counted} bytes or more"),
         )
@@ -89,18 +109,23 @@ pub fn sizes(
     Ok((total, (words.len() > 1).then(|| words.join("+"))))
 }
 
+fn stride_asked(options: &TestArgs) -> Result<Option<u64>, Failure> {
+    let read = |text: &String| {
+        units::parse_size(text).map_err(|_| wrong('i', text, "give a distance in bytes, such as 64"))
+    };
+    options.stride.as_ref().map(read).transpose()
+}
+
 /// Distance of a message's pieces; it has a meaning only where there are several.
-pub fn stride(options: &TestArgs, pieces: Option<&String>) -> Result<Option<u64>, Failure> {
-    let Some(text) = &options.stride else {
+pub fn stride(options: &TestArgs, pieces: Option<&String>) -> Result<Option<u64>, Unplanned> {
+    let Some(stride) = stride_asked(options)? else {
         return Ok(None);
     };
-    let stride =
-        units::parse_size(text).map_err(|_| wrong('i', text, "give a distance in bytes, such as 64"))?;
     let largest = pieces.iter().flat_map(|pieces| pieces.split('+'));
     let largest = largest.filter_map(|size| size.parse::<u64>().ok()).max();
     match largest {
-        Some(largest) if stride > 0 && largest > stride => Err(Failure::usage(
-            format!("-i {text}: a piece of {largest} bytes does not fit into this distance"),
+        Some(largest) if stride > 0 && largest > stride => Err(Unplanned::unsupported(
+            format!("-i {stride}: a piece of {largest} bytes does not fit into this distance"),
             "give a distance of at least the largest piece",
         )),
         largest => Ok(largest.and(Some(stride))),
@@ -108,10 +133,10 @@ pub fn stride(options: &TestArgs, pieces: Option<&String>) -> Result<Option<u64>
 }
 
 /// The payload of a message: the original counts the header of its transport layer's active messages as part of it.
-pub fn payload(size: u64, header: u64, original: &Original) -> Result<u64, Failure> {
+pub fn payload(size: u64, header: u64, original: &Original) -> Result<u64, Unplanned> {
     let counted = if original.counts_header() { header } else { 0 };
     size.checked_sub(counted).ok_or_else(|| {
-        Failure::usage(
+        Unplanned::unsupported(
             format!(
                 "-s {size}: the header of {counted} bytes is part of a message of {}",
                 original.name
@@ -136,15 +161,19 @@ pub fn iterations(options: &TestArgs) -> Result<u64, Failure> {
     }
 }
 
+fn warmup_asked(options: &TestArgs) -> Result<u64, Failure> {
+    match &options.warmup {
+        None => Ok(WARMUP),
+        Some(text) => match units::parse_count(text) {
+            Ok(count @ ..=UNLIMITED) => Ok(count),
+            _ => Err(wrong('w', text, "give a count, 0 for no warm-up")),
+        },
+    }
+}
+
 /// Today: at most 100 ms of warm-up. In 2015: one round, at most a tenth of the test.
 pub fn warmup(options: &TestArgs, iterations: u64, generation: Generation) -> Result<String, Failure> {
-    let count = match &options.warmup {
-        None => WARMUP,
-        Some(text) => match units::parse_count(text) {
-            Ok(count @ ..=UNLIMITED) => count,
-            _ => return Err(wrong('w', text, "give a count, 0 for no warm-up")),
-        },
-    };
+    let count = warmup_asked(options)?;
     Ok(match generation {
         Generation::Today => format!("{count}<100ms"),
         Generation::Y2015 => count.min(iterations / 10).to_string(),
@@ -158,25 +187,31 @@ fn count(letter: char, text: &str, least: u64) -> Result<u64, Failure> {
     }
 }
 
+fn window_asked(options: &TestArgs) -> Result<Option<u64>, Failure> {
+    let window = options.window.as_deref();
+    window.map(|text| count('W', text, 1)).transpose()
+}
+
+fn outstanding_asked(options: &TestArgs) -> Result<u64, Failure> {
+    let outstanding = options.outstanding.as_deref();
+    outstanding.map_or(Ok(0), |text| count('O', text, 0))
+}
+
 /// Credits of a stream: of active messages of the transport layer the flow-control window, else what may be
 /// outstanding.
 pub fn window(options: &TestArgs, original: &Original, generation: Generation) -> Result<u64, Failure> {
     if original.api == Api::Ucp {
         return outstanding(options, original, generation);
     }
-    match (&options.window, generation) {
-        (Some(text), _) => count('W', text, 1),
+    match (window_asked(options)?, generation) {
+        (Some(window), _) => Ok(window),
         (None, Generation::Today) => Ok(WINDOW_TODAY),
         (None, Generation::Y2015) => Ok(WINDOW_2015),
     }
 }
 
 pub fn outstanding(options: &TestArgs, original: &Original, generation: Generation) -> Result<u64, Failure> {
-    let asked = match &options.outstanding {
-        Some(text) => count('O', text, 0)?,
-        None => 0,
-    };
-    Ok(match (asked, generation) {
+    Ok(match (outstanding_asked(options)?, generation) {
         (0, Generation::Today) => original.outstanding,
         (0, Generation::Y2015) => 1,
         (asked, _) => asked,

@@ -1,7 +1,8 @@
 //! The server of `perftest`: the daemon of `wirespeed serve`, with the original's port, and its words on stdout. It
 //! serves one client, or with --forever one after the other.
 
-use super::numbers::{cpu_list, cpus_asked};
+use super::numbers::{self, cpu_list, cpus_asked};
+use super::ucx;
 use crate::args::PerftestArgs;
 use crate::cmd::serve::listen;
 use crate::cmd::stop_on_signals;
@@ -9,7 +10,6 @@ use crate::errors::{Ended, Failure};
 use crate::output;
 use std::io::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use wirespeed_control::auth::keyfile::{self, KeyFile};
 use wirespeed_control::serve::{Daemon, Listen, Log, LogEvent, LogLine, ServeOptions};
 use wirespeed_control::{RankProgram, Timing};
@@ -21,9 +21,15 @@ const RULE: &str = "+-----------------------------------------------------------
 
 /// Serve until the client has left, or until stopped.
 pub fn serve(arguments: &PerftestArgs) -> Result<Ended, Failure> {
+    for (_, options) in arguments.test.unrolled()? {
+        numbers::check(&options)?;
+        ucx::check_words(&options)?;
+    }
     let forever = arguments.forever || arguments.test.loopback;
     let mut limits = ServerLimits::default();
-    limits.memory_bytes_max = limits.memory_bytes_max.min(wirespeed::host::available_bytes());
+    // Messages are as large as memory allows.
+    limits.memory_bytes_max = wirespeed::host::available_bytes();
+    limits.message_bytes_max = limits.memory_bytes_max;
     if !forever {
         limits.queue_clients_max = 0;
     }
@@ -44,8 +50,7 @@ pub fn serve(arguments: &PerftestArgs) -> Result<Ended, Failure> {
     let path = keyfile::path(None)?;
     let key = KeyFile::load_or_make(&path)?;
     let stop = stop_on_signals()?;
-    let failed = Arc::new(AtomicBool::new(false));
-    let daemon = Daemon::bind(options, &key, &stop, log(&failed))?;
+    let daemon = Daemon::bind(options, &key, &stop, log())?;
     note_ignored(arguments);
     if arguments.print_identity {
         let identity = daemon.identity().to_text();
@@ -59,29 +64,30 @@ pub fn serve(arguments: &PerftestArgs) -> Result<Ended, Failure> {
         ));
     }
     output::print("Waiting for connection...\n")?;
-    daemon.run()?;
-    match failed.load(Ordering::Relaxed) && !forever {
-        true => Ok(Ended::badly(Failure::failed(
-            "a test did not end well",
-            "look at the messages above and at those of the client, and run again",
-        ))),
-        false => Ok(Ended::OK),
-    }
+    let served = daemon.run()?;
+    let failure = Failure::failed(
+        "a test did not end well",
+        "look at the messages above and at those of the client, and run again",
+    );
+    Ok(match served.failed && !forever {
+        true => Ended {
+            code: failure.code,
+            // It would wait for ever to be read.
+            failure: (!served.unread).then_some(failure),
+        },
+        false => Ended::OK,
+    })
 }
 
 /// The original's words for the client and its tests; everything else goes to stderr.
-fn log(failed: &Arc<AtomicBool>) -> Log {
-    let failed = failed.clone();
-    Arc::new(move |line: LogLine| {
+fn log() -> Log {
+    Arc::new(|line: LogLine| {
         let said = match (&line.event, line.client) {
             (LogEvent::Accepted, Some(client)) => {
                 output::print(&format!("Accepted connection from {client}\n"))
             }
             (LogEvent::Runs(case), _) => output::print(&(box_of(case) + RULE)),
-            (event, _) => {
-                if matches!(event, LogEvent::Failed) {
-                    failed.store(true, Ordering::Relaxed);
-                }
+            _ => {
                 tell(&line.to_string());
                 Ok(())
             }
@@ -117,7 +123,8 @@ fn note_ignored(arguments: &PerftestArgs) {
     }
 }
 
-fn tell(line: &str) {
+/// A line on stderr.
+pub fn tell(line: &str) {
     // Nobody is left to be told that stderr is gone.
     let _ = writeln!(std::io::stderr(), "{line}");
 }

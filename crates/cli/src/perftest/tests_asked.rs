@@ -2,6 +2,7 @@
 
 use super::batch::{self, BatchLine, Variables};
 use super::case::{self, Asked, Common};
+use super::numbers;
 use super::unplanned::Unplanned;
 use super::{TESTS_MAX, too_many};
 use crate::args::{PerftestArgs, TestArgs};
@@ -11,7 +12,7 @@ use std::path::Path;
 use wirespeed::Machine;
 use wirespeed::MeasureError;
 use wirespeed_report::perftest::{Original, PerftestLine};
-use wirespeed_schema::plan::{Plan, Template, expand};
+use wirespeed_schema::plan::{Plan, expand};
 
 /// What was asked for, in order, and what of it is measured.
 pub struct TestsAsked {
@@ -39,6 +40,7 @@ pub fn all(arguments: &PerftestArgs, common: &Common) -> Result<TestsAsked, Fail
     let variables = batch::variables(&arguments.set)?;
     let combinations = combinations(arguments, &variables)?;
     let alone = combinations.len() == 1 && arguments.batch.is_empty();
+    case::check_job(common, most_threads(&combinations).unwrap_or(1))?;
     let machine = crate::job::machine(common.registry);
     let mut all = TestsAsked {
         lines: Vec::new(),
@@ -59,7 +61,7 @@ pub fn all(arguments: &PerftestArgs, common: &Common) -> Result<TestsAsked, Fail
             .options
             .map_err(Unplanned::Wrong)
             .and_then(|options| case::asked(&options, common))
-            .and_then(|asked| Ok((prepare(&asked.template, common, &machine)?, asked)));
+            .and_then(|asked| Ok((prepare(&asked, common, &machine)?, asked)));
         match ready {
             Ok((prepared, asked)) => {
                 if let Some((reason, remedy)) = prepared.skip.as_ref().filter(|_| alone) {
@@ -68,16 +70,24 @@ pub fn all(arguments: &PerftestArgs, common: &Common) -> Result<TestsAsked, Fail
                 line.case = Some(all.prepared.len());
                 all.push(prepared, asked);
             }
-            Err(Unplanned::Wrong(failure)) if alone => return Err(failure),
-            Err(Unplanned::Skipped(reason)) if alone => {
-                return Err(Failure::usage(reason, "see `wirespeed list`"));
-            }
+            Err(Unplanned::Wrong(failure) | Unplanned::Unsupported(failure)) if alone => return Err(failure),
             Err(Unplanned::Wrong(failure)) => line.failed = Some(failure.cause),
-            Err(Unplanned::Skipped(reason)) => line.skipped = Some(reason),
+            Err(Unplanned::Unsupported(failure)) => line.skipped = Some(failure.cause),
         }
         all.lines.push(line);
     }
     Ok(all)
+}
+
+/// Threads at each end of the test of `arguments` that has the most.
+pub fn threads_most(arguments: &PerftestArgs) -> Option<u64> {
+    let variables = batch::variables(&arguments.set).ok()?;
+    most_threads(&combinations(arguments, &variables).ok()?)
+}
+
+fn most_threads(tests: &[Combination]) -> Option<u64> {
+    let threads = |test: &Combination| numbers::threads(test.options.as_ref().ok()?).ok();
+    tests.iter().filter_map(threads).max()
 }
 
 impl TestsAsked {
@@ -90,12 +100,13 @@ impl TestsAsked {
     }
 }
 
-/// The one case of `template`, and whether its transport can run it.
-fn prepare(template: &Template, common: &Common, machine: &Machine) -> Result<Prepared, Unplanned> {
-    let plan = Plan::of(vec![template.clone()]);
-    let cases = expand(&plan, machine).map_err(|error| Unplanned::Wrong(error.into()))?;
+/// The one case of a test, and whether its transport can run it. Its words have been read: what the plan or the transport
+/// refuses is a combination of them that there is not.
+fn prepare(asked: &Asked, common: &Common, machine: &Machine) -> Result<Prepared, Unplanned> {
+    let plan = Plan::of(vec![asked.template.clone()]);
+    let cases = expand(&plan, machine).map_err(|error| Unplanned::Unsupported(error.into()))?;
     let Some(planned) = cases.into_iter().next() else {
-        return Err(Unplanned::Skipped("it is no case".to_owned()));
+        return Err(Unplanned::not_offered("it is no case"));
     };
     let transport = planned.case.transport.clone();
     let checked = match machine.job_obstacle(&planned.case) {
@@ -106,10 +117,14 @@ fn prepare(template: &Template, common: &Common, machine: &Machine) -> Result<Pr
             .map(|entry| (entry.check)(&planned.case)),
     };
     let remedy = format!("see `wirespeed list {transport}`");
+    if !matches!(checked, Some(Ok(()))) {
+        case::check_host(common, &planned.case)?;
+        case::check_size(common, &planned.case, asked.original)?;
+    }
     let skip = match checked {
         Some(Ok(())) => None,
         Some(Err(MeasureError::Unsupported(why))) => Some((why, remedy)),
-        Some(Err(why)) => return Err(Unplanned::Wrong(Failure::usage(why.to_string(), remedy))),
+        Some(Err(why)) => return Err(Unplanned::unsupported(why.to_string(), remedy)),
         None => Some((format!("there is no transport {transport}"), remedy)),
     };
     Ok(Prepared {
@@ -213,5 +228,6 @@ pub fn file_names(files: &[impl AsRef<Path>]) -> Vec<String> {
             .to_string_lossy()
             .into_owned()
     };
+    let name = |path: &Path| batch::printable(&name(path));
     files.iter().map(|path| name(path.as_ref())).collect()
 }

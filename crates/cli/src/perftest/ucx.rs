@@ -18,14 +18,14 @@ fn is_one_sided(original: &Original) -> bool {
     is_atomic(original) || original.test.starts_with("put") || original.test.starts_with("get")
 }
 
-fn refused(cause: String, remedy: &str) -> Unplanned {
-    Unplanned::Wrong(Failure::usage(cause, remedy))
-}
+/// Layouts of the transport layer.
+const LAYOUTS: [&str; 4] = ["short", "shortiov", "bcopy", "zcopy"];
+/// Layouts of the protocol layer, one for both ends or for each.
+const ENDS: [&str; 2] = ["contig", "iov"];
 
-/// Refuse letters that the test does not take, and values that no test takes; skip what needs other hardware.
+/// Letters that the test does not take, and what needs other hardware, make no test.
 pub fn check_letters(options: &TestArgs, original: &Original) -> Result<(), Unplanned> {
     check_hardware(options)?;
-    check_values(options)?;
     let test = original.name;
     let is_tag = original.test.starts_with("tag_");
     let is_stream = test.starts_with("stream_");
@@ -41,7 +41,7 @@ pub fn check_letters(options: &TestArgs, original: &Original) -> Result<(), Unpl
         (options.async_mode.is_some(), 'A', !of_ucp, "UCT"),
     ];
     match given.iter().find(|(given, _, takes, _)| *given && !takes) {
-        Some((_, letter, _, kind)) => Err(refused(
+        Some((_, letter, _, kind)) => Err(Unplanned::unsupported(
             format!("{test} takes no -{letter}: it is for {kind} tests"),
             "leave it out, or give it on the lines of those tests",
         )),
@@ -52,7 +52,7 @@ pub fn check_letters(options: &TestArgs, original: &Original) -> Result<(), Unpl
 fn check_hardware(options: &TestArgs) -> Result<(), Unplanned> {
     let host_only = |memory: &str| memory.split(',').all(|kind| kind == "host");
     if let Some(memory) = options.memory.as_deref().filter(|memory| !host_only(memory)) {
-        return Err(Unplanned::Skipped(format!(
+        return Err(Unplanned::not_offered(format!(
             "memory {memory} is not offered, only host"
         )));
     }
@@ -63,14 +63,15 @@ fn check_hardware(options: &TestArgs) -> Result<(), Unplanned> {
         (&options.gpu_channel, 'Y'),
     ];
     match gpu.iter().find(|(value, _)| value.is_some()) {
-        Some((_, letter)) => Err(Unplanned::Skipped(format!(
+        Some((_, letter)) => Err(Unplanned::not_offered(format!(
             "-{letter} is for GPU kernels, which are not offered"
         ))),
         None => Ok(()),
     }
 }
 
-fn check_values(options: &TestArgs) -> Result<(), Unplanned> {
+/// Refuse words that no test takes, whether or not this one has a use for them.
+pub fn check_words(options: &TestArgs) -> Result<(), Failure> {
     let choices: [(&Option<String>, char, &[&str]); 5] = [
         (&options.wait, 'E', &["poll", "sleep"]),
         (&options.thread_mode, 'M', &["single", "serialized", "multi"]),
@@ -84,22 +85,40 @@ fn check_values(options: &TestArgs) -> Result<(), Unplanned> {
     ];
     for (value, letter, known) in choices {
         if let Some(text) = value.as_deref().filter(|text| !known.contains(text)) {
-            return Err(refused(
+            return Err(Failure::usage(
                 format!("invalid -{letter} {text}"),
-                &format!("choose from: {}", known.join(", ")),
+                format!("choose from: {}", known.join(", ")),
             ));
         }
     }
-    Ok(())
+    match options.layout.as_deref().filter(|text| !is_layout(text)) {
+        Some(text) => Err(Failure::usage(
+            format!("there is no layout {text:?}"),
+            format!(
+                "choose from: {}; of the UCP tests {}, for both ends alike or as SEND,RECV",
+                LAYOUTS.join(", "),
+                ENDS.join(" or ")
+            ),
+        )),
+        None => Ok(()),
+    }
+}
+
+fn is_layout(text: &str) -> bool {
+    LAYOUTS.contains(&text) || is_of_ends(text)
+}
+
+/// `contig`, `iov`, or one for each end.
+fn is_of_ends(text: &str) -> bool {
+    text.split(',').count() <= 2 && text.split(',').all(|word| ENDS.contains(&word))
 }
 
 /// The plan's word for `-D`; `None` leaves it to the plan. What the test cannot have is refused.
 pub fn layout(options: &TestArgs, original: &Original) -> Result<Option<&'static str>, Unplanned> {
     let asked = options.layout.as_deref();
     if original.api == Api::Ucp {
-        let known = |word: &str| word == "contig" || word == "iov";
         return match asked {
-            Some(text) if !text.split(',').all(known) || text.split(',').count() > 2 => Err(refused(
+            Some(text) if !is_of_ends(text) => Err(Unplanned::unsupported(
                 format!("{} has no layout {text}", original.name),
                 "give contig or iov, for both ends alike or as SEND,RECV",
             )),
@@ -111,7 +130,7 @@ pub fn layout(options: &TestArgs, original: &Original) -> Result<Option<&'static
     if is_atomic(original) {
         return match asked {
             None | Some("short") => Ok(None),
-            Some(text) => Err(refused(
+            Some(text) => Err(Unplanned::unsupported(
                 format!(
                     "{} has no layout {text}: the operand goes into the call",
                     original.name
@@ -124,7 +143,7 @@ pub fn layout(options: &TestArgs, original: &Original) -> Result<Option<&'static
     match asked {
         None if gets => Ok(None),
         None => Ok(Some("short")),
-        Some("short") if gets => Err(refused(
+        Some("short") if gets => Err(Unplanned::unsupported(
             format!(
                 "{} has no layout short: there is nothing to inline",
                 original.name
@@ -135,16 +154,16 @@ pub fn layout(options: &TestArgs, original: &Original) -> Result<Option<&'static
         Some("bcopy") => Ok(Some("bcopy")),
         Some("zcopy") => Ok(Some("zcopy")),
         Some("shortiov") if original.test.starts_with("am_") => Ok(Some("shortiov")),
-        Some("shortiov") => Err(refused(
+        Some("shortiov") => Err(Unplanned::unsupported(
             format!(
                 "{} has no layout shortiov: only active messages have",
                 original.name
             ),
             "use -D short, bcopy or zcopy",
         )),
-        Some(text) => Err(refused(
-            format!("there is no layout {text:?}"),
-            "choose from: short, shortiov, bcopy, zcopy",
+        Some(text) => Err(Unplanned::unsupported(
+            format!("{} has no layout {text}: it is for UCP tests", original.name),
+            "use -D short, bcopy or zcopy",
         )),
     }
 }
@@ -216,7 +235,7 @@ fn shared_options(options: &TestArgs, settings: &mut Options) {
 pub fn uct_options(options: &TestArgs, generation: Generation) -> Result<Options, Unplanned> {
     let remedy = "name both, such as -x posix -d memory (`wirespeed list uct`), or a transport of `wirespeed list` alone";
     if let Some(what) = uct_lacks(options) {
-        return Err(Unplanned::Skipped(format!("uct does not offer {what}")));
+        return Err(Unplanned::not_offered(format!("uct does not offer {what}")));
     }
     let mut settings = Options::new();
     match (&options.transport, &options.device) {
@@ -230,12 +249,10 @@ pub fn uct_options(options: &TestArgs, generation: Generation) -> Result<Options
             insert_value(&mut settings, "device", device);
         }
         (Some(transport), None) => {
-            return Err(refused(
-                format!("no device is named for {transport}: -d is missing"),
-                remedy,
-            ));
+            let cause = format!("no device is named for {transport}: -d is missing");
+            return Err(Failure::usage(cause, remedy).into());
         }
-        (None, _) => return Err(refused("no transport is named: -x is missing".to_owned(), remedy)),
+        (None, _) => return Err(Failure::usage("no transport is named: -x is missing", remedy).into()),
     }
     shared_options(options, &mut settings);
     // The original has two names for one way.
@@ -279,7 +296,7 @@ fn listed(options: &TestArgs) -> Option<String> {
 /// Options of transport `ucp`; what carries the data is UCX's own choice from its environment.
 pub fn ucp_options(options: &TestArgs, original: &Original) -> Result<Options, Unplanned> {
     if let Some(what) = ucp_lacks(options, original) {
-        return Err(Unplanned::Skipped(format!("ucp does not offer {what}")));
+        return Err(Unplanned::not_offered(format!("ucp does not offer {what}")));
     }
     let mut settings: Options = original
         .options

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use wirespeed::Registry;
 use wirespeed::transport::Service;
 use wirespeed_schema::case::{Case, Role};
-use wirespeed_schema::message::{FailureClass, ServerLimits};
+use wirespeed_schema::message::{FailureClass, Refusal, ServerLimits, SessionMessage};
 use wirespeed_schema::outcome::{Interval, Outcome};
 
 /// Where the ranks live.
@@ -233,6 +233,14 @@ impl Group {
         }
         let result = drive::run(self, case, events, stop);
         result.unwrap_or_else(|error| GroupResult::failed(case.ranks.len(), &error))
+    }
+
+    /// Tell the server, if there is one, that nothing will be run and why; it says so, too.
+    pub fn refuse(&self, refusal: Refusal) {
+        if let Some(server) = &self.server {
+            // A server that is gone needs no word.
+            let _ = server.send(&SessionMessage::Refused(refusal));
+        }
     }
 
     /// The server's limits, in a group over two machines.

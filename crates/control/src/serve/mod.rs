@@ -5,6 +5,7 @@
 //! a client sends may end the daemon or hold up another client.
 
 mod door;
+mod journal;
 mod limits;
 pub mod listen;
 mod session;
@@ -19,6 +20,7 @@ use crate::launch::program::RankProgram;
 use crate::session::Timing;
 use crate::stop::StopFlag;
 use door::Door;
+use journal::Journal;
 use slots::Slots;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
@@ -101,7 +103,16 @@ impl fmt::Display for LogLine {
     }
 }
 
-/// Receives log lines, from any thread.
+/// How a daemon ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Served {
+    /// A case was refused, or did not run to its end.
+    pub failed: bool,
+    /// Nobody reads the log: what else is written there may wait for ever.
+    pub unread: bool,
+}
+
+/// Receives log lines, in a thread of the daemon's that nobody waits for.
 pub type Log = Arc<dyn Fn(LogLine) + Send + Sync>;
 
 /// What the threads of a daemon share.
@@ -115,7 +126,7 @@ struct Shared {
     sessions: Mutex<usize>,
     session_ended: Condvar,
     next_id: AtomicU64,
-    log: Log,
+    journal: Arc<Journal>,
 }
 
 impl Shared {
@@ -124,7 +135,7 @@ impl Shared {
     }
 
     fn log_event(&self, client: Option<SocketAddr>, event: LogEvent, text: impl Into<String>) {
-        (self.log)(LogLine {
+        self.journal.say(LogLine {
             client,
             text: crate::session::clean(&text.into()),
             event,
@@ -154,6 +165,7 @@ pub struct Daemon {
     listeners: Vec<TcpListener>,
     addresses: Vec<SocketAddr>,
     shared: Arc<Shared>,
+    log: Log,
 }
 
 impl Daemon {
@@ -181,12 +193,13 @@ impl Daemon {
             sessions: Mutex::new(0),
             session_ended: Condvar::new(),
             next_id: AtomicU64::new(1),
-            log,
+            journal: Arc::default(),
         };
         Ok(Daemon {
             listeners,
             addresses,
             shared: Arc::new(shared),
+            log,
         })
     }
 
@@ -201,8 +214,13 @@ impl Daemon {
     }
 
     /// Serve until the stop flag is raised; then let running cases end in order, tell every client, and return.
-    pub fn run(self) -> Result<(), ControlError> {
+    pub fn run(self) -> Result<Served, ControlError> {
         let shared = &self.shared;
+        let started = shared.journal.write_to(self.log);
+        started.map_err(|source| ControlError::File {
+            what: "cannot start a thread for the log".into(),
+            source,
+        })?;
         listen::accept(&self.listeners, &shared.stop, |accepted| match accepted {
             Ok((stream, client)) => admit(shared, stream, client),
             Err(error) => shared.log(None, format!("cannot accept a connection: {error}")),
@@ -220,7 +238,11 @@ impl Daemon {
             let waiting = shared.session_ended.wait_timeout(sessions, left);
             sessions = waiting.unwrap_or_else(PoisonError::into_inner).0;
         }
-        Ok(())
+        drop(sessions);
+        Ok(Served {
+            failed: shared.journal.has_failure(),
+            unread: !shared.journal.close(),
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What only a client that breaks the rules can show: it speaks the protocol by hand.
 
-use super::{Daemon, Listen, Log, ServeOptions};
+use super::{Daemon, Listen, Log, ServeOptions, Served};
 use crate::auth::keyfile::KeyFile;
 use crate::auth::{Identity, tls};
 use crate::error::ControlError;
@@ -32,7 +32,7 @@ struct Fixture {
     address: SocketAddr,
     identity: Identity,
     stop: StopFlag,
-    thread: Option<JoinHandle<Result<(), ControlError>>>,
+    thread: Option<JoinHandle<Result<Served, ControlError>>>,
     _folder: tempfile::TempDir,
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use wirespeed_control::auth::keyfile::KeyFile;
 use wirespeed_control::{
     ControlError, Daemon, Group, GroupEvent, GroupOptions, GroupResult, GroupSpec, HostsSpec, Identity,
-    Listen, LogLine, ServeOptions, StopFlag, Timing, run_case,
+    Listen, LogLine, ServeOptions, Served, StopFlag, Timing, run_case,
 };
 use wirespeed_schema::Case;
 use wirespeed_schema::case::GroupKind;
@@ -21,7 +21,7 @@ pub struct Running {
     pub identity: Identity,
     pub stop: StopFlag,
     log: Arc<Mutex<Vec<String>>>,
-    pub thread: Option<JoinHandle<Result<(), ControlError>>>,
+    pub thread: Option<JoinHandle<Result<Served, ControlError>>>,
     _folder: tempfile::TempDir,
 }
 

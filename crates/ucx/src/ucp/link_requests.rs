@@ -90,7 +90,14 @@ pub struct Requests {
 impl Requests {
     /// For the case of `ctx`.
     pub fn new(ctx: &Connect, options: &UcpOptions, context: &Arc<Context>) -> Result<Self, ConnectError> {
-        let (buffer, handle) = allocate(context, options, ctx.needs.buffer_bytes)?;
+        let wanted = ctx.needs.buffer_bytes;
+        if wanted as u64 > wirespeed::host::available_bytes() {
+            return Err(ConnectError::Memory {
+                what: "the buffer of matched messages",
+                bytes: wanted as u64,
+            });
+        }
+        let (buffer, handle) = allocate(context, options, wanted)?;
         let none = sys::ucp_dt_iov_t {
             buffer: std::ptr::null_mut(),
             length: 0,

@@ -30,8 +30,8 @@ use wirespeed_ucx_sys::{Loaded, ucs_thread_mode_t};
 const COPIED_BYTES_MAX: u64 = 1 << 20;
 /// Largest message: four of them find room at the receiver.
 const MESSAGE_BYTES_MAX: u64 = 64 << 20;
-/// Largest put or get.
-const RMA_BYTES_MAX: u64 = 1 << 30;
+/// Largest put, get or matched message: no limit of UCX's, but four of them must find room.
+const RMA_BYTES_MAX: u64 = 4 << 30;
 /// Most ranks: the addresses of a rank's workers must fit into what ranks exchange.
 const RANKS_MAX: u32 = 32;
 

@@ -7,7 +7,7 @@ use wirespeed_schema::case::GroupKind;
 /// Most ranks: one number of UCX's active messages for each peer, of which it has 32.
 const RANKS_MAX: u32 = 32;
 /// Largest put or get here.
-const RMA_BYTES_MAX: u64 = 1 << 30;
+const RMA_BYTES_MAX: u64 = 4 << 30;
 
 /// What kind of device it is, and so whom it reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

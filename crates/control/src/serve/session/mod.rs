@@ -7,6 +7,7 @@ mod place;
 use super::door::{Known, stopping};
 use super::slots::{SessionId, Turn};
 use super::{LogEvent, Shared, limits};
+use crate::address::is_of_this_machine;
 use crate::launch::local::{Heard, RankSet};
 use crate::launch::seam::Launch;
 use crate::launch::together::Together;
@@ -247,6 +248,9 @@ impl Session<'_> {
                 together,
             }),
             SessionMessage::Rank { rank, message } => self.pass_on(rank, &message),
+            SessionMessage::Refused(refusal) => {
+                self.log_event(LogEvent::Failed, format!("refuses its test: {}", refusal.reason));
+            }
             SessionMessage::Bye => self.client_gone("it said goodbye"),
             SessionMessage::Ping => self.say(&SessionMessage::Pong),
             _ => {}
@@ -264,7 +268,7 @@ impl Session<'_> {
         if let Err(refusal) = limits::check(
             &request.case,
             &request.ranks,
-            self.client.ip() == self.local_address,
+            is_of_this_machine(self.client.ip()),
             &self.shared.options.limits,
         ) {
             let text = format!("refused {}: {}", request.case.label(), refusal.reason);
