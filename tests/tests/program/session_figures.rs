@@ -92,6 +92,29 @@ fn an_idle_computation_sleeps() {
     assert_nothing_left(&home);
 }
 
+/// Embedded or at a node, one that has no part in a stream sleeps while the others have one.
+#[test]
+fn an_uninvolved_computation_sleeps_during_a_stream() {
+    let _turn = turn();
+    let home = home();
+    let site = Site::start(&home);
+    for place in [String::new(), format!("--host localhost --port {}", site.port)] {
+        for path in ["client_to_computation", "computation_to_client"] {
+            let line =
+                format!("session --benchmarkPath={path} {place} --bytes=1 --credits=10 --duration=2 --json");
+            let run = measured(&home.run(&line).code(0));
+            let seen = &computations(&run)[1]["observed"];
+            // A tick of a millisecond would be a thousand; control has a word to say now and then.
+            assert!(
+                seen["wakeups_per_s"].as_f64() < Some(50.0),
+                "{path} {place}: {seen}"
+            );
+        }
+    }
+    site.stop();
+    assert_nothing_left(&home);
+}
+
 #[test]
 fn a_sweep_of_sizes_is_one_picture() {
     let _turn = turn();

@@ -60,10 +60,10 @@ impl MessageRunner for Run<'_, '_> {
         let Run { rank, report } = self;
         rank.connected();
         let meter = rank.meter(report);
-        let mut link = Wired::new(port, rank.waiter());
+        let link = Wired::new(port, rank.waiter());
         if rank.spec.role == Role::Idle {
             let facts = link.port.facts();
-            return Ok(idle(rank, meter, || link.port.flush().map(drop), facts));
+            return Ok(idle(rank, meter, facts));
         }
         let body = match (P::SLOW, rank.case.check) {
             (true, check) => chosen(rank, &meter, link, Asked(check)),
