@@ -16,7 +16,7 @@ pub enum SessionFormat {
 
 /// `wirespeed session`.
 #[derive(Debug, Args)]
-#[command(after_long_help = AFTER_HELP)]
+#[command(args_override_self = true, after_long_help = AFTER_HELP)]
 #[command(mut_arg("repeats", |repeats| repeats.visible_alias("repeat")
     .help("Times to create, run and end the sessions [default: 1]; rounds in one session with --interference and --offered")))]
 pub struct SessionArgs {
@@ -255,7 +255,6 @@ pub struct SessionArgs {
         value_name = "TIME",
         default_value = "0",
         hide_default_value = true,
-        overrides_with = "stay_connected",
         help_heading = "Sessions"
     )]
     pub stay_connected: String,
