@@ -97,15 +97,16 @@ pub struct SessionArgs {
     )]
     pub message_sleep: String,
 
-    /// Data centre: the site says where its coordinator is; local: embedded
+    /// Data centre: the site says where its coordinator is; local: embedded [default: STUDIO in lower case, or the only one
+    /// of the site's file]
     #[arg(long, value_name = "NAME", help_heading = "Coordinator")]
     pub dc: Option<String>,
 
-    /// Environment: prod, usn, stb, stb2, or local for an embedded session [default: prod, with --dc]
+    /// Environment: prod, usn, stb, stb2, or local for an embedded session [default: prod, with --dc or --site]
     #[arg(long, value_name = "NAME", help_heading = "Coordinator")]
     pub env: Option<String>,
 
-    /// Host of the coordinator; without --host, --dc and --env the session is embedded on this machine
+    /// Host of the coordinator; without --host, --dc, --env and --site the session is embedded on this machine
     #[arg(long, value_name = "HOST", help_heading = "Coordinator")]
     pub host: Option<String>,
 

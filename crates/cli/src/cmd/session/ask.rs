@@ -153,11 +153,12 @@ fn engine(arguments: &SessionArgs) -> Result<Option<Engine>, Failure> {
             )),
         };
     };
-    let elsewhere = arguments.host.is_some() || arguments.dc.is_some() || arguments.env.is_some();
+    let elsewhere = [&arguments.host, &arguments.dc, &arguments.env, &arguments.site];
+    let elsewhere = elsewhere.iter().any(|word| word.is_some());
     if elsewhere || arguments.local_only {
         return Err(Failure::usage(
             format!("--launch {word} starts the computations itself, without a coordinator"),
-            "leave --host, --dc, --env and --local-only out",
+            "leave --host, --dc, --env, --site and --local-only out",
         ));
     }
     match word {
@@ -433,6 +434,9 @@ mod tests {
             ("--on=a", "--on"),
             ("--launch=slurm --local-only", "--launch"),
             ("--launch=slurm --host=a", "--launch"),
+            ("--launch=slurm --site=a", "--launch"),
+            ("--site=/nonexistent/site", "/nonexistent/site"),
+            ("--env=stb --site=/nonexistent/site", "/nonexistent/site"),
             ("--touchOnce=maybe", "touchOnce"),
             ("--env=nowhere", "nowhere"),
             ("--cores=0", "resources"),
