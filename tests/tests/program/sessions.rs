@@ -186,6 +186,19 @@ fn under_the_original_name_reports_have_the_original_form() {
             "{ended}"
         );
     }
+    // Without a path there are no such lines: what became of the resources is the answer.
+    let mut command = std::process::Command::new(&link);
+    home.adopt(&mut command);
+    command.args("--threads=1 --cores=1 --requestMb=64 --duration=0.3 --stay-connected=0".split(' '));
+    let ended = Running::start(command).end(PATIENCE).code(0);
+    for words in [
+        "benchcomp0",
+        "cores: asked 1",
+        "memory: asked 64 MiB",
+        "request to go",
+    ] {
+        assert!(ended.stdout.contains(words), "{words}: {ended}");
+    }
     assert_nothing_left(&home);
 }
 
