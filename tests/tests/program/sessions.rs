@@ -13,6 +13,7 @@ use wirespeed_schema::run::{CaseStatus, Status};
 use wirespeed_tests::deadline::{PATIENCE, reached};
 use wirespeed_tests::home::{Home, crash, kill};
 use wirespeed_tests::running::{Ended, Running};
+use wirespeed_tests::skip;
 
 /// A coordinator and a node of one home.
 pub struct Site {
@@ -199,6 +200,44 @@ fn under_the_original_name_reports_have_the_original_form() {
     ] {
         assert!(ended.stdout.contains(words), "{words}: {ended}");
     }
+    assert_nothing_left(&home);
+}
+
+/// However a session ends, its control groups have told what they counted before they went.
+#[test]
+fn throttling_and_charged_memory_are_told_of_every_end() {
+    let _turn = turn();
+    let home = home();
+    let site = Site::start(&home);
+    let held = "--threads=2 --cores=0.5 --requestMb=128 --allocateMb=64 --touchMb=64 --duration=1";
+    let stream = "--benchmarkPath=client_to_computation --bytes=1 --credits=10";
+    let dead = "--threads=2 --cores=0.5 --requestMb=64 --allocateMb=300 --touchMb=300 --duration=60";
+    for (more, ends_well) in [
+        (String::new(), true),
+        (stream.to_owned(), true),
+        (String::new(), false),
+    ] {
+        let work = if ends_well { held } else { dead };
+        for place in [String::new(), format!("--host localhost --port {}", site.port)] {
+            let ended = home.run(&format!("session {place} {more} {work} --json"));
+            let run = document(&ended.stdout);
+            let main = &computations(&run)[0];
+            let by = [&main["granted"]["cores_by"], &main["granted"]["memory_by"]];
+            if by.iter().any(|by| !by.as_str().unwrap().starts_with("cgroup")) {
+                site.stop();
+                return skip("no control groups can be made here");
+            }
+            assert_eq!(ended.code, Some(i32::from(!ends_well)), "{ended}");
+            let seen = &main["observed"];
+            assert!(seen["charged_max_bytes"].as_u64() > Some(32 << 20), "{ended}");
+            // Killed for memory, it may not have used up a period's quota.
+            assert!(!ends_well || seen["throttled_ns"].as_u64() > Some(0), "{ended}");
+            assert!(seen["throttled_ns"].is_u64(), "{ended}");
+            let verdict = main["verdict"].to_string();
+            assert!(verdict.contains("charged"), "{verdict}");
+        }
+    }
+    site.stop();
     assert_nothing_left(&home);
 }
 
