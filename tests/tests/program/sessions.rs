@@ -241,6 +241,30 @@ fn throttling_and_charged_memory_are_told_of_every_end() {
     assert_nothing_left(&home);
 }
 
+/// More than the machine has can be allocated, as long as nobody touches it.
+#[test]
+fn memory_may_be_overcommitted() {
+    let _turn = turn();
+    let home = home();
+    let policy = std::fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap();
+    if policy.trim() == "2" {
+        return skip("this kernel does not overcommit");
+    }
+    let info = std::fs::read_to_string("/proc/meminfo").unwrap();
+    let kb = |key: &str| -> u64 {
+        let line = info.lines().find_map(|line| line.strip_prefix(key)).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    };
+    let mb = (kb("MemTotal:") + kb("SwapTotal:")) / 1024 + 7_000;
+    let line =
+        format!("session --allocateMb={mb} --touchMb=8 --touchOnce --requestMb=0 --duration=0.5 --json");
+    let run = document(&home.run(&line).code(0).stdout);
+    let seen = &computations(&run)[0]["observed"];
+    assert!(seen["virtual_max_bytes"].as_u64() > Some(mb << 20), "{seen}");
+    assert!(seen["resident_max_bytes"].as_u64() < Some(1 << 30), "{seen}");
+    assert_nothing_left(&home);
+}
+
 #[test]
 fn load_environment_and_log_are_reported() {
     let _turn = turn();
