@@ -19,6 +19,7 @@ pub mod launched;
 pub mod live;
 pub mod lookup;
 mod members;
+pub mod memory;
 pub mod node;
 pub mod openapi;
 mod outpost;

@@ -155,7 +155,8 @@ pub struct SessionArgs {
     #[arg(long, value_name = "N", help_heading = "Resources")]
     pub cores: Option<f64>,
 
-    /// MiB of memory to ask for, for the main computation; 0 asks for none [default: the definition's, 2048]
+    /// MiB of memory to ask for, for the main computation; 0 asks for none [default: the definition's; 2048, or what the
+    /// buffers of large messages take]
     #[arg(long = "requestMb", value_name = "N", help_heading = "Resources")]
     pub request_mb: Option<u64>,
 

@@ -175,6 +175,9 @@ fn sizes(rank: &Rank) -> (usize, usize) {
     match (rank.case.test.hub(), rank.spec.role) {
         (Some(hub), Role::Worker) => (hub.reply() as usize, size),
         (Some(hub), _) => (size, hub.reply() as usize),
+        // What only receives or passes on has no payload of its own.
+        (None, Role::Sink) if matches!(rank.case.test, Test::AmBw(_)) && !rank.is_own_peer() => (0, size),
+        (None, Role::Relay) => (0, size),
         (None, _) => (size, size),
     }
 }

@@ -19,6 +19,7 @@ use wirespeed_schema::units::parse_duration_ns;
 use wirespeed_session::definition::{DEFINITION_BYTES_MAX, Definition};
 use wirespeed_session::launched::Engine;
 use wirespeed_session::live::Ask;
+use wirespeed_session::memory::request_bytes;
 use wirespeed_session::path::{self, Path, Route, Streaming};
 use wirespeed_session::places::{self, Words};
 use wirespeed_session::say::{LogFlood, LogTo, Work};
@@ -75,6 +76,7 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         Some(path) => streams(arguments, path, &routes, duration)?,
         None => Vec::new(),
     };
+    ask_for_buffers(arguments, &streams, &mut definition);
     if !arguments.experiment.interference.is_empty()
         && (path.is_none() || arguments.format == SessionFormat::Classic)
     {
@@ -214,6 +216,17 @@ fn definition(arguments: &SessionArgs, path: Option<Path>) -> Result<Definition,
     }
     definition.check()?;
     Ok(definition)
+}
+
+/// Where nobody says how much memory the main computation asks for, it is enough for the messages.
+fn ask_for_buffers(arguments: &SessionArgs, streams: &[Streaming], definition: &mut Definition) {
+    if arguments.session.is_some() || arguments.request_mb.is_some() {
+        return;
+    }
+    let request = request_bytes(streams, definition.computations.len());
+    if let Some(main) = definition.computations.first_mut() {
+        main.resources.memory_bytes = Some(request);
+    }
 }
 
 fn work(arguments: &SessionArgs) -> Result<Work, Failure> {
@@ -362,6 +375,21 @@ mod tests {
         assert_eq!(defaults.streams[0].report_ns, 5_000_000_000);
         assert_eq!(defaults.streams[0].credits, 1);
         assert_eq!(asked("--touchOnce=1").unwrap().ask.work.log.threads, 12);
+    }
+
+    #[test]
+    fn messages_of_any_size_are_carried_by_the_memory_that_is_asked_for() {
+        let asks = |line: &str| {
+            let request = asked(&format!("--benchmarkPath=client_to_computation {line}")).unwrap();
+            let main = &request.ask.definition.computations[0].resources;
+            (request.streams[0].size_bytes, main.memory_bytes)
+        };
+        assert_eq!(asks("--mb=1"), (MIB, Some(2048 * MIB)));
+        let (size, memory) = asks("--mb=4095 --bytes=1048575");
+        assert_eq!(size, u64::from(u32::MAX));
+        assert!(memory >= Some(3 * size), "{memory:?}");
+        assert_eq!(asks("--mb=1024 --requestMb=100").1, Some(100 * MIB));
+        assert_eq!(asks("--mb=1024 --requestMb=0").1, None);
     }
 
     #[test]
