@@ -25,6 +25,7 @@ pub mod openapi;
 mod outpost;
 pub mod path;
 pub mod places;
+mod registration;
 mod remote;
 pub mod report;
 pub mod running;
@@ -33,6 +34,9 @@ pub mod stdio_node;
 
 use wirespeed_control::Failure;
 use wirespeed_schema::message::FailureClass;
+
+/// Receives lines about what a daemon sees, from any thread.
+pub type Tell = std::sync::Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Most computations of one session.
 pub const COMPUTATIONS_MAX: usize = 256;

@@ -23,14 +23,14 @@ pub struct Site {
     node_port: u16,
 }
 
-fn port_of(daemon: &Running) -> u16 {
+pub fn port_of(daemon: &Running) -> u16 {
     daemon.wait_until("it listens", PATIENCE, |r| r.stdout().contains("listening on"));
     let greeting = daemon.stdout();
     let first = greeting.lines().next().unwrap();
     first.rsplit_once(':').unwrap().1.parse().unwrap()
 }
 
-fn node(home: &Home, port: u16) -> Running {
+pub fn node(home: &Home, port: u16) -> Running {
     let to = format!("127.0.0.1:{port}");
     home.start(["node", "--name", "here", "--coordinator", to.as_str()])
 }

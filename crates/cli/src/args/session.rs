@@ -301,6 +301,10 @@ pub struct DoorArgs {
     /// [default: wirespeed/key in the configuration directory, or WIRESPEED_KEY_FILE]
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
+
+    /// Print the secrets that other machines need: the identity for wirespeed, the bearer token for other clients
+    #[arg(long)]
+    pub print_identity: bool,
 }
 
 /// `wirespeed coordinator`.
