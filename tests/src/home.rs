@@ -66,6 +66,9 @@ impl Home {
             "NO_COLOR",
             "CLICOLOR_FORCE",
             "XDG_CONFIG_HOME",
+            "WIRESPEED_SITE",
+            "DWA_CONFIG_SERVICE",
+            "STUDIO",
         ] {
             command.env_remove(name);
         }

@@ -85,6 +85,8 @@ fn words(argv: &[OsString], fronts: &[Front]) -> Vec<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::{Cli, SessionFormat, Verb};
+    use clap::{CommandFactory as _, Parser as _};
 
     const KNOWN: &[Front] = &[Front {
         program: "oldtool",
@@ -102,6 +104,69 @@ mod tests {
         assert_eq!(rewritten(&["oldtool", "-n", "5"]), classic);
         assert_eq!(rewritten(&["/opt/bin/oldtool", "-n", "5"]), classic);
         assert_eq!(rewritten(&["oldtool"]), classic[..4]);
+    }
+
+    /// Whatever a wrapper or the front itself has put before: what comes last holds, as with getopt.
+    #[test]
+    fn under_an_originals_name_the_last_of_an_option_wins() {
+        for front in FRONTS {
+            let mut all = Cli::command();
+            all.build();
+            let verb = all.find_subcommand(front.words[0]).unwrap();
+            for option in verb.get_arguments().filter(|option| !option.is_positional()) {
+                let name = match (option.get_long(), option.get_short()) {
+                    (Some(long), _) => format!("--{long}"),
+                    (None, letter) => format!("-{}", letter.unwrap()),
+                };
+                let value = option.get_possible_values();
+                let value = value.first().map_or("1", |value| value.get_name());
+                let once = match option.get_action().takes_values() {
+                    true if option.is_require_equals_set() => vec![format!("{name}={value}")],
+                    true => vec![name.clone(), value.to_owned()],
+                    false => vec![name.clone()],
+                };
+                let typed: Vec<String> = [once.clone(), once].concat();
+                let argv = [
+                    &[front.program][..],
+                    &typed.iter().map(String::as_str).collect::<Vec<_>>(),
+                ];
+                let argv = words(
+                    &argv.concat().iter().map(OsString::from).collect::<Vec<_>>(),
+                    FRONTS,
+                );
+                if let Err(error) = Cli::try_parse_from(&argv) {
+                    let twice = error.to_string().contains("multiple times");
+                    assert!(!twice, "{} {typed:?}: {error}", front.program);
+                }
+            }
+        }
+        let parsed = |line: &str| {
+            let argv: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            Cli::try_parse_from(words(&argv, FRONTS)).unwrap().verb
+        };
+        let Verb::Msgrate(rates) =
+            parsed("msgrate -p 8 -s 16 -p 4 -n 2 -i 7 -s 32 -n 1 -i 9 --via tcp --via shm")
+        else {
+            panic!("a verb of its own");
+        };
+        for (key, last) in [("peers", "4"), ("size", "32"), ("via", "shm")] {
+            assert_eq!(rates.case.of(key), [last]);
+        }
+        assert_eq!(
+            (rates.iters.as_deref(), rates.ranks_per_node.as_deref()),
+            (Some("9"), Some("1"))
+        );
+        let Verb::Perftest(tests) = parsed("ucx_perftest --listen loopback") else {
+            panic!("a verb of its own");
+        };
+        assert_eq!(tests.listen, ["loopback"]);
+        let Verb::Session(session) = parsed("arras4benchmark --format table --stay-connected 0") else {
+            panic!("a verb of its own");
+        };
+        assert_eq!(
+            (session.format, session.stay_connected.as_str()),
+            (SessionFormat::Table, "0")
+        );
     }
 
     #[test]

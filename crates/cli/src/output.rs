@@ -1,17 +1,18 @@
 //! Where results go: one form on stdout, any number of files, each by its ending. A reader that closes stdout early is
-//! not an error. A destination that fails never takes the others with it: it is told when all have their result.
+//! not an error, but ends a run whose lines it was reading. A destination that fails never takes the others with it: it is told when all have their result.
 
 use crate::args::{ColorChoice, OutputArgs};
-use crate::errors::Failure;
+use crate::errors::{Failure, exit};
 use crate::file::{self, Lines};
 use crate::terminal::{self, Stream};
 use crate::view;
 use crate::watch::Watch;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use wirespeed_control::StopFlag;
 use wirespeed_report::Input;
 use wirespeed_report::render::{self, CsvRows, JsonForm, Style};
-use wirespeed_schema::run::{CaseResult, Event};
+use wirespeed_schema::run::{CaseResult, Event, Status};
 use wirespeed_schema::{Case, Run};
 
 /// How a result is written.
@@ -48,6 +49,9 @@ pub struct Output {
     live: Option<Box<dyn Live>>,
     watch: Option<Watch>,
     original: Option<Original>,
+    /// Raised when nobody reads any more what is written on stdout while the run goes on.
+    stop: Option<StopFlag>,
+    is_unread: bool,
     remarks: bool,
     color: ColorChoice,
 }
@@ -83,6 +87,8 @@ impl Output {
             live: None,
             watch: None,
             original: None,
+            stop: None,
+            is_unread: false,
             remarks: arguments.remarks,
             color,
         })
@@ -91,6 +97,11 @@ impl Output {
     /// Write text for people as an original would.
     pub fn show_as(&mut self, original: Original) {
         self.original = Some(original);
+    }
+
+    /// End the run, by `stop`, when whoever reads its lines on stdout goes away.
+    pub fn stop_without_reader(&mut self, stop: &StopFlag) {
+        self.stop = Some(stop.clone());
     }
 
     /// Whether stdout has the table, and no form for programs.
@@ -163,8 +174,18 @@ impl Output {
 
     /// Print what there is to say while the run goes on.
     fn say(&mut self, text: Option<String>) {
-        if let Some(text) = text {
-            self.note(print(&text));
+        match text.map_or(Ok(true), |text| is_taken(&text)) {
+            Ok(true) => {}
+            Ok(false) => self.lose_reader(),
+            Err(failure) => self.note(Err(failure)),
+        }
+    }
+
+    /// Nothing more goes to stdout. A run that was asked to end already is not hurried.
+    fn lose_reader(&mut self) {
+        (self.stdout, self.live, self.is_unread) = (None, None, true);
+        if let Some(stop) = self.stop.take().filter(|stop| !stop.is_requested()) {
+            stop.request();
         }
     }
 
@@ -197,6 +218,7 @@ impl Output {
         match self.failed.take() {
             // Stdout has its document, or cannot have any.
             Some(failure) => Err(failure.documented()),
+            None if self.is_unread && run.status == Status::Interrupted => Err(unread().documented()),
             None => Ok(()),
         }
     }
@@ -217,12 +239,27 @@ impl Output {
     }
 }
 
+/// Whoever read what a run writes on stdout as it goes on is gone.
+pub fn unread() -> Failure {
+    Failure::with(
+        exit::INTERRUPTED,
+        "stdout was closed by its reader, which ended the run",
+        "read it to its end, or write the result to a file with --output",
+    )
+}
+
 /// Write to stdout; a reader that went away is no error.
 pub fn print(text: &str) -> Result<(), Failure> {
+    is_taken(text).map(drop)
+}
+
+/// Write to stdout; whether it has a reader.
+pub fn is_taken(text: &str) -> Result<bool, Failure> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Failure::stdout(&e)),
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(e) => Err(Failure::stdout(&e)),
     }
 }
 

@@ -130,7 +130,8 @@ impl HistogramData {
         Some(self.max_ns.get())
     }
 
-    /// Quantile `q` in 0..=1: the ceil(q·n)-th smallest sample (nearest rank). `None` when empty.
+    /// Quantile `q` in 0..=1: the ceil(q·n)-th smallest sample (nearest rank); the median of an even number is the mean of the
+    /// middle two. `None` when empty.
     ///
     /// Where the clock's step is coarser than the bucket, many samples share a value, and the nearest rank could only jump
     /// from step to step. Each sample then stands for the whole step around it: the quantile is the point where the
@@ -142,11 +143,14 @@ impl HistogramData {
         }
         let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count);
         let nearest = self.value_at_rank_ns(rank)?;
+        let is_between = q == 0.5 && self.count.is_multiple_of(2);
+        let next = self.value_at_rank_ns(rank + u64::from(is_between))?;
         let width = bucket_range(bucket_of((nearest * 1000.0) as u64)).1 as f64 / 1000.0;
         let is_extreme = rank == 1 || rank == self.count;
-        match self.step_ns.get() > width && !is_extreme {
+        let step = self.step_ns.get();
+        match step > width && !is_extreme && next - nearest <= step {
             true => Some(self.within_step_ns(q, nearest)),
-            false => Some(nearest),
+            false => Some(nearest / 2.0 + next / 2.0),
         }
     }
 
@@ -315,7 +319,23 @@ mod tests {
         }
 
         #[test]
+        fn the_median_of_an_even_number_is_between_the_middle_two(
+            mut samples in prop::collection::vec(1.0..1e9f64, 1..200),
+            step in prop::option::of(1.0..1e6f64),
+        ) {
+            let data = HistogramData::from_samples_ns(&samples);
+            let data = step.iter().fold(data, |data, step| data.with_step_ns(*step));
+            samples.sort_by(f64::total_cmp);
+            let (lower, upper) = (samples[(samples.len() - 1) / 2], samples[samples.len() / 2]);
+            let exact = lower / 2.0 + upper / 2.0;
+            let got = data.quantile_ns(0.5).unwrap();
+            let near = exact * 0.002 + 0.002 + step.unwrap_or(0.0);
+            prop_assert!((got - exact).abs() <= near, "{got} for {exact}");
+        }
+
+        #[test]
         fn quantiles_are_within_half_a_bucket(mut samples in prop::collection::vec(1.0..1e9f64, 1..200), q in 0.0..=1.0f64) {
+            prop_assume!(q != 0.5);
             let data = HistogramData::from_samples_ns(&samples);
             samples.sort_by(f64::total_cmp);
             let rank = ((q * samples.len() as f64).ceil() as usize).clamp(1, samples.len());

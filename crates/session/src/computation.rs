@@ -12,10 +12,13 @@ use std::io::{self, BufReader};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use wirespeed::Registry;
 use wirespeed::load::{Background, LogTarget, flood};
 use wirespeed_control::agent::{Here, run_stdio_agent};
+
+/// One that has said its last word is ended by its node, which reads its groups' counters first; it waits for so long.
+const LAST_WAIT: Duration = Duration::from_secs(2);
 
 /// Be a computation until told to end. The value is the exit code; 2 when this was no node's doing.
 pub fn run(registry: &Registry) -> u8 {
@@ -58,7 +61,7 @@ fn sockets() -> Option<(UnixStream, UnixStream)> {
     Some((talk, reader))
 }
 
-/// Do what the node says. Returns when it says stop; does not return when the node is gone.
+/// Do what the node says, until it ends this process or is gone itself.
 fn obey(mut reader: BufReader<UnixStream>, talk: &UnixStream, work: &Work, groups: &[PathBuf]) -> u8 {
     // A node that is gone shows at the next read.
     let _ = say(talk, &Said::Ready);
@@ -72,7 +75,7 @@ fn obey(mut reader: BufReader<UnixStream>, talk: &UnixStream, work: &Work, group
                     Ok(load) => background = load,
                     Err(why) => {
                         let _ = say(talk, &Said::Failed { why });
-                        vanish(groups)
+                        await_end(reader, groups)
                     }
                 }
             }
@@ -83,12 +86,20 @@ fn obey(mut reader: BufReader<UnixStream>, talk: &UnixStream, work: &Work, group
                     load_done: background.take().map(Background::stop).unwrap_or_default(),
                 };
                 let _ = say(talk, &done);
-                vanish(groups)
+                await_end(reader, groups)
             }
             Ok(Some(Order::Be { .. })) => {}
             Ok(None) | Err(_) => vanish(groups),
         }
     }
+}
+
+/// The last word is said. The node reads the groups' counters and ends this process; one that is gone cannot.
+fn await_end(mut reader: BufReader<UnixStream>, groups: &[PathBuf]) -> ! {
+    // Refused: it waits for the node's end.
+    let _ = reader.get_ref().set_read_timeout(Some(LAST_WAIT));
+    while let Ok(Some(_)) = hear::<Order>(&mut reader) {}
+    vanish(groups)
 }
 
 /// End at once: a measurement may be under way in another thread, and an ordinary exit would wait for it.

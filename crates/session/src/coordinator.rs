@@ -3,19 +3,22 @@
 //!
 //! It must never start a process itself.
 
+use crate::Tell;
 use crate::api::{CreateSession, Created, NodeStatus, Placed, Refused, Register, StartOnNode};
 use crate::ask::Ask;
-use crate::daemon::{REGISTER_EVERY, parse, to_value};
+use crate::daemon::{parse, to_value};
 use crate::definition::Computation;
 use crate::http::{self, Bad, Far, Request};
 use crate::node::{Free, too_much};
 use crate::openapi;
+use crate::registration::REGISTER_EVERY;
 use crate::report::{ComputationReport, SessionReport};
 use crate::say::Work;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use wirespeed_control::address::Address;
@@ -31,6 +34,8 @@ const NODE_LEASE: Duration = Duration::from_secs(8);
 const START_TIME: Duration = Duration::from_secs(20);
 /// Time for any other request to a node.
 const CALL_TIME: Duration = Duration::from_secs(8);
+/// Between two looks for nodes that have fallen silent.
+const LOOK: Duration = Duration::from_millis(500);
 /// A request waits so long for a first node: daemons are started side by side.
 const FIRST_NODE_TIME: Duration = Duration::from_secs(2);
 
@@ -62,6 +67,7 @@ struct Shared {
     next: AtomicU64,
     /// One placement at a time: what is free must not change between asking and taking.
     placing: Mutex<()>,
+    tell: Tell,
 }
 
 /// The daemon, listening.
@@ -71,8 +77,13 @@ pub struct Coordinator {
 }
 
 impl Coordinator {
-    /// Listen.
-    pub fn bind(options: &CoordinatorOptions, key: &KeyFile, stop: &StopFlag) -> Result<Self, ControlError> {
+    /// Listen. Nodes that come and go are told to `tell`.
+    pub fn bind(
+        options: &CoordinatorOptions,
+        key: &KeyFile,
+        stop: &StopFlag,
+        tell: Tell,
+    ) -> Result<Self, ControlError> {
         Ok(Coordinator {
             listener: SecureListener::bind(&options.listen, options.port, key, stop)?,
             shared: Arc::new(Shared {
@@ -81,6 +92,7 @@ impl Coordinator {
                 state: Mutex::default(),
                 next: AtomicU64::new(1),
                 placing: Mutex::default(),
+                tell,
             }),
         })
     }
@@ -92,9 +104,23 @@ impl Coordinator {
 
     /// Serve until the stop flag is raised. Clients notice that it is gone, and end their sessions at the nodes.
     pub fn run(self) -> Result<(), ControlError> {
-        let shared = self.shared;
-        self.listener
-            .run(move |reader, writer, _| shared.serve(reader, writer))
+        let (shared, watched) = (self.shared.clone(), self.shared);
+        // Dropped, it ends the janitor.
+        let (serving, ended) = mpsc::channel::<()>();
+        let janitor = std::thread::Builder::new().name("janitor".into()).spawn(move || {
+            while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                watched.forget_silent();
+            }
+        });
+        let result = self
+            .listener
+            .run(move |reader, writer, _| shared.serve(reader, writer));
+        drop(serving);
+        if let Ok(janitor) = janitor {
+            // It has no reason to panic; nodes are then forgotten when somebody asks for them.
+            let _ = janitor.join();
+        }
+        result
     }
 }
 
@@ -160,16 +186,41 @@ impl Shared {
             stop: self.stop.clone(),
         };
         let name = wirespeed_control::session::clean(&register.name);
-        let heard = Instant::now();
-        self.lock().nodes.insert(name, KnownNode { far, heard });
+        let (at, heard) = (far.address.clone(), Instant::now());
+        let before = self.lock().nodes.insert(name.clone(), KnownNode { far, heard });
+        let shown = format!("{}:{}", bracketed(&at.host), at.port);
+        match before {
+            None => (self.tell)(&format!("node {name} is there, at {shown}")),
+            Some(before) if before.far.address != at => {
+                (self.tell)(&format!(
+                    "node {name} is at {shown} now, and no longer where it was"
+                ));
+            }
+            Some(_) => {}
+        }
         Ok(json!({ "again_within_ns": (REGISTER_EVERY * 2).as_nanos() as u64 }))
+    }
+
+    /// Forget nodes that have not made themselves known lately.
+    fn forget_silent(&self) {
+        let mut silent = Vec::new();
+        self.lock().nodes.retain(|name, node| {
+            let is_heard = node.heard.elapsed() < NODE_LEASE;
+            silent.extend((!is_heard).then(|| name.clone()));
+            is_heard
+        });
+        for name in silent {
+            let seconds = NODE_LEASE.as_secs();
+            (self.tell)(&format!(
+                "node {name} is gone: nothing was heard of it for {seconds} s"
+            ));
+        }
     }
 
     /// Nodes that made themselves known lately.
     fn live_nodes(&self) -> Vec<(String, Far)> {
-        let mut state = self.lock();
-        state.nodes.retain(|_, node| node.heard.elapsed() < NODE_LEASE);
-        state
+        self.forget_silent();
+        self.lock()
             .nodes
             .iter()
             .map(|(name, node)| (name.clone(), node.far.clone()))
@@ -268,10 +319,16 @@ impl Shared {
                 return Ok(nodes);
             }
             if Instant::now() >= until {
-                return Err(crate::refused(
-                    "the coordinator knows no node",
-                    "start `wirespeed node --coordinator HOST:PORT` on each host",
-                ));
+                return Err(match self.live_nodes().len() {
+                    0 => crate::refused(
+                        "the coordinator knows no node",
+                        "start `wirespeed node --coordinator HOST:PORT` on each host",
+                    ),
+                    known => crate::refused(
+                        format!("the coordinator knows {known} nodes, and none of them answers"),
+                        "look at the messages of the nodes, and whether a firewall is between",
+                    ),
+                });
             }
             std::thread::sleep(Duration::from_millis(100));
         }

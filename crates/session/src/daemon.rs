@@ -3,15 +3,17 @@
 //!
 //! Data of a measurement never pass through here; the daemon that passes messages on is a computation of its own.
 
-use crate::api::{self, ComputationStatus, NodeStatus, Placed, Refused, Register, StartOnNode};
+use crate::Tell;
+use crate::api::{self, ComputationStatus, NodeStatus, Placed, Refused, StartOnNode};
 use crate::http::{self, Bad, Far, Request};
 use crate::node::Node;
+use crate::registration::Registration;
 use crate::report::ComputationReport;
 use crate::running::Running;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::net::{IpAddr, Shutdown, SocketAddr};
+use std::net::{Shutdown, SocketAddr};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,8 +28,6 @@ const LEASE: Duration = Duration::from_secs(6);
 const FAREWELL: Duration = Duration::from_secs(2);
 /// Between two looks for such sessions.
 const LOOK: Duration = Duration::from_millis(500);
-/// Between two registrations with the coordinator.
-pub(crate) const REGISTER_EVERY: Duration = Duration::from_secs(2);
 
 /// How a node serves.
 #[derive(Debug, Clone)]
@@ -61,15 +61,17 @@ pub struct NodeDaemon {
     shared: Arc<Shared>,
     coordinator: Option<Address>,
     stop: StopFlag,
+    tell: Tell,
 }
 
 impl NodeDaemon {
-    /// Listen.
+    /// Listen. How it gets on with its coordinator goes to `tell`.
     pub fn bind(
         options: &NodeOptions,
         node: Node,
         key: &KeyFile,
         stop: &StopFlag,
+        tell: Tell,
     ) -> Result<Self, ControlError> {
         Ok(NodeDaemon {
             listener: SecureListener::bind(&options.listen, options.port, key, stop)?,
@@ -80,6 +82,7 @@ impl NodeDaemon {
             }),
             coordinator: options.coordinator.clone(),
             stop: stop.clone(),
+            tell,
         })
     }
 
@@ -92,22 +95,20 @@ impl NodeDaemon {
     pub fn run(self) -> Result<(), ControlError> {
         let shared = self.shared.clone();
         let (janitor_shared, stop) = (shared.clone(), self.stop.clone());
-        let port = self.addresses().first().map_or(0, SocketAddr::port);
-        let coordinator = self.coordinator.clone().map(|address| Far {
-            what: "coordinator",
-            address,
-            identity: shared.identity.clone(),
-            stop: self.stop.clone(),
+        let mut registration = self.coordinator.clone().map(|address| {
+            let far = Far {
+                what: "coordinator",
+                address,
+                identity: shared.identity.clone(),
+                stop: self.stop.clone(),
+            };
+            Registration::new(far, shared.node.name(), self.addresses(), self.tell.clone())
         });
         let janitor = std::thread::Builder::new().name("janitor".into()).spawn(move || {
-            let mut registered: Option<Instant> = None;
             while !stop.is_requested() {
                 janitor_shared.end_abandoned();
-                if let Some(far) = &coordinator
-                    && registered.is_none_or(|at| at.elapsed() >= REGISTER_EVERY)
-                {
-                    registered = Some(Instant::now());
-                    register(far, janitor_shared.node.name(), port);
+                if let Some(registration) = &mut registration {
+                    registration.renew();
                 }
                 std::thread::sleep(LOOK);
             }
@@ -123,38 +124,6 @@ impl NodeDaemon {
         shared.lock().clear();
         result
     }
-}
-
-/// Make this node known; a coordinator that is not there yet is asked again.
-fn register(far: &Far, name: &str, port: u16) {
-    let Ok(addresses) = far.address.resolve() else {
-        return;
-    };
-    let is_loopback = addresses.iter().all(|a| a.ip().is_loopback());
-    // The address by which the coordinator sees this host is the one that others can reach.
-    let host = match is_loopback {
-        true => Some(addresses[0].ip()),
-        false => local_address(addresses[0]),
-    };
-    if let Some(host) = host {
-        let register = Register {
-            name: name.to_owned(),
-            address: SocketAddr::new(host, port).to_string(),
-        };
-        let _ = far.call("POST", "/coordinator/1/nodes", &register, Duration::from_secs(5));
-    }
-}
-
-/// This host's address on the way to `far`; nothing is sent.
-pub(crate) fn local_address(far: SocketAddr) -> Option<IpAddr> {
-    let any: SocketAddr = if far.is_ipv4() {
-        ([0; 4], 0).into()
-    } else {
-        ([0u16; 8], 0).into()
-    };
-    let socket = std::net::UdpSocket::bind(any).ok()?;
-    socket.connect(far).ok()?;
-    Some(socket.local_addr().ok()?.ip())
 }
 
 impl Shared {

@@ -273,7 +273,7 @@ impl Far {
     fn unreachable(&self, error: &ControlError) -> Failure {
         let remedy = match error {
             ControlError::Connect { .. } => format!(
-                "start `wirespeed {}` there, or leave --host, --dc and --env out to run embedded",
+                "start `wirespeed {}` there, or leave --host, --dc, --env and --site out to run embedded",
                 self.what
             ),
             other => other.remedy(),

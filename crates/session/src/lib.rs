@@ -19,11 +19,13 @@ pub mod launched;
 pub mod live;
 pub mod lookup;
 mod members;
+pub mod memory;
 pub mod node;
 pub mod openapi;
 mod outpost;
 pub mod path;
 pub mod places;
+mod registration;
 mod remote;
 pub mod report;
 pub mod running;
@@ -32,6 +34,9 @@ pub mod stdio_node;
 
 use wirespeed_control::Failure;
 use wirespeed_schema::message::FailureClass;
+
+/// Receives lines about what a daemon sees, from any thread.
+pub type Tell = std::sync::Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Most computations of one session.
 pub const COMPUTATIONS_MAX: usize = 256;

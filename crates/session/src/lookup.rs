@@ -14,25 +14,47 @@ pub const SERVICE_VARIABLE: &str = "DWA_CONFIG_SERVICE";
 /// Longest answer or file.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// The `HOST:PORT` of the coordinator of `dc` and `env`. `site` is what was typed; the variables are asked where nothing
-/// was.
-pub(crate) fn look_up(site: Option<&str>, dc: &str, env: &str) -> Result<String, Failure> {
+/// The original's variable with the data centre that is meant where none is named.
+pub const DATA_CENTRE_VARIABLE: &str = "STUDIO";
+
+/// The `HOST:PORT` of the coordinator of `dc` and `env`. `site` is what was typed. What was not is asked of the variables; and
+/// of a file that knows one data centre, that one is meant.
+pub(crate) fn look_up(site: Option<&str>, dc: Option<&str>, env: &str) -> Result<String, Failure> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    look_up_with(variable, site, dc, env)
+}
+
+fn look_up_with(
+    variable: impl Fn(&str) -> Option<String>,
+    site: Option<&str>,
+    dc: Option<&str>,
+    env: &str,
+) -> Result<String, Failure> {
     let typed = site.map(str::to_owned);
     let Some(site) = typed
         .or_else(|| variable(SITE_VARIABLE))
         .or_else(|| variable(SERVICE_VARIABLE))
     else {
+        let place = match dc {
+            Some(dc) => format!("data centre {dc:?}"),
+            None => format!("environment {env:?}"),
+        };
         return Err(usage(
-            format!("nothing says where data centre {dc:?} is"),
+            format!("nothing says where the coordinator of {place} is"),
             format!(
                 "name the site's file or service with --site, {SITE_VARIABLE} or {SERVICE_VARIABLE}, or use --host and --port"
             ),
         ));
     };
-    match site.contains("://") {
-        true => ask(&site, dc, env),
-        false => read(&site, dc, env),
+    let dc = dc.map(str::to_owned);
+    let dc = dc.or_else(|| variable(DATA_CENTRE_VARIABLE).map(|studio| studio.to_lowercase()));
+    match (site.contains("://"), dc) {
+        (true, Some(dc)) => ask(&site, &dc, env),
+        (true, None) => Err(usage(
+            format!("{site} is asked for a data centre, and none is named"),
+            format!("name it with --dc or {DATA_CENTRE_VARIABLE}"),
+        )),
+        (false, dc) => read(&site, dc.as_deref(), env),
     }
 }
 
@@ -90,7 +112,7 @@ fn address_in(text: &str) -> Option<String> {
     (!host.is_empty() && host.len() <= 255 && host.chars().all(good)).then(|| host.to_owned())
 }
 
-fn read(path: &str, dc: &str, env: &str) -> Result<String, Failure> {
+fn read(path: &str, dc: Option<&str>, env: &str) -> Result<String, Failure> {
     let unreadable = |e: &dyn std::fmt::Display| {
         usage(
             format!("cannot read the site's file {path}: {e}"),
@@ -109,10 +131,21 @@ fn read(path: &str, dc: &str, env: &str) -> Result<String, Failure> {
         )
     })?;
     let names = |names: Vec<&String>| names.into_iter().cloned().collect::<Vec<_>>().join(", ");
+    let known = || names(site.keys().collect());
+    let dc = match (dc, &site.keys().collect::<Vec<_>>()[..]) {
+        (Some(dc), _) => dc,
+        (None, [only]) => only.as_str(),
+        (None, all) => {
+            return Err(usage(
+                format!("{path} has {} data centres, and none is named", all.len()),
+                format!("name one with --dc or {DATA_CENTRE_VARIABLE}: {}", known()),
+            ));
+        }
+    };
     let environments = site.get(dc).ok_or_else(|| {
         usage(
             format!("{path} has no data centre {dc:?}"),
-            format!("it has: {}", names(site.keys().collect())),
+            format!("it has: {}", known()),
         )
     })?;
     environments.get(env).cloned().ok_or_else(|| {
@@ -159,18 +192,18 @@ mod tests {
             "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n<html>\n",
             "garbage\r\n\r\n",
         ]);
-        assert_eq!(look_up(Some(&base), "gld", "prod").unwrap(), "there:8087");
+        assert_eq!(look_up(Some(&base), Some("gld"), "prod").unwrap(), "there:8087");
         assert_eq!(
-            look_up(Some(&format!("{base}/a/")), "gld", "stb").unwrap(),
+            look_up(Some(&format!("{base}/a/")), Some("gld"), "stb").unwrap(),
             "there.x:88"
         );
-        let missing = look_up(Some(&base), "gld", "usn").unwrap_err().message;
+        let missing = look_up(Some(&base), Some("gld"), "usn").unwrap_err().message;
         assert!(
             missing.contains("\"usn\"") && missing.contains("404"),
             "{missing}"
         );
         for _ in 0..2 {
-            assert!(look_up(Some(&base), "gld", "prod").is_err());
+            assert!(look_up(Some(&base), Some("gld"), "prod").is_err());
         }
         let asked = serving.join().unwrap();
         assert_eq!(
@@ -179,12 +212,43 @@ mod tests {
         );
         assert!(asked[1].starts_with("GET /a/serve/jose/"), "{asked:?}");
         assert!(
-            look_up(Some(&base), "gld", "prod")
+            look_up(Some(&base), Some("gld"), "prod")
                 .unwrap_err()
                 .message
                 .contains(&base)
         );
-        assert!(look_up(Some("https://x"), "gld", "prod").is_err());
-        assert!(look_up(Some(&base), "a/../b", "prod").is_err());
+        assert!(look_up(Some("https://x"), Some("gld"), "prod").is_err());
+        assert!(look_up(Some(&base), Some("a/../b"), "prod").is_err());
+    }
+
+    #[test]
+    fn a_data_centre_that_is_not_named_is_the_studios_or_the_only_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path.display().to_string()
+        };
+        let one = file("one", r#"{"gld": {"prod": "there:1", "stb": "here:2"}}"#);
+        let two = file("two", r#"{"gld": {"stb": "there:1"}, "las": {"stb": "here:2"}}"#);
+        let none = file("none", "{}");
+        let at = |site: Option<&String>, dc: Option<&str>, studio: Option<&str>| {
+            let variable = |name: &str| studio.filter(|_| name == DATA_CENTRE_VARIABLE).map(str::to_owned);
+            let found = look_up_with(variable, site.map(String::as_str), dc, "stb");
+            found.map_err(|failure| failure.message)
+        };
+        assert_eq!(at(Some(&one), None, None), Ok("here:2".into()));
+        assert_eq!(at(Some(&two), None, Some("LAS")), Ok("here:2".into()));
+        assert_eq!(at(Some(&two), Some("gld"), Some("LAS")), Ok("there:1".into()));
+        for (site, studio, word) in [
+            (Some(&two), None, "2 data centres"),
+            (Some(&none), None, "0 data centres"),
+            (Some(&one), Some("las"), "no data centre \"las\""),
+            (Some(&"http://x".to_owned()), None, "none is named"),
+            (None, None, "environment \"stb\""),
+        ] {
+            let refused = at(site, None, studio).unwrap_err();
+            assert!(refused.contains(word), "{refused}");
+        }
     }
 }

@@ -62,6 +62,7 @@ pub fn document() -> Value {
         "components": { "securitySchemes": { "key": {
             "type": "http",
             "scheme": "bearer",
+            "bearerFormat": "the key's token: 32 bytes in base64url without padding, as --print-identity shows it",
             "description": "proof of the key file that the daemons share; over TLS 1.3 with their certificate",
         } } },
     })

@@ -52,16 +52,11 @@ pub fn resolve(words: &Words) -> Result<Option<Address>, Failure> {
     if is_local {
         return Ok(None);
     }
-    let Some(dc) = &words.dc else {
-        return match env {
-            None => Ok(None),
-            Some(env) => Err(usage(
-                format!("--env {env} needs a data centre"),
-                "add --dc NAME, or use --host and --port",
-            )),
-        };
-    };
-    let found = look_up(words.site.as_deref(), dc, env.unwrap_or(ENVIRONMENTS[0]))?;
+    if words.dc.is_none() && env.is_none() && words.site.is_none() {
+        return Ok(None);
+    }
+    let (site, dc) = (words.site.as_deref(), words.dc.as_deref());
+    let found = look_up(site, dc, env.unwrap_or(ENVIRONMENTS[0]))?;
     parse(&found, None).map(Some)
 }
 
@@ -122,6 +117,16 @@ mod tests {
         assert_eq!(at("gld", Some("stb")), Ok(Some("here:8087".into())));
         assert!(at("gld", Some("usn")).unwrap_err().contains("usn"));
         assert!(at("xyz", None).unwrap_err().contains("xyz"));
+        // A site that is named is meant, also where nothing else is.
+        let at_site = |env: Option<&str>| {
+            words(|w| {
+                w.env = env.map(Into::into);
+                w.site = Some("/nonexistent/site".into());
+            })
+        };
+        assert!(at_site(None).unwrap_err().contains("/nonexistent/site"));
+        assert!(at_site(Some("stb")).unwrap_err().contains("/nonexistent/site"));
+        assert_eq!(at_site(Some("local")), Ok(None));
         assert!(
             words(|w| w.env = Some("nowhere".into()))
                 .unwrap_err()

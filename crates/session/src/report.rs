@@ -242,13 +242,15 @@ impl ComputationReport {
             granted.cores_by,
             cores(seen.cores_used)
         ));
+        let charged = seen.charged_max_bytes;
+        let charged = charged.map_or(String::new(), |bytes| format!(", charged {}", format_size(bytes)));
         verdict.push(format!(
-            "memory: asked {}, granted {} by {}, allocated {}, resident {}",
+            "memory: asked {}, granted {} by {}, allocated {}, resident {}{charged}",
             bytes(asked.memory_bytes),
             bytes(granted.memory_bytes),
             granted.memory_by,
             bytes(seen.virtual_max_bytes),
-            bytes(seen.resident_max_bytes.or(seen.charged_max_bytes)),
+            bytes(seen.resident_max_bytes),
         ));
         if let Some(ns) = seen.out_of_memory_after_ns {
             verdict.push(format!("killed for memory {} after the go", format_ns(ns as f64)));

@@ -292,12 +292,19 @@ fn watch(
     work: &Work,
     set_aside: SetAside,
 ) {
-    let mut said_done = false;
+    let (mut said_done, mut usage) = (false, None);
     while let Ok(Some(said)) = hear::<Said>(&mut reader) {
+        let is_last = matches!(said, Said::Done { .. } | Said::Failed { .. });
         said_done |= matches!(said, Said::Done { .. });
         let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
         note(&mut state, said, work);
         shared.moved.notify_all();
+        drop(state);
+        if is_last {
+            // It waits to be ended, so that its group still counts it.
+            usage = Some(group.usage());
+            RankProcess::kill(&mut child);
+        }
     }
     let heard_end = Instant::now();
     // Nothing more will be heard: what still runs has closed its socket, and is ended.
@@ -311,7 +318,7 @@ fn watch(
         let status = child.wait();
         how = status.ok().map(wirespeed_control::launch::seam::describe);
     }
-    let usage = group.usage();
+    let usage = usage.unwrap_or_else(|| group.usage());
     drop(group);
     let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
     let since_go = state

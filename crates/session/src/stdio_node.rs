@@ -3,9 +3,9 @@
 //! computations, when its client's end is closed.
 
 use crate::api::{NodeStatus, Refused};
-use crate::daemon::local_address;
 use crate::definition::Computation;
 use crate::node::Node;
+use crate::registration::local_address;
 use crate::report::ComputationReport;
 use crate::running::Running;
 use crate::say::{Work, hear, say};

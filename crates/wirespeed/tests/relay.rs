@@ -106,3 +106,41 @@ fn huge_credits_show_how_far_the_receiver_is_behind() {
     let acknowledged = outcomes[0].samples_of(wirespeed_schema::outcome::SampleKind::Acknowledged);
     assert!(acknowledged.is_some_and(|s| s.histogram.count > 1));
 }
+
+/// How often this thread has gone to sleep so far; format: proc_pid_status(5).
+fn times_asleep() -> u64 {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+    let mut lines = status.lines();
+    let count = lines.find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    count.unwrap().trim().parse().unwrap()
+}
+
+#[test]
+fn a_rank_without_a_part_sleeps_while_the_others_stream() {
+    let ranks = vec![
+        rank(Role::Idle, None),
+        rank(Role::Source, Some(2)),
+        rank(Role::Sink, Some(1)),
+    ];
+    for (transport, wait) in TRANSPORTS {
+        let mut case = case(Test::AmBw(stream(8, 4)), transport, wait, ranks.clone());
+        case.stop = Stop::Duration {
+            duration_ns: Duration::from_millis(300).as_nanos() as u64,
+        };
+        let (case, registry) = (&case, &Registry::builtin());
+        let asleep = std::thread::scope(|scope| {
+            let threads = ThreadBootstrap::group(3).into_iter().map(|bootstrap| {
+                scope.spawn(move || {
+                    let before = times_asleep();
+                    measure(case, registry, &bootstrap, &mut |_| ()).unwrap();
+                    times_asleep() - before
+                })
+            });
+            let threads: Vec<_> = threads.collect();
+            let counts: Vec<u64> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+            counts[0]
+        });
+        // Its three barriers, the exchange of addresses and a lock or two: not again and again while it waits.
+        assert!(asleep < 100, "{transport} {wait}: {asleep} times in 300 ms");
+    }
+}

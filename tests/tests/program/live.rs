@@ -2,6 +2,7 @@
 
 use crate::{SOON, document, home, turn};
 use std::process::Command;
+use wirespeed_schema::run::Status;
 use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::home::Home;
 use wirespeed_tests::running::{Ended, Running};
@@ -116,4 +117,40 @@ fn an_arm_may_be_watched_and_the_other_not() {
         "{ended}"
     );
     assert!(ended.stdout.contains("code 4"), "one pair tells nothing: {ended}");
+}
+
+/// Whoever reads the lines of a run and goes away ends it: `| head -1` returns with its line.
+#[test]
+fn a_run_whose_lines_nobody_reads_any_more_ends() {
+    let _turn = turn();
+    for line in [
+        "session --benchmarkPath=client_to_computation --requestMb=0 --duration=600 --report-frequency=0.1 --format=classic",
+        "session --benchmarkPath=client_to_computation --requestMb=0 --duration=600 --report-frequency=0.1 --ndjson",
+        "run am_lat --via inproc -t 600s --interval 100ms --ndjson",
+        "run am_lat --via inproc -t 20ms --repeats 10000 --ndjson",
+        "msgrate -t 20ms --repeats 10000 --ndjson",
+        "workers -w 1 -n 10 --via inproc --repeats 10000 --ndjson",
+        "ab --pairs 10000 --ndjson -- am_lat --via inproc -t 20ms -- am_lat --via inproc -t 20ms",
+        "perftest -l -x shm -t am_lat -n 1000000000000",
+    ] {
+        let home = home();
+        let mut command = Command::new("sh");
+        let output = match line.starts_with("ab ") {
+            true => line.replacen("ab ", "ab --output out.json ", 1),
+            false => format!("{line} --output out.json"),
+        };
+        command.args(["-c", &format!("$W {output} | head -1")]);
+        home.adopt(&mut command);
+        command.env("W", home.program());
+        let ended = Running::start(command).end(SOON).code(0);
+        assert_eq!(ended.stdout.lines().count(), 1, "{ended}");
+        let (cause, remedy) = ended.complaint();
+        assert!(
+            cause.contains("stdout was closed") && remedy.contains("--output"),
+            "{ended}"
+        );
+        let run = document(&std::fs::read_to_string(home.path("out.json")).unwrap());
+        assert_eq!(run.status, Status::Interrupted, "{ended}");
+        home.assert_nothing_left(SOON);
+    }
 }

@@ -2,6 +2,7 @@
 //! take turns; every wait has a deadline.
 
 mod browser;
+mod daemons;
 mod deaths;
 mod doctor;
 mod experiments;

@@ -7,6 +7,7 @@ use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
 use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::running::Running;
+use wirespeed_tests::skip;
 
 #[test]
 fn every_session_of_a_staggered_start_waits_its_turn() {
@@ -90,6 +91,62 @@ fn an_idle_computation_sleeps() {
         assert!(seen["cores_used"].as_f64() < Some(0.01), "{computation}");
     }
     assert_nothing_left(&home);
+}
+
+/// Embedded or at a node, one that has no part in a stream sleeps while the others have one.
+#[test]
+fn an_uninvolved_computation_sleeps_during_a_stream() {
+    let _turn = turn();
+    let home = home();
+    let site = Site::start(&home);
+    for place in [String::new(), format!("--host localhost --port {}", site.port)] {
+        for path in ["client_to_computation", "computation_to_client"] {
+            let line =
+                format!("session --benchmarkPath={path} {place} --bytes=1 --credits=10 --duration=2 --json");
+            let run = measured(&home.run(&line).code(0));
+            let seen = &computations(&run)[1]["observed"];
+            // A tick of a millisecond would be a thousand; control has a word to say now and then.
+            assert!(
+                seen["wakeups_per_s"].as_f64() < Some(50.0),
+                "{path} {place}: {seen}"
+            );
+        }
+    }
+    site.stop();
+    assert_nothing_left(&home);
+}
+
+/// Messages of `size`, by the words for it, with the memory that a session asks for by itself; their ends need `needed`.
+fn large_messages(words: &str, size: u64, needed: u64) {
+    let _turn = turn();
+    let available = wirespeed::host::available_bytes();
+    if available < needed {
+        return skip(&format!(
+            "{needed} bytes of memory are needed, {available} are available"
+        ));
+    }
+    let home = home();
+    for via in ["tcp", "unix"] {
+        let line = format!(
+            "session --benchmarkPath=client_to_computation --via={via} {words} --credits=1 --duration=0.1 --json"
+        );
+        let run = measured(&home.run(&line).code(0));
+        assert_eq!(run.cases[0].case.test.size_bytes(), size);
+        let asked = computations(&run)[0]["asked"]["memory_bytes"].as_u64().unwrap();
+        assert!(asked > 2 << 30, "{asked}");
+    }
+    assert_nothing_left(&home);
+}
+
+#[test]
+fn large_messages_fit_into_the_memory_that_is_asked_for() {
+    large_messages("--mb=700", 700 << 20, 6 << 30);
+}
+
+#[test]
+#[ignore = "moves messages of 4 GiB"]
+fn the_largest_messages_fit_into_the_memory_that_is_asked_for() {
+    large_messages("--mb=4095 --bytes=1048575", u64::from(u32::MAX), 18 << 30);
 }
 
 #[test]

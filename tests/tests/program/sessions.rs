@@ -13,6 +13,7 @@ use wirespeed_schema::run::{CaseStatus, Status};
 use wirespeed_tests::deadline::{PATIENCE, reached};
 use wirespeed_tests::home::{Home, crash, kill};
 use wirespeed_tests::running::{Ended, Running};
+use wirespeed_tests::skip;
 
 /// A coordinator and a node of one home.
 pub struct Site {
@@ -22,14 +23,14 @@ pub struct Site {
     node_port: u16,
 }
 
-fn port_of(daemon: &Running) -> u16 {
+pub fn port_of(daemon: &Running) -> u16 {
     daemon.wait_until("it listens", PATIENCE, |r| r.stdout().contains("listening on"));
     let greeting = daemon.stdout();
     let first = greeting.lines().next().unwrap();
     first.rsplit_once(':').unwrap().1.parse().unwrap()
 }
 
-fn node(home: &Home, port: u16) -> Running {
+pub fn node(home: &Home, port: u16) -> Running {
     let to = format!("127.0.0.1:{port}");
     home.start(["node", "--name", "here", "--coordinator", to.as_str()])
 }
@@ -186,6 +187,81 @@ fn under_the_original_name_reports_have_the_original_form() {
             "{ended}"
         );
     }
+    // Without a path there are no such lines: what became of the resources is the answer.
+    let mut command = std::process::Command::new(&link);
+    home.adopt(&mut command);
+    command.args("--threads=1 --cores=1 --requestMb=64 --duration=0.3 --stay-connected=0".split(' '));
+    let ended = Running::start(command).end(PATIENCE).code(0);
+    for words in [
+        "benchcomp0",
+        "cores: asked 1",
+        "memory: asked 64 MiB",
+        "request to go",
+    ] {
+        assert!(ended.stdout.contains(words), "{words}: {ended}");
+    }
+    assert_nothing_left(&home);
+}
+
+/// However a session ends, its control groups have told what they counted before they went.
+#[test]
+fn throttling_and_charged_memory_are_told_of_every_end() {
+    let _turn = turn();
+    let home = home();
+    let site = Site::start(&home);
+    let held = "--threads=2 --cores=0.5 --requestMb=128 --allocateMb=64 --touchMb=64 --duration=1";
+    let stream = "--benchmarkPath=client_to_computation --bytes=1 --credits=10";
+    let dead = "--threads=2 --cores=0.5 --requestMb=64 --allocateMb=300 --touchMb=300 --duration=60";
+    for (more, ends_well) in [
+        (String::new(), true),
+        (stream.to_owned(), true),
+        (String::new(), false),
+    ] {
+        let work = if ends_well { held } else { dead };
+        for place in [String::new(), format!("--host localhost --port {}", site.port)] {
+            let ended = home.run(&format!("session {place} {more} {work} --json"));
+            let run = document(&ended.stdout);
+            let main = &computations(&run)[0];
+            let by = [&main["granted"]["cores_by"], &main["granted"]["memory_by"]];
+            if by.iter().any(|by| !by.as_str().unwrap().starts_with("cgroup")) {
+                site.stop();
+                return skip("no control groups can be made here");
+            }
+            assert_eq!(ended.code, Some(i32::from(!ends_well)), "{ended}");
+            let seen = &main["observed"];
+            assert!(seen["charged_max_bytes"].as_u64() > Some(32 << 20), "{ended}");
+            // Killed for memory, it may not have used up a period's quota.
+            assert!(!ends_well || seen["throttled_ns"].as_u64() > Some(0), "{ended}");
+            assert!(seen["throttled_ns"].is_u64(), "{ended}");
+            let verdict = main["verdict"].to_string();
+            assert!(verdict.contains("charged"), "{verdict}");
+        }
+    }
+    site.stop();
+    assert_nothing_left(&home);
+}
+
+/// More than the machine has can be allocated, as long as nobody touches it.
+#[test]
+fn memory_may_be_overcommitted() {
+    let _turn = turn();
+    let home = home();
+    let policy = std::fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap();
+    if policy.trim() == "2" {
+        return skip("this kernel does not overcommit");
+    }
+    let info = std::fs::read_to_string("/proc/meminfo").unwrap();
+    let kb = |key: &str| -> u64 {
+        let line = info.lines().find_map(|line| line.strip_prefix(key)).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    };
+    let mb = (kb("MemTotal:") + kb("SwapTotal:")) / 1024 + 7_000;
+    let line =
+        format!("session --allocateMb={mb} --touchMb=8 --touchOnce --requestMb=0 --duration=0.5 --json");
+    let run = document(&home.run(&line).code(0).stdout);
+    let seen = &computations(&run)[0]["observed"];
+    assert!(seen["virtual_max_bytes"].as_u64() > Some(mb << 20), "{seen}");
+    assert!(seen["resident_max_bytes"].as_u64() < Some(1 << 30), "{seen}");
     assert_nothing_left(&home);
 }
 

@@ -16,7 +16,8 @@ pub enum MsgrateFormat {
 
 /// `wirespeed msgrate`.
 #[derive(Debug, Args)]
-#[command(after_long_help = AFTER_HELP, after_help = "--help shows examples and explains every option.")]
+#[command(args_override_self = true, after_long_help = AFTER_HELP,
+    after_help = "--help shows examples and explains every option.")]
 #[command(mut_arg("repeats", |repeats| repeats.short('r')), mut_arg("output", |output| output.short(None)))]
 pub struct MsgrateArgs {
     /// Iterations of each pattern [default: as many as 1s holds; 4096 in classic form]
@@ -50,7 +51,7 @@ pub struct MsgrateArgs {
     pub case: Parameters<OfMsgrate>,
 
     /// The original's text, or wirespeed's [default: sound; classic under the name msgrate]
-    #[arg(long, value_enum, value_name = "FORM", overrides_with = "format")]
+    #[arg(long, value_enum, value_name = "FORM")]
     pub format: Option<MsgrateFormat>,
 
     /// wirespeed's own output, also under the name msgrate: --format sound
@@ -81,6 +82,8 @@ impl MsgrateArgs {
 pub struct OfMsgrate;
 
 impl Taken for OfMsgrate {
+    const LAST_WINS: bool = true;
+
     fn form(parameter: &'static Parameter) -> Option<Form> {
         let original = |letters, long, help| Form {
             letters,

@@ -8,6 +8,9 @@ use wirespeed_schema::plan::parameters;
 
 /// Which parameters a verb takes, and what is different about them there.
 pub trait Taken {
+    /// Whether an option that is given again takes the place of the earlier one, as getopt has it, instead of adding to it.
+    const LAST_WINS: bool = false;
+
     /// The verb's own form of an option, if it has this parameter at all.
     fn form(parameter: &'static Parameter) -> Option<Form>;
 }
@@ -98,7 +101,13 @@ impl<T: Taken> clap::Args for Parameters<T> {
         let of = |section| parameters().filter(move |parameter| parameter.section == section);
         let options = Section::ALL.into_iter().flat_map(of);
         let taken = options.filter_map(|parameter| Some(option(parameter, T::form(parameter)?)));
-        command.args(taken)
+        command.args(taken.map(|option| match T::LAST_WINS {
+            true => {
+                let own = option.get_id().clone();
+                option.overrides_with(own)
+            }
+            false => option,
+        }))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

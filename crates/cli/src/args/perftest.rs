@@ -54,6 +54,7 @@ pub struct PerftestArgs {
         value_name = "ADDRESS[,..]",
         default_value = "loopback",
         value_delimiter = ',',
+        overrides_with = "listen",
         help_heading = "Ends"
     )]
     pub listen: Vec<String>,

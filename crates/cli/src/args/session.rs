@@ -16,7 +16,7 @@ pub enum SessionFormat {
 
 /// `wirespeed session`.
 #[derive(Debug, Args)]
-#[command(after_long_help = AFTER_HELP)]
+#[command(args_override_self = true, after_long_help = AFTER_HELP)]
 #[command(mut_arg("repeats", |repeats| repeats.visible_alias("repeat")
     .help("Times to create, run and end the sessions [default: 1]; rounds in one session with --interference and --offered")))]
 pub struct SessionArgs {
@@ -97,15 +97,16 @@ pub struct SessionArgs {
     )]
     pub message_sleep: String,
 
-    /// Data centre: the site says where its coordinator is; local: embedded
+    /// Data centre: the site says where its coordinator is; local: embedded [default: STUDIO in lower case, or the only one
+    /// of the site's file]
     #[arg(long, value_name = "NAME", help_heading = "Coordinator")]
     pub dc: Option<String>,
 
-    /// Environment: prod, usn, stb, stb2, or local for an embedded session [default: prod, with --dc]
+    /// Environment: prod, usn, stb, stb2, or local for an embedded session [default: prod, with --dc or --site]
     #[arg(long, value_name = "NAME", help_heading = "Coordinator")]
     pub env: Option<String>,
 
-    /// Host of the coordinator; without --host, --dc and --env the session is embedded on this machine
+    /// Host of the coordinator; without --host, --dc, --env and --site the session is embedded on this machine
     #[arg(long, value_name = "HOST", help_heading = "Coordinator")]
     pub host: Option<String>,
 
@@ -154,7 +155,8 @@ pub struct SessionArgs {
     #[arg(long, value_name = "N", help_heading = "Resources")]
     pub cores: Option<f64>,
 
-    /// MiB of memory to ask for, for the main computation; 0 asks for none [default: the definition's, 2048]
+    /// MiB of memory to ask for, for the main computation; 0 asks for none [default: the definition's; 2048, or what the
+    /// buffers of large messages take]
     #[arg(long = "requestMb", value_name = "N", help_heading = "Resources")]
     pub request_mb: Option<u64>,
 
@@ -255,7 +257,6 @@ pub struct SessionArgs {
         value_name = "TIME",
         default_value = "0",
         hide_default_value = true,
-        overrides_with = "stay_connected",
         help_heading = "Sessions"
     )]
     pub stay_connected: String,
@@ -300,6 +301,10 @@ pub struct DoorArgs {
     /// [default: wirespeed/key in the configuration directory, or WIRESPEED_KEY_FILE]
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
+
+    /// Print the secrets that other machines need: the identity for wirespeed, the bearer token for other clients
+    #[arg(long)]
+    pub print_identity: bool,
 }
 
 /// `wirespeed coordinator`.

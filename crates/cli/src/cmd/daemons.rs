@@ -4,12 +4,14 @@ use crate::args::{CoordinatorArgs, DoorArgs, NodeArgs, StdioNodeArgs};
 use crate::cmd::serve;
 use crate::errors::{Ended, Failure, exit};
 use crate::output;
-use std::fmt::Write as _;
+use std::io::Write as _;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use wirespeed::Registry;
 use wirespeed_control::address::Address;
 use wirespeed_control::auth::keyfile::{self, KeyFile};
 use wirespeed_control::{RankProgram, StopFlag};
+use wirespeed_session::Tell;
 use wirespeed_session::coordinator::{Coordinator, CoordinatorOptions, DEFAULT_PORT};
 use wirespeed_session::daemon::{NodeDaemon, NodeOptions};
 use wirespeed_session::node::Node;
@@ -22,8 +24,8 @@ pub fn coordinator(arguments: &CoordinatorArgs) -> Result<Ended, Failure> {
         port: arguments.port,
     };
     let (key, stop) = (key(&arguments.door)?, stop()?);
-    let coordinator = Coordinator::bind(&options, &key, &stop)?;
-    greet(coordinator.addresses())?;
+    let coordinator = Coordinator::bind(&options, &key, &stop, tell())?;
+    greet(coordinator.addresses(), &arguments.door, &key)?;
     coordinator.run()?;
     Ok(Ended::OK)
 }
@@ -41,8 +43,8 @@ pub fn node(arguments: &NodeArgs) -> Result<Ended, Failure> {
     };
     let (key, stop) = (key(&arguments.door)?, stop()?);
     let name = arguments.name.clone().unwrap_or_else(host_name);
-    let daemon = NodeDaemon::bind(&options, Node::new(name, program()?), &key, &stop)?;
-    greet(daemon.addresses())?;
+    let daemon = NodeDaemon::bind(&options, Node::new(name, program()?), &key, &stop, tell())?;
+    greet(daemon.addresses(), &arguments.door, &key)?;
     daemon.run()?;
     Ok(Ended::OK)
 }
@@ -98,11 +100,23 @@ fn key(door: &DoorArgs) -> Result<KeyFile, Failure> {
     Ok(KeyFile::load_or_make(&keyfile::path(door.key.as_deref())?)?)
 }
 
-fn greet(addresses: &[SocketAddr]) -> Result<(), Failure> {
-    let mut text = String::new();
-    for address in addresses {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "listening on {address}");
+/// Lines about what a daemon sees, on stderr.
+fn tell() -> Tell {
+    Arc::new(|line| {
+        // Nobody is left to be told that stderr is gone.
+        let _ = writeln!(std::io::stderr(), "{line}");
+    })
+}
+
+/// Where a daemon listens, and what gets others in.
+fn greet(addresses: &[SocketAddr], door: &DoorArgs, key: &KeyFile) -> Result<(), Failure> {
+    let listening = addresses
+        .iter()
+        .map(|address| format!("listening on {address}\n"));
+    let mut text: String = listening.collect();
+    if door.print_identity {
+        text.push_str(&serve::secrets(key.identity()));
+        text.push_str(&serve::bearer(key.identity()));
     }
     output::print(&text)
 }

@@ -28,8 +28,10 @@ impl Front {
         plan: Option<Plan>,
     ) -> Result<Front, Failure> {
         let stop = super::stop_on_signals()?;
+        let mut output = Output::open(arguments, color)?;
+        output.stop_without_reader(&stop);
         Ok(Front {
-            output: Output::open(arguments, color)?,
+            output,
             draft: Draft::begin(plan, arguments.include_host_name),
             stop,
             strict: arguments.strict,

@@ -103,7 +103,7 @@ pub fn check() -> Result<Ended, Failure> {
         let beside = theirs.map_or("nobody else is here to ask".to_owned(), |(who, figure)| {
             format!("{who} {}", row.shown(figure))
         });
-        output::print(&format!(
+        let line = format!(
             "{}: truth {}, {beside}, wirespeed {} ({} % off, {} % allowed): {}\n",
             row.name,
             row.shown(row.truth.value()),
@@ -111,7 +111,10 @@ pub fn check() -> Result<Ended, Failure> {
             significant((ours / row.truth.value() - 1.0) * 100.0, 2),
             significant(row.truth.tolerance_ratio() * 100.0, 2),
             if good { "ok" } else { "too far off" }
-        ))?;
+        );
+        if !output::is_taken(&line)? {
+            return Err(output::unread());
+        }
         if !good {
             far_off.push(row.name);
         }

@@ -13,7 +13,7 @@ use wirespeed::Registry;
 use wirespeed_control::auth::keyfile::{self, KeyFile};
 use wirespeed_control::job::INVITATION_VARIABLE;
 use wirespeed_control::serve::{Daemon, Listen, Log, LogLine, ServeOptions};
-use wirespeed_control::{DEFAULT_PORT, RankProgram, Timing};
+use wirespeed_control::{DEFAULT_PORT, Identity, RankProgram, Timing};
 use wirespeed_schema::message::ServerLimits;
 use wirespeed_schema::units;
 
@@ -130,8 +130,7 @@ fn greeting(daemon: &Daemon, key: &Path, print_identity: bool) -> String {
     }
     let key = key.display();
     if print_identity {
-        let identity = daemon.identity().to_text();
-        let _ = writeln!(text, "on the other machine: export WIRESPEED_IDENTITY={identity}");
+        text.push_str(&secrets(daemon.identity()));
     } else {
         let _ = writeln!(
             text,
@@ -139,4 +138,16 @@ fn greeting(daemon: &Daemon, key: &Path, print_identity: bool) -> String {
         );
     }
     text
+}
+
+/// The line that another machine of ours needs.
+pub fn secrets(identity: &Identity) -> String {
+    let identity = identity.to_text();
+    format!("on the other machine: export WIRESPEED_IDENTITY={identity}\n")
+}
+
+/// The header by which a client of HTTP that is not ours proves that it may ask.
+pub fn bearer(identity: &Identity) -> String {
+    let bearer = identity.bearer();
+    format!("for other people's clients: Authorization: Bearer {bearer}\n")
 }

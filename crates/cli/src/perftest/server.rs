@@ -5,6 +5,7 @@ use super::numbers::{self, cpu_list, cpus_asked};
 use super::ucx;
 use crate::args::PerftestArgs;
 use crate::cmd::serve::listen;
+use crate::cmd::serve::secrets;
 use crate::cmd::stop_on_signals;
 use crate::errors::{Ended, Failure};
 use crate::output;
@@ -53,10 +54,7 @@ pub fn serve(arguments: &PerftestArgs) -> Result<Ended, Failure> {
     let daemon = Daemon::bind(options, &key, &stop, log())?;
     note_ignored(arguments);
     if arguments.print_identity {
-        let identity = daemon.identity().to_text();
-        tell(&format!(
-            "on the other machine: export WIRESPEED_IDENTITY={identity}"
-        ));
+        tell(secrets(daemon.identity()).trim_end());
     } else if beyond_loopback {
         tell(&format!(
             "key file {}; without a shared home, --print-identity shows what the other machine needs",

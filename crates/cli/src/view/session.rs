@@ -18,19 +18,24 @@ pub fn add(subject: &mut Subject, run: &Run) {
         answers.push(life_answer(&section));
     }
     subject.answer.splice(0..0, answers);
-    subject.parts.push(Part::Lines(lines(&section)));
+    let lines = report(&section).lines().map(Line::plain).collect();
+    subject.parts.push(Part::Lines(lines));
 }
 
-/// What the original's form adds to its lines: the environment, the log's rate, and computations that ended badly.
+/// What the original's form adds to its lines: the environment, the log's rate, and computations that ended badly. Where no
+/// messages were asked for there are no lines, and what became of the resources is the answer.
 pub fn classic(run: &Run) -> String {
     let mut text = String::new();
     let section = section(run);
-    let reports = section
-        .iter()
-        .flat_map(|s| &s.sessions)
-        .flat_map(|s| &s.computations);
-    for report in reports {
-        own_words(&mut text, report);
+    let held = section
+        .as_ref()
+        .filter(|s| s.path.is_none() && !s.sessions.is_empty());
+    let reports = section.iter().flat_map(|s| &s.sessions);
+    match held {
+        Some(section) => text.push_str(&report(section)),
+        None => reports
+            .flat_map(|s| &s.computations)
+            .for_each(|report| own_words(&mut text, report)),
     }
     match run.status {
         Status::Ok => {}
@@ -85,7 +90,8 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-fn lines(section: &SessionSection) -> Vec<Line> {
+/// What was asked, granted and observed, and how long the phases of life took.
+fn report(section: &SessionSection) -> String {
     let place = match section.coordinator.as_str() {
         "embedded" => "embedded on this machine".to_owned(),
         "slurm" => "started by srun".to_owned(),
@@ -125,7 +131,7 @@ fn lines(section: &SessionSection) -> Vec<Line> {
     for phase in &section.phases {
         let _ = writeln!(text, "  {}: {}", phase.phase.replace('_', " "), phase_text(phase));
     }
-    text.lines().map(Line::plain).collect()
+    text
 }
 
 /// Median with its interval, quantiles and the longest of a phase of the sessions' lives.

@@ -11,6 +11,8 @@ use wirespeed_schema::message::{Blob, RankMessage};
 
 /// How often a waiting rank gives its transport a chance to make progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(1);
+/// How often one that has nothing to progress looks around: what it waits for wakes it.
+const REST_INTERVAL: Duration = Duration::from_secs(60);
 
 pub(super) struct AgentBootstrap<'a> {
     shared: &'a Shared,
@@ -37,12 +39,18 @@ impl<'a> AgentBootstrap<'a> {
         }
     }
 
-    fn meet(&self, say: RankMessage, progress: &mut dyn FnMut()) -> Result<Vec<Vec<u8>>, BootstrapError> {
+    /// Asleep where there is nothing to progress.
+    fn meet(
+        &self,
+        say: RankMessage,
+        mut progress: Option<&mut dyn FnMut()>,
+    ) -> Result<Vec<Vec<u8>>, BootstrapError> {
+        let interval = progress.as_ref().map_or(REST_INTERVAL, |_| PROGRESS_INTERVAL);
         let round = self.round.replace(self.round.get() + 1);
         let sent = self.shared.sender().message(&say);
         sent.map_err(|e| BootstrapError::Channel(e.to_string()))?;
         loop {
-            if let Some(blobs) = self.shared.take_delivered(round, PROGRESS_INTERVAL) {
+            if let Some(blobs) = self.shared.take_delivered(round, interval) {
                 return Ok(blobs);
             }
             if self.cancel.reason().is_some() {
@@ -51,8 +59,18 @@ impl<'a> AgentBootstrap<'a> {
             if self.shared.is_closed() {
                 return Err(BootstrapError::Channel("the coordinator went away".into()));
             }
-            progress();
+            if let Some(progress) = &mut progress {
+                progress();
+            }
         }
+    }
+
+    fn barrier_with(&self, progress: Option<&mut dyn FnMut()>) -> Result<(), BootstrapError> {
+        let say = RankMessage::Barrier {
+            run: self.run,
+            round: self.round.get(),
+        };
+        self.meet(say, progress).map(drop)
     }
 }
 
@@ -66,11 +84,11 @@ impl Bootstrap for AgentBootstrap<'_> {
     }
 
     fn barrier(&self, progress: &mut dyn FnMut()) -> Result<(), BootstrapError> {
-        let say = RankMessage::Barrier {
-            run: self.run,
-            round: self.round.get(),
-        };
-        self.meet(say, progress).map(drop)
+        self.barrier_with(Some(progress))
+    }
+
+    fn barrier_asleep(&self) -> Result<(), BootstrapError> {
+        self.barrier_with(None)
     }
 
     fn exchange(&self, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
@@ -85,7 +103,7 @@ impl Bootstrap for AgentBootstrap<'_> {
             round: self.round.get(),
             blob: Blob(blob.to_vec()),
         };
-        let blobs = self.meet(say, &mut || ())?;
+        let blobs = self.meet(say, None)?;
         if blobs.len() != self.size as usize {
             return Err(BootstrapError::Channel("the ranks do not do the same".into()));
         }

@@ -82,6 +82,8 @@ impl Shared {
         };
         // Outside the lock: hooks of ports run here.
         cancel.cancel(reason);
+        // Under it, so that nobody is between looking at the flag and sleeping.
+        drop(self.state());
         self.moved.notify_all();
     }
 

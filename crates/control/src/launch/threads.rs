@@ -48,6 +48,12 @@ impl Bootstrap for Watched {
         Ok(())
     }
 
+    fn barrier_asleep(&self) -> Result<(), BootstrapError> {
+        self.inner.barrier_asleep()?;
+        self.first_barrier.get_or_init(Instant::now);
+        Ok(())
+    }
+
     fn exchange(&self, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
         self.inner.exchange(blob)
     }

@@ -64,7 +64,7 @@ impl Statistic {
 
     fn take(self, values: &mut [f64]) -> f64 {
         match self {
-            Statistic::Median => stats::nearest_rank(values, 0.5),
+            Statistic::Median => stats::median(values),
             Statistic::Mean => values.iter().sum::<f64>() / values.len() as f64,
         }
     }

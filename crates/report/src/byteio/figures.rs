@@ -2,6 +2,7 @@
 
 use super::{UNKNOWN_RTT_NS, ceiling_ratio_of};
 use crate::assemble::{Metrics, insert};
+use crate::stats::median;
 use wirespeed_schema::Outcome;
 use wirespeed_schema::byteio::{Answers, TcpInfo, Transfer};
 use wirespeed_schema::case::Role;
@@ -47,8 +48,8 @@ fn figures(run: &Transfer, is_put: bool) -> Vec<(&'static str, f64)> {
     let end =
         |c: &'_ wirespeed_schema::byteio::Connection| if is_put { c.near.clone() } else { c.far.clone() };
     let senders: Vec<TcpInfo> = run.connections.iter().filter_map(end).collect();
-    let mut rtts: Vec<u64> = ends().map(|info| info.rtt_ns).filter(|rtt| *rtt > 0).collect();
-    rtts.sort_unstable();
+    let known = ends().map(|info| info.rtt_ns).filter(|rtt| *rtt > 0);
+    let mut rtts: Vec<f64> = known.map(|rtt| rtt as f64).collect();
     let sent: u64 = senders.iter().map(|info| info.sent_bytes).sum();
     let again: u64 = senders.iter().map(|info| info.retransmitted_bytes).sum();
     let mut figures = vec![
@@ -58,8 +59,8 @@ fn figures(run: &Transfer, is_put: bool) -> Vec<(&'static str, f64)> {
     if run.verified {
         figures.push(("verify_ns", run.verify_ns as f64));
     }
-    if let Some(rtt) = rtts.get(rtts.len() / 2) {
-        figures.push(("tcp_rtt_ns", *rtt as f64));
+    if !rtts.is_empty() {
+        figures.push(("tcp_rtt_ns", median(&mut rtts)));
     }
     let least = ends().map(|info| info.min_rtt_ns);
     let least = least.filter(|rtt| (1..UNKNOWN_RTT_NS).contains(rtt)).min();

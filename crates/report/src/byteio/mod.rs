@@ -54,11 +54,10 @@ fn summary(pair: &Pair) -> Option<Summary> {
         .iter()
         .flat_map(|run| &run.connections)
         .filter_map(|c| c.near.as_ref());
-    let mut rtts: Vec<u64> = match senders.is_empty() {
-        false => senders.iter().map(|info| info.rtt_ns).collect(),
-        true => nears.clone().map(|info| info.rtt_ns).collect(),
+    let mut rtts: Vec<f64> = match senders.is_empty() {
+        false => senders.iter().map(|info| info.rtt_ns as f64).collect(),
+        true => nears.clone().map(|info| info.rtt_ns as f64).collect(),
     };
-    rtts.sort_unstable();
     let least = senders
         .iter()
         .copied()
@@ -92,7 +91,7 @@ fn summary(pair: &Pair) -> Option<Summary> {
         nominal_ratio: nominal.and_then(|nominal| Finite::maybe(over.median / nominal)),
         ceiling_bytes_per_s: ceiling.and_then(Finite::maybe),
         ceiling_ratio: ceiling.and_then(|ceiling| Finite::maybe(over.median / ceiling)),
-        rtt_ns: rtts.get(rtts.len() / 2).copied(),
+        rtt_ns: (!rtts.is_empty()).then(|| stats::median(&mut rtts) as u64),
         min_rtt_ns: least,
         retransmitted_ratio: (sent > 0).then(|| finite(again as f64 / sent as f64)),
         wire_ratio: stats::summarize(&wire, LEVEL).and_then(|over| Finite::maybe(over.median)),

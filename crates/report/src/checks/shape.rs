@@ -152,7 +152,7 @@ fn check_warm_up(findings: &mut Findings, outcome: &Outcome) {
     let Some(found) = stats::warm_up(&values) else {
         return;
     };
-    let median = |part: &[f64]| stats::nearest_rank(&mut part.to_vec(), 0.5);
+    let median = |part: &[f64]| stats::median(&mut part.to_vec());
     let (share, message) = match found {
         WarmUp::Until(0) => return,
         WarmUp::Until(cut) => {

@@ -141,7 +141,7 @@ mod tests {
         assert!(smb("1 2 3\n").is_err());
         let log: String = (1..=100).map(|i| format!("{}\n", i * 1000)).collect();
         let found = workers(&log).unwrap();
-        assert!((found[0].figures[0].1 - 50_000.0).abs() < 200.0);
+        assert!((found[0].figures[0].1 - 50_500.0).abs() < 200.0);
         assert!(matches!(
             workers("12\nx\n"),
             Err(ImportError::Line { line: 2, .. })

@@ -150,6 +150,20 @@ fn draw_blocks(run: &[f64], length: f64, random: &mut Random, drawn: &mut Vec<f6
     }
 }
 
+/// The median, reordering `values`: of an even number the mean of the middle two. Not a number for no values.
+pub fn median(values: &mut [f64]) -> f64 {
+    let count = values.len();
+    if count == 0 {
+        return f64::NAN;
+    }
+    let (below, middle, _) = values.select_nth_unstable_by(count / 2, f64::total_cmp);
+    let lower = below.iter().copied().max_by(f64::total_cmp);
+    match lower.filter(|_| count.is_multiple_of(2)) {
+        Some(lower) => lower / 2.0 + *middle / 2.0,
+        None => *middle,
+    }
+}
+
 /// The quantile `p` by nearest rank, reordering `values`. Not a number for no values.
 pub fn nearest_rank(values: &mut [f64], p: f64) -> f64 {
     if values.is_empty() {

@@ -1,7 +1,7 @@
 //! Tells groups of a few values apart, such as the medians of runs: a machine that has two states gives two figures, and
 //! the median of both describes neither. It must never find a group where one law made the values.
 
-use super::nearest_rank;
+use super::{median, nearest_rank};
 
 /// Fewer values than this show no groups.
 const VALUES_MIN: usize = 8;
@@ -24,7 +24,7 @@ pub struct Group {
 impl Group {
     /// Their median.
     pub fn median(&self) -> f64 {
-        nearest_rank(&mut self.values.clone(), 0.5)
+        median(&mut self.values.clone())
     }
 
     /// Their interquartile range over their median.

@@ -17,7 +17,7 @@ pub mod series;
 pub mod until;
 pub mod warmup;
 
-pub use bootstrap::{Resampling, nearest_rank, nested, nested_over_runs};
+pub use bootstrap::{Resampling, median, nearest_rank, nested, nested_over_runs};
 pub use groups::{Group, groups};
 pub use histogram::{Estimate, quantile, sd_ns, spread_ratio};
 pub use holm::holm;

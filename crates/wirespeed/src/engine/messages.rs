@@ -60,10 +60,10 @@ impl MessageRunner for Run<'_, '_> {
         let Run { rank, report } = self;
         rank.connected();
         let meter = rank.meter(report);
-        let mut link = Wired::new(port, rank.waiter());
+        let link = Wired::new(port, rank.waiter());
         if rank.spec.role == Role::Idle {
             let facts = link.port.facts();
-            return Ok(idle(rank, meter, || link.port.flush().map(drop), facts));
+            return Ok(idle(rank, meter, facts));
         }
         let body = match (P::SLOW, rank.case.check) {
             (true, check) => chosen(rank, &meter, link, Asked(check)),
@@ -175,6 +175,9 @@ fn sizes(rank: &Rank) -> (usize, usize) {
     match (rank.case.test.hub(), rank.spec.role) {
         (Some(hub), Role::Worker) => (hub.reply() as usize, size),
         (Some(hub), _) => (size, hub.reply() as usize),
+        // What only receives or passes on has no payload of its own.
+        (None, Role::Sink) if matches!(rank.case.test, Test::AmBw(_)) && !rank.is_own_peer() => (0, size),
+        (None, Role::Relay) => (0, size),
         (None, _) => (size, size),
     }
 }

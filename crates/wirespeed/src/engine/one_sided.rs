@@ -58,10 +58,10 @@ impl OneSidedRunner for Run<'_, '_> {
         let Run { rank, layout, report } = self;
         rank.connected();
         let meter = rank.meter(report);
-        let mut link = Attached::new(port, rank.waiter());
+        let link = Attached::new(port, rank.waiter());
         if rank.spec.role == Role::Idle {
             let facts = link.port.facts();
-            return Ok(idle(rank, meter, || link.port.poll(), facts));
+            return Ok(idle(rank, meter, facts));
         }
         if !matches!(rank.spec.role, Role::Source | Role::Sink) {
             return Err(rank.has_no_part());

@@ -171,6 +171,11 @@ impl<'a> Rank<'a> {
         Waiter::new(self.room.idle(), self.cancel.clone())
     }
 
+    /// Wait for all ranks asleep, with nothing to progress.
+    pub fn barrier_asleep(&self) -> Result<(), LinkError> {
+        self.bootstrap.barrier_asleep().map_err(|_| LinkError::Cancelled)
+    }
+
     /// Wait for all ranks, calling `progress` meanwhile.
     pub fn barrier(&self, progress: &mut dyn FnMut()) -> Result<(), LinkError> {
         self.bootstrap.barrier(progress).map_err(|_| LinkError::Cancelled)

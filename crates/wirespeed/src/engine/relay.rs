@@ -10,15 +10,14 @@ use super::phases::{Body, Left, Phase};
 use super::rank::Rank;
 use super::wired::Wired;
 use crate::error::MeasureError;
+use crate::host::zeroed_bytes;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed_schema::kinds::Roles;
 use wirespeed_schema::outcome::Count;
+use wirespeed_schema::units::format_size;
 
-/// Messages of one peer that a port hands out at a look, at most.
-const BATCH: usize = 64;
-/// Above this size a look hands out fewer, as no port buffers so many large messages.
-const LARGE_BYTES: usize = 1 << 20;
-const LARGE_BATCH: usize = 16;
+/// Messages of one peer that a port hands out at a look, at most, up to a size: fewer large ones, as no port buffers so many.
+const BATCHES: [(usize, usize); 4] = [(1 << 20, 64), (64 << 20, 16), (1 << 30, 4), (usize::MAX, 1)];
 /// Least room for one peer: what a port may have gathered of short messages.
 const ROOM_BYTES_MIN: usize = 1 << 20;
 
@@ -61,15 +60,17 @@ struct Store {
 }
 
 impl Store {
-    fn new(members: usize, size: usize, addressed: bool) -> Self {
-        let batch = if size > LARGE_BYTES { LARGE_BATCH } else { BATCH };
-        let room = size.saturating_mul(batch).max(ROOM_BYTES_MIN);
+    /// Errors with the bytes that the system refused.
+    fn new(members: usize, size: usize, addressed: bool) -> Result<Self, usize> {
+        let batch = BATCHES.iter().find(|(up_to, _)| size <= *up_to);
+        let room = size.saturating_mul(batch.map_or(1, |(_, batch)| *batch));
+        let room = room.max(ROOM_BYTES_MIN).saturating_mul(members);
         let headers = ROOM_BYTES_MIN / 16;
-        Store {
+        Ok(Store {
             addressed,
             members,
-            // Zeroed by the kernel: what no look fills costs no memory.
-            bytes: vec![0; room.saturating_mul(members)],
+            // What no look fills costs no memory.
+            bytes: zeroed_bytes(room).ok_or(room)?,
             filled: 0,
             held: vec![Held::default(); headers * members],
             count: 0,
@@ -80,7 +81,7 @@ impl Store {
             overflow: false,
             stranger: false,
             held_max_bytes: 0,
-        }
+        })
     }
 
     fn restart(&mut self) {
@@ -189,9 +190,14 @@ impl<P: MessagePort> Relay<P> {
                 rank.case.test.name()
             )));
         }
+        let store = Store::new(members, rank.case.test.size_bytes() as usize, addressed);
+        let store = store.map_err(|bytes| {
+            let bytes = format_size(bytes as u64);
+            MeasureError::System(format!("cannot allocate {bytes} for messages to pass on"))
+        })?;
         Ok(Relay {
             link,
-            store: Store::new(members, rank.case.test.size_bytes() as usize, addressed),
+            store,
             phase: Phase::First,
         })
     }

@@ -16,6 +16,15 @@ pub fn resident_max_bytes() -> Option<u64> {
     Files::live().kilobytes("/proc/self/status", "VmHWM")
 }
 
+/// Zeros that take no memory until they are written; `None` where the system refuses so many.
+pub(crate) fn zeroed_bytes(len: usize) -> Option<Vec<u8>> {
+    // Refused zeros would end the process, so they are asked for in a way that can be refused.
+    let mut asked: Vec<u8> = Vec::new();
+    asked.try_reserve_exact(len).ok()?;
+    drop(std::hint::black_box(asked));
+    Some(vec![0; len])
+}
+
 /// Memory of the machine, or of the control group where that is smaller.
 pub(super) fn total_bytes(files: &Files) -> Option<u64> {
     least(files.kilobytes(MEMINFO, "MemTotal"), limits(files).memory_bytes)
@@ -76,6 +85,13 @@ mod tests {
             (total_bytes(&files), available(&files)),
             (Some(5_000_000), Some(1_000_000))
         );
+    }
+
+    #[test]
+    fn zeros_that_cannot_be_had_are_none() {
+        assert_eq!(zeroed_bytes(3), Some(vec![0; 3]));
+        assert_eq!(zeroed_bytes(isize::MAX as usize), None);
+        assert_eq!(zeroed_bytes(usize::MAX), None);
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub use disturbance::Probe;
 pub use error::HostError;
 pub use facts::is_interface_name;
 pub use fingerprint::{FingerprintOptions, fingerprint};
+pub(crate) use memory::zeroed_bytes;
 pub use memory::{available_bytes, resident_max_bytes};
 pub use noise::scan;
 pub(crate) use noise::work;

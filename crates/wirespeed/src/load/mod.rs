@@ -35,6 +35,9 @@ const LOAD_NS: &str = "load_ns";
 /// Least memory of a thread that copies, and of one that dirties lines.
 const COPIED_BYTES_MIN: u64 = 8 << 20;
 const CACHED_BYTES_MIN: u64 = 1 << 20;
+/// Pieces of memory that is held: few, because each costs a page; smaller ones where the kernel refuses large ones.
+const PIECE_BYTES_MAX: u64 = 1 << 30;
+const PIECE_BYTES_MIN: u64 = 1 << 20;
 
 /// Where log threads write.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -116,7 +119,7 @@ pub struct Background {
     threads: Vec<Worker>,
     counts: BTreeMap<String, u64>,
     /// Held, not touched any more; memory that is touched again and again belongs to its thread.
-    _memory: Vec<u8>,
+    _memory: Vec<Vec<u8>>,
 }
 
 /// A thread, and the name under which its count is reported.
@@ -148,7 +151,7 @@ impl Background {
     }
 
     fn begin(load: &Load, measuring: &Measuring, log: &LogTarget) -> Result<Self, LoadError> {
-        let mut memory = allocate(load.memory_bytes)?;
+        let mut memory = allocate_in_pieces(load.memory_bytes, allocate)?;
         let mut background = Background {
             stop: Arc::new(AtomicBool::new(false)),
             began: Instant::now(),
@@ -159,7 +162,7 @@ impl Background {
         let touch_bytes = load.touch_bytes as usize;
         let crew = Crew::new(measuring.cpus(load.place, &allowed_cpus())?);
         if touch_bytes > 0 && load.touch_once {
-            work::touch_reserved(&mut memory, 0..touch_bytes);
+            work::touch_once(&mut memory, touch_bytes);
             background
                 .counts
                 .insert(work::TOUCHED_BYTES.to_owned(), load.touch_bytes);
@@ -327,6 +330,26 @@ fn allocate(wanted: u64) -> Result<Vec<u8>, LoadError> {
         .try_reserve_exact(size)
         .map_err(|_| LoadError::Allocate { wanted })?;
     Ok(memory)
+}
+
+/// As `allocate`, a piece after the other: a kernel that overcommits refuses a single piece of more than the machine has, and
+/// lets go of as much in pieces. What is refused is tried again in smaller ones.
+fn allocate_in_pieces(
+    wanted: u64,
+    mut allocate: impl FnMut(u64) -> Result<Vec<u8>, LoadError>,
+) -> Result<Vec<Vec<u8>>, LoadError> {
+    let (mut pieces, mut left, mut piece) = (Vec::new(), wanted, PIECE_BYTES_MAX);
+    while left > 0 {
+        match allocate(left.min(piece)) {
+            Ok(memory) => {
+                left -= left.min(piece);
+                pieces.push(memory);
+            }
+            Err(_) if piece > PIECE_BYTES_MIN => piece /= 2,
+            Err(_) => return Err(LoadError::Allocate { wanted }),
+        }
+    }
+    Ok(pieces)
 }
 
 /// For people: `apart from the measuring cores`.

@@ -92,7 +92,8 @@ fn held_memory_costs_neither_threads_nor_pages() {
     let probe = crate::host::Probe::start(None);
     let background = Background::start(&load, &Measuring::default()).expect("start");
     assert_eq!(load_threads(), 0);
-    assert!(background._memory.capacity() >= 64 << 20);
+    let reserved: usize = background._memory.iter().map(Vec::capacity).sum();
+    assert!(reserved >= 64 << 20);
     // 64 MiB have 16384 pages; starting touches a few of its own.
     assert!(probe.finish().minor_faults < 2_000);
     assert_eq!(background.stop(), BTreeMap::new());
@@ -135,6 +136,54 @@ fn memory_beyond_the_available_is_refused_with_the_figure() {
         }
     }
     assert_eq!(load_threads(), 0);
+}
+
+#[test]
+fn what_is_refused_in_one_piece_is_taken_in_smaller_ones() {
+    let refusing_above = |limit: u64| {
+        move |wanted: u64| match wanted > limit {
+            true => Err(LoadError::Allocate { wanted }),
+            false => Ok(vec![0; (wanted >> 20) as usize]),
+        }
+    };
+    let sizes = |wanted, limit| -> Option<Vec<usize>> {
+        let pieces = allocate_in_pieces(wanted, refusing_above(limit)).ok()?;
+        Some(pieces.iter().map(Vec::len).collect())
+    };
+    assert_eq!(sizes(0, 0), Some(vec![]));
+    assert_eq!(sizes(5 << 29, u64::MAX), Some(vec![1024, 1024, 512]));
+    assert_eq!(sizes(1 << 30, 300 << 20), Some(vec![256; 4]));
+    assert_eq!(sizes(100 << 20, 64 << 20), Some(vec![64, 36]));
+    assert_eq!(sizes(2 << 20, 1 << 20), Some(vec![1, 1]));
+    assert_eq!(sizes(2 << 20, (1 << 20) - 1), None);
+}
+
+/// As many times what the machine has, where its kernel overcommits as it does by default.
+#[test]
+fn more_memory_than_there_is_can_be_held_where_the_kernel_overcommits() {
+    let _alone = alone();
+    let policy = std::fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap_or_default();
+    if policy.trim() == "2" {
+        println!("skipped: this kernel does not overcommit");
+        return;
+    }
+    let info = std::fs::read_to_string("/proc/meminfo").expect("meminfo");
+    let kb = |key: &str| -> u64 {
+        let line = info
+            .lines()
+            .find_map(|line| line.strip_prefix(key))
+            .expect("a line");
+        line.trim().trim_end_matches(" kB").parse().expect("a number")
+    };
+    let there_is = (kb("MemTotal:") + kb("SwapTotal:")) << 10;
+    let load = Load {
+        memory_bytes: 2 * there_is,
+        touch_bytes: 1 << 20,
+        touch_once: true,
+        ..Load::default()
+    };
+    let background = Background::start_beyond(&load, None, &LogTarget::Null).expect("start");
+    assert_eq!(background.stop()["touched_bytes"], 1 << 20);
 }
 
 #[test]

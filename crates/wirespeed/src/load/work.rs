@@ -5,13 +5,12 @@ use std::fs::File;
 use std::hint::black_box;
 use std::io::{self, ErrorKind, Write};
 use std::mem::MaybeUninit;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Key of the count of [`burn_until`].
 pub(super) const CPU_LOOPS: &str = "cpu_loops";
-/// Key of the count of [`touch_reserved`] and [`touch_until`].
+/// Key of the count of [`touch_once`] and [`touch_until`].
 pub(super) const TOUCHED_BYTES: &str = "touched_bytes";
 /// Key of the count of [`log_until`].
 pub(super) const LOG_LINES: &str = "log_lines";
@@ -55,23 +54,36 @@ pub(super) fn burn_until(stop: &AtomicBool) -> u64 {
     }
 }
 
-/// Write to every cache line of `range` of the memory that `memory` has reserved.
-pub(super) fn touch_reserved(memory: &mut Vec<u8>, range: Range<usize>) {
-    touch(&mut memory.spare_capacity_mut()[range], MaybeUninit::new(1));
+/// Touch the first `bytes` of `memory` once.
+pub(super) fn touch_once(memory: &mut [Vec<u8>], bytes: usize) {
+    for chunk in chunks(memory, bytes) {
+        touch(chunk, MaybeUninit::new(1));
+    }
 }
 
 /// Touch the first `bytes` (at least one) of `memory` again and again; returns the bytes covered, repetitions included.
-pub(super) fn touch_until(stop: &AtomicBool, memory: &mut Vec<u8>, bytes: usize) -> u64 {
-    let (mut touched, mut start) = (0u64, 0);
+pub(super) fn touch_until(stop: &AtomicBool, memory: &mut [Vec<u8>], bytes: usize) -> u64 {
+    let mut touched = 0u64;
     loop {
-        let end = bytes.min(start + TOUCH_CHUNK_BYTES);
-        touch_reserved(memory, start..end);
-        touched = touched.saturating_add((end - start) as u64);
-        start = if end == bytes { 0 } else { end };
-        if stop.load(Ordering::Relaxed) {
-            return touched;
+        for chunk in chunks(memory, bytes) {
+            touch(chunk, MaybeUninit::new(1));
+            touched = touched.saturating_add(chunk.len() as u64);
+            if stop.load(Ordering::Relaxed) {
+                return touched;
+            }
         }
     }
+}
+
+/// The first `bytes` of what the pieces of `memory` have reserved, as much at a time as is touched between two looks.
+fn chunks(memory: &mut [Vec<u8>], bytes: usize) -> impl Iterator<Item = &mut [MaybeUninit<u8>]> {
+    let mut left = bytes;
+    memory.iter_mut().flat_map(move |piece| {
+        let reserved = piece.spare_capacity_mut();
+        let length = reserved.len().min(left);
+        left -= length;
+        reserved[..length].chunks_mut(TOUCH_CHUNK_BYTES)
+    })
 }
 
 /// Copy one half of the reserved memory to the other, then back, again and again; returns the bytes copied (each is read
@@ -212,14 +224,23 @@ mod tests {
 
     #[test]
     fn touching_stays_inside_and_counts_partial_chunks() {
-        let mut memory: Vec<u8> = Vec::with_capacity(TOUCH_CHUNK_BYTES + 10);
+        let pieces = [TOUCH_CHUNK_BYTES + 10, 100];
+        let mut memory: Vec<Vec<u8>> = pieces.map(Vec::with_capacity).into();
         let stop = AtomicBool::new(true);
         assert_eq!(touch_until(&stop, &mut memory, 1000), 1000);
         assert_eq!(
-            touch_until(&stop, &mut memory, TOUCH_CHUNK_BYTES + 10),
+            touch_until(&stop, &mut memory, usize::MAX),
             TOUCH_CHUNK_BYTES as u64
         );
-        assert!(memory.is_empty());
+        for (bytes, expected) in [
+            (TOUCH_CHUNK_BYTES, &[TOUCH_CHUNK_BYTES][..]),
+            (TOUCH_CHUNK_BYTES + 5, &[TOUCH_CHUNK_BYTES, 5]),
+            (TOUCH_CHUNK_BYTES + 60, &[TOUCH_CHUNK_BYTES, 10, 50]),
+        ] {
+            let found: Vec<usize> = chunks(&mut memory, bytes).map(|chunk| chunk.len()).collect();
+            assert_eq!(found, expected);
+        }
+        assert!(memory.iter().all(Vec::is_empty));
     }
 
     #[test]

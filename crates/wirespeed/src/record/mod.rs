@@ -81,15 +81,22 @@ impl Recorder {
         self.max
     }
 
-    /// Middle of the bucket that holds the median, in ticks.
+    /// The median in ticks: the middle of the bucket that holds it; of an even number, between those of the middle two.
     pub fn median_ticks(&mut self) -> Option<u64> {
-        self.percentile_ticks(50)
+        let count = self.count();
+        let lower = self.ticks_at_rank(count.div_ceil(2))?;
+        Some(lower + (self.ticks_at_rank(count / 2 + 1)? - lower) / 2)
     }
 
     /// Middle of the bucket that holds the nearest-rank `percent`-th percentile, in ticks.
     pub fn percentile_ticks(&mut self, percent: u64) -> Option<u64> {
-        let mut seen = 0;
         let rank = (u128::from(self.count()) * u128::from(percent)).div_ceil(100) as u64;
+        self.ticks_at_rank(rank)
+    }
+
+    /// Middle of the bucket that holds the `rank`-th smallest sample.
+    fn ticks_at_rank(&self, rank: u64) -> Option<u64> {
+        let mut seen = 0;
         let bucket = self.buckets().iter().position(|&c| {
             seen += c;
             c > 0 && seen >= rank
@@ -206,6 +213,16 @@ mod tests {
         assert_eq!(recorder.percentile_ticks(99), Some(198));
         assert_eq!(recorder.percentile_ticks(100), Some(200));
         assert_eq!(Recorder::new(0).percentile_ticks(99), None);
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_is_between_the_middle_two() {
+        let mut recorder = Recorder::new(0);
+        [10, 20, 40, 50].into_iter().for_each(|s| recorder.record(s));
+        assert_eq!(recorder.median_ticks(), Some(30));
+        recorder.record(20);
+        assert_eq!(recorder.median_ticks(), Some(20));
+        assert_eq!(Recorder::new(0).median_ticks(), None);
     }
 
     #[test]

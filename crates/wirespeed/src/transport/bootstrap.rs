@@ -52,6 +52,12 @@ pub trait Bootstrap {
     /// Wait until every rank is here, calling `progress` again and again meanwhile (at least every 10 ms).
     fn barrier(&self, progress: &mut dyn FnMut()) -> Result<(), BootstrapError>;
 
+    /// As [`Bootstrap::barrier`], with nothing to progress meanwhile: a rank that takes no part in a test sleeps until the others
+    /// are here, or its flag is set. Where a bootstrap does not say how, as in the barrier.
+    fn barrier_asleep(&self) -> Result<(), BootstrapError> {
+        self.barrier(&mut || ())
+    }
+
     /// Give `blob` (at most [`BLOB_BYTES_MAX`]) to every rank; returns the blobs of all ranks by rank, the own included.
     fn exchange(&self, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError>;
 
@@ -117,6 +123,11 @@ impl ThreadBootstrap {
             cancel,
             address,
         });
+        shared.cancel.wake_on_cancel(&shared, |shared| {
+            // Under the lock, so that nobody is between looking at the flag and sleeping.
+            drop(shared.meeting.lock());
+            shared.moved.notify_all();
+        });
         (0..size)
             .map(|rank| ThreadBootstrap {
                 rank,
@@ -133,7 +144,12 @@ impl ThreadBootstrap {
         self
     }
 
-    fn meet(&self, blob: &[u8], progress: &mut dyn FnMut()) -> Result<Vec<Vec<u8>>, BootstrapError> {
+    /// Asleep where there is nothing to progress.
+    fn meet(
+        &self,
+        blob: &[u8],
+        mut progress: Option<&mut dyn FnMut()>,
+    ) -> Result<Vec<Vec<u8>>, BootstrapError> {
         let shared = &*self.shared;
         let mut meeting = shared.meeting.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = meeting.generation;
@@ -150,6 +166,10 @@ impl ThreadBootstrap {
             if shared.cancel.reason().is_some() {
                 return Err(BootstrapError::Cancelled);
             }
+            let Some(progress) = &mut progress else {
+                meeting = shared.moved.wait(meeting).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
             let wait = shared.moved.wait_timeout(meeting, Duration::from_micros(200));
             drop(wait);
             progress();
@@ -178,11 +198,15 @@ impl Bootstrap for ThreadBootstrap {
     }
 
     fn barrier(&self, progress: &mut dyn FnMut()) -> Result<(), BootstrapError> {
-        self.meet(&[], progress).map(drop)
+        self.meet(&[], Some(progress)).map(drop)
+    }
+
+    fn barrier_asleep(&self) -> Result<(), BootstrapError> {
+        self.meet(&[], None).map(drop)
     }
 
     fn exchange(&self, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
-        self.meet(blob, &mut || ())
+        self.meet(blob, None)
     }
 
     fn cancel(&self) -> Cancel {
@@ -226,5 +250,34 @@ mod tests {
             ranks[0].barrier(&mut || ()),
             Err(BootstrapError::Cancelled)
         ));
+        let ranks = ThreadBootstrap::group(2);
+        ranks[0].cancel().cancel(CancelReason::Interrupted);
+        let cancelled = ranks[0].barrier_asleep();
+        assert!(matches!(cancelled, Err(BootstrapError::Cancelled)));
+    }
+
+    #[test]
+    fn who_sleeps_is_woken_by_those_who_come_and_by_the_flag() {
+        let ranks = ThreadBootstrap::group(3);
+        std::thread::scope(|scope| {
+            let sleepers = ranks[1..]
+                .iter()
+                .map(|rank| scope.spawn(|| rank.barrier_asleep()));
+            let sleepers: Vec<_> = sleepers.collect();
+            ranks[0].barrier(&mut || ()).unwrap();
+            assert!(
+                sleepers
+                    .into_iter()
+                    .all(|sleeper| sleeper.join().unwrap().is_ok())
+            );
+        });
+        for _ in 0..200 {
+            let ranks = ThreadBootstrap::group(2);
+            std::thread::scope(|scope| {
+                let sleeper = scope.spawn(|| ranks[1].barrier_asleep());
+                ranks[0].cancel().cancel(CancelReason::PeerLost);
+                assert!(matches!(sleeper.join().unwrap(), Err(BootstrapError::Cancelled)));
+            });
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::document::Draft;
 use crate::errors::{Ended, Failure};
 use crate::output::{self, Output};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -280,30 +281,56 @@ fn output_of(command: &[String]) -> Result<(Pair, Option<CaseResult>), String> {
     }
 }
 
-/// Rounds in which no machine is in two pairs: a tournament, each pair in the first round that has room for it.
+/// Rounds in which no machine is in two pairs, as few as there can be where all machines are paired: `n - 1` of an even
+/// number `n` of machines, `n` of an odd one, and as many for the other direction. Pairs are taken in the order of the circle
+/// method, each into the first round that has room for it, so that a part of all pairs needs no more rounds than all.
 fn rounds(plan: &[Planned]) -> Vec<Vec<&Planned>> {
-    let ends = |one: &Planned| {
-        one.name
-            .split_once(" -> ")
-            .map(|(a, b)| [a.to_owned(), b.to_owned()])
-    };
-    let mut rounds: Vec<Vec<&Planned>> = Vec::new();
-    for one in plan {
-        let busy = |round: &&mut Vec<&Planned>| {
-            let mine = ends(one).unwrap_or_default();
-            !round.iter().any(|other| {
-                ends(other)
-                    .unwrap_or_default()
-                    .iter()
-                    .any(|name| mine.contains(name))
+    let mut machines: Vec<&str> = Vec::new();
+    let mut number = |name| {
+        machines
+            .iter()
+            .position(|known| *known == name)
+            .unwrap_or_else(|| {
+                machines.push(name);
+                machines.len() - 1
             })
-        };
-        match rounds.iter_mut().find(busy) {
-            Some(round) => round.push(one),
-            None => rounds.push(vec![one]),
+    };
+    // The second time that two meet it is the other direction, in a tournament of its own.
+    let mut meetings: BTreeMap<[usize; 2], usize> = BTreeMap::new();
+    let mut ordered: Vec<(usize, [usize; 2], &Planned)> = Vec::new();
+    for one in plan {
+        let (reader, server) = one.name.split_once(" -> ").unwrap_or_default();
+        let mut pair = [number(reader), number(server)];
+        pair.sort_unstable();
+        let meeting = meetings.entry(pair).or_default();
+        ordered.push((*meeting, pair, one));
+        *meeting += 1;
+    }
+    ordered.sort_by_key(|(meeting, pair, _)| (*meeting, circle(*pair, machines.len())));
+    let mut rounds: Vec<(Vec<usize>, Vec<&Planned>)> = Vec::new();
+    for (_, pair, one) in ordered {
+        let free = rounds
+            .iter_mut()
+            .find(|(busy, _)| pair.iter().all(|end| !busy.contains(end)));
+        match free {
+            Some((busy, round)) => {
+                busy.extend(pair);
+                round.push(one);
+            }
+            None => rounds.push((pair.to_vec(), vec![one])),
         }
     }
-    rounds
+    rounds.into_iter().map(|(_, round)| round).collect()
+}
+
+/// The round of two of `count` players by the circle method: one of an even number stays where it is, and all others move on
+/// around it by one place a round; of an odd number nobody is there, and whoever would meet nobody rests.
+fn circle([low, high]: [usize; 2], count: usize) -> usize {
+    let around = (count + count % 2).saturating_sub(1).max(1);
+    match high == around {
+        true => 2 * low % around,
+        false => (low + high) % around,
+    }
 }
 
 /// Measure every pair.
@@ -381,9 +408,50 @@ mod tests {
         let text = format!("pairs = \"all\"\n{}", (0..7).map(machine).collect::<String>());
         let plan = parse(&text, false).unwrap();
         assert_eq!(plan.len(), 42);
-        let rounds = rounds(&plan);
-        assert_eq!(rounds.iter().map(Vec::len).sum::<usize>(), 42);
-        assert!(rounds.iter().all(|round| round.len() <= 3));
+    }
+
+    fn machines(count: usize, pairs: &str) -> Vec<Planned> {
+        let machine = |n: usize| format!("[[machine]]\nname = \"m{n}\"\nurl = \"http://m{n}/f\"\n");
+        let text = format!("pairs = {pairs}\n{}", (0..count).map(machine).collect::<String>());
+        parse(&text, false).unwrap()
+    }
+
+    /// The rounds of `plan`: each pair is in one of them, and nobody is in two pairs of a round.
+    fn checked_rounds(plan: &[Planned]) -> usize {
+        let rounds = rounds(plan);
+        assert_eq!(rounds.iter().map(Vec::len).sum::<usize>(), plan.len());
+        for round in &rounds {
+            let mut names: Vec<&str> = round.iter().flat_map(|one| one.name.split(" -> ")).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), 2 * round.len());
+        }
+        rounds.len()
+    }
+
+    #[test]
+    fn rounds_are_as_few_as_a_tournament_needs() {
+        for count in 2..=33 {
+            let all = machines(count, "\"all\"");
+            let fewest = count - 1 + count % 2;
+            assert_eq!(
+                checked_rounds(&all),
+                2 * fewest,
+                "{count} machines, both directions"
+            );
+            let one_way: Vec<Planned> = all
+                .iter()
+                .filter(|one| one.name.split_once(" -> ").is_some_and(|(a, b)| a < b))
+                .cloned()
+                .collect();
+            assert_eq!(
+                checked_rounds(&one_way),
+                fewest,
+                "{count} machines, one direction"
+            );
+        }
+        let apart = machines(6, "[\"m0 -> m1\", \"m2 -> m3\", \"m4 -> m5\", \"m0 -> m1\"]");
+        assert_eq!(checked_rounds(&apart), 2);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `wirespeed byteio serve`.
 
 use crate::args::ByteioServeArgs;
-use crate::cmd::serve::listen;
+use crate::cmd::serve::{bearer, listen, secrets};
 use crate::errors::{Ended, Failure};
 use crate::output;
 use std::fmt::Write as _;
@@ -60,17 +60,8 @@ fn greeting(service: &Service, arguments: &ByteioServeArgs, key: Option<&KeyFile
     }
     match key {
         Some(key) if arguments.print_identity => {
-            let identity = key.identity();
-            let _ = writeln!(
-                text,
-                "on the other machine: export WIRESPEED_IDENTITY={}",
-                identity.to_text()
-            );
-            let _ = writeln!(
-                text,
-                "for other people's clients: Authorization: Bearer {}",
-                identity.bearer()
-            );
+            text.push_str(&secrets(key.identity()));
+            text.push_str(&bearer(key.identity()));
         }
         Some(_) => text.push_str(
             "clients need the key file; without a shared home, --print-identity shows what to copy\n",

@@ -19,6 +19,7 @@ use wirespeed_schema::units::parse_duration_ns;
 use wirespeed_session::definition::{DEFINITION_BYTES_MAX, Definition};
 use wirespeed_session::launched::Engine;
 use wirespeed_session::live::Ask;
+use wirespeed_session::memory::request_bytes;
 use wirespeed_session::path::{self, Path, Route, Streaming};
 use wirespeed_session::places::{self, Words};
 use wirespeed_session::say::{LogFlood, LogTo, Work};
@@ -75,6 +76,7 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         Some(path) => streams(arguments, path, &routes, duration)?,
         None => Vec::new(),
     };
+    ask_for_buffers(arguments, &streams, &mut definition);
     if !arguments.experiment.interference.is_empty()
         && (path.is_none() || arguments.format == SessionFormat::Classic)
     {
@@ -153,11 +155,12 @@ fn engine(arguments: &SessionArgs) -> Result<Option<Engine>, Failure> {
             )),
         };
     };
-    let elsewhere = arguments.host.is_some() || arguments.dc.is_some() || arguments.env.is_some();
+    let elsewhere = [&arguments.host, &arguments.dc, &arguments.env, &arguments.site];
+    let elsewhere = elsewhere.iter().any(|word| word.is_some());
     if elsewhere || arguments.local_only {
         return Err(Failure::usage(
             format!("--launch {word} starts the computations itself, without a coordinator"),
-            "leave --host, --dc, --env and --local-only out",
+            "leave --host, --dc, --env, --site and --local-only out",
         ));
     }
     match word {
@@ -213,6 +216,17 @@ fn definition(arguments: &SessionArgs, path: Option<Path>) -> Result<Definition,
     }
     definition.check()?;
     Ok(definition)
+}
+
+/// Where nobody says how much memory the main computation asks for, it is enough for the messages.
+fn ask_for_buffers(arguments: &SessionArgs, streams: &[Streaming], definition: &mut Definition) {
+    if arguments.session.is_some() || arguments.request_mb.is_some() {
+        return;
+    }
+    let request = request_bytes(streams, definition.computations.len());
+    if let Some(main) = definition.computations.first_mut() {
+        main.resources.memory_bytes = Some(request);
+    }
 }
 
 fn work(arguments: &SessionArgs) -> Result<Work, Failure> {
@@ -364,6 +378,21 @@ mod tests {
     }
 
     #[test]
+    fn messages_of_any_size_are_carried_by_the_memory_that_is_asked_for() {
+        let asks = |line: &str| {
+            let request = asked(&format!("--benchmarkPath=client_to_computation {line}")).unwrap();
+            let main = &request.ask.definition.computations[0].resources;
+            (request.streams[0].size_bytes, main.memory_bytes)
+        };
+        assert_eq!(asks("--mb=1"), (MIB, Some(2048 * MIB)));
+        let (size, memory) = asks("--mb=4095 --bytes=1048575");
+        assert_eq!(size, u64::from(u32::MAX));
+        assert!(memory >= Some(3 * size), "{memory:?}");
+        assert_eq!(asks("--mb=1024 --requestMb=100").1, Some(100 * MIB));
+        assert_eq!(asks("--mb=1024 --requestMb=0").1, None);
+    }
+
+    #[test]
     fn sizes_and_credits_are_swept() {
         let line = "--benchmarkPath client_to_computation --mb=0,1 --bytes=0,1,1M --credits=1..100:x10";
         let request = asked(line).unwrap();
@@ -433,6 +462,9 @@ mod tests {
             ("--on=a", "--on"),
             ("--launch=slurm --local-only", "--launch"),
             ("--launch=slurm --host=a", "--launch"),
+            ("--launch=slurm --site=a", "--launch"),
+            ("--site=/nonexistent/site", "/nonexistent/site"),
+            ("--env=stb --site=/nonexistent/site", "/nonexistent/site"),
             ("--touchOnce=maybe", "touchOnce"),
             ("--env=nowhere", "nowhere"),
             ("--cores=0", "resources"),

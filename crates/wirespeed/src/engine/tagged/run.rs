@@ -231,12 +231,12 @@ impl<'a> Run<'a, '_> {
     }
 
     fn through<'b, P: TaggedPort>(self, port: P, test: Box<dyn Iterations<P> + 'b>) -> Finished {
-        let mut group = self.group(port);
+        let group = self.group(port);
         let Run { rank, report, .. } = self;
         let meter = rank.meter(report);
         if rank.spec.role == Role::Idle {
             let facts = group.port.facts();
-            return idle(rank, meter, || group.port.flush().map(drop), facts);
+            return idle(rank, meter, facts);
         }
         let member = Member::new(rank, &meter, group, test);
         drive(rank, meter, Box::new(member))

@@ -4,6 +4,7 @@
 //! read, so that in a stream of long frames only those 16 bytes are ever moved. It must never do I/O itself.
 
 use super::frame::{self, HEADER_BYTES};
+use crate::host::zeroed_bytes;
 use crate::transport::ConnectError;
 use crate::transport::port::{LinkError, OnMessage};
 
@@ -12,6 +13,9 @@ const WINDOW_BYTES: usize = 64 << 10;
 
 /// From this size on a frame is read alone: moving the tail of a window would cost more than a call saves.
 const LONG_FRAME_BYTES: usize = 16 << 10;
+
+/// From this size on a buffer is left to the messages to touch.
+const UNTOUCHED_BYTES_MIN: usize = 1 << 30;
 
 /// A receive buffer with a parser.
 pub struct Inbox {
@@ -89,14 +93,17 @@ impl Inbox {
     }
 }
 
-/// `len` zeroed bytes, touched, so that no page fault is left for the measurement.
+/// `len` zeroed bytes, touched, so that no page fault is left for the measurement. Where they are many, the first message
+/// touches them: an end that only answers needs none, and a machine may not have as many twice.
 pub fn zeroed(len: usize, what: &'static str) -> Result<Vec<u8>, ConnectError> {
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).map_err(|_| ConnectError::Memory {
+    let mut bytes = zeroed_bytes(len).ok_or(ConnectError::Memory {
         what,
         bytes: len as u64,
     })?;
-    bytes.resize(len, 0);
+    if len < UNTOUCHED_BYTES_MIN {
+        // Zeros that are black are written.
+        std::hint::black_box(&mut bytes[..]).fill(std::hint::black_box(0));
+    }
     Ok(bytes)
 }
 

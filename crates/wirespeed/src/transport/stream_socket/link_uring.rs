@@ -24,6 +24,10 @@ const CLOSING_ROUNDS: usize = 1000;
 /// How long one of those rounds takes at most.
 const CLOSING_ROUND: Timespec = Timespec::new().nsec(1_000_000);
 
+/// Bytes of one operation at most: the kernel cuts longer ones short (at 2 GiB less a page), and what is not reported counts as
+/// whole.
+const OPERATION_BYTES_MAX: usize = 1 << 30;
+
 /// A send that the kernel may be working on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sending {
@@ -120,7 +124,7 @@ impl UringPort {
             return Ok(());
         }
         let unsent = peer.out.unsent();
-        let len = unsent.len().min(i32::MAX as usize);
+        let len = unsent.len().min(OPERATION_BYTES_MAX);
         let (sending, message_flags, flags) = if peer.blocked {
             (Sending::Patient, libc::MSG_NOSIGNAL, Flags::empty())
         } else {
@@ -147,7 +151,7 @@ impl UringPort {
         }
         peer.receiving = true;
         let space = peer.inbox.space();
-        let len = space.len().min(i32::MAX as usize) as u32;
+        let len = space.len().min(OPERATION_BYTES_MAX) as u32;
         let entry = opcode::Recv::new(Fd(peer.link.rx().as_raw_fd()), space.as_mut_ptr(), len)
             .build()
             .user_data(2 * slot as u64);

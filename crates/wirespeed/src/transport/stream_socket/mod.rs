@@ -29,8 +29,11 @@ use no_uring as link_uring;
 use port::StreamPort;
 use wirespeed_schema::test::Layout;
 
-/// Largest message of a stream socket transport.
-pub const MESSAGE_BYTES_MAX: u64 = 1 << 30;
+/// Largest message of a stream socket transport: what a frame's length can say.
+pub const MESSAGE_BYTES_MAX: u64 = u32::MAX as u64;
+
+/// Largest zero-copy send: several of them are kept in place at once.
+pub const ZCOPY_BYTES_MAX: u64 = 1 << 30;
 
 /// Run on a port over `links` that waits as `options` say.
 pub fn run<R: MessageRunner>(
@@ -78,6 +81,9 @@ pub fn run<R: MessageRunner>(
 
 /// Sizes of messages by layout: `zcopy` is the transport's own limit for zero-copy sends.
 pub fn message_limits(options: &StreamOptions, zcopy: SizeLimit) -> ByLayout {
+    // Encrypted, a message is longer than its payload.
+    let overhead = options.cipher.map_or(0, |_| seal::OVERHEAD_BYTES as u64);
+    let copied = SizeLimit::UpTo(MESSAGE_BYTES_MAX - overhead);
     let zcopy = match (options.cipher, zcopy) {
         (Some(_), SizeLimit::UpTo(_) | SizeLimit::Between(..)) => SizeLimit::never(seal::NO_ZCOPY),
         (_, own) => own,
@@ -87,17 +93,11 @@ pub fn message_limits(options: &StreamOptions, zcopy: SizeLimit) -> ByLayout {
             return std::array::from_fn(|_| SizeLimit::lacks(why));
         }
         let no_zcopy = SizeLimit::never("wait=uring sends by copy; take wait=poll or wait=block");
-        let copied = SizeLimit::UpTo(MESSAGE_BYTES_MAX);
         let zcopy = match zcopy {
             lacks @ SizeLimit::Lacks(_) => lacks,
             _ => no_zcopy,
         };
         return [copied.clone(), copied, zcopy, NO_SHORTIOV];
     }
-    [
-        SizeLimit::UpTo(MESSAGE_BYTES_MAX),
-        SizeLimit::UpTo(MESSAGE_BYTES_MAX),
-        zcopy,
-        NO_SHORTIOV,
-    ]
+    [copied.clone(), copied, zcopy, NO_SHORTIOV]
 }

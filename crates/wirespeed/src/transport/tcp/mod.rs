@@ -45,7 +45,7 @@ impl Transport for Tcp {
     }
 
     fn limits(options: &TcpOptions) -> Limits {
-        let zcopy = SizeLimit::UpTo(stream_socket::MESSAGE_BYTES_MAX);
+        let zcopy = SizeLimit::UpTo(stream_socket::ZCOPY_BYTES_MAX);
         let messages = stream_socket::message_limits(&options.stream, zcopy);
         let (put, get) = adapt::one_sided::limits(&messages);
         Limits {

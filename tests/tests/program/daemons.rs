@@ -1,0 +1,110 @@
+//! Daemons of sessions: what they say of each other, and what gets others in.
+
+use crate::sessions::{Site, node, port_of};
+use crate::{home, turn};
+use rustix::process::Signal;
+use std::time::Duration;
+use wirespeed_tests::deadline::{PATIENCE, SOON};
+use wirespeed_tests::running::Running;
+
+/// Wait until it has said `words` on stderr `times` times.
+fn says(daemon: &Running, words: &str, times: usize) {
+    daemon.wait_until(words, PATIENCE, |daemon| {
+        daemon.stderr().matches(words).count() >= times
+    });
+}
+
+#[test]
+fn a_node_that_cannot_register_says_so_and_goes_on_trying() {
+    let _turn = turn();
+    let home = home();
+    // A port that was free a moment ago.
+    let coordinator = home.start(["coordinator", "--port", "0"]);
+    let port = port_of(&coordinator);
+    coordinator.signal(Signal::TERM);
+    coordinator.end(SOON).code(0);
+    let node = node(&home, port);
+    says(&node, "not registered: ", 1);
+    assert!(
+        node.stderr().contains("start `wirespeed coordinator` there"),
+        "{}",
+        node.stderr()
+    );
+    // Somebody else's coordinator.
+    let other = crate::home();
+    let number = port.to_string();
+    let stranger = other.start(["coordinator", "--port", number.as_str()]);
+    says(&node, "not registered: ", 2);
+    assert!(!stranger.stderr().contains("node"), "{}", stranger.stderr());
+    stranger.signal(Signal::TERM);
+    stranger.end(SOON).code(0);
+    // Its own at last.
+    let coordinator = home.start(["coordinator", "--port", number.as_str()]);
+    says(&node, "registered as here with the coordinator at 127.0.0.1", 1);
+    says(&coordinator, "node here is there, at 127.0.0.1:", 1);
+    // A node that is killed is missed by its coordinator, a coordinator by its node.
+    node.signal(Signal::KILL);
+    node.end(SOON);
+    says(&coordinator, "node here is gone", 1);
+    let again = crate::sessions::node(&home, port);
+    says(&again, "registered as here", 1);
+    says(&coordinator, "node here is there", 2);
+    coordinator.signal(Signal::KILL);
+    coordinator.end(SOON);
+    says(&again, "not registered: ", 1);
+    // Said once, not every two seconds.
+    std::thread::sleep(Duration::from_secs(5));
+    assert_eq!(again.stderr().matches("not registered: ").count(), 1);
+    again.signal(Signal::TERM);
+    again.end(SOON).code(0);
+    home.assert_nothing_left(SOON);
+}
+
+#[test]
+fn the_identity_is_printed_on_request_and_opens_the_interface() {
+    let _turn = turn();
+    let home = home();
+    for verb in ["coordinator", "node"] {
+        let quiet = home.start([verb, "--port", "0"]);
+        port_of(&quiet);
+        assert!(!quiet.stdout().contains("WS1:"), "{}", quiet.stdout());
+        let daemon = home.start([verb, "--port", "0", "--print-identity"]);
+        daemon.wait_until("its secrets", PATIENCE, |d| d.stdout().contains("Bearer"));
+        let said = daemon.stdout();
+        let of = |before: &str| {
+            let found = said.lines().find_map(|line| line.split_once(before));
+            found.unwrap().1.to_owned()
+        };
+        // As docs/session.md describes them: 32 and 64 bytes.
+        let identity = of("WIRESPEED_IDENTITY=WS1:");
+        let bearer = of("Authorization: Bearer ");
+        assert_eq!((bearer.len(), identity.len()), (43, 86), "{said}");
+        let good = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        assert!(bearer.chars().chain(identity.chars()).all(good), "{said}");
+        for daemon in [quiet, daemon] {
+            daemon.signal(Signal::TERM);
+            daemon.end(SOON).code(0);
+        }
+    }
+    // A client without the key file gets in with it.
+    let site = Site::start(&home);
+    let shown = home.start(["coordinator", "--port", "0", "--print-identity"]);
+    shown.wait_until("its secrets", PATIENCE, |d| d.stdout().contains("Bearer"));
+    let said = shown.stdout();
+    let identity = said
+        .lines()
+        .find_map(|line| line.split_once("WIRESPEED_IDENTITY="))
+        .unwrap()
+        .1;
+    let stranger = crate::home();
+    let line = format!(
+        "session --host localhost --port {} --duration=0 --requestMb=0 --json",
+        site.port
+    );
+    assert_ne!(stranger.run(&line).code, Some(0));
+    stranger.run(&format!("{line} --identity {identity}")).code(0);
+    shown.signal(Signal::TERM);
+    shown.end(SOON).code(0);
+    site.stop();
+    home.assert_nothing_left(SOON);
+}
