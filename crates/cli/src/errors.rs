@@ -167,12 +167,6 @@ impl From<clap::Error> for Failure {
         let mut lines = text.lines();
         let first = lines.next().unwrap_or_default();
         let mut cause = first.strip_prefix("error: ").unwrap_or(first).to_owned();
-        if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-            return Failure::usage(
-                "no verb is named",
-                "try `wirespeed quick`, or see `wirespeed --help`",
-            );
-        }
         if let Some(word) = negative(&error) {
             return refused_negative(&format!("{word}..."));
         }

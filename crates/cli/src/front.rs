@@ -56,6 +56,17 @@ fn words(argv: &[OsString], fronts: &[Front]) -> Vec<OsString> {
             let own = std::iter::once(&PROGRAM).chain(front.words).map(OsString::from);
             own.chain(rest.iter().cloned()).collect()
         }
+        _ => asked_for_help(argv),
+    }
+}
+
+/// `wirespeed help VERB ..` as `wirespeed VERB .. --help`.
+fn asked_for_help(argv: &[OsString]) -> Vec<OsString> {
+    match argv {
+        [program, help, verbs @ ..] if help == "help" => {
+            let words = std::iter::once(program).chain(verbs).cloned();
+            words.chain(["--help".into()]).collect()
+        }
         _ => argv.to_vec(),
     }
 }
@@ -80,6 +91,16 @@ mod tests {
         assert_eq!(rewritten(&["oldtool", "-n", "5"]), classic);
         assert_eq!(rewritten(&["/opt/bin/oldtool", "-n", "5"]), classic);
         assert_eq!(rewritten(&["oldtool"]), classic[..4]);
+    }
+
+    #[test]
+    fn help_is_a_verb_and_an_option() {
+        assert_eq!(rewritten(&["wirespeed", "help"]), ["wirespeed", "--help"]);
+        assert_eq!(
+            rewritten(&["wirespeed", "help", "byteio", "get"]),
+            ["wirespeed", "byteio", "get", "--help"]
+        );
+        assert_eq!(rewritten(&["oldtool", "help"])[4..], ["help"]);
     }
 
     #[test]

@@ -152,7 +152,12 @@ fn dispatch(registry: &Registry, verb: Verb, color: ColorChoice) -> Result<Ended
 
 /// Help and version come out of clap as errors, but are answers.
 fn is_answer(error: &clap::Error) -> bool {
-    matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
+    matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    )
 }
 
 fn print_answer(error: &clap::Error) -> u8 {
