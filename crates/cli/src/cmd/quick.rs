@@ -162,7 +162,11 @@ fn section(transports: Vec<QuickTransport>, written: Option<&Path>) -> QuickSect
     let via = first.map_or("TRANSPORT", |row| row.transport.as_str()).to_owned();
     let mut next = Vec::new();
     if let Some(path) = written {
-        next.push(format!("The whole result is in {}.", path.display()));
+        let shown = path.display();
+        next.push(match path.extension().is_some_and(|ending| ending == "json") {
+            true => format!("Plots, and all remarks with remedies: wirespeed report {shown}"),
+            false => format!("The whole result is in {shown}."),
+        });
     }
     next.push(format!(
         "How sure is that? wirespeed run latency --via {via} --repeats 10"
