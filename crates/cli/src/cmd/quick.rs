@@ -14,7 +14,7 @@ use wirespeed::Machine;
 use wirespeed::Registry;
 use wirespeed::transport::Support;
 use wirespeed_report::view::{QuickSection, QuickTransport};
-use wirespeed_schema::plan::{Plan, Template, expand, nearest};
+use wirespeed_schema::plan::{Plan, PlanError, Template, expand};
 use wirespeed_schema::units;
 
 /// The transport of the harness floor; no transport.
@@ -77,14 +77,7 @@ fn transports(
         .map(|e| e.name)
         .collect();
     if let Some(stranger) = only.iter().find(|name| !all.contains(&name.as_str())) {
-        let remedy = match nearest(stranger, &all) {
-            Some(name) => format!("did you mean {name:?}?"),
-            None => format!("choose from: {}", all.join(", ")),
-        };
-        return Err(Failure::usage(
-            format!("there is no transport {stranger:?}"),
-            remedy,
-        ));
+        return Err(PlanError::unknown("transport", stranger, &all).into());
     }
     let wanted = |name: &str| only.is_empty() || only.iter().any(|o| o == name);
     let entries = registry.entries().iter();
