@@ -22,6 +22,7 @@ mod open_loop;
 mod output;
 mod perftest;
 mod progress;
+mod remedies;
 mod request;
 mod results;
 mod terminal;
@@ -150,7 +151,7 @@ fn dispatch(registry: &Registry, verb: Verb, color: ColorChoice) -> Result<Ended
     }
 }
 
-/// Help and version come out of clap as errors, but are answers.
+/// Help and version come out of clap as errors, but are answers; so is the help for whoever names no verb.
 fn is_answer(error: &clap::Error) -> bool {
     matches!(
         error.kind(),
