@@ -294,8 +294,9 @@ fn meant(cause: &str, remedy: &str) -> Option<String> {
     let choices: Vec<&str> = choices.split([',', '|']).map(str::trim).collect();
     let quoted = said.rsplit('"').nth(1);
     let word = quoted.or_else(|| said.split_whitespace().last())?;
-    // A value may have several parts, such as KIND@PLACE.
-    let mut parts = word.split(['=', '@', ':']).filter(|part| !choices.contains(part));
+    // A value may have several parts, such as KIND@PLACE; a number is no slip of another.
+    let is_name = |part: &&str| part.contains(char::is_alphabetic) && !choices.contains(part);
+    let mut parts = word.split(['=', '@', ':']).filter(is_name);
     let near = parts.find_map(|part| nearest(part, &choices))?;
     Some(format!("did you mean {near:?}?"))
 }
@@ -383,6 +384,7 @@ mod tests {
         }
         for (cause, remedy) in [
             ("there is no route \"elephant\"", "choose from: direct, daemon"),
+            ("invalid -c 12", "choose from: 11, 13"),
             (
                 "tcp option mss=\"5\": expected 88 to 32767",
                 "see `wirespeed list tcp`",

@@ -43,7 +43,7 @@ impl PlanError {
 
 /// The name in `known` that is nearest to `given`, where one is near enough to be a slip of the fingers.
 pub fn nearest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
-    let tolerated = (given.chars().count() / 3).clamp(1, 3);
+    let tolerated = (given.chars().count() / 3).min(3);
     known
         .iter()
         .map(|name| (edit_distance(given, name), *name))
@@ -86,6 +86,7 @@ mod tests {
         assert_eq!(nearest("am_lta", &known), Some("am_lat"));
         assert_eq!(nearest("putbw", &known), Some("put_bw"));
         assert_eq!(nearest("elephant", &known), None);
+        assert_eq!(nearest("4d", &["2d", "3d"]), None);
         assert_eq!(nearest("smh", &["shm", "unix"]), Some("shm"));
         assert_eq!(nearest(&"x".repeat(100_000), &known), None);
     }
