@@ -93,9 +93,10 @@ pub fn remarks(run: &Run) -> Vec<Told> {
 pub fn busy(run: &Run) -> Option<String> {
     let tells = |remark: &Remark| remark.severity >= Severity::Warning && is_of_busy_machine(&remark.code);
     let is_disturbed = |case: &&CaseResult| case.remarks.iter().any(tells);
-    let (count, total) = (run.cases.iter().filter(is_disturbed).count(), run.cases.len());
+    let measured = run.cases.iter().filter(|case| !case.metrics.is_empty()).count();
+    let count = run.cases.iter().filter(is_disturbed).count();
     (count > 0)
-        .then(|| format!("the machine is busy: other work disturbed {count} of {total} cases, tails most"))
+        .then(|| format!("the machine is busy: other work disturbed {count} of {measured} cases, tails most"))
 }
 
 /// The cases that have `remark`, each label once; none where most have it.
