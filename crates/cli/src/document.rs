@@ -1,6 +1,6 @@
 //! The run document around the cases: what was asked for, by which build, on which machine, when, for how long.
 
-use crate::{calendar, front, job, version};
+use crate::{calendar, front, job, remedies, version};
 use std::time::Instant;
 use wirespeed::host::FingerprintOptions;
 use wirespeed_schema::Run;
@@ -87,6 +87,7 @@ impl Draft {
     }
 
     fn close(mut self) -> Run {
+        remedies::told(&mut self.run.remarks);
         self.run.duration_ns = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.run
     }

@@ -4,7 +4,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 use std::io::Write as _;
 use wirespeed_control::ControlError;
-use wirespeed_schema::plan::PlanError;
+use wirespeed_schema::plan::{PlanError, nearest};
 use wirespeed_schema::run::Status;
 
 /// Exit codes that are not a run's status.
@@ -74,9 +74,10 @@ impl Failure {
 
     /// With an exit code of its own.
     pub fn with(code: u8, cause: impl Into<String>, remedy: impl Into<String>) -> Self {
+        let (cause, remedy) = (one_line(&cause.into()), one_line(&remedy.into()));
         Failure {
-            cause: one_line(&cause.into()),
-            remedy: one_line(&remedy.into()),
+            remedy: meant(&cause, &remedy).unwrap_or(remedy),
+            cause,
             code,
             documented: false,
         }
@@ -167,12 +168,6 @@ impl From<clap::Error> for Failure {
         let mut lines = text.lines();
         let first = lines.next().unwrap_or_default();
         let mut cause = first.strip_prefix("error: ").unwrap_or(first).to_owned();
-        if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-            return Failure::usage(
-                "no verb is named",
-                "try `wirespeed quick`, or see `wirespeed --help`",
-            );
-        }
         if let Some(word) = negative(&error) {
             return refused_negative(&format!("{word}..."));
         }
@@ -283,10 +278,48 @@ fn is_full(error: &std::io::Error) -> bool {
     )
 }
 
+/// Where either line lists what there is, and one of that is near the word that was refused: the question whether it was
+/// meant. The word stands last before the list, or last of all: in quotation marks, where there are any.
+fn meant(cause: &str, remedy: &str) -> Option<String> {
+    let list = |text: &str, mark: &str| {
+        text.split_once(mark)
+            .map(|(before, list)| (before.to_owned(), list.to_owned()))
+    };
+    let in_cause = ["expected one of ", "expected ", "it takes: ", "there are: "];
+    let found = in_cause.iter().find_map(|mark| list(cause, mark));
+    let (said, choices) = match remedy.strip_prefix("choose from: ") {
+        Some(choices) => (cause.to_owned(), choices.to_owned()),
+        None => found?,
+    };
+    let choices: Vec<&str> = choices.split([',', '|']).map(str::trim).collect();
+    let quoted = said.rsplit('"').nth(1);
+    let word = quoted.or_else(|| said.split_whitespace().last())?;
+    // A value may have several parts, such as KIND@PLACE; a number is no slip of another.
+    let is_name = |part: &&str| part.contains(char::is_alphabetic) && !choices.contains(part);
+    let mut parts = word.split(['=', '@', ':']).filter(is_name);
+    let near = parts.find_map(|part| nearest(part, &choices))?;
+    Some(format!("did you mean {near:?}?"))
+}
+
 /// Errors of the system may have line ends and control characters of their own; a terminal must not obey them.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").chars().filter(|c| !c.is_control()).collect()
+    let text = words.join(" ").chars().filter(|c| !c.is_control()).collect();
+    without_numbers(text)
+}
+
+/// Without the system's numbers of its errors, `(os error 11)`: the words before them say the same.
+fn without_numbers(mut text: String) -> String {
+    const NUMBER: &str = " (os error ";
+    while let Some(start) = text.find(NUMBER) {
+        let rest = &text[start + NUMBER.len()..];
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        if !rest[digits..].starts_with(')') {
+            break;
+        }
+        text.replace_range(start..start + NUMBER.len() + digits + 1, "");
+    }
+    text
 }
 
 #[cfg(test)]
@@ -298,5 +331,66 @@ mod tests {
         let failure = Failure::usage("two\nlines \x1b[2J", "a\r\nb");
         assert_eq!(failure.cause, "two lines [2J");
         assert_eq!(failure.remedy, "a b");
+    }
+
+    #[test]
+    fn numbers_of_the_system_are_left_out() {
+        let cause =
+            "cannot connect to [::1]:1: Connection refused (os error 111); File too large (os error 27)";
+        assert_eq!(
+            Failure::failed(cause, "try").cause,
+            "cannot connect to [::1]:1: Connection refused; File too large"
+        );
+        assert_eq!(
+            Failure::failed("odd (os error x)", "try").cause,
+            "odd (os error x)"
+        );
+    }
+
+    #[test]
+    fn a_slip_is_told_wherever_the_choices_stand() {
+        for (cause, remedy, near) in [
+            (
+                "there is no route \"dierct\"",
+                "choose from: direct, daemon",
+                "direct",
+            ),
+            (
+                "invalid -M mutli",
+                "choose from: single, serialized, multi",
+                "multi",
+            ),
+            (
+                "shm option wait=\"blcok\": expected poll|block",
+                "see `wirespeed list shm`",
+                "block",
+            ),
+            (
+                "shm has no option \"wiat\"; it takes: wait, spin",
+                "see `wirespeed list shm`",
+                "wait",
+            ),
+            (
+                "--interference \"cpu@aprat\": no such place; there are: beside, apart",
+                "write",
+                "apart",
+            ),
+        ] {
+            assert_eq!(
+                Failure::usage(cause, remedy).remedy,
+                format!("did you mean {near:?}?"),
+                "{cause}"
+            );
+        }
+        for (cause, remedy) in [
+            ("there is no route \"elephant\"", "choose from: direct, daemon"),
+            ("invalid -c 12", "choose from: 11, 13"),
+            (
+                "tcp option mss=\"5\": expected 88 to 32767",
+                "see `wirespeed list tcp`",
+            ),
+        ] {
+            assert_eq!(Failure::usage(cause, remedy).remedy, remedy);
+        }
     }
 }

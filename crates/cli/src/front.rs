@@ -78,6 +78,17 @@ fn words(argv: &[OsString], fronts: &[Front]) -> Vec<OsString> {
             let own = std::iter::once(&PROGRAM).chain(front.words).map(OsString::from);
             own.chain(rest.iter().cloned()).collect()
         }
+        _ => asked_for_help(argv),
+    }
+}
+
+/// `wirespeed help VERB ..` as `wirespeed VERB .. --help`.
+fn asked_for_help(argv: &[OsString]) -> Vec<OsString> {
+    match argv {
+        [program, help, verbs @ ..] if help == "help" => {
+            let words = std::iter::once(program).chain(verbs).cloned();
+            words.chain(["--help".into()]).collect()
+        }
         _ => argv.to_vec(),
     }
 }
@@ -180,6 +191,16 @@ mod tests {
             attached(&["wirespeed", "run", "-epeer"]),
             ["wirespeed", "run", "-epeer"]
         );
+    }
+
+    #[test]
+    fn help_is_a_verb_and_an_option() {
+        assert_eq!(rewritten(&["wirespeed", "help"]), ["wirespeed", "--help"]);
+        assert_eq!(
+            rewritten(&["wirespeed", "help", "byteio", "get"]),
+            ["wirespeed", "byteio", "get", "--help"]
+        );
+        assert_eq!(rewritten(&["oldtool", "help"])[4..], ["help"]);
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod open_loop;
 mod output;
 mod perftest;
 mod progress;
+mod remedies;
 mod request;
 mod results;
 mod terminal;
@@ -160,9 +161,14 @@ fn dispatch(registry: &Registry, verb: Verb, color: ColorChoice) -> Result<Ended
     }
 }
 
-/// Help and version come out of clap as errors, but are answers.
+/// Help and version come out of clap as errors, but are answers; so is the help for whoever names no verb.
 fn is_answer(error: &clap::Error) -> bool {
-    matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
+    matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    )
 }
 
 fn print_answer(error: &clap::Error) -> u8 {

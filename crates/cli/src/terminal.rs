@@ -4,14 +4,8 @@ use crate::args::ColorChoice;
 use std::io::IsTerminal;
 use wirespeed_report::render::Style;
 
-/// Columns of a page that is not a terminal.
-pub const WIDTH_PAPER: usize = 110;
 /// How files are written: never coloured, and always wide.
-pub const PAPER: Style = Style {
-    width: WIDTH_PAPER,
-    color: false,
-    unicode: true,
-};
+pub const PAPER: Style = Style::PLAIN;
 const WIDTH_MIN: usize = 40;
 const WIDTH_MAX: usize = 1000;
 
@@ -67,7 +61,7 @@ fn width(stream: Stream, terminal: bool) -> usize {
 fn columns(wanted: Option<&str>, seen: usize) -> usize {
     let wanted = wanted.and_then(|text| text.trim().parse().ok());
     match wanted.unwrap_or(seen) {
-        0 => WIDTH_PAPER,
+        0 => PAPER.width,
         columns => columns.clamp(WIDTH_MIN, WIDTH_MAX),
     }
 }
@@ -106,7 +100,7 @@ mod tests {
         assert_eq!(columns(None, 120), 120);
         assert_eq!(columns(Some("nonsense"), 90), 90);
         assert_eq!(columns(Some("7"), 90), WIDTH_MIN);
-        assert_eq!(columns(None, 0), WIDTH_PAPER);
+        assert_eq!(columns(None, 0), PAPER.width);
         assert_eq!(columns(Some("999999999"), 0), WIDTH_MAX);
     }
 

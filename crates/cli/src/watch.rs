@@ -111,7 +111,7 @@ impl Watch {
     fn write(&mut self, above: &str) {
         let seen = terminal::seen_columns(Stream::Stderr);
         let style = Style {
-            width: seen.unwrap_or(terminal::WIDTH_PAPER),
+            width: seen.unwrap_or(terminal::PAPER.width),
             ..self.style()
         };
         let mut text = wipe(&self.drawn, style.width);

@@ -218,9 +218,9 @@ pub(crate) fn handshake_error(error: io::Error, peer: SocketAddr) -> ControlErro
         .and_then(|inner| inner.downcast_ref::<rustls::Error>());
     match tls {
         Some(rustls::Error::InvalidCertificate(_)) => ControlError::WrongServer { address: peer },
-        Some(other) => ControlError::Protocol {
+        Some(_) => ControlError::Protocol {
             peer: peer.to_string(),
-            why: other.to_string(),
+            why: tls::words_of(&error).unwrap_or_default().to_owned(),
         },
         None => ControlError::lost(
             format!("the server at {peer}"),

@@ -46,14 +46,16 @@ pub fn check(test: &MsgRate, ranks: u32) -> Result<(), Misfit> {
     }
     let nodes = ranks / stride;
     if peers == 0 || peers >= nodes {
-        let on_nodes = if stride > 1 {
-            format!(" on {nodes} nodes")
-        } else {
-            String::new()
-        };
+        if nodes == 1 {
+            return misfit(
+                format!("all {ranks} ranks are on one node, and the peers of a ring are on others"),
+                "start ranks on more nodes, or fewer ranks per node".into(),
+            );
+        }
+        let of = if stride > 1 { "nodes" } else { "ranks" };
         return misfit(
             format!(
-                "{peers} peers do not fit {ranks} ranks{on_nodes}: a ring of {nodes} has at most {} neighbours",
+                "{peers} peers do not fit: in a ring of {nodes} {of} a rank has at most {}",
                 nodes - 1
             ),
             format!("use at most {} peers, or start more ranks", nodes - 1),

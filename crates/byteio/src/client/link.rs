@@ -387,7 +387,11 @@ impl BulkPort for Link {
 /// What a status other than success means.
 pub(super) fn refused(status: u16, why: &str) -> BulkError {
     let why: String = why.chars().take(200).collect();
-    let text = format!("the service answered HTTP {status}: {why}");
+    let text = match why.trim_start().starts_with('<') {
+        // A page for browsers says less than the status.
+        true => format!("the service answered HTTP {status}"),
+        false => format!("the service answered HTTP {status}: {why}"),
+    };
     match status {
         408 | 429 | 500..=599 => BulkError::passing(text),
         _ => BulkError::lasting(text),

@@ -165,7 +165,7 @@ pub struct TransferArgs {
     #[arg(long)]
     pub stream: bool,
 
-    /// Only so many bytes from the start; needed where a service does not say how many there are
+    /// Only the first bytes, this many; needed where a service does not say how many there are
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
 

@@ -43,7 +43,7 @@ Examples:
   wirespeed compare before.json after.json --figure p50,p90 --within 5%
 
 What differs between the machines is printed first. Each figure gets the ratio B/A with its interval over runs and a \
-verdict: faster, slower, same (the interval lies within 1 ± 2 %), or inconclusive, and then how many more runs should \
+verdict: faster, slower, same (the interval is within 1 ± 2 %), or inconclusive, and then how many more runs should \
 tell. Over several figures the verdicts are Holm-adjusted: the chance of one false alarm among all is 5 %.
 
 Results taken one after the other differ by whatever the machine did meanwhile; `wirespeed ab` takes them side by side.

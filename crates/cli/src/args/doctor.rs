@@ -7,13 +7,13 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-  wirespeed doctor                                   what on this machine bends a measurement?
+  wirespeed doctor                                   what on this machine skews a measurement?
   wirespeed doctor --cpus 0,1                        the same for these CPUs
   wirespeed doctor --interface lo --rate 10Gbit --rtt 20ms     are the socket buffers large enough for this path?
   wirespeed doctor --json                            the same for programs
 
 Each check says ok, warn or cannot tell, the figure that it rests on and, for a warning, why it matters and the command \
-that mends it. Nothing is changed, and no privilege is needed.
+that fixes it. Nothing is changed, and no privilege is needed.
 
 Exit codes: 0 nothing to warn of, 2 usage, 3 a check warns, 4 nothing warns but some check cannot tell (--strict).")]
 pub struct DoctorArgs {

@@ -31,7 +31,7 @@ pub struct MsgrateArgs {
     )]
     pub iters: Option<String>,
 
-    /// Ranks of each node: neighbours on the ring are so many ranks apart, 1 for neighbours within a node
+    /// Ranks of each node: neighbours on the ring are this many ranks apart, 1 for neighbours within a node
     /// [default: as found]
     #[arg(
         short = 'n',

@@ -15,7 +15,7 @@ Examples:
 The page needs nothing else: no script, no network, light and dark. It says first what was measured, the answer and how \
 sure it is; then come the pictures that the results have (transports side by side, bandwidth and latency against size with \
 their thresholds, rate against window, percentiles, distributions, slices of time, comparisons), each with its table; \
-then every case, what may have bent it, and the environment. Several results share one page.")]
+then every case, what may have skewed it, and the environment. Several results share one page.")]
 pub struct ReportArgs {
     /// Results written by --json or -o FILE.json; - for stdin
     #[arg(value_name = "RESULT.json", required = true)]

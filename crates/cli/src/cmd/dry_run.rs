@@ -11,9 +11,6 @@ use wirespeed_schema::plan::{Plan, WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX, takes};
 use wirespeed_schema::test::Test;
 use wirespeed_schema::units::{format_ns, format_size};
 
-/// A width at which no case is broken.
-const ONE_LINE: usize = 1 << 16;
-
 /// Print the cases, for people or as JSON.
 pub fn show(plan: &Plan, cases: Vec<Prepared>, json: bool) -> Result<Ended, Failure> {
     let text = match json {
@@ -44,16 +41,13 @@ fn as_text(plan: &Plan, cases: &[Prepared]) -> String {
     let mut text = String::new();
     for (number, prepared) in cases.iter().enumerate() {
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{:>4}  {}", number + 1, describe(prepared));
+        let _ = writeln!(text, "{:>4}  {}", number + 1, test(prepared));
+        let _ = writeln!(text, "      {}", ranks(&prepared.planned.case));
         if let Some((reason, _)) = &prepared.skip {
             let _ = writeln!(text, "      skipped: {reason}");
         }
     }
-    let mut style = terminal::style(Stream::Stdout, ColorChoice::Never);
-    if !terminal::is_terminal(Stream::Stdout) {
-        // Whoever reads a pipe counts lines: a case stays on one.
-        style.width = ONE_LINE;
-    }
+    let style = terminal::style(Stream::Stdout, ColorChoice::Never);
     view::told(sum(plan, cases), vec![view::lines(&text)], &style)
 }
 
@@ -78,8 +72,8 @@ fn sum(plan: &Plan, cases: &[Prepared]) -> String {
     text
 }
 
-/// `tcp am_bw size=64 B layout=short window=128 ...`: every parameter under the name of its option.
-fn describe(prepared: &Prepared) -> String {
+/// `tcp am_bw size=64B layout=short window=128 ...`: every parameter of the test under the name of its option.
+fn test(prepared: &Prepared) -> String {
     let case = &prepared.planned.case;
     let mut words = vec![case.transport.clone(), case.test.name().to_owned()];
     words.extend(test_words(&case.test));
@@ -89,7 +83,13 @@ fn describe(prepared: &Prepared) -> String {
     });
     words.push(warmup(case));
     words.push(place(case, prepared.planned.to.as_deref()));
-    words.extend(case.idle.map(|idle| format!("idle={}", idle.name())));
+    words.join(" ")
+}
+
+/// `check [0 source cpu=0 peer=1] ...`: what holds whatever the test is, and each rank.
+fn ranks(case: &Case) -> String {
+    let idle = case.idle.map(|idle| format!("idle={}", idle.name()));
+    let mut words: Vec<String> = idle.into_iter().collect();
     if case.check {
         words.push("check".to_owned());
     }

@@ -5,7 +5,6 @@ use crate::errors::{Ended, Failure, exit};
 use crate::{file, output, results};
 use wirespeed_report::import::{self, Format, Told};
 use wirespeed_report::render::{self, JsonForm};
-use wirespeed_schema::plan::nearest;
 use wirespeed_schema::units::parse_size;
 
 /// Read a file of another tool and write it as a result.
@@ -42,10 +41,9 @@ fn format_of(name: &str) -> Result<Format, Failure> {
         .into_iter()
         .find(|format| format.name() == name)
         .ok_or_else(|| {
-            let remedy = match nearest(name, &names) {
-                Some(near) => format!("did you mean {near:?}?"),
-                None => format!("choose from: {}", names.join(", ")),
-            };
-            Failure::usage(format!("--format: there is no tool {name:?}"), remedy)
+            Failure::usage(
+                format!("--format: there is no tool {name:?}"),
+                format!("choose from: {}", names.join(", ")),
+            )
         })
 }

@@ -14,7 +14,7 @@ use wirespeed::Machine;
 use wirespeed::Registry;
 use wirespeed::transport::Support;
 use wirespeed_report::view::{QuickSection, QuickTransport};
-use wirespeed_schema::plan::{Plan, Template, expand, nearest};
+use wirespeed_schema::plan::{Plan, PlanError, Template, expand};
 use wirespeed_schema::units;
 
 /// The transport of the harness floor; no transport.
@@ -77,14 +77,7 @@ fn transports(
         .map(|e| e.name)
         .collect();
     if let Some(stranger) = only.iter().find(|name| !all.contains(&name.as_str())) {
-        let remedy = match nearest(stranger, &all) {
-            Some(name) => format!("did you mean {name:?}?"),
-            None => format!("choose from: {}", all.join(", ")),
-        };
-        return Err(Failure::usage(
-            format!("there is no transport {stranger:?}"),
-            remedy,
-        ));
+        return Err(PlanError::unknown("transport", stranger, &all).into());
     }
     let wanted = |name: &str| only.is_empty() || only.iter().any(|o| o == name);
     let entries = registry.entries().iter();
@@ -162,7 +155,11 @@ fn section(transports: Vec<QuickTransport>, written: Option<&Path>) -> QuickSect
     let via = first.map_or("TRANSPORT", |row| row.transport.as_str()).to_owned();
     let mut next = Vec::new();
     if let Some(path) = written {
-        next.push(format!("The whole result is in {}.", path.display()));
+        let shown = path.display();
+        next.push(match path.extension().is_some_and(|ending| ending == "json") {
+            true => format!("Plots, and all remarks with remedies: wirespeed report {shown}"),
+            false => format!("The whole result is in {shown}."),
+        });
     }
     next.push(format!(
         "How sure is that? wirespeed run latency --via {via} --repeats 10"

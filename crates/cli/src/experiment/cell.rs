@@ -131,7 +131,10 @@ impl Cell {
         if self.result.is_some() || !self.is_known() {
             return None;
         }
-        self.result = Some(self.assemble(how, began, remarks));
+        let mut result = self.assemble(how, began, remarks);
+        crate::remedies::told(&mut result.remarks);
+        result.remedy = result.remedy.as_deref().map(crate::remedies::in_own_words);
+        self.result = Some(result);
         self.result.as_ref()
     }
 

@@ -87,7 +87,13 @@ impl SecureStream {
     /// Connect to the server that `identity` knows, over `stream`.
     pub fn connect(stream: TcpStream, identity: &Identity, deadline: Instant) -> io::Result<SecureStream> {
         let connection = tls::client_of(identity, PROTOCOL).map_err(io::Error::other)?;
-        SecureStream::shaken(stream, connection, deadline)
+        SecureStream::shaken(stream, connection, deadline).map_err(|error| {
+            let words = match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Some("it did not answer in time"),
+                _ => tls::words_of(&error),
+            };
+            words.map_or(error, io::Error::other)
+        })
     }
 
     fn shaken(stream: TcpStream, mut connection: Connection, deadline: Instant) -> io::Result<SecureStream> {

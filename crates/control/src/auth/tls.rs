@@ -189,6 +189,17 @@ pub(crate) fn shake_hands(
     Ok(())
 }
 
+/// A failed TLS handshake in plain words; `None` where something else went wrong.
+pub(crate) fn words_of(error: &io::Error) -> Option<&'static str> {
+    let tls = error.get_ref()?.downcast_ref::<rustls::Error>()?;
+    Some(match tls {
+        rustls::Error::InvalidCertificate(_) => "its certificate is another",
+        rustls::Error::InvalidMessage(_) => "what it sends is not TLS",
+        rustls::Error::AlertReceived(_) => "it refused the TLS handshake",
+        _ => "the TLS handshake failed",
+    })
+}
+
 /// The value that only this connection has.
 pub(crate) fn channel_value(connection: &Connection) -> io::Result<[u8; 32]> {
     let exported = match connection {

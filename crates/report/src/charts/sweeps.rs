@@ -44,22 +44,14 @@ pub fn points(swept: &Swept, tag: &str) -> Vec<Point> {
 /// these were confirmed.
 pub fn against_size(sweeps: &[Swept], tag: &'static str, probes: &[Probe]) -> Option<Picture> {
     let bandwidth = tag.ends_with("_bytes_per_s");
-    let (title, axis) = match tag {
-        _ if bandwidth => (
-            "bandwidth against message size",
-            Axis::log("bandwidth", Unit::Si("B/s")),
-        ),
-        _ if tag.ends_with("_msg_per_s") => (
-            "message rate against message size",
-            Axis::log("messages of all ranks", Unit::Si("msg/s")),
-        ),
-        _ => (
-            "latency against message size",
-            Axis::log("median latency", Unit::Nanoseconds),
-        ),
+    let (title, axis) = titled(tag);
+    let (names, shared) = told_apart(sweeps);
+    let title = match shared.as_str() {
+        "" => title.to_owned(),
+        shared => format!("{title}: {shared}"),
     };
     let mut chart = Chart {
-        title: title.into(),
+        title,
         description: "One point a size; dashed: the fit T = a + s/b of each piece.".into(),
         x: Axis::log("message size", Unit::BinaryBytes),
         y: axis,
@@ -83,7 +75,7 @@ pub fn against_size(sweeps: &[Swept], tag: &'static str, probes: &[Probe]) -> Op
         }
         chart
             .series
-            .push(Series::new(swept.label.clone(), Look::Line, shown.clone()).colored(number));
+            .push(Series::new(names[number].clone(), Look::Line, shown.clone()).colored(number));
         let modelled = bandwidth || tag.ends_with("_ns");
         let found = modelled.then(|| curve::segments(&size_points(&shown, bandwidth)));
         if let Some(found) = found.flatten() {
@@ -110,6 +102,50 @@ pub fn against_size(sweeps: &[Swept], tag: &'static str, probes: &[Probe]) -> Op
         table: behind(&["sweep", "size", tag], rows),
         is_curve: true,
     })
+}
+
+/// The title of a chart of `tag` against size, and its axis.
+fn titled(tag: &str) -> (&'static str, Axis) {
+    match tag {
+        _ if tag.ends_with("_bytes_per_s") => (
+            "bandwidth against message size",
+            Axis::log("bandwidth", Unit::Si("B/s")),
+        ),
+        _ if tag.ends_with("_msg_per_s") => (
+            "message rate against message size",
+            Axis::log("messages of all ranks", Unit::Si("msg/s")),
+        ),
+        _ => (
+            "latency against message size",
+            Axis::log("median latency", Unit::Nanoseconds),
+        ),
+    }
+}
+
+/// What tells sweeps apart, and the words at the end of their names that all of them share, such as the test.
+fn told_apart(sweeps: &[Swept]) -> (Vec<String>, String) {
+    let mut names: Vec<Vec<&str>> = sweeps
+        .iter()
+        .map(|swept| swept.label.split(' ').collect())
+        .collect();
+    let mut shared: Vec<&str> = Vec::new();
+    while names.len() > 1 {
+        let last = names[0].last().copied();
+        let (true, Some(last)) = (
+            names
+                .iter()
+                .all(|name| name.len() > 1 && name.last().copied() == last),
+            last,
+        ) else {
+            break;
+        };
+        shared.insert(0, last);
+        names.iter_mut().for_each(|name| name.truncate(name.len() - 1));
+    }
+    (
+        names.iter().map(|name| name.join(" ")).collect(),
+        shared.join(" "),
+    )
 }
 
 /// The probe at the edges of a change.

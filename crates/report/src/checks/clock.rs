@@ -46,7 +46,7 @@ pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetitio
         let remedy = match case.test.bulk() {
             Some(bulk) if bulk.pace_interval_ns.is_some() => "offer for longer: --duration",
             Some(_) => "move more: a larger file",
-            None => "run longer: --duration 1s or more --iters",
+            None => "run longer, such as --duration 1s",
         };
         findings.add(
             Severity::Warning,

@@ -16,12 +16,24 @@ use wirespeed_schema::units::{format_ns, significant};
 const PIN: &str = "pin the ranks with --cpus to cores that nothing else uses";
 const QUIET: &str = "stop other work on the machine, or pin to other cores with --cpus";
 
+/// Whether remarks of `code` all have one cause: other work on the machine, or beside it on the same host.
+pub(crate) fn is_of_busy_machine(code: &str) -> bool {
+    let codes = [
+        "involuntary_switches",
+        "run_queue_wait",
+        "noise",
+        "load_average",
+        "steal",
+    ];
+    codes.contains(&code)
+}
+
 /// Check what disturbed one repetition.
 pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetition) {
     if repetition.overlapping_sessions > 0 {
         let others = repetition.overlapping_sessions;
-        let message = format!("the far end measured {others} other sessions at the same time");
-        let remedy = "let the far end measure one session at a time (its default), or wait";
+        let message = format!("the server measured {others} other sessions at the same time");
+        let remedy = "let the server measure one session at a time (its default), or wait";
         findings.add(
             Severity::Warning,
             "shared_server",
@@ -68,8 +80,7 @@ fn check_scheduling(findings: &mut Findings, outcome: &Outcome) {
     let rank = outcome.rank;
     let disturbance = &outcome.disturbance;
     if outcome.idle == IdlePolicy::Yield {
-        let message =
-            format!("rank {rank} gives its core away while it waits: there are more ranks than cores");
+        let message = format!("rank {rank} yields its core while it waits: there are more ranks than cores");
         let remedy = "use a machine with a core for each rank, or fewer ranks";
         findings.add(Severity::Warning, "yielding", 0.0, message, remedy);
     }

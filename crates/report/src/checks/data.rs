@@ -11,7 +11,8 @@ use wirespeed_schema::{Case, Outcome};
 
 const BROKEN_PATH: &str =
     "do not use this number; run it with --check and look for a fault of the path or the transport";
-const SLOWER: &str = "offer less (--pace, --offered, a smaller --window) or give the receiver larger buffers and a core of its own";
+const SLOWER: &str =
+    "offer less (a smaller --window) or give the receiver larger buffers and a core of its own";
 
 /// Check counts and faults of one repetition.
 pub(super) fn check(findings: &mut Findings, case: &Case, outcomes: &[Outcome]) {

@@ -55,7 +55,7 @@ fn check_rate(findings: &mut Findings, outcome: &Outcome, (pace, window): (u64, 
             Severity::Warning,
             "generator_limit",
             ": the generator is the limit, not the path",
-            "offer less (--pace, --offered), let the sender poll on a core of its own, or start more senders",
+            "offer less, let the sender poll on a core of its own, or start more senders",
         ),
         (_, true) => (Severity::Note, "saturated", ": the path takes no more", queue),
         // Neither room nor a full window: what the limit is, these figures do not tell.

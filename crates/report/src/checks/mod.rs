@@ -12,6 +12,7 @@ mod shape;
 mod wire;
 mod workers;
 
+pub(crate) use conditions::is_of_busy_machine;
 pub use shape::convergence_remark;
 
 use std::collections::BTreeMap;

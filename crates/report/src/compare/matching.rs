@@ -6,7 +6,7 @@ use crate::curve::section::offered_per_s;
 use crate::tags::{self, HEADLINES};
 use crate::wording::under;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Severity};
 use wirespeed_schema::{Run, plan::STATISTICS};
 
@@ -54,6 +54,14 @@ pub enum CompareError {
         /// The case.
         label: String,
     },
+    /// A parameter that no case of either side has.
+    #[error("--across: no case has a parameter {name:?}")]
+    UnknownParameter {
+        /// As asked for.
+        name: String,
+        /// Those that the cases have.
+        known: Vec<String>,
+    },
     /// A figure that nobody publishes.
     #[error("there is no figure {name:?}")]
     UnknownFigure {
@@ -78,6 +86,9 @@ impl CompareError {
             }
             CompareError::Suspect { .. } => "look at its remarks and measure it again".to_owned(),
             CompareError::Shared { .. } => "measure it alone, or pass --allow-shared".to_owned(),
+            CompareError::UnknownParameter { known, .. } => {
+                format!("choose from: {}", known.join(", "))
+            }
             CompareError::UnknownFigure { .. } => {
                 format!(
                     "name one of: {}, or a figure of docs/metrics.md",
@@ -117,6 +128,7 @@ type Key = BTreeMap<String, String>;
 /// Match the measured cases of two runs. Errors where nothing can be compared, or must not be.
 pub fn matched(a: &Run, b: &Run, question: &Question) -> Result<Matched, CompareError> {
     let (of_a, of_b) = (measured(a, "A")?, measured(b, "B")?);
+    check_across(of_a.iter().chain(&of_b), &question.across)?;
     let key = |case: &CaseResult| {
         let mut key = identity(case);
         key.retain(|name, _| !question.across.iter().any(|across| is_across(name, across)));
@@ -157,11 +169,39 @@ fn measured<'a>(run: &'a Run, side: &'static str) -> Result<Vec<&'a CaseResult>,
     }
 }
 
-/// `across` names a parameter itself, or an option of the transport by its own name.
+/// `across` names a parameter itself, with its unit or as it is typed, or an option of the transport by its own name.
 fn is_across(name: &str, across: &str) -> bool {
+    let typed = ["_bytes", "_msgs"]
+        .iter()
+        .find_map(|unit| name.strip_suffix(unit));
     name == across
+        || typed == Some(across)
         || name.strip_prefix("options.") == Some(across)
         || (across == "via" && name == "transport")
+}
+
+/// Errors where one of `across` is no parameter of any of `cases`.
+fn check_across<'a>(
+    cases: impl Iterator<Item = &'a &'a CaseResult>,
+    across: &[String],
+) -> Result<(), CompareError> {
+    if across.is_empty() {
+        return Ok(());
+    }
+    let names: BTreeSet<String> = cases.flat_map(|case| identity(case).into_keys()).collect();
+    let unknown = across
+        .iter()
+        .find(|across| !names.iter().any(|name| is_across(name, across)));
+    match unknown {
+        None => Ok(()),
+        Some(name) => Err(CompareError::UnknownParameter {
+            name: name.clone(),
+            known: names
+                .iter()
+                .map(|name| name.strip_prefix("options.").unwrap_or(name).to_owned())
+                .collect(),
+        }),
+    }
 }
 
 /// The parameters that make a case the question it is. Not among them: how long it ran, where it was pinned.
@@ -212,7 +252,7 @@ fn plain(value: &Value) -> String {
 fn nothing_in_common(a: &[&CaseResult], b: &[&CaseResult]) -> CompareError {
     let differing = |a: &CaseResult, b: &CaseResult| -> Vec<String> {
         let (a, b) = (identity(a), identity(b));
-        let names: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+        let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
         names
             .into_iter()
             .filter(|name| a.get(*name) != b.get(*name))

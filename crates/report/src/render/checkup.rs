@@ -13,7 +13,7 @@ pub fn checkup(found: &Checkup, style: &Style) -> String {
         .map(|check| check.name.len())
         .max()
         .unwrap_or(0);
-    let mut lines = vec![style.paint(Tone::Strong, &wrap(&sum(found), style.width, 2))];
+    let mut lines = vec![style.paint(Tone::Strong, &wrap(&sum(found), style.prose(), 2))];
     lines.push(String::new());
     for check in &found.checks {
         lines.extend(check_lines(check, widest, style));
@@ -30,8 +30,8 @@ fn check_lines(check: &Check, widest: usize, style: &Style) -> Vec<String> {
         clean(&check.found)
     );
     let indent = 15 + widest;
-    let line = wrap(&line, style.width, indent.min(style.width / 2));
-    let detail = |text: String| wrap(&text, style.width, 15);
+    let line = wrap(&line, style.prose(), indent.min(style.prose() / 2));
+    let detail = |text: String| wrap(&text, style.prose(), 15);
     match check.state {
         CheckState::Ok => vec![line],
         CheckState::CannotTell => vec![style.paint(Tone::Faint, &line)],

@@ -14,14 +14,14 @@ const TEXT_MIN: usize = 16;
 pub(super) fn lines(table: &Table, style: &Style) -> Vec<String> {
     let mut lines = Vec::new();
     if !table.title.is_empty() {
-        let title = wrap(&clean(&table.title), style.width, 2);
+        let title = wrap(&clean(&table.title), style.prose(), 2);
         lines.push(style.paint(Tone::Strong, &title));
     }
     if !table.rows.is_empty() {
-        lines.extend(Layout::of(table, style.width).lines(table, style));
+        lines.extend(Layout::of(table, style).lines(table, style));
     }
     let notes = table.notes.iter();
-    lines.extend(notes.map(|note| style.paint(Tone::Faint, &wrap(&clean(note), style.width, 2))));
+    lines.extend(notes.map(|note| style.paint(Tone::Faint, &wrap(&clean(note), style.prose(), 2))));
     lines
 }
 
@@ -33,7 +33,8 @@ struct Layout<'a> {
 
 impl<'a> Layout<'a> {
     /// Figures go by their priority until the others fit, or only those are left that must stay.
-    fn of(table: &'a Table, width: usize) -> Layout<'a> {
+    fn of(table: &'a Table, style: &Style) -> Layout<'a> {
+        let width = style.width;
         let widest = |index: usize| {
             let cells = table.rows.iter().map(|row| row.cells[index].chars().count());
             cells
@@ -56,6 +57,10 @@ impl<'a> Layout<'a> {
             dropped.push(table.columns[shown.remove(position).0].title.as_str());
         }
         narrow(table, &mut shown, width);
+        if table.columns.iter().all(|column| column.left) {
+            // Text alone is read as sentences are.
+            narrow(table, &mut shown, style.prose());
+        }
         Layout { shown, dropped }
     }
 
@@ -72,7 +77,7 @@ impl<'a> Layout<'a> {
                 "left out, the terminal is too narrow: {}",
                 self.dropped.join(", ")
             );
-            lines.push(style.paint(Tone::Faint, &wrap(&note, style.width, 2)));
+            lines.push(style.paint(Tone::Faint, &wrap(&note, style.prose(), 2)));
         }
         lines
     }

@@ -13,7 +13,15 @@ pub struct Style {
     pub unicode: bool,
 }
 
+/// Sentences are broken here, however wide the terminal is: longer lines are hard to read.
+const PROSE_MAX: usize = 80;
+
 impl Style {
+    /// Columns that sentences take.
+    pub(crate) fn prose(&self) -> usize {
+        self.width.min(PROSE_MAX)
+    }
+
     /// No colour, 100 columns: for files and pipes.
     pub const PLAIN: Style = Style {
         width: 100,

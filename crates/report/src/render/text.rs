@@ -29,19 +29,23 @@ impl Extent {
         whole: true,
         remarks: true,
     };
+
+    /// Whether `subject` must fit a small screen.
+    fn is_glance(self, subject: &Subject) -> bool {
+        subject.is_glance && self == Extent::SCREEN
+    }
 }
 
 /// Charts on the screen of a verb; `report` draws all.
 const CHARTS_MAX: usize = 4;
 /// Causes of remarks on the screen of a verb; what makes a result suspect is always told.
 const CAUSES_MAX: usize = 3;
+/// Lines of a glance: those of a small terminal, less the command before them and the prompt after them.
+const GLANCE_LINES: usize = 22;
 
 /// The answer, then tables, charts and remarks.
 pub fn text(view: &View, extent: Extent, style: &Style) -> String {
-    let mut paper = Paper {
-        style,
-        lines: Vec::new(),
-    };
+    let mut paper = Paper::new(style);
     let several = view.subjects.len() > 1;
     for subject in &view.subjects {
         if several {
@@ -55,7 +59,9 @@ pub fn text(view: &View, extent: Extent, style: &Style) -> String {
             paper.gap();
         }
     }
-    paper.charts(view, extent);
+    if !view.subjects.iter().any(|subject| extent.is_glance(subject)) {
+        paper.charts(view, extent);
+    }
     for subject in &view.subjects {
         paper.foot(subject, extent);
     }
@@ -73,10 +79,17 @@ struct Paper<'a> {
     lines: Vec<String>,
 }
 
-impl Paper<'_> {
+impl<'a> Paper<'a> {
+    fn new(style: &'a Style) -> Paper<'a> {
+        Paper {
+            style,
+            lines: Vec::new(),
+        }
+    }
+
     fn say(&mut self, tone: Option<Tone>, text: &str) {
         let lead = text.len() - text.trim_start_matches(' ').len();
-        let text = wrap(&clean(text), self.style.width, lead + 2);
+        let text = wrap(&clean(text), self.style.prose(), lead + 2);
         self.lines
             .push(tone.map_or(text.clone(), |tone| self.style.paint(tone, &text)));
     }
@@ -120,7 +133,7 @@ impl Paper<'_> {
     fn remedy(&mut self, remedy: Option<&str>) {
         if let Some(remedy) = remedy {
             let text = format!("  remedy: {}", clean(remedy));
-            self.lines.push(wrap(&text, self.style.width, 4));
+            self.lines.push(wrap(&text, self.style.prose(), 4));
         }
     }
 
@@ -157,9 +170,15 @@ impl Paper<'_> {
             self.say(Some(Tone::Faint), trust);
         }
         match extent.remarks {
+            _ if extent.is_glance(subject) => self.brief(subject),
             true => subject.remarks.iter().for_each(|told| self.remark(told, &[])),
             false => self.causes(&subject.remarks),
         }
+        self.end(subject);
+    }
+
+    /// How the run ended, and what to do next.
+    fn end(&mut self, subject: &Subject) {
         if let Some(end) = &subject.end {
             self.say(Some(Tone::Bad), end);
         }
@@ -176,10 +195,55 @@ impl Paper<'_> {
         for (_, cause) in numbered().filter(is_shown) {
             self.remark(cause.told, &cause.also);
         }
-        let more = numbered().filter(|cause| !is_shown(cause)).count();
-        if more > 0 {
-            self.say(Some(Tone::Faint), &format!("{more} more: --remarks"));
+        self.more(numbered().filter(|cause| !is_shown(cause)).count());
+    }
+
+    fn more(&mut self, remarks: usize) {
+        if remarks > 0 {
+            self.say(Some(Tone::Faint), &format!("{remarks} more: --remarks"));
         }
+    }
+
+    /// The gravest causes in a sentence each, as far as they fit the screen; a busy machine is one of them. Their remedies
+    /// are those of `--remarks`.
+    fn brief(&mut self, subject: &Subject) {
+        let mut below = Paper::new(self.style);
+        below.end(subject);
+        let told = subject.remarks.iter();
+        let others = told.filter(|told| subject.busy.is_none() || !told.is_of_busy_machine());
+        let others: Vec<Told> = others.cloned().collect();
+        let causes = by_cause(&others);
+        let gravest = |cause: &&Cause| cause.told.remark.severity == Severity::Suspect;
+        let mut sentences: Vec<(bool, Tone, String)> = Vec::new();
+        let sentence = |cause: &Cause| {
+            let label = match cause.told.cases.as_slice() {
+                [only] => format!("{only}: "),
+                _ => String::new(),
+            };
+            let text = format!("{}: {label}{}", cause.told.word(), cause.told.remark.message);
+            (gravest(&cause), cause.told.tone(), text)
+        };
+        sentences.extend(causes.iter().filter(gravest).map(sentence));
+        let busy = subject.busy.iter();
+        sentences.extend(busy.map(|text| (false, Tone::Warning, format!("warning: {text}"))));
+        sentences.extend(causes.iter().filter(|cause| !gravest(cause)).map(sentence));
+        let mut left_out = 0;
+        for (number, (always, tone, text)) in sentences.iter().enumerate() {
+            let mut one = Paper::new(self.style);
+            one.say(Some(*tone), text);
+            // The line that counts the others has its place too.
+            let fits = self.height() + one.height() + below.height() < GLANCE_LINES;
+            match *always || (number < CAUSES_MAX && fits && left_out == 0) {
+                true => self.lines.extend(one.lines),
+                false => left_out += 1,
+            }
+        }
+        self.more(left_out);
+    }
+
+    /// Lines as a screen counts them.
+    fn height(&self) -> usize {
+        self.lines.iter().map(|line| 1 + line.matches('\n').count()).sum()
     }
 
     fn remark(&mut self, told: &Told, also: &[&str]) {
@@ -198,10 +262,7 @@ impl Paper<'_> {
 
 /// The answers of a result, then the sentences of `explain`, each with what it rests on.
 pub fn sentences(view: &View, found: &[Sentence], style: &Style) -> String {
-    let mut paper = Paper {
-        style,
-        lines: Vec::new(),
-    };
+    let mut paper = Paper::new(style);
     let evidence = |sentence: &Sentence| {
         let rests_on = sentence.evidence.join("; ");
         format!("    [{}: {rests_on}]", sentence.rule)

@@ -25,6 +25,8 @@ pub struct Kind {
     pub tells_failures: bool,
     /// Whether what was asked for is a curve.
     pub tells_curves: bool,
+    /// Whether it is asked for at a glance, and must fit a small screen.
+    pub is_glance: bool,
     /// What to do next.
     pub next: fn(&Run) -> Vec<String>,
 }
@@ -75,6 +77,7 @@ pub const KINDS: [Kind; 9] = [
         answer: quick::answers,
         parts: quick::parts,
         tells_failures: true,
+        is_glance: true,
         next: |run| quick::QuickSection::of(run).next,
         ..OTHER
     },
@@ -113,6 +116,7 @@ const OTHER: Kind = Kind {
     shows_cases: false,
     tells_failures: false,
     tells_curves: false,
+    is_glance: false,
     next: |_| Vec::new(),
 };
 

@@ -78,6 +78,8 @@ impl Subject {
             trust: trust::trust_line(&run.cases),
             evidence: certainty::evidence(input),
             remarks: remarks::remarks(run),
+            busy: remarks::busy(run),
+            is_glance: kind.is_glance,
             end: remarks::end(run),
             next: (kind.next)(run),
         }

@@ -82,6 +82,10 @@ pub struct Subject {
     pub evidence: Vec<Table>,
     /// Remarks, the gravest first.
     pub remarks: Vec<Told>,
+    /// What other work did to it, in one sentence for all remarks on that; absent where it did nothing.
+    pub busy: Option<String>,
+    /// Whether its verb must fit a small screen: no chart, and a line a remark.
+    pub is_glance: bool,
     /// How the run ended, where it did not end well.
     pub end: Option<String>,
     /// What to do next.

@@ -29,13 +29,16 @@ pub fn answers(input: &Input, charts: &[Picture]) -> Vec<String> {
         return headline::answers(input, charts);
     };
     vec![format!(
-        "{} ranks over {}, {}: at most {} of all ranks, with {} to {} neighbours each.",
+        "{} ranks over {}, {}: at most {} of all ranks, with {} to {}.",
         result.case.ranks.len(),
         result.case.transport,
         test.pattern.name(),
         with_interval("rate_msg_per_s", rate),
         format_size(test.size_bytes),
-        test.neighbours()
+        match test.neighbours() {
+            1 => "one neighbour each".to_owned(),
+            several => format!("{several} neighbours each"),
+        }
     )]
 }
 

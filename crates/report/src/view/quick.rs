@@ -1,15 +1,14 @@
-//! The quick result: every transport of the machine side by side, each with what it costs beside the transport before it.
+//! The quick result: every transport of the machine side by side, each with what it costs beside the fastest one.
 //!
 //! Latency is the round trip of the smallest messages; the message rate that of the smallest streamed size; bandwidth the
 //! best of all sizes.
 
-use super::model::{Line, Part};
+use super::model::Part;
 use crate::charts::Picture;
 use crate::figures::{duration, rate, with_interval};
 use crate::labels::Input;
-use crate::table::{Row, Table, Tone, key, number, text};
+use crate::table::{Row, Table, key, number};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use wirespeed_schema::Run;
 use wirespeed_schema::Test;
 use wirespeed_schema::host::Floor;
@@ -52,7 +51,8 @@ impl QuickSection {
         let stored = stored.filter(|section: &QuickSection| !section.transports.is_empty());
         stored.unwrap_or_else(|| {
             let mut transports: Vec<QuickTransport> = Vec::new();
-            for result in &run.cases {
+            let cases = run.cases.iter();
+            for result in cases.filter(|result| result.case.transport != Floor::TRANSPORT) {
                 if transports
                     .iter()
                     .all(|row| row.transport != result.case.transport)
@@ -71,16 +71,10 @@ impl QuickSection {
     }
 }
 
-/// The fastest transport for small messages, and for many bytes.
+/// The fastest transport for small messages, the one for many bytes, and what was not measured.
 pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
     let (run, section) = (input.run, QuickSection::of(input.run));
-    let names = || {
-        section
-            .transports
-            .iter()
-            .map(|row| row.transport.as_str())
-            .filter(|name| *name != Floor::TRANSPORT)
-    };
+    let names = || section.transports.iter().map(|row| row.transport.as_str());
     let round_trip = |name| latency_case(run, name)?.metrics.get("rtt_p50_ns");
     let fastest = names()
         .filter_map(|name| Some((name, round_trip(name)?)))
@@ -102,102 +96,98 @@ pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
             "Highest bandwidth: {name}, {figure} with messages of {size}."
         ));
     }
+    said.extend(unmeasured(run, &section));
     said
 }
 
-/// The table of transports, and those that were not measured.
+/// The table of the transports that were measured.
 pub fn parts(run: &Run) -> Vec<Part> {
-    let section = QuickSection::of(run);
-    let mut parts: Vec<Part> = table_of(run, &section).map(Part::Table).into_iter().collect();
-    let missing = unavailable(run, &section);
-    if !missing.is_empty() {
-        parts.push(Part::Lines(missing));
-    }
-    parts
+    let table = table_of(run, &QuickSection::of(run));
+    table.map(Part::Table).into_iter().collect()
 }
 
 fn table_of(run: &Run, section: &QuickSection) -> Option<Table> {
     let columns = vec![
         key("transport"),
-        text("what it is", 4),
         number("RTT p50", 0),
         number("p99", 1),
         number("max", 2),
         number("cost", 1),
         number("messages", 0),
         number("bandwidth", 0),
-        number("at size", 3),
     ];
+    let median = |name: &str| {
+        let metric = latency_case(run, name)?.metrics.get("rtt_p50_ns")?;
+        Some(metric.value.get()).filter(|median| *median > 0.0)
+    };
+    let measured = || section.transports.iter().filter(|row| row.unavailable.is_none());
+    let fastest = measured()
+        .filter_map(|row| median(&row.transport))
+        .reduce(f64::min);
     let mut rows: Vec<Row> = Vec::new();
-    let mut before: Option<f64> = None;
-    for row in section.transports.iter().filter(|row| row.unavailable.is_none()) {
+    for row in measured() {
         let latency = latency_case(run, &row.transport);
         let metric = |tag: &str| latency.and_then(|result| result.metrics.get(tag));
-        let median = metric("rtt_p50_ns").map(|metric| metric.value.get());
-        let cost = before
-            .filter(|&before| before > 0.0)
-            .zip(median)
-            .map(|(before, median)| median / before);
         let best = best_bandwidth(run, &row.transport);
         if latency.is_none() && best.is_none() {
             continue;
         }
+        let cost = median(&row.transport)
+            .zip(fastest)
+            .map(|(median, fastest)| median / fastest);
+        let widest = |(size, bandwidth)| format!("{} at {}", rate(Some(bandwidth), "B/s"), format_size(size));
         let cells = vec![
             row.transport.clone(),
-            row.title.clone(),
             duration(metric("rtt_p50_ns")),
             duration(metric("rtt_p99_ns")),
             duration(metric("rtt_max_ns")),
             cost.map(|cost| format!("x{}", significant(cost, 2)))
                 .unwrap_or_default(),
-            rate(message_rate(run, &row.transport), "msg/s"),
-            rate(best.map(|(_, bandwidth)| bandwidth), "B/s"),
-            best.map(|(size, _)| format_size(size)).unwrap_or_default(),
+            rate(message_rate(run, &row.transport), "/s"),
+            best.map(widest).unwrap_or_default(),
         ];
         rows.push(cells.into());
-        before = median.or(before);
     }
-    let note = "RTT: there and back; cost: RTT p50 relative to the row above";
+    let note = "RTT: there and back; cost: RTT p50 relative to the shortest";
     (!rows.is_empty()).then(|| Table::new("", columns, rows).noted(note))
 }
 
-/// Transports that were not measured, and why: as the section says, or as their cases do.
-fn unavailable(run: &Run, section: &QuickSection) -> Vec<Line> {
-    let mut lines = Vec::new();
+/// What was not measured, a sentence a reason: whole transports by name, then cases of the others by their number.
+fn unmeasured(run: &Run, section: &QuickSection) -> Vec<String> {
+    let is_measured = |name: &str| cases_of(run, name).any(|result| !result.metrics.is_empty());
+    let mut whole: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut single: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in &section.transports {
-        let measured = cases_of(run, &row.transport).any(|result| !result.metrics.is_empty());
-        let reason = row.unavailable.clone().or_else(|| {
-            let failed = cases_of(run, &row.transport).find_map(|result| result.error.clone());
-            failed.filter(|_| !measured)
-        });
-        if let Some(reason) = reason {
-            let text = format!("{}: not measured: {reason}", row.transport);
-            lines.push(Line::toned(Tone::Faint, text));
+        let name = row.transport.as_str();
+        let without = cases_of(run, name).filter(|result| result.metrics.is_empty());
+        let reasons = without.filter_map(|result| result.error.as_deref());
+        match (row.unavailable.as_deref(), is_measured(name)) {
+            (Some(why), _) => filed(&mut whole, why, name),
+            (None, false) => reasons.take(1).for_each(|why| filed(&mut whole, why, name)),
+            (None, true) => reasons.for_each(|why| filed(&mut single, why, name)),
         }
     }
-    lines.extend(skipped(run, section));
-    lines
+    let transports = whole
+        .iter()
+        .map(|(why, names)| format!("Not measured: {} ({}).", names.join(", "), ended(why)));
+    let cases = single.iter().map(|(why, names)| {
+        let (count, total) = (names.len(), run.cases.len());
+        format!("{count} of {total} cases not measured: {}.", ended(why))
+    });
+    transports.chain(cases).collect()
 }
 
-/// How many cases of the transports that were measured were left out, and why: a line a reason.
-fn skipped(run: &Run, section: &QuickSection) -> Vec<Line> {
-    let measured = |name: &str| cases_of(run, name).any(|result| !result.metrics.is_empty());
-    let known = section.transports.iter().map(|row| row.transport.as_str());
-    let of_measured: Vec<&str> = known.filter(|name| measured(name)).collect();
-    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-    for result in &run.cases {
-        let without = result.metrics.is_empty() && of_measured.contains(&result.case.transport.as_str());
-        if let (true, Some(why)) = (without, &result.error) {
-            *reasons.entry(why).or_default() += 1;
-        }
+/// Put `name` to those that have the same reason.
+fn filed<'a>(reasons: &mut Vec<(&'a str, Vec<&'a str>)>, why: &'a str, name: &'a str) {
+    match reasons.iter_mut().find(|(known, _)| *known == why) {
+        Some((_, names)) => names.push(name),
+        None => reasons.push((why, vec![name])),
     }
-    let line = |(why, count)| {
-        Line::toned(
-            Tone::Faint,
-            format!("{count} of {} cases not measured: {why}", run.cases.len()),
-        )
-    };
-    reasons.into_iter().map(line).collect()
+}
+
+/// A reason without the stop that the sentence has of its own.
+fn ended(why: &str) -> &str {
+    why.trim_end_matches('.')
 }
 
 fn cases_of<'a>(run: &'a Run, transport: &'a str) -> impl Iterator<Item = &'a CaseResult> {

@@ -2,7 +2,7 @@
 
 use super::cases;
 use super::model::{Line, Part};
-use crate::checks::run_remarks;
+use crate::checks::{is_of_busy_machine, run_remarks};
 use crate::table::Tone;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
@@ -21,6 +21,11 @@ pub struct Told {
 }
 
 impl Told {
+    /// Whether it tells of other work on the machine.
+    pub fn is_of_busy_machine(&self) -> bool {
+        is_of_busy_machine(&self.remark.code)
+    }
+
     /// The word for its severity.
     pub fn word(&self) -> &'static str {
         match self.remark.severity {
@@ -82,6 +87,16 @@ pub fn remarks(run: &Run) -> Vec<Told> {
         remark,
     });
     told.collect()
+}
+
+/// What other work on the machine did to the cases, in a sentence for all remarks on it.
+pub fn busy(run: &Run) -> Option<String> {
+    let tells = |remark: &Remark| remark.severity >= Severity::Warning && is_of_busy_machine(&remark.code);
+    let is_disturbed = |case: &&CaseResult| case.remarks.iter().any(tells);
+    let measured = run.cases.iter().filter(|case| !case.metrics.is_empty()).count();
+    let count = run.cases.iter().filter(is_disturbed).count();
+    (count > 0)
+        .then(|| format!("the machine is busy: other work disturbed {count} of {measured} cases, tails most"))
 }
 
 /// The cases that have `remark`, each label once; none where most have it.

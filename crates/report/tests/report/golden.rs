@@ -33,8 +33,6 @@ fn the_example_renders_as_committed() {
     );
     check("tests/golden/table.txt", &screen(&example(), &Style::PLAIN));
     check("tests/golden/table_narrow.txt", &screen(&example(), &NARROW));
-    check("tests/golden/quick.txt", &screen(&example(), &Style::PLAIN));
-    check("tests/golden/quick_narrow.txt", &screen(&example(), &NARROW));
     check(
         "tests/golden/cases.csv",
         &csv(&example(), CsvRows::Cases).unwrap(),

@@ -11,6 +11,7 @@ mod html;
 mod imports;
 mod interference;
 mod posted;
+mod quick;
 mod random;
 mod read;
 mod render;

@@ -43,7 +43,7 @@ impl PlanError {
 
 /// The name in `known` that is nearest to `given`, where one is near enough to be a slip of the fingers.
 pub fn nearest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
-    let tolerated = (given.chars().count() / 3).clamp(1, 3);
+    let tolerated = (given.chars().count() / 3).min(3);
     known
         .iter()
         .map(|name| (edit_distance(given, name), *name))
@@ -52,24 +52,28 @@ pub fn nearest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
         .map(|(_, name)| name)
 }
 
-/// Levenshtein distance, cut short for words that no name can resemble.
+/// Letters that were added, left out, mistaken or swapped with their neighbour; cut short for words that no name can
+/// resemble.
 fn edit_distance(a: &str, b: &str) -> usize {
     const LONGEST: usize = 64;
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     if a.len() > LONGEST || b.len() > LONGEST {
         return usize::MAX;
     }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(ca != cb);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let mistaken = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = mistaken.min(row[j - 1] + 1).min(rows[i - 1][j] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
         }
+        rows.push(row);
     }
-    row[b.len()]
+    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -82,6 +86,8 @@ mod tests {
         assert_eq!(nearest("am_lta", &known), Some("am_lat"));
         assert_eq!(nearest("putbw", &known), Some("put_bw"));
         assert_eq!(nearest("elephant", &known), None);
+        assert_eq!(nearest("4d", &["2d", "3d"]), None);
+        assert_eq!(nearest("smh", &["shm", "unix"]), Some("shm"));
         assert_eq!(nearest(&"x".repeat(100_000), &known), None);
     }
 

@@ -19,6 +19,8 @@ pub static LOAD: Parameter = Parameter {
     ..Parameter::NAME
 };
 
+/// What a load is made of.
+const KINDS: &str = "cpu, memory, touch, touch-once, log, bandwidth, cache, place";
 /// Most threads of one load.
 const THREADS_MAX: u64 = 1024;
 
@@ -62,7 +64,7 @@ fn apply_load(settings: &str, load: &mut Load) -> Result<(), String> {
             "memory" => load.memory_bytes = size(value)?,
             "touch" => (load.touch_bytes, load.touch_once) = (size(value)?, false),
             "touch-once" => (load.touch_bytes, load.touch_once) = (size(value)?, true),
-            other => return Err(format!("there is no load {other:?}")),
+            other => return Err(format!("there is no load {other:?}; there are: {KINDS}")),
         }
     }
     if load.memory_bytes == 0 {

@@ -12,6 +12,8 @@ struct Need {
     messages: u64,
     all: u64,
     formula: String,
+    /// Of all, what flushes caches.
+    filler: u64,
 }
 
 /// Refuse a case whose ranks on this machine need more than is available. With `emulated` matching, messages that come
@@ -41,8 +43,12 @@ fn obstacle(case: &Case, local: usize, emulated: bool) -> Option<String> {
     if asked <= available {
         return None;
     }
+    let filler = match need.filler {
+        0 => String::new(),
+        bytes => format!(", and {} to flush caches", format_size(bytes)),
+    };
     Some(format!(
-        "the buffers of a rank need {} ({}), {local} ranks need {} in all, and {} of memory are available",
+        "the buffers of a rank need {} ({}){filler}, {local} ranks need {} in all, and {} of memory are available",
         format_size(need.messages),
         need.formula,
         format_size(asked),
@@ -72,6 +78,7 @@ fn need(case: &Case, emulated: bool) -> Option<Need> {
                     test.window_msgs,
                     format_size(test.size_bytes)
                 ),
+                filler,
             })
         }
         None => case.test.defined().map(|test| Need {
@@ -82,6 +89,7 @@ fn need(case: &Case, emulated: bool) -> Option<Need> {
                 test.window_msgs,
                 format_size(test.size_bytes)
             ),
+            filler: 0,
         }),
     }
 }
@@ -110,7 +118,9 @@ mod tests {
         let entry = registry.find("shm").unwrap();
         let error = (entry.check)(&stencil(16 << 20)).unwrap_err().to_string();
         assert!(
-            error.contains("104 GiB (2 x 26 peers x 128 messages x 16 MiB), 27 ranks need"),
+            error.contains(
+                "104 GiB (2 x 26 peers x 128 messages x 16 MiB), and 1 MiB to flush caches, 27 ranks need"
+            ),
             "{error}"
         );
         assert!(!error.contains('\n'));

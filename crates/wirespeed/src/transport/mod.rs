@@ -49,6 +49,7 @@ use std::borrow::Cow;
 use waiter::Waiter;
 use wirespeed_schema::case::{Case, GroupKind, Role, TransportOptions};
 use wirespeed_schema::test::{Capability, Layout, Test};
+use wirespeed_schema::units::format_size;
 
 /// Whether this machine can use a transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -590,7 +591,8 @@ pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
         return refuse(format!("{} takes at most {} ranks", T::NAME, limits.ranks_max));
     }
     let size = case.test.largest_message_bytes();
-    let above = |max: u64| refuse(format!("size {size} is above the limit of {max} bytes"));
+    let asked = format_size(size);
+    let above = |max: u64| refuse(format!("size {asked} is above the limit of {}", format_size(max)));
     match limits.of(&case.test) {
         // Another layout would not help either: then the size is the reason.
         SizeLimit::Lacks(_) if (1..size).contains(&limits.largest_of(&case.test)) => {
@@ -599,7 +601,8 @@ pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
         SizeLimit::Lacks(why) => refuse(format!("no such layout on {}: {why}", T::NAME)),
         SizeLimit::UpTo(max) | SizeLimit::Between(_, max) if size > max => above(max),
         SizeLimit::Between(min, _) if size < min => refuse(format!(
-            "size {size} is below the least of {min} bytes for this layout"
+            "size {asked} is below the least of {} for this layout",
+            format_size(min)
         )),
         SizeLimit::UpTo(_) | SizeLimit::Between(..) => {
             memory::check(case, matches!(support, Support::Emulated(..)))

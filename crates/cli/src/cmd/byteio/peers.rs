@@ -99,9 +99,11 @@ fn names(arguments: &ByteioPeersArgs) -> Result<Vec<String>, Failure> {
     let mut names: Vec<String> = Vec::new();
     for name in &arguments.movers {
         if !is_ours(name) && Mover::of_name(name).is_none() {
+            let ours = Way::ALL.map(Way::name);
+            let known: Vec<&str> = ours.into_iter().chain(Mover::ALL.map(Mover::name)).collect();
             return Err(Failure::usage(
-                format!("--movers: nobody is called {name:?}"),
-                "see `wirespeed byteio peers --help` for who there is",
+                format!("--movers: there is no mover {name:?}"),
+                format!("choose from: {}", known.join(", ")),
             ));
         }
         if !names.contains(name) {

@@ -267,7 +267,7 @@ fn interrupts(patient: &Patient) -> Check {
             NAME,
             found,
             WHY,
-            "leave a CPU free for interrupts: measure with fewer ranks, or on a machine with more CPUs",
+            "leave a CPU free for interrupts: fewer ranks, or a machine with more CPUs",
         ),
     }
 }

@@ -1,0 +1,256 @@
+//! Remedies in the words of the verb that prints them: an option that it spells otherwise is written its way, one that it
+//! lacks is named with the verb that has it. Nothing else of a remedy may change here.
+
+use crate::args::Cli;
+use crate::front;
+use clap::{Arg, Command, CommandFactory};
+use std::ffi::OsString;
+use std::sync::OnceLock;
+use wirespeed_schema::run::Remark;
+
+/// The verb that has every option of a case.
+const ANY_CASE: &str = "wirespeed run";
+
+/// `remedy` as the verb of this process would say it.
+pub fn in_own_words(remedy: &str) -> String {
+    static VERB: OnceLock<Command> = OnceLock::new();
+    spelled(remedy, VERB.get_or_init(|| verb_of(&front::argv())))
+}
+
+/// The same for those of `remarks`.
+pub fn told(remarks: &mut [Remark]) {
+    for remedy in remarks.iter_mut().filter_map(|remark| remark.remedy.as_mut()) {
+        *remedy = in_own_words(remedy);
+    }
+}
+
+/// The command that `argv` names, with the options of the whole program.
+fn verb_of(argv: &[OsString]) -> Command {
+    let mut command = Cli::command();
+    // Options that hold everywhere are handed down.
+    command.build();
+    for word in argv.iter().skip(1) {
+        if let Some(named) = command.find_subcommand(word) {
+            command = named.clone();
+        }
+    }
+    command
+}
+
+/// `text` with each option as `verb` spells it.
+fn spelled(text: &str, verb: &Command) -> String {
+    if text.contains("wirespeed ") {
+        // It names the verb that it means.
+        return text.to_owned();
+    }
+    let mut said = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find("--") {
+        let name = name_of(&rest[start + 2..]);
+        said.push_str(&rest[..start]);
+        let option = &rest[start..start + 2 + name.len()];
+        said.push_str(&match name {
+            "" => option.to_owned(),
+            name => option_of(name, verb),
+        });
+        rest = &rest[start + 2 + name.len()..];
+    }
+    said + rest
+}
+
+/// The name at the beginning of `text`.
+fn name_of(text: &str) -> &str {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+    text[..end.unwrap_or(text.len())].trim_end_matches('-')
+}
+
+/// `--NAME` for `verb`.
+fn option_of(name: &str, verb: &Command) -> String {
+    let is_long = |arg: &&Arg| arg.get_long() == Some(name);
+    let is_meant = |arg: &&Arg| arg.get_id().as_str() == name.replace('-', "_") && !arg.is_positional();
+    let arguments = || verb.get_arguments();
+    let takes_words = |arg: &Arg| arg.is_last_set() || arg.is_trailing_var_arg_set();
+    if arguments().any(|arg| is_long(&arg)) {
+        return format!("--{name}");
+    }
+    match arguments()
+        .find(is_meant)
+        .map(|arg| (arg.get_long(), arg.get_short()))
+    {
+        Some((Some(long), _)) => format!("--{long}"),
+        Some((None, Some(short))) => format!("-{short}"),
+        _ if arguments().any(takes_words) => format!("--{name} behind the --"),
+        _ => format!("{ANY_CASE} --{name}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::{Path, PathBuf};
+
+    /// Options of other programs, by the word before which they stand.
+    const FOREIGN: [&str; 0] = [];
+
+    fn verb(words: &str) -> Command {
+        let argv: Vec<OsString> = std::iter::once("wirespeed")
+            .chain(words.split(' '))
+            .map(OsString::from)
+            .collect();
+        verb_of(&argv)
+    }
+
+    /// Every verb that measures, and so may print any remark.
+    fn measuring(command: &Command, path: &str) -> Vec<(String, Command)> {
+        let mut found = Vec::new();
+        for verb in command.get_subcommands() {
+            let path = format!("{path} {}", verb.get_name()).trim().to_owned();
+            if verb.get_arguments().any(|arg| arg.get_id() == "repeats") {
+                found.push((path.clone(), verb.clone()));
+            }
+            found.extend(measuring(verb, &path));
+        }
+        found
+    }
+
+    fn sources(folder: &Path) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => found.extend(sources(&path)),
+                false if path.extension().is_some_and(|ending| ending == "rs") => found.push(path),
+                false => {}
+            }
+        }
+        found
+    }
+
+    /// The string literals of a file before its tests, continued lines joined.
+    fn literals(path: &Path) -> Vec<String> {
+        let text = std::fs::read_to_string(path).unwrap();
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let code = lines.collect::<Vec<_>>().join("\n");
+        let mut found = Vec::new();
+        let mut literal: Option<String> = None;
+        let mut characters = code.chars().peekable();
+        while let Some(c) = characters.next() {
+            match (&mut literal, c) {
+                (None, '\'') if characters.clone().nth(1) == Some('\'') => {
+                    characters.nth(1);
+                }
+                (None, '"') => literal = Some(String::new()),
+                (Some(text), '\\') => match characters.next() {
+                    Some('\n') => {
+                        while characters.peek().is_some_and(|c| c.is_whitespace()) {
+                            characters.next();
+                        }
+                    }
+                    Some('n') => text.push('\n'),
+                    Some(other) => text.push(other),
+                    None => {}
+                },
+                (Some(_), '"') => found.extend(literal.take()),
+                (Some(text), c) => text.push(c),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn has(command: &Command, name: &str) -> bool {
+        command.get_arguments().any(|arg| {
+            arg.get_long() == Some(name) || arg.get_all_aliases().is_some_and(|all| all.contains(&name))
+        })
+    }
+
+    #[test]
+    fn an_option_is_spelled_as_the_verb_has_it() {
+        let pin = "pin the ranks with --cpus to cores that nothing else uses";
+        assert_eq!(spelled(pin, &verb("run")), pin);
+        assert_eq!(spelled(pin, &verb("--color never quick")), pin);
+        let warm = "warm up longer (--warmup 1s)";
+        assert_eq!(spelled(warm, &verb("run")), warm);
+        assert_eq!(
+            spelled(warm, &verb("quick")),
+            "warm up longer (wirespeed run --warmup 1s)"
+        );
+        assert_eq!(
+            spelled(warm, &verb("sweep")),
+            "warm up longer (--warmup behind the -- 1s)"
+        );
+        assert_eq!(
+            spelled("see `wirespeed run --warmup`", &verb("quick")),
+            "see `wirespeed run --warmup`"
+        );
+    }
+
+    /// Whatever a check advises can be typed at the verb that prints it.
+    #[test]
+    fn every_remedy_of_a_remark_can_be_typed() {
+        let (mut program, run) = (Cli::command(), verb("run"));
+        program.build();
+        let verbs = measuring(&program, "");
+        assert!(verbs.len() > 8, "{}", verbs.len());
+        let checks = Path::new(env!("CARGO_MANIFEST_DIR")).join("../report/src/checks");
+        let texts: Vec<String> = sources(&checks).iter().flat_map(|path| literals(path)).collect();
+        let with_options: Vec<&String> = texts.iter().filter(|text| text.contains("--")).collect();
+        assert!(with_options.len() > 5, "{with_options:?}");
+        for text in with_options {
+            for (path, verb) in &verbs {
+                let said = spelled(text, verb);
+                for (start, _) in said.match_indices("--") {
+                    let name = name_of(&said[start + 2..]);
+                    let of_run = said[..start].ends_with("wirespeed run ")
+                        || said[start..].starts_with(&format!("--{name} behind the --"));
+                    let typed = name.is_empty() || has(verb, name) || (of_run && has(&run, name));
+                    assert!(typed, "{path} has no --{name}: {said}");
+                }
+            }
+        }
+    }
+
+    /// Whatever the program advises to type names a verb, and options that this verb has.
+    #[test]
+    fn every_command_that_is_printed_exists() {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut program = Cli::command();
+        program.build();
+        let mut commands = 0;
+        for path in sources(&crates)
+            .iter()
+            .filter(|path| path.components().any(|part| part.as_os_str() == "src"))
+        {
+            for text in literals(path) {
+                for (start, _) in text.match_indices("wirespeed ") {
+                    let line = text[start..]
+                        .split(['`', '\n', '|', ';'])
+                        .next()
+                        .unwrap_or_default();
+                    let mut command = &program;
+                    for word in line.split_whitespace().skip(1) {
+                        match command.find_subcommand(word) {
+                            Some(named) => command = named,
+                            None => break,
+                        }
+                    }
+                    if std::ptr::eq(command, &program) {
+                        continue;
+                    }
+                    commands += 1;
+                    let run = program.find_subcommand("run").unwrap();
+                    for word in line.split_whitespace().filter(|word| word.starts_with("--")) {
+                        let name = name_of(&word[2..]);
+                        let known = name.is_empty()
+                            || has(command, name)
+                            || has(run, name)
+                            || FOREIGN.contains(&name);
+                        assert!(known, "{}: no --{name}: {line}", path.display());
+                    }
+                }
+            }
+        }
+        assert!(commands > 50, "{commands}");
+    }
+}
