@@ -262,6 +262,14 @@ fn memory_may_be_overcommitted() {
     let seen = &computations(&run)[0]["observed"];
     assert!(seen["virtual_max_bytes"].as_u64() > Some(mb << 20), "{seen}");
     assert!(seen["resident_max_bytes"].as_u64() < Some(1 << 30), "{seen}");
+    let shown = home
+        .run(
+            &line
+                .replace(" --json", "")
+                .replace(" --touchMb=8 --touchOnce", ""),
+        )
+        .code(0);
+    assert!(shown.stdout.contains("allocated"), "{shown}");
     assert_nothing_left(&home);
 }
 

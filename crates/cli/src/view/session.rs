@@ -107,10 +107,11 @@ fn report(section: &SessionSection) -> String {
         let _ = writeln!(text, "  prepended {prepended}");
     }
     if let Some(last) = section.sessions.last() {
-        for report in &last.computations {
+        for (number, report) in last.computations.iter().enumerate() {
             let _ = writeln!(text, "  {} on {}: {}", report.name, report.node, report.exit);
             let asked = report.asked.cores.is_some() || report.asked.memory_bytes.is_some();
-            let seen = asked || !report.load_done.is_empty();
+            // The first is the main one, which has what was asked for on the command line, memory to allocate among it.
+            let seen = number == 0 || asked || !report.load_done.is_empty();
             for line in report.verdict.iter().filter(|_| seen) {
                 let _ = writeln!(text, "    {line}");
             }

@@ -599,7 +599,11 @@ pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
             above(limits.largest_of(&case.test))
         }
         SizeLimit::Lacks(why) => refuse(format!("no such layout on {}: {why}", T::NAME)),
-        SizeLimit::UpTo(max) | SizeLimit::Between(_, max) if size > max => above(max),
+        SizeLimit::UpTo(max) | SizeLimit::Between(_, max) if size > max => {
+            // Where no layout takes it, the limit is the most that one does.
+            let most = limits.largest_of(&case.test);
+            above(if size > most { most } else { max })
+        }
         SizeLimit::Between(min, _) if size < min => refuse(format!(
             "size {asked} is below the least of {} for this layout",
             format_size(min)
