@@ -40,7 +40,8 @@ mod tests {
 
     #[test]
     fn versions_agree_on_the_newest_common_one() {
-        assert_eq!(agree_protocol(1, 7), Some(1));
+        assert_eq!(agree_protocol(1, 7), Some(PROTOCOL_VERSION));
+        assert_eq!(agree_protocol(1, PROTOCOL_VERSION_MIN - 1), None);
         assert_eq!(agree_protocol(PROTOCOL_VERSION + 1, PROTOCOL_VERSION + 2), None);
         assert!(document_is_readable("1.99"));
         assert!(!document_is_readable("2.0"));

@@ -13,7 +13,12 @@ fn waiting() -> Vec<&'static str> {
         let mut options = entry.options.iter();
         options.any(|option| option.name == "wait" && option.default == "auto")
     };
-    registry.entries().iter().filter(has_auto).map(|entry| entry.name).collect()
+    registry
+        .entries()
+        .iter()
+        .filter(has_auto)
+        .map(|entry| entry.name)
+        .collect()
 }
 
 /// The outcomes of a short ping-pong over `transport`, whose ranks are bound to `cpus` by somebody else.

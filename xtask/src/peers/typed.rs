@@ -132,10 +132,7 @@ pub fn prepare(root: &Path) -> Result<BTreeSet<&'static str>> {
 }
 
 /// How people put two ends on cores: what stands before the server's line and before the client's.
-const PINS: [(&str, &str, &str); 2] = [
-    ("", "", ""),
-    (", taskset", "taskset -c 0 ", "taskset -c 1 "),
-];
+const PINS: [(&str, &str, &str); 2] = [("", "", ""), (", taskset", "taskset -c 0 ", "taskset -c 1 ")];
 
 /// A test of ucx_perftest: what it prints that counts, and how many iterations take about a third of a second.
 struct Test {
@@ -155,8 +152,16 @@ const fn test(line: &'static str, figure: Ucx, iterations: u64) -> Test {
 /// UCT over posix, and UCP, in the sizes that people look at. Below a microsecond the mean over the run counts: medians move in
 /// steps of the tool's clock.
 const UCX: [Test; 18] = [
-    test("-d memory -x posix -t am_lat -s 8", Ucx::MeanRoundTripNs, 1_000_000),
-    test("-d memory -x posix -t put_lat -s 8", Ucx::MeanRoundTripNs, 1_000_000),
+    test(
+        "-d memory -x posix -t am_lat -s 8",
+        Ucx::MeanRoundTripNs,
+        1_000_000,
+    ),
+    test(
+        "-d memory -x posix -t put_lat -s 8",
+        Ucx::MeanRoundTripNs,
+        1_000_000,
+    ),
     test("-d memory -x posix -t am_bw -s 8", Ucx::Rate, 5_000_000),
     test("-d lo -x tcp -t am_lat -s 64 -D bcopy", Ucx::RoundTripNs, 50_000),
     test("-t tag_lat -s 8", Ucx::MeanRoundTripNs, 1_000_000),
@@ -177,8 +182,10 @@ const UCX: [Test; 18] = [
 
 /// Every row.
 pub fn comparisons() -> Vec<Comparison> {
-    let ucx = UCX.iter().flat_map(|test| PINS.iter().map(move |pin| ucx_row(test, pin)));
-    ucx.chain(own_defaults()).collect()
+    let ucx = UCX
+        .iter()
+        .flat_map(|test| PINS.iter().map(move |pin| ucx_row(test, pin)));
+    ucx.chain(DEFAULTS.iter().map(default_row)).collect()
 }
 
 fn ucx_row(test: &Test, (pinned, server, client): &(&str, &str, &str)) -> Comparison {
@@ -210,120 +217,124 @@ fn ucx_row(test: &Test, (pinned, server, client): &(&str, &str, &str)) -> Compar
     }
 }
 
-/// Verbs with no options beside programs with none.
-fn own_defaults() -> Vec<Comparison> {
-    let ours = |line, read| Typed {
-        whose: Whose::Ours,
-        server: "",
-        line,
-        read,
-        program: "",
+/// A verb with no options beside a program with none.
+struct Default {
+    name: &'static str,
+    unit: &'static str,
+    ours: (&'static str, &'static str),
+    program: &'static str,
+    /// What is typed in the other terminal, and in this one.
+    theirs: (&'static str, &'static str),
+    read: Read,
+    bound: (Better, f64),
+}
+
+const IPERF3: (&str, &str) = ("iperf3 -s -1", "iperf3 -c 127.0.0.1 -t 2 -J");
+
+const DEFAULTS: [Default; 7] = [
+    Default {
+        name: "tcp bandwidth by default / iperf3",
+        unit: "B/s",
+        ours: (
+            "wirespeed run bandwidth --via tcp -t 2s --json",
+            "bandwidth_bytes_per_s",
+        ),
+        program: "iperf3",
+        theirs: IPERF3,
+        read: Read::Iperf3,
+        bound: (Better::Higher, 1.0),
+    },
+    Default {
+        name: "tcp bandwidth by default, no CPUs chosen / iperf3",
+        unit: "B/s",
+        ours: (
+            "wirespeed run bandwidth --via tcp -t 2s --cpus none --json",
+            "bandwidth_bytes_per_s",
+        ),
+        program: "iperf3",
+        theirs: IPERF3,
+        read: Read::Iperf3,
+        bound: (Better::Higher, 1.0),
+    },
+    Default {
+        name: "tcp latency by default / sockperf",
+        unit: "ns",
+        ours: ("wirespeed run latency --via tcp -t 2s --json", "rtt_p50_ns"),
+        program: "sockperf",
+        theirs: ("sockperf sr --tcp", "sockperf pp --tcp -t 2"),
+        read: Read::Sockperf,
+        bound: (Better::Lower, 1.03),
+    },
+    Default {
+        name: "udp latency by default / sockperf",
+        unit: "ns",
+        ours: ("wirespeed run latency --via udp -t 2s --json", "rtt_p50_ns"),
+        program: "sockperf",
+        theirs: ("sockperf sr", "sockperf pp -t 2"),
+        read: Read::Sockperf,
+        bound: (Better::Lower, 1.03),
+    },
+    Default {
+        name: "udp rate of 1400 B / iperf3 -u",
+        unit: "msg/s",
+        ours: (
+            "wirespeed run am_bw --via udp -s 1400 -t 2s --json",
+            "rate_msg_per_s",
+        ),
+        program: "iperf3",
+        theirs: ("iperf3 -s -1", "iperf3 -c 127.0.0.1 -u -b 0 -l 1400 -t 2 -J"),
+        read: Read::Iperf3Datagrams,
+        bound: (Better::Higher, 0.97),
+    },
+    Default {
+        name: "Open MPI tag_lat by default / MPI_Send and MPI_Recv in C",
+        unit: "ns",
+        ours: (
+            "mpirun.openmpi -n 2 wirespeed run tag_lat --via mpi --json",
+            "rtt_mean_ns",
+        ),
+        program: "mpi_loops.openmpi",
+        theirs: (
+            "",
+            "mpirun.openmpi -n 2 mpi_loops.openmpi bare 8 1 1000000 1000 0",
+        ),
+        read: Read::Loop,
+        bound: (Better::Lower, 1.05),
+    },
+    Default {
+        name: "MPICH tag_lat by default / MPI_Send and MPI_Recv in C",
+        unit: "ns",
+        ours: (
+            "mpirun.mpich -n 2 wirespeed run tag_lat --via mpi --json",
+            "rtt_mean_ns",
+        ),
+        program: "mpi_loops.mpich",
+        theirs: ("", "mpirun.mpich -n 2 mpi_loops.mpich bare 8 1 1000000 1000 0"),
+        read: Read::Loop,
+        bound: (Better::Lower, 1.05),
+    },
+];
+
+fn default_row(row: &Default) -> Comparison {
+    let side = |whose, (server, line), read| {
+        Side::Typed(Typed {
+            whose,
+            server,
+            line,
+            read,
+            program: row.program,
+        })
     };
-    let row = |name, unit, ours, theirs: Typed, (better, aim)| {
-        let ours = Typed {
-            program: theirs.program,
-            ..ours
-        };
-        Comparison {
-            name,
-            unit,
-            ours: Side::Typed(ours),
-            theirs: Side::Typed(theirs),
-            aim,
-            better,
-        }
-    };
-    let theirs = |program, server, line, read| Typed {
-        whose: Whose::Theirs,
-        server,
-        line,
-        read,
-        program,
-    };
-    let (lower, higher) = ((Better::Lower, 1.03), (Better::Higher, 1.0));
-    vec![
-        row(
-            "tcp bandwidth by default / iperf3",
-            "B/s",
-            ours("wirespeed run bandwidth --via tcp -t 2s --json", Read::Tag("bandwidth_bytes_per_s")),
-            theirs("iperf3", "iperf3 -s -1", "iperf3 -c 127.0.0.1 -t 2 -J", Read::Iperf3),
-            higher,
-        ),
-        row(
-            "tcp bandwidth by default, no CPUs chosen / iperf3",
-            "B/s",
-            ours(
-                "wirespeed run bandwidth --via tcp -t 2s --cpus none --json",
-                Read::Tag("bandwidth_bytes_per_s"),
-            ),
-            theirs("iperf3", "iperf3 -s -1", "iperf3 -c 127.0.0.1 -t 2 -J", Read::Iperf3),
-            higher,
-        ),
-        row(
-            "tcp latency by default / sockperf",
-            "ns",
-            ours("wirespeed run latency --via tcp -t 2s --json", Read::Tag("rtt_p50_ns")),
-            theirs(
-                "sockperf",
-                "sockperf sr --tcp",
-                "sockperf pp --tcp -t 2",
-                Read::Sockperf,
-            ),
-            lower,
-        ),
-        row(
-            "udp latency by default / sockperf",
-            "ns",
-            ours("wirespeed run latency --via udp -t 2s --json", Read::Tag("rtt_p50_ns")),
-            theirs("sockperf", "sockperf sr", "sockperf pp -t 2", Read::Sockperf),
-            lower,
-        ),
-        row(
-            "udp rate of 1400 B / iperf3 -u",
-            "msg/s",
-            ours(
-                "wirespeed run am_bw --via udp -s 1400 -t 2s --json",
-                Read::Tag("rate_msg_per_s"),
-            ),
-            theirs(
-                "iperf3",
-                "iperf3 -s -1",
-                "iperf3 -c 127.0.0.1 -u -b 0 -l 1400 -t 2 -J",
-                Read::Iperf3Datagrams,
-            ),
-            (Better::Higher, 0.97),
-        ),
-        row(
-            "Open MPI tag_lat by default / MPI_Send and MPI_Recv in C",
-            "ns",
-            ours(
-                "mpirun.openmpi -n 2 wirespeed run tag_lat --via mpi --json",
-                Read::Tag("rtt_mean_ns"),
-            ),
-            theirs(
-                "mpi_loops.openmpi",
-                "",
-                "mpirun.openmpi -n 2 mpi_loops.openmpi bare 8 1 1000000 1000 0",
-                Read::Loop,
-            ),
-            (Better::Lower, 1.05),
-        ),
-        row(
-            "MPICH tag_lat by default / MPI_Send and MPI_Recv in C",
-            "ns",
-            ours(
-                "mpirun.mpich -n 2 wirespeed run tag_lat --via mpi --json",
-                Read::Tag("rtt_mean_ns"),
-            ),
-            theirs(
-                "mpi_loops.mpich",
-                "",
-                "mpirun.mpich -n 2 mpi_loops.mpich bare 8 1 1000000 1000 0",
-                Read::Loop,
-            ),
-            (Better::Lower, 1.05),
-        ),
-    ]
+    let (line, tag) = row.ours;
+    let (better, aim) = row.bound;
+    Comparison {
+        name: row.name,
+        unit: row.unit,
+        ours: side(Whose::Ours, ("", line), Read::Tag(tag)),
+        theirs: side(Whose::Theirs, row.theirs, row.read),
+        aim,
+        better,
+    }
 }
 
 /// Rows are made once a run of the benchmark and live as long.
@@ -345,7 +356,12 @@ mod tests {
                 panic!("{} is not typed", row.name);
             };
             if theirs.program == "ucx_perftest" {
-                assert_eq!((ours.server, ours.line), (theirs.server, theirs.line), "{}", row.name);
+                assert_eq!(
+                    (ours.server, ours.line),
+                    (theirs.server, theirs.line),
+                    "{}",
+                    row.name
+                );
             }
         }
     }

@@ -59,8 +59,15 @@ pub(super) fn attend(rank: u32, registry: &Registry, invitation: &str) -> Result
     let failed = |error| failed(rank, error);
     let timing = Timing::default();
     let (sender, receiver, greeting) = visit(invitation, rank, timing).map_err(failed)?;
-    run_agent_over(sender, receiver, &greeting, registry.into(), timing, kill_this_process)
-        .map_err(|why| failed(ControlError::lost("rank 0", why)))
+    run_agent_over(
+        sender,
+        receiver,
+        &greeting,
+        registry.into(),
+        timing,
+        kill_this_process,
+    )
+    .map_err(|why| failed(ControlError::lost("rank 0", why)))
 }
 
 /// The first words of rank 0 to the coordinator in its own process, which needs no proof.

@@ -226,7 +226,8 @@ mod tests {
         let (mut far, near) = UnixStream::pair().unwrap();
         let mux = Mux::over(BufReader::new(near), io::sink()).unwrap();
         let line = |number: u16, text: &str| format!("{number} {}\n", STANDARD.encode(text));
-        far.write_all((line(3, "early ") + &line(9, "other")).as_bytes()).unwrap();
+        far.write_all((line(3, "early ") + &line(9, "other")).as_bytes())
+            .unwrap();
         let mut other = mux.open(9).unwrap();
         let mut five = [0; 5];
         other.read_exact(&mut five).unwrap();
@@ -241,7 +242,11 @@ mod tests {
         assert_eq!(other.read(&mut five).unwrap(), 0);
         mux.open(5).unwrap().read_exact(&mut five).unwrap();
         assert_eq!(&five, b"last!", "it came before the end");
-        assert_eq!(mux.open(4).unwrap().read(&mut five).unwrap(), 0, "nothing comes any more");
+        assert_eq!(
+            mux.open(4).unwrap().read(&mut five).unwrap(),
+            0,
+            "nothing comes any more"
+        );
     }
 
     #[test]

@@ -9,9 +9,14 @@ const SLEEPING: [&str; 3] = ["block", "uring", "sleep"];
 
 /// How rank 0 of `result` waited, as its transport states it, else as was asked for.
 pub fn way_of_waiting(result: &CaseResult) -> Option<&str> {
-    let first = result.repetitions.first().and_then(|repetition| repetition.outcomes.first());
+    let first = result
+        .repetitions
+        .first()
+        .and_then(|repetition| repetition.outcomes.first());
     let stated = first.and_then(|outcome| outcome.transport_facts.get("wait"));
-    stated.or_else(|| result.case.options.get("wait")).map(String::as_str)
+    stated
+        .or_else(|| result.case.options.get("wait"))
+        .map(String::as_str)
 }
 
 /// Whether every end of `result` sleeps while it waits, as the transport states it, else as was asked for. A transport that

@@ -19,8 +19,7 @@ mod offload;
 pub(crate) mod topology;
 
 pub use affinity::{
-    PinGuard, allowed_cpus, default_cpus, format_cpu_list, parse_cpu_list, pin_thread,
-    restrict_thread,
+    PinGuard, allowed_cpus, default_cpus, format_cpu_list, parse_cpu_list, pin_thread, restrict_thread,
 };
 pub use caches::cache_bytes;
 pub use crash::tell_of_crashes;

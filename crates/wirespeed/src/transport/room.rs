@@ -63,7 +63,9 @@ impl Room {
     }
 
     fn of(seats: &[&Seat]) -> Self {
-        let ranks = seats.iter().flat_map(|seat| std::iter::repeat_n(&seat.cpus, seat.ranks));
+        let ranks = seats
+            .iter()
+            .flat_map(|seat| std::iter::repeat_n(&seat.cpus, seat.ranks));
         let ranks: Vec<&Vec<u32>> = ranks.collect();
         let loads = seats
             .iter()
@@ -119,7 +121,10 @@ impl Seat {
             cpus => format_cpu_list(cpus),
         };
         let (own, load) = (list(&self.cpus), list(&self.load_cpus));
-        format!("{} {} {own} {} {load}", self.machine, self.ranks, self.load_threads)
+        format!(
+            "{} {} {own} {} {load}",
+            self.machine, self.ranks, self.load_threads
+        )
     }
 
     /// What a peer says; `None` where it is not such a text, or names more threads than there can be.
@@ -136,7 +141,10 @@ impl Seat {
             machine: machine.to_owned(),
             ranks: ranks.parse().ok().filter(|ranks| *ranks <= 1)?,
             cpus: list(cpus)?,
-            load_threads: load_threads.parse().ok().filter(|threads| *threads <= THREADS_MAX)?,
+            load_threads: load_threads
+                .parse()
+                .ok()
+                .filter(|threads| *threads <= THREADS_MAX)?,
             load_cpus: list(load_cpus)?,
         })
     }
@@ -200,7 +208,10 @@ mod tests {
         // The one that may run on either makes way for the one that may not, in either order.
         assert_eq!(room(&[seat(&[0, 1]), seat(&[0])]), Room::Own);
         assert_eq!(room(&[seat(&[0]), seat(&[0, 1])]), Room::Own);
-        assert_eq!(room(&[seat(&[0, 1]), seat(&[1, 2]), seat(&[0]), seat(&[1])]), Room::Shared);
+        assert_eq!(
+            room(&[seat(&[0, 1]), seat(&[1, 2]), seat(&[0]), seat(&[1])]),
+            Room::Shared
+        );
         assert_eq!(room(&[seat(&[0, 1]), seat(&[1, 2]), seat(&[0])]), Room::Own);
         assert_eq!(room(&[seat(&[3]), seat(&[3])]), Room::Shared);
         assert_eq!(room(&[seat(&[0, 1]), seat(&[0, 1]), seat(&[0, 1])]), Room::Shared);
@@ -235,18 +246,25 @@ mod tests {
         };
         assert_eq!(seat.to_text(), "m 1 0-2,7 2 5");
         assert_eq!(Seat::from_text(&seat.to_text()), Some(seat));
-        for text in ["", "m 1 0 0", "m 2 0 0 -", "m 1 x 0 -", "m 1 0-99999999 0 -", "m 1 0 99999 -", "m 1 0 0 - more"] {
+        for text in [
+            "",
+            "m 1 0 0",
+            "m 2 0 0 -",
+            "m 1 x 0 -",
+            "m 1 0-99999999 0 -",
+            "m 1 0 99999 -",
+            "m 1 0 0 - more",
+        ] {
             assert_eq!(Seat::from_text(text), None, "{text:?}");
         }
     }
 
     #[test]
     fn how_ranks_wait_follows_from_the_room() {
-        assert_eq!([Room::Own, Room::Loaded, Room::Shared].map(Room::idle), [
-            IdlePolicy::Spin,
-            IdlePolicy::Spin,
-            IdlePolicy::Yield
-        ]);
+        assert_eq!(
+            [Room::Own, Room::Loaded, Room::Shared].map(Room::idle),
+            [IdlePolicy::Spin, IdlePolicy::Spin, IdlePolicy::Yield]
+        );
         assert_eq!(Room::said(Some(IdlePolicy::Yield)), Room::Shared);
         assert_eq!(Room::said(None), Room::Own);
     }

@@ -54,7 +54,10 @@ impl LocalOptions {
         let spin = u32::try_from(spin.unwrap_or(SPIN_DEFAULT.into()))
             .map_err(|_| reader.refuse(SPIN.name, "at most 4294967295"))?;
         if block == Some(false) && reader.text(SPIN.name).is_some() {
-            return Err(reader.refuse(SPIN.name, "wait=block or auto with it: polling never ends otherwise"));
+            return Err(reader.refuse(
+                SPIN.name,
+                "wait=block or auto with it: polling never ends otherwise",
+            ));
         }
         let ring_bytes = match reader.size(RING.name)? {
             None => None,
@@ -109,11 +112,13 @@ mod tests {
             ("ring", "3K"),
             ("ring", "1K"),
             ("ring", "512M"),
-            ("spin", "5"),
+            ("spin", "many"),
             ("bell", "x"),
         ] {
             assert!(read(&[bad]).is_err(), "{bad:?}");
         }
+        assert!(read(&[("wait", "poll"), ("spin", "5")]).is_err());
+        assert_eq!(read(&[("spin", "5")]).unwrap().block, None);
     }
 
     #[test]

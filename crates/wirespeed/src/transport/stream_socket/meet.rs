@@ -304,7 +304,7 @@ impl Meeting<'_> {
 mod tests {
     use super::*;
     use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
-    use crate::transport::cancel::CancelReason;
+    use crate::transport::cancel::{Cancel, CancelReason};
     use crate::transport::{Needs, fixtures};
     use socket2::{Domain, Type};
     use wirespeed_schema::case::IdlePolicy;
@@ -337,7 +337,9 @@ mod tests {
         let ranks = ThreadBootstrap::group(2);
         std::thread::scope(|scope| {
             scope.spawn(|| ranks[0].exchange(&[]).unwrap());
-            let ctx = Connect::new(&ranks[1], &case, &[0], Needs::default());
+            let mut ctx = Connect::new(&ranks[1], &case, &[0], Needs::default());
+            // The other rank hears nothing of it.
+            ctx.cancel = Cancel::new();
             if let Some(reason) = cancel {
                 ctx.cancel.cancel(reason);
             }

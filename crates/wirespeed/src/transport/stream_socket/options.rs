@@ -2,10 +2,10 @@
 //! only one kind of socket knows.
 
 use super::setup::Link;
-use crate::transport::{ConnectError, Room};
 use crate::transport::options::{OptionError, OptionReader, OptionSpec};
 use crate::transport::port::Facts;
 use crate::transport::seal::{self, Cipher};
+use crate::transport::{ConnectError, Room};
 use socket2::SockRef;
 use std::os::fd::BorrowedFd;
 

@@ -1,10 +1,10 @@
 //! Options of TCP: what the user may ask for, set on every socket, and what the kernel made of it.
 
 use super::link;
-use crate::transport::{ConnectError, Room};
 use crate::transport::options::{OptionError, OptionReader, OptionSpec};
 use crate::transport::port::Facts;
 use crate::transport::stream_socket::{COMMON_OPTIONS, Link, StreamOptions};
+use crate::transport::{ConnectError, Room};
 use rustix::net::sockopt;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::net::IpAddr;

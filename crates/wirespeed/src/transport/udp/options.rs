@@ -138,7 +138,10 @@ impl UdpOptions {
             return Err(reader.refuse("source", "an IP address of this machine"));
         }
         Ok(UdpOptions {
-            block: reader.choice("wait", &[("auto", None), ("poll", Some(false)), ("block", Some(true))])?,
+            block: reader.choice(
+                "wait",
+                &[("auto", None), ("poll", Some(false)), ("block", Some(true))],
+            )?,
             sndbuf: buffer("sndbuf")?,
             rcvbuf: buffer("rcvbuf")?,
             busy_poll_us,
