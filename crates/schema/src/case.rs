@@ -113,6 +113,9 @@ pub struct Load {
     /// Where all these threads run.
     #[serde(skip_serializing_if = "Place::is_beside")]
     pub place: Place,
+    /// It stands for the work of others: ranks wait as they do without it, so that the two can be compared.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub of_others: bool,
     /// Sleep after each message that the rank receives as the sink of a stream: a slow reader.
     #[serde(skip_serializing_if = "is_nought_ns")]
     pub message_sleep_ns: u64,

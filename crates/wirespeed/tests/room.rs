@@ -92,9 +92,16 @@ fn loads_that_take_the_ranks_cpus_let_them_sleep() {
         cpu_threads: 2,
         ..Load::default()
     };
+    // What is compared with the case without it must not wait otherwise.
+    let interference = Load {
+        of_others: true,
+        ..load.clone()
+    };
     for transport in waiting() {
         println!("{transport}");
         let loaded = outcomes(transport, [pair, pair], &load);
         assert_ways(&loaded, IdlePolicy::Spin, "block");
+        let disturbed = outcomes(transport, [pair, pair], &interference);
+        assert_ways(&disturbed, IdlePolicy::Spin, "poll");
     }
 }

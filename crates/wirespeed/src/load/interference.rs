@@ -153,7 +153,7 @@ impl Interference {
                 Disturber::Memory => load.bandwidth_threads = threads,
                 Disturber::Cache => load.cache_threads = threads,
             }
-            load.place = place;
+            (load.place, load.of_others) = (place, true);
             if here {
                 chosen = place;
             }

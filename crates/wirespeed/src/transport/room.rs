@@ -102,7 +102,12 @@ impl Seat {
         let me = bootstrap.rank();
         let spec = &case.ranks[me as usize];
         let allowed = allowed_cpus();
-        let threads = spec.load.threads() + u64::from(bootstrap.busy_threads());
+        let own = if spec.load.of_others {
+            0
+        } else {
+            spec.load.threads()
+        };
+        let threads = own + u64::from(bootstrap.busy_threads());
         let beside = Measuring::in_case(case, me).cpus(spec.load.place, &allowed);
         Seat {
             // Whoever has no kernel to ask shares a machine with all others who have none.
