@@ -39,7 +39,7 @@ fn busy() -> Load {
         bandwidth_threads: 1,
         cache_threads: 1,
         place: Place::Beside,
-        message_sleep_ns: 0,
+        ..Load::default()
     }
 }
 
