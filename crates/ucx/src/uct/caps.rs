@@ -245,7 +245,8 @@ mod tests {
         assert_eq!(limits.messages[1], SizeLimit::UpTo(8248));
         assert_eq!(limits.messages[3], SizeLimit::UpTo(92));
         assert_eq!(limits.get[2], SizeLimit::Between(33, 4096));
-        assert_eq!(limits.put[0].largest(), Some(RMA_BYTES_MAX));
+        assert_eq!(limits.put[0].largest(), Some(u64::from(u32::MAX)));
+        assert_eq!(limits.put[1].largest(), Some(RMA_BYTES_MAX));
         assert!(
             matches!(&limits.messages[2], SizeLimit::Lacks(why) if why.contains("zero-copy active message on x/y"))
         );
