@@ -41,7 +41,7 @@ fn more_memory_than_there_is_is_refused_before_it_is_taken() {
     for (line, figure) in [
         ("run am_lat --via shm --size 1T", "limit of"),
         ("run am_bw --via inproc --size 64G --iters 1", "limit of"),
-        ("run put_bw --via tcp --size 1T --iters 1", "1073741824"),
+        ("run put_bw --via tcp --size 1T --iters 1", "limit of"),
         ("run am_lat --via shm --iters 10 --load 0:memory=1000T", "1000T"),
         (
             "run am_bw --via shm --window 1000000000000 --iters 10",

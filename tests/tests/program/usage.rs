@@ -41,7 +41,11 @@ const NONSENSE: [(&str, &str, &str); 63] = [
     ("run fadd --via shm --size 3", "4 or 8", "--size 8"),
     ("run latncy --via shm", "latncy", "latency"),
     ("run latency --via tpc", "tpc", "tcp"),
-    ("run latency --via tcp -O cogestion=bbr", "cogestion", "congestion"),
+    (
+        "run latency --via tcp -O cogestion=bbr",
+        "cogestion",
+        "congestion",
+    ),
     (
         "run latency --via tcp -O encrypt=yes",
         "off|aes-256-gcm|chacha20-poly1305",
