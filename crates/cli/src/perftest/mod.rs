@@ -28,6 +28,7 @@ use live::{Classic, LiveTest};
 use std::ffi::OsString;
 use std::time::Duration;
 use tests_asked::TestsAsked;
+#[cfg(feature = "mpi")]
 pub use tests_asked::threads_most;
 use wirespeed::Registry;
 use wirespeed_report::perftest::{Form, Generation, PerftestLine, PerftestSection, Progress};

@@ -80,6 +80,7 @@ pub fn all(arguments: &PerftestArgs, common: &Common) -> Result<TestsAsked, Fail
 }
 
 /// Threads at each end of the test of `arguments` that has the most.
+#[cfg(feature = "mpi")]
 pub fn threads_most(arguments: &PerftestArgs) -> Option<u64> {
     let variables = batch::variables(&arguments.set).ok()?;
     most_threads(&combinations(arguments, &variables).ok()?)
