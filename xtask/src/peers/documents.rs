@@ -92,7 +92,8 @@ pub fn condensed(output: &str) -> String {
     let Ok(mut document) = serde_json::from_str::<Value>(output) else {
         return output.to_owned();
     };
-    for case in document["cases"].as_array_mut().into_iter().flatten() {
+    let cases = document.get_mut("cases").and_then(Value::as_array_mut);
+    for case in cases.into_iter().flatten() {
         if let Some(case) = case.as_object_mut() {
             case.remove("repetitions");
         }
@@ -115,5 +116,6 @@ mod tests {
         assert_eq!(largest(&document, "record_ns"), Some(2.5));
         assert_eq!(largest(&document, "b_ns"), None);
         assert!(!condensed(&document.to_string()).contains("repetitions"));
+        assert_eq!(condensed("131.5"), "131.5", "what a loop prints stays");
     }
 }
