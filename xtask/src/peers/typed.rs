@@ -8,7 +8,7 @@ use super::mpi;
 use super::programs;
 use super::report::Report;
 use super::side::Side;
-use super::table::{Better, Comparison, Ucx};
+use super::table::{Better, Comparison, Ucx, kept};
 use super::{documents, tools};
 use crate::command;
 use anyhow::{Context as _, Result};
@@ -111,9 +111,7 @@ impl Typed {
             Whose::Theirs => format!("{built}:{rest}"),
         };
         command.env("PATH", path);
-        for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] {
-            command.env(name, "1");
-        }
+        mpi::let_root(&mut command);
         command
     }
 }
@@ -218,7 +216,7 @@ fn ucx_row(test: &Test, (pinned, server, client): &(&str, &str, &str)) -> Compar
 }
 
 /// A verb with no options beside a program with none.
-struct Default {
+struct OwnDefault {
     name: &'static str,
     unit: &'static str,
     ours: (&'static str, &'static str),
@@ -231,8 +229,8 @@ struct Default {
 
 const IPERF3: (&str, &str) = ("iperf3 -s -1", "iperf3 -c 127.0.0.1 -t 2 -J");
 
-const DEFAULTS: [Default; 7] = [
-    Default {
+const DEFAULTS: [OwnDefault; 7] = [
+    OwnDefault {
         name: "tcp bandwidth by default / iperf3",
         unit: "B/s",
         ours: (
@@ -244,7 +242,7 @@ const DEFAULTS: [Default; 7] = [
         read: Read::Iperf3,
         bound: (Better::Higher, 1.0),
     },
-    Default {
+    OwnDefault {
         name: "tcp bandwidth by default, no CPUs chosen / iperf3",
         unit: "B/s",
         ours: (
@@ -256,7 +254,7 @@ const DEFAULTS: [Default; 7] = [
         read: Read::Iperf3,
         bound: (Better::Higher, 1.0),
     },
-    Default {
+    OwnDefault {
         name: "tcp latency by default / sockperf",
         unit: "ns",
         ours: ("wirespeed run latency --via tcp -t 2s --json", "rtt_p50_ns"),
@@ -265,7 +263,7 @@ const DEFAULTS: [Default; 7] = [
         read: Read::Sockperf,
         bound: (Better::Lower, 1.03),
     },
-    Default {
+    OwnDefault {
         name: "udp latency by default / sockperf",
         unit: "ns",
         ours: ("wirespeed run latency --via udp -t 2s --json", "rtt_p50_ns"),
@@ -274,7 +272,7 @@ const DEFAULTS: [Default; 7] = [
         read: Read::Sockperf,
         bound: (Better::Lower, 1.03),
     },
-    Default {
+    OwnDefault {
         name: "udp rate of 1400 B / iperf3 -u",
         unit: "msg/s",
         ours: (
@@ -286,7 +284,7 @@ const DEFAULTS: [Default; 7] = [
         read: Read::Iperf3Datagrams,
         bound: (Better::Higher, 0.97),
     },
-    Default {
+    OwnDefault {
         name: "Open MPI tag_lat by default / MPI_Send and MPI_Recv in C",
         unit: "ns",
         ours: (
@@ -301,7 +299,7 @@ const DEFAULTS: [Default; 7] = [
         read: Read::Loop,
         bound: (Better::Lower, 1.05),
     },
-    Default {
+    OwnDefault {
         name: "MPICH tag_lat by default / MPI_Send and MPI_Recv in C",
         unit: "ns",
         ours: (
@@ -315,7 +313,7 @@ const DEFAULTS: [Default; 7] = [
     },
 ];
 
-fn default_row(row: &Default) -> Comparison {
+fn default_row(row: &OwnDefault) -> Comparison {
     let side = |whose, (server, line), read| {
         Side::Typed(Typed {
             whose,
@@ -335,11 +333,6 @@ fn default_row(row: &Default) -> Comparison {
         aim,
         better,
     }
-}
-
-/// Rows are made once a run of the benchmark and live as long.
-fn kept(text: String) -> &'static str {
-    Box::leak(text.into_boxed_str())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use super::setup::{Whose, case_ns};
 use super::side::Side;
-use super::table::{Better, Comparison, Limit, Ucx};
+use super::table::{Better, Comparison, Limit, Ucx, kept};
 
 /// A transport and device of UCX 1.13.
 struct Transport {
@@ -165,11 +165,6 @@ pub const LIMITS: &[Limit] = &[Limit {
     unit: "ns",
     measure: |context, report| case_ns(context, report, Whose::Ours, "-x posix -d memory"),
 }];
-
-/// Lives as long as the program, which measures once and ends.
-fn kept(text: String) -> &'static str {
-    Box::leak(text.into_boxed_str())
-}
 
 fn comparison(transport: &Transport, row: &Row) -> Comparison {
     let Row {
