@@ -108,15 +108,21 @@ impl Seat {
             spec.load.threads()
         };
         let threads = own + u64::from(bootstrap.busy_threads());
-        let beside = Measuring::in_case(case, me).cpus(spec.load.place, &allowed);
+        // Where there is nothing to place, the topology need not be read.
+        let load_cpus = match threads {
+            0 => Vec::new(),
+            _ => Measuring::in_case(case, me)
+                .cpus(spec.load.place, &allowed)
+                .unwrap_or_else(|_| allowed.clone()),
+        };
         Seat {
             // Whoever has no kernel to ask shares a machine with all others who have none.
             machine: std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
                 .map_or_else(|_| NONE.to_owned(), |id| id.trim().to_owned()),
             ranks: usize::from(spec.role != Role::Idle),
-            cpus: spec.cpu.map_or_else(|| allowed.clone(), |cpu| vec![cpu]),
+            cpus: spec.cpu.map_or(allowed, |cpu| vec![cpu]),
             load_threads: usize::try_from(threads).unwrap_or(usize::MAX).min(THREADS_MAX),
-            load_cpus: beside.unwrap_or(allowed),
+            load_cpus,
         }
     }
 
