@@ -19,6 +19,8 @@ struct Record {
     slot: usize,
     header: u64,
     len: usize,
+    /// Where its bytes are, or will be: a room's number.
+    room: usize,
     /// Its bytes are there.
     is_whole: bool,
 }
@@ -26,6 +28,8 @@ struct Record {
 struct Kept {
     records: Vec<Record>,
     bytes: Vec<u8>,
+    /// Numbers of rooms that hold nothing; the last was used last, and is still in the caches.
+    free: Vec<usize>,
     size: usize,
     first: usize,
     count: usize,
@@ -64,6 +68,7 @@ impl Inbox {
             kept: UnsafeCell::new(Kept {
                 records: vec![Record::default(); count],
                 bytes: vec![0; count * size],
+                free: (0..count).rev().collect(),
                 size,
                 first: 0,
                 count: 0,
@@ -165,16 +170,17 @@ impl Inbox {
 
     #[inline(never)]
     fn keep(&self, slot: usize, header: u64, payload: &[u8]) {
-        let Some((place, room)) = self.reserve(slot, header, payload.len()) else {
+        let Some(place) = self.reserve(slot, header, payload.len()) else {
             return;
         };
-        // SAFETY: the room of this place, of this length; the payload is UCX's or the caller's, never ours.
-        unsafe { std::ptr::copy_nonoverlapping(payload.as_ptr(), room, payload.len()) };
+        // SAFETY: the room of this place, long enough for what it was reserved for; the payload is UCX's or the caller's,
+        // never ours.
+        unsafe { std::ptr::copy_nonoverlapping(payload.as_ptr(), self.room(place), payload.len()) };
         self.is_whole(place);
     }
 
-    /// A place for a message whose bytes will come, in its order; `None`, and a fault, when there is no room.
-    pub fn reserve(&self, slot: usize, header: u64, len: usize) -> Option<(usize, *mut u8)> {
+    /// A place for a message whose bytes will come, in its order; `None`, and a fault, when there is none.
+    pub fn reserve(&self, slot: usize, header: u64, len: usize) -> Option<usize> {
         // SAFETY: one thread; no other reference into the list is alive while one of these functions runs.
         let kept = unsafe { &mut *self.kept.get() };
         if len > kept.size {
@@ -190,11 +196,22 @@ impl Inbox {
             slot,
             header,
             len,
+            room: 0,
             is_whole: false,
         };
         kept.count += 1;
         self.kept_count.set(kept.count);
-        Some((place, kept.bytes[place * kept.size..].as_mut_ptr()))
+        Some(place)
+    }
+
+    /// Room for the bytes of the message at `place`, once for each.
+    pub fn room(&self, place: usize) -> *mut u8 {
+        // SAFETY: as in `reserve`.
+        let kept = unsafe { &mut *self.kept.get() };
+        // There are as many rooms as places.
+        let room = kept.free.pop().unwrap_or(0);
+        kept.records[place].room = room;
+        kept.bytes[room * kept.size..].as_mut_ptr()
     }
 
     /// The bytes of the message at `place` are there.
@@ -216,8 +233,9 @@ impl Inbox {
         let mut handled = 0;
         while kept.count > 0 && kept.records[kept.first].is_whole {
             let record = kept.records[kept.first];
-            let at = kept.first * kept.size;
+            let at = record.room * kept.size;
             on.message(record.slot, record.header, &kept.bytes[at..at + record.len]);
+            kept.free.push(record.room);
             kept.first = (kept.first + 1) & (self.kept_max - 1);
             kept.count -= 1;
             handled += 1;
@@ -304,7 +322,8 @@ mod tests {
         let mut place = 0;
         let handled = inbox.during(&mut seen, || {
             arrive(&inbox, 0, &message(1, b"a"));
-            place = inbox.reserve(0, 2, 0).unwrap().0;
+            place = inbox.reserve(0, 2, 0).unwrap();
+            inbox.room(place);
             arrive(&inbox, 0, &message(3, b"c"));
         });
         assert_eq!(handled, Ok(1));

@@ -20,7 +20,7 @@ const FLAGS: &str = "build.rustflags=[\"-Csymbol-mangling-version=v0\"]";
 const PANIC: &str = "profile.release.panic=\"abort\"";
 
 /// A program that is installed has no symbols; this one needs them.
-const SYMBOLS: &str = "profile.release.package.wirespeed-cli.strip=\"none\"";
+const SYMBOLS: &str = "profile.release.strip=\"none\"";
 
 /// The program in release with symbols that can be read; none, with a word why, where this machine has no such program
 /// or no means to read it.

@@ -8,7 +8,8 @@ use super::{COPIED_BYTES_MAX, UcpOptions};
 use crate::link_inbox::{Inbox, KEPT_BYTES_MAX};
 use crate::link_status::cold_error;
 use crate::pieces::{Apart, Spans};
-use std::cell::UnsafeCell;
+use std::cell::{Cell, RefCell, UnsafeCell};
+use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::sync::Arc;
 use wirespeed::sync::SharedBytes;
@@ -19,6 +20,9 @@ use wirespeed_schema::test::Layout;
 use wirespeed_ucx_sys as sys;
 use wirespeed_ucx_sys::Loaded;
 
+/// Bytes of long messages that are fetched at once, one message at least: enough to keep a path busy, and little enough to
+/// stay in the caches until they are handed over. Those that announced themselves meanwhile wait.
+const FETCHED_BYTES_MAX: usize = 2 << 20;
 /// Operations under way at once.
 const UNDER_WAY: u64 = 256;
 /// Least message that is provided for.
@@ -38,14 +42,23 @@ struct Shared {
     header_bytes: usize,
     /// One for each place of the inbox, for callbacks of messages whose bytes are on their way.
     places: Box<[Arriving]>,
+    /// Messages that announced themselves and are not fetched yet, and bytes of those that are being fetched.
+    announced: RefCell<VecDeque<Announced>>,
+    fetched_bytes: Cell<usize>,
     /// Where messages are copied once more before they are handed over, if they are.
     copy: UnsafeCell<Vec<u8>>,
 }
 
 struct Arriving {
-    inbox: *const Inbox,
+    shared: *const Shared,
     place: usize,
-    loaded: &'static Loaded,
+}
+
+/// A message that UCX keeps until it is fetched.
+struct Announced {
+    place: usize,
+    descriptor: *mut c_void,
+    len: usize,
 }
 
 type Handler = unsafe extern "C" fn(
@@ -81,7 +94,7 @@ unsafe extern "C" fn arrived<H: OnMessage, const COPY: bool>(
     // SAFETY: eight bytes at least, checked above; parameters are valid during the call.
     let (header, attributes) = unsafe { (header.cast::<u64>().read_unaligned(), (*param).recv_attr) };
     if attributes & u64::from(sys::UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 {
-        return fetch(shared, from.slot, header, data, len);
+        return announce(shared, from.slot, header, data, len);
     }
     let mut payload: &[u8] = match len {
         0 => &[],
@@ -101,38 +114,56 @@ unsafe extern "C" fn arrived<H: OnMessage, const COPY: bool>(
     sys::UCS_OK
 }
 
-/// Fetch a message that only announced itself.
+/// A message announced itself: UCX keeps it until it is fetched, in its order.
 #[inline(never)]
-fn fetch(
+fn announce(
     shared: &Shared,
     slot: usize,
     header: u64,
     descriptor: *mut c_void,
     len: usize,
 ) -> sys::ucs_status_t {
-    let Some((place, room)) = shared.inbox.reserve(slot, header, len) else {
+    let Some(place) = shared.inbox.reserve(slot, header, len) else {
         return sys::UCS_OK;
     };
-    // SAFETY: plain data, all-zero is valid; the mask says what is in it.
-    let mut parameters: sys::ucp_request_param_t = unsafe { std::mem::zeroed() };
-    parameters.op_attr_mask = sys::UCP_OP_ATTR_FIELD_CALLBACK | sys::UCP_OP_ATTR_FIELD_USER_DATA;
-    parameters.cb.recv_am = Some(fetched);
-    parameters.user_data = (&raw const shared.places[place]).cast_mut().cast();
-    // SAFETY: a live worker, UCX's descriptor, room for the message that nobody else touches until it is whole.
-    let request = unsafe {
-        shared
-            .loaded
-            .ucx
-            .ucp_am_recv_data_nbx(shared.worker, descriptor, room.cast(), len, &parameters)
-    };
-    if request.is_null() {
-        shared.inbox.is_whole(place);
-    } else if let Some(status) = super::link_worker::failed(request) {
-        shared
-            .inbox
-            .cold_fault(cold_error("ucp_am_recv_data_nbx", status));
-    }
+    shared.announced.borrow_mut().push_back(Announced {
+        place,
+        descriptor,
+        len,
+    });
     sys::UCS_INPROGRESS
+}
+
+/// Fetch what announced itself, as far as it may be fetched now. Outside of UCX's callbacks.
+#[cold]
+#[inline(never)]
+fn cold_fetch(shared: &Shared) {
+    loop {
+        let mut announced = shared.announced.borrow_mut();
+        let under_way = shared.fetched_bytes.get();
+        let fits = |next: &mut Announced| under_way == 0 || under_way + next.len <= FETCHED_BYTES_MAX;
+        let Some(next) = announced.pop_front_if(fits) else {
+            return;
+        };
+        drop(announced);
+        shared.fetched_bytes.set(under_way + next.len);
+        // SAFETY: plain data, all-zero is valid; the mask says what is in it.
+        let mut parameters: sys::ucp_request_param_t = unsafe { std::mem::zeroed() };
+        parameters.op_attr_mask = sys::UCP_OP_ATTR_FIELD_CALLBACK | sys::UCP_OP_ATTR_FIELD_USER_DATA;
+        parameters.cb.recv_am = Some(fetched);
+        parameters.user_data = (&raw const shared.places[next.place]).cast_mut().cast();
+        let room = shared.inbox.room(next.place).cast();
+        let fetch = shared.loaded.ucx.ucp_am_recv_data_nbx;
+        // SAFETY: a live worker, UCX's descriptor, room for the message that nobody else touches until it is whole.
+        let request = unsafe { fetch(shared.worker, next.descriptor, room, next.len, &parameters) };
+        if request.is_null() {
+            shared.fetched_bytes.set(shared.fetched_bytes.get() - next.len);
+            shared.inbox.is_whole(next.place);
+        } else if let Some(status) = super::link_worker::failed(request) {
+            let fault = cold_error("ucp_am_recv_data_nbx", status);
+            return shared.inbox.cold_fault(fault);
+        }
+    }
 }
 
 /// # Safety
@@ -140,20 +171,23 @@ fn fetch(
 unsafe extern "C" fn fetched(
     request: *mut c_void,
     status: sys::ucs_status_t,
-    _len: usize,
+    len: usize,
     arriving: *mut c_void,
 ) {
-    // SAFETY: places and inbox live as long as the worker.
-    let (arriving, inbox) = unsafe {
+    // SAFETY: places and what they belong to live as long as the worker.
+    let (place, shared) = unsafe {
         let arriving = &*arriving.cast::<Arriving>();
-        (arriving, &*arriving.inbox)
+        (arriving.place, &*arriving.shared)
     };
+    shared
+        .fetched_bytes
+        .set(shared.fetched_bytes.get().saturating_sub(len));
     match status {
-        sys::UCS_OK => inbox.is_whole(arriving.place),
-        status => inbox.cold_fault(cold_error("a long message", status)),
+        sys::UCS_OK => shared.inbox.is_whole(place),
+        status => shared.inbox.cold_fault(cold_error("a long message", status)),
     }
     // SAFETY: UCX's request, given back once.
-    unsafe { arriving.loaded.ucx.ucp_request_free(request) };
+    unsafe { shared.loaded.ucx.ucp_request_free(request) };
 }
 
 /// UCX's callback for handlers of this type, with the second copy or without.
@@ -272,10 +306,12 @@ fn share(
         inbox,
         header_bytes,
         places: Box::default(),
+        announced: RefCell::default(),
+        fetched_bytes: Cell::new(0),
         copy: UnsafeCell::new(vec![0; copy_bytes]),
     });
-    let inbox: *const Inbox = &raw const shared.inbox;
-    let arriving = |place| Arriving { inbox, place, loaded };
+    let whole: *const Shared = &raw const *shared;
+    let arriving = |place| Arriving { shared: whole, place };
     shared.places = (0..places).map(arriving).collect();
     shared
 }
@@ -352,6 +388,15 @@ impl UcpMessages {
             return self.cold_set_handler(wanted);
         }
         Ok(())
+    }
+
+    /// Move what is under way, and fetch what announced itself.
+    #[inline(always)]
+    fn progress(&self) {
+        self.worker.progress();
+        if !self.shared.announced.borrow().is_empty() {
+            cold_fetch(&self.shared);
+        }
     }
 
     #[inline(always)]
@@ -457,7 +502,7 @@ impl MessagePort for UcpMessages {
     #[inline(always)]
     fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         self.listen::<H>()?;
-        let handled = self.shared.inbox.during(on, || self.worker.progress())?;
+        let handled = self.shared.inbox.during(on, || self.progress())?;
         self.trouble()?;
         Ok(handled)
     }
@@ -480,6 +525,7 @@ impl MessagePort for UcpMessages {
     fn flush(&mut self) -> Result<bool, LinkError> {
         // Also without sends: a peer's connection may need our answers. What arrives is kept: there is no handler.
         let flushed = self.flush.step(&self.worker)?;
+        self.progress();
         self.trouble()?;
         let done = flushed && self.copied.is_empty() && self.direct.is_empty();
         self.shared.inbox.fault().map_or(Ok(done), Err)
@@ -487,5 +533,15 @@ impl MessagePort for UcpMessages {
 
     fn facts(&self) -> Facts {
         self.facts.clone()
+    }
+}
+
+impl Drop for UcpMessages {
+    fn drop(&mut self) {
+        let shared = &self.shared;
+        for one in shared.announced.borrow_mut().drain(..) {
+            // SAFETY: a live worker of this thread, UCX's descriptor, given back once.
+            unsafe { shared.loaded.ucx.ucp_am_data_release(shared.worker, one.descriptor) };
+        }
     }
 }
