@@ -27,12 +27,13 @@ mod local;
 mod memory;
 mod stream_socket;
 
-pub mod inproc;
-pub mod null;
-pub mod shm;
-pub mod tcp;
-pub mod udp;
-pub mod unix;
+// The folders of the transports in the list.
+macro_rules! folders {
+    ($($of:ident $folder:ident::$transport:ident,)*) => {
+        $(pub mod $folder;)*
+    };
+}
+crate::transports!(folders);
 
 pub use bulk::{Bulk, Carried, NO_MESSAGES};
 pub use error::ConnectError;
