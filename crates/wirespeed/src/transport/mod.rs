@@ -318,7 +318,7 @@ pub struct Connect<'a> {
     pub bootstrap: &'a dyn Bootstrap,
     /// The case.
     pub case: &'a Case,
-    /// Ranks that this rank exchanges data with; symmetric over the group. May hold this rank itself (loopback).
+    /// Ranks that this rank exchanges data with; ports number them by their place here. Symmetric over the group. May hold this rank itself (loopback).
     pub peers: &'a [u32],
     /// Sizes to provide for.
     pub needs: Needs,
