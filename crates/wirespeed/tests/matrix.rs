@@ -4,7 +4,7 @@ use std::time::Duration;
 use wirespeed::schema::case::{Case, IdlePolicy, Stop};
 use wirespeed::schema::outcome::{Outcome, StopReason};
 use wirespeed::schema::test::{Atomic, Capability, Layout, PingPong, Rma, Stream, Tagged, Test};
-use wirespeed::transport::Support;
+use wirespeed::transport::{Support, Transport};
 use wirespeed::{Bootstrap, MeasureError, Registry, ThreadBootstrap, measure};
 
 /// Longer than any of these runs can take on a loaded machine; a hang fails here instead of hanging the suite.
@@ -150,22 +150,18 @@ fn encrypted_unix() {
     matrix_with("unix", &[("encrypt", "chacha20-poly1305"), ("wait", "block")]);
 }
 
-#[test]
-fn inproc() {
-    matrix("inproc");
+// A test a line of the list; what has messages alone loses them, or carries none.
+macro_rules! tests {
+    () => {};
+    (of $folder:ident::$transport:ident, $($rest:tt)*) => {
+        #[test]
+        fn $folder() {
+            matrix(<wirespeed::transport::$folder::$transport as Transport>::NAME);
+        }
+        tests!($($rest)*);
+    };
+    (of_messages $folder:ident::$transport:ident, $($rest:tt)*) => {
+        tests!($($rest)*);
+    };
 }
-
-#[test]
-fn shm() {
-    matrix("shm");
-}
-
-#[test]
-fn unix() {
-    matrix("unix");
-}
-
-#[test]
-fn tcp() {
-    matrix("tcp");
-}
+wirespeed::transports!(tests);

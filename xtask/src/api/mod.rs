@@ -1,5 +1,5 @@
 //! The lists of public items, made of the source and committed beside each crate that others build on: a change of the public
-//! face is a change of such a list, and seen in review. What macros make is not in it.
+//! face is a change of such a list, and seen in review. Of what macros make, the modules alone are in it.
 
 mod names;
 mod print;
@@ -52,7 +52,7 @@ fn difference(committed: &str, made: &str) -> Option<String> {
 fn list(all: &Crate) -> String {
     let mut reached = BTreeMap::<Def, BTreeSet<Vec<String>>>::new();
     all.reach(&mut reached);
-    let mut lines = BTreeSet::new();
+    let mut lines: BTreeSet<String> = all.macros().map(|at| format!("{at}  macro_rules")).collect();
     for (def, paths) in &reached {
         // Of several ways the shortest has the members, and the others lead to it.
         let Some(best) = paths.iter().min_by_key(|path| path.len()) else {
@@ -168,6 +168,18 @@ mod tests {
                 "a::ONE  pub const: u8",
             ]
         );
+    }
+
+    #[test]
+    fn modules_that_a_macro_declares_are_read() {
+        let lib = "mod list;\nmacro_rules! m { ($($of:ident)*) => { $(pub mod $of;)* } }\ncrate::list!(m);\n";
+        let list = "#[macro_export]\nmacro_rules! list { ($each:ident) => { $each! { fog } } }\n";
+        let lines = listed(&[
+            ("lib.rs", lib),
+            ("list.rs", list),
+            ("fog/mod.rs", "pub struct Fog;\n"),
+        ]);
+        assert_eq!(lines, ["a::fog::Fog  pub struct Fog", "a::list!  macro_rules"]);
     }
 
     #[test]

@@ -49,7 +49,8 @@ impl Crate {
     }
 
     /// `folder` is where modules below this one are files.
-    fn module(&mut self, at: Module, items: Vec<Item>, folder: &Path) -> Result<()> {
+    fn module(&mut self, at: Module, mut items: Vec<Item>, folder: &Path) -> Result<()> {
+        items.extend(declared_by_macros(&items, folder)?);
         for item in &items {
             let Item::Mod(inner) = item else { continue };
             if is_for_tests(&inner.attrs) {
@@ -168,6 +169,17 @@ impl Crate {
             .collect()
     }
 
+    /// Macros that everybody may call, wherever they stand.
+    pub fn macros(&self) -> impl Iterator<Item = String> {
+        let items = self.modules.values().flatten();
+        items.filter_map(|item| match item {
+            Item::Macro(i) if i.attrs.iter().any(|a| a.path().is_ident("macro_export")) => {
+                Some(format!("{}::{}!", self.name, i.ident.as_ref()?))
+            }
+            _ => None,
+        })
+    }
+
     /// What is implemented for a type, wherever that stands.
     pub fn impls_of(&self, def: &Def) -> Vec<&ItemImpl> {
         let mut found = Vec::new();
@@ -187,6 +199,25 @@ impl Crate {
         }
         found
     }
+}
+
+/// Modules that a macro of the file declares: the folders that nothing else does.
+fn declared_by_macros(items: &[Item], folder: &Path) -> Result<Vec<Item>> {
+    let declares =
+        |item: &Item| matches!(item, Item::Macro(i) if i.mac.tokens.to_string().contains("pub mod $"));
+    if !items.iter().any(declares) {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for entry in folder.read_dir().context("cannot list the modules")? {
+        let entry = entry?;
+        let module = entry.file_name().to_string_lossy().into_owned();
+        let is_declared = items.iter().any(|item| name(item).as_ref() == Some(&module));
+        if !is_declared && entry.path().join("mod.rs").is_file() {
+            found.push(syn::parse_str(&format!("pub mod {module};"))?);
+        }
+    }
+    Ok(found)
 }
 
 /// Every import of `items`.

@@ -5,11 +5,12 @@
 //! are not followed. Nothing is allowed by default.
 
 mod disassembly;
-mod rules;
+pub mod rules;
 
 use crate::command;
 use anyhow::{Context, Result, bail};
 use disassembly::{Binary, Target};
+use rules::Lists;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -53,11 +54,12 @@ pub fn run(root: &Path) -> Result<()> {
         return Ok(());
     };
     self_test(&root.join("target/hotcheck"))?;
-    let (lines, faults) = check(&Binary::read(&program)?);
+    let lists = Lists::read(root)?;
+    let (lines, faults) = check(&Binary::read(&program)?, &lists);
     if lines.is_empty() {
         bail!("no hot functions found: the loops must be named hot_* and never be inlined");
     }
-    for line in summary(&lines) {
+    for line in summary(&lines, &lists) {
         println!("{line}");
     }
     println!(
@@ -90,11 +92,11 @@ struct Fault {
 }
 
 /// One line for each loop and transport: how many instances, how large, what they call.
-fn summary(lines: &[Hot]) -> Vec<String> {
+fn summary(lines: &[Hot], lists: &Lists) -> Vec<String> {
     let mut groups = BTreeMap::<(String, String), (usize, u64, BTreeSet<&str>)>::new();
     for hot in lines {
         let group = groups
-            .entry((rules::transport(&hot.name), rules::short(&hot.name)))
+            .entry((lists.transport(&hot.name), rules::short(&hot.name)))
             .or_default();
         group.0 += 1;
         group.1 = group.1.max(hot.size_bytes);
@@ -141,13 +143,13 @@ fn grouped(faults: &[Fault]) -> Vec<String> {
 }
 
 /// Every hot function, and every call that one may not make.
-fn check(binary: &Binary) -> (Vec<Hot>, Vec<Fault>) {
+fn check(binary: &Binary, lists: &Lists) -> (Vec<Hot>, Vec<Fault>) {
     let mut lines = Vec::new();
     let mut faults = Vec::new();
     for name in binary.functions().filter(|n| rules::is_hot(n)) {
         let mut seen = BTreeSet::new();
         let mut calls = BTreeSet::new();
-        follow(binary, name, name, &mut seen, &mut calls, &mut faults);
+        follow(binary, lists, name, name, &mut seen, &mut calls, &mut faults);
         lines.push(Hot {
             name: name.to_owned(),
             size_bytes: binary.size_bytes(name),
@@ -160,6 +162,7 @@ fn check(binary: &Binary) -> (Vec<Hot>, Vec<Fault>) {
 /// Judge every call of `function`, which `hot` reaches, and go on into the library's own functions.
 fn follow(
     binary: &Binary,
+    lists: &Lists,
     hot: &str,
     function: &str,
     seen: &mut BTreeSet<String>,
@@ -177,12 +180,12 @@ fn follow(
             }
             Target::Unknown => Some("an indirect call (dyn, or a function pointer)".to_owned()),
             Target::Named(name) if rules::is_exit(name) => None,
-            Target::Named(name) if rules::is_allowed(hot, name) => {
+            Target::Named(name) if lists.allow(hot, name) => {
                 calls.insert(rules::short(name));
                 None
             }
             Target::Named(name) if rules::is_own(name) && binary.has(name) => {
-                follow(binary, hot, name, seen, calls, faults);
+                follow(binary, lists, hot, name, seen, calls, faults);
                 None
             }
             Target::Named(name) => Some(format!("{name} ({})", rules::why_not(name))),
@@ -240,7 +243,7 @@ fn self_test(folder: &Path) -> Result<()> {
             ])
             .args([&program, &source]),
     )?;
-    let (lines, faults) = check(&Binary::read(&program)?);
+    let (lines, faults) = check(&Binary::read(&program)?, &Lists::default());
     if lines.len() != 5 {
         bail!("self-test: found {} hot functions instead of 5", lines.len());
     }

@@ -1,14 +1,18 @@
 //! What a hot loop may call, by transport. The names are as the disassembler demangles them.
 
-/// Allowed everywhere: plain memory routines, the clock, giving the core away, and the ways into a panic, which end
-/// the run.
-const COMMON: [&str; 13] = [
+use anyhow::{Context, Result};
+use std::path::Path;
+
+/// Allowed everywhere: plain memory routines, the clock, a call's error number, giving the core away, and the ways into a
+/// panic, which end the run.
+const COMMON: [&str; 14] = [
     "memcpy",
     "memmove",
     "memset",
     "memcmp",
     "bcmp",
     "clock_gettime",
+    "__errno_location",
     "sched_yield",
     "std::thread::yield_now",
     "std::thread::functions::yield_now",
@@ -31,7 +35,7 @@ const PACED_LOOPS: &str = "engine::datagram::";
 /// Sleeping on a word of memory.
 const FUTEX: [&str; 3] = ["syscall", "rustix::thread::futex", "rustix::backend::thread::"];
 /// Moving data through a socket, or waiting for it.
-const SOCKET: [&str; 23] = [
+const SOCKET: [&str; 22] = [
     "send",
     "recv",
     "sendto",
@@ -48,7 +52,6 @@ const SOCKET: [&str; 23] = [
     "ppoll",
     "epoll_wait",
     "syscall",
-    "__errno_location",
     "rustix::net::",
     "rustix::io::",
     "rustix::event::",
@@ -56,17 +59,10 @@ const SOCKET: [&str; 23] = [
     "core::net::socket_addr::SocketAddr as rustix::net::",
     "io_uring::",
 ];
-/// What each transport may call beyond [`COMMON`]; `local` and `stream_socket` hold what two transports share.
-const TRANSPORTS: [(&str, &[&str]); 8] = [
-    ("null", &[]),
-    ("local", &FUTEX),
-    ("stream_socket", &SOCKET),
-    ("inproc", &FUTEX),
-    ("shm", &FUTEX),
-    ("unix", &SOCKET),
-    ("tcp", &SOCKET),
-    ("udp", &SOCKET),
-];
+/// Lists that a folder takes by their name.
+const NAMED: [(&str, &[&str]); 3] = [("nothing", &[]), ("futex", &FUTEX), ("sockets", &SOCKET)];
+/// The line at the top of a folder's `mod.rs` that says what its loops may call beyond [`COMMON`].
+const LINE: &str = "//! Loops may call: ";
 /// Crates whose functions are followed instead of judged by name.
 const OWN: [&str; 5] = [
     "wirespeed::",
@@ -117,19 +113,58 @@ pub fn is_own(name: &str) -> bool {
     OWN.iter().any(|o| name.starts_with(o)) || OWN.iter().any(|o| name.contains(&format!(" as {o}")))
 }
 
-/// Whether `hot` may call `callee`.
-pub fn is_allowed(hot: &str, callee: &str) -> bool {
-    let of_transports = TRANSPORTS
-        .iter()
-        .filter(|(name, _)| hot.contains(&format!("transport::{name}::")))
-        .flat_map(|(_, list)| list.iter());
-    let of_schedule = PACED.iter().filter(|_| hot.contains(PACED_LOOPS));
-    COMMON
-        .iter()
-        .chain(&BOUNDS)
-        .chain(of_transports)
-        .chain(of_schedule)
-        .any(|rule| matches(rule, callee))
+/// What the `mod.rs` of a folder lets its loops call: named lists, and functions; nothing where it does not say.
+pub fn listed(text: &str) -> Option<Vec<String>> {
+    let line = text.lines().find_map(|line| line.strip_prefix(LINE))?;
+    let word = |word: &str| match NAMED.iter().find(|(name, _)| *name == word) {
+        Some((_, list)) => list.iter().map(|&function| function.to_owned()).collect(),
+        None => vec![word.to_owned()],
+    };
+    Some(line.trim_end_matches('.').split(", ").flat_map(word).collect())
+}
+
+/// What loops may call, by folder of transports; folders that two of them share have lists too.
+#[derive(Default)]
+pub struct Lists(Vec<(String, Vec<String>)>);
+
+impl Lists {
+    /// As the folders of the tree say.
+    pub fn read(root: &Path) -> Result<Self> {
+        let folder = root.join("crates/wirespeed/src/transport");
+        let mut lists = Vec::new();
+        for entry in folder.read_dir().context("cannot list the transports")? {
+            let entry = entry?;
+            let text = std::fs::read_to_string(entry.path().join("mod.rs")).unwrap_or_default();
+            let name = entry.file_name().to_string_lossy().into_owned();
+            lists.extend(listed(&text).map(|list| (name, list)));
+        }
+        Ok(Lists(lists))
+    }
+
+    /// Whether `hot` may call `callee`.
+    pub fn allow(&self, hot: &str, callee: &str) -> bool {
+        let of_folders = self
+            .0
+            .iter()
+            .filter(|(name, _)| hot.contains(&format!("transport::{name}::")))
+            .flat_map(|(_, list)| list.iter().map(String::as_str));
+        let of_schedule = PACED.iter().filter(|_| hot.contains(PACED_LOOPS));
+        let everywhere = COMMON.iter().chain(&BOUNDS).chain(of_schedule).copied();
+        everywhere.chain(of_folders).any(|rule| matches(rule, callee))
+    }
+
+    /// The transport whose port the function is compiled for.
+    pub fn transport(&self, name: &str) -> String {
+        let named = name
+            .split("transport::")
+            .skip(1)
+            .filter_map(|rest| rest.split_once("::"));
+        if let Some((_, name)) = LOADED.iter().find(|(port, _)| name.contains(port)) {
+            return (*name).to_owned();
+        }
+        let known = |t: &&str| self.0.iter().any(|(k, _)| k == t);
+        named.map(|(t, _)| t).find(known).unwrap_or("-").to_owned()
+    }
 }
 
 /// A rule that ends with `::` or `_` is a prefix; others are whole names.
@@ -167,19 +202,6 @@ pub fn why_not(callee: &str) -> &'static str {
 /// The name without its type parameters, for the report.
 pub fn short(name: &str) -> String {
     without_parameters(name.split('@').next().unwrap_or(name))
-}
-
-/// The transport whose port the function is compiled for.
-pub fn transport(name: &str) -> String {
-    let named = name
-        .split("transport::")
-        .skip(1)
-        .filter_map(|rest| rest.split_once("::"));
-    if let Some((_, name)) = LOADED.iter().find(|(port, _)| name.contains(port)) {
-        return (*name).to_owned();
-    }
-    let known = |t: &&str| TRANSPORTS.iter().any(|(k, _)| k == t);
-    named.map(|(t, _)| t).find(known).unwrap_or("-").to_owned()
 }
 
 /// The last segment of the path, without type parameters.
@@ -226,11 +248,21 @@ mod tests {
 
     #[test]
     fn transports_have_lists_of_their_own() {
+        let listed = |line: &str| listed(line).unwrap();
+        let lists = Lists(vec![
+            ("shm".to_owned(), listed("//! x\n//! Loops may call: futex.\n")),
+            ("tcp".to_owned(), listed("//! Loops may call: sockets, spin.")),
+            ("null".to_owned(), listed("//! Loops may call: nothing.")),
+        ]);
+        assert_eq!(super::listed("//! Loops."), None);
+        let is_allowed = |hot: &str, callee: &str| lists.allow(hot, callee);
         let tcp = SHM.replace("shm", "tcp");
+        assert!(is_allowed(&tcp, "spin") && !is_allowed(SHM, "spin"));
+        assert!(!is_allowed(&SHM.replace("shm", "null"), "syscall"));
         assert!(is_allowed(&tcp, "send@GLIBC_2.2.5"));
         assert!(!is_allowed(SHM, "send"));
         assert!(is_allowed(SHM, "memcpy@plt"));
-        assert_eq!(transport(SHM), "shm");
+        assert_eq!(lists.transport(SHM), "shm");
         assert!(is_allowed(SHM, "core::panicking::panic_bounds_check"));
         assert!(!is_allowed(SHM, "malloc"));
         assert!(!is_allowed(&tcp, "sendfile"));
@@ -243,6 +275,6 @@ mod tests {
         let uct = "wirespeed::engine::pingpong::hot_x::<wirespeed_ucx::uct::link_messages::UctMessages>";
         assert!(may_call_indirectly(uct) && !may_call_indirectly(SHM));
         assert!(!is_allowed(uct, "malloc") && !is_allowed(uct, "send"));
-        assert_eq!(transport(uct), "uct");
+        assert_eq!(lists.transport(uct), "uct");
     }
 }

@@ -7,6 +7,7 @@ mod circles;
 mod docs;
 mod layers;
 mod names;
+mod pieces;
 mod source;
 mod strip;
 mod style;
@@ -100,6 +101,11 @@ fn check(root: &Path) -> Result<(Vec<Finding>, Vec<Finding>)> {
     findings.extend(walls::check_forbid(&sources));
     findings.extend(circles::check(&sources));
     findings.extend(names::check(&sources));
+    findings.extend(pieces::check(
+        &sources,
+        &files,
+        &std::fs::read_to_string(root.join(pieces::PAGE))?,
+    ));
     findings.extend(layers::check(root)?);
     findings.extend(docs::check_architecture(root)?);
     findings.extend(docs::check_archives(root, &files));

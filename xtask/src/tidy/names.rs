@@ -118,19 +118,21 @@ pub fn check(sources: &[Source]) -> Vec<Finding> {
     findings
 }
 
+/// Names of the transports that a file implements.
+pub fn of_transports(source: &Source) -> impl Iterator<Item = &str> {
+    let lines = source.text.lines();
+    lines.filter_map(|line| literal_after(line, "const NAME: &'static str = "))
+}
+
 impl Names {
     fn read(sources: &[Source]) -> Names {
         let mut names = Names::default();
         for source in sources.iter().filter(|source| source.path.starts_with("crates/")) {
             if source.code.contains("impl Transport for") && !source.is_test() {
                 let folder = source.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-                let own = source
-                    .text
-                    .lines()
-                    .filter_map(|line| literal_after(line, "const NAME: &'static str = "));
                 names
                     .transports
-                    .extend(own.map(|name| (name.to_owned(), folder.to_owned())));
+                    .extend(of_transports(source).map(|name| (name.to_owned(), folder.to_owned())));
             }
             if source.path == TESTS {
                 names.read_tests(&source.text);

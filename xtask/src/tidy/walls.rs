@@ -4,7 +4,8 @@ use super::Finding;
 use super::source::{Source, has_word};
 use std::collections::BTreeSet;
 
-const TRANSPORT: &str = "crates/wirespeed/src/transport/";
+/// The folder of the library's transports.
+pub const TRANSPORT: &str = "crates/wirespeed/src/transport/";
 /// Crates that publish data or an interface: they must never print nor end the process.
 const QUIET_CRATES: &[&str] = &[
     "schema",

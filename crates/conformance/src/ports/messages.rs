@@ -171,7 +171,12 @@ fn rank<T: Messages>(plan: &Plan, bootstrap: &ThreadBootstrap) -> Result<Skipped
     };
     let needs = Needs::of_messages(plan.size as usize, 64).with_buffer(buffer_bytes);
     let connect = Connect::new(bootstrap, &case, &me.peers, needs);
-    let result = T::open(&connect, &parsed, Script { plan, me: &me }).map_err(|e| e.to_string())?;
+    let script = Script {
+        plan,
+        me: &me,
+        lossy: T::LOSSY,
+    };
+    let result = T::open(&connect, &parsed, script).map_err(|e| e.to_string())?;
     if plan.check == Check::Death && me.rank == 1 {
         // The port is closed; a watcher would notice and cancel where the medium cannot tell.
         std::thread::sleep(Duration::from_millis(200));
@@ -183,12 +188,17 @@ fn rank<T: Messages>(plan: &Plan, bootstrap: &ThreadBootstrap) -> Result<Skipped
 struct Script<'a> {
     plan: &'a Plan,
     me: &'a Me<'a>,
+    /// What the transport says of itself.
+    lossy: bool,
 }
 
 impl MessageRunner for Script<'_> {
     type Output = Result<Skipped, String>;
 
     fn run<P: MessagePort>(self, port: P) -> Self::Output {
+        ensure(P::LOSSY == self.lossy, || {
+            "LOSSY of the port is not that of the transport".into()
+        })?;
         let lossy_too = matches!(self.plan.check, Check::Death | Check::Cancel);
         if P::LOSSY && !lossy_too {
             return Ok(Some(LOSSY));

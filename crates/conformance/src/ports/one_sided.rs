@@ -118,11 +118,13 @@ fn rank<T: OneSided>(
     let me = Me::new(bootstrap);
     let parsed = T::parse(options).map_err(|e| e.to_string())?;
     let case = case_of(T::NAME, options, check.ranks(), Layout::Bcopy, 8);
-    let needs = Needs::of_messages(TRANSFER_BYTES, FETCH_SLOTS as u64)
+    let limits = T::limits(&parsed);
+    let by_layout = limits.put.iter().chain(&limits.get);
+    let largest = by_layout.filter_map(SizeLimit::largest).max().unwrap_or(0);
+    let needs = Needs::of_messages(TRANSFER_BYTES.min(largest as usize), FETCH_SLOTS as u64)
         .with_buffer(2 * TRANSFER_BYTES)
         .with_region(REGION_BYTES, FETCH_SLOTS);
     let connect = Connect::new(bootstrap, &case, &me.peers, needs);
-    let limits = T::limits(&parsed);
     let script = Script {
         check,
         me: &me,

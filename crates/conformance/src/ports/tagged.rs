@@ -12,8 +12,8 @@ use wirespeed::transport::cancel::CancelReason;
 use wirespeed::transport::port::{LinkError, Request, TaggedPort};
 use wirespeed::transport::{Connect, Needs, SizeLimit, Support, Tagged, TaggedRunner};
 
-/// Length of every message here.
-const LEN: usize = 1000;
+/// Length of every message here, where the limit is not lower.
+const LEN_MAX: usize = 1000;
 /// Requests outstanding at once.
 const MANY: u64 = 300;
 
@@ -78,17 +78,20 @@ fn rank<T: Tagged>(
 ) -> Result<(), String> {
     let me = Me::new(bootstrap);
     let parsed = T::parse(options).map_err(|e| e.to_string())?;
-    let case = case_of(T::NAME, options, check.ranks(), Layout::Bcopy, LEN as u64);
-    let needs = Needs::of_messages(LEN, MANY)
-        .with_buffer(2 * MANY as usize * LEN)
+    let limit = T::limits(&parsed).tagged.largest().unwrap_or(0);
+    let len = LEN_MAX.min(limit as usize);
+    let case = case_of(T::NAME, options, check.ranks(), Layout::Bcopy, len as u64);
+    let needs = Needs::of_messages(len, MANY)
+        .with_buffer(2 * MANY as usize * len)
         .with_requests(2 * MANY as usize + 8);
     let connect = Connect::new(bootstrap, &case, &me.peers, needs);
-    T::open(&connect, &parsed, Script { check, me: &me }).map_err(|e| e.to_string())?
+    T::open(&connect, &parsed, Script { check, me: &me, len }).map_err(|e| e.to_string())?
 }
 
 struct Script<'a> {
     check: Check,
     me: &'a Me<'a>,
+    len: usize,
 }
 
 impl TaggedRunner for Script<'_> {
@@ -98,6 +101,7 @@ impl TaggedRunner for Script<'_> {
         let mut end = End {
             me: self.me,
             port,
+            len: self.len,
             requests: Vec::new(),
         };
         match self.check {
@@ -117,6 +121,7 @@ impl TaggedRunner for Script<'_> {
 struct End<'a, P> {
     me: &'a Me<'a>,
     port: P,
+    len: usize,
     requests: Vec<Request>,
 }
 
@@ -128,11 +133,11 @@ impl<P: TaggedPort> End<'_, P> {
 
     /// Send message `number` of this rank from place `place`.
     fn send(&mut self, slot: usize, tag: u64, number: u64, place: u64) -> Result<(), String> {
-        let mut bytes = [0; LEN];
+        let mut bytes = vec![0; self.len];
         payload::fill(self.me.rank, number, &mut bytes);
-        let offset = place as usize * LEN;
+        let offset = place as usize * self.len;
         self.port.buffer().write(offset, &bytes);
-        let request = self.port.post_send(slot, tag, offset, LEN).map_err(link)?;
+        let request = self.port.post_send(slot, tag, offset, self.len).map_err(link)?;
         self.requests.push(request);
         Ok(())
     }
@@ -140,7 +145,7 @@ impl<P: TaggedPort> End<'_, P> {
     fn receive(&mut self, slot: usize, tag: u64, place: u64) -> Result<(), String> {
         let request = self
             .port
-            .post_recv(slot, tag, place as usize * LEN, LEN)
+            .post_recv(slot, tag, place as usize * self.len, self.len)
             .map_err(link)?;
         self.requests.push(request);
         Ok(())
@@ -153,8 +158,8 @@ impl<P: TaggedPort> End<'_, P> {
 
     /// Place `place` holds message `number` of the peer in `slot`.
     fn holds(&self, slot: usize, number: u64, place: u64) -> Result<(), String> {
-        let mut bytes = [0; LEN];
-        self.port.buffer().read(place as usize * LEN, &mut bytes);
+        let mut bytes = vec![0; self.len];
+        self.port.buffer().read(place as usize * self.len, &mut bytes);
         let sender = self.me.peers[slot];
         ensure(payload::matches(sender, number, &bytes), || {
             format!("place {place} does not hold message {number} of rank {sender}")
@@ -255,7 +260,7 @@ impl<P: TaggedPort> End<'_, P> {
             }
             return self.me.meet(|| Ok(()));
         }
-        let posted = self.port.post_recv(0, 1, 0, LEN - 1);
+        let posted = self.port.post_recv(0, 1, 0, self.len - 1);
         let result = match posted {
             Ok(request) => self.port.wait_all(&mut vec![request]),
             Err(error) => Err(error),

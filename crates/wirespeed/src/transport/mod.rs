@@ -27,12 +27,13 @@ mod local;
 mod memory;
 mod stream_socket;
 
-pub mod inproc;
-pub mod null;
-pub mod shm;
-pub mod tcp;
-pub mod udp;
-pub mod unix;
+// The folders of the transports in the list.
+macro_rules! folders {
+    ($($of:ident $folder:ident::$transport:ident,)*) => {
+        $(pub mod $folder;)*
+    };
+}
+crate::transports!(folders);
 
 pub use bulk::{Bulk, Carried, NO_MESSAGES};
 pub use error::ConnectError;
@@ -317,7 +318,7 @@ pub struct Connect<'a> {
     pub bootstrap: &'a dyn Bootstrap,
     /// The case.
     pub case: &'a Case,
-    /// Ranks that this rank exchanges data with; symmetric over the group. May hold this rank itself (loopback).
+    /// Ranks that this rank exchanges data with; ports number them by their place here. Symmetric over the group. May hold this rank itself (loopback).
     pub peers: &'a [u32],
     /// Sizes to provide for.
     pub needs: Needs,

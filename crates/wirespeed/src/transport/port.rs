@@ -3,7 +3,9 @@
 //!
 //! Contract of every port (the conformance suite holds each transport to it):
 //! - **Order**: between two ranks, messages arrive in the order in which they were sent (unless `LOSSY`), each once.
-//! - **Busy**: a send that finds no room returns [`Post::Busy`] at once and has no effect; `poll`, then try again.
+//! - **Busy**: a send that finds no room returns [`Post::Busy`] at once and has no effect; `poll`, then try again. Where only
+//!   the attempt shows that there is none, the port accepts that message and keeps it: sends are `Busy` until `poll`, `flush`
+//!   or the next send has got rid of it.
 //! - **Progress**: nothing moves unless somebody calls `poll` or `wait`, except where the medium moves by itself.
 //! - **Flush** means local completion: every send so far has left the port, its memory may be reused. Delivery is
 //!   known only from an answer.
@@ -136,7 +138,7 @@ pub trait OnMessage {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait MessagePort {
-    /// True when messages may be lost, doubled or reordered (datagrams).
+    /// True when messages may be lost, doubled or reordered (datagrams): as its transport says.
     const LOSSY: bool = false;
 
     /// True when an operation costs so much, some hundred nanoseconds or more, that branches on layout and checking are
@@ -207,7 +209,8 @@ pub trait MessagePort {
     /// May return 0 early. Looks at the cancel flag.
     fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError>;
 
-    /// After a send found no room: let the port move, as `poll` does. A port that can sleep until there is room does so.
+    /// After a send to any peer found no room: let the port move, as `poll` does. A port that can sleep until it has room
+    /// again, or something arrived, does so.
     #[inline(always)]
     fn wait_for_room<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         self.poll(on)

@@ -12,6 +12,22 @@ use wirespeed_schema::case::{Case, TransportOptions};
 use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::test::Capability;
 
+/// The transports of this library. THE list: a line each, with the constructor of its [`Entry`], its folder and its type.
+/// `$each` is a macro that is handed all lines.
+#[macro_export]
+macro_rules! transports {
+    ($each:ident) => {
+        $each! {
+            of_messages null::Null,
+            of inproc::Inproc,
+            of shm::Shm,
+            of unix::Unix,
+            of tcp::Tcp,
+            of_messages udp::Udp,
+        }
+    };
+}
+
 /// Runs one case on one rank, to the end: the only place where the transport's type is erased.
 pub type RunFn = fn(&Case, &dyn Bootstrap, Report) -> Result<Outcome, MeasureError>;
 
@@ -207,17 +223,15 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The transports of this library. THE list: one line each.
+    /// The transports of this library.
     pub fn builtin() -> Self {
+        macro_rules! entries {
+            ($($of:ident $folder:ident::$transport:ident,)*) => {
+                vec![$(Entry::$of::<super::$folder::$transport>()),*]
+            };
+        }
         Registry {
-            entries: vec![
-                Entry::of_messages::<super::null::Null>(),
-                Entry::of::<super::inproc::Inproc>(),
-                Entry::of::<super::shm::Shm>(),
-                Entry::of::<super::unix::Unix>(),
-                Entry::of::<super::tcp::Tcp>(),
-                Entry::of_messages::<super::udp::Udp>(),
-            ],
+            entries: crate::transports!(entries),
         }
     }
 

@@ -1,4 +1,5 @@
-//! What a port does when it has nothing to do: spin or yield, and look at the cancel flag now and then.
+//! What a port does when it has nothing to do: spin or yield, and look at the cancel flag now and then. It never sleeps: that
+//! a port does itself, woken through [`Cancel::wake_on_cancel`].
 
 use super::cancel::Cancel;
 use super::port::LinkError;

@@ -1,6 +1,8 @@
 //! Threads of one process: the rings and regions of shared memory, on the heap.
 //!
 //! It must never be offered to ranks in different processes: peers are reached by pointer.
+//!
+//! Loops may call: futex.
 
 mod link;
 

@@ -2,6 +2,8 @@
 //! the ports over it. `inproc` and `shm` differ only in where the memory comes from.
 //!
 //! It must never know which of them uses it: that is the [`Medium`].
+//!
+//! Loops may call: futex.
 
 mod link_messages;
 mod link_one_sided;

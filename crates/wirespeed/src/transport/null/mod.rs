@@ -2,6 +2,8 @@
 //! over it gives the harness floor: what clock, recording and loop cost without any transport.
 //!
 //! It must never gain a queue, a copy or a branch that a real measurement would not pay for.
+//!
+//! Loops may call: nothing.
 
 mod link;
 

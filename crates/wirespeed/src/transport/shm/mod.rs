@@ -2,6 +2,8 @@
 //! region mapped by all for put, get and atomics.
 //!
 //! It must never leave anything behind: the memory has no name and ends with the processes that map it.
+//!
+//! Loops may call: futex.
 
 mod link;
 

@@ -2,6 +2,8 @@
 //! stream socket. `unix` and `tcp` bring the addresses and the options of their own kind.
 //!
 //! It must never know which kind of socket it has, nor be a transport itself.
+//!
+//! Loops may call: sockets.
 
 mod frame;
 mod guest;

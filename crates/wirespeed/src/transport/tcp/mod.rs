@@ -1,6 +1,8 @@
 //! TCP, over IPv4 or IPv6 as the session's address says, between threads, processes or machines.
 //!
 //! A rank listens on a port that the kernel picks (or `port`) and lets in only who knows its token.
+//!
+//! Loops may call: sockets.
 
 mod link;
 mod options;

@@ -2,6 +2,8 @@
 //! engine counts that, the transport never repairs it.
 //!
 //! It must never send more than small handshake datagrams to an address that has not proved to be a peer's.
+//!
+//! Loops may call: sockets.
 
 mod connect;
 mod handshake;

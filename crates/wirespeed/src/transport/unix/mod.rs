@@ -2,6 +2,8 @@
 //!
 //! Ranks meet at a name in the abstract namespace, random and gone with its socket, so that nothing is left behind even by
 //! a killed process. Any process may connect there, so a peer must know the token and belong to the same user.
+//!
+//! Loops may call: sockets.
 
 use super::options::{OptionError, OptionReader, OptionSpec};
 use super::seal;
