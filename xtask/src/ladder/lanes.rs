@@ -15,6 +15,14 @@ pub struct Ran {
     pub failed: Vec<Failed>,
 }
 
+impl Ran {
+    /// With what other steps did.
+    pub fn add(&mut self, other: Ran) {
+        self.done.extend(other.done);
+        self.failed.extend(other.failed);
+    }
+}
+
 /// Most lanes. What waits needs no CPU, and what measures disturbs others.
 const LANES_MAX: usize = 4;
 

@@ -32,6 +32,21 @@ const ALONE: [&str; 18] = [
     "mpi::tests_run::every_other_test",
     "mpi::tests_run::persistent_requests",
 ];
+/// How the names of those begin that mostly wait, for ends, silences and launchers: less than a third of their time is a CPU's.
+const WAITING: [&str; 12] = [
+    "byteio::crowd::",
+    "byteio::results::the_pairs_of_2009",
+    "byteio::waits::",
+    "mpi::msgrate::what_makes_no_sense",
+    "perftest::bad_input::",
+    "perftest::ucx_roads::a_rank_that_is_killed",
+    "perftest::ucx_roads::an_end_that_is_killed",
+    "program::daemons::",
+    "program::deaths::",
+    "program::full_disk::",
+    "program::networks::a_cut_cable",
+    "slurm::",
+];
 /// How the names of those end that take longest, in this order; the rest follows as cargo built it.
 const LONGEST: [&str; 8] = [
     "whoever_vanishes_from_a_session_is_a_failure_of_its_run",
@@ -84,18 +99,22 @@ pub fn all(root: &Path) -> Result<Shards> {
             false => vec![one.step(None)],
         };
         for step in steps {
-            match ALONE.iter().any(|name| step.name().starts_with(name)) {
-                true => shards.alone.push(step),
-                false => shards.beside.push(step),
+            let is_one_of = |names: &[&str]| names.iter().any(|name| step.name().starts_with(name));
+            match (is_one_of(&ALONE), is_one_of(&WAITING)) {
+                (true, _) => shards.alone.push(step),
+                (_, true) => shards.waiting.push(step),
+                _ => shards.beside.push(step),
             }
         }
     }
     let fits = |name: &str, fit: fn(&str, &str) -> bool| {
-        let mut names = shards.alone.iter().chain(&shards.beside).map(Step::name);
+        let all = [&shards.alone, &shards.waiting, &shards.beside];
+        let mut names = all.into_iter().flatten().map(Step::name);
         names.any(|shard| fit(shard, name))
     };
     let stale = ALONE
         .iter()
+        .chain(&WAITING)
         .filter(|name| !fits(name, |shard, name| shard.starts_with(name)));
     let stale = stale.chain(
         LONGEST

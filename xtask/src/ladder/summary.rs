@@ -14,6 +14,8 @@ const LONGEST_SHOWN: usize = 8;
 pub struct Shards {
     /// Those that want the whole machine.
     pub alone: Vec<Step>,
+    /// Those that mostly wait, and disturb nobody.
+    pub waiting: Vec<Step>,
     /// Those that can run beside others, those that take longest first.
     pub beside: Vec<Step>,
 }
@@ -73,21 +75,27 @@ impl Ladder {
         self.stop(ran.failed)
     }
 
-    /// Run `shards` of what is called `name` to the end of the last, first those that want the machine for themselves, then the
-    /// others in lanes.
+    /// Run `shards` of what is called `name` to the end of the last: first those that want the machine for themselves, then the
+    /// others in lanes, and all the while those that mostly wait.
     pub fn run_shards(&mut self, name: &str, shards: Shards) -> Result<()> {
         let lanes = lanes::cpus();
         println!(
-            "== {name}: {} shards one by one, {} in {} lanes",
+            "== {name}: {} shards one by one, {} in {} lanes, {} that mostly wait meanwhile",
             shards.alone.len(),
             shards.beside.len(),
-            lanes.len()
+            lanes.len(),
+            shards.waiting.len()
         );
         let started = Instant::now();
-        let mut ran = lanes::run(&self.root, shards.alone, vec![None]);
-        let beside = lanes::run(&self.root, shards.beside, lanes);
-        ran.done.extend(beside.done);
-        ran.failed.extend(beside.failed);
+        let root = self.root.as_path();
+        let mut ran = std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| lanes::run(root, shards.waiting, vec![None]));
+            let mut ran = lanes::run(root, shards.alone, vec![None]);
+            ran.add(lanes::run(root, shards.beside, lanes));
+            let waited = waiting.join();
+            waited.map(|more| ran.add(more)).map(|()| ran)
+        })
+        .map_err(|_| anyhow!("{} stopped: a thread panicked", self.title))?;
         ran.done.sort_by_key(|one| std::cmp::Reverse(one.took));
         let (count, longest) = (ran.done.len(), longest(&ran.done));
         let whole = together(name, started.elapsed(), ran.done);
@@ -211,7 +219,8 @@ mod tests {
         let counted = Step::new("counted", &["echo", line]);
         let shards = Shards {
             alone: vec![good()],
-            beside: vec![counted, good()],
+            waiting: vec![good()],
+            beside: vec![counted],
         };
         let behind = ladder.begin(vec![good(), good()]);
         ladder.run_shards("tests", shards).unwrap();
@@ -228,10 +237,12 @@ mod tests {
         let bad = |name| Step::new(name, &["false"]);
         let shards = Shards {
             alone: vec![bad("first"), good()],
+            waiting: vec![bad("slow")],
             beside: vec![bad("last"), good()],
         };
         let error = said(ladder.run_shards("tests", shards));
         assert!(error.contains("step first failed"), "{error}");
+        assert!(error.contains("step slow failed"), "{error}");
         assert!(error.contains("step last failed"), "{error}");
         let behind = ladder.begin(vec![good(), bad("bad"), good()]);
         let error = said(ladder.end(behind));
