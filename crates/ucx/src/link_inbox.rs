@@ -28,8 +28,9 @@ struct Record {
 struct Kept {
     records: Vec<Record>,
     bytes: Vec<u8>,
-    /// Numbers of rooms that hold nothing; the last was used last, and is still in the caches.
-    free: Vec<usize>,
+    /// Numbers of rooms, of which the first `taken` are in use: the next one was used last, and is still in the caches.
+    rooms: Box<[usize]>,
+    taken: usize,
     size: usize,
     first: usize,
     count: usize,
@@ -68,7 +69,8 @@ impl Inbox {
             kept: UnsafeCell::new(Kept {
                 records: vec![Record::default(); count],
                 bytes: vec![0; count * size],
-                free: (0..count).rev().collect(),
+                rooms: (0..count).collect(),
+                taken: 0,
                 size,
                 first: 0,
                 count: 0,
@@ -209,7 +211,8 @@ impl Inbox {
         // SAFETY: as in `reserve`.
         let kept = unsafe { &mut *self.kept.get() };
         // There are as many rooms as places.
-        let room = kept.free.pop().unwrap_or(0);
+        let room = kept.rooms[kept.taken];
+        kept.taken += 1;
         kept.records[place].room = room;
         kept.bytes[room * kept.size..].as_mut_ptr()
     }
@@ -235,7 +238,8 @@ impl Inbox {
             let record = kept.records[kept.first];
             let at = record.room * kept.size;
             on.message(record.slot, record.header, &kept.bytes[at..at + record.len]);
-            kept.free.push(record.room);
+            kept.taken -= 1;
+            kept.rooms[kept.taken] = record.room;
             kept.first = (kept.first + 1) & (self.kept_max - 1);
             kept.count -= 1;
             handled += 1;

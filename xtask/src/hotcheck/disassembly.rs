@@ -196,6 +196,9 @@ fn instruction(line: &str) -> Option<(u64, &str)> {
     Some((u64::from_str_radix(address, 16).ok()?, rest.trim_end()))
 }
 
+/// Registers that a function restores before it leaves: a jump through one stays within it.
+const CALLERS: [&str; 6] = ["%rbx", "%rbp", "%r12", "%r13", "%r14", "%r15"];
+
 /// Reads one function, remembering which registers hold addresses of functions, and what came from jump tables.
 struct Reader<'a> {
     slots: &'a HashMap<u64, String>,
@@ -242,6 +245,7 @@ impl<'a> Reader<'a> {
         match mnemonic {
             "call" | "jmp" => match operands.strip_prefix('*') {
                 Some(at) if mnemonic == "jmp" && self.held.get(at) == Some(&Held::Table) => None,
+                Some(at) if mnemonic == "jmp" && CALLERS.contains(&at) => None,
                 Some(pointer) => Some(self.through(pointer)),
                 None => direct(function, operands, mnemonic == "call"),
             },
@@ -412,6 +416,8 @@ mod tests {
             through(&["mov    %rcx,0x40(%rsp)", "mov    0x40(%rsp),%rax", "jmp    *%rax"]),
             0
         );
+        assert_eq!(left(&["mov    0x40(%rsp),%r13", "jmp    *%r13"]), 0);
+        assert_eq!(left(&["mov    0x40(%rdi),%r13", "call   *%r13"]), 1);
         // What came from elsewhere is none.
         assert_eq!(through(&["mov    0x18(%rdi),%rcx", "jmp    *%rcx"]), 1);
         assert_eq!(through(&["jmp    *0x40(%rsp)"]), 1);

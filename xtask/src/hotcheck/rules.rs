@@ -35,7 +35,7 @@ const PACED_LOOPS: &str = "engine::datagram::";
 /// Sleeping on a word of memory.
 const FUTEX: [&str; 3] = ["syscall", "rustix::thread::futex", "rustix::backend::thread::"];
 /// Moving data through a socket, or waiting for it.
-const SOCKET: [&str; 22] = [
+const SOCKET: [&str; 25] = [
     "send",
     "recv",
     "sendto",
@@ -58,6 +58,10 @@ const SOCKET: [&str; 22] = [
     "rustix::backend::",
     "core::net::socket_addr::SocketAddr as rustix::net::",
     "io_uring::",
+    // Fields that their libraries read without `#[inline]`.
+    "socket2::socket::Socket>::as_raw",
+    "socket2::sockaddr::SockAddr>::as_socket",
+    "libc::unix::linux_like::CMSG_",
 ];
 /// Lists that a folder takes by their name.
 const NAMED: [(&str, &[&str]); 3] = [("nothing", &[]), ("futex", &FUTEX), ("sockets", &SOCKET)];

@@ -541,7 +541,12 @@ impl Drop for UcpMessages {
         let shared = &self.shared;
         for one in shared.announced.borrow_mut().drain(..) {
             // SAFETY: a live worker of this thread, UCX's descriptor, given back once.
-            unsafe { shared.loaded.ucx.ucp_am_data_release(shared.worker, one.descriptor) };
+            unsafe {
+                shared
+                    .loaded
+                    .ucx
+                    .ucp_am_data_release(shared.worker, one.descriptor)
+            };
         }
     }
 }

@@ -7,7 +7,7 @@ use super::datagram;
 use super::flow::Flow;
 use super::hub::Hub;
 use super::meter::Meter;
-use super::payload::{Any, Asked, Bcopy, Check, Never, Sender, Short, Shortiov, ZCOPY_SLOTS, Zcopy};
+use super::payload::{Any, Asked, Bcopy, Check, Never, Sender, Short, Shortiov, Zcopy, zcopy_slots};
 use super::phases::{Body, drive, idle};
 use super::pingpong::{Answerer, Arrival, Requester};
 use super::rank::{Finished, Rank};
@@ -38,7 +38,7 @@ pub fn messages<T: Messages>(
         message_bytes: size,
         window_msgs: case.test.window(),
         buffer_bytes: if zcopy {
-            size.saturating_mul(ZCOPY_SLOTS).max(64)
+            size.saturating_mul(zcopy_slots(case.check)).max(64)
         } else {
             0
         },

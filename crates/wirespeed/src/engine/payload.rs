@@ -104,8 +104,14 @@ fn refill(number: u64, payload: &mut [u8]) {
     fill(number, payload);
 }
 
-/// Slots that zero-copy sends rotate through, so that bytes in flight never change under a check.
-pub const ZCOPY_SLOTS: usize = 16;
+/// Slots that checked zero-copy sends rotate through, so that bytes in flight never change.
+const ZCOPY_SLOTS: usize = 16;
+
+/// Slots that zero-copy sends need, with a check or without: payloads that are all alike go from one place, as those of
+/// other layouts do.
+pub fn zcopy_slots(checked: bool) -> usize {
+    if checked { ZCOPY_SLOTS } else { 1 }
+}
 
 /// Hands one message to a port in one layout.
 pub trait Sender {
@@ -213,12 +219,12 @@ pub struct Zcopy<C> {
 }
 
 impl<C: Check> Zcopy<C> {
-    /// For payloads of `size` bytes; the port's buffer must hold [`ZCOPY_SLOTS`] of them.
+    /// For payloads of `size` bytes; the port's buffer must hold [`zcopy_slots`] of them.
     pub fn new<P: MessagePort>(size: usize, port: &mut P, checks: C) -> Self {
         let mut scratch = vec![0; size];
         fill(0, &mut scratch);
         if let Some(buffer) = port.buffer() {
-            for slot in 0..ZCOPY_SLOTS {
+            for slot in 0..zcopy_slots(C::DECIDES && checks.on()) {
                 buffer.write(slot * size, &scratch);
             }
         }
@@ -235,12 +241,13 @@ impl<C: Check> Sender for Zcopy<C> {
 
     #[inline(always)]
     fn post<P: MessagePort>(&mut self, port: &mut P, peer: usize, header: u64) -> Result<Post, LinkError> {
-        if self.posted - port.zcopy_completed() >= ZCOPY_SLOTS as u64 {
-            return Ok(Post::Busy);
-        }
         let size = self.scratch.len();
-        let offset = (self.posted as usize % ZCOPY_SLOTS) * size;
+        let mut offset = 0;
         if C::DECIDES && self.checks.on() {
+            if self.posted - port.zcopy_completed() >= ZCOPY_SLOTS as u64 {
+                return Ok(Post::Busy);
+            }
+            offset = (self.posted as usize % ZCOPY_SLOTS) * size;
             refill(header::number(header), &mut self.scratch);
             let buffer = port
                 .buffer()
