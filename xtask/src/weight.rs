@@ -13,7 +13,7 @@ const SHOWN: usize = 20;
 /// Most machine code in bytes: of the library, of the program's own crates that are next to it, and of all together.
 /// They may go down; what makes one go up needs a reason.
 const BUDGETS: [(&str, u64); 5] = [
-    ("wirespeed", 5_800_000),
+    ("wirespeed", 5_900_000),
     ("wirespeed_cli", 1_000_000),
     ("wirespeed_report", 800_000),
     ("wirespeed_byteio", 600_000),

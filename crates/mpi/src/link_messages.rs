@@ -338,14 +338,14 @@ impl<H: Handle> MessagePort for MessageLink<H> {
     const SLOW: bool = true;
     const ZCOPY: bool = true;
 
-    #[inline(never)]
+    #[inline(always)]
     fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
         self.send(peer, WHOLE, header, payload.len(), |room| {
             room.copy_from_slice(payload)
         })
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn send_bcopy(
         &mut self,
         peer: usize,
@@ -356,7 +356,7 @@ impl<H: Handle> MessagePort for MessageLink<H> {
         self.send(peer, WHOLE, header, len, pack)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn send_zcopy(&mut self, peer: usize, header: u64, offset: usize, len: usize) -> Result<Post, LinkError> {
         if self.copies.is_full() {
             self.reclaim()?;
@@ -403,7 +403,7 @@ impl<H: Handle> MessagePort for MessageLink<H> {
         self.buffer.as_ref()
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn poll<O: OnMessage>(&mut self, on: &mut O) -> Result<usize, LinkError> {
         let mut handled = 0;
         if self.copies.under_way > 0 {
@@ -421,7 +421,7 @@ impl<H: Handle> MessagePort for MessageLink<H> {
         Ok(handled)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn wait<O: OnMessage>(&mut self, on: &mut O) -> Result<usize, LinkError> {
         let handled = self.poll(on)?;
         if handled > 0 {

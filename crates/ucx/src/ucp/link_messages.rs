@@ -141,8 +141,11 @@ fn cold_fetch(shared: &Shared) {
     loop {
         let mut announced = shared.announced.borrow_mut();
         let under_way = shared.fetched_bytes.get();
-        let fits = |next: &mut Announced| under_way == 0 || under_way + next.len <= FETCHED_BYTES_MAX;
-        let Some(next) = announced.pop_front_if(fits) else {
+        let fits = |next: &&Announced| under_way == 0 || under_way + next.len <= FETCHED_BYTES_MAX;
+        if announced.front().filter(fits).is_none() {
+            return;
+        }
+        let Some(next) = announced.pop_front() else {
             return;
         };
         drop(announced);
@@ -306,7 +309,7 @@ fn share(
         inbox,
         header_bytes,
         places: Box::default(),
-        announced: RefCell::default(),
+        announced: RefCell::new(VecDeque::with_capacity(places)),
         fetched_bytes: Cell::new(0),
         copy: UnsafeCell::new(vec![0; copy_bytes]),
     });

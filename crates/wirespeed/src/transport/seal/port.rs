@@ -122,12 +122,12 @@ impl<P: MessagePort> MessagePort for Sealed<P> {
     const SLOW: bool = true;
     const LOSSY: bool = P::LOSSY;
 
-    #[inline(never)]
+    #[inline(always)]
     fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
         self.send_bcopy(peer, header, payload.len(), |to| to.copy_from_slice(payload))
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn send_bcopy(
         &mut self,
         peer: usize,
@@ -142,12 +142,12 @@ impl<P: MessagePort> MessagePort for Sealed<P> {
         self.port.send_bcopy(peer, number, len + OVERHEAD_BYTES, seal)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         self.opening(on, |port, on| port.poll(on))
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         self.opening(on, |port, on| port.wait(on))
     }

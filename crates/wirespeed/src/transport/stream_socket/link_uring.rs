@@ -117,7 +117,7 @@ impl UringPort {
     }
 
     /// Queue a send of what is staged for `slot`, if none is under way.
-    #[inline(never)]
+    #[inline(always)]
     fn queue_send(&mut self, slot: usize) -> Result<(), LinkError> {
         let peer = &mut self.peers[slot];
         if peer.sending != Sending::No || peer.out.is_empty() {
@@ -143,7 +143,7 @@ impl UringPort {
     }
 
     /// Queue a receive from `slot`, if none is under way.
-    #[inline(never)]
+    #[inline(always)]
     fn queue_receive(&mut self, slot: usize) -> Result<(), LinkError> {
         let peer = &mut self.peers[slot];
         if peer.receiving || peer.arrived != 0 {
@@ -161,7 +161,7 @@ impl UringPort {
     }
 
     /// Take note of what has completed.
-    #[inline(never)]
+    #[inline(always)]
     fn reap(&mut self) -> Result<(), LinkError> {
         let mut result = Ok(());
         for completion in self.ring.completion() {
@@ -225,7 +225,7 @@ impl UringPort {
     }
 
     /// Submit what is queued, and run the kernel's deferred work for this ring, without waiting.
-    #[inline(never)]
+    #[inline(always)]
     fn submit(&mut self) -> Result<(), LinkError> {
         let queue = self.ring.submission();
         if queue.is_empty() && !queue.taskrun() && !queue.cq_overflow() {
@@ -284,7 +284,7 @@ impl UringPort {
     }
 
     /// Room to stage one more frame for `slot`, after looking whether the last one went out.
-    #[inline(never)]
+    #[inline(always)]
     fn has_room(&mut self, slot: usize) -> Result<bool, LinkError> {
         if self.peers[slot].out.has_room() {
             return Ok(true);
@@ -333,12 +333,12 @@ fn cold_not_entered(error: io::Error) -> Result<(), LinkError> {
 
 impl MessagePort for UringPort {
     const SLOW: bool = true;
-    #[inline(never)]
+    #[inline(always)]
     fn send_short(&mut self, slot: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
         self.send_bcopy(slot, header, payload.len(), |to| to.copy_from_slice(payload))
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn send_bcopy(
         &mut self,
         slot: usize,
@@ -362,12 +362,12 @@ impl MessagePort for UringPort {
         Ok(Post::Done)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         self.poll_ring(on).map_err(|e| self.explain(e))
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         self.wait_ring(on).map_err(|e| self.explain(e))
     }

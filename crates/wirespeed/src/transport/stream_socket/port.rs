@@ -308,7 +308,7 @@ impl MessagePort for StreamPort {
     const SLOW: bool = true;
     const ZCOPY: bool = true;
 
-    #[inline(never)]
+    #[inline(always)]
     fn send_short(&mut self, slot: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
         self.check_len(payload.len())?;
         let peer = &mut self.peers[slot];
@@ -327,7 +327,7 @@ impl MessagePort for StreamPort {
         peer.push_when_due()
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn send_bcopy(
         &mut self,
         slot: usize,
@@ -344,7 +344,7 @@ impl MessagePort for StreamPort {
         peer.push_when_due()
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn send_zcopy(&mut self, slot: usize, header: u64, offset: usize, len: usize) -> Result<Post, LinkError> {
         self.check_len(len)?;
         let peer = &mut self.peers[slot];
@@ -368,12 +368,12 @@ impl MessagePort for StreamPort {
         self.buffer.as_ref()
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         self.poll_peers(on).map_err(|e| self.explain(e))
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         match self.sleeps {
             true => self.wait_asleep(on),

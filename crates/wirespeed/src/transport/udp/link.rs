@@ -167,7 +167,7 @@ impl MessagePort for UdpPort {
     const SLOW: bool = true;
     const LOSSY: bool = true;
 
-    #[inline(never)]
+    #[inline(always)]
     fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
         if payload.len() > PAYLOAD_BYTES_MAX {
             return Err(LinkError::Unsupported("a message larger than a datagram"));
@@ -179,7 +179,7 @@ impl MessagePort for UdpPort {
         Self::send(&self.ends, peer, &[IoSlice::new(&head), IoSlice::new(payload)])
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn send_bcopy(
         &mut self,
         peer: usize,
@@ -202,13 +202,13 @@ impl MessagePort for UdpPort {
         Ok(Post::Done)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         self.flush()?;
         self.receive(RecvFlags::DONTWAIT, on)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         let flags = if self.blocks {
             RecvFlags::empty()
@@ -227,7 +227,7 @@ impl MessagePort for UdpPort {
         Ok(handled)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn flush(&mut self) -> Result<bool, LinkError> {
         // The kernel copies what it accepts, so only what it has not accepted is in the way.
         if self.unsent.0 == 0 {

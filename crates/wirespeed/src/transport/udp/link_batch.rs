@@ -223,12 +223,12 @@ impl MessagePort for BatchPort {
     const SLOW: bool = true;
     const LOSSY: bool = true;
 
-    #[inline(never)]
+    #[inline(always)]
     fn send_short(&mut self, peer: usize, header: u64, payload: &[u8]) -> Result<Post, LinkError> {
         self.queue(peer, header, payload.len(), |to| to.copy_from_slice(payload))
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn send_bcopy(
         &mut self,
         peer: usize,
@@ -239,13 +239,13 @@ impl MessagePort for BatchPort {
         self.queue(peer, header, len, pack)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn poll<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         self.submit()?;
         self.receive(libc::MSG_DONTWAIT, on)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn wait<H: OnMessage>(&mut self, on: &mut H) -> Result<usize, LinkError> {
         self.submit()?;
         let flags = if self.blocks {
@@ -264,7 +264,7 @@ impl MessagePort for BatchPort {
         Ok(handled)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn flush(&mut self) -> Result<bool, LinkError> {
         self.submit()
     }
