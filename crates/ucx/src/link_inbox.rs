@@ -338,6 +338,24 @@ mod tests {
     }
 
     #[test]
+    fn the_room_that_was_free_last_is_taken_first() {
+        let inbox = Inbox::new(8, 1, 1, 8);
+        let mut seen = Seen::default();
+        let taken = || {
+            let place = inbox.reserve(0, 1, 0).unwrap();
+            let room = inbox.room(place);
+            (place, room)
+        };
+        let (first, room) = taken();
+        let (second, other) = taken();
+        assert_ne!(room, other);
+        inbox.is_whole(first);
+        inbox.is_whole(second);
+        assert_eq!(inbox.during(&mut seen, || ()), Ok(2));
+        assert_eq!([taken().1, taken().1], [other, room]);
+    }
+
+    #[test]
     fn what_breaks_the_format_is_a_fault() {
         let mut seen = Seen::default();
         let short = Inbox::new(8, 1, 1, 8);
