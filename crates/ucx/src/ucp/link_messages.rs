@@ -44,7 +44,6 @@ struct Shared {
     places: Box<[Arriving]>,
     /// Messages that announced themselves and are not fetched yet, and bytes of those that are being fetched.
     announced: RefCell<VecDeque<Announced>>,
-    any_announced: Cell<bool>,
     fetched_bytes: Cell<usize>,
     /// Where messages are copied once more before they are handed over, if they are.
     copy: UnsafeCell<Vec<u8>>,
@@ -132,7 +131,6 @@ fn announce(
         descriptor,
         len,
     });
-    shared.any_announced.set(true);
     sys::UCS_INPROGRESS
 }
 
@@ -150,7 +148,6 @@ fn cold_fetch(shared: &Shared) {
         let Some(next) = announced.pop_front() else {
             return;
         };
-        shared.any_announced.set(!announced.is_empty());
         drop(announced);
         shared.fetched_bytes.set(under_way + next.len);
         // SAFETY: plain data, all-zero is valid; the mask says what is in it.
@@ -313,7 +310,6 @@ fn share(
         header_bytes,
         places: Box::default(),
         announced: RefCell::new(VecDeque::with_capacity(places)),
-        any_announced: Cell::new(false),
         fetched_bytes: Cell::new(0),
         copy: UnsafeCell::new(vec![0; copy_bytes]),
     });
@@ -401,7 +397,7 @@ impl UcpMessages {
     #[inline(always)]
     fn progress(&self) {
         self.worker.progress();
-        if self.shared.any_announced.get() {
+        if !self.shared.announced.borrow().is_empty() {
             cold_fetch(&self.shared);
         }
     }
