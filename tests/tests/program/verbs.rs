@@ -46,6 +46,38 @@ fn quick_can_be_interrupted() {
     home.assert_nothing_left(SOON);
 }
 
+/// Every transport of the program, in order: the library's list, then those of other crates.
+fn transports() -> Vec<&'static str> {
+    let registry = wirespeed::Registry::builtin();
+    let mut names: Vec<&str> = registry.entries().iter().map(|entry| entry.name).collect();
+    names.extend(["uct", "ucp", "mpi"]);
+    names.extend([
+        "byteio-simple",
+        "byteio-mtom",
+        "byteio-dime",
+        "byteio-http",
+        "byteio-bulk",
+    ]);
+    names
+}
+
+#[test]
+fn who_names_no_transport_is_told_of_all() {
+    let home = home();
+    let remedy = |line: &str| home.run(line).code(2).complaint().1;
+    let all = transports();
+    assert_eq!(
+        remedy("run latency"),
+        format!("add --via TRANSPORT: {}", all.join(", "))
+    );
+    let joins_two = |name: &&str| *name != "null" && !name.starts_with("byteio-");
+    let some: Vec<&str> = all.into_iter().filter(joins_two).collect();
+    assert_eq!(
+        remedy("quick --via elephant"),
+        format!("choose from: {}", some.join(", "))
+    );
+}
+
 #[test]
 fn calibrate_and_list_tell_programs_too() {
     let _turn = turn();
@@ -62,9 +94,7 @@ fn calibrate_and_list_tell_programs_too() {
         .iter()
         .map(|t| t["name"].as_str().unwrap())
         .collect();
-    let registry = wirespeed_cli::registry();
-    let known: Vec<&str> = registry.entries().iter().map(|entry| entry.name).collect();
-    assert_eq!(names, known);
+    assert_eq!(names, transports());
     for name in names {
         let told = home.run(&format!("list {name}")).code(0);
         assert!(!told.stdout.is_empty());
