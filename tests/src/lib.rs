@@ -12,6 +12,7 @@ pub mod running;
 pub mod slurm;
 pub mod ssh;
 pub mod ucx;
+pub mod under_test;
 
 use std::io::Write as _;
 

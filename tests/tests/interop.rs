@@ -8,6 +8,7 @@ use wirespeed_tests::home::Home;
 use wirespeed_tests::ports;
 use wirespeed_tests::running::Running;
 use wirespeed_tests::skip;
+use wirespeed_tests::under_test::program;
 
 const SIZE: usize = 3_000_017;
 
@@ -47,7 +48,7 @@ fn java(home: &Home, folder: &Path, words: &[&str]) -> Running {
 }
 
 fn home() -> Home {
-    Home::new(env!("CARGO_BIN_EXE_wirespeed-under-test"))
+    Home::new(program(env!("CARGO_BIN_EXE_wirespeed-under-test")))
 }
 
 /// Our service over a folder with one file; its address.

@@ -11,6 +11,7 @@ use wirespeed_tests::mpi::{Installed, installed};
 use wirespeed_tests::running::{Ended, Running};
 use wirespeed_tests::skip;
 use wirespeed_tests::slurm::Slurm;
+use wirespeed_tests::under_test::program;
 
 /// Launches of each way, unless the variable says otherwise.
 const LAUNCHES: usize = 50;
@@ -109,7 +110,7 @@ fn no_launch_crashes() {
     let wanted = std::env::var(LAUNCHES_VARIABLE).ok().and_then(|n| n.parse().ok());
     let launches: usize = wanted.unwrap_or(LAUNCHES);
     let slurm = Slurm::start().map_err(|reason| skip(&reason)).ok();
-    let home = Home::new(env!("CARGO_BIN_EXE_wirespeed-under-test"));
+    let home = Home::new(program(env!("CARGO_BIN_EXE_wirespeed-under-test")));
     let (mut table, mut faults) = (String::new(), Vec::new());
     for way in ways(slurm.as_ref()) {
         let (mut done, mut cut, before) = (0, 0, faults.len());

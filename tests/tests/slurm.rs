@@ -7,6 +7,7 @@ use wirespeed_schema::run::Status;
 use wirespeed_tests::deadline::{PATIENCE, SOON, reached};
 use wirespeed_tests::skip;
 use wirespeed_tests::slurm::Slurm;
+use wirespeed_tests::under_test::program;
 
 /// Start the cluster, or say why not.
 fn cluster() -> Option<Slurm> {
@@ -85,12 +86,17 @@ fn ranks_run_on_both_nodes_and_nothing_stays() {
     assert!(!folder.exists(), "its folder is gone");
 }
 
+/// The program under test.
+fn under_test() -> &'static str {
+    program(env!("CARGO_BIN_EXE_wirespeed-under-test"))
+}
+
 /// The program under test, started by srun's plugin on both nodes: the master reports for all, and finds the nodes.
 fn measures_on_both_nodes(slurm: &Slurm, plugin: &str) {
     if let Err(reason) = slurm.has_mpi(plugin) {
         return skip(&format!("srun --mpi={plugin}: {reason}"));
     }
-    let program = env!("CARGO_BIN_EXE_wirespeed-under-test");
+    let program = under_test();
     let srun = format!("srun --mpi={plugin} -N 2");
     let text = said(
         slurm,
@@ -176,7 +182,7 @@ fn a_rank_that_is_late_in_its_initialisation_is_waited_for() {
         Ok(library) => library,
         Err(reason) => return skip(&reason),
     };
-    let program = env!("CARGO_BIN_EXE_wirespeed-under-test");
+    let program = under_test();
     // Rank 2 is alone on its node: rank 0 and 1 are ahead, and would send to it too early.
     let text = said(
         &slurm,
@@ -193,7 +199,7 @@ fn a_rank_that_is_late_in_its_initialisation_is_waited_for() {
 #[test]
 fn a_job_on_one_node_starts_its_own_ranks() {
     let Some(slurm) = cluster() else { return };
-    let program = env!("CARGO_BIN_EXE_wirespeed-under-test");
+    let program = under_test();
     let text = said(
         &slurm,
         &format!("srun -N 1 -n 1 {program} workers -w 2 -n 5 --via shm --json"),
@@ -225,7 +231,7 @@ fn the_launchers_plugins_are_there() {
 
 /// Sessions of our own on this cluster: the program, as `run` says where.
 fn session(slurm: &Slurm, before: &str, more: &str) -> (Option<i32>, String, String) {
-    let program = env!("CARGO_BIN_EXE_wirespeed-under-test");
+    let program = under_test();
     let line = format!("{before} {program} session --launch slurm {more}");
     let mut command = slurm.command("timeout");
     command.args(["--kill-after=5", &job_seconds(), "bash", "-c", &line]);
@@ -315,7 +321,7 @@ fn what_slurm_has_not_is_refused_with_what_is_free() {
 #[test]
 fn a_killed_client_of_slurm_leaves_no_job() {
     let Some(slurm) = cluster() else { return };
-    let program = env!("CARGO_BIN_EXE_wirespeed-under-test");
+    let program = under_test();
     let mut client = slurm.command(program);
     client.args(["session", "--launch", "slurm", "--requestMb=0", "--duration=600"]);
     client.args(["--benchmarkPath=client_to_computation", "--bytes=1"]);

@@ -13,12 +13,13 @@ use serde_json::Value;
 use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::home::Home;
 use wirespeed_tests::running::{Ended, Running};
+use wirespeed_tests::under_test::program;
 
 /// Long enough for a transfer of any of these tests.
 const LONG: std::time::Duration = PATIENCE;
 const SIZE: usize = 40_000_003;
 fn home() -> Home {
-    Home::new(env!("CARGO_BIN_EXE_wirespeed-under-test"))
+    Home::new(program(env!("CARGO_BIN_EXE_wirespeed-under-test")))
 }
 
 fn content() -> Vec<u8> {

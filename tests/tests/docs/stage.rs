@@ -14,6 +14,7 @@ use wirespeed_tests::deadline::{SOON, reached};
 use wirespeed_tests::lab::{Lab, Side};
 use wirespeed_tests::skip;
 use wirespeed_tests::slurm::Slurm;
+use wirespeed_tests::under_test::program;
 
 /// Seconds for one documented command; on a busy machine a sweep takes its time.
 const COMMAND_SECONDS: &str = "240";
@@ -54,10 +55,9 @@ impl Drop for Server {
 
 impl Stage {
     pub fn new() -> Stage {
-        let program = program();
+        let home = tempfile::tempdir().unwrap();
         let rest = std::env::var_os("PATH").unwrap_or_default();
-        let folders =
-            std::iter::once(program.parent().unwrap().to_owned()).chain(std::env::split_paths(&rest));
+        let folders = std::iter::once(bin_in(home.path())).chain(std::env::split_paths(&rest));
         let lab = Lab::new()
             .map_err(|reason| {
                 skip(&format!(
@@ -65,7 +65,6 @@ impl Stage {
                 ))
             })
             .ok();
-        let home = tempfile::tempdir().unwrap();
         wirespeed_tests::mpi::stay_here_in(&home.path().join("stay-here"));
         Stage {
             home,
@@ -279,16 +278,13 @@ fn judged(output: &Output, expected: i32) -> Option<String> {
         .then(|| format!("{} instead of {expected}\n    {}", output.status, said()))
 }
 
-/// The program under test, beside the tests' own folder.
-fn program() -> PathBuf {
-    let tests = std::env::current_exe().unwrap();
-    let program = tests.parent().and_then(Path::parent).unwrap().join("wirespeed");
-    assert!(
-        program.exists(),
-        "{} is missing: cargo build --bin wirespeed",
-        program.display()
-    );
-    program
+/// A folder in `home` where the program under test has its own name.
+fn bin_in(home: &Path) -> PathBuf {
+    let folder = home.join(".bin");
+    std::fs::create_dir(&folder).unwrap();
+    let program = program(env!("CARGO_BIN_EXE_wirespeed-under-test"));
+    std::os::unix::fs::symlink(program, folder.join("wirespeed")).unwrap();
+    folder
 }
 
 /// The last one first; the first problem.

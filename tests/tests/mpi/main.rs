@@ -13,6 +13,7 @@ use wirespeed_schema::Run;
 use wirespeed_tests::deadline::SOON;
 use wirespeed_tests::home::Home;
 use wirespeed_tests::running::Ended;
+use wirespeed_tests::under_test::program;
 
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -23,7 +24,7 @@ fn turn() -> MutexGuard<'static, ()> {
 
 /// A user with the program under test.
 fn home() -> Home {
-    Home::new(env!("CARGO_BIN_EXE_wirespeed-under-test"))
+    Home::new(program(env!("CARGO_BIN_EXE_wirespeed-under-test")))
 }
 
 /// The document that rank 0 alone has printed.

@@ -14,6 +14,7 @@ use wirespeed_tests::deadline::{PATIENCE, SOON};
 use wirespeed_tests::home::Home;
 use wirespeed_tests::ports;
 use wirespeed_tests::running::{Ended, Running};
+use wirespeed_tests::under_test::program;
 
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -24,7 +25,7 @@ fn turn() -> MutexGuard<'static, ()> {
 
 /// A user with the program under test.
 fn home() -> Home {
-    Home::new(env!("CARGO_BIN_EXE_wirespeed-under-test"))
+    Home::new(program(env!("CARGO_BIN_EXE_wirespeed-under-test")))
 }
 
 /// A server of `perftest`, or the real one, that listens.

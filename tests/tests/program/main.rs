@@ -31,6 +31,7 @@ use wirespeed_schema::Run;
 use wirespeed_tests::deadline::{PATIENCE, SILENT, SOON};
 use wirespeed_tests::home::Home;
 use wirespeed_tests::running::{Ended, Running};
+use wirespeed_tests::under_test::program;
 
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -41,7 +42,7 @@ fn turn() -> MutexGuard<'static, ()> {
 
 /// A user with the program under test.
 fn home() -> Home {
-    Home::new(env!("CARGO_BIN_EXE_wirespeed-under-test"))
+    Home::new(program(env!("CARGO_BIN_EXE_wirespeed-under-test")))
 }
 
 /// The run document in these bytes, as strictly as any reader of the project reads it.

@@ -9,12 +9,13 @@ use wirespeed_schema::run::CaseStatus;
 use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::home::{Home, peak_bytes};
 use wirespeed_tests::running::{Ended, Running};
+use wirespeed_tests::under_test::program;
 
 /// The program under the original's name.
 fn msgrate(home: &Home, line: &str) -> Ended {
     let link = home.path("msgrate");
     if !link.exists() {
-        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_wirespeed-under-test"), &link).unwrap();
+        std::os::unix::fs::symlink(program(env!("CARGO_BIN_EXE_wirespeed-under-test")), &link).unwrap();
     }
     let mut command = Command::new(&link);
     command.args(line.split_whitespace());

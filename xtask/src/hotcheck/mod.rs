@@ -20,32 +20,36 @@ const FLAGS: &str = "build.rustflags=[\"-Csymbol-mangling-version=v0\"]";
 /// What a function does while a panic unwinds it is no part of its loop: leave it out.
 const PANIC: &str = "profile.release.panic=\"abort\"";
 
+/// Where it is built.
+const FOLDER: &str = "target/hotcheck";
 /// A program that is installed has no symbols; this one needs them.
 const SYMBOLS: &str = "profile.release.strip=\"none\"";
 
-/// The program in release with symbols that can be read; none, with a word why, where this machine has no such program
-/// or no means to read it.
+/// Where the program with symbols lies once it is built; nothing where this machine has no such program or no means to read it.
+pub fn place(root: &Path) -> Option<PathBuf> {
+    let can_be_read = std::env::consts::ARCH == "x86_64" && command::find("objdump").is_some();
+    can_be_read.then(|| root.join(FOLDER).join("release/wirespeed"))
+}
+
+/// The program in release with symbols that can be read; none, with a word why, where there is no [`place`] for it.
 pub fn program(root: &Path) -> Result<Option<PathBuf>> {
-    if std::env::consts::ARCH != "x86_64" {
-        println!("skipped: hotcheck and weight read x86-64 machine code only");
+    let Some(program) = place(root) else {
+        println!(
+            "skipped: hotcheck and weight read x86-64 machine code only, by objdump and nm (package binutils)"
+        );
         return Ok(None);
-    }
-    if command::find("objdump").is_none() {
-        println!("skipped: hotcheck and weight need objdump and nm (package binutils)");
-        return Ok(None);
-    }
-    let folder = root.join("target/hotcheck");
+    };
     let mut build = Command::new(command::cargo());
     build
         .current_dir(root)
-        .env("CARGO_TARGET_DIR", &folder)
+        .env("CARGO_TARGET_DIR", root.join(FOLDER))
         .env_remove("RUSTFLAGS")
         .args(["build", "--release", "--locked", "--quiet", "--bin=wirespeed"]);
     for setting in [FLAGS, PANIC, SYMBOLS] {
         build.args(["--config", setting]);
     }
     command::run(&mut build)?;
-    Ok(Some(folder.join("release/wirespeed")))
+    Ok(Some(program))
 }
 
 /// Check every hot function of the program, after a self-test.
@@ -53,7 +57,7 @@ pub fn run(root: &Path) -> Result<()> {
     let Some(program) = program(root)? else {
         return Ok(());
     };
-    self_test(&root.join("target/hotcheck"))?;
+    self_test(&root.join(FOLDER))?;
     let lists = Lists::read(root)?;
     let (lines, faults) = check(&Binary::read(&program)?, &lists);
     if lines.is_empty() {

@@ -71,8 +71,50 @@ struct Built {
     folder: PathBuf,
 }
 
-/// Every test of the workspace, longest first. Builds what is not built.
-pub fn all(root: &Path) -> Result<Shards> {
+/// Names the program that end-to-end tests start in place of the one that cargo built with them.
+const UNDER_TEST: &str = "WIRESPEED_UNDER_TEST";
+
+/// Every test of the workspace.
+pub struct Tests {
+    /// Of the crates.
+    pub units: Shards,
+    /// Of the program.
+    pub end_to_end: Shards,
+}
+
+/// Every test of the workspace, longest first; those of the program start `program` where there is one. Builds the tests that
+/// are not built.
+pub fn all(root: &Path, program: Option<&Path>) -> Result<Tests> {
+    let built = built_tests(root)?;
+    let doctests = Step::cargo(
+        "doctests",
+        &["test", "--workspace", "--doc", "--locked", "--quiet"],
+    );
+    let (mut units, mut end_to_end) = (vec![doctests.within_s(LIMIT_S)], Vec::new());
+    for one in &built {
+        if one.package != END_TO_END {
+            units.push(one.step(None));
+            continue;
+        }
+        for test in tests(one)? {
+            let step = one.step(Some(&test));
+            end_to_end.push(match program {
+                Some(program) => step.with_shown(UNDER_TEST, &program.display().to_string()),
+                None => step,
+            });
+        }
+    }
+    if let Some(name) = stale(units.iter().chain(&end_to_end).map(Step::name)) {
+        bail!("no test is called {name}: take it out of the lists in xtask/src/ladder/shards.rs");
+    }
+    Ok(Tests {
+        units: grouped(units),
+        end_to_end: grouped(end_to_end),
+    })
+}
+
+/// What cargo built with tests in it.
+fn built_tests(root: &Path) -> Result<Vec<Built>> {
     let mut build = Command::new(command::cargo());
     build.current_dir(root).args([
         "test",
@@ -87,48 +129,34 @@ pub fn all(root: &Path) -> Result<Shards> {
     if built.is_empty() {
         bail!("cargo built no tests");
     }
-    let doctests = Step::cargo(
-        "doctests",
-        &["test", "--workspace", "--doc", "--locked", "--quiet"],
-    );
+    Ok(built)
+}
+
+/// The steps by how they run, those that take longest first.
+fn grouped(steps: Vec<Step>) -> Shards {
     let mut shards = Shards::default();
-    shards.beside.push(doctests.within_s(LIMIT_S));
-    for one in &built {
-        let steps = match one.package == END_TO_END {
-            true => tests(one)?.iter().map(|test| one.step(Some(test))).collect(),
-            false => vec![one.step(None)],
-        };
-        for step in steps {
-            let is_one_of = |names: &[&str]| names.iter().any(|name| step.name().starts_with(name));
-            match (is_one_of(&ALONE), is_one_of(&WAITING)) {
-                (true, _) => shards.alone.push(step),
-                (_, true) => shards.waiting.push(step),
-                _ => shards.beside.push(step),
-            }
+    for step in steps {
+        let is_one_of = |names: &[&str]| names.iter().any(|name| step.name().starts_with(name));
+        match (is_one_of(&ALONE), is_one_of(&WAITING)) {
+            (true, _) => shards.alone.push(step),
+            (_, true) => shards.waiting.push(step),
+            _ => shards.beside.push(step),
         }
-    }
-    let fits = |name: &str, fit: fn(&str, &str) -> bool| {
-        let all = [&shards.alone, &shards.waiting, &shards.beside];
-        let mut names = all.into_iter().flatten().map(Step::name);
-        names.any(|shard| fit(shard, name))
-    };
-    let stale = ALONE
-        .iter()
-        .chain(&WAITING)
-        .filter(|name| !fits(name, |shard, name| shard.starts_with(name)));
-    let stale = stale.chain(
-        LONGEST
-            .iter()
-            .filter(|name| !fits(name, |shard, name| shard.ends_with(name))),
-    );
-    if let Some(name) = stale.copied().next() {
-        bail!("no test is called {name}: take it out of the lists in xtask/src/ladder/shards.rs");
     }
     let place = |step: &Step| LONGEST.iter().position(|long| step.name().ends_with(long));
     shards
         .beside
         .sort_by_key(|step| place(step).unwrap_or(LONGEST.len()));
-    Ok(shards)
+    shards
+}
+
+/// A name of the lists above that no test has.
+fn stale<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'static str> {
+    let names: Vec<&str> = names.collect();
+    let begins = |name: &&&str| !names.iter().any(|test| test.starts_with(**name));
+    let ends = |name: &&&str| !names.iter().any(|test| test.ends_with(**name));
+    let mut stale = ALONE.iter().chain(&WAITING).filter(begins);
+    stale.next().or(LONGEST.iter().find(ends)).copied()
 }
 
 /// The executable that a line of cargo's messages tells of, where it is one with tests.

@@ -56,6 +56,12 @@ impl Step {
         self
     }
 
+    /// With an environment variable that a person has to set, too, to run it again.
+    pub fn with_shown(mut self, name: &str, value: &str) -> Self {
+        self.again = self.again.map(|line| format!("{name}='{value}' {line}"));
+        self.with(name, value)
+    }
+
     /// With another time limit.
     pub fn within_s(mut self, limit_s: u64) -> Self {
         self.limit_s = limit_s;
