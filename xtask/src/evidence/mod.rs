@@ -73,7 +73,12 @@ pub fn run(root: &Path, words: &[&str]) -> Result<()> {
             println!("{}", coverage::again(Path::new(path))?);
             return Ok(());
         }
-        [names @ .., "--blocks", count] => (names, count.parse().with_context(|| format!("{count:?} is not a count"))?),
+        [names @ .., "--blocks", count] => (
+            names,
+            count
+                .parse()
+                .with_context(|| format!("{count:?} is not a count"))?,
+        ),
         names => (names, coverage::BLOCKS),
     };
     let known = |name: &&str| CLAIMS.iter().any(|(claim, ..)| claim == name);

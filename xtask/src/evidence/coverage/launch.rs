@@ -114,11 +114,20 @@ impl Launch {
     fn of(run: &Run, subject: Subject) -> Result<Launch> {
         let case = run.cases.first().context("the result has no case")?;
         if case.status != CaseStatus::Ok {
-            bail!("not measured to its end: {}", case.error.as_deref().unwrap_or("no reason"));
+            bail!(
+                "not measured to its end: {}",
+                case.error.as_deref().unwrap_or("no reason")
+            );
         }
-        let metric = case.metrics.get(subject.tag()).context("the result lacks the figure")?;
+        let metric = case
+            .metrics
+            .get(subject.tag())
+            .context("the result lacks the figure")?;
         let ends = (metric.lower.zip(metric.upper)).zip(metric.level);
-        let outcomes = case.repetitions.iter().flat_map(|repetition| &repetition.outcomes);
+        let outcomes = case
+            .repetitions
+            .iter()
+            .flat_map(|repetition| &repetition.outcomes);
         Ok(Launch {
             value: metric.value.get(),
             own: ends.map(|((lower, upper), level)| Own {
@@ -136,7 +145,12 @@ impl Launch {
             format!("{},{},{}", own.lower, own.upper, own.level)
         });
         let slices: Vec<String> = self.slices.iter().map(f64::to_string).collect();
-        format!("{number},{},{},{own},{}", subject.name(), self.value, slices.join(" "))
+        format!(
+            "{number},{},{},{own},{}",
+            subject.name(),
+            self.value,
+            slices.join(" ")
+        )
     }
 
     /// What a line says, which has to be launch `number` of `subject`.
@@ -146,10 +160,15 @@ impl Launch {
             bail!("{} fields, not 7", fields.len());
         };
         if at != number.to_string() || name != subject.name() {
-            bail!("launch {at} of {name} where launch {number} of {} is due", subject.name());
+            bail!(
+                "launch {at} of {name} where launch {number} of {} is due",
+                subject.name()
+            );
         }
         let finite = |text: &str| -> Result<f64> {
-            let value: f64 = text.parse().with_context(|| format!("{text:?} is not a number"))?;
+            let value: f64 = text
+                .parse()
+                .with_context(|| format!("{text:?} is not a number"))?;
             Ok(Finite::new(value)?.get())
         };
         let own = match [lower, upper, level] {
@@ -216,7 +235,13 @@ mod tests {
             assert!(Launch::parse(&line, 8, SUBJECTS[3]).is_err(), "another launch");
             assert!(Launch::parse(&line, 7, SUBJECTS[4]).is_err(), "another case");
         }
-        for torn in ["", "7,shm rate,3500", "7,shm rate,NaN,,,,", "7,shm rate,1,2,,,", "7,shm rate,1,,,,3 x"] {
+        for torn in [
+            "",
+            "7,shm rate,3500",
+            "7,shm rate,NaN,,,,",
+            "7,shm rate,1,2,,,",
+            "7,shm rate,1,,,,3 x",
+        ] {
             assert!(Launch::parse(torn, 7, SUBJECTS[3]).is_err(), "{torn:?}");
         }
     }

@@ -48,11 +48,18 @@ pub fn measured(context: &Context, archive: &mut Archive) -> Result<()> {
 
 /// Judge archived launches: the file, or the folder that it is in. Errors where the file is torn or has too few.
 pub fn again(path: &Path) -> Result<String> {
-    let file = if path.is_dir() { path.join(format!("{FILE}.gz")) } else { path.to_owned() };
+    let file = if path.is_dir() {
+        path.join(format!("{FILE}.gz"))
+    } else {
+        path.to_owned()
+    };
     let text = command::capture(Command::new("gzip").arg("-dc").arg(&file))?;
     let launches = parse(&text).with_context(|| format!("{} is torn", file.display()))?;
     let judged: Result<Vec<Judged>> = std::thread::scope(|scope| {
-        let judging = SUBJECTS.iter().zip(&launches).map(|(subject, launches)| scope.spawn(move || judge(*subject, launches)));
+        let judging = SUBJECTS
+            .iter()
+            .zip(&launches)
+            .map(|(subject, launches)| scope.spawn(move || judge(*subject, launches)));
         let judging: Vec<_> = judging.collect();
         let join = |thread: std::thread::ScopedJoinHandle<'_, Result<Judged>>| match thread.join() {
             Ok(judged) => judged,
@@ -71,7 +78,9 @@ fn measure(binary: &Path, blocks: usize, path: &Path) -> Result<usize> {
     let (rounds, mut failed, started) = (blocks * BLOCK, 0, Instant::now());
     for number in 0..rounds {
         let lines = loop {
-            let round = SUBJECTS.iter().map(|subject| Ok(Launch::measure(binary, *subject)?.line(number, *subject) + "\n"));
+            let round = SUBJECTS
+                .iter()
+                .map(|subject| Ok(Launch::measure(binary, *subject)?.line(number, *subject) + "\n"));
             match round.collect::<Result<String>>() {
                 Ok(lines) => break lines,
                 Err(error) if failed == FAILED_MAX => return Err(error.context("too many launches fail")),
@@ -83,7 +92,12 @@ fn measure(binary: &Path, blocks: usize, path: &Path) -> Result<usize> {
         let done = number + 1;
         if done.is_multiple_of(BLOCK) {
             let left_s = started.elapsed().as_secs_f64() * (rounds - done) as f64 / done as f64;
-            println!("  block {} of {blocks}, {:.0} min {:.0} s left", done / BLOCK, (left_s / 60.0).floor(), left_s % 60.0);
+            println!(
+                "  block {} of {blocks}, {:.0} min {:.0} s left",
+                done / BLOCK,
+                (left_s / 60.0).floor(),
+                left_s % 60.0
+            );
         }
     }
     Ok(failed)
@@ -91,7 +105,10 @@ fn measure(binary: &Path, blocks: usize, path: &Path) -> Result<usize> {
 
 /// The launches of each case, from lines as [`measure`] writes them: whole rounds, in order.
 fn parse(text: &str) -> Result<[Vec<Launch>; SUBJECTS.len()]> {
-    let mut lines = text.strip_suffix('\n').context("the last line has no end")?.split('\n');
+    let mut lines = text
+        .strip_suffix('\n')
+        .context("the last line has no end")?
+        .split('\n');
     if lines.next() != Some(HEAD) {
         bail!("its first line is not {HEAD:?}");
     }
@@ -142,7 +159,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = archived(folder.path(), &lines(40), 0);
         let said = again(folder.path()).unwrap();
-        assert!(said.contains("5 blocks of 8 launches") && said == again(&path).unwrap(), "{said}");
+        assert!(
+            said.contains("5 blocks of 8 launches") && said == again(&path).unwrap(),
+            "{said}"
+        );
         let why = |text: &str, cut| format!("{:#}", again(&archived(folder.path(), text, cut)).unwrap_err());
         assert!(why(&lines(40), 20).contains("gzip"));
         assert!(why(&lines(39), 0).contains("at least 5 whole blocks"));

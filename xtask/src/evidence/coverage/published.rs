@@ -44,6 +44,11 @@ impl Method {
             Method::OneSlices => "one run: bootstrap, blocks of its slices",
         }
     }
+
+    /// Whether it says nothing of the next run.
+    pub fn is_of_one(self) -> bool {
+        matches!(self, Method::OneOrder | Method::OneSlices)
+    }
 }
 
 /// A published interval.
@@ -128,7 +133,11 @@ fn result(subject: Subject, launches: &[Launch], has_slices: bool) -> Result<Cas
         })
     });
     let repetitions: Vec<Repetition> = repetitions.collect::<Result<_>>()?;
-    Ok(case_result(Case::new(test, subject.transport), repetitions, &Limits::default()))
+    Ok(case_result(
+        Case::new(test, subject.transport),
+        repetitions,
+        &Limits::default(),
+    ))
 }
 
 fn metric(launch: &Launch) -> Result<Metric> {
@@ -204,7 +213,9 @@ mod tests {
         let launch = |number: u32| Launch {
             value: 100.0 + f64::from(number * number % 17),
             own: None,
-            slices: (0..slices).map(|slice| f64::from(100 + (slice * 7 + number) % 9)).collect(),
+            slices: (0..slices)
+                .map(|slice| f64::from(100 + (slice * 7 + number) % 9))
+                .collect(),
         };
         (0..count).map(launch).collect()
     }
@@ -219,7 +230,12 @@ mod tests {
         use Method::{OneOrder, OneSlices, Order, Runs, RunsThenSlices, TrimmedMean};
         for subject in SUBJECTS {
             let eight = methods(subject, &launches(8, 40));
-            assert_eq!(eight, [Order, Runs, RunsThenSlices, TrimmedMean], "{}", subject.name());
+            assert_eq!(
+                eight,
+                [Order, Runs, RunsThenSlices, TrimmedMean],
+                "{}",
+                subject.name()
+            );
             assert_eq!(methods(subject, &launches(1, 40)), [OneSlices]);
         }
         // Too few slices are not drawn from.
@@ -231,7 +247,10 @@ mod tests {
             level: 0.951,
         });
         let alone = intervals(SUBJECTS[0], &own).unwrap();
-        assert_eq!((alone[0].method, alone[0].lower, alone[0].level), (OneOrder, 99.0, 0.951));
+        assert_eq!(
+            (alone[0].method, alone[0].lower, alone[0].level),
+            (OneOrder, 99.0, 0.951)
+        );
     }
 
     /// Eight runs: smallest to largest, at 1 - 2/256.

@@ -21,7 +21,10 @@ pub fn alike(values: &[f64], block: usize) -> Option<Alike> {
     if blocks.len() < 2 || block < 2 || total == 0.0 {
         return None;
     }
-    let next: f64 = ranks.windows(2).map(|two| (two[0] - mean) * (two[1] - mean)).sum();
+    let next: f64 = ranks
+        .windows(2)
+        .map(|two| (two[0] - mean) * (two[1] - mean))
+        .sum();
     // One-way analysis of variance (Shrout and Fleiss, Psychological Bulletin 86, 1979, case 1).
     let of_blocks: Vec<f64> = blocks.iter().map(|block| self::mean(block)).collect();
     let between = size * of_blocks.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / (count - 1.0);
@@ -44,7 +47,10 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     let mut ranks = vec![0.0; values.len()];
     let mut from = 0;
     while from < order.len() {
-        let equal = order[from..].iter().take_while(|at| values[**at] == values[order[from]]).count();
+        let equal = order[from..]
+            .iter()
+            .take_while(|at| values[**at] == values[order[from]])
+            .count();
         let to = from + equal.max(1);
         // Places from + 1 to `to`.
         let shared = (from + 1 + to) as f64 / 2.0;
@@ -79,7 +85,10 @@ mod tests {
         let mut random = Random::new(4);
         let noise: Vec<f64> = (0..800).map(|_| random.normal()).collect();
         let found = alike(&noise, 8).unwrap();
-        assert!(found.lag_1.abs() < 0.1 && found.between_blocks.abs() < 0.1, "{found:?}");
+        assert!(
+            found.lag_1.abs() < 0.1 && found.between_blocks.abs() < 0.1,
+            "{found:?}"
+        );
         let mut at = 0.0;
         let walk = noise.iter().map(|step| {
             at += step;

@@ -4,7 +4,7 @@ use super::BLOCKS;
 use super::judge::{BLOCK, Judged, SEED, SHUFFLES};
 use super::launch::Kind;
 use super::published::Method;
-use super::tally::{Tally, Verdict};
+use super::tally::{Tallies, Tally, Verdict};
 use std::fmt::Write as _;
 use wirespeed_schema::units::{format_ns, format_rate};
 
@@ -20,7 +20,8 @@ pub fn text(all: &[Judged]) -> String {
          | case | launches | median | interquartile range | next launch | between blocks |\n|---|---|---|---|---|---|\n",
     );
     for judged in all {
-        let likeness = |value: Option<f64>| value.map_or("all equal".to_owned(), |value| format!("{value:.2}"));
+        let likeness =
+            |value: Option<f64>| value.map_or("all equal".to_owned(), |value| format!("{value:.2}"));
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
@@ -47,26 +48,51 @@ pub fn text(all: &[Judged]) -> String {
     let (mut rows, mut held) = (0, 0);
     for judged in all {
         for (method, in_order) in &judged.in_order {
-            let shuffled = judged.shuffled.get(method);
-            let said = |tally: Option<&Tally>| {
-                tally.map_or("| |".to_owned(), |tally| format!("| {} | {}", share(tally), tally.verdict().name()))
-            };
-            let _ = writeln!(
-                text,
-                "| {} | {} | {:.1} % {} {} | {} |",
-                judged.subject.name(),
-                method.name(),
-                in_order.level() * 100.0,
-                said(Some(in_order)),
-                said(shuffled),
-                so(*method, in_order.verdict(), shuffled.map(Tally::verdict)),
-            );
-            rows += 1;
-            held += usize::from(in_order.verdict() == Verdict::Holds);
+            text.push_str(&row(
+                &judged.subject.name(),
+                *method,
+                in_order,
+                judged.shuffled.get(method),
+            ));
+            rows += usize::from(!method.is_of_one());
+            held += usize::from(!method.is_of_one() && in_order.verdict() == Verdict::Holds);
         }
     }
-    let _ = write!(text, "\nOf {rows} rows {held} hold the level that they state.");
+    let together = |pick: fn(&Judged) -> &Tallies| {
+        let mut sum = Tallies::new();
+        for (method, tally) in all.iter().flat_map(pick) {
+            *sum.entry(*method).or_default() += *tally;
+        }
+        sum
+    };
+    let (in_order, shuffled) = (
+        together(|judged| &judged.in_order),
+        together(|judged| &judged.shuffled),
+    );
+    for (method, tally) in &in_order {
+        text.push_str(&row("all together", *method, tally, shuffled.get(method)));
+    }
+    let _ = write!(
+        text,
+        "\nOf {rows} rows of a case and a method over runs {held} hold the level that they state."
+    );
     text
+}
+
+fn row(case: &str, method: Method, in_order: &Tally, shuffled: Option<&Tally>) -> String {
+    let said = |tally: Option<&Tally>| {
+        tally.map_or("| |".to_owned(), |tally| {
+            format!("| {} | {}", share(tally), tally.verdict().name())
+        })
+    };
+    format!(
+        "| {case} | {} | {:.1} % {} {} | {} |\n",
+        method.name(),
+        in_order.level() * 100.0,
+        said(Some(in_order)),
+        said(shuffled),
+        so(method, in_order.verdict(), shuffled.map(Tally::verdict)),
+    )
 }
 
 fn share(tally: &Tally) -> String {
@@ -89,7 +115,7 @@ fn so(method: Method, in_order: Verdict, shuffled: Option<Verdict>) -> &'static 
         (Verdict::Conservative, _) => "wider than it states",
         (Verdict::MissesLow, Some(Verdict::MissesLow)) => "the method misses",
         (Verdict::MissesLow, Some(_)) => "launches that follow each other are alike",
-        (Verdict::MissesLow, None) if matches!(method, Method::OneOrder | Method::OneSlices) => "it is of this launch alone",
+        (Verdict::MissesLow, None) if method.is_of_one() => "it is of this launch alone",
         (Verdict::MissesLow, None) => "",
     }
 }
@@ -97,7 +123,6 @@ fn so(method: Method, in_order: Verdict, shuffled: Option<Verdict>) -> &'static 
 #[cfg(test)]
 mod tests {
     use super::super::launch::SUBJECTS;
-    use super::super::tally::Tallies;
     use super::*;
 
     fn tallies(held: usize, count: usize) -> Tallies {
@@ -118,7 +143,10 @@ mod tests {
             shuffled: tallies(shuffled, 1000),
         };
         let drifts = text(&[judged(60, 950)]);
-        assert!(drifts.contains("| shm latency | 800 | 131.2 ns | 2.1 % | all equal | all equal |"), "{drifts}");
+        assert!(
+            drifts.contains("| shm latency | 800 | 131.2 ns | 2.1 % | all equal | all equal |"),
+            "{drifts}"
+        );
         assert!(
             drifts.contains(
                 "| shm latency | bootstrap, runs | 95.0 % | 60 of 100, 60.0 % (50.2 .. 69.1) | misses low | 950 of 1000, 95.0 % \
@@ -126,10 +154,16 @@ mod tests {
             ),
             "{drifts}"
         );
-        assert!(drifts.ends_with("Of 1 rows 0 hold the level that they state."), "{drifts}");
+        assert!(
+            drifts.ends_with("Of 1 rows of a case and a method over runs 0 hold the level that they state."),
+            "{drifts}"
+        );
         assert!(!drifts.contains("trial"), "{drifts}");
         assert!(text(&[judged(60, 600)]).contains("| the method misses |"));
         assert!(text(&[judged(100, 1000)]).contains("| wider than it states |"));
-        assert!(text(&[judged(95, 600)]).ends_with("Of 1 rows 1 hold the level that they state."));
+        assert!(
+            text(&[judged(95, 600)])
+                .ends_with("Of 1 rows of a case and a method over runs 1 hold the level that they state.")
+        );
     }
 }

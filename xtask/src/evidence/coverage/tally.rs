@@ -3,6 +3,7 @@
 
 use super::published::Method;
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 /// The 97.5th percentile of the normal distribution, for Wilson's interval at 95 %.
 const Z: f64 = 1.959_963_984_540_054;
@@ -85,6 +86,14 @@ impl Tally {
     }
 }
 
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
+        self.count += other.count;
+        self.held += other.held;
+        self.levels += other.levels;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,7 +116,10 @@ mod tests {
             (95, 100, 0.888_25, 0.978_456),
         ] {
             let found = tally(held, count, 0.95).wilson();
-            assert!((found.0 - lower).abs() < 6e-5 && (found.1 - upper).abs() < 6e-5, "{found:?}");
+            assert!(
+                (found.0 - lower).abs() < 6e-5 && (found.1 - upper).abs() < 6e-5,
+                "{found:?}"
+            );
         }
         assert_eq!(Tally::default().wilson(), (0.0, 1.0));
     }
