@@ -81,6 +81,9 @@ pub fn run(root: &Path, words: &[&str]) -> Result<()> {
         ),
         names => (names, coverage::BLOCKS),
     };
+    if blocks < coverage::BLOCKS_MIN {
+        bail!("invalid --blocks {blocks}: at least {}", coverage::BLOCKS_MIN);
+    }
     let known = |name: &&str| CLAIMS.iter().any(|(claim, ..)| claim == name);
     if let Some(stranger) = names.iter().find(|name| !known(name)) {
         let all: Vec<String> = CLAIMS

@@ -8,7 +8,7 @@ use std::process::Command;
 use wirespeed_report::read_run;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::outcome::{Interval, Outcome};
-use wirespeed_schema::run::{CaseStatus, Run};
+use wirespeed_schema::run::{CaseResult, CaseStatus};
 
 /// How long a launch measures: 80 slices where nothing disturbs it; the program draws blocks from 32 on.
 const DURATION: &str = "80ms";
@@ -107,12 +107,12 @@ impl Launch {
     /// Run the program once.
     pub fn measure(binary: &Path, subject: Subject) -> Result<Launch> {
         let text = command::capture(Command::new(binary).args(subject.words()))?;
-        Launch::of(&read_run(text.as_bytes())?, subject)
+        let run = read_run(text.as_bytes())?;
+        Launch::of(run.cases.first().context("the result has no case")?, subject)
     }
 
-    /// What the result of a launch holds.
-    fn of(run: &Run, subject: Subject) -> Result<Launch> {
-        let case = run.cases.first().context("the result has no case")?;
+    /// What is kept of a launch's result.
+    pub fn of(case: &CaseResult, subject: Subject) -> Result<Launch> {
         if case.status != CaseStatus::Ok {
             bail!(
                 "not measured to its end: {}",

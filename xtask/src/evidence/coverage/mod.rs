@@ -12,7 +12,8 @@ use super::Context;
 use super::archive::Archive;
 use crate::command;
 use anyhow::{Context as _, Result, bail};
-use judge::{BLOCK, BLOCKS_MIN, Judged, judge};
+pub use judge::BLOCKS_MIN;
+use judge::{BLOCK, Judged, judge};
 use launch::{HEAD, Launch, SUBJECTS};
 use std::fs::File;
 use std::io::Write as _;
@@ -28,9 +29,6 @@ const FILE: &str = "coverage.csv";
 
 /// Measure, archive and judge `context.blocks` blocks of launches of every case.
 pub fn measured(context: &Context, archive: &mut Archive) -> Result<()> {
-    if context.blocks < BLOCKS_MIN {
-        bail!("--blocks {}: at least {BLOCKS_MIN}", context.blocks);
-    }
     let path = archive.path(FILE);
     let started = Instant::now();
     let failed = measure(&context.binary, context.blocks, &path)?;

@@ -118,10 +118,6 @@ fn drawn(found: &Resampled) -> Option<Interval> {
 
 /// The case as the program publishes it for these runs.
 fn result(subject: Subject, launches: &[Launch], has_slices: bool) -> Result<CaseResult> {
-    let test = match subject.kind {
-        Kind::Latency => Test::AmLat(PingPong::new(SIZE_BYTES, Layout::Short)),
-        Kind::Rate => Test::AmBw(Stream::new(SIZE_BYTES, Layout::Short, 1)),
-    };
     let repetitions = (0..).zip(launches).map(|(index, launch)| {
         let slices = if has_slices { &launch.slices[..] } else { &[] };
         Ok(Repetition {
@@ -133,11 +129,15 @@ fn result(subject: Subject, launches: &[Launch], has_slices: bool) -> Result<Cas
         })
     });
     let repetitions: Vec<Repetition> = repetitions.collect::<Result<_>>()?;
-    Ok(case_result(
-        Case::new(test, subject.transport),
-        repetitions,
-        &Limits::default(),
-    ))
+    Ok(case_result(case(subject), repetitions, &Limits::default()))
+}
+
+fn case(subject: Subject) -> Case {
+    let test = match subject.kind {
+        Kind::Latency => Test::AmLat(PingPong::new(SIZE_BYTES, Layout::Short)),
+        Kind::Rate => Test::AmBw(Stream::new(SIZE_BYTES, Layout::Short, 1)),
+    };
+    Case::new(test, subject.transport)
 }
 
 fn metric(launch: &Launch) -> Result<Metric> {
@@ -207,6 +207,7 @@ fn outcome(kind: Kind, slices: &[f64]) -> Result<Outcome> {
 mod tests {
     use super::super::launch::SUBJECTS;
     use super::*;
+    use wirespeed_report::repetition;
     use wirespeed_report::stats::{LEVEL, quantile_interval, summarize};
 
     fn launches(count: u32, slices: u32) -> Vec<Launch> {
@@ -263,5 +264,65 @@ mod tests {
         assert_eq!((order.lower, order.upper), (summary.lower, summary.upper));
         let exact = quantile_interval(8, 0.5, LEVEL).unwrap().level;
         assert!((exact - 0.992_187_5).abs() < 1e-9 && (order.level - exact).abs() < 1e-6);
+    }
+
+    /// Both ranks of a stream, whose sink received `messages` in each millisecond, as the program takes them in.
+    fn measured(messages: &[u64]) -> Repetition {
+        let count = Count::of(messages.iter().sum(), SIZE_BYTES as usize);
+        let elapsed_ns = 1_000_000 * messages.len() as u64;
+        let slice = |messages: &u64| Slice {
+            duration_ns: 1_000_000,
+            received: Count::of(*messages, SIZE_BYTES as usize),
+            ..outcome(Kind::Rate, &[1.0]).unwrap().intervals.remove(0)
+        };
+        let sink = Outcome {
+            rank: 1,
+            elapsed_ns,
+            received: count,
+            intervals: messages.iter().map(slice).collect(),
+            ..outcome(Kind::Rate, &[]).unwrap()
+        };
+        let source = Outcome {
+            rank: 0,
+            role: Role::Source,
+            received: Count::default(),
+            sent: count,
+            intervals: Vec::new(),
+            ..sink.clone()
+        };
+        repetition(&case(SUBJECTS[3]), 0, vec![source, sink], 0, 0)
+    }
+
+    /// What a line of the archive leaves out makes no difference to any interval.
+    #[test]
+    fn what_is_kept_gives_what_the_program_publishes() {
+        let subject = SUBJECTS[3];
+        let runs = (0..8u64).map(|run| {
+            let messages = (0..40).map(|slice| 1000 + 10 * run + (slice * slice * 7 + run * 13) % 97);
+            measured(&messages.collect::<Vec<u64>>())
+        });
+        let runs: Vec<Repetition> = runs.collect();
+        let kept = runs.iter().map(|run| {
+            let one = case_result(case(subject), vec![run.clone()], &Limits::default());
+            let line = Launch::of(&one, subject).unwrap().line(0, subject);
+            Launch::parse(&line, 0, subject).unwrap()
+        });
+        let found = intervals(subject, &kept.collect::<Vec<Launch>>()).unwrap();
+        let whole = case_result(case(subject), runs, &Limits::default());
+        let [order, _, slices, trimmed] = found[..] else {
+            panic!("{found:?}");
+        };
+        let metric = &whole.metrics[subject.tag()];
+        let ends = (metric.lower.unwrap().get(), metric.upper.unwrap().get());
+        assert_eq!((order.lower, order.upper), ends);
+        assert!(ends.0 < ends.1);
+        for (interval, tag) in [(slices, subject.tag()), (trimmed, trimmed_tag(subject).unwrap())] {
+            let published = drawn(&whole.resampled[tag]).unwrap();
+            let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-9;
+            assert!(
+                near(interval.lower, published.lower) && near(interval.upper, published.upper),
+                "{interval:?} {published:?}"
+            );
+        }
     }
 }

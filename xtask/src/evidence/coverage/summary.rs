@@ -16,7 +16,7 @@ pub fn text(all: &[Judged]) -> String {
         let _ = write!(text, ": a trial, fewer than {BLOCKS} blocks say little");
     }
     text.push_str(
-        ". Likeness is of ranks: of a launch with the next, and the share of the variance that lies between blocks; 0 is none.\n\n\
+        ". Likeness is of ranks: of a launch with the next of its case, and the share of the variance that lies between blocks; 0 is none.\n\n\
          | case | launches | median | interquartile range | next launch | between blocks |\n|---|---|---|---|---|---|\n",
     );
     for judged in all {
