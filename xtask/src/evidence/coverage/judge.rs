@@ -7,7 +7,7 @@ use super::published::{Interval, Method, intervals};
 use super::series::{Alike, alike};
 use super::tally::Tallies;
 use anyhow::{Context as _, Result, bail};
-use wirespeed_report::stats::{LEVEL, Random, summarize, trimmed_mean};
+use wirespeed_report::stats::{Group, LEVEL, Random, summarize, trimmed_mean};
 
 /// Launches of a block.
 pub const BLOCK: usize = 8;
@@ -67,11 +67,8 @@ pub fn judge(subject: Subject, launches: &[Launch]) -> Result<Judged> {
         subject,
         launches: launches.len(),
         median,
-        spread_ratio: wirespeed_report::stats::Group {
-            values: values.clone(),
-        }
-        .spread_ratio(),
         alike: alike(&values, BLOCK),
+        spread_ratio: Group { values }.spread_ratio(),
         in_order,
         shuffled: targets.held(subject, &mixed, BLOCK)?,
     })

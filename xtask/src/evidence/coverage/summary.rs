@@ -11,14 +11,26 @@ use wirespeed_schema::units::{format_ns, format_rate};
 /// Two tables, of the launches and of the methods, with what they mean.
 pub fn text(all: &[Judged]) -> String {
     let blocks = all.first().map_or(0, |judged| judged.launches / BLOCK);
-    let mut text = format!("{blocks} blocks of {BLOCK} launches of each case");
-    if blocks < BLOCKS {
-        let _ = write!(text, ": a trial, fewer than {BLOCKS} blocks say little");
-    }
-    text.push_str(
-        ". Likeness is of ranks: of a launch with the next of its case, and the share of the variance that lies between blocks; 0 is none.\n\n\
-         | case | launches | median | interquartile range | next launch | between blocks |\n|---|---|---|---|---|---|\n",
-    );
+    let trial = match blocks < BLOCKS {
+        true => format!(": a trial, fewer than {BLOCKS} blocks say little"),
+        false => String::new(),
+    };
+    format!(
+        "{blocks} blocks of {BLOCK} launches of each case{trial}. Likeness is of ranks: of a launch with the next of its case, and \
+         the share of the variance that lies between blocks; 0 is none.\n\n{}\n\
+         Blocks are consecutive launches, as they ran. In random order ({SHUFFLES} times, seed {SEED}) the same launches are \
+         independent. An interval should hold the median of all launches, that of a trimmed mean the mean of the random blocks' \
+         trimmed means. In brackets Wilson's 95 % interval of the share that held; by chance one row in twenty has its level \
+         outside.\n\n{}",
+        launches(all),
+        methods(all)
+    )
+}
+
+/// The launches: a row a case.
+fn launches(all: &[Judged]) -> String {
+    let mut text = "| case | launches | median | interquartile range | next launch | between blocks |\n|---|---|---|---|---|---|\n"
+        .to_owned();
     for judged in all {
         let likeness =
             |value: Option<f64>| value.map_or("all equal".to_owned(), |value| format!("{value:.2}"));
@@ -37,40 +49,28 @@ pub fn text(all: &[Judged]) -> String {
             likeness(judged.alike.map(|alike| alike.between_blocks)),
         );
     }
-    let _ = write!(
-        text,
-        "\nBlocks are consecutive launches, as they ran. In random order ({SHUFFLES} times, seed {SEED}) the same launches are \
-         independent. An interval should hold the median of all launches, that of a trimmed mean the mean of the random blocks' \
-         trimmed means. In brackets Wilson's 95 % interval of the share that held; by chance one row in twenty has its level \
-         outside.\n\n\
-         | case | method | level | as they ran | | in random order | | so |\n|---|---|---|---|---|---|---|---|\n"
-    );
+    text
+}
+
+/// The methods: a row a case and method, one a method over all cases, and how many hold.
+fn methods(all: &[Judged]) -> String {
+    let mut text = "| case | method | level | as they ran | | in random order | | so |\n|---|---|---|---|---|---|---|---|\n".to_owned();
     let (mut rows, mut held) = (0, 0);
+    let (mut in_orders, mut shuffleds) = (Tallies::new(), Tallies::new());
     for judged in all {
         for (method, in_order) in &judged.in_order {
-            text.push_str(&row(
-                &judged.subject.name(),
-                *method,
-                in_order,
-                judged.shuffled.get(method),
-            ));
+            let shuffled = judged.shuffled.get(method);
+            text.push_str(&row(&judged.subject.name(), *method, in_order, shuffled));
             rows += usize::from(!method.is_of_one());
             held += usize::from(!method.is_of_one() && in_order.verdict() == Verdict::Holds);
+            *in_orders.entry(*method).or_default() += *in_order;
+            if let Some(shuffled) = shuffled {
+                *shuffleds.entry(*method).or_default() += *shuffled;
+            }
         }
     }
-    let together = |pick: fn(&Judged) -> &Tallies| {
-        let mut sum = Tallies::new();
-        for (method, tally) in all.iter().flat_map(pick) {
-            *sum.entry(*method).or_default() += *tally;
-        }
-        sum
-    };
-    let (in_order, shuffled) = (
-        together(|judged| &judged.in_order),
-        together(|judged| &judged.shuffled),
-    );
-    for (method, tally) in &in_order {
-        text.push_str(&row("all together", *method, tally, shuffled.get(method)));
+    for (method, in_order) in &in_orders {
+        text.push_str(&row("all together", *method, in_order, shuffleds.get(method)));
     }
     let _ = write!(
         text,
