@@ -52,7 +52,9 @@ usage: cargo xtask TASK
   peers byteio [PAIRS] [--rows TEXT]  bulk transfers beside iperf3, curl, GridFTP and other SOAP stacks, on loopback and
                                    on emulated paths (root)
   peers session [PAIRS] [--rows TEXT]  message paths of sessions beside bare transports and their aims
-  evidence [CLAIM ..]  measure what the claims about figures rest on: aa, injected, launches, page, samples
+  evidence [CLAIM ..] [--blocks N]  measure what the claims about figures rest on: aa, injected, launches, coverage (N
+                                   blocks of 8 launches), page, samples
+  evidence coverage --again PATH   judge archived launches again
   install PREFIX       install binary, man page and completions (honours DESTDIR)";
 
 fn main() -> ExitCode {

@@ -50,9 +50,14 @@ impl Archive {
         let _ = write!(self.text, "\n{text}\n");
     }
 
+    /// Where `file` of this archive is.
+    pub fn path(&self, file: &str) -> PathBuf {
+        self.folder.join(file)
+    }
+
     /// Values behind a claim, as they came.
     pub fn values(&self, file: &str, text: &str) -> Result<()> {
-        let path = self.folder.join(file);
+        let path = self.path(file);
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
     }
 

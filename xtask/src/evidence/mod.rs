@@ -5,12 +5,13 @@
 //! stands in the archive.
 
 mod archive;
+mod coverage;
 mod launches;
 mod page;
 mod samples;
 mod verdicts;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use archive::Archive;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +22,7 @@ type Claim = (
     fn(&Context, &mut Archive) -> Result<()>,
 );
 
-const CLAIMS: [Claim; 5] = [
+const CLAIMS: [Claim; 6] = [
     (
         "aa",
         "a thing compared with itself: at most 16 false verdicts in 200 comparisons",
@@ -36,6 +37,11 @@ const CLAIMS: [Claim; 5] = [
         "launches",
         "30 launches of the shm 8 B round trip: interquartile range within 5 % of the median",
         launches::spread,
+    ),
+    (
+        "coverage",
+        "intervals over 8 launches hold the median of all launches as often as they state",
+        coverage::measured,
     ),
     (
         "page",
@@ -55,10 +61,29 @@ pub struct Context {
     pub root: PathBuf,
     /// The program, built in release.
     pub binary: PathBuf,
+    /// Blocks of launches that `coverage` measures.
+    pub blocks: usize,
 }
 
-/// Measure the claims that are named, all without a name, and archive what came out under docs/runs/.
-pub fn run(root: &Path, names: &[&str]) -> Result<()> {
+/// `[CLAIM ..] [--blocks N]`, or `coverage --again PATH`: measure the claims that are named, all without a name, and
+/// archive what came out under docs/runs/; or judge archived launches again.
+pub fn run(root: &Path, words: &[&str]) -> Result<()> {
+    let (names, blocks) = match words {
+        ["coverage", "--again", path] => {
+            println!("{}", coverage::again(Path::new(path))?);
+            return Ok(());
+        }
+        [names @ .., "--blocks", count] => (
+            names,
+            count
+                .parse()
+                .with_context(|| format!("{count:?} is not a count"))?,
+        ),
+        names => (names, coverage::BLOCKS),
+    };
+    if blocks < coverage::BLOCKS_MIN {
+        bail!("invalid --blocks {blocks}: at least {}", coverage::BLOCKS_MIN);
+    }
     let known = |name: &&str| CLAIMS.iter().any(|(claim, ..)| claim == name);
     if let Some(stranger) = names.iter().find(|name| !known(name)) {
         let all: Vec<String> = CLAIMS
@@ -70,6 +95,7 @@ pub fn run(root: &Path, names: &[&str]) -> Result<()> {
     let context = Context {
         root: root.to_owned(),
         binary: root.join("target/release/wirespeed"),
+        blocks,
     };
     if !context.binary.is_file() {
         bail!("no target/release/wirespeed; run `make build` first");
