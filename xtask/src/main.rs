@@ -5,6 +5,7 @@
 
 mod api;
 mod bindings;
+mod chaos;
 mod command;
 mod evidence;
 mod features;
@@ -43,6 +44,8 @@ usage: cargo xtask TASK
   fuzz [SECONDS]       fuzz every target (nightly and cargo-fuzz)
   test                 every check and test (what `make test` runs)
   tests                the tests alone, side by side
+  chaos [--seed N] [--for TIME | --rounds N] [--only runs|byteio]
+                       rounds of random trouble against the program, and what must hold after each
   ladder               the longer ladder: test, deny, miri, fuzz, soak, peers
   peers [PAIRS] [--rows TEXT]      benchmark beside ucx_perftest, sockperf and iperf3
   peers typed [PAIRS] [--rows TEXT]  what users type: verbs and ucx_perftest's own lines without further options
@@ -88,6 +91,7 @@ fn run(arguments: &[String]) -> Result<()> {
         Some("fuzz") => fuzz::fuzz(&root, parsed(rest.first(), 30)?),
         Some("test") => ladder::test(&root),
         Some("tests") => ladder::tests(&root),
+        Some("chaos") => chaos::run(&root, &rest),
         Some("ladder") => ladder::long(&root),
         Some("peers") => peers_beside(&root, &rest),
         Some("evidence") => evidence::run(&root, &rest),
