@@ -85,11 +85,17 @@ pub fn expect(round: &Round, met: Met) -> Expect {
             ends.retain(|end| matches!(end, End::Signal(_) | End::Code(0)));
         }
     }
+    // What becomes of a rank's end is the launcher's to say; that there is an end is ours.
+    let is_launched = round.area == Area::Mpi;
+    if is_launched && met != Met::Nobody {
+        ends.extend((0..=u8::MAX).map(|code| End::Code(code.into())));
+    }
+    let has_room = !matches!(round.trouble, Trouble::FullDisk(_) | Trouble::DiskFills);
     Expect {
         ends,
         within,
-        speaks: true,
-        keeps: !matches!(round.trouble, Trouble::FullDisk(_) | Trouble::DiskFills),
+        speaks: !is_launched,
+        keeps: has_room && (!is_launched || met == Met::Nobody),
         verdicts,
     }
 }
@@ -105,6 +111,8 @@ fn ends(round: &Round, met: Met) -> (&'static [i32], Duration) {
         (Trouble::Signal(Blow::Stop, _), Met::Front | Met::Group) => (&[], LIFE),
         (Trouble::Signal(Blow::Stop, _), _) => (&[0, 1], silence + DEATH + MARGIN),
         (Trouble::Signal(Blow::Int | Blow::Term, _), Met::Daemon) => (&[0, 1, 5], DEATH + MARGIN),
+        // The coordinator misses a node after 8 s, and is asked every second.
+        (Trouble::Signal(..), _) if round.area == Area::Sessions => (&[0, 1], silence + MARGIN),
         (Trouble::Signal(..), _) => (&[0, 1], DEATH + MARGIN),
         (Trouble::Link(Fault::Cut | Fault::Refuse), _) => (&[0, 1], DEATH + MARGIN + LIFE),
         (Trouble::Link(Fault::Stall), _) => (&[0, 1], silence + DEATH + MARGIN),
@@ -129,7 +137,9 @@ fn silence(round: &Round) -> Duration {
     match round.area {
         // Each attempt may be silent for as long.
         Area::Byteio => silence * attempts("--attempts").unwrap_or(1).max(1) + silence,
-        Area::Runs => silence,
+        // Daemons ask after each other in seconds, and some do so for others.
+        Area::Sessions => silence + silence / 2,
+        Area::Runs | Area::Serve | Area::Mpi => silence,
     }
 }
 

@@ -12,17 +12,26 @@ pub enum Area {
     Runs,
     /// File services, their clients, and files on disk.
     Byteio,
+    /// A server and its clients.
+    Serve,
+    /// Sessions, embedded and at a coordinator.
+    Sessions,
+    /// Jobs of MPI's launchers.
+    Mpi,
 }
 
 impl Area {
     /// Every area, in the order in which they are drawn.
-    pub const ALL: [Area; 2] = [Area::Runs, Area::Byteio];
+    pub const ALL: [Area; 5] = [Area::Runs, Area::Byteio, Area::Serve, Area::Sessions, Area::Mpi];
 
     /// Its name at the command line.
     pub fn name(self) -> &'static str {
         match self {
             Area::Runs => "runs",
             Area::Byteio => "byteio",
+            Area::Serve => "serve",
+            Area::Sessions => "sessions",
+            Area::Mpi => "mpi",
         }
     }
 
@@ -103,7 +112,7 @@ pub struct Round {
     pub seed: u64,
     /// Where it plays.
     pub area: Area,
-    /// The front's words; `{to}` stands for a daemon's address, `{disk}` for the folder of files.
+    /// The front's words; `{to}` stands for a daemon's address.
     pub line: String,
     /// Words of the daemon, where the area has one.
     pub daemon: String,
@@ -127,7 +136,7 @@ impl Round {
             line: String::new(),
             daemon: String::new(),
             trouble: Trouble::None,
-            moment: Duration::from_millis(dice.below(2500)),
+            moment: Duration::from_millis(dice.below(1900)),
             earlier: dice.chance(2),
         };
         areas::draw(&mut round, &mut dice);

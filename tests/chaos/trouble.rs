@@ -8,7 +8,7 @@ use crate::expect::Met;
 use crate::plan::{Blow, Trouble, Victim};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::time::Duration;
-use wirespeed_tests::home::kill;
+use wirespeed_tests::home::{Home, kill};
 use wirespeed_tests::running::Running;
 
 /// A front that was stopped for good is killed after this long: time enough for the others to miss it.
@@ -25,7 +25,7 @@ pub struct Made {
 }
 
 /// Make it.
-pub fn make(trouble: Trouble, front: &Running, scene: &Scene, disk: Option<&Disk>) -> Made {
+pub fn make(trouble: Trouble, (front, home): (&Running, &Home), scene: &Scene, disk: Option<&Disk>) -> Made {
     let made = |met, what: String| Made {
         met,
         what,
@@ -43,20 +43,23 @@ pub fn make(trouble: Trouble, front: &Running, scene: &Scene, disk: Option<&Disk
             scene.proxy.iter().for_each(|proxy| proxy.fail(fault));
             made(Met::Things, format!("the path: {fault:?}"))
         }
-        Trouble::Signal(blow, victim) => strike(blow, victim, front.pid(), scene),
+        Trouble::Signal(blow, victim) => strike(blow, victim, (front.pid(), home), scene),
     }
 }
 
-fn strike(blow: Blow, victim: Victim, front: u32, scene: &Scene) -> Made {
+fn strike(blow: Blow, victim: Victim, (front, home): (u32, &Home), scene: &Scene) -> Made {
     let daemon = |number: usize| {
         let count = scene.daemons.len();
         scene.daemons.get(number % count.max(1)).map(Running::pid)
     };
-    let others: Vec<u32> = alone::processes()
-        .iter()
-        .map(|process| process.pid)
-        .filter(|pid| *pid != front && !scene.has_daemon(*pid))
-        .collect();
+    let others: Vec<u32> = match &scene.mpi {
+        // What a launcher has between itself and the ranks is its own affair.
+        Some(mpi) => mpi.ranks(home).into_iter().map(|(_, pid)| pid).collect(),
+        None => {
+            let all = alone::processes().into_iter().map(|process| process.pid);
+            all.filter(|pid| *pid != front && !scene.has_daemon(*pid)).collect()
+        }
+    };
     let other = |number: usize| others.get(number % others.len().max(1)).copied();
     let (met, pid) = match victim {
         Victim::Front => (Met::Front, Some(front)),

@@ -44,7 +44,7 @@ usage: cargo xtask TASK
   fuzz [SECONDS]       fuzz every target (nightly and cargo-fuzz)
   test                 every check and test (what `make test` runs)
   tests                the tests alone, side by side
-  chaos [--seed N] [--for TIME | --rounds N] [--only runs|byteio]
+  chaos [--seed N] [--for TIME | --rounds N] [--only runs|byteio|serve|sessions|mpi]
                        rounds of random trouble against the program, and what must hold after each
   ladder               the longer ladder: test, deny, miri, fuzz, soak, peers
   peers [PAIRS] [--rows TEXT]      benchmark beside ucx_perftest, sockperf and iperf3

@@ -82,11 +82,8 @@ fn target(round: &Round) -> Option<&'static str> {
 fn serve(round: &Round, home: &Home, port: u16) -> Result<(Running, u16), String> {
     let line = format!("{} --port {port}", round.daemon);
     let service = home.start(line.split_whitespace());
-    service.wait_until("it listens", PATIENCE, |service| service.stdout().contains('\n'));
-    let greeting = service.stdout();
-    let address = greeting.lines().next().unwrap_or_default().trim_end_matches('/');
-    let port = address.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
-    Ok((service, port.ok_or(format!("no port in {greeting:?}"))?))
+    let port = super::port_of(&service)?;
+    Ok((service, port))
 }
 
 /// The service, the path to it, and the client.
@@ -104,6 +101,7 @@ pub fn begin(round: &Round, home: &Home) -> Result<(Running, Scene), String> {
     let scene = Scene {
         daemons: vec![service],
         proxy: Some(proxy),
+        ..Scene::default()
     };
     Ok((front, scene))
 }

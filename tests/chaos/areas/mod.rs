@@ -1,16 +1,24 @@
 //! The areas in which rounds play: what each draws, how its job begins, and what is looked at afterwards.
 
 mod byteio;
+mod mpi;
 mod runs;
+mod serve;
+mod sessions;
 
+use crate::alone::names;
 use crate::disk::Disk;
 use crate::invariants::Seen;
 use crate::plan::{Area, Dice, Round};
 use crate::proxy::Proxy;
 use rustix::process::Signal;
-use wirespeed_tests::deadline::{SOON, reached};
+use wirespeed_tests::deadline::{PATIENCE, SOON, reached};
 use wirespeed_tests::home::Home;
+use wirespeed_tests::mpi::Installed;
 use wirespeed_tests::running::Running;
+
+/// Words of a front that measures: events on stdout, the result in a file.
+const OUTPUT: &str = "-q --ndjson --output disk/o.json";
 
 /// What there is beside the front.
 #[derive(Default)]
@@ -19,6 +27,8 @@ pub struct Scene {
     pub daemons: Vec<Running>,
     /// The path from the front to them.
     pub proxy: Option<Proxy>,
+    /// The library whose launcher the front is.
+    pub mpi: Option<Installed>,
 }
 
 impl Scene {
@@ -33,6 +43,9 @@ pub fn draw(round: &mut Round, dice: &mut Dice) {
     match round.area {
         Area::Runs => runs::draw(round, dice),
         Area::Byteio => byteio::draw(round, dice),
+        Area::Serve => serve::draw(round, dice),
+        Area::Sessions => sessions::draw(round, dice),
+        Area::Mpi => mpi::draw(round, dice),
     }
 }
 
@@ -41,15 +54,37 @@ pub fn begin(round: &Round, home: &Home) -> Result<(Running, Scene), String> {
     match round.area {
         Area::Runs => Ok((front(home, &round.line), Scene::default())),
         Area::Byteio => byteio::begin(round, home),
+        Area::Serve => serve::begin(round, home),
+        Area::Sessions => sessions::begin(round, home),
+        Area::Mpi => mpi::begin(round, home),
     }
 }
 
 /// Look at what the round has left to its area, and end its daemons: a line for each thing that must not be.
 pub fn after(round: &Round, home: &Home, scene: Scene, disk: Option<Disk>, seen: &Seen) -> Vec<String> {
     match round.area {
-        Area::Runs => runs::after(home, disk),
+        Area::Runs | Area::Mpi => strangers(home, disk.is_some()),
         Area::Byteio => byteio::after(round, home, scene, disk, seen),
+        Area::Serve => serve::after(round, home, scene, disk),
+        Area::Sessions => sessions::after(round, home, scene, disk),
     }
+}
+
+/// Files beside the result, where nothing else may be.
+fn strangers(home: &Home, may_be_full: bool) -> Vec<String> {
+    let mut names = names(&home.path("disk"));
+    names.retain(|name| name != "o.json" && !(may_be_full && name == ".filler"));
+    let left = names.iter().map(|name| format!("left beside the result: {name}"));
+    left.collect()
+}
+
+/// The port of a daemon, once it listens.
+fn port_of(daemon: &Running) -> Result<u16, String> {
+    daemon.wait_until("it listens", PATIENCE, |daemon| daemon.stdout().contains('\n'));
+    let greeting = daemon.stdout();
+    let address = greeting.lines().next().unwrap_or_default().trim_end_matches('/');
+    let port = address.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+    port.ok_or(format!("no port in {greeting:?}"))
 }
 
 /// Start a front, with a process group of its own, as a shell does.

@@ -1,15 +1,15 @@
 //! Verbs that measure between threads and processes of this machine.
 
-use crate::alone::names;
-use crate::disk::Disk;
+use super::OUTPUT;
 use crate::plan::{Dice, Round, Trouble, Victim};
-use wirespeed_tests::home::Home;
 
+/// Tests that every transport has; then those that datagrams cannot carry.
 const TESTS: [&str; 10] = [
     "am_lat", "am_bw", "am_bibw", "put_lat", "put_bw", "tag_lat", "tag_bw", "get", "add_lat", "fadd",
 ];
+const TESTS_OF_ALL: usize = 3;
 /// Transports between processes; `inproc` has one process alone.
-const VIAS: [&str; 6] = ["shm", "shm --wait block", "unix", "tcp", "udp", "inproc"];
+const VIAS: [&str; 6] = ["shm", "shm --wait block", "unix", "tcp", "tcp --wait block", "inproc"];
 
 /// Lines of verbs that have a life of their own, of a second or a few.
 const LINES: [&str; 8] = [
@@ -22,7 +22,6 @@ const LINES: [&str; 8] = [
     "msgrate --via shm -t 300ms --pattern pre-post",
     "perftest -l -x tcp -t am_lat -n 20000",
 ];
-const OUTPUT: &str = "-q --ndjson --output disk/o.json";
 
 /// Words and trouble.
 pub fn draw(round: &mut Round, dice: &mut Dice) {
@@ -53,6 +52,7 @@ fn run(dice: &mut Dice) -> String {
             "am_alltoall --via {} --procs 4",
             dice.one_of(&["shm", "tcp", "unix"])
         ),
+        2 => format!("{} --via udp", dice.one_of(&TESTS[..TESTS_OF_ALL])),
         _ => format!("{} --via {}", dice.one_of(&TESTS), dice.one_of(&VIAS)),
     };
     for (times, words) in [
@@ -67,12 +67,4 @@ fn run(dice: &mut Dice) -> String {
         }
     }
     line
-}
-
-/// Nothing but the result may be there.
-pub fn after(home: &Home, disk: Option<Disk>) -> Vec<String> {
-    let mut names = names(&home.path("disk"));
-    names.retain(|name| name != "o.json" && (disk.is_none() || name != ".filler"));
-    let left = names.iter().map(|name| format!("left beside the result: {name}"));
-    left.collect()
 }
