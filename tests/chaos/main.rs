@@ -21,8 +21,7 @@ use std::time::{Duration, Instant, SystemTime};
 use wirespeed_schema::units::parse_duration_ns;
 use wirespeed_tests::home::Home;
 
-const USAGE: &str =
-    "usage: wirespeed-chaos PROGRAM FOLDER [--seed N] [--for TIME | --rounds N] [--only runs|byteio|serve|sessions|mpi]";
+const USAGE: &str = "usage: wirespeed-chaos PROGRAM FOLDER [--seed N] [--for TIME | --rounds N] [--only runs|byteio|serve|sessions|mpi]";
 /// Without a word about it: rounds for this long.
 const DURATION: Duration = Duration::from_secs(300);
 

@@ -32,9 +32,9 @@ pub fn make(trouble: Trouble, (front, home): (&Running, &Home), scene: &Scene, d
         stopped: None,
     };
     match trouble {
+        Trouble::FullDisk(_) => made(Met::Things, "the disk was full".to_owned()),
         _ if front.has_ended() => made(Met::Nobody, "it had ended".to_owned()),
         Trouble::None => made(Met::Nobody, "nothing".to_owned()),
-        Trouble::FullDisk(_) => made(Met::Things, "the disk was full".to_owned()),
         Trouble::DiskFills => {
             disk.inspect(|disk| disk.fill());
             made(Met::Things, "the disk filled up".to_owned())
@@ -57,7 +57,8 @@ fn strike(blow: Blow, victim: Victim, (front, home): (u32, &Home), scene: &Scene
         Some(mpi) => mpi.ranks(home).into_iter().map(|(_, pid)| pid).collect(),
         None => {
             let all = alone::processes().into_iter().map(|process| process.pid);
-            all.filter(|pid| *pid != front && !scene.has_daemon(*pid)).collect()
+            all.filter(|pid| *pid != front && !scene.has_daemon(*pid))
+                .collect()
         }
     };
     let other = |number: usize| others.get(number % others.len().max(1)).copied();

@@ -54,12 +54,12 @@ pub fn draw(round: &mut Round, dice: &mut Dice) {
         _ => Trouble::Signal(dice.blow(), Victim::Daemon(0)),
     };
     // Transfers are over sooner than runs.
-    round.moment /= 2;
+    round.moment /= 3;
 }
 
-/// A megabyte to 16 that the seed decides.
+/// Some megabytes that the seed decides.
 fn content(round: &Round) -> Vec<u8> {
-    let size = 1_000_000 + (round.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % 15_000_000;
+    let size = 4_000_000 + (round.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % 24_000_000;
     (0..size)
         .map(|at| ((at ^ round.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u8)
         .collect()

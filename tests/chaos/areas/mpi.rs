@@ -19,10 +19,11 @@ pub fn draw(round: &mut Round, dice: &mut Dice) {
     round.daemon = dice.below(60).to_string();
     round.line = match dice.below(4) {
         0 => format!("msgrate --pattern pre-post -t 1s {OUTPUT}"),
-        _ => format!("run {} --via mpi -t 1500ms --interval 100ms --silence 2s {OUTPUT}", dice.one_of(&TESTS)),
+        _ => format!(
+            "run {} --via mpi -t 1500ms --interval 100ms --silence 2s {OUTPUT}",
+            dice.one_of(&TESTS)
+        ),
     };
-    // Launchers need a second or two to begin.
-    round.moment *= 2;
     round.trouble = match dice.below(10) {
         0 => Trouble::None,
         1 => Trouble::DiskFills,

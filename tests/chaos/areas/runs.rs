@@ -9,7 +9,14 @@ const TESTS: [&str; 10] = [
 ];
 const TESTS_OF_ALL: usize = 3;
 /// Transports between processes; `inproc` has one process alone.
-const VIAS: [&str; 6] = ["shm", "shm --wait block", "unix", "tcp", "tcp --wait block", "inproc"];
+const VIAS: [&str; 6] = [
+    "shm",
+    "shm --wait block",
+    "unix",
+    "tcp",
+    "tcp --wait block",
+    "inproc",
+];
 
 /// Lines of verbs that have a life of their own, of a second or a few.
 const LINES: [&str; 8] = [
@@ -45,7 +52,7 @@ pub fn draw(round: &mut Round, dice: &mut Dice) {
 }
 
 fn run(dice: &mut Dice) -> String {
-    let mut line = format!("run {OUTPUT} --interval 100ms --silence 2s -t 1500ms ");
+    let mut line = format!("run {OUTPUT} --interval 100ms --silence 2s ");
     line += &match dice.below(6) {
         0 => format!("hub_lat --via {} --procs 3", dice.one_of(&["shm", "tcp", "unix"])),
         1 => format!(
@@ -55,13 +62,13 @@ fn run(dice: &mut Dice) -> String {
         2 => format!("{} --via udp", dice.one_of(&TESTS[..TESTS_OF_ALL])),
         _ => format!("{} --via {}", dice.one_of(&TESTS), dice.one_of(&VIAS)),
     };
-    for (times, words) in [
-        (4, " --repeats 2 --duration 700ms"),
-        (3, " --check"),
-        (3, " --size 8,4K"),
-        (6, " --interference=cpu,none"),
-        (5, " --raw 1000"),
-    ] {
+    line += dice.one_of::<&str>(&[
+        " -t 1500ms",
+        " -t 1500ms",
+        " -t 700ms --repeats 2",
+        " -t 300ms --repeats 2 --interference=cpu,none",
+    ]);
+    for (times, words) in [(3, " --check"), (5, " --raw 1000")] {
         if dice.chance(times) {
             line += words;
         }

@@ -9,20 +9,35 @@ use wirespeed_tests::deadline::{PATIENCE, SOON};
 use wirespeed_tests::home::Home;
 use wirespeed_tests::running::Running;
 
-const TESTS: [&str; 8] = [
-    "am_lat", "am_bw", "am_bibw", "put_lat", "tag_bw", "get", "am_bw --reverse", "am_bw -O encrypt=aes-256-gcm",
+/// Tests and transports.
+const RUNS: [&str; 9] = [
+    "am_lat --via tcp",
+    "am_lat --via udp",
+    "am_bw --via tcp --wait block",
+    "am_bw --via udp --reverse",
+    "am_bw --via tcp -O encrypt=aes-256-gcm",
+    "am_bibw --via tcp",
+    "put_lat --via tcp",
+    "tag_bw --via tcp",
+    "get --via tcp --wait block",
 ];
 /// Where the daemon's address stands in a line.
 const TO: &str = "{to}";
 
 /// Words and trouble.
 pub fn draw(round: &mut Round, dice: &mut Dice) {
-    round.daemon = format!("serve --port 0{}", dice.one_of(&["", " --share 2", " --duration-max 1s"]));
-    let seconds = if round.daemon.contains("max") { "900ms" } else { "1500ms" };
+    round.daemon = format!(
+        "serve --port 0{}",
+        dice.one_of(&["", " --share 2", " --duration-max 1s"])
+    );
+    let seconds = if round.daemon.contains("max") {
+        "900ms"
+    } else {
+        "1500ms"
+    };
     round.line = format!(
-        "run {} --via {} --to 127.0.0.1:{TO} {OUTPUT} --interval 100ms --silence 2s -t {seconds}{}",
-        dice.one_of(&TESTS),
-        dice.one_of(&["tcp", "udp", "tcp --wait block"]),
+        "run {} --to 127.0.0.1:{TO} {OUTPUT} --interval 100ms --silence 2s -t {seconds}{}",
+        dice.one_of(&RUNS),
         dice.one_of(&["", " --check", " --repeats 2"]),
     );
     round.moment = round.moment * 3 / 4;
@@ -64,7 +79,10 @@ pub fn after(round: &Round, home: &Home, mut scene: Scene, disk: Option<Disk>) -
             server.end(SOON);
         }
         _ => {
-            let line = format!("run am_lat --via tcp --to 127.0.0.1:{} -n 50 -q --ndjson", proxy.far_port());
+            let line = format!(
+                "run am_lat --via tcp --to 127.0.0.1:{} -n 50 -q --ndjson",
+                proxy.far_port()
+            );
             let next = front(home, &line).end(PATIENCE);
             if next.code != Some(0) {
                 found.push(format!("the server does not serve the next: {next}"));

@@ -10,7 +10,10 @@ use wirespeed_tests::home::Home;
 use wirespeed_tests::running::Running;
 
 const PATHS: [&str; 4] = [
-    "client_to_computation", "computation_to_client", "computation_to_computation", "computations_to_computations",
+    "client_to_computation",
+    "computation_to_client",
+    "computation_to_computation",
+    "computations_to_computations",
 ];
 /// Where the coordinator's port stands in a line.
 const TO: &str = "{to}";
@@ -18,16 +21,33 @@ const TO: &str = "{to}";
 /// Words and trouble.
 pub fn draw(round: &mut Round, dice: &mut Dice) {
     let is_embedded = dice.chance(3);
-    let place = if is_embedded { String::new() } else { format!("--host localhost --port {TO}") };
+    let place = if is_embedded {
+        String::new()
+    } else {
+        format!("--host localhost --port {TO}")
+    };
     let path = match dice.below(6) {
         0 => String::new(),
-        _ => format!("--benchmarkPath={} --bytes={}", dice.one_of(&PATHS), dice.one_of(&["8", "64", "4096"])),
+        _ => format!(
+            "--benchmarkPath={} --bytes={}",
+            dice.one_of(&PATHS),
+            dice.one_of(&["8", "64", "4096"])
+        ),
     };
     round.line = format!(
         "session {place} {path} --duration 1.5 --report-frequency=0.2 --threads=1 --requestMb=64 {OUTPUT} {}",
-        dice.one_of(&["", "--route daemon", "--computations 3", "--allocateMb=32 --touchMb=16"]),
+        dice.one_of(&[
+            "",
+            "--route daemon",
+            "--computations 3",
+            "--allocateMb=32 --touchMb=16"
+        ]),
     );
-    let daemon = if is_embedded { Victim::Front } else { Victim::Daemon(dice.below(2) as usize) };
+    let daemon = if is_embedded {
+        Victim::Front
+    } else {
+        Victim::Daemon(dice.below(2) as usize)
+    };
     round.trouble = match dice.below(10) {
         0 => Trouble::None,
         1 => Trouble::DiskFills,
@@ -48,7 +68,9 @@ pub fn begin(round: &Round, home: &Home) -> Result<(Running, Scene), String> {
     let to = format!("127.0.0.1:{port}");
     let node = home.start(["node", "--name", "here", "--coordinator", to.as_str()]);
     port_of(&node)?;
-    node.wait_until("it is registered", PATIENCE, |node| node.stderr().contains("registered as here"));
+    node.wait_until("it is registered", PATIENCE, |node| {
+        node.stderr().contains("registered as here")
+    });
     let proxy = Proxy::to(port).map_err(|e| e.to_string())?;
     let front = front(home, &round.line.replace(TO, &proxy.port().to_string()));
     let scene = Scene {
@@ -63,7 +85,10 @@ pub fn begin(round: &Round, home: &Home) -> Result<(Running, Scene), String> {
 pub fn after(round: &Round, home: &Home, mut scene: Scene, disk: Option<Disk>) -> Vec<String> {
     let mut found = super::strangers(home, disk.is_some());
     let harmed = |daemon: &Running| daemon.has_ended();
-    let told = matches!(round.trouble, Trouble::Signal(Blow::Kill | Blow::Term | Blow::Int, Victim::Daemon(_)));
+    let told = matches!(
+        round.trouble,
+        Trouble::Signal(Blow::Kill | Blow::Term | Blow::Int, Victim::Daemon(_))
+    );
     let wakes = matches!(round.trouble, Trouble::Signal(Blow::Stop, Victim::Daemon(_)));
     if let (Some(proxy), false, false) = (scene.proxy.take(), told, wakes) {
         let line = format!(
@@ -83,7 +108,11 @@ pub fn after(round: &Round, home: &Home, mut scene: Scene, disk: Option<Disk>) -
         }
     }
     reached(SOON, || groups().is_empty());
-    found.extend(groups().iter().map(|name| format!("left behind: control group {name}")));
+    found.extend(
+        groups()
+            .iter()
+            .map(|name| format!("left behind: control group {name}")),
+    );
     found
 }
 
