@@ -106,11 +106,11 @@ fn ends(round: &Round, met: Met) -> (&'static [i32], Duration) {
         (_, Met::Nobody) | (Trouble::None, _) => (&[0], LIFE),
         (Trouble::FullDisk(_) | Trouble::DiskFills, _) => (&[0, 1], LIFE),
         (Trouble::Signal(Blow::Pause(pause), _), _) => (&[0], LIFE + pause),
-        (Trouble::Signal(Blow::Int | Blow::Term, _), Met::Front | Met::Group) => (&[0, 130], STOP + MARGIN),
+        (Trouble::Signal(blow, _), Met::Front | Met::Group) if blow.asks() => (&[0, 130], STOP + MARGIN),
         // The round goes on after a while, and kills it.
         (Trouble::Signal(Blow::Stop, _), Met::Front | Met::Group) => (&[], LIFE),
         (Trouble::Signal(Blow::Stop, _), _) => (&[0, 1], silence + DEATH + MARGIN),
-        (Trouble::Signal(Blow::Int | Blow::Term, _), Met::Daemon) => (&[0, 1, 5], DEATH + MARGIN),
+        (Trouble::Signal(blow, _), Met::Daemon) if blow.asks() => (&[0, 1, 5], DEATH + MARGIN),
         // The coordinator misses a node after 8 s, and is asked every second.
         (Trouble::Signal(..), _) if round.area == Area::Sessions => (&[0, 1], silence + MARGIN),
         (Trouble::Signal(..), _) => (&[0, 1], DEATH + MARGIN),
@@ -148,7 +148,8 @@ fn signal_of(blow: Blow) -> Option<i32> {
     match blow {
         Blow::Kill | Blow::Stop => Some(9),
         Blow::Term => Some(15),
-        Blow::Int => Some(2),
+        Blow::Int | Blow::Twice(_) => Some(2),
+        Blow::Hup => Some(1),
         Blow::Pause(_) => None,
     }
 }

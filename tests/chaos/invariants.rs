@@ -65,7 +65,7 @@ fn end(expect: &Expect, seen: &Seen) -> Option<String> {
         return Some(format!("ended with {end}; expected one of {:?}", expect.ends));
     }
     // Before it has set its handlers up a signal may end it, but nothing may have begun.
-    if matches!(end, End::Signal(2 | 15)) && !seen.stdout.is_empty() {
+    if matches!(end, End::Signal(1 | 2 | 15)) && !seen.stdout.is_empty() {
         return Some(format!("ended by {end}, which it should have answered"));
     }
     if seen.took > expect.within {

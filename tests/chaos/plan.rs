@@ -42,6 +42,8 @@ impl Area {
 }
 
 /// Signals that are sent.
+///
+/// Those that ask a program to end are one kind: see [`Blow::asks`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blow {
     /// SIGKILL.
@@ -50,10 +52,21 @@ pub enum Blow {
     Term,
     /// SIGINT.
     Int,
+    /// SIGINT, and again after this long.
+    Twice(Duration),
+    /// SIGHUP.
+    Hup,
     /// SIGSTOP, for good.
     Stop,
     /// SIGSTOP, and SIGCONT after this long.
     Pause(Duration),
+}
+
+impl Blow {
+    /// Whether a program that gets it is asked to end.
+    pub fn asks(self) -> bool {
+        matches!(self, Blow::Term | Blow::Int | Blow::Twice(_) | Blow::Hup)
+    }
 }
 
 /// Whom a signal is for.
@@ -130,13 +143,16 @@ impl Round {
         let mut dice = Dice::new(seed);
         let drawn = *dice.one_of(&Area::ALL);
         let area = only.unwrap_or(drawn);
+        // What begins is hit as often as what measures.
+        let latest_ms = *dice.one_of(&[150, 600, 1900]);
+        let moment = Duration::from_millis(dice.below(latest_ms));
         let mut round = Round {
             seed,
             area,
             line: String::new(),
             daemon: String::new(),
             trouble: Trouble::None,
-            moment: Duration::from_millis(dice.below(1900)),
+            moment,
             earlier: dice.chance(2),
         };
         areas::draw(&mut round, &mut dice);
@@ -185,13 +201,15 @@ impl Dice {
         &all[self.below(all.len() as u64) as usize]
     }
 
-    /// A signal: death and silence more often than a wish.
+    /// A signal: death more often than the others.
     pub fn blow(&mut self) -> Blow {
-        match self.below(6) {
+        match self.below(8) {
             0 | 1 => Blow::Kill,
             2 => Blow::Term,
             3 => Blow::Int,
-            4 => Blow::Stop,
+            4 => Blow::Twice(self.pause() / 8),
+            5 => Blow::Hup,
+            6 => Blow::Stop,
             _ => Blow::Pause(self.pause()),
         }
     }

@@ -90,6 +90,12 @@ fn strike(blow: Blow, victim: Victim, (front, home): (u32, &Home), scene: &Scene
         Blow::Kill => send(Signal::KILL),
         Blow::Term => send(Signal::TERM),
         Blow::Int => send(Signal::INT),
+        Blow::Hup => send(Signal::HUP),
+        Blow::Twice(pause) => {
+            send(Signal::INT);
+            std::thread::sleep(pause);
+            send(Signal::INT);
+        }
         Blow::Stop => {
             send(Signal::STOP);
             if matches!(victim, Victim::Front | Victim::Group) {

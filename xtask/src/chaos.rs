@@ -25,10 +25,8 @@ pub fn run(root: &Path, words: &[&str]) -> Result<()> {
     build.current_dir(root).args(["build", "--locked", "--quiet"]);
     build.args(["-p", "wirespeed-cli", "-p", "wirespeed-tests", "--bins"]);
     command::run(&mut build)?;
-    let as_user: &[&str] = match (can(&[]), can(&AS_USER)) {
-        (true, _) => &[],
-        (false, true) => &AS_USER,
-        _ => bail!("chaos needs namespaces of its own: run it as root, or where users may make them"),
+    let Some(as_user) = way_in() else {
+        bail!("chaos needs namespaces of its own: run it as root, or where users may make them");
     };
     let groups = Groups::new();
     let built = root.join("target/debug");
@@ -48,11 +46,19 @@ pub fn run(root: &Path, words: &[&str]) -> Result<()> {
     command::run(&mut rounds)
 }
 
-/// Whether namespaces can be made, with these words besides.
-fn can(words: &[&str]) -> bool {
-    let mut try_it = Command::new("unshare");
-    try_it.args(words).args(NAMESPACES).arg("true");
-    try_it.output().is_ok_and(|output| output.status.success())
+/// Whether namespaces can be made here.
+pub fn is_possible() -> bool {
+    way_in().is_some()
+}
+
+/// The words by which namespaces can be made here.
+fn way_in() -> Option<&'static [&'static str]> {
+    let can = |words: &[&str]| {
+        let mut attempt = Command::new("unshare");
+        attempt.args(words).args(NAMESPACES).arg("true");
+        attempt.output().is_ok_and(|output| output.status.success())
+    };
+    [&[][..], &AS_USER].into_iter().find(|words| can(words))
 }
 
 /// Control groups for everything that is started here; gone when dropped. None where none can be made.

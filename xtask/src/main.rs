@@ -46,7 +46,7 @@ usage: cargo xtask TASK
   tests                the tests alone, side by side
   chaos [--seed N] [--for TIME | --rounds N] [--only runs|byteio|serve|sessions|mpi]
                        rounds of random trouble against the program, and what must hold after each
-  ladder               the longer ladder: test, deny, miri, fuzz, soak, peers
+  ladder               the longer ladder: test, deny, miri, fuzz, soak, chaos, peers
   peers [PAIRS] [--rows TEXT]      benchmark beside ucx_perftest, sockperf and iperf3
   peers typed [PAIRS] [--rows TEXT]  what users type: verbs and ucx_perftest's own lines without further options
   peers mpi [PAIRS] [--rows TEXT]  benchmark beside the same loops in C, on Open MPI and MPICH; rows whose name

@@ -9,7 +9,7 @@ use crate::invariants::Seen;
 use crate::plan::{Dice, Round, Trouble, Victim};
 use crate::proxy::Proxy;
 use crate::round::RESULT;
-use wirespeed_tests::deadline::{PATIENCE, SOON};
+use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::home::Home;
 use wirespeed_tests::running::Running;
 
@@ -168,11 +168,10 @@ fn brought_home(round: &Round, home: &Home, mut scene: Scene, content: &[u8]) ->
         return Ok(());
     };
     proxy.heal();
-    let told = matches!(round.trouble, Trouble::Signal(_, Victim::Daemon(_)));
+    let mut struck = super::struck(round, 0, 1);
     if service.has_ended() {
-        let ended = service.end(SOON);
-        if !told {
-            return Err(format!("the service is dead: {ended}"));
+        if let Some(wrong) = end_daemon(service, struck.take()) {
+            return Err(wrong);
         }
         service = serve(round, home, proxy.far_port())?.0;
     }
@@ -196,5 +195,5 @@ fn brought_home(round: &Round, home: &Home, mut scene: Scene, content: &[u8]) ->
             ));
         }
     }
-    end_daemon(service).map_or(Ok(()), Err)
+    end_daemon(service, struck).map_or(Ok(()), Err)
 }

@@ -9,16 +9,20 @@ mod sessions;
 use crate::alone::names;
 use crate::disk::Disk;
 use crate::invariants::Seen;
-use crate::plan::{Area, Dice, Round};
+use crate::plan::{Area, Blow, Dice, Round, Trouble, Victim};
 use crate::proxy::Proxy;
 use rustix::process::Signal;
-use wirespeed_tests::deadline::{PATIENCE, SOON, reached};
+use std::time::Duration;
+use wirespeed_tests::deadline::{PATIENCE, reached};
 use wirespeed_tests::home::Home;
 use wirespeed_tests::mpi::Installed;
 use wirespeed_tests::running::Running;
 
 /// Words of a front that measures: events on stdout, the result in a file.
 const OUTPUT: &str = "-q --ndjson --output disk/o.json";
+
+/// Within this long a daemon ends that is told to, on a machine that others use, too.
+const STOP: Duration = Duration::from_secs(10);
 
 /// What there is beside the front.
 #[derive(Default)]
@@ -47,6 +51,11 @@ pub fn draw(round: &mut Round, dice: &mut Dice) {
         Area::Sessions => sessions::draw(round, dice),
         Area::Mpi => mpi::draw(round, dice),
     }
+}
+
+/// Why rounds of this area cannot be played here.
+pub fn lacks(area: Area) -> Option<&'static str> {
+    (area == Area::Mpi && mpi::is_absent()).then_some("no MPI library is installed")
 }
 
 /// Begin the round's job.
@@ -95,12 +104,26 @@ fn front(home: &Home, line: &str) -> Running {
     Running::start(command)
 }
 
-/// End a daemon; what is wrong with its end.
-fn end_daemon(daemon: Running) -> Option<String> {
+/// What the round did to the daemon of this number, of so many.
+fn struck(round: &Round, number: usize, count: usize) -> Option<Blow> {
+    match round.trouble {
+        Trouble::Signal(blow, Victim::Daemon(victim)) if victim % count == number => Some(blow),
+        _ => None,
+    }
+}
+
+/// End a daemon that is not dead: what is wrong with it, where it died by itself, does not end when told to, or ends badly.
+fn end_daemon(daemon: Running, struck: Option<Blow>) -> Option<String> {
+    let is_dead = daemon.has_ended();
     daemon.signal(Signal::TERM);
-    if !reached(SOON, || daemon.has_ended()) {
+    if !reached(STOP, || daemon.has_ended()) {
         return Some(format!("a daemon does not end when told to: {}", daemon.stderr()));
     }
-    let ended = daemon.end(SOON);
-    (ended.code != Some(0)).then(|| format!("a daemon ended badly: {ended}"))
+    let ended = daemon.end(STOP);
+    match struck {
+        Some(Blow::Kill) if ended.signal == Some(9) => None,
+        Some(blow) if blow.asks() && ended.code == Some(0) => None,
+        _ if is_dead => Some(format!("a daemon died by itself: {ended}")),
+        _ => (ended.code != Some(0)).then(|| format!("a daemon ended badly: {ended}")),
+    }
 }

@@ -2,7 +2,7 @@
 //! job ends, leaves nothing of ours, and keeps files readable is ours.
 
 use super::{OUTPUT, Scene};
-use crate::plan::{Blow, Dice, Round, Trouble, Victim};
+use crate::plan::{Dice, Round, Trouble, Victim};
 use std::os::unix::process::CommandExt as _;
 use std::sync::LazyLock;
 use wirespeed_tests::home::Home;
@@ -13,6 +13,11 @@ use wirespeed_tests::running::Running;
 static INSTALLED: LazyLock<Vec<Installed>> = LazyLock::new(installed);
 
 const TESTS: [&str; 6] = ["tag_lat", "tag_bw", "am_lat", "am_bw", "put_lat", "am_alltoall"];
+
+/// Whether no library is here.
+pub fn is_absent() -> bool {
+    INSTALLED.is_empty()
+}
 
 /// Words and trouble; the library by number, as many as there may be here.
 pub fn draw(round: &mut Round, dice: &mut Dice) {
@@ -31,10 +36,6 @@ pub fn draw(round: &mut Round, dice: &mut Dice) {
         3 | 4 => Trouble::Signal(dice.blow(), Victim::Front),
         _ => Trouble::Signal(dice.blow(), Victim::Other(dice.below(4) as usize)),
     };
-    // A rank that a signal tells to end is told so by its launcher, which knows what becomes of the others.
-    if let Trouble::Signal(Blow::Term, Victim::Other(number)) = round.trouble {
-        round.trouble = Trouble::Signal(Blow::Kill, Victim::Other(number));
-    }
 }
 
 /// The launcher with two ranks.

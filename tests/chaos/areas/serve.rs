@@ -5,7 +5,7 @@ use super::{OUTPUT, Scene, end_daemon, front};
 use crate::disk::Disk;
 use crate::plan::{Blow, Dice, Round, Trouble, Victim};
 use crate::proxy::Proxy;
-use wirespeed_tests::deadline::{PATIENCE, SOON};
+use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::home::Home;
 use wirespeed_tests::running::Running;
 
@@ -72,23 +72,17 @@ pub fn after(round: &Round, home: &Home, mut scene: Scene, disk: Option<Disk>) -
     let (Some(proxy), Some(server)) = (scene.proxy.take(), scene.daemons.pop()) else {
         return found;
     };
-    match round.trouble {
-        // It may not have been sent: then it is now.
-        Trouble::Signal(Blow::Term | Blow::Int, Victim::Daemon(_)) => found.extend(end_daemon(server)),
-        Trouble::Signal(Blow::Kill, Victim::Daemon(_)) if server.has_ended() => {
-            server.end(SOON);
-        }
-        _ => {
-            let line = format!(
-                "run am_lat --via tcp --to 127.0.0.1:{} -n 50 -q --ndjson",
-                proxy.far_port()
-            );
-            let next = front(home, &line).end(PATIENCE);
-            if next.code != Some(0) {
-                found.push(format!("the server does not serve the next: {next}"));
-            }
-            found.extend(end_daemon(server));
+    let struck = super::struck(round, 0, 1);
+    if struck.is_none_or(|blow| matches!(blow, Blow::Pause(_) | Blow::Stop)) {
+        let line = format!(
+            "run am_lat --via tcp --to 127.0.0.1:{} -n 50 -q --ndjson",
+            proxy.far_port()
+        );
+        let next = front(home, &line).end(PATIENCE);
+        if next.code != Some(0) {
+            found.push(format!("the server does not serve the next: {next}"));
         }
     }
+    found.extend(end_daemon(server, struck));
     found
 }

@@ -84,13 +84,10 @@ pub fn begin(round: &Round, home: &Home) -> Result<(Running, Scene), String> {
 /// The daemons serve the next where both are alive, and end in order; no control group is left.
 pub fn after(round: &Round, home: &Home, mut scene: Scene, disk: Option<Disk>) -> Vec<String> {
     let mut found = super::strangers(home, disk.is_some());
-    let harmed = |daemon: &Running| daemon.has_ended();
-    let told = matches!(
-        round.trouble,
-        Trouble::Signal(Blow::Kill | Blow::Term | Blow::Int, Victim::Daemon(_))
-    );
-    let wakes = matches!(round.trouble, Trouble::Signal(Blow::Stop, Victim::Daemon(_)));
-    if let (Some(proxy), false, false) = (scene.proxy.take(), told, wakes) {
+    let struck = |number| super::struck(round, number, 2);
+    let is_harmed = |blow: Blow| !matches!(blow, Blow::Pause(_));
+    let unharmed = ![0, 1].into_iter().filter_map(struck).any(is_harmed);
+    if let (Some(proxy), true) = (scene.proxy.take(), unharmed) {
         let line = format!(
             "session --host localhost --port {} --benchmarkPath=client_to_computation --bytes=1 --duration=0.2 -q --ndjson",
             proxy.far_port()
@@ -102,10 +99,7 @@ pub fn after(round: &Round, home: &Home, mut scene: Scene, disk: Option<Disk>) -
     }
     // The node first: it leaves its coordinator in order.
     while let Some(daemon) = scene.daemons.pop() {
-        match told && harmed(&daemon) {
-            true => drop(daemon.end(SOON)),
-            false => found.extend(end_daemon(daemon)),
-        }
+        found.extend(end_daemon(daemon, struck(scene.daemons.len())));
     }
     reached(SOON, || groups().is_empty());
     found.extend(
