@@ -12,6 +12,8 @@ const DEATH: Duration = Duration::from_secs(5);
 const MARGIN: Duration = Duration::from_secs(9);
 /// What a front takes that nobody disturbs.
 const LIFE: Duration = Duration::from_secs(60);
+/// Ranks of a launcher that have not met by then give up.
+const MEETING: Duration = Duration::from_secs(60);
 /// Silence that counts as death, where a line does not say how much.
 const SILENCE: Duration = Duration::from_secs(10);
 
@@ -55,6 +57,8 @@ pub enum Met {
 pub struct Expect {
     /// Ends that are right.
     pub ends: Vec<End>,
+    /// Whether any exit code is right as well.
+    pub any_code: bool,
     /// Time from the trouble to the end.
     pub within: Duration,
     /// Whether the front's stdout and stderr are wirespeed's own alone.
@@ -87,12 +91,10 @@ pub fn expect(round: &Round, met: Met) -> Expect {
     }
     // What becomes of a rank's end is the launcher's to say; that there is an end is ours.
     let is_launched = round.area == Area::Mpi;
-    if is_launched && met != Met::Nobody {
-        ends.extend((0..=u8::MAX).map(|code| End::Code(code.into())));
-    }
     let has_room = !matches!(round.trouble, Trouble::FullDisk(_) | Trouble::DiskFills);
     Expect {
         ends,
+        any_code: is_launched && met != Met::Nobody,
         within,
         speaks: !is_launched,
         keeps: has_room && (!is_launched || met == Met::Nobody),
@@ -113,6 +115,8 @@ fn ends(round: &Round, met: Met) -> (&'static [i32], Duration) {
         (Trouble::Signal(blow, _), Met::Daemon) if blow.asks() => (&[0, 1, 5], DEATH + MARGIN),
         // The coordinator misses a node after 8 s, and is asked every second.
         (Trouble::Signal(..), _) if round.area == Area::Sessions => (&[0, 1], silence + MARGIN),
+        // Before the ranks have met, only the library knows who is missing.
+        (Trouble::Signal(..), _) if round.area == Area::Mpi => (&[0, 1], MEETING + MARGIN),
         (Trouble::Signal(..), _) => (&[0, 1], DEATH + MARGIN),
         (Trouble::Link(Fault::Cut | Fault::Refuse), _) => (&[0, 1], DEATH + MARGIN + LIFE),
         (Trouble::Link(Fault::Stall), _) => (&[0, 1], silence + DEATH + MARGIN),
@@ -139,7 +143,8 @@ fn silence(round: &Round) -> Duration {
         Area::Byteio => silence * attempts("--attempts").unwrap_or(1).max(1) + silence,
         // Daemons ask after each other in seconds, and some do so for others.
         Area::Sessions => silence + silence / 2,
-        Area::Runs | Area::Serve | Area::Mpi => silence,
+        Area::Mpi => silence + MEETING,
+        Area::Runs | Area::Serve => silence,
     }
 }
 
