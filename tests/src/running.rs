@@ -6,6 +6,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use serde_json::Value;
 use std::io::{PipeReader, Read};
 use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -69,6 +70,8 @@ pub struct Ended {
     pub words: String,
     /// Its exit code; None when a signal ended it.
     pub code: Option<i32>,
+    /// The signal that ended it, if one did.
+    pub signal: Option<i32>,
     /// All that it wrote to stdout.
     pub stdout: String,
     /// All that it wrote to stderr.
@@ -176,7 +179,7 @@ impl Running {
     }
 
     /// Whether it has ended; its status is left for [`Running::end`].
-    fn has_ended(&self) -> bool {
+    pub fn has_ended(&self) -> bool {
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let pid = Pid::from_raw(self.pid().cast_signed());
         pid.is_none_or(|pid| !matches!(waitid(WaitId::Pid(pid), look), Ok(None)))
@@ -212,6 +215,7 @@ impl Running {
         Ended {
             words: self.words.clone(),
             code: status.code(),
+            signal: status.signal(),
             stdout: self.stdout.rest(),
             stderr: self.stderr.rest(),
         }

@@ -5,6 +5,7 @@
 
 mod api;
 mod bindings;
+mod chaos;
 mod command;
 mod evidence;
 mod features;
@@ -43,7 +44,9 @@ usage: cargo xtask TASK
   fuzz [SECONDS]       fuzz every target (nightly and cargo-fuzz)
   test                 every check and test (what `make test` runs)
   tests                the tests alone, side by side
-  ladder               the longer ladder: test, deny, miri, fuzz, soak, peers
+  chaos [--seed N] [--for TIME | --rounds N] [--only runs|byteio|serve|sessions|mpi]
+                       rounds of random trouble against the program, and what must hold after each
+  ladder               the longer ladder: test, deny, miri, fuzz, soak, chaos, peers
   peers [PAIRS] [--rows TEXT]      benchmark beside ucx_perftest, sockperf and iperf3
   peers typed [PAIRS] [--rows TEXT]  what users type: verbs and ucx_perftest's own lines without further options
   peers mpi [PAIRS] [--rows TEXT]  benchmark beside the same loops in C, on Open MPI and MPICH; rows whose name
@@ -90,6 +93,7 @@ fn run(arguments: &[String]) -> Result<()> {
         Some("fuzz") => fuzz::fuzz(&root, parsed(rest.first(), 30)?),
         Some("test") => ladder::test(&root),
         Some("tests") => ladder::tests(&root),
+        Some("chaos") => chaos::run(&root, &rest),
         Some("ladder") => ladder::long(&root),
         Some("peers") => peers_beside(&root, &rest),
         Some("evidence") => evidence::run(&root, &rest),

@@ -5,7 +5,7 @@ mod shards;
 mod step;
 mod summary;
 
-use crate::{command, hotcheck};
+use crate::{chaos, command, hotcheck};
 use anyhow::Result;
 use std::path::Path;
 use std::process::Command;
@@ -131,6 +131,10 @@ fn run_long_steps(ladder: &mut Ladder) -> Result<()> {
     ];
     let soak = Step::cargo("soak", &soak).with("WIRESPEED_TEST_WHOLE", "1");
     ladder.run(soak.within_s(7200))?;
+    match chaos::is_possible() {
+        true => ladder.run(Step::cargo("chaos", &["xtask", "chaos", "--for", "3600s"]).within_s(5400))?,
+        false => ladder.skip("chaos", "no namespaces can be made here")?,
+    }
     ladder.run(Step::cargo("peers", &["xtask", "peers"]).within_s(3600))
 }
 

@@ -6,7 +6,7 @@ use wirespeed_report::compare::{Question, compare};
 use wirespeed_report::interference::{Arms, Interference, Loaded};
 use wirespeed_report::read_run;
 use wirespeed_schema::outcome::Interval;
-use wirespeed_schema::test::Test;
+use wirespeed_schema::test::{Bulk, Test};
 
 #[test]
 fn the_fixtures_say_nothing_that_cannot_be() {
@@ -96,4 +96,22 @@ fn too_few_rounds_or_runs_are_no_verdict_and_say_what_is_missing() {
             assert!(said.contains("no") && said.contains("--repeats "), "{said}");
         }
     }
+}
+
+/// Each connection of a transfer has a thread, and what was observed of a rank is the sum of its threads.
+#[test]
+fn threads_of_a_transfer_may_add_up_to_more_than_the_run_took() {
+    let observed = |connections: u64, wholes: u64| {
+        let test = Test::BulkGet(Bulk::new(65_536, 1 << 20, connections, 2));
+        let transfer = result(case("byteio-mtom", test, 16), 1, |_| {
+            let mut ends = one_way_stream(65_536, 16, 1_000_000, 2000.0);
+            ends[1].disturbance.observed_ns = run(Vec::new()).duration_ns * wholes;
+            ends
+        });
+        let found = violations(&run(vec![transfer]));
+        found.iter().any(|line| line.contains("observed_ns of rank 1"))
+    };
+    assert!(!observed(4, 3));
+    assert!(observed(4, 5));
+    assert!(observed(1, 2));
 }
