@@ -1,46 +1,26 @@
-//! Where things stand: margins from the widths of what must fit, rows for labels that would collide.
+//! Where things stand, from the top down: heading, label of the vertical axis, flags, plot, ticks, legend, scale. Margins come
+//! from the widths of what must fit. It never draws.
 
+use super::labels::{
+    Anchor, Entry, LINE, LINE_WITHIN, TEXT_SIZE, TITLE_SIZE, Text, flags, legend, notes, title_lines,
+};
 use super::scale::Span;
 use super::text::{shortened, width, wrapped};
 use super::ticks::{Tick, ticks};
-use super::{Chart, Look, Mark, Point, Series};
+use super::{Axis, Chart, Look, Mark, Point, Scale, Series};
 
-/// Size of titles in pixels, as in the style sheet.
-pub const TITLE_SIZE: f64 = 15.0;
-/// Size of all other text.
-pub const TEXT_SIZE: f64 = 12.0;
-/// Height of a line of text.
-pub const LINE: f64 = 17.0;
-/// Height of the scale below a heat map.
-pub const SCALE_HEIGHT: f64 = 2.0 * LINE;
 const TITLE_LINE: f64 = 21.0;
 const EDGE: f64 = 14.0;
-/// Length of the sample of a series in the legend.
-pub const SAMPLE: f64 = 26.0;
 /// Pixels for each tick of the vertical axis.
 const TICK_HEIGHT: f64 = 46.0;
-
-/// One entry of the legend, placed.
-pub struct Entry {
-    /// Index of its series; `None`: the entry that explains intervals.
-    pub series: Option<usize>,
-    /// Its text.
-    pub text: String,
-    /// Left end.
-    pub x: f64,
-    /// Middle of its line.
-    pub y: f64,
-}
-
-/// Label of a mark above the plot, placed.
-pub struct Flag {
-    /// Its text.
-    pub text: String,
-    /// Left end.
-    pub x: f64,
-    /// Base line.
-    pub y: f64,
-}
+/// Names of rows that take more of the width than this stand above their rows.
+const BESIDE_MAX: f64 = 0.3;
+/// What a row takes beside the lines of a name above it.
+const ROW_HEIGHT: f64 = 30.0;
+/// Lines of a name of a row.
+const NAME_LINES_MAX: usize = 2;
+/// Names of columns that are turned are cut to this.
+const UPRIGHT_MAX: f64 = 130.0;
 
 /// A chart laid out.
 pub struct Layout {
@@ -48,27 +28,22 @@ pub struct Layout {
     pub width: f64,
     /// Height of all.
     pub height: f64,
-    /// Lines of the title.
-    pub title: Vec<String>,
-    /// Base line of the title's first line.
-    pub title_y: f64,
     /// Horizontal axis; pixels from the left to the right end of the plot.
     pub x: Span,
     /// Vertical axis; pixels from the bottom to the top of the plot.
     pub y: Span,
-    /// Ticks of the horizontal axis.
-    pub x_ticks: Vec<Tick>,
-    /// Ticks of the vertical axis.
-    pub y_ticks: Vec<Tick>,
-    /// Labels of marks above the plot.
-    pub flags: Vec<Flag>,
-    /// The legend.
+    /// Where lines of the grid cross the horizontal axis.
+    pub x_lines: Vec<f64>,
+    /// Where they cross the vertical axis.
+    pub y_lines: Vec<f64>,
+    /// Texts below the data.
+    pub texts: Vec<Text>,
+    /// Texts on the data.
+    pub notes: Vec<Text>,
+    /// Samples of the legend.
     pub legend: Vec<Entry>,
-}
-
-/// Distance between two lines of the title.
-pub fn title_y(layout: &Layout, line: usize) -> f64 {
-    layout.title_y + line as f64 * TITLE_LINE
+    /// Left end and top of the shades below a heat map.
+    pub scale: Option<(f64, f64)>,
 }
 
 /// The points of `series` that both axes can show.
@@ -79,51 +54,131 @@ pub fn shown(chart: &Chart, series: &Series) -> Vec<Point> {
     series.points.iter().filter(on_axes).copied().collect()
 }
 
-/// Lay `chart` out.
-pub fn layout(chart: &Chart) -> Layout {
-    let x = Span::new(
-        &chart.x,
-        values(chart, true).into_iter().chain(marked(chart, true)),
-    );
-    let y = Span::new(
-        &chart.y,
-        values(chart, false).into_iter().chain(marked(chart, false)),
-    );
-
-    let (all, plot) = (
-        f64::from(chart.width.max(240)),
-        f64::from(chart.plot_height.max(80)),
-    );
-    let y_ticks = ticks(&chart.y, &y, (plot / TICK_HEIGHT) as usize);
-    let widest = y_ticks
-        .iter()
-        .map(|tick| width(&tick.label, TEXT_SIZE))
-        .fold(0.0, f64::max);
-    let left = EDGE + LINE + widest.min(all / 3.0) + 8.0;
-    let right = all - EDGE - 8.0;
-    let x = x.between(left, right);
-    let x_ticks = x_ticks(chart, &x);
-
-    let title = wrapped(&chart.title, TITLE_SIZE, all - 2.0 * EDGE, 2);
-    let flags_top = EDGE + title.len() as f64 * TITLE_LINE;
-    let (flags, flag_rows) = flags(chart, &x, flags_top, (EDGE, all - EDGE));
-    let top = flags_top + flag_rows as f64 * LINE + 8.0;
+/// Lay `chart` out; with its title and what it shows, where these do not stand beside it.
+pub fn layout(chart: &Chart, with_heading: bool) -> Layout {
+    let all = f64::from(chart.width.max(240));
+    let mut column = Column {
+        width: all,
+        at: EDGE / 2.0,
+        texts: Vec::new(),
+    };
+    if with_heading {
+        column.heading(chart);
+    }
+    column.say("ws-text", &axis_label(&chart.y));
+    let names = Names::of(chart, all);
+    let plot = names.plot_height(chart);
+    let left = EDGE + names.beside;
+    let x = span(chart, true).between(left, all - EDGE - 8.0);
+    let (labels, rows) = flags(chart, &x, column.at, (EDGE, all - EDGE));
+    column.texts.extend(labels);
+    let top = column.at + rows as f64 * LINE + 8.0;
     let bottom = top + plot;
-    let legend_top = bottom + LINE + if chart.x.label.is_empty() { 0.0 } else { LINE + 4.0 } + 8.0;
-    let (legend, legend_rows) = legend(chart, legend_top, (left, all - EDGE));
-    let scale = chart.heat.as_ref().map_or(0.0, |_| SCALE_HEIGHT);
+    let y = span(chart, false).between(bottom, top);
+    let mut texts = column.texts;
+    let y_lines = names.place(&y, left, x.to, &mut texts);
+    let (x_lines, ticks_end) = x_labels(chart, &x, bottom, all, &mut texts);
+    let mut column = Column {
+        width: all,
+        at: ticks_end,
+        texts,
+    };
+    column.middle(&x, &axis_label(&chart.x));
+    let (entries, words, legend_end) = legend(chart, column.at + 8.0, (EDGE, all - EDGE));
+    column.texts.extend(words);
+    column.at = legend_end;
+    let scale = column.scale(chart);
+    let notes = notes(chart, &x, &y, &column.texts);
     Layout {
         width: all,
-        height: legend_top + legend_rows as f64 * LINE + scale + EDGE / 2.0,
-        title,
-        title_y: EDGE + TITLE_SIZE * 0.8,
+        height: column.at + EDGE / 2.0,
         x,
-        y: y.between(bottom, top),
-        x_ticks,
-        y_ticks,
-        flags,
-        legend,
+        y,
+        x_lines,
+        y_lines,
+        texts: column.texts,
+        notes,
+        legend: entries,
+        scale,
     }
+}
+
+/// Texts below each other.
+struct Column {
+    width: f64,
+    /// Where the next one begins.
+    at: f64,
+    texts: Vec<Text>,
+}
+
+impl Column {
+    fn heading(&mut self, chart: &Chart) {
+        for line in title_lines(&chart.title, self.width - 2.0 * EDGE, 3) {
+            let base = self.at + EDGE / 2.0 + TITLE_SIZE * 0.8;
+            self.texts
+                .push(Text::new("ws-title", Anchor::Start, (EDGE, base), line));
+            self.at += TITLE_LINE;
+        }
+        self.at += EDGE / 2.0;
+        self.say("ws-label", &chart.subtitle);
+    }
+
+    /// Up to two lines at the left edge.
+    fn say(&mut self, class: &'static str, words: &str) {
+        for line in wrapped(words, TEXT_SIZE, self.width - 2.0 * EDGE, 2) {
+            let base = self.at + TEXT_SIZE;
+            self.texts
+                .push(Text::new(class, Anchor::Start, (EDGE, base), line));
+            self.at += LINE;
+        }
+    }
+
+    /// Up to two lines below the middle of the plot.
+    fn middle(&mut self, x: &Span, words: &str) {
+        let room = self.width - 2.0 * EDGE;
+        for line in wrapped(words, TEXT_SIZE, room, 2) {
+            let base = self.at + TEXT_SIZE + 2.0;
+            let half = width(&line, TEXT_SIZE) / 2.0;
+            let at = ((x.from + x.to) / 2.0).clamp(EDGE + half, (self.width - EDGE - half).max(EDGE + half));
+            self.texts
+                .push(Text::new("ws-text", Anchor::Middle, (at, base), line));
+            self.at += LINE;
+        }
+    }
+
+    /// The scale of a heat map: what the shades mean, then the least value, the shades, and the greatest.
+    fn scale(&mut self, chart: &Chart) -> Option<(f64, f64)> {
+        let heat = chart.heat.as_ref()?;
+        let (low, high) = heat.range()?;
+        self.at += LINE / 2.0;
+        self.say("ws-text", &heat.label);
+        let base = self.at + TEXT_SIZE;
+        let (low, high) = (heat.unit.text(low), heat.unit.text(high));
+        let from = EDGE + width(&low, TEXT_SIZE) + 8.0;
+        let to = from + super::heat::SCALE_WIDTH + 8.0;
+        self.texts
+            .push(Text::new("ws-text", Anchor::Start, (EDGE, base), low));
+        let high = shortened(&high, TEXT_SIZE, (self.width - to).max(0.0));
+        self.texts
+            .push(Text::new("ws-text", Anchor::Start, (to, base), high));
+        self.at += LINE;
+        Some((from, base - 10.0))
+    }
+}
+
+fn axis_label(axis: &Axis) -> String {
+    match axis.scale {
+        _ if axis.label.is_empty() => String::new(),
+        Scale::Linear => axis.label.clone(),
+        Scale::Log => format!("{} (log scale)", axis.label),
+    }
+}
+
+/// The range of an axis: that of the data and of the marks along it.
+fn span(chart: &Chart, horizontal: bool) -> Span {
+    let axis = if horizontal { &chart.x } else { &chart.y };
+    let values = values(chart, horizontal);
+    Span::new(axis, values.into_iter().chain(marked(chart, horizontal)))
 }
 
 /// Values of all points on one axis, with the ends of those intervals that lie along it.
@@ -152,91 +207,148 @@ fn marked(chart: &Chart, horizontal: bool) -> impl Iterator<Item = f64> + '_ {
     })
 }
 
-/// As many ticks as their texts leave room for.
-fn x_ticks(chart: &Chart, span: &Span) -> Vec<Tick> {
-    let room = span.to - span.from;
-    let fits = |ticks: &[Tick]| {
-        let places: Vec<(f64, f64)> = ticks
-            .iter()
-            .filter_map(|tick| Some((span.place(tick.value)?, width(&tick.label, TEXT_SIZE))))
-            .collect();
-        places
-            .windows(2)
-            .all(|pair| pair[0].0 + pair[0].1 / 2.0 + 6.0 <= pair[1].0 - pair[1].1 / 2.0)
-    };
-    let most = (room / 50.0) as usize;
-    let found = (2..=most.clamp(2, 12))
-        .rev()
-        .map(|count| ticks(&chart.x, span, count))
-        .find(|ticks| fits(ticks));
-    found.unwrap_or_else(|| ticks(&chart.x, span, 2))
+/// The labels of the vertical axis: values beside the plot, names beside it or, where these are long, each above its row.
+struct Names {
+    ticks: Vec<(Tick, Vec<String>)>,
+    /// What they take beside the plot.
+    beside: f64,
+    /// Height of a row with its name above it.
+    above: Option<f64>,
 }
 
-/// Labels of vertical marks and shades, in as many rows as keep them apart.
-fn flags(chart: &Chart, x: &Span, top: f64, (left, right): (f64, f64)) -> (Vec<Flag>, usize) {
-    let mut ends: Vec<f64> = Vec::new();
-    let mut flags = Vec::new();
-    for mark in &chart.marks {
-        let (at, label) = match mark {
-            Mark::Vertical { x: at, label } => (x.place(*at), label),
-            Mark::Shade { from, to, label } => {
-                let middle = x.place(*from).zip(x.place(*to)).map(|(a, b)| (a + b) / 2.0);
-                (middle, label)
-            }
-            _ => continue,
+impl Names {
+    fn of(chart: &Chart, all: f64) -> Names {
+        let plot = f64::from(chart.plot_height.max(80));
+        let found = ticks(&chart.y, &span(chart, false), (plot / TICK_HEIGHT) as usize);
+        let widest = |lines: &mut dyn Iterator<Item = &String>| {
+            lines.map(|line| width(line, TEXT_SIZE)).fold(0.0, f64::max)
         };
-        let Some(at) = at.filter(|_| !label.is_empty()) else {
+        let long = widest(&mut found.iter().map(|tick| &tick.label));
+        let is_named = !chart.y.ticks.is_empty() && chart.heat.is_none();
+        let above = is_named && long > all * BESIDE_MAX;
+        let row = plot / found.len().max(1) as f64;
+        let (room, lines_max) = match above {
+            true => (all - 2.0 * EDGE - 16.0, NAME_LINES_MAX),
+            false => (
+                all * BESIDE_MAX,
+                ((row / LINE_WITHIN) as usize).clamp(1, NAME_LINES_MAX),
+            ),
+        };
+        let split = |tick: Tick| {
+            let lines = wrapped(&tick.label, TEXT_SIZE, room, lines_max);
+            (tick, lines)
+        };
+        let ticks: Vec<(Tick, Vec<String>)> = found.into_iter().map(split).collect();
+        let lines = ticks.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0);
+        let beside = match above {
+            true => 0.0,
+            false => widest(&mut ticks.iter().flat_map(|(_, lines)| lines)) + 8.0,
+        };
+        Names {
+            ticks,
+            beside,
+            above: above.then_some(ROW_HEIGHT + lines as f64 * LINE_WITHIN),
+        }
+    }
+
+    fn plot_height(&self, chart: &Chart) -> f64 {
+        match self.above {
+            Some(row) => row * self.ticks.len() as f64,
+            None => f64::from(chart.plot_height.max(80)),
+        }
+    }
+
+    /// Add the texts, those that have room; where lines of the grid belong.
+    fn place(&self, y: &Span, left: f64, right: f64, texts: &mut Vec<Text>) -> Vec<f64> {
+        let mut at_lines = Vec::new();
+        for (tick, lines) in &self.ticks {
+            let Some(at) = y.place(tick.value) else {
+                continue;
+            };
+            let count = lines.len() as f64;
+            let label = lines.iter().enumerate().map(|(number, line)| {
+                let below = number as f64 * LINE_WITHIN;
+                match self.above {
+                    Some(_) => {
+                        let base = at - 9.0 - (count - 1.0) * LINE_WITHIN + below;
+                        let line = shortened(line, TEXT_SIZE, right - left - 4.0);
+                        Text::new("ws-note", Anchor::Start, (left + 4.0, base), line)
+                    }
+                    None => {
+                        let base = at + 4.0 - (count - 1.0) * LINE_WITHIN / 2.0 + below;
+                        Text::new("ws-label", Anchor::End, (left - 8.0, base), &**line)
+                    }
+                }
+            });
+            let label: Vec<Text> = label.collect();
+            at_lines.push(at);
+            if label.iter().all(|text| text.is_clear_of(texts)) {
+                texts.extend(label);
+            }
+        }
+        at_lines
+    }
+}
+
+/// Labels of the horizontal axis: as many values as there is room for; names upright where they would meet. Where lines of the
+/// grid belong, and where the labels end.
+fn x_labels(chart: &Chart, x: &Span, bottom: f64, all: f64, texts: &mut Vec<Text>) -> (Vec<f64>, f64) {
+    let base = bottom + LINE + 3.0;
+    let level = |tick: &Tick| {
+        let half = width(&tick.label, TEXT_SIZE) / 2.0;
+        let at = x
+            .place(tick.value)?
+            .clamp(2.0 + half, (all - 2.0 - half).max(2.0 + half));
+        Some(Text::new("ws-label", Anchor::Middle, (at, base), &*tick.label))
+    };
+    let apart = |ticks: &[Tick]| {
+        let placed: Vec<Text> = ticks.iter().filter_map(level).collect();
+        let ends = placed
+            .windows(2)
+            .all(|pair| pair[0].area().right + 6.0 <= pair[1].area().left);
+        ends.then_some(placed)
+    };
+    let most = ((x.to - x.from) / 50.0) as usize;
+    let counts = (2..=most.clamp(2, 12)).rev();
+    let tried = counts.map(|count| ticks(&chart.x, x, count));
+    let found = tried.filter_map(|ticks| Some((apart(&ticks)?, ticks))).next();
+    let lines = |ticks: &[Tick]| ticks.iter().filter_map(|tick| x.place(tick.value)).collect();
+    if let Some((placed, ticks)) = found {
+        texts.extend(placed);
+        return (lines(&ticks), base + 4.0);
+    }
+    let all_ticks = ticks(&chart.x, x, 2);
+    if chart.heat.is_some() {
+        let long = upright(&all_ticks, x, bottom + 8.0, texts);
+        return (lines(&all_ticks), bottom + 12.0 + long);
+    }
+    let mut kept: Vec<Text> = Vec::new();
+    for text in all_ticks.iter().filter_map(level) {
+        let area = text.area();
+        if kept.last().is_none_or(|last| last.area().right + 6.0 <= area.left) && area.right <= all {
+            kept.push(text);
+        }
+    }
+    texts.extend(kept);
+    (lines(&all_ticks), base + 4.0)
+}
+
+/// Names of columns read from the bottom to the top, every one, every second and so on until they keep apart; how long they
+/// are.
+fn upright(ticks: &[Tick], x: &Span, top: f64, texts: &mut Vec<Text>) -> f64 {
+    let step = (x.to - x.from) / ticks.len().max(1) as f64;
+    let every = (LINE / step.max(0.1)).ceil().max(1.0) as usize;
+    let mut longest = 0.0;
+    for tick in ticks.iter().step_by(every) {
+        let Some(at) = x.place(tick.value) else {
             continue;
         };
-        let text = shortened(label, TEXT_SIZE, right - left);
-        let long = width(&text, TEXT_SIZE);
-        let begin = (at - long / 2.0).clamp(left, (right - long).max(left));
-        let row = ends
-            .iter()
-            .position(|end| *end + 8.0 <= begin)
-            .unwrap_or(ends.len());
-        match ends.get_mut(row) {
-            Some(end) => *end = begin + long,
-            None => ends.push(begin + long),
-        }
-        flags.push(Flag {
-            text,
-            x: begin,
-            y: top + (row as f64 + 0.8) * LINE,
+        let words = shortened(&tick.label, TEXT_SIZE, UPRIGHT_MAX);
+        longest = width(&words, TEXT_SIZE).max(longest);
+        texts.push(Text {
+            is_upright: true,
+            ..Text::new("ws-label", Anchor::End, (at + 4.0, top), words)
         });
     }
-    (flags, ends.len())
-}
-
-fn legend(chart: &Chart, top: f64, (left, right): (f64, f64)) -> (Vec<Entry>, usize) {
-    let named = chart
-        .series
-        .iter()
-        .enumerate()
-        .filter(|(_, series)| !series.label.is_empty());
-    let mut entries: Vec<(Option<usize>, &str)> = named
-        .map(|(i, series)| (Some(i), series.label.as_str()))
-        .collect();
-    let has_interval = |series: &Series| series.points.iter().any(|point| point.interval.is_some());
-    if !chart.interval_label.is_empty() && chart.series.iter().any(has_interval) {
-        entries.push((None, &chart.interval_label));
-    }
-    let (mut x, mut row) = (left, 0);
-    let mut placed = Vec::new();
-    for (series, text) in entries {
-        let text = shortened(text, TEXT_SIZE, right - left - SAMPLE - 6.0);
-        let long = SAMPLE + 6.0 + width(&text, TEXT_SIZE) + 14.0;
-        if x > left && x + long > right + 14.0 {
-            (x, row) = (left, row + 1);
-        }
-        placed.push(Entry {
-            series,
-            text,
-            x,
-            y: top + (row as f64 + 0.5) * LINE,
-        });
-        x += long;
-    }
-    let rows = if placed.is_empty() { 0 } else { row + 1 };
-    (placed, rows)
+    longest
 }

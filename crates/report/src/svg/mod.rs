@@ -20,6 +20,7 @@
 mod data;
 mod draw;
 mod heat;
+mod labels;
 mod layout;
 mod scale;
 mod style;
@@ -27,6 +28,7 @@ mod text;
 mod ticks;
 mod unit;
 
+use draw::Place;
 pub use heat::{Cell, Heat};
 pub use style::style;
 pub use text::escape;
@@ -34,6 +36,8 @@ pub use unit::Unit;
 
 /// Width of a chart unless it says otherwise, in CSS pixels.
 pub const WIDTH: u32 = 760;
+/// Width of a chart in a small window, in CSS pixels.
+const NARROW: u32 = 360;
 /// Height of the plot area unless the chart says otherwise, in CSS pixels.
 pub const PLOT_HEIGHT: u32 = 300;
 
@@ -200,8 +204,10 @@ pub enum Mark {
 pub struct Chart {
     /// Tells the charts of one page apart; letters, digits and hyphens, others become hyphens.
     pub id: String,
-    /// Heading.
+    /// Heading: what it answers, in a sentence; else what it shows.
     pub title: String,
+    /// What it shows, where the title answers: `bandwidth against message size`.
+    pub subtitle: String,
     /// What it shows, for those who do not see it. The range of each series is added.
     pub description: String,
     /// The horizontal axis.
@@ -235,11 +241,20 @@ impl Chart {
 
     /// A file of its own, with its style.
     pub fn standalone(&self) -> String {
-        draw::draw(self, Some(&style()))
+        draw::draw(self, Place::File)
     }
 
-    /// An element to be put into a page that holds [`style`] once.
+    /// Two elements, for windows with and without room, to be put into an element of class `ws-pair` on a page that holds
+    /// [`style`] once, which shows the one that fits. The page writes title and subtitle above them.
     pub fn inline(&self) -> String {
-        draw::draw(self, None)
+        let narrow = Chart {
+            width: NARROW,
+            plot_height: match self.y.ticks.is_empty() {
+                true => self.plot_height * 3 / 4,
+                false => self.plot_height,
+            },
+            ..self.clone()
+        };
+        draw::draw(self, Place::Wide) + &draw::draw(&narrow, Place::Narrow)
     }
 }
