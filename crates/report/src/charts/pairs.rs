@@ -1,6 +1,6 @@
 //! Pictures of pairs: which rank, worker or machine is slow, and with whom.
 
-use super::{Picture, behind};
+use super::{Picture, behind, titled};
 use crate::assemble::peer_of;
 use crate::labels::Input;
 use crate::labels::label;
@@ -260,8 +260,10 @@ fn map(
         ticks,
         ..Axis::linear(label, Unit::Plain)
     };
+    let answer = words(what, unit, entries, against);
     let chart = Chart {
-        title: title.to_owned(),
+        title: answer.first().map_or_else(String::new, |line| titled(line)),
+        subtitle: title.to_owned(),
         description: format!("A cell a pair: its {label}."),
         x: axis(x, columns.len(), ticks(&columns, &|index| index as f64)),
         y: axis(y, rows.len(), ticks(&rows, &|index| top - index as f64)),
@@ -276,7 +278,7 @@ fn map(
     let text = |entry: &Entry| vec![entry.row.clone(), entry.column.clone(), unit.text(entry.value)];
     Some(Picture {
         chart,
-        answer: words(what, unit, entries, against),
+        answer,
         table: behind(
             &[if y.is_empty() { "row" } else { y }, x, what],
             entries.iter().map(text).collect(),

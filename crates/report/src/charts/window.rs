@@ -1,7 +1,7 @@
 //! The picture of a sweep over windows: what more messages under way buy, and what Little's law says of it.
 
 use super::sweeps::{Swept, interval, points};
-use super::{Picture, behind};
+use super::{Picture, behind, titled};
 use crate::curve::{self, Enough, InUse, Little, WindowPoint};
 use crate::figures::figure_text;
 use crate::svg::{Axis, Chart, Look, Mark, Series, Unit};
@@ -36,7 +36,8 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
             .unwrap_or_default(),
     );
     let chart = Chart {
-        title: format!("rate against window: {}", swept.label),
+        title: titled(&answer),
+        subtitle: format!("rate against window: {}", swept.label),
         description: "How many messages may be under way at once, and what that buys.".into(),
         x: Axis::log("window in messages", Unit::Plain),
         y: Axis {

@@ -35,7 +35,7 @@ pub use text::escape;
 pub use unit::Unit;
 
 /// Width of a chart unless it says otherwise, in CSS pixels.
-pub const WIDTH: u32 = 760;
+pub const WIDTH: u32 = 640;
 /// Width of a chart in a small window, in CSS pixels.
 const NARROW: u32 = 360;
 /// Height of the plot area unless the chart says otherwise, in CSS pixels.
@@ -236,6 +236,14 @@ impl Chart {
             width: WIDTH,
             plot_height: PLOT_HEIGHT,
             ..Chart::default()
+        }
+    }
+
+    /// What it shows, whether or not its title says so.
+    pub fn subject(&self) -> &str {
+        match self.subtitle.as_str() {
+            "" => &self.title,
+            subtitle => subtitle,
         }
     }
 

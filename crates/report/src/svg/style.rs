@@ -47,9 +47,9 @@ const SHAPES: &str = "\
 .ws-chart .ws-title{font-size:15px;font-weight:600}
 .ws-pair{container-type:inline-size}
 .ws-pair .ws-chart{display:block;width:100%}
-.ws-pair .ws-wide{max-width:960px}
+.ws-pair .ws-wide{max-width:860px}
 .ws-pair .ws-narrow{display:none;max-width:500px}
-@container (max-width:640px){.ws-pair .ws-wide{display:none}.ws-pair .ws-narrow{display:block}}
+@container (max-width:540px){.ws-pair .ws-wide{display:none}.ws-pair .ws-narrow{display:block}}
 .ws-chart .ws-grid{stroke-width:1;fill:none}
 .ws-chart .ws-axis{stroke-width:1;fill:none}
 .ws-chart .ws-line{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}
