@@ -102,7 +102,7 @@ fn picture(
             },
             Mark::Vertical {
                 x: 1.0,
-                label: "equal".into(),
+                label: String::new(),
             },
         ],
         interval_label: "95 % interval of the ratio".into(),

@@ -127,7 +127,7 @@ fn tails(curves: &[Series]) -> Option<String> {
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
     let ((low, best), (high, worst)) = (found.first()?, found.last()?);
     Some(format!(
-        "{name} of {best} take at most {}, of {worst} {}",
+        "{name} take at most {} over {best}, {} over {worst}",
         format_ns(*low),
         format_ns(*high)
     ))

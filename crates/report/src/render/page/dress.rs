@@ -55,7 +55,7 @@ th:first-child{position:sticky;left:0;background:var(--back);max-width:min(48ch,
 /// On paper: all of a table, no buttons, light.
 const PAPER: &str = "\
 @media print{
-body{padding:0;max-width:none;font-size:10pt}nav,.skip,.copy,.data{display:none}
+body{padding:0;max-width:none;font-size:10pt}nav,.skip,.copy,.data,details:not([open]){display:none}
 .frame{overflow:visible}table{width:auto;font-size:7.5pt}th,td{padding-right:.6em;max-width:none}
 .number{white-space:normal}th:first-child{position:static;max-width:none}
 .figures{display:block}figure{margin:0 0 1.2em;break-inside:avoid}tr{break-inside:avoid}h2,h3,h4{break-after:avoid}

@@ -28,8 +28,7 @@ impl Html {
         let data = values(chart);
         self.buttons(&[
             ("Copy the sentence", format!("{id}-says"), ""),
-            ("Copy the values as CSV", format!("{id}-values"), ""),
-            ("Copy the values as JSON", format!("{id}-values"), "json"),
+            ("Copy the values", format!("{id}-values"), ""),
         ]);
         let subject = chart.subject();
         if !picture.table.rows.is_empty() {
@@ -47,10 +46,15 @@ impl Html {
         let (summary, label) = (escape(summary), escape(&label));
         let _ = writeln!(
             self.text,
-            "<details class=\"values\"><summary>{summary}</summary>\n\
-             <div class=\"frame data\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\"><pre class=\"csv\" id=\"{id}\">{}</pre></div></details>",
+            "<details><summary>{summary}</summary>\n\
+             <div class=\"frame data\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\"><pre class=\"csv\" id=\"{id}\">{}</pre></div>",
             lines(csv)
         );
+        self.buttons(&[
+            ("Copy as CSV", id.to_owned(), ""),
+            ("Copy as JSON", id.to_owned(), "json"),
+        ]);
+        self.raw("</details>\n");
     }
 }
 

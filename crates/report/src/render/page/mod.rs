@@ -20,15 +20,16 @@ pub fn page(view: &View, inputs: &[Input], made_by: &str) -> String {
         [one] => format!("wirespeed: {}", one.name),
         many => format!("wirespeed: {} results", many.len()),
     };
+    let values: Vec<String> = inputs.iter().map(|input| data::cases(input.run)).collect();
     html.head(&title);
     html.contents(&title, view);
     html.raw("<main id=\"main\" tabindex=\"-1\">\n");
-    html.answers(view);
+    html.answers(view, &values);
     html.tables(view);
     html.pictures(&view.charts);
     html.trust(view);
     html.environment(view);
-    html.data(view, inputs);
+    html.data(view, &values);
     html.raw("</main>\n<footer>\n");
     html.element("p", "soft", &format!("Made by {made_by}. Intervals are 95 % unless a figure states another level; every figure is defined in docs/metrics.md."));
     html.raw("</footer>\n<div id=\"said\" class=\"said\" role=\"status\"></div>\n<script>");
@@ -129,7 +130,7 @@ impl Html {
         self.raw("</div>\n");
     }
 
-    fn answers(&mut self, view: &View) {
+    fn answers(&mut self, view: &View, values: &[String]) {
         self.heading("answer", "The answer");
         for (number, subject) in view.subjects.iter().enumerate() {
             self.named(view, subject);
@@ -148,6 +149,9 @@ impl Html {
                 self.element("p", "soft", line);
             }
             let mut buttons = vec![("Copy the answer", format!("answer-{number}"), "")];
+            if values.get(number).is_some_and(|csv| !csv.is_empty()) {
+                buttons.push(("Copy the cases", format!("data-{number}"), ""));
+            }
             if let Some(command) = &subject.command {
                 self.element("p", "soft", "Repeat it with:");
                 let _ = writeln!(
@@ -250,21 +254,16 @@ impl Html {
     }
 
     /// The values of every case, to be copied or read by a program.
-    fn data(&mut self, view: &View, inputs: &[Input]) {
+    fn data(&mut self, view: &View, values: &[String]) {
         self.heading("data", "Data");
-        for (number, (subject, input)) in view.subjects.iter().zip(inputs).enumerate() {
+        for (number, (subject, csv)) in view.subjects.iter().zip(values).enumerate() {
             self.named(view, subject);
-            let csv = data::cases(input.run);
             if csv.is_empty() {
                 self.element("p", "", "This result has no cases.");
                 continue;
             }
             let id = format!("data-{number}");
-            self.buttons(&[
-                ("Copy the cases as CSV", id.clone(), ""),
-                ("Copy the cases as JSON", id.clone(), "json"),
-            ]);
-            self.values("Every case as CSV", &id, &csv);
+            self.values("Every case as CSV", &id, csv);
         }
     }
 }
