@@ -97,11 +97,14 @@ type Form = (&'static str, String);
 
 /// Every form of a View.
 fn forms(view: &View, input: Input) -> [Form; 4] {
+    let page = render::page(view, &[input], "audit");
+    // The page's own script, at its end, is nothing that people read.
+    let read = page.split("<script>").next().unwrap_or_default();
     [
         ("the screen", render::text(view, Extent::SCREEN, &Style::PLAIN)),
         ("the report", render::text(view, Extent::WHOLE, &Style::PLAIN)),
         ("Markdown", render::markdown(view)),
-        ("the page", render::page(view, &[input], "audit")),
+        ("the page", read.to_owned()),
     ]
 }
 

@@ -115,10 +115,11 @@ impl Drawing<'_> {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" role=\"img\" \
              aria-labelledby=\"{id}-title {id}-desc\" viewBox=\"0 0 {wide} {high}\" width=\"{wide}\" height=\"{high}\">"
         ));
-        self.line(format_args!(
-            "<title id=\"{id}-title\">{}</title>",
-            escape(&chart.title)
-        ));
+        let title = match chart.title.as_str() {
+            "" => chart.subject(),
+            title => title,
+        };
+        self.line(format_args!("<title id=\"{id}-title\">{}</title>", escape(title)));
         self.line(format_args!(
             "<desc id=\"{id}-desc\">{}</desc>",
             escape(&description(chart))
