@@ -150,6 +150,18 @@ fn strange() -> String {
     run.to_string()
 }
 
+/// `quick` with nothing measured.
+fn failed() -> String {
+    let mut run: Value = serde_json::from_str(&document("documents/quick.json")).unwrap();
+    for case in run["cases"].as_array_mut().unwrap() {
+        case["status"] = "failed".into();
+        case["error"] = "the peer is gone".into();
+        case["metrics"] = json!({});
+        case["repetitions"] = json!([]);
+    }
+    run.to_string()
+}
+
 /// Write pages of several kinds of results into the home; their names.
 fn write_pages(home: &Home) -> Vec<&'static str> {
     home.write("quick.json", &document("documents/quick.json"));
@@ -157,9 +169,9 @@ fn write_pages(home: &Home) -> Vec<&'static str> {
     home.write("strange.json", &strange());
     home.run("workers -w 3 --via unix,tcp -p 10,1000,100000 -n 50 -q -o workers.json")
         .code(0);
-    home.run("run put_lat --via udp -q -o skipped.json");
+    home.write("failed.json", &failed());
     home.run("ab --pairs 6 -q -o ab.json -- latency --via unix -n 200 -- latency --via shm -n 200");
-    let all = ["quick", "example", "strange", "workers", "skipped", "ab"];
+    let all = ["quick", "example", "strange", "failed", "workers", "ab"];
     for name in all {
         home.run(&format!("report {name}.json -o {name}.html")).code(0);
     }
@@ -210,7 +222,7 @@ fn pages_fit_every_window_and_paper() {
         let dark = view.media == Media::Dark;
         assert_eq!(report["back"] == "rgb(255, 255, 255)", !dark, "{}", view.file());
         // Results that were measured just now have as many charts as they have samples for.
-        if ["quick", "example", "strange", "several"].contains(&view.page) {
+        if ["quick", "example", "strange", "failed", "several"].contains(&view.page) {
             writeln!(layouts, "{} {}", view.file(), report["layout"]).unwrap();
         }
     }

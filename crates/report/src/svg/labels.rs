@@ -13,6 +13,8 @@ pub const TEXT_SIZE: f64 = 12.0;
 pub const LINE: f64 = 17.0;
 /// Height of a line of a text of several lines.
 pub const LINE_WITHIN: f64 = 15.0;
+/// Left of everything, and right of it.
+pub const EDGE: f64 = 14.0;
 /// Length of the sample of a series in the legend.
 pub const SAMPLE: f64 = 26.0;
 /// How much wider bold letters are.
@@ -129,7 +131,7 @@ pub fn title_lines(title: &str, room: f64, lines_max: usize) -> Vec<String> {
 
 /// Labels of vertical marks and shades above the plot, in as many rows as keep them apart; how many rows.
 pub fn flags(chart: &Chart, x: &Span, top: f64, (left, right): (f64, f64)) -> (Vec<Text>, usize) {
-    let mut ends: Vec<f64> = Vec::new();
+    let mut rows = 0;
     let mut flags = Vec::new();
     for mark in &chart.marks {
         let (at, label) = match mark {
@@ -147,20 +149,23 @@ pub fn flags(chart: &Chart, x: &Span, top: f64, (left, right): (f64, f64)) -> (V
         let text = shortened(label, TEXT_SIZE, right - left);
         let long = width(&text, TEXT_SIZE);
         let begin = (at - long / 2.0).clamp(left, (right - long).max(left));
+        let in_row = |row: usize| Text::new("ws-label", Anchor::Start, (begin, row_y(top, row)), &*text);
         // Labels come in any order: a row is free where no other label of it is.
-        let free = |row: usize, flags: &[Text]| {
-            let text = Text::new("ws-label", Anchor::Start, (begin - 4.0, row_y(top, row)), &*text);
-            text.is_clear_of(flags)
+        let free = |row: &usize| {
+            let area = in_row(*row).area();
+            let apart = Area {
+                left: area.left - 8.0,
+                right: area.right + 8.0,
+                ..area
+            };
+            flags.iter().all(|flag: &Text| !flag.area().meets(&apart))
         };
-        let Some(row) = (0..FLAG_ROWS_MAX).find(|row| free(*row, &flags)) else {
-            continue;
-        };
-        if row >= ends.len() {
-            ends.push(begin);
+        if let Some(row) = (0..FLAG_ROWS_MAX).find(free) {
+            rows = rows.max(row + 1);
+            flags.push(in_row(row));
         }
-        flags.push(Text::new("ws-label", Anchor::Start, (begin, row_y(top, row)), text));
     }
-    (flags, ends.len())
+    (flags, rows)
 }
 
 fn row_y(top: f64, row: usize) -> f64 {

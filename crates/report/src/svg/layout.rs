@@ -1,27 +1,13 @@
 //! Where things stand, from the top down: heading, label of the vertical axis, flags, plot, ticks, legend, scale. Margins come
 //! from the widths of what must fit. It never draws.
 
-use super::labels::{
-    Anchor, Entry, LINE, LINE_WITHIN, TEXT_SIZE, TITLE_SIZE, Text, flags, legend, notes, title_lines,
-};
+use super::axes::{Names, x_labels};
+use super::labels::{Anchor, EDGE, Entry, LINE, TEXT_SIZE, TITLE_SIZE, Text, flags, legend, notes, title_lines};
 use super::scale::Span;
 use super::text::{shortened, width, wrapped};
-use super::ticks::{Tick, ticks};
 use super::{Axis, Chart, Look, Mark, Point, Scale, Series};
 
 const TITLE_LINE: f64 = 21.0;
-const EDGE: f64 = 14.0;
-/// Pixels for each tick of the vertical axis.
-const TICK_HEIGHT: f64 = 46.0;
-/// Names of rows that take more of the width than this stand above their rows.
-const BESIDE_MAX: f64 = 0.3;
-/// What a row takes beside the lines of a name above it.
-const ROW_HEIGHT: f64 = 30.0;
-/// Lines of a name of a row.
-const NAME_LINES_MAX: usize = 2;
-/// Names of columns that are turned are cut to this.
-const UPRIGHT_MAX: f64 = 130.0;
-
 /// A chart laid out.
 pub struct Layout {
     /// Width of all.
@@ -66,7 +52,7 @@ pub fn layout(chart: &Chart, with_heading: bool) -> Layout {
         column.heading(chart);
     }
     column.say("ws-text", &axis_label(&chart.y));
-    let names = Names::of(chart, all);
+    let names = Names::of(chart, &span(chart, false), all);
     let plot = names.plot_height(chart);
     let left = EDGE + names.beside;
     let x = span(chart, true).between(left, all - EDGE - 8.0);
@@ -175,7 +161,7 @@ fn axis_label(axis: &Axis) -> String {
 }
 
 /// The range of an axis: that of the data and of the marks along it.
-fn span(chart: &Chart, horizontal: bool) -> Span {
+pub fn span(chart: &Chart, horizontal: bool) -> Span {
     let axis = if horizontal { &chart.x } else { &chart.y };
     let values = values(chart, horizontal);
     Span::new(axis, values.into_iter().chain(marked(chart, horizontal)))
@@ -207,148 +193,128 @@ fn marked(chart: &Chart, horizontal: bool) -> impl Iterator<Item = f64> + '_ {
     })
 }
 
-/// The labels of the vertical axis: values beside the plot, names beside it or, where these are long, each above its row.
-struct Names {
-    ticks: Vec<(Tick, Vec<String>)>,
-    /// What they take beside the plot.
-    beside: f64,
-    /// Height of a row with its name above it.
-    above: Option<f64>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::svg::{Cell, Heat, Unit};
+    use proptest::prelude::*;
 
-impl Names {
-    fn of(chart: &Chart, all: f64) -> Names {
-        let plot = f64::from(chart.plot_height.max(80));
-        let found = ticks(&chart.y, &span(chart, false), (plot / TICK_HEIGHT) as usize);
-        let widest = |lines: &mut dyn Iterator<Item = &String>| {
-            lines.map(|line| width(line, TEXT_SIZE)).fold(0.0, f64::max)
+    fn texts(chart: &Chart) -> Vec<Text> {
+        let layout = layout(chart, true);
+        [layout.texts, layout.notes].concat()
+    }
+
+    fn assert_apart(chart: &Chart) {
+        let texts = texts(chart);
+        for (at, text) in texts.iter().enumerate() {
+            assert!(text.is_clear_of(&texts[at + 1..]), "{text:?} in {texts:#?}");
+            let area = text.area();
+            let width = f64::from(chart.width.max(240));
+            assert!(
+                area.left >= -0.1 && area.right <= width + 0.1,
+                "{text:?} leaves {width}"
+            );
+        }
+    }
+
+    fn named(count: usize, name: &str) -> Axis {
+        Axis {
+            range: Some((-0.6, count as f64 - 0.4)),
+            ticks: (0..count).map(|at| (at as f64, format!("{name}{at}"))).collect(),
+            ..Axis::linear("", Unit::Plain)
+        }
+    }
+
+    #[test]
+    fn long_names_stand_above_their_rows_and_short_ones_beside() {
+        let forest = |name: &str| Chart {
+            width: 360,
+            y: named(5, name),
+            plot_height: 140,
+            ..Chart::new("")
         };
-        let long = widest(&mut found.iter().map(|tick| &tick.label));
-        let is_named = !chart.y.ticks.is_empty() && chart.heat.is_none();
-        let above = is_named && long > all * BESIDE_MAX;
-        let row = plot / found.len().max(1) as f64;
-        let (room, lines_max) = match above {
-            true => (all - 2.0 * EDGE - 16.0, NAME_LINES_MAX),
-            false => (
-                all * BESIDE_MAX,
-                ((row / LINE_WITHIN) as usize).clamp(1, NAME_LINES_MAX),
+        let (long, short) = (forest(&"a_long_name ".repeat(4)), forest("tcp "));
+        assert_apart(&long);
+        assert_apart(&short);
+        let names = |chart: &Chart| texts(chart).iter().filter(|text| text.class == "ws-note").count();
+        assert!(names(&long) >= 5 && names(&short) == 0);
+        assert!(layout(&long, false).height > layout(&short, false).height);
+    }
+
+    #[test]
+    fn names_of_columns_are_turned_where_they_would_meet() {
+        let map = |name: &str| Chart {
+            width: 360,
+            x: named(12, name),
+            y: named(3, "rank "),
+            heat: Some(Heat {
+                label: "median round trip over the median of its column".into(),
+                unit: Unit::Nanoseconds,
+                cells: (0..12)
+                    .map(|x| Cell {
+                        x: f64::from(x),
+                        y: 0.0,
+                        value: f64::from(x),
+                    })
+                    .collect(),
+            }),
+            ..Chart::new("")
+        };
+        let upright = |chart: &Chart| texts(chart).iter().filter(|text| text.is_upright).count();
+        assert_eq!(upright(&map("192.0.2.1:7412 mtom ")), 12);
+        assert_eq!(upright(&map("")), 0);
+        assert_apart(&map("192.0.2.1:7412 mtom "));
+    }
+
+    fn any_mark() -> impl Strategy<Value = Mark> {
+        let place = || 1.0..1e6f64;
+        prop_oneof![
+            (place(), ".{0,40}").prop_map(|(x, label)| Mark::Vertical { x, label }),
+            (place(), ".{0,40}").prop_map(|(y, label)| Mark::Horizontal { y, label }),
+            (place(), place(), ".{0,40}").prop_map(|(x, y, label)| Mark::Spot { x, y, label }),
+            (place(), place(), ".{0,40}").prop_map(|(from, to, label)| Mark::Shade { from, to, label }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_covers_another_or_leaves_the_chart(
+            words in ("[a-z ]{0,120}", ".{0,90}", ".{0,60}"),
+            series in prop::collection::vec(
+                ("[a-zA-Z ]{0,90}", prop::collection::vec((1.0..1e6f64, 1.0..1e9f64), 1..20)),
+                1..9,
             ),
-        };
-        let split = |tick: Tick| {
-            let lines = wrapped(&tick.label, TEXT_SIZE, room, lines_max);
-            (tick, lines)
-        };
-        let ticks: Vec<(Tick, Vec<String>)> = found.into_iter().map(split).collect();
-        let lines = ticks.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0);
-        let beside = match above {
-            true => 0.0,
-            false => widest(&mut ticks.iter().flat_map(|(_, lines)| lines)) + 8.0,
-        };
-        Names {
-            ticks,
-            beside,
-            above: above.then_some(ROW_HEIGHT + lines as f64 * LINE_WITHIN),
-        }
-    }
-
-    fn plot_height(&self, chart: &Chart) -> f64 {
-        match self.above {
-            Some(row) => row * self.ticks.len() as f64,
-            None => f64::from(chart.plot_height.max(80)),
-        }
-    }
-
-    /// Add the texts, those that have room; where lines of the grid belong.
-    fn place(&self, y: &Span, left: f64, right: f64, texts: &mut Vec<Text>) -> Vec<f64> {
-        let mut at_lines = Vec::new();
-        for (tick, lines) in &self.ticks {
-            let Some(at) = y.place(tick.value) else {
-                continue;
+            marks in prop::collection::vec(any_mark(), 0..12),
+            logarithmic: bool,
+            rows in prop::option::of((1usize..30, "[a-z0-9 ]{0,60}")),
+            width in prop_oneof![Just(360u32), Just(640u32)],
+        ) {
+            let axis = |label: &str, unit| match logarithmic {
+                true => Axis::log(label, unit),
+                false => Axis::linear(label, unit),
             };
-            let count = lines.len() as f64;
-            let label = lines.iter().enumerate().map(|(number, line)| {
-                let below = number as f64 * LINE_WITHIN;
-                match self.above {
-                    Some(_) => {
-                        let base = at - 9.0 - (count - 1.0) * LINE_WITHIN + below;
-                        let line = shortened(line, TEXT_SIZE, right - left - 4.0);
-                        Text::new("ws-note", Anchor::Start, (left + 4.0, base), line)
-                    }
-                    None => {
-                        let base = at + 4.0 - (count - 1.0) * LINE_WITHIN / 2.0 + below;
-                        Text::new("ws-label", Anchor::End, (left - 8.0, base), &**line)
-                    }
-                }
-            });
-            let label: Vec<Text> = label.collect();
-            at_lines.push(at);
-            if label.iter().all(|text| text.is_clear_of(texts)) {
-                texts.extend(label);
-            }
-        }
-        at_lines
-    }
-}
-
-/// Labels of the horizontal axis: as many values as there is room for; names upright where they would meet. Where lines of the
-/// grid belong, and where the labels end.
-fn x_labels(chart: &Chart, x: &Span, bottom: f64, all: f64, texts: &mut Vec<Text>) -> (Vec<f64>, f64) {
-    let base = bottom + LINE + 3.0;
-    let level = |tick: &Tick| {
-        let half = width(&tick.label, TEXT_SIZE) / 2.0;
-        let at = x
-            .place(tick.value)?
-            .clamp(2.0 + half, (all - 2.0 - half).max(2.0 + half));
-        Some(Text::new("ws-label", Anchor::Middle, (at, base), &*tick.label))
-    };
-    let apart = |ticks: &[Tick]| {
-        let placed: Vec<Text> = ticks.iter().filter_map(level).collect();
-        let ends = placed
-            .windows(2)
-            .all(|pair| pair[0].area().right + 6.0 <= pair[1].area().left);
-        ends.then_some(placed)
-    };
-    let most = ((x.to - x.from) / 50.0) as usize;
-    let counts = (2..=most.clamp(2, 12)).rev();
-    let tried = counts.map(|count| ticks(&chart.x, x, count));
-    let found = tried.filter_map(|ticks| Some((apart(&ticks)?, ticks))).next();
-    let lines = |ticks: &[Tick]| ticks.iter().filter_map(|tick| x.place(tick.value)).collect();
-    if let Some((placed, ticks)) = found {
-        texts.extend(placed);
-        return (lines(&ticks), base + 4.0);
-    }
-    let all_ticks = ticks(&chart.x, x, 2);
-    if chart.heat.is_some() {
-        let long = upright(&all_ticks, x, bottom + 8.0, texts);
-        return (lines(&all_ticks), bottom + 12.0 + long);
-    }
-    let mut kept: Vec<Text> = Vec::new();
-    for text in all_ticks.iter().filter_map(level) {
-        let area = text.area();
-        if kept.last().is_none_or(|last| last.area().right + 6.0 <= area.left) && area.right <= all {
-            kept.push(text);
+            let chart = Chart {
+                title: words.0,
+                subtitle: words.1.clone(),
+                x: axis(&words.1, Unit::BinaryBytes),
+                y: match &rows {
+                    Some((count, name)) => named(*count, name),
+                    None => axis(&words.2, Unit::Si("B/s")),
+                },
+                series: series
+                    .into_iter()
+                    .map(|(label, points)| {
+                        let points = points.into_iter().map(|(x, y)| Point::within(x, y, y * 0.9, y * 1.1));
+                        Series::new(label, Look::Line, points.collect())
+                    })
+                    .collect(),
+                marks,
+                interval_label: words.2,
+                width,
+                plot_height: rows.map_or(300, |(count, _)| 28 * count as u32),
+                ..Chart::new("")
+            };
+            assert_apart(&chart);
         }
     }
-    texts.extend(kept);
-    (lines(&all_ticks), base + 4.0)
-}
-
-/// Names of columns read from the bottom to the top, every one, every second and so on until they keep apart; how long they
-/// are.
-fn upright(ticks: &[Tick], x: &Span, top: f64, texts: &mut Vec<Text>) -> f64 {
-    let step = (x.to - x.from) / ticks.len().max(1) as f64;
-    let every = (LINE / step.max(0.1)).ceil().max(1.0) as usize;
-    let mut longest = 0.0;
-    for tick in ticks.iter().step_by(every) {
-        let Some(at) = x.place(tick.value) else {
-            continue;
-        };
-        let words = shortened(&tick.label, TEXT_SIZE, UPRIGHT_MAX);
-        longest = width(&words, TEXT_SIZE).max(longest);
-        texts.push(Text {
-            is_upright: true,
-            ..Text::new("ws-label", Anchor::End, (at + 4.0, top), words)
-        });
-    }
-    longest
 }

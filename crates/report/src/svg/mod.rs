@@ -17,6 +17,7 @@
 //! assert!(chart.standalone().starts_with("<svg "));
 //! ```
 
+mod axes;
 mod data;
 mod draw;
 mod heat;
