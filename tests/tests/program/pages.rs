@@ -50,7 +50,9 @@ impl View<'_> {
     /// Write the copy: as the page is where the media are these, with what measures it.
     fn write(&self, home: &Home, axe: Option<&Path>) {
         let page = std::fs::read_to_string(home.path(&format!("{}.html", self.page))).unwrap();
-        let (before, rest) = page.split_once("<meta http-equiv=\"Content-Security-Policy\"").unwrap();
+        let (before, rest) = page
+            .split_once("<meta http-equiv=\"Content-Security-Policy\"")
+            .unwrap();
         let (_, after) = rest.split_once('>').unwrap();
         assert!(after.contains(DARK) && after.contains("@media print"));
         let after = match self.media {
@@ -60,13 +62,13 @@ impl View<'_> {
                 .replace(DARK, "@media not all")
                 .replace("@media print", "@media all"),
         };
-        let asked = json!({ "name": self.page, "width": self.width, "media": self.name(), "axe": axe.is_some() });
+        let asked =
+            json!({ "name": self.page, "width": self.width, "media": self.name(), "axe": axe.is_some() });
         let axe = axe.map_or(String::new(), |path| {
             format!("<script src=\"file://{}\"></script>", path.display())
         });
-        let copy = format!(
-            "{before}{axe}<script>window.asked={asked}</script><script>{MEASURE}</script>{after}"
-        );
+        let copy =
+            format!("{before}{axe}<script>window.asked={asked}</script><script>{MEASURE}</script>{after}");
         home.write(&self.file(), &copy);
     }
 }
@@ -96,7 +98,11 @@ fn measured(home: &Home, views: &[View], axe: Option<&Path>) -> Vec<Value> {
             views.len()
         ),
     );
-    let words = ["--virtual-time-budget=60000", "--dump-dom", "--window-size=2100,900"];
+    let words = [
+        "--virtual-time-budget=60000",
+        "--dump-dom",
+        "--window-size=2100,900",
+    ];
     let seen = browser(home, &words, "all.html").code(0);
     let out = seen.stdout.split_once("id=\"out\">").unwrap().1;
     let out = unescaped(out.split_once('<').unwrap().0);
@@ -249,10 +255,7 @@ fn nothing_keeps_a_reader_out() {
     };
     let _turn = turn();
     let home = home();
-    for (name, text) in [
-        ("example", document("golden/run.json")),
-        ("strange", strange()),
-    ] {
+    for (name, text) in [("example", document("golden/run.json")), ("strange", strange())] {
         home.write(&format!("{name}.json"), &text);
         home.run(&format!("report {name}.json -o {name}.html")).code(0);
     }

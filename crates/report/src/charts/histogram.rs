@@ -111,7 +111,12 @@ fn bars(data: &HistogramData, low: f64, high: f64) -> Vec<Bar> {
     for &(bucket, samples) in &data.buckets {
         let (start, width) = bucket_range(bucket as usize);
         let start = start as f64 / 1000.0;
-        share(&mut bars, step, (start, start + width as f64 / 1000.0), samples as f64);
+        share(
+            &mut bars,
+            step,
+            (start, start + width as f64 / 1000.0),
+            samples as f64,
+        );
     }
     bars
 }

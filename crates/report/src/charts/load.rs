@@ -35,7 +35,10 @@ pub fn against_load(label: &str, cases: &[CaseResult], section: &LoadSection) ->
     };
     let chart = Chart {
         // What is carried without a schedule comes first, then what of the offered rates is.
-        title: said.get(1).or(said.first()).map_or_else(String::new, |line| titled(line)),
+        title: said
+            .get(1)
+            .or(said.first())
+            .map_or_else(String::new, |line| titled(line)),
         subtitle: format!("response time against offered load: {label}"),
         description: match section.offers {
             Offers::Messages => "From the moment at which a message was due to its acknowledgement.",

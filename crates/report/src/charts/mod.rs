@@ -42,6 +42,14 @@ fn titled(sentence: &str) -> String {
 }
 
 impl Picture {
+    /// The same with its first answer as the title, and what it shows below.
+    fn under_its_answer(mut self) -> Picture {
+        if let Some(answer) = self.answer.first() {
+            self.chart.subtitle = std::mem::replace(&mut self.chart.title, titled(answer));
+        }
+        self
+    }
+
     /// The sentences of its answer that its title does not say.
     pub fn untitled(&self) -> impl Iterator<Item = &String> {
         let title = &self.chart.title;

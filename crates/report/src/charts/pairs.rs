@@ -1,6 +1,6 @@
 //! Pictures of pairs: which rank, worker or machine is slow, and with whom.
 
-use super::{Picture, behind, titled};
+use super::{Picture, behind};
 use crate::assemble::peer_of;
 use crate::labels::Input;
 use crate::labels::label;
@@ -260,10 +260,8 @@ fn map(
         ticks,
         ..Axis::linear(label, Unit::Plain)
     };
-    let answer = words(what, unit, entries, against);
     let chart = Chart {
-        title: answer.first().map_or_else(String::new, |line| titled(line)),
-        subtitle: title.to_owned(),
+        title: title.to_owned(),
         description: format!("A cell a pair: its {label}."),
         x: axis(x, columns.len(), ticks(&columns, &|index| index as f64)),
         y: axis(y, rows.len(), ticks(&rows, &|index| top - index as f64)),
@@ -276,15 +274,18 @@ fn map(
         ..Chart::new("")
     };
     let text = |entry: &Entry| vec![entry.row.clone(), entry.column.clone(), unit.text(entry.value)];
-    Some(Picture {
-        chart,
-        answer,
-        table: behind(
-            &[if y.is_empty() { "row" } else { y }, x, what],
-            entries.iter().map(text).collect(),
-        ),
-        ..Picture::default()
-    })
+    Some(
+        Picture {
+            chart,
+            answer: words(what, unit, entries, against),
+            table: behind(
+                &[if y.is_empty() { "row" } else { y }, x, what],
+                entries.iter().map(text).collect(),
+            ),
+            ..Picture::default()
+        }
+        .under_its_answer(),
+    )
 }
 
 fn in_order<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {

@@ -177,7 +177,9 @@ pub fn over_time(input: &Input, case: &CaseResult, several: bool) -> Option<Pict
             to: points[cut].x,
             label: "not yet steady".into(),
         });
-        words.push("Where it is steady is told by MSER-5; what comes before is shaded, and counted.".to_owned());
+        words.push(
+            "Where it is steady is told by MSER-5; what comes before is shaded, and counted.".to_owned(),
+        );
     }
     let steady = match warm_up(&values) {
         Some(WarmUp::Until(0)) => "is steady from the start".to_owned(),

@@ -366,7 +366,11 @@ fn ends(lines: &[Series], tag: &str) -> Option<String> {
     };
     let smallest = lines[0].points.iter().find(|point| common(point.x));
     let point = |line: &&Series| match is_time {
-        true => line.points.iter().find(|point| Some(point.x) == smallest.map(|p| p.x)).copied(),
+        true => line
+            .points
+            .iter()
+            .find(|point| Some(point.x) == smallest.map(|p| p.x))
+            .copied(),
         false => line.points.iter().copied().max_by(|a, b| a.y.total_cmp(&b.y)),
     };
     let mut found: Vec<(Point, &str)> = lines

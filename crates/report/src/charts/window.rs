@@ -1,7 +1,7 @@
 //! The picture of a sweep over windows: what more messages under way buy, and what Little's law says of it.
 
 use super::sweeps::{Swept, interval, points};
-use super::{Picture, behind, titled};
+use super::{Picture, behind};
 use crate::curve::{self, Enough, InUse, Little, WindowPoint};
 use crate::figures::figure_text;
 use crate::svg::{Axis, Chart, Look, Mark, Series, Unit};
@@ -36,8 +36,7 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
             .unwrap_or_default(),
     );
     let chart = Chart {
-        title: titled(&answer),
-        subtitle: format!("rate against window: {}", swept.label),
+        title: format!("rate against window: {}", swept.label),
         description: "How many messages may be under way at once, and what that buys.".into(),
         x: Axis::log("window in messages", Unit::Plain),
         y: Axis {
@@ -64,13 +63,16 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
         "mean time to acknowledgement",
         "messages in flight, median of the runs (Little)",
     ];
-    Some(Picture {
-        chart,
-        answer: vec![answer],
-        words,
-        table: behind(&columns, windows.iter().map(row).collect()),
-        is_curve: true,
-    })
+    Some(
+        Picture {
+            chart,
+            answer: vec![answer],
+            words,
+            table: behind(&columns, windows.iter().map(row).collect()),
+            is_curve: true,
+        }
+        .under_its_answer(),
+    )
 }
 
 fn row(point: &WindowPoint) -> Vec<String> {

@@ -138,7 +138,11 @@ pub fn x_labels(chart: &Chart, x: &Span, bottom: f64, all: f64, texts: &mut Vec<
     let mut kept: Vec<Text> = Vec::new();
     for text in all_ticks.iter().filter_map(level) {
         let area = text.area();
-        if kept.last().is_none_or(|last| last.area().right + 6.0 <= area.left) && area.right <= all {
+        if kept
+            .last()
+            .is_none_or(|last| last.area().right + 6.0 <= area.left)
+            && area.right <= all
+        {
             kept.push(text);
         }
     }

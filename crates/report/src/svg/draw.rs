@@ -207,9 +207,7 @@ impl Drawing<'_> {
                         self.segment("ws-mark", (x.from, at), (x.to, at));
                     }
                 }
-                Mark::Spot {
-                    x: at_x, y: at_y, ..
-                } if x.holds(*at_x) && y.holds(*at_y) => {
+                Mark::Spot { x: at_x, y: at_y, .. } if x.holds(*at_x) && y.holds(*at_y) => {
                     if let Some((at_x, at_y)) = self.place(*at_x, *at_y) {
                         let [cx, cy] = [at_x, at_y].map(number);
                         self.line(format_args!(

@@ -226,7 +226,11 @@ fn around(label: &str, x: &Span, at: Option<(f64, f64)>) -> Vec<Text> {
     let Some((at_x, at_y)) = at.filter(|_| !label.is_empty()) else {
         return Vec::new();
     };
-    let words = shortened(label, TEXT_SIZE, ((at_x - x.from).max(x.to - at_x) - 12.0).max(0.0));
+    let words = shortened(
+        label,
+        TEXT_SIZE,
+        ((at_x - x.from).max(x.to - at_x) - 12.0).max(0.0),
+    );
     let places = [
         (Anchor::Start, at_x + 11.0, at_y - 7.0),
         (Anchor::End, at_x - 11.0, at_y - 7.0),

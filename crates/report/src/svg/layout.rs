@@ -2,7 +2,9 @@
 //! from the widths of what must fit. It never draws.
 
 use super::axes::{Names, x_labels};
-use super::labels::{Anchor, EDGE, Entry, LINE, TEXT_SIZE, TITLE_SIZE, Text, flags, legend, notes, title_lines};
+use super::labels::{
+    Anchor, EDGE, Entry, LINE, TEXT_SIZE, TITLE_SIZE, Text, flags, legend, notes, title_lines,
+};
 use super::scale::Span;
 use super::text::{shortened, width, wrapped};
 use super::{Axis, Chart, Look, Mark, Point, Scale, Series};

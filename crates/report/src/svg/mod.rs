@@ -29,7 +29,6 @@ mod text;
 mod ticks;
 mod unit;
 
-use draw::Place;
 pub use heat::{Cell, Heat};
 pub use style::style;
 pub use text::escape;
@@ -250,7 +249,7 @@ impl Chart {
 
     /// A file of its own, with its style.
     pub fn standalone(&self) -> String {
-        draw::draw(self, Place::File)
+        draw::draw(self, draw::Place::File)
     }
 
     /// Two elements, for windows with and without room, to be put into an element of class `ws-pair` on a page that holds
@@ -264,6 +263,6 @@ impl Chart {
             },
             ..self.clone()
         };
-        draw::draw(self, Place::Wide) + &draw::draw(&narrow, Place::Narrow)
+        draw::draw(self, draw::Place::Wide) + &draw::draw(&narrow, draw::Place::Narrow)
     }
 }

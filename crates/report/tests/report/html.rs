@@ -80,10 +80,24 @@ fn nothing_is_fetched_and_only_the_pages_own_script_can_run() {
     let text = of("example.json", &example());
     assert_eq!(text.matches("<script").count(), 1);
     let (text, script) = text.split_once("<script>").unwrap();
-    for sends in ["fetch", "XMLHttp", "WebSocket", "import", "eval", "innerHTML", "location"] {
+    for sends in [
+        "fetch",
+        "XMLHttp",
+        "WebSocket",
+        "import",
+        "eval",
+        "innerHTML",
+        "location",
+    ] {
         assert!(!script.contains(sends), "{sends}");
     }
-    let policy = text.split("content=\"").nth(1).unwrap().split('"').next().unwrap();
+    let policy = text
+        .split("content=\"")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
     assert_eq!(policy.matches("script-src 'sha256-").count(), 1, "{policy}");
     for forbidden in [
         "javascript:",

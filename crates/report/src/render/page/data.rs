@@ -26,7 +26,11 @@ pub fn cases(run: &Run) -> String {
             .any(|row| row.get(column).is_some_and(|word| !word.is_empty()))
     };
     let kept: Vec<usize> = (0..header.len()).filter(|column| says(*column)).collect();
-    let pick = |row: &Vec<String>| kept.iter().filter_map(|column| row.get(*column).cloned()).collect();
+    let pick = |row: &Vec<String>| {
+        kept.iter()
+            .filter_map(|column| row.get(*column).cloned())
+            .collect()
+    };
     written(&rows.iter().map(pick).collect::<Vec<Vec<String>>>())
 }
 

@@ -1,7 +1,7 @@
 //! A chart on the page: its answer as a heading, the drawing for wide and narrow windows, its words, and its data twice: a
 //! table to read and values to copy.
 
-use super::{Html};
+use super::Html;
 use crate::charts::Picture;
 use crate::svg::{Axis, Chart, escape};
 use std::fmt::Write as _;
@@ -32,7 +32,11 @@ impl Html {
         ]);
         let subject = chart.subject();
         if !picture.table.rows.is_empty() {
-            let _ = writeln!(self.text, "<details><summary>Table: {}</summary>", escape(subject));
+            let _ = writeln!(
+                self.text,
+                "<details><summary>Table: {}</summary>",
+                escape(subject)
+            );
             self.table(&picture.table, "h4", subject);
             self.raw("</details>\n");
         }
@@ -89,9 +93,11 @@ fn values(chart: &Chart) -> String {
             .iter()
             .filter(|point| point.x.is_finite() && point.y.is_finite());
         for point in finite {
-            let (low, high) = point.interval.map_or((String::new(), String::new()), |(low, high)| {
-                (low.to_string(), high.to_string())
-            });
+            let (low, high) = point
+                .interval
+                .map_or((String::new(), String::new()), |(low, high)| {
+                    (low.to_string(), high.to_string())
+                });
             let label = series.label.clone();
             rows.push(vec![
                 label,
