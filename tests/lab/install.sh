@@ -46,6 +46,7 @@ wanted=(
 "$(dirname "$0")/mpi.sh"
 "$(dirname "$0")/ucx.sh"
 "$(dirname "$0")/interop.sh"
+"$(dirname "$0")/axe.sh"
 
 PATH=$PATH:/usr/sbin:/sbin
 missing=()

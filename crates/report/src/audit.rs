@@ -14,8 +14,9 @@ use wirespeed_schema::Run;
 /// with the answer, breaks a terminal's width, or loses the name of a row.
 pub fn violations(run: &Run) -> Vec<String> {
     let mut found = times(run);
-    let view = View::of(&[Input { name: "run", run }]);
-    let forms = forms(&view);
+    let input = Input { name: "run", run };
+    let view = View::of(&[input]);
+    let forms = forms(&view, input);
     found.extend(forms.iter().flat_map(|(_, text)| untrue(text)));
     found.extend(beside(run).iter().flat_map(|text| untrue(text)));
     found.extend(WIDTHS.iter().flat_map(|width| misshapen(&view, *width)));
@@ -80,8 +81,9 @@ fn out_of_order(view: &View, forms: &[Form]) -> Vec<String> {
     };
     // What people read of a page begins in its box.
     let body = |text: &str| {
-        let boxed = text.split("<div class=\"answer\">").nth(1);
-        letters(boxed.map_or(text, |rest| rest.trim_start().trim_start_matches("<p>")))
+        let boxed = text.split_once("<div class=\"answer\"");
+        let boxed = boxed.and_then(|(_, rest)| rest.split_once('>'));
+        letters(boxed.map_or(text, |(_, rest)| rest.trim_start().trim_start_matches("<p>")))
     };
     let first: String = letters(answer).chars().take(12).collect();
     let wrong = forms.iter().filter(|(_, text)| !body(text).starts_with(&first));
@@ -94,12 +96,15 @@ fn out_of_order(view: &View, forms: &[Form]) -> Vec<String> {
 type Form = (&'static str, String);
 
 /// Every form of a View.
-fn forms(view: &View) -> [Form; 4] {
+fn forms(view: &View, input: Input) -> [Form; 4] {
+    let page = render::page(view, &[input], "audit");
+    // The page's own script, at its end, is nothing that people read.
+    let read = page.split("<script>").next().unwrap_or_default();
     [
         ("the screen", render::text(view, Extent::SCREEN, &Style::PLAIN)),
         ("the report", render::text(view, Extent::WHOLE, &Style::PLAIN)),
         ("Markdown", render::markdown(view)),
-        ("the page", render::page(view, "audit")),
+        ("the page", read.to_owned()),
     ]
 }
 

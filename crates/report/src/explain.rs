@@ -379,7 +379,7 @@ fn curves(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         let points = picture.table.rows.len();
         // A load curve has no table of its own: its words are those of the rule above.
         if picture.is_curve && points > 0 {
-            let evidence = vec![format!("{points} points of {}", picture.chart.title)];
+            let evidence = vec![format!("{points} points of {}", picture.chart.subject())];
             let words = picture.answer.into_iter().chain(picture.words);
             let sentences = words.map(|text| Sentence {
                 rule: "curve",

@@ -20,6 +20,16 @@ fn share(ratio: f64, digits: usize) -> String {
     }
 }
 
+/// A command as a shell reads it: each word is one word, whatever it holds.
+pub fn shell_words(words: &[String]) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
+    let quoted = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
 /// A ratio: `3.3 times`.
 pub fn times(ratio: f64) -> String {
     format!("{} times", significant(ratio, 2))

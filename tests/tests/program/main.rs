@@ -14,6 +14,7 @@ mod machine;
 mod msgrate;
 mod networks;
 mod open_loop;
+mod pages;
 mod screen;
 mod server;
 mod session_figures;

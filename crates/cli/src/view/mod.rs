@@ -54,5 +54,9 @@ pub fn screen(run: &Run, remarks: bool, style: &Style) -> String {
 
 /// The page of `inputs`.
 pub fn page(inputs: &[Input]) -> String {
-    render::page(&of(inputs), &format!("wirespeed {}", version::tool().version))
+    render::page(
+        &of(inputs),
+        inputs,
+        &format!("wirespeed {}", version::tool().version),
+    )
 }

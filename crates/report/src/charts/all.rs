@@ -2,7 +2,7 @@
 
 use super::Picture;
 use super::sweeps::{self, Swept};
-use super::{forest, loggp, pairs, shapes, window};
+use super::{forest, histogram, load, loggp, pairs, shapes, window};
 use crate::compare::Comparison;
 use crate::curve::section::{LoadSection, Probe, SweepSection};
 use crate::interference::{Interference, undisturbed};
@@ -44,7 +44,7 @@ pub fn all(inputs: &[Input]) -> Vec<Picture> {
     pictures.extend(shapes::ladder(&smallest, several, "rtt_p50_ns"));
     for (input, cases) in inputs.iter().zip(&undisturbed) {
         if let Some(section) = input.run.sections.get::<LoadSection>() {
-            pictures.extend(sweeps::against_load(input.name, cases, &section));
+            pictures.extend(load::against_load(input.name, cases, &section));
         }
     }
     let probes: Vec<Probe> = inputs
@@ -65,6 +65,9 @@ pub fn all(inputs: &[Input]) -> Vec<Picture> {
     for (number, picture) in pictures.iter_mut().enumerate() {
         // Names of files and cases may hold anything; numbers tell charts apart for certain.
         picture.chart.id = format!("chart-{number}");
+        if picture.chart.title.is_empty() {
+            picture.chart.title = std::mem::take(&mut picture.chart.subtitle);
+        }
     }
     pictures
 }
@@ -95,7 +98,7 @@ fn distributions(cases: &Found, smallest: &Found, several: bool) -> Vec<Picture>
         .filter_map(|part| shapes::percentiles(part, several))
         .collect();
     let singles = few(SINGLE_MAX).iter().take(SINGLE_MAX);
-    pictures.extend(singles.filter_map(|(input, case)| shapes::histogram(input, case, several)));
+    pictures.extend(singles.filter_map(|(input, case)| histogram::histogram(input, case, several)));
     pictures
 }
 

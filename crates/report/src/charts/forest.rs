@@ -1,6 +1,6 @@
 //! The pictures of comparisons: every figure as a ratio with its interval, on either side of 1.
 
-use super::Picture;
+use super::{Picture, titled};
 use crate::compare::{Comparison, Row, Verdict, words::answer};
 use crate::interference::words::{interference_answers, load_subject};
 use crate::interference::{Interference, InterferenceRow, figure_name};
@@ -11,8 +11,10 @@ const ROWS_MAX: usize = 80;
 
 /// Every figure of a comparison as a ratio with its interval, on either side of 1.
 pub fn forest(comparison: &Comparison) -> Option<Picture> {
+    let answer = answer(comparison);
     let chart = Chart {
-        title: "B against A".into(),
+        title: answer.first().map_or_else(String::new, |line| titled(line)),
+        subtitle: "B against A".into(),
         description: "The ratio B/A of each figure with its interval; the shade is what counts as the same."
             .into(),
         x: Axis::log("ratio B/A", Unit::Plain),
@@ -20,13 +22,13 @@ pub fn forest(comparison: &Comparison) -> Option<Picture> {
     };
     let name = |row: &Row| format!("{} {}", row.label, row.tag);
     let within = comparison.within_ratio.get();
-    picture(&comparison.rows, within, chart, name, answer(comparison))
+    picture(&comparison.rows, within, chart, name, answer)
 }
 
 /// Every figure with load against without.
 pub fn under_load(found: &Interference) -> Option<Picture> {
     let chart = Chart {
-        title: "With load against without".into(),
+        subtitle: "With load against without".into(),
         description: "The ratio of each figure under load to that without, with its interval; the shade is what counts \
                       as the same."
             .into(),
@@ -38,10 +40,35 @@ pub fn under_load(found: &Interference) -> Option<Picture> {
         ..one.row.clone()
     };
     let rows: Vec<Row> = found.rows.iter().map(named).collect();
+    let answer = interference_answers(found);
+    let chart = Chart {
+        title: match answer.as_slice() {
+            [only] => titled(only),
+            _ => format!("Of {} figures under load {}", rows.len(), verdicts(&rows)),
+        },
+        ..chart
+    };
     // The figure first: long names lose their ends.
     let name = |row: &Row| format!("{}, {}", figure_name(&row.tag), row.label);
-    let answer = interference_answers(found);
     picture(&rows, found.within_ratio.get(), chart, name, answer)
+}
+
+/// `3 are slower, 1 is faster`.
+fn verdicts(rows: &[Row]) -> String {
+    let kinds = [
+        (Verdict::Slower, "slower"),
+        (Verdict::Faster, "faster"),
+        (Verdict::Same, "the same"),
+        (Verdict::Inconclusive, "inconclusive"),
+    ];
+    let counted = kinds.into_iter().filter_map(|(verdict, name)| {
+        match rows.iter().filter(|row| row.verdict == verdict).count() {
+            0 => None,
+            1 => Some(format!("1 is {name}")),
+            count => Some(format!("{count} are {name}")),
+        }
+    });
+    counted.collect::<Vec<_>>().join(", ")
 }
 
 fn picture(
@@ -75,7 +102,7 @@ fn picture(
             },
             Mark::Vertical {
                 x: 1.0,
-                label: "equal".into(),
+                label: String::new(),
             },
         ],
         interval_label: "95 % interval of the ratio".into(),

@@ -74,7 +74,15 @@ fn picture(label: &str, one: &Swept, many: &Swept, window_msgs: u64) -> Option<P
         .iter()
         .map(|(size, _)| Point::new(*size as f64, found.gap_at_ns(*size as f64)));
     let chart = Chart {
-        title: format!("LogGP, gap between messages against message size: {label}"),
+        title: match holds(&found) {
+            true => format!(
+                "{label}: {}, {}",
+                gap(&found.gap_ns),
+                gap_per_byte(&found.gap_per_byte_ns)
+            ),
+            false => format!("{label}: no parameters of LogGP"),
+        },
+        subtitle: format!("LogGP, gap between messages against message size: {label}"),
         description: format!(
             "(PRTT({window_msgs}) - PRTT(1)) / {}; dashed: g + (s - 1) G.",
             window_msgs - 1

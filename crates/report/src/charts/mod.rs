@@ -1,10 +1,13 @@
 //! Charts of results as data: which there are, what each answers, the words beside it and the table behind it.
 //!
 //! Every renderer draws the same ones: characters in the terminal, SVG in the page, Vega-Lite for other tools. No chart
-//! computes a figure of its own: figures come from the documents, findings from `curve`, `fit` and `stats`.
+//! computes a figure of its own: figures come from the documents, findings from `curve`, `fit` and `stats`. The title of a chart
+//! is what it answers, made of the values that it draws.
 
 mod all;
 mod forest;
+mod histogram;
+mod load;
 mod loggp;
 mod pairs;
 mod shapes;
@@ -22,7 +25,8 @@ use crate::table::Table;
 pub struct Picture {
     /// The chart.
     pub chart: Chart,
-    /// What it answers, a sentence each: what belongs first in everything that is written about the result.
+    /// What it answers, a sentence each: what belongs first in everything that is written about the result. Its title is one of
+    /// them, or sums them up.
     pub answer: Vec<String>,
     /// What else it shows, in a sentence or two with figures.
     pub words: Vec<String>,
@@ -30,6 +34,27 @@ pub struct Picture {
     pub table: Table,
     /// Whether it draws what was swept or offered, and so belongs to the result's own screen.
     pub is_curve: bool,
+}
+
+/// A sentence as a title: without the full stop.
+fn titled(sentence: &str) -> String {
+    sentence.trim_end_matches('.').to_owned()
+}
+
+impl Picture {
+    /// The same with its first answer as the title, and what it shows below.
+    fn under_its_answer(mut self) -> Picture {
+        if let Some(answer) = self.answer.first() {
+            self.chart.subtitle = std::mem::replace(&mut self.chart.title, titled(answer));
+        }
+        self
+    }
+
+    /// The sentences of its answer that its title does not say.
+    pub fn untitled(&self) -> impl Iterator<Item = &String> {
+        let title = &self.chart.title;
+        self.answer.iter().filter(move |line| titled(line) != *title)
+    }
 }
 
 /// The table behind a chart.

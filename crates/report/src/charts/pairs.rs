@@ -274,15 +274,18 @@ fn map(
         ..Chart::new("")
     };
     let text = |entry: &Entry| vec![entry.row.clone(), entry.column.clone(), unit.text(entry.value)];
-    Some(Picture {
-        chart,
-        answer: words(what, unit, entries, against),
-        table: behind(
-            &[if y.is_empty() { "row" } else { y }, x, what],
-            entries.iter().map(text).collect(),
-        ),
-        ..Picture::default()
-    })
+    Some(
+        Picture {
+            chart,
+            answer: words(what, unit, entries, against),
+            table: behind(
+                &[if y.is_empty() { "row" } else { y }, x, what],
+                entries.iter().map(text).collect(),
+            ),
+            ..Picture::default()
+        }
+        .under_its_answer(),
+    )
 }
 
 fn in_order<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {

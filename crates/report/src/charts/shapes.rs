@@ -1,14 +1,13 @@
-//! Pictures of single cases: percentile curve, histogram, slices of time.
+//! Pictures of latencies: percentile curves, slices of time, transports side by side.
 
-use super::{Picture, behind};
+use super::{Picture, behind, titled};
 use crate::assemble::merged_samples;
-use crate::figures::{figure_text, with_interval};
+use crate::figures::with_interval;
 use crate::labels::Input;
 use crate::labels::label;
 use crate::stats::{self, LEVEL, WarmUp, warm_up};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 use wirespeed_schema::HistogramData;
-use wirespeed_schema::histogram::bucket_range;
 use wirespeed_schema::outcome::{Outcome, SampleKind};
 use wirespeed_schema::run::{CaseResult, Metric};
 use wirespeed_schema::units::format_ns;
@@ -22,10 +21,6 @@ const KINDS: [(SampleKind, &str); 4] = [
 ];
 /// Points of a percentile curve below the last whole quantile.
 const CURVE_POINTS: usize = 36;
-/// Bars of a histogram at most.
-const BARS: usize = 80;
-/// Bars of fewer steps of the clock hold one step more or less than their neighbours.
-const BAR_STEPS_MIN: f64 = 8.0;
 /// Transports that are drawn side by side.
 const STEPS_MAX: usize = 60;
 /// Slices of time below which nothing is drawn.
@@ -50,7 +45,7 @@ pub fn samples(case: &CaseResult) -> Option<(HistogramData, &'static str)> {
 /// interval of all samples together.
 pub fn percentiles(cases: &[(&Input, &CaseResult)], several: bool) -> Option<Picture> {
     let mut chart = Chart {
-        title: "latency by percentile".into(),
+        subtitle: "latency by percentile".into(),
         description: "How long the given share of operations took at most.".into(),
         x: Axis {
             ticks: [
@@ -97,6 +92,10 @@ pub fn percentiles(cases: &[(&Input, &CaseResult)], several: bool) -> Option<Pic
         row.push(format_ns(data.max_ns.get()));
         rows.push(row);
     }
+    chart.title = match words.as_slice() {
+        [_] => titled(&words.remove(0)),
+        _ => tails(&chart.series).unwrap_or_default(),
+    };
     let columns = [
         "case", "samples", "min", "p50", "p90", "p99", "p99.9", "p99.99", "max",
     ];
@@ -106,6 +105,32 @@ pub fn percentiles(cases: &[(&Input, &CaseResult)], several: bool) -> Option<Pic
         table: behind(&columns, rows),
         ..Picture::default()
     })
+}
+
+/// Who of several curves is the lowest, and who the highest, at the last percentile that all of them reach.
+fn tails(curves: &[Series]) -> Option<String> {
+    let reached = |tail: f64| {
+        curves
+            .iter()
+            .all(|curve| curve.points.last().is_some_and(|point| point.x >= tail))
+    };
+    let (tail, name) = [(1e3, "99.9 %"), (1e2, "99 %"), (10.0, "90 %"), (2.0, "50 %")]
+        .into_iter()
+        .find(|(tail, _)| reached(*tail))?;
+    let mut found: Vec<(f64, &str)> = curves
+        .iter()
+        .filter_map(|curve| {
+            let point = curve.points.iter().find(|point| point.x >= tail)?;
+            Some((point.y, curve.label.as_str()))
+        })
+        .collect();
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let ((low, best), (high, worst)) = (found.first()?, found.last()?);
+    Some(format!(
+        "{name} take at most {} over {best}, {} over {worst}",
+        format_ns(*low),
+        format_ns(*high)
+    ))
 }
 
 /// Points up to the highest quantile whose interval exists.
@@ -126,113 +151,6 @@ fn curve(data: &HistogramData) -> Vec<Point> {
         .collect()
 }
 
-/// Number of samples by latency, with its modes named.
-pub fn histogram(input: &Input, case: &CaseResult, several: bool) -> Option<Picture> {
-    let (data, what) = samples(case)?;
-    let name = label(input, several, case);
-    let (low, high) = drawn_range(&data)?;
-    let bars = bars(&data, low, high);
-    if bars.len() < 2 {
-        return None;
-    }
-    let drawn: f64 = bars.iter().map(|(_, _, count)| count).sum();
-    let beyond = 1.0 - drawn / data.count as f64;
-    let modes = stats::modes(&data);
-    let mut words = vec![format!(
-        "{name}: {} samples of a {what}; {} of them lie beyond the ends of the picture.",
-        data.count,
-        figure_text("_ratio", beyond.max(0.0))
-    )];
-    if modes.len() > 1 {
-        let named: Vec<String> = modes
-            .iter()
-            .map(|m| format!("{} ({})", format_ns(m.at), figure_text("_ratio", m.share)))
-            .collect();
-        words.push(format!(
-            "There are {} modes: {}. A mean of all describes none of them.",
-            modes.len(),
-            named.join(", ")
-        ));
-    }
-    let mut points: Vec<Point> = bars
-        .iter()
-        .map(|(from, _, count)| Point::new(*from, *count))
-        .collect();
-    // A last step of no height ends the last bar.
-    points.push(Point::new(bars.last()?.1, 0.0));
-    let chart = Chart {
-        title: format!("distribution: {name}"),
-        description: "How many samples took how long.".into(),
-        x: Axis::log(what, Unit::Nanoseconds),
-        y: Axis {
-            from_zero: true,
-            ..Axis::linear("samples", Unit::Si(""))
-        },
-        series: vec![Series::new("samples", Look::Steps, points)],
-        marks: modes
-            .iter()
-            .filter(|_| modes.len() > 1)
-            .map(|mode| Mark::Vertical {
-                x: mode.at,
-                label: format!("mode {}", format_ns(mode.at)),
-            })
-            .collect(),
-        ..Chart::new("")
-    };
-    let rows = bars
-        .iter()
-        .map(|(from, to, count)| vec![format_ns(*from), format_ns(*to), format!("{count:.0}")])
-        .collect();
-    Some(Picture {
-        chart,
-        words,
-        table: behind(&["from", "to", "samples"], rows),
-        ..Picture::default()
-    })
-}
-
-/// The range that is drawn: all but the outermost 0.05 %, and not so far into the tail that the bulk becomes one bar.
-fn drawn_range(data: &HistogramData) -> Option<(f64, f64)> {
-    let low = data.quantile_ns(0.0005)?.max(0.001);
-    let (middle, most) = (data.quantile_ns(0.5)?, data.quantile_ns(0.95)?);
-    let bulk = most * (most / middle).clamp(1.3, 3.0);
-    Some((low, data.quantile_ns(0.9995)?.min(bulk)))
-}
-
-/// Buckets joined to bars; no bar is narrower than a bucket, nor holds parts of the clock's steps. Begin, end, count.
-fn bars(data: &HistogramData, low: f64, high: f64) -> Vec<(f64, f64, f64)> {
-    let edges = edges(data.step_ns.get(), low, high);
-    let mut bars: Vec<(f64, f64, f64)> = edges.windows(2).map(|pair| (pair[0], pair[1], 0.0)).collect();
-    for &(bucket, samples) in &data.buckets {
-        let (start, width) = bucket_range(bucket as usize);
-        let middle = (start as f64 + width as f64 / 2.0) / 1000.0;
-        let at = edges.partition_point(|edge| *edge <= middle);
-        if let Some(bar) = at.checked_sub(1).and_then(|at| bars.get_mut(at)) {
-            bar.2 += samples as f64;
-        }
-    }
-    bars
-}
-
-/// Edges of equal distance on a logarithmic axis; where the clock's steps would make a comb of that, half a step beside
-/// whole numbers of steps.
-fn edges(step: f64, low: f64, high: f64) -> Vec<f64> {
-    let span = (high / low).ln();
-    if span <= 0.0 || !span.is_finite() {
-        return Vec::new();
-    }
-    let count = ((span / 0.006) as usize).clamp(4, BARS);
-    let narrowest = low * ((span / count as f64).exp() - 1.0);
-    if step <= 0.0 || narrowest > BAR_STEPS_MIN * step {
-        let edge = |i: usize| low * (span * i as f64 / count as f64).exp();
-        return (0..=count).map(edge).collect();
-    }
-    let width = step * ((high - low) / step / BARS as f64).ceil().max(1.0);
-    let first = ((low / step).round() - 0.5).max(0.5) * step;
-    let count = ((high - first) / width).ceil().max(1.0) as usize;
-    (0..=count).map(|i| first + i as f64 * width).collect()
-}
-
 /// Slices of time of the first repetition that has some: median latency, else rate, warm-up shaded.
 pub fn over_time(input: &Input, case: &CaseResult, several: bool) -> Option<Picture> {
     let name = label(input, several, case);
@@ -243,6 +161,9 @@ pub fn over_time(input: &Input, case: &CaseResult, several: bool) -> Option<Pict
         .find(|outcome| outcome.intervals.len() >= SLICES_MIN)?;
     let (points, axis) = slices(outcome);
     let values: Vec<f64> = points.iter().map(|point| point.y).collect();
+    if values.is_empty() {
+        return None;
+    }
     let (mut marks, mut words) = (
         Vec::new(),
         vec![format!(
@@ -256,18 +177,27 @@ pub fn over_time(input: &Input, case: &CaseResult, several: bool) -> Option<Pict
             to: points[cut].x,
             label: "not yet steady".into(),
         });
-        words.push(format!(
-            "It is steady from {} on (MSER-5); what comes before is shaded, and counted.",
-            format_ns(points[cut].x)
-        ));
+        words.push(
+            "Where it is steady is told by MSER-5; what comes before is shaded, and counted.".to_owned(),
+        );
     }
+    let steady = match warm_up(&values) {
+        Some(WarmUp::Until(0)) => "is steady from the start".to_owned(),
+        Some(WarmUp::Until(cut)) => format!("is steady from {} on", format_ns(points[cut].x)),
+        Some(WarmUp::NoSteadyState) => "keeps changing: there is no steady state".to_owned(),
+        None => {
+            let ends = |end: fn(f64, f64) -> f64| axis.unit.text(values.iter().copied().fold(values[0], end));
+            format!("lies between {} and {}", ends(f64::min), ends(f64::max))
+        }
+    };
     let rows = points
         .iter()
         .map(|p| vec![format_ns(p.x), axis.unit.text(p.y)])
         .collect();
     let table = behind(&["start", &axis.label], rows);
     let chart = Chart {
-        title: format!("over time: {name}"),
+        title: format!("{name} {steady}"),
+        subtitle: format!("over time: {name}"),
         description: "One point a slice of time.".into(),
         x: Axis::linear("time since the start of the run", Unit::Nanoseconds),
         y: axis,
@@ -347,9 +277,9 @@ pub fn ladder(cases: &[(&Input, &CaseResult)], several: bool, tag: &'static str)
         .enumerate()
         .map(|(index, (_, case))| step(&case.metrics[tag], place(index)));
     let points: Vec<Point> = points.collect();
-    let words = ladder_words(&steps, all, tag);
     let chart = Chart {
-        title: "every transport, fastest first".into(),
+        title: ladder_ends(&steps, tag),
+        subtitle: "every transport, fastest first".into(),
         description: "Median latency of each, with its interval.".into(),
         x: Axis::log("median latency", Unit::Nanoseconds),
         y: Axis {
@@ -365,32 +295,27 @@ pub fn ladder(cases: &[(&Input, &CaseResult)], several: bool, tag: &'static str)
         plot_height: (28 * count as u32).clamp(110, 1200),
         ..Chart::new("")
     };
+    let cut = (count < all).then(|| {
+        format!(
+            "The picture has the fastest and the slowest {} of {all}; the table has all.",
+            count / 2
+        )
+    });
     Some(Picture {
         chart,
-        words,
+        words: cut.into_iter().collect(),
         table: behind(&["case", tag], rows),
         ..Picture::default()
     })
 }
 
-/// The ends of the ladder, and what of it is not drawn.
-fn ladder_words(steps: &[(String, &CaseResult)], all: usize, tag: &str) -> Vec<String> {
-    let count = steps.len();
-    let (first, last) = (&steps[0], &steps[count - 1]);
-    let mut words = vec![format!(
-        "{} is the fastest with {}, {} the slowest with {}.",
-        first.0,
-        with_interval(tag, &first.1.metrics[tag]),
-        last.0,
-        with_interval(tag, &last.1.metrics[tag])
-    )];
-    if count < all {
-        words.push(format!(
-            "The picture has the fastest and the slowest {} of {all}; the table has all.",
-            count / 2
-        ));
-    }
-    words
+/// The fastest and the slowest of the ladder.
+fn ladder_ends(steps: &[(String, &CaseResult)], tag: &str) -> String {
+    let said = |(name, case): &(String, &CaseResult), what: &str| {
+        format!("{name} {what} with {}", with_interval(tag, &case.metrics[tag]))
+    };
+    let (first, last) = (&steps[0], &steps[steps.len() - 1]);
+    format!("{}, {}", said(first, "is the fastest"), said(last, "the slowest"))
 }
 
 /// A figure at its place on the ladder, with its interval.
@@ -400,35 +325,5 @@ fn step(metric: &Metric, y: f64) -> Point {
         x: metric.value.get(),
         y,
         interval: ends.map(|(low, high)| (low.get(), high.get())),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bars_follow_the_clocks_step() {
-        // Every step of 10 ns from 150 to 400 ns as often as the others.
-        let values: Vec<f64> = (0..26_000).map(|i| 150.0 + 10.0 * f64::from(i % 26)).collect();
-        let coarse = HistogramData::from_samples_ns(&values).with_step_ns(10.0);
-        let (low, high) = drawn_range(&coarse).unwrap();
-        let bars = bars(&coarse, low, high);
-        assert!(bars.len() > 20, "{bars:?}");
-        assert!(
-            bars[1..bars.len() - 1].iter().all(|bar| bar.2 == 1000.0),
-            "{bars:?}"
-        );
-        // A thousand steps: as many to each bar.
-        let values: Vec<f64> = (0..100_000).map(|i| 150.0 + 10.0 * f64::from(i % 1000)).collect();
-        let fine = HistogramData::from_samples_ns(&values).with_step_ns(10.0);
-        let bars = super::bars(&fine, 150.0, 10_000.0);
-        assert!(bars.len() <= BARS + 1, "{}", bars.len());
-        let inner: Vec<f64> = bars[1..bars.len() - 1].iter().map(|bar| bar.2).collect();
-        let (least, most) = inner
-            .iter()
-            .fold((f64::MAX, 0.0f64), |(l, m), c| (l.min(*c), m.max(*c)));
-        // A bucket high up is wider than a step, and falls to one side of an edge.
-        assert!(most <= 1.5 * least, "{inner:?}");
     }
 }

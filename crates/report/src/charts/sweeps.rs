@@ -1,9 +1,9 @@
-//! Pictures of sweeps: bandwidth and latency against size, latency against load.
+//! Pictures of sweeps: bandwidth, rate and latency against size.
 
-use super::{Picture, behind};
-use crate::curve::section::{LoadSection, Offers, Probe, load_point};
+use super::{Picture, behind, titled};
+use crate::curve::section::Probe;
 use crate::curve::sizes::is_change;
-use crate::curve::{self, Change, LoadPoint, Model, Segment, SizePoint};
+use crate::curve::{self, Change, Model, Segment, SizePoint};
 use crate::figures::{figure_text, with_interval};
 use crate::labels::ratio;
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
@@ -44,14 +44,13 @@ pub fn points(swept: &Swept, tag: &str) -> Vec<Point> {
 /// these were confirmed.
 pub fn against_size(sweeps: &[Swept], tag: &'static str, probes: &[Probe]) -> Option<Picture> {
     let bandwidth = tag.ends_with("_bytes_per_s");
-    let (title, axis) = titled(tag);
+    let (subject, axis) = axis_of(tag);
     let (names, shared) = told_apart(sweeps);
-    let title = match shared.as_str() {
-        "" => title.to_owned(),
-        shared => format!("{title}: {shared}"),
-    };
     let mut chart = Chart {
-        title,
+        subtitle: match shared.as_str() {
+            "" => subject.to_owned(),
+            shared => format!("{subject}: {shared}"),
+        },
         description: "One point a size; dashed: the fit T = a + s/b of each piece.".into(),
         x: Axis::log("message size", Unit::BinaryBytes),
         y: axis,
@@ -95,6 +94,10 @@ pub fn against_size(sweeps: &[Swept], tag: &'static str, probes: &[Probe]) -> Op
             false => answer.extend(grown(swept, tag)),
         }
     }
+    chart.title = match answer.as_slice() {
+        [only] => titled(only),
+        _ => ends(&chart.series, tag).unwrap_or_default(),
+    };
     (!chart.series.is_empty()).then_some(Picture {
         chart,
         answer,
@@ -104,8 +107,8 @@ pub fn against_size(sweeps: &[Swept], tag: &'static str, probes: &[Probe]) -> Op
     })
 }
 
-/// The title of a chart of `tag` against size, and its axis.
-fn titled(tag: &str) -> (&'static str, Axis) {
+/// What a chart of `tag` against size shows, and its axis.
+fn axis_of(tag: &str) -> (&'static str, Axis) {
     match tag {
         _ if tag.ends_with("_bytes_per_s") => (
             "bandwidth against message size",
@@ -348,84 +351,49 @@ fn grown(swept: &Swept, tag: &str) -> Option<String> {
     Some(format!("{}: {}, {}.", swept.label, text(least), text(most)))
 }
 
-/// Response times against offered rate, with the knee and the rates that are not carried.
-pub fn against_load(label: &str, cases: &[CaseResult], section: &LoadSection) -> Option<Picture> {
-    let unit = section.offers.unit();
-    let service_tag = format!("{}_p50_ns", section.offers.service());
-    let mut curve: Vec<(LoadPoint, &CaseResult)> = cases
-        .iter()
-        .filter_map(|case| Some((load_point(case)?, case)))
-        .collect();
-    curve.sort_by(|a, b| a.0.offered_per_s.total_cmp(&b.0.offered_per_s));
-    if curve.len() < 4 {
+/// Who of several lines is ahead and who is behind: by the highest point of each, of latencies at the smallest size that all
+/// have. `None` for one line.
+fn ends(lines: &[Series], tag: &str) -> Option<String> {
+    let lines: Vec<&Series> = lines.iter().filter(|line| line.look == Look::Line).collect();
+    if lines.len() < 2 {
         return None;
     }
-    let line = |tag: &str, name: &str| {
-        let points = curve.iter().filter_map(|(point, case)| {
-            let metric = case.metrics.get(tag)?;
-            Some(Point {
-                x: point.offered_per_s,
-                y: metric.value.get(),
-                interval: interval(metric),
-            })
-        });
-        Series::new(name, Look::Line, points.collect())
+    let is_time = tag.ends_with("_ns");
+    let common = |x: f64| {
+        lines
+            .iter()
+            .all(|line| line.points.iter().any(|point| point.x == x))
     };
-    let chart = Chart {
-        title: format!("response time against offered load: {label}"),
-        description: match section.offers {
-            Offers::Messages => "From the moment at which a message was due to its acknowledgement.",
-            Offers::Requests => "From the moment at which a request was due to its last payload byte.",
-        }
-        .into(),
-        x: Axis {
-            from_zero: true,
-            ..Axis::linear("offered rate", Unit::Si(unit))
-        },
-        y: Axis::log("response time", Unit::Nanoseconds),
-        series: [
-            line("response_p50_ns", "response p50"),
-            line("response_p99_ns", "response p99"),
-            line(&service_tag, "service p50"),
-        ]
-        .into_iter()
-        .filter(|series| !series.points.is_empty())
-        .collect(),
-        marks: load_marks(&curve, section),
-        interval_label: "interval over runs".into(),
-        ..Chart::new("")
+    let smallest = lines[0].points.iter().find(|point| common(point.x));
+    let point = |line: &&Series| match is_time {
+        true => line
+            .points
+            .iter()
+            .find(|point| Some(point.x) == smallest.map(|p| p.x))
+            .copied(),
+        false => line.points.iter().copied().max_by(|a, b| a.y.total_cmp(&b.y)),
     };
-    Some(Picture {
-        chart,
-        is_curve: true,
-        ..Picture::default()
+    let mut found: Vec<(Point, &str)> = lines
+        .iter()
+        .filter_map(|line| Some((point(line)?, line.label.as_str())))
+        .collect();
+    found.sort_by(|a, b| a.0.y.total_cmp(&b.0.y));
+    let ((low, lowest), (high, highest)) = (found.first()?, found.last()?);
+    let at = |point: &Point| format_size(point.x as u64);
+    let value = |point: &Point| figure_text(tag, point.y);
+    Some(match is_time {
+        true => format!(
+            "At {} {lowest} is the fastest with {}, {highest} the slowest with {}",
+            at(low),
+            value(low),
+            value(high)
+        ),
+        false => format!(
+            "{highest} reaches most, {} at {}; {lowest} least, {} at {}",
+            value(high),
+            at(high),
+            value(low),
+            at(low)
+        ),
     })
-}
-
-/// The knee, the bound, and where the load is no longer carried.
-fn load_marks(curve: &[(LoadPoint, &CaseResult)], section: &LoadSection) -> Vec<Mark> {
-    let mut marks = Vec::new();
-    let rows: Vec<LoadPoint> = curve.iter().map(|(point, _)| *point).collect();
-    if let Ok(knee) = curve::knee(&rows) {
-        marks.push(Mark::Vertical {
-            x: knee.offered_per_s,
-            label: "knee".into(),
-        });
-    }
-    if let Some(bound) = section.p99_max_ns {
-        marks.push(Mark::Horizontal {
-            y: bound.get(),
-            label: "bound of p99".into(),
-        });
-    }
-    // A disturbance may fail one rate below others that are carried: only where all above fail is the end.
-    let saturated = curve.iter().rev().take_while(|(point, _)| point.is_saturated());
-    if let (Some((first, _)), Some((last, _))) = (saturated.last(), curve.last()) {
-        marks.push(Mark::Shade {
-            from: first.offered_per_s,
-            to: last.offered_per_s,
-            label: "saturated".into(),
-        });
-    }
-    marks
 }

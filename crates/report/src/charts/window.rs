@@ -63,13 +63,16 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
         "mean time to acknowledgement",
         "messages in flight, median of the runs (Little)",
     ];
-    Some(Picture {
-        chart,
-        answer: vec![answer],
-        words,
-        table: behind(&columns, windows.iter().map(row).collect()),
-        is_curve: true,
-    })
+    Some(
+        Picture {
+            chart,
+            answer: vec![answer],
+            words,
+            table: behind(&columns, windows.iter().map(row).collect()),
+            is_curve: true,
+        }
+        .under_its_answer(),
+    )
 }
 
 fn row(point: &WindowPoint) -> Vec<String> {

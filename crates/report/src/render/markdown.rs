@@ -23,11 +23,12 @@ pub fn markdown(view: &View) -> String {
     for picture in &view.charts {
         let words: Vec<String> = picture.words.iter().map(|line| escape(line)).collect();
         if !words.is_empty() {
-            text.push_str(&format!(
-                "*{}.* {}\n\n",
-                escape(&picture.chart.title),
-                words.join(" ")
-            ));
+            let (title, subject) = (&picture.chart.title, picture.chart.subject());
+            let said = match title == subject {
+                true => escape(title),
+                false => format!("{} ({})", escape(title), escape(subject)),
+            };
+            text.push_str(&format!("*{said}.* {}\n\n", words.join(" ")));
         }
     }
     for subject in &view.subjects {
@@ -42,6 +43,9 @@ fn head(text: &mut String, subject: &Subject) {
     }
     for line in subject.certainty.iter().chain(&subject.measured) {
         text.push_str(&format!("{}\n\n", escape(line)));
+    }
+    if let Some(command) = &subject.command {
+        text.push_str(&format!("Repeat it with: {}\n\n", escape(command)));
     }
 }
 

@@ -15,7 +15,7 @@ const LABEL_MAX: usize = 34;
 /// Lines of a chart, without ends; the title first. Empty when nothing can be shown.
 pub fn chart(chart: &Chart, style: &Style) -> Vec<String> {
     if let Some(heat) = chart.heat.as_ref().filter(|heat| heat.range().is_some()) {
-        let mut lines = vec![style.paint(Tone::Strong, &clean(&chart.title))];
+        let mut lines = heading(chart, style);
         lines.extend(plot_heat::map(chart, heat, style));
         return lines;
     }
@@ -67,7 +67,7 @@ pub fn chart(chart: &Chart, style: &Style) -> Vec<String> {
                 .for_each(|&point| canvas.mark(point, letter));
         }
     }
-    let mut lines = vec![style.paint(Tone::Strong, &clean(&chart.title))];
+    let mut lines = heading(chart, style);
     let bar = if style.unicode { '│' } else { '|' };
     for (row, text) in canvas.rows(style.unicode).into_iter().enumerate() {
         let line = format!("{:>label_width$} {bar}{text}", labels[row]);
@@ -75,6 +75,17 @@ pub fn chart(chart: &Chart, style: &Style) -> Vec<String> {
     }
     lines.push(scale_line(chart, &x, label_width, width));
     lines.extend(legend(chart, (label_width, style.width), named));
+    lines
+}
+
+/// The title, and below it what is drawn.
+fn heading(chart: &Chart, style: &Style) -> Vec<String> {
+    let title = wrap(&clean(&chart.title), style.prose(), 2);
+    let mut lines = vec![style.paint(Tone::Strong, &title)];
+    if !chart.subtitle.is_empty() {
+        let subtitle = wrap(&clean(&chart.subtitle), style.prose(), 2);
+        lines.push(style.paint(Tone::Faint, &subtitle));
+    }
     lines
 }
 

@@ -5,6 +5,7 @@ use super::plot::{sparkline, spread_bar};
 use super::plot_chart::chart;
 use super::style::{Style, clean, wrap};
 use crate::explain::Sentence;
+use crate::svg::Chart;
 use crate::table::Tone;
 use crate::view::{Cause, Line, NAMED_MAX, Part, Subject, Told, View, by_cause, case_text, listed};
 use wirespeed_schema::run::{CaseResult, Severity};
@@ -109,6 +110,9 @@ impl<'a> Paper<'a> {
             subject.certainty.iter().for_each(|line| self.say(None, line));
             let measured = subject.measured.iter();
             measured.for_each(|line| self.say(Some(Tone::Faint), line));
+            if let Some(command) = &subject.command {
+                self.say(Some(Tone::Faint), &format!("Repeat it with: {command}"));
+            }
         }
     }
 
@@ -145,9 +149,17 @@ impl<'a> Paper<'a> {
         let all: Vec<_> = of_screen.collect();
         let most = if extent.whole { all.len() } else { CHARTS_MAX };
         for picture in all.iter().take(most) {
-            self.lines.extend(chart(&picture.chart, self.style));
-            // On the screen of a verb the answer has been said above.
-            let answer = picture.answer.iter().filter(|_| extent.whole);
+            // On the screen of a verb the answer has been said above: the chart says what it shows.
+            let heading = match extent.whole {
+                true => picture.chart.clone(),
+                false => Chart {
+                    title: picture.chart.subject().to_owned(),
+                    subtitle: String::new(),
+                    ..picture.chart.clone()
+                },
+            };
+            self.lines.extend(chart(&heading, self.style));
+            let answer = picture.untitled().filter(|_| extent.whole);
             let words = picture.words.iter().filter(|_| extent.whole || view.tells_curves);
             answer.chain(words).for_each(|line| self.say(None, line));
             self.gap();

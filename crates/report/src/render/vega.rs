@@ -14,7 +14,7 @@ pub fn vega_lite(chart: &Chart) -> Value {
     layers.extend(chart.marks.iter().map(annotation));
     json!({
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-        "title": chart.title,
+        "title": { "text": chart.title, "subtitle": chart.subtitle },
         "description": chart.description,
         "width": chart.width,
         "height": chart.plot_height,

@@ -1,7 +1,8 @@
 //! The data of a chart as elements: lines, bands, bars, steps and markers.
 
-use super::draw::Drawing;
-use super::layout::{SAMPLE, shown};
+use super::draw::{Drawing, Place};
+use super::labels::SAMPLE;
+use super::layout::shown;
 use super::scale::Span;
 use super::style::COLORS;
 use super::text::{escape, number};
@@ -45,8 +46,11 @@ impl Drawing<'_> {
         // Outside the clip, so that markers at the edge stay whole.
         if matches!(series.look, Look::Line | Look::Points | Look::Across) && points.len() <= MARKERS_MAX {
             self.line(format_args!("<g class=\"ws-{}\">", number % COLORS));
-            for point in &points {
-                self.marker(number, series, point);
+            match self.place {
+                Place::Narrow => self.markers(number, &points),
+                Place::File | Place::Wide => {
+                    points.iter().for_each(|point| self.marker(number, series, point));
+                }
             }
             self.text.push_str("</g>\n");
         } else if matches!(series.look, Look::Points | Look::Across) {
@@ -131,19 +135,29 @@ impl Drawing<'_> {
         self.line(format_args!("<path class=\"ws-steps\" d=\"{path}V{base}Z\"/>"));
     }
 
-    fn marker(&mut self, number: usize, series: &Series, point: &Point) {
-        let Some(at) = self.place(point.x, point.y) else {
-            return;
-        };
+    /// Where the marker of a point belongs; `None` outside of the plot.
+    fn marked(&self, point: &Point) -> Option<(f64, f64)> {
         let (x, y) = (self.layout.x, self.layout.y);
+        let at = self.place(point.x, point.y)?;
         let inside =
             (x.from - 1.0..=x.to + 1.0).contains(&at.0) && (y.to - 1.0..=y.from + 1.0).contains(&at.1);
-        if inside {
+        inside.then_some(at)
+    }
+
+    fn marker(&mut self, number: usize, series: &Series, point: &Point) {
+        if let Some(at) = self.marked(point) {
             let (shape, values) = (shape(number, at), escape(&values(self.chart, series, point)));
             self.line(format_args!(
                 "<path class=\"ws-dot\" d=\"{shape}\"><title>{values}</title></path>"
             ));
         }
+    }
+
+    /// All markers of a series as one element.
+    fn markers(&mut self, number: usize, points: &[Point]) {
+        let placed = points.iter().filter_map(|point| self.marked(point));
+        let path: String = placed.map(|at| shape(number, at)).collect();
+        self.line(format_args!("<path class=\"ws-dot\" d=\"{path}\"/>"));
     }
 
     /// Many points as one element: one small square each, one for each pixel at most.

@@ -1,21 +1,38 @@
 //! The drawing itself: elements in their order, from the background to the annotations.
 
-use super::layout::{LINE, Layout, SAMPLE, TEXT_SIZE, layout, shown, title_y};
-use super::text::{escape, identifier, number, shortened, width};
-use super::{Chart, Mark, Scale};
+use super::labels::{Anchor, SAMPLE, Text};
+use super::layout::{Layout, layout, shown};
+use super::text::{escape, identifier, number};
+use super::{Chart, Mark};
 use std::fmt::Write as _;
 
-/// The chart as an SVG element; with `style`, as a file of its own.
-pub fn draw(chart: &Chart, style: Option<&str>) -> String {
-    let layout = layout(chart);
+/// Where a drawing goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A file of its own: with style and heading.
+    File,
+    /// A page with room, which has the style and writes the heading.
+    Wide,
+    /// A page in a small window: no values at points, which need a mouse.
+    Narrow,
+}
+
+/// The chart as an SVG element.
+pub fn draw(chart: &Chart, place: Place) -> String {
+    let layout = layout(chart, place == Place::File);
     let id = identifier(&chart.id);
+    let id = match place {
+        Place::File | Place::Wide => id,
+        Place::Narrow => format!("{id}-narrow"),
+    };
     let mut drawing = Drawing {
         chart,
         layout: &layout,
         id: &id,
+        place,
         text: String::new(),
     };
-    drawing.open(style);
+    drawing.open();
     drawing.axes();
     drawing.behind();
     if let Some(heat) = &chart.heat {
@@ -38,6 +55,8 @@ pub struct Drawing<'a> {
     pub layout: &'a Layout,
     /// Prefix of the identifiers that elements refer to.
     pub id: &'a str,
+    /// Where it goes.
+    pub place: Place,
     /// Elements so far.
     pub text: String,
 }
@@ -50,10 +69,21 @@ impl Drawing<'_> {
     }
 
     /// Add a text.
-    pub fn words(&mut self, class: &str, anchor: &str, (x, y): (f64, f64), words: &str) {
-        let (x, y, words) = (number(x), number(y), escape(words));
+    pub fn words(&mut self, text: &Text) {
+        let (class, words) = (text.class, escape(&text.words));
+        let [x, y] = [text.x, text.y].map(number);
+        let anchor = match text.anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        if text.is_upright {
+            return self.line(format_args!(
+                "<text class=\"{class}\" transform=\"translate({x} {y}) rotate(-90)\"{anchor}>{words}</text>"
+            ));
+        }
         self.line(format_args!(
-            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{words}</text>"
+            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\"{anchor}>{words}</text>"
         ));
     }
 
@@ -73,23 +103,29 @@ impl Drawing<'_> {
         ));
     }
 
-    fn open(&mut self, style: Option<&str>) {
+    fn open(&mut self) {
         let (chart, layout, id) = (self.chart, self.layout, self.id);
         let (wide, high) = (number(layout.width), number(layout.height));
+        let class = match self.place {
+            Place::File => "ws-chart",
+            Place::Wide => "ws-chart ws-wide",
+            Place::Narrow => "ws-chart ws-narrow",
+        };
         self.line(format_args!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"ws-chart\" role=\"img\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"{class}\" role=\"img\" \
              aria-labelledby=\"{id}-title {id}-desc\" viewBox=\"0 0 {wide} {high}\" width=\"{wide}\" height=\"{high}\">"
         ));
-        self.line(format_args!(
-            "<title id=\"{id}-title\">{}</title>",
-            escape(&chart.title)
-        ));
+        let title = match chart.title.as_str() {
+            "" => chart.subject(),
+            title => title,
+        };
+        self.line(format_args!("<title id=\"{id}-title\">{}</title>", escape(title)));
         self.line(format_args!(
             "<desc id=\"{id}-desc\">{}</desc>",
             escape(&description(chart))
         ));
-        if let Some(style) = style {
-            self.line(format_args!("<style>\n{style}</style>"));
+        if self.place == Place::File {
+            self.line(format_args!("<style>\n{}</style>", super::style()));
         }
         let (x, y) = (layout.x, layout.y);
         let [left, top, plot_wide, plot_high] = [x.from, y.to, x.to - x.from, y.from - y.to].map(number);
@@ -97,45 +133,30 @@ impl Drawing<'_> {
             "<clipPath id=\"{id}-plot\"><rect x=\"{left}\" y=\"{top}\" width=\"{plot_wide}\" height=\"{plot_high}\"/></clipPath>"
         ));
         self.rectangle("ws-back", (0.0, 0.0), (layout.width, layout.height));
-        for (index, line) in layout.title.iter().enumerate() {
-            self.words("ws-title", "start", (14.0, title_y(layout, index)), line);
-        }
     }
 
+    /// The grid as one element, the axes, and all texts that do not stand on data.
     fn axes(&mut self) {
-        let (chart, layout) = (self.chart, self.layout);
+        let layout = self.layout;
         let (x, y) = (layout.x, layout.y);
-        for tick in &layout.y_ticks {
-            if let Some(at) = y.place(tick.value) {
-                self.segment("ws-grid", (x.from, at), (x.to, at));
-                let label = shortened(&tick.label, TEXT_SIZE, x.from - 14.0 - LINE);
-                self.words("ws-label", "end", (x.from - 8.0, at + 4.0), &label);
-            }
-        }
-        for tick in &layout.x_ticks {
-            if let Some(at) = x.place(tick.value) {
-                self.segment("ws-grid", (at, y.to), (at, y.from));
-                self.words("ws-label", "middle", (at, y.from + LINE), &tick.label);
-            }
-        }
         let [left, right, top, bottom] = [x.from, x.to, y.to, y.from].map(number);
+        let mut grid = String::new();
+        for at in layout.y_lines.iter().copied().map(number) {
+            // Writing to a String cannot fail, here and below.
+            let _ = write!(grid, "M{left} {at}H{right}");
+        }
+        for at in layout.x_lines.iter().copied().map(number) {
+            let _ = write!(grid, "M{at} {top}V{bottom}");
+        }
+        if !grid.is_empty() {
+            self.line(format_args!("<path class=\"ws-grid\" d=\"{grid}\"/>"));
+        }
         self.line(format_args!(
             "<path class=\"ws-axis\" d=\"M{left} {top}V{bottom}H{right}\"/>"
         ));
-        let middle = (x.from + x.to) / 2.0;
-        if !chart.x.label.is_empty() {
-            self.words(
-                "ws-text",
-                "middle",
-                (middle, y.from + 2.0 * LINE + 2.0),
-                &axis_label(&chart.x),
-            );
-        }
-        if !chart.y.label.is_empty() {
-            let (at, words) = (number((y.from + y.to) / 2.0), escape(&axis_label(&chart.y)));
-            self.line(format_args!(
-                "<text class=\"ws-text\" transform=\"translate(20 {at}) rotate(-90)\" text-anchor=\"middle\">{words}</text>"
-            ));
+        // Names of rows stand in the plot, on whatever is drawn there.
+        for text in layout.texts.iter().filter(|text| text.class != "ws-note") {
+            self.words(text);
         }
     }
 
@@ -167,14 +188,13 @@ impl Drawing<'_> {
                 .all(|series| shown(self.chart, series).is_empty())
         {
             let middle = ((x.from + x.to) / 2.0, (y.from + y.to) / 2.0);
-            self.words("ws-label", "middle", middle, "nothing to show");
+            self.words(&Text::new("ws-label", Anchor::Middle, middle, "nothing to show"));
         }
     }
 
     fn marks(&mut self) {
         let (layout, chart) = (self.layout, self.chart);
         let (x, y) = (layout.x, layout.y);
-        let mut taken: Vec<f64> = Vec::new();
         for mark in &chart.marks {
             match mark {
                 Mark::Vertical { x: value, .. } if x.holds(*value) => {
@@ -182,63 +202,30 @@ impl Drawing<'_> {
                         self.segment("ws-mark", (at, y.to), (at, y.from));
                     }
                 }
-                Mark::Horizontal { y: value, label } if y.holds(*value) => {
+                Mark::Horizontal { y: value, .. } if y.holds(*value) => {
                     if let Some(at) = y.place(*value) {
                         self.segment("ws-mark", (x.from, at), (x.to, at));
-                        // A label too close to another goes to the other end.
-                        let close = taken.iter().any(|other| (other - at).abs() < LINE);
-                        let (anchor, side) = if close {
-                            ("start", x.from + 6.0)
-                        } else {
-                            ("end", x.to - 6.0)
-                        };
-                        let label = shortened(label, TEXT_SIZE, (x.to - x.from) * 0.6);
-                        self.words("ws-note", anchor, (side, at - 5.0), &label);
-                        taken.push(at);
                     }
                 }
-                Mark::Spot {
-                    x: at_x,
-                    y: at_y,
-                    label,
-                } if x.holds(*at_x) && y.holds(*at_y) => {
-                    if let Some(at) = self.place(*at_x, *at_y) {
-                        self.spot(at, label);
+                Mark::Spot { x: at_x, y: at_y, .. } if x.holds(*at_x) && y.holds(*at_y) => {
+                    if let Some((at_x, at_y)) = self.place(*at_x, *at_y) {
+                        let [cx, cy] = [at_x, at_y].map(number);
+                        self.line(format_args!(
+                            "<circle class=\"ws-spot\" cx=\"{cx}\" cy=\"{cy}\" r=\"7\"/>"
+                        ));
                     }
                 }
                 _ => {}
             }
         }
-        for flag in &layout.flags {
-            self.words("ws-label", "start", (flag.x, flag.y), &flag.text);
+        let names = layout.texts.iter().filter(|text| text.class == "ws-note");
+        for text in names.chain(&layout.notes) {
+            self.words(text);
         }
     }
 
-    fn spot(&mut self, (at_x, at_y): (f64, f64), label: &str) {
-        let x = self.layout.x;
-        let [cx, cy] = [at_x, at_y].map(number);
-        self.line(format_args!(
-            "<circle class=\"ws-spot\" cx=\"{cx}\" cy=\"{cy}\" r=\"7\"/>"
-        ));
-        let room = (at_x - x.from).max(x.to - at_x) - 12.0;
-        let label = shortened(label, TEXT_SIZE, room);
-        let right = at_x + 12.0 + width(&label, TEXT_SIZE) <= x.to;
-        let (anchor, side) = if right {
-            ("start", at_x + 11.0)
-        } else {
-            ("end", at_x - 11.0)
-        };
-        let above = if at_y - 10.0 < self.layout.y.to + LINE {
-            at_y + LINE
-        } else {
-            at_y - 7.0
-        };
-        self.words("ws-note", anchor, (side, above), &label);
-    }
-
     fn legend(&mut self) {
-        let layout = self.layout;
-        for entry in &layout.legend {
+        for entry in &self.layout.legend {
             let (x, y) = (entry.x, entry.y);
             match entry.series.map(|index| (index, &self.chart.series[index])) {
                 Some((index, series)) => self.sample(index, series, (x, y)),
@@ -248,27 +235,26 @@ impl Drawing<'_> {
                     self.text.push_str("</g>\n");
                 }
             }
-            self.words("ws-text", "start", (x + SAMPLE + 6.0, y + 4.0), &entry.text);
         }
     }
 }
 
-fn axis_label(axis: &super::Axis) -> String {
-    match axis.scale {
-        Scale::Linear => axis.label.clone(),
-        Scale::Log => format!("{} (log scale)", axis.label),
-    }
-}
-
-/// The caller's words, then the range of every series, then what could not be shown.
+/// What it shows, the caller's words, then the range of every series, then what could not be shown.
 fn description(chart: &Chart) -> String {
-    let mut text = chart.description.trim().to_owned();
+    let mut text = match chart.subtitle.trim() {
+        "" => String::new(),
+        subtitle => format!("{subtitle}."),
+    };
     let mut say = |sentence: String| {
         if !text.is_empty() {
             text.push(' ');
         }
         text.push_str(&sentence);
     };
+    match chart.description.trim() {
+        "" => {}
+        words => say(words.to_owned()),
+    }
     let mut left_out = 0;
     for series in &chart.series {
         let points = shown(chart, series);

@@ -4,7 +4,8 @@
 //! a cell and the title of each carry the value itself, so no reader depends on the shade.
 
 use super::draw::Drawing;
-use super::layout::{LINE, SCALE_HEIGHT, TEXT_SIZE};
+use super::draw::Place;
+use super::labels::{Anchor, LINE, TEXT_SIZE, Text};
 use super::text::{escape, number, width};
 use super::{Chart, Unit};
 use std::fmt::Write as _;
@@ -14,6 +15,10 @@ pub const SHADES: [&str; 10] = [
     "#00224e", "#123570", "#3b496c", "#575d6d", "#68696f", "#8a8678", "#a59c74", "#c3b369", "#e1cc55",
     "#fee838",
 ];
+/// Width of a shade in the scale.
+const STEP: f64 = 16.0;
+/// Width of the whole scale.
+pub const SCALE_WIDTH: f64 = STEP * SHADES.len() as f64;
 /// From this shade on text on it is dark.
 const DARK_TEXT_FROM: usize = 5;
 /// Above this ratio of the greatest to the least value equal ratios, not differences, are equal steps.
@@ -100,7 +105,7 @@ impl Drawing<'_> {
         for cell in heat.shown() {
             self.cell(heat, chart, cell);
         }
-        self.scale(heat);
+        self.scale();
     }
 
     fn cell(&mut self, heat: &Heat, chart: &Chart, cell: &Cell) {
@@ -113,43 +118,37 @@ impl Drawing<'_> {
             let tick = axis.ticks.iter().find(|(value, _)| *value == at);
             tick.map_or_else(|| axis.unit.text(at), |(_, name)| name.clone())
         };
-        let title = format!("{}, {}: {text}", named(&chart.y, cell.y), named(&chart.x, cell.x));
-        let [x, y, wide, high] = [left, top, right - left, bottom - top].map(number);
-        self.line(format_args!(
-            "<rect class=\"ws-h{shade}\" x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{high}\"><title>{}</title></rect>",
-            escape(&title)
-        ));
+        let class = format!("ws-h{shade}");
+        if self.place == Place::Narrow {
+            self.rectangle(&class, (left, top), (right - left, bottom - top));
+        } else {
+            let title = format!("{}, {}: {text}", named(&chart.y, cell.y), named(&chart.x, cell.x));
+            let [x, y, wide, high] = [left, top, right - left, bottom - top].map(number);
+            self.line(format_args!(
+                "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{high}\"><title>{}</title></rect>",
+                escape(&title)
+            ));
+        }
         if width(&text, TEXT_SIZE) + 4.0 <= right - left && bottom - top >= LINE {
             let class = if shade >= DARK_TEXT_FROM {
                 "ws-on-light"
             } else {
                 "ws-on-dark"
             };
-            self.words(
-                class,
-                "middle",
-                ((left + right) / 2.0, (top + bottom) / 2.0 + 4.0),
-                &text,
-            );
+            let middle = ((left + right) / 2.0, (top + bottom) / 2.0 + 4.0);
+            self.words(&Text::new(class, Anchor::Middle, middle, text));
         }
     }
 
     /// The shades beside each other, the least value on their left, the greatest on their right.
-    fn scale(&mut self, heat: &Heat) {
-        let Some((low, high)) = heat.range() else {
+    fn scale(&mut self) {
+        let Some((x, y)) = self.layout.scale else {
             return;
         };
-        let y = self.layout.height - SCALE_HEIGHT + 2.0;
-        let (step, height) = (16.0, 12.0);
-        let lead = format!("{}: {}", heat.label, heat.unit.text(low));
-        let mut x = self.layout.x.from;
-        self.words("ws-text", "start", (x, y + 10.0), &lead);
-        x += width(&lead, TEXT_SIZE) + 8.0;
         for index in 0..SHADES.len() {
-            self.rectangle(&format!("ws-h{index}"), (x, y), (step, height));
-            x += step;
+            let left = x + index as f64 * STEP;
+            self.rectangle(&format!("ws-h{index}"), (left, y), (STEP, 12.0));
         }
-        self.words("ws-text", "start", (x + 8.0, y + 10.0), &heat.unit.text(high));
     }
 }
 

@@ -1,74 +1,37 @@
-//! Where things stand: margins from the widths of what must fit, rows for labels that would collide.
+//! Where things stand, from the top down: heading, label of the vertical axis, flags, plot, ticks, legend, scale. Margins come
+//! from the widths of what must fit. It never draws.
 
+use super::axes::{Names, x_labels};
+use super::labels::{
+    Anchor, EDGE, Entry, LINE, TEXT_SIZE, TITLE_SIZE, Text, flags, legend, notes, title_lines,
+};
 use super::scale::Span;
 use super::text::{shortened, width, wrapped};
-use super::ticks::{Tick, ticks};
-use super::{Chart, Look, Mark, Point, Series};
+use super::{Axis, Chart, Look, Mark, Point, Scale, Series};
 
-/// Size of titles in pixels, as in the style sheet.
-pub const TITLE_SIZE: f64 = 15.0;
-/// Size of all other text.
-pub const TEXT_SIZE: f64 = 12.0;
-/// Height of a line of text.
-pub const LINE: f64 = 17.0;
-/// Height of the scale below a heat map.
-pub const SCALE_HEIGHT: f64 = 2.0 * LINE;
 const TITLE_LINE: f64 = 21.0;
-const EDGE: f64 = 14.0;
-/// Length of the sample of a series in the legend.
-pub const SAMPLE: f64 = 26.0;
-/// Pixels for each tick of the vertical axis.
-const TICK_HEIGHT: f64 = 46.0;
-
-/// One entry of the legend, placed.
-pub struct Entry {
-    /// Index of its series; `None`: the entry that explains intervals.
-    pub series: Option<usize>,
-    /// Its text.
-    pub text: String,
-    /// Left end.
-    pub x: f64,
-    /// Middle of its line.
-    pub y: f64,
-}
-
-/// Label of a mark above the plot, placed.
-pub struct Flag {
-    /// Its text.
-    pub text: String,
-    /// Left end.
-    pub x: f64,
-    /// Base line.
-    pub y: f64,
-}
-
 /// A chart laid out.
 pub struct Layout {
     /// Width of all.
     pub width: f64,
     /// Height of all.
     pub height: f64,
-    /// Lines of the title.
-    pub title: Vec<String>,
-    /// Base line of the title's first line.
-    pub title_y: f64,
     /// Horizontal axis; pixels from the left to the right end of the plot.
     pub x: Span,
     /// Vertical axis; pixels from the bottom to the top of the plot.
     pub y: Span,
-    /// Ticks of the horizontal axis.
-    pub x_ticks: Vec<Tick>,
-    /// Ticks of the vertical axis.
-    pub y_ticks: Vec<Tick>,
-    /// Labels of marks above the plot.
-    pub flags: Vec<Flag>,
-    /// The legend.
+    /// Where lines of the grid cross the horizontal axis.
+    pub x_lines: Vec<f64>,
+    /// Where they cross the vertical axis.
+    pub y_lines: Vec<f64>,
+    /// Texts below the data.
+    pub texts: Vec<Text>,
+    /// Texts on the data.
+    pub notes: Vec<Text>,
+    /// Samples of the legend.
     pub legend: Vec<Entry>,
-}
-
-/// Distance between two lines of the title.
-pub fn title_y(layout: &Layout, line: usize) -> f64 {
-    layout.title_y + line as f64 * TITLE_LINE
+    /// Left end and top of the shades below a heat map.
+    pub scale: Option<(f64, f64)>,
 }
 
 /// The points of `series` that both axes can show.
@@ -79,51 +42,131 @@ pub fn shown(chart: &Chart, series: &Series) -> Vec<Point> {
     series.points.iter().filter(on_axes).copied().collect()
 }
 
-/// Lay `chart` out.
-pub fn layout(chart: &Chart) -> Layout {
-    let x = Span::new(
-        &chart.x,
-        values(chart, true).into_iter().chain(marked(chart, true)),
-    );
-    let y = Span::new(
-        &chart.y,
-        values(chart, false).into_iter().chain(marked(chart, false)),
-    );
-
-    let (all, plot) = (
-        f64::from(chart.width.max(240)),
-        f64::from(chart.plot_height.max(80)),
-    );
-    let y_ticks = ticks(&chart.y, &y, (plot / TICK_HEIGHT) as usize);
-    let widest = y_ticks
-        .iter()
-        .map(|tick| width(&tick.label, TEXT_SIZE))
-        .fold(0.0, f64::max);
-    let left = EDGE + LINE + widest.min(all / 3.0) + 8.0;
-    let right = all - EDGE - 8.0;
-    let x = x.between(left, right);
-    let x_ticks = x_ticks(chart, &x);
-
-    let title = wrapped(&chart.title, TITLE_SIZE, all - 2.0 * EDGE, 2);
-    let flags_top = EDGE + title.len() as f64 * TITLE_LINE;
-    let (flags, flag_rows) = flags(chart, &x, flags_top, (EDGE, all - EDGE));
-    let top = flags_top + flag_rows as f64 * LINE + 8.0;
+/// Lay `chart` out; with its title and what it shows, where these do not stand beside it.
+pub fn layout(chart: &Chart, with_heading: bool) -> Layout {
+    let all = f64::from(chart.width.max(240));
+    let mut column = Column {
+        width: all,
+        at: EDGE / 2.0,
+        texts: Vec::new(),
+    };
+    if with_heading {
+        column.heading(chart);
+    }
+    column.say("ws-text", &axis_label(&chart.y));
+    let names = Names::of(chart, &span(chart, false), all);
+    let plot = names.plot_height(chart);
+    let left = EDGE + names.beside;
+    let x = span(chart, true).between(left, all - EDGE - 8.0);
+    let (labels, rows) = flags(chart, &x, column.at, (EDGE, all - EDGE));
+    column.texts.extend(labels);
+    let top = column.at + rows as f64 * LINE + 8.0;
     let bottom = top + plot;
-    let legend_top = bottom + LINE + if chart.x.label.is_empty() { 0.0 } else { LINE + 4.0 } + 8.0;
-    let (legend, legend_rows) = legend(chart, legend_top, (left, all - EDGE));
-    let scale = chart.heat.as_ref().map_or(0.0, |_| SCALE_HEIGHT);
+    let y = span(chart, false).between(bottom, top);
+    let mut texts = column.texts;
+    let y_lines = names.place(&y, left, x.to, &mut texts);
+    let (x_lines, ticks_end) = x_labels(chart, &x, bottom, all, &mut texts);
+    let mut column = Column {
+        width: all,
+        at: ticks_end,
+        texts,
+    };
+    column.middle(&x, &axis_label(&chart.x));
+    let (entries, words, legend_end) = legend(chart, column.at + 8.0, (EDGE, all - EDGE));
+    column.texts.extend(words);
+    column.at = legend_end;
+    let scale = column.scale(chart);
+    let notes = notes(chart, &x, &y, &column.texts);
     Layout {
         width: all,
-        height: legend_top + legend_rows as f64 * LINE + scale + EDGE / 2.0,
-        title,
-        title_y: EDGE + TITLE_SIZE * 0.8,
+        height: column.at + EDGE / 2.0,
         x,
-        y: y.between(bottom, top),
-        x_ticks,
-        y_ticks,
-        flags,
-        legend,
+        y,
+        x_lines,
+        y_lines,
+        texts: column.texts,
+        notes,
+        legend: entries,
+        scale,
     }
+}
+
+/// Texts below each other.
+struct Column {
+    width: f64,
+    /// Where the next one begins.
+    at: f64,
+    texts: Vec<Text>,
+}
+
+impl Column {
+    fn heading(&mut self, chart: &Chart) {
+        for line in title_lines(&chart.title, self.width - 2.0 * EDGE, 3) {
+            let base = self.at + EDGE / 2.0 + TITLE_SIZE * 0.8;
+            self.texts
+                .push(Text::new("ws-title", Anchor::Start, (EDGE, base), line));
+            self.at += TITLE_LINE;
+        }
+        self.at += EDGE / 2.0;
+        self.say("ws-label", &chart.subtitle);
+    }
+
+    /// Up to two lines at the left edge.
+    fn say(&mut self, class: &'static str, words: &str) {
+        for line in wrapped(words, TEXT_SIZE, self.width - 2.0 * EDGE, 2) {
+            let base = self.at + TEXT_SIZE;
+            self.texts
+                .push(Text::new(class, Anchor::Start, (EDGE, base), line));
+            self.at += LINE;
+        }
+    }
+
+    /// Up to two lines below the middle of the plot.
+    fn middle(&mut self, x: &Span, words: &str) {
+        let room = self.width - 2.0 * EDGE;
+        for line in wrapped(words, TEXT_SIZE, room, 2) {
+            let base = self.at + TEXT_SIZE + 2.0;
+            let half = width(&line, TEXT_SIZE) / 2.0;
+            let at = ((x.from + x.to) / 2.0).clamp(EDGE + half, (self.width - EDGE - half).max(EDGE + half));
+            self.texts
+                .push(Text::new("ws-text", Anchor::Middle, (at, base), line));
+            self.at += LINE;
+        }
+    }
+
+    /// The scale of a heat map: what the shades mean, then the least value, the shades, and the greatest.
+    fn scale(&mut self, chart: &Chart) -> Option<(f64, f64)> {
+        let heat = chart.heat.as_ref()?;
+        let (low, high) = heat.range()?;
+        self.at += LINE / 2.0;
+        self.say("ws-text", &heat.label);
+        let base = self.at + TEXT_SIZE;
+        let (low, high) = (heat.unit.text(low), heat.unit.text(high));
+        let from = EDGE + width(&low, TEXT_SIZE) + 8.0;
+        let to = from + super::heat::SCALE_WIDTH + 8.0;
+        self.texts
+            .push(Text::new("ws-text", Anchor::Start, (EDGE, base), low));
+        let high = shortened(&high, TEXT_SIZE, (self.width - to).max(0.0));
+        self.texts
+            .push(Text::new("ws-text", Anchor::Start, (to, base), high));
+        self.at += LINE;
+        Some((from, base - 10.0))
+    }
+}
+
+fn axis_label(axis: &Axis) -> String {
+    match axis.scale {
+        _ if axis.label.is_empty() => String::new(),
+        Scale::Linear => axis.label.clone(),
+        Scale::Log => format!("{} (log scale)", axis.label),
+    }
+}
+
+/// The range of an axis: that of the data and of the marks along it.
+pub fn span(chart: &Chart, horizontal: bool) -> Span {
+    let axis = if horizontal { &chart.x } else { &chart.y };
+    let values = values(chart, horizontal);
+    Span::new(axis, values.into_iter().chain(marked(chart, horizontal)))
 }
 
 /// Values of all points on one axis, with the ends of those intervals that lie along it.
@@ -152,91 +195,128 @@ fn marked(chart: &Chart, horizontal: bool) -> impl Iterator<Item = f64> + '_ {
     })
 }
 
-/// As many ticks as their texts leave room for.
-fn x_ticks(chart: &Chart, span: &Span) -> Vec<Tick> {
-    let room = span.to - span.from;
-    let fits = |ticks: &[Tick]| {
-        let places: Vec<(f64, f64)> = ticks
-            .iter()
-            .filter_map(|tick| Some((span.place(tick.value)?, width(&tick.label, TEXT_SIZE))))
-            .collect();
-        places
-            .windows(2)
-            .all(|pair| pair[0].0 + pair[0].1 / 2.0 + 6.0 <= pair[1].0 - pair[1].1 / 2.0)
-    };
-    let most = (room / 50.0) as usize;
-    let found = (2..=most.clamp(2, 12))
-        .rev()
-        .map(|count| ticks(&chart.x, span, count))
-        .find(|ticks| fits(ticks));
-    found.unwrap_or_else(|| ticks(&chart.x, span, 2))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::svg::{Cell, Heat, Unit};
+    use proptest::prelude::*;
 
-/// Labels of vertical marks and shades, in as many rows as keep them apart.
-fn flags(chart: &Chart, x: &Span, top: f64, (left, right): (f64, f64)) -> (Vec<Flag>, usize) {
-    let mut ends: Vec<f64> = Vec::new();
-    let mut flags = Vec::new();
-    for mark in &chart.marks {
-        let (at, label) = match mark {
-            Mark::Vertical { x: at, label } => (x.place(*at), label),
-            Mark::Shade { from, to, label } => {
-                let middle = x.place(*from).zip(x.place(*to)).map(|(a, b)| (a + b) / 2.0);
-                (middle, label)
-            }
-            _ => continue,
-        };
-        let Some(at) = at.filter(|_| !label.is_empty()) else {
-            continue;
-        };
-        let text = shortened(label, TEXT_SIZE, right - left);
-        let long = width(&text, TEXT_SIZE);
-        let begin = (at - long / 2.0).clamp(left, (right - long).max(left));
-        let row = ends
-            .iter()
-            .position(|end| *end + 8.0 <= begin)
-            .unwrap_or(ends.len());
-        match ends.get_mut(row) {
-            Some(end) => *end = begin + long,
-            None => ends.push(begin + long),
-        }
-        flags.push(Flag {
-            text,
-            x: begin,
-            y: top + (row as f64 + 0.8) * LINE,
-        });
+    fn texts(chart: &Chart) -> Vec<Text> {
+        let layout = layout(chart, true);
+        [layout.texts, layout.notes].concat()
     }
-    (flags, ends.len())
-}
 
-fn legend(chart: &Chart, top: f64, (left, right): (f64, f64)) -> (Vec<Entry>, usize) {
-    let named = chart
-        .series
-        .iter()
-        .enumerate()
-        .filter(|(_, series)| !series.label.is_empty());
-    let mut entries: Vec<(Option<usize>, &str)> = named
-        .map(|(i, series)| (Some(i), series.label.as_str()))
-        .collect();
-    let has_interval = |series: &Series| series.points.iter().any(|point| point.interval.is_some());
-    if !chart.interval_label.is_empty() && chart.series.iter().any(has_interval) {
-        entries.push((None, &chart.interval_label));
-    }
-    let (mut x, mut row) = (left, 0);
-    let mut placed = Vec::new();
-    for (series, text) in entries {
-        let text = shortened(text, TEXT_SIZE, right - left - SAMPLE - 6.0);
-        let long = SAMPLE + 6.0 + width(&text, TEXT_SIZE) + 14.0;
-        if x > left && x + long > right + 14.0 {
-            (x, row) = (left, row + 1);
+    fn assert_apart(chart: &Chart) {
+        let texts = texts(chart);
+        for (at, text) in texts.iter().enumerate() {
+            assert!(text.is_clear_of(&texts[at + 1..]), "{text:?} in {texts:#?}");
+            let area = text.area();
+            let width = f64::from(chart.width.max(240));
+            assert!(
+                area.left >= -0.1 && area.right <= width + 0.1,
+                "{text:?} leaves {width}"
+            );
         }
-        placed.push(Entry {
-            series,
-            text,
-            x,
-            y: top + (row as f64 + 0.5) * LINE,
-        });
-        x += long;
     }
-    let rows = if placed.is_empty() { 0 } else { row + 1 };
-    (placed, rows)
+
+    fn named(count: usize, name: &str) -> Axis {
+        Axis {
+            range: Some((-0.6, count as f64 - 0.4)),
+            ticks: (0..count).map(|at| (at as f64, format!("{name}{at}"))).collect(),
+            ..Axis::linear("", Unit::Plain)
+        }
+    }
+
+    #[test]
+    fn long_names_stand_above_their_rows_and_short_ones_beside() {
+        let forest = |name: &str| Chart {
+            width: 360,
+            y: named(5, name),
+            plot_height: 140,
+            ..Chart::new("")
+        };
+        let (long, short) = (forest(&"a_long_name ".repeat(4)), forest("tcp "));
+        assert_apart(&long);
+        assert_apart(&short);
+        let names = |chart: &Chart| texts(chart).iter().filter(|text| text.class == "ws-note").count();
+        assert!(names(&long) >= 5 && names(&short) == 0);
+        assert!(layout(&long, false).height > layout(&short, false).height);
+    }
+
+    #[test]
+    fn names_of_columns_are_turned_where_they_would_meet() {
+        let map = |name: &str| Chart {
+            width: 360,
+            x: named(12, name),
+            y: named(3, "rank "),
+            heat: Some(Heat {
+                label: "median round trip over the median of its column".into(),
+                unit: Unit::Nanoseconds,
+                cells: (0..12)
+                    .map(|x| Cell {
+                        x: f64::from(x),
+                        y: 0.0,
+                        value: f64::from(x),
+                    })
+                    .collect(),
+            }),
+            ..Chart::new("")
+        };
+        let upright = |chart: &Chart| texts(chart).iter().filter(|text| text.is_upright).count();
+        assert_eq!(upright(&map("192.0.2.1:7412 mtom ")), 12);
+        assert_eq!(upright(&map("")), 0);
+        assert_apart(&map("192.0.2.1:7412 mtom "));
+    }
+
+    fn any_mark() -> impl Strategy<Value = Mark> {
+        let place = || 1.0..1e6f64;
+        prop_oneof![
+            (place(), ".{0,40}").prop_map(|(x, label)| Mark::Vertical { x, label }),
+            (place(), ".{0,40}").prop_map(|(y, label)| Mark::Horizontal { y, label }),
+            (place(), place(), ".{0,40}").prop_map(|(x, y, label)| Mark::Spot { x, y, label }),
+            (place(), place(), ".{0,40}").prop_map(|(from, to, label)| Mark::Shade { from, to, label }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_covers_another_or_leaves_the_chart(
+            words in ("[a-z ]{0,120}", ".{0,90}", ".{0,60}"),
+            series in prop::collection::vec(
+                ("[a-zA-Z ]{0,90}", prop::collection::vec((1.0..1e6f64, 1.0..1e9f64), 1..20)),
+                1..9,
+            ),
+            marks in prop::collection::vec(any_mark(), 0..12),
+            logarithmic: bool,
+            rows in prop::option::of((1usize..30, "[a-z0-9 ]{0,60}")),
+            width in prop_oneof![Just(360u32), Just(640u32)],
+        ) {
+            let axis = |label: &str, unit| match logarithmic {
+                true => Axis::log(label, unit),
+                false => Axis::linear(label, unit),
+            };
+            let chart = Chart {
+                title: words.0,
+                subtitle: words.1.clone(),
+                x: axis(&words.1, Unit::BinaryBytes),
+                y: match &rows {
+                    Some((count, name)) => named(*count, name),
+                    None => axis(&words.2, Unit::Si("B/s")),
+                },
+                series: series
+                    .into_iter()
+                    .map(|(label, points)| {
+                        let points = points.into_iter().map(|(x, y)| Point::within(x, y, y * 0.9, y * 1.1));
+                        Series::new(label, Look::Line, points.collect())
+                    })
+                    .collect(),
+                marks,
+                interval_label: words.2,
+                width,
+                plot_height: rows.map_or(300, |(count, _)| 28 * count as u32),
+                ..Chart::new("")
+            };
+            assert_apart(&chart);
+        }
+    }
 }

@@ -17,9 +17,11 @@
 //! assert!(chart.standalone().starts_with("<svg "));
 //! ```
 
+mod axes;
 mod data;
 mod draw;
 mod heat;
+mod labels;
 mod layout;
 mod scale;
 mod style;
@@ -33,7 +35,9 @@ pub use text::escape;
 pub use unit::Unit;
 
 /// Width of a chart unless it says otherwise, in CSS pixels.
-pub const WIDTH: u32 = 760;
+pub const WIDTH: u32 = 640;
+/// Width of a chart in a small window, in CSS pixels.
+const NARROW: u32 = 360;
 /// Height of the plot area unless the chart says otherwise, in CSS pixels.
 pub const PLOT_HEIGHT: u32 = 300;
 
@@ -200,8 +204,10 @@ pub enum Mark {
 pub struct Chart {
     /// Tells the charts of one page apart; letters, digits and hyphens, others become hyphens.
     pub id: String,
-    /// Heading.
+    /// Heading: what it answers, in a sentence; else what it shows.
     pub title: String,
+    /// What it shows, where the title answers: `bandwidth against message size`.
+    pub subtitle: String,
     /// What it shows, for those who do not see it. The range of each series is added.
     pub description: String,
     /// The horizontal axis.
@@ -233,13 +239,30 @@ impl Chart {
         }
     }
 
-    /// A file of its own, with its style.
-    pub fn standalone(&self) -> String {
-        draw::draw(self, Some(&style()))
+    /// What it shows, whether or not its title says so.
+    pub fn subject(&self) -> &str {
+        match self.subtitle.as_str() {
+            "" => &self.title,
+            subtitle => subtitle,
+        }
     }
 
-    /// An element to be put into a page that holds [`style`] once.
+    /// A file of its own, with its style.
+    pub fn standalone(&self) -> String {
+        draw::draw(self, draw::Place::File)
+    }
+
+    /// Two elements, for windows with and without room, to be put into an element of class `ws-pair` on a page that holds
+    /// [`style`] once, which shows the one that fits. The page writes title and subtitle above them.
     pub fn inline(&self) -> String {
-        draw::draw(self, None)
+        let narrow = Chart {
+            width: NARROW,
+            plot_height: match self.y.ticks.is_empty() {
+                true => self.plot_height * 3 / 4,
+                false => self.plot_height,
+            },
+            ..self.clone()
+        };
+        draw::draw(self, draw::Place::Wide) + &draw::draw(&narrow, draw::Place::Narrow)
     }
 }

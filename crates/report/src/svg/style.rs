@@ -45,7 +45,12 @@ const SHAPES: &str = "\
 .ws-chart{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;max-width:100%;height:auto}
 .ws-chart text{font-size:12px;stroke:none}
 .ws-chart .ws-title{font-size:15px;font-weight:600}
-.ws-chart .ws-grid{stroke-width:1}
+.ws-pair{container-type:inline-size}
+.ws-pair .ws-chart{display:block;width:100%}
+.ws-pair .ws-wide{max-width:860px}
+.ws-pair .ws-narrow{display:none;max-width:500px}
+@container (max-width:540px){.ws-pair .ws-wide{display:none}.ws-pair .ws-narrow{display:block}}
+.ws-chart .ws-grid{stroke-width:1;fill:none}
 .ws-chart .ws-axis{stroke-width:1;fill:none}
 .ws-chart .ws-line{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}
 .ws-chart .ws-fit{fill:none;stroke:currentColor;stroke-width:1.5;stroke-dasharray:6 4}
@@ -59,7 +64,7 @@ const SHAPES: &str = "\
 .ws-chart .ws-note{stroke-width:3px;paint-order:stroke;stroke-linejoin:round}
 ";
 
-/// The style sheet of every chart. Follows the reader's preference; an ancestor with `data-theme` `light` or `dark`
+/// The style sheet of every chart. Follows the reader's preference, on paper the light one; an ancestor with `data-theme` `light` or `dark`
 /// overrules it.
 pub fn style() -> String {
     let mut sheet = SHAPES.to_owned();
@@ -68,7 +73,7 @@ pub fn style() -> String {
     // Writing to a String cannot fail.
     let _ = writeln!(
         sheet,
-        "@media (prefers-color-scheme:dark){{\n{}}}",
+        "@media screen and (prefers-color-scheme:dark){{\n{}}}",
         rules("", &DARK)
     );
     sheet.push_str(&rules("[data-theme=light] ", &LIGHT));

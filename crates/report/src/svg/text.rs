@@ -2,13 +2,11 @@
 
 use std::fmt::Write as _;
 
-/// Width of a character in parts of the font's size: wide enough for the usual sans-serif fonts.
-const CHARACTER_EM: f64 = 0.58;
 /// From here on scripts have characters as wide as high.
 const WIDE_FROM: char = '\u{2e80}';
 
-/// `text` with everything that XML or HTML could take for markup written as entities; characters that XML forbids
-/// become U+FFFD.
+/// `text` with everything that XML or HTML could take for markup written as entities. Characters that XML forbids, and those
+/// that reorder the text around them, become U+FFFD: a name cannot make a page or a copied command read as what it is not.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -20,6 +18,9 @@ pub fn escape(text: &str) -> String {
             '\'' => escaped.push_str("&#39;"),
             '\t' | '\n' | '\r' => escaped.push(' '),
             '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                escaped.push('\u{fffd}')
+            }
             _ => escaped.push(character),
         }
     }
@@ -38,9 +39,22 @@ pub fn number(value: f64) -> String {
     text
 }
 
-/// Estimated width of `text` in a font of `size` pixels.
+/// Parts of the font's size that a character takes: those of DejaVu Sans, the widest of the usual fonts, or a little more.
+fn em(character: char) -> f64 {
+    match character {
+        ' ' | '.' | ',' | ':' | ';' | '|' | '\'' | '/' | 'i' | 'j' | 'l' | 'I' | 'J' => 0.34,
+        '!' | '(' | ')' | '[' | ']' | '-' | 'f' | 't' | 'r' => 0.42,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' | '…' | '—' | '→' => 1.0,
+        '#' | '+' | '<' | '=' | '>' | '~' => 0.84,
+        'A'..='Z' | '&' => 0.79,
+        ' '..='~' | 'µ' => 0.64,
+        WIDE_FROM.. => 1.0,
+        _ => 0.8,
+    }
+}
+
+/// Width that `text` takes at most in a font of `size` pixels, whichever of the usual ones it is.
 pub fn width(text: &str, size: f64) -> f64 {
-    let em = |character: char| if character >= WIDE_FROM { 1.0 } else { CHARACTER_EM };
     text.chars().map(em).sum::<f64>() * size
 }
 
@@ -49,27 +63,43 @@ pub fn shortened(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.to_owned();
     }
-    let mut short = String::new();
-    for character in text.chars() {
-        if width(&short, size) + 2.0 * size > room {
-            break;
-        }
-        short.push(character);
-    }
+    let short = &text[..fitting(text, size, room - size)];
     format!("{}…", short.trim_end())
 }
 
-/// `text` in lines of at most `room` pixels, broken at spaces; at most `lines_max` of them.
+/// Bytes of the longest beginning of `text` that takes at most `room` pixels.
+fn fitting(text: &str, size: f64, room: f64) -> usize {
+    let mut taken = 0.0;
+    for (at, character) in text.char_indices() {
+        taken += em(character) * size;
+        if taken > room {
+            return at;
+        }
+    }
+    text.len()
+}
+
+/// `text` in lines of at most `room` pixels, broken at spaces, and within words that are longer; at most `lines_max` of
+/// them, the last one shortened.
 pub fn wrapped(text: &str, size: f64, room: f64, lines_max: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        let full = lines.len() >= lines_max;
-        match lines.last_mut() {
-            Some(line) if full || width(line, size) + width(word, size) + size <= room => {
-                line.push(' ');
-                line.push_str(word);
+    for mut word in text.split_whitespace() {
+        while !word.is_empty() {
+            let full = lines.len() >= lines_max;
+            let fits = |line: &String| width(line, size) + width(word, size) + em(' ') * size <= room;
+            match lines.last_mut() {
+                Some(line) if full || fits(line) => {
+                    line.push(' ');
+                    line.push_str(word);
+                    break;
+                }
+                _ => {}
             }
-            _ => lines.push(word.to_owned()),
+            // At least one character, so that it ends.
+            let first = word.chars().next().map_or(0, char::len_utf8);
+            let (line, rest) = word.split_at(fitting(word, size, room).max(first));
+            lines.push(line.to_owned());
+            word = rest;
         }
     }
     lines.iter().map(|line| shortened(line, size, room)).collect()
@@ -96,6 +126,19 @@ mod tests {
             "&lt;a href=&#39;x&#39;&gt;&amp;&quot;\u{fffd}"
         );
         assert_eq!(identifier("Figure 3: <x>"), "ws-Figure-3---x-");
+    }
+
+    #[test]
+    fn text_cannot_reorder_what_stands_beside_it() {
+        assert_eq!(escape("a\u{202e}b\u{2066}c"), "a\u{fffd}b\u{fffd}c");
+    }
+
+    #[test]
+    fn long_words_are_broken() {
+        let lines = wrapped("of abcdefghijklmnop", 10.0, 60.0, 9);
+        assert_eq!(lines.concat().replace(' ', ""), "ofabcdefghijklmnop");
+        assert!(lines.len() > 2, "{lines:?}");
+        assert!(wrapped("abcdefghijklmnop", 10.0, 60.0, 1)[0].ends_with('…'));
     }
 
     #[test]

@@ -67,6 +67,17 @@ impl Unit {
         format!("{number} {suffix}").trim_end().to_owned()
     }
 
+    /// What stands behind the name of an axis in data: the unit of its bare values.
+    pub fn of_values(self) -> String {
+        match self {
+            Unit::Plain | Unit::Si("") => String::new(),
+            Unit::Si(unit) => format!(" ({unit})"),
+            Unit::BinaryBytes => " (B)".to_owned(),
+            Unit::Nanoseconds => " (ns)".to_owned(),
+            Unit::Percent => " (ratio)".to_owned(),
+        }
+    }
+
     /// Powers of two make better ticks than powers of ten.
     pub fn is_binary(self) -> bool {
         self == Unit::BinaryBytes

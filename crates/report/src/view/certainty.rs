@@ -5,6 +5,7 @@ use crate::figures::figure_text;
 use crate::import::UNKNOWN;
 use crate::labels::{Input, label, resampled, worth};
 use crate::table::{Row, Table, number, text};
+use crate::wording::shell_words;
 use std::collections::BTreeSet;
 use wirespeed_schema::run::{CaseStatus, Run};
 
@@ -13,7 +14,7 @@ const ENVIRONMENTS_MAX: usize = 12;
 /// Cases whose effective samples are told one by one.
 const WORTH_MAX: usize = 12;
 
-/// What was measured: when, by what, on which machine, with which command.
+/// What was measured: when, by what, on which machine.
 pub fn measured(input: &Input) -> Vec<String> {
     let run = input.run;
     let ok = run.cases.iter().filter(|case| !case.metrics.is_empty()).count();
@@ -43,10 +44,12 @@ pub fn measured(input: &Input) -> Vec<String> {
             run.cases.len()
         ));
     }
-    if !run.command.is_empty() {
-        lines.push(format!("Repeat it with: {}", run.command.join(" ")));
-    }
     lines
+}
+
+/// The command that repeats a result.
+pub fn command(run: &Run) -> Option<String> {
+    (!run.command.is_empty()).then(|| shell_words(&run.command))
 }
 
 /// How sure: runs, intervals, what was withheld, how repeating ended.

@@ -73,6 +73,7 @@ impl Subject {
             answer: answer::answer(input, kind, charts),
             certainty: certainty::certainty(run),
             measured: certainty::measured(input),
+            command: certainty::command(run),
             parts,
             every_case,
             trust: trust::trust_line(&run.cases),

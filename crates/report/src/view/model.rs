@@ -70,8 +70,10 @@ pub struct Subject {
     pub answer: Vec<String>,
     /// How sure it is: runs, intervals, what failed.
     pub certainty: Vec<String>,
-    /// What was measured: when, by what, on which machine, with which command.
+    /// What was measured: when, by what, on which machine.
     pub measured: Vec<String>,
+    /// The command that repeats it, as a shell reads it.
+    pub command: Option<String>,
     /// Tables and lines.
     pub parts: Vec<Part>,
     /// Every case, where the tables above are about something else.

@@ -24,7 +24,8 @@ pub fn bandwidth_chart(section: &WorkersSection) -> Chart {
     }
     let most = section.groups.iter().map(Workers::tests_max).max().unwrap_or(0);
     Chart {
-        title: "Payload against transfer speed".into(),
+        title: fastest(section),
+        subtitle: "Payload against transfer speed".into(),
         description: format!(
             "Bandwidth from the median round trip of {most} tests with each worker, by payload."
         ),
@@ -35,6 +36,21 @@ pub fn bandwidth_chart(section: &WorkersSection) -> Chart {
         interval_label: "95 % interval of the median".into(),
         ..Chart::new("workers-bandwidth")
     }
+}
+
+/// The most that each transport reaches, and where.
+fn fastest(section: &WorkersSection) -> String {
+    let most = section.groups.iter().filter_map(|group| {
+        let points = measured(group);
+        let best = points.iter().max_by(|a, b| a.y.total_cmp(&b.y))?;
+        Some(format!(
+            "{} moves at most {}, at {}",
+            group.transport,
+            format_rate(best.y, "B/s"),
+            format_rate(best.x, "B")
+        ))
+    });
+    most.collect::<Vec<_>>().join("; ")
 }
 
 fn measured(group: &Workers) -> Vec<Point> {
@@ -123,8 +139,13 @@ pub fn tests_chart(section: &WorkersSection) -> Chart {
         format!(", payload {}", format_rate(bytes as f64, "B"))
     });
     let halved = section.groups.iter().all(|group| group.divisor() > 1.0);
+    let said = marks.iter().filter_map(|mark| match mark {
+        Mark::Horizontal { label, .. } => Some(label.as_str()),
+        _ => None,
+    });
     Chart {
-        title: format!("Number of tests against mean time{size}"),
+        title: said.collect::<Vec<_>>().join("; "),
+        subtitle: format!("Number of tests against mean time{size}"),
         description: "Mean of all round trips by the number of tests with each worker.".into(),
         x: Axis::log("tests with each worker", Unit::Plain),
         y: Axis {

@@ -259,5 +259,5 @@ pub fn whole(inputs: &[Input], style: &Style) -> String {
 
 /// The page of results.
 pub fn page(inputs: &[Input], made_by: &str) -> String {
-    wirespeed_report::render::page(&View::of(inputs), made_by)
+    wirespeed_report::render::page(&View::of(inputs), inputs, made_by)
 }

@@ -109,7 +109,8 @@ fn what_a_file_does_not_say_is_no_fact() {
             }],
             &Style::PLAIN,
         );
-        for text in [&page, &said] {
+        let read = page.split("<script>").next().unwrap().to_owned();
+        for text in [&read, &said] {
             for hole in [
                 "1970",
                 "()",
