@@ -249,22 +249,11 @@ fn map(
         Against::All => (what.to_owned(), unit),
         Against::Column => (format!("{what} over the median of its column"), Unit::Plain),
     };
-    let ticks = |names: &[String], at: &dyn Fn(usize) -> f64| {
-        let named = names.iter().enumerate();
-        named
-            .map(|(index, name)| (at(index), name.clone()))
-            .collect::<Vec<_>>()
-    };
-    let axis = |label: &str, count: usize, ticks: Vec<(f64, String)>| Axis {
-        range: Some((-0.5, count as f64 - 0.5)),
-        ticks,
-        ..Axis::linear(label, Unit::Plain)
-    };
     let chart = Chart {
         title: title.to_owned(),
         description: format!("A cell a pair: its {label}."),
-        x: axis(x, columns.len(), ticks(&columns, &|index| index as f64)),
-        y: axis(y, rows.len(), ticks(&rows, &|index| top - index as f64)),
+        x: named(x, &columns, |index| index as f64),
+        y: named(y, &rows, |index| top - index as f64),
         heat: Some(Heat {
             label,
             unit: shade_unit,
@@ -286,6 +275,16 @@ fn map(
         }
         .under_its_answer(),
     )
+}
+
+/// An axis with a name at each place.
+fn named(label: &str, names: &[String], at: impl Fn(usize) -> f64) -> Axis {
+    let ticks = names.iter().enumerate();
+    Axis {
+        range: Some((-0.5, names.len() as f64 - 0.5)),
+        ticks: ticks.map(|(index, name)| (at(index), name.clone())).collect(),
+        ..Axis::linear(label, Unit::Plain)
+    }
 }
 
 fn in_order<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {

@@ -1,24 +1,12 @@
 //! Heat maps: values of cells as shades, with their text where there is room, and the scale below.
-//!
-//! Shades are those of cividis, which people see alike whatever colours they see, and which is lighter for more; the text in
-//! a cell and the title of each carry the value itself, so no reader depends on the shade.
+//! The text in a cell and the title of each carry the value itself, so that no reader depends on the shade.
 
-use super::draw::Drawing;
-use super::draw::Place;
+use super::draw::{Drawing, Place};
 use super::labels::{Anchor, LINE, TEXT_SIZE, Text};
+use super::shades::{SHADES, STEP};
 use super::text::{escape, number, width};
 use super::{Chart, Unit};
-use std::fmt::Write as _;
 
-/// Shades, from the least to the greatest (cividis: Nuñez, Anderton and Renslow, PLoS ONE 13, 2018).
-pub const SHADES: [&str; 10] = [
-    "#00224e", "#123570", "#3b496c", "#575d6d", "#68696f", "#8a8678", "#a59c74", "#c3b369", "#e1cc55",
-    "#fee838",
-];
-/// Width of a shade in the scale.
-const STEP: f64 = 16.0;
-/// Width of the whole scale.
-pub const SCALE_WIDTH: f64 = STEP * SHADES.len() as f64;
 /// From this shade on text on it is dark.
 const DARK_TEXT_FROM: usize = 5;
 /// Above this ratio of the greatest to the least value equal ratios, not differences, are equal steps.
@@ -86,17 +74,6 @@ impl Heat {
             self.unit.text(high)
         ))
     }
-}
-
-/// Rules of the style sheet.
-pub fn rules() -> String {
-    let mut text = String::new();
-    for (index, shade) in SHADES.iter().enumerate() {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, ".ws-chart .ws-h{index}{{fill:{shade}}}");
-    }
-    text.push_str(".ws-chart .ws-on-dark{fill:#ffffff}\n.ws-chart .ws-on-light{fill:#000000}\n");
-    text
 }
 
 impl Drawing<'_> {

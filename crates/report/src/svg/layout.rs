@@ -143,7 +143,7 @@ impl Column {
         let base = self.at + TEXT_SIZE;
         let (low, high) = (heat.unit.text(low), heat.unit.text(high));
         let from = EDGE + width(&low, TEXT_SIZE) + 8.0;
-        let to = from + super::heat::SCALE_WIDTH + 8.0;
+        let to = from + super::shades::SCALE_WIDTH + 8.0;
         self.texts
             .push(Text::new("ws-text", Anchor::Start, (EDGE, base), low));
         let high = shortened(&high, TEXT_SIZE, (self.width - to).max(0.0));

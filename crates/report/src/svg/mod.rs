@@ -24,6 +24,7 @@ mod heat;
 mod labels;
 mod layout;
 mod scale;
+mod shades;
 mod style;
 mod text;
 mod ticks;

@@ -68,7 +68,7 @@ const SHAPES: &str = "\
 /// overrules it.
 pub fn style() -> String {
     let mut sheet = SHAPES.to_owned();
-    sheet.push_str(&super::heat::rules());
+    sheet.push_str(&super::shades::rules());
     sheet.push_str(&rules("", &LIGHT));
     // Writing to a String cannot fail.
     let _ = writeln!(
