@@ -61,7 +61,8 @@ fn end(expect: &Expect, seen: &Seen) -> Option<String> {
     let Some(end) = seen.end else {
         return Some(format!("did not end within {:?}", seen.took));
     };
-    if !expect.ends.contains(&end) && !(expect.any_code && matches!(end, End::Code(_))) {
+    let is_expected = expect.ends.contains(&end) || expect.any_code && matches!(end, End::Code(_));
+    if !is_expected {
         return Some(format!("ended with {end}; expected one of {:?}", expect.ends));
     }
     // Before it has set its handlers up a signal may end it, but nothing may have begun.
