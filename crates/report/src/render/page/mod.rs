@@ -141,6 +141,9 @@ impl Html {
             if let Some(end) = &subject.end {
                 self.element("p", "bad", end);
             }
+            if subject.answer.is_empty() && subject.end.is_none() {
+                self.element("p", "", "No one sentence sums this result up: read its tables.");
+            }
             self.raw("</div>\n");
             for line in &subject.certainty {
                 self.element("p", "", line);
