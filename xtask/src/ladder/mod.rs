@@ -6,7 +6,7 @@ mod step;
 mod summary;
 
 use crate::{chaos, command, hotcheck};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use std::path::Path;
 use std::process::Command;
 use step::Step;
@@ -26,8 +26,8 @@ pub fn tests(root: &Path) -> Result<()> {
     let mut ladder = Ladder::new(root, "cargo xtask tests");
     let program = hotcheck::program(root)?;
     let tests = shards::all(root, program.as_deref())?;
-    ladder.run_shards("tests", tests.units)?;
-    ladder.run_shards("end-to-end", tests.end_to_end)?;
+    let units = ladder.run_shards("tests", tests.units);
+    both(units, ladder.run_shards("end-to-end", tests.end_to_end))?;
     ladder.finish()
 }
 
@@ -56,12 +56,13 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
     // What only compiles runs with the CPU time that tests leave. First that which end-to-end tests start: it is optimised, and
     // saves them more time than its build takes, which the check of its machine code needs anyway.
     let optimised = ladder.begin(vec![hotcheck_step(), weight_step()]);
-    ladder.run_shards("tests", tests.units)?;
+    let units = ladder.run_shards("tests", tests.units);
     ladder.end(optimised)?;
     let mut compiled: Vec<Step> = aarch64(ladder)?.into_iter().collect();
     compiled.extend([clippy(), features(), docs()].map(|step| step.within_s(1800)));
     let compiled = ladder.begin(compiled);
-    ladder.run_shards("end-to-end", tests.end_to_end)?;
+    let end_to_end = ladder.run_shards("end-to-end", tests.end_to_end);
+    both(units, end_to_end)?;
     ladder.end(compiled)?;
     ladder.run(Step::cargo("schema", &["xtask", "schema", "--check"]))?;
     ladder.run(Step::cargo("api", &["xtask", "api", "--check"]))?;
@@ -74,6 +75,14 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
     match command::find("cargo-deny") {
         Some(_) => ladder.run(deny()),
         None => ladder.skip("deny", "cargo-deny is not installed (`make ladder` installs it)"),
+    }
+}
+
+/// The tests of the program run though one of a crate failed: a run tells all that is wrong.
+fn both(units: Result<()>, end_to_end: Result<()>) -> Result<()> {
+    match (units, end_to_end) {
+        (Err(first), Err(second)) => bail!("{first}\n  {second}"),
+        (first, second) => first.and(second),
     }
 }
 
