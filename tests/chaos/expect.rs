@@ -117,6 +117,8 @@ fn ends(round: &Round, met: Met) -> (&'static [i32], Duration) {
         (Trouble::Signal(..), _) if round.area == Area::Sessions => (&[0, 1], silence + MARGIN),
         // Before the ranks have met, only the library knows who is missing.
         (Trouble::Signal(..), _) if round.area == Area::Mpi => (&[0, 1], MEETING + MARGIN),
+        // A server whose rank ends before it has begun refuses.
+        (Trouble::Signal(..), _) if round.area == Area::Serve => (&[0, 1, 5], DEATH + MARGIN),
         (Trouble::Signal(..), _) => (&[0, 1], DEATH + MARGIN),
         (Trouble::Link(Fault::Cut | Fault::Refuse), _) => (&[0, 1], DEATH + MARGIN + LIFE),
         (Trouble::Link(Fault::Stall), _) => (&[0, 1], silence + DEATH + MARGIN),
