@@ -101,8 +101,10 @@ pub fn after(round: &Round, home: &Home, mut scene: Scene, disk: Option<Disk>) -
     while let Some(daemon) = scene.daemons.pop() {
         found.extend(end_daemon(daemon, struck(scene.daemons.len())));
     }
-    // What a client leaves that is killed while it makes a group is removed by the next session.
-    if let Trouble::Signal(Blow::Kill | Blow::Stop, Victim::Front) = round.trouble {
+    // Who is killed before its computation knows of the group that it has made leaves that to the next node's start.
+    if let Trouble::Signal(Blow::Kill | Blow::Stop, Victim::Front | Victim::Group | Victim::Daemon(_)) =
+        round.trouble
+    {
         front(home, "session --duration=0 --requestMb=0 -q --ndjson").end(PATIENCE);
     }
     reached(SOON, || groups().is_empty());
