@@ -26,12 +26,12 @@ const FOLDER: &str = "target/hotcheck";
 const SYMBOLS: &str = "profile.release.strip=\"none\"";
 
 /// Where the program with symbols lies once it is built; nothing where this machine has no such program or no means to read it.
-pub fn place(root: &Path) -> Option<PathBuf> {
+fn place(root: &Path) -> Option<PathBuf> {
     let can_be_read = std::env::consts::ARCH == "x86_64" && command::find("objdump").is_some();
     can_be_read.then(|| root.join(FOLDER).join("release/wirespeed"))
 }
 
-/// The program in release with symbols that can be read; none, with a word why, where there is no [`place`] for it.
+/// The program in release with symbols that can be read; none, with a word why, where this machine cannot read it.
 pub fn program(root: &Path) -> Result<Option<PathBuf>> {
     let Some(program) = place(root) else {
         println!(

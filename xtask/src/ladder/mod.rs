@@ -21,10 +21,14 @@ pub fn test(root: &Path) -> Result<()> {
     ladder.finish()
 }
 
-/// The tests alone.
-pub fn tests(root: &Path) -> Result<()> {
+/// The tests alone; those of the program start the optimised one where that is asked for.
+pub fn tests(root: &Path, is_optimised: bool) -> Result<()> {
     let mut ladder = Ladder::new(root, "cargo xtask tests");
-    let program = hotcheck::program(root)?;
+    let program = if is_optimised {
+        hotcheck::program(root)?
+    } else {
+        None
+    };
     let tests = shards::all(root, program.as_deref())?;
     let units = ladder.run_shards("tests", tests.units);
     both(units, ladder.run_shards("end-to-end", tests.end_to_end))?;
@@ -51,18 +55,14 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
         &["build", "--workspace", "--all-targets", "--locked", "--quiet"],
     ))?;
     ladder.end(install)?;
-    let program = hotcheck::place(ladder.root());
-    let tests = shards::all(ladder.root(), program.as_deref())?;
-    // What only compiles runs with the CPU time that tests leave. First that which end-to-end tests start: it is optimised, and
-    // saves them more time than its build takes, which the check of its machine code needs anyway.
-    let optimised = ladder.begin(vec![hotcheck_step(), weight_step()]);
-    let units = ladder.run_shards("tests", tests.units);
-    ladder.end(optimised)?;
-    let mut compiled: Vec<Step> = aarch64(ladder)?.into_iter().collect();
+    let tests = shards::all(ladder.root(), None)?;
+    // What only compiles runs with the CPU time that tests leave.
+    let mut compiled = vec![hotcheck_step(), weight_step()];
+    compiled.extend(aarch64(ladder)?);
     compiled.extend([clippy(), features(), docs()].map(|step| step.within_s(1800)));
     let compiled = ladder.begin(compiled);
-    let end_to_end = ladder.run_shards("end-to-end", tests.end_to_end);
-    both(units, end_to_end)?;
+    let units = ladder.run_shards("tests", tests.units);
+    both(units, ladder.run_shards("end-to-end", tests.end_to_end))?;
     ladder.end(compiled)?;
     ladder.run(Step::cargo("schema", &["xtask", "schema", "--check"]))?;
     ladder.run(Step::cargo("api", &["xtask", "api", "--check"]))?;
