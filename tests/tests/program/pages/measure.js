@@ -90,9 +90,11 @@ addEventListener('load', async () => {
   }
 
   const style = getComputedStyle(document.body);
-  const columns = all('.figures').map(grid => getComputedStyle(grid).gridTemplateColumns.split(' ').length)[0] ?? 0;
+  const grid = document.querySelector('.figures');
+  const isGrid = grid && getComputedStyle(grid).display === 'grid';
+  const columns = isGrid ? getComputedStyle(grid).gridTemplateColumns.split(' ').length : Number(Boolean(grid));
   const report = {
-    name, width, media, found: found.slice(0, 20),
+    name, width, media, found: found.slice(0, 500),
     layout: { figures: all('figure').length, tables: all('table').length, columns, wide, narrow, headings: levels.join('') },
     back: style.backgroundColor, ink: style.color,
   };
