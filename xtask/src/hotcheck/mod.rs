@@ -25,31 +25,28 @@ const FOLDER: &str = "target/hotcheck";
 /// A program that is installed has no symbols; this one needs them.
 const SYMBOLS: &str = "profile.release.strip=\"none\"";
 
-/// Where the program with symbols lies once it is built; nothing where this machine has no such program or no means to read it.
-fn place(root: &Path) -> Option<PathBuf> {
-    let can_be_read = std::env::consts::ARCH == "x86_64" && command::find("objdump").is_some();
-    can_be_read.then(|| root.join(FOLDER).join("release/wirespeed"))
-}
-
 /// The program in release with symbols that can be read; none, with a word why, where this machine cannot read it.
 pub fn program(root: &Path) -> Result<Option<PathBuf>> {
-    let Some(program) = place(root) else {
-        println!(
-            "skipped: hotcheck and weight read x86-64 machine code only, by objdump and nm (package binutils)"
-        );
+    if std::env::consts::ARCH != "x86_64" {
+        println!("skipped: hotcheck and weight read x86-64 machine code only");
         return Ok(None);
-    };
+    }
+    if command::find("objdump").is_none() {
+        println!("skipped: hotcheck and weight need objdump and nm (package binutils)");
+        return Ok(None);
+    }
+    let folder = root.join(FOLDER);
     let mut build = Command::new(command::cargo());
     build
         .current_dir(root)
-        .env("CARGO_TARGET_DIR", root.join(FOLDER))
+        .env("CARGO_TARGET_DIR", &folder)
         .env_remove("RUSTFLAGS")
         .args(["build", "--release", "--locked", "--quiet", "--bin=wirespeed"]);
     for setting in [FLAGS, PANIC, SYMBOLS] {
         build.args(["--config", setting]);
     }
     command::run(&mut build)?;
-    Ok(Some(program))
+    Ok(Some(folder.join("release/wirespeed")))
 }
 
 /// Check every hot function of the program, after a self-test.

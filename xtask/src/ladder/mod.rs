@@ -7,6 +7,7 @@ mod summary;
 
 use crate::{chaos, command, hotcheck};
 use anyhow::{Result, bail};
+use shards::Tests;
 use std::path::Path;
 use std::process::Command;
 use step::Step;
@@ -30,8 +31,7 @@ pub fn tests(root: &Path, is_optimised: bool) -> Result<()> {
         None
     };
     let tests = shards::all(root, program.as_deref())?;
-    let units = ladder.run_shards("tests", tests.units);
-    both(units, ladder.run_shards("end-to-end", tests.end_to_end))?;
+    run_tests(&mut ladder, tests)?;
     ladder.finish()
 }
 
@@ -57,12 +57,11 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
     ladder.end(install)?;
     let tests = shards::all(ladder.root(), None)?;
     // What only compiles runs with the CPU time that tests leave.
-    let mut compiled = vec![hotcheck_step(), weight_step()];
+    let mut compiled = vec![hotcheck(), weight()];
     compiled.extend(aarch64(ladder)?);
     compiled.extend([clippy(), features(), docs()].map(|step| step.within_s(1800)));
     let compiled = ladder.begin(compiled);
-    let units = ladder.run_shards("tests", tests.units);
-    both(units, ladder.run_shards("end-to-end", tests.end_to_end))?;
+    run_tests(ladder, tests)?;
     ladder.end(compiled)?;
     ladder.run(Step::cargo("schema", &["xtask", "schema", "--check"]))?;
     ladder.run(Step::cargo("api", &["xtask", "api", "--check"]))?;
@@ -79,8 +78,9 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
 }
 
 /// The tests of the program run though one of a crate failed: a run tells all that is wrong.
-fn both(units: Result<()>, end_to_end: Result<()>) -> Result<()> {
-    match (units, end_to_end) {
+fn run_tests(ladder: &mut Ladder, tests: Tests) -> Result<()> {
+    let units = ladder.run_shards("tests", tests.units);
+    match (units, ladder.run_shards("end-to-end", tests.end_to_end)) {
         (Err(first), Err(second)) => bail!("{first}\n  {second}"),
         (first, second) => first.and(second),
     }
@@ -174,11 +174,11 @@ fn docs() -> Step {
     Step::cargo("docs", &words).with("RUSTDOCFLAGS", "-D warnings")
 }
 
-fn hotcheck_step() -> Step {
+fn hotcheck() -> Step {
     Step::cargo("hotcheck", &["xtask", "hotcheck"]).within_s(3600)
 }
 
-fn weight_step() -> Step {
+fn weight() -> Step {
     Step::cargo("weight", &["xtask", "weight"]).within_s(3600)
 }
 
