@@ -3,7 +3,9 @@
 //! Files come from anywhere. Nothing read here may panic later: histograms are checked before a document is let in.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::error::Category;
+use std::io::Read;
 use wirespeed_schema::Run;
 use wirespeed_schema::run::{Remark, Severity};
 use wirespeed_schema::version::{DOCUMENT_VERSION, document_is_newer, document_is_readable};
@@ -88,7 +90,32 @@ impl ReadError {
 #[derive(Deserialize)]
 struct Probe {
     document_version: Option<serde_json::Value>,
-    cases: Option<serde::de::IgnoredAny>,
+    cases: Option<IgnoredAny>,
+}
+
+/// Why bytes could not be parsed.
+fn not_ours(bytes: &[u8], error: &serde_json::Error) -> ReadError {
+    match error.classify() {
+        Category::Data => ReadError::Foreign {
+            missing: "document_version",
+        },
+        Category::Eof => ReadError::Truncated {
+            line: if bytes.is_empty() { 0 } else { error.line() },
+        },
+        Category::Syntax if ends_in_a_number(bytes) => ReadError::Truncated { line: error.line() },
+        Category::Syntax | Category::Io => ReadError::NotJson {
+            line: error.line(),
+            column: error.column(),
+        },
+    }
+}
+
+/// Whether the text ends within a number, such as `1.` or `2e`, that the parser passed over: it calls that a mistake
+/// rather than an end. One more digit then leads it to the end.
+fn ends_in_a_number(bytes: &[u8]) -> bool {
+    let parsed = || serde_json::from_reader::<_, IgnoredAny>(bytes.chain(&b"0"[..]));
+    matches!(bytes.last(), Some(b'.' | b'+' | b'-' | b'e' | b'E'))
+        && parsed().is_err_and(|error| error.classify() == Category::Eof)
 }
 
 /// Code of the remark on a document that a later version wrote.
@@ -100,18 +127,7 @@ pub fn read_run(bytes: &[u8]) -> Result<Run, ReadError> {
     if bytes.len() > DOCUMENT_BYTES_MAX {
         return Err(ReadError::TooLarge { bytes: bytes.len() });
     }
-    let probe: Probe = serde_json::from_slice(bytes).map_err(|error| match error.classify() {
-        Category::Eof => ReadError::Truncated {
-            line: if bytes.is_empty() { 0 } else { error.line() },
-        },
-        Category::Data => ReadError::Foreign {
-            missing: "document_version",
-        },
-        Category::Syntax | Category::Io => ReadError::NotJson {
-            line: error.line(),
-            column: error.column(),
-        },
-    })?;
+    let probe: Probe = serde_json::from_slice(bytes).map_err(|error| not_ours(bytes, &error))?;
     let version = match &probe.document_version {
         Some(serde_json::Value::String(version)) => version,
         _ => {

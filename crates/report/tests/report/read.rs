@@ -32,6 +32,17 @@ fn every_cut_is_truncation() {
         let found = error(&whole.as_bytes()[..length]);
         assert!(matches!(found, ReadError::Truncated { .. }), "{length}: {found}");
     }
+    // At every byte of each kind of number, where members are passed over, and on a later line.
+    let numbers = r#"{"unknown": [-1, 0.5, 1e3, 2.5E+7, 3e-9], "cases": [-0.25],
+ "document_version": "1.0", "later": {"x": -4.125e-3, "y": [true, null, "\u00e9"]}}"#;
+    for length in 0..numbers.len() {
+        let found = error(&numbers.as_bytes()[..length]);
+        assert!(matches!(found, ReadError::Truncated { .. }), "{length}: {found}");
+    }
+    for wrong in ["[1.x", "[1.\n]", "[-,", "e", "[1]e", "{\"a\":1.}"] {
+        let found = error(wrong.as_bytes());
+        assert!(!matches!(found, ReadError::Truncated { .. }), "{wrong}: {found}");
+    }
 }
 
 #[test]
