@@ -135,7 +135,15 @@ pub fn untrue(text: &str) -> Vec<String> {
             }
             rest = &rest[at + 2..];
         }
-        for hole in ["NaN", "1970-01-01", " ()", ": , ", "wirespeed imported"] {
+        let holes = [
+            "NaN",
+            "1970-01-01",
+            " ()",
+            ": , ",
+            "wirespeed imported",
+            "nothing was recorded",
+        ];
+        for hole in holes {
             if line.contains(hole) {
                 found.push(format!("{hole:?} in: {}", line.trim()));
             }

@@ -209,7 +209,7 @@ fn throttling_and_charged_memory_are_told_of_every_end() {
     let _turn = turn();
     let home = home();
     let site = Site::start(&home);
-    let held = "--threads=2 --cores=0.5 --requestMb=128 --allocateMb=64 --touchMb=64 --duration=1";
+    let held = "--threads=2 --cores=0.2 --requestMb=128 --allocateMb=64 --touchMb=64 --duration=1";
     let stream = "--benchmarkPath=client_to_computation --bytes=1 --credits=10";
     let dead = "--threads=2 --cores=0.5 --requestMb=64 --allocateMb=300 --touchMb=300 --duration=60";
     for (more, ends_well) in [

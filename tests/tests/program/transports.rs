@@ -33,6 +33,23 @@ fn every_test(via: &str, group: &str) -> Vec<(String, CaseStatus)> {
     run.cases.iter().map(status).collect()
 }
 
+/// Operations that take less than a clock step are timed in batches: a run of fewer is one batch.
+#[test]
+fn a_few_operations_have_a_figure() {
+    let _turn = turn();
+    let home = home();
+    let tests = between_ranks().join(",");
+    for iters in [1, 3] {
+        // What has no figure is a violation in itself.
+        let line = format!("run {tests} --via inproc --warmup 500 --iters {iters} --json");
+        let run = document(&home.run(&line).code(0).stdout);
+        assert!(run.cases.iter().any(|case| case.status == CaseStatus::Ok));
+        let line = format!("run am_lat,am_bw --via null --iters {iters} --json");
+        let run = document(&home.run(&line).code(0).stdout);
+        assert!(run.cases.iter().all(|case| case.status == CaseStatus::Ok));
+    }
+}
+
 fn assert_all_ok(results: &[(String, CaseStatus)]) {
     let bad: Vec<_> = results.iter().filter(|(_, s)| *s != CaseStatus::Ok).collect();
     assert!(bad.is_empty(), "{bad:?}");

@@ -102,7 +102,8 @@ impl<'a> Layout<'a> {
                 None => blocks.push([lead.clone(), vec![column]].concat()),
             }
         }
-        blocks.iter().all(|block| taken(block) <= width).then_some(blocks)
+        let is_shown = !blocks.is_empty() && blocks.iter().all(|block| taken(block) <= width);
+        is_shown.then_some(blocks)
     }
 }
 
@@ -194,8 +195,10 @@ fn stacked(table: &Table, style: &Style) -> Vec<String> {
             .collect();
         let name = wrap(&clean(&names.join(" ")), style.width, 2);
         lines.push(row.tone.map_or(name.clone(), |tone| style.paint(tone, &name)));
-        let text = format!("  {}", clean(figures.join(", ").trim()));
-        lines.push(wrap(&text, style.width, 4));
+        if !figures.is_empty() {
+            let text = format!("  {}", clean(figures.join(", ").trim()));
+            lines.push(wrap(&text, style.width, 4));
+        }
     }
     lines
 }
@@ -253,6 +256,17 @@ mod tests {
             lines(&table, &style),
             ["tests  10 B", "2      11", "tests  100 B", "2      22"]
         );
+    }
+
+    #[test]
+    fn rows_of_names_alone_are_stacked_where_they_do_not_fit() {
+        let rows = vec![["long name", "threads"].map(str::to_owned).to_vec().into()];
+        let table = Table::new("", vec![key("name"), key("group")], rows);
+        let style = Style {
+            width: 12,
+            ..Style::PLAIN
+        };
+        assert_eq!(lines(&table, &style), ["long name\n  threads"]);
     }
 
     #[test]

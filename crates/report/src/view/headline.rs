@@ -46,7 +46,7 @@ fn figures(result: &CaseResult) -> String {
             (!both.is_empty()).then(|| both.join(", "))
         }
     };
-    said.unwrap_or_else(|| "no headline figure".to_owned())
+    said.unwrap_or_else(|| "nothing was recorded".to_owned())
 }
 
 /// The answer of a run of any cases: the headline of a few, the span of many.

@@ -218,7 +218,16 @@ impl<'a> Meter<'a> {
 
     /// A series of batches long enough to be timed, where one operation takes `op_ticks`.
     pub fn batches(&self, kind: SampleKind, op_ticks: f64) -> Series {
-        self.series(kind).in_batches(batch_for(op_ticks, self.timebase))
+        let batch = self.whole(batch_for(op_ticks, self.timebase));
+        self.series(kind).in_batches(batch)
+    }
+
+    /// A batch of `ops`, or of all operations of a run that has fewer: else no sample would be complete.
+    pub fn whole(&self, ops: u64) -> u64 {
+        match self.stop {
+            Stop::Iterations { count } => ops.min(count.max(1)),
+            Stop::Duration { .. } => ops,
+        }
     }
 
     /// A series whose samples are means over a varying number of operations.
@@ -396,7 +405,7 @@ impl<'a> Meter<'a> {
     }
 }
 
-/// Operations that one sample must cover so that it spans at least 20 clock steps; a power of two.
+/// Operations that one sample must cover so that it spans at least 20 clock steps: a power of two.
 pub fn batch_for(op_ticks: f64, timebase: &Timebase) -> u64 {
     let needed = STEPS_PER_SAMPLE * timebase.cost_ticks.max(timebase.step.ticks);
     if op_ticks <= 0.0 || op_ticks >= needed {

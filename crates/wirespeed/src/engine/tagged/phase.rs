@@ -171,7 +171,7 @@ impl<P: TaggedPort> Body for Member<'_, P> {
     }
 
     fn arm(&mut self, meter: &Meter, op_ticks: f64) {
-        let batch = self.test.batch(self.rank, op_ticks);
+        let batch = meter.whole(self.test.batch(self.rank, op_ticks));
         self.own = self.test.series(meter).in_batches(batch);
     }
 
