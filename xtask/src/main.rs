@@ -43,7 +43,7 @@ usage: cargo xtask TASK
   notices --texts FILE write the full licence texts of every dependency
   fuzz [SECONDS]       fuzz every target (nightly and cargo-fuzz)
   test                 every check and test (what `make test` runs)
-  tests [--optimised]  the tests alone, side by side; those of the program start the one that hotcheck builds
+  tests                the tests alone, side by side; those of the program start the one that hotcheck builds
   chaos [--seed N] [--for TIME | --rounds N] [--only runs|byteio|serve|sessions|mpi]
                        rounds of random trouble against the program, and what must hold after each
   ladder               the longer ladder: test, deny, miri, fuzz, soak, chaos, peers
@@ -92,7 +92,7 @@ fn run(arguments: &[String]) -> Result<()> {
         },
         Some("fuzz") => fuzz::fuzz(&root, parsed(rest.first(), 30)?),
         Some("test") => ladder::test(&root),
-        Some("tests") => ladder::tests(&root, rest.contains(&"--optimised")),
+        Some("tests") => ladder::tests(&root),
         Some("chaos") => chaos::run(&root, &rest),
         Some("ladder") => ladder::long(&root),
         Some("peers") => peers_beside(&root, &rest),

@@ -25,28 +25,35 @@ const FOLDER: &str = "target/hotcheck";
 /// A program that is installed has no symbols; this one needs them.
 const SYMBOLS: &str = "profile.release.strip=\"none\"";
 
-/// The program in release with symbols that can be read; none, with a word why, where this machine cannot read it.
-pub fn program(root: &Path) -> Result<Option<PathBuf>> {
+/// Where the program is once it is built; none, with a word why, where this machine cannot read its code.
+pub fn place(root: &Path) -> Option<PathBuf> {
     if std::env::consts::ARCH != "x86_64" {
         println!("skipped: hotcheck and weight read x86-64 machine code only");
-        return Ok(None);
+        return None;
     }
     if command::find("objdump").is_none() {
         println!("skipped: hotcheck and weight need objdump and nm (package binutils)");
-        return Ok(None);
+        return None;
     }
-    let folder = root.join(FOLDER);
+    Some(root.join(FOLDER).join("release/wirespeed"))
+}
+
+/// The program in release with symbols that can be read, built now; none where there is no [`place`] for it.
+pub fn program(root: &Path) -> Result<Option<PathBuf>> {
+    let Some(program) = place(root) else {
+        return Ok(None);
+    };
     let mut build = Command::new(command::cargo());
     build
         .current_dir(root)
-        .env("CARGO_TARGET_DIR", &folder)
+        .env("CARGO_TARGET_DIR", root.join(FOLDER))
         .env_remove("RUSTFLAGS")
         .args(["build", "--release", "--locked", "--quiet", "--bin=wirespeed"]);
     for setting in [FLAGS, PANIC, SYMBOLS] {
         build.args(["--config", setting]);
     }
     command::run(&mut build)?;
-    Ok(Some(folder.join("release/wirespeed")))
+    Ok(Some(program))
 }
 
 /// Check every hot function of the program, after a self-test.

@@ -7,7 +7,6 @@ mod summary;
 
 use crate::{chaos, command, hotcheck};
 use anyhow::{Result, bail};
-use shards::Tests;
 use std::path::Path;
 use std::process::Command;
 use step::Step;
@@ -22,16 +21,10 @@ pub fn test(root: &Path) -> Result<()> {
     ladder.finish()
 }
 
-/// The tests alone; those of the program start the optimised one where that is asked for.
-pub fn tests(root: &Path, is_optimised: bool) -> Result<()> {
+/// The tests alone.
+pub fn tests(root: &Path) -> Result<()> {
     let mut ladder = Ladder::new(root, "cargo xtask tests");
-    let program = if is_optimised {
-        hotcheck::program(root)?
-    } else {
-        None
-    };
-    let tests = shards::all(root, program.as_deref())?;
-    run_tests(&mut ladder, tests)?;
+    run_tests(&mut ladder, vec![hotcheck()], Vec::new())?;
     ladder.finish()
 }
 
@@ -55,14 +48,9 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
         &["build", "--workspace", "--all-targets", "--locked", "--quiet"],
     ))?;
     ladder.end(install)?;
-    let tests = shards::all(ladder.root(), None)?;
-    // What only compiles runs with the CPU time that tests leave.
-    let mut compiled = vec![hotcheck(), weight()];
-    compiled.extend(aarch64(ladder)?);
+    let mut compiled = Vec::from_iter(aarch64(ladder)?);
     compiled.extend([clippy(), features(), docs()].map(|step| step.within_s(1800)));
-    let compiled = ladder.begin(compiled);
-    run_tests(ladder, tests)?;
-    ladder.end(compiled)?;
+    run_tests(ladder, vec![hotcheck(), weight()], compiled)?;
     ladder.run(Step::cargo("schema", &["xtask", "schema", "--check"]))?;
     ladder.run(Step::cargo("api", &["xtask", "api", "--check"]))?;
     ladder.run(Step::cargo("header", &["xtask", "header", "--check"]))?;
@@ -77,12 +65,24 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
     }
 }
 
-/// The tests of the program run though one of a crate failed: a run tells all that is wrong.
-fn run_tests(ladder: &mut Ladder, tests: Tests) -> Result<()> {
+/// Tests of the crates, then those of the program, which run though one of a crate failed: a run tells all that is wrong. What
+/// only compiles has the CPU time that tests leave; `optimise` makes the program that is tested.
+fn run_tests(ladder: &mut Ladder, optimise: Vec<Step>, compile: Vec<Step>) -> Result<()> {
+    let program = hotcheck::place(ladder.root());
+    let tests = shards::all(ladder.root(), program.as_deref())?;
+    let behind = ladder.begin(optimise);
     let units = ladder.run_shards("tests", tests.units);
-    match (units, ladder.run_shards("end-to-end", tests.end_to_end)) {
-        (Err(first), Err(second)) => bail!("{first}\n  {second}"),
-        (first, second) => first.and(second),
+    let mut ended = vec![units, ladder.end(behind)];
+    if ended[1].is_ok() {
+        let behind = ladder.begin(compile);
+        ended.push(ladder.run_shards("end-to-end", tests.end_to_end));
+        ended.push(ladder.end(behind));
+    }
+    let failed = ended.into_iter().filter_map(Result::err);
+    let failed: Vec<String> = failed.map(|error| error.to_string()).collect();
+    match failed.is_empty() {
+        true => Ok(()),
+        false => bail!("{}", failed.join("\n  ")),
     }
 }
 
