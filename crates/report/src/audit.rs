@@ -5,13 +5,14 @@
 use crate::explain::explain;
 use crate::labels::Input;
 use crate::render::{self, Extent, Style};
-use crate::view::{Part, View};
+use crate::view::{Part, UNRECORDED, View};
 use serde_json::Value;
 use wirespeed_schema::Run;
+use wirespeed_schema::run::CaseStatus;
 
 /// Everything in `run` that cannot be true, one line each: times below zero or longer than the run, slices of time beyond
-/// its end, shares above the whole, sentences with a hole where a figure should be; and every form of it that does not begin
-/// with the answer, breaks a terminal's width, or loses the name of a row.
+/// its end, shares above the whole, sentences with a hole where a figure should be, cases that ended well without a figure;
+/// and every form of it that does not begin with the answer, breaks a terminal's width, or loses the name of a row.
 pub fn violations(run: &Run) -> Vec<String> {
     let mut found = times(run);
     let input = Input { name: "run", run };
@@ -19,6 +20,7 @@ pub fn violations(run: &Run) -> Vec<String> {
     let forms = forms(&view, input);
     found.extend(forms.iter().flat_map(|(_, text)| untrue(text)));
     found.extend(beside(run).iter().flat_map(|text| untrue(text)));
+    found.extend(without_figure(run));
     found.extend(WIDTHS.iter().flat_map(|width| misshapen(&view, *width)));
     found.extend(out_of_order(&view, &forms));
     found.dedup();
@@ -106,6 +108,13 @@ fn forms(view: &View, input: Input) -> [Form; 4] {
         ("Markdown", render::markdown(view)),
         ("the page", read.to_owned()),
     ]
+}
+
+/// Cases that came to their end and have no figure that answers for them.
+fn without_figure(run: &Run) -> impl Iterator<Item = String> {
+    let ended = run.cases.iter().filter(|case| case.status == CaseStatus::Ok);
+    let lines = ended.map(|case| render::case_line(case, &Style::PLAIN));
+    lines.filter(|line| line.contains(UNRECORDED))
 }
 
 /// What people read of `run` beside its View.

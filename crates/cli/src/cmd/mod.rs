@@ -34,7 +34,7 @@ use std::ffi::OsString;
 use wirespeed_control::StopFlag;
 use wirespeed_report::render::{self, JsonForm};
 use wirespeed_schema::Run;
-use wirespeed_schema::run::{CaseStatus, Event, Severity, Status};
+use wirespeed_schema::run::{CaseResult, CaseStatus, Event, Severity, Status};
 
 /// Whoever asked for JSON gets the error as a document too, and nothing else on stdout.
 pub fn failure_document(argv: &[OsString], failure: &Failure) {
@@ -63,6 +63,9 @@ pub fn failure_document(argv: &[OsString], failure: &Failure) {
     }
 }
 
+/// Ends of a case that fail its run, the worst first.
+const BAD: [CaseStatus; 3] = [CaseStatus::WrongData, CaseStatus::Failed, CaseStatus::Partial];
+
 /// The exit code of a published run and what to say last.
 pub fn ended(run: &Run, strict: bool) -> Ended {
     let count = |status: CaseStatus| run.cases.iter().filter(|c| c.status == status).count();
@@ -74,10 +77,11 @@ pub fn ended(run: &Run, strict: bool) -> Ended {
             "run again for a whole result",
         ));
     }
-    if run.status != Status::Ok {
+    let skipped = count(CaseStatus::Skipped);
+    let is_bad = |case: &CaseResult| BAD.contains(&case.status);
+    if run.status != Status::Ok && (skipped == 0 || run.error.is_some() || run.cases.iter().any(is_bad)) {
         return Ended::badly(worst(run));
     }
-    let skipped = count(CaseStatus::Skipped);
     if skipped > 0 && (strict || skipped == total) {
         let cause = format!("{skipped} of {total} cases cannot run here");
         return Ended::badly(Failure::failed(
@@ -108,8 +112,7 @@ fn weighty(run: &Run, least: Severity) -> Option<Failure> {
 
 /// The first case that ended worst, in two lines.
 fn worst(run: &Run) -> Failure {
-    let bad = [CaseStatus::WrongData, CaseStatus::Failed, CaseStatus::Partial];
-    let mut found = bad
+    let mut found = BAD
         .iter()
         .filter_map(|status| run.cases.iter().find(|case| case.status == *status));
     let code = run.status.exit_code();
@@ -122,7 +125,7 @@ fn worst(run: &Run) -> Failure {
         (CaseStatus::WrongData, None) => "the data that arrived were wrong".to_owned(),
         _ => "it did not run to its end".to_owned(),
     };
-    let failed = run.cases.iter().filter(|c| bad.contains(&c.status)).count();
+    let failed = run.cases.iter().filter(|c| BAD.contains(&c.status)).count();
     let more = match failed {
         1 => String::new(),
         _ => format!(" ({failed} of {} cases did not end well)", run.cases.len()),

@@ -11,6 +11,8 @@ use wirespeed_schema::host::Floor;
 use wirespeed_schema::run::{CaseResult, CaseStatus};
 use wirespeed_schema::units::significant;
 
+/// In place of the figures of a case that has none.
+pub const UNRECORDED: &str = "nothing was recorded";
 /// Cases that are named one by one in an answer.
 const NAMED_MAX: usize = 3;
 
@@ -46,7 +48,7 @@ fn figures(result: &CaseResult) -> String {
             (!both.is_empty()).then(|| both.join(", "))
         }
     };
-    said.unwrap_or_else(|| "nothing was recorded".to_owned())
+    said.unwrap_or_else(|| UNRECORDED.to_owned())
 }
 
 /// The answer of a run of any cases: the headline of a few, the span of many.

@@ -26,7 +26,7 @@ mod trust;
 mod workers;
 
 pub use bulk::{PROFILE_2009, PROFILE_SWEEP, RECOMMENDED};
-pub use headline::case_text;
+pub use headline::{UNRECORDED, case_text};
 pub use model::{Line, Part, Spread, Subject, View};
 pub use quick::{QuickSection, QuickTransport};
 pub use remarks::{Cause, NAMED_MAX, Told, by_cause, listed};
