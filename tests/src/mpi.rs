@@ -18,6 +18,8 @@ pub struct Installed {
     words: &'static [&'static str],
     /// Variables that it needs.
     variables: Vec<(&'static str, PathBuf)>,
+    /// Whether it needs every CPU, though the test has one of them.
+    everywhere: bool,
 }
 
 /// The folder of what tests install for themselves.
@@ -39,6 +41,7 @@ pub fn installed() -> Vec<Installed> {
             launcher: bin.join("mpirun.openmpi"),
             words: OPEN_MPI_WORDS,
             variables: Vec::new(),
+            everywhere: false,
         },
         Installed {
             name: "MPICH 4 of the distribution",
@@ -46,6 +49,7 @@ pub fn installed() -> Vec<Installed> {
             launcher: bin.join("mpirun.mpich"),
             words: HYDRA_WORDS,
             variables: Vec::new(),
+            everywhere: false,
         },
         Installed {
             name: "Open MPI 5",
@@ -53,6 +57,7 @@ pub fn installed() -> Vec<Installed> {
             launcher: lab().join("openmpi5/bin/mpirun"),
             words: OPEN_MPI_WORDS,
             variables: Vec::new(),
+            everywhere: false,
         },
         Installed {
             name: "MPICH 5",
@@ -60,6 +65,7 @@ pub fn installed() -> Vec<Installed> {
             launcher: lab().join("mpich5/bin/mpiexec"),
             words: HYDRA_WORDS,
             variables: Vec::new(),
+            everywhere: false,
         },
         Installed {
             name: "MPICH 5, standard ABI",
@@ -67,6 +73,7 @@ pub fn installed() -> Vec<Installed> {
             launcher: lab().join("mpich5/bin/mpiexec"),
             words: HYDRA_WORDS,
             variables: Vec::new(),
+            everywhere: false,
         },
         Installed {
             name: "Intel MPI",
@@ -78,6 +85,8 @@ pub fn installed() -> Vec<Installed> {
                 ("FI_PROVIDER_PATH", lab().join("impi/lib/libfabric/prov")),
                 ("I_MPI_FABRICS", PathBuf::from("shm")),
             ],
+            // It aborts in MPI_Init on some CPUs where a rank has but one (`cache3_id[pin] >= 0`).
+            everywhere: true,
         },
     ];
     let (here, missing): (Vec<_>, Vec<_>) = all
@@ -87,6 +96,14 @@ pub fn installed() -> Vec<Installed> {
         crate::skip(&format!("{} is not installed", mpi.name));
     }
     here
+}
+
+/// `program` on every CPU of the machine, not only on those of this process.
+fn on_every_cpu(program: &Path) -> Command {
+    let cpus = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    let mut command = Command::new("taskset");
+    command.args(["-c", cpus.trim()]).arg(program);
+    command
 }
 
 /// A program that stands for ssh and runs the command here, whatever host is named.
@@ -122,15 +139,24 @@ impl Installed {
 
     /// As `command`, without a word about the library.
     pub fn bare(&self, home: &Home, ranks: u32, line: &str) -> Command {
-        let mut command = Command::new(&self.launcher);
+        let mut command = self.launching();
         command
-            .args(self.words)
             .args(["-n", &ranks.to_string()])
             .arg(home.program())
             .args(line.split_whitespace());
         home.adopt(&mut command);
         command.env_remove("WIRESPEED_MPI");
         self.surround(&mut command);
+        command
+    }
+
+    /// The launcher with its words.
+    fn launching(&self) -> Command {
+        let mut command = match self.everywhere {
+            true => on_every_cpu(&self.launcher),
+            false => Command::new(&self.launcher),
+        };
+        command.args(self.words);
         command
     }
 
@@ -195,8 +221,8 @@ impl Installed {
         } else {
             "node1:1,node2:1"
         };
-        let mut command = Command::new(&self.launcher);
-        command.args(self.words).args(words).arg(hosts).args(["-n", "2"]);
+        let mut command = self.launching();
+        command.args(words).arg(hosts).args(["-n", "2"]);
         command.arg(home.program()).args(line.split_whitespace());
         home.adopt(&mut command);
         command.env("WIRESPEED_MPI", &self.library);

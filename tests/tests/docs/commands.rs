@@ -246,7 +246,7 @@ fn plan_in(help: &str) -> String {
 fn with_service(verb: &str, line: &str) -> Shown {
     let line = line.replace("THERE", "127.0.0.1");
     let line = match line.starts_with("wirespeed byteio serve") {
-        true => format!("timeout -s INT 2 {line} --port 0"),
+        true => format!("timeout -s INT 0.5 {line} --port 0"),
         false => format!(
             "rm -f served.log; wirespeed byteio serve data --writable > served.log & for i in $(seq 200); do \
              grep -sq listening served.log && break; sleep 0.05; done; {line}; code=$?; kill $!; wait $!; exit $code"

@@ -253,12 +253,15 @@ impl Stage {
             line = line.replace("wirespeed msgrate ", "wirespeed msgrate -t 50ms ");
         }
         if line.contains("wirespeed quick") && !line.contains("--budget") {
-            line = line.replace("wirespeed quick", "wirespeed quick --budget 5s");
+            line = line.replace("wirespeed quick", "wirespeed quick --budget 2s");
         }
         if line.contains("wirespeed selftest") && !line.contains("--quick") {
             line = line.replace("wirespeed selftest", "wirespeed selftest --quick");
         }
         line = line.replace("--iters 10k", "--iters 500");
+        for longer in [" -t 50ms", " -t 60ms", " -t 100ms", " -t 200ms"] {
+            line = line.replace(longer, " -t 20ms");
+        }
         // Seconds of a session.
         for digit in '1'..='9' {
             line = line.replace(&format!(" --duration={digit}"), " --duration=0.3");

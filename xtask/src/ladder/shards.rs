@@ -12,8 +12,7 @@ use std::process::Command;
 /// The package whose tests start programs, wait for them, and are a process each.
 const END_TO_END: &str = "wirespeed-tests";
 /// How the names of those begin that want every CPU: ranks that spin though others wait for their CPU, and tests that name CPUs.
-/// Intel MPI aborts as it starts where ranks have one CPU (`cache3_id[pin] >= 0`) on CPUs of some kinds.
-const ALONE: [&str; 17] = [
+const ALONE: [&str; 19] = [
     "conformance",
     "wirespeed",
     "cli",
@@ -30,7 +29,9 @@ const ALONE: [&str; 17] = [
     "program::workers::",
     "perftest::sides::",
     "perftest::ucx_roads::threads_of_an_end",
-    "mpi::",
+    "mpi::msgrate::what_makes_no_sense",
+    "mpi::tests_run::every_other_test",
+    "mpi::tests_run::persistent_requests",
 ];
 /// How the names of those begin that mostly wait, for ends, silences and launchers: less than a third of their time is a CPU's.
 const WAITING: [&str; 11] = [
