@@ -187,7 +187,7 @@ pub struct Resampled {
     pub lower: Finite,
     /// Upper end.
     pub upper: Finite,
-    /// Level that it aims at.
+    /// Level that it has at least, where runs are independent: of a median of few runs it holds more.
     pub level: Finite,
     /// How often it was drawn.
     pub draws_count: u32,

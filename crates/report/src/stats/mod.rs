@@ -28,7 +28,7 @@ pub use random::Random;
 pub use ranks::{Shift, paired_shift, unpaired_shift};
 pub use runs::{RunSummary, summarize, trimmed_mean};
 pub use series::{block_length, effective_samples};
-pub use until::{Caps, Look, StopRule, Target};
+pub use until::{Caps, Look, StopRule, Target, drifts};
 pub use warmup::{WarmUp, warm_up};
 
 /// The confidence level that intervals aim at; the one reached is at least this.

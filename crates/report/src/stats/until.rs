@@ -120,7 +120,7 @@ fn reason(values: &[f64], runs: u32) -> Option<String> {
     if values.len() < 6 {
         return Some("below six runs there is no interval".to_owned());
     }
-    if trend_p(values).is_some_and(|p| p < DRIFT_P_MAX) {
+    if drifts(values) {
         return Some("the runs drift".to_owned());
     }
     let far = mark(values, 0.002)
@@ -130,9 +130,14 @@ fn reason(values: &[f64], runs: u32) -> Option<String> {
     (far > 0).then(|| format!("{far} of {runs} runs stand far out"))
 }
 
+/// Whether the runs drift: a trend over their order that chance shows in one of a hundred series.
+pub fn drifts(values: &[f64]) -> bool {
+    trend_p(values).is_some_and(|p| p < DRIFT_P_MAX)
+}
+
 /// Two-sided p-value of a trend over the order of the runs: Mann and Kendall's S with its normal approximation
 /// (Kendall, Rank Correlation Methods, 1948). `None` below eight values.
-pub fn trend_p(values: &[f64]) -> Option<f64> {
+fn trend_p(values: &[f64]) -> Option<f64> {
     let n = values.len();
     if n < 8 {
         return None;

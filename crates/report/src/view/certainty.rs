@@ -9,6 +9,9 @@ use crate::wording::shell_words;
 use std::collections::BTreeSet;
 use wirespeed_schema::run::{CaseStatus, Run};
 
+/// What an interval over runs is of. Of real launches in a row fewer intervals hold the median of a quarter of an hour than
+/// of launches in random order: docs/statistics.md.
+const OVER_RUNS: &str = "intervals are over runs, of the machine as it was meanwhile";
 /// Results whose environments stand side by side.
 const ENVIRONMENTS_MAX: usize = 12;
 /// Cases whose effective samples are told one by one.
@@ -64,11 +67,11 @@ pub fn certainty(run: &Run) -> Vec<String> {
                     .to_owned()
             }
             (fewest, most) if fewest == most => {
-                format!("{most} runs a case, each with fresh connections; intervals are over runs.")
+                format!("{most} runs a case, each with fresh connections; {OVER_RUNS}.")
             }
-            (fewest, most) => format!(
-                "{fewest} to {most} runs a case, each with fresh connections; intervals are over runs."
-            ),
+            (fewest, most) => {
+                format!("{fewest} to {most} runs a case, each with fresh connections; {OVER_RUNS}.")
+            }
         });
     }
     let goals: Vec<_> = cases().filter_map(|case| case.convergence.as_ref()).collect();
@@ -133,7 +136,7 @@ fn resampling(input: &Input) -> Option<Table> {
         text("bootstrap", 1),
     ];
     let rows: Vec<Row> = resampled(input).into_iter().map(Row::from).collect();
-    let title = "Intervals by resampling (95 %, percentile bootstrap)";
+    let title = "Intervals by resampling (at least 95 %, percentile bootstrap)";
     (!rows.is_empty()).then(|| Table::new(title, columns, rows))
 }
 

@@ -142,7 +142,7 @@ fn meaning(result: &CaseResult) -> Option<String> {
     let percent = |level: f64| format!("{} %", significant(level * 100.0, 3));
     Some(match (metric.level, runs) {
         (Some(level), 0 | 1) => format!("{} interval within one run", percent(level.get())),
-        (Some(level), runs) => format!("{} interval over {runs} runs", percent(level.get())),
+        (Some(level), runs) => format!("{} over {runs} runs in a row", percent(level.get())),
         (None, 0 | 1) => "one run".to_owned(),
         (None, runs) => format!("braces: smallest and largest of {runs} runs; an interval needs 6"),
     })

@@ -112,3 +112,15 @@ fn table_and_page_name_the_method() {
     let html = page(&[Input { name: "x", run: &run }], "test");
     assert!(html.contains("runs, then blocks of raw samples") && html.contains("rtt_p50_trimmed_mean_ns"));
 }
+
+#[test]
+fn runs_that_drift_are_told() {
+    let told = |order: [u32; 8]| {
+        let runs = result(case("shm", am_lat(8), 600), 8, |index| {
+            ping_pong(8, 600, 1000.0 + 10.0 * f64::from(order[index as usize]))
+        });
+        runs.remarks.iter().any(|remark| remark.code == "runs_drift")
+    };
+    assert!(told([0, 1, 2, 3, 4, 5, 6, 7]) && told([7, 6, 5, 4, 2, 3, 1, 0]));
+    assert!(!told([3, 0, 6, 1, 7, 2, 5, 4]) && !told([0; 8]));
+}
