@@ -12,7 +12,7 @@ use std::process::Command;
 /// The package whose tests start programs, wait for them, and are a process each.
 const END_TO_END: &str = "wirespeed-tests";
 /// How the names of those begin that want every CPU: ranks that spin though others wait for their CPU, and tests that name CPUs.
-const ALONE: [&str; 19] = [
+const ALONE: [&str; 18] = [
     "conformance",
     "wirespeed",
     "cli",
@@ -29,28 +29,37 @@ const ALONE: [&str; 19] = [
     "program::workers::",
     "perftest::sides::",
     "perftest::ucx_roads::threads_of_an_end",
-    "mpi::msgrate::what_makes_no_sense",
     "mpi::tests_run::every_other_test",
     "mpi::tests_run::persistent_requests",
 ];
 /// How the names of those begin that mostly wait, for ends, silences and launchers: less than a third of their time is a CPU's.
-const WAITING: [&str; 11] = [
+const WAITING: [&str; 20] = [
     "byteio::crowd::",
+    "byteio::lies",
+    "byteio::registry",
     "byteio::results::the_pairs_of_2009",
+    "byteio::spellings",
+    "byteio::stalls",
+    "byteio::transfers",
     "byteio::waits::",
+    "control::groups",
+    "mpi::msgrate::what_makes_no_sense",
     "perftest::bad_input::",
     "perftest::ucx_roads::a_rank_that_is_killed",
     "perftest::ucx_roads::an_end_that_is_killed",
+    "perftest::ucx_roads::an_end_that_is_stopped",
     "program::daemons::",
     "program::deaths::",
     "program::full_disk::",
     "program::networks::a_cut_cable",
     "slurm::",
+    "wirespeed::bulk",
 ];
 /// How the names of those end that take longest, in this order; the rest follows as cargo built it.
-const LONGEST: [&str; 8] = [
+const LONGEST: [&str; 9] = [
+    "data_and_definitions_are_right_over_every_library",
+    "a_killed_rank_ends_the_job_and_leaves_a_partial_result",
     "whoever_vanishes_from_a_session_is_a_failure_of_its_run",
-    "an_end_that_is_stopped_is_given_up_on_every_road",
     "every_test_over_ucp",
     "every_test_in_every_layout_over_every_device",
     "streams_carry_every_size_in_pieces_or_not",
