@@ -20,6 +20,10 @@ wanted=(
   javac:openjdk-17-jdk-headless
   mvn:maven
   iperf3:iperf3
+  # Beside which `cargo xtask peers` measures; no test starts them.
+  sockperf:sockperf
+  numactl:numactl
+  strace:strace
   fish:fish
   sshd:openssh-server
   slurmctld:slurm-wlm

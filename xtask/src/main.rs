@@ -47,14 +47,10 @@ usage: cargo xtask TASK
   chaos [--seed N] [--for TIME | --rounds N] [--only runs|byteio|serve|sessions|mpi]
                        rounds of random trouble against the program, and what must hold after each
   ladder               the longer ladder: test, deny, miri, fuzz, soak, chaos, peers
-  peers [PAIRS] [--rows TEXT]      benchmark beside ucx_perftest, sockperf and iperf3
-  peers typed [PAIRS] [--rows TEXT]  what users type: verbs and ucx_perftest's own lines without further options
-  peers mpi [PAIRS] [--rows TEXT]  benchmark beside the same loops in C, on Open MPI and MPICH; rows whose name
-                                   contains TEXT
-  peers ucx [PAIRS] [--rows TEXT]  benchmark of the transport uct beside ucx_perftest, test by test
-  peers byteio [PAIRS] [--rows TEXT]  bulk transfers beside iperf3, curl, GridFTP and other SOAP stacks, on loopback and
-                                   on emulated paths (root)
-  peers session [PAIRS] [--rows TEXT]  message paths of sessions beside bare transports and their aims
+  peers [typed|mpi|ucx|byteio|session] [PAIRS] [--rows TEXT] [--group NAME,..] [--budget TIME] [--resume]
+                       benchmark beside the peers: by default ucx_perftest, sockperf and iperf3; else what users type, loops in
+                       C on MPI, uct test by test, bulk transfers (root), sessions. Each group has the budget
+  peers list [SET]     their groups and rows, what is missing here and why, minutes expected
   evidence [CLAIM ..] [--blocks N]  measure what the claims about figures rest on: aa, injected, launches, coverage (N
                                    blocks of 8 launches), page, samples
   evidence coverage --again PATH   judge archived launches again
@@ -95,31 +91,11 @@ fn run(arguments: &[String]) -> Result<()> {
         Some("tests") => ladder::tests(&root),
         Some("chaos") => chaos::run(&root, &rest),
         Some("ladder") => ladder::long(&root),
-        Some("peers") => peers_beside(&root, &rest),
+        Some("peers") => peers::run(&root, &rest),
         Some("evidence") => evidence::run(&root, &rest),
         Some("install") => install::run(&root, rest.first().copied().unwrap_or("/usr/local")),
         _ => bail!("no such task\n{USAGE}"),
     }
-}
-
-/// `peers [typed|mpi|ucx|byteio|session] [PAIRS] [--rows TEXT]`.
-fn peers_beside(root: &Path, words: &[&str]) -> Result<()> {
-    let (set, rest) = match words {
-        ["typed", rest @ ..] => (&peers::TYPED, rest),
-        ["mpi", rest @ ..] => (&peers::MPI, rest),
-        ["ucx", rest @ ..] => (&peers::UCX, rest),
-        ["byteio", rest @ ..] => (&peers::BYTEIO, rest),
-        ["session", rest @ ..] => (&peers::SESSION, rest),
-        rest => (&peers::PROGRAMS, rest),
-    };
-    let (pairs, rows) = match rest {
-        [pairs, "--rows", text] => (Some(pairs), *text),
-        ["--rows", text] => (None, *text),
-        [pairs] => (Some(pairs), ""),
-        [] => (None, ""),
-        _ => bail!("peers takes a number of pairs and --rows TEXT\n{USAGE}"),
-    };
-    peers::run(root, set, parsed(pairs, set.pairs)?, rows)
 }
 
 fn parsed(argument: Option<&&str>, default: usize) -> Result<usize> {

@@ -1,7 +1,7 @@
 //! Figures made of the pairs of one comparison when all of them are measured: what a message costs more, and how far
 //! apart launches are.
 
-use super::report::{TOO_FEW, interval, spread_ratio};
+use super::units::{TOO_FEW, interval, spread_ratio};
 use wirespeed_report::stats::{LEVEL, summarize};
 
 /// One such figure.

@@ -6,18 +6,9 @@ use super::report::Report;
 use crate::command;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
-use std::process::Command;
 
-/// A look-up of a figure by its tag in one document.
-pub type Lookup<'a> = dyn Fn(&str) -> Option<f64> + 'a;
-
-/// Run wirespeed and compute a figure from its document.
-pub fn from_document(
-    context: &Context,
-    report: &mut Report,
-    arguments: &str,
-    figure: &dyn Fn(&Lookup) -> Option<f64>,
-) -> Result<f64> {
+/// Run wirespeed on the two cores and read a figure of its document.
+pub fn from_document(context: &Context, report: &mut Report, arguments: &str, tag: &str) -> Result<f64> {
     let [a, b] = context.cores;
     let one_rank = arguments.contains("--via null") || arguments.contains("tl=self");
     let cpus = if one_rank {
@@ -25,12 +16,13 @@ pub fn from_document(
     } else {
         format!("{a},{b}")
     };
-    let mut command = Command::new(&context.binary);
+    let mut command = command::bound(&context.binary);
     command
         .args(arguments.split(' '))
         .args(["--cpus", &cpus, "--json"]);
     let output = command::capture(&mut command)?;
-    figure_of(&command::shown(&command), &output, report, arguments, figure)
+    report.raw(&command::shown(&command), &condensed(&output));
+    figure(&output, tag)
 }
 
 /// wirespeed under an MPI library.
@@ -44,27 +36,20 @@ pub fn ours_under(
     let mut command = mpi.launch(&context.binary);
     command.args(arguments.split(' ')).arg("--json");
     let (shown, output) = context.launch(command)?;
-    figure_of(&shown, &output, report, arguments, &|d| d(tag))
+    report.raw(&shown, &condensed(&output));
+    figure(&output, tag)
 }
 
-/// Archive a document of wirespeed and compute a figure from it.
-fn figure_of(
-    command: &str,
-    output: &str,
-    report: &mut Report,
-    arguments: &str,
-    figure: &dyn Fn(&Lookup) -> Option<f64>,
-) -> Result<f64> {
-    report.raw(command, &condensed(output))?;
-    let document: Value = serde_json::from_str(output).context("wirespeed printed no JSON")?;
-    figure(&|tag| largest(&document, tag))
-        .with_context(|| format!("{arguments}: the figure is not in the document"))
-}
-
-/// The figure `tag` of a document as it was printed.
+/// The figure `tag` of a document as it was printed; `a - b` is the difference of two.
 pub fn figure(output: &str, tag: &str) -> Result<f64> {
     let document: Value = serde_json::from_str(output).context("wirespeed printed no JSON")?;
-    largest(&document, tag).with_context(|| format!("{tag} is not in the document"))
+    let found = match tag.split_once(" - ") {
+        Some((of, less)) => largest(&document, of)
+            .zip(largest(&document, less))
+            .map(|(of, less)| of - less),
+        None => largest(&document, tag),
+    };
+    found.with_context(|| format!("{tag} is not in the document"))
 }
 
 /// The largest number that `document` holds under `tag`: bare, or as the value of a metric. Figures of single
@@ -115,6 +100,8 @@ mod tests {
         assert_eq!(largest(&document, "a_ns"), Some(4.0));
         assert_eq!(largest(&document, "record_ns"), Some(2.5));
         assert_eq!(largest(&document, "b_ns"), None);
+        assert_eq!(figure(&document.to_string(), "a_ns - record_ns").unwrap(), 1.5);
+        assert!(figure(&document.to_string(), "a_ns - b_ns").is_err());
         assert!(!condensed(&document.to_string()).contains("repetitions"));
         assert_eq!(condensed("131.5"), "131.5", "what a loop prints stays");
     }

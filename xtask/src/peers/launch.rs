@@ -2,6 +2,7 @@
 //! the archive.
 
 use super::report::Report;
+use super::slurm::Slurm;
 use crate::command;
 use anyhow::{Context as _, Result};
 use std::cell::RefCell;
@@ -18,6 +19,8 @@ pub struct Context {
     pub built: PathBuf,
     /// The two CPUs in use.
     pub cores: [u32; 2],
+    /// Where `srun` leads, if rows need it.
+    pub slurm: Option<Slurm>,
     /// What launches under MPI printed in this pair: rows that ask for the mean and the median of one launch share it.
     pub launched: RefCell<HashMap<String, String>>,
 }
@@ -64,7 +67,7 @@ pub fn alone(context: &Context, report: &mut Report, program: &str, arguments: &
         .args(["--kill-after=5", "60", "taskset", "-c", &core, program])
         .args(arguments);
     let output = command::capture(&mut command)?;
-    report.raw(&command::shown(&command), &output)?;
+    report.raw(&command::shown(&command), &output);
     Ok(output)
 }
 
@@ -95,6 +98,6 @@ pub fn pair(
     report.raw(
         &format!("{} &\n$ {}", command::shown(&listening), command::shown(&command)),
         &output,
-    )?;
+    );
     Ok((output, time))
 }

@@ -9,18 +9,14 @@
 use super::derived::{self, Derived};
 use super::side::Side;
 use super::table::{Better, Comparison};
-use super::tools;
 use crate::command;
-use anyhow::{Context as _, Result};
-use std::collections::BTreeSet;
+use anyhow::Result;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Where programs in C are built, from the root.
 pub const BUILT: &str = "target/peers";
 const SOURCE: &str = "tests/peers/mpi_loops.c";
-/// Debian's packages with launchers, compilers and headers.
-const PACKAGES: [&str; 4] = ["libopenmpi-dev", "openmpi-bin", "libmpich-dev", "mpich"];
 
 /// The two numbers that a loop prints, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,31 +79,37 @@ pub fn let_root(command: &mut Command) {
     }
 }
 
-/// Build the loops with every library that is here; their names.
-pub fn build(root: &Path) -> Result<BTreeSet<&'static str>> {
-    let folder = root.join(BUILT);
-    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    if [&OPEN_MPI, &MPICH].iter().any(|mpi| !mpi.can_compile()) {
-        tools::install_packages(&PACKAGES)?;
+/// The library whose loops have this name.
+fn of_loops(loops: &str) -> Option<&'static Mpi> {
+    [&OPEN_MPI, &MPICH].into_iter().find(|mpi| mpi.loops == loops)
+}
+
+/// Why these loops cannot be built or started here; `None` when they can, or are none.
+pub fn missing(loops: &str) -> Option<String> {
+    let mpi = of_loops(loops)?;
+    if command::find(mpi.launcher).is_none() {
+        return Some(format!("no {}", mpi.launcher));
     }
-    let mut built = BTreeSet::new();
-    for mpi in [&OPEN_MPI, &MPICH] {
-        if command::find(mpi.launcher).is_none() || !mpi.can_compile() {
-            println!(
-                "skipped: no {}, or {} without its headers",
-                mpi.launcher, mpi.compiler
-            );
-            continue;
-        }
-        let mut compile = Command::new(mpi.compiler);
-        compile
-            .args(["-O2", "-w", "-o"])
-            .arg(folder.join(mpi.loops))
-            .arg(root.join(SOURCE));
-        command::run(&mut compile)?;
-        built.insert(mpi.loops);
-    }
-    Ok(built)
+    (!mpi.can_compile()).then(|| format!("no {} with its headers", mpi.compiler))
+}
+
+/// Build these loops; nothing where there are none of that name.
+pub fn build(root: &Path, loops: &str) -> Result<()> {
+    let Some(mpi) = of_loops(loops) else {
+        return Ok(());
+    };
+    let mut compile = Command::new(mpi.compiler);
+    compile
+        .args(["-O2", "-w", "-o"])
+        .arg(root.join(BUILT).join(mpi.loops))
+        .arg(root.join(SOURCE));
+    command::run(&mut compile)
+}
+
+/// The rows on one of the libraries, by the name that they begin with.
+pub fn of(library: &str) -> Vec<Comparison> {
+    let rows = COMPARISONS.iter().filter(|row| row.name.starts_with(library));
+    rows.cloned().collect()
 }
 
 const LATENCY: &str = "run osu_latency --via mpi --size 8 --iters 10000 --warmup 100 --wait block";
@@ -187,8 +189,7 @@ const TESTED_LATENCY: (&str, &str) = (LATENCY_TESTED, "one_way_p50_ns");
 const TESTED_RATE: (&str, &str) = (RATE_TESTED, "rate_msg_per_s");
 const TESTED_PRE_POST: (&str, &str) = (PRE_POST_TESTED, "rate_msg_per_s");
 
-/// Every comparison, in the order of the summary.
-pub static COMPARISONS: &[Comparison] = &[
+static COMPARISONS: &[Comparison] = &[
     time(
         "Open MPI: 8 B one-way, mean / C, mean",
         &OPEN_MPI,

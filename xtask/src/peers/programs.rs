@@ -127,7 +127,7 @@ pub fn loop_figure(
     let mut command = mpi.launch(&context.built.join(mpi.loops));
     command.args(arguments.split(' '));
     let (shown, output) = context.launch(command)?;
-    report.raw(&shown, &output)?;
+    report.raw(&shown, &output);
     let numbers: Vec<f64> = output.split_whitespace().filter_map(|w| w.parse().ok()).collect();
     let figure = numbers.get(which as usize).copied();
     figure.with_context(|| format!("cannot read {output:?}"))

@@ -5,11 +5,10 @@ use super::documents::{condensed, largest};
 use super::launch::Context;
 use super::report::Report;
 use super::side::Side;
-use super::table::{Better, Comparison};
+use super::table::{Better, Comparison, at_most};
 use crate::command;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
-use std::process::Command;
 
 /// Which number of a session's document.
 #[derive(Debug, Clone, Copy)]
@@ -50,11 +49,6 @@ const fn row(
     }
 }
 
-/// At most this number.
-const fn at_most(name: &'static str, unit: &'static str, ours: Side, number: f64) -> Comparison {
-    row(name, unit, ours, Side::Number(number), (Better::Lower, 1.0))
-}
-
 /// At least this number.
 const fn at_least(name: &'static str, unit: &'static str, ours: Side, number: f64) -> Comparison {
     row(name, unit, ours, Side::Number(number), (Better::Higher, 1.0))
@@ -89,8 +83,8 @@ const IDLE: &str = "session --computations=2 --requestMb=0 --duration=10";
 const FLOOD: &str = "session --benchmarkPath=computation_to_computation --requestMb=0 --bytes=16K --credits=1000000000 \
                      --duration=4 --report-frequency=1";
 
-/// Every row.
-pub const COMPARISONS: &[Comparison] = &[
+/// One credit: each message is a round trip.
+pub const ROUND_TRIPS: &[Comparison] = &[
     at_most(
         "round trip 1 B, shm, spinning",
         "ns",
@@ -139,6 +133,10 @@ pub const COMPARISONS: &[Comparison] = &[
         },
         20_000.0,
     ),
+];
+
+/// Many credits, and what a message costs.
+pub const RATES: &[Comparison] = &[
     at_least(
         "100 credits, shm",
         "msg/s",
@@ -191,6 +189,10 @@ pub const COMPARISONS: &[Comparison] = &[
         ours(DAEMON_100, SystemCalls),
         8.0,
     ),
+];
+
+/// Large messages.
+pub const BANDWIDTHS: &[Comparison] = &[
     row(
         "tcp 32 MiB / the peak over sizes",
         "B/s",
@@ -227,6 +229,10 @@ pub const COMPARISONS: &[Comparison] = &[
         },
         (Better::Higher, 0.9),
     ),
+];
+
+/// Sessions that do nothing, begin, or are flooded.
+pub const LIVES: &[Comparison] = &[
     at_most(
         "idle computation, wake-ups",
         "1/s",
@@ -281,7 +287,7 @@ pub fn run(
 ) -> Result<f64> {
     let cpus: Vec<String> = context.cores[..cores].iter().map(u32::to_string).collect();
     let counts = std::env::temp_dir().join(format!("wirespeed-strace-{}", std::process::id()));
-    let mut command = Command::new("taskset");
+    let mut command = command::bound("taskset");
     command.args(["-c", &cpus.join(",")]);
     if let SystemCalls = figure {
         command.args(["strace", "-f", "-c", "-o"]).arg(&counts);
@@ -291,7 +297,7 @@ pub fn run(
         .args(arguments.split_whitespace())
         .arg("--json");
     let output = command::capture(&mut command)?;
-    report.raw(&command::shown(&command), &condensed(&output))?;
+    report.raw(&command::shown(&command), &condensed(&output));
     let document: Value = serde_json::from_str(&output).context("wirespeed printed no JSON")?;
     let found = match figure {
         Tag(tag) => largest(&document, tag),
@@ -303,7 +309,7 @@ pub fn run(
             let text = std::fs::read_to_string(&counts).context("strace has counted nothing")?;
             // It is nobody's any more.
             let _ = std::fs::remove_file(&counts);
-            report.raw("cat", &text)?;
+            report.raw("cat", &text);
             calls(&text)
                 .zip(messages(&document))
                 .map(|(calls, messages)| calls / messages)
@@ -329,7 +335,6 @@ fn messages(document: &Value) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
 
     #[test]
     fn counts_of_strace_are_read() {
@@ -344,10 +349,8 @@ mod tests {
     }
 
     #[test]
-    fn every_row_has_a_name_and_words_of_its_own() {
-        let names: BTreeSet<_> = COMPARISONS.iter().map(|c| c.name).collect();
-        assert_eq!(names.len(), COMPARISONS.len());
-        for comparison in COMPARISONS {
+    fn every_row_has_the_words_of_a_session() {
+        for comparison in [ROUND_TRIPS, RATES, BANDWIDTHS, LIVES].concat() {
             if let Side::Session { arguments, .. } = comparison.ours {
                 assert!(arguments.starts_with("session "), "{arguments}");
                 assert!(!arguments.contains("  "), "{arguments}");

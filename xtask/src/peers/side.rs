@@ -104,32 +104,32 @@ pub enum Side {
 }
 
 impl Side {
-    /// The foreign program that it needs.
-    pub fn program(&self) -> Option<&'static str> {
+    /// What it needs beside our program, by the names that `tools` knows.
+    pub fn needs(&self) -> Vec<&'static str> {
         match self {
-            Side::Ours { .. }
-            | Side::Number(_)
-            | Side::SetUp {
-                whose: Whose::Ours, ..
-            } => None,
             Side::Session {
                 figure: session::Figure::SystemCalls,
                 ..
-            } => Some("strace"),
-            Side::Session { .. } => None,
-            Side::OursUnder { mpi, .. } | Side::Loop { mpi, .. } => Some(mpi.loops),
-            Side::Ucx { .. } | Side::UcxRoad { .. } | Side::SetUp { .. } => Some("ucx_perftest"),
-            Side::Typed(typed) => Some(typed.program),
-            Side::Bulk(bulk) => bulk.program(),
-            Side::Iperf3 { .. } => Some("iperf3"),
-            Side::Sockperf { .. } => Some("sockperf"),
+            } => vec!["strace"],
+            Side::Ours { .. }
+            | Side::Number(_)
+            | Side::Session { .. }
+            | Side::SetUp {
+                whose: Whose::Ours, ..
+            } => Vec::new(),
+            Side::OursUnder { mpi, .. } | Side::Loop { mpi, .. } => vec![mpi.loops],
+            Side::Ucx { .. } | Side::UcxRoad { .. } | Side::SetUp { .. } => vec!["ucx_perftest"],
+            Side::Typed(typed) => typed.needs.to_vec(),
+            Side::Bulk(bulk) => bulk.needs(),
+            Side::Iperf3 { .. } => vec!["iperf3"],
+            Side::Sockperf { .. } => vec!["sockperf"],
         }
     }
 
     /// Run it once and return the figure.
     pub fn run(&self, context: &Context, report: &mut Report) -> Result<f64> {
         match *self {
-            Side::Ours { arguments, tag } => from_document(context, report, arguments, &|d| d(tag)),
+            Side::Ours { arguments, tag } => from_document(context, report, arguments, tag),
             Side::OursUnder { mpi, arguments, tag } => {
                 documents::ours_under(mpi, context, report, arguments, tag)
             }

@@ -1,10 +1,6 @@
 //! What is compared with what, and the aims. The whole benchmark is this table.
 
-use super::documents;
-use super::launch::Context;
-use super::report::Report;
 use super::side::Side;
-use anyhow::Result;
 
 /// Which direction is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,18 +26,6 @@ pub struct Comparison {
     pub aim: f64,
     /// Which way the aim bounds it.
     pub better: Better,
-}
-
-/// A figure of our own with a bound.
-pub struct Limit {
-    /// Name in the summary.
-    pub name: &'static str,
-    /// At most so many.
-    pub limit: f64,
-    /// Of what: `ns`.
-    pub unit: &'static str,
-    /// How it is taken.
-    pub measure: fn(&Context, &mut Report) -> Result<f64>,
 }
 
 const LATENCY: &str = "rtt_p50_ns";
@@ -95,8 +79,20 @@ pub fn kept(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
 
-/// Every comparison, in the order of the summary.
-pub const COMPARISONS: &[Comparison] = &[
+/// At most this number.
+pub const fn at_most(name: &'static str, unit: &'static str, ours: Side, number: f64) -> Comparison {
+    Comparison {
+        name,
+        unit,
+        ours,
+        theirs: Side::Number(number),
+        aim: 1.0,
+        better: Better::Lower,
+    }
+}
+
+/// Shared memory beside that of UCX, and beside what the machine itself can do.
+pub const SHM: &[Comparison] = &[
     Comparison {
         name: "shm am_lat 8 B, RTT / ucx posix am_lat short",
         unit: "ns",
@@ -168,6 +164,10 @@ pub const COMPARISONS: &[Comparison] = &[
         aim: 0.97,
         better: Better::Higher,
     },
+];
+
+/// Sockets beside iperf3 and sockperf.
+pub const TCP: &[Comparison] = &[
     Comparison {
         name: "tcp 128 KiB / iperf3, both cubic",
         unit: "B/s",
@@ -215,22 +215,26 @@ pub const COMPARISONS: &[Comparison] = &[
     },
 ];
 
-/// Bounds on the harness itself.
-pub const LIMITS: &[Limit] = &[
-    Limit {
-        name: "recording a sample, beyond the clock",
-        limit: 3.0,
-        unit: "ns",
-        measure: |context, report| documents::from_document(context, report, FLOOR, &|d| d("record_ns")),
-    },
-    Limit {
-        name: "a turn of the loop on null, beyond the clock",
-        limit: 3.0,
-        unit: "ns",
-        measure: |context, report| {
-            documents::from_document(context, report, FLOOR, &|d| Some(d("loop_ns")? - d("cost_ns")?))
-        },
-    },
-];
-
 const FLOOR: &str = "run am_lat --via null --duration 1s";
+
+/// Bounds on the harness itself, in ns.
+pub const HARNESS: &[Comparison] = &[
+    at_most(
+        "recording a sample, beyond the clock",
+        "ns",
+        Side::Ours {
+            arguments: FLOOR,
+            tag: "record_ns",
+        },
+        3.0,
+    ),
+    at_most(
+        "a turn of the loop on null, beyond the clock",
+        "ns",
+        Side::Ours {
+            arguments: FLOOR,
+            tag: "loop_ns - cost_ns",
+        },
+        3.0,
+    ),
+];

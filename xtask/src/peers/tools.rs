@@ -1,47 +1,62 @@
-//! The peers' programs: found or installed; and the two cores that both sides use.
+//! What the peers need on this machine: whether it is here, why not, and how it comes here; and the two cores that both sides
+//! use. It must never measure.
 
+use super::{byteio, mpi, slurm};
 use crate::command;
 use anyhow::{Context, Result, bail};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::process::Command;
 
-/// Program and the Debian package that brings it.
-const PEERS: [(&str, &str); 4] = [
-    ("strace", "strace"),
-    ("ucx_perftest", "ucx-utils"),
-    ("sockperf", "sockperf"),
-    ("iperf3", "iperf3"),
-];
+/// Our program under the original's name, from where programs are built.
+pub const NAMED: &str = "named";
+/// What needs the file that is moved.
+pub const FILE: &str = "the file of 1 GiB";
+/// SOAP stacks in Java, which `tests/lab/interop.sh` builds.
+const STACKS: [&str; 2] = ["axis", "cxf"];
 
-/// Install what is missing, where we may, and return the programs that are there.
-pub fn install() -> Result<BTreeSet<&'static str>> {
-    let missing: Vec<&str> = PEERS
-        .iter()
-        .filter(|(program, _)| command::find(program).is_none())
-        .map(|(_, package)| *package)
-        .collect();
-    install_packages(&missing)?;
-    let there = PEERS
-        .iter()
-        .filter(|(program, _)| command::find(program).is_some());
-    Ok(there.map(|(program, _)| *program).collect())
+/// Why `need` cannot be met on this machine; `None` when it can.
+pub fn missing(root: &Path, need: &str) -> Option<String> {
+    let is_here = |program: &str| command::find(program).is_some();
+    match need {
+        FILE => None,
+        "srun" => slurm::missing(),
+        loops if loops.starts_with("mpi_loops.") => mpi::missing(loops),
+        stack if STACKS.contains(&stack) => {
+            let built = root.join("target/interop").join(stack).join("ready").exists();
+            (!built || !is_here("java")).then(|| format!("{stack} is not built by tests/lab/interop.sh"))
+        }
+        program => (!is_here(program)).then(|| format!("{program} is not installed")),
+    }
 }
 
-/// Install Debian's packages, where we may; what cannot be installed is said.
-pub fn install_packages(packages: &[&str]) -> Result<()> {
-    if packages.is_empty() {
-        return Ok(());
+/// Install what is missing of `needs`, where we may, and make what is made here. Whatever is missing then, with the reason.
+pub fn prepare(root: &Path, needs: &BTreeSet<&'static str>) -> Result<BTreeMap<&'static str, String>> {
+    if needs.iter().any(|need| missing(root, need).is_some()) {
+        command::run(Command::new("bash").arg(root.join("tests/lab/install.sh")))?;
     }
-    let packages = packages.join(" ");
-    println!("installing {packages}");
-    let root = command::capture(Command::new("id").arg("-u"))?.trim() == "0";
-    let script = format!("apt-get update -q && apt-get install -y -q --no-install-recommends {packages}");
-    let mut words = if root { vec![] } else { vec!["sudo", "-n"] };
-    words.extend(["sh", "-c", &script]);
-    if let Err(error) = command::capture(Command::new(words[0]).args(&words[1..])) {
-        println!("skipped: {packages} not installed: {error:#}");
+    let built = root.join(mpi::BUILT);
+    let named = built.join(NAMED);
+    std::fs::create_dir_all(&named).with_context(|| format!("cannot make {}", named.display()))?;
+    let link = named.join("ucx_perftest");
+    if std::fs::symlink_metadata(&link).is_err() {
+        symlink(root.join("target/release/wirespeed"), &link).context("cannot link ucx_perftest")?;
     }
-    Ok(())
+    let mut absent = BTreeMap::new();
+    for &need in needs {
+        let reason = missing(root, need).or_else(|| {
+            let made = match need {
+                FILE => byteio::make_file(&built),
+                need => mpi::build(root, need),
+            };
+            made.err().map(|error| format!("{error:#}"))
+        });
+        if let Some(reason) = reason {
+            absent.insert(need, reason);
+        }
+    }
+    Ok(absent)
 }
 
 /// The first two CPUs that we may use, on different cores where there are any.

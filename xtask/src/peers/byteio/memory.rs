@@ -2,7 +2,9 @@
 
 use super::super::launch::{Context, Server};
 use super::super::report::Report;
-use super::super::table::Limit;
+use super::super::side::Side;
+use super::super::table::{Comparison, at_most};
+use super::Bulk;
 use crate::command;
 use anyhow::{Context as _, Result, bail};
 use std::fs::{self, File};
@@ -15,23 +17,23 @@ const PORT: u16 = 7461;
 const MEMORY_MIB_MAX: f64 = 64.0;
 
 /// Bounds on memory.
-pub const LIMITS: &[Limit] = &[
-    Limit {
-        name: "memory of the service, 64 GiB sparse, blocks of 1 GiB, mtom",
-        limit: MEMORY_MIB_MAX,
-        unit: "MiB",
-        measure: |context, report| peaks_mib(context, report).map(|(of_service, _)| of_service),
-    },
-    Limit {
-        name: "memory of the client, the same",
-        limit: MEMORY_MIB_MAX,
-        unit: "MiB",
-        measure: |context, report| peaks_mib(context, report).map(|(_, of_client)| of_client),
-    },
+pub const ROWS: [Comparison; 2] = [
+    at_most(
+        "memory of the service, 64 GiB sparse, blocks of 1 GiB, mtom",
+        "MiB",
+        Side::Bulk(Bulk::MemoryOfService),
+        MEMORY_MIB_MAX,
+    ),
+    at_most(
+        "memory of the client, the same",
+        "MiB",
+        Side::Bulk(Bulk::MemoryOfClient),
+        MEMORY_MIB_MAX,
+    ),
 ];
 
 /// Peak memory of service and client over 64 GiB that are nowhere, in MiB; one transfer for both.
-fn peaks_mib(context: &Context, report: &mut Report) -> Result<(f64, f64)> {
+pub fn peaks_mib(context: &Context, report: &mut Report) -> Result<(f64, f64)> {
     const KEY: &str = "peaks of 64 GiB";
     let known = context.launched.borrow().get(KEY).cloned();
     let peaks = match known {
@@ -88,7 +90,7 @@ fn transfer(context: &Context, report: &mut Report) -> Result<(f64, f64)> {
     report.raw(
         &command::shown(&fetching),
         &format!("client {peak} MiB, service {of_server:?} MiB"),
-    )?;
+    );
     Ok((of_server.context("the service is gone")?, peak))
 }
 

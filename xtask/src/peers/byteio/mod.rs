@@ -8,19 +8,16 @@ use super::launch::Context;
 use super::report::Report;
 use super::side::Side;
 use super::table::{Better, Comparison};
-use crate::command;
+use super::tools;
 use anyhow::{Context as _, Result};
-use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
-use std::process::Command;
-
-pub use memory::LIMITS;
 
 /// What is moved, below the folder of built things.
-const FILE: &str = "bulk-1GiB";
-const FILE_BYTES: u64 = 1 << 30;
+pub const FILE: &str = "bulk-1GiB";
+/// Its size.
+pub const FILE_BYTES: u64 = 1 << 30;
 
 /// One path and shape.
 pub struct Network {
@@ -49,6 +46,10 @@ pub enum Bulk {
         /// Whether the client writes.
         writes: bool,
     },
+    /// What the service holds at its peak, in MiB.
+    MemoryOfService,
+    /// What the client holds.
+    MemoryOfClient,
 }
 
 /// A SOAP stack in Java, with our small client and service on it.
@@ -140,12 +141,13 @@ const fn row(name: &'static str, ours: Side, theirs: Side, aim: f64) -> Comparis
 /// Payload of 1 Gb/s in segments of 1448 bytes behind 66 of headers.
 const CEILING_1G: f64 = 125e6 * 1448.0 / 1514.0;
 
-/// Every comparison, in the order of the summary.
-pub fn comparisons() -> Vec<Comparison> {
-    [gets(), puts()].concat()
+/// Bounds on memory.
+pub fn memory() -> Vec<Comparison> {
+    memory::ROWS.to_vec()
 }
 
-fn gets() -> Vec<Comparison> {
+/// Reads over loopback.
+pub fn gets() -> Vec<Comparison> {
     vec![
         row(
             "loopback mtom 7 x 8 MiB / Axis 1.4 at both ends",
@@ -171,6 +173,12 @@ fn gets() -> Vec<Comparison> {
             theirs(&LOOPBACK, "iperf3", "iperf3"),
             1.0,
         ),
+    ]
+}
+
+/// Reads over paths of known speed.
+pub fn paths() -> Vec<Comparison> {
+    vec![
         row(
             "LAN 1 Gb/s mtom / goodput ceiling",
             ours(&LAN, "mtom"),
@@ -198,7 +206,8 @@ fn gets() -> Vec<Comparison> {
     ]
 }
 
-fn puts() -> Vec<Comparison> {
+/// Writes over loopback.
+pub fn puts() -> Vec<Comparison> {
     vec![
         row(
             "loopback put mtom 7 x 8 MiB / Axis 1.4 at both ends",
@@ -228,40 +237,29 @@ fn puts() -> Vec<Comparison> {
     ]
 }
 
-/// Install what can be, and make the file.
-pub fn prepare(root: &Path) -> Result<BTreeSet<&'static str>> {
-    command::run(Command::new("bash").arg(root.join("tests/lab/install.sh")))?;
-    let folder = root.join(super::mpi::BUILT);
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let path = folder.join(FILE);
-    if fs::metadata(&path).map_or(0, |m| m.len()) != FILE_BYTES {
-        let piece: Vec<u8> = (0..1u32 << 20)
-            .map(|at| (at.wrapping_mul(0x9e37_79b9) >> 24) as u8)
-            .collect();
-        let mut file = File::create(&path).with_context(|| format!("cannot make {}", path.display()))?;
-        for _ in 0..FILE_BYTES >> 20 {
-            file.write_all(&piece)?;
-        }
+/// Make the file that is moved.
+pub fn make_file(built: &Path) -> Result<()> {
+    let path = built.join(FILE);
+    if fs::metadata(&path).map_or(0, |m| m.len()) == FILE_BYTES {
+        return Ok(());
     }
-    let mut there: BTreeSet<&'static str> = ["iperf3", "curl", "globus-url-copy"]
-        .into_iter()
-        .filter(|program| command::find(program).is_some())
+    let piece: Vec<u8> = (0..1u32 << 20)
+        .map(|at| (at.wrapping_mul(0x9e37_79b9) >> 24) as u8)
         .collect();
-    for stack in ["axis", "cxf"] {
-        let built = root.join("target/interop").join(stack).join("ready").exists();
-        if built && command::find("java").is_some() {
-            there.insert(stack);
-        }
+    let mut file = File::create(&path).with_context(|| format!("cannot make {}", path.display()))?;
+    for _ in 0..FILE_BYTES >> 20 {
+        file.write_all(&piece)?;
     }
-    Ok(there)
+    Ok(())
 }
 
 impl Bulk {
-    /// The foreign program that it needs.
-    pub fn program(&self) -> Option<&'static str> {
+    /// What it needs beside our program, by the names that `tools` knows.
+    pub fn needs(&self) -> Vec<&'static str> {
         match self {
-            Bulk::Mover { program, .. } => *program,
-            Bulk::Java { stack, .. } => Some(stack.name),
+            Bulk::Mover { program, .. } => program.iter().copied().chain([tools::FILE]).collect(),
+            Bulk::Java { stack, .. } => vec![stack.name, tools::FILE],
+            Bulk::MemoryOfService | Bulk::MemoryOfClient => Vec::new(),
         }
     }
 
@@ -270,18 +268,8 @@ impl Bulk {
         match *self {
             Bulk::Mover { network, name, .. } => run::mover(context, report, network, name),
             Bulk::Java { stack, writes } => run::java(context, report, stack, writes),
+            Bulk::MemoryOfService => memory::peaks_mib(context, report).map(|(of_service, _)| of_service),
+            Bulk::MemoryOfClient => memory::peaks_mib(context, report).map(|(_, of_client)| of_client),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_row_has_a_name_of_its_own() {
-        let rows = comparisons();
-        let names: BTreeSet<_> = rows.iter().map(|c| c.name).collect();
-        assert_eq!(names.len(), rows.len());
     }
 }

@@ -34,7 +34,7 @@ pub fn mover(context: &Context, report: &mut Report, network: &Network, name: &s
         .args(network.words.split(' '))
         .args(["--repeats", "1", "--json"]);
     let (shown, output) = context.launch(command)?;
-    report.raw(&shown, &condensed(&output))?;
+    report.raw(&shown, &condensed(&output));
     let document: Value = serde_json::from_str(&output).context("wirespeed printed no JSON")?;
     let cases = document["cases"].as_array().into_iter().flatten();
     let wanted = |case: &&Value| {
@@ -91,7 +91,7 @@ pub fn java(context: &Context, report: &mut Report, stack: &Stack, writes: bool)
         .args([&FILE_BYTES.to_string(), "4"])
         .args(writes.then_some("write"));
     let output = command::capture(&mut client)?;
-    report.raw(&command::shown(&client), &output)?;
+    report.raw(&command::shown(&client), &output);
     let last = output.lines().rev().find_map(|line| line.trim().parse().ok());
     last.with_context(|| format!("cannot read {output:?}"))
 }
