@@ -13,13 +13,14 @@ use std::process::Command;
 const END_TO_END: &str = "wirespeed-tests";
 /// How the names of those begin that want every CPU: ranks that spin though others wait for their CPU, and tests that name CPUs.
 /// Intel MPI aborts as it starts where ranks have one CPU (`cache3_id[pin] >= 0`) on CPUs of some kinds.
-const ALONE: [&str; 17] = [
+const ALONE: [&str; 18] = [
     "conformance",
     "wirespeed",
     "cli",
     "ucx::ucp",
     "ucx::uct",
     "docs::commands::",
+    "docs::recordings::",
     "program::doctor::",
     "program::experiments::nonsense",
     "program::interference::",
