@@ -8,6 +8,7 @@ pub mod lab;
 pub mod mpi;
 pub mod ports;
 pub mod product;
+pub mod recording;
 pub mod running;
 pub mod slurm;
 pub mod ssh;

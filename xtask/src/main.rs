@@ -18,6 +18,7 @@ mod ladder;
 mod notices;
 mod peers;
 mod prose;
+mod recordings;
 mod runs;
 mod schema;
 mod tidy;
@@ -54,6 +55,8 @@ usage: cargo xtask TASK
   evidence [CLAIM ..] [--blocks N]  measure what the claims about figures rest on: aa, injected, launches, coverage (N
                                    blocks of 8 launches), page, samples
   evidence coverage --again PATH   judge archived launches again
+  recordings [--draw] [STORY ..]   play the stories of the pages on a terminal, and draw them, into docs/recordings; with
+                                   --draw, draw what was played before
   install PREFIX       install binary, man page and completions (honours DESTDIR)";
 
 fn main() -> ExitCode {
@@ -93,6 +96,7 @@ fn run(arguments: &[String]) -> Result<()> {
         Some("ladder") => ladder::long(&root),
         Some("peers") => peers::run(&root, &rest),
         Some("evidence") => evidence::run(&root, &rest),
+        Some("recordings") => recordings::run(&root, &rest),
         Some("install") => install::run(&root, rest.first().copied().unwrap_or("/usr/local")),
         _ => bail!("no such task\n{USAGE}"),
     }

@@ -10,6 +10,8 @@ use wirespeed_schema::run::Remark;
 
 /// The verb that has every option of a case.
 const ANY_CASE: &str = "wirespeed run";
+/// Where a verb that takes words of `run` has its options.
+const BEHIND: &str = " behind the --";
 
 /// `remedy` as the verb of this process would say it.
 pub fn in_own_words(remedy: &str) -> String {
@@ -48,12 +50,14 @@ fn spelled(text: &str, verb: &Command) -> String {
     while let Some(start) = rest.find("--") {
         let name = name_of(&rest[start + 2..]);
         said.push_str(&rest[..start]);
-        let option = &rest[start..start + 2 + name.len()];
+        let (option, after) = rest[start..].split_at(2 + name.len());
         said.push_str(&match name {
             "" => option.to_owned(),
+            // It is in the words of the verb already.
+            _ if after.starts_with(BEHIND) => option.to_owned(),
             name => option_of(name, verb),
         });
-        rest = &rest[start + 2 + name.len()..];
+        rest = after;
     }
     said + rest
 }
@@ -79,7 +83,7 @@ fn option_of(name: &str, verb: &Command) -> String {
     {
         Some((Some(long), _)) => format!("--{long}"),
         Some((None, Some(short))) => format!("-{short}"),
-        _ if arguments().any(takes_words) => format!("--{name} behind the --"),
+        _ if arguments().any(takes_words) => format!("--{name}{BEHIND}"),
         _ => format!("{ANY_CASE} --{name}"),
     }
 }
@@ -177,6 +181,8 @@ mod tests {
             spelled(warm, &verb("sweep")),
             "warm up longer (--warmup behind the -- 1s)"
         );
+        let twice = spelled(&spelled(warm, &verb("sweep")), &verb("sweep"));
+        assert_eq!(twice, "warm up longer (--warmup behind the -- 1s)");
         assert_eq!(
             spelled("see `wirespeed run --warmup`", &verb("quick")),
             "see `wirespeed run --warmup`"

@@ -16,7 +16,7 @@ use wirespeed_mpi_sys::{Handle, Mpi, SUCCESS};
 const NAME_BYTES: usize = 256 + 1;
 
 /// How long leaving may take before the process simply ends: a rank that is gone cannot take part.
-const LEAVE_TIME: Duration = Duration::from_secs(5);
+const LEAVE_TIME: Duration = Duration::from_secs(10);
 
 /// Set when something of the library was left in use: after that, leaving in order may wait for ever.
 static DAMAGED: AtomicBool = AtomicBool::new(false);

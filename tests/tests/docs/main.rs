@@ -5,5 +5,6 @@ mod commands;
 mod manual;
 mod names;
 mod pages;
+mod recordings;
 mod stage;
 mod tables;

@@ -12,13 +12,14 @@ use std::process::Command;
 /// The package whose tests start programs, wait for them, and are a process each.
 const END_TO_END: &str = "wirespeed-tests";
 /// How the names of those begin that want every CPU: ranks that spin though others wait for their CPU, and tests that name CPUs.
-const ALONE: [&str; 18] = [
+const ALONE: [&str; 19] = [
     "conformance",
     "wirespeed",
     "cli",
     "ucx::ucp",
     "ucx::uct",
     "docs::commands::",
+    "docs::recordings::",
     "program::doctor::",
     "program::experiments::nonsense",
     "program::interference::",
@@ -33,17 +34,22 @@ const ALONE: [&str; 18] = [
     "mpi::tests_run::persistent_requests",
 ];
 /// How the names of those begin that mostly wait, for ends, silences and launchers: less than a third of their time is a CPU's.
-const WAITING: [&str; 20] = [
+const WAITING: [&str; 29] = [
     "byteio::crowd::",
+    "byteio::failures::a_full_disk_of",
+    "byteio::failures::a_killed_service",
     "byteio::lies",
+    "byteio::plans::a_plan_sweeps",
     "byteio::registry",
     "byteio::results::the_pairs_of_2009",
     "byteio::spellings",
     "byteio::stalls",
     "byteio::transfers",
     "byteio::waits::",
+    "byteio::wire::the_default_shape",
     "control::groups",
     "mpi::msgrate::what_makes_no_sense",
+    "mpi::threads::every_thread_level",
     "perftest::bad_input::",
     "perftest::ucx_roads::a_rank_that_is_killed",
     "perftest::ucx_roads::an_end_that_is_killed",
@@ -52,6 +58,10 @@ const WAITING: [&str; 20] = [
     "program::deaths::",
     "program::full_disk::",
     "program::networks::a_cut_cable",
+    "program::session_figures::an_idle",
+    "program::session_figures::every_session_of",
+    "program::sessions::throttling",
+    "program::sessions::under_the_original_name",
     "slurm::",
     "wirespeed::bulk",
 ];

@@ -89,10 +89,10 @@ impl Kind {
 pub(super) fn tables<'a>(results: impl Iterator<Item = &'a CaseResult> + Clone) -> Vec<Table> {
     let of = |kind: Kind| {
         let measured = results.clone().filter(|result| !result.metrics.is_empty());
-        let rows: Vec<Row> = measured
-            .filter(|result| Kind::of(&result.case.test) == kind)
-            .map(|result| row(result, kind))
-            .collect();
+        let ours = measured.filter(|result| Kind::of(&result.case.test) == kind);
+        // A window of one is said beside larger ones only.
+        let windows = ours.clone().any(|result| result.case.test.window() > 1);
+        let rows: Vec<Row> = ours.map(|result| row(result, kind, windows)).collect();
         let table = (!rows.is_empty()).then(|| Table::new(kind.title(), columns(kind), rows))?;
         Some(match kind.note() {
             Some(note) => table.noted(note),
@@ -170,7 +170,7 @@ fn columns(kind: Kind) -> Vec<Column> {
 }
 
 /// The row of one measured case, in the order of [`columns`].
-fn row(result: &CaseResult, kind: Kind) -> Row {
+fn row(result: &CaseResult, kind: Kind, windows: bool) -> Row {
     let case = &result.case;
     let group = match case.group {
         GroupKind::Threads => "threads",
@@ -195,7 +195,7 @@ fn row(result: &CaseResult, kind: Kind) -> Row {
         grid,
         peers,
         format_size(case.test.size_bytes()),
-        if case.test.window() > 1 {
+        if windows {
             case.test.window().to_string()
         } else {
             String::new()

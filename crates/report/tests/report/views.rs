@@ -148,3 +148,29 @@ fn all_transports_of_a_machine_are_one_chart() {
     let curves = view.charts.iter().filter(|picture| picture.is_curve);
     assert_eq!(curves.count(), 1);
 }
+
+#[test]
+fn a_window_of_one_is_said_beside_larger_ones() {
+    let of = |windows: &[u64]| {
+        let streams = windows.iter().map(|window| {
+            let case = case("tcp", Test::AmBw(stream(64, *window)), 1000);
+            result(case, 1, |_| one_way_stream(64, 1000, 1_000_000, 5000.0))
+        });
+        screen(
+            &run(streams.collect()),
+            &Style {
+                width: 100,
+                ..Style::PLAIN
+            },
+        )
+    };
+    let both = of(&[1, 2]);
+    let begins = |number: &str| both.lines().any(|line| line.trim_start().starts_with(number));
+    assert!(begins("1  ") && begins("2  "), "{both}");
+    let heads = |screen: &str| {
+        screen
+            .lines()
+            .any(|line| line.contains("layout") && line.contains("window"))
+    };
+    assert!(!heads(&of(&[1])), "one at a time needs no word");
+}
