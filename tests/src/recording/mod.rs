@@ -43,7 +43,7 @@ pub const STORIES: [Story; 5] = [
         line: "wirespeed quick",
         rows: 26,
         shorter: ("quick", "quick --budget 5s"),
-        free: &["# of # cases not measured"],
+        free: &["# of # cases"],
     },
     Story {
         name: "latency",

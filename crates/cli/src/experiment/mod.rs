@@ -38,6 +38,9 @@ use wirespeed_schema::Case;
 use wirespeed_schema::outcome::Interval;
 use wirespeed_schema::run::{Event, Repetition};
 
+/// Why a case was left out where the budget was used up.
+const NO_TIME: &str = "the budget left no time for it";
+
 /// What is compared with each other: one case, in every arm and under every load.
 struct Subject {
     /// Its cells in the order of its last round.
@@ -260,8 +263,7 @@ impl<'a> Experiment<'a> {
                 // What ran already is its result.
                 None if !cell.repetitions.is_empty() => return Ok(()),
                 None => {
-                    let reason = "the budget left no time for it".to_owned();
-                    cell.skip = Some((reason, budget.remedy.to_owned()));
+                    cell.skip = Some((NO_TIME.to_owned(), budget.remedy.to_owned()));
                     return Ok(());
                 }
             }
@@ -342,10 +344,10 @@ impl<'a> Experiment<'a> {
             return Ok(None);
         };
         self.output.case_finished(number, result)?;
-        Ok(Some(render::case_line(
-            result,
-            &terminal::style(Stream::Stderr, self.how.color),
-        )))
+        // The answer counts these; a line each would push it off the screen.
+        let is_told = result.error.as_deref() != Some(NO_TIME);
+        let style = terminal::style(Stream::Stderr, self.how.color);
+        Ok(is_told.then(|| render::case_line(result, &style)))
     }
 
     /// Publish whatever was left half done, which is a result too, and say what was found.

@@ -152,7 +152,8 @@ fn table_of(run: &Run, section: &QuickSection) -> Option<Table> {
     (!rows.is_empty()).then(|| Table::new("", columns, rows).noted(note))
 }
 
-/// What was not measured, a sentence a reason: whole transports by name, then cases of the others by their number.
+/// What was not measured, a sentence a reason: whole transports by name, then cases of the others by their number, of
+/// as many as the others have.
 fn unmeasured(run: &Run, section: &QuickSection) -> Vec<String> {
     let is_measured = |name: &str| cases_of(run, name).any(|result| !result.metrics.is_empty());
     let mut whole: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -170,9 +171,13 @@ fn unmeasured(run: &Run, section: &QuickSection) -> Vec<String> {
     let transports = whole
         .iter()
         .map(|(why, names)| format!("Not measured: {} ({}).", names.join(", "), ended(why)));
+    let partial = section.transports.iter().map(|row| row.transport.as_str());
+    let partial = partial.filter(|name| is_measured(name));
+    let total: usize = partial.map(|name| cases_of(run, name).count()).sum();
+    let of = if whole.is_empty() { "" } else { " of the others" };
     let cases = single.iter().map(|(why, names)| {
-        let (count, total) = (names.len(), run.cases.len());
-        format!("{count} of {total} cases not measured: {}.", ended(why))
+        let count = names.len();
+        format!("{count} of {total} cases{of} not measured: {}.", ended(why))
     });
     transports.chain(cases).collect()
 }
