@@ -230,8 +230,9 @@ fn throttling_and_charged_memory_are_told_of_every_end() {
             assert_eq!(ended.code, Some(i32::from(!ends_well)), "{ended}");
             let seen = &main["observed"];
             assert!(seen["charged_max_bytes"].as_u64() > Some(32 << 20), "{ended}");
-            // Killed for memory, it may not have used up a period's quota.
-            assert!(!ends_well || seen["throttled_ns"].as_u64() > Some(0), "{ended}");
+            // Killed for memory, or starved by others, it may not have used up a period's quota.
+            let has_used_it = ends_well && seen["cores_used"].as_f64() > Some(0.18);
+            assert!(!has_used_it || seen["throttled_ns"].as_u64() > Some(0), "{ended}");
             assert!(seen["throttled_ns"].is_u64(), "{ended}");
             let verdict = main["verdict"].to_string();
             assert!(verdict.contains("charged"), "{verdict}");
