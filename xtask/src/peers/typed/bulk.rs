@@ -1,11 +1,8 @@
 //! Sessions and bulk transfers with no options, beside what people would use instead.
 
 use super::super::tools::FILE;
-use super::{Better, Lines, Read, Row};
+use super::{BANDWIDTH, Better, IPERF3, Read, Row, SOCKPERF};
 
-const SOCKPERF: (Lines, Read) = (("sockperf sr --tcp", "sockperf pp --tcp -t 2"), Read::Sockperf);
-const IPERF3: (Lines, Read) = (("iperf3 -s -1", "iperf3 -c 127.0.0.1 -t 2 -J"), Read::Iperf3);
-const BANDWIDTH: Read = Read::Tag("bandwidth_bytes_per_s");
 const SERVED: &str = "wirespeed byteio serve .";
 const STORED: &str = "wirespeed byteio serve . --writable";
 

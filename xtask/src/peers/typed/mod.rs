@@ -178,6 +178,12 @@ fn filled(line: &str, context: &Context) -> String {
 /// What is typed: in the other terminal before, if anything, and in this one.
 type Lines = (&'static str, &'static str);
 
+/// Peers with no options but how long, and how their figures are read.
+const IPERF3: (Lines, Read) = (("iperf3 -s -1", "iperf3 -c 127.0.0.1 -t 2 -J"), Read::Iperf3);
+const SOCKPERF: (Lines, Read) = (("sockperf sr --tcp", "sockperf pp --tcp -t 2"), Read::Sockperf);
+/// Ours, where bytes are moved.
+const BANDWIDTH: Read = Read::Tag("bandwidth_bytes_per_s");
+
 /// A row of two sides that type different lines.
 struct Row {
     name: &'static str,

@@ -1,9 +1,7 @@
 //! Verbs over sockets with no options, beside iperf3 and sockperf with none.
 
-use super::{Better, Lines, Read, Row};
+use super::{BANDWIDTH, Better, IPERF3, Read, Row, SOCKPERF};
 
-const IPERF3: (Lines, Read) = (("iperf3 -s -1", "iperf3 -c 127.0.0.1 -t 2 -J"), Read::Iperf3);
-const BANDWIDTH: Read = Read::Tag("bandwidth_bytes_per_s");
 const ROUND_TRIP: Read = Read::Tag("rtt_p50_ns");
 const RATE: Read = Read::Tag("rate_msg_per_s");
 
@@ -63,7 +61,7 @@ pub const TCP: [Row; 6] = [
         name: "tcp latency by default / sockperf",
         unit: "ns",
         ours: (("", "wirespeed run latency --via tcp -t 2s --json"), ROUND_TRIP),
-        theirs: (("sockperf sr --tcp", "sockperf pp --tcp -t 2"), Read::Sockperf),
+        theirs: SOCKPERF,
         needs: &["sockperf"],
         bound: (Better::Lower, 1.03),
     },
