@@ -77,7 +77,7 @@ fn check_runs(findings: &mut Findings, repetitions: &[Repetition]) {
     let groups = stats::groups(&values);
     check_groups(findings, tag, &groups);
     if stats::drifts(&values) {
-        let message = format!("{tag}: the runs drift, so that their interval is of these minutes only");
+        let message = format!("{tag}: the runs drift: their interval describes these minutes only");
         let remedy = "to compare, measure both sides in turn: see `wirespeed ab --help`";
         findings.add(Severity::Note, "runs_drift", values.len() as f64, message, remedy);
     }

@@ -11,7 +11,7 @@ use wirespeed_schema::run::{CaseStatus, Run};
 
 /// What an interval over runs is of. Of real launches in a row fewer intervals hold the median of a quarter of an hour than
 /// of launches in random order: docs/statistics.md.
-const OVER_RUNS: &str = "intervals are over runs, of the machine as it was meanwhile";
+const OVER_RUNS: &str = "intervals are over runs and describe the machine while they ran";
 /// Results whose environments stand side by side.
 const ENVIRONMENTS_MAX: usize = 12;
 /// Cases whose effective samples are told one by one.
