@@ -252,6 +252,9 @@ impl Stage {
         if line.contains("wirespeed msgrate ") && ![" -t ", " -i "].iter().any(|word| line.contains(word)) {
             line = line.replace("wirespeed msgrate ", "wirespeed msgrate -t 50ms ");
         }
+        for longer in ["--budget 5s", "--budget 10s"] {
+            line = line.replace(longer, "--budget 2s");
+        }
         if line.contains("wirespeed quick") && !line.contains("--budget") {
             line = line.replace("wirespeed quick", "wirespeed quick --budget 2s");
         }
