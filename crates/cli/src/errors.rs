@@ -1,8 +1,8 @@
 //! Errors at the terminal: one line of cause, one of remedy, and an exit code. Never a panic, never a backtrace.
 
+use crate::stderr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
-use std::io::Write as _;
 use wirespeed_control::ControlError;
 use wirespeed_schema::plan::{PlanError, nearest};
 use wirespeed_schema::run::Status;
@@ -128,13 +128,10 @@ impl Failure {
             true => ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m"),
             false => ("", "", ""),
         };
-        // Nobody is left to be told that stderr is gone.
-        let _ = writeln!(
-            std::io::stderr(),
+        stderr::say(&format!(
             "{red}error:{reset} {}\n{cyan}help:{reset} {}",
-            self.cause,
-            self.remedy
-        );
+            self.cause, self.remedy
+        ));
     }
 }
 

@@ -7,7 +7,7 @@ use crate::errors::{Ended, Failure};
 use crate::experiment::{Budget, How, Prepared, Ranks};
 use crate::file;
 use crate::group::{Groups, Reach};
-use std::io::Write as _;
+use crate::stderr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use wirespeed::Machine;
@@ -140,7 +140,7 @@ fn destinations(asked: &OutputArgs) -> (OutputArgs, Option<PathBuf>) {
             Ok(()) => destinations.output.push(path),
             Err(failure) => {
                 // The answer matters more than the file; nobody asked for it.
-                let _ = writeln!(std::io::stderr(), "note: {}", failure.cause);
+                stderr::say(&format!("note: {}", failure.cause));
             }
         }
         // The default file does not take the table's place.

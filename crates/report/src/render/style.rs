@@ -43,6 +43,11 @@ impl Style {
         format!("\x1b[{code}m{text}\x1b[0m")
     }
 
+    /// `text` of one line as this style can show it, whoever wrote it.
+    pub fn line(&self, text: &str) -> String {
+        self.finish(clean(text))
+    }
+
     /// The text as this style can show it: beyond ASCII only where that is allowed.
     pub(crate) fn finish(&self, text: String) -> String {
         if self.unicode {
