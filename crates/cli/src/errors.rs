@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use wirespeed_control::ControlError;
 use wirespeed_schema::plan::{PlanError, nearest};
 use wirespeed_schema::run::Status;
+use wirespeed_schema::shown::is_obeyed;
 
 /// Exit codes that are not a run's status.
 pub mod exit {
@@ -301,7 +302,7 @@ fn meant(cause: &str, remedy: &str) -> Option<String> {
 /// Errors of the system may have line ends and control characters of their own; a terminal must not obey them.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let text = words.join(" ").chars().filter(|c| !c.is_control()).collect();
+    let text = words.join(" ").chars().filter(|c| !is_obeyed(*c)).collect();
     without_numbers(text)
 }
 

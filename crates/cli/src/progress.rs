@@ -294,7 +294,10 @@ mod tests {
         plan.hear(&second(1));
         // Three runs of a thousand seconds.
         let left = plan.left().unwrap();
-        assert!(left > Duration::from_secs(2990) && left < Duration::from_secs(3010), "{left:?}");
+        assert!(
+            left > Duration::from_secs(2990) && left < Duration::from_secs(3010),
+            "{left:?}"
+        );
         plan.end();
         assert!(plan.left().is_some(), "the first run told how long one takes");
     }

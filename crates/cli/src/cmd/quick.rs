@@ -151,8 +151,6 @@ fn destinations(asked: &OutputArgs) -> (OutputArgs, Option<PathBuf>) {
 }
 
 fn section(transports: Vec<QuickTransport>, written: Option<&Path>) -> QuickSection {
-    let first = transports.iter().find(|row| row.unavailable.is_none());
-    let via = first.map_or("TRANSPORT", |row| row.transport.as_str()).to_owned();
     let mut next = Vec::new();
     if let Some(path) = written {
         let shown = path.display();
@@ -161,9 +159,6 @@ fn section(transports: Vec<QuickTransport>, written: Option<&Path>) -> QuickSect
             false => format!("The whole result is in {shown}."),
         });
     }
-    next.push(format!(
-        "How sure is that? wirespeed run latency --via {via} --repeats 10"
-    ));
     QuickSection { transports, next }
 }
 

@@ -3,8 +3,8 @@
 use crate::args::ServeArgs;
 use crate::errors::{Ended, Failure, exit};
 use crate::output;
-use crate::terminal::{self, Stream};
 use crate::stderr;
+use crate::terminal::{self, Stream};
 use std::fmt::Write as _;
 use std::net::IpAddr;
 use std::path::Path;

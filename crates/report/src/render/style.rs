@@ -1,6 +1,7 @@
 //! How text may look, and the small helpers that keep every renderer within it.
 
 use crate::table::Tone;
+use wirespeed_schema::shown::is_obeyed;
 
 /// How text may look. The caller decides (terminal, NO_COLOR, locale); renderers only obey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,9 +68,7 @@ impl Style {
 
 /// Text from a document without characters that could move the cursor or change the terminal.
 pub(crate) fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '?' } else { c })
-        .collect()
+    text.chars().map(|c| if is_obeyed(c) { '?' } else { c }).collect()
 }
 
 /// `text` broken at spaces into lines of at most `width` characters (longer words stay whole). The first line keeps its

@@ -1,6 +1,6 @@
 //! The cases of a result as values to copy: the CSV of the result without the columns that say nothing in it.
 
-use crate::render::csv::{CsvRows, csv};
+use crate::render::csv::{CsvRows, csv, tamed};
 use wirespeed_schema::Run;
 
 /// CSV with a header, a row a case; empty where the result has none.
@@ -40,7 +40,7 @@ pub fn written(rows: &[Vec<String>]) -> String {
     for row in rows {
         let words = row.iter().map(|word| word.replace(['\r', '\n'], " "));
         // Rows are of one length, and writing to a Vec cannot fail.
-        let _ = writer.write_record(words);
+        let _ = writer.write_record(tamed(words));
     }
     let bytes = writer.into_inner().unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default()
