@@ -101,7 +101,7 @@ pub fn csv(run: &Run, rows: CsvRows) -> Result<String, RenderError> {
 /// it, which spreadsheets take for the mark of text.
 pub(crate) fn tamed(fields: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<String> {
     let tame = |field: &str| {
-        let field = clean(field);
+        let field = clean(&field.replace("\r\n", " ").replace(['\r', '\n', '\t'], " "));
         let (number, unit) = field.split_once(' ').unwrap_or((&field, ""));
         let is_figure =
             number.parse::<f64>().is_ok() && unit.chars().all(|c| c.is_alphanumeric() || "%/ ".contains(c));
