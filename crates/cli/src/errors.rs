@@ -1,11 +1,12 @@
 //! Errors at the terminal: one line of cause, one of remedy, and an exit code. Never a panic, never a backtrace.
 
+use crate::stderr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
-use std::io::Write as _;
 use wirespeed_control::ControlError;
 use wirespeed_schema::plan::{PlanError, nearest};
 use wirespeed_schema::run::Status;
+use wirespeed_schema::shown::is_obeyed;
 
 /// Exit codes that are not a run's status.
 pub mod exit {
@@ -128,13 +129,10 @@ impl Failure {
             true => ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m"),
             false => ("", "", ""),
         };
-        // Nobody is left to be told that stderr is gone.
-        let _ = writeln!(
-            std::io::stderr(),
+        stderr::say(&format!(
             "{red}error:{reset} {}\n{cyan}help:{reset} {}",
-            self.cause,
-            self.remedy
-        );
+            self.cause, self.remedy
+        ));
     }
 }
 
@@ -304,7 +302,7 @@ fn meant(cause: &str, remedy: &str) -> Option<String> {
 /// Errors of the system may have line ends and control characters of their own; a terminal must not obey them.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let text = words.join(" ").chars().filter(|c| !c.is_control()).collect();
+    let text = words.join(" ").chars().filter(|c| !is_obeyed(*c)).collect();
     without_numbers(text)
 }
 

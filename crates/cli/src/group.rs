@@ -4,7 +4,8 @@
 use crate::args::FarArgs;
 use crate::errors::{Failure, exit};
 use crate::job;
-use std::io::{ErrorKind, Write as _};
+use crate::stderr;
+use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv6Addr, ToSocketAddrs};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -496,8 +497,7 @@ fn tell(event: &GroupEvent) {
         GroupEvent::RankLost { rank, reason } => format!("rank {rank} is gone: {reason}"),
         _ => return,
     };
-    // Nobody is left to be told that stderr is gone.
-    let _ = writeln!(std::io::stderr(), "{line}");
+    stderr::say(&line);
 }
 
 fn remedy_for(planned: &PlannedCase) -> String {

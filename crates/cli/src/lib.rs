@@ -25,6 +25,7 @@ mod progress;
 mod remedies;
 mod request;
 mod results;
+mod stderr;
 mod terminal;
 mod version;
 mod view;

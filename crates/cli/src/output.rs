@@ -4,6 +4,7 @@
 use crate::args::{ColorChoice, OutputArgs};
 use crate::errors::{Failure, exit};
 use crate::file::{self, Lines};
+use crate::stderr;
 use crate::terminal::{self, Stream};
 use crate::view;
 use crate::watch::Watch;
@@ -113,6 +114,11 @@ impl Output {
     pub fn show_live(&mut self, live: Box<dyn Live>) {
         self.live = Some(live);
         self.stdout = None;
+    }
+
+    /// Whether results are written on stdout as the run goes on.
+    pub fn is_live(&self) -> bool {
+        self.live.is_some()
     }
 
     /// Show the run that goes on with `watch`, beside everything else.
@@ -255,8 +261,14 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Write to stdout; whether it has a reader.
 pub fn is_taken(text: &str) -> Result<bool, Failure> {
-    let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    if text.is_empty() {
+        return Ok(true);
+    }
+    let write = || {
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+    };
+    match stderr::around(write) {
         Ok(()) => Ok(true),
         Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(false),
         Err(e) => Err(Failure::stdout(&e)),

@@ -51,11 +51,12 @@ fn spelled(text: &str, verb: &Command) -> String {
         let name = name_of(&rest[start + 2..]);
         said.push_str(&rest[..start]);
         let (option, after) = rest[start..].split_at(2 + name.len());
+        let (value, after) = after.split_at(value_of(after));
         said.push_str(&match name {
-            "" => option.to_owned(),
+            "" => format!("{option}{value}"),
             // It is in the words of the verb already.
-            _ if after.starts_with(BEHIND) => option.to_owned(),
-            name => option_of(name, verb),
+            _ if after.starts_with(BEHIND) => format!("{option}{value}"),
+            name => option_of(name, value, verb),
         });
         rest = after;
     }
@@ -68,23 +69,41 @@ fn name_of(text: &str) -> &str {
     text[..end.unwrap_or(text.len())].trim_end_matches('-')
 }
 
-/// `--NAME` for `verb`.
-fn option_of(name: &str, verb: &Command) -> String {
+/// The bytes at the beginning of `text`, which follows an option, that are its value: `=cpu`, ` 1s`, ` 0,1`, ` TIME`. Words of
+/// the sentence have neither a digit nor capitals alone.
+fn value_of(text: &str) -> usize {
+    let (lead, rest) = match text.strip_prefix(' ') {
+        Some(rest) => (1, rest),
+        None if text.starts_with('=') => (0, text),
+        None => return 0,
+    };
+    let word = rest.split([' ', '`', ')', ';']).next().unwrap_or_default();
+    let word = word.trim_end_matches(['.', ',', ':']);
+    let is_name = !word.is_empty() && word.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+    let is_value = lead == 0 || is_name || word.contains(|c: char| c.is_ascii_digit());
+    match is_value && !word.starts_with('-') {
+        true => lead + word.len(),
+        false => 0,
+    }
+}
+
+/// `--NAME` with its value for `verb`.
+fn option_of(name: &str, value: &str, verb: &Command) -> String {
     let is_long = |arg: &&Arg| arg.get_long() == Some(name);
     let is_meant = |arg: &&Arg| arg.get_id().as_str() == name.replace('-', "_") && !arg.is_positional();
     let arguments = || verb.get_arguments();
     let takes_words = |arg: &Arg| arg.is_last_set() || arg.is_trailing_var_arg_set();
     if arguments().any(|arg| is_long(&arg)) {
-        return format!("--{name}");
+        return format!("--{name}{value}");
     }
     match arguments()
         .find(is_meant)
         .map(|arg| (arg.get_long(), arg.get_short()))
     {
-        Some((Some(long), _)) => format!("--{long}"),
-        Some((None, Some(short))) => format!("-{short}"),
-        _ if arguments().any(takes_words) => format!("--{name}{BEHIND}"),
-        _ => format!("{ANY_CASE} --{name}"),
+        Some((Some(long), _)) => format!("--{long}{value}"),
+        Some((None, Some(short))) => format!("-{short}{value}"),
+        _ if arguments().any(takes_words) => format!("--{name}{value}{BEHIND}"),
+        _ => format!("{ANY_CASE} --{name}{value}"),
     }
 }
 
@@ -179,14 +198,28 @@ mod tests {
         );
         assert_eq!(
             spelled(warm, &verb("sweep")),
-            "warm up longer (--warmup behind the -- 1s)"
+            "warm up longer (--warmup 1s behind the --)"
         );
         let twice = spelled(&spelled(warm, &verb("sweep")), &verb("sweep"));
-        assert_eq!(twice, "warm up longer (--warmup behind the -- 1s)");
+        assert_eq!(twice, "warm up longer (--warmup 1s behind the --)");
         assert_eq!(
             spelled("see `wirespeed run --warmup`", &verb("quick")),
             "see `wirespeed run --warmup`"
         );
+    }
+
+    #[test]
+    fn a_value_stays_with_its_option() {
+        for (text, said) in [
+            ("--warmup 1s", "--warmup 1s behind the --"),
+            ("use --cpus 0,1, or wait", "use --cpus 0,1 behind the --, or wait"),
+            ("use --cpus to pin", "use --cpus behind the -- to pin"),
+            ("give --duration TIME.", "give --duration TIME behind the --."),
+            ("--load=cpu=1 helps", "--load=cpu=1 behind the -- helps"),
+            ("--warmup -- x", "--warmup behind the -- -- x"),
+        ] {
+            assert_eq!(spelled(text, &verb("sweep")), said);
+        }
     }
 
     /// Whatever a check advises can be typed at the verb that prints it.
@@ -206,7 +239,8 @@ mod tests {
                 for (start, _) in said.match_indices("--") {
                     let name = name_of(&said[start + 2..]);
                     let of_run = said[..start].ends_with("wirespeed run ")
-                        || said[start..].starts_with(&format!("--{name} behind the --"));
+                        || said[start + 2 + name.len()..][value_of(&said[start + 2 + name.len()..])..]
+                            .starts_with(BEHIND);
                     let typed = name.is_empty() || has(verb, name) || (of_run && has(&run, name));
                     assert!(typed, "{path} has no --{name}: {said}");
                 }

@@ -40,6 +40,11 @@ pub fn is_terminal(stream: Stream) -> bool {
     }
 }
 
+/// Whether the terminal (TERM=dumb) cannot move its cursor.
+pub fn is_dumb() -> bool {
+    std::env::var("TERM").is_ok_and(|term| term == "dumb")
+}
+
 /// Columns that the terminal of `stream` has now; `None` where it does not say.
 pub fn seen_columns(stream: Stream) -> Option<usize> {
     let size = match stream {

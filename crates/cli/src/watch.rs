@@ -3,6 +3,7 @@
 
 use crate::args::ColorChoice;
 use crate::progress::Plan;
+use crate::stderr;
 use crate::terminal::{self, Stream};
 use std::io::Write as _;
 use std::ops::Range;
@@ -24,8 +25,7 @@ pub struct Watch {
 
 /// Why there is no view although one was asked for; `None` where it can be drawn.
 pub fn obstacle() -> Option<&'static str> {
-    let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
-    match (terminal::is_terminal(Stream::Stderr), dumb) {
+    match (terminal::is_terminal(Stream::Stderr), terminal::is_dumb()) {
         (false, _) => Some("stderr is no terminal"),
         (true, true) => Some("this terminal (TERM=dumb) cannot move its cursor"),
         (true, false) => None,
@@ -36,9 +36,10 @@ impl Watch {
     /// A view, where somebody can see it; else why not, on stderr.
     pub fn open(color: ColorChoice) -> Option<Self> {
         if let Some(why) = obstacle() {
-            let _ = writeln!(std::io::stderr(), "note: --live shows nothing: {why}");
+            stderr::say(&format!("note: --live shows nothing: {why}"));
             return None;
         }
+        stderr::view_begins();
         Some(Watch {
             color,
             plan: Plan::new(std::iter::empty()),
@@ -79,6 +80,9 @@ impl Watch {
             Event::Interval {
                 case, rank, interval, ..
             } if self.shown.contains(case) => {
+                if *rank == 0 {
+                    self.plan.hear(interval);
+                }
                 if let Some(run) = &mut self.run {
                     run.add(*rank, interval);
                 }
@@ -115,13 +119,13 @@ impl Watch {
             ..self.style()
         };
         let mut text = wipe(&self.drawn, style.width);
+        text.push_str(&stderr::above());
         text.push_str(above);
         self.drawn.clear();
         if let Some(run) = &mut self.run {
-            let left = self.plan.left();
-            run.left = match left.is_zero() {
-                true => String::new(),
-                false => units::format_ns(left.as_nanos() as f64),
+            run.left = match self.plan.left().filter(|left| !left.is_zero()) {
+                Some(left) => units::format_ns(left.as_nanos() as f64),
+                None => String::new(),
             };
             for line in render::live(run, &style) {
                 self.drawn.push(columns(&line));
@@ -137,9 +141,10 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        if !self.drawn.is_empty() {
-            self.run = None;
-            self.write("");
+        self.run = None;
+        let waiting = stderr::view_ends();
+        if !self.drawn.is_empty() || !waiting.is_empty() {
+            self.write(&waiting);
         }
     }
 }

@@ -22,6 +22,7 @@ pub mod plan;
 pub mod posted;
 pub mod run;
 pub mod section;
+pub mod shown;
 pub mod test;
 pub mod units;
 pub mod version;

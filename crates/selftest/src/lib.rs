@@ -106,6 +106,9 @@ const PARTS: [Part; 5] = [
     ("loss", lossy::all),
 ];
 
+/// How many parts [`run`] goes through.
+pub const PART_COUNT: usize = PARTS.len();
+
 /// Every check. `progress` is told what comes next.
 pub fn run(effort: Effort, progress: &mut dyn FnMut(&str)) -> Vec<Check> {
     let mut all = Vec::new();

@@ -7,6 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use wirespeed_schema::shown::is_obeyed;
 
 /// What stands as it is in the path of an address.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC
@@ -92,7 +93,7 @@ fn judged(program: &str, output: Output) -> Result<String, String> {
     let last: String = last
         .unwrap_or("it said nothing")
         .chars()
-        .filter(|c| !c.is_control())
+        .filter(|c| !is_obeyed(*c))
         .take(200)
         .collect();
     Err(format!("{program}: {}", last.trim()))

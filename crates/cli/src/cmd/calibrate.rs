@@ -4,6 +4,7 @@ use crate::args::CalibrateArgs;
 use crate::errors::{Ended, Failure};
 use crate::group::{Groups, Reach};
 use crate::output;
+use crate::progress::Progress;
 use serde_json::json;
 use wirespeed::Registry;
 use wirespeed::calibrate::{copy_bytes_per_s, line_round_trip_ns};
@@ -26,14 +27,18 @@ struct Found {
 /// Calibrate and print.
 pub fn calibrate(registry: &Registry, arguments: &CalibrateArgs) -> Result<Ended, Failure> {
     let cpus = cpus(arguments.cpus.as_deref())?;
+    let mut progress = Progress::of_steps(2 + COPY_SIZES.len());
+    progress.step("clock, floor and noise");
     let floor = floor(registry, cpus.0)?;
+    progress.step("cache line between two CPUs");
     let bounce_ns = cpus
         .1
         .map(|second| line_round_trip_ns(cpus.0, second))
         .transpose();
-    let copies = COPY_SIZES
-        .iter()
-        .map(|size| Ok((*size, copy_bytes_per_s(cpus.0, *size)?)));
+    let copies = COPY_SIZES.iter().map(|size| {
+        progress.step(&format!("copy in blocks of {}", format_size(*size as u64)));
+        Ok((*size, copy_bytes_per_s(cpus.0, *size)?))
+    });
     let found = Found {
         cpus,
         floor,
@@ -42,6 +47,7 @@ pub fn calibrate(registry: &Registry, arguments: &CalibrateArgs) -> Result<Ended
             .collect::<Result<_, HostError>>()
             .map_err(|e| refused(&e))?,
     };
+    progress.finish();
     let text = if arguments.json {
         as_json(&found)
     } else {

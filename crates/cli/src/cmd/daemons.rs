@@ -4,7 +4,7 @@ use crate::args::{CoordinatorArgs, DoorArgs, NodeArgs, StdioNodeArgs};
 use crate::cmd::serve;
 use crate::errors::{Ended, Failure, exit};
 use crate::output;
-use std::io::Write as _;
+use crate::stderr;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use wirespeed::Registry;
@@ -102,10 +102,7 @@ fn key(door: &DoorArgs) -> Result<KeyFile, Failure> {
 
 /// Lines about what a daemon sees, on stderr.
 fn tell() -> Tell {
-    Arc::new(|line| {
-        // Nobody is left to be told that stderr is gone.
-        let _ = writeln!(std::io::stderr(), "{line}");
-    })
+    Arc::new(|line| stderr::say(line))
 }
 
 /// Where a daemon listens, and what gets others in.

@@ -3,7 +3,7 @@
 use super::byteio::{size, speed, time};
 use crate::args::LabArgs;
 use crate::errors::{Ended, Failure, exit};
-use std::io::Write as _;
+use crate::stderr;
 use std::time::{Duration, Instant};
 use wirespeed_byteio::lab::{Counts, FAR, Lab, Link, Shape};
 
@@ -114,13 +114,9 @@ fn link(arguments: &LabArgs) -> Result<Link, Failure> {
 /// The truth about the path, to hold what was measured against.
 fn report(counts: &[Counts]) {
     for (direction, count) in ["there", "back"].iter().zip(counts) {
-        // Nobody is left to be told that stderr is gone.
-        let _ = writeln!(
-            std::io::stderr(),
+        stderr::say(&format!(
             "lab: {direction}: {} packets, {} lost, {} dropped by the full queue",
-            count.packets,
-            count.lost_packets,
-            count.dropped_packets
-        );
+            count.packets, count.lost_packets, count.dropped_packets
+        ));
     }
 }

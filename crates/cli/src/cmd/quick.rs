@@ -7,7 +7,7 @@ use crate::errors::{Ended, Failure};
 use crate::experiment::{Budget, How, Prepared, Ranks};
 use crate::file;
 use crate::group::{Groups, Reach};
-use std::io::Write as _;
+use crate::stderr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use wirespeed::Machine;
@@ -140,7 +140,7 @@ fn destinations(asked: &OutputArgs) -> (OutputArgs, Option<PathBuf>) {
             Ok(()) => destinations.output.push(path),
             Err(failure) => {
                 // The answer matters more than the file; nobody asked for it.
-                let _ = writeln!(std::io::stderr(), "note: {}", failure.cause);
+                stderr::say(&format!("note: {}", failure.cause));
             }
         }
         // The default file does not take the table's place.
@@ -151,8 +151,6 @@ fn destinations(asked: &OutputArgs) -> (OutputArgs, Option<PathBuf>) {
 }
 
 fn section(transports: Vec<QuickTransport>, written: Option<&Path>) -> QuickSection {
-    let first = transports.iter().find(|row| row.unavailable.is_none());
-    let via = first.map_or("TRANSPORT", |row| row.transport.as_str()).to_owned();
     let mut next = Vec::new();
     if let Some(path) = written {
         let shown = path.display();
@@ -161,9 +159,6 @@ fn section(transports: Vec<QuickTransport>, written: Option<&Path>) -> QuickSect
             false => format!("The whole result is in {shown}."),
         });
     }
-    next.push(format!(
-        "How sure is that? wirespeed run latency --via {via} --repeats 10"
-    ));
     QuickSection { transports, next }
 }
 

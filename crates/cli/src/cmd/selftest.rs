@@ -3,9 +3,9 @@
 use crate::args::{ColorChoice, SelftestArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
+use crate::progress::Progress;
 use crate::terminal::{self, Stream};
 use crate::{output, view};
-use std::io::Write as _;
 use wirespeed_report::render::{self, JsonForm, Style};
 use wirespeed_report::table::{Row, Table, Tone, text};
 use wirespeed_report::view::Part;
@@ -20,13 +20,9 @@ pub fn selftest(arguments: &SelftestArgs, color: ColorChoice) -> Result<Ended, F
         Effort::FULL
     };
     let mut draft = Draft::begin(None, false);
-    let watched = terminal::is_terminal(Stream::Stderr);
-    let checks = wirespeed_selftest::run(effort, &mut |part| {
-        if watched {
-            // Nobody is left to be told that stderr is gone.
-            let _ = writeln!(std::io::stderr(), "checking: {part}");
-        }
-    });
+    let mut progress = Progress::of_steps(wirespeed_selftest::PART_COUNT);
+    let checks = wirespeed_selftest::run(effort, &mut |part| progress.step(part));
+    progress.finish();
     let failed = checks.iter().filter(|check| !check.passed).count();
     let text = match arguments.json {
         true => {

@@ -3,9 +3,9 @@
 use crate::args::ServeArgs;
 use crate::errors::{Ended, Failure, exit};
 use crate::output;
+use crate::stderr;
 use crate::terminal::{self, Stream};
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -115,8 +115,7 @@ fn limits(arguments: &ServeArgs) -> Result<ServerLimits, Failure> {
 fn log(quiet: bool) -> Log {
     Arc::new(move |line: LogLine| {
         if !quiet {
-            // Nobody is left to be told that stderr is gone.
-            let _ = writeln!(std::io::stderr(), "{line}");
+            stderr::say(&line.to_string());
         }
     })
 }

@@ -244,7 +244,7 @@ impl<'a> Experiment<'a> {
             let lost = self.how.paired && cells.iter().any(broken);
             if !ended && !lost && !self.is_over() && !cell.has_ended() {
                 progress.start(&case);
-                self.visit((subject, number), round, *rest)?;
+                self.visit((subject, number), round, *rest, progress)?;
             }
             progress.end();
             *rest = rest.without(&case);
@@ -255,7 +255,13 @@ impl<'a> Experiment<'a> {
     }
 
     /// One run of one cell, within the budget.
-    fn visit(&mut self, (subject, number): (usize, usize), round: u32, rest: Rest) -> Result<(), Failure> {
+    fn visit(
+        &mut self,
+        (subject, number): (usize, usize),
+        round: u32,
+        rest: Rest,
+        progress: &mut Progress,
+    ) -> Result<(), Failure> {
         if let Some(budget) = &self.how.budget {
             let cell = &mut self.cells[number];
             match budget.fit(&cell.planned.case, rest) {
@@ -269,7 +275,7 @@ impl<'a> Experiment<'a> {
             }
         }
         let began = Instant::now();
-        self.once((subject, number), round)?;
+        self.once((subject, number), round, progress)?;
         if let Some(budget) = &mut self.how.budget {
             budget.took(&self.cells[number].planned.case, began.elapsed());
         }
@@ -277,7 +283,12 @@ impl<'a> Experiment<'a> {
     }
 
     /// One run of one cell, with its events. The error is one of output.
-    fn once(&mut self, (subject, number): (usize, usize), round: u32) -> Result<(), Failure> {
+    fn once(
+        &mut self,
+        (subject, number): (usize, usize),
+        round: u32,
+        progress: &mut Progress,
+    ) -> Result<(), Failure> {
         let cells = self.cells.len() as u32;
         let cell = &mut self.cells[number];
         if cell.limits.is_none() {
@@ -291,7 +302,9 @@ impl<'a> Experiment<'a> {
         })?;
         let mut broken = None;
         let output = &mut *self.output;
+        let case = &cell.planned.case;
         let mut on_interval = |rank: u32, interval: &Interval| {
+            progress.hear(case, rank, interval);
             let event = Event::Interval {
                 case: number as u32,
                 repetition: round,
@@ -330,6 +343,7 @@ impl<'a> Experiment<'a> {
         for number in cells {
             if (ended || self.cells[number].has_ended())
                 && let Some(line) = self.settle(number)?
+                && !self.output.is_live()
             {
                 progress.line(&line);
             }

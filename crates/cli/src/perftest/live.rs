@@ -1,7 +1,7 @@
 //! The original's lines as the tests run, and its causes of failure on stderr.
 
 use crate::output::Live;
-use std::io::Write as _;
+use crate::stderr;
 use wirespeed_report::perftest::{Figures, Form, Original, Progress, box_of};
 use wirespeed_schema::case::Case;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Event};
@@ -51,8 +51,7 @@ impl Classic {
         };
         if self.batch {
             let why = result.error.as_deref().unwrap_or("it did not end well");
-            // Nobody is left to be told that stderr is gone.
-            let _ = writeln!(std::io::stderr(), "{}: {what}{why}", test.name.join("/"));
+            stderr::say(&format!("{}: {what}{why}", test.name.join("/")));
         }
     }
 }

@@ -22,6 +22,7 @@ use crate::experiment::{Found, How, Ranks};
 use crate::group::{Family, Groups, Reach};
 use crate::output::{self, Output};
 use crate::request::add_port;
+use crate::stderr;
 use case::{Common, Place};
 use clap::{CommandFactory as _, FromArgMatches as _};
 use live::{Classic, LiveTest};
@@ -177,9 +178,7 @@ fn ready(
     let percentile_rank = numbers::percentile_rank(&arguments.test)?;
     let mut asked = tests_asked::all(arguments, common)?;
     let outputs = &arguments.output;
-    let mut how = How::of(&arguments.experiment, (&mut asked.plan, 1), (outputs, color))?;
-    // The original shows its own lines as they come.
-    how.shows_its_own();
+    let how = How::of(&arguments.experiment, (&mut asked.plan, 1), (outputs, color))?;
     let mut front = Front::open((outputs, color), Some(asked.plan.clone()))?;
     if front.output.shows_table() && arguments.format == Format::Classic {
         if !how.loads.is_empty() {
@@ -284,15 +283,13 @@ fn reach(arguments: &PerftestArgs) -> Reach {
 
 /// What is known to be no case, before the first one runs.
 fn complain(lines: &[PerftestLine]) {
-    use std::io::Write as _;
     for line in lines {
         let what = match (&line.failed, &line.skipped) {
             (Some(why), _) => why.clone(),
             (_, Some(why)) => format!("skipped: {why}"),
             _ => continue,
         };
-        // Nobody is left to be told that stderr is gone.
-        let _ = writeln!(std::io::stderr(), "{}: {what}", line.label());
+        stderr::say(&format!("{}: {what}", line.label()));
     }
 }
 

@@ -9,7 +9,7 @@ use crate::cmd::serve::secrets;
 use crate::cmd::stop_on_signals;
 use crate::errors::{Ended, Failure};
 use crate::output;
-use std::io::Write as _;
+use crate::stderr;
 use std::sync::Arc;
 use wirespeed_control::auth::keyfile::{self, KeyFile};
 use wirespeed_control::serve::{Daemon, Listen, Log, LogEvent, LogLine, ServeOptions};
@@ -123,6 +123,5 @@ fn note_ignored(arguments: &PerftestArgs) {
 
 /// A line on stderr.
 pub fn tell(line: &str) {
-    // Nobody is left to be told that stderr is gone.
-    let _ = writeln!(std::io::stderr(), "{line}");
+    stderr::say(line);
 }

@@ -7,6 +7,7 @@
 use super::told::test_named;
 use super::{Figures, Format, ImportError, Unsaid};
 use crate::perftest::{Api, ORIGINALS, Original, original};
+use wirespeed_schema::shown::is_obeyed;
 
 const MIB: f64 = 1_048_576.0;
 
@@ -61,7 +62,7 @@ pub fn read(text: &str, told: Option<&str>) -> Result<Vec<Figures>, ImportError>
         .map(|name| {
             original(name).ok_or_else(|| ImportError::NoTest {
                 format,
-                name: name.chars().filter(|c| !c.is_control()).take(40).collect(),
+                name: name.chars().filter(|c| !is_obeyed(*c)).take(40).collect(),
             })
         })
         .transpose()?;

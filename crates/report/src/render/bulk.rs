@@ -1,6 +1,7 @@
 //! Bulk transfers as CSV: one row a run.
 
 use super::RenderError;
+use super::csv::tamed;
 use wirespeed_schema::byteio::{ByteioSection, Connection};
 
 /// A part of a connection's time.
@@ -75,7 +76,9 @@ pub(super) fn csv(section: &ByteioSection) -> Result<String, RenderError> {
                 optional(pair.nominal_bytes_per_s.map(|n| n.get().to_string())),
                 optional(run.error.clone()),
             ];
-            writer.write_record(row).map_err(|e| failed(e.to_string()))?;
+            writer
+                .write_record(tamed(row))
+                .map_err(|e| failed(e.to_string()))?;
         }
     }
     let bytes = writer.into_inner().map_err(|e| failed(e.to_string()))?;

@@ -4,6 +4,7 @@
 
 use crate::compare::{Comparison, Row, Verdict};
 use crate::figures::figure_text;
+use wirespeed_schema::shown::is_obeyed;
 use wirespeed_schema::units::significant;
 
 /// JUnit: a test case a figure; slower is a failure, inconclusive a failure of its own type unless that is allowed.
@@ -86,7 +87,7 @@ fn xml(text: &str) -> String {
             '>' => "&gt;".to_owned(),
             '"' => "&quot;".to_owned(),
             '\'' => "&apos;".to_owned(),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => "?".to_owned(),
+            c if is_obeyed(c) => "?".to_owned(),
             c => c.to_string(),
         })
         .collect()
@@ -94,7 +95,8 @@ fn xml(text: &str) -> String {
 
 /// The message of a workflow command: the characters that end one are escaped as GitHub documents.
 fn message(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    let text = text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    super::style::clean(&text)
 }
 
 /// A property of a workflow command.

@@ -2,6 +2,7 @@
 
 use crate::table::Table;
 use crate::view::{Line, Part, Subject, View};
+use wirespeed_schema::shown::is_obeyed;
 
 /// The answer, then tables and remarks. Charts are for the page: here are their words.
 pub fn markdown(view: &View) -> String {
@@ -119,7 +120,7 @@ fn escape(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '&' => escaped.push_str("&amp;"),
-            c if c.is_control() => escaped.push('?'),
+            c if is_obeyed(c) => escaped.push('?'),
             c => escaped.push(c),
         }
     }

@@ -1,6 +1,7 @@
 //! How text may look, and the small helpers that keep every renderer within it.
 
 use crate::table::Tone;
+use wirespeed_schema::shown::is_obeyed;
 
 /// How text may look. The caller decides (terminal, NO_COLOR, locale); renderers only obey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +44,11 @@ impl Style {
         format!("\x1b[{code}m{text}\x1b[0m")
     }
 
+    /// `text` of one line as this style can show it, whoever wrote it.
+    pub fn line(&self, text: &str) -> String {
+        self.finish(clean(text))
+    }
+
     /// The text as this style can show it: beyond ASCII only where that is allowed.
     pub(crate) fn finish(&self, text: String) -> String {
         if self.unicode {
@@ -62,9 +68,7 @@ impl Style {
 
 /// Text from a document without characters that could move the cursor or change the terminal.
 pub(crate) fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '?' } else { c })
-        .collect()
+    text.chars().map(|c| if is_obeyed(c) { '?' } else { c }).collect()
 }
 
 /// `text` broken at spaces into lines of at most `width` characters (longer words stay whole). The first line keeps its

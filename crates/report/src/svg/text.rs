@@ -1,6 +1,7 @@
 //! Text in a drawing: escaping, an estimate of its width, wrapping and shortening.
 
 use std::fmt::Write as _;
+use wirespeed_schema::shown::is_obeyed;
 
 /// From here on scripts have characters as wide as high.
 const WIDE_FROM: char = '\u{2e80}';
@@ -17,10 +18,7 @@ pub fn escape(text: &str) -> String {
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
             '\t' | '\n' | '\r' => escaped.push(' '),
-            '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                escaped.push('\u{fffd}')
-            }
+            _ if is_obeyed(character) => escaped.push('\u{fffd}'),
             _ => escaped.push(character),
         }
     }

@@ -78,7 +78,7 @@ pub const KINDS: [Kind; 9] = [
         parts: quick::parts,
         tells_failures: true,
         is_glance: true,
-        next: |run| quick::QuickSection::of(run).next,
+        next: quick::next,
         ..OTHER
     },
     Kind {

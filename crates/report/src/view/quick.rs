@@ -36,7 +36,7 @@ pub struct QuickSection {
     /// The transports; documents call them by the name that they had first.
     #[serde(rename = "roads")]
     pub transports: Vec<QuickTransport>,
-    /// Last lines: the document that was written, what to try next.
+    /// Last lines: the document that was written.
     pub next: Vec<String>,
 }
 
@@ -75,10 +75,7 @@ impl QuickSection {
 pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
     let (run, section) = (input.run, QuickSection::of(input.run));
     let names = || section.transports.iter().map(|row| row.transport.as_str());
-    let round_trip = |name| latency_case(run, name)?.metrics.get("rtt_p50_ns");
-    let fastest = names()
-        .filter_map(|name| Some((name, round_trip(name)?)))
-        .min_by(|a, b| a.1.value.get().total_cmp(&b.1.value.get()));
+    let fastest = fastest(run, &section);
     let widest = names()
         .filter_map(|name| Some((name, best_bandwidth(run, name)?)))
         .max_by(|a, b| a.1.1.value.get().total_cmp(&b.1.1.value.get()));
@@ -98,6 +95,27 @@ pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
     }
     said.extend(unmeasured(run, &section));
     said
+}
+
+/// The transport with the shortest median round trip, and that.
+fn fastest<'a>(run: &'a Run, section: &'a QuickSection) -> Option<(&'a str, &'a Metric)> {
+    let names = section.transports.iter().map(|row| row.transport.as_str());
+    names
+        .filter_map(|name| Some((name, latency_case(run, name)?.metrics.get("rtt_p50_ns")?)))
+        .min_by(|a, b| a.1.value.get().total_cmp(&b.1.value.get()))
+}
+
+/// Begins the line that tells how to look closer.
+const CLOSER: &str = "How sure is that?";
+
+/// The last lines: those of the section, and how to look closer at the transport that the answer names. Documents of earlier
+/// builds hold such a line, of their first transport.
+pub fn next(run: &Run) -> Vec<String> {
+    let section = QuickSection::of(run);
+    let closer = fastest(run, &section)
+        .map(|(via, _)| format!("{CLOSER} wirespeed run latency --via {via} --repeats 10"));
+    let stored = section.next.iter().filter(|line| !line.starts_with(CLOSER));
+    stored.cloned().chain(closer).collect()
 }
 
 /// The table of the transports that were measured.

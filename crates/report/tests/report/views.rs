@@ -6,11 +6,12 @@ use wirespeed_report::audit::violations;
 use wirespeed_report::compare::{Question, compare};
 use wirespeed_report::curve::section::{LoadSection, SweepSection};
 use wirespeed_report::interference::{Arms, Interference, Loaded};
-use wirespeed_report::render::{Extent, Style, markdown, text};
+use wirespeed_report::render::{CsvRows, Extent, Style, csv, markdown, text};
 use wirespeed_report::view::{QuickSection, View};
 use wirespeed_schema::Test;
 use wirespeed_schema::run::{Run, Status};
 use wirespeed_schema::section::Section;
+use wirespeed_schema::shown::is_obeyed;
 
 /// The example with a section.
 fn with(section: &impl Section) -> Run {
@@ -50,6 +51,72 @@ fn kinds() -> Vec<(&'static str, Run, &'static str)> {
         ("comparison", with(&compared), "B against A"),
         ("interference", disturbed, "times that without load"),
     ]
+}
+
+/// What would move the cursor, change the title, turn the text around or be computed.
+const HOSTILE: &str = "=1+2\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\r\u{202e}\u{200f}\u{2066}\u{2069}\u{feff}";
+/// Names and sentences that somebody else may have written into a document.
+const FROM_OUTSIDE: [&str; 13] = [
+    "transport",
+    "error",
+    "message",
+    "remedy",
+    "kernel",
+    "cpu_model",
+    "hypervisor",
+    "name",
+    "label",
+    "load",
+    "title",
+    "unavailable",
+    "next",
+];
+
+fn poison(value: &mut serde_json::Value, named: bool) {
+    use serde_json::Value;
+    match value {
+        Value::String(text) if named => text.insert_str(0, HOSTILE),
+        Value::Array(all) => all.iter_mut().for_each(|one| poison(one, named)),
+        Value::Object(all) => {
+            for (key, value) in all {
+                poison(value, FROM_OUTSIDE.contains(&key.as_str()));
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn names_from_outside_reach_no_screen_page_or_table_as_they_are() {
+    for (kind, document, _) in kinds() {
+        let mut value = serde_json::to_value(&document).unwrap();
+        poison(&mut value, false);
+        let run: Run = serde_json::from_value(value).unwrap();
+        let input = [Input {
+            name: HOSTILE,
+            run: &run,
+        }];
+        let view = View::of(&input);
+        let mut forms = vec![("Markdown", markdown(&view)), ("page", page(&input, "test"))];
+        for width in [40, 100] {
+            let style = Style {
+                width,
+                ..Style::PLAIN
+            };
+            forms.push(("text", text(&view, Extent::WHOLE, &style)));
+        }
+        for rows in [CsvRows::Cases, CsvRows::Repetitions] {
+            let written = csv(&run, rows).unwrap();
+            let is_formula = |field: &str| field.trim_matches('"').starts_with("=1+2");
+            assert!(!written.split(',').any(is_formula), "{kind}: {written}");
+            forms.push(("CSV", written.replace("\r\n", "\n")));
+        }
+        for (form, text) in forms {
+            assert!(text.contains("1+2"), "{kind}, {form}: the names are there");
+            let obeyed = text.chars().find(|c| *c != '\n' && is_obeyed(*c));
+            assert_eq!(obeyed, None, "{kind}, {form}");
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The cases of a result as values to copy: the CSV of the result without the columns that say nothing in it.
 
-use crate::render::csv::{CsvRows, csv};
+use crate::render::csv::{CsvRows, csv, tamed};
 use wirespeed_schema::Run;
 
 /// CSV with a header, a row a case; empty where the result has none.
@@ -38,9 +38,8 @@ pub fn cases(run: &Run) -> String {
 pub fn written(rows: &[Vec<String>]) -> String {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     for row in rows {
-        let words = row.iter().map(|word| word.replace(['\r', '\n'], " "));
         // Rows are of one length, and writing to a Vec cannot fail.
-        let _ = writer.write_record(words);
+        let _ = writer.write_record(tamed(row));
     }
     let bytes = writer.into_inner().unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default()

@@ -1,0 +1,102 @@
+//! The one way to stderr: lines above whatever is drawn there. A line must never end up on the row of a bar, or within a
+//! view that is drawn over.
+
+use indicatif::{ProgressBar, WeakProgressBar};
+use std::io::Write as _;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What is drawn on stderr.
+enum Drawn {
+    Nothing,
+    Bar(WeakProgressBar),
+    /// A view of several lines, with those that wait to stand above it.
+    View(String),
+}
+
+static DRAWN: Mutex<Drawn> = Mutex::new(Drawn::Nothing);
+
+fn drawn() -> MutexGuard<'static, Drawn> {
+    DRAWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Write a line, or several, on stderr.
+pub fn say(text: &str) {
+    if let Drawn::View(waiting) = &mut *drawn() {
+        waiting.push_str(text);
+        waiting.push('\n');
+        return;
+    }
+    around(|| {
+        // Nobody is left to be told that stderr is gone.
+        let _ = writeln!(std::io::stderr(), "{text}");
+    });
+}
+
+/// Do what writes to the terminal while no bar is on it.
+pub fn around<T>(write: impl FnOnce() -> T) -> T {
+    let bar = match &*drawn() {
+        Drawn::Bar(bar) => bar.upgrade(),
+        _ => None,
+    };
+    match bar {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
+}
+
+/// `bar` is what is drawn from now on, as long as it lives.
+pub fn bar_is(bar: &ProgressBar) {
+    *drawn() = Drawn::Bar(bar.downgrade());
+}
+
+/// A view is drawn from now on; lines wait for [`above`].
+pub fn view_begins() {
+    *drawn() = Drawn::View(String::new());
+}
+
+/// The lines that wait to be written above the view.
+pub fn above() -> String {
+    match &mut *drawn() {
+        Drawn::View(waiting) => std::mem::take(waiting),
+        _ => String::new(),
+    }
+}
+
+/// The view is gone; the lines that still waited.
+pub fn view_ends() -> String {
+    let waiting = above();
+    *drawn() = Drawn::Nothing;
+    waiting
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    fn sources(folder: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        paths
+            .flat_map(|path| match path.is_dir() {
+                true => sources(&path),
+                false => vec![path],
+            })
+            .collect()
+    }
+
+    /// A line that is written past this module would stand on the row of a bar.
+    #[test]
+    fn nothing_else_writes_to_stderr() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        // This file, the view that is drawn there, and who asks what the terminal can show.
+        let allowed = ["stderr.rs", "watch.rs", "terminal.rs"];
+        let all = sources(&folder);
+        assert!(all.len() > 50, "{}", all.len());
+        for path in all {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let writes = text.contains("io::stderr()") || text.contains("eprint");
+            assert!(!writes || allowed.contains(&name), "{}", path.display());
+        }
+    }
+}
