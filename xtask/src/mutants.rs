@@ -35,8 +35,18 @@ const REPORT: &[&str] = &["--lib", "--test", "report"];
 
 const MODULES: [Module; 14] = [
     module("clock", "wirespeed", &["src/clock"], &["--lib", "--", "clock::"]),
-    module("record", "wirespeed", &["src/record"], &["--lib", "--", "record::"]),
-    module("flow", "wirespeed", &["src/engine/flow.rs"], &["--lib", "--", "engine::flow::"]),
+    module(
+        "record",
+        "wirespeed",
+        &["src/record"],
+        &["--lib", "--", "record::"],
+    ),
+    module(
+        "flow",
+        "wirespeed",
+        &["src/engine/flow.rs"],
+        &["--lib", "--", "engine::flow::"],
+    ),
     module(
         "sequence",
         "wirespeed",
@@ -48,8 +58,18 @@ const MODULES: [Module; 14] = [
     module("checks", "report", &["src/checks"], REPORT),
     module("compare", "report", &["src/compare"], REPORT),
     module("curve", "report", &["src/curve"], &["--lib", "--", "curve::"]),
-    module("frames", "control", &["src/frame.rs"], &["--lib", "--", "frame::"]),
-    module("sessions", "control", &["src/session"], &["--lib", "--", "session::"]),
+    module(
+        "frames",
+        "control",
+        &["src/frame.rs"],
+        &["--lib", "--", "frame::"],
+    ),
+    module(
+        "sessions",
+        "control",
+        &["src/session"],
+        &["--lib", "--", "session::"],
+    ),
     module("http", "byteio", &["src/http"], &["--lib", "--", "http::"]),
     module("mime", "byteio", &["src/mime"], &["--lib", "--", "mime::"]),
     module("soap", "byteio", &["src/soap"], &["--lib", "--", "soap::"]),
@@ -119,13 +139,24 @@ fn try_module(root: &Path, module: &Module, shard: Option<&str>) -> Result<Tally
     let folder = root.join("target/mutants").join(module.name);
     std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let mut cargo = Command::new(command::cargo());
-    cargo.current_dir(root).args(["mutants", "--workspace", "--no-shuffle", "--no-times"]);
+    cargo
+        .current_dir(root)
+        .args(["mutants", "--workspace", "--no-shuffle", "--no-times"]);
     // What a mutant costs is compiling: no debug information, and only what changed.
-    cargo.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "1");
+    cargo
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .env("CARGO_INCREMENTAL", "1");
     cargo.args(["--minimum-test-timeout", "10", "--cargo-arg", "--locked"]);
     for path in module.files {
         let path = format!("crates/{}/{path}", module.package);
-        cargo.args(["--file", &if path.ends_with(".rs") { path } else { format!("{path}/**") }]);
+        cargo.args([
+            "--file",
+            &if path.ends_with(".rs") {
+                path
+            } else {
+                format!("{path}/**")
+            },
+        ]);
     }
     if let Some(shard) = shard {
         cargo.args(["--sharding", "round-robin", "--shard", shard]);
@@ -134,10 +165,16 @@ fn try_module(root: &Path, module: &Module, shard: Option<&str>) -> Result<Tally
         "wirespeed" => "wirespeed".to_owned(),
         name => format!("wirespeed-{name}"),
     };
-    cargo.args(["--test-package", &package]).arg("--output").arg(&folder);
+    cargo
+        .args(["--test-package", &package])
+        .arg("--output")
+        .arg(&folder);
     let status = cargo.arg("--").args(module.tests).status();
     // 2: some were missed; 3: tests of some did not end.
-    match status.with_context(|| format!("cannot start {}", command::shown(&cargo)))?.code() {
+    match status
+        .with_context(|| format!("cannot start {}", command::shown(&cargo)))?
+        .code()
+    {
         Some(0 | 2 | 3) => tally(&folder.join("mutants.out")),
         _ => bail!("{} failed", command::shown(&cargo)),
     }
@@ -147,7 +184,8 @@ fn try_module(root: &Path, module: &Module, shard: Option<&str>) -> Result<Tally
 fn tally(folder: &Path) -> Result<Tally> {
     let count = |name: &str| -> Result<usize> {
         let path = folder.join(name).with_extension("txt");
-        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text =
+            std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         Ok(text.lines().count())
     };
     Ok(Tally {
@@ -164,7 +202,12 @@ mod tests {
     #[test]
     fn mutants_whose_tests_never_end_are_caught_and_those_that_do_not_compile_are_no_part_of_the_share() {
         let folder = tempfile::tempdir().unwrap();
-        for (name, text) in [("caught", "a\nb\n"), ("timeout", "c\n"), ("missed", "d\n"), ("unviable", "e\nf\n")] {
+        for (name, text) in [
+            ("caught", "a\nb\n"),
+            ("timeout", "c\n"),
+            ("missed", "d\n"),
+            ("unviable", "e\nf\n"),
+        ] {
             std::fs::write(folder.path().join(name).with_extension("txt"), text).unwrap();
         }
         let found = tally(folder.path()).unwrap();
@@ -181,7 +224,10 @@ mod tests {
         let root = crate::root().unwrap();
         for module in asked(&[]).unwrap().0 {
             for path in module.files {
-                assert!(root.join("crates").join(module.package).join(path).exists(), "{path}");
+                assert!(
+                    root.join("crates").join(module.package).join(path).exists(),
+                    "{path}"
+                );
             }
         }
     }

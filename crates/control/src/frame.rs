@@ -247,7 +247,10 @@ mod tests {
         assert_eq!(decoder.next_frame(), Ok(None), "a frame is whole or not there");
         decoder.push(&outcome[HEADER_BYTES..]);
         let whole = decoder.next_frame().unwrap().unwrap();
-        assert_eq!((whole.kind, whole.payload.as_slice()), (Kind::Outcome, &b"samples"[..]));
+        assert_eq!(
+            (whole.kind, whole.payload.as_slice()),
+            (Kind::Outcome, &b"samples"[..])
+        );
     }
 
     #[test]

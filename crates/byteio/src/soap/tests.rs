@@ -40,7 +40,10 @@ fn operations() -> Vec<Operation> {
         names: names[..1].to_vec(),
         multiple: false,
     });
-    operations.push(Operation::Properties { names, multiple: true });
+    operations.push(Operation::Properties {
+        names,
+        multiple: true,
+    });
     operations
 }
 
@@ -77,7 +80,14 @@ fn every_request_that_is_written_is_read_as_the_same() {
     for operation in operations() {
         let data = matches!(operation, Operation::Append).then_some(Mechanism::Dime);
         let mechanism = data.unwrap_or(Mechanism::Simple);
-        let text = request(&operation, mechanism, Data::Elsewhere, "http://h/f?a&b", "urn:<1>").whole();
+        let text = request(
+            &operation,
+            mechanism,
+            Data::Elsewhere,
+            "http://h/f?a&b",
+            "urn:<1>",
+        )
+        .whole();
         let opening = opened(&text).unwrap();
         assert_eq!(opening.message_id.as_deref(), Some("urn:<1>"));
         assert_eq!(Request::of(&opening), Ok(Request { operation, mechanism }));
@@ -96,7 +106,12 @@ fn every_response_says_where_its_data_are() {
             (Data::Elsewhere, "", Payload::Absent, &b""[..]),
             (Data::Inline, "", Payload::Empty, b""),
             (Data::Inline, base64.as_str(), Payload::Inline, data),
-            (Data::Include("a%40b"), "", Payload::Include("a@b".to_owned()), b""),
+            (
+                Data::Include("a%40b"),
+                "",
+                Payload::Include("a@b".to_owned()),
+                b"",
+            ),
         ] {
             let around = response(&Operation::Append, mechanism, place, Some("urn:1"));
             let text = around.before + between + &around.behind;
@@ -113,13 +128,23 @@ fn what_stands_around_or_beside_the_data_is_refused_but_for_white_space_and_any(
     for (same, payload) in [
         ("<b:data>QUJD</b:data>", Payload::Inline),
         (" <b:data> QUJD </b:data>\n", Payload::Inline),
-        ("<b:any> <b:any><b:data>QUJD</b:data> </b:any></b:any>", Payload::Inline),
-        ("<b:any><b:data><x:Include href='cid:i'/> </b:data></b:any>", Payload::Include("i".into())),
+        (
+            "<b:any> <b:any><b:data>QUJD</b:data> </b:any></b:any>",
+            Payload::Inline,
+        ),
+        (
+            "<b:any><b:data><x:Include href='cid:i'/> </b:data></b:any>",
+            Payload::Include("i".into()),
+        ),
         ("<b:any></b:any>", Payload::Absent),
     ] {
         let (opening, data) = read(&append(same)).unwrap_or_else(|e| panic!("{same}: {e}"));
         let expected: &[u8] = if payload == Payload::Inline { b"ABC" } else { b"" };
-        assert_eq!((&opening.payload, data.as_slice()), (&payload, expected), "{same}");
+        assert_eq!(
+            (&opening.payload, data.as_slice()),
+            (&payload, expected),
+            "{same}"
+        );
     }
     for bad in [
         "<b:data>QUJD</b:data><b:data>QUJD</b:data>",
@@ -146,14 +171,18 @@ fn inline_data_are_handed_on_once() {
     let mut envelope = Envelope::open(text.as_bytes()).unwrap();
     let mut count = 0;
     for _ in 0..2 {
-        envelope.copy_inline(|piece| {
-            count += piece.len();
-            Ok(())
-        })
-        .unwrap();
+        envelope
+            .copy_inline(|piece| {
+                count += piece.len();
+                Ok(())
+            })
+            .unwrap();
     }
     assert_eq!(count, 3);
-    assert!(envelope.into_inner().is_empty(), "the document was read to its end");
+    assert!(
+        envelope.into_inner().is_empty(),
+        "the document was read to its end"
+    );
 }
 
 #[test]
@@ -161,7 +190,8 @@ fn a_document_is_one_envelope_with_one_body_of_one_element() {
     let good = enveloped("<p:append/>");
     for same in [
         format!(" \n{good}\n "),
-        good.replace("<s:Body>", "<s:Header/> <s:Body> ").replace("</s:Body>", " </s:Body> "),
+        good.replace("<s:Body>", "<s:Header/> <s:Body> ")
+            .replace("</s:Body>", " </s:Body> "),
     ] {
         assert_eq!(opened(&same).unwrap().body.local, "append", "{same}");
     }
@@ -186,8 +216,17 @@ fn a_document_is_one_envelope_with_one_body_of_one_element() {
     }
     let later = good.replace(SOAP, "http://www.w3.org/2003/05/soap-envelope");
     assert!(matches!(opened(&later), Err(SoapError::Version)));
-    for bytes in [&b"\xfe\xff\0<"[..], b"\xff\xfe<\0", b"\0<\0?", b"<\0?\0", b"\x1f\x8b\x08"] {
-        assert!(matches!(Envelope::open(bytes), Err(SoapError::Refused(_))), "{bytes:?}");
+    for bytes in [
+        &b"\xfe\xff\0<"[..],
+        b"\xff\xfe<\0",
+        b"\0<\0?",
+        b"<\0?\0",
+        b"\x1f\x8b\x08",
+    ] {
+        assert!(
+            matches!(Envelope::open(bytes), Err(SoapError::Refused(_))),
+            "{bytes:?}"
+        );
     }
 }
 
@@ -218,8 +257,15 @@ fn a_header_that_must_be_understood_is_a_fault_unless_it_is_known() {
 
 #[test]
 fn fields_are_flattened_to_their_leaves_and_bounded() {
-    let opening = opened(&enveloped("<p:a><p:size> 5 </p:size><p:end><p:port>7</p:port></p:end></p:a>")).unwrap();
-    let found: Vec<_> = opening.fields.iter().map(|(name, value)| (name.local.as_str(), value.as_str())).collect();
+    let opening = opened(&enveloped(
+        "<p:a><p:size> 5 </p:size><p:end><p:port>7</p:port></p:end></p:a>",
+    ))
+    .unwrap();
+    let found: Vec<_> = opening
+        .fields
+        .iter()
+        .map(|(name, value)| (name.local.as_str(), value.as_str()))
+        .collect();
     assert_eq!(found, [("size", "5"), ("port", "7"), ("end", "")]);
     assert_eq!((opening.field("port"), opening.field("host")), (Some("7"), None));
     let many = |count: usize| opened(&enveloped(&format!("<p:a>{}</p:a>", "<p:b/>".repeat(count))));
@@ -253,9 +299,15 @@ fn requests_with_numbers_out_of_range_or_fields_unknown_missing_or_twice_are_fau
         assert_eq!((fault.code, fault.detail), ("Client", None), "{bad}");
     }
     let offset = "<p:offset>1</p:offset>";
-    assert!(ask(RANDOM, "append", offset, &transfer).is_err(), "append takes nothing");
+    assert!(
+        ask(RANDOM, "append", offset, &transfer).is_err(),
+        "append takes nothing"
+    );
     assert!(ask(RANDOM, "truncAppend", offset, "").is_err(), "no mechanism");
-    assert!(ask(RANDOM, "erase", offset, &transfer).is_err(), "no such operation");
+    assert!(
+        ask(RANDOM, "erase", offset, &transfer).is_err(),
+        "no such operation"
+    );
     let seek = |origin: &str, more: &str| {
         let origin = format!("{offset}<p:seek-origin>{origin}</p:seek-origin>{more}");
         ask(STREAM, "seekWrite", &origin, &transfer)
@@ -298,7 +350,8 @@ fn a_fault_comes_back_by_name_and_only_an_unnamed_one_of_the_server_may_pass() {
         ("s:Server", "<detail><p:CustomFault/></detail>", false),
         ("s:Client.Server", "", false),
     ] {
-        let fault = format!("<s:Fault><faultcode>{code}</faultcode><faultactor>x</faultactor>{detail}</s:Fault>");
+        let fault =
+            format!("<s:Fault><faultcode>{code}</faultcode><faultactor>x</faultactor>{detail}</s:Fault>");
         let read = opened(&enveloped(&fault)).unwrap().fault.unwrap();
         assert_eq!(read.passing, passing, "{code} {detail}");
     }
@@ -306,5 +359,8 @@ fn a_fault_comes_back_by_name_and_only_an_unnamed_one_of_the_server_may_pass() {
 
 #[test]
 fn text_is_escaped_and_what_xml_cannot_hold_is_a_question_mark() {
-    assert_eq!(escape("<a b=\"c\">&\n\r\t'\u{1}\u{e9}"), "&lt;a b=&quot;c&quot;&gt;&amp;\n\r\t'?\u{e9}");
+    assert_eq!(
+        escape("<a b=\"c\">&\n\r\t'\u{1}\u{e9}"),
+        "&lt;a b=&quot;c&quot;&gt;&amp;\n\r\t'?\u{e9}"
+    );
 }

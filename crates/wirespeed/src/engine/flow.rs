@@ -240,7 +240,10 @@ mod tests {
             assert_eq!(flow.peer_received, known, "an old one changes nothing");
         }
         let tally = flow.tally(Count::default());
-        assert_eq!((tally.received, tally.faults), (Count::default(), Faults::default()));
+        assert_eq!(
+            (tally.received, tally.faults),
+            (Count::default(), Faults::default())
+        );
     }
 
     #[test]
@@ -276,8 +279,14 @@ mod tests {
         assert_eq!((before.received.messages, before.faults.corrupt_messages), (4, 0));
         flow.restart();
         let after = flow.tally(Count::default());
-        assert_eq!((after.received.messages, after.received.bytes), (2, 2 * SIZE as u64));
-        assert_eq!((after.faults.corrupt_messages, after.faults.lost_messages), (1, 0));
+        assert_eq!(
+            (after.received.messages, after.received.bytes),
+            (2, 2 * SIZE as u64)
+        );
+        assert_eq!(
+            (after.faults.corrupt_messages, after.faults.lost_messages),
+            (1, 0)
+        );
         assert!(flow.last_seen && flow.ack_due());
         flow.restart();
         assert_eq!(flow.tally(Count::default()).received, Count::default());
