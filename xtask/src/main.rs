@@ -15,6 +15,7 @@ mod header;
 mod hotcheck;
 mod install;
 mod ladder;
+mod mutants;
 mod notices;
 mod peers;
 mod prose;
@@ -23,6 +24,7 @@ mod runs;
 mod schema;
 mod tidy;
 mod weight;
+mod wilson;
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
@@ -47,6 +49,8 @@ usage: cargo xtask TASK
   tests                the tests alone, side by side; those of the program start the one that hotcheck builds
   chaos [--seed N] [--for TIME | --rounds N] [--only runs|byteio|serve|sessions|mpi]
                        rounds of random trouble against the program, and what must hold after each
+  mutants [MODULE ..] [--shard K/N]
+                       whether the unit tests of a module notice changes of its code (cargo-mutants)
   ladder               the longer ladder: test, deny, miri, fuzz, soak, chaos, peers
   peers [typed|mpi|ucx|byteio|session] [PAIRS] [--rows TEXT] [--group NAME,..] [--budget TIME] [--resume]
                        benchmark beside the peers: by default ucx_perftest, sockperf and iperf3; else what users type, loops in
@@ -93,6 +97,7 @@ fn run(arguments: &[String]) -> Result<()> {
         Some("test") => ladder::test(&root),
         Some("tests") => ladder::tests(&root),
         Some("chaos") => chaos::run(&root, &rest),
+        Some("mutants") => mutants::run(&root, &rest),
         Some("ladder") => ladder::long(&root),
         Some("peers") => peers::run(&root, &rest),
         Some("evidence") => evidence::run(&root, &rest),

@@ -217,9 +217,49 @@ mod tests {
         decoder = Decoder::new(FrameLimits::OUTCOMES);
         decoder.push(&long);
         assert_eq!(decoder.next_frame().unwrap().unwrap().payload.len(), 5000);
-        assert!(encode(Kind::Message, &vec![0; MESSAGE_BYTES_MAX + 1]).is_err());
         decoder.push(&[9, 0, 0, 0, 0]);
         assert_eq!(decoder.next_frame(), Err(FrameError::Kind(9)));
+    }
+
+    #[test]
+    fn the_limit_itself_is_accepted_by_both_ends_and_one_byte_more_by_neither() {
+        let limits = FrameLimits::STRANGER;
+        for (length, fits) in [
+            (MESSAGE_BYTES_MAX_STRANGER, true),
+            (MESSAGE_BYTES_MAX_STRANGER + 1, false),
+        ] {
+            let mut decoder = Decoder::new(limits);
+            decoder.push(&encode(Kind::Message, &vec![7; length]).unwrap());
+            assert_eq!(decoder.next_frame().is_ok(), fits, "{length} bytes");
+        }
+        assert!(encode(Kind::Message, &vec![0; MESSAGE_BYTES_MAX]).is_ok());
+        assert!(encode(Kind::Message, &vec![0; MESSAGE_BYTES_MAX + 1]).is_err());
+    }
+
+    #[test]
+    fn limits_rise_with_trust_for_the_frames_that_follow() {
+        let outcome = encode(Kind::Outcome, b"samples").unwrap();
+        let mut decoder = Decoder::new(FrameLimits::STRANGER);
+        decoder.push(&encode(Kind::Message, b"hello").unwrap());
+        assert_eq!(decoder.next_frame().unwrap().unwrap().payload, b"hello");
+        decoder.set_limits(FrameLimits::OUTCOMES);
+        decoder.push(&outcome[..HEADER_BYTES]);
+        assert_eq!(decoder.next_frame(), Ok(None), "a frame is whole or not there");
+        decoder.push(&outcome[HEADER_BYTES..]);
+        let whole = decoder.next_frame().unwrap().unwrap();
+        assert_eq!(
+            (whole.kind, whole.payload.as_slice()),
+            (Kind::Outcome, &b"samples"[..])
+        );
+    }
+
+    #[test]
+    fn nothing_is_stored_after_a_failure() {
+        let mut decoder = Decoder::new(FrameLimits::STRANGER);
+        decoder.push(&[9, 0, 0, 0, 0]);
+        assert!(decoder.next_frame().is_err());
+        decoder.push(&[0; 1000]);
+        assert_eq!(decoder.bytes.capacity(), 0);
     }
 
     proptest! {

@@ -15,6 +15,9 @@ pub use fault::Fault;
 pub use names::{Mechanism, Origin};
 pub use request::{Operation, Request};
 
+#[cfg(test)]
+mod tests;
+
 use std::io;
 
 /// A name with its namespace.

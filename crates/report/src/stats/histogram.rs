@@ -95,6 +95,14 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
+    fn a_spread_is_relative_to_a_median_that_is_not_zero() {
+        let of = |values: &[f64]| spread_ratio(&HistogramData::from_samples_ns(values));
+        assert_eq!(of(&[0.0; 8]), None);
+        assert_eq!(of(&[5.0; 8]), Some(0.0));
+        assert_eq!(of(&[5.0; 7]), None, "too few");
+    }
+
+    #[test]
     fn too_few_samples_say_how_many_are_needed() {
         let data = HistogramData::from_samples_ns(&[1.0; 5]);
         assert_eq!(quantile(&data, 0.5, 0.95), Err(6));

@@ -173,3 +173,136 @@ impl<C: Check> Flow<C> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::payload::{Asked, fill};
+    use super::*;
+    use wirespeed_schema::test::Layout;
+
+    const SIZE: usize = 16;
+
+    fn flow(window: u64, checked: bool) -> Flow<Asked> {
+        Flow::new(&Stream::new(SIZE as u64, Layout::Bcopy, window), Asked(checked))
+    }
+
+    fn payload(number: u64) -> [u8; SIZE] {
+        let mut payload = [0; SIZE];
+        fill(number, &mut payload);
+        payload
+    }
+
+    fn receive(flow: &mut Flow<Asked>, numbers: impl IntoIterator<Item = u64>) {
+        for number in numbers {
+            flow.message(0, header::data(number, false), &payload(number));
+        }
+    }
+
+    fn end(flow: &mut Flow<Asked>, number: u64) {
+        flow.message(0, header::data(number, true), &payload(number));
+    }
+
+    #[test]
+    fn half_a_window_is_acknowledged_at_once_a_huge_one_in_parts_and_a_paced_message_by_itself() {
+        for (window, every) in [(1, 1), (2, 1), (8, 4), (9, 4), (1 << 20, ACK_EVERY_MAX)] {
+            let mut flow = flow(window, false);
+            receive(&mut flow, 0..every - 1);
+            assert!(!flow.ack_due(), "window {window}");
+            receive(&mut flow, every - 1..every);
+            assert!(flow.ack_due(), "window {window}");
+            flow.acknowledged = every;
+            receive(&mut flow, every..2 * every - 1);
+            assert!(!flow.ack_due(), "window {window}, again");
+        }
+        let paced = Stream::new(SIZE as u64, Layout::Bcopy, 64).with_pace(10);
+        let mut flow = Flow::new(&paced, Asked(false));
+        assert!(!flow.ack_due(), "nothing has come");
+        receive(&mut flow, 0..1);
+        assert!(flow.ack_due());
+    }
+
+    #[test]
+    fn the_last_message_is_acknowledged_however_few_came_and_once() {
+        let mut flow = flow(64, false);
+        receive(&mut flow, 0..2);
+        assert!(!flow.ack_due());
+        end(&mut flow, 2);
+        assert!(flow.ack_due());
+        flow.acknowledged = 3;
+        assert!(!flow.ack_due());
+    }
+
+    #[test]
+    fn acknowledgements_are_cumulative_and_no_data() {
+        let mut flow = flow(8, true);
+        for (told, known) in [(3, 3), (7, 7), (5, 7)] {
+            flow.message(0, header::ack(told), &[]);
+            assert_eq!(flow.peer_received, known, "an old one changes nothing");
+        }
+        let tally = flow.tally(Count::default());
+        assert_eq!(
+            (tally.received, tally.faults),
+            (Count::default(), Faults::default())
+        );
+    }
+
+    #[test]
+    fn a_gap_is_lost_unless_it_comes_late() {
+        let mut flow = flow(8, false);
+        receive(&mut flow, [0, 1, 4]);
+        let gap = flow.tally(Count::default());
+        assert_eq!((gap.received.messages, gap.received.bytes), (3, 3 * SIZE as u64));
+        assert_eq!((gap.faults.lost_messages, gap.faults.reordered_messages), (2, 0));
+        receive(&mut flow, [2, 3, 5]);
+        let whole = flow.tally(Count::default()).faults;
+        assert_eq!((whole.lost_messages, whole.reordered_messages), (0, 2));
+    }
+
+    #[test]
+    fn wrong_bytes_are_counted_where_payloads_are_checked() {
+        for (checked, corrupt) in [(true, 1), (false, 0)] {
+            let mut flow = flow(8, checked);
+            receive(&mut flow, 0..1);
+            flow.message(0, header::data(1, false), &payload(7));
+            assert_eq!(flow.tally(Count::default()).faults.corrupt_messages, corrupt);
+        }
+    }
+
+    #[test]
+    fn what_comes_after_the_last_message_belongs_to_the_next_phase() {
+        let mut flow = flow(8, true);
+        receive(&mut flow, 0..3);
+        end(&mut flow, 3);
+        receive(&mut flow, 0..1);
+        flow.message(0, header::data(1, true), &payload(9));
+        let before = flow.tally(Count::default());
+        assert_eq!((before.received.messages, before.faults.corrupt_messages), (4, 0));
+        flow.restart();
+        let after = flow.tally(Count::default());
+        assert_eq!(
+            (after.received.messages, after.received.bytes),
+            (2, 2 * SIZE as u64)
+        );
+        assert_eq!(
+            (after.faults.corrupt_messages, after.faults.lost_messages),
+            (1, 0)
+        );
+        assert!(flow.last_seen && flow.ack_due());
+        flow.restart();
+        assert_eq!(flow.tally(Count::default()).received, Count::default());
+        assert!(!flow.last_seen);
+        receive(&mut flow, 0..1);
+        assert!(!flow.last_seen, "a message that is not the last ends nothing");
+    }
+
+    #[test]
+    fn a_slow_reader_sleeps_after_each_message_in_every_phase() {
+        let nap = Duration::from_millis(5);
+        let mut flow = flow(8, false).slowed(nap);
+        flow.restart();
+        let begin = std::time::Instant::now();
+        receive(&mut flow, 0..2);
+        assert!(begin.elapsed() >= 2 * nap);
+        assert_eq!(flow.tally(Count::default()).faults, Faults::default());
+    }
+}

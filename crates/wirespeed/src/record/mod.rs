@@ -234,4 +234,32 @@ mod tests {
         recorder.clear();
         assert_eq!(recorder.to_data(1.0), HistogramData::default());
     }
+    #[test]
+    fn ticks_become_nanoseconds_everywhere_and_nothing_outlives_a_clear() {
+        let mut recorder = Recorder::new(2);
+        for samples in [[10, 20, 42], [30, 60, 99]] {
+            recorder.clear();
+            samples.into_iter().for_each(|s| recorder.record(s));
+            let ns = |ticks: u64| Finite::maybe(ticks as f64 * 0.5).unwrap();
+            let data = recorder.to_data(0.5);
+            assert_eq!((data.count, data.step_ns), (3, Finite::ZERO));
+            assert_eq!((data.min_ns, data.max_ns), (ns(samples[0]), ns(samples[2])));
+            assert_eq!(data.sum_ns, ns(samples.iter().sum()));
+            assert_eq!(recorder.max_ticks(), samples[2]);
+            assert_eq!(
+                recorder.raw_ns(0.5),
+                samples[..2].iter().map(|&s| ns(s)).collect::<Vec<_>>()
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_merged_into_full_raw_samples_still_counts() {
+        let (mut all, mut other) = (Recorder::new(3), Recorder::new(3));
+        [1, 2].into_iter().for_each(|s| all.record(s));
+        [3, 4, 5].into_iter().for_each(|s| other.record(s));
+        all.merge(&mut other);
+        let raw: Vec<f64> = all.raw_ns(1.0).into_iter().map(|ns| ns.get()).collect();
+        assert_eq!((all.count(), raw), (5, vec![1.0, 2.0, 3.0]));
+    }
 }
