@@ -191,6 +191,12 @@ struct Timing {
 }
 
 impl Timing {
+    /// Whether the next message may go: at once, or at its place in the schedule.
+    #[inline(always)]
+    fn is_due(&self, clock: Clock) -> bool {
+        self.pace_ticks <= 0.0 || clock.now() >= self.paced_from + (self.sent as f64 * self.pace_ticks) as u64
+    }
+
     fn restart(&mut self, clock: Clock) {
         (self.sent, self.stamp, self.paced_from) = (0, Stamp::default(), clock.now());
         self.intervals.clear();
@@ -199,7 +205,7 @@ impl Timing {
 }
 
 /// Acknowledge what is due to everybody.
-#[inline(always)]
+#[inline(never)]
 fn acknowledge<P: MessagePort, C: Check>(link: &mut Wired<P>, mesh: &mut Mesh<C>) -> Result<(), LinkError> {
     for at in 0..mesh.pairs.len() {
         let pair = mesh.pairs[at];
@@ -226,7 +232,8 @@ fn note_acknowledgement<C>(mesh: &Mesh<C>, timing: &mut Timing, clock: Clock) {
     }
 }
 
-/// Send `count` messages in turns; with `last`, end every pair and return when all is received and acknowledged.
+/// Send `count` messages in turns; with `last`, end every pair by a marked message and return when all is received and
+/// acknowledged.
 #[inline(never)]
 fn hot_exchange<P: MessagePort, S: Sender>(
     link: &mut Wired<P>,
@@ -237,24 +244,33 @@ fn hot_exchange<P: MessagePort, S: Sender>(
     (count, last): (u64, bool),
 ) -> Result<(), LinkError> {
     let target = timing.sent + count;
+    let mut ending = false;
     let mut batch = Batch::begin(&timing.intervals, clock.now());
-    while timing.sent < target {
+    loop {
+        ending |= timing.sent >= target;
+        if ending && (!last || mesh.is_over()) {
+            return Ok(());
+        }
         let mut moved = false;
         for at in 0..mesh.pairs.len() {
             let pair = mesh.pairs[at];
-            let due = timing.paced_from + (timing.sent as f64 * timing.pace_ticks) as u64;
-            let early = timing.pace_ticks > 0.0 && clock.now() < due;
-            if timing.sent == target || early || pair.sent - pair.peer_received >= mesh.window {
+            let wanted = match ending {
+                true => !pair.last_sent,
+                false => timing.sent < target && timing.is_due(clock),
+            };
+            if !wanted || pair.sent - pair.peer_received >= mesh.window {
                 continue;
             }
-            let word = mesh.header(&pair, header::data(pair.sent, false));
+            let word = mesh.header(&pair, header::data(pair.sent, ending));
             if sender.post(&mut link.port, pair.slot, word)? == Post::Busy {
                 continue;
             }
             moved = true;
             mesh.pairs[at].sent += 1;
             timing.sent += 1;
-            if let Some(now) = batch.one(&mut timing.intervals, clock)
+            if ending {
+                mesh.pairs[at].last_sent = true;
+            } else if let Some(now) = batch.one(&mut timing.intervals, clock)
                 && timing.stamp.covers == 0
             {
                 timing.stamp = Stamp {
@@ -264,7 +280,7 @@ fn hot_exchange<P: MessagePort, S: Sender>(
                 };
             }
         }
-        if moved || timing.pace_ticks > 0.0 {
+        if moved || (timing.pace_ticks > 0.0 && !ending) {
             link.port.poll(mesh)?;
         } else {
             link.port.wait(mesh)?;
@@ -272,36 +288,6 @@ fn hot_exchange<P: MessagePort, S: Sender>(
         note_acknowledgement(mesh, timing, clock);
         acknowledge(link, mesh)?;
     }
-    while last && !mesh.is_over() {
-        end_pairs(link, sender, mesh, timing)?;
-        link.port.wait(mesh)?;
-        note_acknowledgement(mesh, timing, clock);
-        acknowledge(link, mesh)?;
-    }
-    Ok(())
-}
-
-/// Send the marked last message to everybody who has not got it and has room for it.
-#[inline(always)]
-fn end_pairs<P: MessagePort, S: Sender>(
-    link: &mut Wired<P>,
-    sender: &mut S,
-    mesh: &mut Mesh<S::Checks>,
-    timing: &mut Timing,
-) -> Result<(), LinkError> {
-    for at in 0..mesh.pairs.len() {
-        let pair = mesh.pairs[at];
-        if pair.last_sent || pair.sent - pair.peer_received >= mesh.window {
-            continue;
-        }
-        let word = mesh.header(&pair, header::data(pair.sent, true));
-        if sender.post(&mut link.port, pair.slot, word)? == Post::Done {
-            mesh.pairs[at].sent += 1;
-            mesh.pairs[at].last_sent = true;
-            timing.sent += 1;
-        }
-    }
-    Ok(())
 }
 
 /// One of the ranks that all send to each other.

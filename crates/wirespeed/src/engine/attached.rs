@@ -30,6 +30,7 @@ impl<P: OneSidedPort> Attached<P> {
     }
 
     /// Order what comes after behind what came before.
+    #[inline(never)]
     pub fn fence(&mut self) -> Result<(), LinkError> {
         while self.port.fence()? == Post::Busy {
             self.give_way()?;
@@ -38,6 +39,7 @@ impl<P: OneSidedPort> Attached<P> {
     }
 
     /// Wait until every operation so far has taken effect at its target.
+    #[inline(never)]
     pub fn drain(&mut self) -> Result<(), LinkError> {
         while !self.port.flush()? {
             self.give_way()?;

@@ -70,7 +70,8 @@ impl Layout {
 }
 
 /// Tell the target that `phase` ends after operation number `operations`: after everything posted before, and before
-/// everything posted after.
+/// everything posted after. Once a phase: no part of the loops' code.
+#[inline(never)]
 pub fn end_phase<P: OneSidedPort>(
     link: &mut Attached<P>,
     layout: Layout,

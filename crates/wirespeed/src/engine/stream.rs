@@ -95,7 +95,8 @@ impl Outgoing {
         self.paced_from + (number as f64 * self.pace_ticks) as u64
     }
 
-    #[inline(always)]
+    /// The responses of a paced stream, up to what its receiver has.
+    #[inline(never)]
     fn note_responses(&mut self, peer_received: u64, clock: Clock) {
         let first = self.answered;
         self.answered = peer_received;
@@ -112,9 +113,21 @@ impl Outgoing {
     }
 }
 
-/// Acknowledge what is due; `poll` while there is no room.
+/// Acknowledge what is due.
 #[inline(always)]
 fn acknowledge<P: MessagePort, C: Check>(link: &mut Wired<P>, flow: &mut Flow<C>) -> Result<(), LinkError> {
+    match flow.ack_due() {
+        true => acknowledge_now(link, flow),
+        false => Ok(()),
+    }
+}
+
+/// Acknowledge until nothing is due; `poll` while there is no room. Once for half a window: no part of the loops' code.
+#[inline(never)]
+fn acknowledge_now<P: MessagePort, C: Check>(
+    link: &mut Wired<P>,
+    flow: &mut Flow<C>,
+) -> Result<(), LinkError> {
     while flow.ack_due() {
         let received = flow.received;
         let word = header::ack(received);
@@ -182,10 +195,24 @@ pub fn hot_send<P: MessagePort, S: Sender>(
             out.backlog_max = out.backlog_max.max(out.sent - flow.peer_received);
         }
     }
-    while last && flow.peer_received < target {
+    match last {
+        true => await_acknowledgement(link, flow, out, clock),
+        false => Ok(()),
+    }
+}
+
+/// Wait until the peer has everything. Once a phase: no part of the loop's code.
+#[inline(never)]
+fn await_acknowledgement<P: MessagePort, C: Check>(
+    link: &mut Wired<P>,
+    flow: &mut Flow<C>,
+    out: &mut Outgoing,
+    clock: Clock,
+) -> Result<(), LinkError> {
+    while flow.peer_received < out.sent {
         link.port.wait(flow)?;
         out.note_acknowledgement(flow.peer_received, clock);
-        if both {
+        if out.both {
             acknowledge(link, flow)?;
         }
     }

@@ -38,6 +38,7 @@ impl<P: MessagePort> Wired<P> {
     }
 
     /// Push out every send so far.
+    #[inline(never)]
     pub fn drain(&mut self) -> Result<(), LinkError> {
         while !self.port.flush()? {
             self.waiter.idle()?;

@@ -205,6 +205,12 @@ impl<P: TaggedPort> Group<P> {
         self.port.wait_all(&mut self.requests)
     }
 
+    /// As [`Group::wait_all`], once for many messages: no part of the loops' code.
+    #[inline(never)]
+    pub fn wait_for_many(&mut self) -> Result<(), LinkError> {
+        self.wait_all()
+    }
+
     /// Remember `request` until the next wait. The list has its room from the start: the loops have no code to grow it.
     #[inline(always)]
     fn note(&mut self, request: Request) -> Result<(), LinkError> {

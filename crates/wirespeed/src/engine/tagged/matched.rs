@@ -91,7 +91,7 @@ impl<C: Check> Matched<C> {
     }
 
     /// Post the receives of `messages` messages, from the place `first` on.
-    #[inline(always)]
+    #[inline(never)]
     fn receive_half<P: TaggedPort>(
         &self,
         group: &mut Group<P>,
@@ -321,7 +321,7 @@ impl Halves {
             self.under_way.swap(0, 1);
             self.second = !self.second;
         }
-        group.wait_all()
+        group.wait_for_many()
     }
 
     /// Where the messages of this half begin.

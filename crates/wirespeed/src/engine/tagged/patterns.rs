@@ -21,7 +21,7 @@ pub struct Messages {
 
 impl Messages {
     /// Post all receives from the `neighbour`-th neighbour.
-    #[inline(always)]
+    #[inline(never)]
     fn post_receives<P: TaggedPort>(&self, group: &mut Group<P>, neighbour: usize) -> Result<(), LinkError> {
         let first = neighbour * self.each;
         for index in first..first + self.each {
@@ -35,7 +35,7 @@ impl Messages {
     }
 
     /// Post all receives of the next iteration from the `neighbour`-th neighbour.
-    #[inline(always)]
+    #[inline(never)]
     fn post_next<P: TaggedPort>(&self, group: &mut Group<P>, neighbour: usize) -> Result<(), LinkError> {
         let first = neighbour * self.each;
         for index in first..first + self.each {
@@ -49,7 +49,7 @@ impl Messages {
     }
 
     /// Post all sends to the `neighbour`-th neighbour.
-    #[inline(always)]
+    #[inline(never)]
     fn post_sends<P: TaggedPort>(&self, group: &mut Group<P>, neighbour: usize) -> Result<(), LinkError> {
         let first = neighbour * self.each;
         for index in first..first + self.each {
@@ -105,7 +105,7 @@ impl Iteration for Single {
         for neighbour in 0..messages.from.len() {
             messages.post_receives(group, neighbour)?;
         }
-        group.wait_all()?;
+        group.wait_for_many()?;
         Ok(clock.now() - start)
     }
 }
@@ -123,7 +123,7 @@ impl Iteration for Pair {
         for neighbour in 0..messages.to.len() {
             messages.post_receives(group, neighbour)?;
             messages.post_sends(group, neighbour)?;
-            group.wait_all()?;
+            group.wait_for_many()?;
         }
         Ok(clock.now() - start)
     }
@@ -150,7 +150,7 @@ impl Iteration for PrePost {
         for neighbour in 0..messages.to.len() {
             messages.post_sends(group, neighbour)?;
         }
-        group.wait_all()?;
+        group.wait_for_many()?;
         if !last {
             for neighbour in 0..messages.from.len() {
                 messages.post_next(group, neighbour)?;
@@ -188,7 +188,7 @@ impl Iteration for AllStart {
             messages.post_receives(group, neighbour)?;
             messages.post_sends(group, neighbour)?;
         }
-        group.wait_all()?;
+        group.wait_for_many()?;
         Ok(clock.now() - start)
     }
 }
