@@ -13,11 +13,11 @@ const SHOWN: usize = 20;
 /// Most machine code in bytes: of the library, of the program's own crates that are next to it, and of all together.
 /// They may go down; what makes one go up needs a reason.
 const BUDGETS: [(&str, u64); 5] = [
-    ("wirespeed", 5_900_000),
+    ("wirespeed", 5_000_000),
     ("wirespeed_cli", 1_000_000),
     ("wirespeed_report", 800_000),
     ("wirespeed_byteio", 600_000),
-    ("all", 14_800_000),
+    ("all", 13_800_000),
 ];
 
 /// Code of one crate or one family.

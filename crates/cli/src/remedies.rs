@@ -212,7 +212,10 @@ mod tests {
     fn a_value_stays_with_its_option() {
         for (text, said) in [
             ("--warmup 1s", "--warmup 1s behind the --"),
-            ("use --size 8,64, or wait", "use --size 8,64 behind the --, or wait"),
+            (
+                "use --size 8,64, or wait",
+                "use --size 8,64 behind the --, or wait",
+            ),
             ("use --check to look", "use --check behind the -- to look"),
             ("give --duration TIME.", "give --duration TIME behind the --."),
             ("--load=cpu=1 helps", "--load=cpu=1 behind the -- helps"),

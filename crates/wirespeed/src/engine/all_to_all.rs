@@ -58,7 +58,8 @@ struct Mesh<C> {
 }
 
 impl<C: Check> Mesh<C> {
-    /// The pairs of this rank.
+    /// The pairs of this rank. Compiled once for all ports.
+    #[inline(never)]
     fn new(rank: &Rank, stream: &Stream, checks: C) -> Result<Self, MeasureError> {
         let me = rank.bootstrap.rank();
         let routed = rank.spec.peer.is_some();
@@ -191,6 +192,17 @@ struct Timing {
 }
 
 impl Timing {
+    fn new(rank: &Rank, meter: &Meter, stream: &Stream) -> Self {
+        Timing {
+            intervals: meter.series(SampleKind::SendInterval),
+            acknowledged: meter.series(SampleKind::Acknowledged),
+            stamp: Stamp::default(),
+            pace_ticks: rank.pace_ticks(stream),
+            paced_from: 0,
+            sent: 0,
+        }
+    }
+
     /// Whether the next message may go: at once, or at its place in the schedule.
     #[inline(always)]
     fn is_due(&self, clock: Clock) -> bool {
@@ -309,19 +321,11 @@ impl<P: MessagePort, S: Sender> Member<P, S> {
         (sender, checks): (S, S::Checks),
         stream: &Stream,
     ) -> Result<Self, MeasureError> {
-        let timing = Timing {
-            intervals: meter.series(SampleKind::SendInterval),
-            acknowledged: meter.series(SampleKind::Acknowledged),
-            stamp: Stamp::default(),
-            pace_ticks: rank.pace_ticks(stream),
-            paced_from: 0,
-            sent: 0,
-        };
         Ok(Member {
             link,
             sender,
             mesh: Mesh::new(rank, stream, checks)?,
-            timing,
+            timing: Timing::new(rank, meter, stream),
             clock: meter.clock,
             phase: Phase::First,
         })

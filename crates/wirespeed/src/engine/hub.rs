@@ -34,6 +34,21 @@ struct Worker {
     samples: Recorder,
 }
 
+impl Worker {
+    /// So many that have not been sent anything.
+    fn idle(count: usize) -> Vec<Worker> {
+        let worker = |_| Worker {
+            next: 0,
+            waiting: false,
+            sent_at: 0,
+            arrived_at: 0,
+            first_ticks: None,
+            samples: Recorder::new(0),
+        };
+        (0..count).map(worker).collect()
+    }
+}
+
 /// Takes answers.
 struct Answers<C> {
     size: usize,
@@ -183,20 +198,12 @@ impl<'a, P: MessagePort, S: Sender> Hub<'a, P, S> {
         if rank.peers.is_empty() {
             return Err(MeasureError::Usage("a hub needs at least one worker".into()));
         }
-        let worker = |_| Worker {
-            next: 0,
-            waiting: false,
-            sent_at: 0,
-            arrived_at: 0,
-            first_ticks: None,
-            samples: Recorder::new(0),
-        };
         let answers = Answers {
             size: test.reply() as usize,
             checks,
             each: test.fan_out,
             clock: meter.clock,
-            workers: (0..rank.peers.len()).map(worker).collect(),
+            workers: Worker::idle(rank.peers.len()),
             outstanding: 0,
             rounds: 0,
             tally: Tally::default(),
@@ -210,24 +217,24 @@ impl<'a, P: MessagePort, S: Sender> Hub<'a, P, S> {
             rank,
         })
     }
+}
 
-    /// What each worker needed; those that never answered are left out.
-    fn by_worker(&mut self) -> Vec<PeerSamples> {
-        let timebase = &self.rank.timebase;
-        let ns_per_tick = timebase.ns_per_tick();
-        let scale = ns_per_tick / self.series.batch_ops as f64;
-        let step_ns = timebase.step.ticks * scale;
-        let of_one = |(&peer, worker): (&u32, &mut Worker)| PeerSamples {
-            peer,
-            samples: worker.samples.to_data(scale).with_step_ns(step_ns),
-            first_ns: worker
-                .first_ticks
-                .and_then(|ticks| Finite::maybe(ticks as f64 * ns_per_tick)),
-        };
-        let all = self.rank.peers.iter().zip(&mut self.answers.workers).map(of_one);
-        all.filter(|peer| !peer.samples.is_empty() || peer.first_ns.is_some())
-            .collect()
-    }
+/// What each worker needed, in batches of `batch_ops`; those that never answered are left out.
+fn by_worker(rank: &Rank, workers: &mut [Worker], batch_ops: u64) -> Vec<PeerSamples> {
+    let timebase = &rank.timebase;
+    let ns_per_tick = timebase.ns_per_tick();
+    let scale = ns_per_tick / batch_ops as f64;
+    let step_ns = timebase.step.ticks * scale;
+    let of_one = |(&peer, worker): (&u32, &mut Worker)| PeerSamples {
+        peer,
+        samples: worker.samples.to_data(scale).with_step_ns(step_ns),
+        first_ns: worker
+            .first_ticks
+            .and_then(|ticks| Finite::maybe(ticks as f64 * ns_per_tick)),
+    };
+    let all = rank.peers.iter().zip(workers).map(of_one);
+    all.filter(|peer| !peer.samples.is_empty() || peer.first_ns.is_some())
+        .collect()
 }
 
 impl<P: MessagePort, S: Sender> Body for Hub<'_, P, S> {
@@ -305,7 +312,7 @@ impl<P: MessagePort, S: Sender> Body for Hub<'_, P, S> {
     }
 
     fn finish(mut self: Box<Self>) -> Left {
-        let peers = self.by_worker();
+        let peers = by_worker(self.rank, &mut self.answers.workers, self.series.batch_ops);
         let facts = self.link.port.facts();
         Left {
             series: vec![self.series],

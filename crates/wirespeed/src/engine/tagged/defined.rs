@@ -21,7 +21,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    #[inline(never)]
+    #[inline(always)]
     fn post_sends<P: TaggedPort>(&self, group: &mut Group<P>) -> Result<(), LinkError> {
         for index in 0..self.window {
             group.send(self.peer, self.places.outgoing(index), self.places.size)?;
@@ -29,7 +29,7 @@ impl Pair {
         Ok(())
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn post_receives<P: TaggedPort>(&self, group: &mut Group<P>) -> Result<(), LinkError> {
         for index in 0..self.window {
             group.receive(self.peer, self.places.incoming(index), self.places.size)?;
@@ -91,32 +91,40 @@ impl Definition {
     ) -> Result<u64, LinkError> {
         match (self.ping_pong, source) {
             (true, false) => hot_pong(pair, group, clock, count),
-            (true, true) if self.around => hot_imb_ping(pair, group, series, clock, count),
-            (true, true) => hot_osu_ping(pair, group, series, clock, count),
+            (true, true) => hot_ping(pair, group, series, clock, (count, self.around)),
             (false, _) => hot_windows(pair, group, series, clock, (count, self, source)),
         }
     }
 }
 
-/// Send, wait, receive, wait; the clock is read before and after each round trip.
+/// Send, wait, receive, wait. The clock is read before and after each round trip; where the definition has it `around` all
+/// iterations, once a batch.
 #[inline(never)]
-fn hot_osu_ping<P: TaggedPort>(
+fn hot_ping<P: TaggedPort>(
     pair: &Pair,
     group: &mut Group<P>,
     series: &mut Series,
     clock: Clock,
-    count: u64,
+    (count, around): (u64, bool),
 ) -> Result<u64, LinkError> {
-    let mut total = 0;
+    let begin = clock.now();
+    let mut batch = Batch::begin(series, begin);
+    let (mut start, mut total) = (begin, 0);
     for _ in 0..count {
-        let start = clock.now();
+        if !around {
+            start = clock.now();
+        }
         pair.send_one(group)?;
         pair.receive_one(group)?;
-        let ticks = clock.now() - start;
-        series.record(ticks);
-        total += ticks;
+        if around {
+            batch.one(series, clock);
+        } else {
+            let ticks = clock.now() - start;
+            series.record(ticks);
+            total += ticks;
+        }
     }
-    Ok(total)
+    Ok(if around { clock.now() - begin } else { total })
 }
 
 /// Receive, wait, send, wait.
@@ -133,25 +141,6 @@ fn hot_pong<P: TaggedPort>(
         pair.send_one(group)?;
     }
     Ok(clock.now() - start)
-}
-
-/// Send, wait, receive, wait; the clock is read once a batch.
-#[inline(never)]
-fn hot_imb_ping<P: TaggedPort>(
-    pair: &Pair,
-    group: &mut Group<P>,
-    series: &mut Series,
-    clock: Clock,
-    count: u64,
-) -> Result<u64, LinkError> {
-    let begin = clock.now();
-    let mut batch = Batch::begin(series, begin);
-    for _ in 0..count {
-        pair.send_one(group)?;
-        pair.receive_one(group)?;
-        batch.one(series, clock);
-    }
-    Ok(clock.now() - begin)
 }
 
 /// `count` windows. One way: sends and the wait for the acknowledgement at the source, receives and the acknowledgement
@@ -177,14 +166,14 @@ fn hot_windows<P: TaggedPort>(
         if both || source {
             pair.post_sends(group)?;
         }
-        group.wait_for_many()?;
+        group.wait_all()?;
         if !both || around {
             if source {
                 group.acknowledged(pair.peer)?;
             } else {
                 group.acknowledge(pair.peer)?;
             }
-            group.wait_for_many()?;
+            group.wait_apart()?;
         }
         let now = clock.now();
         series.record(now - start);

@@ -97,7 +97,7 @@ impl<P: TaggedPort> Group<P> {
             Some(parent) => {
                 self.meeting
                     .push(self.port.post_recv(parent, tag, HEARD_AT, WORD)?);
-                self.port.wait_all(&mut self.meeting)?;
+                wait_apart(&mut self.port, &mut self.meeting)?;
                 self.word_at(HEARD_AT).to_le_bytes()
             }
         };
@@ -105,7 +105,7 @@ impl<P: TaggedPort> Group<P> {
         for &child in &self.tree.children {
             self.meeting.push(self.port.post_send(child, tag, TOLD_AT, WORD)?);
         }
-        self.port.wait_all(&mut self.meeting)?;
+        wait_apart(&mut self.port, &mut self.meeting)?;
         if !self.tree.children.is_empty() {
             // A turn of the port, as a library's own barrier ends with one: whoever takes in the go would else find the
             // first messages behind it, before it could post their receives.
@@ -124,14 +124,14 @@ impl<P: TaggedPort> Group<P> {
             let at = BELOW_AT + place * WORD;
             self.meeting.push(self.port.post_recv(child, ARRIVED, at, WORD)?);
         }
-        self.port.wait_all(&mut self.meeting)?;
+        wait_apart(&mut self.port, &mut self.meeting)?;
         let below = (0..self.tree.children.len()).map(|place| self.word_at(BELOW_AT + place * WORD));
         let longest_ns = below.fold(own_ns, u64::max);
         if let Some(parent) = self.tree.parent {
             self.port.buffer().write(OWN_AT, &longest_ns.to_le_bytes());
             self.meeting
                 .push(self.port.post_send(parent, ARRIVED, OWN_AT, WORD)?);
-            self.port.wait_all(&mut self.meeting)?;
+            wait_apart(&mut self.port, &mut self.meeting)?;
         }
         Ok(longest_ns)
     }
@@ -205,10 +205,9 @@ impl<P: TaggedPort> Group<P> {
         self.port.wait_all(&mut self.requests)
     }
 
-    /// As [`Group::wait_all`], once for many messages: no part of the loops' code.
-    #[inline(never)]
-    pub fn wait_for_many(&mut self) -> Result<(), LinkError> {
-        self.wait_all()
+    /// As [`Group::wait_all`], for waits around a loop: no part of its code.
+    pub fn wait_apart(&mut self) -> Result<(), LinkError> {
+        wait_apart(&mut self.port, &mut self.requests)
     }
 
     /// Remember `request` until the next wait. The list has its room from the start: the loops have no code to grow it.
@@ -220,4 +219,10 @@ impl<P: TaggedPort> Group<P> {
         self.requests.push(request);
         Ok(())
     }
+}
+
+/// Wait for `requests`: compiled once, for whoever waits several times.
+#[inline(never)]
+fn wait_apart<P: TaggedPort>(port: &mut P, requests: &mut Vec<Request>) -> Result<(), LinkError> {
+    port.wait_all(requests)
 }

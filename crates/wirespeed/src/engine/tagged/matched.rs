@@ -91,7 +91,7 @@ impl<C: Check> Matched<C> {
     }
 
     /// Post the receives of `messages` messages, from the place `first` on.
-    #[inline(never)]
+    #[inline(always)]
     fn receive_half<P: TaggedPort>(
         &self,
         group: &mut Group<P>,
@@ -100,6 +100,21 @@ impl<C: Check> Matched<C> {
     ) -> Result<(), LinkError> {
         for index in first..first + messages as usize {
             self.receive(group, index)?;
+        }
+        Ok(())
+    }
+
+    /// Post the receives of the halves that the source sends first. Once a round: no part of the loops' code.
+    #[inline(never)]
+    fn receive_first<P: TaggedPort>(
+        &self,
+        group: &mut Group<P>,
+        halves: &mut Halves,
+    ) -> Result<(), LinkError> {
+        for _ in 0..halves.ahead() {
+            halves.swap(group);
+            let (first, messages) = halves.begin();
+            self.receive_half(group, first, messages)?;
         }
         Ok(())
     }
@@ -254,11 +269,7 @@ fn hot_receive_windows<P: TaggedPort, C: Check>(
 ) -> Result<(), LinkError> {
     let mut halves = Halves::of(count, most);
     let ahead = halves.ahead();
-    for _ in 0..ahead {
-        halves.turn(group)?;
-        let (first, messages) = halves.begin();
-        ends.receive_half(group, first, messages)?;
-    }
+    ends.receive_first(group, &mut halves)?;
     ends.ready(group)?;
     let mut batch = Batch::begin(series, clock.now());
     while !halves.are_done() {
@@ -275,7 +286,8 @@ fn hot_receive_windows<P: TaggedPort, C: Check>(
         group.post_send(PEER, ACK, 0, 0)?;
     }
     for _ in 0..ahead {
-        halves.turn(group)?;
+        halves.swap(group);
+        group.wait_apart()?;
     }
     Ok(())
 }
@@ -313,15 +325,21 @@ impl Halves {
         1 + u32::from(self.two)
     }
 
-    /// On to the other half, when all that was posted with it is done.
+    /// On to the other half.
     #[inline(always)]
-    fn turn<P: TaggedPort>(&mut self, group: &mut Group<P>) -> Result<(), LinkError> {
+    fn swap<P: TaggedPort>(&mut self, group: &mut Group<P>) {
         if self.two {
             group.turn();
             self.under_way.swap(0, 1);
             self.second = !self.second;
         }
-        group.wait_for_many()
+    }
+
+    /// On to the other half, when all that was posted with it is done.
+    #[inline(always)]
+    fn turn<P: TaggedPort>(&mut self, group: &mut Group<P>) -> Result<(), LinkError> {
+        self.swap(group);
+        group.wait_all()
     }
 
     /// Where the messages of this half begin.

@@ -21,7 +21,7 @@ pub struct Messages {
 
 impl Messages {
     /// Post all receives from the `neighbour`-th neighbour.
-    #[inline(never)]
+    #[inline(always)]
     fn post_receives<P: TaggedPort>(&self, group: &mut Group<P>, neighbour: usize) -> Result<(), LinkError> {
         let first = neighbour * self.each;
         for index in first..first + self.each {
@@ -35,7 +35,7 @@ impl Messages {
     }
 
     /// Post all receives of the next iteration from the `neighbour`-th neighbour.
-    #[inline(never)]
+    #[inline(always)]
     fn post_next<P: TaggedPort>(&self, group: &mut Group<P>, neighbour: usize) -> Result<(), LinkError> {
         let first = neighbour * self.each;
         for index in first..first + self.each {
@@ -49,7 +49,7 @@ impl Messages {
     }
 
     /// Post all sends to the `neighbour`-th neighbour.
-    #[inline(never)]
+    #[inline(always)]
     fn post_sends<P: TaggedPort>(&self, group: &mut Group<P>, neighbour: usize) -> Result<(), LinkError> {
         let first = neighbour * self.each;
         for index in first..first + self.each {
@@ -105,27 +105,20 @@ impl Iteration for Single {
         for neighbour in 0..messages.from.len() {
             messages.post_receives(group, neighbour)?;
         }
-        group.wait_for_many()?;
+        group.wait_all()?;
         Ok(clock.now() - start)
     }
 }
 
 impl Iteration for Pair {
     /// Neighbour by neighbour: receives, sends to the opposite one, wait for both.
-    #[inline(never)]
     fn hot_run<P: TaggedPort>(
         messages: &mut Messages,
         group: &mut Group<P>,
         clock: Clock,
         _: bool,
     ) -> Result<u64, LinkError> {
-        let start = clock.now();
-        for neighbour in 0..messages.to.len() {
-            messages.post_receives(group, neighbour)?;
-            messages.post_sends(group, neighbour)?;
-            group.wait_for_many()?;
-        }
-        Ok(clock.now() - start)
+        hot_exchange(messages, group, clock, 1)
     }
 }
 
@@ -150,7 +143,7 @@ impl Iteration for PrePost {
         for neighbour in 0..messages.to.len() {
             messages.post_sends(group, neighbour)?;
         }
-        group.wait_for_many()?;
+        group.wait_all()?;
         if !last {
             for neighbour in 0..messages.from.len() {
                 messages.post_next(group, neighbour)?;
@@ -176,19 +169,31 @@ fn hot_post_receives<P: TaggedPort>(
 
 impl Iteration for AllStart {
     /// Receives and sends of every neighbour, one wait for all.
-    #[inline(never)]
     fn hot_run<P: TaggedPort>(
         messages: &mut Messages,
         group: &mut Group<P>,
         clock: Clock,
         _: bool,
     ) -> Result<u64, LinkError> {
-        let start = clock.now();
-        for neighbour in 0..messages.to.len() {
+        hot_exchange(messages, group, clock, messages.to.len().max(1))
+    }
+}
+
+/// Receives from and sends to each neighbour, and a wait for what was posted with each `together` of them, which divide all.
+#[inline(never)]
+fn hot_exchange<P: TaggedPort>(
+    messages: &Messages,
+    group: &mut Group<P>,
+    clock: Clock,
+    together: usize,
+) -> Result<u64, LinkError> {
+    let start = clock.now();
+    for first in (0..messages.to.len()).step_by(together) {
+        for neighbour in first..first + together {
             messages.post_receives(group, neighbour)?;
             messages.post_sends(group, neighbour)?;
         }
-        group.wait_for_many()?;
-        Ok(clock.now() - start)
+        group.wait_all()?;
     }
+    Ok(clock.now() - start)
 }
