@@ -109,10 +109,11 @@ impl<C: Check> Matched<C> {
     fn receive_first<P: TaggedPort>(
         &self,
         group: &mut Group<P>,
-        halves: &mut Halves,
+        (count, most): (u64, u64),
     ) -> Result<(), LinkError> {
+        let mut halves = Halves::of(count, most);
         for _ in 0..halves.ahead() {
-            halves.swap(group);
+            halves.swap_with(group);
             let (first, messages) = halves.begin();
             self.receive_half(group, first, messages)?;
         }
@@ -267,9 +268,8 @@ fn hot_receive_windows<P: TaggedPort, C: Check>(
     clock: Clock,
     (count, most): (u64, u64),
 ) -> Result<(), LinkError> {
-    let mut halves = Halves::of(count, most);
-    let ahead = halves.ahead();
-    ends.receive_first(group, &mut halves)?;
+    ends.receive_first(group, (count, most))?;
+    let mut halves = Halves::begun(count, most);
     ends.ready(group)?;
     let mut batch = Batch::begin(series, clock.now());
     while !halves.are_done() {
@@ -285,8 +285,8 @@ fn hot_receive_windows<P: TaggedPort, C: Check>(
         ends.receive_half(group, first, messages)?;
         group.post_send(PEER, ACK, 0, 0)?;
     }
-    for _ in 0..ahead {
-        halves.swap(group);
+    for _ in 0..halves.ahead() {
+        halves.swap_with(group);
         group.wait_apart()?;
     }
     Ok(())
@@ -325,20 +325,39 @@ impl Halves {
         1 + u32::from(self.two)
     }
 
+    /// After the first halves were posted. The loop's own, of which nothing else has the address: it lies in registers.
+    #[inline(always)]
+    fn begun(count: u64, window: u64) -> Self {
+        let mut halves = Halves::of(count, window);
+        for _ in 0..halves.ahead() {
+            halves.swap();
+            halves.begin();
+        }
+        halves
+    }
+
     /// On to the other half.
     #[inline(always)]
-    fn swap<P: TaggedPort>(&mut self, group: &mut Group<P>) {
+    fn swap(&mut self) {
         if self.two {
-            group.turn();
             self.under_way.swap(0, 1);
             self.second = !self.second;
         }
     }
 
+    /// On to the other half, and what was posted with it.
+    #[inline(always)]
+    fn swap_with<P: TaggedPort>(&mut self, group: &mut Group<P>) {
+        if self.two {
+            group.turn();
+        }
+        self.swap();
+    }
+
     /// On to the other half, when all that was posted with it is done.
     #[inline(always)]
     fn turn<P: TaggedPort>(&mut self, group: &mut Group<P>) -> Result<(), LinkError> {
-        self.swap(group);
+        self.swap_with(group);
         group.wait_all()
     }
 
