@@ -174,8 +174,11 @@ impl Progress {
             self.end();
         }
         self.plan.begun = true;
-        let after = units::format_ns(rounded(self.plan.began.elapsed()).as_nanos() as f64);
-        self.draw(&format!("{name} · {after} so far"));
+        let after = self.plan.began.elapsed();
+        self.draw(&match after.as_secs() {
+            0 => name.to_owned(),
+            _ => format!("{name} · {} so far", units::format_ns(rounded(after).as_nanos() as f64)),
+        });
     }
 
     /// What a rank of the running `case` tells of itself.
