@@ -5,7 +5,9 @@
 #![forbid(unsafe_code)]
 
 mod error;
+pub mod judge;
 pub mod schedule;
 
 pub use error::MeshError;
+pub use judge::{Culprit, Figure, Judgement, Options, Report, Side, Verdict};
 pub use schedule::{Estimate, Mode, Pair, Plan, Schedule};
