@@ -1,7 +1,7 @@
 //! Verdicts from fresh figures. It must never use a figure that made something suspect to convict it.
 
 use super::candidates::Candidates;
-use super::polish::{Cell, Effects, OF_MEDIAN};
+use super::polish::{Cell, Effects, MANY, OF_MEDIAN};
 use super::{Culprit, PARTNERS_MIN, Side, Verdict};
 use crate::Pair;
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -14,6 +14,8 @@ const FRESH_MIN: usize = 6;
 const LIKELY: f64 = 0.01;
 /// The share of normal values that their median absolute deviation makes use of.
 const EFFICIENCY: f64 = 0.37;
+/// The same of the distances between them.
+const EFFICIENCY_OF_QN: f64 = 0.82;
 const Z: f64 = 1.959_963_984_540_054;
 
 /// An effect as a logarithm, with its errors.
@@ -61,9 +63,8 @@ pub fn confirm(
     let mut links: BTreeMap<Pair, Vec<f64>> = BTreeMap::new();
     for cell in fresh {
         let (from, to) = (cell.from, cell.to);
-        let left = cell.log - effects.hosts[0][from] - effects.hosts[1][to];
         match candidates.all_links.contains(&Pair { from, to }) {
-            true => links.entry(Pair { from, to }).or_default().push(left),
+            true => links.entry(Pair { from, to }).or_default().push(cell.log),
             false => {
                 ends.entry((from, 0)).or_default().push(cell);
                 ends.entry((to, 1)).or_default().push(cell);
@@ -72,7 +73,7 @@ pub fn confirm(
     }
     let worth = (1.0 - material).ln();
     let mut verdicts = hosts(effects, &ends, units, candidates, (family, worth));
-    verdicts.extend(of_links(effects, &mut links, candidates, (family, worth)));
+    verdicts.extend(of_links(effects, &ends, &mut links, candidates, (family, worth)));
     verdicts
 }
 
@@ -160,8 +161,11 @@ fn hosts(
     verdicts
 }
 
+/// A link against what its own ends do with others. The effects of the survey will not do: a link is suspect, among other
+/// reasons, because the survey has its ends faster than they are.
 fn of_links(
     effects: &Effects,
+    ends: &Fresh<'_>,
     links: &mut BTreeMap<Pair, Vec<f64>>,
     candidates: &mut Candidates,
     (family, worth): (f64, f64),
@@ -171,12 +175,18 @@ fn of_links(
         let Some(values) = links.get_mut(&link) else {
             continue;
         };
+        let end = |host, side| {
+            let cells = ends.get(&(host, side))?;
+            let mut left: Vec<f64> = cells.iter().map(|cell| of_end(effects, cell, side)).collect();
+            Some((median(&mut left), cells.len()))
+        };
+        let (Some((sends, sent)), Some((receives, received))) = (end(link.from, 0), end(link.to, 1)) else {
+            continue;
+        };
         let count = values.len();
-        let own = OF_MEDIAN * effects.noise / (count as f64).sqrt();
-        let error = own
-            .hypot(effects.error(0, link.from))
-            .hypot(effects.error(1, link.to));
-        let effect = median(values);
+        let share = [count, sent, received].map(|figures| 1.0 / figures as f64);
+        let error = OF_MEDIAN * effects.noise * share.iter().sum::<f64>().sqrt();
+        let effect = median(values) - sends - receives;
         let p = lower_tail(effect, error, freedom(effects));
         suspects.push((
             link,
@@ -265,7 +275,12 @@ fn freedom(effects: &Effects) -> f64 {
 /// Degrees of freedom of noise and spread together (Welch and Satterthwaite).
 fn welch(effects: &Effects, side: usize, error: f64, spread: f64) -> f64 {
     let hosts = effects.counts[side].iter().filter(|count| **count > 0).count();
-    let of_spread = (EFFICIENCY * hosts.saturating_sub(1) as f64).max(1.0);
+    let efficiency = if hosts > MANY {
+        EFFICIENCY
+    } else {
+        EFFICIENCY_OF_QN
+    };
+    let of_spread = (efficiency * hosts.saturating_sub(1) as f64).max(1.0);
     let (noise, spread) = (error * error, spread * spread);
     let whole = noise + spread;
     if whole <= 0.0 {

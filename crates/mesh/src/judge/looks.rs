@@ -42,7 +42,7 @@ pub fn pairs(candidates: &Candidates, hosts: usize, look: usize, random: &mut Ra
     }
     for &link in &candidates.links {
         pairs.extend(std::iter::repeat_n(link, 2 << look));
-        for other in partners([link.from, link.to], 1) {
+        for other in partners([link.from, link.to], 2 << look) {
             pairs.push(Pair {
                 from: link.from,
                 to: other,

@@ -16,6 +16,8 @@ pub struct Cell {
 const SWEEPS: usize = 12;
 /// The standard deviation of a normal law over its median absolute deviation.
 const NORMAL: f64 = 1.4826;
+/// Values up to which distances between all of them are looked at.
+pub const MANY: usize = 256;
 /// The standard error of a median over that of a mean, of a normal law.
 pub const OF_MEDIAN: f64 = 1.2533;
 
@@ -51,6 +53,26 @@ fn scale(values: impl Iterator<Item = f64>) -> f64 {
     } else {
         NORMAL * median(&mut sizes)
     }
+}
+
+/// A robust standard deviation of few values, from the distances between them: Qn of Rousseeuw and Croux (Alternatives to
+/// the median absolute deviation, JASA 88, 1993), which makes use of 82 % of normal values where the median deviation
+/// makes use of 37 %. For many the median deviation does.
+fn between(values: &[f64]) -> f64 {
+    let count = values.len();
+    if !(2..=MANY).contains(&count) {
+        return scale(values.iter().copied());
+    }
+    let from = |at: usize| {
+        values[at + 1..]
+            .iter()
+            .map(move |other| (other - values[at]).abs())
+    };
+    let mut distances: Vec<f64> = (0..count).flat_map(from).collect();
+    let half = count / 2 + 1;
+    let (_, quarter, _) = distances.select_nth_unstable_by(half * (half - 1) / 2 - 1, f64::total_cmp);
+    let small = if count.is_multiple_of(2) { 3.8 } else { 1.4 };
+    2.2219 * *quarter * count as f64 / (count as f64 + small)
 }
 
 /// Cells of each host on one side: `order[starts[h]..starts[h + 1]]`.
@@ -146,7 +168,11 @@ pub fn polish(hosts: usize, cells: &[Cell]) -> Effects {
 /// The spread of hosts that noise does not explain.
 fn spread(effects: &Effects, side: usize) -> f64 {
     let measured = || (0..effects.hosts[side].len()).filter(|host| effects.counts[side][*host] > 0);
-    let all = scale(measured().map(|host| effects.hosts[side][host]));
+    let all = between(
+        &measured()
+            .map(|host| effects.hosts[side][host])
+            .collect::<Vec<_>>(),
+    );
     let mut errors: Vec<f64> = measured().map(|host| effects.error(side, host)).collect();
     if errors.is_empty() {
         return 0.0;
