@@ -25,6 +25,8 @@ pub struct Candidates {
     pub all_links: BTreeSet<Pair>,
     /// All sides of hosts that ever were suspect.
     pub all_hosts: BTreeSet<(usize, usize)>,
+    /// Fresh figures between hosts and links that are above suspicion.
+    pub controls: usize,
     /// Sides of hosts and units that were compared.
     pub looked_at: usize,
 }

@@ -34,7 +34,7 @@ struct Estimate {
 type Fresh<'a> = BTreeMap<(usize, usize), Vec<&'a Cell>>;
 
 /// Take the median of a look's controls off its cells: conditions may have changed for all.
-pub fn rebase(cells: &mut [Cell], effects: &Effects, candidates: &Candidates) {
+pub fn rebase(cells: &mut [Cell], effects: &Effects, candidates: &mut Candidates) {
     let left = |cell: &Cell| cell.log - effects.hosts[0][cell.from] - effects.hosts[1][cell.to];
     let is_control = |cell: &&Cell| {
         let (from, to) = (cell.from, cell.to);
@@ -43,6 +43,7 @@ pub fn rebase(cells: &mut [Cell], effects: &Effects, candidates: &Candidates) {
             && !candidates.all_hosts.contains(&(to, 1))
     };
     let mut controls: Vec<f64> = cells.iter().filter(is_control).map(left).collect();
+    candidates.controls += controls.len();
     let base = match controls.is_empty() {
         true => effects.grand,
         false => median(&mut controls),
@@ -184,7 +185,8 @@ fn of_links(
             continue;
         };
         let count = values.len();
-        let share = [count, sent, received].map(|figures| 1.0 / figures as f64);
+        let rested_on = [count, sent, received, candidates.controls.max(1)];
+        let share = rested_on.map(|figures| 1.0 / figures as f64);
         let error = OF_MEDIAN * effects.noise * share.iter().sum::<f64>().sqrt();
         let effect = median(values) - sends - receives;
         let p = lower_tail(effect, error, freedom(effects));

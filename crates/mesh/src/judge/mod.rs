@@ -132,7 +132,7 @@ impl Judgement {
     /// Figures of unknown hosts or that are not above zero.
     pub fn look(&mut self, figures: &[Figure]) -> Result<(), MeshError> {
         let mut cells = self.cells(figures)?;
-        confirm::rebase(&mut cells, &self.effects, &self.candidates);
+        confirm::rebase(&mut cells, &self.effects, &mut self.candidates);
         self.fresh.extend(cells);
         self.looks += 1;
         let family = self.options.false_alarm / LOOKS_MAX as f64 / 2.0;
