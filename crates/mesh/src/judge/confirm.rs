@@ -73,7 +73,7 @@ pub fn confirm(
         }
     }
     let worth = (1.0 - material).ln();
-    let mut verdicts = hosts(effects, &ends, units, candidates, (family, worth));
+    let mut verdicts = of_hosts(effects, &ends, units, candidates, (family, worth));
     verdicts.extend(of_links(effects, &ends, &mut links, candidates, (family, worth)));
     verdicts
 }
@@ -83,7 +83,7 @@ fn of_end(effects: &Effects, cell: &Cell, side: usize) -> f64 {
     cell.log - effects.hosts[1 - side][[cell.to, cell.from][side]]
 }
 
-fn hosts(
+fn of_hosts(
     effects: &Effects,
     ends: &Fresh<'_>,
     units: &[usize],

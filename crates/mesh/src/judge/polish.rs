@@ -125,7 +125,7 @@ pub fn polish(hosts: usize, cells: &[Cell]) -> Effects {
     let mut room = Vec::new();
     for sweep in 0..2 * SWEEPS {
         let side = sweep % 2;
-        for host in 0..hosts {
+        for (host, effect) in effects[side].iter_mut().enumerate() {
             let mine = index[side].of(host);
             if mine.is_empty() {
                 continue;
@@ -133,7 +133,7 @@ pub fn polish(hosts: usize, cells: &[Cell]) -> Effects {
             room.clear();
             room.extend(mine.iter().map(|at| logs[*at]));
             let middle = median(&mut room);
-            effects[side][host] += middle;
+            *effect += middle;
             mine.iter().for_each(|at| logs[*at] -= middle);
         }
     }
