@@ -140,6 +140,15 @@ fn of_hosts(
         };
         suspects.push((culprit, found, shown));
     }
+    settle(suspects, candidates, (family, worth))
+}
+
+/// Verdicts of hosts and units; these and what looks healthy leave `candidates`.
+fn settle(
+    suspects: Vec<(Culprit, Estimate, [usize; 2])>,
+    candidates: &mut Candidates,
+    (family, worth): (f64, f64),
+) -> Vec<Verdict> {
     let adjusted = in_family(suspects.iter().map(|(_, found, _)| found.p), candidates.looked_at);
     let mut verdicts = Vec::new();
     for ((culprit, found, shown), p) in suspects.into_iter().zip(adjusted) {
