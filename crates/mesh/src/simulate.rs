@@ -84,8 +84,8 @@ impl Mesh {
         };
         let survey: Vec<Figure> = schedule.rounds().flatten().map(&mut measured).collect();
         let mut judgement = Judgement::new(self.hosts, &self.units(), options, &survey)?;
-        while let Some(rounds) = judgement.next_looks() {
-            let figures: Vec<Figure> = rounds.into_iter().flatten().map(&mut measured).collect();
+        while let Some(looks) = judgement.next_looks() {
+            let figures: Vec<Figure> = looks.rounds.into_iter().flatten().map(&mut measured).collect();
             judgement.look(&figures)?;
         }
         Ok(judgement.report())

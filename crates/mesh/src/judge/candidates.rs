@@ -19,6 +19,8 @@ pub struct Candidates {
     pub hosts: BTreeSet<(usize, usize)>,
     /// Sides of units.
     pub units: BTreeSet<(usize, usize)>,
+    /// Sides of units that have a verdict: they go on explaining their hosts.
+    pub named_units: BTreeSet<(usize, usize)>,
     /// Links.
     pub links: BTreeSet<Pair>,
     /// All links that ever were suspect.

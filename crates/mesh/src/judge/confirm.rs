@@ -1,17 +1,19 @@
-//! Verdicts from fresh figures. It must never use a figure that made something suspect to convict it.
+//! Verdicts of hosts and units from fresh figures. It must never use a figure that made something suspect to convict it.
 
 use super::candidates::Candidates;
 use super::polish::{Cell, Effects, MANY, OF_MEDIAN};
 use super::{Culprit, PARTNERS_MIN, Side, Verdict};
 use crate::Pair;
 use statrs::distribution::{ContinuousCDF, StudentsT};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use wirespeed_report::stats::{holm, median};
 
 /// Fresh figures that a verdict rests on, at least.
 const FRESH_MIN: usize = 6;
-/// Probability below which a suspect is kept whatever its rank, and a unit explains its hosts.
-const LIKELY: f64 = 0.01;
+/// Fresh figures of a host that is suspect for one look.
+const FIGURES_OF_HOST: f64 = 8.0;
+/// Probability below which a suspected link is kept whatever its rank, and a unit explains its hosts.
+pub const LIKELY: f64 = 0.01;
 /// The share of normal values that their median absolute deviation makes use of.
 const EFFICIENCY: f64 = 0.37;
 /// The same of the distances between them.
@@ -30,7 +32,10 @@ struct Estimate {
     count: usize,
 }
 
-/// The fresh figures by sender and by receiver, and of links.
+/// A suspect, what is known of it, and how many of its partners show it.
+type Suspect = (Culprit, Estimate, [usize; 2]);
+
+/// The fresh figures by sender and by receiver.
 type Fresh<'a> = BTreeMap<(usize, usize), Vec<&'a Cell>>;
 
 /// Take the median of a look's controls off its cells: conditions may have changed for all.
@@ -51,76 +56,29 @@ pub fn rebase(cells: &mut [Cell], effects: &Effects, candidates: &mut Candidates
     cells.iter_mut().for_each(|cell| cell.log -= base);
 }
 
-/// New verdicts of all suspects; what is settled or cleared leaves `candidates`. `family` and `material`: the probability
-/// of a false alarm of hosts and of links each, and the share that is worth naming.
+/// New verdicts of hosts and units; what is settled or cleared leaves `candidates`. `family` and `worth`: the probability
+/// of a false alarm of all of them, and the logarithm of the share that is worth naming.
 pub fn confirm(
     effects: &Effects,
     fresh: &[Cell],
     units: &[usize],
     candidates: &mut Candidates,
-    (family, material): (f64, f64),
-) -> Vec<Verdict> {
-    let mut ends: Fresh<'_> = BTreeMap::new();
-    let mut links: BTreeMap<Pair, Vec<f64>> = BTreeMap::new();
-    for cell in fresh {
-        let (from, to) = (cell.from, cell.to);
-        match candidates.all_links.contains(&Pair { from, to }) {
-            true => links.entry(Pair { from, to }).or_default().push(cell.log),
-            false => {
-                ends.entry((from, 0)).or_default().push(cell);
-                ends.entry((to, 1)).or_default().push(cell);
-            }
-        }
-    }
-    let worth = (1.0 - material).ln();
-    let mut verdicts = of_hosts(effects, &ends, units, candidates, (family, worth));
-    verdicts.extend(of_links(effects, &ends, &mut links, candidates, (family, worth)));
-    verdicts
-}
-
-/// What a fresh figure says of one of its ends.
-fn of_end(effects: &Effects, cell: &Cell, side: usize) -> f64 {
-    cell.log - effects.hosts[1 - side][[cell.to, cell.from][side]]
-}
-
-fn of_hosts(
-    effects: &Effects,
-    ends: &Fresh<'_>,
-    units: &[usize],
-    candidates: &mut Candidates,
     (family, worth): (f64, f64),
 ) -> Vec<Verdict> {
+    let mut ends: Fresh<'_> = BTreeMap::new();
+    for cell in fresh {
+        let (from, to) = (cell.from, cell.to);
+        if !candidates.all_links.contains(&Pair { from, to }) {
+            ends.entry((from, 0)).or_default().push(cell);
+            ends.entry((to, 1)).or_default().push(cell);
+        }
+    }
     let estimate = |(host, side): (usize, usize)| -> Option<Estimate> {
         let cells = ends.get(&(host, side))?;
         let mut values: Vec<f64> = cells.iter().map(|cell| of_end(effects, cell, side)).collect();
-        Some(tested(effects, side, &mut values, 1.0))
+        Some(tested(effects, side, &mut values, (1.0, candidates.controls)))
     };
-    let mut explained: BTreeMap<(usize, usize), f64> = BTreeMap::new();
-    let mut suspects: Vec<(Culprit, Estimate, [usize; 2])> = Vec::new();
-    for &(unit, side) in &candidates.units {
-        let members: Vec<usize> = (0..units.len()).filter(|host| units[*host] == unit).collect();
-        let mut each: Vec<f64> = members
-            .iter()
-            .filter_map(|host| Some(estimate((*host, side))?.effect))
-            .collect();
-        let shown = each.iter().filter(|effect| **effect < worth).count();
-        let found = tested(effects, side, &mut each, 8.0);
-        if found.p <= LIKELY {
-            explained.insert((unit, side), found.effect);
-        }
-        let culprit = Culprit::Unit {
-            unit,
-            side: name(side),
-        };
-        suspects.push((
-            culprit,
-            Estimate {
-                count: FRESH_MIN,
-                ..found
-            },
-            [shown, members.len()],
-        ));
-    }
+    let (mut suspects, explained) = of_units(effects, units, candidates, worth, estimate);
     for &(host, side) in &candidates.hosts {
         let Some(found) = estimate((host, side)) else {
             continue;
@@ -128,24 +86,61 @@ fn of_hosts(
         let unit = units.get(host).and_then(|unit| explained.get(&(*unit, side)));
         let found = unit.map_or(found, |unit| shifted(effects, side, found, *unit));
         let shown = partners(effects, &ends[&(host, side)], side, found.effect / 2.0);
+        let side = name(side);
         let culprit = match shown[1] < PARTNERS_MIN {
-            true => Culprit::Undecided {
-                host,
-                side: name(side),
-            },
-            false => Culprit::Host {
-                host,
-                side: name(side),
-            },
+            true => Culprit::Undecided { host, side },
+            false => Culprit::Host { host, side },
         };
         suspects.push((culprit, found, shown));
     }
     settle(suspects, candidates, (family, worth))
 }
 
+/// What a fresh figure says of one of its ends.
+fn of_end(effects: &Effects, cell: &Cell, side: usize) -> f64 {
+    cell.log - effects.hosts[1 - side][[cell.to, cell.from][side]]
+}
+
+/// Suspected units, and what a unit explains of its hosts: that, too, of units that have a verdict.
+fn of_units(
+    effects: &Effects,
+    units: &[usize],
+    candidates: &Candidates,
+    worth: f64,
+    estimate: impl Fn((usize, usize)) -> Option<Estimate>,
+) -> (Vec<Suspect>, BTreeMap<(usize, usize), Estimate>) {
+    let mut explained = BTreeMap::new();
+    let mut suspects = Vec::new();
+    for &(unit, side) in candidates.units.union(&candidates.named_units) {
+        let members: Vec<usize> = (0..units.len()).filter(|host| units[*host] == unit).collect();
+        let mut each: Vec<f64> = members
+            .iter()
+            .filter_map(|host| Some(estimate((*host, side))?.effect))
+            .collect();
+        if each.is_empty() {
+            continue;
+        }
+        let shown = each.iter().filter(|effect| **effect < worth).count();
+        let found = tested(effects, side, &mut each, (FIGURES_OF_HOST, candidates.controls));
+        if found.p <= LIKELY || candidates.named_units.contains(&(unit, side)) {
+            explained.insert((unit, side), found);
+        }
+        if candidates.units.contains(&(unit, side)) {
+            let side = name(side);
+            let count = FRESH_MIN;
+            suspects.push((
+                Culprit::Unit { unit, side },
+                Estimate { count, ..found },
+                [shown, members.len()],
+            ));
+        }
+    }
+    (suspects, explained)
+}
+
 /// Verdicts of hosts and units; these and what looks healthy leave `candidates`.
 fn settle(
-    suspects: Vec<(Culprit, Estimate, [usize; 2])>,
+    suspects: Vec<Suspect>,
     candidates: &mut Candidates,
     (family, worth): (f64, f64),
 ) -> Vec<Verdict> {
@@ -161,6 +156,9 @@ fn settle(
         match culprit {
             Culprit::Unit { unit, side } if is_named || is_cleared => {
                 candidates.units.remove(&(unit, key(side)));
+                if is_named {
+                    candidates.named_units.insert((unit, key(side)));
+                }
             }
             Culprit::Host { host, side } | Culprit::Undecided { host, side } if is_named || is_cleared => {
                 candidates.hosts.remove(&(host, key(side)));
@@ -171,71 +169,8 @@ fn settle(
     verdicts
 }
 
-/// A link against what its own ends do with others. The effects of the survey will not do: a link is suspect, among other
-/// reasons, because the survey has its ends faster than they are.
-fn of_links(
-    effects: &Effects,
-    ends: &Fresh<'_>,
-    links: &mut BTreeMap<Pair, Vec<f64>>,
-    candidates: &mut Candidates,
-    (family, worth): (f64, f64),
-) -> Vec<Verdict> {
-    let mut suspects: Vec<(Pair, Estimate)> = Vec::new();
-    for &link in &candidates.links {
-        let Some(values) = links.get_mut(&link) else {
-            continue;
-        };
-        let end = |host, side| {
-            let cells = ends.get(&(host, side))?;
-            let mut left: Vec<f64> = cells.iter().map(|cell| of_end(effects, cell, side)).collect();
-            Some((median(&mut left), cells.len()))
-        };
-        let (Some((sends, sent)), Some((receives, received))) = (end(link.from, 0), end(link.to, 1)) else {
-            continue;
-        };
-        let count = values.len();
-        let rested_on = [count, sent, received, candidates.controls.max(1)];
-        let share = rested_on.map(|figures| 1.0 / figures as f64);
-        let error = OF_MEDIAN * effects.noise * share.iter().sum::<f64>().sqrt();
-        let effect = median(values) - sends - receives;
-        let p = lower_tail(effect, error, freedom(effects));
-        suspects.push((
-            link,
-            Estimate {
-                effect,
-                error,
-                p,
-                count,
-            },
-        ));
-    }
-    let adjusted = in_family(
-        suspects.iter().map(|(_, found)| found.p),
-        candidates.all_links.len(),
-    );
-    let mut order: Vec<f64> = suspects.iter().map(|(_, found)| found.effect).collect();
-    let half = if order.is_empty() { 0.0 } else { median(&mut order) };
-    let mut verdicts = Vec::new();
-    let mut kept = BTreeSet::new();
-    for ((link, found), p) in suspects.into_iter().zip(adjusted) {
-        let Pair { from, to } = link;
-        if p <= family && found.effect <= worth && found.count >= FRESH_MIN {
-            let culprit = Culprit::Link {
-                from,
-                to,
-                both: false,
-            };
-            verdicts.push(verdict(culprit, found, p, [1, 1]));
-        } else if found.p <= LIKELY || (found.effect <= half && found.effect < worth / 2.0) {
-            kept.insert(link);
-        }
-    }
-    candidates.links = kept;
-    verdicts
-}
-
 /// Holm's adjustment within a family of which only the suspects are at hand; the others count as 1.
-fn in_family(p: impl Iterator<Item = f64>, size: usize) -> Vec<f64> {
+pub fn in_family(p: impl Iterator<Item = f64>, size: usize) -> Vec<f64> {
     let mut all: Vec<f64> = p.collect();
     let suspects = all.len();
     all.resize(size.max(suspects), 1.0);
@@ -244,10 +179,17 @@ fn in_family(p: impl Iterator<Item = f64>, size: usize) -> Vec<f64> {
     adjusted
 }
 
-/// The median of `values`, each of which is the median of `weight` figures, against noise and the spread of hosts.
-fn tested(effects: &Effects, side: usize, values: &mut [f64], weight: f64) -> Estimate {
+/// The median of `values`, each of which is the median of `weight` figures, against noise, that of the `controls` included,
+/// and the spread of hosts.
+fn tested(
+    effects: &Effects,
+    side: usize,
+    values: &mut [f64],
+    (weight, controls): (f64, usize),
+) -> Estimate {
     let (count, spread) = (values.len(), effects.spread[side]);
-    let own = OF_MEDIAN * effects.noise / (count as f64 * weight).sqrt();
+    let share = 1.0 / (count as f64 * weight) + 1.0 / controls.max(1) as f64;
+    let own = OF_MEDIAN * effects.noise * share.sqrt();
     let found = Estimate {
         effect: median(values),
         error: own,
@@ -267,12 +209,14 @@ fn tested(effects: &Effects, side: usize, values: &mut [f64], weight: f64) -> Es
 }
 
 /// `found` beside what its unit explains.
-fn shifted(effects: &Effects, side: usize, found: Estimate, unit: f64) -> Estimate {
-    let (effect, spread) = (found.effect - unit, effects.spread[side]);
-    let freedom = welch(effects, side, found.error, spread);
+fn shifted(effects: &Effects, side: usize, found: Estimate, unit: Estimate) -> Estimate {
+    let (effect, spread) = (found.effect - unit.effect, effects.spread[side]);
+    let error = found.error.hypot(unit.error);
+    let freedom = welch(effects, side, error, spread);
     Estimate {
         effect,
-        p: lower_tail(effect, found.error.hypot(spread), freedom),
+        error,
+        p: lower_tail(effect, error.hypot(spread), freedom),
         ..found
     }
 }

@@ -3,12 +3,14 @@
 
 mod candidates;
 mod confirm;
+mod links;
 mod looks;
 mod polish;
 mod verdict;
 
-use crate::{MeshError, Pair};
+use crate::{MeshError, Mode, Pair};
 use candidates::Candidates;
+use links::{Contrast, Differences};
 use polish::{Cell, Effects, polish};
 use std::collections::BTreeSet;
 pub use verdict::{Culprit, Report, Side, Verdict};
@@ -28,6 +30,8 @@ pub struct Options {
     pub false_alarm: f64,
     /// How much slower than the median, as a share, is worth naming.
     pub material: f64,
+    /// How the survey ran; looks run the same way.
+    pub mode: Mode,
     /// Chooses the partners of suspects.
     pub seed: u64,
 }
@@ -38,6 +42,7 @@ impl Default for Options {
             higher_is_better: true,
             false_alarm: 0.01,
             material: 0.05,
+            mode: Mode::Loaded,
             seed: 0,
         }
     }
@@ -50,6 +55,15 @@ pub struct Figure {
     pub pair: Pair,
     /// In any unit, the same for all; `None` where it failed.
     pub value: Option<f64>,
+}
+
+/// What to measure next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Looks {
+    /// How the rounds run, as the survey did. Of `Isolated`, each has one pair.
+    pub mode: Mode,
+    /// One after the other; each host is in one pair of a round at most.
+    pub rounds: Vec<Vec<Pair>>,
 }
 
 /// A judgement under way.
@@ -65,6 +79,9 @@ pub struct Judgement {
     effects: Effects,
     candidates: Candidates,
     fresh: Vec<Cell>,
+    /// Contrasts of links that the look under way asked for, and what earlier ones said.
+    asked: Vec<Contrast>,
+    differences: Differences,
     looks: usize,
     verdicts: Vec<Verdict>,
 }
@@ -102,6 +119,8 @@ impl Judgement {
             effects: polish(hosts, &[]),
             candidates: Candidates::default(),
             fresh: Vec::new(),
+            asked: Vec::new(),
+            differences: Differences::new(),
             looks: 0,
             verdicts: Vec::new(),
         };
@@ -111,19 +130,25 @@ impl Judgement {
         Ok(judgement)
     }
 
-    /// Further rounds to be measured under the survey's conditions, each host in one pair at most: suspects with other
-    /// partners, and partners without the suspects. `None`: nothing more would help.
-    pub fn next_looks(&mut self) -> Option<Vec<Vec<Pair>>> {
+    /// Further rounds to be measured: suspects with other partners, and partners without the suspects. `None`: nothing more
+    /// would help.
+    pub fn next_looks(&mut self) -> Option<Looks> {
         if self.looks == LOOKS_MAX || self.candidates.is_empty() {
             return None;
         }
-        let pairs = looks::pairs(&self.candidates, self.hosts, self.looks, &mut self.random);
+        let (pairs, asked) = looks::wanted(&self.candidates, &self.effects, self.looks, &mut self.random);
+        if pairs.is_empty() {
+            return None;
+        }
+        self.asked = asked;
         let rounds = crate::schedule::pack(self.hosts, &pairs).into_iter();
-        Some(
-            rounds
-                .map(|round| round.into_iter().map(|at| pairs[at]).collect())
-                .collect(),
-        )
+        let rounds = rounds.map(|round| round.into_iter().map(|at| pairs[at]).collect::<Vec<Pair>>());
+        let mode = self.options.mode;
+        let rounds = match mode {
+            Mode::Loaded => rounds.collect(),
+            Mode::Isolated => rounds.flatten().map(|pair| vec![pair]).collect(),
+        };
+        Some(Looks { mode, rounds })
     }
 
     /// The figures of the rounds that `next_looks` asked for.
@@ -132,17 +157,15 @@ impl Judgement {
     /// Figures of unknown hosts or that are not above zero.
     pub fn look(&mut self, figures: &[Figure]) -> Result<(), MeshError> {
         let mut cells = self.cells(figures)?;
+        links::add(&mut self.differences, &std::mem::take(&mut self.asked), &cells);
         confirm::rebase(&mut cells, &self.effects, &mut self.candidates);
         self.fresh.extend(cells);
         self.looks += 1;
         let family = self.options.false_alarm / LOOKS_MAX as f64 / 2.0;
-        let found = confirm::confirm(
-            &self.effects,
-            &self.fresh,
-            &self.units,
-            &mut self.candidates,
-            (family, self.options.material),
-        );
+        let limits = (family, (1.0 - self.options.material).ln());
+        let candidates = &mut self.candidates;
+        let mut found = confirm::confirm(&self.effects, &self.fresh, &self.units, candidates, limits);
+        found.extend(links::confirm(&self.differences, candidates, limits));
         // What a verdict states is the share of the whole mesh's false alarms, not of this look's.
         self.verdicts.extend(found.into_iter().map(|verdict| Verdict {
             false_alarm: (verdict.false_alarm * 2.0 * LOOKS_MAX as f64).min(1.0),
