@@ -1,6 +1,7 @@
 //! Verdicts of hosts and units from fresh figures. It must never use a figure that made something suspect to convict it.
 
 use super::candidates::Candidates;
+use super::looks::PARTNERS;
 use super::polish::{Cell, Effects, MANY, OF_MEDIAN};
 use super::{Culprit, PARTNERS_MIN, Side, Verdict};
 use crate::Pair;
@@ -10,8 +11,6 @@ use wirespeed_report::stats::{holm, median};
 
 /// Fresh figures that a verdict rests on, at least.
 const FRESH_MIN: usize = 6;
-/// Fresh figures of a host that is suspect for one look.
-const FIGURES_OF_HOST: f64 = 8.0;
 /// Probability below which a suspected link is kept whatever its rank, and a unit explains its hosts.
 pub const LIKELY: f64 = 0.01;
 /// The share of normal values that their median absolute deviation makes use of.
@@ -121,7 +120,7 @@ fn of_units(
             continue;
         }
         let shown = each.iter().filter(|effect| **effect < worth).count();
-        let found = tested(effects, side, &mut each, (FIGURES_OF_HOST, candidates.controls));
+        let found = tested(effects, side, &mut each, (PARTNERS as f64, candidates.controls));
         if found.p <= LIKELY || candidates.named_units.contains(&(unit, side)) {
             explained.insert((unit, side), found);
         }

@@ -7,7 +7,7 @@ use crate::Pair;
 use wirespeed_report::stats::Random;
 
 /// Partners of a suspected host in a look.
-const PARTNERS: usize = 8;
+pub const PARTNERS: usize = 8;
 
 /// Hosts above suspicion in an order that chance made, dealt around and around.
 struct Deck {
@@ -94,7 +94,7 @@ mod tests {
         };
         assert_eq!(deck(&[4, 7, 2, 5]).deal([7, 7], 5), [4, 2, 5, 4, 2]);
         assert_eq!(deck(&[4, 7, 2]).deal([7, 4], 2), [2, 2]);
-        assert_eq!(deck(&[4, 7]).deal([7, 4], 2), []);
-        assert_eq!(deck(&[]).deal([7, 4], 2), []);
+        assert!(deck(&[4, 7]).deal([7, 4], 2).is_empty());
+        assert!(deck(&[]).deal([7, 4], 2).is_empty());
     }
 }
