@@ -138,7 +138,10 @@ fn what_fails_costs_its_own_cells_only() {
     let report = judged(16, &figures, &mut measure);
     let side = Side::Sends;
     assert_eq!(named(&report), [Culprit::Host { host: 5, side }]);
-    assert_eq!((report.not_judged.as_slice(), report.unmeasured), ([3].as_slice(), 31));
+    assert_eq!(
+        (report.not_judged.as_slice(), report.unmeasured),
+        ([3].as_slice(), 31)
+    );
 }
 
 #[test]

@@ -1,12 +1,15 @@
 //! Who the survey makes suspect. It must never be the ground of a verdict: thresholds here are lenient, so that the slow
 //! are among the suspects, and many healthy ones.
 
-use super::PARTNERS_MIN;
 use super::polish::{Cell, Effects, OF_MEDIAN};
 use crate::Pair;
 use std::collections::{BTreeMap, BTreeSet};
 use wirespeed_report::stats::median;
 
+/// Partners that a host needs before it can be told from its links.
+pub const PARTNERS_MIN: usize = 3;
+/// Partners that a suspected host is measured with in a look.
+pub const PARTNERS: usize = 8;
 /// Standard errors below the median from which on something is suspect: one healthy thing in 25 is.
 const SUSPECT: f64 = -1.75;
 /// Hosts, and units, that a comparison of units needs.

@@ -1,9 +1,8 @@
 //! Verdicts of hosts and units from fresh figures. It must never use a figure that made something suspect to convict it.
 
-use super::candidates::Candidates;
-use super::looks::PARTNERS;
+use super::candidates::{Candidates, PARTNERS, PARTNERS_MIN};
 use super::polish::{Cell, Effects, MANY, OF_MEDIAN};
-use super::{Culprit, PARTNERS_MIN, Side, Verdict};
+use super::verdict::{Culprit, Side, Verdict};
 use crate::Pair;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::collections::BTreeMap;
@@ -138,11 +137,7 @@ fn of_units(
 }
 
 /// Verdicts of hosts and units; these and what looks healthy leave `candidates`.
-fn settle(
-    suspects: Vec<Suspect>,
-    candidates: &mut Candidates,
-    (family, worth): (f64, f64),
-) -> Vec<Verdict> {
+fn settle(suspects: Vec<Suspect>, candidates: &mut Candidates, (family, worth): (f64, f64)) -> Vec<Verdict> {
     let adjusted = in_family(suspects.iter().map(|(_, found, _)| found.p), candidates.looked_at);
     let mut verdicts = Vec::new();
     for ((culprit, found, shown), p) in suspects.into_iter().zip(adjusted) {
@@ -180,12 +175,7 @@ pub fn in_family(p: impl Iterator<Item = f64>, size: usize) -> Vec<f64> {
 
 /// The median of `values`, each of which is the median of `weight` figures, against noise, that of the `controls` included,
 /// and the spread of hosts.
-fn tested(
-    effects: &Effects,
-    side: usize,
-    values: &mut [f64],
-    (weight, controls): (f64, usize),
-) -> Estimate {
+fn tested(effects: &Effects, side: usize, values: &mut [f64], (weight, controls): (f64, usize)) -> Estimate {
     let (count, spread) = (values.len(), effects.spread[side]);
     let share = 1.0 / (count as f64 * weight) + 1.0 / controls.max(1) as f64;
     let own = OF_MEDIAN * effects.noise * share.sqrt();

@@ -4,7 +4,7 @@
 use super::candidates::Candidates;
 use super::confirm::{LIKELY, in_family};
 use super::polish::Cell;
-use super::{Culprit, Verdict};
+use super::verdict::{Culprit, Verdict};
 use crate::Pair;
 use std::collections::{BTreeMap, BTreeSet};
 use wirespeed_report::stats::{LEVEL, Shift, median, paired_shift};

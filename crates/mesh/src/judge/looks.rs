@@ -1,13 +1,10 @@
 //! What to measure next. It must never depend on how slow a suspect is, only on whether it still is one.
 
-use super::candidates::Candidates;
+use super::candidates::{Candidates, PARTNERS};
 use super::links::Contrast;
 use super::polish::Effects;
 use crate::Pair;
 use wirespeed_report::stats::Random;
-
-/// Partners of a suspected host in a look.
-pub const PARTNERS: usize = 8;
 
 /// Hosts above suspicion in an order that chance made, dealt around and around.
 struct Deck {

@@ -9,15 +9,13 @@ mod polish;
 mod verdict;
 
 use crate::{MeshError, Mode, Pair};
-use candidates::Candidates;
+use candidates::{Candidates, PARTNERS_MIN};
 use links::{Contrast, Differences};
 use polish::{Cell, Effects, polish};
 use std::collections::BTreeSet;
 pub use verdict::{Culprit, Report, Side, Verdict};
 use wirespeed_report::stats::Random;
 
-/// Partners that a host needs before it can be told from its links.
-const PARTNERS_MIN: usize = 3;
 /// Looks after the survey. The probability of a false alarm is spent on them in equal parts.
 pub const LOOKS_MAX: usize = 4;
 
