@@ -57,7 +57,7 @@ usage: cargo xtask TASK
                        C on MPI, uct test by test, bulk transfers (root), sessions. Each group has the budget
   peers list [SET]     their groups and rows, what is missing here and why, minutes expected
   evidence [CLAIM ..] [--blocks N]  measure what the claims about figures rest on: aa, injected, launches, coverage (N
-                                   blocks of 8 launches), page, samples
+                                   blocks of 8 launches), page, samples, mesh
   evidence coverage --again PATH   judge archived launches again
   recordings [--draw] [STORY ..]   play the stories of the pages on a terminal, and draw them, into docs/recordings; with
                                    --draw, draw what was played before

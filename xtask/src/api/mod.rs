@@ -11,11 +11,12 @@ use std::path::Path;
 use syn::{ImplItem, Item, Visibility};
 
 /// Crates that others build on: name and folder.
-const CRATES: [(&str, &str); 4] = [
+const CRATES: [(&str, &str); 5] = [
     ("wirespeed", "crates/wirespeed"),
     ("wirespeed_schema", "crates/schema"),
     ("wirespeed_report", "crates/report"),
     ("wirespeed_control", "crates/control"),
+    ("wirespeed_mesh", "crates/mesh"),
 ];
 
 /// Write the lists, or with `check`, fail when a committed one is not what the source says.

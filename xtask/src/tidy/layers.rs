@@ -12,6 +12,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wirespeed-schema", &[]),
     ("wirespeed", &["wirespeed-schema"]),
     ("wirespeed-report", &["wirespeed-schema"]),
+    ("wirespeed-mesh", &["wirespeed-report"]),
     ("wirespeed-control", &["wirespeed-schema", "wirespeed"]),
     (
         "wirespeed-session",
@@ -60,6 +61,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "wirespeed-session",
             "wirespeed-mpi",
             "wirespeed-byteio",
+            "wirespeed-mesh",
             "wirespeed-selftest",
             "wirespeed-ucx",
         ],

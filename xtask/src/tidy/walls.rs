@@ -16,6 +16,7 @@ const QUIET_CRATES: &[&str] = &[
     "mpi",
     "ucx",
     "byteio",
+    "mesh",
 ];
 const LOUD: [&str; 5] = ["println!", "eprintln!", "print!", "eprint!", "process::exit"];
 

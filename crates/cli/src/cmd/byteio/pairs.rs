@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use wirespeed_mesh::Pair as Ends;
+use wirespeed_mesh::schedule::pack;
 use wirespeed_report::byteio::result_of;
 use wirespeed_report::view;
 use wirespeed_schema::Finite;
@@ -281,56 +283,25 @@ fn output_of(command: &[String]) -> Result<(Pair, Option<CaseResult>), String> {
     }
 }
 
-/// Rounds in which no machine is in two pairs, as few as there can be where all machines are paired: `n - 1` of an even
-/// number `n` of machines, `n` of an odd one, and as many for the other direction. Pairs are taken in the order of the circle
-/// method, each into the first round that has room for it, so that a part of all pairs needs no more rounds than all.
+/// Rounds in which no machine is in two pairs.
 fn rounds(plan: &[Planned]) -> Vec<Vec<&Planned>> {
-    let mut machines: Vec<&str> = Vec::new();
+    let mut machines: BTreeMap<&str, usize> = BTreeMap::new();
     let mut number = |name| {
-        machines
-            .iter()
-            .position(|known| *known == name)
-            .unwrap_or_else(|| {
-                machines.push(name);
-                machines.len() - 1
-            })
+        let next = machines.len();
+        *machines.entry(name).or_insert(next)
     };
-    // The second time that two meet it is the other direction, in a tournament of its own.
-    let mut meetings: BTreeMap<[usize; 2], usize> = BTreeMap::new();
-    let mut ordered: Vec<(usize, [usize; 2], &Planned)> = Vec::new();
-    for one in plan {
+    let ends = plan.iter().map(|one| {
         let (reader, server) = one.name.split_once(" -> ").unwrap_or_default();
-        let mut pair = [number(reader), number(server)];
-        pair.sort_unstable();
-        let meeting = meetings.entry(pair).or_default();
-        ordered.push((*meeting, pair, one));
-        *meeting += 1;
-    }
-    ordered.sort_by_key(|(meeting, pair, _)| (*meeting, circle(*pair, machines.len())));
-    let mut rounds: Vec<(Vec<usize>, Vec<&Planned>)> = Vec::new();
-    for (_, pair, one) in ordered {
-        let free = rounds
-            .iter_mut()
-            .find(|(busy, _)| pair.iter().all(|end| !busy.contains(end)));
-        match free {
-            Some((busy, round)) => {
-                busy.extend(pair);
-                round.push(one);
-            }
-            None => rounds.push((pair.to_vec(), vec![one])),
+        Ends {
+            from: number(reader),
+            to: number(server),
         }
-    }
-    rounds.into_iter().map(|(_, round)| round).collect()
-}
-
-/// The round of two of `count` players by the circle method: one of an even number stays where it is, and all others move on
-/// around it by one place a round; of an odd number nobody is there, and whoever would meet nobody rests.
-fn circle([low, high]: [usize; 2], count: usize) -> usize {
-    let around = (count + count % 2).saturating_sub(1).max(1);
-    match high == around {
-        true => 2 * low % around,
-        false => (low + high) % around,
-    }
+    });
+    let pairs: Vec<Ends> = ends.collect();
+    let rounds = pack(machines.len(), &pairs).into_iter();
+    rounds
+        .map(|round| round.into_iter().map(|at| &plan[at]).collect())
+        .collect()
 }
 
 /// Measure every pair.

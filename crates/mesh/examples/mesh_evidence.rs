@@ -1,0 +1,205 @@
+//! How often a mesh is judged rightly, on simulated meshes: prints tables. It must never measure a machine, but for the
+//! time and memory of the last row.
+
+use std::time::Instant;
+use wirespeed_mesh::simulate::{Fault, Mesh, Noise};
+use wirespeed_mesh::{Culprit, Figure, Judgement, Mode, Options, Pair, Plan, Report, Schedule};
+
+/// Meshes of a row.
+const MESHES: u64 = 200;
+
+/// How often something was so.
+#[derive(Default)]
+struct Tally {
+    right: u64,
+    other_kind: u64,
+    extra: u64,
+    nothing: u64,
+}
+
+fn main() -> Result<(), wirespeed_mesh::MeshError> {
+    println!(
+        "| mesh | all found and nothing else's kind | taken for another kind | names more | names nothing |"
+    );
+    println!("|---|---|---|---|---|");
+    for hosts in [16, 128] {
+        let link = Pair { from: 3, to: 9 };
+        row(hosts, "healthy", Plan::All, |_| {})?;
+        for slow in [0.9, 0.8, 0.6] {
+            for fault in [
+                Fault::Sender(5, slow),
+                Fault::Receiver(5, slow),
+                Fault::Host(5, slow),
+                Fault::Link(link, slow),
+            ] {
+                row(hosts, &format!("{fault:?}"), Plan::All, |mesh| {
+                    mesh.faults = vec![fault]
+                })?;
+            }
+        }
+        outside(hosts, link)?;
+    }
+    for hosts in [128_usize, 256] {
+        let budget = Plan::Budget(10 * hosts.ilog2() as usize);
+        row(hosts, "budget, healthy", budget.clone(), |_| {})?;
+        row(hosts, "budget, host at 0.8", budget.clone(), |mesh| {
+            mesh.faults = vec![Fault::Host(5, 0.8)];
+        })?;
+        row(hosts, "budget, unit of 8 at 0.8", budget, |mesh| {
+            mesh.unit = 8;
+            mesh.faults = vec![Fault::Unit(2, 0.8)];
+        })?;
+    }
+    match is_asked("10000 hosts") {
+        true => large(),
+        false => Ok(()),
+    }
+}
+
+/// What the model does not have.
+fn outside(hosts: usize, link: Pair) -> Result<(), wirespeed_mesh::MeshError> {
+    row(hosts, "heavy tails, healthy", Plan::All, |mesh| {
+        mesh.law = Noise::HeavyTails
+    })?;
+    row(hosts, "heavy tails, host at 0.8", Plan::All, |mesh| {
+        mesh.law = Noise::HeavyTails;
+        mesh.faults = vec![Fault::Host(5, 0.8)];
+    })?;
+    row(hosts, "heavy tails, link at 0.8", Plan::All, |mesh| {
+        mesh.law = Noise::HeavyTails;
+        mesh.faults = vec![Fault::Link(link, 0.8)];
+    })?;
+    row(hosts, "two hosts at 0.8", Plan::All, |mesh| {
+        mesh.faults = vec![Fault::Host(5, 0.8), Fault::Host(11, 0.8)];
+    })?;
+    row(hosts, "10 % of the hosts at 0.8", Plan::All, |mesh| {
+        mesh.faults = (0..hosts.div_ceil(10))
+            .map(|host| Fault::Host(host, 0.8))
+            .collect();
+    })?;
+    row(hosts, "host and link at 0.8", Plan::All, |mesh| {
+        mesh.faults = vec![Fault::Host(5, 0.8), Fault::Link(link, 0.8)];
+    })?;
+    row(hosts, "spread 3 %, healthy", Plan::All, |mesh| mesh.spread = 0.03)?;
+    row(hosts, "spread 3 %, host at 0.8", Plan::All, |mesh| {
+        mesh.spread = 0.03;
+        mesh.faults = vec![Fault::Host(5, 0.8)];
+    })
+}
+
+/// Whether a row is to be made: arguments of the program are parts of the names of rows, and without any all are.
+fn is_asked(row: &str) -> bool {
+    let mut asked = std::env::args().skip(1).peekable();
+    asked.peek().is_none() || asked.any(|part| row.contains(&part))
+}
+
+/// Judge meshes that `change` gives their faults, and print a line.
+fn row(
+    hosts: usize,
+    name: &str,
+    plan: Plan,
+    change: impl Fn(&mut Mesh),
+) -> Result<(), wirespeed_mesh::MeshError> {
+    let line = format!("{hosts}: {name}");
+    if !is_asked(&line) {
+        return Ok(());
+    }
+    let mut tally = Tally::default();
+    for seed in 1..=MESHES {
+        let mut mesh = Mesh::healthy(hosts, seed);
+        change(&mut mesh);
+        let options = Options {
+            seed,
+            ..Options::default()
+        };
+        let report = mesh.judged(plan.clone(), options)?;
+        count(&mut tally, &mesh, &report);
+    }
+    let share = |count: u64| {
+        let [lower, upper] = wilson(count, MESHES);
+        format!("{count} ({:.1} .. {:.1} %)", lower * 100.0, upper * 100.0)
+    };
+    println!(
+        "| {line} | {} | {} | {} | {} |",
+        share(tally.right),
+        share(tally.other_kind),
+        share(tally.extra),
+        share(tally.nothing)
+    );
+    Ok(())
+}
+
+fn count(tally: &mut Tally, mesh: &Mesh, report: &Report) {
+    let is = |fault: &Fault, culprit: Culprit| match (*fault, culprit) {
+        (Fault::Sender(a, _), Culprit::Host { host, side }) => {
+            a == host && side == wirespeed_mesh::Side::Sends
+        }
+        (Fault::Receiver(a, _), Culprit::Host { host, side }) => {
+            a == host && side == wirespeed_mesh::Side::Receives
+        }
+        (Fault::Host(a, _), Culprit::Host { host, side }) => a == host && side == wirespeed_mesh::Side::Both,
+        (Fault::Link(pair, _), Culprit::Link { from, to, both }) => pair == Pair { from, to } && !both,
+        (Fault::Unit(a, _), Culprit::Unit { unit, .. }) => a == unit,
+        _ => false,
+    };
+    let all = mesh
+        .faults
+        .iter()
+        .all(|fault| report.verdicts.iter().any(|v| is(fault, v.culprit)));
+    let mut extra = report
+        .verdicts
+        .iter()
+        .filter(|v| !mesh.faults.iter().any(|fault| is(fault, v.culprit)));
+    let of_link = |v: &wirespeed_mesh::Verdict| matches!(v.culprit, Culprit::Link { .. });
+    let link_asked = mesh.faults.iter().any(|fault| matches!(fault, Fault::Link(..)));
+    let is_other = !mesh.faults.is_empty() && extra.clone().any(|v| of_link(v) != link_asked);
+    tally.right += u64::from(all && !is_other);
+    tally.other_kind += u64::from(is_other);
+    tally.extra += u64::from(extra.next().is_some());
+    tally.nothing += u64::from(report.verdicts.is_empty());
+}
+
+/// Wilson's interval of a share, at 95 %.
+fn wilson(count: u64, of: u64) -> [f64; 2] {
+    let (share, of, z) = (count as f64 / of as f64, of as f64, 1.96);
+    let square = z * z / of;
+    let middle = (share + square / 2.0) / (1.0 + square);
+    let half = z * (share * (1.0 - share) / of + square / (4.0 * of)).sqrt() / (1.0 + square);
+    [(middle - half).max(0.0), (middle + half).min(1.0)]
+}
+
+/// Ten thousand hosts under a budget.
+fn large() -> Result<(), wirespeed_mesh::MeshError> {
+    let hosts = 10_000_usize;
+    let start = Instant::now();
+    let budget = Plan::Budget(10 * hosts.ilog2() as usize);
+    let schedule = Schedule::new(hosts, budget, Mode::Loaded, 1)?;
+    let pairs = schedule.rounds().flatten().count();
+    let scheduled = start.elapsed();
+    let mut random = wirespeed_report::stats::Random::new(1);
+    let mut measured = |pair| Figure {
+        pair,
+        value: Some((0.05 * random.normal()).exp()),
+    };
+    let survey: Vec<Figure> = schedule.rounds().flatten().map(&mut measured).collect();
+    let start = Instant::now();
+    let mut judgement = Judgement::new(hosts, &[], Options::default(), &survey)?;
+    let mut looks = 0;
+    while let Some(asked) = judgement.next_looks() {
+        let figures: Vec<Figure> = asked.rounds.into_iter().flatten().map(&mut measured).collect();
+        looks += figures.len();
+        judgement.look(&figures)?;
+    }
+    let named = judgement.report().verdicts.len();
+    let memory = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = memory
+        .lines()
+        .find(|line| line.starts_with("VmHWM"))
+        .unwrap_or_default();
+    println!(
+        "\n{hosts} hosts, {pairs} pairs: schedule {:.2} s, judgement {:.2} s with {looks} fresh figures, {named} named; {peak}",
+        scheduled.as_secs_f64(),
+        start.elapsed().as_secs_f64(),
+    );
+    Ok(())
+}

@@ -1,0 +1,231 @@
+//! Which host, link or unit is slow. A survey raises suspicions and names nobody; verdicts rest on figures that were
+//! measured afterwards, because of a suspicion. It must never name what it has seen once.
+
+mod candidates;
+mod confirm;
+mod links;
+mod looks;
+mod polish;
+mod verdict;
+
+use crate::{MeshError, Mode, Pair};
+use candidates::{Candidates, PARTNERS_MIN};
+use links::{Contrast, Differences};
+use polish::{Cell, Effects, polish};
+use std::collections::BTreeSet;
+pub use verdict::{Culprit, Report, Side, Verdict};
+use wirespeed_report::stats::Random;
+
+/// Looks after the survey. The probability of a false alarm is spent on them in equal parts.
+pub const LOOKS_MAX: usize = 4;
+
+/// How a mesh is judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// Whether a larger figure is better: a rate and not a latency.
+    pub higher_is_better: bool,
+    /// Probability that a mesh without anything slow gets a verdict.
+    pub false_alarm: f64,
+    /// How much slower than the median, as a share, is worth naming.
+    pub material: f64,
+    /// How the survey ran; looks run the same way.
+    pub mode: Mode,
+    /// Chooses the partners of suspects.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            higher_is_better: true,
+            false_alarm: 0.01,
+            material: 0.05,
+            mode: Mode::Loaded,
+            seed: 0,
+        }
+    }
+}
+
+/// A measurement of an ordered pair.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Figure {
+    /// Who sent to whom.
+    pub pair: Pair,
+    /// In any unit, the same for all; `None` where it failed.
+    pub value: Option<f64>,
+}
+
+/// What to measure next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Looks {
+    /// How the rounds run, as the survey did. Of `Isolated`, each has one pair.
+    pub mode: Mode,
+    /// One after the other; each host is in one pair of a round at most.
+    pub rounds: Vec<Vec<Pair>>,
+}
+
+/// A judgement under way.
+#[derive(Debug)]
+pub struct Judgement {
+    options: Options,
+    hosts: usize,
+    /// The unit of each host; empty without units.
+    units: Vec<usize>,
+    random: Random,
+    measured: BTreeSet<Pair>,
+    failed: usize,
+    effects: Effects,
+    candidates: Candidates,
+    fresh: Vec<Cell>,
+    /// Contrasts of links that the look under way asked for, and what earlier ones said.
+    asked: Vec<Contrast>,
+    differences: Differences,
+    looks: usize,
+    verdicts: Vec<Verdict>,
+}
+
+impl Judgement {
+    /// Begin with the figures of a survey. `units`: the unit (rack) of each host, or nothing.
+    ///
+    /// # Errors
+    /// Options out of range, units of another number of hosts, figures of unknown hosts or that are not above zero.
+    pub fn new(
+        hosts: usize,
+        units: &[usize],
+        options: Options,
+        survey: &[Figure],
+    ) -> Result<Judgement, MeshError> {
+        for (name, value) in [
+            ("false alarm", options.false_alarm),
+            ("material", options.material),
+        ] {
+            if !(value > 0.0 && value < 1.0) {
+                return Err(MeshError::Share { name, value });
+            }
+        }
+        if !units.is_empty() && units.len() != hosts {
+            let given = units.len();
+            return Err(MeshError::Units { given, hosts });
+        }
+        let mut judgement = Judgement {
+            options,
+            hosts,
+            units: units.to_vec(),
+            random: Random::new(options.seed),
+            measured: BTreeSet::new(),
+            failed: 0,
+            effects: polish(hosts, &[]),
+            candidates: Candidates::default(),
+            fresh: Vec::new(),
+            asked: Vec::new(),
+            differences: Differences::new(),
+            looks: 0,
+            verdicts: Vec::new(),
+        };
+        let cells = judgement.cells(survey)?;
+        judgement.effects = polish(hosts, &cells);
+        judgement.candidates = Candidates::screen(&judgement.effects, &cells, units, options.material);
+        Ok(judgement)
+    }
+
+    /// Further rounds to be measured: suspects with other partners, and partners without the suspects. `None`: nothing more
+    /// would help.
+    pub fn next_looks(&mut self) -> Option<Looks> {
+        if self.looks == LOOKS_MAX || self.candidates.is_empty() {
+            return None;
+        }
+        let (pairs, asked) = looks::wanted(&self.candidates, &self.effects, self.looks, &mut self.random);
+        if pairs.is_empty() {
+            return None;
+        }
+        self.asked = asked;
+        let rounds = crate::schedule::pack(self.hosts, &pairs).into_iter();
+        let rounds = rounds.map(|round| round.into_iter().map(|at| pairs[at]).collect::<Vec<Pair>>());
+        let mode = self.options.mode;
+        let rounds = match mode {
+            Mode::Loaded => rounds.collect(),
+            Mode::Isolated => rounds.flatten().map(|pair| vec![pair]).collect(),
+        };
+        Some(Looks { mode, rounds })
+    }
+
+    /// The figures of the rounds that `next_looks` asked for.
+    ///
+    /// # Errors
+    /// Figures of unknown hosts or that are not above zero.
+    pub fn look(&mut self, figures: &[Figure]) -> Result<(), MeshError> {
+        let mut cells = self.cells(figures)?;
+        links::add(&mut self.differences, &std::mem::take(&mut self.asked), &cells);
+        confirm::rebase(&mut cells, &self.effects, &mut self.candidates);
+        self.fresh.extend(cells);
+        self.looks += 1;
+        let family = self.options.false_alarm / LOOKS_MAX as f64 / 2.0;
+        let limits = (family, (1.0 - self.options.material).ln());
+        let candidates = &mut self.candidates;
+        let mut found = confirm::confirm(&self.effects, &self.fresh, &self.units, candidates, limits);
+        found.extend(links::confirm(&self.differences, candidates, limits));
+        // What a verdict states is the share of the whole mesh's false alarms, not of this look's.
+        self.verdicts.extend(found.into_iter().map(|verdict| Verdict {
+            false_alarm: (verdict.false_alarm * 2.0 * LOOKS_MAX as f64).min(1.0),
+            ..verdict
+        }));
+        Ok(())
+    }
+
+    /// What is known now.
+    pub fn report(&self) -> Report {
+        let too_few = |host: &usize| {
+            let partners = |side: usize| {
+                let ends = self
+                    .measured
+                    .iter()
+                    .filter(|pair| [pair.from, pair.to][side] == *host);
+                ends.count()
+            };
+            self.effects.counts[0][*host].min(self.effects.counts[1][*host]) < PARTNERS_MIN
+                || partners(0).min(partners(1)) < PARTNERS_MIN
+        };
+        // A walk over all pairs for each host would be slow: only hosts with few cells are counted.
+        let few = |host: &usize| self.hosts <= 64 || self.effects.counts[0][*host] < 64;
+        Report {
+            verdicts: confirm::merged(&self.verdicts),
+            unmeasured: self.hosts * self.hosts.saturating_sub(1) - self.measured.len(),
+            failed: self.failed,
+            not_judged: (0..self.hosts)
+                .filter(|host| few(host) && too_few(host))
+                .collect(),
+            looks: self.looks,
+            noise: self.effects.noise.exp_m1(),
+        }
+    }
+
+    /// Cells of the figures that there are, larger ones better.
+    fn cells(&mut self, figures: &[Figure]) -> Result<Vec<Cell>, MeshError> {
+        let mut cells = Vec::with_capacity(figures.len());
+        for figure in figures {
+            let Pair { from, to } = figure.pair;
+            let hosts = self.hosts;
+            if let Some(host) = [from, to].into_iter().find(|host| *host >= hosts) {
+                return Err(MeshError::UnknownHost { host, hosts });
+            }
+            if from == to {
+                return Err(MeshError::SelfPair { host: from });
+            }
+            let Some(value) = figure.value else {
+                self.failed += 1;
+                continue;
+            };
+            if !(value.is_finite() && value > 0.0) {
+                return Err(MeshError::Figure { from, to, value });
+            }
+            self.measured.insert(figure.pair);
+            let log = if self.options.higher_is_better {
+                value.ln()
+            } else {
+                -value.ln()
+            };
+            cells.push(Cell { from, to, log });
+        }
+        Ok(cells)
+    }
+}

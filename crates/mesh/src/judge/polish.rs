@@ -1,0 +1,182 @@
+//! Median polish over a sparse matrix: what a host does as sender, as receiver, and what is left. It must never be moved
+//! by the order of its cells, nor by a minority of slow ones.
+
+use wirespeed_report::stats::median;
+
+/// A measured figure of an ordered pair.
+#[derive(Debug, Clone, Copy)]
+pub struct Cell {
+    pub from: usize,
+    pub to: usize,
+    /// Logarithm of the figure; larger is better.
+    pub log: f64,
+}
+
+/// Sweeps over rows and columns; the effects of a sparse matrix settle within a few.
+const SWEEPS: usize = 12;
+/// The standard deviation of a normal law over its median absolute deviation.
+const NORMAL: f64 = 1.4826;
+/// Values up to which distances between all of them are looked at.
+pub const MANY: usize = 256;
+/// The standard error of a median over that of a mean, of a normal law.
+pub const OF_MEDIAN: f64 = 1.2533;
+
+/// What the cells consist of, as logarithms.
+#[derive(Debug, Clone)]
+pub struct Effects {
+    /// The grand median.
+    pub grand: f64,
+    /// Of each host as sender `[0]` and as receiver `[1]`.
+    pub hosts: [Vec<f64>; 2],
+    /// Cells of each host as sender and as receiver.
+    pub counts: [Vec<usize>; 2],
+    /// What is left of each cell.
+    pub residuals: Vec<f64>,
+    /// Standard deviation of one cell.
+    pub noise: f64,
+    /// Standard deviation of the effects of healthy hosts beyond what noise explains, as sender and as receiver.
+    pub spread: [f64; 2],
+}
+
+impl Effects {
+    /// Standard error of a host's effect. Infinite without cells.
+    pub fn error(&self, side: usize, host: usize) -> f64 {
+        OF_MEDIAN * self.noise / (self.counts[side][host] as f64).sqrt()
+    }
+}
+
+/// A robust standard deviation of `values` around zero. 0 without values.
+fn scale(values: impl Iterator<Item = f64>) -> f64 {
+    let mut sizes: Vec<f64> = values.map(f64::abs).collect();
+    if sizes.is_empty() {
+        0.0
+    } else {
+        NORMAL * median(&mut sizes)
+    }
+}
+
+/// A robust standard deviation of few values, from the distances between them: Qn of Rousseeuw and Croux (Alternatives to
+/// the median absolute deviation, JASA 88, 1993), which makes use of 82 % of normal values where the median deviation
+/// makes use of 37 %. For many the median deviation does.
+fn between(values: &[f64]) -> f64 {
+    let count = values.len();
+    if !(2..=MANY).contains(&count) {
+        return scale(values.iter().copied());
+    }
+    let from = |at: usize| {
+        values[at + 1..]
+            .iter()
+            .map(move |other| (other - values[at]).abs())
+    };
+    let mut distances: Vec<f64> = (0..count).flat_map(from).collect();
+    let half = count / 2 + 1;
+    let (_, quarter, _) = distances.select_nth_unstable_by(half * (half - 1) / 2 - 1, f64::total_cmp);
+    let small = if count.is_multiple_of(2) { 3.8 } else { 1.4 };
+    2.2219 * *quarter * count as f64 / (count as f64 + small)
+}
+
+/// Cells of each host on one side: `order[starts[h]..starts[h + 1]]`.
+struct Index {
+    starts: Vec<usize>,
+    order: Vec<usize>,
+}
+
+impl Index {
+    fn new(hosts: usize, cells: &[Cell], end: impl Fn(&Cell) -> usize) -> Index {
+        let mut starts = vec![0; hosts + 1];
+        for cell in cells {
+            starts[end(cell) + 1] += 1;
+        }
+        for host in 0..hosts {
+            starts[host + 1] += starts[host];
+        }
+        let (mut next, mut order) = (starts.clone(), vec![0; cells.len()]);
+        for (at, cell) in cells.iter().enumerate() {
+            order[next[end(cell)]] = at;
+            next[end(cell)] += 1;
+        }
+        Index { starts, order }
+    }
+
+    fn of(&self, host: usize) -> &[usize] {
+        &self.order[self.starts[host]..self.starts[host + 1]]
+    }
+}
+
+/// Polish `cells`; a sweep costs as much as there are cells.
+pub fn polish(hosts: usize, cells: &[Cell]) -> Effects {
+    let index = [
+        Index::new(hosts, cells, |cell| cell.from),
+        Index::new(hosts, cells, |cell| cell.to),
+    ];
+    let counts = [0, 1].map(|side: usize| {
+        (0..hosts)
+            .map(|host| index[side].of(host).len())
+            .collect::<Vec<_>>()
+    });
+    let mut logs: Vec<f64> = cells.iter().map(|cell| cell.log).collect();
+    let mut grand = if logs.is_empty() {
+        0.0
+    } else {
+        median(&mut logs.clone())
+    };
+    logs.iter_mut().for_each(|log| *log -= grand);
+    let mut effects = [vec![0.0; hosts], vec![0.0; hosts]];
+    let mut room = Vec::new();
+    for sweep in 0..2 * SWEEPS {
+        let side = sweep % 2;
+        for (host, effect) in effects[side].iter_mut().enumerate() {
+            let mine = index[side].of(host);
+            if mine.is_empty() {
+                continue;
+            }
+            room.clear();
+            room.extend(mine.iter().map(|at| logs[*at]));
+            let middle = median(&mut room);
+            *effect += middle;
+            mine.iter().for_each(|at| logs[*at] -= middle);
+        }
+    }
+    for side in [0, 1] {
+        room.clear();
+        room.extend(
+            (0..hosts)
+                .filter(|host| counts[side][*host] > 0)
+                .map(|host| effects[side][host]),
+        );
+        if !room.is_empty() {
+            let middle = median(&mut room);
+            effects[side].iter_mut().for_each(|effect| *effect -= middle);
+            grand += middle;
+        }
+    }
+    let fitted = (2 * hosts).saturating_sub(1);
+    let free = cells.len().saturating_sub(fitted).max(1) as f64;
+    let noise = scale(logs.iter().copied()) * (cells.len() as f64 / free).sqrt();
+    let mut found = Effects {
+        grand,
+        hosts: effects,
+        counts,
+        residuals: logs,
+        noise,
+        spread: [0.0; 2],
+    };
+    found.spread = [0, 1].map(|side| spread(&found, side));
+    found
+}
+
+/// The spread of hosts that noise does not explain.
+fn spread(effects: &Effects, side: usize) -> f64 {
+    let measured = || (0..effects.hosts[side].len()).filter(|host| effects.counts[side][*host] > 0);
+    let all = between(
+        &measured()
+            .map(|host| effects.hosts[side][host])
+            .collect::<Vec<_>>(),
+    );
+    let mut errors: Vec<f64> = measured().map(|host| effects.error(side, host)).collect();
+    if errors.is_empty() {
+        return 0.0;
+    }
+    let error = median(&mut errors);
+    (all * all - error * error).max(0.0).sqrt()
+}

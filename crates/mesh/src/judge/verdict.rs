@@ -1,0 +1,82 @@
+//! What a judgement says, as data. It must never hold words for people: those are in `words.rs`.
+
+/// A direction of a host's traffic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// What the host sends.
+    Sends,
+    /// What the host receives.
+    Receives,
+    /// Both.
+    Both,
+}
+
+/// What is slow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Culprit {
+    /// All hosts of a unit (a rack).
+    Unit {
+        /// The unit's number.
+        unit: usize,
+        /// In which direction.
+        side: Side,
+    },
+    /// A host, whoever its partner is.
+    Host {
+        /// The host's number.
+        host: usize,
+        /// In which direction.
+        side: Side,
+    },
+    /// A link, whatever else its hosts do.
+    Link {
+        /// The sender.
+        from: usize,
+        /// The receiver.
+        to: usize,
+        /// True: the other direction is slow, too.
+        both: bool,
+    },
+    /// A host or its links: it had too few partners to tell.
+    Undecided {
+        /// The host's number.
+        host: usize,
+        /// In which direction.
+        side: Side,
+    },
+}
+
+/// A culprit with the evidence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Verdict {
+    /// What is slow.
+    pub culprit: Culprit,
+    /// Its performance over the median's: 0.8 is 20 % slower. Of two directions, the slower.
+    pub ratio: f64,
+    /// The 95 % interval of the ratio.
+    pub interval: [f64; 2],
+    /// Probability that anything in the mesh looked like this where nothing is slow.
+    pub false_alarm: f64,
+    /// Partners (of a link 1; of a unit its hosts) that show it.
+    pub shown_by: usize,
+    /// Partners that it was measured with.
+    pub partners: usize,
+}
+
+/// The answer of a mesh.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// What is slow; empty where nothing is known to be.
+    pub verdicts: Vec<Verdict>,
+    /// Ordered pairs without any figure.
+    pub unmeasured: usize,
+    /// Measurements that gave no figure.
+    pub failed: usize,
+    /// Hosts with too few partners to be judged.
+    pub not_judged: Vec<usize>,
+    /// Looks at fresh figures that were taken.
+    pub looks: usize,
+    /// Standard deviation of a figure, as a share of it.
+    pub noise: f64,
+}

@@ -1,0 +1,171 @@
+//! Small meshes with known faults, judged to the end. It must never assert a share that chance decides.
+
+use wirespeed_mesh::simulate::{Fault, Mesh};
+use wirespeed_mesh::{Culprit, Figure, Judgement, Mode, Options, Pair, Plan, Report, Schedule, Side};
+use wirespeed_report::stats::Random;
+
+fn survey(hosts: usize, mut value: impl FnMut(Pair) -> Option<f64>) -> Vec<Figure> {
+    let schedule = Schedule::new(hosts, Plan::All, Mode::Loaded, 1).unwrap();
+    let pairs = schedule.rounds().flatten();
+    pairs
+        .map(|pair| Figure {
+            pair,
+            value: value(pair),
+        })
+        .collect()
+}
+
+/// Judge a survey to the end.
+fn judged(hosts: usize, figures: &[Figure], mut measure: impl FnMut(Pair) -> Option<f64>) -> Report {
+    let mut judgement = Judgement::new(hosts, &[], Options::default(), figures).unwrap();
+    while let Some(looks) = judgement.next_looks() {
+        let pairs = looks.rounds.into_iter().flatten();
+        let figures: Vec<Figure> = pairs
+            .map(|pair| Figure {
+                pair,
+                value: measure(pair),
+            })
+            .collect();
+        judgement.look(&figures).unwrap();
+    }
+    judgement.report()
+}
+
+/// What `share` leaves of a rate, with noise of 5 %.
+fn noisy(share: impl Fn(Pair) -> Option<f64>) -> impl FnMut(Pair) -> Option<f64> {
+    let mut random = Random::new(3);
+    move |pair| Some(share(pair)? * (0.05 * random.normal()).exp())
+}
+
+fn named(report: &Report) -> Vec<Culprit> {
+    report.verdicts.iter().map(|verdict| verdict.culprit).collect()
+}
+
+fn culprits(fault: Fault) -> Vec<Culprit> {
+    let mut mesh = Mesh::healthy(16, 8);
+    mesh.faults = vec![fault];
+    named(&mesh.judged(Plan::All, Options::default()).unwrap())
+}
+
+#[test]
+fn hosts_and_links_are_told_apart() {
+    let host = |side| vec![Culprit::Host { host: 5, side }];
+    assert_eq!(culprits(Fault::Sender(5, 0.7)), host(Side::Sends));
+    assert_eq!(culprits(Fault::Receiver(5, 0.7)), host(Side::Receives));
+    assert_eq!(culprits(Fault::Host(5, 0.7)), host(Side::Both));
+    let link = culprits(Fault::Link(Pair { from: 3, to: 9 }, 0.6));
+    assert_eq!(
+        link,
+        [Culprit::Link {
+            from: 3,
+            to: 9,
+            both: false
+        }]
+    );
+}
+
+#[test]
+fn scale_and_order_do_not_matter() {
+    let noise = |pair: Pair| 1.0 + ((pair.from * 31 + pair.to * 17) % 13) as f64 / 100.0;
+    let slow = |pair: Pair| if pair.from == 4 { 0.5 } else { 1.0 };
+    let culprits = |scale: f64, reversed: bool| {
+        let measure = |pair: Pair| Some(scale * noise(pair) * slow(pair));
+        let mut figures = survey(12, measure);
+        if reversed {
+            figures.reverse();
+        }
+        named(&judged(12, &figures, measure))
+    };
+    let first = culprits(1.0, false);
+    assert!(
+        first.contains(&Culprit::Host {
+            host: 4,
+            side: Side::Sends
+        }),
+        "{first:?}"
+    );
+    assert_eq!(first, culprits(1.0, true));
+    assert_eq!(first, culprits(1024.0, false));
+}
+
+#[test]
+fn nothing_is_named_where_all_are_equal_or_failed() {
+    for (value, failed) in [(Some(7.0), 0), (None, 30)] {
+        let mut judgement = Judgement::new(6, &[], Options::default(), &survey(6, |_| value)).unwrap();
+        assert_eq!(judgement.next_looks(), None);
+        let report = judgement.report();
+        assert_eq!((report.verdicts.len(), report.failed), (0, failed));
+        assert_eq!(report.unmeasured, failed);
+        assert_eq!(report.not_judged.len(), if failed > 0 { 6 } else { 0 });
+    }
+    for hosts in 0..3 {
+        let mut judgement =
+            Judgement::new(hosts, &[], Options::default(), &survey(hosts, |_| Some(1.0))).unwrap();
+        assert_eq!(judgement.next_looks(), None);
+        assert_eq!(judgement.report().not_judged.len(), hosts);
+    }
+}
+
+#[test]
+fn a_slow_unit_is_named_without_its_hosts() {
+    for seed in 1..=3 {
+        let mut mesh = Mesh::healthy(32, seed);
+        (mesh.unit, mesh.faults) = (4, vec![Fault::Unit(2, 0.7)]);
+        let report = mesh.judged(Plan::All, Options::default()).unwrap();
+        let side = Side::Both;
+        assert_eq!(named(&report), [Culprit::Unit { unit: 2, side }], "seed {seed}");
+    }
+}
+
+#[test]
+fn two_partners_are_too_few_to_tell_a_host_from_its_links() {
+    let measure = |pair: Pair| Some(if pair.from == 0 { 0.5 } else { 1.0 });
+    let report = judged(3, &survey(3, measure), measure);
+    let side = Side::Sends;
+    assert_eq!(named(&report), [Culprit::Undecided { host: 0, side }]);
+    let verdict = report.verdicts[0];
+    assert_eq!((verdict.shown_by, verdict.partners), (2, 2));
+}
+
+#[test]
+fn what_fails_costs_its_own_cells_only() {
+    let mut measure = noisy(|Pair { from, to }| match (from, to) {
+        (3, _) | (_, 3) | (5, 8) => None,
+        (5, _) => Some(0.7),
+        _ => Some(1.0),
+    });
+    let figures = survey(16, &mut measure);
+    let report = judged(16, &figures, &mut measure);
+    let side = Side::Sends;
+    assert_eq!(named(&report), [Culprit::Host { host: 5, side }]);
+    assert_eq!(
+        (report.not_judged.as_slice(), report.unmeasured),
+        ([3].as_slice(), 31)
+    );
+}
+
+#[test]
+fn a_survey_may_measure_a_pair_several_times() {
+    let (from, to) = (3, 9);
+    let mut measure = noisy(|pair| Some(if pair == (Pair { from, to }) { 0.8 } else { 1.0 }));
+    let figures: Vec<Figure> = (0..3).flat_map(|_| survey(16, &mut measure)).collect();
+    let report = judged(16, &figures, &mut measure);
+    let both = false;
+    assert_eq!(named(&report), [Culprit::Link { from, to, both }]);
+    assert_eq!((report.unmeasured, report.failed), (0, 0));
+}
+
+#[test]
+fn looks_run_as_the_survey_did() {
+    let measure = |pair: Pair| Some(if pair.from == 4 { 0.5 } else { 1.0 });
+    for mode in [Mode::Loaded, Mode::Isolated] {
+        let options = Options {
+            mode,
+            ..Options::default()
+        };
+        let mut judgement = Judgement::new(12, &[], options, &survey(12, measure)).unwrap();
+        let looks = judgement.next_looks().unwrap();
+        let alone = looks.rounds.iter().all(|round| round.len() == 1);
+        assert_eq!((looks.mode, alone), (mode, mode == Mode::Isolated));
+    }
+}
