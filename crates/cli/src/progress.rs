@@ -177,7 +177,10 @@ impl Progress {
         let after = self.plan.began.elapsed();
         self.draw(&match after.as_secs() {
             0 => name.to_owned(),
-            _ => format!("{name} · {} so far", units::format_ns(rounded(after).as_nanos() as f64)),
+            _ => format!(
+                "{name} · {} so far",
+                units::format_ns(rounded(after).as_nanos() as f64)
+            ),
         });
     }
 

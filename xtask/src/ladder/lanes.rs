@@ -23,13 +23,11 @@ impl Ran {
     }
 }
 
-/// Most sets of CPUs. What waits needs no CPU, and what measures disturbs others.
-const SETS_MAX: usize = 4;
-/// Lanes that share a set of CPUs: while a test of one waits, that of the other computes.
-const LANES_EACH: usize = 2;
+/// Most lanes. What waits needs no CPU, and what measures disturbs others.
+const LANES_MAX: usize = 4;
 
-/// The CPUs of each lane: sets of two where there are four or more, else of one, so that what keeps a CPU busy slows nothing in
-/// another set. One lane that may use all of them where there is but one, or no way to keep to some.
+/// The CPUs of each lane: two where there are four or more, else one, so that what keeps a CPU busy in one lane slows nothing
+/// in another. One lane that may use all of them where there is but one, or no way to keep to some.
 pub fn cpus() -> Vec<Option<String>> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let allowed = status
@@ -41,8 +39,10 @@ pub fn cpus() -> Vec<Option<String>> {
     }
     let each = if cpus.len() < 4 { 1 } else { 2 };
     let names = |some: &[u32]| some.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-    let sets = cpus.chunks_exact(each).take(SETS_MAX);
-    sets.flat_map(|set| vec![Some(names(set)); LANES_EACH]).collect()
+    cpus.chunks_exact(each)
+        .take(LANES_MAX)
+        .map(|some| Some(names(some)))
+        .collect()
 }
 
 /// The numbers of a list such as `0-2,5`.
@@ -146,13 +146,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_of_cpus_are_read_and_no_cpu_is_in_two_sets() {
+    fn lists_of_cpus_are_read_and_no_cpu_is_in_two_lanes() {
         assert_eq!(listed("0-2,5"), [0, 1, 2, 5]);
         assert_eq!(listed("7"), [7]);
         let lanes = cpus();
-        let mut sets: Vec<&String> = lanes.iter().flatten().collect();
-        sets.dedup();
-        let mut all: Vec<u32> = sets.iter().flat_map(|set| listed(set)).collect();
+        let mut all: Vec<u32> = lanes.iter().flatten().flat_map(|lane| listed(lane)).collect();
         all.sort_unstable();
         let count = all.len();
         all.dedup();

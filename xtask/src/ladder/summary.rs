@@ -8,8 +8,6 @@ use std::time::{Duration, Instant};
 
 /// Shards of the tests that the summary names: those that took longest.
 const LONGEST_SHOWN: usize = 8;
-/// Shards that mostly wait, at once.
-const WAITING_LANES: usize = 2;
 
 /// Parts of one step.
 #[derive(Default)]
@@ -91,7 +89,7 @@ impl Ladder {
         let started = Instant::now();
         let root = self.root.as_path();
         let mut ran = std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| lanes::run(root, shards.waiting, vec![None; WAITING_LANES]));
+            let waiting = scope.spawn(|| lanes::run(root, shards.waiting, vec![None]));
             let mut ran = lanes::run(root, shards.alone, vec![None]);
             ran.add(lanes::run(root, shards.beside, lanes));
             let waited = waiting.join();

@@ -102,7 +102,7 @@ fn key(door: &DoorArgs) -> Result<KeyFile, Failure> {
 
 /// Lines about what a daemon sees, on stderr.
 fn tell() -> Tell {
-    Arc::new(|line| stderr::say(line))
+    Arc::new(stderr::say)
 }
 
 /// Where a daemon listens, and what gets others in.
