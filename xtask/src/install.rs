@@ -16,63 +16,114 @@ const COMPLETIONS: [(&str, &str); 3] = [
     ("fish", "share/fish/vendor_completions.d/wirespeed.fish"),
 ];
 
-/// Install what `cargo build` left in the profile's folder (`release`, or as `WIRESPEED_PROFILE` says).
+/// A file to install: where it belongs below the prefix, and its mode.
+struct File {
+    path: String,
+    bytes: Vec<u8>,
+    mode: u32,
+}
+
+/// Install what `cargo build` left in the profile's folder (`release`, or as `WIRESPEED_PROFILE` says). Everything is read
+/// before anything is written: what cannot be installed whole changes nothing.
 pub fn run(root: &Path, prefix: &str) -> Result<()> {
     let profile = std::env::var("WIRESPEED_PROFILE").unwrap_or_else(|_| "release".to_owned());
-    let binary = root.join("target").join(&profile).join("wirespeed");
+    let built = root.join("target").join(profile);
+    let mut files = program(&built)?;
+    files.extend(library(root, &built, prefix)?);
+    files.extend(documents(root, &built)?);
     let base = destination(root, prefix);
-    put(
-        &base.join("bin/wirespeed"),
-        &fs::read(&binary).with_context(|| format!("cannot read {}; build it first", binary.display()))?,
-        0o755,
-    )?;
-    let printed = |arguments: &[&str]| command::capture(Command::new(&binary).args(arguments));
-    put(
-        &base.join("share/man/man1/wirespeed.1"),
-        printed(&["man"])?.as_bytes(),
-        0o644,
-    )?;
-    for (shell, path) in COMPLETIONS {
-        put(
-            &base.join(path),
-            printed(&["completions", shell])?.as_bytes(),
-            0o644,
-        )?;
+    for file in &files {
+        put(&base.join(&file.path), &file.bytes, file.mode)?;
     }
-    library(root, &root.join("target").join(&profile), &base, prefix)?;
-    let documents = base.join("share/doc/wirespeed");
-    fs::create_dir_all(&documents)?;
-    for file in ["LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY.md", "CHANGELOG.md"] {
-        put(&documents.join(file), &fs::read(root.join(file))?, 0o644)?;
-    }
-    notices::write_texts(root, &documents.join("THIRD-PARTY-LICENSES.txt"))?;
+    link(&base.join("lib"))?;
     println!("installed under {}", base.display());
     Ok(())
 }
 
-/// The C interface: shared library under its full version with the usual links, static library, header, pkg-config.
-fn library(root: &Path, built: &Path, base: &Path, prefix: &str) -> Result<()> {
-    let from = |name: &str| {
-        let path = built.join(name);
-        fs::read(&path).with_context(|| format!("cannot read {}; build it first", path.display()))
+/// What is at `path`, to be installed as `name`.
+fn read(path: &Path, name: &str, mode: u32) -> Result<File> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}; build it first", path.display()))?;
+    Ok(File {
+        path: name.to_owned(),
+        bytes,
+        mode,
+    })
+}
+
+/// The program, and what it prints of itself.
+fn program(built: &Path) -> Result<Vec<File>> {
+    let binary = built.join("wirespeed");
+    let mut files = vec![read(&binary, "bin/wirespeed", 0o755)?];
+    let mut print = |path: &str, arguments: &[&str]| -> Result<()> {
+        let bytes = command::capture(Command::new(&binary).args(arguments))?.into_bytes();
+        files.push(File {
+            path: path.to_owned(),
+            bytes,
+            mode: 0o644,
+        });
+        Ok(())
     };
-    let (full, major) = (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_VERSION_MAJOR"));
-    let folder = base.join("lib");
-    let shared = format!("libwirespeed.so.{full}");
-    put(&folder.join(&shared), &from("libwirespeed_c.so")?, 0o755)?;
-    put(&folder.join("libwirespeed.a"), &from("libwirespeed_c.a")?, 0o644)?;
+    print("share/man/man1/wirespeed.1", &["man"])?;
+    for (shell, path) in COMPLETIONS {
+        print(path, &["completions", shell])?;
+    }
+    Ok(files)
+}
+
+/// The shared library under its full version.
+fn shared() -> String {
+    format!("libwirespeed.so.{}", env!("CARGO_PKG_VERSION"))
+}
+
+/// The C interface: shared and static library, header, pkg-config.
+fn library(root: &Path, built: &Path, prefix: &str) -> Result<Vec<File>> {
+    let interface = root.join("crates/capi");
+    let template = fs::read_to_string(interface.join("wirespeed.pc.in"))?;
+    let text = template
+        .replace("@PREFIX@", prefix)
+        .replace("@VERSION@", env!("CARGO_PKG_VERSION"));
+    Ok(vec![
+        read(
+            &built.join("libwirespeed_c.so"),
+            &format!("lib/{}", shared()),
+            0o755,
+        )?,
+        read(&built.join("libwirespeed_c.a"), "lib/libwirespeed.a", 0o644)?,
+        read(
+            &interface.join("include/wirespeed.h"),
+            "include/wirespeed.h",
+            0o644,
+        )?,
+        File {
+            path: "lib/pkgconfig/wirespeed.pc".to_owned(),
+            bytes: text.into_bytes(),
+            mode: 0o644,
+        },
+    ])
+}
+
+/// Licences and changes.
+fn documents(root: &Path, built: &Path) -> Result<Vec<File>> {
+    let place = |name: &str| format!("share/doc/wirespeed/{name}");
+    let texts = built.join("THIRD-PARTY-LICENSES.txt");
+    notices::write_texts(root, &texts)?;
+    let mut files = vec![read(&texts, &place("THIRD-PARTY-LICENSES.txt"), 0o644)?];
+    for name in ["LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY.md", "CHANGELOG.md"] {
+        files.push(read(&root.join(name), &place(name), 0o644)?);
+    }
+    Ok(files)
+}
+
+/// The usual links to the shared library.
+fn link(folder: &Path) -> Result<()> {
+    let major = env!("CARGO_PKG_VERSION_MAJOR");
     for name in [format!("libwirespeed.so.{major}"), "libwirespeed.so".to_owned()] {
         let link = folder.join(name);
         let _ = fs::remove_file(&link);
-        std::os::unix::fs::symlink(&shared, &link)
+        std::os::unix::fs::symlink(shared(), &link)
             .with_context(|| format!("cannot link {}", link.display()))?;
     }
-    let interface = root.join("crates/capi");
-    let header = fs::read(interface.join("include/wirespeed.h"))?;
-    put(&base.join("include/wirespeed.h"), &header, 0o644)?;
-    let template = fs::read_to_string(interface.join("wirespeed.pc.in"))?;
-    let text = template.replace("@PREFIX@", prefix).replace("@VERSION@", full);
-    put(&folder.join("pkgconfig/wirespeed.pc"), text.as_bytes(), 0o644)
+    Ok(())
 }
 
 /// DESTDIR goes in front of the prefix, also of an absolute one.
