@@ -24,7 +24,6 @@ mod runs;
 mod schema;
 mod tidy;
 mod weight;
-mod wilson;
 
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};

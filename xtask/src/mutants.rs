@@ -1,10 +1,11 @@
 //! Whether tests notice changes of the code that they are to guard: cargo-mutants on one module after the other, with few tests, so that a
 //! mutant costs seconds. It works in a copy of the tree, must never change the tree itself, and installs nothing.
 
-use crate::{command, wilson};
+use crate::command;
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::Command;
+use wirespeed_report::stats::share_interval;
 
 /// Code, and the tests that are to guard it.
 struct Module {
@@ -91,7 +92,7 @@ impl Tally {
     fn words(&self, sampled: bool) -> String {
         let viable = self.caught + self.missed;
         let share = 100.0 * self.caught as f64 / viable.max(1) as f64;
-        let (lower, upper) = wilson::interval(self.caught, viable);
+        let (lower, upper) = share_interval(self.caught, viable);
         let interval = match sampled {
             true => format!(" [{:.0}, {:.0}]", 100.0 * lower, 100.0 * upper),
             false => String::new(),

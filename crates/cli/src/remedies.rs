@@ -241,9 +241,9 @@ mod tests {
                 let said = spelled(text, verb);
                 for (start, _) in said.match_indices("--") {
                     let name = name_of(&said[start + 2..]);
+                    let after = &said[start + 2 + name.len()..];
                     let of_run = said[..start].ends_with("wirespeed run ")
-                        || said[start + 2 + name.len()..][value_of(&said[start + 2 + name.len()..])..]
-                            .starts_with(BEHIND);
+                        || after[value_of(after)..].starts_with(BEHIND);
                     let typed = name.is_empty() || has(verb, name) || (of_run && has(&run, name));
                     assert!(typed, "{path} has no --{name}: {said}");
                 }

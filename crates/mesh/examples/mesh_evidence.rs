@@ -4,17 +4,18 @@
 use std::time::Instant;
 use wirespeed_mesh::simulate::{Fault, Mesh, Noise};
 use wirespeed_mesh::{Culprit, Figure, Judgement, Mode, Options, Pair, Plan, Report, Schedule};
+use wirespeed_report::stats::share_interval;
 
 /// Meshes of a row.
-const MESHES: u64 = 200;
+const MESHES: usize = 200;
 
 /// How often something was so.
 #[derive(Default)]
 struct Tally {
-    right: u64,
-    other_kind: u64,
-    extra: u64,
-    nothing: u64,
+    right: usize,
+    other_kind: usize,
+    extra: usize,
+    nothing: usize,
 }
 
 fn main() -> Result<(), wirespeed_mesh::MeshError> {
@@ -105,7 +106,7 @@ fn row(
         return Ok(());
     }
     let mut tally = Tally::default();
-    for seed in 1..=MESHES {
+    for seed in 1..=MESHES as u64 {
         let mut mesh = Mesh::healthy(hosts, seed);
         change(&mut mesh);
         let options = Options {
@@ -115,8 +116,8 @@ fn row(
         let report = mesh.judged(plan.clone(), options)?;
         count(&mut tally, &mesh, &report);
     }
-    let share = |count: u64| {
-        let [lower, upper] = wilson(count, MESHES);
+    let share = |count: usize| {
+        let (lower, upper) = share_interval(count, MESHES);
         format!("{count} ({:.1} .. {:.1} %)", lower * 100.0, upper * 100.0)
     };
     println!(
@@ -153,19 +154,10 @@ fn count(tally: &mut Tally, mesh: &Mesh, report: &Report) {
     let of_link = |v: &wirespeed_mesh::Verdict| matches!(v.culprit, Culprit::Link { .. });
     let link_asked = mesh.faults.iter().any(|fault| matches!(fault, Fault::Link(..)));
     let is_other = !mesh.faults.is_empty() && extra.clone().any(|v| of_link(v) != link_asked);
-    tally.right += u64::from(all && !is_other);
-    tally.other_kind += u64::from(is_other);
-    tally.extra += u64::from(extra.next().is_some());
-    tally.nothing += u64::from(report.verdicts.is_empty());
-}
-
-/// Wilson's interval of a share, at 95 %.
-fn wilson(count: u64, of: u64) -> [f64; 2] {
-    let (share, of, z) = (count as f64 / of as f64, of as f64, 1.96);
-    let square = z * z / of;
-    let middle = (share + square / 2.0) / (1.0 + square);
-    let half = z * (share * (1.0 - share) / of + square / (4.0 * of)).sqrt() / (1.0 + square);
-    [(middle - half).max(0.0), (middle + half).min(1.0)]
+    tally.right += usize::from(all && !is_other);
+    tally.other_kind += usize::from(is_other);
+    tally.extra += usize::from(extra.next().is_some());
+    tally.nothing += usize::from(report.verdicts.is_empty());
 }
 
 /// Ten thousand hosts under a budget.

@@ -12,9 +12,11 @@ mod page;
 mod samples;
 mod verdicts;
 
+use crate::command;
 use anyhow::{Context as _, Result, bail};
 use archive::Archive;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// One claim: its name, what it says, and what measures it.
 type Claim = (
@@ -69,6 +71,23 @@ pub struct Context {
     pub binary: PathBuf,
     /// Blocks of launches that `coverage` measures.
     pub blocks: usize,
+}
+
+impl Context {
+    /// What an example of a package prints, built in release.
+    fn example(&self, package: &str, name: &str) -> Result<String> {
+        let mut example = Command::new(command::cargo());
+        example.current_dir(&self.root).args([
+            "run",
+            "--quiet",
+            "--release",
+            "--package",
+            package,
+            "--example",
+            name,
+        ]);
+        command::capture(&mut example)
+    }
 }
 
 /// `[CLAIM ..] [--blocks N]`, or `coverage --again PATH`: measure the claims that are named, all without a name, and

@@ -40,10 +40,8 @@ impl Candidates {
     /// The suspects of a survey.
     pub fn screen(effects: &Effects, cells: &[Cell], units: &[usize], material: f64) -> Candidates {
         let mut found = Candidates::default();
-        if effects.noise <= 0.0
-            && effects.residuals.iter().all(|residual| *residual == 0.0)
-            && cells.len() < 3
-        {
+        // Two cells are explained by their hosts whatever they are.
+        if cells.len() < 3 {
             return found;
         }
         let worth = (1.0 - material).ln() / 2.0;

@@ -174,26 +174,20 @@ impl Judgement {
 
     /// What is known now.
     pub fn report(&self) -> Report {
+        let mut partners = vec![[0; 2]; self.hosts];
+        for pair in &self.measured {
+            partners[pair.from][0] += 1;
+            partners[pair.to][1] += 1;
+        }
         let too_few = |host: &usize| {
-            let partners = |side: usize| {
-                let ends = self
-                    .measured
-                    .iter()
-                    .filter(|pair| [pair.from, pair.to][side] == *host);
-                ends.count()
-            };
-            self.effects.counts[0][*host].min(self.effects.counts[1][*host]) < PARTNERS_MIN
-                || partners(0).min(partners(1)) < PARTNERS_MIN
+            let sides = (0..2).map(|side| self.effects.counts[side][*host].min(partners[*host][side]));
+            sides.min() < Some(PARTNERS_MIN)
         };
-        // A walk over all pairs for each host would be slow: only hosts with few cells are counted.
-        let few = |host: &usize| self.hosts <= 64 || self.effects.counts[0][*host] < 64;
         Report {
             verdicts: confirm::merged(&self.verdicts),
             unmeasured: self.hosts * self.hosts.saturating_sub(1) - self.measured.len(),
             failed: self.failed,
-            not_judged: (0..self.hosts)
-                .filter(|host| few(host) && too_few(host))
-                .collect(),
+            not_judged: (0..self.hosts).filter(too_few).collect(),
             looks: self.looks,
             noise: self.effects.noise.exp_m1(),
         }

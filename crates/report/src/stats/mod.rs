@@ -14,6 +14,7 @@ pub mod random;
 pub mod ranks;
 pub mod runs;
 pub mod series;
+pub mod share;
 pub mod until;
 pub mod warmup;
 
@@ -28,6 +29,7 @@ pub use random::Random;
 pub use ranks::{Shift, paired_shift, unpaired_shift};
 pub use runs::{RunSummary, summarize, trimmed_mean};
 pub use series::{block_length, effective_samples};
+pub use share::share_interval;
 pub use until::{Caps, Look, StopRule, Target, drifts};
 pub use warmup::{WarmUp, warm_up};
 

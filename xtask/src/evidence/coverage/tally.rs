@@ -2,9 +2,9 @@
 //! on fewer hits and misses than it shows.
 
 use super::published::Method;
-use crate::wilson;
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
+use wirespeed_report::stats::share_interval;
 
 /// What was seen of a method.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -62,7 +62,7 @@ impl Tally {
 
     /// Wilson's interval of that share, at 95 %.
     pub fn wilson(&self) -> (f64, f64) {
-        wilson::interval(self.held, self.count)
+        share_interval(self.held, self.count)
     }
 
     /// Whether what was seen bears the stated level out.
