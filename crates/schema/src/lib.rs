@@ -14,6 +14,7 @@ pub mod histogram;
 pub mod host;
 pub mod job;
 pub mod kinds;
+pub mod mesh;
 pub mod message;
 pub mod neighbours;
 pub mod outcome;

@@ -299,6 +299,25 @@ pub enum Event {
         #[serde(flatten)]
         interval: crate::outcome::Interval,
     },
+    /// A pair of hosts of a mesh was measured in a case, or could not be.
+    PairMeasured {
+        /// The case.
+        case: u32,
+        /// The repetition.
+        repetition: u32,
+        /// Name of the host that sends.
+        from: String,
+        /// Name of the host that receives.
+        to: String,
+        /// Tag of the figure.
+        tag: String,
+        /// The figure, in the unit that the tag ends with.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value: Option<Finite>,
+        /// Why there is none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        failed: Option<String>,
+    },
     /// A case ended.
     CaseFinished {
         /// The case.

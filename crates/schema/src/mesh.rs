@@ -1,0 +1,231 @@
+//! The section `mesh` of the run document: many hosts, what each pair of them was measured at, and which host, link or unit is
+//! slow. It must never hold a sentence: those are derived from it wherever it is shown.
+
+use crate::finite::Finite;
+use crate::section::Section;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How much of a mesh runs at the same time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MeshMode {
+    /// All pairs of a round.
+    #[default]
+    Loaded,
+    /// One pair.
+    Isolated,
+}
+
+impl MeshMode {
+    /// Its name for people and documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            MeshMode::Loaded => "loaded",
+            MeshMode::Isolated => "isolated",
+        }
+    }
+}
+
+/// Which pairs were to be measured.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MeshPairs {
+    /// Every pair, in both directions.
+    #[default]
+    All,
+    /// Those of some matchings, in both directions.
+    Matchings,
+    /// Those that a file names.
+    Given,
+}
+
+/// A host of the mesh; its number is its place in [`MeshSection::hosts`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MeshHost {
+    /// Its name, as it was given or as the launcher calls it; a number where names were not to be published.
+    pub name: String,
+    /// Number of its unit, where there are units.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<u32>,
+    /// Why it was lost, where it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
+}
+
+/// What an ordered pair of hosts was measured at.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MeshPair {
+    /// Number of the host that sends, or starts operations.
+    pub from: u32,
+    /// Number of the host that receives, or answers.
+    pub to: u32,
+    /// Its figures, in the unit of the probe's tag, in the order in which they were measured: first those of the survey, then
+    /// those of looks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<Finite>,
+    /// How many of the values are of the survey.
+    pub survey_count: u32,
+    /// Why its last measurement gave no figure, where it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+}
+
+/// A direction of a host's traffic.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MeshSide {
+    /// What it sends.
+    Sends,
+    /// What it receives.
+    Receives,
+    /// Both.
+    #[default]
+    Both,
+}
+
+/// What is slow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "culprit", rename_all = "snake_case")]
+pub enum MeshCulprit {
+    /// All hosts of a unit.
+    Unit {
+        /// Number of the unit.
+        unit: u32,
+        /// In which direction.
+        side: MeshSide,
+    },
+    /// A host, whoever its partner is.
+    Host {
+        /// Number of the host.
+        host: u32,
+        /// In which direction.
+        side: MeshSide,
+    },
+    /// A link, whatever else its hosts do.
+    Link {
+        /// Number of the host that sends.
+        from: u32,
+        /// Number of the host that receives.
+        to: u32,
+        /// Whether the other direction is slow, too.
+        both: bool,
+    },
+    /// A host or its links: it had too few partners to tell.
+    Undecided {
+        /// Number of the host.
+        host: u32,
+        /// In which direction.
+        side: MeshSide,
+    },
+}
+
+/// A culprit with its evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MeshVerdict {
+    /// What is slow.
+    #[serde(flatten)]
+    pub culprit: MeshCulprit,
+    /// Its performance over the median's: 0.8 is 20 % slower, of a latency as of a rate. Of two directions, the slower.
+    pub ratio: Finite,
+    /// Lower end of the 95 % interval of the ratio.
+    pub lower_ratio: Finite,
+    /// Upper end.
+    pub upper_ratio: Finite,
+    /// Probability that anything in the mesh looked like this where nothing is slow.
+    pub false_alarm: Finite,
+    /// Partners that show it: of a link 1, of a unit its hosts.
+    pub shown_by: u32,
+    /// Partners that it was measured with.
+    pub partners: u32,
+}
+
+/// What a host does beside the median host, as survey and looks have it: a ratio of performances, 1 is the median.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MeshEffect {
+    /// As sender; absent where it sent nothing that was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sends_ratio: Option<Finite>,
+    /// As receiver.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receives_ratio: Option<Finite>,
+}
+
+/// One case, measured between pairs of hosts, and what is judged of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MeshProbe {
+    /// Number of the case in the document: one pair's.
+    pub case: u32,
+    /// Tag of the figure that pairs are compared by, which ends with its unit.
+    pub tag: String,
+    /// Whether a larger figure is better: a rate, not a latency.
+    pub higher_is_better: bool,
+    /// Every pair that was to be measured in this case, by sender and receiver.
+    pub pairs: Vec<MeshPair>,
+    /// Each host's effect, by number.
+    pub effects: Vec<MeshEffect>,
+    /// What is slow; empty where nothing is known to be.
+    pub verdicts: Vec<MeshVerdict>,
+    /// Ordered pairs of hosts without any figure.
+    pub unmeasured_count: u64,
+    /// Measurements that gave no figure.
+    pub failed_count: u64,
+    /// Numbers of hosts with too few partners to be judged.
+    pub not_judged: Vec<u32>,
+    /// Looks at fresh figures that were taken.
+    pub looks_count: u32,
+    /// Standard deviation of a figure, as a share of it.
+    pub noise_ratio: Finite,
+    /// Whether everything that was to be measured was, or failed by itself: else the judgement is of a part.
+    pub complete: bool,
+}
+
+/// `Run::sections["mesh"]`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MeshSection {
+    /// The hosts.
+    pub hosts: Vec<MeshHost>,
+    /// Names of the units (racks, switches), by number; empty without units.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub units: Vec<String>,
+    /// How much ran at the same time.
+    pub mode: MeshMode,
+    /// Which pairs were to be measured.
+    pub pairs: MeshPairs,
+    /// Rounds of one cycle of the schedule.
+    pub rounds: u64,
+    /// Cycles that the survey was to have.
+    pub cycles: u32,
+    /// Seed of who meets whom when.
+    pub seed: u64,
+    /// Probability that a mesh without anything slow gets a verdict, as the judgement was asked to keep it, a probe.
+    pub false_alarm: Finite,
+    /// How much slower than the median, as a share, was worth naming.
+    pub material_ratio: Finite,
+    /// What was measured, a case each.
+    pub probes: Vec<MeshProbe>,
+}
+
+impl Section for MeshSection {
+    const NAME: &'static str = "mesh";
+}
+
+impl MeshSection {
+    /// The name of host `number`; its number where it has none.
+    pub fn host_name(&self, number: u32) -> String {
+        let host = self.hosts.get(number as usize).map(|host| host.name.clone());
+        host.filter(|name| !name.is_empty())
+            .unwrap_or_else(|| format!("host{number}"))
+    }
+
+    /// The name of unit `number`.
+    pub fn unit_name(&self, number: u32) -> String {
+        let name = self.units.get(number as usize).cloned();
+        name.unwrap_or_else(|| format!("unit{number}"))
+    }
+}
