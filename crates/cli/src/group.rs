@@ -16,7 +16,7 @@ use wirespeed_control::auth::Identity;
 use wirespeed_control::coordinator::{
     Group, GroupEvent, GroupOptions, GroupSpec, HostsSpec, Launcher, default_remote_ranks,
 };
-use wirespeed_control::{ControlError, Launch, StopFlag};
+use wirespeed_control::{Blamed, ControlError, Launch, StopFlag};
 use wirespeed_schema::case::{Case, GroupKind, Role};
 use wirespeed_schema::message::{Refusal, RefusalCode};
 use wirespeed_schema::outcome::{Interval, Outcome};
@@ -39,6 +39,8 @@ pub struct GroupRun {
     pub outcomes: Vec<Outcome>,
     /// Why it failed, if it did.
     pub failure: Option<Failure>,
+    /// Ranks that broke it by themselves.
+    pub blamed: Vec<Blamed>,
     /// From the start of the ranks to the first barrier.
     pub setup_ns: u64,
     /// Other sessions on the same server meanwhile.
@@ -59,6 +61,8 @@ pub struct Reach {
     pub fresh: bool,
     /// The ranks of each end are threads of one process.
     pub together: bool,
+    /// What becomes of a rank is told by whoever asked for the group, under a name of its own.
+    pub ranks_have_names: bool,
     /// An end that says nothing for so long is lost.
     pub silence: Option<Duration>,
     /// A server that is not there yet gets so long to come.
@@ -108,6 +112,7 @@ impl Reach {
             family,
             fresh: true,
             together: false,
+            ranks_have_names: false,
             silence,
             patience: Duration::ZERO,
             server_command: None,
@@ -209,8 +214,10 @@ impl<'a> Groups<'a> {
 
     /// Run a case once, over new connections.
     pub fn run(&mut self, planned: &PlannedCase, stop: &StopFlag, on_interval: OnInterval) -> GroupRun {
+        let named = self.reach.ranks_have_names;
         let mut events = |event: GroupEvent| match event {
             GroupEvent::Interval { rank, interval } => on_interval(rank, interval),
+            GroupEvent::RankLost { .. } if named => {}
             other => tell(&other),
         };
         let group = match self.group(planned, stop, &mut events) {
@@ -233,6 +240,7 @@ impl<'a> Groups<'a> {
         GroupRun {
             outcomes,
             failure,
+            blamed: result.blamed,
             setup_ns: result.setup_ns,
             overlapping_sessions: result.overlapping_sessions,
         }
@@ -417,6 +425,7 @@ impl GroupRun {
         GroupRun {
             outcomes: Vec::new(),
             failure: Some(failure),
+            blamed: Vec::new(),
             setup_ns: 0,
             overlapping_sessions: 0,
         }
@@ -464,7 +473,7 @@ fn far_ranks(case: &Case) -> Vec<u32> {
     }
 }
 
-fn parse_silence(text: &str) -> Result<Duration, Failure> {
+pub fn parse_silence(text: &str) -> Result<Duration, Failure> {
     match units::parse_duration_ns(text) {
         Ok(ns @ 100_000_000..=3_600_000_000_000) => Ok(Duration::from_nanos(ns)),
         _ => Err(Failure::usage(

@@ -144,6 +144,7 @@ fn dispatch(registry: &Registry, verb: Verb, color: ColorChoice) -> Result<Ended
         Verb::Load(arguments) => cmd::load::load(registry, &arguments, color),
         Verb::Msgrate(arguments) => cmd::msgrate::msgrate(registry, &arguments, color),
         Verb::Workers(arguments) => cmd::workers::workers(registry, &arguments, color),
+        Verb::Mesh(arguments) => cmd::mesh::mesh(registry, &arguments, color),
         Verb::List(arguments) => cmd::list::list(registry, &arguments, color),
         Verb::Perftest(arguments) => perftest::perftest(registry, &arguments, color),
         Verb::Serve(arguments) => cmd::serve::serve(&arguments),

@@ -30,5 +30,5 @@ pub use launch::program::RankProgram;
 pub use launch::seam::{Launch, Launched, RankProcess};
 pub use serve::{Daemon, Listen, LogEvent, LogLine, ServeOptions, Served};
 pub use session::Timing;
-pub use session::group::Failure;
+pub use session::group::{Blamed, Failure};
 pub use stop::{StopFlag, StopLevel, Subscription};

@@ -4,12 +4,14 @@
 //! same figures give the same answer.
 #![forbid(unsafe_code)]
 
+mod campaign;
 mod error;
 pub mod judge;
 pub mod schedule;
 pub mod simulate;
 pub mod words;
 
+pub use campaign::{Campaign, Setup};
 pub use error::MeshError;
 pub use judge::{Culprit, Figure, Judgement, Looks, Options, Report, Side, Verdict};
 pub use schedule::{Estimate, Mode, Pair, Plan, Schedule};

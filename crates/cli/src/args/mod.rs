@@ -5,6 +5,7 @@ mod compare;
 mod doctor;
 mod experiment;
 mod lab;
+mod mesh;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod msgrate;
@@ -27,6 +28,7 @@ pub use compare::{AbArgs, CompareArgs, GateArgs};
 pub use doctor::DoctorArgs;
 pub use experiment::ExperimentArgs;
 pub use lab::LabArgs;
+pub use mesh::{HostsArgs, MeshArgs};
 #[cfg(feature = "mpi")]
 pub use mpi::MpiArgs;
 pub use msgrate::MsgrateArgs;
@@ -95,6 +97,8 @@ pub enum Verb {
     Msgrate(Box<MsgrateArgs>),
     /// Measure a master and its workers: latency and bandwidth by payload, a row for each worker
     Workers(Box<WorkersArgs>),
+    /// Measure pairs of many hosts; find the host or link that is slow
+    Mesh(Box<MeshArgs>),
     /// List transports; say why any are unavailable
     List(ListArgs),
     /// Run the tests of ucx_perftest, with its options and output
@@ -143,6 +147,7 @@ impl Verb {
             Verb::Run(arguments) => !arguments.experiment.dry_run,
             Verb::Msgrate(arguments) => !arguments.experiment.dry_run,
             Verb::Workers(arguments) => !arguments.experiment.dry_run,
+            Verb::Mesh(arguments) => !arguments.experiment.dry_run,
             Verb::Perftest(arguments) => arguments.server.is_none() && !arguments.experiment.dry_run,
             _ => false,
         }

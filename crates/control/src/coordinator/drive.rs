@@ -261,10 +261,12 @@ impl Drive<'_> {
         }
         self.wait_for_done(stop);
         let setup = self.setup.unwrap_or_else(|| self.started.elapsed());
+        let blamed = self.machine.blamed().to_vec();
         let (outcomes, error) = self.machine.finish();
         GroupResult {
             outcomes,
             error,
+            blamed,
             setup_ns: setup.as_nanos() as u64,
             overlapping_sessions: self.overlapping_sessions.unwrap_or(0),
         }

@@ -14,7 +14,7 @@ use crate::launch::program::RankProgram;
 use crate::launch::seam::Launch;
 use crate::launch::threads;
 use crate::session::Timing;
-use crate::session::group::Failure;
+use crate::session::group::{Blamed, Failure};
 use crate::stop::StopFlag;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, mpsc};
@@ -138,6 +138,8 @@ pub struct GroupResult {
     pub outcomes: Vec<Option<Outcome>>,
     /// Why it failed, if it did. Outcomes may be there nevertheless.
     pub error: Option<Failure>,
+    /// Ranks that broke it by themselves, so far as they are processes.
+    pub blamed: Vec<Blamed>,
     /// From the start of the ranks to the first barrier.
     pub setup_ns: u64,
     /// Other sessions on the same server at some time of the run.
@@ -157,6 +159,7 @@ impl GroupResult {
                 message: error.to_string(),
                 remedy: Some(error.remedy()),
             }),
+            blamed: Vec::new(),
             setup_ns: 0,
             overlapping_sessions: 0,
         }

@@ -113,6 +113,7 @@ pub(crate) fn run(
     GroupResult {
         outcomes: verdict.outcomes,
         error: verdict.causes.into_iter().chain(verdict.consequences).next(),
+        blamed: Vec::new(),
         setup_ns: setup_end.saturating_duration_since(started).as_nanos() as u64,
         overlapping_sessions: 0,
     }

@@ -193,6 +193,15 @@ impl Judgement {
         }
     }
 
+    /// Of each host its performance over the median's as sender and as receiver, where it was measured.
+    pub fn effects(&self) -> impl Iterator<Item = [Option<f64>; 2]> + '_ {
+        let of = |side: usize, host: usize| {
+            let known = self.effects.counts[side][host] > 0;
+            known.then(|| self.effects.hosts[side][host].exp())
+        };
+        (0..self.hosts).map(move |host| [of(0, host), of(1, host)])
+    }
+
     /// Cells of the figures that there are, larger ones better.
     fn cells(&mut self, figures: &[Figure]) -> Result<Vec<Cell>, MeshError> {
         let mut cells = Vec::with_capacity(figures.len());
