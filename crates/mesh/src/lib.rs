@@ -7,6 +7,7 @@
 mod campaign;
 mod error;
 pub mod judge;
+mod pattern;
 pub mod schedule;
 pub mod simulate;
 pub mod words;
@@ -14,4 +15,5 @@ pub mod words;
 pub use campaign::{Campaign, Setup};
 pub use error::MeshError;
 pub use judge::{Culprit, Figure, Judgement, Looks, Options, Report, Side, Verdict};
+pub use pattern::{Pattern, STREAMS_MAX};
 pub use schedule::{Estimate, Mode, Pair, Plan, Schedule};

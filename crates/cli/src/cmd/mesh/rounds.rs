@@ -304,7 +304,7 @@ impl<'a> Rounds<'a> {
         let tag = self.tags[subject];
         let figure = measured.as_ref().map_err(Clone::clone).and_then(|figures| {
             let figure = figures.get(tag).map(|(figure, _)| *figure);
-            figure.ok_or_else(|| format!("it gave no {tag}"))
+            figure.ok_or_else(|| format!("too few samples for {tag}: measure longer"))
         });
         self.shown.pair(figure.is_ok());
         on_seen(Seen::Pair(&PairSeen {
