@@ -11,5 +11,5 @@ pub mod simulate;
 pub mod words;
 
 pub use error::MeshError;
-pub use judge::{Culprit, Figure, Judgement, Looks, Options, Report, Side, Verdict};
+pub use judge::{Culprit, Effect, Figure, HostEffects, Judgement, Looks, Options, Report, Side, Verdict};
 pub use schedule::{Estimate, Mode, Pair, Plan, Schedule};
