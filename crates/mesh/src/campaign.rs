@@ -2,7 +2,7 @@
 //! same for real hosts and for simulated ones. It must never measure, wait or decide when the user has had enough.
 
 use crate::judge::{Culprit, Side, Verdict};
-use crate::{Estimate, Figure, Judgement, MeshError, Options, Pair, Plan, Schedule};
+use crate::{Effect, Estimate, Figure, HostEffects, Judgement, MeshError, Options, Pair, Plan, Schedule};
 use std::collections::BTreeMap;
 use wirespeed_schema::Finite;
 use wirespeed_schema::mesh::{MeshCulprit, MeshEffect, MeshPair, MeshProbe, MeshSide, MeshVerdict};
@@ -197,7 +197,7 @@ impl Campaign {
             probe.not_judged = report.not_judged.iter().map(|host| *host as u32).collect();
             probe.looks_count = report.looks as u32;
             probe.noise_ratio = Finite::maybe(report.noise).unwrap_or_default();
-            probe.effects = judgement.effects().map(effect).collect();
+            probe.effects = judgement.effects().iter().map(effect).collect();
         }
         Ok(probe)
     }
@@ -213,10 +213,17 @@ fn published((pair, known): (Pair, Known)) -> MeshPair {
     }
 }
 
-fn effect([sends, receives]: [Option<f64>; 2]) -> MeshEffect {
+fn effect(effects: &HostEffects) -> MeshEffect {
+    let ratio = |effect: Option<Effect>| Finite::maybe(effect?.ratio);
+    let interval = |effect: Option<Effect>| {
+        let [lower, upper] = effect?.interval?;
+        Some([Finite::maybe(lower)?, Finite::maybe(upper)?])
+    };
     MeshEffect {
-        sends_ratio: sends.and_then(Finite::maybe),
-        receives_ratio: receives.and_then(Finite::maybe),
+        sends_ratio: ratio(effects.sends),
+        sends_interval: interval(effects.sends),
+        receives_ratio: ratio(effects.receives),
+        receives_interval: interval(effects.receives),
     }
 }
 

@@ -14,6 +14,6 @@ pub mod words;
 
 pub use campaign::{Campaign, Setup};
 pub use error::MeshError;
-pub use judge::{Culprit, Figure, Judgement, Looks, Options, Report, Side, Verdict};
+pub use judge::{Culprit, Effect, Figure, HostEffects, Judgement, Looks, Options, Report, Side, Verdict};
 pub use pattern::{Pattern, STREAMS_MAX};
 pub use schedule::{Estimate, Mode, Pair, Plan, Schedule};

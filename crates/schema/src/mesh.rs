@@ -142,16 +142,22 @@ pub struct MeshVerdict {
     pub partners: u32,
 }
 
-/// What a host does beside the median host, as survey and looks have it: a ratio of performances, 1 is the median.
+/// What a host does beside the median host, as survey and looks have it: ratios of performances, 1 is the median.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MeshEffect {
     /// As sender; absent where it sent nothing that was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sends_ratio: Option<Finite>,
+    /// The 95 % interval of that; absent with too few partners.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sends_interval: Option<[Finite; 2]>,
     /// As receiver.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receives_ratio: Option<Finite>,
+    /// The 95 % interval of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receives_interval: Option<[Finite; 2]>,
 }
 
 /// One case, measured between pairs of hosts, and what is judged of it.

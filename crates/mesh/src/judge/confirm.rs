@@ -95,7 +95,7 @@ pub fn confirm(
 }
 
 /// What a fresh figure says of one of its ends.
-fn of_end(effects: &Effects, cell: &Cell, side: usize) -> f64 {
+pub fn of_end(effects: &Effects, cell: &Cell, side: usize) -> f64 {
     cell.log - effects.hosts[1 - side][[cell.to, cell.from][side]]
 }
 
@@ -211,9 +211,8 @@ fn shifted(effects: &Effects, side: usize, found: Estimate, unit: Estimate) -> E
 }
 
 /// Degrees of freedom of the noise.
-fn freedom(effects: &Effects) -> f64 {
-    let fitted = effects.hosts[0].len() * 2;
-    (EFFICIENCY * effects.residuals.len().saturating_sub(fitted) as f64).max(1.0)
+pub fn freedom(effects: &Effects) -> f64 {
+    (EFFICIENCY * effects.free as f64).max(1.0)
 }
 
 /// Degrees of freedom of noise and spread together (Welch and Satterthwaite).

@@ -6,12 +6,14 @@ mod confirm;
 mod links;
 mod looks;
 mod polish;
+mod standing;
 mod verdict;
 
 use crate::{MeshError, Mode, Pair};
 use candidates::{Candidates, PARTNERS_MIN};
 use links::{Contrast, Differences};
 use polish::{Cell, Effects, polish};
+pub use standing::{Effect, HostEffects};
 use std::collections::BTreeSet;
 pub use verdict::{Culprit, Report, Side, Verdict};
 use wirespeed_report::stats::Random;
@@ -172,13 +174,26 @@ impl Judgement {
         Ok(())
     }
 
-    /// What is known now.
-    pub fn report(&self) -> Report {
+    /// What each host does as sender and as receiver beside the median one, by its number: for tables and pages. Verdicts do
+    /// not follow from it.
+    pub fn effects(&self) -> Vec<HostEffects> {
+        let controls = self.candidates.controls;
+        standing::standing(&self.effects, &self.fresh, controls, &self.partners())
+    }
+
+    /// Receivers and senders that each host was measured with.
+    fn partners(&self) -> Vec<[usize; 2]> {
         let mut partners = vec![[0; 2]; self.hosts];
         for pair in &self.measured {
             partners[pair.from][0] += 1;
             partners[pair.to][1] += 1;
         }
+        partners
+    }
+
+    /// What is known now.
+    pub fn report(&self) -> Report {
+        let partners = self.partners();
         let too_few = |host: &usize| {
             let sides = (0..2).map(|side| self.effects.counts[side][*host].min(partners[*host][side]));
             sides.min() < Some(PARTNERS_MIN)
@@ -191,15 +206,6 @@ impl Judgement {
             looks: self.looks,
             noise: self.effects.noise.exp_m1(),
         }
-    }
-
-    /// Of each host its performance over the median's as sender and as receiver, where it was measured.
-    pub fn effects(&self) -> impl Iterator<Item = [Option<f64>; 2]> + '_ {
-        let of = |side: usize, host: usize| {
-            let known = self.effects.counts[side][host] > 0;
-            known.then(|| self.effects.hosts[side][host].exp())
-        };
-        (0..self.hosts).map(move |host| [of(0, host), of(1, host)])
     }
 
     /// Cells of the figures that there are, larger ones better.

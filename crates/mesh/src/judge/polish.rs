@@ -32,6 +32,8 @@ pub struct Effects {
     pub counts: [Vec<usize>; 2],
     /// What is left of each cell.
     pub residuals: Vec<f64>,
+    /// Cells beyond as many as there are effects.
+    pub free: usize,
     /// Standard deviation of one cell.
     pub noise: f64,
     /// Standard deviation of the effects of healthy hosts beyond what noise explains, as sender and as receiver.
@@ -150,19 +152,32 @@ pub fn polish(hosts: usize, cells: &[Cell]) -> Effects {
             grand += middle;
         }
     }
-    let fitted = (2 * hosts).saturating_sub(1);
-    let free = cells.len().saturating_sub(fitted).max(1) as f64;
-    let noise = scale(logs.iter().copied()) * (cells.len() as f64 / free).sqrt();
+    let measured = counts.iter().flatten().filter(|count| **count > 0).count();
+    let fitted = measured.saturating_sub(1).min(cells.len());
+    let noise = noise(&logs, fitted);
     let mut found = Effects {
         grand,
         hosts: effects,
         counts,
+        free: logs.len() - fitted,
         residuals: logs,
         noise,
         spread: [0.0; 2],
     };
     found.spread = [0, 1].map(|side| spread(&found, side));
     found
+}
+
+/// Standard deviation of a cell. A fit by medians leaves as many residuals near zero as it fits effects, so that these say
+/// nothing of the noise: they are left out (McKean and Schrader, Least absolute errors analysis of variance, 1987). With them
+/// the noise of a full mesh of 16 hosts would be 9 % too small, that of 64 hosts under a budget of four matchings a half.
+fn noise(residuals: &[f64], fitted: usize) -> f64 {
+    let mut sizes: Vec<f64> = residuals.iter().map(|left| left.abs()).collect();
+    if fitted >= sizes.len() {
+        return 0.0;
+    }
+    let (_, _, rest) = sizes.select_nth_unstable_by(fitted.saturating_sub(1), f64::total_cmp);
+    NORMAL * median(rest)
 }
 
 /// The spread of hosts that noise does not explain.
