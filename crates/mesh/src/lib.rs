@@ -8,7 +8,6 @@ mod error;
 pub mod judge;
 pub mod schedule;
 pub mod simulate;
-pub mod words;
 
 pub use error::MeshError;
 pub use judge::{Culprit, Figure, Judgement, Looks, Options, Report, Side, Verdict};

@@ -10,10 +10,10 @@ pub const SCRIPT: &str = include_str!("copy.js");
 /// SHA-256 of the script. The browser runs a script with this hash and no other.
 const SCRIPT_HASH: &str = "sha256-mVcTFtuNtEfqUpye59sNBkUxI4mP0Kwwkg9XSqa8ZQE=";
 
-/// What the page allows itself: its own style, its own script by its hash, nothing else.
+/// What the page allows itself: its own style, its own script by its hash, pictures that stand in it, nothing else.
 pub fn policy() -> String {
     format!(
-        "default-src 'none'; style-src 'unsafe-inline'; script-src '{SCRIPT_HASH}'; base-uri 'none'; form-action 'none'"
+        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '{SCRIPT_HASH}'; base-uri 'none'; form-action 'none'"
     )
 }
 
