@@ -2,4 +2,5 @@
 //! faults.
 
 mod made;
+mod page;
 mod shown;
