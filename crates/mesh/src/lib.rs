@@ -10,7 +10,6 @@ pub mod judge;
 mod pattern;
 pub mod schedule;
 pub mod simulate;
-pub mod words;
 
 pub use campaign::{Campaign, Setup};
 pub use error::MeshError;

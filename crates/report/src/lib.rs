@@ -22,6 +22,7 @@ mod fit;
 pub mod import;
 pub mod interference;
 mod labels;
+pub mod mesh;
 pub mod perftest;
 pub mod read;
 pub mod render;

@@ -1,4 +1,4 @@
-//! CSV: strict RFC 4180, one row a case or a repetition; every row repeats all parameters, so that it stands alone.
+//! CSV: strict RFC 4180, one row a case or a repetition, of a mesh one row a pair; every row repeats all parameters, so that it stands alone.
 
 use super::RenderError;
 use super::style::clean;
@@ -9,6 +9,7 @@ use std::fmt::Display;
 use wirespeed_schema::Run;
 use wirespeed_schema::byteio::ByteioSection;
 use wirespeed_schema::case::{Case, Stop};
+use wirespeed_schema::mesh::MeshSection;
 use wirespeed_schema::parameter::{Parameter, Section};
 use wirespeed_schema::plan;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition};
@@ -66,6 +67,9 @@ const RUN: &[&str] = &[
 /// CSV with a header, in a fixed order of columns: the parameters, then every figure of [`tags::ALL`], those with an
 /// interval followed by its lower end, upper end and level. An empty field means that there is no such figure.
 pub fn csv(run: &Run, rows: CsvRows) -> Result<String, RenderError> {
+    if let Some(section) = run.sections.get::<MeshSection>() {
+        return super::mesh::pairs(run, &section);
+    }
     // At offered rates the figures are those of cases: response times, percentiles.
     let offered = run.cases.iter().any(|case| case.case.test.pace_per_s().is_some());
     if let Some(section) = run.sections.get::<ByteioSection>().filter(|_| !offered) {

@@ -10,6 +10,7 @@ pub mod hdr;
 mod json;
 mod live;
 mod markdown;
+mod mesh;
 mod msgrate;
 mod page;
 pub mod plot;
