@@ -78,19 +78,19 @@ impl Pattern {
             }
             Pattern::Bisection => {
                 let (left, right) = order.split_at(order.len() / 2);
-                let across = left.iter().zip(right).map(|(from, to)| Pair {
-                    from: *from,
-                    to: *to,
-                });
+                let across = left
+                    .iter()
+                    .zip(right)
+                    .map(|(from, to)| Pair { from: *from, to: *to });
                 across.flat_map(|pair| [pair, pair.back()]).collect()
             }
             Pattern::Permutation if order.len() < 2 => Vec::new(),
             Pattern::Permutation => {
                 let next = order.iter().cycle().skip(1);
-                let ring = order.iter().zip(next).map(|(from, to)| Pair {
-                    from: *from,
-                    to: *to,
-                });
+                let ring = order
+                    .iter()
+                    .zip(next)
+                    .map(|(from, to)| Pair { from: *from, to: *to });
                 ring.collect()
             }
             Pattern::AllToAll => {

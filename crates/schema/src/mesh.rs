@@ -190,6 +190,61 @@ pub struct MeshProbe {
     pub complete: bool,
 }
 
+/// One stream of a storm.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MeshStream {
+    /// Number of the host that sends.
+    pub from: u32,
+    /// Number of the host that receives.
+    pub to: u32,
+    /// Its rate over each run of the storm.
+    pub rates_bytes_per_s: Vec<Finite>,
+    /// Its rate in each slice of time, a list for each run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub slices_bytes_per_s: Vec<Vec<Finite>>,
+}
+
+/// A figure with its interval over runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MeshShare {
+    /// The figure.
+    pub value: Finite,
+    /// Lower end of the interval; absent with fewer than three runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lower: Option<Finite>,
+    /// Upper end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upper: Option<Finite>,
+}
+
+/// Traffic of other hosts beside a case, and how it was shared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MeshStorm {
+    /// As it was asked for: `incast`, `outcast@node3`. The section `interference` has what it did to the case.
+    pub load: String,
+    /// Number of the case in the document.
+    pub case: u32,
+    /// Its streams, all at once.
+    pub streams: Vec<MeshStream>,
+    /// Length of a slice of time.
+    pub slice_ns: u64,
+    /// Jain's index of the streams' rates: 1 where all get the same, 1/n where one of n gets everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jain_ratio: Option<MeshShare>,
+    /// The least stream's share of the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least_ratio: Option<MeshShare>,
+    /// The greatest stream's share of the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub greatest_ratio: Option<MeshShare>,
+    /// Jain's index within slices, the median over all: below the index where streams take turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within_slices_ratio: Option<Finite>,
+}
+
 /// `Run::sections["mesh"]`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -215,6 +270,9 @@ pub struct MeshSection {
     pub material_ratio: Finite,
     /// What was measured, a case each.
     pub probes: Vec<MeshProbe>,
+    /// Traffic beside cases, where some was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub storms: Vec<MeshStorm>,
 }
 
 impl Section for MeshSection {

@@ -48,6 +48,27 @@ pub struct MeshArgs {
     #[arg(long, value_name = "FILE", help_heading = "Schedule")]
     pub pairs: Option<PathBuf>,
 
+    /// Measure each case also while others send, in turn, and tell what that does to each figure: incast, outcast (@HOST: to or
+    /// from that host), bisection, permutation, alltoall
+    #[arg(
+        long,
+        value_name = "PATTERN[@HOST],..",
+        value_delimiter = ',',
+        help_heading = "Congestion"
+    )]
+    pub pattern: Vec<String>,
+
+    /// With --pattern: hosts whose pairs are measured [default: a fifth of them, two at least]
+    #[arg(
+        long,
+        value_name = "HOST,..",
+        value_delimiter = ',',
+        requires = "pattern",
+        conflicts_with_all = ["pairs", "budget"],
+        help_heading = "Congestion"
+    )]
+    pub victims: Vec<String>,
+
     /// Probability that a mesh without anything slow gets a verdict, for each case
     #[arg(
         long,

@@ -1,24 +1,27 @@
 //! `wirespeed mesh`: which of many hosts is slow, or which link between them. Words to hosts, cases and campaigns; the experiment
 //! runs cycles of rounds, the judgement asks for closer looks, and what is known goes into one section.
 
+mod congestion;
 mod plan;
 mod roster;
 mod rounds;
 mod shown;
+mod storm;
 
 use super::front::Front;
 use crate::args::{ColorChoice, MeshArgs};
 use crate::errors::{Ended, Failure, exit};
-use crate::experiment::{Found, How};
+use crate::experiment::{Found, How, Prepared, loads};
 use crate::group::{Groups, Reach, parse_silence};
 use plan::{Mesh, refused};
 use roster::Source;
-use rounds::{Known, Rounds};
+use rounds::{Known, Reopen, Rounds};
 use shown::Shown;
 use std::cell::RefCell;
 use std::rc::Rc;
 use wirespeed::Registry;
 use wirespeed_mesh::{Mode, Plan as Pairs};
+use wirespeed_report::interference::Loaded;
 use wirespeed_schema::Finite;
 use wirespeed_schema::mesh::{MeshCulprit, MeshHost, MeshMode, MeshPairs, MeshSection};
 use wirespeed_schema::run::{CaseResult, CaseStatus};
@@ -34,18 +37,33 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
     let mut words = arguments.experiment.clone();
     // Those are one a host, and not one for each end of a pair.
     words.cpus.clear();
-    let mut how = How::of(&words, (&mut mesh.plan, CYCLES), (&arguments.output, color))?;
+    let usual = if arguments.pattern.is_empty() {
+        CYCLES
+    } else {
+        loads::ROUNDS
+    };
+    let mut how = How::of(&words, (&mut mesh.plan, usual), (&arguments.output, color))?;
     mesh.settle(registry, arguments, (how.repeats, how.seed))?;
+    let beside = |storm: &congestion::Asked| Loaded {
+        load: storm.load.clone(),
+        place: "network".to_owned(),
+    };
+    how.storms = mesh.storms.iter().map(beside).collect();
     if arguments.experiment.dry_run {
         return mesh.dry_run(&how, arguments.output.json);
     }
     let mut front = Front::open((&arguments.output, color), Some(mesh.plan.clone()))?;
     let draws = how.shows_its_own();
-    let runs = how.repeats as usize * mesh.cases.len() * (1 + how.loads.len());
+    let runs = how.repeats as usize * mesh.cases.len() * (1 + how.loads.len() + how.storms.len());
+    let storms = |case: &Prepared| mesh.storms_of(registry, &case.planned.case);
+    let storms = mesh.cases.iter().map(storms).collect::<Result<Vec<_>, _>>()?;
     let (campaigns, tags) = mesh.campaigns()?;
     let known = Rc::new(RefCell::new(Known::new(mesh.roster.hosts.len(), campaigns)));
+    let mut reopen = reopen(registry, arguments, &mesh)?;
+    let seats: Vec<usize> = (0..mesh.roster.hosts.len()).collect();
+    let groups = reopen(&seats);
     let mut rounds = Rounds::new(
-        (groups(registry, arguments, &mesh)?, None),
+        (groups, Some(reopen), storms),
         &mesh.roster,
         (known.clone(), tags.clone()),
         Shown::new(runs, !draws),
@@ -71,8 +89,8 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
     })
 }
 
-/// A rank for each host.
-fn groups<'a>(registry: &'a Registry, arguments: &MeshArgs, mesh: &Mesh) -> Result<Groups<'a>, Failure> {
+/// What gives a rank to each of the hosts that it is called with.
+fn reopen<'a>(registry: &'a Registry, arguments: &MeshArgs, mesh: &Mesh) -> Result<Reopen<'a>, Failure> {
     let silence = arguments
         .hosts
         .silence
@@ -86,7 +104,7 @@ fn groups<'a>(registry: &'a Registry, arguments: &MeshArgs, mesh: &Mesh) -> Resu
         ..Reach::default()
     };
     match mesh.roster.source {
-        Source::Here | Source::Job => Ok(Groups::new(registry, reach)),
+        Source::Here | Source::Job => Ok(Box::new(move |_| Groups::new(registry, reach.clone()))),
         Source::Ssh | Source::Servers => Err(Failure::usage("not here yet", "use --ranks")),
     }
 }
@@ -97,7 +115,12 @@ fn section(
     known: Rc<RefCell<Known>>,
     (tags, found): (&[&str], &Found),
 ) -> Result<MeshSection, Failure> {
-    let Known { campaigns, lost, .. } = known.take();
+    let Known {
+        campaigns,
+        lost,
+        moved,
+        ..
+    } = known.take();
     let hosts = mesh.roster.hosts.iter().zip(&lost).enumerate();
     let host = |(number, (host, lost)): (usize, (&roster::Host, &Option<String>))| MeshHost {
         name: host.name.clone(),
@@ -122,6 +145,7 @@ fn section(
         false_alarm: Finite::maybe(mesh.options.false_alarm).unwrap_or_default(),
         material_ratio: Finite::maybe(mesh.options.material).unwrap_or_default(),
         probes: Vec::new(),
+        storms: Vec::new(),
     };
     for (subject, (campaign, tag)) in campaigns.into_iter().zip(tags).enumerate() {
         // The first result of a subject is the one without a load.
@@ -130,6 +154,9 @@ fn section(
                 .finish(case as u32, tag)
                 .map_err(|error| refused(&error))?;
             section.probes.push(probe);
+            section
+                .storms
+                .extend(mesh.published_storms((subject, case), &moved));
         }
     }
     Ok(section)

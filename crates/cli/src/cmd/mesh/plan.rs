@@ -1,6 +1,7 @@
 //! What a mesh measures: the case of one pair from the words of `run`, the schedule of pairs, and how figures are judged.
 //! Everything is checked here, before anything is started.
 
+use super::congestion::{Asked, storms};
 use super::roster::{Roster, Source};
 use crate::args::MeshArgs;
 use crate::cmd::dry_run;
@@ -41,6 +42,8 @@ pub struct Mesh {
     pub pairs: Pairs,
     pub options: Options,
     pub cycles: u32,
+    /// Storms that each case is measured in.
+    pub storms: Vec<Asked>,
 }
 
 impl Mesh {
@@ -64,6 +67,7 @@ impl Mesh {
             pairs: Pairs::All,
             options,
             cycles: 0,
+            storms: Vec::new(),
         })
     }
 
@@ -76,7 +80,9 @@ impl Mesh {
     ) -> Result<(), Failure> {
         (self.cycles, self.options.seed) = (cycles, seed);
         self.cases = cases(registry, &self.plan, &self.roster)?;
+        self.storms = storms(&arguments.pattern, &self.roster)?;
         self.pairs = match (&arguments.pairs, &arguments.budget) {
+            _ if !self.storms.is_empty() => Pairs::Given(self.split(&arguments.victims)?),
             (Some(path), _) => Pairs::Given(pairs_of(path, &self.roster)?),
             (None, Some(budget)) => Pairs::Budget(self.matchings(budget)?),
             (None, None) => Pairs::All,
@@ -209,6 +215,18 @@ impl Mesh {
     }
 }
 
+/// The number of the host of this name.
+pub fn find(roster: &Roster, name: &str) -> Result<usize, Failure> {
+    roster.find(name).ok_or_else(|| {
+        let near = roster.nearest(name);
+        let near = near.map_or_else(String::new, |near| format!("; is it {near}?"));
+        Failure::usage(
+            format!("no host is called {name:?}{near}"),
+            "name a host as `wirespeed mesh --dry-run` shows it",
+        )
+    })
+}
+
 /// The figure that pairs are compared by.
 pub fn tag_of(test: &Test) -> &'static str {
     let kind = test.kind();
@@ -225,6 +243,8 @@ pub fn refused(error: &MeshError) -> Failure {
     let remedy = match error {
         MeshError::Budget { .. } => "give --budget 2 at least",
         MeshError::Share { .. } => "give a probability between 0 and 1, and a percentage between 0 and 100",
+        MeshError::TooFew { .. } => "name more hosts",
+        MeshError::Storm { .. } => "name fewer hosts, or another pattern",
         MeshError::SelfPair { .. } | MeshError::Duplicate { .. } => "name each pair of two hosts once",
         _ => "see `wirespeed mesh --help`",
     };
@@ -301,7 +321,7 @@ fn plan(words: &[String], source: Source) -> Result<Plan, Failure> {
 }
 
 /// The cases of `plan` between two hosts, each checked between all.
-fn cases(registry: &Registry, plan: &Plan, roster: &Roster) -> Result<Vec<Prepared>, Failure> {
+pub fn cases(registry: &Registry, plan: &Plan, roster: &Roster) -> Result<Vec<Prepared>, Failure> {
     let mut plan = plan.clone();
     if matches!(roster.source, Source::Ssh | Source::Servers) {
         // Cases between two machines; where they are is the group's business.

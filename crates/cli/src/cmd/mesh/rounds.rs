@@ -4,6 +4,7 @@
 use super::plan::refused;
 use super::roster::{Host, Roster, Source};
 use super::shown::Shown;
+use super::storm::{Moved, Storm};
 use crate::errors::Failure;
 use crate::experiment::{Measured, OnSeen, PairSeen, Runner, Seen, Visit};
 use crate::group::{GroupRun, Groups};
@@ -36,6 +37,8 @@ pub struct Known {
     pub lost: Vec<Option<String>>,
     /// The rounds of the look that comes next, where it is one.
     looks: Option<Vec<Vec<Pair>>>,
+    /// What each run of a storm moved: the case, the storm's number, and its streams.
+    pub moved: Vec<(usize, usize, Moved)>,
 }
 
 impl Known {
@@ -44,7 +47,7 @@ impl Known {
         Known {
             campaigns,
             lost: vec![None; hosts],
-            looks: None,
+            ..Known::default()
         }
     }
 
@@ -73,8 +76,10 @@ impl Known {
 /// Runs the rounds of campaigns, one for each case.
 pub struct Rounds<'a> {
     groups: Groups<'a>,
-    /// Makes a group anew when a host is lost, where ranks can be had again.
+    /// Makes a group anew when a host is lost, or beside the one that measures, where ranks can be had again.
     reopen: Option<Reopen<'a>>,
+    /// The storms of each case.
+    storms: Vec<Vec<Storm>>,
     /// The host of each rank.
     seats: Vec<usize>,
     source: Source,
@@ -90,7 +95,7 @@ pub struct Rounds<'a> {
 impl<'a> Rounds<'a> {
     /// Rounds over the hosts of `roster`, each of which `groups` gives a rank.
     pub fn new(
-        (groups, reopen): (Groups<'a>, Option<Reopen<'a>>),
+        (groups, reopen, storms): (Groups<'a>, Option<Reopen<'a>>, Vec<Vec<Storm>>),
         roster: &'a Roster,
         (known, tags): (Rc<RefCell<Known>>, Vec<&'static str>),
         shown: Shown,
@@ -98,6 +103,7 @@ impl<'a> Rounds<'a> {
         Rounds {
             groups,
             reopen,
+            storms,
             seats: (0..roster.hosts.len()).collect(),
             source: roster.source,
             hosts: &roster.hosts,
@@ -293,6 +299,41 @@ impl<'a> Rounds<'a> {
         (figures, failed)
     }
 
+    /// The storm that a run is to be measured in.
+    fn storm(&self, visit: Visit) -> Option<usize> {
+        let storms = self.storms.get(visit.subject)?;
+        storms
+            .iter()
+            .position(|storm| Some(storm.load.as_str()) == visit.load)
+    }
+
+    /// All rounds of a run, in a storm of other ranks.
+    fn in_storm(
+        &mut self,
+        (visit, number): (Visit, usize),
+        planned: &PlannedCase,
+        stop: &StopFlag,
+        on_seen: OnSeen,
+    ) -> Result<(All, Option<String>), Failure> {
+        let storm = self.storms[visit.subject][number].clone();
+        let seats = storm.seats();
+        let lost = seats
+            .iter()
+            .find_map(|seat| self.known.borrow().lost[*seat].clone());
+        let (Some(reopen), None) = (&mut self.reopen, &lost) else {
+            let why = lost.unwrap_or_else(|| "no ranks can be had for it".to_owned());
+            return Err(Failure::failed(
+                format!("{}: {why}", storm.load),
+                "leave that host out of the storm",
+            ));
+        };
+        let groups = reopen(&seats);
+        let rounds = || self.rounds((visit, None), planned, stop, on_seen);
+        let (found, moved) = storm.around(groups, stop, rounds)?;
+        self.known.borrow_mut().moved.push((visit.subject, number, moved));
+        Ok(found)
+    }
+
     /// What a pair was measured at, to all who want to know.
     fn keep(
         &mut self,
@@ -349,7 +390,22 @@ impl Runner for Rounds<'_> {
             return Measured::default();
         }
         let looks = self.known.borrow_mut().looks.take();
-        let (figures, failed) = self.rounds((visit, looks), planned, stop, on_seen);
+        let storm = self.storm(visit);
+        let found = match storm {
+            None => Ok(self.rounds((visit, looks), planned, stop, on_seen)),
+            Some(number) => self.in_storm((visit, number), planned, stop, on_seen),
+        };
+        let (figures, failed) = match found {
+            Ok(found) => found,
+            // What the user broke off is no failure.
+            Err(_) if stop.is_requested() => return Measured::default(),
+            Err(failure) => {
+                return Measured {
+                    failure: Some(failure),
+                    ..Measured::default()
+                };
+            }
+        };
         let over = self.over.clone();
         let none = failed.filter(|_| figures.is_empty() && !is_look);
         let failure = over.clone().or(none.map(|why| {
