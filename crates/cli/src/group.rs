@@ -14,7 +14,7 @@ use wirespeed::transport::Service;
 use wirespeed_control::address::{Address, is_of_this_machine};
 use wirespeed_control::auth::Identity;
 use wirespeed_control::coordinator::{
-    Group, GroupEvent, GroupOptions, GroupSpec, HostsSpec, Launcher, default_remote_ranks,
+    Group, GroupEvent, GroupOptions, GroupSpec, Launcher, ServerSpec, default_remote_ranks,
 };
 use wirespeed_control::{Blamed, ControlError, Launch, StopFlag};
 use wirespeed_schema::case::{Case, GroupKind, Role};
@@ -339,11 +339,8 @@ impl<'a> Groups<'a> {
     fn open_session(&self, to: &str) -> Result<Group, Failure> {
         let address = self.address(to)?;
         let spec = || {
-            Ok(GroupSpec::Hosts(HostsSpec {
-                address: address.clone(),
-                identity: Identity::find(self.reach.identity.as_deref(), None)?,
-                remote_ranks: None,
-            }))
+            let identity = Identity::find(self.reach.identity.as_deref(), None)?;
+            Ok(GroupSpec::Hosts(vec![ServerSpec::new(&address, identity)]))
         };
         let opened = self.open_when_there(spec, &GroupOptions::new()?, &mut |_| (), &StopFlag::new());
         Ok(opened?)
@@ -356,11 +353,11 @@ impl<'a> Groups<'a> {
                 Some(ranks) => GroupSpec::Job(ranks.clone()),
                 None => GroupSpec::Launched(Launcher(crate::mpi::jobs())),
             },
-            (_, Some(address)) => GroupSpec::Hosts(HostsSpec {
-                address: address.to_owned(),
-                identity: Identity::find(self.reach.identity.as_deref(), None)?,
-                remote_ranks: Some(far_ranks(&planned.case)),
-            }),
+            (_, Some(address)) => {
+                let identity = Identity::find(self.reach.identity.as_deref(), None)?;
+                let server = ServerSpec::new(address, identity);
+                GroupSpec::Hosts(vec![server.with_ranks(far_ranks(&planned.case))])
+            }
             _ => GroupSpec::Processes,
         })
     }
@@ -497,7 +494,9 @@ fn split_port(to: &str) -> (&str, Option<&str>) {
 /// Things that a waiting user wants to know, on stderr.
 fn tell(event: &GroupEvent) {
     let line = match event {
-        GroupEvent::Queued { ahead, wait_ns_min } => {
+        GroupEvent::Queued {
+            ahead, wait_ns_min, ..
+        } => {
             let wait = wait_ns_min.map(|ns| format!(", at least {}", format_ns(ns as f64)));
             let wait = wait.unwrap_or_default();
             format!("queued: {ahead} ahead{wait}")

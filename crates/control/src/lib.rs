@@ -23,7 +23,9 @@ mod wire;
 
 pub use address::DEFAULT_PORT;
 pub use auth::Identity;
-pub use coordinator::{Group, GroupEvent, GroupOptions, GroupResult, GroupSpec, HostsSpec, run_case};
+pub use coordinator::{
+    Group, GroupEvent, GroupOptions, GroupResult, GroupSpec, ServerSpec, ServerState, run_case,
+};
 pub use error::{ControlError, exit_code};
 pub use job::{Job, JobKind, JobRanks};
 pub use launch::program::RankProgram;

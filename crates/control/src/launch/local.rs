@@ -137,11 +137,6 @@ impl RankSet {
         self.ranks.iter().all(|r| r.open) && self.ranks.iter().map(|r| r.rank).eq(ranks.iter().copied())
     }
 
-    /// Whether `rank` is one of these.
-    pub(crate) fn has(&self, rank: u32) -> bool {
-        self.ranks.iter().any(|r| r.rank == rank)
-    }
-
     /// Say `message` to `rank`; a failure shows as `Closed` of that rank.
     pub(crate) fn send(&self, rank: u32, message: &RankMessage) {
         if let Some(local) = self.ranks.iter().find(|r| r.rank == rank)

@@ -62,7 +62,7 @@ pub struct Blamed {
     pub rank: u32,
     /// What it said, or how it ended.
     pub reason: String,
-    /// Its process or connection is gone.
+    /// Its process or connection is gone, or its server does not run it.
     pub gone: bool,
 }
 
@@ -120,6 +120,11 @@ impl GroupMachine {
     /// Whether `rank` has ended.
     pub fn has_ended(&self, rank: u32) -> bool {
         self.ended.get(rank as usize).copied().unwrap_or(true)
+    }
+
+    /// Somebody has asked for the end, or a failure has.
+    pub fn is_ending(&self) -> bool {
+        self.phase != Phase::Running
     }
 
     /// When [`GroupMachine::tick`] is due.
@@ -203,6 +208,13 @@ impl GroupMachine {
         self.causes.push(Failure::new(FailureClass::Failed, text));
         self.blame(rank, reason, true);
         self.end(now, rank, true);
+    }
+
+    /// A rank was never there, because others failed before its turn came.
+    pub fn absent(&mut self, now: Duration, rank: u32) {
+        if !self.has_ended(rank) {
+            self.end(now, rank, false);
+        }
     }
 
     /// The run has a failure that is not a rank's; it does not end by this alone.

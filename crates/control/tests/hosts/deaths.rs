@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use wirespeed_control::{GroupEvent, GroupSpec, HostsSpec, StopFlag, Timing, run_case};
+use wirespeed_control::{GroupEvent, GroupSpec, ServerSpec, StopFlag, Timing, run_case};
 use wirespeed_schema::message::ServerLimits;
 use wirespeed_schema::outcome::StopReason;
 
@@ -140,11 +140,10 @@ fn a_cut_or_silent_wire_is_noticed_by_both_ends() {
     for silent in [false, true] {
         let daemon = Running::start(ServerLimits::default(), timing);
         let proxy = Proxy::to(daemon.address);
-        let spec = GroupSpec::Hosts(HostsSpec {
-            address: proxy.address.to_string(),
-            identity: daemon.identity.clone(),
-            remote_ranks: None,
-        });
+        let spec = GroupSpec::Hosts(vec![ServerSpec::new(
+            proxy.address.to_string(),
+            daemon.identity.clone(),
+        )]);
         let mut options = options();
         options.timing = timing;
         let mut events = |event: GroupEvent| match event {
@@ -157,7 +156,7 @@ fn a_cut_or_silent_wire_is_noticed_by_both_ends() {
         let case = hosts_case(&[("all", "run")]);
         let result = run_case(&spec, &case, &registry(), options, &mut events, &StopFlag::new());
         let error = result.error.unwrap();
-        assert!(error.message.contains("the server is lost"), "{error:?}");
+        assert!(error.message.contains("is lost"), "{error:?}");
         assert_eq!(error.message.contains("silent"), silent, "{error:?}");
         assert!(result.outcomes[0].is_some(), "the survivor delivers");
         assert!(result.outcomes[1].is_none());
