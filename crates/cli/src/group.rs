@@ -139,6 +139,10 @@ pub struct Groups<'a> {
     reach: Reach,
     /// Who starts the ranks, where it is not this program alone.
     started_by: Option<Arc<dyn Launch>>,
+    /// Servers that have a rank each, in this order; empty where the case names its far end.
+    servers: Vec<String>,
+    /// Ranks that a group could not be opened for.
+    missing: Vec<Blamed>,
     open: Option<((GroupKind, Option<String>), Group)>,
     /// The ranks of a job are had once: their group stays open.
     job: Option<Group>,
@@ -153,9 +157,19 @@ impl<'a> Groups<'a> {
             registry,
             reach,
             started_by: None,
+            servers: Vec::new(),
+            missing: Vec::new(),
             open: None,
             job: None,
             unreachable: None,
+        }
+    }
+
+    /// Groups with a rank at each of `servers`.
+    pub fn at_servers(registry: &'a Registry, reach: Reach, servers: Vec<String>) -> Self {
+        Groups {
+            servers,
+            ..Groups::new(registry, reach)
         }
     }
 
@@ -222,7 +236,12 @@ impl<'a> Groups<'a> {
         };
         let group = match self.group(planned, stop, &mut events) {
             Ok(group) => group,
-            Err(failure) => return GroupRun::failed(failure),
+            Err(failure) => {
+                return GroupRun {
+                    blamed: std::mem::take(&mut self.missing),
+                    ..GroupRun::failed(failure)
+                };
+            }
         };
         let result = group.run(&planned.case, &mut events, stop);
         let failure = result.error.map(|error| {
@@ -284,7 +303,7 @@ impl<'a> Groups<'a> {
     }
 
     fn open_group(
-        &self,
+        &mut self,
         planned: &PlannedCase,
         stop: &StopFlag,
         events: &mut dyn FnMut(GroupEvent),
@@ -302,6 +321,9 @@ impl<'a> Groups<'a> {
             let spec = GroupSpec::Started(launcher.clone());
             return Ok(Group::open(&spec, self.registry, options, events, stop)?);
         }
+        if !self.servers.is_empty() {
+            return self.open_at_servers(options, events, stop);
+        }
         if planned.case.test.capability() == Capability::Bulk {
             let spec = GroupSpec::Service(self.service(planned)?);
             return Ok(Group::open(&spec, self.registry, options, events, stop)?);
@@ -310,6 +332,35 @@ impl<'a> Groups<'a> {
         let spec = || self.spec(planned, address.as_deref());
         self.open_when_there(spec, &options, events, stop)
             .map_err(|error| self.reach.failure(&error))
+    }
+
+    /// A group with a rank at each server; those that cannot be reached are to blame.
+    fn open_at_servers(
+        &mut self,
+        options: GroupOptions,
+        events: &mut dyn FnMut(GroupEvent),
+        stop: &StopFlag,
+    ) -> Result<Group, Failure> {
+        let identity = Identity::find(self.reach.identity.as_deref(), None)?;
+        let server = |(rank, address): (u32, &String)| {
+            ServerSpec::new(address, identity.clone()).with_ranks(vec![rank])
+        };
+        let spec = GroupSpec::Hosts((0..).zip(&self.servers).map(server).collect());
+        let (group, errors) = Group::open_each(&spec, self.registry, options, events, stop);
+        let errors: Vec<(u32, ControlError)> = (0..)
+            .zip(errors)
+            .filter_map(|(rank, error)| Some((rank, error?)))
+            .collect();
+        let blame = |(rank, error): &(u32, ControlError)| Blamed {
+            rank: *rank,
+            reason: error.to_string(),
+            gone: true,
+        };
+        self.missing = errors.iter().map(blame).collect();
+        match errors.first() {
+            Some((_, error)) => Err(self.reach.failure(error)),
+            None => Ok(group),
+        }
     }
 
     /// Open a group; a server that does not listen yet gets the time that the user has for it.

@@ -2,6 +2,7 @@
 //! runs cycles of rounds, the judgement asks for closer looks, and what is known goes into one section.
 
 mod congestion;
+mod ground;
 mod plan;
 mod roster;
 mod rounds;
@@ -12,10 +13,9 @@ use super::front::Front;
 use crate::args::{ColorChoice, MeshArgs};
 use crate::errors::{Ended, Failure, exit};
 use crate::experiment::{Found, How, Prepared, loads};
-use crate::group::{Groups, Reach, parse_silence};
+use ground::Hosts;
 use plan::{Mesh, refused};
-use roster::Source;
-use rounds::{Known, Reopen, Rounds};
+use rounds::{Known, Rounds};
 use shown::Shown;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -59,11 +59,9 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
     let storms = mesh.cases.iter().map(storms).collect::<Result<Vec<_>, _>>()?;
     let (campaigns, tags) = mesh.campaigns()?;
     let known = Rc::new(RefCell::new(Known::new(mesh.roster.hosts.len(), campaigns)));
-    let mut reopen = reopen(registry, arguments, &mesh)?;
-    let seats: Vec<usize> = (0..mesh.roster.hosts.len()).collect();
-    let groups = reopen(&seats);
+    let ground = Hosts::of(registry, &arguments.hosts, &mesh.roster)?;
     let mut rounds = Rounds::new(
-        (groups, Some(reopen), storms),
+        (&ground, storms),
         &mesh.roster,
         (known.clone(), tags.clone()),
         Shown::new(runs, !draws),
@@ -87,26 +85,6 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
         Some(failure) if ended.code != exit::INTERRUPTED => Ended::badly(failure),
         _ => ended,
     })
-}
-
-/// What gives a rank to each of the hosts that it is called with.
-fn reopen<'a>(registry: &'a Registry, arguments: &MeshArgs, mesh: &Mesh) -> Result<Reopen<'a>, Failure> {
-    let silence = arguments
-        .hosts
-        .silence
-        .as_deref()
-        .map(parse_silence)
-        .transpose()?;
-    let reach = Reach {
-        identity: arguments.hosts.identity.clone(),
-        ranks_have_names: true,
-        silence,
-        ..Reach::default()
-    };
-    match mesh.roster.source {
-        Source::Here | Source::Job => Ok(Box::new(move |_| Groups::new(registry, reach.clone()))),
-        Source::Ssh | Source::Servers => Err(Failure::usage("not here yet", "use --ranks")),
-    }
 }
 
 /// What is published of the mesh.

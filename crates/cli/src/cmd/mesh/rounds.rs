@@ -25,8 +25,14 @@ pub type Figures = BTreeMap<String, (f64, u64)>;
 /// Figures of many pairs.
 type All = BTreeMap<String, Vec<(f64, u64)>>;
 
-/// A group with a rank for each of these hosts, in this order.
-pub type Reopen<'a> = Box<dyn FnMut(&[usize]) -> Groups<'a> + 'a>;
+/// Gives ranks to hosts.
+pub trait Ground<'a> {
+    /// Groups with a rank for each of these hosts, in this order; a host may have several.
+    fn groups(&self, seats: &[usize]) -> Groups<'a>;
+
+    /// Why a host can have no rank any more, where that is known without trying.
+    fn gone(&self, host: usize) -> Option<String>;
+}
 
 /// What is known so far; the verb asks it for looks, and the rounds feed it.
 #[derive(Default)]
@@ -76,8 +82,8 @@ impl Known {
 /// Runs the rounds of campaigns, one for each case.
 pub struct Rounds<'a> {
     groups: Groups<'a>,
-    /// Makes a group anew when a host is lost, or beside the one that measures, where ranks can be had again.
-    reopen: Option<Reopen<'a>>,
+    /// Makes the group anew when a host is lost, and another beside it for a storm.
+    ground: &'a dyn Ground<'a>,
     /// The storms of each case.
     storms: Vec<Vec<Storm>>,
     /// The host of each rank.
@@ -95,16 +101,17 @@ pub struct Rounds<'a> {
 impl<'a> Rounds<'a> {
     /// Rounds over the hosts of `roster`, each of which `groups` gives a rank.
     pub fn new(
-        (groups, reopen, storms): (Groups<'a>, Option<Reopen<'a>>, Vec<Vec<Storm>>),
+        (ground, storms): (&'a dyn Ground<'a>, Vec<Vec<Storm>>),
         roster: &'a Roster,
         (known, tags): (Rc<RefCell<Known>>, Vec<&'static str>),
         shown: Shown,
     ) -> Self {
+        let seats: Vec<usize> = (0..roster.hosts.len()).collect();
         Rounds {
-            groups,
-            reopen,
+            groups: ground.groups(&seats),
+            ground,
             storms,
-            seats: (0..roster.hosts.len()).collect(),
+            seats,
             source: roster.source,
             hosts: &roster.hosts,
             known,
@@ -192,6 +199,11 @@ impl<'a> Rounds<'a> {
             }
             blamed.entry(host).or_insert(&rank.reason);
         }
+        for host in self.seats.clone() {
+            if let Some(reason) = self.ground.gone(host) {
+                self.lose(host, &reason);
+            }
+        }
         let found = self.known.borrow().lost_count() > lost_before;
         let mut rest = Vec::with_capacity(pairs.len());
         let count = pairs.len();
@@ -216,11 +228,9 @@ impl<'a> Rounds<'a> {
     fn reseat(&mut self) {
         let known = self.known.borrow();
         let is_left = |host: &usize| known.lost[*host].is_none();
-        if let Some(reopen) = &mut self.reopen
-            && !self.seats.iter().all(is_left)
-        {
+        if !self.seats.iter().all(is_left) {
             self.seats.retain(is_left);
-            self.groups = reopen(&self.seats);
+            self.groups = self.ground.groups(&self.seats);
         }
     }
 
@@ -320,14 +330,11 @@ impl<'a> Rounds<'a> {
         let lost = seats
             .iter()
             .find_map(|seat| self.known.borrow().lost[*seat].clone());
-        let (Some(reopen), None) = (&mut self.reopen, &lost) else {
-            let why = lost.unwrap_or_else(|| "no ranks can be had for it".to_owned());
-            return Err(Failure::failed(
-                format!("{}: {why}", storm.load),
-                "leave that host out of the storm",
-            ));
-        };
-        let groups = reopen(&seats);
+        if let Some(why) = lost {
+            let cause = format!("{}: {why}", storm.load);
+            return Err(Failure::failed(cause, "leave that host out of the storm"));
+        }
+        let groups = self.ground.groups(&seats);
         let rounds = || self.rounds((visit, None), planned, stop, on_seen);
         let (found, moved) = storm.around(groups, stop, rounds)?;
         self.known.borrow_mut().moved.push((visit.subject, number, moved));
