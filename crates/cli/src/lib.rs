@@ -157,6 +157,7 @@ fn dispatch(registry: &Registry, verb: Verb, color: ColorChoice) -> Result<Ended
         Verb::Completions(arguments) => cmd::shell::completions(&arguments),
         Verb::Man => cmd::shell::man(),
         Verb::Rank => cmd::serve::rank(registry),
+        Verb::Ranks(arguments) => cmd::serve::ranks(&arguments),
         Verb::Computation => cmd::daemons::computation(registry),
         Verb::StdioNode(arguments) => cmd::daemons::stdio_node(&arguments),
         Verb::ManAll(arguments) => cmd::shell::man_all(&arguments),

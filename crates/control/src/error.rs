@@ -100,6 +100,16 @@ pub enum ControlError {
         /// What the system said.
         source: io::Error,
     },
+    /// More hosts than this process may have files for.
+    #[error("{hosts} hosts need {files} open files, this process may have {allowed}")]
+    TooFewFiles {
+        /// Hosts asked for.
+        hosts: usize,
+        /// Files that they need.
+        files: u64,
+        /// Files that may be open.
+        allowed: u64,
+    },
     /// A launcher's job cannot be joined, started or used.
     #[error(transparent)]
     Job(JobError),
@@ -137,6 +147,7 @@ impl ControlError {
             Self::Launch { .. } => {
                 "check that the program may be executed and that processes may be started".into()
             }
+            Self::TooFewFiles { files, .. } => format!("raise the limit: ulimit -n {files}; or name fewer hosts"),
             Self::Job(error) => error.remedy.clone(),
             Self::Interrupted => "run again".into(),
         }

@@ -39,7 +39,7 @@ pub use report::{ExplainArgs, ImportArgs, ReportArgs, SelftestArgs};
 pub use run::{FarArgs, RunArgs, TransportArgs};
 pub use session::{CoordinatorArgs, DoorArgs, NodeArgs, SessionArgs, SessionFormat, StdioNodeArgs};
 pub use sweep::{LoadArgs, Over, SweepArgs};
-pub use verbs::{CalibrateArgs, CompletionsArgs, ListArgs, ManAllArgs, QuickArgs, ServeArgs};
+pub use verbs::{CalibrateArgs, CompletionsArgs, ListArgs, ManAllArgs, QuickArgs, RanksArgs, ServeArgs};
 pub use workers::WorkersArgs;
 
 use clap::{Parser, Subcommand};
@@ -134,6 +134,9 @@ pub enum Verb {
     /// The computations of one session on this host; started by srun or ssh
     #[command(name = "__node", hide = true)]
     StdioNode(StdioNodeArgs),
+    /// Starts ranks on this host; started by ssh or srun
+    #[command(name = "__ranks", hide = true)]
+    Ranks(RanksArgs),
     /// Write the manual page of every verb into a directory
     #[command(name = "__man-all", hide = true)]
     ManAll(ManAllArgs),
