@@ -116,7 +116,9 @@ mod tests {
         assert_eq!(stored(b"Wikipedia")[16..], 0x11e6_0398u32.to_be_bytes());
         let engine = base64::engine::general_purpose::STANDARD;
         for length in 0..9u8 {
-            let bytes: Vec<u8> = (0..length).map(|at| at.wrapping_mul(137).wrapping_add(200)).collect();
+            let bytes: Vec<u8> = (0..length)
+                .map(|at| at.wrapping_mul(137).wrapping_add(200))
+                .collect();
             assert_eq!(super::base64(&bytes), engine.encode(&bytes));
         }
     }

@@ -24,9 +24,17 @@ impl Html {
             let _ = write!(
                 self.text,
                 "<div class=\"frame{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table{}>\n<thead><tr>",
-                if table.sortable && table.rows.len() > ROWS_MAX { " long" } else { "" },
+                if table.sortable && table.rows.len() > ROWS_MAX {
+                    " long"
+                } else {
+                    ""
+                },
                 escape(&label),
-                if table.sortable && table.rows.len() > 1 { " data-sorts" } else { "" }
+                if table.sortable && table.rows.len() > 1 {
+                    " data-sorts"
+                } else {
+                    ""
+                }
             );
             for column in &table.columns {
                 self.title(column);

@@ -6,7 +6,13 @@ use wirespeed_report::Input;
 use wirespeed_schema::run::Run;
 
 fn of(run: &Run) -> String {
-    page(&[Input { name: "mesh.json", run }], "wirespeed test")
+    page(
+        &[Input {
+            name: "mesh.json",
+            run,
+        }],
+        "wirespeed test",
+    )
 }
 
 /// 512 hosts are 261,632 ordered pairs. Written to `WIRESPEED_MESH_PAGE` where that is set, to be looked at.
@@ -26,12 +32,25 @@ fn the_page_of_512_hosts_is_small_and_holds_every_pair() {
     assert_eq!(text.matches("href=\"data:image/png;base64,").count(), 2);
     assert!(text.matches("<rect").count() < 200);
     // A line a sender, with a value a receiver.
-    let values = text.split("<summary>Values: who sends").nth(1).unwrap().split("</pre>").next().unwrap();
+    let values = text
+        .split("<summary>Values: who sends")
+        .nth(1)
+        .unwrap()
+        .split("</pre>")
+        .next()
+        .unwrap();
     let lines: Vec<&str> = values.split("<pre").nth(1).unwrap().lines().collect();
     assert_eq!(lines.len(), 513);
-    assert!(lines[1..].iter().all(|line| line.split(',').filter(|value| value.contains('e')).count() >= 511));
+    assert!(
+        lines[1..]
+            .iter()
+            .all(|line| line.split(',').filter(|value| value.contains('e')).count() >= 511)
+    );
     assert!(text.contains("`wirespeed report --csv` writes every pair"));
-    assert!(text.contains("id=\"paste-") && text.contains(">node77</pre>"), "hosts to drain, to be copied");
+    assert!(
+        text.contains("id=\"paste-") && text.contains(">node77</pre>"),
+        "hosts to drain, to be copied"
+    );
 }
 
 #[test]
