@@ -61,12 +61,14 @@ fn arranged(probed: &Probed) -> (Vec<u32>, Vec<(usize, String)>) {
     if section.units.is_empty() || order.len() <= SIDE_MAX {
         return (order, Vec::new());
     }
+    /// Hosts with their places.
+    type Members = Vec<(usize, u32)>;
     // Units in the order of their hosts' median places, hosts within them as before.
-    let mut members: BTreeMap<Option<u32>, Vec<(usize, u32)>> = BTreeMap::new();
+    let mut members: BTreeMap<Option<u32>, Members> = BTreeMap::new();
     for (place, host) in order.into_iter().enumerate() {
         members.entry(unit_of(host)).or_default().push((place, host));
     }
-    let mut units: Vec<(Option<u32>, Vec<(usize, u32)>)> = members.into_iter().collect();
+    let mut units: Vec<(Option<u32>, Members)> = members.into_iter().collect();
     units.sort_by_key(|(_, hosts)| hosts[hosts.len() / 2].0);
     let (mut order, mut starts) = (Vec::new(), Vec::new());
     for (unit, hosts) in units {
@@ -144,33 +146,19 @@ fn map(name: &str, probed: &Probed, several: bool) -> Picture {
     }
 }
 
-/// Each host's ratio to the median host, as sender and as receiver, from the slowest.
-fn effects(name: &str, probed: &Probed) -> Option<Picture> {
-    let order = probed.order();
-    let ratio_of = |host: u32, sends: bool| {
-        let effect = probed.effect(host);
-        let ratio = if sends {
-            effect.sends_ratio
-        } else {
-            effect.receives_ratio
-        };
-        ratio
-            .map(|ratio| probed.of_figures(ratio.get()))
-            .filter(|ratio| ratio.is_finite())
+/// The ratio of a host's figures in one direction to those of the median host.
+fn ratio_of(probed: &Probed, host: u32, sends: bool) -> Option<f64> {
+    let effect = probed.effect(host);
+    let ratio = match sends {
+        true => effect.sends_ratio,
+        false => effect.receives_ratio,
     };
-    let side = |label: &str, sends: bool| {
-        let placed = (1..).zip(&order);
-        let points = placed.filter_map(|(at, host)| Some(Point::new(f64::from(at), ratio_of(*host, sends)?)));
-        Series::new(label, Look::Points, points.collect())
-    };
-    let series = vec![side("as sender", true), side("as receiver", false)];
-    let ratios: Vec<f64> = series
-        .iter()
-        .flat_map(|series| &series.points)
-        .map(|point| point.y)
-        .collect();
-    let least = ratios.iter().copied().reduce(f64::min)?;
-    let greatest = ratios.iter().copied().reduce(f64::max)?;
+    let of_figures = ratio.map(|ratio| probed.of_figures(ratio.get()));
+    of_figures.filter(|ratio| ratio.is_finite())
+}
+
+/// Rings around hosts that are slow, at their places in `order`.
+fn spots(probed: &Probed, order: &[u32]) -> Vec<Mark> {
     let spots = words::ordered(probed.probe).into_iter().filter_map(|verdict| {
         let MeshCulprit::Host { host, .. } = verdict.culprit else {
             return None;
@@ -182,18 +170,38 @@ fn effects(name: &str, probed: &Probed) -> Option<Picture> {
             label: probed.section.host_name(host),
         })
     });
+    spots.take(SPOTS_MAX).collect()
+}
+
+/// Each host's ratio to the median host, as sender and as receiver, from the slowest.
+fn effects(name: &str, probed: &Probed) -> Option<Picture> {
+    let order = probed.order();
+    let side = |label: &str, sends: bool| {
+        let placed = (1..).zip(&order);
+        let points =
+            placed.filter_map(|(at, host)| Some(Point::new(f64::from(at), ratio_of(probed, *host, sends)?)));
+        Series::new(label, Look::Points, points.collect())
+    };
+    let series = vec![side("as sender", true), side("as receiver", false)];
+    let ratios: Vec<f64> = series
+        .iter()
+        .flat_map(|series| &series.points)
+        .map(|point| point.y)
+        .collect();
+    let least = ratios.iter().copied().reduce(f64::min)?;
+    let greatest = ratios.iter().copied().reduce(f64::max)?;
     let mut marks = vec![Mark::Horizontal {
         y: 1.0,
         label: "median host".into(),
     }];
-    marks.extend(spots.take(SPOTS_MAX));
+    marks.extend(spots(probed, &order));
     let quantity = probed.quantity();
     let row = |host: &u32| {
         let text = |ratio: Option<f64>| ratio.map_or(String::new(), |ratio| format!("{ratio:.2}"));
         vec![
             probed.section.host_name(*host),
-            text(ratio_of(*host, true)),
-            text(ratio_of(*host, false)),
+            text(ratio_of(probed, *host, true)),
+            text(ratio_of(probed, *host, false)),
         ]
     };
     // The table of hosts has the same figures where there are many.

@@ -78,7 +78,8 @@ fn capital(text: &str) -> String {
 
 /// `3 hosts and 2 links more are slow, see the table of suspects`.
 fn further(verdicts: &[&MeshVerdict]) -> String {
-    let kinds: [(&str, fn(&MeshCulprit) -> bool); 4] = [
+    type Is = fn(&MeshCulprit) -> bool;
+    let kinds: [(&str, Is); 4] = [
         ("unit", |culprit| matches!(culprit, MeshCulprit::Unit { .. })),
         ("host", |culprit| matches!(culprit, MeshCulprit::Host { .. })),
         ("undecided host", |culprit| {
@@ -86,7 +87,7 @@ fn further(verdicts: &[&MeshVerdict]) -> String {
         }),
         ("link", |culprit| matches!(culprit, MeshCulprit::Link { .. })),
     ];
-    let count = |is: fn(&MeshCulprit) -> bool| verdicts.iter().filter(|v| is(&v.culprit)).count() as u64;
+    let count = |is: Is| verdicts.iter().filter(|v| is(&v.culprit)).count() as u64;
     let told = kinds
         .into_iter()
         .map(|(kind, is)| (count(is), kind))

@@ -1,7 +1,7 @@
 //! CSV: strict RFC 4180, one row a case or a repetition, of a mesh one row a pair; every row repeats all parameters, so that it stands alone.
 
 use super::RenderError;
-use super::style::clean;
+use super::tamed::tamed;
 use crate::perftest::{PerftestLine, PerftestSection};
 use crate::tags;
 use crate::wording::load_text;
@@ -99,23 +99,6 @@ pub fn csv(run: &Run, rows: CsvRows) -> Result<String, RenderError> {
     }
     let bytes = writer.into_inner().map_err(failed)?;
     String::from_utf8(bytes).map_err(failed)
-}
-
-/// Fields that neither a terminal obeys nor a spreadsheet computes: text that begins as a formula does has an apostrophe before
-/// it, which spreadsheets take for the mark of text.
-pub(crate) fn tamed(fields: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<String> {
-    let tame = |field: &str| {
-        let field = clean(&field.replace("\r\n", " ").replace(['\r', '\n', '\t'], " "));
-        let (number, unit) = field.split_once(' ').unwrap_or((&field, ""));
-        let is_figure =
-            number.parse::<f64>().is_ok() && unit.chars().all(|c| c.is_alphanumeric() || "%/ ".contains(c));
-        let is_formula = field.len() > 1 && field.starts_with(['=', '+', '-', '@']) && !is_figure;
-        match is_formula {
-            true => format!("'{field}"),
-            false => field,
-        }
-    };
-    fields.into_iter().map(|field| tame(field.as_ref())).collect()
 }
 
 fn failed(error: impl Display) -> RenderError {

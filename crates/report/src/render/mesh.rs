@@ -2,7 +2,7 @@
 //! hold every pair. It must never hold a sentence.
 
 use super::RenderError;
-use super::csv::tamed;
+use super::tamed::tamed;
 use crate::mesh::{PairFigure, Probed, Standing, standings};
 use wirespeed_schema::Run;
 use wirespeed_schema::mesh::{MeshPair, MeshSection};

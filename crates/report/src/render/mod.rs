@@ -17,6 +17,7 @@ pub mod plot;
 mod plot_chart;
 mod plot_heat;
 mod style;
+mod tamed;
 mod text;
 mod vega;
 

@@ -148,7 +148,7 @@ impl Drawing<'_> {
             let [x, y, width, height] = [from.0, from.1, to.0 - from.0, to.1 - from.1].map(number);
             let address = super::image::address(&pixels, wide);
             self.line(format_args!(
-                "<image class=\"ws-map\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
+                "<image style=\"image-rendering:pixelated\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
                  preserveAspectRatio=\"none\" href=\"{address}\"/>"
             ));
         }

@@ -20,7 +20,6 @@ pub fn rules() -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(text, ".ws-chart .ws-h{index}{{fill:{shade}}}");
     }
-    text.push_str(".ws-chart .ws-map{image-rendering:pixelated}\n");
     text.push_str(".ws-chart .ws-on-dark{fill:#ffffff}\n.ws-chart .ws-on-light{fill:#000000}\n");
     text
 }

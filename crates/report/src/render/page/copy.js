@@ -35,12 +35,12 @@
   const factors = {p: 1e-12, n: 1e-9, '\u00b5': 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, Ki: 1024, Mi: 2 ** 20, Gi: 2 ** 30};
   const figure = text => {
     const [, number, prefix] = /^\[?(-?[\d.,]+(?:e-?\d+)?) ?([KMG]i|[pn\u00b5mkMGT](?=[a-zA-Z](?!g)))?/.exec(text) ?? [];
-    return number ? Number(number.replaceAll(',', '')) * (factors[prefix] ?? 1) : NaN;
+    return number ? Number(number.replaceAll(',', '')) * (factors[prefix] ?? 1) : undefined;
   };
   const order = (a, b) => {
     if (a === '' || b === '') return (a === '') - (b === '');
     const [x, y] = [figure(a), figure(b)];
-    return Number.isNaN(x - y) ? a.localeCompare(b, undefined, {numeric: true}) : x - y;
+    return x === undefined || y === undefined ? a.localeCompare(b, undefined, {numeric: true}) : x - y;
   };
   const sort = (table, heading, column) => {
     const down = heading.getAttribute('aria-sort') === 'ascending';

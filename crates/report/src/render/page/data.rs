@@ -1,7 +1,8 @@
 //! A result as values to copy: its CSV without the columns that say nothing in it. It must never hold more than a page can.
 
-use crate::render::csv::{CsvRows, csv, tamed};
+use crate::render::csv::{CsvRows, csv};
 use crate::render::mesh;
+use crate::render::tamed::tamed;
 use wirespeed_schema::Run;
 use wirespeed_schema::mesh::MeshSection;
 

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 pub const SCRIPT: &str = include_str!("copy.js");
 
 /// SHA-256 of the script. The browser runs a script with this hash and no other.
-const SCRIPT_HASH: &str = "sha256-SDseXOEFcV/uXPHeC7Ao850ANNVxNYBcK63x1gY5wAk=";
+const SCRIPT_HASH: &str = "sha256-0ArbJZW4+svqhn4vpydz+DqxmkLc7HgqlgqfTdJAaPg=";
 
 /// What the page allows itself: its own style, its own script by its hash, pictures that stand in it, nothing else.
 pub fn policy() -> String {
