@@ -31,9 +31,7 @@ impl Proxy {
                 std::thread::spawn(move || {
                     let mut buffer = [0; 4096];
                     while let Ok(n @ 1..) = from.read(&mut buffer) {
-                        if !silent.load(Ordering::Acquire)
-                            && to.write_all(&buffer[..n]).is_err()
-                        {
+                        if !silent.load(Ordering::Acquire) && to.write_all(&buffer[..n]).is_err() {
                             return;
                         }
                     }

@@ -21,7 +21,9 @@ fn pairs(size: u32, behaviour: &[(&str, &str)]) -> Case {
         _ => RankSpec::new(Role::Idle),
     };
     let ranks = (0..size).map(rank).collect();
-    case(size, behaviour).with_group(GroupKind::Hosts).with_ranks(ranks)
+    case(size, behaviour)
+        .with_group(GroupKind::Hosts)
+        .with_ranks(ranks)
 }
 
 fn spec(daemons: &[&Running]) -> GroupSpec {
@@ -84,6 +86,10 @@ fn ranks_run_where_they_are_assigned_and_processes_stay() {
     group.assign(&[vec![0], vec![1], vec![3]]);
     well(&run(&mut group, &pairs(4, &[])));
     assert_eq!(group.process_ids().len(), 1);
+    // And then a server's.
+    group.assign(&[vec![0], vec![1], vec![2, 3]]);
+    well(&run(&mut group, &pairs(4, &[])));
+    assert!(group.process_ids().is_empty());
     for daemon in &daemons {
         assert!(!daemon.logged("left"), "the session is the first one");
     }
@@ -136,7 +142,11 @@ fn a_lost_or_silent_server_costs_its_own_ranks() {
         };
         let result = group.run(&pairs(4, &[("all", "run")]), &mut events, &stop);
         let named = format!("the server at {} is lost", proxy.address);
-        assert!(result.error.as_ref().unwrap().message.contains(&named), "{:?}", result.error);
+        assert!(
+            result.error.as_ref().unwrap().message.contains(&named),
+            "{:?}",
+            result.error
+        );
         assert_eq!(blamed(&result), [(1, true), (2, true)]);
         for (rank, reason) in &lost {
             assert!([1, 2].contains(rank) && reason.contains(&named), "{lost:?}");
@@ -161,7 +171,11 @@ fn a_refusal_names_its_server_and_the_others_go_on() {
         message_bytes_max: 4,
         ..ServerLimits::default()
     };
-    let (a, b, c) = (Running::ordinary(), Running::start(limits, Timing::default()), Running::ordinary());
+    let (a, b, c) = (
+        Running::ordinary(),
+        Running::start(limits, Timing::default()),
+        Running::ordinary(),
+    );
     let mut group = group(&[&a, &b, &c]);
     group.assign(&[vec![0], vec![1], vec![2]]);
     for _ in 0..3 {
@@ -195,7 +209,13 @@ fn servers_that_do_not_let_us_in_are_told_by_number() {
     let gone_at = ServerSpec::new(gone.address.to_string(), gone.identity.clone());
     drop(gone);
     let wrong = |identity: &Identity| ServerSpec::new(b.address.to_string(), identity.clone());
-    let spec = GroupSpec::Hosts(vec![server(a), wrong(&a.identity), server(&full), gone_at, server(c)]);
+    let spec = GroupSpec::Hosts(vec![
+        server(a),
+        wrong(&a.identity),
+        server(&full),
+        gone_at,
+        server(c),
+    ]);
     let (mut connected, stop) = (Vec::new(), StopFlag::new());
     let mut events = |event: GroupEvent| {
         if let GroupEvent::Connected { server, .. } = event {
@@ -204,9 +224,21 @@ fn servers_that_do_not_let_us_in_are_told_by_number() {
     };
     let (mut group, errors) = Group::open_each(&spec, &registry(), options(), &mut events, &stop);
     assert!(errors[0].is_none() && errors[4].is_none());
-    assert!(matches!(errors[1], Some(ControlError::WrongServer { .. })), "{:?}", errors[1]);
-    assert!(matches!(errors[2], Some(ControlError::Refused(_))), "{:?}", errors[2]);
-    assert!(matches!(errors[3], Some(ControlError::Connect { .. })), "{:?}", errors[3]);
+    assert!(
+        matches!(errors[1], Some(ControlError::WrongServer { .. })),
+        "{:?}",
+        errors[1]
+    );
+    assert!(
+        matches!(errors[2], Some(ControlError::Refused(_))),
+        "{:?}",
+        errors[2]
+    );
+    assert!(
+        matches!(errors[3], Some(ControlError::Connect { .. })),
+        "{:?}",
+        errors[3]
+    );
     assert_eq!(connected, [a.address.to_string(), c.address.to_string()]);
     group.assign(&[vec![0], vec![], vec![], vec![], vec![1]]);
     well(&run(&mut group, &pairs(2, &[])));
@@ -215,7 +247,11 @@ fn servers_that_do_not_let_us_in_are_told_by_number() {
     for _ in 0..2 {
         let result = run(&mut group, &pairs(4, &[]));
         assert_eq!(blamed(&result), [(2, true), (3, true)]);
-        assert_eq!(result.error.unwrap().class, FailureClass::Refused, "the first of them");
+        assert_eq!(
+            result.error.unwrap().class,
+            FailureClass::Refused,
+            "the first of them"
+        );
     }
     group.assign(&[vec![0], vec![], vec![], vec![], vec![1]]);
     well(&run(&mut group, &pairs(2, &[])));
