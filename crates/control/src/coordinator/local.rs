@@ -51,11 +51,13 @@ fn have_processes(group: &mut Group, ranks: &[u32], stop: &StopFlag) -> Result<(
     match group.spec.clone() {
         GroupSpec::Job(job) => job_ranks(group, &job, ranks.len())?,
         _ if serves && !group.options.fresh => {}
-        // All ranks are the servers'.
-        GroupSpec::Hosts(_) if ranks.is_empty() => group.local = None,
         spec => {
             group.local = None;
             group.generation += 1;
+            if ranks.is_empty() {
+                // All are the servers'.
+                return Ok(());
+            }
             let hear = hearing(group);
             let program = &group.options.program;
             group.local = Some(match spec {
