@@ -1,9 +1,10 @@
 //! Statistics: quantiles with order-statistic intervals, moments of histograms, summaries over runs, resampling,
-//! series in time (effective samples, warm-up), modes, groups of runs, outliers, rank comparisons, and when to stop.
+//! series in time (effective samples, warm-up), fairness, modes, groups of runs, outliers, rank comparisons, and when to stop.
 //!
 //! Nothing here knows what a figure means; nothing here may assume that data from outside are consistent.
 
 pub mod bootstrap;
+pub mod fairness;
 pub mod groups;
 pub mod histogram;
 pub mod holm;
@@ -19,6 +20,7 @@ pub mod until;
 pub mod warmup;
 
 pub use bootstrap::{Resampling, median, nearest_rank, nested, nested_over_runs};
+pub use fairness::{Fairness, OverRounds, fairness, jain};
 pub use groups::{Group, groups};
 pub use histogram::{Estimate, quantile, sd_ns, spread_ratio};
 pub use holm::holm;
