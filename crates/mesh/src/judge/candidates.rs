@@ -1,6 +1,7 @@
 //! Who the survey makes suspect. It must never be the ground of a verdict: thresholds here are lenient, so that the slow
 //! are among the suspects, and many healthy ones.
 
+use super::pairs::PairSet;
 use super::polish::{Cell, Effects, OF_MEDIAN};
 use crate::Pair;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,12 +25,12 @@ pub struct Candidates {
     pub units: BTreeSet<(usize, usize)>,
     /// Sides of units that have a verdict: they go on explaining their hosts.
     pub named_units: BTreeSet<(usize, usize)>,
-    /// Links.
-    pub links: BTreeSet<Pair>,
+    /// Links, in order.
+    pub links: Vec<Pair>,
     /// All links that ever were suspect.
-    pub all_links: BTreeSet<Pair>,
-    /// All sides of hosts that ever were suspect.
-    pub all_hosts: BTreeSet<(usize, usize)>,
+    pub all_links: PairSet,
+    /// Whether a host ever was suspect, as sender and as receiver.
+    pub all_hosts: Vec<[bool; 2]>,
     /// Fresh figures between hosts and links that are above suspicion.
     pub controls: usize,
     /// Sides of hosts and units that were compared.
@@ -78,14 +79,15 @@ impl Candidates {
         let left = cells.iter().zip(&effects.residuals);
         let suspect =
             left.filter(|(cell, left)| judged(cell) && **left < worth && **left <= SUSPECT * effects.noise);
-        found.links = suspect
-            .map(|(cell, _)| Pair {
-                from: cell.from,
-                to: cell.to,
-            })
-            .collect();
-        found.all_links = found.links.clone();
-        found.all_hosts = found.hosts.clone();
+        let hosts = effects.counts[0].len();
+        found
+            .all_links
+            .extend(hosts, suspect.map(|(cell, _)| cell.pair()));
+        found.links = found.all_links.as_slice().to_vec();
+        found.all_hosts = vec![[false; 2]; hosts];
+        for &(host, side) in &found.hosts {
+            found.all_hosts[host][side] = true;
+        }
         found
     }
 

@@ -3,7 +3,6 @@
 use super::candidates::{Candidates, PARTNERS, PARTNERS_MIN};
 use super::polish::{Cell, Effects, MANY, OF_MEDIAN};
 use super::verdict::{Culprit, Side, Verdict};
-use crate::Pair;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::collections::BTreeMap;
 use wirespeed_report::stats::{holm, median};
@@ -40,10 +39,9 @@ type Fresh<'a> = BTreeMap<(usize, usize), Vec<&'a Cell>>;
 pub fn rebase(cells: &mut [Cell], effects: &Effects, candidates: &mut Candidates) {
     let left = |cell: &Cell| cell.log - effects.hosts[0][cell.from] - effects.hosts[1][cell.to];
     let is_control = |cell: &&Cell| {
-        let (from, to) = (cell.from, cell.to);
-        !candidates.all_links.contains(&Pair { from, to })
-            && !candidates.all_hosts.contains(&(from, 0))
-            && !candidates.all_hosts.contains(&(to, 1))
+        !candidates.all_links.contains(cell.pair())
+            && !candidates.all_hosts[cell.from][0]
+            && !candidates.all_hosts[cell.to][1]
     };
     let mut controls: Vec<f64> = cells.iter().filter(is_control).map(left).collect();
     candidates.controls += controls.len();
@@ -63,14 +61,7 @@ pub fn confirm(
     candidates: &mut Candidates,
     (family, worth): (f64, f64),
 ) -> Vec<Verdict> {
-    let mut ends: Fresh<'_> = BTreeMap::new();
-    for cell in fresh {
-        let (from, to) = (cell.from, cell.to);
-        if !candidates.all_links.contains(&Pair { from, to }) {
-            ends.entry((from, 0)).or_default().push(cell);
-            ends.entry((to, 1)).or_default().push(cell);
-        }
-    }
+    let ends = by_end(fresh, units, candidates);
     let estimate = |(host, side): (usize, usize)| -> Option<Estimate> {
         let cells = ends.get(&(host, side))?;
         let mut values: Vec<f64> = cells.iter().map(|cell| of_end(effects, cell, side)).collect();
@@ -92,6 +83,29 @@ pub fn confirm(
         suspects.push((culprit, found, shown));
     }
     settle(suspects, candidates, (family, worth))
+}
+
+/// The figures of what is suspect, by end, but for those of suspected links.
+fn by_end<'a>(fresh: &'a [Cell], units: &[usize], candidates: &Candidates) -> Fresh<'a> {
+    let mut wanted = vec![[false; 2]; candidates.all_hosts.len()];
+    for &(host, side) in &candidates.hosts {
+        wanted[host][side] = true;
+    }
+    for (host, unit) in units.iter().enumerate() {
+        for side in [0, 1] {
+            let key = (*unit, side);
+            wanted[host][side] |= candidates.units.contains(&key) || candidates.named_units.contains(&key);
+        }
+    }
+    let mut ends: Fresh<'_> = BTreeMap::new();
+    for cell in fresh {
+        let ours = [(cell.from, 0), (cell.to, 1)].into_iter();
+        let mut ours = ours.filter(|(host, side)| wanted[*host][*side]).peekable();
+        if ours.peek().is_some() && !candidates.all_links.contains(cell.pair()) {
+            ours.for_each(|end| ends.entry(end).or_default().push(cell));
+        }
+    }
+    ends
 }
 
 /// What a fresh figure says of one of its ends.

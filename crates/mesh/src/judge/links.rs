@@ -3,10 +3,11 @@
 
 use super::candidates::Candidates;
 use super::confirm::{LIKELY, in_family};
+use super::pairs::ByPair;
 use super::polish::Cell;
 use super::verdict::{Culprit, Verdict};
 use crate::Pair;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use wirespeed_report::stats::{LEVEL, Shift, median, paired_shift};
 
 /// A suspected link, and another pair of hosts that its ends are measured with.
@@ -38,12 +39,9 @@ pub type Differences = BTreeMap<Pair, Vec<f64>>;
 
 /// Add what `cells`, one look's, say of the contrasts that were asked for. One that lacks a figure says nothing.
 pub fn add(differences: &mut Differences, asked: &[Contrast], cells: &[Cell]) {
-    let mut logs: BTreeMap<Pair, Vec<f64>> = BTreeMap::new();
-    for &Cell { from, to, log } in cells {
-        logs.entry(Pair { from, to }).or_default().push(log);
-    }
+    let mut figures = ByPair::new(cells);
     // No figure is used twice, so that differences are independent of each other.
-    let mut taken = |pair: Pair| logs.get_mut(&pair)?.pop();
+    let mut taken = |pair: Pair| figures.take(pair);
     for contrast in asked {
         if let [Some(link), Some(others), Some(sent), Some(received)] = contrast.pairs().map(&mut taken) {
             let difference = link + others - sent - received;
@@ -69,11 +67,14 @@ pub fn confirm(
         Some((*link, shift, lower_tail(&shift), lowest))
     };
     let suspects: Vec<(Pair, Shift, f64, f64)> = candidates.links.iter().filter_map(tested).collect();
-    let adjusted = in_family(suspects.iter().map(|(_, _, p, _)| *p), candidates.all_links.len());
+    let adjusted = in_family(
+        suspects.iter().map(|(_, _, p, _)| *p),
+        candidates.all_links.as_slice().len(),
+    );
     let mut order: Vec<f64> = suspects.iter().map(|(_, shift, ..)| shift.estimate).collect();
     let half = if order.is_empty() { 0.0 } else { median(&mut order) };
     let mut verdicts = Vec::new();
-    let mut kept = BTreeSet::new();
+    let mut kept = Vec::new();
     for ((link, shift, p, lowest), adjusted) in suspects.into_iter().zip(adjusted) {
         let is_slow = adjusted <= family && shift.estimate <= worth;
         match shift.interval.filter(|_| is_slow) {
@@ -91,7 +92,7 @@ pub fn confirm(
             }),
             // One that is slow in all differences stays, however many others are slower.
             None if shift.estimate < worth / 2.0 && (shift.estimate <= half || p <= LIKELY.max(lowest)) => {
-                kept.insert(link);
+                kept.push(link);
             }
             None => {}
         }

@@ -37,8 +37,7 @@ pub fn wanted(
     look: usize,
     random: &mut Random,
 ) -> (Vec<Pair>, Vec<Contrast>) {
-    let suspect =
-        |host: usize| candidates.all_hosts.contains(&(host, 0)) || candidates.all_hosts.contains(&(host, 1));
+    let suspect = |host: usize| candidates.all_hosts[host] != [false; 2];
     let has_figures = |host: &usize| effects.counts[0][*host] + effects.counts[1][*host] > 0;
     let mut hosts: Vec<usize> = (0..effects.counts[0].len()).filter(has_figures).collect();
     if hosts.iter().filter(|host| suspect(**host)).count() <= hosts.len() / 2 {

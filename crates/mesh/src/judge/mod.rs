@@ -5,6 +5,7 @@ mod candidates;
 mod confirm;
 mod links;
 mod looks;
+mod pairs;
 mod polish;
 mod standing;
 mod verdict;
@@ -12,9 +13,9 @@ mod verdict;
 use crate::{MeshError, Mode, Pair};
 use candidates::{Candidates, PARTNERS_MIN};
 use links::{Contrast, Differences};
+use pairs::PairSet;
 use polish::{Cell, Effects, polish};
 pub use standing::{Effect, HostEffects};
-use std::collections::BTreeSet;
 pub use verdict::{Culprit, Report, Side, Verdict};
 use wirespeed_report::stats::Random;
 
@@ -74,7 +75,7 @@ pub struct Judgement {
     /// The unit of each host; empty without units.
     units: Vec<usize>,
     random: Random,
-    measured: BTreeSet<Pair>,
+    measured: PairSet,
     failed: usize,
     effects: Effects,
     candidates: Candidates,
@@ -114,7 +115,7 @@ impl Judgement {
             hosts,
             units: units.to_vec(),
             random: Random::new(options.seed),
-            measured: BTreeSet::new(),
+            measured: PairSet::default(),
             failed: 0,
             effects: polish(hosts, &[]),
             candidates: Candidates::default(),
@@ -184,7 +185,7 @@ impl Judgement {
     /// Receivers and senders that each host was measured with.
     fn partners(&self) -> Vec<[usize; 2]> {
         let mut partners = vec![[0; 2]; self.hosts];
-        for pair in &self.measured {
+        for pair in self.measured.as_slice() {
             partners[pair.from][0] += 1;
             partners[pair.to][1] += 1;
         }
@@ -200,7 +201,7 @@ impl Judgement {
         };
         Report {
             verdicts: confirm::merged(&self.verdicts),
-            unmeasured: self.hosts * self.hosts.saturating_sub(1) - self.measured.len(),
+            unmeasured: self.hosts * self.hosts.saturating_sub(1) - self.measured.as_slice().len(),
             failed: self.failed,
             not_judged: (0..self.hosts).filter(too_few).collect(),
             looks: self.looks,
@@ -227,7 +228,6 @@ impl Judgement {
             if !(value.is_finite() && value > 0.0) {
                 return Err(MeshError::Figure { from, to, value });
             }
-            self.measured.insert(figure.pair);
             let log = if self.options.higher_is_better {
                 value.ln()
             } else {
@@ -235,6 +235,8 @@ impl Judgement {
             };
             cells.push(Cell { from, to, log });
         }
+        let pairs = cells.iter().map(|cell| cell.pair());
+        self.measured.extend(self.hosts, pairs);
         Ok(cells)
     }
 }

@@ -1,6 +1,7 @@
 //! Median polish over a sparse matrix: what a host does as sender, as receiver, and what is left. It must never be moved
 //! by the order of its cells, nor by a minority of slow ones.
 
+use crate::Pair;
 use wirespeed_report::stats::median;
 
 /// A measured figure of an ordered pair.
@@ -10,6 +11,16 @@ pub struct Cell {
     pub to: usize,
     /// Logarithm of the figure; larger is better.
     pub log: f64,
+}
+
+impl Cell {
+    /// Whose figure it is.
+    pub fn pair(self) -> Pair {
+        Pair {
+            from: self.from,
+            to: self.to,
+        }
+    }
 }
 
 /// Sweeps over rows and columns; the effects of a sparse matrix settle within a few.

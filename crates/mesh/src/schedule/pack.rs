@@ -2,7 +2,6 @@
 
 use super::Pair;
 use super::circle::Circle;
-use std::collections::BTreeMap;
 
 /// Rounds of indices into `pairs` of which no host is in two pairs of a round: as few as there can be where all pairs of
 /// `hosts` hosts are given, `n - 1` of an even number `n` of hosts, `n` of an odd one, and as many for the other direction.
@@ -14,13 +13,17 @@ use std::collections::BTreeMap;
 pub fn pack(hosts: usize, pairs: &[Pair]) -> Vec<Vec<usize>> {
     let circle = Circle::new(hosts);
     // The second time that two meet it is the other direction, in a tournament of its own.
-    let mut meetings: BTreeMap<[usize; 2], usize> = BTreeMap::new();
+    let ends = |at: usize| [pairs[at].from.min(pairs[at].to), pairs[at].from.max(pairs[at].to)];
+    let mut met: Vec<([usize; 2], usize)> = (0..pairs.len()).map(|at| (ends(at), at)).collect();
+    met.sort_unstable();
     let mut ordered: Vec<(usize, usize, usize)> = Vec::with_capacity(pairs.len());
-    for (at, Pair { from, to }) in pairs.iter().enumerate() {
-        let meeting = meetings.entry([*from.min(to), *from.max(to)]).or_default();
-        ordered.push((*meeting, circle.round_of(*from, *to), at));
-        *meeting += 1;
+    for same in met.chunk_by(|(a, _), (b, _)| a == b) {
+        let meetings = same.iter().enumerate();
+        ordered.extend(
+            meetings.map(|(meeting, ([low, high], at))| (meeting, circle.round_of(*low, *high), *at)),
+        );
     }
+    drop(met);
     ordered.sort_unstable();
     let mut busy: Vec<Vec<u64>> = vec![Vec::new(); hosts];
     let mut rounds: Vec<Vec<usize>> = Vec::new();
