@@ -8,6 +8,7 @@ mod doctor;
 mod experiments;
 mod full_disk;
 mod interference;
+mod kubernetes;
 mod launchers;
 mod live;
 mod machine;
