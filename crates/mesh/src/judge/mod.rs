@@ -7,6 +7,7 @@ mod links;
 mod looks;
 mod pairs;
 mod polish;
+mod reference;
 mod standing;
 mod verdict;
 
@@ -200,7 +201,7 @@ impl Judgement {
             sides.min() < Some(PARTNERS_MIN)
         };
         Report {
-            verdicts: confirm::merged(&self.verdicts),
+            verdicts: verdict::merged(&self.verdicts),
             unmeasured: self.hosts * self.hosts.saturating_sub(1) - self.measured.as_slice().len(),
             failed: self.failed,
             not_judged: (0..self.hosts).filter(too_few).collect(),
