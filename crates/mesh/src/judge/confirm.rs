@@ -21,6 +21,8 @@ struct Estimate {
     error: f64,
     /// Probability of an effect this low where nothing is slow.
     p: f64,
+    /// Degrees of freedom of the error.
+    freedom: f64,
     /// Fresh figures.
     count: usize,
 }
@@ -104,11 +106,9 @@ fn compare(
     found: &mut [(usize, Estimate)],
     explained: impl Fn(usize) -> f64,
 ) {
-    let measured = effects.counts[side].iter().filter(|count| **count > 0).count();
-    if measured < FEW {
-        let freedom = reference::freedom(effects);
+    if effects.measured(side) < FEW {
         for (_, found) in found {
-            found.p = lower_tail(found.effect - worth, found.error, freedom);
+            found.p = lower_tail(found.effect - worth, found.error, found.freedom);
         }
         return;
     }
@@ -235,12 +235,30 @@ pub fn in_family(p: impl Iterator<Item = f64>, size: usize) -> Vec<f64> {
 fn of_host(effects: &Effects, cells: &[&Cell], side: usize, controls: usize) -> Estimate {
     let mut values: Vec<f64> = cells.iter().map(|cell| of_end(effects, cell, side)).collect();
     let distinct: BTreeSet<usize> = cells.iter().map(|cell| [cell.to, cell.from][side]).collect();
+    let effect = middle(&mut values, effects.noise);
+    let (noise, freedom) = pooled(effects, side, &values, effect);
     Estimate {
-        effect: middle(&mut values, effects.noise),
-        error: effects.fresh_error(side, [cells.len(), distinct.len(), controls]),
+        effect,
+        error: noise * effects.fresh_error(side, [cells.len(), distinct.len(), controls]),
         p: 1.0,
+        freedom,
         count: cells.len(),
     }
+}
+
+/// How much larger the noise is when what a host's fresh `values` say of it is pooled with the survey's, and the degrees of
+/// freedom of both: a survey of few hosts has hardly any. That of many hosts knows enough.
+fn pooled(effects: &Effects, side: usize, values: &[f64], effect: f64) -> (f64, f64) {
+    let (of_survey, of_fresh) = (reference::freedom(effects), values.len() as f64 - 1.0);
+    if effects.measured(side) >= FEW || effects.single <= 0.0 {
+        return (1.0, of_survey);
+    }
+    let squares: f64 = values
+        .iter()
+        .map(|value| ((value - effect) / effects.single).powi(2))
+        .sum();
+    let freedom = of_survey + of_fresh;
+    (((of_survey + squares) / freedom).sqrt(), freedom)
 }
 
 /// The median of a unit's hosts against their errors and the spread of all hosts.
@@ -255,6 +273,7 @@ fn of_members(effects: &Effects, side: usize, each: &[Estimate]) -> Estimate {
         effect,
         error,
         p: lower_tail(effect, error.hypot(spread), freedom),
+        freedom,
         count: FRESH_MIN,
     }
 }

@@ -78,6 +78,8 @@ pub struct Judgement {
     random: Random,
     measured: PairSet,
     failed: usize,
+    /// Share of the survey's figures that failed, of hosts that have any.
+    failing: f64,
     effects: Effects,
     candidates: Candidates,
     fresh: Vec<Cell>,
@@ -118,6 +120,7 @@ impl Judgement {
             random: Random::new(options.seed),
             measured: PairSet::default(),
             failed: 0,
+            failing: 0.0,
             effects: polish(hosts, &[]),
             candidates: Candidates::default(),
             fresh: Vec::new(),
@@ -128,6 +131,7 @@ impl Judgement {
         };
         let cells = judgement.cells(survey)?;
         judgement.effects = polish(hosts, &cells);
+        judgement.failing = judgement.failing(survey);
         judgement.candidates = Candidates::screen(&judgement.effects, &cells, units, options.material);
         Ok(judgement)
     }
@@ -138,7 +142,12 @@ impl Judgement {
         if self.looks == LOOKS_MAX || self.candidates.is_empty() {
             return None;
         }
-        let (pairs, asked) = looks::wanted(&self.candidates, &self.effects, self.looks, &mut self.random);
+        let (pairs, asked) = looks::wanted(
+            &self.candidates,
+            &self.effects,
+            (self.looks, self.failing),
+            &mut self.random,
+        );
         if pairs.is_empty() {
             return None;
         }
@@ -174,6 +183,17 @@ impl Judgement {
             ..verdict
         }));
         Ok(())
+    }
+
+    fn failing(&self, survey: &[Figure]) -> f64 {
+        let counts = &self.effects.counts;
+        let of_living = survey
+            .iter()
+            .filter(|figure| counts[0][figure.pair.from] > 0 && counts[1][figure.pair.to] > 0);
+        let (failed, all) = of_living.fold((0.0, 0.0), |(failed, all), figure| {
+            (failed + f64::from(u8::from(figure.value.is_none())), all + 1.0)
+        });
+        if all > 0.0 { failed / all } else { 0.0 }
     }
 
     /// What each host does as sender and as receiver beside the median one, by its number: for tables and pages. Verdicts do

@@ -106,7 +106,7 @@ pub fn freedom(effects: &Effects) -> f64 {
 
 /// Degrees of freedom of a median over hosts of a unit, of noise and spread together (Welch and Satterthwaite).
 pub fn of_unit(effects: &Effects, side: usize, error: f64, spread: f64) -> f64 {
-    let hosts = effects.counts[side].iter().filter(|count| **count > 0).count();
+    let hosts = effects.measured(side);
     let of_spread = (EFFICIENCY_OF_QN * hosts.saturating_sub(1) as f64).max(1.0);
     let (noise, spread) = (error * error, spread * spread);
     let whole = noise + spread;
@@ -126,6 +126,11 @@ pub fn lower_tail(effect: f64, error: f64, freedom: f64) -> f64 {
 }
 
 impl Effects {
+    /// Hosts with figures.
+    pub fn measured(&self, side: usize) -> usize {
+        self.counts[side].iter().filter(|count| **count > 0).count()
+    }
+
     /// Standard error of a measured host's effect; the median of all.
     pub fn usual_error(&self, side: usize) -> f64 {
         let counts = &self.counts[side];
