@@ -8,6 +8,11 @@ use wirespeed_report::stats::share_interval;
 
 /// Meshes of a row.
 const MESHES: usize = 200;
+/// The same where the machine's time is asked for other things: `MESHES=2000`.
+fn meshes() -> usize {
+    let asked = std::env::var("MESHES").ok().and_then(|asked| asked.parse().ok());
+    asked.unwrap_or(MESHES)
+}
 
 /// How often something was so.
 #[derive(Default)]
@@ -51,6 +56,10 @@ fn main() -> Result<(), wirespeed_mesh::MeshError> {
             mesh.faults = vec![Fault::Unit(2, 0.8)];
         })?;
     }
+    small()?;
+    cycles()?;
+    missing()?;
+    units()?;
     match is_asked("10000 hosts") {
         true => large(),
         false => Ok(()),
@@ -78,6 +87,9 @@ fn outside(hosts: usize, link: Pair) -> Result<(), wirespeed_mesh::MeshError> {
             .map(|host| Fault::Host(host, 0.8))
             .collect();
     })?;
+    row(hosts, "a quarter of the hosts at 0.8", Plan::All, |mesh| {
+        mesh.faults = (0..hosts / 4).map(|host| Fault::Host(host, 0.8)).collect();
+    })?;
     row(hosts, "host and link at 0.8", Plan::All, |mesh| {
         mesh.faults = vec![Fault::Host(5, 0.8), Fault::Link(link, 0.8)];
     })?;
@@ -86,6 +98,76 @@ fn outside(hosts: usize, link: Pair) -> Result<(), wirespeed_mesh::MeshError> {
         mesh.spread = 0.03;
         mesh.faults = vec![Fault::Host(5, 0.8)];
     })
+}
+
+/// Few partners.
+fn small() -> Result<(), wirespeed_mesh::MeshError> {
+    for hosts in [2, 3, 4, 5, 6, 8] {
+        row(hosts, "healthy", Plan::All, |_| {})?;
+        row(hosts, "host sends at 0.6", Plan::All, |mesh| {
+            mesh.faults = vec![Fault::Sender(1, 0.6)];
+        })?;
+        row(hosts, "host at 0.6", Plan::All, |mesh| {
+            mesh.faults = vec![Fault::Host(1, 0.6)];
+        })?;
+        row(hosts, "link at 0.6", Plan::All, |mesh| {
+            mesh.faults = vec![Fault::Link(Pair { from: 0, to: 1 }, 0.6)];
+        })?;
+        row(hosts, "3 cycles, host at 0.6", Plan::All, |mesh| {
+            mesh.faults = vec![Fault::Host(1, 0.6)];
+            mesh.cycles = 3;
+        })?;
+    }
+    Ok(())
+}
+
+/// Several figures of each pair.
+fn cycles() -> Result<(), wirespeed_mesh::MeshError> {
+    for cycles in [2, 3, 5] {
+        for (name, fault) in [
+            ("healthy", None),
+            ("host at 0.9", Some(Fault::Host(5, 0.9))),
+            ("link at 0.9", Some(Fault::Link(Pair { from: 3, to: 9 }, 0.9))),
+        ] {
+            row(16, &format!("{cycles} cycles, {name}"), Plan::All, |mesh| {
+                mesh.cycles = cycles;
+                mesh.faults = fault.into_iter().collect();
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Measurements that fail.
+fn missing() -> Result<(), wirespeed_mesh::MeshError> {
+    for (name, fault) in [
+        ("healthy", None),
+        ("host at 0.8", Some(Fault::Host(5, 0.8))),
+        ("link at 0.8", Some(Fault::Link(Pair { from: 3, to: 9 }, 0.8))),
+    ] {
+        row(
+            16,
+            &format!("a host lost, 10 % of pairs fail, {name}"),
+            Plan::All,
+            |mesh| {
+                (mesh.lost, mesh.failing) = (Some(7), 0.1);
+                mesh.faults = fault.into_iter().collect();
+            },
+        )?;
+    }
+    Ok(())
+}
+
+/// A slow unit beside a slow host.
+fn units() -> Result<(), wirespeed_mesh::MeshError> {
+    for (hosts, unit) in [(32, 4), (128, 8)] {
+        row(hosts, "unit and host of another at 0.8", Plan::All, |mesh| {
+            mesh.unit = unit;
+            mesh.faults = vec![Fault::Unit(2, 0.8), Fault::Host(1, 0.8)];
+        })?;
+        row(hosts, "units, healthy", Plan::All, |mesh| mesh.unit = unit)?;
+    }
+    Ok(())
 }
 
 /// Whether a row is to be made: arguments of the program are parts of the names of rows, and without any all are.
@@ -106,7 +188,7 @@ fn row(
         return Ok(());
     }
     let mut tally = Tally::default();
-    for seed in 1..=MESHES as u64 {
+    for seed in 1..=meshes() as u64 {
         let mut mesh = Mesh::healthy(hosts, seed);
         change(&mut mesh);
         let options = Options {
@@ -117,7 +199,7 @@ fn row(
         count(&mut tally, &mesh, &report);
     }
     let share = |count: usize| {
-        let (lower, upper) = share_interval(count, MESHES);
+        let (lower, upper) = share_interval(count, meshes());
         format!("{count} ({:.1} .. {:.1} %)", lower * 100.0, upper * 100.0)
     };
     println!(
@@ -139,6 +221,12 @@ fn count(tally: &mut Tally, mesh: &Mesh, report: &Report) {
             a == host && side == wirespeed_mesh::Side::Receives
         }
         (Fault::Host(a, _), Culprit::Host { host, side }) => a == host && side == wirespeed_mesh::Side::Both,
+        (Fault::Sender(a, _), Culprit::Undecided { host, side }) => {
+            a == host && side == wirespeed_mesh::Side::Sends && mesh.hosts < 4
+        }
+        (Fault::Host(a, _), Culprit::Undecided { host, side }) => {
+            a == host && side == wirespeed_mesh::Side::Both && mesh.hosts < 4
+        }
         (Fault::Link(pair, _), Culprit::Link { from, to, both }) => pair == Pair { from, to } && !both,
         (Fault::Unit(a, _), Culprit::Unit { unit, .. }) => a == unit,
         _ => false,

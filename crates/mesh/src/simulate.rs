@@ -42,6 +42,12 @@ pub struct Mesh {
     pub spread: f64,
     /// What is slow.
     pub faults: Vec<Fault>,
+    /// Cycles of the survey: figures of each pair.
+    pub cycles: usize,
+    /// Share of measurements that fail.
+    pub failing: f64,
+    /// A host of which every measurement fails.
+    pub lost: Option<usize>,
     /// Decides everything that is random.
     pub seed: u64,
 }
@@ -56,6 +62,9 @@ impl Mesh {
             law: Noise::Normal,
             spread: 0.0,
             faults: Vec::new(),
+            cycles: 1,
+            failing: 0.0,
+            lost: None,
             seed,
         }
     }
@@ -80,15 +89,21 @@ impl Mesh {
         let schedule = Schedule::new(self.hosts, plan, Mode::Loaded, self.seed)?;
         let mut measured = |pair: Pair| Figure {
             pair,
-            value: Some(self.value(pair, &own, &mut random)),
+            value: (!self.fails(pair, &mut random)).then(|| self.value(pair, &own, &mut random)),
         };
-        let survey: Vec<Figure> = schedule.rounds().flatten().map(&mut measured).collect();
+        let cycles = (0..self.cycles).flat_map(|_| schedule.rounds().flatten());
+        let survey: Vec<Figure> = cycles.map(&mut measured).collect();
         let mut judgement = Judgement::new(self.hosts, &self.units(), options, &survey)?;
         while let Some(looks) = judgement.next_looks() {
             let figures: Vec<Figure> = looks.rounds.into_iter().flatten().map(&mut measured).collect();
             judgement.look(&figures)?;
         }
         Ok(judgement.report())
+    }
+
+    fn fails(&self, pair: Pair, random: &mut Random) -> bool {
+        let is_lost = self.lost == Some(pair.from) || self.lost == Some(pair.to);
+        is_lost || (self.failing > 0.0 && random.uniform() < self.failing)
     }
 
     /// A figure in bytes a second.

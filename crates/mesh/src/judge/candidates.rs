@@ -25,6 +25,8 @@ pub struct Candidates {
     pub units: BTreeSet<(usize, usize)>,
     /// Sides of units that have a verdict: they go on explaining their hosts.
     pub named_units: BTreeSet<(usize, usize)>,
+    /// Sides of hosts that have a verdict, and what it says of false alarms.
+    pub named_hosts: BTreeMap<(usize, usize), f64>,
     /// Links, in order.
     pub links: Vec<Pair>,
     /// All links that ever were suspect.

@@ -1,20 +1,16 @@
 //! Verdicts of hosts and units from fresh figures. It must never use a figure that made something suspect to convict it.
 
-use super::candidates::{Candidates, PARTNERS, PARTNERS_MIN};
-use super::polish::{Cell, Effects, MANY, OF_MEDIAN};
+use super::candidates::{Candidates, PARTNERS_MIN};
+use super::polish::{Cell, Effects, OF_MEDIAN, middle};
+use super::reference::{self, FEW, Suspected, lower_tail};
 use super::verdict::{Culprit, Side, Verdict};
-use statrs::distribution::{ContinuousCDF, StudentsT};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wirespeed_report::stats::{holm, median};
 
 /// Fresh figures that a verdict rests on, at least.
 const FRESH_MIN: usize = 6;
 /// Probability below which a suspected link is kept whatever its rank, and a unit explains its hosts.
 pub const LIKELY: f64 = 0.01;
-/// The share of normal values that their median absolute deviation makes use of.
-const EFFICIENCY: f64 = 0.37;
-/// The same of the distances between them.
-const EFFICIENCY_OF_QN: f64 = 0.82;
 const Z: f64 = 1.959_963_984_540_054;
 
 /// An effect as a logarithm, with its errors.
@@ -25,6 +21,8 @@ struct Estimate {
     error: f64,
     /// Probability of an effect this low where nothing is slow.
     p: f64,
+    /// Degrees of freedom of the error.
+    freedom: f64,
     /// Fresh figures.
     count: usize,
 }
@@ -62,27 +60,64 @@ pub fn confirm(
     (family, worth): (f64, f64),
 ) -> Vec<Verdict> {
     let ends = by_end(fresh, units, candidates);
-    let estimate = |(host, side): (usize, usize)| -> Option<Estimate> {
-        let cells = ends.get(&(host, side))?;
-        let mut values: Vec<f64> = cells.iter().map(|cell| of_end(effects, cell, side)).collect();
-        Some(tested(effects, side, &mut values, (1.0, candidates.controls)))
+    let estimate = |end: (usize, usize)| -> Option<Estimate> {
+        Some(of_host(effects, ends.get(&end)?, end.1, candidates.controls))
     };
     let (mut suspects, explained) = of_units(effects, units, candidates, worth, estimate);
-    for &(host, side) in &candidates.hosts {
-        let Some(found) = estimate((host, side)) else {
-            continue;
-        };
-        let unit = units.get(host).and_then(|unit| explained.get(&(*unit, side)));
-        let found = unit.map_or(found, |unit| shifted(effects, side, found, *unit));
-        let shown = partners(effects, &ends[&(host, side)], side, found.effect / 2.0);
-        let side = name(side);
-        let culprit = match shown[1] < PARTNERS_MIN {
-            true => Culprit::Undecided { host, side },
-            false => Culprit::Host { host, side },
-        };
-        suspects.push((culprit, found, shown));
+    for side in [0, 1] {
+        let unit = |host: usize| explained.get(&(*units.get(host)?, side)).copied();
+        let shift = |host: usize| unit(host).map_or(0.0, |unit: Estimate| unit.effect);
+        let hosts = candidates.hosts.iter().filter(|(_, of)| *of == side);
+        let mut found: Vec<(usize, Estimate)> = hosts
+            .filter_map(|&(host, _)| {
+                let found = estimate((host, side))?;
+                let error = found.error.hypot(unit(host).map_or(0.0, |unit| unit.error));
+                let effect = found.effect - shift(host);
+                Some((
+                    host,
+                    Estimate {
+                        effect,
+                        error,
+                        ..found
+                    },
+                ))
+            })
+            .collect();
+        compare(effects, side, worth, &mut found, shift);
+        for (host, found) in found {
+            let shown = partners(effects, &ends[&(host, side)], side, found.effect / 2.0);
+            let side = name(side);
+            let culprit = match shown[1] < PARTNERS_MIN {
+                true => Culprit::Undecided { host, side },
+                false => Culprit::Host { host, side },
+            };
+            suspects.push((culprit, found, shown));
+        }
     }
     settle(suspects, candidates, (family, worth))
+}
+
+/// Give suspects their probabilities. How much healthy hosts differ cannot be known from a few: of these, what is slower by
+/// more than is worth naming, beyond noise, is named, and that they might all differ so much is not considered.
+fn compare(
+    effects: &Effects,
+    side: usize,
+    worth: f64,
+    found: &mut [(usize, Estimate)],
+    explained: impl Fn(usize) -> f64,
+) {
+    if effects.measured(side) < FEW {
+        for (_, found) in found {
+            found.p = lower_tail(found.effect - worth, found.error, found.freedom);
+        }
+        return;
+    }
+    let suspects: Vec<Suspected> = found
+        .iter()
+        .map(|&(host, Estimate { effect, error, .. })| Suspected { host, effect, error })
+        .collect();
+    let all = reference::probabilities(effects, side, &suspects, explained);
+    found.iter_mut().zip(all).for_each(|((_, found), p)| found.p = p);
 }
 
 /// The figures of what is suspect, by end, but for those of suspected links.
@@ -125,37 +160,43 @@ fn of_units(
     let mut suspects = Vec::new();
     for &(unit, side) in candidates.units.union(&candidates.named_units) {
         let members: Vec<usize> = (0..units.len()).filter(|host| units[*host] == unit).collect();
-        let mut each: Vec<f64> = members
+        let each: Vec<Estimate> = members
             .iter()
-            .filter_map(|host| Some(estimate((*host, side))?.effect))
+            .filter_map(|host| estimate((*host, side)))
             .collect();
         if each.is_empty() {
             continue;
         }
-        let shown = each.iter().filter(|effect| **effect < worth).count();
-        let found = tested(effects, side, &mut each, (PARTNERS as f64, candidates.controls));
+        let shown = each.iter().filter(|host| host.effect < worth).count();
+        let found = of_members(effects, side, &each);
         if found.p <= LIKELY || candidates.named_units.contains(&(unit, side)) {
             explained.insert((unit, side), found);
         }
         if candidates.units.contains(&(unit, side)) {
             let side = name(side);
-            let count = FRESH_MIN;
-            suspects.push((
-                Culprit::Unit { unit, side },
-                Estimate { count, ..found },
-                [shown, members.len()],
-            ));
+            suspects.push((Culprit::Unit { unit, side }, found, [shown, members.len()]));
         }
     }
     (suspects, explained)
 }
 
 /// Verdicts of hosts and units; these and what looks healthy leave `candidates`.
+///
+/// The other direction of a host that is named pays for itself alone and not for all hosts: where nothing is slow it can be
+/// named only with the first, which paid (a gate: Dmitrienko, Offen and Westfall, Statistics in Medicine 22, 2003).
 fn settle(suspects: Vec<Suspect>, candidates: &mut Candidates, (family, worth): (f64, f64)) -> Vec<Verdict> {
     let adjusted = in_family(suspects.iter().map(|(_, found, _)| found.p), candidates.looked_at);
     let mut verdicts = Vec::new();
-    for ((culprit, found, shown), p) in suspects.into_iter().zip(adjusted) {
+    let mut all: Vec<(Suspect, f64)> = suspects.into_iter().zip(adjusted).collect();
+    all.sort_by(|a, b| a.1.total_cmp(&b.1));
+    for ((culprit, found, shown), p) in all {
         let key = |side| usize::from(side == Side::Receives);
+        let named = |host, side| candidates.named_hosts.get(&(host, 1 - key(side)));
+        let other = match culprit {
+            Culprit::Host { host, side } | Culprit::Undecided { host, side } => named(host, side).copied(),
+            _ => None,
+        };
+        let p = other.map_or(p, |other: f64| p.min(found.p.max(other)));
         let is_named = p <= family && found.effect <= worth && found.count >= FRESH_MIN;
         let is_cleared = found.p > 0.2;
         if is_named {
@@ -170,6 +211,9 @@ fn settle(suspects: Vec<Suspect>, candidates: &mut Candidates, (family, worth): 
             }
             Culprit::Host { host, side } | Culprit::Undecided { host, side } if is_named || is_cleared => {
                 candidates.hosts.remove(&(host, key(side)));
+                if is_named {
+                    candidates.named_hosts.insert((host, key(side)), p);
+                }
             }
             _ => {}
         }
@@ -187,71 +231,50 @@ pub fn in_family(p: impl Iterator<Item = f64>, size: usize) -> Vec<f64> {
     adjusted
 }
 
-/// The median of `values`, each of which is the median of `weight` figures, against noise, that of the `controls` included,
-/// and the spread of hosts.
-fn tested(effects: &Effects, side: usize, values: &mut [f64], (weight, controls): (f64, usize)) -> Estimate {
-    let (count, spread) = (values.len(), effects.spread[side]);
-    let share = 1.0 / (count as f64 * weight) + 1.0 / controls.max(1) as f64;
-    let own = OF_MEDIAN * effects.noise * share.sqrt();
-    let found = Estimate {
-        effect: median(values),
-        error: own,
-        p: 1.0,
-        count,
-    };
-    // Hosts of a unit differ by their spread, of which a median over them has its part.
-    let spread = if weight > 1.0 {
-        OF_MEDIAN * spread / (count as f64).sqrt()
-    } else {
-        spread
-    };
+/// A host by its fresh figures, not yet compared with anybody.
+fn of_host(effects: &Effects, cells: &[&Cell], side: usize, controls: usize) -> Estimate {
+    let mut values: Vec<f64> = cells.iter().map(|cell| of_end(effects, cell, side)).collect();
+    let distinct: BTreeSet<usize> = cells.iter().map(|cell| [cell.to, cell.from][side]).collect();
+    let effect = middle(&mut values, effects.noise);
+    let (noise, freedom) = pooled(effects, side, &values, effect);
     Estimate {
-        p: lower_tail(found.effect, own.hypot(spread), welch(effects, side, own, spread)),
-        ..found
+        effect,
+        error: noise * effects.fresh_error(side, [cells.len(), distinct.len(), controls]),
+        p: 1.0,
+        freedom,
+        count: cells.len(),
     }
 }
 
-/// `found` beside what its unit explains.
-fn shifted(effects: &Effects, side: usize, found: Estimate, unit: Estimate) -> Estimate {
-    let (effect, spread) = (found.effect - unit.effect, effects.spread[side]);
-    let error = found.error.hypot(unit.error);
-    let freedom = welch(effects, side, error, spread);
+/// How much larger the noise is when what a host's fresh `values` say of it is pooled with the survey's, and the degrees of
+/// freedom of both: a survey of few hosts has hardly any. That of many hosts knows enough.
+fn pooled(effects: &Effects, side: usize, values: &[f64], effect: f64) -> (f64, f64) {
+    let (of_survey, of_fresh) = (reference::freedom(effects), values.len() as f64 - 1.0);
+    if effects.measured(side) >= FEW || effects.single <= 0.0 {
+        return (1.0, of_survey);
+    }
+    let squares: f64 = values
+        .iter()
+        .map(|value| ((value - effect) / effects.single).powi(2))
+        .sum();
+    let freedom = of_survey + of_fresh;
+    (((of_survey + squares) / freedom).sqrt(), freedom)
+}
+
+/// The median of a unit's hosts against their errors and the spread of all hosts.
+fn of_members(effects: &Effects, side: usize, each: &[Estimate]) -> Estimate {
+    let mut values: Vec<f64> = each.iter().map(|host| host.effect).collect();
+    let mut errors: Vec<f64> = each.iter().map(|host| host.error).collect();
+    let share = OF_MEDIAN / (each.len() as f64).sqrt();
+    let (error, spread) = (share * median(&mut errors), share * effects.spread[side]);
+    let effect = median(&mut values);
+    let freedom = reference::of_unit(effects, side, error, spread);
     Estimate {
         effect,
         error,
         p: lower_tail(effect, error.hypot(spread), freedom),
-        ..found
-    }
-}
-
-/// Degrees of freedom of the noise.
-pub fn freedom(effects: &Effects) -> f64 {
-    (EFFICIENCY * effects.free as f64).max(1.0)
-}
-
-/// Degrees of freedom of noise and spread together (Welch and Satterthwaite).
-fn welch(effects: &Effects, side: usize, error: f64, spread: f64) -> f64 {
-    let hosts = effects.counts[side].iter().filter(|count| **count > 0).count();
-    let efficiency = if hosts > MANY {
-        EFFICIENCY
-    } else {
-        EFFICIENCY_OF_QN
-    };
-    let of_spread = (efficiency * hosts.saturating_sub(1) as f64).max(1.0);
-    let (noise, spread) = (error * error, spread * spread);
-    let whole = noise + spread;
-    if whole <= 0.0 {
-        return freedom(effects);
-    }
-    whole * whole / (noise * noise / freedom(effects) + spread * spread / of_spread)
-}
-
-/// Probability of `effect` or less, of Student's t. Without any noise an effect is certain.
-fn lower_tail(effect: f64, error: f64, freedom: f64) -> f64 {
-    match error > 1e-9 {
-        true => StudentsT::new(0.0, error, freedom).map_or(1.0, |law| law.cdf(effect)),
-        false if effect < -1e-6 => 0.0,
-        false => 1.0,
+        freedom,
+        count: FRESH_MIN,
     }
 }
 
@@ -286,37 +309,4 @@ fn verdict(culprit: Culprit, found: Estimate, p: f64, [shown_by, partners]: [usi
         shown_by,
         partners,
     }
-}
-
-/// Both directions of the same thing as one verdict, with the figures of the slower.
-pub fn merged(verdicts: &[Verdict]) -> Vec<Verdict> {
-    let both = |culprit: Culprit| match culprit {
-        Culprit::Unit { unit, .. } => Culprit::Unit {
-            unit,
-            side: Side::Both,
-        },
-        Culprit::Host { host, .. } => Culprit::Host {
-            host,
-            side: Side::Both,
-        },
-        Culprit::Undecided { host, .. } => Culprit::Undecided {
-            host,
-            side: Side::Both,
-        },
-        Culprit::Link { from, to, .. } => Culprit::Link {
-            from: from.min(to),
-            to: from.max(to),
-            both: true,
-        },
-    };
-    let mut found: BTreeMap<Culprit, Vec<&Verdict>> = BTreeMap::new();
-    for verdict in verdicts {
-        found.entry(both(verdict.culprit)).or_default().push(verdict);
-    }
-    let one = |(culprit, all): (Culprit, Vec<&Verdict>)| {
-        let slowest = all.iter().min_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
-        let culprit = if all.len() > 1 { culprit } else { slowest.culprit };
-        Some(Verdict { culprit, ..**slowest })
-    };
-    found.into_iter().filter_map(one).collect()
 }

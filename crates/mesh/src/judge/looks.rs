@@ -6,6 +6,9 @@ use super::polish::Effects;
 use crate::Pair;
 use wirespeed_report::stats::Random;
 
+/// Where more fails than this, the contrasts are not made up for.
+const FAILING_MAX: f64 = 0.3;
+
 /// Hosts above suspicion in an order that chance made, dealt around and around.
 struct Deck {
     hosts: Vec<usize>,
@@ -30,11 +33,12 @@ impl Deck {
     }
 }
 
-/// Pairs of a look, a pair as often as it is to be measured, and the contrasts that are among them.
+/// Pairs of a look, a pair as often as it is to be measured, and the contrasts that are among them. `failing`: the share of
+/// figures that are to be expected to fail. A contrast needs four, so more are asked for.
 pub fn wanted(
     candidates: &Candidates,
     effects: &Effects,
-    look: usize,
+    (look, failing): (usize, f64),
     random: &mut Random,
 ) -> (Vec<Pair>, Vec<Contrast>) {
     let suspect = |host: usize| candidates.all_hosts[host] != [false; 2];
@@ -63,8 +67,10 @@ pub fn wanted(
         }));
     }
     let mut contrasts = Vec::new();
+    let whole = (1.0 - failing.min(FAILING_MAX)).powi(4);
+    let count = ((2 << look) as f64 / whole).ceil() as usize;
     for &link in &candidates.links {
-        for ends in deck.deal([link.from, link.to], 2 * (2 << look)).chunks_exact(2) {
+        for ends in deck.deal([link.from, link.to], 2 * count).chunks_exact(2) {
             let others = Pair {
                 from: ends[0],
                 to: ends[1],

@@ -7,6 +7,7 @@ mod links;
 mod looks;
 mod pairs;
 mod polish;
+mod reference;
 mod standing;
 mod verdict;
 
@@ -77,6 +78,8 @@ pub struct Judgement {
     random: Random,
     measured: PairSet,
     failed: usize,
+    /// Share of the survey's figures that failed, of hosts that have any.
+    failing: f64,
     effects: Effects,
     candidates: Candidates,
     fresh: Vec<Cell>,
@@ -117,6 +120,7 @@ impl Judgement {
             random: Random::new(options.seed),
             measured: PairSet::default(),
             failed: 0,
+            failing: 0.0,
             effects: polish(hosts, &[]),
             candidates: Candidates::default(),
             fresh: Vec::new(),
@@ -127,6 +131,7 @@ impl Judgement {
         };
         let cells = judgement.cells(survey)?;
         judgement.effects = polish(hosts, &cells);
+        judgement.failing = judgement.failing(survey);
         judgement.candidates = Candidates::screen(&judgement.effects, &cells, units, options.material);
         Ok(judgement)
     }
@@ -137,7 +142,12 @@ impl Judgement {
         if self.looks == LOOKS_MAX || self.candidates.is_empty() {
             return None;
         }
-        let (pairs, asked) = looks::wanted(&self.candidates, &self.effects, self.looks, &mut self.random);
+        let (pairs, asked) = looks::wanted(
+            &self.candidates,
+            &self.effects,
+            (self.looks, self.failing),
+            &mut self.random,
+        );
         if pairs.is_empty() {
             return None;
         }
@@ -175,6 +185,17 @@ impl Judgement {
         Ok(())
     }
 
+    fn failing(&self, survey: &[Figure]) -> f64 {
+        let counts = &self.effects.counts;
+        let of_living = survey
+            .iter()
+            .filter(|figure| counts[0][figure.pair.from] > 0 && counts[1][figure.pair.to] > 0);
+        let (failed, all) = of_living.fold((0.0, 0.0), |(failed, all), figure| {
+            (failed + f64::from(u8::from(figure.value.is_none())), all + 1.0)
+        });
+        if all > 0.0 { failed / all } else { 0.0 }
+    }
+
     /// What each host does as sender and as receiver beside the median one, by its number: for tables and pages. Verdicts do
     /// not follow from it.
     pub fn effects(&self) -> Vec<HostEffects> {
@@ -200,7 +221,7 @@ impl Judgement {
             sides.min() < Some(PARTNERS_MIN)
         };
         Report {
-            verdicts: confirm::merged(&self.verdicts),
+            verdicts: verdict::merged(&self.verdicts),
             unmeasured: self.hosts * self.hosts.saturating_sub(1) - self.measured.as_slice().len(),
             failed: self.failed,
             not_judged: (0..self.hosts).filter(too_few).collect(),

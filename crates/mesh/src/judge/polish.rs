@@ -25,10 +25,14 @@ impl Cell {
 
 /// Sweeps over rows and columns; the effects of a sparse matrix settle within a few.
 const SWEEPS: usize = 12;
+/// Steps from medians to Huber's estimates.
+const REFINED: usize = 3;
+/// Standard deviations at which Huber's estimate cuts figures off.
+const CUT: f64 = 1.345;
 /// The standard deviation of a normal law over its median absolute deviation.
 const NORMAL: f64 = 1.4826;
 /// Values up to which distances between all of them are looked at.
-pub const MANY: usize = 256;
+const MANY: usize = 256;
 /// The standard error of a median over that of a mean, of a normal law.
 pub const OF_MEDIAN: f64 = 1.2533;
 
@@ -47,14 +51,18 @@ pub struct Effects {
     pub free: usize,
     /// Standard deviation of one cell.
     pub noise: f64,
+    /// What one figure gives to the standard error of an effect: that of k figures is this over √k.
+    pub single: f64,
+    /// How much more the variance of a host's effect is for its partners' own errors.
+    pub of_partners: [f64; 2],
     /// Standard deviation of the effects of healthy hosts beyond what noise explains, as sender and as receiver.
     pub spread: [f64; 2],
 }
 
 impl Effects {
-    /// Standard error of a host's effect. Infinite without cells.
+    /// Standard error of a host's effect, that of its partners' effects included. Infinite without cells.
     pub fn error(&self, side: usize, host: usize) -> f64 {
-        OF_MEDIAN * self.noise / (self.counts[side][host] as f64).sqrt()
+        self.single * (self.of_partners[side] / self.counts[side][host] as f64).sqrt()
     }
 }
 
@@ -111,9 +119,69 @@ impl Index {
         Index { starts, order }
     }
 
+    /// Take what `middle` says of each host's cells off them, and add it to the host's effect.
+    fn sweep(
+        &self,
+        logs: &mut [f64],
+        effects: &mut [f64],
+        room: &mut Vec<f64>,
+        middle: impl Fn(&mut [f64]) -> f64,
+    ) {
+        for (host, effect) in effects.iter_mut().enumerate() {
+            let mine = self.of(host);
+            if mine.is_empty() {
+                continue;
+            }
+            room.clear();
+            room.extend(mine.iter().map(|at| logs[*at]));
+            let middle = middle(room);
+            *effect += middle;
+            mine.iter().for_each(|at| logs[*at] -= middle);
+        }
+    }
+
     fn of(&self, host: usize) -> &[usize] {
         &self.order[self.starts[host]..self.starts[host + 1]]
     }
+}
+
+/// A step from `from` to Huber's estimate of the middle of `values`, whose standard deviation is `noise`: the mean of what is
+/// left of them, cut off at 1.345 deviations, over the share that is not cut (Huber, Robust estimation of a location parameter,
+/// Annals of Mathematical Statistics 35, 1964). From a median it keeps the median's sturdiness, and makes use of 95 % of normal
+/// values where a median makes use of 64 %.
+fn step(values: &[f64], from: f64, noise: f64) -> f64 {
+    let limit = CUT * noise;
+    let whole: f64 = values
+        .iter()
+        .map(|value| (value - from).clamp(-limit, limit))
+        .sum();
+    let within = values
+        .iter()
+        .filter(|value| (*value - from).abs() <= limit)
+        .count();
+    match within {
+        0 => from,
+        within => from + whole / within as f64,
+    }
+}
+
+/// The middle of `values`, whose standard deviation is `noise`: steps from their median.
+pub fn middle(values: &mut [f64], noise: f64) -> f64 {
+    let first = median(values);
+    (0..REFINED).fold(first, |from, _| step(values, from, noise))
+}
+
+/// The standard error that one cell gives: √(E ψ²) / E ψ′ of the residuals, with the degrees of freedom that the fit took
+/// (Huber, Robust statistics, 1981, chapter 7.6).
+fn single(residuals: &[f64], noise: f64, fitted: usize) -> f64 {
+    let (count, free) = (residuals.len() as f64, (residuals.len() - fitted) as f64);
+    let limit = CUT * noise;
+    let squares: f64 = residuals.iter().map(|left| left.abs().min(limit).powi(2)).sum();
+    let within = residuals.iter().filter(|left| left.abs() <= limit).count() as f64;
+    if free < 1.0 || within < 1.0 {
+        return noise;
+    }
+    ((squares / free).sqrt() * count / within).max(noise)
 }
 
 /// Polish `cells`; a sweep costs as much as there are cells.
@@ -138,17 +206,16 @@ pub fn polish(hosts: usize, cells: &[Cell]) -> Effects {
     let mut room = Vec::new();
     for sweep in 0..2 * SWEEPS {
         let side = sweep % 2;
-        for (host, effect) in effects[side].iter_mut().enumerate() {
-            let mine = index[side].of(host);
-            if mine.is_empty() {
-                continue;
-            }
-            room.clear();
-            room.extend(mine.iter().map(|at| logs[*at]));
-            let middle = median(&mut room);
-            *effect += middle;
-            mine.iter().for_each(|at| logs[*at] -= middle);
-        }
+        index[side].sweep(&mut logs, &mut effects[side], &mut room, median);
+    }
+    let measured = counts.iter().flatten().filter(|count| **count > 0).count();
+    let fitted = measured.saturating_sub(1).min(cells.len());
+    let noise = noise(&logs, fitted);
+    for sweep in 0..2 * REFINED {
+        let side = sweep % 2;
+        index[side].sweep(&mut logs, &mut effects[side], &mut room, |values| {
+            step(values, 0.0, noise)
+        });
     }
     for side in [0, 1] {
         room.clear();
@@ -163,9 +230,11 @@ pub fn polish(hosts: usize, cells: &[Cell]) -> Effects {
             grand += middle;
         }
     }
-    let measured = counts.iter().flatten().filter(|count| **count > 0).count();
-    let fitted = measured.saturating_sub(1).min(cells.len());
-    let noise = noise(&logs, fitted);
+    let single = single(&logs, noise, fitted);
+    let of_partners = [1, 0].map(|side: usize| {
+        let hosts = counts[side].iter().filter(|count| **count > 0).count();
+        1.0 + hosts as f64 / cells.len().max(1) as f64
+    });
     let mut found = Effects {
         grand,
         hosts: effects,
@@ -173,6 +242,8 @@ pub fn polish(hosts: usize, cells: &[Cell]) -> Effects {
         free: logs.len() - fitted,
         residuals: logs,
         noise,
+        single,
+        of_partners,
         spread: [0.0; 2],
     };
     found.spread = [0, 1].map(|side| spread(&found, side));
@@ -199,10 +270,6 @@ fn spread(effects: &Effects, side: usize) -> f64 {
             .map(|host| effects.hosts[side][host])
             .collect::<Vec<_>>(),
     );
-    let mut errors: Vec<f64> = measured().map(|host| effects.error(side, host)).collect();
-    if errors.is_empty() {
-        return 0.0;
-    }
-    let error = median(&mut errors);
+    let error = effects.usual_error(side);
     (all * all - error * error).max(0.0).sqrt()
 }

@@ -2,8 +2,9 @@
 //! host each, and of a thousand healthy hosts fifty lie outside theirs.
 
 use super::candidates::PARTNERS_MIN;
-use super::confirm::{freedom, of_end};
-use super::polish::{Cell, Effects, OF_MEDIAN};
+use super::confirm::of_end;
+use super::polish::{Cell, Effects, OF_MEDIAN, middle};
+use super::reference::freedom;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use wirespeed_report::stats::{LEVEL, median};
 
@@ -38,8 +39,7 @@ struct Part {
 /// Both directions of each host, from the survey's `effects` and the `fresh` figures that the looks added. `partners`: how
 /// many receivers and senders each host was measured with.
 ///
-/// Each figure is that of its pair less what the other end does, so its variance is the noise and the other end's share of
-/// it; the median of k of them has π/2 of a mean's. Survey and looks are weighed by their variances (Cochran, JRSS Supplement
+/// Survey and looks are weighed by their variances (Cochran, JRSS Supplement
 /// 4, 1937). The variance of the grand median is added: what all hosts are compared with has an error, too.
 pub fn standing(
     effects: &Effects,
@@ -88,33 +88,22 @@ fn surveyed(effects: &Effects, side: usize) -> Vec<Option<Part>> {
         let count = effects.counts[side][host];
         (count > 0).then(|| Part {
             effect: effects.hosts[side][host],
-            variance: of_median(effects, side, count),
+            variance: effects.error(side, host).powi(2),
             figures: count,
         })
     };
     (0..effects.counts[side].len()).map(part).collect()
 }
 
-/// What the looks say, of one host.
+/// What the looks say, of one host. A look gives a suspect different partners, as many as there are.
 fn looked(effects: &Effects, side: usize, mut values: Vec<f64>, controls: usize) -> Option<Part> {
     let figures = values.len();
-    let of_base = (OF_MEDIAN * effects.noise).powi(2) / controls.max(1) as f64;
+    let partners = figures.min(effects.counts[side].len());
     (figures > 0).then(|| Part {
-        effect: median(&mut values),
-        variance: of_median(effects, side, figures) + of_base,
+        effect: middle(&mut values, effects.noise),
+        variance: effects.fresh_error(side, [figures, partners, controls]).powi(2),
         figures,
     })
-}
-
-/// Variance of the median of `count` figures, each with another partner, whose effect has an error as well.
-fn of_median(effects: &Effects, side: usize, count: usize) -> f64 {
-    let hosts = effects.counts[1 - side]
-        .iter()
-        .filter(|count| **count > 0)
-        .count();
-    let cells = effects.residuals.len() as f64 / hosts.max(1) as f64;
-    let one = effects.noise.powi(2);
-    OF_MEDIAN * OF_MEDIAN * (one + OF_MEDIAN * OF_MEDIAN * one / cells.max(1.0)) / count as f64
 }
 
 /// Both parts, weighed by their variances.

@@ -1,5 +1,7 @@
 //! What a judgement says, as data. It must never hold words for people: those are those of the report, `wirespeed_report::mesh::words`.
 
+use std::collections::BTreeMap;
+
 /// A direction of a host's traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
@@ -79,4 +81,37 @@ pub struct Report {
     pub looks: usize,
     /// Standard deviation of a figure, as a share of it.
     pub noise: f64,
+}
+
+/// Both directions of the same thing as one verdict, with the figures of the slower.
+pub fn merged(verdicts: &[Verdict]) -> Vec<Verdict> {
+    let both = |culprit: Culprit| match culprit {
+        Culprit::Unit { unit, .. } => Culprit::Unit {
+            unit,
+            side: Side::Both,
+        },
+        Culprit::Host { host, .. } => Culprit::Host {
+            host,
+            side: Side::Both,
+        },
+        Culprit::Undecided { host, .. } => Culprit::Undecided {
+            host,
+            side: Side::Both,
+        },
+        Culprit::Link { from, to, .. } => Culprit::Link {
+            from: from.min(to),
+            to: from.max(to),
+            both: true,
+        },
+    };
+    let mut found: BTreeMap<Culprit, Vec<&Verdict>> = BTreeMap::new();
+    for verdict in verdicts {
+        found.entry(both(verdict.culprit)).or_default().push(verdict);
+    }
+    let one = |(culprit, all): (Culprit, Vec<&Verdict>)| {
+        let slowest = all.iter().min_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
+        let culprit = if all.len() > 1 { culprit } else { slowest.culprit };
+        Some(Verdict { culprit, ..**slowest })
+    };
+    found.into_iter().filter_map(one).collect()
 }
