@@ -63,6 +63,8 @@ pub struct Reach {
     pub together: bool,
     /// What becomes of a rank is told by whoever asked for the group, under a name of its own.
     pub ranks_have_names: bool,
+    /// The user is told nothing of what happens to it.
+    pub is_silent: bool,
     /// An end that says nothing for so long is lost.
     pub silence: Option<Duration>,
     /// A server that is not there yet gets so long to come.
@@ -113,6 +115,7 @@ impl Reach {
             fresh: true,
             together: false,
             ranks_have_names: false,
+            is_silent: false,
             silence,
             patience: Duration::ZERO,
             server_command: None,
@@ -181,6 +184,19 @@ impl<'a> Groups<'a> {
         }
     }
 
+    /// The same, which are reached so.
+    #[must_use]
+    pub fn reached_by(self, reach: Reach) -> Self {
+        Groups { reach, ..self }
+    }
+
+    /// The same, which tell the user nothing of what happens to them.
+    #[must_use]
+    pub fn silent(mut self) -> Self {
+        self.reach.is_silent = true;
+        self
+    }
+
     /// Groups of one rank that moves data between here and `service`.
     pub fn with_service(registry: &'a Registry, service: Service) -> Self {
         let reach = Reach {
@@ -228,10 +244,11 @@ impl<'a> Groups<'a> {
 
     /// Run a case once, over new connections.
     pub fn run(&mut self, planned: &PlannedCase, stop: &StopFlag, on_interval: OnInterval) -> GroupRun {
-        let named = self.reach.ranks_have_names;
+        let (named, silent) = (self.reach.ranks_have_names, self.reach.is_silent);
         let mut events = |event: GroupEvent| match event {
             GroupEvent::Interval { rank, interval } => on_interval(rank, interval),
             GroupEvent::RankLost { .. } if named => {}
+            _ if silent => {}
             other => tell(&other),
         };
         let group = match self.group(planned, stop, &mut events) {

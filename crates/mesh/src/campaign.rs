@@ -46,7 +46,7 @@ impl Campaign {
     /// Nothing is measured yet.
     ///
     /// # Errors
-    /// A plan that makes no sense for so many hosts.
+    /// A plan that is invalid for this many hosts.
     pub fn new(setup: Setup) -> Result<Campaign, MeshError> {
         let schedule = Schedule::new(
             setup.hosts,
@@ -132,7 +132,7 @@ impl Campaign {
     /// on with those that came since.
     ///
     /// # Errors
-    /// Options that make no sense.
+    /// Options out of range.
     pub fn next_looks(&mut self) -> Result<Option<Vec<Vec<Pair>>>, MeshError> {
         let looked = std::mem::take(&mut self.fresh);
         let mut judgement = match self.judgement.take() {
@@ -174,7 +174,7 @@ impl Campaign {
     /// What there is to publish of it, for `case` of the document, whose figures have `tag`.
     ///
     /// # Errors
-    /// Options that make no sense, where nothing was judged yet.
+    /// Options out of range, where nothing was judged yet.
     pub fn finish(mut self, case: u32, tag: &str) -> Result<MeshProbe, MeshError> {
         if self.judgement.is_none() {
             // What was measured so far is judged; suspects that nobody looked at closer make it a part.
@@ -194,7 +194,7 @@ impl Campaign {
             probe.verdicts = report.verdicts.iter().filter_map(verdict).collect();
             probe.unmeasured_count = report.unmeasured as u64;
             probe.failed_count = report.failed as u64;
-            probe.not_judged = report.not_judged.iter().map(|host| *host as u32).collect();
+            probe.not_judged_hosts = report.not_judged.iter().map(|host| *host as u32).collect();
             probe.looks_count = report.looks as u32;
             probe.noise_ratio = Finite::maybe(report.noise).unwrap_or_default();
             probe.effects = judgement.effects().iter().map(effect).collect();
@@ -262,8 +262,8 @@ fn verdict(verdict: &Verdict) -> Option<MeshVerdict> {
         ratio: Finite::maybe(verdict.ratio)?,
         lower_ratio: Finite::maybe(lower)?,
         upper_ratio: Finite::maybe(upper)?,
-        false_alarm: Finite::maybe(verdict.false_alarm)?,
-        shown_by: verdict.shown_by as u32,
+        false_alarm_ratio: Finite::maybe(verdict.false_alarm)?,
+        shown_by_partners: verdict.shown_by as u32,
         partners: verdict.partners as u32,
     })
 }
@@ -340,7 +340,7 @@ mod tests {
         });
         assert!(probe.verdicts.is_empty(), "{:?}", probe.verdicts);
         assert_eq!((probe.failed_count, probe.unmeasured_count), (11, 11));
-        assert_eq!(probe.not_judged, [2]);
+        assert_eq!(probe.not_judged_hosts, [2]);
         let failed: Vec<&str> = probe
             .pairs
             .iter()

@@ -135,9 +135,9 @@ pub struct MeshVerdict {
     /// Upper end.
     pub upper_ratio: Finite,
     /// Probability that anything in the mesh looked like this where nothing is slow.
-    pub false_alarm: Finite,
+    pub false_alarm_ratio: Finite,
     /// Partners that show it: of a link 1, of a unit its hosts.
-    pub shown_by: u32,
+    pub shown_by_partners: u32,
     /// Partners that it was measured with.
     pub partners: u32,
 }
@@ -181,7 +181,7 @@ pub struct MeshProbe {
     /// Measurements that gave no figure.
     pub failed_count: u64,
     /// Numbers of hosts with too few partners to be judged.
-    pub not_judged: Vec<u32>,
+    pub not_judged_hosts: Vec<u32>,
     /// Looks at fresh figures that were taken.
     pub looks_count: u32,
     /// Standard deviation of a figure, as a share of it.
@@ -265,7 +265,7 @@ pub struct MeshSection {
     /// Seed of who meets whom when.
     pub seed: u64,
     /// Probability that a mesh without anything slow gets a verdict, as the judgement was asked to keep it, a probe.
-    pub false_alarm: Finite,
+    pub false_alarm_ratio: Finite,
     /// How much slower than the median, as a share, was worth naming.
     pub material_ratio: Finite,
     /// What was measured, a case each.

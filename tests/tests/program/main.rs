@@ -12,6 +12,7 @@ mod kubernetes;
 mod launchers;
 mod live;
 mod machine;
+mod mesh;
 mod msgrate;
 mod networks;
 mod open_loop;

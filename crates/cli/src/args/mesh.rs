@@ -112,6 +112,10 @@ pub struct HostsArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["hosts", "ranks"])]
     pub hostfile: Option<PathBuf>,
 
+    /// ssh's configuration, as `ssh -F` [default: the user's]
+    #[arg(long, value_name = "FILE")]
+    pub ssh_config: Option<PathBuf>,
+
     /// Running `wirespeed serve`, HOST[:PORT] each; a name with many addresses is as many hosts
     #[arg(
         long,

@@ -45,10 +45,10 @@ fn evidence(probed: &Probed, verdict: &MeshVerdict) -> Vec<String> {
         format!("of the median {ratio:.3} [{lower:.3}, {upper:.3}]"),
         format!(
             "shown by {} of {}",
-            verdict.shown_by,
+            verdict.shown_by_partners,
             counted(verdict.partners.into(), "partner")
         ),
-        format!("false_alarm {}", significant(verdict.false_alarm.get(), 2)),
+        format!("false_alarm_ratio {}", significant(verdict.false_alarm_ratio.get(), 2)),
     ];
     cited.extend(whole(probed));
     cited

@@ -98,7 +98,7 @@ pub fn gaps(probed: &[Probed], section: &MeshSection) -> Vec<String> {
             listed(&lost, NAMED_MAX)
         ));
     }
-    said.extend(not_judged(probed, section));
+    said.extend(not_judged_hosts(probed, section));
     said
 }
 
@@ -118,10 +118,10 @@ fn unmeasured(probed: &[Probed], section: &MeshSection) -> Option<String> {
     ))
 }
 
-fn not_judged(probed: &[Probed], section: &MeshSection) -> Option<String> {
+fn not_judged_hosts(probed: &[Probed], section: &MeshSection) -> Option<String> {
     let mut numbers: Vec<u32> = probed
         .iter()
-        .flat_map(|probed| probed.probe.not_judged.iter().copied())
+        .flat_map(|probed| probed.probe.not_judged_hosts.iter().copied())
         .collect();
     numbers.sort_unstable();
     numbers.dedup();

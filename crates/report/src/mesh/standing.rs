@@ -60,8 +60,8 @@ fn add(section: &MeshSection, probe: &MeshProbe, found: &mut [Standing]) {
             say(host, Standing::Unknown);
         }
     }
-    let not_judged = probe.not_judged.iter();
-    not_judged.for_each(|host| say(*host as usize, Standing::Unknown));
+    let not_judged_hosts = probe.not_judged_hosts.iter();
+    not_judged_hosts.for_each(|host| say(*host as usize, Standing::Unknown));
     for verdict in &probe.verdicts {
         match verdict.culprit {
             MeshCulprit::Host { host, .. } => say(host as usize, Standing::Slow),

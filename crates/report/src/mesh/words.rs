@@ -108,16 +108,16 @@ pub fn sentence(probed: &Probed, verdict: &MeshVerdict) -> String {
     let figure = figure(probed, verdict);
     let partners = |side: MeshSide| {
         let kind = partner(side);
-        match verdict.shown_by == verdict.partners {
+        match verdict.shown_by_partners == verdict.partners {
             true => format!("all {} {kind}s", verdict.partners),
-            false => format!("{} of {} {kind}s", verdict.shown_by, verdict.partners),
+            false => format!("{} of {} {kind}s", verdict.shown_by_partners, verdict.partners),
         }
     };
     let what = culprit(probed.section, verdict.culprit);
     match verdict.culprit {
         MeshCulprit::Unit { .. } => format!(
             "{what} {figure}, {} of its {} hosts: the unit, not one host",
-            verdict.shown_by, verdict.partners
+            verdict.shown_by_partners, verdict.partners
         ),
         MeshCulprit::Host { side, .. } => {
             format!("{what} {figure} with {}: the host, not a link", partners(side))
@@ -189,10 +189,10 @@ fn nothing_slow(probed: &Probed) -> String {
     let hosts = section.hosts.len();
     let lost = section.hosts.iter().filter(|host| host.lost.is_some()).count();
     let median = typical(probed).unwrap_or_default();
-    if probe.not_judged.len() + lost >= hosts {
+    if probe.not_judged_hosts.len() + lost >= hosts {
         return format!("no host could be judged, each has too few partners; {median}");
     }
-    let judged = match probe.not_judged.is_empty() && lost == 0 {
+    let judged = match probe.not_judged_hosts.is_empty() && lost == 0 {
         true => "no host",
         false => "no host that was judged",
     };
@@ -240,7 +240,7 @@ fn measured(probed: &[Probed], section: &MeshSection) -> String {
         text.extend(typical(only).map(|median| format!("; {median}")));
     }
     text.push('.');
-    let (material, alarm) = (section.material_ratio.get(), section.false_alarm.get());
+    let (material, alarm) = (section.material_ratio.get(), section.false_alarm_ratio.get());
     if alarm > 0.0 {
         let each = if probed.len() > 1 { " of a probe" } else { "" };
         let least = match material > 0.0 {

@@ -103,11 +103,11 @@ fn suspect(probed: &Probed, verdict: &MeshVerdict, several: bool) -> Row {
         MeshCulprit::Undecided { side, .. } => ("host or links", words::partner(side)),
         MeshCulprit::Link { .. } => ("link", ""),
     };
-    let shown_by = match partner {
+    let shown_by_partners = match partner {
         "" => String::new(),
         partner => format!(
             "{} of {}",
-            verdict.shown_by,
+            verdict.shown_by_partners,
             crate::wording::counted(verdict.partners.into(), partner)
         ),
     };
@@ -121,8 +121,8 @@ fn suspect(probed: &Probed, verdict: &MeshVerdict, several: bool) -> Row {
             own_median(probed, verdict.culprit)
                 .map(|own| probed.text(own))
                 .unwrap_or_default(),
-            shown_by,
-            significant(verdict.false_alarm.get(), 2),
+            shown_by_partners,
+            significant(verdict.false_alarm_ratio.get(), 2),
         ],
         tone: Some(match verdict.culprit {
             MeshCulprit::Undecided { .. } => Tone::Warning,

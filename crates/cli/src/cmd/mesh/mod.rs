@@ -46,7 +46,7 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
     mesh.settle(registry, arguments, (how.repeats, how.seed))?;
     let beside = |storm: &congestion::Asked| Loaded {
         load: storm.load.clone(),
-        place: "network".to_owned(),
+        place: String::new(),
     };
     how.storms = mesh.storms.iter().map(beside).collect();
     if arguments.experiment.dry_run {
@@ -59,7 +59,7 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
     let storms = mesh.cases.iter().map(storms).collect::<Result<Vec<_>, _>>()?;
     let (campaigns, tags) = mesh.campaigns()?;
     let known = Rc::new(RefCell::new(Known::new(mesh.roster.hosts.len(), campaigns)));
-    let ground = Hosts::of(registry, &arguments.hosts, &mesh.roster)?;
+    let ground = Hosts::of(registry, &arguments.hosts, &mesh.roster, &front.stop)?;
     let mut rounds = Rounds::new(
         (&ground, storms),
         &mesh.roster,
@@ -120,7 +120,7 @@ fn section(
         rounds: mesh.schedule()?.estimate().rounds as u64,
         cycles: mesh.cycles,
         seed: mesh.options.seed,
-        false_alarm: Finite::maybe(mesh.options.false_alarm).unwrap_or_default(),
+        false_alarm_ratio: Finite::maybe(mesh.options.false_alarm).unwrap_or_default(),
         material_ratio: Finite::maybe(mesh.options.material).unwrap_or_default(),
         probes: Vec::new(),
         storms: Vec::new(),

@@ -106,8 +106,10 @@ impl<'a> Rounds<'a> {
         (known, tags): (Rc<RefCell<Known>>, Vec<&'static str>),
         shown: Shown,
     ) -> Self {
-        let seats: Vec<usize> = (0..roster.hosts.len()).collect();
-        Rounds {
+        // A host that cannot have a rank is lost before the first round.
+        let seats = (0..roster.hosts.len()).filter(|host| ground.gone(*host).is_none());
+        let seats: Vec<usize> = seats.collect();
+        let mut rounds = Rounds {
             groups: ground.groups(&seats),
             ground,
             storms,
@@ -118,7 +120,13 @@ impl<'a> Rounds<'a> {
             tags,
             shown,
             over: None,
+        };
+        for host in 0..roster.hosts.len() {
+            if let Some(reason) = ground.gone(host) {
+                rounds.lose(host, &reason);
+            }
         }
+        rounds
     }
 
     /// A host is gone for good.
@@ -334,7 +342,7 @@ impl<'a> Rounds<'a> {
             let cause = format!("{}: {why}", storm.load);
             return Err(Failure::failed(cause, "leave that host out of the storm"));
         }
-        let groups = self.ground.groups(&seats);
+        let groups = self.ground.groups(&seats).silent();
         let rounds = || self.rounds((visit, None), planned, stop, on_seen);
         let (found, moved) = storm.around(groups, stop, rounds)?;
         self.known.borrow_mut().moved.push((visit.subject, number, moved));

@@ -72,7 +72,7 @@ impl Made {
             rounds: u64::from(self.hosts.saturating_sub(1)),
             cycles: self.cycles,
             seed: self.seed,
-            false_alarm: finite(0.01),
+            false_alarm_ratio: finite(0.01),
             material_ratio: finite(0.05),
             probes: vec![self.probe()],
             ..MeshSection::default()
@@ -103,6 +103,7 @@ impl Made {
                 Some((slow, ratio)) if slow == host => ratio,
                 _ => 1.0 + 0.01 * random.normal(),
             })),
+            ..MeshEffect::default()
         });
         MeshProbe {
             case: 0,
@@ -151,8 +152,8 @@ impl Made {
             ratio: finite(ratio),
             lower_ratio: finite(ratio * 0.95),
             upper_ratio: finite(ratio * 1.05),
-            false_alarm: finite(0.0004),
-            shown_by: self.hosts - 1,
+            false_alarm_ratio: finite(0.0004),
+            shown_by_partners: self.hosts - 1,
             partners: self.hosts - 1,
         }
     }

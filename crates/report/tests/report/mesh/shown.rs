@@ -62,7 +62,7 @@ fn everything() -> Run {
         .verdicts
         .extend([link, undecided, unit].map(verdict));
     section.probes[0].unmeasured_count = 12;
-    section.probes[0].not_judged = vec![14];
+    section.probes[0].not_judged_hosts = vec![14];
     section.pairs = MeshPairs::Matchings;
     section.hosts[15].lost = Some("killed".to_owned());
     for pair in section.probes[0].pairs.iter_mut().take(12) {
@@ -393,7 +393,7 @@ fn numbers_beyond_the_lists_and_ratios_of_nothing_are_no_error() {
     section.hosts[0].unit = Some(9);
     section.probes[0].effects.truncate(1);
     section.probes[0].effects[0].sends_ratio = Some(finite(0.0));
-    section.probes[0].not_judged = vec![77];
+    section.probes[0].not_judged_hosts = vec![77];
     section.probes[0].pairs[0].from = 88;
     section.probes[0].verdicts.push(MeshVerdict {
         culprit: MeshCulprit::Host {
