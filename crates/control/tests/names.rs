@@ -13,10 +13,12 @@ use wirespeed::Registry;
 use wirespeed_control::address::Address;
 use wirespeed_control::auth::keyfile::KeyFile;
 use wirespeed_control::{
-    Daemon, Group, GroupOptions, GroupSpec, Listen, ServeOptions, ServerSpec, StopFlag, Timing,
+    Daemon, Group, GroupEvent, GroupOptions, GroupSpec, Listen, ServeOptions, ServerSpec, StopFlag, Timing,
 };
 use wirespeed_schema::Case;
+use wirespeed_schema::case::Stop;
 use wirespeed_schema::message::ServerLimits;
+use wirespeed_schema::outcome::StopReason;
 
 /// Set in the process that runs in namespaces of its own: the folder that it shares with the test.
 const INSIDE: &str = "WIRESPEED_TEST_NAMESPACES";
@@ -168,7 +170,7 @@ fn case(transport: &str, [from, to]: [usize; 2]) -> Case {
 
 fn inside(folder: &Path) {
     let key = KeyFile::load_or_make(&folder.join("key")).unwrap();
-    let _daemons =
+    let mut daemons =
         ["n1", "n2", "n3"].map(|name| Serving::start(&["ip", "netns", "exec", name], "everywhere"));
     let _here = Serving::start(&[], "127.0.0.1");
     for host in [[192, 0, 2, 1], [192, 0, 2, 2], [192, 0, 2, 3], [127, 0, 0, 1]] {
@@ -215,5 +217,38 @@ fn inside(folder: &Path) {
     assert_eq!(blamed, [2]);
     group.assign(&[vec![0], vec![1], vec![2]]);
     let result = group.run(&case("tcp", [0, 2]), &mut |_| (), &stop);
+    assert!(result.error.is_none(), "{:?}", result.error);
+    one_is_killed(&mut group, &mut daemons[1], &stop);
+}
+
+/// A daemon dies while its rank measures; the others go on without it.
+fn one_is_killed(group: &mut Group, daemon: &mut Serving, stop: &StopFlag) {
+    let endless = case("tcp", [0, 1]).with_stop(Stop::Duration {
+        duration_ns: 60_000_000_000,
+    });
+    let mut events = |event: GroupEvent| {
+        if let GroupEvent::Interval { rank: 0, .. } = event {
+            daemon.0.kill().unwrap();
+        }
+    };
+    let result = group.run(&endless.with_report_interval_ns(50_000_000), &mut events, stop);
+    let blamed: Vec<(u32, &str)> = result
+        .blamed
+        .iter()
+        .map(|b| (b.rank, b.reason.as_str()))
+        .collect();
+    let [(1, reason)] = blamed[..] else {
+        panic!("{blamed:?}");
+    };
+    assert!(
+        reason.starts_with("the server at 192.0.2.2:7411 is lost"),
+        "{reason}"
+    );
+    let survivor = result.outcomes[0].as_ref().unwrap();
+    assert!(survivor.stop == StopReason::PeerLost && survivor.sent.messages > 0);
+    group.assign(&[vec![0], vec![], vec![1], vec![]]);
+    let mut left = case("tcp", [0, 1]);
+    left.ranks.truncate(2);
+    let result = group.run(&left, &mut |_| (), stop);
     assert!(result.error.is_none(), "{:?}", result.error);
 }

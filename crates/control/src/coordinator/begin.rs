@@ -2,8 +2,8 @@
 //! never keep a turn on one server while it waits for another that somebody may hold who waits for this one.
 
 use super::drive::{Attempt, Drive};
+use super::event::{GroupEvent, Incoming};
 use super::servers::{Far, Stage};
-use super::{GroupEvent, Incoming};
 use crate::error::ControlError;
 use crate::launch::local::Heard;
 use crate::session::group::Failure;

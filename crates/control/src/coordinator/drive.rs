@@ -1,8 +1,9 @@
 //! One run over control channels: the loop between the state machine and what arrives from ranks and servers.
 
+use super::Group;
 use super::begin::{Asking, NoStart};
+use super::event::{GroupEvent, GroupResult, Incoming};
 use super::servers::{Far, Stage};
-use super::{Group, GroupEvent, GroupResult, Incoming};
 use crate::client::ServerHeard;
 use crate::error::ControlError;
 use crate::launch::local::Heard;

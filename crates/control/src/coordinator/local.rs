@@ -2,7 +2,8 @@
 //! case. It must never start one before every server has begun.
 
 use super::drive::Drive;
-use super::{Group, GroupSpec, Incoming};
+use super::event::Incoming;
+use super::{Group, GroupSpec};
 use crate::error::ControlError;
 use crate::job::{JobError, JobRanks, LauncherProcess};
 use crate::launch::local::{Heard, RankSet};

@@ -1,8 +1,8 @@
 //! The servers of a group: connected side by side, each with the ranks that it runs, its part in the run, and an end of its
 //! own. What happens to one must never close the session of another.
 
+use super::event::{GroupEvent, Incoming};
 use super::spec::{ServerSpec, default_remote_ranks};
-use super::{GroupEvent, Incoming};
 use crate::client::Server;
 use crate::error::ControlError;
 use crate::session::Timing;

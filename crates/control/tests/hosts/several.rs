@@ -96,6 +96,18 @@ fn ranks_run_where_they_are_assigned_and_processes_stay() {
 }
 
 #[test]
+fn sixteen_servers_are_reached_and_asked_side_by_side() {
+    let _deadline = deadline(120);
+    let daemons: Vec<Running> = (0..16).map(|_| Running::ordinary()).collect();
+    let mut group = group(&daemons.iter().collect::<Vec<_>>());
+    assert!(group.servers().iter().all(|server| server.found_at.is_some()));
+    group.assign(&(0..16).map(|rank| vec![rank]).collect::<Vec<_>>());
+    for _ in 0..3 {
+        well(&run(&mut group, &pairs(16, &[])));
+    }
+}
+
+#[test]
 fn ranks_are_given_once() {
     let _deadline = deadline(60);
     let (a, b) = (Running::ordinary(), Running::ordinary());
