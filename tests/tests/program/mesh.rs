@@ -109,7 +109,7 @@ fn a_server_that_is_not_there_costs_its_own_pairs() {
     let home = home();
     let servers: Vec<Server> = (0..3).map(|_| Server::start(&home, "")).collect();
     let missing = format!("127.0.0.1:{}", wirespeed_tests::ports::free(1));
-    let mut to: Vec<String> = servers.iter().map(Server::address).collect();
+    let mut to: Vec<String> = servers.iter().map(|server| format!("127.0.0.1:{}", server.port)).collect();
     to.push(missing.clone());
     let ended = home.run(&format!("mesh --to {} --repeats 1 --json {PROBE}", to.join(","))).code(1);
     let mesh = document(&ended.stdout).sections.get::<MeshSection>().unwrap();

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
 use wirespeed::host::{allowed_cpus, default_cpus};
+use wirespeed_control::address::Address;
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::plan::nearest;
 
@@ -60,7 +61,7 @@ impl Roster {
         let listed = words.hostfile.as_deref().map(read).transpose()?;
         let roster = match job::current() {
             Some(ranks) => of_job(ranks.section(), words, listed)?,
-            None if !words.to.is_empty() => of_servers(&words.to, listed)?,
+            None if !words.to.is_empty() => of_servers(&addresses(&words.to)?, listed)?,
             None if words.hosts.is_empty() && listed.is_none() => of_machine(words.ranks),
             None => of_ssh(&words.hosts, listed)?,
         };
@@ -174,6 +175,16 @@ fn of_job(job: &JobSection, words: &HostsArgs, listed: Option<Vec<Host>>) -> Res
         source: Source::Job,
         hosts,
     })
+}
+
+/// A name with many addresses is as many hosts.
+fn addresses(to: &[String]) -> Result<Vec<String>, Failure> {
+    let mut found = Vec::new();
+    for name in to {
+        let address = Address::parse(name)?;
+        found.extend(address.hosts()?.iter().map(Address::to_string));
+    }
+    Ok(found)
 }
 
 fn of_servers(to: &[String], listed: Option<Vec<Host>>) -> Result<Roster, Failure> {
