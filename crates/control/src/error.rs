@@ -156,7 +156,9 @@ impl ControlError {
                 "check that the program may be executed and that processes may be started".into()
             }
             Self::Rank { error, .. } => error.remedy(),
-            Self::TooFewFiles { files, .. } => format!("raise the limit: ulimit -n {files}; or name fewer hosts"),
+            Self::TooFewFiles { files, .. } => {
+                format!("raise the limit: ulimit -n {files}; or name fewer hosts")
+            }
             Self::Job(error) => error.remedy.clone(),
             Self::Interrupted => "run again".into(),
         }
@@ -237,7 +239,11 @@ mod tests {
         let text = refused.to_string();
         let of_rank = refused.of_rank(1);
         assert_eq!(
-            (of_rank.to_string(), of_rank.remedy().as_str(), of_rank.exit_code()),
+            (
+                of_rank.to_string(),
+                of_rank.remedy().as_str(),
+                of_rank.exit_code()
+            ),
             (text, "ask for less", 5)
         );
     }

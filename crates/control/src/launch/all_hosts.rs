@@ -17,8 +17,10 @@ const FILES_OF_HOST: u64 = 14;
 /// Open files beside those.
 const FILES_BESIDE: u64 = 64 + 2 * AT_ONCE as u64;
 
+/// What became of a host.
+pub type Reached = Result<Arc<RankHost>, Failure>;
 /// What became of each host, in the order in which they were asked for.
-pub type Started = Vec<Result<Arc<RankHost>, Failure>>;
+pub type Started = Vec<Reached>;
 
 /// Start a starter on every host; `program` is what its ranks are, with their arguments, and must know the hidden verb
 /// `__ranks` ([`super::starter::run`]). `on` is told of each host as soon as it is known what became of it.
@@ -29,12 +31,12 @@ pub fn start_all(
     asked: &[HostAsked],
     program: &RankProgram,
     stop: &StopFlag,
-    on: &mut dyn FnMut(usize, &Result<Arc<RankHost>, Failure>),
+    on: &mut dyn FnMut(usize, &Reached),
 ) -> Result<Started, ControlError> {
     check_files(asked.len())?;
     let next = AtomicUsize::new(0);
     let (sender, done) = mpsc::channel();
-    let mut started: Vec<Option<Result<Arc<RankHost>, Failure>>> = asked.iter().map(|_| None).collect();
+    let mut started: Vec<Option<Reached>> = asked.iter().map(|_| None).collect();
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE.min(asked.len()) {
             let (next, sender) = (&next, sender.clone());
@@ -136,7 +138,10 @@ mod tests {
         let limit = |current, maximum| Rlimit { current, maximum };
         let few = files_to_raise(1000, &limit(Some(256), Some(256))).unwrap_err();
         let (text, remedy) = (few.to_string(), few.remedy());
-        assert_eq!(text, "1000 hosts need 14128 open files, this process may have 256");
+        assert_eq!(
+            text,
+            "1000 hosts need 14128 open files, this process may have 256"
+        );
         assert_eq!(remedy, "raise the limit: ulimit -n 14128; or name fewer hosts");
         let raised = files_to_raise(1000, &limit(Some(256), Some(1 << 20)));
         assert_eq!(raised.unwrap(), Some(14128));

@@ -81,7 +81,10 @@ impl Shared {
                 }
             }
             Answer::Failed { channel, why } => {
-                self.end(channel, format!("it did not start on {}: {}", self.name, clean(&why)));
+                self.end(
+                    channel,
+                    format!("it did not start on {}: {}", self.name, clean(&why)),
+                );
             }
             Answer::Ended { channel, how } => {
                 let how = clean(&how);
@@ -230,7 +233,11 @@ pub(crate) struct FarRank {
 
 impl RankProcess for FarRank {
     fn id(&self) -> u32 {
-        self.shared.known().ranks.get(&self.channel).map_or(0, |rank| rank.id)
+        self.shared
+            .known()
+            .ranks
+            .get(&self.channel)
+            .map_or(0, |rank| rank.id)
     }
 
     fn ended(&mut self) -> Option<String> {
@@ -369,7 +376,10 @@ mod tests {
         let pid = rustix::process::Pid::from_raw(id.trim().parse().unwrap()).unwrap();
         drop(post);
         thread.join().unwrap().unwrap();
-        assert_eq!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH));
+        assert_eq!(
+            rustix::process::test_kill_process(pid),
+            Err(rustix::io::Errno::SRCH)
+        );
         assert_eq!(b.read(&mut [0]).unwrap(), 0);
     }
 
@@ -382,10 +392,7 @@ mod tests {
         let (mut channel, mut rank) = shell(&post, "");
         assert_eq!(channel.read(&mut [0]).unwrap(), 0);
         let how = end(&mut rank);
-        assert!(
-            how.starts_with("it did not start on h1: No such file"),
-            "{how}"
-        );
+        assert!(how.starts_with("it did not start on h1: No such file"), "{how}");
     }
 
     #[test]
@@ -398,8 +405,14 @@ mod tests {
         let endless = "1".repeat(2 << 20);
         for (sent, why) in [
             (talk("garbage\n"), "does not speak our language"),
-            (talk("{\"ended\":{\"channel\":70000,\"how\":\"\"}}\n"), "does not speak our language"),
-            (talk("\"alive\"\n{\"started\":{\"channel\":9,\"id\":1}}\n"), "the pipe has ended"),
+            (
+                talk("{\"ended\":{\"channel\":70000,\"how\":\"\"}}\n"),
+                "does not speak our language",
+            ),
+            (
+                talk("\"alive\"\n{\"started\":{\"channel\":9,\"id\":1}}\n"),
+                "the pipe has ended",
+            ),
             ("no line of ours\n".to_owned(), "the pipe has ended"),
             (endless, "the pipe has ended"),
             (String::new(), "the pipe has ended"),
