@@ -200,7 +200,10 @@ impl SshHosts {
 
     fn namespaces(&self, name: &str) -> PathBuf {
         let host = self.hosts.iter().find(|host| host.name == name);
-        PathBuf::from(format!("/proc/{}/ns", host.expect("a host of this test").daemon.id()))
+        PathBuf::from(format!(
+            "/proc/{}/ns",
+            host.expect("a host of this test").daemon.id()
+        ))
     }
 
     /// Forget the hosts' keys: to ssh they are strangers.
@@ -209,6 +212,18 @@ impl SshHosts {
     /// Where the file cannot be written.
     pub fn forget(&self) {
         self.write("known_hosts", "").expect("the folder is ours");
+    }
+
+    /// Forget the key of this host alone.
+    ///
+    /// # Panics
+    /// Where the file cannot be read or written.
+    pub fn forget_one(&self, name: &str) {
+        let key = self.text(&format!("{name}.pub")).expect("a host of this test");
+        let known = self.text("known_hosts").expect("the folder is ours");
+        let others = known.lines().filter(|line| !line.contains(key.trim()));
+        let others: String = others.map(|line| format!("{line}\n")).collect();
+        self.write("known_hosts", &others).expect("the folder is ours");
     }
 
     /// Pull a host's plug: its daemon and all its processes are gone at once.

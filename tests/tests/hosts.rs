@@ -14,8 +14,9 @@ use wirespeed_control::{
 use wirespeed_schema::Case;
 use wirespeed_schema::case::{GroupKind, IdlePolicy, RankSpec, Role, Stop};
 use wirespeed_schema::test::{Layout, PingPong, Test};
+use wirespeed_schema::version::PROTOCOL_VERSION;
 use wirespeed_tests::bridge::Bridge;
-use wirespeed_tests::deadline::{SOON, reached};
+use wirespeed_tests::deadline::{SILENT, SOON, reached};
 use wirespeed_tests::home::kill;
 use wirespeed_tests::skip;
 use wirespeed_tests::ssh::SshHosts;
@@ -76,7 +77,14 @@ fn group(hosts: &[&Arc<RankHost>]) -> Group {
         program: rank_program(),
         ..GroupOptions::new().unwrap()
     };
-    Group::open(&spec, &Registry::builtin(), options, &mut |_| (), &StopFlag::new()).unwrap()
+    Group::open(
+        &spec,
+        &Registry::builtin(),
+        options,
+        &mut |_| (),
+        &StopFlag::new(),
+    )
+    .unwrap()
 }
 
 fn assert_measured(result: &GroupResult, ranks: usize) {
@@ -99,7 +107,12 @@ fn measure(hosts: &[&Arc<RankHost>]) {
 
 /// Measure without end until `trouble` has been made.
 fn measure_until(hosts: &[&Arc<RankHost>], trouble: impl FnOnce() + Send) -> GroupResult {
-    let case = case(hosts.len() as u32, Stop::Duration { duration_ns: 600_000_000_000 });
+    let case = case(
+        hosts.len() as u32,
+        Stop::Duration {
+            duration_ns: 600_000_000_000,
+        },
+    );
     let (started, begun) = mpsc::channel();
     std::thread::scope(|scope| {
         scope.spawn(move || {
@@ -116,12 +129,14 @@ fn measure_until(hosts: &[&Arc<RankHost>], trouble: impl FnOnce() + Send) -> Gro
     })
 }
 
-fn assert_nothing_left(hosts: &SshHosts, name: &str) {
+fn assert_nothing_left(hosts: &SshHosts, name: &str, patience: Duration) {
     let files = || {
         let entries = std::fs::read_dir(hosts.temporary(name)).unwrap().flatten();
         entries.map(|entry| entry.path()).collect::<Vec<_>>()
     };
-    reached(SOON, || hosts.processes(name).is_empty() && files().is_empty());
+    reached(patience, || {
+        hosts.processes(name).is_empty() && files().is_empty()
+    });
     assert_eq!(hosts.processes(name), Vec::new(), "{name}");
     assert_eq!(files(), Vec::<std::path::PathBuf>::new(), "{name}");
 }
@@ -173,7 +188,10 @@ fn ranks_run_on_hosts_again_and_again_and_leave_nothing() {
         kill(rank().expect("a rank").0, rustix::process::Signal::KILL);
     });
     let failure = killed.error.as_ref().expect("a failure");
-    assert!(failure.message.contains("on h3 was killed by signal 9"), "{failure:?}");
+    assert!(
+        failure.message.contains("on h3 was killed by signal 9"),
+        "{failure:?}"
+    );
     assert_eq!(killed.blamed[0].rank, 3);
     measure(&of(&[3, 2]));
 
@@ -193,6 +211,96 @@ fn ranks_run_on_hosts_again_and_again_and_leave_nothing() {
 
     end_all(started);
     for number in [0, 1, 3, 4, 5, 6, 7] {
-        assert_nothing_left(&hosts, &bridge.name(number));
+        assert_nothing_left(&hosts, &bridge.name(number), SOON);
+    }
+}
+
+/// A host that reports another kind of processor.
+fn pretend_other_processor(hosts: &SshHosts, name: &str) {
+    let script = "printf '#!/bin/sh\necho riscv64\n' > /run/uname && chmod 755 /run/uname && \
+                  mount --bind /run/uname \"$(command -v uname)\"";
+    let status = hosts.command(name, "sh").args(["-c", script]).status();
+    assert!(status.unwrap().success());
+}
+
+#[test]
+fn a_host_that_fails_costs_itself_and_says_why() {
+    let Some((hosts, _bridge)) = machines(4) else {
+        return;
+    };
+    pretend_other_processor(&hosts, "h2");
+    hosts.forget_one("h3");
+    let names = ["h0", "nowhere.invalid", "h2", "10.77.0.99", "h1", "h3"];
+    let wanted: Vec<_> = names.iter().map(|name| asked(&hosts, name)).collect();
+    let started = start(&wanted);
+    refused(&started[1], "nowhere.invalid", "check");
+    refused(&started[2], "h2: error: its processor is riscv64", "leave it out");
+    refused(&started[3], "10.77.0.99", "ssh 10.77.0.99 true");
+    refused(&started[5], "verification failed", "accept it once: ssh h3 true");
+    let well: Vec<_> = started.iter().flatten().collect();
+    measure(&well);
+    drop(well);
+    end_all(started.into_iter().flatten());
+
+    // One that runs another version, and one that does not know its address.
+    let folder = tempfile::tempdir().unwrap();
+    let other = |protocol: u32| {
+        let hello = format!(
+            r#"{{"hello":{{"hello":{{"protocol_min":{protocol},"protocol_max":{protocol},"build":"wirespeed 99"}},"#
+        ) + &format!(
+            r#""machine":"m","architecture":"a","address":null,"client_address":null}}}}"#
+        );
+        let text = format!(
+            "#!/bin/sh\necho\necho wirespeed ranks, protocol 1\necho 0 $(echo '{hello}' | base64 -w0)\ncat >/dev/null\n"
+        );
+        let path = folder.path().join("program");
+        std::fs::write(&path, text).unwrap();
+        let program = RankProgram {
+            path,
+            ..rank_program()
+        };
+        let mut started = start_all(&wanted[..1], &program, &StopFlag::new(), &mut |_, _| ()).unwrap();
+        started.remove(0)
+    };
+    refused(&other(900), "wirespeed 99 speaks control protocol 900", "update");
+    refused(
+        &other(PROTOCOL_VERSION),
+        "h0 does not know its address",
+        "address=IP",
+    );
+    for name in ["h0", "h1", "h2", "h3"] {
+        assert_nothing_left(&hosts, name, SOON);
+    }
+}
+
+#[test]
+fn a_host_that_falls_silent_is_left_and_ends_by_itself() {
+    let Some((hosts, bridge)) = machines(4) else {
+        return;
+    };
+    let started = start(&all(&hosts, &bridge));
+    let started: Vec<_> = started.into_iter().map(Result::unwrap).collect();
+    let of = |numbers: &[usize]| numbers.iter().map(|n| &started[*n]).collect::<Vec<_>>();
+    let lost = measure_until(&of(&[0, 1, 2, 3]), || bridge.cut(3).unwrap());
+    assert_eq!((lost.blamed[0].rank, lost.blamed[0].gone), (3, true), "{lost:?}");
+    measure(&of(&[0, 1]));
+    assert!(reached(SILENT, || started[3].lost().is_some()));
+    measure(&of(&[1, 2]));
+    // Nobody can tell it to end; it does so by itself.
+    assert_nothing_left(&hosts, "h3", SILENT);
+
+    // The user stops while one that is cut off is being reached.
+    let stop = StopFlag::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(500));
+            stop.request();
+        });
+        let stopped = start_all(&all(&hosts, &bridge), &rank_program(), &stop, &mut |_, _| ());
+        assert!(matches!(stopped, Err(ControlError::Interrupted)));
+    });
+    end_all(started);
+    for name in ["h0", "h1", "h2"] {
+        assert_nothing_left(&hosts, name, SOON);
     }
 }

@@ -71,6 +71,14 @@ impl GroupResult {
             ControlError::Interrupted => FailureClass::PeerLost,
             other => other.class(),
         };
+        let blamed = match error {
+            ControlError::Rank { rank, error } => vec![Blamed {
+                rank: *rank,
+                reason: error.to_string(),
+                gone: true,
+            }],
+            _ => Vec::new(),
+        };
         GroupResult {
             outcomes: vec![None; size],
             error: Some(Failure {
@@ -78,7 +86,7 @@ impl GroupResult {
                 message: error.to_string(),
                 remedy: Some(error.remedy()),
             }),
-            blamed: Vec::new(),
+            blamed,
             setup_ns: 0,
             overlapping_sessions: 0,
         }

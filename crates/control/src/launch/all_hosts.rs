@@ -17,8 +17,10 @@ const FILES_OF_HOST: u64 = 14;
 /// Open files beside those.
 const FILES_BESIDE: u64 = 64 + 2 * AT_ONCE as u64;
 
+/// What became of a host.
+pub type Reached = Result<Arc<RankHost>, Failure>;
 /// What became of each host, in the order in which they were asked for.
-pub type Started = Vec<Result<Arc<RankHost>, Failure>>;
+pub type Started = Vec<Reached>;
 
 /// Start a starter on every host; `program` is what its ranks are, with their arguments, and must know the hidden verb
 /// `__ranks` ([`super::starter::run`]). `on` is told of each host as soon as it is known what became of it.
@@ -29,12 +31,12 @@ pub fn start_all(
     asked: &[HostAsked],
     program: &RankProgram,
     stop: &StopFlag,
-    on: &mut dyn FnMut(usize, &Result<Arc<RankHost>, Failure>),
+    on: &mut dyn FnMut(usize, &Reached),
 ) -> Result<Started, ControlError> {
     check_files(asked.len())?;
     let next = AtomicUsize::new(0);
     let (sender, done) = mpsc::channel();
-    let mut started: Vec<Option<Result<Arc<RankHost>, Failure>>> = asked.iter().map(|_| None).collect();
+    let mut started: Vec<Option<Reached>> = asked.iter().map(|_| None).collect();
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE.min(asked.len()) {
             let (next, sender) = (&next, sender.clone());
@@ -91,25 +93,61 @@ pub fn end_all(hosts: impl IntoIterator<Item = Arc<RankHost>>) {
     });
 }
 
-/// Whether this process may hold as many hosts.
+/// Whether this process may hold as many hosts; raises its limit where that is enough.
 fn check_files(hosts: usize) -> Result<(), ControlError> {
-    let files = FILES_BESIDE + FILES_OF_HOST * hosts as u64;
     let limit = getrlimit(Resource::Nofile);
-    if limit.current.is_none_or(|allowed| allowed >= files) {
+    let Some(files) = files_to_raise(hosts, &limit)? else {
         return Ok(());
+    };
+    let raised = Rlimit {
+        current: Some(files),
+        maximum: limit.maximum,
+    };
+    setrlimit(Resource::Nofile, raised).map_err(|_| too_few(hosts, limit.current))
+}
+
+/// The limit that so many hosts need, where it is not high enough but may be raised.
+fn files_to_raise(hosts: usize, limit: &Rlimit) -> Result<Option<u64>, ControlError> {
+    let files = files_for(hosts);
+    let allows = |limit: Option<u64>| limit.is_none_or(|allowed| allowed >= files);
+    match (allows(limit.current), allows(limit.maximum)) {
+        (true, _) => Ok(None),
+        (false, true) => Ok(Some(files)),
+        (false, false) => Err(too_few(hosts, limit.maximum)),
     }
-    if limit.maximum.is_none_or(|allowed| allowed >= files) {
-        let raised = Rlimit {
-            current: Some(files),
-            maximum: limit.maximum,
-        };
-        if setrlimit(Resource::Nofile, raised).is_ok() {
-            return Ok(());
-        }
-    }
-    Err(ControlError::TooFewFiles {
+}
+
+fn files_for(hosts: usize) -> u64 {
+    FILES_BESIDE + FILES_OF_HOST * hosts as u64
+}
+
+fn too_few(hosts: usize, allowed: Option<u64>) -> ControlError {
+    ControlError::TooFewFiles {
         hosts,
-        files,
-        allowed: limit.maximum.or(limit.current).unwrap_or(u64::MAX),
-    })
+        files: files_for(hosts),
+        allowed: allowed.unwrap_or(u64::MAX),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_hosts_than_files_are_refused_before_any_is_started() {
+        let limit = |current, maximum| Rlimit { current, maximum };
+        let few = files_to_raise(1000, &limit(Some(256), Some(256))).unwrap_err();
+        let (text, remedy) = (few.to_string(), few.remedy());
+        assert_eq!(
+            text,
+            "1000 hosts need 14128 open files, this process may have 256"
+        );
+        assert_eq!(remedy, "raise the limit: ulimit -n 14128; or name fewer hosts");
+        let raised = files_to_raise(1000, &limit(Some(256), Some(1 << 20)));
+        assert_eq!(raised.unwrap(), Some(14128));
+        for enough in [None, Some(1 << 20)] {
+            assert_eq!(files_to_raise(1000, &limit(enough, enough)).unwrap(), None);
+        }
+        assert_eq!(files_to_raise(8, &limit(Some(256), Some(256))).unwrap(), None);
+    }
 }

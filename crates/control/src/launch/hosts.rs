@@ -202,7 +202,9 @@ impl RankHost {
     }
 
     fn launch(&self) -> io::Result<Launched> {
-        let (channel, rank) = self.post.start(self.arguments.clone(), self.environment.clone())?;
+        let (channel, rank) = self
+            .post
+            .start(self.arguments.clone(), self.environment.clone())?;
         Ok(Launched {
             channel,
             process: Box::new(rank),

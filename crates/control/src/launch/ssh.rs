@@ -250,10 +250,26 @@ mod tests {
     fn words_of_ssh_become_cause_and_remedy() {
         let host = SshHost::parse("me@h1", None).unwrap();
         for (said, class, remedy) in [
-            ("Host key verification failed.", FailureClass::Refused, "accept it once"),
-            ("me@h1: Permission denied (publickey).", FailureClass::Refused, "without a password"),
-            ("Could not resolve hostname h1: Name or service not known", FailureClass::Failed, "spelling"),
-            ("error: its processor is riscv64", FailureClass::Failed, "machine of that kind"),
+            (
+                "Host key verification failed.",
+                FailureClass::Refused,
+                "accept it once",
+            ),
+            (
+                "me@h1: Permission denied (publickey).",
+                FailureClass::Refused,
+                "without a password",
+            ),
+            (
+                "Could not resolve hostname h1: Name or service not known",
+                FailureClass::Failed,
+                "spelling",
+            ),
+            (
+                "error: its processor is riscv64",
+                FailureClass::Failed,
+                "machine of that kind",
+            ),
             ("Connection refused", FailureClass::Failed, "ssh me@h1 true"),
         ] {
             let failure = host.failure(said);
