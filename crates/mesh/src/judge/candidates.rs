@@ -13,6 +13,8 @@ pub const PARTNERS_MIN: usize = 3;
 pub const PARTNERS: usize = 8;
 /// Standard errors below the median from which on something is suspect: one healthy thing in 25 is.
 const SUSPECT: f64 = -1.75;
+/// The same of links: one in 18 is. A link has a figure or few, so that one at 0.8 is missed more easily than a host.
+const SUSPECT_LINK: f64 = -1.6;
 /// Hosts, and units, that a comparison of units needs.
 const UNIT_MIN: usize = 3;
 
@@ -79,8 +81,8 @@ impl Candidates {
             effects.counts[0][cell.from] >= PARTNERS_MIN && effects.counts[1][cell.to] >= PARTNERS_MIN
         };
         let left = cells.iter().zip(&effects.residuals);
-        let suspect =
-            left.filter(|(cell, left)| judged(cell) && **left < worth && **left <= SUSPECT * effects.noise);
+        let suspect = left
+            .filter(|(cell, left)| judged(cell) && **left < worth && **left <= SUSPECT_LINK * effects.noise);
         let hosts = effects.counts[0].len();
         found
             .all_links

@@ -59,7 +59,7 @@ pub fn confirm(
     candidates: &mut Candidates,
     (family, worth): (f64, f64),
 ) -> Vec<Verdict> {
-    let ends = by_end(fresh, units, candidates);
+    let ends = by_end(effects, fresh, units, candidates);
     let estimate = |end: (usize, usize)| -> Option<Estimate> {
         Some(of_host(effects, ends.get(&end)?, end.1, candidates.controls))
     };
@@ -120,8 +120,10 @@ fn compare(
     found.iter_mut().zip(all).for_each(|((_, found), p)| found.p = p);
 }
 
-/// The figures of what is suspect, by end, but for those of suspected links.
-fn by_end<'a>(fresh: &'a [Cell], units: &[usize], candidates: &Candidates) -> Fresh<'a> {
+/// The figures of what is suspect, by end, but for those of suspected links: of few hosts these too, since too few partners
+/// would be left.
+fn by_end<'a>(effects: &Effects, fresh: &'a [Cell], units: &[usize], candidates: &Candidates) -> Fresh<'a> {
+    let is_few = effects.measured(0) < FEW;
     let mut wanted = vec![[false; 2]; candidates.all_hosts.len()];
     for &(host, side) in &candidates.hosts {
         wanted[host][side] = true;
@@ -136,7 +138,7 @@ fn by_end<'a>(fresh: &'a [Cell], units: &[usize], candidates: &Candidates) -> Fr
     for cell in fresh {
         let ours = [(cell.from, 0), (cell.to, 1)].into_iter();
         let mut ours = ours.filter(|(host, side)| wanted[*host][*side]).peekable();
-        if ours.peek().is_some() && !candidates.all_links.contains(cell.pair()) {
+        if ours.peek().is_some() && (is_few || !candidates.all_links.contains(cell.pair())) {
             ours.for_each(|end| ends.entry(end).or_default().push(cell));
         }
     }

@@ -129,7 +129,9 @@ impl Judgement {
             looks: 0,
             verdicts: Vec::new(),
         };
-        let cells = judgement.cells(survey)?;
+        let mut cells = judgement.cells(survey)?;
+        // Sums are rounded by their order: what came first must not matter.
+        cells.sort_unstable_by(|a, b| (a.from, a.to).cmp(&(b.from, b.to)).then(a.log.total_cmp(&b.log)));
         judgement.effects = polish(hosts, &cells);
         judgement.failing = judgement.failing(survey);
         judgement.candidates = Candidates::screen(&judgement.effects, &cells, units, options.material);
