@@ -26,16 +26,26 @@ fn start((hosts, bridge): (&SshHosts, &Bridge), more: &str) -> Running {
     let names: Vec<String> = (0..bridge.count()).map(|number| bridge.name(number)).collect();
     let mut command = bridge.at_desk(program(env!("CARGO_BIN_EXE_wirespeed-under-test")));
     command
-        .args(["mesh", "--hosts", &names.join(","), "--ssh-config", &hosts.config()])
+        .args([
+            "mesh",
+            "--hosts",
+            &names.join(","),
+            "--ssh-config",
+            &hosts.config(),
+        ])
         .args(more.split_whitespace())
         .stdin(Stdio::null());
     Running::start(command)
 }
 
 fn section(ended: &Ended) -> (Run, MeshSection) {
-    let run = wirespeed_report::read_run(ended.stdout.trim().as_bytes()).unwrap_or_else(|e| panic!("{e}: {ended}"));
+    let run =
+        wirespeed_report::read_run(ended.stdout.trim().as_bytes()).unwrap_or_else(|e| panic!("{e}: {ended}"));
     assert_eq!(wirespeed_report::audit::violations(&run), Vec::<String>::new());
-    let mesh = run.sections.get::<MeshSection>().unwrap_or_else(|| panic!("no mesh: {ended}"));
+    let mesh = run
+        .sections
+        .get::<MeshSection>()
+        .unwrap_or_else(|| panic!("no mesh: {ended}"));
     (run, mesh)
 }
 
@@ -49,7 +59,9 @@ fn assert_nothing_left(hosts: &SshHosts, bridge: &Bridge, but: Option<usize>) {
 
 #[test]
 fn the_host_behind_a_slow_link_of_its_own_is_named() {
-    let Some((hosts, bridge)) = machines(6) else { return };
+    let Some((hosts, bridge)) = machines(6) else {
+        return;
+    };
     for number in 0..bridge.count() {
         let rate = if number == 2 { SLOW } else { HEALTHY };
         bridge.limit_rate(number, rate).unwrap();
@@ -59,19 +71,32 @@ fn the_host_behind_a_slow_link_of_its_own_is_named() {
     let (_, mesh) = section(&ended);
     let verdicts = &mesh.probes[0].verdicts;
     let of_h2 = |culprit: &MeshCulprit| matches!(culprit, MeshCulprit::Host { host: 2, .. });
-    assert!(verdicts.iter().any(|verdict| of_h2(&verdict.culprit)), "{verdicts:?}");
-    assert!(verdicts.iter().all(|verdict| of_h2(&verdict.culprit)), "{verdicts:?}");
+    assert!(
+        verdicts.iter().any(|verdict| of_h2(&verdict.culprit)),
+        "{verdicts:?}"
+    );
+    assert!(
+        verdicts.iter().all(|verdict| of_h2(&verdict.culprit)),
+        "{verdicts:?}"
+    );
     assert!(ended.complaint().0.contains("slow: h2"), "{ended}");
     assert_nothing_left(&hosts, &bridge, None);
 }
 
 #[test]
 fn a_host_that_dies_or_was_never_there_costs_its_own_pairs() {
-    let Some((mut hosts, bridge)) = machines(5) else { return };
+    let Some((mut hosts, bridge)) = machines(5) else {
+        return;
+    };
     bridge.cut(4).unwrap();
     let words = "--isolated --repeats 3 --json -- am_lat --via tcp -n 300 --warmup 0";
     let running = start((&hosts, &bridge), words);
-    let is_measured = || hosts.processes("h1").iter().any(|(_, words)| words.contains("__rank "));
+    let is_measured = || {
+        hosts
+            .processes("h1")
+            .iter()
+            .any(|(_, words)| words.contains("__rank "))
+    };
     assert!(reached(PATIENCE, is_measured), "ranks run on h1");
     std::thread::sleep(Duration::from_millis(500));
     hosts.crash("h1");
@@ -89,7 +114,9 @@ fn a_host_that_dies_or_was_never_there_costs_its_own_pairs() {
 
 #[test]
 fn an_interruption_leaves_what_is_known_and_nothing_else() {
-    let Some((hosts, bridge)) = machines(4) else { return };
+    let Some((hosts, bridge)) = machines(4) else {
+        return;
+    };
     let running = start(
         (&hosts, &bridge),
         "--isolated --repeats 1000 --ndjson -- am_lat --via tcp -n 300 --warmup 0",

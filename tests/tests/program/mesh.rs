@@ -25,13 +25,27 @@ fn measured(home: &Home, line: &str) -> (Ended, Run, MeshSection) {
 fn every_pair_is_measured_in_both_directions() {
     let _turn = turn();
     let home = home();
-    let (ended, run, mesh) = measured(&home, &format!("mesh --ranks 4 --repeats 2 --seed 5 --json {PROBE}"));
+    let (ended, run, mesh) = measured(
+        &home,
+        &format!("mesh --ranks 4 --repeats 2 --seed 5 --json {PROBE}"),
+    );
     assert_eq!((mesh.hosts.len(), mesh.cycles, mesh.seed), (4, 2, 5));
     assert_eq!(mesh.pairs, MeshPairs::All);
     let probe = &mesh.probes[0];
-    assert!(probe.complete && probe.tag == "rtt_p50_ns" && !probe.higher_is_better, "{ended}");
-    assert_eq!((probe.pairs.len(), probe.unmeasured_count, probe.failed_count), (12, 0, 0));
-    assert!(probe.pairs.iter().all(|pair| pair.survey_count == 2 && pair.from != pair.to));
+    assert!(
+        probe.complete && probe.tag == "rtt_p50_ns" && !probe.higher_is_better,
+        "{ended}"
+    );
+    assert_eq!(
+        (probe.pairs.len(), probe.unmeasured_count, probe.failed_count),
+        (12, 0, 0)
+    );
+    assert!(
+        probe
+            .pairs
+            .iter()
+            .all(|pair| pair.survey_count == 2 && pair.from != pair.to)
+    );
     assert_eq!(run.cases[0].repetitions.len(), 2);
     assert!(run.cases[0].metrics["rtt_p50_ns"].value.get() > 0.0);
     assert_eq!(ended.code == Some(SLOW), !probe.verdicts.is_empty(), "{ended}");
@@ -45,10 +59,17 @@ fn pairs_are_told_as_they_end_and_have_a_row_each() {
     let line = format!("mesh --ranks 3 --isolated --repeats 1 --ndjson -o mesh.csv -o mesh.json {PROBE}");
     let ended = home.run(&line);
     assert!(matches!(ended.code, Some(0 | SLOW)), "{ended}");
-    let events = ended.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let events = ended
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
     let pairs: Vec<Value> = events.filter(|event| event["event"] == "pair_measured").collect();
     assert!(pairs.len() >= 6, "{ended}");
-    assert!(pairs.iter().all(|pair| pair["tag"] == "rtt_p50_ns" && pair["value"].as_f64() > Some(0.0)));
+    assert!(
+        pairs
+            .iter()
+            .all(|pair| pair["tag"] == "rtt_p50_ns" && pair["value"].as_f64() > Some(0.0))
+    );
     let mesh = file(&home, "mesh.json").sections.get::<MeshSection>().unwrap();
     assert_eq!(mesh.mode, MeshMode::Isolated);
     let rows = std::fs::read_to_string(home.path("mesh.csv")).unwrap();
@@ -65,8 +86,15 @@ fn a_schedule_is_shown_and_nothing_measured() {
     let line = format!("mesh --ranks 5 --loaded --budget 2 --repeats 4 --seed 1 --dry-run --json {PROBE}");
     let shown = home.run(&line).code(0).json();
     let rounds = shown["mesh"]["rounds_of_a_cycle"].as_array().unwrap();
-    assert_eq!((rounds.len(), shown["mesh"]["cycles"].as_u64()), (4, Some(4)), "two matchings, both ways");
-    assert!(rounds.iter().all(|round| round.as_array().unwrap().len() == 2), "one of five rests");
+    assert_eq!(
+        (rounds.len(), shown["mesh"]["cycles"].as_u64()),
+        (4, Some(4)),
+        "two matchings, both ways"
+    );
+    assert!(
+        rounds.iter().all(|round| round.as_array().unwrap().len() == 2),
+        "one of five rests"
+    );
     assert!(shown["mesh"]["survey_ns"].as_u64() > Some(0));
     let text = home.run(&format!("mesh --ranks 6 --dry-run {PROBE}")).code(0);
     assert!(text.stdout.contains("6 hosts, 30 ordered pairs"), "{text}");
@@ -79,7 +107,11 @@ fn pairs_of_a_file_are_measured_alone() {
     home.write("pairs", "rank0 rank2 # one\nrank2 -> rank1\n");
     let line = format!("mesh --ranks 3 --cpus none --repeats 1 --pairs pairs --json {PROBE}");
     let (_, _, mesh) = measured(&home, &line);
-    let pairs: Vec<(u32, u32)> = mesh.probes[0].pairs.iter().map(|pair| (pair.from, pair.to)).collect();
+    let pairs: Vec<(u32, u32)> = mesh.probes[0]
+        .pairs
+        .iter()
+        .map(|pair| (pair.from, pair.to))
+        .collect();
     assert_eq!((mesh.pairs, pairs), (MeshPairs::Given, vec![(0, 2), (2, 1)]));
 }
 
@@ -98,7 +130,10 @@ fn a_storm_is_measured_with_what_it_does() {
         }
     }
     let found = run.sections.get::<Interference>().unwrap();
-    assert!(found.rows.iter().any(|row| row.loaded.load == "incast"), "{found:?}");
+    assert!(
+        found.rows.iter().any(|row| row.loaded.load == "incast"),
+        "{found:?}"
+    );
     assert_eq!(run.cases.len(), 3, "without, and in each storm");
     home.assert_nothing_left(SOON);
 }
@@ -109,9 +144,14 @@ fn a_server_that_is_not_there_costs_its_own_pairs() {
     let home = home();
     let servers: Vec<Server> = (0..3).map(|_| Server::start(&home, "")).collect();
     let missing = format!("127.0.0.1:{}", wirespeed_tests::ports::free(1));
-    let mut to: Vec<String> = servers.iter().map(|server| format!("127.0.0.1:{}", server.port)).collect();
+    let mut to: Vec<String> = servers
+        .iter()
+        .map(|server| format!("127.0.0.1:{}", server.port))
+        .collect();
     to.push(missing.clone());
-    let ended = home.run(&format!("mesh --to {} --repeats 1 --json {PROBE}", to.join(","))).code(1);
+    let ended = home
+        .run(&format!("mesh --to {} --repeats 1 --json {PROBE}", to.join(",")))
+        .code(1);
     let mesh = document(&ended.stdout).sections.get::<MeshSection>().unwrap();
     let lost: Vec<bool> = mesh.hosts.iter().map(|host| host.lost.is_some()).collect();
     assert_eq!(lost, [false, false, false, true], "{ended}");

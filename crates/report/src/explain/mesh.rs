@@ -48,7 +48,10 @@ fn evidence(probed: &Probed, verdict: &MeshVerdict) -> Vec<String> {
             verdict.shown_by_partners,
             counted(verdict.partners.into(), "partner")
         ),
-        format!("false_alarm_ratio {}", significant(verdict.false_alarm_ratio.get(), 2)),
+        format!(
+            "false_alarm_ratio {}",
+            significant(verdict.false_alarm_ratio.get(), 2)
+        ),
     ];
     cited.extend(whole(probed));
     cited
