@@ -9,11 +9,11 @@ use std::path::PathBuf;
 #[command(mut_arg("repeats", |repeats| repeats.help("Cycles of the survey, each over all pairs [default: 3]")))]
 #[command(after_long_help = "\
 Examples:
-  wirespeed mesh --ranks 2 --repeats 2 -- am_lat --via shm -t 20ms        the CPUs of this machine, pair by pair
+  wirespeed mesh --ranks 2 --repeats 2 -- am_lat --via shm -n 2000        the CPUs of this machine, pair by pair
   wirespeed mesh --ranks 4 --dry-run -- am_bw --via tcp --size 64K        rounds, pairs and time, nothing measured
 
 Hosts that ssh reaches, with nothing installed there; a job of a launcher, a rank a host:
-  wirespeed mesh --hosts node1,node2,node3,node4
+  wirespeed mesh --hosts node1,node2,node3,node4 --dry-run               leave out --dry-run to measure
   mpirun -n 16 --map-by node wirespeed mesh -- am_lat,am_bw --via mpi
 
 What follows `--` is what `wirespeed run` takes, between two ranks: any test, size and transport; without it, latency and \

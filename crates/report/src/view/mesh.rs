@@ -7,13 +7,14 @@ use crate::charts::Picture;
 use crate::labels::Input;
 use crate::mesh::gaps::grouped_reasons;
 use crate::mesh::{PairFigure, Probed, Standing, drained, good, standings, words};
+use crate::stats::median;
 use crate::table::{Row, Table, Tone, key, number, text};
 use crate::wording::{fine_percent, grouped};
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
 use wirespeed_schema::finite::Finite;
-use wirespeed_schema::mesh::{MeshCulprit, MeshSection, MeshVerdict};
-use wirespeed_schema::units::significant;
+use wirespeed_schema::mesh::{MeshCulprit, MeshSection, MeshShare, MeshStorm, MeshStream, MeshVerdict};
+use wirespeed_schema::units::{format_rate, significant};
 
 /// Rows of suspects on the screen of the verb.
 const SUSPECTS_MAX: usize = 16;
@@ -54,11 +55,53 @@ pub fn parts(run: &Run) -> Vec<Part> {
     };
     tables.extend(of_each(&|probed, on_screen| hosts(probed, &standings, on_screen)));
     tables.extend(of_each(&|probed, _| pairs(probed)));
-    tables.extend([failed(&probed), lost(&section)]);
+    tables.extend([storms(&section), failed(&probed), lost(&section)]);
     let told = tables.into_iter().filter(|table| !table.rows.is_empty());
     let mut parts: Vec<Part> = told.map(Part::Table).collect();
     parts.extend(lists(&section));
     parts
+}
+
+/// Traffic beside the pairs, and how its streams shared the path.
+fn storms(section: &MeshSection) -> Table {
+    let columns = vec![
+        key("storm"),
+        number("streams", 2),
+        number("together", 0),
+        number("Jain's index", 1),
+        number("least", 3),
+        number("greatest", 4),
+    ];
+    let share = |share: Option<MeshShare>| {
+        share.map_or(String::new(), |share| match (share.lower, share.upper) {
+            (Some(lower), Some(upper)) => {
+                format!(
+                    "{:.2} [{:.2} .. {:.2}]",
+                    share.value.get(),
+                    lower.get(),
+                    upper.get()
+                )
+            }
+            _ => format!("{:.2}", share.value.get()),
+        })
+    };
+    let row = |storm: &MeshStorm| {
+        let of_stream = |stream: &MeshStream| {
+            let mut rates: Vec<f64> = stream.rates_bytes_per_s.iter().map(|rate| rate.get()).collect();
+            if rates.is_empty() { 0.0 } else { median(&mut rates) }
+        };
+        Row::from(vec![
+            storm.load.clone(),
+            storm.streams.len().to_string(),
+            format_rate(storm.streams.iter().map(of_stream).sum(), "B/s"),
+            share(storm.jain_ratio),
+            share(storm.least_ratio),
+            share(storm.greatest_ratio),
+        ])
+    };
+    Table::new("Storms", columns, section.storms.iter().map(row).collect()).noted(
+        "Jain's index: 1 where all streams get the same; least, greatest: a stream's share of the whole; over runs",
+    )
 }
 
 /// A title with the name of the probe where there is only one; else a column has them.
