@@ -80,6 +80,11 @@ impl Campaign {
         self.schedule.rounds()
     }
 
+    /// The same, all at once.
+    pub fn all_rounds(&self) -> Vec<Vec<Pair>> {
+        self.cycle().collect()
+    }
+
     /// Whether this host was lost.
     pub fn is_lost(&self, host: usize) -> bool {
         self.lost.get(host).copied().unwrap_or(true)

@@ -287,7 +287,7 @@ impl<'a> Rounds<'a> {
     ) -> (All, Option<String>) {
         let subject = visit.subject;
         let stage = Stage::of(visit, looks.is_some());
-        let cycle = || self.known.borrow().campaigns[subject].cycle().collect();
+        let cycle = || self.known.borrow().campaigns[subject].all_rounds();
         let rounds: Vec<Vec<Pair>> = looks.unwrap_or_else(cycle);
         let label = planned.case.label();
         self.shown
