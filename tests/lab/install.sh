@@ -51,6 +51,7 @@ wanted=(
 "$(dirname "$0")/ucx.sh"
 "$(dirname "$0")/interop.sh"
 "$(dirname "$0")/axe.sh"
+"$(dirname "$0")/kubernetes.sh"
 
 PATH=$PATH:/usr/sbin:/sbin
 missing=()

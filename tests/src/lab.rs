@@ -24,10 +24,10 @@ pub enum Side {
 }
 
 /// A process that keeps a network namespace alive.
-struct Holder(Child);
+pub(crate) struct Holder(Child);
 
 impl Holder {
-    fn start() -> io::Result<Holder> {
+    pub(crate) fn start() -> io::Result<Holder> {
         let child = Command::new("setpriv")
             .args(["--pdeathsig", "KILL", "unshare", "--net", "sleep", LIFE_SECONDS])
             .stdin(Stdio::null())
@@ -43,8 +43,20 @@ impl Holder {
         }
     }
 
-    fn namespace(&self) -> PathBuf {
+    pub(crate) fn namespace(&self) -> PathBuf {
         PathBuf::from(format!("/proc/{}/ns/net", self.0.id()))
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// A program that runs in there, with everything else of the host unchanged.
+    pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net={}", self.namespace().display()));
+        command.arg("--").arg(program);
+        command
     }
 }
 
@@ -68,15 +80,9 @@ pub struct Lab {
 impl Lab {
     /// Set both machines up; an error is the reason for which a test is to be skipped.
     pub fn new() -> Result<Lab, String> {
-        // The owner of our own entry in /proc is our effective user.
-        let root = std::fs::metadata("/proc/self").is_ok_and(|m| m.uid() == 0);
-        if !root {
-            return Err("network namespaces need root".to_owned());
-        }
-        let start = || Holder::start().map_err(|e| format!("cannot make a network namespace: {e}"));
         let lab = Lab {
-            a: start()?,
-            b: start()?,
+            a: namespace()?,
+            b: namespace()?,
         };
         lab.connect()
             .map_err(|e| format!("cannot join two network namespaces: {e}"))?;
@@ -85,10 +91,7 @@ impl Lab {
 
     /// A program that runs on one side, with everything else of the host unchanged.
     pub fn command(&self, side: Side, program: impl AsRef<std::ffi::OsStr>) -> Command {
-        let mut command = Command::new("nsenter");
-        command.arg(format!("--net={}", self.holder(side).namespace().display()));
-        command.arg("--").arg(program);
-        command
+        self.holder(side).command(program)
     }
 
     /// The IPv4 address of a side.
@@ -162,6 +165,16 @@ impl Lab {
     }
 }
 
+/// A network namespace; an error is the reason for which a test is to be skipped.
+pub(crate) fn namespace() -> Result<Holder, String> {
+    // The owner of our own entry in /proc is our effective user.
+    let root = std::fs::metadata("/proc/self").is_ok_and(|m| m.uid() == 0);
+    if !root {
+        return Err("network namespaces need root".to_owned());
+    }
+    Holder::start().map_err(|e| format!("cannot make a network namespace: {e}"))
+}
+
 fn number(side: Side) -> u8 {
     match side {
         Side::A => 1,
@@ -169,7 +182,7 @@ fn number(side: Side) -> u8 {
     }
 }
 
-fn succeed(command: &mut Command) -> io::Result<()> {
+pub(crate) fn succeed(command: &mut Command) -> io::Result<()> {
     let output = command.stdin(Stdio::null()).output()?;
     if output.status.success() {
         return Ok(());

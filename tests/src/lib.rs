@@ -1,6 +1,7 @@
 //! Helpers of the end-to-end tests. They must leave nothing behind: no process, no file, no interface.
 #![forbid(unsafe_code)]
 
+pub mod bridge;
 pub mod busy;
 pub mod deadline;
 pub mod home;

@@ -1,9 +1,10 @@
-//! Hosts that are reached by ssh: a real sshd for each, on loopback, in namespaces of its own (processes, mounts, shared
-//! memory, host name), with keys made for the test. All of it ends with the test, and nothing of the real user's ssh is
+//! Hosts that are reached by ssh: a real sshd for each, on loopback or on the machines of a bridge, in namespaces of its own
+//! (processes, mounts, shared memory, host name), with keys made for the test. All of it ends with the test, and nothing of the real user's ssh is
 //! read or written.
 
+use crate::bridge::Bridge;
 use crate::deadline::{SOON, reached};
-use std::net::TcpStream;
+use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -19,6 +20,14 @@ struct Host {
     daemon: Child,
 }
 
+/// Where a daemon listens.
+struct Door<'a> {
+    address: IpAddr,
+    port: u16,
+    /// The machine that it runs on.
+    on: Option<(&'a Bridge, usize)>,
+}
+
 /// Hosts with the names of the test's choice; all of it goes when this is dropped.
 pub struct SshHosts {
     folder: TempDir,
@@ -28,6 +37,31 @@ pub struct SshHosts {
 impl SshHosts {
     /// Start one daemon a name; an error is the reason for which a test is to be skipped.
     pub fn start(names: &[&str]) -> Result<SshHosts, String> {
+        let door = |name: &&str| {
+            let door = Door {
+                address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+                port: crate::ports::free(1),
+                on: None,
+            };
+            ((*name).to_owned(), door)
+        };
+        Self::start_at(names.iter().map(door).collect())
+    }
+
+    /// Start one daemon on each machine of `bridge`, which its own desk reaches by name; an error as above.
+    pub fn on(bridge: &Bridge) -> Result<SshHosts, String> {
+        let door = |number| {
+            let door = Door {
+                address: bridge.address(number),
+                port: 22,
+                on: Some((bridge, number)),
+            };
+            (bridge.name(number), door)
+        };
+        Self::start_at((0..bridge.count()).map(door).collect())
+    }
+
+    fn start_at(doors: Vec<(String, Door)>) -> Result<SshHosts, String> {
         let root = std::fs::metadata("/proc/self").is_ok_and(|m| m.uid() == 0);
         if !root {
             return Err("namespaces for an sshd need root".to_owned());
@@ -44,11 +78,18 @@ impl SshHosts {
         let public = hosts.text("client.pub")?;
         hosts.write("authorized", &public)?;
         let (mut config, mut known) = (String::new(), String::new());
-        for name in names {
-            let port = hosts.start_one(name)?;
+        for (name, door) in &doors {
+            hosts.start_one(name, door)?;
             let key = hosts.text(&format!("{name}.pub"))?;
-            known += &format!("[127.0.0.1]:{port} {key}");
-            config += &format!("Host {name}\n  HostName 127.0.0.1\n  Port {port}\n");
+            let Door { address, port, .. } = door;
+            known += &match port {
+                22 => format!("{address} {key}"),
+                _ => format!("[{address}]:{port} {key}"),
+            };
+            config += &format!("Host {name}\n  HostName {address}\n  Port {port}\n");
+        }
+        for (name, _) in &doors {
+            hosts.wait_for(name)?;
         }
         hosts.write("known_hosts", &known)?;
         let folder = hosts.folder.path().display().to_string();
@@ -61,13 +102,13 @@ impl SshHosts {
         Ok(hosts)
     }
 
-    fn start_one(&mut self, name: &str) -> Result<u16, String> {
+    fn start_one(&mut self, name: &str, door: &Door) -> Result<(), String> {
         self.key(name)?;
         let folder = self.folder.path().display().to_string();
         std::fs::create_dir(self.temporary(name)).map_err(|e| e.to_string())?;
-        let port = crate::ports::free(1);
+        let Door { address, port, on } = door;
         let text = format!(
-            "ListenAddress 127.0.0.1\nPort {port}\nHostKey {folder}/{name}\nAuthorizedKeysFile {folder}/authorized\n\
+            "ListenAddress {address}\nPort {port}\nHostKey {folder}/{name}\nAuthorizedKeysFile {folder}/authorized\n\
              StrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin prohibit-password\nPasswordAuthentication no\n\
              AcceptEnv {KEPT}\nSetEnv TMPDIR={}\n",
             self.temporary(name).display()
@@ -75,7 +116,10 @@ impl SshHosts {
         let file = self.write(&format!("{name}.sshd"), &text)?;
         let log = std::fs::File::create(self.folder.path().join(format!("{name}.log")));
         let log = log.map_err(|e| e.to_string())?;
-        let mut command = Command::new("setpriv");
+        let mut command = match on {
+            Some((bridge, number)) => bridge.command(*number, "setpriv"),
+            None => Command::new("setpriv"),
+        };
         command.args([
             "--pdeathsig",
             "KILL",
@@ -96,14 +140,19 @@ impl SshHosts {
             name: name.to_owned(),
             daemon,
         });
-        if !reached(SOON, || TcpStream::connect(("127.0.0.1", port)).is_ok()) {
-            let said = self.text(&format!("{name}.log")).unwrap_or_default();
-            return Err(format!(
+        Ok(())
+    }
+
+    /// Until its daemon says that it listens.
+    fn wait_for(&self, name: &str) -> Result<(), String> {
+        let said = || self.text(&format!("{name}.log")).unwrap_or_default();
+        match reached(SOON, || said().contains("Server listening")) {
+            true => Ok(()),
+            false => Err(format!(
                 "sshd does not listen: {}",
-                said.trim().replace('\n', " / ")
-            ));
+                said().trim().replace('\n', " / ")
+            )),
         }
-        Ok(port)
     }
 
     /// ssh's configuration that leads to them, for `ssh -F`. It asks for no check of host keys, as careless users do.
@@ -116,12 +165,65 @@ impl SshHosts {
         self.folder.path().join(format!("{name}-tmp"))
     }
 
+    /// A program among the processes and files of a host.
+    ///
+    /// # Panics
+    /// Where there is no such host.
+    pub fn command(&self, name: &str, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let namespaces = self.namespaces(name);
+        let mut command = Command::new("nsenter");
+        for (kind, file) in [("mount", "mnt"), ("pid", "pid_for_children")] {
+            command.arg(format!("--{kind}={}", namespaces.join(file).display()));
+        }
+        command.arg("--").arg(program);
+        command
+    }
+
+    /// Every process of a host beside its daemons: its number here, and its command line.
+    ///
+    /// # Panics
+    /// Where there is no such host, or it is gone.
+    pub fn processes(&self, name: &str) -> Vec<(u32, String)> {
+        let own = std::fs::read_link(self.namespaces(name).join("pid_for_children"));
+        let own = own.expect("a host that is up");
+        let pids = std::fs::read_dir("/proc").expect("a proc").flatten();
+        let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        let inside = pids.filter(|pid| {
+            std::fs::read_link(format!("/proc/{pid}/ns/pid")).is_ok_and(|namespace| namespace == own)
+        });
+        let described = inside.filter_map(|pid| {
+            let words = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+            Some((pid, String::from_utf8_lossy(&words).replace('\0', " ")))
+        });
+        described.filter(|(_, words)| !words.contains("sshd")).collect()
+    }
+
+    fn namespaces(&self, name: &str) -> PathBuf {
+        let host = self.hosts.iter().find(|host| host.name == name);
+        PathBuf::from(format!(
+            "/proc/{}/ns",
+            host.expect("a host of this test").daemon.id()
+        ))
+    }
+
     /// Forget the hosts' keys: to ssh they are strangers.
     ///
     /// # Panics
     /// Where the file cannot be written.
     pub fn forget(&self) {
         self.write("known_hosts", "").expect("the folder is ours");
+    }
+
+    /// Forget the key of this host alone.
+    ///
+    /// # Panics
+    /// Where the file cannot be read or written.
+    pub fn forget_one(&self, name: &str) {
+        let key = self.text(&format!("{name}.pub")).expect("a host of this test");
+        let known = self.text("known_hosts").expect("the folder is ours");
+        let others = known.lines().filter(|line| !line.contains(key.trim()));
+        let others: String = others.map(|line| format!("{line}\n")).collect();
+        self.write("known_hosts", &others).expect("the folder is ours");
     }
 
     /// Pull a host's plug: its daemon and all its processes are gone at once.

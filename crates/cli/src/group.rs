@@ -14,9 +14,9 @@ use wirespeed::transport::Service;
 use wirespeed_control::address::{Address, is_of_this_machine};
 use wirespeed_control::auth::Identity;
 use wirespeed_control::coordinator::{
-    Group, GroupEvent, GroupOptions, GroupSpec, HostsSpec, Launcher, default_remote_ranks,
+    Group, GroupEvent, GroupOptions, GroupSpec, Launcher, ServerSpec, default_remote_ranks,
 };
-use wirespeed_control::{ControlError, Launch, StopFlag};
+use wirespeed_control::{Blamed, ControlError, Launch, StopFlag};
 use wirespeed_schema::case::{Case, GroupKind, Role};
 use wirespeed_schema::message::{Refusal, RefusalCode};
 use wirespeed_schema::outcome::{Interval, Outcome};
@@ -39,6 +39,8 @@ pub struct GroupRun {
     pub outcomes: Vec<Outcome>,
     /// Why it failed, if it did.
     pub failure: Option<Failure>,
+    /// Ranks that broke it by themselves.
+    pub blamed: Vec<Blamed>,
     /// From the start of the ranks to the first barrier.
     pub setup_ns: u64,
     /// Other sessions on the same server meanwhile.
@@ -59,6 +61,10 @@ pub struct Reach {
     pub fresh: bool,
     /// The ranks of each end are threads of one process.
     pub together: bool,
+    /// What becomes of a rank is told by whoever asked for the group, under a name of its own.
+    pub ranks_have_names: bool,
+    /// The user is told nothing of what happens to it.
+    pub is_silent: bool,
     /// An end that says nothing for so long is lost.
     pub silence: Option<Duration>,
     /// A server that is not there yet gets so long to come.
@@ -108,6 +114,8 @@ impl Reach {
             family,
             fresh: true,
             together: false,
+            ranks_have_names: false,
+            is_silent: false,
             silence,
             patience: Duration::ZERO,
             server_command: None,
@@ -134,6 +142,10 @@ pub struct Groups<'a> {
     reach: Reach,
     /// Who starts the ranks, where it is not this program alone.
     started_by: Option<Arc<dyn Launch>>,
+    /// Servers that have a rank each, in this order; empty where the case names its far end.
+    servers: Vec<String>,
+    /// Ranks that a group could not be opened for.
+    missing: Vec<Blamed>,
     open: Option<((GroupKind, Option<String>), Group)>,
     /// The ranks of a job are had once: their group stays open.
     job: Option<Group>,
@@ -148,9 +160,19 @@ impl<'a> Groups<'a> {
             registry,
             reach,
             started_by: None,
+            servers: Vec::new(),
+            missing: Vec::new(),
             open: None,
             job: None,
             unreachable: None,
+        }
+    }
+
+    /// Groups with a rank at each of `servers`.
+    pub fn at_servers(registry: &'a Registry, reach: Reach, servers: Vec<String>) -> Self {
+        Groups {
+            servers,
+            ..Groups::new(registry, reach)
         }
     }
 
@@ -160,6 +182,19 @@ impl<'a> Groups<'a> {
             started_by: Some(launcher),
             ..Groups::new(registry, Reach::default())
         }
+    }
+
+    /// The same, which are reached so.
+    #[must_use]
+    pub fn reached_by(self, reach: Reach) -> Self {
+        Groups { reach, ..self }
+    }
+
+    /// The same, which tell the user nothing of what happens to them.
+    #[must_use]
+    pub fn silent(mut self) -> Self {
+        self.reach.is_silent = true;
+        self
     }
 
     /// Groups of one rank that moves data between here and `service`.
@@ -209,13 +244,21 @@ impl<'a> Groups<'a> {
 
     /// Run a case once, over new connections.
     pub fn run(&mut self, planned: &PlannedCase, stop: &StopFlag, on_interval: OnInterval) -> GroupRun {
+        let (named, silent) = (self.reach.ranks_have_names, self.reach.is_silent);
         let mut events = |event: GroupEvent| match event {
             GroupEvent::Interval { rank, interval } => on_interval(rank, interval),
+            GroupEvent::RankLost { .. } if named => {}
+            _ if silent => {}
             other => tell(&other),
         };
         let group = match self.group(planned, stop, &mut events) {
             Ok(group) => group,
-            Err(failure) => return GroupRun::failed(failure),
+            Err(failure) => {
+                return GroupRun {
+                    blamed: std::mem::take(&mut self.missing),
+                    ..GroupRun::failed(failure)
+                };
+            }
         };
         let result = group.run(&planned.case, &mut events, stop);
         let failure = result.error.map(|error| {
@@ -233,6 +276,7 @@ impl<'a> Groups<'a> {
         GroupRun {
             outcomes,
             failure,
+            blamed: result.blamed,
             setup_ns: result.setup_ns,
             overlapping_sessions: result.overlapping_sessions,
         }
@@ -276,7 +320,7 @@ impl<'a> Groups<'a> {
     }
 
     fn open_group(
-        &self,
+        &mut self,
         planned: &PlannedCase,
         stop: &StopFlag,
         events: &mut dyn FnMut(GroupEvent),
@@ -294,6 +338,9 @@ impl<'a> Groups<'a> {
             let spec = GroupSpec::Started(launcher.clone());
             return Ok(Group::open(&spec, self.registry, options, events, stop)?);
         }
+        if !self.servers.is_empty() {
+            return self.open_at_servers(options, events, stop);
+        }
         if planned.case.test.capability() == Capability::Bulk {
             let spec = GroupSpec::Service(self.service(planned)?);
             return Ok(Group::open(&spec, self.registry, options, events, stop)?);
@@ -302,6 +349,35 @@ impl<'a> Groups<'a> {
         let spec = || self.spec(planned, address.as_deref());
         self.open_when_there(spec, &options, events, stop)
             .map_err(|error| self.reach.failure(&error))
+    }
+
+    /// A group with a rank at each server; those that cannot be reached are to blame.
+    fn open_at_servers(
+        &mut self,
+        options: GroupOptions,
+        events: &mut dyn FnMut(GroupEvent),
+        stop: &StopFlag,
+    ) -> Result<Group, Failure> {
+        let identity = Identity::find(self.reach.identity.as_deref(), None)?;
+        let server = |(rank, address): (u32, &String)| {
+            ServerSpec::new(address, identity.clone()).with_ranks(vec![rank])
+        };
+        let spec = GroupSpec::Hosts((0..).zip(&self.servers).map(server).collect());
+        let (group, errors) = Group::open_each(&spec, self.registry, options, events, stop);
+        let errors: Vec<(u32, ControlError)> = (0..)
+            .zip(errors)
+            .filter_map(|(rank, error)| Some((rank, error?)))
+            .collect();
+        let blame = |(rank, error): &(u32, ControlError)| Blamed {
+            rank: *rank,
+            reason: error.to_string(),
+            gone: true,
+        };
+        self.missing = errors.iter().map(blame).collect();
+        match errors.first() {
+            Some((_, error)) => Err(self.reach.failure(error)),
+            None => Ok(group),
+        }
     }
 
     /// Open a group; a server that does not listen yet gets the time that the user has for it.
@@ -331,11 +407,8 @@ impl<'a> Groups<'a> {
     fn open_session(&self, to: &str) -> Result<Group, Failure> {
         let address = self.address(to)?;
         let spec = || {
-            Ok(GroupSpec::Hosts(HostsSpec {
-                address: address.clone(),
-                identity: Identity::find(self.reach.identity.as_deref(), None)?,
-                remote_ranks: None,
-            }))
+            let identity = Identity::find(self.reach.identity.as_deref(), None)?;
+            Ok(GroupSpec::Hosts(vec![ServerSpec::new(&address, identity)]))
         };
         let opened = self.open_when_there(spec, &GroupOptions::new()?, &mut |_| (), &StopFlag::new());
         Ok(opened?)
@@ -348,11 +421,11 @@ impl<'a> Groups<'a> {
                 Some(ranks) => GroupSpec::Job(ranks.clone()),
                 None => GroupSpec::Launched(Launcher(crate::mpi::jobs())),
             },
-            (_, Some(address)) => GroupSpec::Hosts(HostsSpec {
-                address: address.to_owned(),
-                identity: Identity::find(self.reach.identity.as_deref(), None)?,
-                remote_ranks: Some(far_ranks(&planned.case)),
-            }),
+            (_, Some(address)) => {
+                let identity = Identity::find(self.reach.identity.as_deref(), None)?;
+                let server = ServerSpec::new(address, identity);
+                GroupSpec::Hosts(vec![server.with_ranks(far_ranks(&planned.case))])
+            }
             _ => GroupSpec::Processes,
         })
     }
@@ -417,6 +490,7 @@ impl GroupRun {
         GroupRun {
             outcomes: Vec::new(),
             failure: Some(failure),
+            blamed: Vec::new(),
             setup_ns: 0,
             overlapping_sessions: 0,
         }
@@ -464,7 +538,7 @@ fn far_ranks(case: &Case) -> Vec<u32> {
     }
 }
 
-fn parse_silence(text: &str) -> Result<Duration, Failure> {
+pub fn parse_silence(text: &str) -> Result<Duration, Failure> {
     match units::parse_duration_ns(text) {
         Ok(ns @ 100_000_000..=3_600_000_000_000) => Ok(Duration::from_nanos(ns)),
         _ => Err(Failure::usage(
@@ -488,7 +562,9 @@ fn split_port(to: &str) -> (&str, Option<&str>) {
 /// Things that a waiting user wants to know, on stderr.
 fn tell(event: &GroupEvent) {
     let line = match event {
-        GroupEvent::Queued { ahead, wait_ns_min } => {
+        GroupEvent::Queued {
+            ahead, wait_ns_min, ..
+        } => {
             let wait = wait_ns_min.map(|ns| format!(", at least {}", format_ns(ns as f64)));
             let wait = wait.unwrap_or_default();
             format!("queued: {ahead} ahead{wait}")

@@ -168,6 +168,12 @@ impl Progress {
         self.show(&case.label());
     }
 
+    /// A run begins, under words of the caller's.
+    pub fn start_as(&mut self, words: &str) {
+        self.plan.begin_next();
+        self.show(words);
+    }
+
     /// A step of this name begins.
     pub fn step(&mut self, name: &str) {
         if self.plan.begun {

@@ -88,7 +88,7 @@ impl Watch {
                 }
                 self.draw();
             }
-            Event::Interval { .. } | Event::CaseFinished { .. } => {}
+            Event::Interval { .. } | Event::PairMeasured { .. } | Event::CaseFinished { .. } => {}
             Event::RunFinished { .. } => {
                 self.run = None;
                 self.write("");

@@ -1,6 +1,8 @@
 //! Addresses of servers as people type them.
 
 use crate::error::ControlError;
+use std::collections::BTreeSet;
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 
 /// The port of `wirespeed serve`: not assigned, and not the port of another measuring tool.
@@ -79,6 +81,41 @@ impl Address {
         }
         Ok(found)
     }
+
+    /// The hosts that the name stands for: itself where that is one, else each of its addresses, sorted, none twice. Of a name
+    /// with addresses of both families those count that the system prefers, since a host may have one of each.
+    pub fn hosts(&self) -> Result<Vec<Address>, ControlError> {
+        let found = self.resolve()?;
+        let is_v6 = found.first().is_some_and(SocketAddr::is_ipv6);
+        let of_family: BTreeSet<SocketAddr> = found.into_iter().filter(|at| at.is_ipv6() == is_v6).collect();
+        if of_family.len() == 1 {
+            return Ok(vec![self.clone()]);
+        }
+        Ok(of_family.into_iter().map(Address::from).collect())
+    }
+}
+
+impl From<SocketAddr> for Address {
+    fn from(at: SocketAddr) -> Self {
+        let host = match at {
+            SocketAddr::V6(at) if at.scope_id() != 0 => format!("{}%{}", at.ip(), at.scope_id()),
+            _ => at.ip().to_string(),
+        };
+        Address {
+            host,
+            port: at.port(),
+        }
+    }
+}
+
+/// As [`Address::parse`] reads it.
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.host.contains(':') {
+            true => write!(f, "[{}]:{}", self.host, self.port),
+            false => write!(f, "{}:{}", self.host, self.port),
+        }
+    }
 }
 
 /// Whether this machine has the address: every 127.x is one, and whatever its name stands for. A socket can be bound to it then.
@@ -120,6 +157,24 @@ mod tests {
         ] {
             assert_eq!(Address::parse(bad).unwrap_err().exit_code(), 2, "{bad}");
         }
+    }
+
+    #[test]
+    fn what_is_shown_is_read_again() {
+        for text in ["node7:80", "10.0.0.7:80", "[::1]:80", "[fe80::1%eth0]:80"] {
+            assert_eq!(Address::parse(text).unwrap().to_string(), text);
+        }
+        let scoped: SocketAddr = "[fe80::1%3]:80".parse().unwrap();
+        assert_eq!(Address::from(scoped).to_string(), "[fe80::1%3]:80");
+    }
+
+    #[test]
+    fn one_address_is_one_host() {
+        for text in ["127.0.0.1:80", "[::1]:80", "localhost"] {
+            let address = Address::parse(text).unwrap();
+            assert_eq!(address.hosts().unwrap(), [address]);
+        }
+        assert!(Address::parse("no-such-host.invalid").unwrap().hosts().is_err());
     }
 
     #[test]

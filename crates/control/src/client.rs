@@ -37,6 +37,7 @@ struct Alive {
 /// An open session with a server.
 pub(crate) struct Server {
     sender: Sender,
+    peer: SocketAddr,
     local_address: IpAddr,
     limits: ServerLimits,
     build: String,
@@ -72,6 +73,7 @@ impl Server {
         let reader = listening.map_err(|e| ControlError::lost(peer.to_string(), e))?;
         Ok(Server {
             sender: greeted.sender,
+            peer,
             local_address: greeted.local_address,
             limits: greeted.limits,
             build: greeted.build,
@@ -97,6 +99,11 @@ impl Server {
 
     pub(crate) fn is_open(&self) -> bool {
         self.alive.open.load(Ordering::Acquire)
+    }
+
+    /// Address of the other end.
+    pub(crate) fn peer(&self) -> SocketAddr {
+        self.peer
     }
 
     /// Address of this end: where data of the session comes from and goes to.

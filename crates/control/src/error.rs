@@ -100,6 +100,24 @@ pub enum ControlError {
         /// What the system said.
         source: io::Error,
     },
+    /// A rank could not be started, or was gone before it began.
+    #[error("{error}")]
+    Rank {
+        /// The rank.
+        rank: u32,
+        /// What is wrong with it.
+        error: Box<ControlError>,
+    },
+    /// More hosts than this process may have files for.
+    #[error("{hosts} hosts need {files} open files, this process may have {allowed}")]
+    TooFewFiles {
+        /// Hosts asked for.
+        hosts: usize,
+        /// Files that they need.
+        files: u64,
+        /// Files that may be open.
+        allowed: u64,
+    },
     /// A launcher's job cannot be joined, started or used.
     #[error(transparent)]
     Job(JobError),
@@ -137,6 +155,10 @@ impl ControlError {
             Self::Launch { .. } => {
                 "check that the program may be executed and that processes may be started".into()
             }
+            Self::Rank { error, .. } => error.remedy(),
+            Self::TooFewFiles { files, .. } => {
+                format!("raise the limit: ulimit -n {files}; or name fewer hosts")
+            }
             Self::Job(error) => error.remedy.clone(),
             Self::Interrupted => "run again".into(),
         }
@@ -151,6 +173,7 @@ impl ControlError {
             | Self::BadKey { .. }
             | Self::WrongServer { .. }
             | Self::Refused(_) => FailureClass::Refused,
+            Self::Rank { error, .. } => error.class(),
             _ => FailureClass::Failed,
         }
     }
@@ -159,7 +182,19 @@ impl ControlError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Interrupted => 130,
+            Self::Rank { error, .. } => error.exit_code(),
             other => exit_code(other.class()),
+        }
+    }
+
+    /// As an error of `rank`, unless it is the user's wish.
+    pub(crate) fn of_rank(self, rank: u32) -> Self {
+        match self {
+            Self::Interrupted => self,
+            error => Self::Rank {
+                rank,
+                error: Box::new(error),
+            },
         }
     }
 
@@ -200,5 +235,16 @@ mod tests {
         assert_eq!(ControlError::BadAddress("x:y".into()).exit_code(), 2);
         assert_eq!(ControlError::Interrupted.exit_code(), 130);
         assert_eq!(ControlError::lost("rank 1", "killed").exit_code(), 1);
+        assert_eq!(ControlError::Interrupted.of_rank(1).exit_code(), 130);
+        let text = refused.to_string();
+        let of_rank = refused.of_rank(1);
+        assert_eq!(
+            (
+                of_rank.to_string(),
+                of_rank.remedy().as_str(),
+                of_rank.exit_code()
+            ),
+            (text, "ask for less", 5)
+        );
     }
 }

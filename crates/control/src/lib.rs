@@ -23,12 +23,14 @@ mod wire;
 
 pub use address::DEFAULT_PORT;
 pub use auth::Identity;
-pub use coordinator::{Group, GroupEvent, GroupOptions, GroupResult, GroupSpec, HostsSpec, run_case};
+pub use coordinator::{
+    Group, GroupEvent, GroupOptions, GroupResult, GroupSpec, ServerSpec, ServerState, run_case,
+};
 pub use error::{ControlError, exit_code};
 pub use job::{Job, JobKind, JobRanks};
 pub use launch::program::RankProgram;
 pub use launch::seam::{Launch, Launched, RankProcess};
 pub use serve::{Daemon, Listen, LogEvent, LogLine, ServeOptions, Served};
 pub use session::Timing;
-pub use session::group::Failure;
+pub use session::group::{Blamed, Failure};
 pub use stop::{StopFlag, StopLevel, Subscription};

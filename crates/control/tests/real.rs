@@ -8,7 +8,7 @@ use std::sync::Arc;
 use wirespeed::Registry;
 use wirespeed_control::auth::keyfile::KeyFile;
 use wirespeed_control::{
-    Daemon, Group, GroupEvent, GroupOptions, GroupResult, GroupSpec, HostsSpec, Listen, ServeOptions,
+    Daemon, Group, GroupEvent, GroupOptions, GroupResult, GroupSpec, Listen, ServeOptions, ServerSpec,
     StopFlag, Timing, run_case,
 };
 use wirespeed_schema::Case;
@@ -104,11 +104,10 @@ fn a_client_and_a_daemon_measure_over_tcp() {
     };
     let stop = StopFlag::new();
     let daemon = Daemon::bind(serve, &key, &stop, Arc::new(|_| ())).unwrap();
-    let spec = GroupSpec::Hosts(HostsSpec {
-        address: daemon.addresses()[0].to_string(),
-        identity: key.identity().clone(),
-        remote_ranks: None,
-    });
+    let spec = GroupSpec::Hosts(vec![ServerSpec::new(
+        daemon.addresses()[0].to_string(),
+        key.identity().clone(),
+    )]);
     let served = std::thread::spawn(move || daemon.run());
     let user = StopFlag::new();
     for test in [pingpong(), stream()] {

@@ -26,6 +26,18 @@ pub enum MeshError {
         /// The receiver.
         to: usize,
     },
+    /// Too few hosts for a storm.
+    #[error("{hosts} hosts are too few for this pattern")]
+    TooFew {
+        /// How many there are.
+        hosts: usize,
+    },
+    /// More streams at once than a storm may have.
+    #[error("this pattern is {streams} streams at once, more than 1024")]
+    Storm {
+        /// How many it would be.
+        streams: usize,
+    },
     /// Too few matchings to connect all hosts.
     #[error("a budget of {matchings} matchings leaves hosts unconnected: at least 2 are needed")]
     Budget {

@@ -4,12 +4,15 @@
 //! same figures give the same answer.
 #![forbid(unsafe_code)]
 
+mod campaign;
 mod error;
 pub mod judge;
+mod pattern;
 pub mod schedule;
 pub mod simulate;
-pub mod words;
 
+pub use campaign::{Campaign, Setup};
 pub use error::MeshError;
 pub use judge::{Culprit, Effect, Figure, HostEffects, Judgement, Looks, Options, Report, Side, Verdict};
+pub use pattern::{Pattern, STREAMS_MAX};
 pub use schedule::{Estimate, Mode, Pair, Plan, Schedule};

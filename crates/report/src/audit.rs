@@ -56,8 +56,13 @@ fn misshapen(view: &View, width: usize) -> Vec<String> {
         let Part::Table(table) = part else {
             continue;
         };
+        let most = table.screen_rows.unwrap_or(usize::MAX);
         for (index, _) in table.columns.iter().enumerate().filter(|(_, column)| column.key) {
-            let lost = table.rows.iter().map(|row| squeezed(&row.cells[index]));
+            let lost = table
+                .rows
+                .iter()
+                .take(most)
+                .map(|row| squeezed(&row.cells[index]));
             let lost = lost.filter(|cell| !cell.contains(char::is_control) && !shown.contains(cell));
             found.extend(lost.map(|cell| format!("{cell} is lost at {width} columns")));
         }

@@ -2,6 +2,7 @@
 //!
 //! A rule that lacks one of its figures says nothing; no sentence comes without numbers.
 
+mod mesh;
 mod pairs;
 
 use crate::assemble::sleeps;
@@ -51,7 +52,8 @@ pub fn explain(run: &Run) -> Vec<Sentence> {
         .filter(|case| !case.metrics.is_empty() && case.case.transport != Floor::TRANSPORT)
         .collect();
     let mut sentences = Vec::new();
-    let rules: [Rule; 11] = [
+    let rules: [Rule; 12] = [
+        mesh::mesh,
         bulk,
         loads,
         pairs::waiting,

@@ -22,6 +22,7 @@ mod fit;
 pub mod import;
 pub mod interference;
 mod labels;
+pub mod mesh;
 pub mod perftest;
 pub mod read;
 pub mod render;
@@ -39,7 +40,7 @@ pub use assemble::{
     Goal, case_result, failed_case, repetition, repetition_metrics, run_status, skipped_case, unfinished,
     with_convergence, without_outcomes,
 };
-pub use checks::{Limits, host_remarks, run_remarks};
+pub use checks::{Limits, broken_law, host_remarks, run_remarks};
 pub use figures::figure_text;
 pub use labels::Input;
 pub use read::{ReadError, read_run};

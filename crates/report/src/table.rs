@@ -87,6 +87,10 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// What its figures mean, a sentence each.
     pub notes: Vec<String>,
+    /// So many of its rows are on the screen of a verb; everything else that is written has all.
+    pub screen_rows: Option<usize>,
+    /// Whether a reader of the page may put its rows into another order.
+    pub sortable: bool,
 }
 
 impl Table {
@@ -97,7 +101,7 @@ impl Table {
             title: title.to_owned(),
             columns,
             rows,
-            notes: Vec::new(),
+            ..Table::default()
         };
         for row in &mut table.rows {
             row.cells.resize(table.columns.len(), String::new());
@@ -137,6 +141,32 @@ impl Table {
     pub fn noted(mut self, note: &str) -> Table {
         self.notes.push(note.to_owned());
         self
+    }
+
+    /// The same with `rows` of its rows on the screen of a verb.
+    pub fn on_screen(self, rows: usize) -> Table {
+        Table {
+            screen_rows: Some(rows),
+            ..self
+        }
+    }
+
+    /// The same, to be sorted by who reads the page.
+    pub fn sorted_by_reader(self) -> Table {
+        Table {
+            sortable: true,
+            ..self
+        }
+    }
+
+    /// What of it is on the screen of a verb, and how many rows are not.
+    pub(crate) fn for_screen(&self) -> (Table, usize) {
+        let most = self.screen_rows.unwrap_or(usize::MAX);
+        let shown = Table {
+            rows: self.rows.iter().take(most).cloned().collect(),
+            ..self.clone()
+        };
+        (shown, self.rows.len().saturating_sub(most))
     }
 
     fn retain(&mut self, keep: &[bool]) {

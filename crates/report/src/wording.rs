@@ -44,6 +44,25 @@ pub fn against(ratio: f64) -> String {
     }
 }
 
+/// A count with a comma before every third digit: `261,632`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 host`, `16 hosts`.
+pub(crate) fn counted(number: u64, what: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {what}{ending}", grouped(number))
+}
+
 /// How far values are apart, in parts of their middle: `12 %`, `2.5 times their median`.
 pub fn spread(ratio: f64) -> String {
     match ratio <= 1.0 {

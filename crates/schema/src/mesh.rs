@@ -135,23 +135,29 @@ pub struct MeshVerdict {
     /// Upper end.
     pub upper_ratio: Finite,
     /// Probability that anything in the mesh looked like this where nothing is slow.
-    pub false_alarm: Finite,
+    pub false_alarm_ratio: Finite,
     /// Partners that show it: of a link 1, of a unit its hosts.
-    pub shown_by: u32,
+    pub shown_by_partners: u32,
     /// Partners that it was measured with.
     pub partners: u32,
 }
 
-/// What a host does beside the median host, as survey and looks have it: a ratio of performances, 1 is the median.
+/// What a host does beside the median host, as survey and looks have it: ratios of performances, 1 is the median.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MeshEffect {
     /// As sender; absent where it sent nothing that was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sends_ratio: Option<Finite>,
+    /// The 95 % interval of that; absent with too few partners.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sends_interval: Option<[Finite; 2]>,
     /// As receiver.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receives_ratio: Option<Finite>,
+    /// The 95 % interval of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub receives_interval: Option<[Finite; 2]>,
 }
 
 /// One case, measured between pairs of hosts, and what is judged of it.
@@ -175,13 +181,68 @@ pub struct MeshProbe {
     /// Measurements that gave no figure.
     pub failed_count: u64,
     /// Numbers of hosts with too few partners to be judged.
-    pub not_judged: Vec<u32>,
+    pub not_judged_hosts: Vec<u32>,
     /// Looks at fresh figures that were taken.
     pub looks_count: u32,
     /// Standard deviation of a figure, as a share of it.
     pub noise_ratio: Finite,
     /// Whether everything that was to be measured was, or failed by itself: else the judgement is of a part.
     pub complete: bool,
+}
+
+/// One stream of a storm.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MeshStream {
+    /// Number of the host that sends.
+    pub from: u32,
+    /// Number of the host that receives.
+    pub to: u32,
+    /// Its rate over each run of the storm.
+    pub rates_bytes_per_s: Vec<Finite>,
+    /// Its rate in each slice of time, a list for each run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub slices_bytes_per_s: Vec<Vec<Finite>>,
+}
+
+/// A figure with its interval over runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MeshShare {
+    /// The figure.
+    pub value: Finite,
+    /// Lower end of the interval; absent with fewer than three runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lower: Option<Finite>,
+    /// Upper end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upper: Option<Finite>,
+}
+
+/// Traffic of other hosts beside a case, and how it was shared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MeshStorm {
+    /// As it was asked for: `incast`, `outcast@node3`. The section `interference` has what it did to the case.
+    pub load: String,
+    /// Number of the case in the document.
+    pub case: u32,
+    /// Its streams, all at once.
+    pub streams: Vec<MeshStream>,
+    /// Length of a slice of time.
+    pub slice_ns: u64,
+    /// Jain's index of the streams' rates: 1 where all get the same, 1/n where one of n gets everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jain_ratio: Option<MeshShare>,
+    /// The least stream's share of the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least_ratio: Option<MeshShare>,
+    /// The greatest stream's share of the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub greatest_ratio: Option<MeshShare>,
+    /// Jain's index within slices, the median over all: below the index where streams take turns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub within_slices_ratio: Option<Finite>,
 }
 
 /// `Run::sections["mesh"]`.
@@ -204,11 +265,14 @@ pub struct MeshSection {
     /// Seed of who meets whom when.
     pub seed: u64,
     /// Probability that a mesh without anything slow gets a verdict, as the judgement was asked to keep it, a probe.
-    pub false_alarm: Finite,
+    pub false_alarm_ratio: Finite,
     /// How much slower than the median, as a share, was worth naming.
     pub material_ratio: Finite,
     /// What was measured, a case each.
     pub probes: Vec<MeshProbe>,
+    /// Traffic beside cases, where some was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub storms: Vec<MeshStorm>,
 }
 
 impl Section for MeshSection {

@@ -138,14 +138,3 @@ impl Refused {
         }
     }
 }
-
-/// The machine that this process runs on: the same for every process that shares its memory, files and network. Nodes in
-/// namespaces of their own are machines of their own.
-pub(crate) fn machine() -> String {
-    let mut id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    for namespace in ["ipc", "mnt", "net", "pid"] {
-        let inode = std::fs::read_link(format!("/proc/self/ns/{namespace}"));
-        id += &inode.map_or(String::new(), |inode| format!(" {}", inode.display()));
-    }
-    id.replace('\n', "")
-}

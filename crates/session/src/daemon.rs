@@ -4,7 +4,7 @@
 //! Data of a measurement never pass through here; the daemon that passes messages on is a computation of its own.
 
 use crate::Tell;
-use crate::api::{self, ComputationStatus, NodeStatus, Placed, Refused, StartOnNode};
+use crate::api::{ComputationStatus, NodeStatus, Placed, Refused, StartOnNode};
 use crate::http::{self, Bad, Far, Request};
 use crate::node::Node;
 use crate::registration::Registration;
@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wirespeed_control::address::Address;
 use wirespeed_control::auth::keyfile::KeyFile;
+use wirespeed_control::launch::stdio;
 use wirespeed_control::secure::{SecureListener, SecureReader, SecureWriter};
 use wirespeed_control::{ControlError, Failure, Identity, Listen, StopFlag};
 
@@ -184,7 +185,7 @@ impl Shared {
     fn status(&self) -> NodeStatus {
         NodeStatus {
             name: self.node.name().to_owned(),
-            machine: api::machine(),
+            machine: stdio::machine(),
             free: self.node.free(),
             sessions: self.lock().keys().cloned().collect(),
         }
@@ -215,7 +216,7 @@ impl Shared {
             pid: running.pid(),
             node: self.node.name().to_owned(),
             address: String::new(),
-            machine: api::machine(),
+            machine: stdio::machine(),
         };
         let placed: Vec<Placed> = all.iter().map(placed).collect();
         let held = Held {

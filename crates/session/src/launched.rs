@@ -2,23 +2,24 @@
 //! runs a node of this session's own, and all that is said goes through the launcher's pipes; data go past it. Nothing is
 //! left behind there: a node ends with its pipe, its computations with it.
 
-use crate::api::{self, NodeStatus};
+use crate::api::NodeStatus;
 use crate::ask::{Ask as Session, DAEMON};
 use crate::coordinator::place;
 use crate::definition::Computation;
+use crate::failed;
 use crate::members::{self, Channels, Member};
 use crate::node::{Free, too_much};
 use crate::outpost::{Early, Outpost, lost};
 use crate::report::{ComputationReport, SessionReport};
 use crate::say::{Work, say};
 use crate::stdio_node::{Answer, Ask};
-use crate::{failed, refused};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use wirespeed_control::launch::child::LauncherChild;
 use wirespeed_control::launch::slurm::{self, Step};
 use wirespeed_control::launch::ssh::SshHost;
+use wirespeed_control::launch::stdio;
 use wirespeed_control::{ControlError, Failure, Launch, RankProgram, StopFlag};
 
 /// What starts the computations.
@@ -91,7 +92,7 @@ impl Launched {
                 });
             }
         }
-        let machine = api::machine();
+        let machine = stdio::machine();
         let mut client = outposts.iter().filter_map(|outpost| outpost.hello.client_address);
         Ok(Launched {
             members: Arc::new(members.into_iter().flatten().collect()),
@@ -180,10 +181,12 @@ impl Starting<'_> {
                 arguments: vec!["__node".into(), "--travelled".into()],
                 ..self.program.clone()
             };
-            let child = host
-                .start(&program)
-                .map_err(|e| ssh_failure(host, &e.to_string()))?;
-            let mut outpost = Outpost::meet(child, self.stop, self.early, |said| ssh_failure(host, said))?;
+            let child = host.start(&program, self.stop).map_err(|error| match error {
+                ControlError::Interrupted => failed("interrupted", "run again"),
+                ControlError::Lost { why, .. } => host.failure(&why),
+                other => host.failure(&other.to_string()),
+            })?;
+            let mut outpost = Outpost::meet(child, self.stop, self.early, |said| host.failure(said))?;
             outpost.hello.status.name = host.name().to_owned();
             Ok(outpost)
         };
@@ -258,24 +261,6 @@ fn side_by_side<T: Sync>(
 
 fn no_srun(error: ControlError) -> Failure {
     failed(error.to_string(), "--launch slurm needs srun in PATH")
-}
-
-fn ssh_failure(host: &SshHost, said: &str) -> Failure {
-    let name = host.name();
-    let cause = format!("{name}: {said}");
-    if said.contains("verification failed") || said.contains("host key") {
-        return refused(
-            cause,
-            format!("compare the host's key and accept it once: ssh {name} true"),
-        );
-    }
-    if said.contains("denied") {
-        return refused(cause, format!("let `ssh {name} true` work without a password"));
-    }
-    failed(
-        cause,
-        format!("check `ssh {name} true`; it needs this machine's kind of processor and C library"),
-    )
 }
 
 fn slurm_failure(computation: &Computation, said: &str) -> Failure {

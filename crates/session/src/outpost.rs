@@ -7,13 +7,13 @@ use crate::failed;
 use crate::node::Free;
 use crate::say::{Work, hear, say};
 use crate::stdio_node::{Answer, Ask, GREETING, Hello, TALK};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader};
 use std::os::unix::net::UnixStream;
-use std::process::ChildStdout;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use wirespeed_control::launch::child::LauncherChild;
+use wirespeed_control::launch::greeted::{NoGreeting, greeted};
 use wirespeed_control::launch::mux::Mux;
 use wirespeed_control::{Failure, StopFlag};
 
@@ -22,10 +22,6 @@ use wirespeed_control::{Failure, StopFlag};
 const ANSWER_TIME: Duration = Duration::from_secs(60);
 /// Between two looks at the stop flag and the launcher.
 const LOOK: Duration = Duration::from_millis(20);
-/// A launcher whose pipe has ended says so within this time why.
-const LAST_WORDS: Duration = Duration::from_secs(5);
-/// Longest line before the greeting that is looked at.
-const NOISE_BYTES_MAX: u64 = 64 << 10;
 
 /// A node on the other side of a launcher's pipes.
 pub(crate) struct Outpost {
@@ -39,67 +35,6 @@ pub(crate) struct Outpost {
 
 /// The end of a computation before its session's.
 pub(crate) type Early = Arc<Mutex<Option<Failure>>>;
-
-/// Skip what shells say until the node's greeting.
-fn greeted(
-    child: &mut LauncherChild,
-    stop: &StopFlag,
-    explain: impl Fn(&str) -> Failure,
-) -> Result<BufReader<ChildStdout>, Failure> {
-    let stdout = child
-        .child()
-        .stdout
-        .take()
-        .ok_or_else(|| explain("it has no pipe"))?;
-    let (sender, greeting) = mpsc::channel();
-    std::thread::Builder::new()
-        .name("greeting".into())
-        .spawn(move || {
-            let mut reader = BufReader::new(stdout);
-            let mut line = Vec::new();
-            while let Ok(1..) = reader.by_ref().take(NOISE_BYTES_MAX).read_until(b'\n', &mut line) {
-                if line.trim_ascii() == GREETING.as_bytes() {
-                    // Nobody waits any more when it took too long.
-                    let _ = sender.send(reader);
-                    return;
-                }
-                line.clear();
-            }
-        })
-        .map_err(lost)?;
-    let deadline = Instant::now() + ANSWER_TIME;
-    loop {
-        match greeting.recv_timeout(LOOK) {
-            Ok(reader) => return Ok(reader),
-            Err(RecvTimeoutError::Disconnected) => return Err(explain(&last_words(child))),
-            Err(RecvTimeoutError::Timeout) if stop.is_requested() => {
-                return Err(failed("interrupted", "run again"));
-            }
-            Err(RecvTimeoutError::Timeout) if Instant::now() > deadline => {
-                let said = child.explanation().unwrap_or_else(|| "nothing".into());
-                return Err(explain(&format!(
-                    "not there within {} s: {said}",
-                    ANSWER_TIME.as_secs()
-                )));
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-    }
-}
-
-/// What a launcher whose output has ended says.
-fn last_words(child: &mut LauncherChild) -> String {
-    let deadline = Instant::now() + LAST_WORDS;
-    while Instant::now() < deadline {
-        if child.check().is_err() {
-            break;
-        }
-        std::thread::sleep(LOOK);
-    }
-    child
-        .explanation()
-        .unwrap_or_else(|| "it ended without a word".into())
-}
 
 /// Hear the node in a thread of its own: early ends are noted, answers are passed on.
 fn listen(talk: &UnixStream, early: Early) -> io::Result<Receiver<Answer>> {
@@ -140,13 +75,16 @@ impl Outpost {
         early: &Early,
         explain: impl Fn(&str) -> Failure,
     ) -> Result<Outpost, Failure> {
-        let reader = greeted(&mut child, stop, &explain)?;
-        let stdin = child
-            .child()
-            .stdin
-            .take()
-            .ok_or_else(|| explain("it has no pipe"))?;
-        let mux = Mux::over(reader, stdin).map_err(lost)?;
+        let greeted = greeted(&mut child, GREETING, ANSWER_TIME, stop);
+        let mux = greeted.map_err(|error| {
+            // There is nothing more to wait for.
+            child.hurry();
+            match error {
+                NoGreeting::Said(said) => explain(&said),
+                NoGreeting::Interrupted => failed("interrupted", "run again"),
+                NoGreeting::Failed(error) => lost(error),
+            }
+        })?;
         let talk = mux.open(TALK).map_err(lost)?;
         let answers = listen(&talk, early.clone()).map_err(lost)?;
         let mut outpost = Outpost {

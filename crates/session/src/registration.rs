@@ -8,6 +8,7 @@ use crate::refused;
 use serde_json::Value;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
+use wirespeed_control::launch::stdio::local_address;
 use wirespeed_control::{ControlError, Failure};
 use wirespeed_schema::message::FailureClass;
 
@@ -130,18 +131,6 @@ fn of(error: &ControlError) -> Failure {
         message: error.to_string(),
         remedy: Some(error.remedy()),
     }
-}
-
-/// This host's address on the way to `far`; nothing is sent.
-pub(crate) fn local_address(far: SocketAddr) -> Option<IpAddr> {
-    let any: SocketAddr = if far.is_ipv4() {
-        ([0; 4], 0).into()
-    } else {
-        ([0u16; 8], 0).into()
-    };
-    let socket = std::net::UdpSocket::bind(any).ok()?;
-    socket.connect(far).ok()?;
-    Some(socket.local_addr().ok()?.ip())
 }
 
 #[cfg(test)]

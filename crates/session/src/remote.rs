@@ -2,7 +2,7 @@
 //! control channels carried by its nodes, ended by another request. A coordinator or a node that does not answer is a
 //! failure of the session. It must never keep a node waiting for a client that is gone.
 
-use crate::api::{self, ComputationStatus, CreateSession, Created};
+use crate::api::{ComputationStatus, CreateSession, Created};
 use crate::ask::Ask;
 use crate::daemon::splice;
 use crate::http::Far;
@@ -17,6 +17,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wirespeed_control::address::Address;
+use wirespeed_control::launch::stdio;
 use wirespeed_control::{Failure, Identity, Launch, RankProgram, StopFlag};
 
 /// Time for a session to become ready.
@@ -66,7 +67,7 @@ impl Remote {
         };
         let answer = coordinator.call("POST", "/coordinator/1/sessions", &request, CREATE_TIME)?;
         let created: Created = serde_json::from_value(answer).map_err(|_| strange())?;
-        let here = created.computations.iter().all(|c| c.machine == api::machine());
+        let here = created.computations.iter().all(|c| c.machine == stdio::machine());
         let mut remote = Remote {
             coordinator,
             id: created.id.clone(),

@@ -1,15 +1,10 @@
 //! What a node and a computation say to each other: one JSON object a line, over a socket that only the two have.
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, Read, Write};
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
+pub use wirespeed_control::launch::talk::{hear, say};
 use wirespeed_schema::case::Load;
-
-/// Longest line: an environment is the longest thing said.
-const LINE_BYTES_MAX: u64 = 1 << 20;
 
 /// Where a computation's log lines go.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,39 +106,4 @@ pub enum Said {
         /// Work that its load got done.
         load_done: BTreeMap<String, u64>,
     },
-}
-
-/// Say something.
-pub fn say<T: Serialize>(mut to: &UnixStream, what: &T) -> io::Result<()> {
-    let mut line = serde_json::to_vec(what)?;
-    line.push(b'\n');
-    to.write_all(&line)
-}
-
-/// The next thing said; `None` at the end. A line that is no such thing, or too long, is an error.
-pub fn hear<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<T>> {
-    let mut line = Vec::new();
-    from.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line)?;
-    if line.is_empty() {
-        return Ok(None);
-    }
-    serde_json::from_slice(&line).map(Some).map_err(io::Error::from)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::BufReader;
-
-    #[test]
-    fn what_is_said_is_heard_and_garbage_is_an_error() {
-        let (a, b) = UnixStream::pair().unwrap();
-        say(&a, &Said::Ready).unwrap();
-        (&a).write_all(b"garbage\n").unwrap();
-        drop(a);
-        let mut b = BufReader::new(b);
-        assert_eq!(hear::<Said>(&mut b).unwrap(), Some(Said::Ready));
-        assert!(hear::<Said>(&mut b).is_err());
-        assert_eq!(hear::<Said>(&mut b).unwrap(), None);
-    }
 }

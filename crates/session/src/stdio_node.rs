@@ -5,18 +5,16 @@
 use crate::api::{NodeStatus, Refused};
 use crate::definition::Computation;
 use crate::node::Node;
-use crate::registration::local_address;
 use crate::report::ComputationReport;
 use crate::running::Running;
 use crate::say::{Work, hear, say};
 use serde::{Deserialize, Serialize};
-use std::fs::File;
-use std::io::{self, BufReader, IsTerminal as _, Write as _};
-use std::net::{IpAddr, SocketAddr};
-use std::os::fd::AsFd;
+use std::io::{self, BufReader};
+use std::net::IpAddr;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 use wirespeed_control::launch::mux::Mux;
+use wirespeed_control::launch::stdio::{self, Whereabouts};
 use wirespeed_control::{Failure, RankProgram};
 
 /// The line before which everything on the way here is noise of somebody's shell.
@@ -73,14 +71,11 @@ pub struct Arrival {
 
 /// Be a node until the client has no more use for it. The value is the exit code; 2 when nobody else is there.
 pub fn run(name: String, arrival: Arrival) -> u8 {
-    if io::stdin().is_terminal() {
+    if stdio::is_typed() {
         return 2;
     }
-    if arrival.travelled
-        && let Ok(own) = std::env::current_exe()
-    {
-        // Whoever started it removes it otherwise.
-        let _ = std::fs::remove_file(own);
+    if arrival.travelled {
+        stdio::remove_own_copy();
     }
     // The program of its computations may have no name any more; this is the file itself.
     let program = RankProgram {
@@ -92,18 +87,10 @@ pub fn run(name: String, arrival: Arrival) -> u8 {
         true => Node::in_slurm(name, program),
         false => Node::new(name, program),
     };
-    match pipes().and_then(|mux| serve(&node, &mux)) {
+    match stdio::pipes(GREETING).and_then(|mux| serve(&node, &mux)) {
         Ok(()) => 0,
         Err(_) => 1,
     }
-}
-
-fn pipes() -> io::Result<Mux> {
-    let reader = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let mut writer = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    // Behind a line's end, should a shell have left one unfinished.
-    writer.write_all(format!("\n{GREETING}\n").as_bytes())?;
-    Mux::over(BufReader::new(reader), writer)
 }
 
 /// A socket that several threads say lines on.
@@ -144,20 +131,16 @@ fn serve(node: &Node, mux: &Mux) -> io::Result<()> {
 }
 
 fn hello(node: &Node) -> Hello {
-    let ssh = std::env::var("SSH_CONNECTION").unwrap_or_default();
-    let mut ssh = ssh.split(' ').filter_map(|word| word.parse::<IpAddr>().ok());
-    let slurm = std::env::var("SLURM_LAUNCH_NODE_IPADDR").ok();
-    let client_address = ssh.next().or(slurm.and_then(|address| address.parse().ok()));
-    let toward = client_address.map(|ip| SocketAddr::new(ip, 9));
+    let whereabouts = Whereabouts::find();
     Hello {
         status: NodeStatus {
             name: node.name().to_owned(),
-            machine: crate::api::machine(),
+            machine: stdio::machine(),
             free: node.free(),
             sessions: Vec::new(),
         },
-        address: ssh.next().or(toward.and_then(local_address)),
-        client_address,
+        address: whereabouts.address,
+        client_address: whereabouts.client_address,
     }
 }
 

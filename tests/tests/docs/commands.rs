@@ -7,6 +7,7 @@ const VERBS: &[&str] = &[
     "quick",
     "run",
     "workers",
+    "mesh",
     "perftest",
     "msgrate",
     "list",

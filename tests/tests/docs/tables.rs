@@ -247,7 +247,7 @@ fn tables_options_of_verbs() {
     let of_sessions = ["session", "coordinator", "node"].map(|verb| (verb, "docs/session.md"));
     let others = others
         .into_iter()
-        .chain([("perftest", "docs/perftest.md")])
+        .chain([("perftest", "docs/perftest.md"), ("mesh", "docs/mesh.md")])
         .chain(of_sessions);
     let tables: Vec<_> = of_options
         .into_iter()

@@ -12,7 +12,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("wirespeed-schema", &[]),
     ("wirespeed", &["wirespeed-schema"]),
     ("wirespeed-report", &["wirespeed-schema"]),
-    ("wirespeed-mesh", &["wirespeed-report"]),
+    ("wirespeed-mesh", &["wirespeed-schema", "wirespeed-report"]),
     ("wirespeed-control", &["wirespeed-schema", "wirespeed"]),
     (
         "wirespeed-session",

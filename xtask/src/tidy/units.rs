@@ -6,7 +6,7 @@ use super::source::Source;
 /// Units: a name must hold one of these words.
 const UNITS: [&str; 9] = ["ns", "ms", "s", "bytes", "ratio", "ppm", "msgs", "ops", "seconds"];
 /// Things that are counted.
-const COUNTED: [&str; 31] = [
+const COUNTED: [&str; 35] = [
     "count",
     "iterations",
     "repeats",
@@ -29,6 +29,10 @@ const COUNTED: [&str; 31] = [
     "version",
     "protocol",
     "clients",
+    "rounds",
+    "cycles",
+    "partners",
+    "hosts",
     "frames",
     "connections",
     "attempts",
@@ -40,9 +44,11 @@ const COUNTED: [&str; 31] = [
     "roles",
 ];
 /// Numbers of things: which, not how many.
-const ORDINALS: [&str; 16] = [
+const ORDINALS: [&str; 18] = [
     "run",
     "node",
+    "host",
+    "unit",
     "round",
     "rank",
     "peer",
@@ -58,8 +64,18 @@ const ORDINALS: [&str; 16] = [
     "template",
     "seed",
 ];
-/// Values without a unit of their own: a metric's stands in its tag, a load average has none.
-const TAGGED: [&str; 5] = ["value", "lower", "upper", "level", "load_average_1min"];
+/// Values without a unit of their own: a metric's stands in its tag, a load average has none, the ends of a link are numbers
+/// of hosts.
+const TAGGED: [&str; 8] = [
+    "value",
+    "values",
+    "lower",
+    "upper",
+    "level",
+    "load_average_1min",
+    "from",
+    "to",
+];
 const NUMERIC: [&str; 9] = ["u8", "u16", "u32", "u64", "usize", "i32", "i64", "f64", "Finite"];
 
 /// Numeric fields of the schema without a unit.

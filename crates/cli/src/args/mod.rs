@@ -5,6 +5,7 @@ mod compare;
 mod doctor;
 mod experiment;
 mod lab;
+mod mesh;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod msgrate;
@@ -27,6 +28,7 @@ pub use compare::{AbArgs, CompareArgs, GateArgs};
 pub use doctor::DoctorArgs;
 pub use experiment::ExperimentArgs;
 pub use lab::LabArgs;
+pub use mesh::{HostsArgs, MeshArgs};
 #[cfg(feature = "mpi")]
 pub use mpi::MpiArgs;
 pub use msgrate::MsgrateArgs;
@@ -37,7 +39,7 @@ pub use report::{ExplainArgs, ImportArgs, ReportArgs, SelftestArgs};
 pub use run::{FarArgs, RunArgs, TransportArgs};
 pub use session::{CoordinatorArgs, DoorArgs, NodeArgs, SessionArgs, SessionFormat, StdioNodeArgs};
 pub use sweep::{LoadArgs, Over, SweepArgs};
-pub use verbs::{CalibrateArgs, CompletionsArgs, ListArgs, ManAllArgs, QuickArgs, ServeArgs};
+pub use verbs::{CalibrateArgs, CompletionsArgs, ListArgs, ManAllArgs, QuickArgs, RanksArgs, ServeArgs};
 pub use workers::WorkersArgs;
 
 use clap::{Parser, Subcommand};
@@ -95,6 +97,8 @@ pub enum Verb {
     Msgrate(Box<MsgrateArgs>),
     /// Measure a master and its workers: latency and bandwidth by payload, a row for each worker
     Workers(Box<WorkersArgs>),
+    /// Measure pairs of many hosts; find the host or link that is slow
+    Mesh(Box<MeshArgs>),
     /// List transports; say why any are unavailable
     List(ListArgs),
     /// Run the tests of ucx_perftest, with its options and output
@@ -130,6 +134,9 @@ pub enum Verb {
     /// The computations of one session on this host; started by srun or ssh
     #[command(name = "__node", hide = true)]
     StdioNode(StdioNodeArgs),
+    /// Starts ranks on this host; started by ssh or srun
+    #[command(name = "__ranks", hide = true)]
+    Ranks(RanksArgs),
     /// Write the manual page of every verb into a directory
     #[command(name = "__man-all", hide = true)]
     ManAll(ManAllArgs),
@@ -143,6 +150,7 @@ impl Verb {
             Verb::Run(arguments) => !arguments.experiment.dry_run,
             Verb::Msgrate(arguments) => !arguments.experiment.dry_run,
             Verb::Workers(arguments) => !arguments.experiment.dry_run,
+            Verb::Mesh(arguments) => !arguments.experiment.dry_run,
             Verb::Perftest(arguments) => arguments.server.is_none() && !arguments.experiment.dry_run,
             _ => false,
         }

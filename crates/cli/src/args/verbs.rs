@@ -150,6 +150,14 @@ pub struct CompletionsArgs {
     pub shell: clap_complete::Shell,
 }
 
+/// `wirespeed __ranks`.
+#[derive(Debug, Args)]
+pub struct RanksArgs {
+    /// This program is a copy that was sent ahead
+    #[arg(long)]
+    pub travelled: bool,
+}
+
 /// `wirespeed __man-all`.
 #[derive(Debug, Args)]
 pub struct ManAllArgs {

@@ -6,6 +6,7 @@ use crate::experiment::Prepared;
 use crate::terminal::{self, Stream};
 use crate::{output, view};
 use std::fmt::Write as _;
+use wirespeed_report::view::Part;
 use wirespeed_schema::case::{Case, GroupKind, Load, RankSpec, Stop};
 use wirespeed_schema::plan::{Plan, WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX, takes};
 use wirespeed_schema::test::Test;
@@ -13,14 +14,24 @@ use wirespeed_schema::units::{format_ns, format_size};
 
 /// Print the cases, for people or as JSON.
 pub fn show(plan: &Plan, cases: Vec<Prepared>, json: bool) -> Result<Ended, Failure> {
-    let text = match json {
-        true => as_json(plan, &cases)?,
-        false => as_text(plan, &cases),
-    };
-    output::print(&text).map(|()| Ended::OK)
+    match json {
+        true => show_as_json(plan, &cases, None),
+        false => tell(sum(plan, &cases), vec![lines(&cases)]),
+    }
 }
 
-fn as_json(plan: &Plan, cases: &[Prepared]) -> Result<String, Failure> {
+/// Print what would be measured in a sentence, then the rest.
+pub fn tell(answer: String, parts: Vec<Part>) -> Result<Ended, Failure> {
+    let style = terminal::style(Stream::Stdout, ColorChoice::Never);
+    output::print(&view::told(answer, parts, &style)).map(|()| Ended::OK)
+}
+
+/// Print the cases as JSON, with what only one verb knows under its name.
+pub fn show_as_json(
+    plan: &Plan,
+    cases: &[Prepared],
+    beside: Option<(&str, serde_json::Value)>,
+) -> Result<Ended, Failure> {
     let case = |prepared: &Prepared| {
         serde_json::json!({
             "case": prepared.planned.case,
@@ -28,16 +39,20 @@ fn as_json(plan: &Plan, cases: &[Prepared]) -> Result<String, Failure> {
             "skipped": prepared.skip.as_ref().map(|(reason, _)| reason),
         })
     };
-    let document = serde_json::json!({
+    let mut document = serde_json::json!({
         "plan": plan,
         "cases": cases.iter().map(case).collect::<Vec<_>>(),
     });
+    if let Some((name, value)) = beside {
+        document[name] = value;
+    }
     let text = serde_json::to_string_pretty(&document)
         .map_err(|e| Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it"))?;
-    Ok(text + "\n")
+    output::print(&(text + "\n")).map(|()| Ended::OK)
 }
 
-fn as_text(plan: &Plan, cases: &[Prepared]) -> String {
+/// Every case in two lines.
+pub fn lines(cases: &[Prepared]) -> Part {
     let mut text = String::new();
     for (number, prepared) in cases.iter().enumerate() {
         // Writing to a String cannot fail.
@@ -47,8 +62,7 @@ fn as_text(plan: &Plan, cases: &[Prepared]) -> String {
             let _ = writeln!(text, "      skipped: {reason}");
         }
     }
-    let style = terminal::style(Stream::Stdout, ColorChoice::Never);
-    view::told(sum(plan, cases), vec![view::lines(&text)], &style)
+    view::lines(&text)
 }
 
 /// How many there are, and how often each will run.

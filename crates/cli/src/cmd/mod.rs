@@ -15,6 +15,7 @@ mod lab_check;
 pub mod list;
 pub mod load;
 mod loggp;
+pub mod mesh;
 pub mod msgrate;
 mod probe;
 pub mod quick;

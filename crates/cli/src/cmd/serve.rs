@@ -1,6 +1,6 @@
-//! `wirespeed serve`: the far end; and the hidden verb of a rank's process.
+//! `wirespeed serve`: the far end; and the hidden verbs of a rank's process and of what starts ranks on a host.
 
-use crate::args::ServeArgs;
+use crate::args::{RanksArgs, ServeArgs};
 use crate::errors::{Ended, Failure, exit};
 use crate::output;
 use crate::stderr;
@@ -57,6 +57,17 @@ pub fn rank(registry: &Registry) -> Result<Ended, Failure> {
             "use `wirespeed run`, which starts ranks",
         )),
         // The coordinator says why; a rank's own last words would only come between its lines.
+        code => Ok(Ended { code, failure: None }),
+    }
+}
+
+/// Start ranks on this host, for whoever is at the other end of standard input and output.
+pub fn ranks(arguments: &RanksArgs) -> Result<Ended, Failure> {
+    match wirespeed_control::launch::starter::run(arguments.travelled) {
+        exit::USAGE => Err(Failure::usage(
+            "__ranks is started by ssh or srun",
+            "use `wirespeed mesh --hosts`",
+        )),
         code => Ok(Ended { code, failure: None }),
     }
 }

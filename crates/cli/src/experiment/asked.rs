@@ -10,6 +10,7 @@ use std::ops::Range;
 use wirespeed::host::allowed_cpus;
 use wirespeed::load::Interference;
 use wirespeed_report::Goal;
+use wirespeed_report::interference::Loaded;
 use wirespeed_schema::Case;
 use wirespeed_schema::case::GroupKind;
 use wirespeed_schema::plan::{Plan, UNTIL_REPEATS, Until, parse_repeats};
@@ -27,6 +28,8 @@ pub struct How {
     pub seed: u64,
     /// What every case is measured under in turn, besides nothing.
     pub loads: Vec<Interference>,
+    /// What else every case is measured under in turn: something that the runner brings about by itself.
+    pub storms: Vec<Loaded>,
     /// Cells that the live view shows, where there is one.
     pub live: Option<Range<u32>>,
     /// The time for all of it, where it is limited.
@@ -72,6 +75,7 @@ impl How {
             goal: goal.transpose()?,
             seed: words.seed.unwrap_or_else(fresh_seed),
             loads: loads::parse(&words.interference)?,
+            storms: Vec::new(),
             live: words.live.then_some(0..u32::MAX),
             budget: None,
             paired: false,
@@ -99,6 +103,11 @@ pub fn pin(words: &ExperimentArgs, case: &mut Case) -> Result<(), Failure> {
 }
 
 impl How {
+    /// Whether cases are measured under anything besides nothing.
+    pub fn has_loads(&self) -> bool {
+        !self.loads.is_empty() || !self.storms.is_empty()
+    }
+
     /// Leave what is seen of a run that goes on to the verb's own lines or bar; whether that may be drawn.
     pub fn shows_its_own(&mut self) -> bool {
         !std::mem::replace(&mut self.quiet, true) && self.live.is_none()

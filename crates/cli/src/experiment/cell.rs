@@ -88,6 +88,9 @@ impl Cell {
             let (words, planned) = loaded(&planned, load)?;
             cells.push(cell(planned, Some((words, number))));
         }
+        for storm in how.storms.iter().filter(|_| skip.is_none() && failure.is_none()) {
+            cells.push(cell(planned.clone(), Some((storm.clone(), number))));
+        }
         let off = Cell {
             skip,
             failure,

@@ -38,8 +38,9 @@ impl Found {
             ..
         } = experiment;
         let rounds = subjects.iter().map(|subject| subject.rounds).max().unwrap_or(0);
-        let interference =
-            (!how.loads.is_empty()).then(|| Interference::judged(&arms(&cells), how.seed, rounds));
+        let interference = how
+            .has_loads()
+            .then(|| Interference::judged(&arms(&cells), how.seed, rounds));
         let compared = subjects.iter().any(|subject| subject.cells.len() > 1);
         let order = match (compared, how.repeats > 1) {
             (true, _) => Some("block of two rounds"),

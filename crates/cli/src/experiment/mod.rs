@@ -21,7 +21,7 @@ pub use budget::Budget;
 pub use cell::Prepared;
 pub use found::Found;
 pub use points::Points;
-pub use runner::{Measured, Ranks, Runner, Visit};
+pub use runner::{Measured, OnSeen, PairSeen, Ranks, Runner, Seen, Visit};
 
 use crate::errors::Failure;
 use crate::output::Output;
@@ -35,7 +35,7 @@ use std::time::Instant;
 use wirespeed_control::StopFlag;
 use wirespeed_report::render;
 use wirespeed_schema::Case;
-use wirespeed_schema::outcome::Interval;
+use wirespeed_schema::finite::Finite;
 use wirespeed_schema::run::{Event, Repetition};
 
 /// Why a case was left out where the budget was used up.
@@ -303,14 +303,11 @@ impl<'a> Experiment<'a> {
         let mut broken = None;
         let output = &mut *self.output;
         let case = &cell.planned.case;
-        let mut on_interval = |rank: u32, interval: &Interval| {
-            progress.hear(case, rank, interval);
-            let event = Event::Interval {
-                case: number as u32,
-                repetition: round,
-                rank,
-                interval: interval.clone(),
-            };
+        let mut on_seen = |seen: Seen| {
+            if let Seen::Interval(rank, interval) = seen {
+                progress.hear(case, rank, interval);
+            }
+            let event = event_of(number as u32, round, seen);
             if let Err(failure) = output.event(&event) {
                 broken.get_or_insert(failure);
             }
@@ -324,7 +321,7 @@ impl<'a> Experiment<'a> {
         };
         let measured = self
             .runner
-            .measure(visit, &cell.planned, &self.stop, &mut on_interval);
+            .measure(visit, &cell.planned, &self.stop, &mut on_seen);
         if let Some(failure) = broken {
             return Err(failure);
         }
@@ -370,5 +367,30 @@ impl<'a> Experiment<'a> {
             self.settle(number)?;
         }
         Ok(Found::of(self))
+    }
+}
+
+/// What was seen of a case, as whoever listens hears it.
+fn event_of(case: u32, repetition: u32, seen: Seen) -> Event {
+    match seen {
+        Seen::Interval(rank, interval) => Event::Interval {
+            case,
+            repetition,
+            rank,
+            interval: interval.clone(),
+        },
+        Seen::Pair(pair) => Event::PairMeasured {
+            case,
+            repetition,
+            from: pair.from.clone(),
+            to: pair.to.clone(),
+            tag: pair.tag.to_owned(),
+            value: pair
+                .measured
+                .as_ref()
+                .ok()
+                .and_then(|value| Finite::maybe(*value)),
+            failed: pair.measured.as_ref().err().cloned(),
+        },
     }
 }

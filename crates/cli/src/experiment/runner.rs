@@ -3,10 +3,11 @@
 
 use super::medium::Medium;
 use crate::errors::Failure;
-use crate::group::{Groups, OnInterval};
+use crate::group::Groups;
 use wirespeed_control::StopFlag;
 use wirespeed_report::Limits;
 use wirespeed_schema::case::Case;
+use wirespeed_schema::outcome::Interval;
 use wirespeed_schema::plan::PlannedCase;
 use wirespeed_schema::run::{Remark, Repetition};
 
@@ -38,6 +39,31 @@ pub struct Measured {
     pub is_last: bool,
 }
 
+/// What is seen of a run while it goes on.
+#[derive(Debug, Clone, Copy)]
+pub enum Seen<'a> {
+    /// A slice of time of a rank.
+    Interval(u32, &'a Interval),
+    /// A pair of hosts was measured.
+    Pair(&'a PairSeen),
+}
+
+/// A pair of hosts of a mesh.
+#[derive(Debug, Clone)]
+pub struct PairSeen {
+    /// Name of the host that sends.
+    pub from: String,
+    /// Name of the host that receives.
+    pub to: String,
+    /// Tag of the figure.
+    pub tag: &'static str,
+    /// The figure, or why there is none.
+    pub measured: Result<f64, String>,
+}
+
+/// Hears what is seen of a run.
+pub type OnSeen<'a> = &'a mut dyn FnMut(Seen);
+
 /// Measures a case once.
 pub trait Runner {
     /// A round begins. What fails here ends the experiment.
@@ -46,13 +72,7 @@ pub trait Runner {
     }
 
     /// Run a case once. Ends in order when `stop` is raised.
-    fn measure(
-        &mut self,
-        visit: Visit,
-        planned: &PlannedCase,
-        stop: &StopFlag,
-        on_interval: OnInterval,
-    ) -> Measured;
+    fn measure(&mut self, visit: Visit, planned: &PlannedCase, stop: &StopFlag, on_seen: OnSeen) -> Measured;
 
     /// A round ends, however it went. What fails here ends the experiment.
     fn end(&mut self) -> Result<(), Failure> {
@@ -92,15 +112,9 @@ impl<'a> Ranks<'a> {
 }
 
 impl Runner for Ranks<'_> {
-    fn measure(
-        &mut self,
-        visit: Visit,
-        planned: &PlannedCase,
-        stop: &StopFlag,
-        on_interval: OnInterval,
-    ) -> Measured {
+    fn measure(&mut self, visit: Visit, planned: &PlannedCase, stop: &StopFlag, on_seen: OnSeen) -> Measured {
         let last = self.arms.len() - 1;
-        self.arms[visit.arm.min(last)].measure(visit, planned, stop, on_interval)
+        self.arms[visit.arm.min(last)].measure(visit, planned, stop, on_seen)
     }
 
     fn limits(&mut self, case: &Case) -> Limits {
@@ -115,9 +129,10 @@ impl Groups<'_> {
         visit: Visit,
         planned: &PlannedCase,
         stop: &StopFlag,
-        on_interval: OnInterval,
+        on_seen: OnSeen,
     ) -> Measured {
-        let run = self.run(planned, stop, on_interval);
+        let mut on_interval = |rank: u32, interval: &Interval| on_seen(Seen::Interval(rank, interval));
+        let run = self.run(planned, stop, &mut on_interval);
         let seen = !run.outcomes.is_empty();
         let repetition = seen.then(|| {
             let (setup_ns, overlapping) = (run.setup_ns, run.overlapping_sessions);

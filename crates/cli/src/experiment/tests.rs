@@ -42,13 +42,7 @@ impl Runner for Fake {
         }
     }
 
-    fn measure(
-        &mut self,
-        visit: Visit,
-        planned: &PlannedCase,
-        _: &StopFlag,
-        _: crate::group::OnInterval,
-    ) -> Measured {
+    fn measure(&mut self, visit: Visit, planned: &PlannedCase, _: &StopFlag, _: super::OnSeen) -> Measured {
         self.did.push(Did::Run(visit.subject, visit.cell, visit.round));
         let runs = self.did.iter().filter(|did| matches!(did, Did::Run(..))).count();
         if let Some((after, stop)) = &self.stopped

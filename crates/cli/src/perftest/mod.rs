@@ -274,10 +274,9 @@ fn reach(arguments: &PerftestArgs) -> Reach {
         family: arguments.ipv6.then_some(Family::V6),
         fresh: false,
         together: true,
-        silence: None,
         patience: PATIENCE,
         server_command: Some("wirespeed perftest"),
-        service: None,
+        ..Reach::default()
     }
 }
 

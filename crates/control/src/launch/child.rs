@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write as _};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -25,13 +25,19 @@ pub struct LauncherChild {
     child: Child,
     name: String,
     said: Arc<Said>,
+    end_time: Duration,
 }
 
 #[derive(Debug, Default)]
 struct Said {
     lines: Mutex<VecDeque<String>>,
-    pass_on: AtomicBool,
+    /// What becomes of a line: [`KEEP_FIRST`], [`KEEP_LAST`] or [`PASS_ON`].
+    mode: AtomicU8,
 }
+
+const KEEP_FIRST: u8 = 0;
+const KEEP_LAST: u8 = 1;
+const PASS_ON: u8 = 2;
 
 impl LauncherChild {
     /// Start `command`, whose standard input and output are set already; what it writes to standard error is kept.
@@ -51,7 +57,12 @@ impl LauncherChild {
         if let Some(stderr) = child.stderr.take() {
             said.keep(stderr).map_err(failed)?;
         }
-        Ok(LauncherChild { child, name, said })
+        Ok(LauncherChild {
+            child,
+            name,
+            said,
+            end_time: END_TIME,
+        })
     }
 
     /// Its process, for its pipes.
@@ -66,7 +77,18 @@ impl LauncherChild {
 
     /// From here on what it writes to standard error is not kept but passed on to ours.
     pub fn pass_on(&self) {
-        self.said.pass_on.store(true, Ordering::Release);
+        self.said.mode.store(PASS_ON, Ordering::Release);
+    }
+
+    /// What it said so far explains nothing any more; from here on its last lines are kept.
+    pub fn keep_last(&self) {
+        self.said.mode.store(KEEP_LAST, Ordering::Release);
+        self.said.lock().clear();
+    }
+
+    /// It has nothing left to do: dropped, it is asked to end without being waited for.
+    pub fn hurry(&mut self) {
+        self.end_time = Duration::ZERO;
     }
 
     /// An error once it has ended.
@@ -111,7 +133,7 @@ impl Drop for LauncherChild {
     fn drop(&mut self) {
         // It may wait for the end of what it reads.
         drop(self.child.stdin.take());
-        if self.ends_within(END_TIME) {
+        if self.ends_within(self.end_time) {
             return;
         }
         // Its ranks are in its process group; a launcher of another host's ranks ends those when it is asked to end.
@@ -149,13 +171,17 @@ impl Said {
     }
 
     fn hear(&self, bytes: &[u8]) {
-        if self.pass_on.load(Ordering::Acquire) {
+        let mode = self.mode.load(Ordering::Acquire);
+        if mode == PASS_ON {
             // Nobody is left to be told that stderr is gone.
             let _ = std::io::stderr().write_all(bytes);
             return;
         }
         let line = crate::session::clean(String::from_utf8_lossy(bytes).trim());
         let mut kept = self.lock();
+        if mode != KEEP_FIRST && kept.len() >= LINES_KEPT {
+            kept.pop_front();
+        }
         if kept.len() < LINES_KEPT && line.chars().any(char::is_alphanumeric) {
             kept.push_back(line);
         }
@@ -170,7 +196,7 @@ mod tests {
         let mut command = Command::new("sh");
         command
             .args(["-c", script])
-            .stdin(Stdio::null())
+            .stdin(Stdio::piped())
             .stdout(Stdio::null());
         LauncherChild::start(command).unwrap()
     }
@@ -185,6 +211,20 @@ mod tests {
         assert!(silent.ends_within(Duration::from_secs(10)));
         let error = silent.check().unwrap_err().to_string();
         assert!(error.contains("exit status: 3"), "{error}");
+    }
+
+    #[test]
+    fn of_one_that_goes_on_the_last_words_count() {
+        let mut child = shell("echo 'error: early' >&2; read x; seq 100 >&2; echo bye >&2");
+        let heard = || child.explanation();
+        while heard().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        child.keep_last();
+        assert_eq!(child.explanation(), None);
+        drop(child.child.stdin.take());
+        assert!(child.ends_within(Duration::from_secs(10)));
+        assert!(child.check().unwrap_err().to_string().contains("bye"));
     }
 
     #[test]

@@ -70,13 +70,15 @@ impl RankSet {
         };
         let mut receivers = Vec::new();
         for &rank in ranks {
-            let (local, receiver) = spawn(program, rank, timing, now)?;
+            let spawned = spawn(program, rank, timing, now);
+            let (local, receiver) = spawned.map_err(|error| error.of_rank(rank))?;
             set.ranks.push(local);
             receivers.push(receiver);
         }
         let deadline = Instant::now() + timing.start;
         for (local, mut receiver) in set.ranks.iter_mut().zip(receivers) {
-            greet(local, &mut receiver, deadline, stop)?;
+            let greeted = greet(local, &mut receiver, deadline, stop);
+            greeted.map_err(|error| error.of_rank(local.rank))?;
             let listening = local.listen(receiver, hear.clone());
             listening.map_err(|e| launch_error(program, e))?;
         }
@@ -135,11 +137,6 @@ impl RankSet {
     /// Whether exactly `ranks` are here and all are well.
     pub(crate) fn serves(&self, ranks: &[u32]) -> bool {
         self.ranks.iter().all(|r| r.open) && self.ranks.iter().map(|r| r.rank).eq(ranks.iter().copied())
-    }
-
-    /// Whether `rank` is one of these.
-    pub(crate) fn has(&self, rank: u32) -> bool {
-        self.ranks.iter().any(|r| r.rank == rank)
     }
 
     /// Say `message` to `rank`; a failure shows as `Closed` of that rank.

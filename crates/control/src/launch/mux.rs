@@ -32,6 +32,8 @@ struct End {
     pieces: Sender<Vec<u8>>,
     /// Until the socket is open here.
     unclaimed: Option<Receiver<Vec<u8>>>,
+    /// Its far end was closed: nothing comes for it any more.
+    is_closed: bool,
 }
 
 impl Ends {
@@ -42,6 +44,7 @@ impl Ends {
             End {
                 pieces,
                 unclaimed: Some(arrived),
+                is_closed: false,
             }
         })
     }
@@ -52,6 +55,18 @@ impl Ends {
         self.of.retain(|_, end| end.unclaimed.is_some());
     }
 
+    /// A piece for socket `number`; one without bytes is its last.
+    fn hand(&mut self, number: u16, piece: Vec<u8>) {
+        let end = self.end(number);
+        end.is_closed = piece.is_empty();
+        let is_over = end.is_closed && end.unclaimed.is_none();
+        // One that nobody reads any more is closed already.
+        let _ = end.pieces.send(piece);
+        if is_over {
+            self.of.remove(&number);
+        }
+    }
+
     /// What comes for socket `number`, for whoever opens it; a second time, what comes from then on.
     fn claim(&mut self, number: u16) -> Receiver<Vec<u8>> {
         if self.are_closed {
@@ -59,7 +74,12 @@ impl Ends {
             let before = self.of.remove(&number).and_then(|end| end.unclaimed);
             return before.unwrap_or_else(|| channel().1);
         }
-        if let Some(arrived) = self.end(number).unclaimed.take() {
+        let end = self.end(number);
+        let (unclaimed, is_closed) = (end.unclaimed.take(), end.is_closed);
+        if let Some(arrived) = unclaimed {
+            if is_closed {
+                self.of.remove(&number);
+            }
             return arrived;
         }
         let (pieces, arrived) = channel();
@@ -148,19 +168,20 @@ fn hand_out(mut reader: impl BufRead, ends: &Mutex<Ends>) {
         let (Ok(number), Ok(piece)) = (number.parse::<u16>(), STANDARD.decode(piece)) else {
             return;
         };
-        // One that nobody reads any more is closed already.
-        let _ = lock(ends).end(number).pieces.send(piece);
+        lock(ends).hand(number, piece);
     }
 }
 
-/// Write what arrives for a socket, however slowly its peer reads, until the peer is gone or the pipe ends, which closes it.
+/// Write what arrives for a socket, however slowly its peer reads, until the peer or the far end is gone, or the pipe ends,
+/// which closes it.
 fn write_all(arrived: &Receiver<Vec<u8>>, mut socket: UnixStream) {
     for piece in arrived {
-        let written = match piece.is_empty() {
-            true => socket.shutdown(Shutdown::Write),
-            false => socket.write_all(&piece),
-        };
-        if written.is_err() {
+        if piece.is_empty() {
+            // Its peer may still have something to say.
+            let _ = socket.shutdown(Shutdown::Write);
+            return;
+        }
+        if socket.write_all(&piece).is_err() {
             return;
         }
     }
@@ -247,6 +268,24 @@ mod tests {
             0,
             "nothing comes any more"
         );
+    }
+
+    #[test]
+    fn a_socket_that_both_ends_have_closed_leaves_nothing() {
+        let (here, there) = pair();
+        for round in 0..3 {
+            let (a, mut x) = (here.open(4).unwrap(), there.open(4).unwrap());
+            (&a).write_all(&[round]).unwrap();
+            drop(a);
+            let mut all = Vec::new();
+            x.read_to_end(&mut all).unwrap();
+            assert_eq!(all, [round], "a number may be used again");
+            assert!(lock(&there.ends).of.is_empty());
+            drop(x);
+            while !lock(&here.ends).of.is_empty() {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Ranks as threads of this process: no channel, no frames; they meet through the library's own thread bootstrap.
 
 use crate::agent::{classify, describe_panic};
-use crate::coordinator::{GroupEvent, GroupResult};
+use crate::coordinator::event::{GroupEvent, GroupResult};
 use crate::session::Timing;
 use crate::session::group::Failure;
 use crate::stop::{StopFlag, StopLevel};
@@ -113,6 +113,7 @@ pub(crate) fn run(
     GroupResult {
         outcomes: verdict.outcomes,
         error: verdict.causes.into_iter().chain(verdict.consequences).next(),
+        blamed: Vec::new(),
         setup_ns: setup_end.saturating_duration_since(started).as_nanos() as u64,
         overlapping_sessions: 0,
     }

@@ -1,6 +1,6 @@
 //! Whether a case stays within a server's stated limits. Each refusal names its limit.
 
-use wirespeed_schema::case::{Case, GroupKind, Load, Stop};
+use wirespeed_schema::case::{Case, GroupKind, Load, Role, Stop};
 use wirespeed_schema::message::{Refusal, RefusalCode, ServerLimits};
 use wirespeed_schema::units::{format_ns, format_size};
 
@@ -29,12 +29,17 @@ pub(super) fn check(
     limits: &ServerLimits,
 ) -> Result<(), Refusal> {
     check_shape(case, ranks, same_machine)?;
-    if ranks.len() > limits.ranks_max as usize || case.ranks.len() > 2 * limits.ranks_max as usize {
+    // A rank with a peer talks to that alone, and an idle one to nobody, however many others there are.
+    let with_all = case
+        .ranks
+        .iter()
+        .filter(|rank| rank.peer.is_none() && rank.role != Role::Idle);
+    let (here, with_all, most) = (ranks.len(), with_all.count(), limits.ranks_max as usize);
+    if here > most || with_all > most.saturating_mul(2) {
         return refuse(
             format!(
-                "{} ranks are above this server's limit of {}",
-                ranks.len(),
-                limits.ranks_max
+                "{} ranks are above this server's limit of {most}",
+                here.max(with_all)
             ),
             "use fewer ranks",
         );
@@ -151,6 +156,7 @@ fn check_rate(case: &Case, limits: &ServerLimits) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirespeed_schema::case::RankSpec;
     use wirespeed_schema::test::Test;
 
     fn case() -> Case {
@@ -207,6 +213,22 @@ mod tests {
             ..Load::default()
         };
         assert!(check(&heavy, &[1], false, &ServerLimits::default()).is_err());
+    }
+
+    #[test]
+    fn pairs_between_others_cost_a_server_nothing() {
+        let limits = ServerLimits::default();
+        let pairs = |peer: Option<u32>| {
+            let rank = |role| RankSpec::new(role).with_peer(peer);
+            let mut ranks = vec![rank(Role::Source), rank(Role::Sink)];
+            ranks.resize(400, rank(Role::Sink));
+            case().with_ranks(ranks)
+        };
+        assert_eq!(check(&pairs(Some(1)), &[1], false, &limits), Ok(()));
+        let refusal = check(&pairs(None), &[1], false, &limits).unwrap_err();
+        assert!(refusal.reason.starts_with("400 ranks"), "{}", refusal.reason);
+        let mesh = case().with_ranks(vec![RankSpec::new(Role::Idle); 400]);
+        assert_eq!(check(&mesh, &[1], false, &limits), Ok(()));
     }
 
     #[test]

@@ -55,6 +55,17 @@ impl Failure {
     }
 }
 
+/// A rank that broke the run by itself, and not because another did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blamed {
+    /// The rank.
+    pub rank: u32,
+    /// What it said, or how it ended.
+    pub reason: String,
+    /// Its process or connection is gone, or its server does not run it.
+    pub gone: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Running,
@@ -74,6 +85,7 @@ pub struct GroupMachine {
     outcomes: Vec<Option<Outcome>>,
     causes: Vec<Failure>,
     consequences: Vec<Failure>,
+    blamed: Vec<Blamed>,
     actions: Vec<Action>,
 }
 
@@ -90,6 +102,7 @@ impl GroupMachine {
             outcomes: vec![None; size],
             causes: Vec::new(),
             consequences: Vec::new(),
+            blamed: Vec::new(),
             actions: Vec::new(),
         }
     }
@@ -109,6 +122,11 @@ impl GroupMachine {
         self.ended.get(rank as usize).copied().unwrap_or(true)
     }
 
+    /// Somebody has asked for the end, or a failure has.
+    pub fn is_ending(&self) -> bool {
+        self.phase != Phase::Running
+    }
+
     /// When [`GroupMachine::tick`] is due.
     pub fn next_deadline(&self) -> Option<Duration> {
         match self.phase {
@@ -121,6 +139,11 @@ impl GroupMachine {
     pub fn finish(self) -> (Vec<Option<Outcome>>, Option<Failure>) {
         let failure = self.causes.into_iter().chain(self.consequences).next();
         (self.outcomes, failure)
+    }
+
+    /// The ranks that broke the run by themselves so far, in the order in which that was seen.
+    pub fn blamed(&self) -> &[Blamed] {
+        &self.blamed
     }
 
     /// A rank says something.
@@ -139,12 +162,13 @@ impl GroupMachine {
                 self.actions.push(Action::Interval { rank, interval });
             }
             RankMessage::Failed { run, class, error } if run == self.run => {
-                let text = format!("rank {rank}: {}", super::clean(&error));
-                let failure = Failure::new(class, text);
+                let error = super::clean(&error);
+                let failure = Failure::new(class, format!("rank {rank}: {error}"));
                 if class == FailureClass::PeerLost {
                     self.consequences.push(failure);
                 } else {
                     self.causes.push(failure);
+                    self.blame(rank, error, false);
                 }
                 self.end(now, rank, true);
             }
@@ -165,6 +189,7 @@ impl GroupMachine {
             let failure = Failure::new(FailureClass::Failed, format!("rank {rank}: {error}"));
             if outcome.stop == StopReason::Failed {
                 self.causes.push(failure);
+                self.blame(rank, error.clone(), false);
             } else {
                 self.consequences.push(failure);
             }
@@ -178,9 +203,18 @@ impl GroupMachine {
         if self.has_ended(rank) {
             return;
         }
-        let text = format!("rank {rank} went away: {}", super::clean(reason));
+        let reason = super::clean(reason);
+        let text = format!("rank {rank} went away: {reason}");
         self.causes.push(Failure::new(FailureClass::Failed, text));
+        self.blame(rank, reason, true);
         self.end(now, rank, true);
+    }
+
+    /// A rank was never there, because others failed before its turn came.
+    pub fn absent(&mut self, now: Duration, rank: u32) {
+        if !self.has_ended(rank) {
+            self.end(now, rank, false);
+        }
     }
 
     /// The run has a failure that is not a rank's; it does not end by this alone.
@@ -221,6 +255,7 @@ impl GroupMachine {
                 for rank in self.running() {
                     let text = format!("rank {rank} did not end after it was cancelled");
                     self.consequences.push(Failure::new(FailureClass::Failed, text));
+                    self.blame(rank, "it did not end after it was cancelled".to_owned(), true);
                     self.ended[rank as usize] = true;
                     self.actions.push(Action::Abandon { rank });
                 }
@@ -250,6 +285,10 @@ impl GroupMachine {
                 self.cancel(now, CancelCause::PeerLost);
             }
         }
+    }
+
+    fn blame(&mut self, rank: u32, reason: String, gone: bool) {
+        self.blamed.push(Blamed { rank, reason, gone });
     }
 
     fn end(&mut self, now: Duration, rank: u32, failed: bool) {
@@ -403,6 +442,18 @@ mod tests {
         group.message(at(0), 0, failed(FailureClass::PeerLost));
         let (_, failure) = group.finish();
         assert_eq!(failure.unwrap().class, FailureClass::Unsupported);
+    }
+
+    #[test]
+    fn who_broke_it_is_told_from_who_noticed() {
+        let mut group = machine(4);
+        group.message(at(0), 2, failed(FailureClass::Failed));
+        group.message(at(0), 3, failed(FailureClass::PeerLost));
+        group.gone(at(0), 0, "its process was killed by signal 9");
+        group.tick(at(10_000));
+        let blamed: Vec<(u32, bool)> = group.blamed().iter().map(|b| (b.rank, b.gone)).collect();
+        assert_eq!(blamed, [(2, false), (0, true), (1, true)], "rank 1 hangs");
+        assert_eq!(group.blamed()[1].reason, "its process was killed by signal 9");
     }
 
     #[test]

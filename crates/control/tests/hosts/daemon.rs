@@ -8,8 +8,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use wirespeed_control::auth::keyfile::KeyFile;
 use wirespeed_control::{
-    ControlError, Daemon, Group, GroupEvent, GroupOptions, GroupResult, GroupSpec, HostsSpec, Identity,
-    Listen, LogLine, ServeOptions, Served, StopFlag, Timing, run_case,
+    ControlError, Daemon, Group, GroupEvent, GroupOptions, GroupResult, GroupSpec, Identity, Listen, LogLine,
+    ServeOptions, Served, ServerSpec, StopFlag, Timing, run_case,
 };
 use wirespeed_schema::Case;
 use wirespeed_schema::case::GroupKind;
@@ -57,11 +57,10 @@ impl Running {
     }
 
     pub fn spec(&self) -> GroupSpec {
-        GroupSpec::Hosts(HostsSpec {
-            address: self.address.to_string(),
-            identity: self.identity.clone(),
-            remote_ranks: None,
-        })
+        GroupSpec::Hosts(vec![ServerSpec::new(
+            self.address.to_string(),
+            self.identity.clone(),
+        )])
     }
 
     pub fn group(&self) -> Result<Group, ControlError> {

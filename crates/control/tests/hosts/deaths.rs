@@ -2,11 +2,9 @@
 
 use crate::common::{deadline, registry};
 use crate::daemon::{Running, hosts_case, options};
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::sync::{Arc, Mutex};
+use crate::proxy::Proxy;
 use std::time::{Duration, Instant};
-use wirespeed_control::{GroupEvent, GroupSpec, HostsSpec, StopFlag, Timing, run_case};
+use wirespeed_control::{GroupEvent, GroupSpec, ServerSpec, StopFlag, Timing, run_case};
 use wirespeed_schema::message::ServerLimits;
 use wirespeed_schema::outcome::StopReason;
 
@@ -85,51 +83,6 @@ fn a_stopping_daemon_tells_its_clients() {
     }
 }
 
-/// A wire between a client and the daemon that can be cut, or fall silent.
-struct Proxy {
-    address: SocketAddr,
-    silent: Arc<std::sync::atomic::AtomicBool>,
-    streams: Arc<Mutex<Vec<TcpStream>>>,
-}
-
-impl Proxy {
-    fn to(target: SocketAddr) -> Self {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let proxy = Proxy {
-            address: listener.local_addr().unwrap(),
-            silent: Arc::default(),
-            streams: Arc::default(),
-        };
-        let (silent, streams) = (proxy.silent.clone(), proxy.streams.clone());
-        std::thread::spawn(move || {
-            let (client, _) = listener.accept().unwrap();
-            let server = TcpStream::connect(target).unwrap();
-            for (from, to) in [(&client, &server), (&server, &client)] {
-                let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
-                streams.lock().unwrap().push(from.try_clone().unwrap());
-                let silent = silent.clone();
-                std::thread::spawn(move || {
-                    let mut buffer = [0; 4096];
-                    while let Ok(n @ 1..) = from.read(&mut buffer) {
-                        if !silent.load(std::sync::atomic::Ordering::Acquire)
-                            && to.write_all(&buffer[..n]).is_err()
-                        {
-                            return;
-                        }
-                    }
-                });
-            }
-        });
-        proxy
-    }
-
-    fn cut(&self) {
-        for stream in self.streams.lock().unwrap().iter() {
-            let _ = stream.shutdown(std::net::Shutdown::Both);
-        }
-    }
-}
-
 #[test]
 fn a_cut_or_silent_wire_is_noticed_by_both_ends() {
     let _deadline = deadline(60);
@@ -140,16 +93,15 @@ fn a_cut_or_silent_wire_is_noticed_by_both_ends() {
     for silent in [false, true] {
         let daemon = Running::start(ServerLimits::default(), timing);
         let proxy = Proxy::to(daemon.address);
-        let spec = GroupSpec::Hosts(HostsSpec {
-            address: proxy.address.to_string(),
-            identity: daemon.identity.clone(),
-            remote_ranks: None,
-        });
+        let spec = GroupSpec::Hosts(vec![ServerSpec::new(
+            proxy.address.to_string(),
+            daemon.identity.clone(),
+        )]);
         let mut options = options();
         options.timing = timing;
         let mut events = |event: GroupEvent| match event {
             GroupEvent::Interval { rank: 0, .. } if silent => {
-                proxy.silent.store(true, std::sync::atomic::Ordering::Release);
+                proxy.fall_silent();
             }
             GroupEvent::Interval { rank: 0, .. } => proxy.cut(),
             _ => {}
@@ -157,7 +109,7 @@ fn a_cut_or_silent_wire_is_noticed_by_both_ends() {
         let case = hosts_case(&[("all", "run")]);
         let result = run_case(&spec, &case, &registry(), options, &mut events, &StopFlag::new());
         let error = result.error.unwrap();
-        assert!(error.message.contains("the server is lost"), "{error:?}");
+        assert!(error.message.contains("is lost"), "{error:?}");
         assert_eq!(error.message.contains("silent"), silent, "{error:?}");
         assert!(result.outcomes[0].is_some(), "the survivor delivers");
         assert!(result.outcomes[1].is_none());

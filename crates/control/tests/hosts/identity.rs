@@ -3,7 +3,7 @@
 use crate::common::{case, deadline, registry};
 use crate::daemon::{Running, fact, hosts_case, options};
 use std::io::{Read, Write};
-use wirespeed_control::{ControlError, Group, GroupSpec, HostsSpec, Identity, StopFlag, run_case};
+use wirespeed_control::{ControlError, Group, GroupSpec, Identity, ServerSpec, StopFlag, run_case};
 use wirespeed_schema::case::GroupKind;
 use wirespeed_schema::message::ServerLimits;
 
@@ -12,7 +12,7 @@ fn a_case_runs_over_both_ends_and_again_over_the_same_session() {
     let _deadline = deadline(60);
     let daemon = Running::ordinary();
     let mut group = daemon.group().unwrap();
-    assert_eq!(group.server_limits(), Some(&ServerLimits::default()));
+    assert_eq!(group.servers()[0].limits, Some(&ServerLimits::default()));
     for _ in 0..3 {
         let result = group.run(&hosts_case(&[]), &mut |_| (), &StopFlag::new());
         assert!(result.error.is_none(), "{:?}", result.error);
@@ -33,11 +33,13 @@ fn ipv6_works_where_the_machine_has_it() {
         return;
     }
     let daemon = Running::ordinary();
-    let spec = GroupSpec::Hosts(HostsSpec {
-        address: format!("[::1]:{}", daemon.address.port()),
-        identity: daemon.identity.clone(),
-        remote_ranks: Some(vec![0]),
-    });
+    let spec = GroupSpec::Hosts(vec![
+        ServerSpec::new(
+            format!("[::1]:{}", daemon.address.port()),
+            daemon.identity.clone(),
+        )
+        .with_ranks(vec![0]),
+    ]);
     let result = run_case(
         &spec,
         &hosts_case(&[]),
@@ -58,11 +60,7 @@ fn a_wrong_token_and_a_wrong_server_are_refused() {
     let _deadline = deadline(60);
     let (daemon, other) = (Running::ordinary(), Running::ordinary());
     let open = |identity: Identity| {
-        let spec = GroupSpec::Hosts(HostsSpec {
-            address: daemon.address.to_string(),
-            identity,
-            remote_ranks: None,
-        });
+        let spec = GroupSpec::Hosts(vec![ServerSpec::new(daemon.address.to_string(), identity)]);
         let opened = Group::open(&spec, &registry(), options(), &mut |_| (), &StopFlag::new());
         opened.err().expect("it was let in")
     };
@@ -98,11 +96,7 @@ fn nobody_there_is_an_error_with_a_remedy() {
     let port = daemon.address.port();
     drop(daemon);
     let open = |address: &str| {
-        let spec = GroupSpec::Hosts(HostsSpec {
-            address: address.into(),
-            identity: identity.clone(),
-            remote_ranks: None,
-        });
+        let spec = GroupSpec::Hosts(vec![ServerSpec::new(address, identity.clone())]);
         Group::open(&spec, &registry(), options(), &mut |_| (), &StopFlag::new())
             .err()
             .unwrap()

@@ -5,6 +5,8 @@ mod common;
 mod daemon;
 mod deaths;
 mod identity;
+mod proxy;
+mod several;
 mod strangers;
 mod turns;
 

@@ -1,4 +1,4 @@
-//! What a judgement says, as data. It must never hold words for people: those are in `words.rs`.
+//! What a judgement says, as data. It must never hold words for people: those are those of the report, `wirespeed_report::mesh::words`.
 
 use std::collections::BTreeMap;
 

@@ -220,8 +220,13 @@ fn early_end(case: &Case, repetitions: &[Repetition]) -> Option<(String, String)
         };
         return Some((cause, remedy.to_owned()));
     }
+    // A repetition of figures alone stands for more ranks than the case has: those of a mesh.
+    let has_figures_alone = |repetition: &&Repetition| {
+        repetition.outcomes.is_empty() && repetition.metrics.keys().any(|tag| tag != "setup_ns")
+    };
     let short = repetitions
         .iter()
+        .filter(|repetition| !has_figures_alone(repetition))
         .find(|repetition| repetition.outcomes.len() < case.ranks.len())?;
     let cause = format!(
         "repetition {}: {} of {} ranks delivered a result",

@@ -2,7 +2,7 @@
 
 use super::Picture;
 use super::sweeps::{self, Swept};
-use super::{forest, histogram, load, loggp, pairs, shapes, window};
+use super::{forest, histogram, load, loggp, mesh, pairs, shapes, window};
 use crate::compare::Comparison;
 use crate::curve::section::{LoadSection, Probe, SweepSection};
 use crate::interference::{Interference, undisturbed};
@@ -40,6 +40,7 @@ pub fn all(inputs: &[Input]) -> Vec<Picture> {
         .iter()
         .filter_map(|input| input.run.sections.get::<Interference>());
     pictures.extend(disturbed.filter_map(|found| forest::under_load(&found)));
+    pictures.extend(mesh::pictures(inputs));
     let smallest = smallest_latencies(&cases);
     pictures.extend(shapes::ladder(&smallest, several, "rtt_p50_ns"));
     for (input, cases) in inputs.iter().zip(&undisturbed) {

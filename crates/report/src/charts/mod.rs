@@ -9,6 +9,7 @@ mod forest;
 mod histogram;
 mod load;
 mod loggp;
+mod mesh;
 mod pairs;
 mod shapes;
 mod sweeps;
@@ -32,7 +33,8 @@ pub struct Picture {
     pub words: Vec<String>,
     /// The figures; without rows where a table of the result has them.
     pub table: Table,
-    /// Whether it draws what was swept or offered, and so belongs to the result's own screen.
+    /// Whether it draws what was asked for, a curve over what was swept or offered or the map of a mesh, and so belongs to the
+    /// result's own screen.
     pub is_curve: bool,
 }
 

@@ -255,9 +255,8 @@ fn map(
         x: named(x, &columns, |index| index as f64),
         y: named(y, &rows, |index| top - index as f64),
         heat: Some(Heat {
-            label,
-            unit: shade_unit,
             cells: cells.collect(),
+            ..Heat::new(label, shade_unit)
         }),
         plot_height: (34 * rows.len() as u32).clamp(90, 1600),
         ..Chart::new("")

@@ -87,6 +87,19 @@ pub(crate) fn remarks(
     (fold(findings.list), findings.wrong_data)
 }
 
+/// The gravest invariant that a repetition breaks, in words: what arrived is not what was sent, or its figures contradict
+/// each other. `None` where all hold.
+pub fn broken_law(case: &Case, repetition: &Repetition) -> Option<String> {
+    let mut findings = Findings::default();
+    data::check(&mut findings, case, &repetition.outcomes);
+    laws::check(&mut findings, case, repetition, &Limits::default());
+    let found = findings.list.into_iter();
+    let broken = found.filter(|finding| finding.severity == Severity::Suspect);
+    broken
+        .max_by(|a, b| a.weight.total_cmp(&b.weight))
+        .map(|finding| finding.message)
+}
+
 /// Remarks of all cases, each code once, worst first: for the foot of a table and `Run::remarks`.
 pub fn run_remarks(cases: &[CaseResult]) -> Vec<Remark> {
     let mut all: Vec<(usize, Remark)> = Vec::new();

@@ -123,17 +123,32 @@ pub struct Matched {
     pub only_b: Vec<String>,
 }
 
+impl Question {
+    /// Whether the figure `tag` is asked for: by its own name or a statistic's, or because none is.
+    pub(super) fn asks_for(&self, tag: &str) -> bool {
+        let named = |name: &String| candidates(name).contains(&tag);
+        self.figures.is_empty() || self.figures.iter().any(named)
+    }
+}
+
+/// Whether two cases are the same question.
+pub(super) fn is_same_question(a: &CaseResult, b: &CaseResult, question: &Question) -> bool {
+    key(a, question) == key(b, question)
+}
+
+fn key(case: &CaseResult, question: &Question) -> Key {
+    let mut key = identity(case);
+    key.retain(|name, _| !question.across.iter().any(|across| is_across(name, across)));
+    key
+}
+
 type Key = BTreeMap<String, String>;
 
 /// Match the measured cases of two runs. Errors where nothing can be compared, or must not be.
 pub fn matched(a: &Run, b: &Run, question: &Question) -> Result<Matched, CompareError> {
     let (of_a, of_b) = (measured(a, "A")?, measured(b, "B")?);
     check_across(of_a.iter().chain(&of_b), &question.across)?;
-    let key = |case: &CaseResult| {
-        let mut key = identity(case);
-        key.retain(|name, _| !question.across.iter().any(|across| is_across(name, across)));
-        key
-    };
+    let key = |case: &CaseResult| key(case, question);
     let mut rest: Vec<(Key, &CaseResult)> = of_b.iter().map(|case| (key(case), *case)).collect();
     let mut matched = Matched::default();
     for case in &of_a {

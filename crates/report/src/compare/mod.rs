@@ -4,16 +4,19 @@
 
 pub mod environment;
 pub mod matching;
+mod mesh;
 pub mod section;
 pub mod verdict;
 pub(crate) mod words;
 
 pub use environment::environment;
 pub use matching::{CompareError, Question};
-pub use section::{Comparison, Difference, Method, Row, Side, Verdict};
+pub use section::{Comparison, Difference, MeshChange, Method, Row, Side, Verdict};
 pub use verdict::{Sides, judge, more_is_better};
 
 use matching::Matched;
+use mesh::Meshes;
+use verdict::judge_families;
 use wirespeed_schema::Run;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::section::Imported;
@@ -28,10 +31,37 @@ pub fn compare(
     let matched = matching::matched(a.1, b.1, question)?;
     let mut differences = environment(a.1, b.1);
     differences.extend(matched.differences.iter().cloned());
-    Ok(Comparison {
-        environment: differences,
-        ..assembled(Method::Unpaired, (side(a), side(b)), matched, within_ratio)
-    })
+    let mut comparison = match mesh::meshes(a.1, b.1, question) {
+        None => assembled(Method::Unpaired, (side(a), side(b)), matched, within_ratio),
+        Some(meshes) => of_meshes((side(a), side(b)), matched, meshes, within_ratio),
+    };
+    comparison.environment = differences;
+    Ok(comparison)
+}
+
+/// Meshes as wholes and their hosts are one family of figures, links another: the chance of even one false verdict stays at 5 %.
+fn of_meshes(sides: (Side, Side), whole: Matched, meshes: Meshes, within_ratio: f64) -> Comparison {
+    let figures = [whole.sides.clone(), meshes.hosts.clone()].concat();
+    let families = [figures.as_slice(), meshes.links.as_slice()];
+    let [figures, links] = judge_families(families, Method::Unpaired, within_ratio);
+    let (only_a, only_b) = (meshes.only_a.clone(), meshes.only_b.clone());
+    let (rows, change) = meshes.shown(figures, links);
+    let mut comparison = Comparison {
+        rows,
+        mesh: Some(change),
+        ..assembled(
+            Method::Unpaired,
+            sides,
+            Matched {
+                sides: Vec::new(),
+                ..whole
+            },
+            within_ratio,
+        )
+    };
+    comparison.only_a.extend(only_a);
+    comparison.only_b.extend(only_b);
+    comparison
 }
 
 /// Compare the arms of one run: case `i` of A, in the first half of its cases, with case `i` of B, in the second half.

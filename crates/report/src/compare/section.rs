@@ -112,6 +112,16 @@ pub struct Row {
     pub remarks: Vec<String>,
 }
 
+/// What changed between two meshes beside the figures of [`Comparison::rows`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MeshChange {
+    /// What either mesh judged slow, with its ratio to the median there; absent where it was not judged so.
+    pub judged: Vec<Difference>,
+    /// Links without a verdict, here or in either mesh, or the same: they have no row.
+    pub unlisted_links: u64,
+}
+
 /// A whole comparison.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -130,6 +140,9 @@ pub struct Comparison {
     pub environment: Vec<Difference>,
     /// Every case and figure that both sides have.
     pub rows: Vec<Row>,
+    /// Of two meshes, what else changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mesh: Option<MeshChange>,
     /// Cases of A that B lacks.
     pub only_a: Vec<String>,
     /// Cases of B that A lacks.

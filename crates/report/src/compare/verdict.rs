@@ -41,18 +41,35 @@ pub fn judge(sides: &[Sides], method: Method, within_ratio: f64) -> Vec<Row> {
 
 /// As [`judge`], with nothing in the place of a figure that has no row.
 pub(crate) fn judge_each(sides: &[Sides], method: Method, within_ratio: f64) -> Vec<Option<Row>> {
+    let [rows] = judge_families([sides], method, within_ratio);
+    rows
+}
+
+/// As [`judge_each`] for families of figures that are adjusted apart, so that thousands of one do not cost another its verdicts:
+/// Holm within each, p-values times the number of families (Bonferroni), so that the chance of a false verdict is as before.
+pub(super) fn judge_families<const N: usize>(
+    families: [&[Sides]; N],
+    method: Method,
+    within_ratio: f64,
+) -> [Vec<Option<Row>>; N] {
+    let count = families.iter().filter(|family| !family.is_empty()).count().max(1);
+    families.map(|sides| judge_family((sides, count), method, within_ratio))
+}
+
+fn judge_family((sides, families): (&[Sides], usize), method: Method, within_ratio: f64) -> Vec<Option<Row>> {
     let shifts: Vec<Option<Shift>> = sides.iter().map(|sides| shift(sides, method)).collect();
     let p_values: Vec<f64> = shifts
         .iter()
         .map(|shift| shift.map_or(1.0, |s| s.p_value))
         .collect();
-    let adjusted = crate::stats::holm(&p_values);
+    let holm = crate::stats::holm(&p_values).into_iter();
+    let adjusted: Vec<f64> = holm.map(|p_value| (p_value * families as f64).min(1.0)).collect();
     let rows = sides.iter().zip(shifts).zip(&adjusted);
     rows.map(|((sides, shift), &p_adjusted)| {
         let context = Context {
             method,
             margin: within_ratio.ln_1p(),
-            rows: adjusted.len(),
+            rows: adjusted.len() * families,
             p_adjusted,
         };
         row(sides, shift?, &context)

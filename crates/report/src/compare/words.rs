@@ -1,7 +1,8 @@
 //! A comparison in words: the one row in full, or how many of which verdict, and what a verdict still needs.
 
-use super::{Comparison, Method, Row, Verdict};
-use crate::wording::{against, percent};
+use super::{Comparison, MeshChange, Method, Row, Verdict};
+use crate::view::listed;
+use crate::wording::{against, counted, percent};
 
 /// The answer in words: the one row in full, or how many of which verdict.
 pub fn answer(comparison: &Comparison) -> Vec<String> {
@@ -36,7 +37,62 @@ pub fn answer(comparison: &Comparison) -> Vec<String> {
         parts.join(", ")
     )];
     lines.extend(lacking_runs(comparison));
+    lines.extend(
+        comparison
+            .mesh
+            .iter()
+            .flat_map(|change| of_mesh(comparison, change)),
+    );
     lines
+}
+
+/// Rows that a sentence names.
+const NAMED_MAX: usize = 3;
+
+/// Which hosts and links changed, and what either mesh judged slow.
+fn of_mesh(comparison: &Comparison, change: &MeshChange) -> Vec<String> {
+    let mut said = Vec::new();
+    let rows = |verdict: Verdict| -> Vec<String> {
+        let found = comparison.rows.iter().filter(|row| row.verdict == verdict);
+        let ratio = |row: &Row| format!("{} ({:.2} of A)", row.label, row.ratio.get());
+        found.map(ratio).collect()
+    };
+    for (verdict, word) in [(Verdict::Slower, "Slower"), (Verdict::Faster, "Faster")] {
+        let named = rows(verdict);
+        if !named.is_empty() {
+            said.push(format!("{word} in B: {}.", listed(&named, NAMED_MAX)));
+        }
+    }
+    let judged = |a: bool, b: bool| -> Vec<String> {
+        let found = change
+            .judged
+            .iter()
+            .filter(|one| (one.a.is_some(), one.b.is_some()) == (a, b));
+        let ratio = |one: &Option<String>| one.clone().unwrap_or_default();
+        found
+            .map(|one| match (a, b) {
+                (true, true) => format!("{} ({}, {})", one.name, ratio(&one.a), ratio(&one.b)),
+                _ => format!("{} ({}{})", one.name, ratio(&one.a), ratio(&one.b)),
+            })
+            .collect()
+    };
+    for (a, b, words) in [
+        (true, false, "Judged slow in A alone"),
+        (false, true, "Judged slow in B alone"),
+        (true, true, "Judged slow in both"),
+    ] {
+        let named = judged(a, b);
+        if !named.is_empty() {
+            said.push(format!("{words}, of the median: {}.", listed(&named, NAMED_MAX)));
+        }
+    }
+    if change.unlisted_links > 0 {
+        let links = counted(change.unlisted_links, "link");
+        said.push(format!(
+            "{links} without a difference that can be told have no row."
+        ));
+    }
+    said
 }
 
 /// What figures without a verdict lack.

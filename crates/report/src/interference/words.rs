@@ -8,7 +8,7 @@ use wirespeed_schema::units::{format_rate, significant};
 /// The load and where it ran: `cpu@same`.
 pub fn load_name(loaded: &Loaded) -> String {
     let load = loaded.load.clone();
-    match load.contains('@') || load == "none" {
+    match load.contains('@') || load == "none" || loaded.place.is_empty() {
         true => load,
         false => format!("{load}@{}", loaded.place),
     }

@@ -1,7 +1,7 @@
 //! Bulk transfers as CSV: one row a run.
 
 use super::RenderError;
-use super::csv::tamed;
+use super::tamed::tamed;
 use wirespeed_schema::byteio::{ByteioSection, Connection};
 
 /// A part of a connection's time.

@@ -1,7 +1,7 @@
-//! CSV: strict RFC 4180, one row a case or a repetition; every row repeats all parameters, so that it stands alone.
+//! CSV: strict RFC 4180, one row a case or a repetition, of a mesh one row a pair; every row repeats all parameters, so that it stands alone.
 
 use super::RenderError;
-use super::style::clean;
+use super::tamed::tamed;
 use crate::perftest::{PerftestLine, PerftestSection};
 use crate::tags;
 use crate::wording::load_text;
@@ -9,6 +9,7 @@ use std::fmt::Display;
 use wirespeed_schema::Run;
 use wirespeed_schema::byteio::ByteioSection;
 use wirespeed_schema::case::{Case, Stop};
+use wirespeed_schema::mesh::MeshSection;
 use wirespeed_schema::parameter::{Parameter, Section};
 use wirespeed_schema::plan;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition};
@@ -66,6 +67,9 @@ const RUN: &[&str] = &[
 /// CSV with a header, in a fixed order of columns: the parameters, then every figure of [`tags::ALL`], those with an
 /// interval followed by its lower end, upper end and level. An empty field means that there is no such figure.
 pub fn csv(run: &Run, rows: CsvRows) -> Result<String, RenderError> {
+    if let Some(section) = run.sections.get::<MeshSection>() {
+        return super::mesh::pairs(run, &section);
+    }
     // At offered rates the figures are those of cases: response times, percentiles.
     let offered = run.cases.iter().any(|case| case.case.test.pace_per_s().is_some());
     if let Some(section) = run.sections.get::<ByteioSection>().filter(|_| !offered) {
@@ -95,23 +99,6 @@ pub fn csv(run: &Run, rows: CsvRows) -> Result<String, RenderError> {
     }
     let bytes = writer.into_inner().map_err(failed)?;
     String::from_utf8(bytes).map_err(failed)
-}
-
-/// Fields that neither a terminal obeys nor a spreadsheet computes: text that begins as a formula does has an apostrophe before
-/// it, which spreadsheets take for the mark of text.
-pub(crate) fn tamed(fields: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<String> {
-    let tame = |field: &str| {
-        let field = clean(&field.replace("\r\n", " ").replace(['\r', '\n', '\t'], " "));
-        let (number, unit) = field.split_once(' ').unwrap_or((&field, ""));
-        let is_figure =
-            number.parse::<f64>().is_ok() && unit.chars().all(|c| c.is_alphanumeric() || "%/ ".contains(c));
-        let is_formula = field.len() > 1 && field.starts_with(['=', '+', '-', '@']) && !is_figure;
-        match is_formula {
-            true => format!("'{field}"),
-            false => field,
-        }
-    };
-    fields.into_iter().map(|field| tame(field.as_ref())).collect()
 }
 
 fn failed(error: impl Display) -> RenderError {

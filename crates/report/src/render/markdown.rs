@@ -1,7 +1,8 @@
 //! A View as Markdown, to be pasted into an issue, a mail or a page. Text from results is escaped: it stays text.
 
+use super::style::clean;
 use crate::table::Table;
-use crate::view::{Line, Part, Subject, View};
+use crate::view::{Line, Part, Paste, Subject, View};
 use wirespeed_schema::shown::is_obeyed;
 
 /// The answer, then tables and remarks. Charts are for the page: here are their words.
@@ -16,6 +17,7 @@ pub fn markdown(view: &View) -> String {
             match part {
                 Part::Table(found) => table(&mut text, found),
                 Part::Lines(found) => lines(&mut text, found),
+                Part::Paste(found) => paste(&mut text, found),
                 // Drawings of the terminal: the tables have their figures.
                 Part::Spread(_) | Part::Trend(..) => {}
             }
@@ -48,6 +50,15 @@ fn head(text: &mut String, subject: &Subject) {
     if let Some(command) = &subject.command {
         text.push_str(&format!("Repeat it with: {}\n\n", escape(command)));
     }
+}
+
+/// Lines as code, which nothing in them can end.
+fn paste(text: &mut String, found: &Paste) {
+    text.push_str(&format!("{}\n\n", escape(&found.title)));
+    for line in &found.lines {
+        text.push_str(&format!("    {}\n", clean(line)));
+    }
+    text.push('\n');
 }
 
 fn table(text: &mut String, table: &Table) {

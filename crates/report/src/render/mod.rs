@@ -10,12 +10,14 @@ pub mod hdr;
 mod json;
 mod live;
 mod markdown;
+mod mesh;
 mod msgrate;
 mod page;
 pub mod plot;
 mod plot_chart;
 mod plot_heat;
 mod style;
+mod tamed;
 mod text;
 mod vega;
 

@@ -14,9 +14,9 @@ const LABEL_MAX: usize = 34;
 
 /// Lines of a chart, without ends; the title first. Empty when nothing can be shown.
 pub fn chart(chart: &Chart, style: &Style) -> Vec<String> {
-    if let Some(heat) = chart.heat.as_ref().filter(|heat| heat.range().is_some()) {
+    if chart.heat.as_ref().is_some_and(|heat| heat.range().is_some()) {
         let mut lines = heading(chart, style);
-        lines.extend(plot_heat::map(chart, heat, style));
+        lines.extend(plot_heat::map(chart, style));
         return lines;
     }
     let Some((x, y)) = Frame::of(chart) else {

@@ -1,40 +1,40 @@
-//! A heat map of `svg` in characters: values in columns where they fit, else a letter a cell; shaded where colour is allowed.
+//! A heat map of `svg` in characters: values in columns where they fit, else a letter a cell; shaded where colour is allowed. Rows
+//! and columns that do not fit are folded by the chart itself.
 
 use super::style::{Style, clean};
-use crate::svg::{Axis, Chart, Heat};
+use crate::svg::{Axis, Chart, Heat, Shading};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Colours of the 256 that are nearest to the shades of the drawing.
 const COLORS: [u8; 10] = [17, 18, 60, 59, 242, 245, 144, 179, 185, 227];
 /// From this shade on text on it is black.
 const BLACK_FROM: usize = 5;
+/// Characters of a name; on narrow terminals a third of them.
 const NAME_MAX: usize = 24;
+/// Rows and columns that can be read.
+const SIDE_MAX: usize = 64;
 
 /// Lines of the map without its title: a row a line, the names of the columns, what the shades mean.
-pub fn map(chart: &Chart, heat: &Heat, style: &Style) -> Vec<String> {
-    let Some((low, high)) = heat.range() else {
+pub fn map(chart: &Chart, style: &Style) -> Vec<String> {
+    let chart = fitting(chart, style);
+    let Some((heat, (low, high))) = chart
+        .heat
+        .as_ref()
+        .and_then(|heat| Some((heat, heat.shaded_ends()?)))
+    else {
         return Vec::new();
     };
-    let rows = names(&chart.y, true);
-    let columns = names(&chart.x, false);
-    let lead = rows
-        .iter()
-        .map(|(_, name)| name.chars().count())
-        .max()
-        .unwrap_or(0);
-    let value = |x: f64, y: f64| {
-        heat.shown()
-            .find(|cell| cell.x == x && cell.y == y)
-            .map(|cell| cell.value)
-    };
-    let texts = heat.shown().map(|cell| heat.unit.text(cell.value));
-    let headings = columns.iter().map(|(_, name)| name.clone());
-    let widest = texts
-        .chain(headings)
-        .map(|text| text.chars().count())
-        .max()
-        .unwrap_or(1);
-    let spelled = lead + 2 + columns.len() * (widest + 2) <= style.width;
-    let wide = if spelled { widest } else { 1 };
+    let (rows, columns) = (names(&chart.y, true, style), names(&chart.x, false, style));
+    let lead = widest(&rows);
+    let values: BTreeMap<(u64, u64), f64> = heat
+        .shown()
+        .map(|cell| (key(cell.x, cell.y), cell.value))
+        .collect();
+    let texts = heat
+        .shown()
+        .map(|cell| heat.unit.text(cell.value).chars().count());
+    let wide = texts.max().unwrap_or(1).max(widest(&columns));
+    let spelled = lead + 2 + columns.len() * (wide + 2) <= style.width;
     let mut lines = Vec::new();
     if spelled {
         let headings: Vec<String> = columns
@@ -47,43 +47,126 @@ pub fn map(chart: &Chart, heat: &Heat, style: &Style) -> Vec<String> {
                 .to_owned(),
         );
     }
+    let shading = heat.shading();
     for (y, name) in &rows {
         let cells: Vec<String> = columns
             .iter()
-            .map(|(x, _)| match value(*x, *y) {
-                Some(value) if spelled => {
-                    let text = heat.unit.text(value);
-                    shaded(&format!(" {text:>wide$} "), heat.shade(value), style)
-                }
-                Some(value) => shaded(&letter(heat.shade(value)).to_string(), heat.shade(value), style),
-                None if spelled => " ".repeat(wide + 2),
-                None => " ".to_owned(),
+            .map(|(x, _)| {
+                cell(
+                    values.get(&key(*x, *y)),
+                    (heat, shading),
+                    spelled.then_some(wide),
+                    style,
+                )
             })
             .collect();
-        lines.push(format!("{name:>lead$}  {}", cells.concat()));
+        let line = format!("{name:>lead$}  {}", cells.concat());
+        lines.push(line.trim_end().to_owned());
     }
+    let mut notes = Vec::new();
     if !spelled {
-        let (first, last) = (columns.first(), columns.last());
-        if let (Some((_, first)), Some((_, last))) = (first, last) {
-            lines.push(format!("{:lead$}  columns: {first} to {last}", ""));
-        }
-        let range = (heat.unit.text(low), heat.unit.text(high));
-        let (least, most) = (letter(heat.shade(low)), letter(heat.shade(high)));
-        lines.push(format!("{:lead$}  {least} {} to {most} {}", "", range.0, range.1));
+        notes.push(match (chart.is_square(), columns.first(), columns.last()) {
+            (true, ..) => "columns: as the rows, from the left".to_owned(),
+            (false, Some((_, first)), Some((_, last))) => format!("columns: {first} to {last}"),
+            _ => String::new(),
+        });
+        let (least, most) = (letter(shading.of(low)), letter(shading.of(high)));
+        let (low, high) = (heat.unit.text(low), heat.unit.text(high));
+        notes.push(match heat.ends {
+            Some(_) => format!("{least} up to {low}, {most} from {high}"),
+            None => format!("{least} {low} to {most} {high}"),
+        });
     }
-    lines.push(format!("{:lead$}  {}", "", clean(&heat.label)));
+    notes.push(clean(&heat.label));
+    let told = notes.iter().flat_map(|note| said(note, lead, style));
+    lines.extend(told);
     lines
 }
 
-/// Places with their names, as they stand in the table: rows from the top, columns from the left.
-fn names(axis: &Axis, from_the_top: bool) -> Vec<(f64, String)> {
-    let short = |name: &String| clean(name).chars().take(NAME_MAX).collect::<String>();
-    let mut all: Vec<(f64, String)> = axis.ticks.iter().map(|(at, name)| (*at, short(name))).collect();
+/// Lines of a note below the cells, or at the left edge where that is too narrow.
+fn said(note: &str, lead: usize, style: &Style) -> Vec<String> {
+    let lead = if lead + 2 + note.chars().count() <= style.width {
+        lead + 2
+    } else {
+        0
+    };
+    let text = super::style::wrap(note, style.width.saturating_sub(lead).max(1), 0);
+    text.lines().map(|line| format!("{:lead$}{line}", "")).collect()
+}
+
+/// `chart` with as many rows and columns as can be read at this width.
+fn fitting(chart: &Chart, style: &Style) -> Chart {
+    let room = |chart: &Chart| {
+        let lead = widest(&names(&chart.y, true, style));
+        style.width.saturating_sub(lead + 2).clamp(1, SIDE_MAX)
+    };
+    let mut most = room(chart);
+    // Names of blocks may be longer than those that they stand for.
+    for _ in 0..3 {
+        let rows = if chart.is_square() { most } else { SIDE_MAX };
+        let folded = chart.folded(most, rows);
+        let fits = room(&folded);
+        if folded.x.ticks.len() <= fits {
+            return folded;
+        }
+        most = fits;
+    }
+    chart.folded(most, most)
+}
+
+fn cell(
+    value: Option<&f64>,
+    (heat, shading): (&Heat, Shading),
+    spelled: Option<usize>,
+    style: &Style,
+) -> String {
+    match (value, spelled) {
+        (Some(value), Some(wide)) => {
+            let text = heat.unit.text(*value);
+            shaded(&format!(" {text:>wide$} "), shading.of(*value), style)
+        }
+        (Some(value), None) => {
+            let shade = shading.of(*value);
+            shaded(&letter(shade).to_string(), shade, style)
+        }
+        (None, Some(wide)) => " ".repeat(wide + 2),
+        (None, None) => " ".to_owned(),
+    }
+}
+
+fn key(x: f64, y: f64) -> (u64, u64) {
+    ((x + 0.0).to_bits(), (y + 0.0).to_bits())
+}
+
+fn widest(names: &[(f64, String)]) -> usize {
+    names
+        .iter()
+        .map(|(_, name)| name.chars().count())
+        .max()
+        .unwrap_or(0)
+}
+
+/// Places with their names, as they stand in the table: rows from the top, columns from the left. Names that are too long lose
+/// their ends, or what they begin with where the ends tell them apart.
+fn names(axis: &Axis, from_the_top: bool, style: &Style) -> Vec<(f64, String)> {
+    let most = NAME_MAX.min((style.width / 3).max(4));
+    let mut all: Vec<(f64, String)> = axis.ticks.iter().map(|(at, name)| (*at, clean(name))).collect();
     all.sort_by(|a, b| a.0.total_cmp(&b.0));
     if from_the_top {
         all.reverse();
     }
-    all
+    let begin = |name: &str| name.chars().take(most).collect::<String>();
+    let end = |name: &str| {
+        let count = name.chars().count();
+        name.chars().skip(count.saturating_sub(most)).collect::<String>()
+    };
+    let distinct = |short: &dyn Fn(&str) -> String| {
+        let told: BTreeSet<String> = all.iter().map(|(_, name)| short(name)).collect();
+        told.len()
+    };
+    let by_end = distinct(&begin) < distinct(&end);
+    let short = |name: &str| if by_end { end(name) } else { begin(name) };
+    all.iter().map(|(at, name)| (*at, short(name))).collect()
 }
 
 fn letter(shade: usize) -> char {
@@ -119,17 +202,15 @@ mod tests {
             x: axis("c"),
             y: axis("r"),
             heat: Some(Heat {
-                label: "time".into(),
-                unit: Unit::Nanoseconds,
                 cells: (0..side * side - 1).map(cell).collect(),
+                ..Heat::new("time", Unit::Nanoseconds)
             }),
             ..Chart::new("x")
         }
     }
 
     fn lines(side: usize, style: &Style) -> Vec<String> {
-        let chart = chart(side);
-        map(&chart, chart.heat.as_ref().unwrap(), style)
+        map(&chart(side), style)
     }
 
     #[test]
@@ -173,17 +254,6 @@ mod tests {
             },
         );
         assert!(colored[1].contains("48;5;"), "{colored:#?}");
-        assert!(
-            map(
-                &Chart::new("x"),
-                &Heat {
-                    label: String::new(),
-                    unit: Unit::Plain,
-                    cells: Vec::new()
-                },
-                &Style::PLAIN
-            )
-            .is_empty()
-        );
+        assert!(map(&Chart::new("x"), &Style::PLAIN).is_empty());
     }
 }

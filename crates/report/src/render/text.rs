@@ -6,8 +6,8 @@ use super::plot_chart::chart;
 use super::style::{Style, clean, wrap};
 use crate::explain::Sentence;
 use crate::svg::Chart;
-use crate::table::Tone;
-use crate::view::{Cause, Line, NAMED_MAX, Part, Subject, Told, View, by_cause, case_text, listed};
+use crate::table::{Table, Tone};
+use crate::view::{Cause, Line, NAMED_MAX, Part, Paste, Subject, Told, View, by_cause, case_text, listed};
 use wirespeed_schema::run::{CaseResult, Severity};
 
 /// How much of a View is written.
@@ -56,7 +56,7 @@ pub fn text(view: &View, extent: Extent, style: &Style) -> String {
         paper.gap();
         let cases = subject.every_case.iter().filter(|_| extent.whole);
         for part in subject.parts.iter().chain(cases) {
-            paper.part(part);
+            paper.part(part, extent);
             paper.gap();
         }
     }
@@ -116,16 +116,50 @@ impl<'a> Paper<'a> {
         }
     }
 
-    fn part(&mut self, part: &Part) {
+    fn part(&mut self, part: &Part, extent: Extent) {
         match part {
-            Part::Table(table) => self.lines.extend(grid::lines(table, self.style)),
+            Part::Table(table) if extent.whole => self.lines.extend(grid::lines(table, self.style)),
+            Part::Table(table) => self.table_on_screen(table),
             Part::Lines(lines) => lines.iter().for_each(|line| self.line(line)),
+            Part::Paste(found) => self.paste(found, extent),
             Part::Spread(spread) => self.lines.extend(spread_bar(spread, self.style)),
             Part::Trend(name, values) => {
                 let room = self.style.width.saturating_sub(name.len() + 6).max(8);
                 let line = sparkline(values, room, self.style);
                 self.lines.push(format!("{name}  {line}"));
             }
+        }
+    }
+
+    /// The rows that belong on the screen; a table without any is none.
+    fn table_on_screen(&mut self, table: &Table) {
+        let (shown, more) = table.for_screen();
+        if shown.rows.is_empty() && more > 0 {
+            return;
+        }
+        self.lines.extend(grid::lines(&shown, self.style));
+        self.rest(more, "rows");
+    }
+
+    /// Each line by itself, at the left edge and whole: it is pasted elsewhere.
+    fn paste(&mut self, found: &Paste, extent: Extent) {
+        let most = match extent.whole {
+            true => found.lines.len(),
+            false => found.screen_lines.min(found.lines.len()),
+        };
+        if most == 0 {
+            return;
+        }
+        self.say(Some(Tone::Strong), &found.title);
+        let lines = found.lines.iter().take(most);
+        self.lines.extend(lines.map(|line| clean(line)));
+        self.rest(found.lines.len() - most, "lines");
+    }
+
+    fn rest(&mut self, more: usize, what: &str) {
+        if more > 0 {
+            let text = format!("{more} more {what}: `wirespeed report` shows all of a stored result");
+            self.say(Some(Tone::Faint), &text);
         }
     }
 

@@ -98,9 +98,12 @@ fn cells(heat: &Heat, x: &Value, y: &Value) -> Value {
         })
     };
     let values: Vec<Value> = heat.shown().map(value).collect();
-    let color = json!({
-        "field": "value", "type": "quantitative", "title": heat.label, "scale": { "scheme": "cividis" },
-    });
+    let mut scale = json!({ "scheme": "cividis" });
+    if let Some((low, high)) = heat.ends {
+        scale["domain"] = json!([low, high]);
+        scale["clamp"] = true.into();
+    }
+    let color = json!({ "field": "value", "type": "quantitative", "title": heat.label, "scale": scale });
     json!({
         "data": { "values": values },
         "mark": "rect",

@@ -25,6 +25,8 @@ pub struct Names {
     pub beside: f64,
     /// Height of a row with its name above it.
     above: Option<f64>,
+    /// Whether its rows are cells.
+    is_map: bool,
 }
 
 impl Names {
@@ -59,6 +61,7 @@ impl Names {
         Names {
             ticks,
             beside,
+            is_map: chart.heat.is_some(),
             above: above.then_some(ROW_HEIGHT + lines as f64 * LINE_WITHIN),
         }
     }
@@ -94,8 +97,12 @@ impl Names {
                 }
             });
             let label: Vec<Text> = label.collect();
-            at_lines.push(at);
-            if label.iter().all(|text| text.is_clear_of(texts)) {
+            let is_clear = label.iter().all(|text| text.is_clear_of(texts));
+            // Lines of hundreds of rows without a name would be a grey area.
+            if is_clear || !self.is_map {
+                at_lines.push(at);
+            }
+            if is_clear {
                 texts.extend(label);
             }
         }
@@ -132,8 +139,8 @@ pub fn x_labels(chart: &Chart, x: &Span, bottom: f64, all: f64, texts: &mut Vec<
     }
     let all_ticks = ticks(&chart.x, x, 2);
     if chart.heat.is_some() {
-        let long = upright(&all_ticks, x, bottom + 8.0, texts);
-        return (lines(&all_ticks), bottom + 12.0 + long);
+        let (shown, long) = upright(&all_ticks, x, bottom + 8.0, texts);
+        return (shown, bottom + 12.0 + long);
     }
     let mut kept: Vec<Text> = Vec::new();
     for text in all_ticks.iter().filter_map(level) {
@@ -150,22 +157,24 @@ pub fn x_labels(chart: &Chart, x: &Span, bottom: f64, all: f64, texts: &mut Vec<
     (lines(&all_ticks), base + 4.0)
 }
 
-/// Names of columns read from the bottom to the top, every one, every second and so on until they keep apart; how long they
-/// are.
-fn upright(ticks: &[Tick], x: &Span, top: f64, texts: &mut Vec<Text>) -> f64 {
+/// Names of columns read from the bottom to the top, every one, every second and so on until they keep apart; where these are,
+/// and how long.
+fn upright(ticks: &[Tick], x: &Span, top: f64, texts: &mut Vec<Text>) -> (Vec<f64>, f64) {
     let step = (x.to - x.from) / ticks.len().max(1) as f64;
     let every = (LINE / step.max(0.1)).ceil().max(1.0) as usize;
     let mut longest = 0.0;
+    let mut lines = Vec::new();
     for tick in ticks.iter().step_by(every) {
         let Some(at) = x.place(tick.value) else {
             continue;
         };
         let words = shortened(&tick.label, TEXT_SIZE, UPRIGHT_MAX);
         longest = width(&words, TEXT_SIZE).max(longest);
+        lines.push(at);
         texts.push(Text {
             is_upright: true,
             ..Text::new("ws-label", Anchor::End, (at + 4.0, top), words)
         });
     }
-    longest
+    (lines, longest)
 }

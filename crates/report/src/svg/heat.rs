@@ -9,6 +9,10 @@ use super::{Chart, Unit};
 
 /// From this shade on text on it is dark.
 const DARK_TEXT_FROM: usize = 5;
+/// More cells than this are one picture: they have no room for text, and a browser lays each rectangle out.
+const RECTANGLES_MAX: usize = 4096;
+/// Rows and columns of a picture.
+const SIDE_MAX: usize = 4096;
 /// Above this ratio of the greatest to the least value equal ratios, not differences, are equal steps.
 const LOGARITHMIC_FROM: f64 = 10.0;
 
@@ -32,9 +36,42 @@ pub struct Heat {
     pub unit: Unit,
     /// The cells that there are; others stay empty.
     pub cells: Vec<Cell>,
+    /// Values of the first and the last shade; absent: the least and the greatest. What lies beyond has the shade of the end.
+    pub ends: Option<(f64, f64)>,
+}
+
+/// Which value has which shade.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shading {
+    ends: Option<(f64, f64)>,
+}
+
+impl Shading {
+    /// Number of the shade of `value`, 0 to 9.
+    pub fn of(self, value: f64) -> usize {
+        let Some((low, high)) = self.ends.filter(|(low, high)| low < high) else {
+            return SHADES.len() / 2;
+        };
+        let value = value.clamp(low, high);
+        let part = match low > 0.0 && high > LOGARITHMIC_FROM * low {
+            true => (value / low).ln() / (high / low).ln(),
+            false => (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0),
+        };
+        ((part * SHADES.len() as f64) as usize).min(SHADES.len() - 1)
+    }
 }
 
 impl Heat {
+    /// A map without cells.
+    pub fn new(label: impl Into<String>, unit: Unit) -> Heat {
+        Heat {
+            label: label.into(),
+            unit,
+            cells: Vec::new(),
+            ends: None,
+        }
+    }
+
     /// The cells that can be shown.
     pub fn shown(&self) -> impl Iterator<Item = &Cell> {
         self.cells
@@ -51,16 +88,16 @@ impl Heat {
             })
     }
 
-    /// Number of the shade of `value`, 0 to 9.
-    pub fn shade(&self, value: f64) -> usize {
-        let Some((low, high)) = self.range().filter(|(low, high)| low < high) else {
-            return SHADES.len() / 2;
-        };
-        let part = match low > 0.0 && high > LOGARITHMIC_FROM * low {
-            true => (value / low).ln() / (high / low).ln(),
-            false => (value / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0),
-        };
-        ((part * SHADES.len() as f64) as usize).min(SHADES.len() - 1)
+    /// Which value has which shade.
+    pub fn shading(&self) -> Shading {
+        Shading {
+            ends: self.shaded_ends(),
+        }
+    }
+
+    /// Values of the first and the last shade; `None` without cells.
+    pub fn shaded_ends(&self) -> Option<(f64, f64)> {
+        self.range().map(|range| self.ends.unwrap_or(range))
     }
 
     /// The range in words.
@@ -79,18 +116,50 @@ impl Heat {
 impl Drawing<'_> {
     /// Add the cells and the scale.
     pub fn heat(&mut self, heat: &Heat, chart: &Chart) {
-        for cell in heat.shown() {
-            self.cell(heat, chart, cell);
+        let shading = heat.shading();
+        match heat.shown().count() > RECTANGLES_MAX {
+            true => self.picture(heat, shading),
+            false => heat
+                .shown()
+                .for_each(|cell| self.cell(heat, chart, (cell, shading.of(cell.value)))),
         }
         self.scale();
     }
 
-    fn cell(&mut self, heat: &Heat, chart: &Chart, cell: &Cell) {
+    /// All cells as one picture, a pixel each.
+    fn picture(&mut self, heat: &Heat, shading: Shading) {
+        let ends = |of: fn(&Cell) -> f64| {
+            let least = heat.shown().map(of).fold(f64::INFINITY, f64::min);
+            (least, heat.shown().map(of).fold(f64::NEG_INFINITY, f64::max))
+        };
+        let ((left, right), (bottom, top)) = (ends(|cell| cell.x), ends(|cell| cell.y));
+        let side = |from: f64, to: f64| ((to - from).round() as usize).saturating_add(1);
+        let (wide, high) = (side(left, right), side(bottom, top));
+        if wide > SIDE_MAX || high > SIDE_MAX {
+            return;
+        }
+        let mut pixels = vec![None; wide * high];
+        for cell in heat.shown() {
+            let (column, row) = ((cell.x - left).round() as usize, (top - cell.y).round() as usize);
+            pixels[row * wide + column] = Some(shading.of(cell.value));
+        }
+        let corner = |x: f64, y: f64| self.place(x, y);
+        if let (Some(from), Some(to)) = (corner(left - 0.5, top + 0.5), corner(right + 0.5, bottom - 0.5)) {
+            let [x, y, width, height] = [from.0, from.1, to.0 - from.0, to.1 - from.1].map(number);
+            let address = super::image::address(&pixels, wide);
+            self.line(format_args!(
+                "<image style=\"image-rendering:pixelated\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
+                 preserveAspectRatio=\"none\" href=\"{address}\"/>"
+            ));
+        }
+    }
+
+    fn cell(&mut self, heat: &Heat, chart: &Chart, (cell, shade): (&Cell, usize)) {
         let corner = |dx: f64, dy: f64| self.place(cell.x + dx, cell.y + dy);
         let (Some((left, top)), Some((right, bottom))) = (corner(-0.5, 0.5), corner(0.5, -0.5)) else {
             return;
         };
-        let (shade, text) = (heat.shade(cell.value), heat.unit.text(cell.value));
+        let text = heat.unit.text(cell.value);
         let named = |axis: &super::Axis, at: f64| {
             let tick = axis.ticks.iter().find(|(value, _)| *value == at);
             tick.map_or_else(|| axis.unit.text(at), |(_, name)| name.clone())
@@ -141,19 +210,24 @@ mod tests {
             value: *value,
         });
         Heat {
-            label: "x".into(),
-            unit: Unit::Plain,
             cells: cells.collect(),
+            ..Heat::new("x", Unit::Plain)
         }
     }
 
     #[test]
     fn shades_follow_differences_or_ratios() {
         let near = heat(&[1.0, 1.5, 2.0]);
-        assert_eq!([1.0, 1.5, 2.0].map(|v| near.shade(v)), [0, 5, 9]);
+        let shades = |heat: &Heat, values: [f64; 3]| values.map(|value| heat.shading().of(value));
+        assert_eq!(shades(&near, [1.0, 1.5, 2.0]), [0, 5, 9]);
         let far = heat(&[1.0, 10.0, 100.0]);
-        assert_eq!([1.0, 10.0, 100.0].map(|v| far.shade(v)), [0, 5, 9]);
-        assert_eq!(heat(&[3.0]).shade(3.0), 5);
+        assert_eq!(shades(&far, [1.0, 10.0, 100.0]), [0, 5, 9]);
+        assert_eq!(heat(&[3.0]).shading().of(3.0), 5);
+        let stated = Heat {
+            ends: Some((0.0, 10.0)),
+            ..near
+        };
+        assert_eq!(shades(&stated, [-1.0, 5.0, 20.0]), [0, 5, 9]);
         assert_eq!((heat(&[f64::NAN]).range(), heat(&[]).words()), (None, None));
     }
 
@@ -163,7 +237,7 @@ mod tests {
             let heat = heat(&values);
             let mut finite: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
             finite.sort_by(f64::total_cmp);
-            prop_assert!(finite.windows(2).all(|pair| heat.shade(pair[0]) <= heat.shade(pair[1])));
+            prop_assert!(finite.windows(2).all(|pair| heat.shading().of(pair[0]) <= heat.shading().of(pair[1])));
         }
     }
 }

@@ -137,7 +137,7 @@ impl Column {
     /// The scale of a heat map: what the shades mean, then the least value, the shades, and the greatest.
     fn scale(&mut self, chart: &Chart) -> Option<(f64, f64)> {
         let heat = chart.heat.as_ref()?;
-        let (low, high) = heat.range()?;
+        let (low, high) = heat.shaded_ends()?;
         self.at += LINE / 2.0;
         self.say("ws-text", &heat.label);
         let base = self.at + TEXT_SIZE;
@@ -250,8 +250,6 @@ mod tests {
             x: named(12, name),
             y: named(3, "rank "),
             heat: Some(Heat {
-                label: "median round trip over the median of its column".into(),
-                unit: Unit::Nanoseconds,
                 cells: (0..12)
                     .map(|x| Cell {
                         x: f64::from(x),
@@ -259,6 +257,10 @@ mod tests {
                         value: f64::from(x),
                     })
                     .collect(),
+                ..Heat::new(
+                    "median round trip over the median of its column",
+                    Unit::Nanoseconds,
+                )
             }),
             ..Chart::new("")
         };

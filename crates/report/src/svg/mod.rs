@@ -20,7 +20,9 @@
 mod axes;
 mod data;
 mod draw;
+mod fold;
 mod heat;
+mod image;
 mod labels;
 mod layout;
 mod scale;
@@ -30,7 +32,7 @@ mod text;
 mod ticks;
 mod unit;
 
-pub use heat::{Cell, Heat};
+pub use heat::{Cell, Heat, Shading};
 pub use style::style;
 pub use text::escape;
 pub use unit::Unit;
@@ -67,6 +69,9 @@ pub struct Axis {
     pub from_zero: bool,
     /// Ticks with texts of their own instead of computed ones: percentiles, names of cases.
     pub ticks: Vec<(f64, String)>,
+    /// Of a map whose places are named, groups of neighbours, such as the hosts of a rack: the first place of each as the axis is
+    /// read, and its name. A map that is too large is folded by them.
+    pub groups: Vec<(f64, String)>,
 }
 
 impl Axis {

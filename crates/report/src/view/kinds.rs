@@ -1,7 +1,7 @@
 //! The kinds of results: how each is recognised, what it answers, and which tables and lines it has.
 
 use super::model::Part;
-use super::{bulk, cases, comparison, curves, headline, movers, msgrate, quick, workers};
+use super::{bulk, cases, comparison, curves, headline, mesh, movers, msgrate, quick, workers};
 use crate::charts::Picture;
 use crate::compare;
 use crate::curve::section;
@@ -9,6 +9,7 @@ use crate::interference::undisturbed;
 use crate::labels::Input;
 use crate::workers::WorkersSection;
 use wirespeed_schema::byteio::ByteioSection;
+use wirespeed_schema::mesh::MeshSection;
 use wirespeed_schema::{Run, Test};
 
 /// A kind of result.
@@ -32,11 +33,18 @@ pub struct Kind {
 }
 
 /// Every kind; the first that fits is meant. The last fits every run.
-pub const KINDS: [Kind; 9] = [
+pub const KINDS: [Kind; 10] = [
     Kind {
         is: |run| run.sections.has::<compare::section::Comparison>(),
         answer: comparison::answers,
         parts: comparison::parts,
+        ..OTHER
+    },
+    Kind {
+        is: |run| run.sections.has::<MeshSection>(),
+        answer: mesh::answers,
+        parts: mesh::parts,
+        tells_failures: true,
         ..OTHER
     },
     Kind {

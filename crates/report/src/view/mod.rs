@@ -16,6 +16,7 @@ mod curves;
 mod headline;
 mod interference;
 mod kinds;
+mod mesh;
 mod model;
 mod movers;
 mod msgrate;
@@ -27,7 +28,7 @@ mod workers;
 
 pub use bulk::{PROFILE_2009, PROFILE_SWEEP, RECOMMENDED};
 pub use headline::{UNRECORDED, case_text};
-pub use model::{Line, Part, Spread, Subject, View};
+pub use model::{Line, Part, Paste, Spread, Subject, View};
 pub use quick::{QuickSection, QuickTransport};
 pub use remarks::{Cause, NAMED_MAX, Told, by_cause, listed};
 

@@ -48,6 +48,17 @@ pub struct Spread {
     pub max_ns: f64,
 }
 
+/// Lines to be pasted as they are: names of hosts, one a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paste {
+    /// What they are.
+    pub title: String,
+    /// The lines.
+    pub lines: Vec<String>,
+    /// So many of them are on the screen of a verb; everything else that is written has all.
+    pub screen_lines: usize,
+}
+
 /// A piece of a result between its answer and its remarks, in the order in which people read them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Part {
@@ -55,6 +66,8 @@ pub enum Part {
     Table(Table),
     /// Lines that belong together.
     Lines(Vec<Line>),
+    /// Lines to be pasted.
+    Paste(Paste),
     /// A latency at a glance.
     Spread(Spread),
     /// Values over time, evenly spaced: their name, and each.

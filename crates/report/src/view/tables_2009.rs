@@ -2,6 +2,7 @@
 
 use super::bulk::megabits;
 use crate::table::{Column, Table, number, text};
+use crate::wording::grouped;
 use wirespeed_schema::byteio::ByteioSection;
 use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::units::format_size;
@@ -95,16 +96,4 @@ fn results(section: &ByteioSection) -> Table {
     ];
     table("", columns, results)
         .noted("best and worst of all runs left out, as in 2009; below, all runs are kept")
-}
-
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

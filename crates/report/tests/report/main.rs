@@ -10,6 +10,7 @@ mod golden;
 mod html;
 mod imports;
 mod interference;
+mod mesh;
 mod posted;
 mod quick;
 mod random;

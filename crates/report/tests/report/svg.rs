@@ -226,7 +226,7 @@ fn any_axis() -> impl Strategy<Value = Axis> {
             unit,
             range,
             from_zero,
-            ticks: Vec::new(),
+            ..Axis::default()
         }
     })
 }

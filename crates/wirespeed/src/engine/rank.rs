@@ -43,7 +43,8 @@ pub struct Rank<'a> {
     /// When the port began to open, then how long it took, in ticks.
     connecting: Cell<u64>,
     connect_ticks: Cell<Option<u64>>,
-    floor: Floor,
+    /// Absent where the rank has no part, and nothing to compare with it.
+    floor: Option<Floor>,
     noise: Option<Noise>,
     load: Option<Background>,
     _pin: Option<PinGuard>,
@@ -81,7 +82,7 @@ impl<'a> Rank<'a> {
             .map_err(|e| MeasureError::System(e.to_string()))?;
         let room = Room::meet(case, bootstrap)?;
         let timebase = Timebase::start();
-        let floor = floor::measure(case, &timebase);
+        let floor = (spec.role != Role::Idle).then(|| floor::measure(case, &timebase));
         let noise = noise_of(spec, &timebase);
         let load = match spec.load.is_idle() {
             true => None,
@@ -209,7 +210,7 @@ impl<'a> Rank<'a> {
             intervals: finished.measured.intervals,
             peers: finished.measured.peers,
             clock: self.timebase.info(),
-            floor: Some(self.floor),
+            floor: self.floor,
             cpu: self.spec.cpu,
             idle: self.room.idle(),
             disturbance: finished.measured.disturbance,
@@ -247,8 +248,9 @@ impl<'a> Rank<'a> {
 /// How quiet the CPU of a pinned rank is now.
 fn noise_of(spec: &RankSpec, timebase: &Timebase) -> Option<Noise> {
     let (clock, ns_per_tick) = (timebase.clock, timebase.ns_per_tick());
+    let measures = spec.role != Role::Idle;
     let scan_cpu = |cpu| scan(cpu, || clock.now(), ns_per_tick, NOISE_SCAN_MS);
-    spec.cpu.map(scan_cpu)
+    spec.cpu.filter(|_| measures).map(scan_cpu)
 }
 
 /// The ranks that `me` exchanges data with.

@@ -10,8 +10,7 @@ use crate::cmd::dry_run;
 use crate::cmd::front::Front;
 use crate::errors::{Ended, Failure};
 use crate::experiment::loads::refused;
-use crate::experiment::{How, Measured, Prepared, Runner, Visit, pin};
-use crate::group::OnInterval;
+use crate::experiment::{How, Measured, OnSeen, Prepared, Runner, Visit, pin};
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 use wirespeed::Registry;
@@ -388,13 +387,7 @@ struct Movers<'a> {
 }
 
 impl Runner for Movers<'_> {
-    fn measure(
-        &mut self,
-        visit: Visit,
-        planned: &PlannedCase,
-        stop: &StopFlag,
-        on_interval: OnInterval,
-    ) -> Measured {
+    fn measure(&mut self, visit: Visit, planned: &PlannedCase, stop: &StopFlag, on_seen: OnSeen) -> Measured {
         let (mover, port) = match &self.rows[visit.subject].who {
             Ok(Who::Theirs { mover, port }) => (*mover, *port),
             Ok(Who::Ours(_)) => {
@@ -402,7 +395,7 @@ impl Runner for Movers<'_> {
                 let arm = visit.subject;
                 let measured = self
                     .transfers
-                    .measure(Visit { arm, ..visit }, planned, stop, on_interval);
+                    .measure(Visit { arm, ..visit }, planned, stop, on_seen);
                 let error = measured
                     .repetition
                     .as_ref()

@@ -3,8 +3,8 @@
 
 use super::job;
 use crate::errors::Failure;
-use crate::experiment::{Measured, Runner, Visit};
-use crate::group::{Groups, OnInterval};
+use crate::experiment::{Measured, OnSeen, Runner, Seen, Visit};
+use crate::group::Groups;
 use std::collections::BTreeSet;
 use wirespeed::Registry;
 use wirespeed_byteio::client::TransferOptions;
@@ -71,13 +71,7 @@ impl Transfers<'_> {
 }
 
 impl Runner for Transfers<'_> {
-    fn measure(
-        &mut self,
-        visit: Visit,
-        planned: &PlannedCase,
-        stop: &StopFlag,
-        on_interval: OnInterval,
-    ) -> Measured {
+    fn measure(&mut self, visit: Visit, planned: &PlannedCase, stop: &StopFlag, on_seen: OnSeen) -> Measured {
         if let Some(failure) = &self.refused {
             return self.nothing(visit, failure.clone(), stop);
         }
@@ -91,7 +85,7 @@ impl Runner for Transfers<'_> {
         let bar = job::bar(Some(total_bytes).filter(|bytes| *bytes > 0), self.bar);
         let mut seen = |rank: u32, interval: &Interval| {
             bar.inc(interval.sent.bytes + interval.received.bytes);
-            on_interval(rank, interval);
+            on_seen(Seen::Interval(rank, interval));
         };
         let mut run = groups.run(planned, stop, &mut seen);
         bar.finish_and_clear();

@@ -4,8 +4,8 @@
 use super::Request;
 use crate::args::SessionArgs;
 use crate::errors::Failure;
-use crate::experiment::{Measured, Runner, Visit};
-use crate::group::{Groups, OnInterval};
+use crate::experiment::{Measured, OnSeen, Runner, Visit};
+use crate::group::Groups;
 use std::time::Duration;
 use wirespeed::Registry;
 use wirespeed_control::{RankProgram, StopFlag};
@@ -114,7 +114,7 @@ impl Runner for Sessions<'_> {
         visit: Visit,
         planned: &PlannedCase,
         _stop: &StopFlag,
-        on_interval: OnInterval,
+        on_seen: OnSeen,
     ) -> Measured {
         let (Some(live), Some(groups)) = (self.lives.first(), &mut self.groups) else {
             return Measured::default();
@@ -125,7 +125,7 @@ impl Runner for Sessions<'_> {
             return Measured::default();
         }
         let before = live.age();
-        let mut measured = groups.measure(visit, planned, stop, on_interval);
+        let mut measured = groups.measure(visit, planned, stop, on_seen);
         if let Some(first) = measured.repetition.as_ref().and_then(first_message) {
             live.note_first_message((before + first).as_nanos() as u64);
         }

@@ -1,14 +1,50 @@
-//! The cases of a result as values to copy: the CSV of the result without the columns that say nothing in it.
+//! A result as values to copy: its CSV without the columns that say nothing in it. It must never hold more than a page can.
 
-use crate::render::csv::{CsvRows, csv, tamed};
+use crate::render::csv::{CsvRows, csv};
+use crate::render::mesh;
+use crate::render::tamed::tamed;
 use wirespeed_schema::Run;
+use wirespeed_schema::mesh::MeshSection;
 
-/// CSV with a header, a row a case; empty where the result has none.
-pub fn cases(run: &Run) -> String {
-    // What cannot be written as CSV is in the tables all the same.
-    let Ok(text) = csv(run, CsvRows::Cases) else {
-        return String::new();
-    };
+/// Pairs of a mesh that a page holds as rows; of more it holds the hosts, and the map its values.
+const PAIRS_MAX: usize = 4096;
+
+/// The values of a result.
+pub struct Values {
+    /// What they are.
+    pub title: &'static str,
+    /// CSV with a header; empty where the result has none.
+    pub csv: String,
+}
+
+impl Values {
+    /// A row a case; of a mesh a row a pair or, where these are too many, a row a host.
+    pub fn of(run: &Run) -> Values {
+        // What cannot be written as CSV is in the tables all the same.
+        let (title, csv) = match run.sections.get::<MeshSection>() {
+            None => ("Every case as CSV", csv(run, CsvRows::Cases)),
+            Some(section) => match section
+                .probes
+                .iter()
+                .map(|probe| probe.pairs.len())
+                .sum::<usize>()
+            {
+                0..=PAIRS_MAX => ("Every pair as CSV", mesh::pairs(run, &section)),
+                _ => (
+                    "Every host as CSV; `wirespeed report --csv` writes every pair",
+                    mesh::hosts(run, &section),
+                ),
+            },
+        };
+        Values {
+            title,
+            csv: without_empty(&csv.unwrap_or_default()),
+        }
+    }
+}
+
+/// `text` without the columns that say nothing in it.
+fn without_empty(text: &str) -> String {
     let mut reader = ::csv::ReaderBuilder::new()
         .has_headers(false)
         .from_reader(text.as_bytes());

@@ -8,12 +8,12 @@ use std::fmt::Write as _;
 pub const SCRIPT: &str = include_str!("copy.js");
 
 /// SHA-256 of the script. The browser runs a script with this hash and no other.
-const SCRIPT_HASH: &str = "sha256-mVcTFtuNtEfqUpye59sNBkUxI4mP0Kwwkg9XSqa8ZQE=";
+const SCRIPT_HASH: &str = "sha256-0ArbJZW4+svqhn4vpydz+DqxmkLc7HgqlgqfTdJAaPg=";
 
-/// What the page allows itself: its own style, its own script by its hash, nothing else.
+/// What the page allows itself: its own style, its own script by its hash, pictures that stand in it, nothing else.
 pub fn policy() -> String {
     format!(
-        "default-src 'none'; style-src 'unsafe-inline'; script-src '{SCRIPT_HASH}'; base-uri 'none'; form-action 'none'"
+        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '{SCRIPT_HASH}'; base-uri 'none'; form-action 'none'"
     )
 }
 
@@ -43,7 +43,9 @@ summary{cursor:pointer;color:var(--link);padding:.2em 0}
 .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,560px),1fr));gap:1.5rem 2rem}
 figure{margin:0;min-width:0}figure h3,figure h4{margin:.2em 0}
 .frame{overflow-x:auto;max-width:100%;max-height:none;margin:.3em 0}
-.data{max-height:24em;overflow:auto}
+.data,.long{max-height:24em;overflow:auto}.long thead th,.long thead td{position:sticky;top:0;background:var(--back);z-index:2}
+.sort{font-weight:600;color:inherit;border:0;padding:0 .2em;text-align:inherit;text-decoration:underline dotted}
+th[aria-sort] .sort{text-decoration:underline}th[aria-sort=ascending] .sort::after{content:' \\2191'}th[aria-sort=descending] .sort::after{content:' \\2193'}
 table{border-collapse:separate;border-spacing:0;width:max-content;font-size:.86rem;font-variant-numeric:tabular-nums}
 th,td{border-bottom:1px solid var(--line);padding:.25em .9em .25em 0;text-align:left;vertical-align:top;max-width:min(48ch,70vw);font-weight:400}
 thead th{font-weight:600;vertical-align:bottom}
@@ -56,7 +58,7 @@ th:first-child{position:sticky;left:0;background:var(--back);max-width:min(48ch,
 const PAPER: &str = "\
 @media print{
 body{padding:0;max-width:none;font-size:10pt}nav,.skip,.copy,.data,details:not([open]){display:none}
-.frame{overflow:visible}table{width:auto;font-size:7.5pt}th,td{padding-right:.6em;max-width:none}
+.frame{overflow:visible;max-height:none}table{width:auto;font-size:7.5pt}th,td{padding-right:.6em;max-width:none}
 .number{white-space:normal}th:first-child{position:static;max-width:none}
 .figures{display:block}figure{margin:0 0 1.2em;break-inside:avoid}tr{break-inside:avoid}h2,h3,h4{break-after:avoid}
 .ws-chart{print-color-adjust:exact;-webkit-print-color-adjust:exact}

@@ -3,7 +3,8 @@
 
 use super::Html;
 use crate::charts::Picture;
-use crate::svg::{Axis, Chart, escape};
+use crate::svg::{Axis, Chart, Heat, escape};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 impl Html {
@@ -68,8 +69,14 @@ fn lines(csv: &str) -> String {
     lines.join("\n")
 }
 
-/// The data of a chart as CSV: a row a point or a cell, in the axes' own units.
+/// More cells than this are a table of their own, a row of them a line.
+const CELLS_MAX: usize = 4096;
+
+/// The data of a chart as CSV: a row a point or a cell, in the axes' own units; of a large map its rows and columns.
 fn values(chart: &Chart) -> String {
+    if let Some(heat) = chart.heat.as_ref().filter(|heat| heat.cells.len() > CELLS_MAX) {
+        return matrix(chart, heat);
+    }
     let mut rows = vec![match &chart.heat {
         Some(heat) => vec![name(&chart.y, "y"), name(&chart.x, "x"), heat.label.clone()],
         None => vec![
@@ -109,6 +116,39 @@ fn values(chart: &Chart) -> String {
         }
     }
     super::data::written(&rows)
+}
+
+/// Rows by columns, each value with four digits: a quarter of a million cells take two megabytes.
+fn matrix(chart: &Chart, heat: &Heat) -> String {
+    let columns = placed(&chart.x);
+    let mut rows = placed(&chart.y);
+    rows.reverse();
+    let index = |places: &[(f64, &str)]| -> BTreeMap<u64, usize> {
+        let bits = places.iter().map(|(place, _)| (place + 0.0).to_bits());
+        bits.zip(0..).collect()
+    };
+    let (by_column, by_row) = (index(&columns), index(&rows));
+    let mut lines: Vec<Vec<String>> = rows
+        .iter()
+        .map(|(_, name)| [vec![(*name).to_owned()], vec![String::new(); columns.len()]].concat())
+        .collect();
+    for cell in heat.shown() {
+        let key = |at: f64| (at + 0.0).to_bits();
+        if let (Some(row), Some(column)) = (by_row.get(&key(cell.y)), by_column.get(&key(cell.x))) {
+            lines[*row][column + 1] = format!("{:.3e}", cell.value);
+        }
+    }
+    let corner = format!("{}{}", heat.label, heat.unit.of_values());
+    let names = columns.iter().map(|(_, name)| (*name).to_owned());
+    lines.insert(0, std::iter::once(corner).chain(names).collect());
+    super::data::written(&lines)
+}
+
+/// Named places, from the least.
+fn placed(axis: &Axis) -> Vec<(f64, &str)> {
+    let mut all: Vec<(f64, &str)> = axis.ticks.iter().map(|(at, name)| (*at, name.as_str())).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    all
 }
 
 /// An axis with the unit of its values.

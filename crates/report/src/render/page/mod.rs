@@ -10,7 +10,8 @@ use crate::charts::Picture;
 use crate::labels::Input;
 use crate::svg::escape;
 use crate::table::Tone;
-use crate::view::{Line, Part, Subject, View};
+use crate::view::{Line, Part, Paste, Subject, View};
+use data::Values;
 use std::fmt::Write as _;
 
 /// The page of a View of `inputs`. `made_by`: the program and its version, for the foot.
@@ -20,7 +21,7 @@ pub fn page(view: &View, inputs: &[Input], made_by: &str) -> String {
         [one] => format!("wirespeed: {}", one.name),
         many => format!("wirespeed: {} results", many.len()),
     };
-    let values: Vec<String> = inputs.iter().map(|input| data::cases(input.run)).collect();
+    let values: Vec<Values> = inputs.iter().map(|input| Values::of(input.run)).collect();
     html.head(&title);
     html.contents(&title, view);
     html.raw("<main id=\"main\" tabindex=\"-1\">\n");
@@ -130,7 +131,7 @@ impl Html {
         self.raw("</div>\n");
     }
 
-    fn answers(&mut self, view: &View, values: &[String]) {
+    fn answers(&mut self, view: &View, values: &[Values]) {
         self.heading("answer", "The answer");
         for (number, subject) in view.subjects.iter().enumerate() {
             self.named(view, subject);
@@ -152,8 +153,8 @@ impl Html {
                 self.element("p", "soft", line);
             }
             let mut buttons = vec![("Copy the answer", format!("answer-{number}"), "")];
-            if values.get(number).is_some_and(|csv| !csv.is_empty()) {
-                buttons.push(("Copy the cases", format!("data-{number}"), ""));
+            if values.get(number).is_some_and(|values| !values.csv.is_empty()) {
+                buttons.push(("Copy the values", format!("data-{number}"), ""));
             }
             if let Some(command) = &subject.command {
                 self.element("p", "soft", "Repeat it with:");
@@ -176,6 +177,7 @@ impl Html {
                 match part {
                     Part::Table(table) => self.table(table, level, "Figures"),
                     Part::Lines(lines) => self.lines(lines),
+                    Part::Paste(found) => self.paste(found),
                     // Drawings of the terminal: the page has charts of the same.
                     Part::Spread(_) | Part::Trend(..) => {}
                 }
@@ -199,6 +201,21 @@ impl Html {
             }
             self.raw("</p>\n");
         }
+    }
+
+    /// Lines to be pasted, with a button that copies them.
+    fn paste(&mut self, found: &Paste) {
+        let label = self.label(&found.title);
+        let id = format!("paste-{}", self.frames);
+        self.element("p", "strong", &found.title);
+        let lines: Vec<String> = found.lines.iter().map(|line| escape(line)).collect();
+        let _ = writeln!(
+            self.text,
+            "<div class=\"frame data\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><pre class=\"csv\" id=\"{id}\">{}</pre></div>",
+            escape(&label),
+            lines.join("\n")
+        );
+        self.buttons(&[("Copy the names", id, "")]);
     }
 
     fn pictures(&mut self, pictures: &[Picture]) {
@@ -257,16 +274,16 @@ impl Html {
     }
 
     /// The values of every case, to be copied or read by a program.
-    fn data(&mut self, view: &View, values: &[String]) {
+    fn data(&mut self, view: &View, values: &[Values]) {
         self.heading("data", "Data");
-        for (number, (subject, csv)) in view.subjects.iter().zip(values).enumerate() {
+        for (number, (subject, values)) in view.subjects.iter().zip(values).enumerate() {
             self.named(view, subject);
-            if csv.is_empty() {
+            if values.csv.is_empty() {
                 self.element("p", "", "This result has no cases.");
                 continue;
             }
             let id = format!("data-{number}");
-            self.values("Every case as CSV", &id, csv);
+            self.values(values.title, &id, &values.csv);
         }
     }
 }

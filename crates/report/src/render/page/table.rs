@@ -5,6 +5,9 @@ use crate::svg::escape;
 use crate::table::{Column, Row, Table};
 use std::fmt::Write as _;
 
+/// A table with more rows than this scrolls in its frame, so that what comes after it is not a long way down.
+const ROWS_MAX: usize = 64;
+
 impl Html {
     /// A table below a heading of `level`; `otherwise`: what it is called where it has no title.
     pub fn table(&mut self, table: &Table, level: &str, otherwise: &str) {
@@ -20,8 +23,18 @@ impl Html {
             // Writing to a String cannot fail, here and below.
             let _ = write!(
                 self.text,
-                "<div class=\"frame\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>\n<thead><tr>",
-                escape(&label)
+                "<div class=\"frame{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table{}>\n<thead><tr>",
+                if table.sortable && table.rows.len() > ROWS_MAX {
+                    " long"
+                } else {
+                    ""
+                },
+                escape(&label),
+                if table.sortable && table.rows.len() > 1 {
+                    " data-sorts"
+                } else {
+                    ""
+                }
             );
             for column in &table.columns {
                 self.title(column);

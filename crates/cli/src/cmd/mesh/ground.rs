@@ -1,0 +1,114 @@
+//! Where the ranks of a mesh live: processes of this machine, the ranks of a job, hosts that ssh reaches, servers. It must never
+//! decide which pairs are measured.
+
+use super::roster::{Host, Roster, Source};
+use super::rounds::Ground;
+use crate::args::HostsArgs;
+use crate::errors::Failure;
+use crate::group::{Groups, Reach, parse_silence};
+use std::sync::Arc;
+use wirespeed::Registry;
+use wirespeed_control::launch::all_hosts::{end_all, start_all};
+use wirespeed_control::launch::hosts::{Carrier, HostAsked, OnHosts, RankHost};
+use wirespeed_control::launch::ssh::SshHost;
+use wirespeed_control::{Identity, RankProgram, StopFlag};
+
+/// The hosts of a mesh, ready to have ranks.
+pub struct Hosts<'a> {
+    registry: &'a Registry,
+    source: Source,
+    /// What reaches each.
+    addresses: Vec<String>,
+    reach: Reach,
+    /// By number, what starts ranks there, or why nothing can; empty where ssh starts none.
+    started: Vec<Result<Arc<RankHost>, String>>,
+}
+
+impl<'a> Hosts<'a> {
+    /// Those of `roster`. Errors where words make no sense, nothing proves this end to servers, or all hosts fail at once.
+    pub fn of(
+        registry: &'a Registry,
+        words: &HostsArgs,
+        roster: &Roster,
+        stop: &StopFlag,
+    ) -> Result<Self, Failure> {
+        let silence = words.silence.as_deref().map(parse_silence).transpose()?;
+        if roster.source == Source::Servers {
+            Identity::find(words.identity.as_deref(), None)?;
+        }
+        let started = match roster.source {
+            Source::Ssh => start(&roster.hosts, words, stop)?,
+            Source::Here | Source::Job | Source::Servers => Vec::new(),
+        };
+        Ok(Hosts {
+            registry,
+            source: roster.source,
+            addresses: roster.hosts.iter().map(|host| host.reached_as.clone()).collect(),
+            reach: Reach {
+                identity: words.identity.clone(),
+                ranks_have_names: true,
+                silence,
+                ..Reach::default()
+            },
+            started,
+        })
+    }
+}
+
+/// A starter on every host, side by side. A host that cannot be had costs itself alone, unless none can.
+fn start(
+    hosts: &[Host],
+    words: &HostsArgs,
+    stop: &StopFlag,
+) -> Result<Vec<Result<Arc<RankHost>, String>>, Failure> {
+    let asked = |host: &Host| {
+        let carrier = Carrier::Ssh(SshHost::parse(&host.reached_as, words.ssh_config.clone())?);
+        Ok(HostAsked {
+            carrier,
+            address: host.address,
+        })
+    };
+    let asked = hosts.iter().map(asked).collect::<Result<Vec<_>, Failure>>()?;
+    let started = start_all(&asked, &RankProgram::this()?, stop, &mut |_, _| ())?;
+    match started.iter().any(Result::is_ok) {
+        true => Ok(started
+            .into_iter()
+            .map(|host| host.map_err(|failure| failure.message))
+            .collect()),
+        false => Err(match started.into_iter().find_map(Result::err) {
+            Some(failure) => failure.into(),
+            None => Failure::usage("there are no hosts", "name some: --hosts a,b"),
+        }),
+    }
+}
+
+impl<'a> Ground<'a> for Hosts<'a> {
+    fn groups(&self, seats: &[usize]) -> Groups<'a> {
+        let reach = self.reach.clone();
+        match self.source {
+            Source::Servers => {
+                let servers = seats.iter().map(|seat| self.addresses[*seat].clone());
+                Groups::at_servers(self.registry, reach, servers.collect())
+            }
+            Source::Ssh => {
+                let hosts = seats.iter().filter_map(|seat| self.started[*seat].as_ref().ok());
+                let launch = Arc::new(OnHosts::new(hosts.cloned().collect()));
+                Groups::launched_by(self.registry, launch).reached_by(reach)
+            }
+            Source::Here | Source::Job => Groups::new(self.registry, reach),
+        }
+    }
+
+    fn gone(&self, host: usize) -> Option<String> {
+        match self.started.get(host)? {
+            Ok(host) => host.lost(),
+            Err(why) => Some(why.clone()),
+        }
+    }
+}
+
+impl Drop for Hosts<'_> {
+    fn drop(&mut self) {
+        end_all(self.started.drain(..).flatten());
+    }
+}

@@ -1,0 +1,205 @@
+//! `wirespeed mesh`: which of many hosts is slow, or which link between them. Words to hosts, cases and campaigns; the experiment
+//! runs cycles of rounds, the judgement asks for closer looks, and what is known goes into one section.
+
+mod congestion;
+mod ground;
+mod plan;
+mod roster;
+mod rounds;
+mod shown;
+mod storm;
+
+use super::front::Front;
+use crate::args::{ColorChoice, MeshArgs};
+use crate::errors::{Ended, Failure, exit};
+use crate::experiment::{Found, How, Prepared, loads};
+use ground::Hosts;
+use plan::{Mesh, refused};
+use rounds::{Known, Rounds};
+use shown::Shown;
+use std::cell::RefCell;
+use std::rc::Rc;
+use wirespeed::Registry;
+use wirespeed_mesh::{Mode, Plan as Pairs};
+use wirespeed_report::interference::Loaded;
+use wirespeed_schema::Finite;
+use wirespeed_schema::mesh::{MeshCulprit, MeshHost, MeshMode, MeshPairs, MeshSection};
+use wirespeed_schema::run::{CaseResult, CaseStatus};
+
+/// Cycles of the survey where the words do not say.
+const CYCLES: u32 = 3;
+/// Culprits that the last line names.
+const NAMED_MAX: usize = 4;
+
+/// Measure a mesh.
+pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Result<Ended, Failure> {
+    let mut mesh = Mesh::of(arguments)?;
+    let mut words = arguments.experiment.clone();
+    // Those are one a host, and not one for each end of a pair.
+    words.cpus.clear();
+    let usual = if arguments.pattern.is_empty() {
+        CYCLES
+    } else {
+        loads::ROUNDS
+    };
+    let mut how = How::of(&words, (&mut mesh.plan, usual), (&arguments.output, color))?;
+    mesh.settle(registry, arguments, (how.repeats, how.seed))?;
+    let beside = |storm: &congestion::Asked| Loaded {
+        load: storm.load.clone(),
+        place: String::new(),
+    };
+    how.storms = mesh.storms.iter().map(beside).collect();
+    if arguments.experiment.dry_run {
+        return mesh.dry_run(&how, arguments.output.json);
+    }
+    let mut front = Front::open((&arguments.output, color), Some(mesh.plan.clone()))?;
+    let draws = how.shows_its_own();
+    let runs = how.repeats as usize * mesh.cases.len() * (1 + how.loads.len() + how.storms.len());
+    let storms = |case: &Prepared| mesh.storms_of(registry, &case.planned.case);
+    let storms = mesh.cases.iter().map(storms).collect::<Result<Vec<_>, _>>()?;
+    let (campaigns, tags) = mesh.campaigns()?;
+    let known = Rc::new(RefCell::new(Known::new(mesh.roster.hosts.len(), campaigns)));
+    let ground = Hosts::of(registry, &arguments.hosts, &mesh.roster, &front.stop)?;
+    let mut rounds = Rounds::new(
+        (&ground, storms),
+        &mesh.roster,
+        (known.clone(), tags.clone()),
+        Shown::new(runs, !draws),
+    );
+    let mut experiment = front.experiment(how, &mut rounds).with(vec![mesh.cases()])?;
+    let all: Vec<usize> = (0..tags.len()).collect();
+    experiment.measure(&all)?;
+    for subject in all {
+        // What seems slow is measured again, with others, until more would not help.
+        while !experiment.is_over() && known.borrow_mut().wants_look(subject)? {
+            experiment.rounds(&[subject], 1)?;
+        }
+    }
+    let mut found = experiment.finish()?;
+    drop(rounds);
+    let section = section(&mesh, known, (&tags, &found))?;
+    tell_failures(&mut found, &section);
+    front.draft.put(&section);
+    let ended = front.publish(found)?;
+    Ok(match slow(&section) {
+        Some(failure) if ended.code != exit::INTERRUPTED => Ended::badly(failure),
+        _ => ended,
+    })
+}
+
+/// What is published of the mesh.
+fn section(
+    mesh: &Mesh,
+    known: Rc<RefCell<Known>>,
+    (tags, found): (&[&str], &Found),
+) -> Result<MeshSection, Failure> {
+    let Known {
+        campaigns,
+        lost,
+        moved,
+        ..
+    } = known.take();
+    let hosts = mesh.roster.hosts.iter().zip(&lost).enumerate();
+    let host = |(number, (host, lost)): (usize, (&roster::Host, &Option<String>))| MeshHost {
+        name: host.name.clone(),
+        unit: mesh.unit_of(number),
+        lost: lost.clone(),
+    };
+    let mut section = MeshSection {
+        hosts: hosts.map(host).collect(),
+        units: mesh.unit_names.clone(),
+        mode: match mesh.options.mode {
+            Mode::Loaded => MeshMode::Loaded,
+            Mode::Isolated => MeshMode::Isolated,
+        },
+        pairs: match mesh.pairs {
+            Pairs::All => MeshPairs::All,
+            Pairs::Budget(_) => MeshPairs::Matchings,
+            Pairs::Given(_) => MeshPairs::Given,
+        },
+        rounds: mesh.schedule()?.estimate().rounds as u64,
+        cycles: mesh.cycles,
+        seed: mesh.options.seed,
+        false_alarm_ratio: Finite::maybe(mesh.options.false_alarm).unwrap_or_default(),
+        material_ratio: Finite::maybe(mesh.options.material).unwrap_or_default(),
+        probes: Vec::new(),
+        storms: Vec::new(),
+    };
+    for (subject, (campaign, tag)) in campaigns.into_iter().zip(tags).enumerate() {
+        // The first result of a subject is the one without a load.
+        if let Some(case) = found.subjects.iter().position(|of| *of == subject) {
+            let probe = campaign
+                .finish(case as u32, tag)
+                .map_err(|error| refused(&error))?;
+            section.probes.push(probe);
+            section
+                .storms
+                .extend(mesh.published_storms((subject, case), &moved));
+        }
+    }
+    Ok(section)
+}
+
+/// Pairs that failed make a part of a result, and say so where it ends.
+fn tell_failures(found: &mut Found, section: &MeshSection) {
+    for probe in &section.probes {
+        let Some(result) = found.results.get_mut(probe.case as usize) else {
+            continue;
+        };
+        let failed: Vec<_> = probe.pairs.iter().filter(|pair| pair.failed.is_some()).collect();
+        let Some(first) = failed.first() else {
+            continue;
+        };
+        if result.status == CaseStatus::Ok {
+            let (from, to) = (section.host_name(first.from), section.host_name(first.to));
+            let why = first.failed.as_deref().unwrap_or_default();
+            set_partial(
+                result,
+                format!(
+                    "{} of {} pairs failed: {from} -> {to}: {why}",
+                    failed.len(),
+                    probe.pairs.len()
+                ),
+            );
+        }
+    }
+}
+
+fn set_partial(result: &mut CaseResult, error: String) {
+    result.status = CaseStatus::Partial;
+    result.error = Some(error);
+    result.remedy =
+        Some("the result has the reason of each pair; measure one alone with `wirespeed run`".to_owned());
+}
+
+/// What is slow, as the last words of a run, where something is.
+fn slow(section: &MeshSection) -> Option<Failure> {
+    let mut names: Vec<String> = Vec::new();
+    for verdict in section.probes.iter().flat_map(|probe| &probe.verdicts) {
+        let name = match verdict.culprit {
+            MeshCulprit::Unit { unit, .. } => section.unit_name(unit),
+            MeshCulprit::Host { host, .. } | MeshCulprit::Undecided { host, .. } => section.host_name(host),
+            MeshCulprit::Link { from, to, both } => {
+                let arrow = if both { "<->" } else { "->" };
+                format!("{} {arrow} {}", section.host_name(from), section.host_name(to))
+            }
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let more = names.len().saturating_sub(NAMED_MAX);
+    names.truncate(NAMED_MAX);
+    let tail = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    (!names.is_empty()).then(|| {
+        Failure::with(
+            exit::GATE,
+            format!("slow: {}{tail}", names.join(", ")),
+            "take it out of use, or measure its pairs alone: --isolated with --pairs FILE",
+        )
+    })
+}

@@ -1,0 +1,407 @@
+//! Who takes part in a mesh: hosts by name, the unit and CPU of each, and where they come from. It must never connect.
+
+use crate::args::HostsArgs;
+use crate::errors::Failure;
+use crate::job;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::Path;
+use wirespeed::host::{allowed_cpus, default_cpus};
+use wirespeed_control::address::Address;
+use wirespeed_schema::job::JobSection;
+use wirespeed_schema::plan::nearest;
+
+/// Bytes of a host file.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+/// Most hosts of one mesh.
+pub const HOSTS_MAX: usize = 100_000;
+/// Most ranks of this machine where nothing says how many.
+const RANKS_MAX: usize = 64;
+
+/// Where hosts come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// Processes of this machine.
+    Here,
+    /// The ranks of the job that this process speaks for.
+    Job,
+    /// Hosts that ssh reaches.
+    Ssh,
+    /// Servers that run already.
+    Servers,
+}
+
+/// A host.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Host {
+    /// Its name in results.
+    pub name: String,
+    /// What reaches it, where it is reached: a name of ssh, or HOST[:PORT].
+    pub reached_as: String,
+    /// Its unit.
+    pub unit: Option<String>,
+    /// Its address for data, where it was given.
+    pub address: Option<IpAddr>,
+    /// CPU that its rank is pinned to.
+    pub cpu: Option<u32>,
+}
+
+/// All hosts.
+#[derive(Debug, Clone)]
+pub struct Roster {
+    /// Where they come from.
+    pub source: Source,
+    /// The hosts.
+    pub hosts: Vec<Host>,
+}
+
+impl Roster {
+    /// Who the words, or the job, say takes part.
+    pub fn of(words: &HostsArgs) -> Result<Roster, Failure> {
+        let listed = words.hostfile.as_deref().map(read).transpose()?;
+        let roster = match job::current() {
+            Some(ranks) => of_job(ranks.section(), words, listed)?,
+            None if !words.to.is_empty() => of_servers(&addresses(&words.to)?, listed)?,
+            None if words.hosts.is_empty() && listed.is_none() => of_machine(words.ranks),
+            None => of_ssh(&words.hosts, listed)?,
+        };
+        match roster.hosts.len() {
+            0 | 1 => Err(Failure::usage(
+                "a mesh needs two hosts at least",
+                "name more: --hosts a,b, --hostfile FILE or --ranks 2",
+            )),
+            count if count > HOSTS_MAX => Err(Failure::usage(
+                format!("{count} hosts are more than {HOSTS_MAX}"),
+                "measure a part of them",
+            )),
+            _ => Ok(roster),
+        }
+    }
+
+    /// Units by name, in order of their first host, and the unit of each host. Empty where hosts have none.
+    pub fn units(&self) -> Result<(Vec<String>, Vec<usize>), Failure> {
+        if self.hosts.iter().all(|host| host.unit.is_none()) {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let (mut names, mut numbers): (Vec<String>, BTreeMap<&str, usize>) = Default::default();
+        let mut units = Vec::with_capacity(self.hosts.len());
+        for host in &self.hosts {
+            let Some(unit) = &host.unit else {
+                return Err(Failure::usage(
+                    format!("{} has no unit, and others have", host.name),
+                    "give every host a unit=NAME, or none",
+                ));
+            };
+            let number = *numbers.entry(unit).or_insert_with(|| {
+                names.push(unit.clone());
+                names.len() - 1
+            });
+            units.push(number);
+        }
+        Ok((names, units))
+    }
+
+    /// The number of the host of this name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.hosts.iter().position(|host| host.name == name)
+    }
+
+    /// Hosts that share the CPUs of one machine with others, at most, and those CPUs; `None` where each has its own machine.
+    pub fn crowd(&self) -> Option<(usize, usize)> {
+        match (self.source, job::current()) {
+            (Source::Here, _) => Some((self.hosts.len(), allowed_cpus().len())),
+            (Source::Job, Some(ranks)) => ranks
+                .section()
+                .crowded_node()
+                .map(|(_, ranks, cpus)| (ranks, cpus)),
+            _ => None,
+        }
+    }
+
+    /// The nearest name, for whoever mistyped one.
+    pub fn nearest(&self, name: &str) -> Option<String> {
+        let names: Vec<&str> = self.hosts.iter().map(|host| host.name.as_str()).collect();
+        nearest(name, &names).map(str::to_owned)
+    }
+}
+
+fn of_machine(ranks: Option<u32>) -> Roster {
+    let allowed = allowed_cpus();
+    let count = ranks.map_or(allowed.len().clamp(2, RANKS_MAX), |ranks| ranks as usize);
+    let cpus = default_cpus(count);
+    let host = |number: usize| {
+        let cpu = cpus.as_ref().and_then(|cpus| cpus.get(number)).copied();
+        Host {
+            name: cpu.map_or_else(|| format!("rank{number}"), |cpu| format!("cpu{cpu}")),
+            cpu,
+            ..Host::default()
+        }
+    };
+    Roster {
+        source: Source::Here,
+        hosts: (0..count).map(host).collect(),
+    }
+}
+
+fn of_job(job: &JobSection, words: &HostsArgs, listed: Option<Vec<Host>>) -> Result<Roster, Failure> {
+    if !words.hosts.is_empty() || !words.to.is_empty() || words.ranks.is_some() {
+        return Err(Failure::usage(
+            "in a launcher's job the hosts are its ranks",
+            "leave --hosts, --to and --ranks out; --hostfile gives units",
+        ));
+    }
+    let mut seen: BTreeMap<u32, usize> = BTreeMap::new();
+    let alone = |node: u32| job.ranks.iter().filter(|seat| seat.node == node).count() == 1;
+    let mut hosts = Vec::with_capacity(job.ranks.len());
+    for seat in &job.ranks {
+        let slot = seen.entry(seat.node).or_default();
+        let node = job.nodes.get(seat.node as usize).cloned();
+        let node = node.unwrap_or_else(|| format!("node{}", seat.node));
+        let of_node = listed
+            .as_ref()
+            .and_then(|all| all.iter().find(|host| host.reached_as == node));
+        hosts.push(Host {
+            name: match alone(seat.node) {
+                true => node.clone(),
+                false => format!("{node}:{slot}"),
+            },
+            unit: of_node.and_then(|host| host.unit.clone()),
+            reached_as: node,
+            ..Host::default()
+        });
+        *slot += 1;
+    }
+    Ok(Roster {
+        source: Source::Job,
+        hosts,
+    })
+}
+
+/// A name with many addresses is as many hosts.
+fn addresses(to: &[String]) -> Result<Vec<String>, Failure> {
+    let mut found = Vec::new();
+    for name in to {
+        let address = Address::parse(name)?;
+        found.extend(address.hosts()?.iter().map(Address::to_string));
+    }
+    Ok(found)
+}
+
+fn of_servers(to: &[String], listed: Option<Vec<Host>>) -> Result<Roster, Failure> {
+    let host = |name: &String| {
+        let of_list = |host: &&Host| host.reached_as == *name;
+        let known = listed.as_ref().and_then(|all| all.iter().find(of_list));
+        Host {
+            name: name.clone(),
+            reached_as: name.clone(),
+            ..known.cloned().unwrap_or_default()
+        }
+    };
+    let hosts: Vec<Host> = to.iter().map(host).collect();
+    distinct(&hosts)?;
+    Ok(Roster {
+        source: Source::Servers,
+        hosts,
+    })
+}
+
+fn of_ssh(names: &[String], listed: Option<Vec<Host>>) -> Result<Roster, Failure> {
+    let named = |name: &String| Host {
+        name: name.clone(),
+        reached_as: name.clone(),
+        ..Host::default()
+    };
+    let hosts = listed.unwrap_or_else(|| names.iter().map(named).collect());
+    distinct(&hosts)?;
+    Ok(Roster {
+        source: Source::Ssh,
+        hosts,
+    })
+}
+
+/// No host twice.
+fn distinct(hosts: &[Host]) -> Result<(), Failure> {
+    let mut seen = BTreeMap::new();
+    for (number, host) in hosts.iter().enumerate() {
+        if host.name.is_empty() {
+            return Err(Failure::usage(
+                "a host has no name",
+                "write --hosts a,b,c without empty places",
+            ));
+        }
+        if let Some(first) = seen.insert(&host.name, number) {
+            return Err(Failure::usage(
+                format!(
+                    "host {} is named twice, as number {} and {}",
+                    host.name,
+                    first + 1,
+                    number + 1
+                ),
+                "name each host once; several ranks of one: slots=N in a host file",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The hosts of a file.
+fn read(path: &Path) -> Result<Vec<Host>, Failure> {
+    let unreadable = |error: &std::io::Error| Failure {
+        code: crate::errors::exit::USAGE,
+        ..Failure::file("read", path, error)
+    };
+    let size = std::fs::metadata(path).map_err(|e| unreadable(&e))?.len();
+    if size > FILE_BYTES_MAX {
+        return Err(Failure::usage(
+            format!("{}: longer than any host file", path.display()),
+            "name a file with a host a line",
+        ));
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| unreadable(&e))?;
+    parse(&text).map_err(|(line, why)| {
+        Failure::usage(
+            format!("{}, line {line}: {why}", path.display()),
+            "write NAME [slots=N] [unit=RACK] [address=IP] [cpu=N]",
+        )
+    })
+}
+
+/// A host a line, `#` begins a comment. The error has the number of its line.
+fn parse(text: &str) -> Result<Vec<Host>, (usize, String)> {
+    let mut hosts: Vec<Host> = Vec::new();
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let line = line.split('#').next().unwrap_or_default();
+        let mut words = line.split_whitespace();
+        let Some(name) = words.next() else {
+            continue;
+        };
+        let (host, slots) = of_words(name, words).map_err(|why| (number, why))?;
+        if let Some(first) = seen.insert(name.to_owned(), number) {
+            return Err((number, format!("host {name} stands in line {first} already")));
+        }
+        let slot = |slot: usize| Host {
+            name: match slots {
+                1 => name.to_owned(),
+                _ => format!("{name}:{slot}"),
+            },
+            ..host.clone()
+        };
+        hosts.extend((0..slots).map(slot));
+        if hosts.len() > HOSTS_MAX {
+            return Err((number, format!("more than {HOSTS_MAX} hosts")));
+        }
+    }
+    Ok(hosts)
+}
+
+/// One host and its slots.
+fn of_words<'a>(name: &str, words: impl Iterator<Item = &'a str>) -> Result<(Host, usize), String> {
+    if name.contains('=') || name.starts_with('-') {
+        return Err(format!("{name:?} is no name of a host"));
+    }
+    let mut host = Host {
+        name: name.to_owned(),
+        reached_as: name.to_owned(),
+        ..Host::default()
+    };
+    let mut slots = 1;
+    for word in words {
+        let invalid = || format!("invalid {word:?}");
+        let (key, value) = word.split_once('=').ok_or_else(invalid)?;
+        match key {
+            "slots" => {
+                slots = value.parse().map_err(|_| invalid())?;
+                if !(1..=1024).contains(&slots) {
+                    return Err(format!("{word}: expected 1 to 1024"));
+                }
+            }
+            "unit" if !value.is_empty() => host.unit = Some(value.to_owned()),
+            "address" => host.address = Some(value.parse().map_err(|_| invalid())?),
+            "cpu" => host.cpu = Some(value.parse().map_err(|_| invalid())?),
+            _ => return Err(invalid()),
+        }
+    }
+    Ok((host, slots))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn host_files_have_a_host_a_line() {
+        let text = "# cluster\n\nn1 unit=r1 address=10.0.0.1\nn2 slots=2 unit=r2 cpu=3 # two\n";
+        let hosts = parse(text).unwrap();
+        let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
+        assert_eq!(names, ["n1", "n2:0", "n2:1"]);
+        assert_eq!(hosts[0].address, "10.0.0.1".parse().ok());
+        assert_eq!((hosts[2].reached_as.as_str(), hosts[2].cpu), ("n2", Some(3)));
+        let roster = Roster {
+            source: Source::Ssh,
+            hosts,
+        };
+        let (names, units) = roster.units().unwrap();
+        assert_eq!((names.join(","), units), ("r1,r2".to_owned(), vec![0, 1, 1]));
+        assert_eq!(roster.find("n2:1"), Some(2));
+        assert_eq!(roster.nearest("n2:2").as_deref(), Some("n2:0"));
+    }
+
+    #[test]
+    fn nonsense_is_told_with_its_line() {
+        for (text, line, word) in [
+            ("a\nb\nnonsense=3", 3, "nonsense=3"),
+            ("a\na", 2, "line 1"),
+            ("a slots=0", 1, "slots=0"),
+            ("a slots=x", 1, "slots=x"),
+            ("a\n\nb address=10.0.0", 3, "10.0.0"),
+            ("a colour=red", 1, "colour=red"),
+            ("a unit=", 1, "unit="),
+            ("a b", 1, "\"b\""),
+            ("-oProxyCommand=x", 1, "no name"),
+        ] {
+            let (at, why) = parse(text).unwrap_err();
+            assert!(at == line && why.contains(word), "{text}: {at} {why}");
+        }
+    }
+
+    #[test]
+    fn hosts_are_named_once_and_units_are_whole() {
+        let names = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert!(
+            of_ssh(&names(&["a", "b", "a"]), None)
+                .unwrap_err()
+                .cause
+                .contains("1 and 3")
+        );
+        assert!(of_ssh(&names(&["a", ""]), None).is_err());
+        let roster = of_ssh(&[], Some(parse("a unit=x\nb").unwrap())).unwrap();
+        assert!(roster.units().unwrap_err().cause.starts_with("b has no unit"));
+        let roster = of_ssh(&names(&["a", "b"]), None).unwrap();
+        assert_eq!(roster.units().unwrap(), (Vec::new(), Vec::new()));
+        let here = of_machine(Some(3));
+        assert_eq!((here.hosts.len(), here.source), (3, Source::Here));
+    }
+
+    #[test]
+    fn ranks_of_a_job_are_called_by_their_nodes() {
+        let text = r#"{"nodes":["n1","n2"],"ranks":[{"node":0,"cpus":[]},{"node":1,"cpus":[]},{"node":0,"cpus":[]}],"facts":{}}"#;
+        let job: JobSection = serde_json::from_str(text).unwrap();
+        let listed = parse("n1 unit=r1\nn2 unit=r2").unwrap();
+        let roster = of_job(&job, &HostsArgs::default(), Some(listed)).unwrap();
+        let told: Vec<(&str, Option<&str>)> = roster
+            .hosts
+            .iter()
+            .map(|host| (host.name.as_str(), host.unit.as_deref()))
+            .collect();
+        assert_eq!(
+            told,
+            [("n1:0", Some("r1")), ("n2", Some("r2")), ("n1:1", Some("r1"))]
+        );
+        let words = HostsArgs {
+            ranks: Some(4),
+            ..HostsArgs::default()
+        };
+        assert_eq!(of_job(&job, &words, None).unwrap_err().code, 2);
+    }
+}

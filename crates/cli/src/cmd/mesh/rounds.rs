@@ -1,0 +1,486 @@
+//! A cycle of a mesh as one run of a case: its rounds, one after the other, each a case whose ranks are the hosts. What fails
+//! costs its own pair, and the others run again without it. It must never judge a figure.
+
+use super::plan::refused;
+use super::roster::{Host, Roster, Source};
+use super::shown::Shown;
+use super::storm::{Moved, Storm};
+use crate::errors::Failure;
+use crate::experiment::{Measured, OnSeen, PairSeen, Runner, Seen, Visit};
+use crate::group::{GroupRun, Groups};
+use crate::stderr;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use wirespeed_control::StopFlag;
+use wirespeed_mesh::{Campaign, Pair};
+use wirespeed_report::stats::median;
+use wirespeed_schema::case::{Case, RankSpec, Role};
+use wirespeed_schema::plan::PlannedCase;
+use wirespeed_schema::run::{Metric, Repetition};
+use wirespeed_schema::{Finite, Outcome};
+
+/// Figures of one pair by tag, and the samples behind each.
+pub type Figures = BTreeMap<String, (f64, u64)>;
+/// Figures of many pairs.
+type All = BTreeMap<String, Vec<(f64, u64)>>;
+
+/// Gives ranks to hosts.
+pub trait Ground<'a> {
+    /// Groups with a rank for each of these hosts, in this order; a host may have several.
+    fn groups(&self, seats: &[usize]) -> Groups<'a>;
+
+    /// Why a host can have no rank any more, where that is known without trying.
+    fn gone(&self, host: usize) -> Option<String>;
+}
+
+/// What is known so far; the verb asks it for looks, and the rounds feed it.
+#[derive(Default)]
+pub struct Known {
+    /// A campaign for each case.
+    pub campaigns: Vec<Campaign>,
+    /// Why each host was lost, where it was.
+    pub lost: Vec<Option<String>>,
+    /// The rounds of the look that comes next, where it is one.
+    looks: Option<Vec<Vec<Pair>>>,
+    /// What each run of a storm moved: the case, the storm's number, and its streams.
+    pub moved: Vec<(usize, usize, Moved)>,
+}
+
+impl Known {
+    /// Nothing yet.
+    pub fn new(hosts: usize, campaigns: Vec<Campaign>) -> Known {
+        Known {
+            campaigns,
+            lost: vec![None; hosts],
+            ..Known::default()
+        }
+    }
+
+    /// Whether the next run of a case is to be a closer look.
+    pub fn wants_look(&mut self, subject: usize) -> Result<bool, Failure> {
+        let looks = self.campaigns[subject].next_looks();
+        self.looks = looks.map_err(|error| refused(&error))?;
+        Ok(self.looks.is_some())
+    }
+
+    /// A host is gone for good; whether that is new.
+    fn lose(&mut self, host: usize, reason: &str) -> bool {
+        let is_new = self.lost[host].is_none();
+        if is_new {
+            self.lost[host] = Some(reason.to_owned());
+            self.campaigns.iter_mut().for_each(|campaign| campaign.lose(host));
+        }
+        is_new
+    }
+
+    fn lost_count(&self) -> usize {
+        self.lost.iter().flatten().count()
+    }
+}
+
+/// Runs the rounds of campaigns, one for each case.
+pub struct Rounds<'a> {
+    groups: Groups<'a>,
+    /// Makes the group anew when a host is lost, and another beside it for a storm.
+    ground: &'a dyn Ground<'a>,
+    /// The storms of each case.
+    storms: Vec<Vec<Storm>>,
+    /// The host of each rank.
+    seats: Vec<usize>,
+    source: Source,
+    hosts: &'a [Host],
+    known: Rc<RefCell<Known>>,
+    /// The figure of each case by which pairs are compared.
+    tags: Vec<&'static str>,
+    shown: Shown,
+    /// Why nothing further can be measured.
+    over: Option<Failure>,
+}
+
+impl<'a> Rounds<'a> {
+    /// Rounds over the hosts of `roster`, each of which `groups` gives a rank.
+    pub fn new(
+        (ground, storms): (&'a dyn Ground<'a>, Vec<Vec<Storm>>),
+        roster: &'a Roster,
+        (known, tags): (Rc<RefCell<Known>>, Vec<&'static str>),
+        shown: Shown,
+    ) -> Self {
+        // A host that cannot have a rank is lost before the first round.
+        let seats = (0..roster.hosts.len()).filter(|host| ground.gone(*host).is_none());
+        let seats: Vec<usize> = seats.collect();
+        let mut rounds = Rounds {
+            groups: ground.groups(&seats),
+            ground,
+            storms,
+            seats,
+            source: roster.source,
+            hosts: &roster.hosts,
+            known,
+            tags,
+            shown,
+            over: None,
+        };
+        for host in 0..roster.hosts.len() {
+            if let Some(reason) = ground.gone(host) {
+                rounds.lose(host, &reason);
+            }
+        }
+        rounds
+    }
+
+    /// A host is gone for good.
+    fn lose(&mut self, host: usize, reason: &str) {
+        if !self.known.borrow_mut().lose(host, reason) {
+            return;
+        }
+        stderr::say(&format!("{} is lost: {reason}", self.hosts[host].name));
+        if self.source == Source::Job {
+            // Its ranks are had once.
+            self.over = Some(Failure::failed(
+                format!(
+                    "{} is lost, and a job does not go on without it: {reason}",
+                    self.hosts[host].name
+                ),
+                "start the job again without that host",
+            ));
+        }
+    }
+
+    /// One round, with what became of each of its pairs; those that the user's wish to stop left out are absent.
+    fn round(
+        &mut self,
+        planned: &PlannedCase,
+        pairs: Vec<Pair>,
+        stop: &StopFlag,
+        on_seen: OnSeen,
+    ) -> Vec<(Pair, Result<Figures, String>)> {
+        let mut done = Vec::with_capacity(pairs.len());
+        let mut waiting = vec![pairs];
+        while let Some(together) = waiting.pop() {
+            let mut rest = Vec::with_capacity(together.len());
+            let lost = |host: usize| self.known.borrow().lost[host].clone();
+            for pair in together {
+                match lost(pair.from).or_else(|| lost(pair.to)) {
+                    Some(reason) => done.push((pair, Err(reason))),
+                    None => rest.push(pair),
+                }
+            }
+            if rest.is_empty() || stop.is_requested() || self.over.is_some() {
+                continue;
+            }
+            self.reseat();
+            let case = self.case_of(&planned.case, &rest);
+            let planned = PlannedCase {
+                case,
+                ..planned.clone()
+            };
+            let mut on_interval = |rank: u32, interval: &_| on_seen(Seen::Interval(rank, interval));
+            let run = self.groups.run(&planned, stop, &mut on_interval);
+            match run.failure.as_ref() {
+                None => done.extend(self.measured(&planned.case, &rest, run)),
+                // What an interruption breaks off is no failure.
+                Some(_) if stop.is_requested() => {}
+                Some(failure) => waiting.extend(self.apart(rest, &run, failure, &mut done)),
+            }
+        }
+        done
+    }
+
+    /// What to run again after a failure: without the pairs that failed by themselves; where nobody is named, each pair
+    /// alone.
+    fn apart(
+        &mut self,
+        pairs: Vec<Pair>,
+        run: &GroupRun,
+        failure: &Failure,
+        done: &mut Vec<(Pair, Result<Figures, String>)>,
+    ) -> Vec<Vec<Pair>> {
+        let lost_before = self.known.borrow().lost_count();
+        let mut blamed: BTreeMap<usize, &str> = BTreeMap::new();
+        for rank in &run.blamed {
+            let Some(&host) = self.seats.get(rank.rank as usize) else {
+                continue;
+            };
+            if rank.gone {
+                self.lose(host, &rank.reason);
+            }
+            blamed.entry(host).or_insert(&rank.reason);
+        }
+        for host in self.seats.clone() {
+            if let Some(reason) = self.ground.gone(host) {
+                self.lose(host, &reason);
+            }
+        }
+        let found = self.known.borrow().lost_count() > lost_before;
+        let mut rest = Vec::with_capacity(pairs.len());
+        let count = pairs.len();
+        for pair in pairs {
+            match blamed.get(&pair.from).or(blamed.get(&pair.to)) {
+                Some(reason) => done.push((pair, Err((*reason).to_owned()))),
+                None => rest.push(pair),
+            }
+        }
+        match (rest.len(), count) {
+            (0, _) => Vec::new(),
+            (1, 1) if !found => {
+                done.extend(rest.into_iter().map(|pair| (pair, Err(failure.cause.clone()))));
+                Vec::new()
+            }
+            (left, all) if left == all && !found => rest.into_iter().map(|pair| vec![pair]).collect(),
+            _ => vec![rest],
+        }
+    }
+
+    /// Give a rank to the hosts that are left alone, where one was lost and ranks can be had again.
+    fn reseat(&mut self) {
+        let known = self.known.borrow();
+        let is_left = |host: &usize| known.lost[*host].is_none();
+        if !self.seats.iter().all(is_left) {
+            self.seats.retain(is_left);
+            self.groups = self.ground.groups(&self.seats);
+        }
+    }
+
+    /// The rank of a host.
+    fn rank_of(&self, host: usize) -> Option<usize> {
+        self.seats.iter().position(|seat| *seat == host)
+    }
+
+    /// The case of a round: `pair`'s, a rank a host; those that are in no pair are idle.
+    fn case_of(&self, pair: &Case, pairs: &[Pair]) -> Case {
+        let pinned = |seat: &usize| RankSpec::new(Role::Idle).with_cpu(self.hosts[*seat].cpu);
+        let mut ranks: Vec<RankSpec> = self.seats.iter().map(pinned).collect();
+        for &Pair { from, to } in pairs {
+            let (Some(from), Some(to)) = (self.rank_of(from), self.rank_of(to)) else {
+                continue;
+            };
+            for (at, number, peer) in [(0, from, to), (1, to, from)] {
+                let spec = &pair.ranks[at];
+                let rank = &mut ranks[number];
+                (rank.role, rank.peer) = (spec.role, u32::try_from(peer).ok());
+                rank.load = spec.load.clone();
+            }
+        }
+        pair.clone().with_ranks(ranks)
+    }
+
+    /// The figures of each pair of a round that ran well.
+    fn measured(&self, case: &Case, pairs: &[Pair], run: GroupRun) -> Vec<(Pair, Result<Figures, String>)> {
+        let outcomes = run.outcomes.into_iter();
+        let mut by_rank: BTreeMap<u32, Outcome> = outcomes.map(|outcome| (outcome.rank, outcome)).collect();
+        let mut of_host = |host: usize| by_rank.remove(&u32::try_from(self.rank_of(host)?).ok()?);
+        let mut one = |pair: &Pair| match (of_host(pair.from), of_host(pair.to)) {
+            (Some(from), Some(to)) => (*pair, figures(case, [from, to])),
+            _ => (*pair, Err("a rank delivered nothing".to_owned())),
+        };
+        pairs.iter().map(&mut one).collect()
+    }
+
+    /// All rounds of a run; every pair's figures by tag, and the first failure.
+    fn rounds(
+        &mut self,
+        (visit, looks): (Visit, Option<Vec<Vec<Pair>>>),
+        planned: &PlannedCase,
+        stop: &StopFlag,
+        on_seen: OnSeen,
+    ) -> (All, Option<String>) {
+        let subject = visit.subject;
+        let stage = Stage::of(visit, looks.is_some());
+        let cycle = || self.known.borrow().campaigns[subject].cycle().collect();
+        let rounds: Vec<Vec<Pair>> = looks.unwrap_or_else(cycle);
+        let label = planned.case.label();
+        self.shown
+            .begin(&planned.case, rounds.len(), stage == Stage::Look);
+        let (mut figures, mut failed) = (All::new(), None);
+        for round in rounds {
+            let wanted = round.len();
+            let lost = self.known.borrow().lost_count();
+            self.shown.round(&label, wanted, lost);
+            let found = self.round(planned, round, stop, on_seen);
+            let is_whole = found.len() == wanted;
+            for (pair, measured) in found {
+                let figure = self.keep((pair, subject), stage, &measured, on_seen);
+                if let Err(why) = figure {
+                    failed.get_or_insert(why);
+                }
+                for (tag, value) in measured.into_iter().flatten() {
+                    figures.entry(tag).or_default().push(value);
+                }
+            }
+            if !is_whole {
+                self.known.borrow_mut().campaigns[subject].break_off();
+                break;
+            }
+        }
+        self.shown.end();
+        (figures, failed)
+    }
+
+    /// The storm that a run is to be measured in.
+    fn storm(&self, visit: Visit) -> Option<usize> {
+        let storms = self.storms.get(visit.subject)?;
+        storms
+            .iter()
+            .position(|storm| Some(storm.load.as_str()) == visit.load)
+    }
+
+    /// All rounds of a run, in a storm of other ranks.
+    fn in_storm(
+        &mut self,
+        (visit, number): (Visit, usize),
+        planned: &PlannedCase,
+        stop: &StopFlag,
+        on_seen: OnSeen,
+    ) -> Result<(All, Option<String>), Failure> {
+        let storm = self.storms[visit.subject][number].clone();
+        let seats = storm.seats();
+        let lost = seats
+            .iter()
+            .find_map(|seat| self.known.borrow().lost[*seat].clone());
+        if let Some(why) = lost {
+            let cause = format!("{}: {why}", storm.load);
+            return Err(Failure::failed(cause, "leave that host out of the storm"));
+        }
+        let groups = self.ground.groups(&seats).silent();
+        let rounds = || self.rounds((visit, None), planned, stop, on_seen);
+        let (found, moved) = storm.around(groups, stop, rounds)?;
+        self.known.borrow_mut().moved.push((visit.subject, number, moved));
+        Ok(found)
+    }
+
+    /// What a pair was measured at, to all who want to know.
+    fn keep(
+        &mut self,
+        (pair, subject): (Pair, usize),
+        stage: Stage,
+        measured: &Result<Figures, String>,
+        on_seen: OnSeen,
+    ) -> Result<f64, String> {
+        let tag = self.tags[subject];
+        let figure = measured.as_ref().map_err(Clone::clone).and_then(|figures| {
+            let figure = figures.get(tag).map(|(figure, _)| *figure);
+            figure.ok_or_else(|| format!("too few samples for {tag}: measure longer"))
+        });
+        self.shown.pair(figure.is_ok());
+        on_seen(Seen::Pair(&PairSeen {
+            from: self.hosts[pair.from].name.clone(),
+            to: self.hosts[pair.to].name.clone(),
+            tag,
+            measured: figure.clone(),
+        }));
+        let campaign = &mut self.known.borrow_mut().campaigns[subject];
+        match stage {
+            Stage::Survey => campaign.survey(pair, figure.clone()),
+            Stage::Look => campaign.look(pair, figure.clone()),
+            Stage::UnderLoad => {}
+        }
+        figure
+    }
+}
+
+/// What a run is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Survey,
+    Look,
+    /// A mesh under a load is compared with itself, and nobody in it judged.
+    UnderLoad,
+}
+
+impl Stage {
+    fn of(visit: Visit, is_look: bool) -> Stage {
+        match (visit.load, is_look) {
+            (Some(_), _) => Stage::UnderLoad,
+            (None, true) => Stage::Look,
+            (None, false) => Stage::Survey,
+        }
+    }
+}
+
+impl Runner for Rounds<'_> {
+    fn measure(&mut self, visit: Visit, planned: &PlannedCase, stop: &StopFlag, on_seen: OnSeen) -> Measured {
+        let is_look = self.known.borrow().looks.is_some();
+        if is_look && visit.load.is_some() {
+            return Measured::default();
+        }
+        let looks = self.known.borrow_mut().looks.take();
+        let storm = self.storm(visit);
+        let found = match storm {
+            None => Ok(self.rounds((visit, looks), planned, stop, on_seen)),
+            Some(number) => self.in_storm((visit, number), planned, stop, on_seen),
+        };
+        let (figures, failed) = match found {
+            Ok(found) => found,
+            // What the user broke off is no failure.
+            Err(_) if stop.is_requested() => return Measured::default(),
+            Err(failure) => {
+                return Measured {
+                    failure: Some(failure),
+                    ..Measured::default()
+                };
+            }
+        };
+        let over = self.over.clone();
+        let none = failed.filter(|_| figures.is_empty() && !is_look);
+        let failure = over.clone().or(none.map(|why| {
+            Failure::failed(
+                format!("no pair could be measured: {why}"),
+                "measure one pair of them alone with `wirespeed run`",
+            )
+        }));
+        Measured {
+            repetition: (!figures.is_empty() && !is_look).then(|| repetition(visit.round, figures)),
+            failure,
+            case: None,
+            is_last: over.is_some(),
+        }
+    }
+}
+
+/// The figures of a pair, as those of a run between these two ranks alone.
+fn figures(case: &Case, ends: [Outcome; 2]) -> Result<Figures, String> {
+    if let Some(error) = ends.iter().find_map(|end| end.error.clone()) {
+        return Err(error);
+    }
+    let ranks = ends.each_ref().map(|end| case.ranks[end.rank as usize].clone());
+    let [from, to] = ranks;
+    let alone = case.clone().with_ranks(vec![from.with_peer(1), to.with_peer(0)]);
+    let numbered = (0..).zip(ends).map(|(rank, end)| Outcome { rank, ..end });
+    let repetition = wirespeed_report::repetition(&alone, 0, numbered.collect(), 0, 0);
+    if let Some(why) = wirespeed_report::broken_law(&alone, &repetition) {
+        return Err(why);
+    }
+    let metrics = repetition.metrics.into_iter();
+    Ok(metrics
+        .filter(|(tag, _)| tag != "setup_ns")
+        .map(|(tag, metric)| (tag, (metric.value.get(), metric.samples)))
+        .collect())
+}
+
+/// A cycle as one run: of each figure the median over pairs.
+fn repetition(index: u32, figures: All) -> Repetition {
+    let metric = |(tag, pairs): (String, Vec<(f64, u64)>)| {
+        let samples = pairs.iter().map(|(_, samples)| samples).sum();
+        let mut values: Vec<f64> = pairs.iter().map(|(value, _)| *value).collect();
+        let value = Finite::maybe(median(&mut values))?;
+        Some((
+            tag,
+            Metric {
+                value,
+                lower: None,
+                upper: None,
+                level: None,
+                samples,
+                derived: false,
+            },
+        ))
+    };
+    Repetition {
+        index,
+        outcomes: Vec::new(),
+        metrics: figures.into_iter().filter_map(metric).collect(),
+        setup_ns: 0,
+        overlapping_sessions: 0,
+    }
+}

@@ -1,0 +1,373 @@
+//! One probe of a mesh from its first round to its verdicts: which pairs to measure next, and what their figures come to. The
+//! same for real hosts and for simulated ones. It must never measure, wait or decide when the user has had enough.
+
+use crate::judge::{Culprit, Side, Verdict};
+use crate::{Effect, Estimate, Figure, HostEffects, Judgement, MeshError, Options, Pair, Plan, Schedule};
+use std::collections::BTreeMap;
+use wirespeed_schema::Finite;
+use wirespeed_schema::mesh::{MeshCulprit, MeshEffect, MeshPair, MeshProbe, MeshSide, MeshVerdict};
+
+/// What is to be measured, and how it is judged.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// Number of hosts.
+    pub hosts: usize,
+    /// The unit of each host; empty without units.
+    pub units: Vec<usize>,
+    /// Which pairs.
+    pub plan: Plan,
+    /// How figures are judged, and how rounds run.
+    pub options: Options,
+}
+
+/// What is known of an ordered pair.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    values: Vec<f64>,
+    survey: u32,
+    failed: Option<String>,
+}
+
+/// A probe under way.
+#[derive(Debug)]
+pub struct Campaign {
+    setup: Setup,
+    schedule: Schedule,
+    known: BTreeMap<Pair, Known>,
+    lost: Vec<bool>,
+    judgement: Option<Judgement>,
+    /// The figures of the look under way.
+    fresh: Vec<Figure>,
+    /// Something that was to be measured was not.
+    is_partial: bool,
+}
+
+impl Campaign {
+    /// Nothing is measured yet.
+    ///
+    /// # Errors
+    /// A plan that is invalid for this many hosts.
+    pub fn new(setup: Setup) -> Result<Campaign, MeshError> {
+        let schedule = Schedule::new(
+            setup.hosts,
+            setup.plan.clone(),
+            setup.options.mode,
+            setup.options.seed,
+        )?;
+        Ok(Campaign {
+            lost: vec![false; setup.hosts],
+            setup,
+            schedule,
+            known: BTreeMap::new(),
+            judgement: None,
+            fresh: Vec::new(),
+            is_partial: false,
+        })
+    }
+
+    /// Rounds and pairs of one cycle.
+    pub fn estimate(&self) -> Estimate {
+        self.schedule.estimate()
+    }
+
+    /// Whether a larger figure is better.
+    pub fn higher_is_better(&self) -> bool {
+        self.setup.options.higher_is_better
+    }
+
+    /// The rounds of one cycle of the survey. Pairs of hosts that were lost are still among them.
+    pub fn cycle(&self) -> Box<dyn Iterator<Item = Vec<Pair>> + '_> {
+        self.schedule.rounds()
+    }
+
+    /// Whether this host was lost.
+    pub fn is_lost(&self, host: usize) -> bool {
+        self.lost.get(host).copied().unwrap_or(true)
+    }
+
+    /// A host is gone for good.
+    pub fn lose(&mut self, host: usize) {
+        if let Some(lost) = self.lost.get_mut(host) {
+            *lost = true;
+        }
+    }
+
+    /// Something that was to be measured will not be: the user stopped, or nothing can be measured any more.
+    pub fn break_off(&mut self) {
+        self.is_partial = true;
+    }
+
+    /// What a pair was measured at in the survey, or why it was not. A figure that is not above zero is a failure.
+    pub fn survey(&mut self, pair: Pair, measured: Result<f64, String>) {
+        let (value, known) = self.keep(pair, measured);
+        known.survey += u32::from(value.is_some());
+    }
+
+    /// What a pair was measured at in the look under way, or why it was not.
+    pub fn look(&mut self, pair: Pair, measured: Result<f64, String>) {
+        let (value, _) = self.keep(pair, measured);
+        self.fresh.push(Figure { pair, value });
+    }
+
+    fn keep(&mut self, pair: Pair, measured: Result<f64, String>) -> (Option<f64>, &mut Known) {
+        let known = self.known.entry(pair).or_default();
+        match measured {
+            Ok(value) if value.is_finite() && value > 0.0 => {
+                known.values.push(value);
+                known.failed = None;
+                (Some(value), known)
+            }
+            Ok(value) => {
+                known.failed = Some(format!("its figure is {value}"));
+                (None, known)
+            }
+            Err(why) => {
+                known.failed = Some(why);
+                (None, known)
+            }
+        }
+    }
+
+    /// The rounds of the next look, where one would help: the judgement begins with the figures of the survey so far, and goes
+    /// on with those that came since.
+    ///
+    /// # Errors
+    /// Options out of range.
+    pub fn next_looks(&mut self) -> Result<Option<Vec<Vec<Pair>>>, MeshError> {
+        let looked = std::mem::take(&mut self.fresh);
+        let mut judgement = match self.judgement.take() {
+            Some(mut judgement) => {
+                judgement.look(&looked)?;
+                judgement
+            }
+            None => {
+                let survey = self.surveyed();
+                Judgement::new(self.setup.hosts, &self.setup.units, self.setup.options, &survey)?
+            }
+        };
+        let looks = judgement.next_looks();
+        self.judgement = Some(judgement);
+        Ok(looks.map(|looks| looks.rounds))
+    }
+
+    /// Figures and failures of the survey.
+    fn surveyed(&self) -> Vec<Figure> {
+        let of = |(pair, known): (&Pair, &Known)| {
+            let values = known.values.iter().take(known.survey as usize);
+            let mut figures: Vec<Figure> = values
+                .map(|value| Figure {
+                    pair: *pair,
+                    value: Some(*value),
+                })
+                .collect();
+            if known.failed.is_some() {
+                figures.push(Figure {
+                    pair: *pair,
+                    value: None,
+                });
+            }
+            figures
+        };
+        self.known.iter().flat_map(of).collect()
+    }
+
+    /// What there is to publish of it, for `case` of the document, whose figures have `tag`.
+    ///
+    /// # Errors
+    /// Options out of range, where nothing was judged yet.
+    pub fn finish(mut self, case: u32, tag: &str) -> Result<MeshProbe, MeshError> {
+        if self.judgement.is_none() {
+            // What was measured so far is judged; suspects that nobody looked at closer make it a part.
+            self.is_partial |= self.next_looks()?.is_some();
+        }
+        let unmeasured = self.fresh.len();
+        let mut probe = MeshProbe {
+            case,
+            tag: tag.to_owned(),
+            higher_is_better: self.setup.options.higher_is_better,
+            complete: !self.is_partial && unmeasured == 0,
+            pairs: self.known.into_iter().map(published).collect(),
+            ..MeshProbe::default()
+        };
+        if let Some(judgement) = self.judgement {
+            let report = judgement.report();
+            probe.verdicts = report.verdicts.iter().filter_map(verdict).collect();
+            probe.unmeasured_count = report.unmeasured as u64;
+            probe.failed_count = report.failed as u64;
+            probe.not_judged_hosts = report.not_judged.iter().map(|host| *host as u32).collect();
+            probe.looks_count = report.looks as u32;
+            probe.noise_ratio = Finite::maybe(report.noise).unwrap_or_default();
+            probe.effects = judgement.effects().iter().map(effect).collect();
+        }
+        Ok(probe)
+    }
+}
+
+fn published((pair, known): (Pair, Known)) -> MeshPair {
+    MeshPair {
+        from: pair.from as u32,
+        to: pair.to as u32,
+        values: known.values.into_iter().filter_map(Finite::maybe).collect(),
+        survey_count: known.survey,
+        failed: known.failed,
+    }
+}
+
+fn effect(effects: &HostEffects) -> MeshEffect {
+    let ratio = |effect: Option<Effect>| Finite::maybe(effect?.ratio);
+    let interval = |effect: Option<Effect>| {
+        let [lower, upper] = effect?.interval?;
+        Some([Finite::maybe(lower)?, Finite::maybe(upper)?])
+    };
+    MeshEffect {
+        sends_ratio: ratio(effects.sends),
+        sends_interval: interval(effects.sends),
+        receives_ratio: ratio(effects.receives),
+        receives_interval: interval(effects.receives),
+    }
+}
+
+fn side(side: Side) -> MeshSide {
+    match side {
+        Side::Sends => MeshSide::Sends,
+        Side::Receives => MeshSide::Receives,
+        Side::Both => MeshSide::Both,
+    }
+}
+
+/// `None` where a ratio is no number.
+fn verdict(verdict: &Verdict) -> Option<MeshVerdict> {
+    let culprit = match verdict.culprit {
+        Culprit::Unit { unit, side: at } => MeshCulprit::Unit {
+            unit: unit as u32,
+            side: side(at),
+        },
+        Culprit::Host { host, side: at } => MeshCulprit::Host {
+            host: host as u32,
+            side: side(at),
+        },
+        Culprit::Link { from, to, both } => MeshCulprit::Link {
+            from: from as u32,
+            to: to as u32,
+            both,
+        },
+        Culprit::Undecided { host, side: at } => MeshCulprit::Undecided {
+            host: host as u32,
+            side: side(at),
+        },
+    };
+    let [lower, upper] = verdict.interval;
+    Some(MeshVerdict {
+        culprit,
+        ratio: Finite::maybe(verdict.ratio)?,
+        lower_ratio: Finite::maybe(lower)?,
+        upper_ratio: Finite::maybe(upper)?,
+        false_alarm_ratio: Finite::maybe(verdict.false_alarm)?,
+        shown_by_partners: verdict.shown_by as u32,
+        partners: verdict.partners as u32,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Mode;
+    use wirespeed_report::stats::Random;
+
+    fn setup(hosts: usize) -> Setup {
+        Setup {
+            hosts,
+            units: Vec::new(),
+            plan: Plan::All,
+            options: Options {
+                seed: 3,
+                ..Options::default()
+            },
+        }
+    }
+
+    /// Measure as `value` says until the judgement wants nothing more.
+    fn run(mut campaign: Campaign, mut value: impl FnMut(Pair) -> Result<f64, String>) -> MeshProbe {
+        let rounds: Vec<Vec<Pair>> = campaign.cycle().collect();
+        for pair in rounds.concat() {
+            campaign.survey(pair, value(pair));
+        }
+        while let Some(rounds) = campaign.next_looks().unwrap() {
+            for pair in rounds.concat() {
+                campaign.look(pair, value(pair));
+            }
+        }
+        campaign.finish(0, "bandwidth_bytes_per_s").unwrap()
+    }
+
+    #[test]
+    fn a_slow_receiver_is_named_with_its_numbers() {
+        let mut random = Random::new(9);
+        let probe = run(Campaign::new(setup(8)).unwrap(), |pair| {
+            let slow = if pair.to == 5 { 0.6 } else { 1.0 };
+            Ok(1e9 * slow * (0.02 * random.normal()).exp())
+        });
+        let receives = MeshCulprit::Host {
+            host: 5,
+            side: MeshSide::Receives,
+        };
+        assert_eq!(probe.verdicts.len(), 1, "{:?}", probe.verdicts);
+        let verdict = &probe.verdicts[0];
+        assert_eq!(verdict.culprit, receives);
+        assert!((verdict.ratio.get() - 0.6).abs() < 0.03, "{verdict:?}");
+        assert!(verdict.lower_ratio < verdict.ratio && verdict.ratio < verdict.upper_ratio);
+        let effect = probe.effects[5].receives_ratio.unwrap().get();
+        assert!((effect - 0.6).abs() < 0.05, "{effect}");
+        assert!(probe.looks_count > 0 && probe.complete);
+        assert_eq!(probe.pairs.len(), 56);
+        let more = |pair: &&MeshPair| pair.values.len() > pair.survey_count as usize;
+        assert!(
+            probe.pairs.iter().any(|pair| more(&pair)),
+            "looks are kept beside the survey"
+        );
+    }
+
+    #[test]
+    fn failures_and_lost_hosts_are_told_and_nobody_is_blamed() {
+        let mut campaign = Campaign::new(setup(6)).unwrap();
+        campaign.lose(2);
+        assert!(campaign.is_lost(2) && !campaign.is_lost(1) && campaign.is_lost(99));
+        let mut random = Random::new(4);
+        let probe = run(campaign, |pair| match pair {
+            Pair { from: 2, .. } | Pair { to: 2, .. } => Err("gone".to_owned()),
+            Pair { from: 0, to: 1 } => Ok(f64::NAN),
+            _ => Ok(1e9 * (0.02 * random.normal()).exp()),
+        });
+        assert!(probe.verdicts.is_empty(), "{:?}", probe.verdicts);
+        assert_eq!((probe.failed_count, probe.unmeasured_count), (11, 11));
+        assert_eq!(probe.not_judged_hosts, [2]);
+        let failed: Vec<&str> = probe
+            .pairs
+            .iter()
+            .filter_map(|pair| pair.failed.as_deref())
+            .collect();
+        assert_eq!(failed.iter().filter(|why| **why == "gone").count(), 10);
+        assert!(probe.effects[2].sends_ratio.is_none() && probe.effects[1].sends_ratio.is_some());
+    }
+
+    #[test]
+    fn a_part_is_judged_and_said_to_be_one() {
+        let mut campaign = Campaign::new(setup(4)).unwrap();
+        campaign.survey(Pair { from: 0, to: 1 }, Ok(1.0));
+        campaign.break_off();
+        let probe = campaign.finish(0, "rtt_p50_ns").unwrap();
+        assert!(!probe.complete && probe.verdicts.is_empty());
+        assert_eq!((probe.pairs.len(), probe.unmeasured_count), (1, 11));
+        let latency = Setup {
+            options: Options {
+                mode: Mode::Isolated,
+                higher_is_better: false,
+                ..Options::default()
+            },
+            ..setup(3)
+        };
+        let campaign = Campaign::new(latency).unwrap();
+        assert!(!campaign.higher_is_better());
+        assert_eq!((campaign.estimate().rounds, campaign.cycle().count()), (6, 6));
+    }
+}

@@ -1,0 +1,191 @@
+//! Two meshes: which hosts and links changed, by their names. A host has a value a cycle of the survey, the median over the partners
+//! that both meshes measured it with; a link has its own figures. Where these are too few there is an estimate and no verdict.
+
+use super::matching::{Question, is_same_question};
+use super::section::{Difference, MeshChange, Row, Verdict};
+use super::verdict::Sides;
+use crate::mesh::{Probed, words};
+use crate::stats::median;
+use std::collections::{BTreeMap, BTreeSet};
+use wirespeed_schema::Run;
+use wirespeed_schema::mesh::{MeshCulprit, MeshPair, MeshSection};
+
+/// What there is to judge of two meshes.
+#[derive(Debug, Default)]
+pub struct Meshes {
+    /// Hosts as senders and receivers.
+    pub hosts: Vec<Sides>,
+    /// Links.
+    pub links: Vec<Sides>,
+    /// Of each link, whether either side judged it.
+    judged_links: Vec<bool>,
+    /// Hosts that B lacks.
+    pub only_a: Vec<String>,
+    /// Hosts that A lacks.
+    pub only_b: Vec<String>,
+    /// What was judged slow on either side.
+    judged: Vec<Difference>,
+}
+
+/// Hosts and links of the probes that `a` and `b` share; `None` where one of them is no mesh.
+pub fn meshes(a: &Run, b: &Run, question: &Question) -> Option<Meshes> {
+    let sections = (a.sections.get::<MeshSection>()?, b.sections.get::<MeshSection>()?);
+    let (of_a, of_b) = (Probed::all(a, &sections.0), Probed::all(b, &sections.1));
+    let mut found = Meshes::default();
+    let names = |section: &MeshSection| -> BTreeSet<String> {
+        (0..section.hosts.len() as u32)
+            .map(|host| section.host_name(host))
+            .collect()
+    };
+    let (hosts_a, hosts_b) = (names(&sections.0), names(&sections.1));
+    found.only_a = hosts_a
+        .difference(&hosts_b)
+        .map(|name| format!("host {name}"))
+        .collect();
+    found.only_b = hosts_b
+        .difference(&hosts_a)
+        .map(|name| format!("host {name}"))
+        .collect();
+    let case = |run: &Run, probed: &Probed| run.cases.get(probed.probe.case as usize).cloned();
+    for one in &of_a {
+        let partner = of_b.iter().find(|other| {
+            let same = case(a, one).zip(case(b, other));
+            other.probe.tag == one.probe.tag && same.is_some_and(|(a, b)| is_same_question(&a, &b, question))
+        });
+        if let Some(other) = partner.filter(|_| question.asks_for(&one.probe.tag)) {
+            found.add(one, other, of_a.len() > 1);
+        }
+    }
+    Some(found)
+}
+
+type Pairs<'a> = BTreeMap<(String, String), &'a MeshPair>;
+
+fn pairs<'a>(probed: &Probed<'a>) -> Pairs<'a> {
+    let name = |host| probed.section.host_name(host);
+    let all = probed.probe.pairs.iter().filter(|pair| !pair.values.is_empty());
+    all.map(|pair| ((name(pair.from), name(pair.to)), pair)).collect()
+}
+
+impl Meshes {
+    fn add(&mut self, a: &Probed, b: &Probed, several: bool) {
+        let (of_a, of_b) = (pairs(a), pairs(b));
+        let shared = of_a
+            .iter()
+            .filter_map(|(key, pair)| Some((key, (*pair, *of_b.get(key)?))));
+        let shared: Vec<_> = shared.collect();
+        let label = |what: String| match several {
+            true => format!("{}: {what}", a.label),
+            false => what,
+        };
+        let sides = |what: String, a_values, b_values| Sides {
+            label: label(what),
+            tag: a.probe.tag.clone(),
+            a: a_values,
+            b: b_values,
+            remarks: Vec::new(),
+        };
+        let mut by_host: BTreeMap<(String, &str), Vec<(&MeshPair, &MeshPair)>> = BTreeMap::new();
+        for ((from, to), both) in &shared {
+            by_host.entry((from.clone(), "sends")).or_default().push(*both);
+            by_host.entry((to.clone(), "receives")).or_default().push(*both);
+        }
+        for ((host, does), both) in by_host {
+            let a_values = cycles(both.iter().map(|(a, _)| *a));
+            let b_values = cycles(both.iter().map(|(_, b)| *b));
+            self.hosts
+                .push(sides(format!("{host} {does}"), a_values, b_values));
+        }
+        let judged: BTreeSet<(String, String)> = links(a).chain(links(b)).collect();
+        let values = |pair: &MeshPair| pair.values.iter().map(|value| value.get()).collect();
+        for (key, (a, b)) in shared {
+            self.links
+                .push(sides(format!("{} -> {}", key.0, key.1), values(a), values(b)));
+            self.judged_links.push(judged.contains(key));
+        }
+        self.judged
+            .extend(verdicts(a, b).into_iter().map(|one| Difference {
+                name: label(one.name),
+                ..one
+            }));
+    }
+
+    /// The rows that are worth showing, and what beside them changed: links are listed where there is a verdict on them here or
+    /// in either mesh; the others are counted.
+    pub fn shown(self, hosts: Vec<Option<Row>>, links: Vec<Option<Row>>) -> (Vec<Row>, MeshChange) {
+        let mut rows: Vec<Row> = hosts.into_iter().flatten().collect();
+        let mut unlisted = 0;
+        for (row, judged) in links.into_iter().zip(self.judged_links) {
+            match row {
+                Some(row) if judged || matches!(row.verdict, Verdict::Faster | Verdict::Slower) => {
+                    rows.push(row)
+                }
+                _ => unlisted += 1,
+            }
+        }
+        let change = MeshChange {
+            judged: self.judged,
+            unlisted_links: unlisted,
+        };
+        (rows, change)
+    }
+}
+
+/// A value a cycle of the survey: the median over `pairs`, of cycles that at least half of them have.
+fn cycles<'a>(pairs: impl Iterator<Item = &'a MeshPair> + Clone) -> Vec<f64> {
+    let count = pairs.clone().count();
+    let survey = |pair: &&MeshPair| pair.survey_count as usize;
+    let most = pairs
+        .clone()
+        .map(|pair| survey(&pair).min(pair.values.len()))
+        .max();
+    let of_cycle = |cycle: usize| {
+        let with = pairs.clone().filter(|pair| cycle < survey(pair));
+        let mut values: Vec<f64> = with
+            .filter_map(|pair| pair.values.get(cycle))
+            .map(|v| v.get())
+            .collect();
+        (2 * values.len() >= count).then(|| median(&mut values))
+    };
+    (0..most.unwrap_or(0)).filter_map(of_cycle).collect()
+}
+
+/// Names of the ends of the links that were judged slow.
+fn links(probed: &Probed) -> impl Iterator<Item = (String, String)> {
+    let section = probed.section;
+    probed
+        .probe
+        .verdicts
+        .iter()
+        .flat_map(|verdict| match verdict.culprit {
+            MeshCulprit::Link { from, to, both } => {
+                let (from, to) = (section.host_name(from), section.host_name(to));
+                let back = both.then(|| (to.clone(), from.clone()));
+                std::iter::once((from, to)).chain(back).collect()
+            }
+            _ => Vec::new(),
+        })
+}
+
+/// What was judged slow on either side, with its ratio where it was.
+fn verdicts(a: &Probed, b: &Probed) -> Vec<Difference> {
+    let named = |probed: &Probed| -> BTreeMap<String, String> {
+        let all = probed.probe.verdicts.iter();
+        let said = all.map(|verdict| {
+            let [ratio, ..] = words::ratios(probed, verdict);
+            (
+                words::culprit(probed.section, verdict.culprit),
+                format!("{ratio:.2}"),
+            )
+        });
+        said.collect()
+    };
+    let (of_a, of_b) = (named(a), named(b));
+    let names: BTreeSet<&String> = of_a.keys().chain(of_b.keys()).collect();
+    let difference = |name: &String| Difference {
+        name: name.clone(),
+        a: of_a.get(name).cloned(),
+        b: of_b.get(name).cloned(),
+    };
+    names.into_iter().map(difference).collect()
+}

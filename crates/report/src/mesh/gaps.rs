@@ -1,0 +1,172 @@
+//! What a mesh does not say: pairs without a figure, pairs that failed, hosts that were lost or not judged, a run that was
+//! interrupted; and why nothing was measured at all. A sentence each; nothing is said of what is whole.
+
+use super::probed::Probed;
+use super::words::of_pairs;
+use crate::view::listed;
+use crate::wording::{counted, grouped};
+use std::collections::BTreeMap;
+use wirespeed_schema::mesh::{MeshPairs, MeshSection};
+
+/// Names in a sentence.
+const NAMED_MAX: usize = 3;
+
+/// Why there is no figure of any pair; `None` where there is one.
+pub fn nothing(probed: &[Probed], section: &MeshSection) -> Option<String> {
+    match section.hosts.as_slice() {
+        [] => return Some("Nothing was measured: the mesh has no host.".to_owned()),
+        [_] => {
+            let name = section.host_name(0);
+            return Some(format!(
+                "Nothing was measured: the mesh has one host, {name}, and a pair needs two."
+            ));
+        }
+        _ => {}
+    }
+    if probed.iter().any(|probed| probed.median.is_some()) {
+        return None;
+    }
+    let hosts = section.hosts.len() as u64;
+    let lost = grouped_reasons(section.hosts.iter().filter_map(|host| host.lost.as_deref()));
+    if lost.iter().map(|(_, count)| count).sum::<u64>() == hosts {
+        return Some(format!(
+            "Nothing was measured: all {} were lost: {}.",
+            counted(hosts, "host"),
+            reasons(&lost)
+        ));
+    }
+    let pairs: u64 = probed.iter().map(|probed| probed.probe.pairs.len() as u64).sum();
+    let failed = failures(probed);
+    let failed_pairs: u64 = failed.iter().map(|(_, count)| count).sum();
+    Some(match failed_pairs {
+        0 => format!(
+            "Nothing was measured: the run ended before any pair of {} was.",
+            counted(hosts, "host")
+        ),
+        all if all == pairs => format!(
+            "Nothing was measured: all {} failed: {}.",
+            counted(all, "pair"),
+            reasons(&failed)
+        ),
+        some => format!(
+            "Nothing was measured: {} of {} failed, and the run ended before the others: {}.",
+            grouped(some),
+            counted(pairs, "pair"),
+            reasons(&failed)
+        ),
+    })
+}
+
+/// What weakens the answer.
+pub fn gaps(probed: &[Probed], section: &MeshSection) -> Vec<String> {
+    let mut said = Vec::new();
+    let partial: Vec<String> = probed
+        .iter()
+        .filter(|probed| !probed.probe.complete)
+        .map(|probed| probed.label.clone())
+        .collect();
+    if !partial.is_empty() {
+        let of = match partial.len() == probed.len() {
+            true => String::new(),
+            false => format!(" of {}", listed(&partial, NAMED_MAX)),
+        };
+        said.push(format!(
+            "The run ended early: the judgement{of} is of the part that was measured."
+        ));
+    }
+    said.extend(unmeasured(probed, section));
+    let failed = failures(probed);
+    if !failed.is_empty() {
+        let count = failed.iter().map(|(_, count)| count).sum();
+        said.push(format!(
+            "{} failed: {}.",
+            counted(count, "pair"),
+            reasons(&failed)
+        ));
+    }
+    let lost = section.hosts.iter().zip(0..);
+    let lost: Vec<String> = lost
+        .filter_map(|(host, number)| {
+            let why = host.lost.as_deref()?;
+            Some(format!("{} ({})", section.host_name(number), or_unknown(why)))
+        })
+        .collect();
+    if !lost.is_empty() {
+        said.push(format!(
+            "{} lost: {}.",
+            counted(lost.len() as u64, "host"),
+            listed(&lost, NAMED_MAX)
+        ));
+    }
+    said.extend(not_judged_hosts(probed, section));
+    said
+}
+
+/// Pairs without a figure, of the probe that has most.
+fn unmeasured(probed: &[Probed], section: &MeshSection) -> Option<String> {
+    let counts = probed.iter().map(|probed| probed.probe.unmeasured_count);
+    let most = counts.max().filter(|most| *most > 0)?;
+    let why = match section.pairs {
+        MeshPairs::All => "",
+        MeshPairs::Matchings => " (some matchings of them were to be measured)",
+        MeshPairs::Given => " (the given pairs were to be measured)",
+    };
+    let verb = if most == 1 { "has" } else { "have" };
+    Some(format!(
+        "{} {verb} no figure{why}: slow links among them stay unseen.",
+        of_pairs(most, section)
+    ))
+}
+
+fn not_judged_hosts(probed: &[Probed], section: &MeshSection) -> Option<String> {
+    let mut numbers: Vec<u32> = probed
+        .iter()
+        .flat_map(|probed| probed.probe.not_judged_hosts.iter().copied())
+        .collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let names: Vec<String> = numbers.iter().map(|host| section.host_name(*host)).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "{} not judged, with too few partners: {}.",
+            counted(names.len() as u64, "host"),
+            listed(&names, NAMED_MAX)
+        )
+    })
+}
+
+/// Reasons of failed pairs over all probes with how many pairs have them, the most frequent first.
+pub fn failures(probed: &[Probed]) -> Vec<(String, u64)> {
+    let pairs = probed.iter().flat_map(|probed| &probed.probe.pairs);
+    grouped_reasons(pairs.filter_map(|pair| pair.failed.as_deref()))
+}
+
+/// Reasons with how often each is given, the most frequent first.
+pub fn grouped_reasons<'a>(all: impl Iterator<Item = &'a str>) -> Vec<(String, u64)> {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for reason in all {
+        *counts.entry(or_unknown(reason)).or_default() += 1;
+    }
+    let mut found: Vec<(String, u64)> = counts
+        .into_iter()
+        .map(|(reason, count)| (reason.to_owned(), count))
+        .collect();
+    found.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    found
+}
+
+fn or_unknown(reason: &str) -> &str {
+    match reason.trim() {
+        "" => "no reason stated",
+        reason => reason,
+    }
+}
+
+/// `refused (12), timeout (1) and 2 more`.
+fn reasons(counts: &[(String, u64)]) -> String {
+    let told: Vec<String> = counts
+        .iter()
+        .map(|(reason, count)| format!("{reason} ({})", grouped(*count)))
+        .collect();
+    listed(&told, NAMED_MAX)
+}

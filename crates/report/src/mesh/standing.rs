@@ -1,0 +1,93 @@
+//! Where each host stands over all probes of a mesh, and the lists that follow: hosts to use, hosts to drain. A host of which
+//! nothing is known is on neither list.
+
+use wirespeed_schema::mesh::{MeshCulprit, MeshProbe, MeshSection};
+
+/// Where a host stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// It was judged, and is not slow. A single link of it may be.
+    Good,
+    /// It was not judged, or was slow with too few partners to tell whether its links are.
+    Unknown,
+    /// It or its unit is slow.
+    Slow,
+    /// It was lost.
+    Lost,
+}
+
+impl Standing {
+    /// The word in tables; nothing where all is well.
+    pub fn word(self) -> &'static str {
+        match self {
+            Standing::Good => "",
+            Standing::Unknown => "not known",
+            Standing::Slow => "slow",
+            Standing::Lost => "lost",
+        }
+    }
+}
+
+/// The standing of every host, by number: the worst of all probes.
+pub fn standings(section: &MeshSection) -> Vec<Standing> {
+    let start = match section.probes.is_empty() {
+        true => Standing::Unknown,
+        false => Standing::Good,
+    };
+    let mut found: Vec<Standing> = section
+        .hosts
+        .iter()
+        .map(|host| match host.lost {
+            Some(_) => Standing::Lost,
+            None => start,
+        })
+        .collect();
+    for probe in &section.probes {
+        add(section, probe, &mut found);
+    }
+    found
+}
+
+fn add(section: &MeshSection, probe: &MeshProbe, found: &mut [Standing]) {
+    let mut say = |host: usize, standing: Standing| {
+        if let Some(known) = found.get_mut(host) {
+            *known = standing.max(*known);
+        }
+    };
+    for host in 0..section.hosts.len() {
+        let effect = probe.effects.get(host).copied().unwrap_or_default();
+        if effect.sends_ratio.is_none() && effect.receives_ratio.is_none() {
+            say(host, Standing::Unknown);
+        }
+    }
+    let not_judged_hosts = probe.not_judged_hosts.iter();
+    not_judged_hosts.for_each(|host| say(*host as usize, Standing::Unknown));
+    for verdict in &probe.verdicts {
+        match verdict.culprit {
+            MeshCulprit::Host { host, .. } => say(host as usize, Standing::Slow),
+            MeshCulprit::Undecided { host, .. } => say(host as usize, Standing::Unknown),
+            MeshCulprit::Unit { unit, .. } => {
+                let hosts = section.hosts.iter().enumerate();
+                let of_unit = hosts.filter(|(_, host)| host.unit == Some(unit));
+                of_unit.for_each(|(number, _)| say(number, Standing::Slow));
+            }
+            MeshCulprit::Link { .. } => {}
+        }
+    }
+}
+
+/// Names of hosts that were judged and are not slow, in their order: lines of a hostfile.
+pub fn good(section: &MeshSection) -> Vec<String> {
+    named(section, |standing| standing == Standing::Good)
+}
+
+/// Names of hosts that are slow or were lost.
+pub fn drained(section: &MeshSection) -> Vec<String> {
+    named(section, |standing| standing >= Standing::Slow)
+}
+
+fn named(section: &MeshSection, is: impl Fn(Standing) -> bool) -> Vec<String> {
+    let all = standings(section).into_iter().zip(0..);
+    let kept = all.filter(|(standing, _)| is(*standing));
+    kept.map(|(_, number)| section.host_name(number)).collect()
+}

@@ -1,0 +1,266 @@
+//! Meshes in sentences: a verdict each, or that nothing is slow; what was measured, and how sure that is. Every figure comes from
+//! the section, so that a sentence cannot differ from the table beside it. It must never decide anything.
+
+use super::gaps;
+use super::probed::Probed;
+use crate::wording::{counted, grouped, percent};
+use wirespeed_schema::Run;
+use wirespeed_schema::mesh::{MeshCulprit, MeshMode, MeshProbe, MeshSection, MeshSide, MeshVerdict};
+
+/// Verdicts that are sentences; tables have all.
+const SENTENCES_MAX: usize = 4;
+/// The same for each of several probes.
+const SENTENCES_OF_EACH_MAX: usize = 2;
+
+/// What the mesh of `run` says, a sentence each, the gravest first.
+pub fn answers(run: &Run, section: &MeshSection) -> Vec<String> {
+    let probed = Probed::all(run, section);
+    if let Some(why) = gaps::nothing(&probed, section) {
+        return vec![why];
+    }
+    let several = probed.len() > 1;
+    let with_figures = || probed.iter().filter(|probed| probed.median.is_some());
+    let mut said: Vec<String> = with_figures()
+        .flat_map(|probed| of_probe(probed, several))
+        .collect();
+    said.push(measured(&probed, section));
+    said.extend(gaps::gaps(&probed, section));
+    said
+}
+
+/// The verdicts of `probe`, hosts before links, the slowest first.
+pub fn ordered(probe: &MeshProbe) -> Vec<&MeshVerdict> {
+    let rank = |verdict: &MeshVerdict| match verdict.culprit {
+        MeshCulprit::Unit { .. } => 0,
+        MeshCulprit::Host { .. } => 1,
+        MeshCulprit::Undecided { .. } => 2,
+        MeshCulprit::Link { .. } => 3,
+    };
+    let mut verdicts: Vec<&MeshVerdict> = probe.verdicts.iter().collect();
+    verdicts.sort_by(|a, b| {
+        rank(a)
+            .cmp(&rank(b))
+            .then(a.ratio.get().total_cmp(&b.ratio.get()))
+    });
+    verdicts
+}
+
+/// What a probe says: its verdicts, or that there are none.
+pub fn of_probe(probed: &Probed, several: bool) -> Vec<String> {
+    let named = |text: String, begins: bool| match several {
+        true => format!("{}: {text}.", probed.label),
+        false => format!("{}.", if begins { capital(&text) } else { text }),
+    };
+    let verdicts = ordered(probed.probe);
+    let most = match several {
+        true => SENTENCES_OF_EACH_MAX,
+        false => SENTENCES_MAX,
+    };
+    if verdicts.is_empty() {
+        return vec![named(nothing_slow(probed), true)];
+    }
+    let shown = verdicts.iter().take(most);
+    let mut said: Vec<String> = shown
+        .map(|verdict| named(sentence(probed, verdict), false))
+        .collect();
+    if verdicts.len() > most {
+        said.push(named(further(&verdicts[most..]), false));
+    }
+    said
+}
+
+/// The same with a capital, which names of hosts do not get.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// `3 hosts and 2 links more are slow, see the table of suspects`.
+fn further(verdicts: &[&MeshVerdict]) -> String {
+    type Is = fn(&MeshCulprit) -> bool;
+    let kinds: [(&str, Is); 4] = [
+        ("unit", |culprit| matches!(culprit, MeshCulprit::Unit { .. })),
+        ("host", |culprit| matches!(culprit, MeshCulprit::Host { .. })),
+        ("undecided host", |culprit| {
+            matches!(culprit, MeshCulprit::Undecided { .. })
+        }),
+        ("link", |culprit| matches!(culprit, MeshCulprit::Link { .. })),
+    ];
+    let count = |is: Is| verdicts.iter().filter(|v| is(&v.culprit)).count() as u64;
+    let told = kinds
+        .into_iter()
+        .map(|(kind, is)| (count(is), kind))
+        .filter(|(count, _)| *count > 0);
+    let told: Vec<String> = told.map(|(count, kind)| counted(count, kind)).collect();
+    let verb = match verdicts.len() {
+        1 => "is",
+        _ => "are",
+    };
+    format!(
+        "{} more {verb} slow, see the table of suspects",
+        told.join(" and ")
+    )
+}
+
+/// One sentence about a verdict, without a full stop.
+pub fn sentence(probed: &Probed, verdict: &MeshVerdict) -> String {
+    let figure = figure(probed, verdict);
+    let partners = |side: MeshSide| {
+        let kind = partner(side);
+        match verdict.shown_by_partners == verdict.partners {
+            true => format!("all {} {kind}s", verdict.partners),
+            false => format!("{} of {} {kind}s", verdict.shown_by_partners, verdict.partners),
+        }
+    };
+    let what = culprit(probed.section, verdict.culprit);
+    match verdict.culprit {
+        MeshCulprit::Unit { .. } => format!(
+            "{what} {figure}, {} of its {} hosts: the unit, not one host",
+            verdict.shown_by_partners, verdict.partners
+        ),
+        MeshCulprit::Host { side, .. } => {
+            format!("{what} {figure} with {}: the host, not a link", partners(side))
+        }
+        MeshCulprit::Link { .. } => format!("{what} {figure}: the link, not a host"),
+        MeshCulprit::Undecided { side, .. } => format!(
+            "{what} {figure} with {}: the host or its links, too few partners to tell",
+            partners(side)
+        ),
+    }
+}
+
+/// `node7 receives`, `node1 <-> node2`.
+pub fn culprit(section: &MeshSection, culprit: MeshCulprit) -> String {
+    let host = |number| section.host_name(number);
+    match culprit {
+        MeshCulprit::Unit { unit, side } => format!("{} {}", section.unit_name(unit), does(side)),
+        MeshCulprit::Host { host: at, side } | MeshCulprit::Undecided { host: at, side } => {
+            format!("{} {}", host(at), does(side))
+        }
+        MeshCulprit::Link { from, to, both } => {
+            let arrow = if both { "<->" } else { "->" };
+            format!("{} {arrow} {}", host(from), host(to))
+        }
+    }
+}
+
+/// The other end of a host's traffic.
+pub fn partner(side: MeshSide) -> &'static str {
+    match side {
+        MeshSide::Sends => "receiver",
+        MeshSide::Receives => "sender",
+        MeshSide::Both => "partner",
+    }
+}
+
+fn does(side: MeshSide) -> &'static str {
+    match side {
+        MeshSide::Sends => "sends",
+        MeshSide::Receives => "receives",
+        MeshSide::Both => "sends and receives",
+    }
+}
+
+/// `at 0.61 [0.58 .. 0.64] of the median`: of a latency as its ratio, which is above one.
+fn figure(probed: &Probed, verdict: &MeshVerdict) -> String {
+    let [ratio, lower, upper] = ratios(probed, verdict);
+    let of = match probed.probe.higher_is_better {
+        true => "the median",
+        false => "the median latency",
+    };
+    format!("at {ratio:.2} [{lower:.2} .. {upper:.2}] of {of}")
+}
+
+/// The ratio of a verdict to the median and the ends of its interval, as ratios of figures.
+pub fn ratios(probed: &Probed, verdict: &MeshVerdict) -> [f64; 3] {
+    let of_figures = |ratio: wirespeed_schema::Finite| probed.of_figures(ratio.get());
+    let ends = [verdict.lower_ratio, verdict.upper_ratio].map(of_figures);
+    [
+        of_figures(verdict.ratio),
+        ends[0].min(ends[1]),
+        ends[0].max(ends[1]),
+    ]
+}
+
+/// That nothing is slow, as far as that was judged.
+fn nothing_slow(probed: &Probed) -> String {
+    let (section, probe) = (probed.section, probed.probe);
+    let hosts = section.hosts.len();
+    let lost = section.hosts.iter().filter(|host| host.lost.is_some()).count();
+    let median = typical(probed).unwrap_or_default();
+    if probe.not_judged_hosts.len() + lost >= hosts {
+        return format!("no host could be judged, each has too few partners; {median}");
+    }
+    let judged = match probe.not_judged_hosts.is_empty() && lost == 0 {
+        true => "no host",
+        false => "no host that was judged",
+    };
+    let links = match probe.unmeasured_count {
+        0 => "or link",
+        _ => "and no measured link",
+    };
+    format!(
+        "{judged} {links} of {} is slow: {median}",
+        counted(hosts as u64, "host")
+    )
+}
+
+/// `the median pair moves 1.23 GB/s`.
+pub fn typical(probed: &Probed) -> Option<String> {
+    let median = probed.text(probed.median?);
+    Some(match probed.quantity() {
+        "bandwidth" | "rate" => format!("the median pair moves {median}"),
+        "latency" => format!("the median pair takes {median}"),
+        _ => format!("the median pair is at {median}"),
+    })
+}
+
+/// What was measured, what would have been named, and how often that is wrong.
+fn measured(probed: &[Probed], section: &MeshSection) -> String {
+    let pairs: u64 = probed
+        .iter()
+        .map(|probed| probed.pairs.len() as u64)
+        .max()
+        .unwrap_or(0);
+    let slow = probed.iter().any(|probed| !probed.probe.verdicts.is_empty());
+    let mut text = format!(
+        "Measured: {} of {}",
+        counted(pairs, "ordered pair"),
+        counted(section.hosts.len() as u64, "host"),
+    );
+    if probed.len() > 1 {
+        text.push_str(&format!(" in each of {} probes", probed.len()));
+    }
+    text.push_str(match section.mode {
+        MeshMode::Loaded => ", all pairs of a round at the same time",
+        MeshMode::Isolated => ", one pair at a time",
+    });
+    if let ([only], true) = (probed, slow) {
+        text.extend(typical(only).map(|median| format!("; {median}")));
+    }
+    text.push('.');
+    let (material, alarm) = (section.material_ratio.get(), section.false_alarm_ratio.get());
+    if alarm > 0.0 {
+        let each = if probed.len() > 1 { " of a probe" } else { "" };
+        let least = match material > 0.0 {
+            true => format!(
+                "What is less than {} slower than the median is not named; where",
+                percent(material)
+            ),
+            false => "Where".to_owned(),
+        };
+        text.push_str(&format!(
+            " {least} nothing is slow, at most {} of such judgements{each} name anything.",
+            percent(alarm)
+        ));
+    }
+    text
+}
+
+/// `12 of 240 ordered pairs`.
+pub(super) fn of_pairs(count: u64, section: &MeshSection) -> String {
+    let hosts = section.hosts.len() as u64;
+    let all = hosts * hosts.saturating_sub(1);
+    format!("{} of {}", grouped(count), counted(all, "ordered pair"))
+}

@@ -1,0 +1,136 @@
+//! Two meshes compared: which hosts and links changed, and no verdict where figures are too few.
+
+use super::made::{Made, document};
+use crate::fixture::{finite, run as empty, screen};
+use wirespeed_report::audit::violations;
+use wirespeed_report::compare::{Comparison, Question, Verdict, compare};
+use wirespeed_report::render::Style;
+use wirespeed_schema::mesh::*;
+use wirespeed_schema::run::Run;
+
+/// A mesh of 16 hosts with so many cycles, where node7 receives at `ratio` and the link from node1 to node2 is at half.
+fn changed(cycles: u32, ratio: f64, seed: u64) -> Run {
+    let made = Made {
+        cycles,
+        seed,
+        ..Made::of(16).slow(7, ratio)
+    };
+    let mut section = made.section();
+    for pair in &mut section.probes[0].pairs {
+        if (pair.from, pair.to) == (1, 2) {
+            pair.values
+                .iter_mut()
+                .for_each(|value| *value = finite(value.get() / 2.0));
+        }
+    }
+    document(section, vec![made.case()])
+}
+
+fn healthy(cycles: u32) -> Run {
+    Made {
+        cycles,
+        ..Made::of(16)
+    }
+    .run()
+}
+
+fn compared(a: &Run, b: &Run) -> Comparison {
+    compare(("a", a), ("b", b), &Question::default(), 0.02).unwrap()
+}
+
+fn shown(comparison: &Comparison) -> String {
+    let mut document = empty(Vec::new());
+    document.sections.put(comparison);
+    assert_eq!(violations(&document), Vec::<String>::new());
+    let text = screen(&document, &Style::PLAIN);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn labels(comparison: &Comparison, verdict: Verdict) -> Vec<&str> {
+    let found = comparison.rows.iter().filter(|row| row.verdict == verdict);
+    found.map(|row| row.label.as_str()).collect()
+}
+
+#[test]
+fn the_host_and_the_link_that_changed_are_named_and_no_other() {
+    let comparison = compared(&healthy(12), &changed(12, 0.7, 8));
+    let slower = labels(&comparison, Verdict::Slower);
+    assert!(
+        slower.contains(&"node7 receives") && slower.contains(&"node1 -> node2"),
+        "{slower:?}"
+    );
+    // Beside them the links to node7, and nothing else.
+    let others = slower
+        .iter()
+        .filter(|label| !label.contains("node7") && **label != "node1 -> node2");
+    assert_eq!(others.count(), 0, "{slower:?}");
+    assert!(labels(&comparison, Verdict::Faster).is_empty());
+    let row = comparison
+        .rows
+        .iter()
+        .find(|row| row.label == "node7 receives")
+        .unwrap();
+    assert!(
+        (0.66..0.74).contains(&row.ratio.get()) && row.lower.is_some() && row.a_runs == 12,
+        "{row:?}"
+    );
+    let text = shown(&comparison);
+    assert!(text.contains("Slower in B: node7 receives (0.7"), "{text}");
+    assert!(
+        text.contains("Judged slow in B alone, of the median: node7 receives (0.70)."),
+        "{text}"
+    );
+    assert!(
+        text.contains("links without a difference that can be told have no row."),
+        "{text}"
+    );
+    // The other way round it is better.
+    let back = compared(&changed(12, 0.7, 8), &healthy(12));
+    assert!(labels(&back, Verdict::Faster).contains(&"node7 receives"));
+    assert!(shown(&back).contains("Judged slow in A alone"));
+}
+
+#[test]
+fn too_few_repetitions_are_no_verdict_and_say_how_many_it_takes() {
+    for cycles in [1, 3] {
+        let comparison = compared(&healthy(cycles), &changed(cycles, 0.3, 8));
+        assert!(labels(&comparison, Verdict::Slower).is_empty(), "{cycles}");
+        let row = comparison
+            .rows
+            .iter()
+            .find(|row| row.label == "node7 receives")
+            .unwrap();
+        assert!(row.verdict == Verdict::Inconclusive && row.lower.is_none() && row.more_runs.is_some());
+        assert!(shown(&comparison).contains("have no interval, so no verdict"));
+    }
+}
+
+#[test]
+fn hosts_are_matched_by_name_and_those_of_one_side_are_named() {
+    let a = healthy(12);
+    let mut section = a.sections.get::<MeshSection>().unwrap();
+    // The same hosts in another order, one of them new.
+    section.hosts.reverse();
+    let last = section.hosts.len() as u32 - 1;
+    for pair in &mut section.probes[0].pairs {
+        (pair.from, pair.to) = (last - pair.from, last - pair.to);
+    }
+    section.hosts[0].name = "other".to_owned();
+    let b = document(section, vec![Made::of(16).case()]);
+    let comparison = compared(&a, &b);
+    assert_eq!(
+        [comparison.only_a.clone(), comparison.only_b.clone()],
+        [["host node15"], ["host other"]]
+    );
+    // Every figure is the same one.
+    let apart = comparison
+        .rows
+        .iter()
+        .filter(|row| (row.ratio.get() - 1.0).abs() > 1e-9);
+    assert_eq!(
+        apart.map(|row| &row.label).collect::<Vec<_>>(),
+        Vec::<&String>::new()
+    );
+    assert_eq!(comparison.rows.len(), 1 + 2 * 15);
+    assert!(shown(&comparison).contains("only in A, not compared: host node15"));
+}

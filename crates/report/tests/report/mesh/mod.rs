@@ -1,0 +1,7 @@
+//! Meshes as people read them: sentences, tables, maps, lists, CSV, the page, comparison. Documents are made here, with known
+//! faults.
+
+mod changes;
+mod made;
+mod page;
+mod shown;
