@@ -482,7 +482,7 @@ mod tests {
             tag_of(&cases[0].planned.case.test)
         };
         assert_eq!(tag(&["am_lat", "--via", "tcp"]), "rtt_p50_ns");
-        assert_eq!(tag(&["put_lat", "--via", "tcp"]), "completion_p50_ns");
+        assert_eq!(tag(&["put_lat", "--via", "tcp"]), "rtt_p50_ns");
         assert_eq!(tag(&["am_bw", "--via", "tcp"]), "bandwidth_bytes_per_s");
         assert_eq!(tag(&["rate", "--via", "tcp"]), "rate_msg_per_s");
     }
