@@ -96,7 +96,7 @@ impl Group {
         self.servers.assign(ranks);
     }
 
-    /// Run `case` to its end. Never hangs: a rank that does not end is given up after the times of [`Timing`].
+    /// Run `case` to its end. Never hangs: a rank that does not end is given up after the times of [`crate::Timing`].
     pub fn run(&mut self, case: &Case, events: &mut dyn FnMut(GroupEvent), stop: &StopFlag) -> GroupResult {
         let options = &self.options;
         let service = match &self.spec {
