@@ -181,8 +181,8 @@ fn ranks_run_on_hosts_again_and_again_and_leave_nothing() {
 
     // A rank that dies costs a run, and its host goes on.
     let rank = || {
-        let ranks = hosts.processes("h3").into_iter();
-        ranks.filter(|(_, words)| words.contains("__rank ")).next_back()
+        let mut processes = hosts.processes("h3").into_iter();
+        processes.find(|(_, words)| words.contains("__rank "))
     };
     let killed = measure_until(&of(&[0, 1, 2, 3]), || {
         kill(rank().expect("a rank").0, rustix::process::Signal::KILL);
@@ -247,9 +247,7 @@ fn a_host_that_fails_costs_itself_and_says_why() {
     let other = |protocol: u32| {
         let hello = format!(
             r#"{{"hello":{{"hello":{{"protocol_min":{protocol},"protocol_max":{protocol},"build":"wirespeed 99"}},"#
-        ) + &format!(
-            r#""machine":"m","architecture":"a","address":null,"client_address":null}}}}"#
-        );
+        ) + r#""machine":"m","architecture":"a","address":null,"client_address":null}}"#;
         let text = format!(
             "#!/bin/sh\necho\necho wirespeed ranks, protocol 1\necho 0 $(echo '{hello}' | base64 -w0)\ncat >/dev/null\n"
         );

@@ -27,7 +27,7 @@ const OPTIONS: [&str; 8] = [
     "ForwardX11=no",
 ];
 
-/// Longest wait for a host to take more of the binary. Before it takes any, it must be found, greeted and shown who we are.
+/// Longest wait for a host to take more of the binary. Before it takes any, ssh must connect and log in.
 const SEND_TIME: Duration = Duration::from_secs(30);
 /// Between two looks at the stop flag meanwhile.
 const SEND_LOOK: Duration = Duration::from_millis(100);
