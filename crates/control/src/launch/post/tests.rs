@@ -69,9 +69,9 @@ fn ranks_are_started_heard_killed_and_started_again() {
     let mut word = [0; 6];
     a.read_exact(&mut word).unwrap();
     assert_eq!(&word, b"hello\n");
-    assert!(first.id() != 0, "it is known by then");
     a.write_all(b"go\n").unwrap();
     assert_eq!(end(&mut first), "its process on h1 ended with code 3");
+    assert!(first.id() != 0, "what was told before its end is known");
     assert_eq!(a.read(&mut word).unwrap(), 0, "its channel is closed");
     second.kill();
     assert_eq!(end(&mut second), "its process on h1 was killed by signal 9");
