@@ -27,7 +27,7 @@ const OPTIONS: [&str; 8] = [
     "ForwardX11=no",
 ];
 
-/// Longest wait for a host to take more of the binary. Before it takes any, it must be found, greeted and shown our credential.
+/// Longest wait for a host to take more of the binary. Before it takes any, ssh must connect and log in.
 const SEND_TIME: Duration = Duration::from_secs(30);
 /// Between two looks at the stop flag meanwhile.
 const SEND_LOOK: Duration = Duration::from_millis(100);
@@ -40,13 +40,13 @@ const PIECE_BYTES: usize = 64 << 10;
 /// the program must arrive whole; it is removed should it not come to run.
 const SCRIPT: &str = r##"umask 077
 [ "$(uname -m)" = MACHINE ] || { echo "error: its processor is $(uname -m), the program is for MACHINE" >&2; exit 1; }
+f=; trap "rm -f \"\$f\"" EXIT HUP INT TERM PIPE
 for d in "${TMPDIR:-/tmp}" "$HOME" /dev/shm; do
 f=$(mktemp "$d/wirespeed.XXXXXXXX" 2>/dev/null) || continue
 printf "#!/bin/sh\nexit 0\n" > "$f" && chmod 700 "$f" && "$f" 2>/dev/null && break
 rm -f "$f"; f=
 done
 [ -n "$f" ] || { echo "error: no folder for a program in TMPDIR, HOME or /dev/shm" >&2; exit 1; }
-trap "rm -f \"$f\"" EXIT HUP INT TERM
 head -c SIZE > "$f"
 [ "$(wc -c < "$f")" -eq SIZE ] || { echo "error: the program did not arrive whole" >&2; exit 1; }
 "$f" ARGUMENTS"##;
@@ -310,9 +310,11 @@ mod tests {
                 .env("TMPDIR", folder.path())
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
-                .stderr(Stdio::null())
+                .stderr(Stdio::piped())
                 .spawn()
                 .unwrap();
+            // Nobody hears its complaints, which must not keep it from cleaning up.
+            drop(child.stderr.take());
             let mut stdin = child.stdin.take().unwrap();
             stdin.write_all(sent).unwrap();
             if sent.len() == program.len() {
