@@ -1,6 +1,7 @@
 //! The ladder of checks and tests: which steps there are. docs/ci.md says what each one proves.
 
 mod lanes;
+mod left;
 mod shards;
 mod step;
 mod summary;

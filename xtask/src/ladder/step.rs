@@ -1,10 +1,12 @@
 //! One step of the ladder: a program with a name, a time limit, and two things that are never lost in its output:
 //! `skipped: REASON` lines, and what failing tests said, which is shown again at the end.
 
+use super::left::Pipes;
 use crate::command;
 use anyhow::{Context, Result, anyhow};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -130,12 +132,12 @@ impl Step {
     pub fn execute(self, root: &Path, show: &(impl Fn(&str) + Sync)) -> std::result::Result<Done, Failed> {
         show(&format!("== {}: {}", self.name, self.line()));
         let started = Instant::now();
-        let (status, seen) = self.watched(root, show).map_err(|error| Failed {
+        let (status, seen, left) = self.watched(root, show).map_err(|error| Failed {
             error,
             said: Vec::new(),
         })?;
         let took = started.elapsed();
-        if status.success() {
+        if status.success() && left.is_empty() {
             show(&format!(
                 "== {}: passed in {:.1} s",
                 self.name,
@@ -149,8 +151,9 @@ impl Step {
             });
         }
         let late = match status.code() {
-            Some(124) => " (it ran past its time limit)",
-            _ => "",
+            Some(124) => " (it ran past its time limit)".to_owned(),
+            _ if left.is_empty() => String::new(),
+            _ => format!(" (it left behind: {})", left.join(", ")),
         };
         let error = anyhow!(
             "step {} failed after {:.1} s, {status}{late}; repeat it with `{}`",
@@ -164,19 +167,26 @@ impl Step {
         })
     }
 
-    fn watched(&self, root: &Path, show: &(impl Fn(&str) + Sync)) -> Result<(ExitStatus, Seen)> {
+    fn watched(&self, root: &Path, show: &(impl Fn(&str) + Sync)) -> Result<(ExitStatus, Seen, Vec<String>)> {
         let mut child = self
             .command(root)
             .spawn()
             .with_context(|| format!("cannot start step {}", self.name))?;
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let seen = std::thread::scope(|scope| {
-            let errors = scope.spawn(|| stderr.map(|stream| echo(stream, show)).unwrap_or_default());
-            let mut seen = stdout.map(|stream| echo(stream, show)).unwrap_or_default();
-            seen.skipped.extend(errors.join().unwrap_or_default().skipped);
-            seen
-        });
-        Ok((child.wait()?, seen))
+        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+            return Err(anyhow!("step {} has no output", self.name));
+        };
+        let pipes = Pipes::of([&stdout as &dyn AsRawFd, &stderr]);
+        std::thread::scope(|scope| {
+            let readers = [
+                scope.spawn(move || echo(stdout, show)),
+                scope.spawn(move || echo(stderr, show)),
+            ];
+            let status = child.wait()?;
+            let left = pipes.released(&readers);
+            let [mut seen, errors] = readers.map(|reader| reader.join().unwrap_or_default());
+            seen.skipped.extend(errors.skipped);
+            Ok((status, seen, left))
+        })
     }
 
     /// What a person types to run it again.
@@ -265,6 +275,20 @@ fn passed(line: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_step_that_leaves_a_process_behind_fails_and_ends_it() {
+        let step = Step::new("careless", &["sh", "-c", "sleep 999 & echo $!"]);
+        let said = std::sync::Mutex::new(Vec::new());
+        let ended = step.execute(Path::new("/"), &|line| said.lock().unwrap().push(line.to_owned()));
+        let error = ended.err().unwrap().error.to_string();
+        assert!(error.contains("(it left behind: sleep 999)"), "{error}");
+        let said = said.into_inner().unwrap();
+        let process = said.iter().find_map(|line| line.parse::<u32>().ok()).unwrap();
+        let gone = !Path::new(&format!("/proc/{process}/cmdline")).exists()
+            || std::fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|line| line.is_empty());
+        assert!(gone, "{process} is still there");
+    }
 
     #[test]
     fn what_failing_tests_said_is_kept() {

@@ -24,6 +24,8 @@ pub struct Entry {
     is_send: Cell<bool>,
     offset: Cell<usize>,
     len: Cell<usize>,
+    /// What UCX is told with the request: all that stays the same is written once.
+    parameters: UnsafeCell<sys::ucp_request_param_t>,
     pieces: UnsafeCell<[sys::ucp_dt_iov_t; IOV_MAX]>,
 }
 
@@ -109,13 +111,20 @@ impl Requests {
             is_send: Cell::new(false),
             offset: Cell::new(0),
             len: Cell::new(0),
+            // SAFETY: plain data, all-zero is valid; the mask says what is in it.
+            parameters: UnsafeCell::new(unsafe { std::mem::zeroed() }),
             pieces: UnsafeCell::new([none; IOV_MAX]),
         };
+        let mut entries: Box<[Entry]> = (0..count).map(|_| entry()).collect();
+        for entry in &mut entries {
+            let address: *const Entry = &raw const *entry;
+            entry.parameters.get_mut().user_data = address.cast_mut().cast();
+        }
         let spans = Spans::of(&options.iov, ctx.needs.message_bytes)?;
         let memory = |len| allocate(context, options, len);
         let apart = Apart::new(&options.iov, &spans, count, ctx.case.check, memory)?;
         Ok(Requests {
-            entries: (0..count).map(|_| entry()).collect(),
+            entries,
             free: (0..count as u32).rev().collect(),
             free_count: count,
             buffer,
@@ -136,43 +145,76 @@ impl Requests {
         self.entries.len()
     }
 
-    /// A free request for `len` bytes at `offset`.
+    /// A free request for `len` bytes at `offset`, and as many requests fewer that are free: [`Requests::post`] gives it back
+    /// where UCX is done at once.
     #[inline(always)]
-    pub fn take(&mut self, is_send: bool, offset: usize, len: usize) -> Result<Request, LinkError> {
+    fn next(&self, is_send: bool, offset: usize, len: usize) -> Result<(Request, usize), LinkError> {
         if self.buffer.place(offset, len).is_none() {
             return Err(LinkError::Unsupported("memory outside the buffer"));
         }
-        let Some(last) = self.free_count.checked_sub(1) else {
+        let Some(left) = self.free_count.checked_sub(1) else {
             return Err(LinkError::Exhausted("tagged requests"));
         };
-        self.free_count = last;
-        let number = self.free[last];
+        let number = self.free[left];
         let entry = &self.entries[number as usize];
         entry.state.set(State::UnderWay);
         entry.is_send.set(is_send);
         entry.offset.set(offset);
         entry.len.set(len);
-        Ok(Request(number))
+        Ok((Request(number), left))
     }
 
-    /// Parameters that tell of the end of a request.
+    /// A request that is posted later.
     #[inline(always)]
-    pub fn parameters(&self, request: Request) -> sys::ucp_request_param_t {
+    pub fn take(&mut self, is_send: bool, offset: usize, len: usize) -> Result<Request, LinkError> {
+        let (request, left) = self.next(is_send, offset, len)?;
+        self.free_count = left;
+        Ok(request)
+    }
+
+    /// Take a request for `len` bytes at `offset` and post it by `call`, which gets its data as [`Requests::data`] tells them.
+    #[inline(always)]
+    pub fn post(
+        &mut self,
+        operation: &'static str,
+        (is_send, offset, len): (bool, usize, usize),
+        call: impl FnOnce(*mut c_void, usize, &mut sys::ucp_request_param_t) -> sys::ucs_status_ptr_t,
+    ) -> Result<Request, LinkError> {
+        let (request, left) = self.next(is_send, offset, len)?;
+        let (data, count, parameters) = self.data(request);
+        let pointer = call(data, count, parameters);
+        if pointer.is_null() && !self.lies_apart(request) {
+            self.entries[request.0 as usize].state.set(State::Free);
+            return Ok(Request::DONE);
+        }
+        self.free_count = left;
+        self.began(operation, request, pointer)
+    }
+
+    /// Whether what was received is still to be brought together.
+    #[inline(always)]
+    fn lies_apart(&self, request: Request) -> bool {
         let entry = &self.entries[request.0 as usize];
-        // SAFETY: plain data, all-zero is valid; the mask says what is in it.
-        let mut parameters: sys::ucp_request_param_t = unsafe { std::mem::zeroed() };
+        let is_listed = || !entry.is_send.get() && self.listed[0] && self.spans.are_of(entry.len.get());
+        self.apart.is_some() && is_listed()
+    }
+
+    /// Parameters that tell of the end of a request: the caller adds its callback.
+    #[inline(always)]
+    fn parameters(&self, entry: &Entry) -> &mut sys::ucp_request_param_t {
+        // SAFETY: the request is not under way yet: UCX reads them within the call that posts it, and nobody else does.
+        let parameters = unsafe { &mut *entry.parameters.get() };
         parameters.op_attr_mask = sys::UCP_OP_ATTR_FIELD_CALLBACK | sys::UCP_OP_ATTR_FIELD_USER_DATA;
-        parameters.user_data = (&raw const *entry).cast_mut().cast();
         parameters
     }
 
-    /// The data, as one range or a list that stays, and parameters that say so.
+    /// The data, as one range or a list that stays, and parameters that say so, to which the caller adds its callback.
     #[inline(always)]
-    pub fn data(&self, request: Request) -> (*mut c_void, usize, sys::ucp_request_param_t) {
+    pub fn data(&self, request: Request) -> (*mut c_void, usize, &mut sys::ucp_request_param_t) {
         let entry = &self.entries[request.0 as usize];
         let (is_send, offset, len) = (entry.is_send.get(), entry.offset.get(), entry.len.get());
         let mut at = self.buffer.as_ptr().wrapping_add(offset);
-        let mut parameters = self.parameters(request);
+        let parameters = self.parameters(entry);
         let mut handle = self.handle;
         if !(self.listed[usize::from(is_send)] && self.spans.are_of(len)) {
             if let Some(handle) = handle {
@@ -234,20 +276,21 @@ impl Requests {
     /// Whether a request is under way.
     #[inline(always)]
     pub fn is_under_way(&self, request: Request) -> bool {
-        self.entries[request.0 as usize].state.get() == State::UnderWay
+        request != Request::DONE && self.entries[request.0 as usize].state.get() == State::UnderWay
     }
 
     /// Whether a request is done; if so it is free again.
     #[inline(always)]
     pub fn done(&mut self, request: Request) -> Result<bool, LinkError> {
+        if request == Request::DONE {
+            return Ok(true);
+        }
         let entry = &self.entries[request.0 as usize];
         match entry.state.get() {
             State::Done => {
                 entry.state.set(State::Free);
                 if let Some(apart) = &self.apart
-                    && !entry.is_send.get()
-                    && self.listed[0]
-                    && self.spans.are_of(entry.len.get())
+                    && self.lies_apart(request)
                 {
                     let place = apart.place(request.0 as usize, 0);
                     apart.empty(place, &self.buffer, entry.offset.get());

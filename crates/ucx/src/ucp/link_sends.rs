@@ -20,6 +20,8 @@ const COPIES_BYTES_MAX: usize = 64 << 20;
 struct Place {
     list: *const Sends,
     number: u64,
+    /// What UCX is told with the operation: all that stays the same is written once.
+    parameters: sys::ucp_request_param_t,
     pieces: [sys::ucp_dt_iov_t; IOV_MAX],
 }
 
@@ -116,6 +118,8 @@ impl Sends {
             UnsafeCell::new(Place {
                 list: std::ptr::null(),
                 number: 0,
+                // SAFETY: plain data, all-zero is valid; the mask says what is in it.
+                parameters: unsafe { std::mem::zeroed() },
                 pieces: [none; IOV_MAX],
             })
         };
@@ -132,7 +136,11 @@ impl Sends {
         });
         let address: *const Sends = &raw const *list;
         for place in &mut list.places {
-            place.get_mut().list = address;
+            let user_data = place.get().cast();
+            let place = place.get_mut();
+            place.list = address;
+            place.parameters.cb.send = Some(finished);
+            place.parameters.user_data = user_data;
         }
         list
     }
@@ -171,12 +179,10 @@ impl Sends {
             copy_bytes: self.copy_bytes,
             header,
         };
-        // SAFETY: plain data, all-zero is valid; the mask says what is in it.
-        let mut parameters: sys::ucp_request_param_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the place is not under way: UCX reads its parameters within the call that posts it, and nobody else does.
+        let parameters = unsafe { &mut (*place.get()).parameters };
         parameters.op_attr_mask = sys::UCP_OP_ATTR_FIELD_CALLBACK | sys::UCP_OP_ATTR_FIELD_USER_DATA;
-        parameters.cb.send = Some(finished);
-        parameters.user_data = place.get().cast();
-        let request = post(&mut room, &mut parameters)?;
+        let request = post(&mut room, parameters)?;
         if request.is_null() {
             self.order.at_once(number);
             return Ok(Post::Done);

@@ -22,6 +22,20 @@ use wirespeed_ucx_sys::Loaded;
 /// What stands for a message without bytes, at the sender and at the receiver.
 const EMPTY: [usize; 2] = [0, 64];
 
+/// What UCX is given: the data of a message, or, for one without, the byte at `empty`, which no handle covers.
+#[inline(always)]
+fn one_byte_at_least(
+    (data, count): (*mut c_void, usize),
+    empty: *mut u8,
+    parameters: &mut sys::ucp_request_param_t,
+) -> (*mut c_void, usize) {
+    if count > 0 {
+        return (data, count);
+    }
+    parameters.op_attr_mask &= !sys::UCP_OP_ATTR_FIELD_MEMH;
+    (empty.cast(), 1)
+}
+
 /// A receive that waits for UCX's data.
 #[derive(Clone, Copy)]
 struct Awaited {
@@ -116,21 +130,6 @@ impl<const DATA: bool> Drop for UcpStream<DATA> {
 }
 
 impl<const DATA: bool> UcpStream<DATA> {
-    /// Data and parameters of a request for `len` bytes.
-    #[inline(always)]
-    fn data(
-        &self,
-        request: Request,
-        is_send: bool,
-        len: usize,
-    ) -> (*mut c_void, usize, sys::ucp_request_param_t) {
-        if len > 0 {
-            return self.requests.data(request);
-        }
-        let at = self.empty.as_ptr().wrapping_add(EMPTY[usize::from(!is_send)]);
-        (at.cast(), 1, self.requests.parameters(request))
-    }
-
     #[inline(always)]
     fn advance(&mut self) -> Result<(), LinkError> {
         self.worker.progress();
@@ -195,10 +194,11 @@ impl<const DATA: bool> TaggedPort for UcpStream<DATA> {
 
     #[inline(always)]
     fn post_recv(&mut self, peer: usize, _: u64, offset: usize, len: usize) -> Result<Request, LinkError> {
-        let request = self.requests.take(false, offset, len)?;
+        let empty = self.empty.as_ptr().wrapping_add(EMPTY[1]);
         if DATA {
+            let request = self.requests.take(false, offset, len)?;
             let at = match len {
-                0 => self.empty.as_ptr().wrapping_add(EMPTY[1]),
+                0 => empty,
                 _ => self.requests.buffer.as_ptr().wrapping_add(offset),
             };
             let awaited = &mut self.inflows[peer].awaited;
@@ -213,30 +213,32 @@ impl<const DATA: bool> TaggedPort for UcpStream<DATA> {
                 false => Err(LinkError::Exhausted("requests outstanding")),
             };
         }
-        let (data, count, mut parameters) = self.data(request, false, len);
-        parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_FLAGS;
-        parameters.flags = sys::UCP_STREAM_RECV_FLAG_WAITALL;
-        parameters.cb.recv_stream = Some(streamed);
-        let mut length = 0;
-        let ep = self.endpoints[peer].ep;
-        // SAFETY: a live endpoint of this thread, a range of the buffer that this request owns until it is done.
-        let pointer = unsafe {
-            self.loaded
-                .ucx
-                .ucp_stream_recv_nbx(ep, data, count, &mut length, &parameters)
-        };
-        self.requests.began("ucp_stream_recv_nbx", request, pointer)
+        let (ucx, ep) = (&self.loaded.ucx, self.endpoints[peer].ep);
+        let part = (false, offset, len);
+        self.requests
+            .post("ucp_stream_recv_nbx", part, |data, count, parameters| {
+                let (data, count) = one_byte_at_least((data, count), empty, parameters);
+                parameters.op_attr_mask |= sys::UCP_OP_ATTR_FIELD_FLAGS;
+                parameters.flags = sys::UCP_STREAM_RECV_FLAG_WAITALL;
+                parameters.cb.recv_stream = Some(streamed);
+                let mut length = 0;
+                // SAFETY: a live endpoint of this thread, a range of the buffer that this request owns until it is done.
+                unsafe { ucx.ucp_stream_recv_nbx(ep, data, count, &mut length, parameters) }
+            })
     }
 
     #[inline(always)]
     fn post_send(&mut self, peer: usize, _: u64, offset: usize, len: usize) -> Result<Request, LinkError> {
-        let request = self.requests.take(true, offset, len)?;
-        let (data, count, mut parameters) = self.data(request, true, len);
-        parameters.cb.send = Some(sent);
-        let ep = self.endpoints[peer].ep;
-        // SAFETY: a live endpoint of this thread, a range of the buffer that this request owns until it is done.
-        let pointer = unsafe { self.loaded.ucx.ucp_stream_send_nbx(ep, data, count, &parameters) };
-        self.requests.began("ucp_stream_send_nbx", request, pointer)
+        let empty = self.empty.as_ptr().wrapping_add(EMPTY[0]);
+        let (ucx, ep) = (&self.loaded.ucx, self.endpoints[peer].ep);
+        let part = (true, offset, len);
+        self.requests
+            .post("ucp_stream_send_nbx", part, |data, count, parameters| {
+                let (data, count) = one_byte_at_least((data, count), empty, parameters);
+                parameters.cb.send = Some(sent);
+                // SAFETY: a live endpoint of this thread, a range of the buffer that this request owns until it is done.
+                unsafe { ucx.ucp_stream_send_nbx(ep, data, count, parameters) }
+            })
     }
 
     #[inline(always)]

@@ -111,13 +111,13 @@ impl UcpTagged {
                 continue;
             }
             let awaited = self.awaited.remove(index);
-            let (data, count, mut parameters) = self.requests.data(awaited.request);
+            let (data, count, parameters) = self.requests.data(awaited.request);
             parameters.cb.recv = Some(received);
             // SAFETY: a message taken from this worker, a range of the buffer that this request owns.
             let pointer = unsafe {
                 self.loaded
                     .ucx
-                    .ucp_tag_msg_recv_nbx(worker, data, count, message, &parameters)
+                    .ucp_tag_msg_recv_nbx(worker, data, count, message, parameters)
             };
             self.requests
                 .began("ucp_tag_msg_recv_nbx", awaited.request, pointer)?;
@@ -147,41 +147,36 @@ impl TaggedPort for UcpTagged {
 
     #[inline(always)]
     fn post_recv(&mut self, peer: usize, tag: u64, offset: usize, len: usize) -> Result<Request, LinkError> {
-        let request = self.requests.take(false, offset, len)?;
         if self.unexpected {
+            let request = self.requests.take(false, offset, len)?;
             self.cold_await(Awaited { peer, tag, request });
             return Ok(request);
         }
-        let (data, count, mut parameters) = self.requests.data(request);
-        parameters.cb.recv = Some(received);
-        // SAFETY: a live worker of this thread, a range of the buffer that this request owns until it is done.
-        let pointer = unsafe {
-            self.loaded.ucx.ucp_tag_recv_nbx(
-                self.workers[peer].worker,
-                data,
-                count,
-                tag,
-                self.mask,
-                &parameters,
-            )
-        };
-        self.requests.began("ucp_tag_recv_nbx", request, pointer)
+        let (ucx, worker, mask) = (&self.loaded.ucx, self.workers[peer].worker, self.mask);
+        let part = (false, offset, len);
+        self.requests
+            .post("ucp_tag_recv_nbx", part, |data, count, parameters| {
+                parameters.cb.recv = Some(received);
+                // SAFETY: a live worker of this thread, a range of the buffer that this request owns until it is done.
+                unsafe { ucx.ucp_tag_recv_nbx(worker, data, count, tag, mask, parameters) }
+            })
     }
 
     #[inline(always)]
     fn post_send(&mut self, peer: usize, tag: u64, offset: usize, len: usize) -> Result<Request, LinkError> {
-        let request = self.requests.take(true, offset, len)?;
-        let (data, count, mut parameters) = self.requests.data(request);
-        parameters.cb.send = Some(sent);
-        let (ucx, ep) = (&self.loaded.ucx, self.endpoints[peer].ep);
-        // SAFETY: a live endpoint of this thread, a range of the buffer that this request owns until it is done.
-        let pointer = unsafe {
-            match self.sync {
-                true => ucx.ucp_tag_send_sync_nbx(ep, data, count, tag, &parameters),
-                false => ucx.ucp_tag_send_nbx(ep, data, count, tag, &parameters),
-            }
-        };
-        self.requests.began("ucp_tag_send_nbx", request, pointer)
+        let (ucx, ep, sync) = (&self.loaded.ucx, self.endpoints[peer].ep, self.sync);
+        let part = (true, offset, len);
+        self.requests
+            .post("ucp_tag_send_nbx", part, |data, count, parameters| {
+                parameters.cb.send = Some(sent);
+                // SAFETY: a live endpoint of this thread, a range of the buffer that this request owns until it is done.
+                unsafe {
+                    match sync {
+                        true => ucx.ucp_tag_send_sync_nbx(ep, data, count, tag, parameters),
+                        false => ucx.ucp_tag_send_nbx(ep, data, count, tag, parameters),
+                    }
+                }
+            })
     }
 
     #[inline(always)]

@@ -408,6 +408,12 @@ pub trait OneSidedPort {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Request(pub u32);
 
+impl Request {
+    /// One that was done when it was posted. A port that returns it needs no memory for what has ended, and says whenever it
+    /// is asked that it is done.
+    pub const DONE: Request = Request(u32::MAX);
+}
+
 /// Sends and receives matched by peer and tag, in order for equal tags. Any number may be outstanding, up to
 /// `Needs::requests_max`.
 ///
@@ -452,7 +458,8 @@ pub trait TaggedPort {
     /// touched until the request is done.
     fn buffer(&self) -> &SharedBytes;
 
-    /// Receive a message of `peer` with `tag` into `len` bytes at `offset`. A longer message is `Corrupt`.
+    /// Receive a message of `peer` with `tag` into `len` bytes at `offset`. A longer message is `Corrupt`. May return
+    /// [`Request::DONE`], as may [`TaggedPort::post_send`].
     fn post_recv(&mut self, peer: usize, tag: u64, offset: usize, len: usize) -> Result<Request, LinkError>;
 
     /// Send `len` bytes from `offset` to `peer` with `tag`.

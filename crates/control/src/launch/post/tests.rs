@@ -65,7 +65,7 @@ fn ranks_are_started_heard_killed_and_started_again() {
     let (post, hello, thread) = starter();
     assert_eq!(hello.machine, stdio::machine());
     let (mut a, mut first) = shell(&post, "echo $WORD >&0; read x; exit 3");
-    let (_b, mut second) = shell(&post, "sleep 600");
+    let (_b, mut second) = shell(&post, "exec sleep 600");
     let mut word = [0; 6];
     a.read_exact(&mut word).unwrap();
     assert_eq!(&word, b"hello\n");

@@ -213,6 +213,9 @@ impl<P: TaggedPort> Group<P> {
     /// Remember `request` until the next wait. The list has its room from the start: the loops have no code to grow it.
     #[inline(always)]
     fn note(&mut self, request: Request) -> Result<(), LinkError> {
+        if request == Request::DONE {
+            return Ok(());
+        }
         if self.requests.len() == self.requests.capacity() {
             return Err(LinkError::Exhausted("requests of one iteration"));
         }
