@@ -18,6 +18,8 @@ use wirespeed_tests::under_test::program;
 
 /// Seconds for one documented command; on a busy machine a sweep takes its time.
 const COMMAND_SECONDS: &str = "240";
+/// What the runner of tests calls the CPUs that there are beside those that a test is kept to, as `taskset` reads them.
+const EVERY_CPU: &str = "WIRESPEED_EVERY_CPU";
 /// The far machine in the documents: an address for documentation, and the lab's second machine.
 const FAR: &str = "192.0.2.2";
 
@@ -188,7 +190,14 @@ impl Stage {
 
     fn shell(&self, side: Option<Side>, line: &str) -> Command {
         let mut command = self.bare(side, "timeout");
-        command.args(["--kill-after=5", COMMAND_SECONDS, "bash", "-c", line]);
+        command.args(["--kill-after=5", COMMAND_SECONDS]);
+        // This test may be kept to some of the CPUs that a page names.
+        if let Ok(every) = std::env::var(EVERY_CPU)
+            && names_cpus(line)
+        {
+            command.args(["taskset", "-c", &every]);
+        }
+        command.args(["bash", "-c", line]);
         command
     }
 
@@ -276,6 +285,11 @@ impl Stage {
         }
         line
     }
+}
+
+/// Whether a command says which CPUs it wants.
+fn names_cpus(line: &str) -> bool {
+    line.contains("--cpus ") || line.contains("perftest ") && line.contains(" -c ")
 }
 
 /// What is wrong with how a command ended, if anything.

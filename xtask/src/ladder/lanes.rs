@@ -29,11 +29,7 @@ const LANES_MAX: usize = 4;
 /// The CPUs of each lane: two where there are four or more, else one, so that what keeps a CPU busy in one lane slows nothing
 /// in another. One lane that may use all of them where there is but one, or no way to keep to some.
 pub fn cpus() -> Vec<Option<String>> {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let allowed = status
-        .lines()
-        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-    let cpus = allowed.map(|list| listed(list.trim())).unwrap_or_default();
+    let cpus = listed(&allowed());
     if cpus.len() < 2 || command::find("taskset").is_none() {
         return vec![None];
     }
@@ -43,6 +39,14 @@ pub fn cpus() -> Vec<Option<String>> {
         .take(LANES_MAX)
         .map(|some| Some(names(some)))
         .collect()
+}
+
+/// The CPUs that this process may use, as a list.
+fn allowed() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mut lines = status.lines();
+    let list = lines.find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    list.unwrap_or_default().trim().to_owned()
 }
 
 /// The numbers of a list such as `0-2,5`.
@@ -58,14 +62,15 @@ fn listed(list: &str) -> Vec<u32> {
 pub fn run(root: &Path, steps: Vec<Step>, lanes: Vec<Option<String>>) -> Ran {
     let queue = Mutex::new(VecDeque::from(steps));
     let ran = Mutex::new(Ran::default());
+    let every = allowed();
     std::thread::scope(|scope| {
         for cpus in lanes {
-            let (queue, ran) = (&queue, &ran);
+            let (queue, ran, every) = (&queue, &ran, every.as_str());
             scope.spawn(move || {
                 // The queue must not be held while a step runs.
                 let next = || locked(queue).pop_front();
                 while let Some(step) = next() {
-                    let (result, output) = quietly(root, step.on(cpus.as_deref()));
+                    let (result, output) = quietly(root, step.on(cpus.as_deref(), every));
                     let mut ran = locked(ran);
                     match result {
                         Ok(done) => {

@@ -11,24 +11,18 @@ use std::process::Command;
 
 /// The package whose tests start programs, wait for them, and are a process each.
 const END_TO_END: &str = "wirespeed-tests";
-/// How the names of those begin that want every CPU: ranks that spin though others wait for their CPU, and tests that name CPUs.
-const ALONE: [&str; 19] = [
-    "conformance",
-    "wirespeed",
+/// How the names of those begin that want every CPU: they name CPUs, compare what is seen with what was recorded on some, or
+/// hold ports to their contract while both ends really run at once.
+const ALONE: [&str; 12] = [
     "cli",
-    "ucx::ucp",
-    "ucx::uct",
-    "docs::commands::",
+    "conformance::builtin",
     "docs::recordings::",
     "program::doctor::",
-    "program::experiments::nonsense",
     "program::interference::",
-    "program::networks::two_machines_measure",
-    "program::server::every_host_transport",
-    "program::transports::",
     "program::usage::",
     "program::workers::",
-    "perftest::sides::",
+    "perftest::sides::both_ends_have",
+    "perftest::sides::every_transport_of_ours",
     "perftest::ucx_roads::threads_of_an_end",
     "mpi::tests_run::every_other_test",
     "mpi::tests_run::persistent_requests",
@@ -66,16 +60,26 @@ const WAITING: [&str; 29] = [
     "wirespeed::bulk",
 ];
 /// How the names of those end that take longest, in this order; the rest follows as cargo built it.
-const LONGEST: [&str; 9] = [
-    "data_and_definitions_are_right_over_every_library",
-    "a_killed_rank_ends_the_job_and_leaves_a_partial_result",
-    "whoever_vanishes_from_a_session_is_a_failure_of_its_run",
-    "every_test_over_ucp",
-    "every_test_in_every_layout_over_every_device",
-    "streams_carry_every_size_in_pieces_or_not",
-    "tables_of_every_kind_of_test_are_the_same",
-    "csv_is_the_same",
+const LONGEST: [&str; 19] = [
+    "every_example_of_the_help_texts_works",
+    "every_documented_command_works_part_2",
+    "ucx::uct",
+    "every_documented_command_works_part_4",
+    "capi::c",
+    "report::report",
+    "every_documented_command_works_part_1",
+    "ucx::ucp",
+    "wirespeed::posted",
+    "a_batch_with_and_without_threads_runs_in_one_job",
     "cases_are_measured_without_and_with_load",
+    "tables_of_every_kind_of_test_are_the_same",
+    "wirespeed::matrix",
+    "csv_is_the_same",
+    "every_test_in_every_layout_over_every_device",
+    "every_test_over_ucp",
+    "the_server_and_a_loopback_show_the_same_box",
+    "a_killed_rank_ends_the_job_and_leaves_a_partial_result",
+    "data_and_definitions_are_right_over_every_library",
 ];
 /// Time for one of them, in seconds.
 const LIMIT_S: u64 = 600;

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 /// What a program prints in front of the reason when it leaves something out.
 pub const SKIPPED: &str = "skipped: ";
 const LIMIT_S: u64 = 900;
+/// Tells tests that keep to some CPUs which others there are, as a list that `taskset` reads.
+const EVERY_CPU: &str = "WIRESPEED_EVERY_CPU";
 /// What the test harness prints before and after what failing tests said.
 const FAILURES: &str = "failures:";
 const FAILURES_END: &str = "test result: ";
@@ -93,13 +95,12 @@ impl Step {
         self
     }
 
-    /// Run it on these CPUs alone; on any where none are named.
-    pub fn on(mut self, cpus: Option<&str>) -> Self {
-        if let Some(cpus) = cpus {
-            self.words
-                .splice(0..0, ["taskset", "-c", cpus].map(str::to_owned));
-        }
-        self
+    /// Run it on these CPUs alone; on any where none are named. What names CPUs of its own may use all of `every`.
+    pub fn on(mut self, cpus: Option<&str>, every: &str) -> Self {
+        let Some(cpus) = cpus else { return self };
+        self.words
+            .splice(0..0, ["taskset", "-c", cpus].map(str::to_owned));
+        self.with(EVERY_CPU, every)
     }
 
     /// The program under `timeout`, which ends the whole tree of processes; and, where possible, ended when we are.
