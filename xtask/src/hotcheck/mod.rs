@@ -47,6 +47,8 @@ pub fn program(root: &Path) -> Result<Option<PathBuf>> {
     build
         .current_dir(root)
         .env("CARGO_TARGET_DIR", root.join(FOLDER))
+        // As a user's: how code is cut for the compiler decides what becomes a part of a loop.
+        .env_remove("CARGO_INCREMENTAL")
         .env_remove("RUSTFLAGS")
         .args(["build", "--release", "--locked", "--quiet", "--bin=wirespeed"]);
     for setting in [FLAGS, PANIC, SYMBOLS] {
