@@ -1,7 +1,9 @@
 //! What a mesh measures under congestion: the words of `--pattern`, who is measured and who sends meanwhile, and what the storms
 //! moved. Everything is checked before anything is started.
 
-use super::plan::{Mesh, cases, find, refused};
+use super::case::cases;
+use super::pairs::find;
+use super::plan::{Mesh, refused};
 use super::roster::{Roster, Source};
 use super::storm::{Moved, SLICE_NS, Storm};
 use crate::errors::Failure;

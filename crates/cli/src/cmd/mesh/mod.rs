@@ -1,8 +1,12 @@
 //! `wirespeed mesh`: which of many hosts is slow, or which link between them. Words to hosts, cases and campaigns; the experiment
 //! runs cycles of rounds, the judgement asks for closer looks, and what is known goes into one section.
 
+mod case;
 mod congestion;
+mod figures;
 mod ground;
+mod known;
+mod pairs;
 mod plan;
 mod roster;
 mod rounds;
@@ -14,8 +18,9 @@ use crate::args::{ColorChoice, MeshArgs};
 use crate::errors::{Ended, Failure, exit};
 use crate::experiment::{Found, How, Prepared, loads};
 use ground::Hosts;
+use known::Known;
 use plan::{Mesh, refused};
-use rounds::{Known, Rounds};
+use rounds::Rounds;
 use shown::Shown;
 use std::cell::RefCell;
 use std::rc::Rc;
