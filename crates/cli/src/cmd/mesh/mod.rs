@@ -54,17 +54,22 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
         place: String::new(),
     };
     how.storms = mesh.storms.iter().map(beside).collect();
+    let storms = |case: &Prepared| mesh.storms_of(registry, &case.planned.case);
+    let storms = mesh.cases.iter().map(storms).collect::<Result<Vec<_>, _>>()?;
     if arguments.experiment.dry_run {
         return mesh.dry_run(&how, arguments.output.json);
     }
     let mut front = Front::open((&arguments.output, color), Some(mesh.plan.clone()))?;
     let draws = how.shows_its_own();
     let runs = how.repeats as usize * mesh.cases.len() * (1 + how.loads.len() + how.storms.len());
-    let storms = |case: &Prepared| mesh.storms_of(registry, &case.planned.case);
-    let storms = mesh.cases.iter().map(storms).collect::<Result<Vec<_>, _>>()?;
     let (campaigns, tags) = mesh.campaigns()?;
     let known = Rc::new(RefCell::new(Known::new(mesh.roster.hosts.len(), campaigns)));
-    let ground = Hosts::of(registry, &arguments.hosts, &mesh.roster, &front.stop)?;
+    let ground = Hosts::of(
+        registry,
+        &arguments.hosts,
+        (&mesh.roster, !how.storms.is_empty()),
+        &front.stop,
+    )?;
     let mut rounds = Rounds::new(
         (&ground, storms),
         &mesh.roster,

@@ -45,8 +45,13 @@ impl Mesh {
             mode: mode(arguments, &roster),
             ..Options::default()
         };
+        // What storms are made of has to carry them, too.
+        let usual = match arguments.pattern.is_empty() {
+            true => roster.source,
+            false => roster.beside(),
+        };
         Ok(Mesh {
-            plan: plan(&arguments.words, roster.source)?,
+            plan: plan(&arguments.words, usual)?,
             roster,
             cases: Vec::new(),
             unit_names,

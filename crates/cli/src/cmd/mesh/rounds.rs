@@ -14,15 +14,18 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use wirespeed_control::StopFlag;
-use wirespeed_mesh::Pair;
+use wirespeed_mesh::{Campaign, Pair};
 use wirespeed_schema::Outcome;
-use wirespeed_schema::case::{Case, RankSpec, Role};
+use wirespeed_schema::case::{Case, RankSpec, Role, Stop};
 use wirespeed_schema::plan::PlannedCase;
 
 /// Gives ranks to hosts.
 pub trait Ground<'a> {
     /// Groups with a rank for each of these hosts, in this order; a host may have several.
     fn groups(&self, seats: &[usize]) -> Groups<'a>;
+
+    /// The same beside those that measure, whose ranks are others; nothing is told of what happens to them.
+    fn beside(&self, seats: &[usize]) -> Groups<'a>;
 
     /// Why a host can have no rank any more, where that is known without trying.
     fn gone(&self, host: usize) -> Option<String>;
@@ -85,7 +88,9 @@ impl<'a> Rounds<'a> {
         }
         stderr::say(&format!("{} is lost: {reason}", self.hosts[host].name));
         if self.source == Source::Job {
-            // Its ranks are had once.
+            // Its ranks are had once: what is left of all campaigns will not be measured.
+            let mut known = self.known.borrow_mut();
+            known.campaigns.iter_mut().for_each(Campaign::break_off);
             self.over = Some(Failure::failed(
                 format!(
                     "{} is lost, and a job does not go on without it: {reason}",
@@ -274,6 +279,20 @@ impl<'a> Rounds<'a> {
             .position(|storm| Some(storm.load.as_str()) == visit.load)
     }
 
+    /// Have a turn at every server before a storm shares it at some: of whoever comes between, each would wait for the other.
+    fn take_turns(&mut self, planned: &PlannedCase, stop: &StopFlag) {
+        let pair = match (self.source, &self.seats[..]) {
+            (Source::Servers, &[from, to, ..]) => Pair { from, to },
+            _ => return,
+        };
+        let short = PlannedCase {
+            case: planned.case.clone().with_stop(Stop::Iterations { count: 1 }),
+            ..planned.clone()
+        };
+        // What fails here fails in the rounds, and is told there.
+        let _ = self.round(&short, vec![pair], stop, &mut |_| ());
+    }
+
     /// All rounds of a run, in a storm of other ranks.
     fn in_storm(
         &mut self,
@@ -283,6 +302,7 @@ impl<'a> Rounds<'a> {
         on_seen: OnSeen,
     ) -> Result<(All, Option<String>), Failure> {
         let storm = self.storms[visit.subject][number].clone();
+        self.take_turns(planned, stop);
         let seats = storm.seats();
         let lost = seats
             .iter()
@@ -291,7 +311,7 @@ impl<'a> Rounds<'a> {
             let cause = format!("{}: {why}", storm.load);
             return Err(Failure::failed(cause, "leave that host out of the storm"));
         }
-        let groups = self.ground.groups(&seats).silent();
+        let groups = self.ground.beside(&seats);
         let rounds = || self.rounds((visit, None), planned, stop, on_seen);
         let (found, moved) = storm.around(groups, stop, rounds)?;
         self.known.borrow_mut().moved.push((visit.subject, number, moved));
