@@ -61,7 +61,11 @@ fn sixteen_nodes_on_four_switches_are_measured_pair_by_pair() {
         let of = |is: fn(&MeshPair) -> u32| surveyed().filter(|pair| is(pair) == host).count();
         assert_eq!((of(|pair| pair.from), of(|pair| pair.to)), (2, 2), "host {host}");
     }
-    assert!(probe.complete && probe.failed_count == 0, "{} failed", probe.failed_count);
+    assert!(
+        probe.complete && probe.failed_count == 0,
+        "{} failed",
+        probe.failed_count
+    );
     assert!(reached(SOON, || processes_with("--seed 86433").is_empty()));
     assert_no_session_left(&slurm);
 }
@@ -82,7 +86,10 @@ fn a_file_of_hosts_names_other_units_and_mpi_carries_a_mesh() {
     }
     let dry = self::mesh(&slurm, "pmix", 4, &format!("--dry-run {probe}"));
     let shown: serde_json::Value = serde_json::from_slice(&dry.stdout).unwrap();
-    assert_eq!(shown["mesh"]["hosts"], serde_json::json!(["n1", "n2", "n3", "n4"]));
+    assert_eq!(
+        shown["mesh"]["hosts"],
+        serde_json::json!(["n1", "n2", "n3", "n4"])
+    );
     // All on one switch: there is nothing to compare it with.
     let (_, mesh) = measured(&self::mesh(&slurm, "pmix", 4, probe));
     assert_eq!(units(&mesh), ["n1@", "n2@", "n3@", "n4@"]);
