@@ -231,11 +231,8 @@ mod tests {
             Some(ahead(1)),
             "the turn is held still"
         );
-        assert_eq!(
-            ask_with(&slots, 4, Some(8)).try_recv(),
-            Ok(ahead(2)),
-            "another turn"
-        );
+        let other = ask_with(&slots, 4, Some(8));
+        assert_eq!(other.try_recv(), Ok(ahead(2)), "another turn");
         slots.release(3);
         assert_eq!(stranger.try_iter().last(), Some(Turn::Yours));
     }
