@@ -1,4 +1,4 @@
-//! A Slurm of two nodes on this machine: real daemons in namespaces of their own, so that no port is taken, nobody
+//! A Slurm of some nodes on this machine: real daemons in namespaces of their own, so that no port is taken, nobody
 //! outside meets them, and everything ends with the test, jobs included.
 
 use crate::deadline::{Deadline, PATIENCE};
@@ -9,15 +9,21 @@ use tempfile::TempDir;
 
 const PROGRAMS: [&str; 6] = ["slurmctld", "slurmd", "munged", "srun", "sbatch", "sinfo"];
 
-/// A running Slurm with the nodes n1 and n2; all of it goes when this is dropped.
+/// A running Slurm with the nodes n1, n2, ..; all of it goes when this is dropped.
 pub struct Slurm {
+    nodes: usize,
     folder: TempDir,
     init: Child,
 }
 
 impl Slurm {
-    /// Start it and wait until both nodes are idle; an error is the reason for which a test is to be skipped.
+    /// Start one of two nodes and wait until both are idle; an error is the reason for which a test is to be skipped.
     pub fn start() -> Result<Slurm, String> {
+        Slurm::of(2, 0)
+    }
+
+    /// As [`Slurm::start`], with so many nodes, and so many of them on each switch; 0 for a network that Slurm does not know.
+    pub fn of(nodes: usize, on_a_switch: usize) -> Result<Slurm, String> {
         let root = std::fs::metadata("/proc/self").is_ok_and(|m| m.uid() == 0);
         if !root {
             return Err("a Slurm of its own needs root".to_owned());
@@ -32,14 +38,15 @@ impl Slurm {
         command
             .args(["--fork", "--kill-child=KILL", "--mount-proc"])
             .arg(script)
-            .arg(folder.path());
+            .arg(folder.path())
+            .args([nodes, on_a_switch].map(|count| count.to_string()));
         command.env_remove("SLURM_CONF").stdin(Stdio::null());
         let said = folder.path().join("daemons.txt");
         let log = std::fs::File::create(&said).and_then(|log| Ok((log.try_clone()?, log)));
         let (stdout, stderr) = log.map_err(|e| format!("no folder for Slurm: {e}"))?;
         command.stdout(stdout).stderr(stderr);
         let init = command.spawn().map_err(|e| format!("cannot start Slurm: {e}"))?;
-        let mut slurm = Slurm { folder, init };
+        let mut slurm = Slurm { nodes, folder, init };
         slurm
             .settle()
             .map_err(|why| format!("{why}: {}", last_words(&said)))?;
@@ -57,11 +64,12 @@ impl Slurm {
                 .args(["--noheader", "--Node", "--format=%t"])
                 .output();
             let states = states.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-            if states.is_ok_and(|states| states.lines().filter(|state| *state == "idle").count() == 2) {
+            let idle = |states: String| states.lines().filter(|state| *state == "idle").count();
+            if states.is_ok_and(|states| idle(states) == self.nodes) {
                 return Ok(());
             }
         }
-        Err(format!("Slurm has no two idle nodes after {PATIENCE:?}"))
+        Err(format!("not all nodes of Slurm are idle after {PATIENCE:?}"))
     }
 
     /// A program in the cluster's namespaces: `srun`, `sbatch`. It runs in the caller's folder.

@@ -5,6 +5,7 @@ use crate::args::FarArgs;
 use crate::errors::{Failure, exit};
 use crate::job;
 use crate::stderr;
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv6Addr, ToSocketAddrs};
 use std::sync::{Arc, mpsc};
@@ -65,6 +66,8 @@ pub struct Reach {
     pub ranks_have_names: bool,
     /// The user is told nothing of what happens to it.
     pub is_silent: bool,
+    /// What groups share one turn at a server by.
+    pub turn: Option<u64>,
     /// An end that says nothing for so long is lost.
     pub silence: Option<Duration>,
     /// A server that is not there yet gets so long to come.
@@ -116,6 +119,7 @@ impl Reach {
             together: false,
             ranks_have_names: false,
             is_silent: false,
+            turn: None,
             silence,
             patience: Duration::ZERO,
             server_command: None,
@@ -142,7 +146,7 @@ pub struct Groups<'a> {
     reach: Reach,
     /// Who starts the ranks, where it is not this program alone.
     started_by: Option<Arc<dyn Launch>>,
-    /// Servers that have a rank each, in this order; empty where the case names its far end.
+    /// The server of each rank; empty where the case names its far end.
     servers: Vec<String>,
     /// Ranks that a group could not be opened for.
     missing: Vec<Blamed>,
@@ -168,7 +172,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Groups with a rank at each of `servers`.
+    /// Groups with a rank at each of `servers`, several at one that is named several times.
     pub fn at_servers(registry: &'a Registry, reach: Reach, servers: Vec<String>) -> Self {
         Groups {
             servers,
@@ -328,6 +332,7 @@ impl<'a> Groups<'a> {
         let mut options = GroupOptions::new()?;
         options.fresh = self.reach.fresh;
         options.together = self.reach.together;
+        options.turn = self.reach.turn;
         if let Some(silence) = self.reach.silence {
             options.timing.silence = silence;
         }
@@ -351,7 +356,7 @@ impl<'a> Groups<'a> {
             .map_err(|error| self.reach.failure(&error))
     }
 
-    /// A group with a rank at each server; those that cannot be reached are to blame.
+    /// A group whose ranks are at servers; the ranks of those that cannot be reached are to blame.
     fn open_at_servers(
         &mut self,
         options: GroupOptions,
@@ -359,21 +364,25 @@ impl<'a> Groups<'a> {
         stop: &StopFlag,
     ) -> Result<Group, Failure> {
         let identity = Identity::find(self.reach.identity.as_deref(), None)?;
-        let server = |(rank, address): (u32, &String)| {
-            ServerSpec::new(address, identity.clone()).with_ranks(vec![rank])
+        let seated = by_server(&self.servers);
+        let server = |(address, ranks): &(&str, Vec<u32>)| {
+            ServerSpec::new(*address, identity.clone()).with_ranks(ranks.clone())
         };
-        let spec = GroupSpec::Hosts((0..).zip(&self.servers).map(server).collect());
+        let spec = GroupSpec::Hosts(seated.iter().map(server).collect());
         let (group, errors) = Group::open_each(&spec, self.registry, options, events, stop);
-        let errors: Vec<(u32, ControlError)> = (0..)
-            .zip(errors)
-            .filter_map(|(rank, error)| Some((rank, error?)))
+        let errors = seated.iter().zip(errors);
+        let errors: Vec<_> = errors
+            .filter_map(|((_, ranks), error)| Some((ranks, error?)))
             .collect();
-        let blame = |(rank, error): &(u32, ControlError)| Blamed {
-            rank: *rank,
-            reason: error.to_string(),
-            gone: true,
+        let blame = |(ranks, error): &(&Vec<u32>, ControlError)| {
+            let blamed = |rank: &u32| Blamed {
+                rank: *rank,
+                reason: error.to_string(),
+                gone: true,
+            };
+            ranks.iter().map(blamed).collect::<Vec<_>>()
         };
-        self.missing = errors.iter().map(blame).collect();
+        self.missing = errors.iter().flat_map(blame).collect();
         match errors.first() {
             Some((_, error)) => Err(self.reach.failure(error)),
             None => Ok(group),
@@ -483,6 +492,20 @@ impl<'a> Groups<'a> {
             (ip, None) => ip.to_string(),
         })
     }
+}
+
+/// The ranks of each server, given the server of each rank.
+fn by_server(servers: &[String]) -> Vec<(&str, Vec<u32>)> {
+    let mut seated: Vec<(&str, Vec<u32>)> = Vec::new();
+    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+    for (rank, address) in (0..).zip(servers.iter().map(String::as_str)) {
+        let number = *known.entry(address).or_insert(seated.len());
+        match seated.get_mut(number) {
+            Some((_, ranks)) => ranks.push(rank),
+            None => seated.push((address, vec![rank])),
+        }
+    }
+    seated
 }
 
 impl GroupRun {
@@ -597,6 +620,13 @@ mod tests {
         assert_eq!(split_port("::1"), ("::1", None));
         assert_eq!(split_port("[::1]:7"), ("::1", Some("7")));
         assert_eq!(split_port("[::1]"), ("::1", None));
+    }
+
+    #[test]
+    fn a_server_has_all_the_ranks_that_name_it() {
+        let servers = ["a", "b", "a", "c"].map(str::to_owned);
+        let seated = by_server(&servers);
+        assert_eq!(seated, [("a", vec![0, 2]), ("b", vec![1]), ("c", vec![3])]);
     }
 
     #[test]

@@ -24,6 +24,7 @@ fn options() -> GroupOptions {
         program: program(),
         fresh: false,
         together: false,
+        turn: None,
         bind_address: IpAddr::V4(Ipv4Addr::LOCALHOST),
     }
 }

@@ -151,6 +151,7 @@ fn options() -> GroupOptions {
         program: common::program(),
         fresh: false,
         together: false,
+        turn: None,
         bind_address: IpAddr::V4(Ipv4Addr::LOCALHOST),
     }
 }

@@ -34,7 +34,6 @@ pub struct Campaign {
     setup: Setup,
     schedule: Schedule,
     known: BTreeMap<Pair, Known>,
-    lost: Vec<bool>,
     judgement: Option<Judgement>,
     /// The figures of the look under way.
     fresh: Vec<Figure>,
@@ -55,7 +54,6 @@ impl Campaign {
             setup.options.seed,
         )?;
         Ok(Campaign {
-            lost: vec![false; setup.hosts],
             setup,
             schedule,
             known: BTreeMap::new(),
@@ -70,28 +68,11 @@ impl Campaign {
         self.schedule.estimate()
     }
 
-    /// Whether a larger figure is better.
-    pub fn higher_is_better(&self) -> bool {
-        self.setup.options.higher_is_better
-    }
-
-    /// The rounds of one cycle of the survey. Pairs of hosts that were lost are still among them.
+    /// The rounds of one cycle of the survey.
     pub fn all_rounds(&self) -> Vec<Vec<Pair>> {
         let mut rounds = Vec::with_capacity(self.schedule.estimate().rounds);
         rounds.extend(self.schedule.rounds());
         rounds
-    }
-
-    /// Whether this host was lost.
-    pub fn is_lost(&self, host: usize) -> bool {
-        self.lost.get(host).copied().unwrap_or(true)
-    }
-
-    /// A host is gone for good.
-    pub fn lose(&mut self, host: usize) {
-        if let Some(lost) = self.lost.get_mut(host) {
-            *lost = true;
-        }
     }
 
     /// Something that was to be measured will not be: the user stopped, or nothing can be measured any more.
@@ -331,9 +312,7 @@ mod tests {
 
     #[test]
     fn failures_and_lost_hosts_are_told_and_nobody_is_blamed() {
-        let mut campaign = Campaign::new(setup(6)).unwrap();
-        campaign.lose(2);
-        assert!(campaign.is_lost(2) && !campaign.is_lost(1) && campaign.is_lost(99));
+        let campaign = Campaign::new(setup(6)).unwrap();
         let mut random = Random::new(4);
         let probe = run(campaign, |pair| match pair {
             Pair { from: 2, .. } | Pair { to: 2, .. } => Err("gone".to_owned()),
@@ -369,7 +348,6 @@ mod tests {
             ..setup(3)
         };
         let campaign = Campaign::new(latency).unwrap();
-        assert!(!campaign.higher_is_better());
         assert_eq!((campaign.estimate().rounds, campaign.all_rounds().len()), (6, 6));
     }
 }

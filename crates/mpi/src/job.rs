@@ -8,7 +8,7 @@ use std::path::Path;
 use wirespeed::transport::port::Facts;
 use wirespeed_control::job::{Detected, Job, JobError, JobKind, LaunchCommand};
 use wirespeed_mpi_sys::find::{
-    JobVariables, LIBRARY_VARIABLE, LauncherKind, Starter, job_variables, launcher_for,
+    JobVariables, LIBRARY_VARIABLE, LauncherKind, Starter, job_variables, launcher_for, switch_of_node,
 };
 use wirespeed_mpi_sys::{Handle, Loaded, Mpi};
 
@@ -192,11 +192,11 @@ fn join<H: Handle>(mpi: &'static Mpi<H>, started: Option<JobVariables>) -> Resul
     process::set_world(world);
     let expected = started.and_then(|s| s.size.map(|size| (s, size)));
     if let Some((started, expected)) = expected.filter(|(_, expected)| *expected != size) {
-        link::finalise(mpi, 1);
+        link::finalise(mpi, 1, link::LEAVE_TIME);
         return Err(mismatch(mpi, started, expected, size));
     }
     if threads < wanted {
-        link::finalise(mpi, 1);
+        link::finalise(mpi, 1, link::LEAVE_TIME);
         return Err(JobError::new(
             format!(
                 "{} offers thread level {}, not {}",
@@ -251,6 +251,11 @@ impl<H: Handle> Job for MpiJob<H> {
         self.node.clone()
     }
 
+    fn unit(&self) -> Option<String> {
+        self.started.filter(|found| found.slurm)?;
+        switch_of_node(&|name| std::env::var(name).ok())
+    }
+
     fn broadcast(&self, bytes: Vec<u8>) -> Result<Vec<u8>, JobError> {
         link::broadcast(self.mpi, bytes).map_err(|why| JobError::new(why, "start the job again"))
     }
@@ -267,7 +272,12 @@ impl<H: Handle> Job for MpiJob<H> {
         facts
     }
 
-    fn leave(&self, code: u8) -> u8 {
-        link::finalise(self.mpi, code)
+    fn leave(&self, code: u8, is_lost: bool) -> u8 {
+        let patience = if is_lost {
+            link::LEAVE_TIME_LOST
+        } else {
+            link::LEAVE_TIME
+        };
+        link::finalise(self.mpi, code, patience)
     }
 }

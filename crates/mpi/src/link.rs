@@ -16,7 +16,9 @@ use wirespeed_mpi_sys::{Handle, Mpi, SUCCESS};
 const NAME_BYTES: usize = 256 + 1;
 
 /// How long leaving may take before the process simply ends: a rank that is gone cannot take part.
-const LEAVE_TIME: Duration = Duration::from_secs(10);
+pub const LEAVE_TIME: Duration = Duration::from_secs(10);
+/// The same where one is known to be gone: what is waited for is the library's own look at that.
+pub const LEAVE_TIME_LOST: Duration = Duration::from_secs(2);
 
 /// Set when something of the library was left in use: after that, leaving in order may wait for ever.
 static DAMAGED: AtomicBool = AtomicBool::new(false);
@@ -165,15 +167,15 @@ pub fn gather<H: Handle>(mpi: &'static Mpi<H>, own: &[u8], size: u32) -> Result<
 }
 
 /// Leave MPI. A process that cannot, because ranks are gone, operations never ended or the machine is too busy, ends here and
-/// now with `code`: what it had to say has been said.
-pub fn finalise<H: Handle>(mpi: &'static Mpi<H>, code: u8) -> u8 {
+/// now with `code`, after `patience`: what it had to say has been said.
+pub fn finalise<H: Handle>(mpi: &'static Mpi<H>, code: u8, patience: Duration) -> u8 {
     if is_damaged() {
         // Some launchers say of a job what the rank says that ends first: a lost rank is no success.
         return code.max(u8::from(LOST.load(Ordering::Acquire)));
     }
     let (done, waiting) = std::sync::mpsc::channel::<()>();
     let watch = std::thread::Builder::new().name("leaving".into()).spawn(move || {
-        let in_time = waiting.recv_timeout(LEAVE_TIME);
+        let in_time = waiting.recv_timeout(patience);
         if matches!(in_time, Err(std::sync::mpsc::RecvTimeoutError::Timeout)) {
             // SAFETY: ends the process without running anything of the library that hangs.
             unsafe { libc::_exit(c_int::from(code)) }

@@ -288,6 +288,9 @@ pub enum SessionMessage {
         /// The server's ranks are threads of one process.
         #[serde(default)]
         together: bool,
+        /// Sessions of a client that say the same number are measured side by side: they have one turn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<u64>,
     },
     /// Others are measured first.
     Queued {

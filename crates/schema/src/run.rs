@@ -87,6 +87,20 @@ pub struct Metric {
     pub derived: bool,
 }
 
+impl Metric {
+    /// A figure without an interval, where it is a finite number.
+    pub fn of(value: f64, samples: u64) -> Option<Metric> {
+        Some(Metric {
+            value: Finite::maybe(value)?,
+            lower: None,
+            upper: None,
+            level: None,
+            samples,
+            derived: false,
+        })
+    }
+}
+
 /// A quantile that was not printed because there are too few samples.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Withheld {

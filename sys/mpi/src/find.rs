@@ -8,7 +8,7 @@ mod launcher;
 mod variables;
 
 pub use launcher::{Launcher, LauncherKind, launcher_for};
-pub use variables::{JobVariables, Starter, job_variables};
+pub use variables::{JobVariables, Starter, job_variables, switch_of_node};
 
 use std::path::{Path, PathBuf};
 

@@ -4,6 +4,7 @@
 mod crowd;
 mod deaths;
 mod large;
+mod mesh;
 mod msgrate;
 mod tests_run;
 mod threads;

@@ -139,6 +139,30 @@ fn a_storm_is_measured_with_what_it_does() {
 }
 
 #[test]
+fn a_storm_shares_the_turn_that_the_measured_ranks_have_at_servers() {
+    let _turn = turn();
+    let home = home();
+    let servers: Vec<Server> = (0..3).map(|_| Server::start(&home, "")).collect();
+    let to: Vec<String> = servers
+        .iter()
+        .map(|server| format!("127.0.0.1:{}", server.port))
+        .collect();
+    let line = format!(
+        "mesh --to {} --pattern permutation --repeats 2 --isolated --json {PROBE}",
+        to.join(",")
+    );
+    let (ended, run, mesh) = measured(&home, &line);
+    assert_eq!((run.cases.len(), mesh.storms.len()), (2, 1), "{ended}");
+    for stream in &mesh.storms[0].streams {
+        assert_eq!(stream.rates_bytes_per_s.len(), 2, "{ended}");
+    }
+    for server in servers {
+        server.assert_serves(&home);
+        server.stop();
+    }
+}
+
+#[test]
 fn a_server_that_is_not_there_costs_its_own_pairs() {
     let _turn = turn();
     let home = home();
@@ -192,7 +216,6 @@ fn what_is_no_mesh_is_refused_with_a_remedy() {
         ("--ranks 3 --pattern bisection@rank1", "turns on"),
         ("--ranks 3 --victims rank0", "--pattern"),
         ("--ranks 3 --isolated --loaded", "--loaded"),
-        ("--to 127.0.0.1:1,127.0.0.1:2 --pattern incast", "--pattern"),
     ] {
         let ended = home.run(&format!("mesh {words} {PROBE}")).code(2);
         let (cause, remedy) = ended.complaint();

@@ -44,7 +44,7 @@ const COUNTED: [&str; 35] = [
     "roles",
 ];
 /// Numbers of things: which, not how many.
-const ORDINALS: [&str; 18] = [
+const ORDINALS: [&str; 19] = [
     "run",
     "node",
     "host",
@@ -63,6 +63,7 @@ const ORDINALS: [&str; 18] = [
     "line",
     "template",
     "seed",
+    "turn",
 ];
 /// Values without a unit of their own: a metric's stands in its tag, a load average has none, the ends of a link are numbers
 /// of hosts.

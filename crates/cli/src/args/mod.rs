@@ -150,7 +150,8 @@ impl Verb {
             Verb::Run(arguments) => !arguments.experiment.dry_run,
             Verb::Msgrate(arguments) => !arguments.experiment.dry_run,
             Verb::Workers(arguments) => !arguments.experiment.dry_run,
-            Verb::Mesh(arguments) => !arguments.experiment.dry_run,
+            // Its hosts are the ranks, for a dry run, too.
+            Verb::Mesh(_) => true,
             Verb::Perftest(arguments) => arguments.server.is_none() && !arguments.experiment.dry_run,
             _ => false,
         }

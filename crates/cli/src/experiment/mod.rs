@@ -20,6 +20,7 @@ pub use asked::{How, fill, pin};
 pub use budget::Budget;
 pub use cell::Prepared;
 pub use found::Found;
+pub use order::fresh_seed;
 pub use points::Points;
 pub use runner::{Measured, OnSeen, PairSeen, Ranks, Runner, Seen, Visit};
 

@@ -117,10 +117,11 @@ pub fn run_agent<'a>(
 ) -> Result<(), String> {
     let (sender, receiver) = unix::halves(stream).map_err(|e| e.to_string())?;
     let greeting = [RankMessage::Hello(hello())];
-    run_agent_over(sender, receiver, &greeting, here.into(), timing, give_up)
+    run_agent_over(sender, receiver, &greeting, here.into(), timing, give_up).map(drop)
 }
 
-/// As [`run_agent`], over a connection of any kind whose first words are `greeting`.
+/// As [`run_agent`], over a connection of any kind whose first words are `greeting`; whether its last run ended because another
+/// rank was lost.
 pub(crate) fn run_agent_over(
     sender: Sender,
     receiver: Receiver,
@@ -128,7 +129,7 @@ pub(crate) fn run_agent_over(
     here: Here,
     timing: Timing,
     give_up: impl Fn() + Send + 'static,
-) -> Result<(), String> {
+) -> Result<bool, String> {
     let origin = Instant::now();
     let machine = AgentMachine::new(timing, origin.elapsed());
     let shared = Arc::new(Shared::new(machine, sender.clone(), origin));
@@ -154,7 +155,7 @@ pub(crate) fn run_agent_over(
     }
     shared.measuring_ended();
     match reader.join() {
-        Ok(None) => Ok(()),
+        Ok(None) => Ok(shared.has_lost_peer()),
         Ok(Some(why)) => Err(why),
         Err(_) => Err("the control thread failed".into()),
     }

@@ -65,6 +65,11 @@ impl Shared {
         self.state().told_to_cancel
     }
 
+    /// Whether the last run was cancelled because another rank was lost.
+    pub(super) fn has_lost_peer(&self) -> bool {
+        self.state().cancel.reason() == Some(CancelReason::PeerLost)
+    }
+
     pub(super) fn deliver(&self, round: u64, blobs: Vec<Vec<u8>>) {
         self.state().delivered.push_back((round, blobs));
         self.moved.notify_all();

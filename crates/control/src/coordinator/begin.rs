@@ -97,7 +97,7 @@ impl Drive<'_> {
     /// Give a server the case.
     fn ask(&mut self, number: usize) {
         let (run, options) = (self.group.runs, &self.group.options);
-        let (fresh, together) = (options.fresh, options.together);
+        let (fresh, together, turn) = (options.fresh, options.together, options.turn);
         let Some(far) = self.group.servers.get(number) else {
             return;
         };
@@ -112,6 +112,7 @@ impl Drive<'_> {
             case: Box::new(self.case.clone()),
             fresh,
             together,
+            turn,
         });
     }
 

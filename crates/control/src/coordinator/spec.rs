@@ -82,6 +82,8 @@ pub struct GroupOptions {
     pub fresh: bool,
     /// The ranks of each end are threads of one process.
     pub together: bool,
+    /// Groups with the same number have one turn at a server: nobody else guesses it, and they are measured side by side.
+    pub turn: Option<u64>,
     /// Address for data between ranks of this machine.
     pub bind_address: IpAddr,
 }
@@ -94,6 +96,7 @@ impl GroupOptions {
             program: RankProgram::this()?,
             fresh: false,
             together: false,
+            turn: None,
             bind_address: IpAddr::V4(Ipv4Addr::LOCALHOST),
         })
     }

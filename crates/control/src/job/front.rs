@@ -5,8 +5,8 @@
 //! Rank 0 passes signals on to the front and the front's exit code back. The two talk over a socket without a name in any
 //! file system, and each accepts only the other.
 
-use super::JobError;
 use super::shelter::{again, code_of, outlive, pass_signals_on};
+use super::{JobError, Known};
 use crate::stop::Subscription;
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::{Pid, getpid, getppid};
@@ -15,7 +15,6 @@ use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::process::Child;
 use std::time::{Duration, Instant};
-use wirespeed_schema::job::JobSection;
 
 /// Tells the front where its rank 0 listens: its process and a random word.
 const VARIABLE: &str = "WIRESPEED_FRONT_OF";
@@ -24,8 +23,8 @@ const VARIABLE: &str = "WIRESPEED_FRONT_OF";
 const COME_TIME: Duration = Duration::from_secs(20);
 /// Between two looks for it.
 const LOOK: Duration = Duration::from_millis(5);
-/// Longest section of a job: a thousand bytes for each of a hundred thousand ranks.
-const SECTION_BYTES_MAX: u64 = 100 << 20;
+/// Longest line that says who is there: a thousand bytes for each of a hundred thousand ranks.
+const KNOWN_BYTES_MAX: u64 = 100 << 20;
 
 /// Whether this process is a front; its children have the variable too, and are none.
 pub fn is_front() -> bool {
@@ -70,8 +69,8 @@ impl Front {
     }
 
     /// Tell the front who is there; its invitation for the ranks, empty where it cannot have them.
-    pub(super) fn introduce(&self, section: &JobSection) -> io::Result<String> {
-        let mut line = serde_json::to_vec(section)?;
+    pub(super) fn introduce(&self, known: &Known) -> io::Result<String> {
+        let mut line = serde_json::to_vec(known)?;
         line.push(b'\n');
         (&self.stream).write_all(&line)?;
         let mut invitation = String::new();
@@ -165,7 +164,7 @@ fn rand_word() -> u64 {
 /// Rank 0 as its front has it.
 pub(super) struct RankZero {
     pub(super) stream: UnixStream,
-    pub(super) section: JobSection,
+    pub(super) known: Known,
 }
 
 impl RankZero {
@@ -185,7 +184,7 @@ impl RankZero {
             return Err(failed(io::ErrorKind::PermissionDenied.into()));
         }
         let mut line = Vec::new();
-        let mut reader = BufReader::new(&stream).take(SECTION_BYTES_MAX);
+        let mut reader = BufReader::new(&stream).take(KNOWN_BYTES_MAX);
         // How long ranks may take to meet is for rank 0 to say, which ends itself.
         let read = reader.read_until(b'\n', &mut line);
         if read.map_err(failed)? == 0 || !line.ends_with(b"\n") {
@@ -194,8 +193,8 @@ impl RankZero {
                 "look at the messages of the launcher and of the library above",
             ));
         }
-        let section = serde_json::from_slice(&line).map_err(|e| failed(e.into()))?;
-        Ok(RankZero { stream, section })
+        let known = serde_json::from_slice(&line).map_err(|e| failed(e.into()))?;
+        Ok(RankZero { stream, known })
     }
 
     /// Tell the ranks where to come to.

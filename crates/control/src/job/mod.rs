@@ -27,6 +27,7 @@ pub use shelter::sheltered;
 pub use visit::run_launched_rank;
 
 use crate::error::ControlError;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use wirespeed_schema::job::JobSection;
@@ -56,16 +57,20 @@ pub trait Job {
     fn threads(&self) -> u32;
     /// The lowest rank of this rank's node, and the node's name.
     fn node(&self) -> (u32, String);
+    /// What this rank's node shares with its neighbours, such as a switch, where the launcher says.
+    fn unit(&self) -> Option<String> {
+        None
+    }
     /// Rank 0's bytes, at every rank. What the others give is ignored.
     fn broadcast(&self, bytes: Vec<u8>) -> Result<Vec<u8>, JobError>;
     /// Every rank's bytes at every rank, by rank.
     fn gather(&self, own: &[u8]) -> Result<Vec<Vec<u8>>, JobError>;
     /// What is known of library and launcher, for results.
     fn facts(&self) -> BTreeMap<String, String>;
-    /// Leave: nothing of the job is used after it. Returns also when other ranks are gone; a process that cannot leave in time
-    /// ends with `code`, which says how its work ended. The code to end with: not 0 where operations had to be abandoned
+    /// Leave: nothing of the job is used after it. Returns also when other ranks are gone, soon where it is known that one `is_lost`;
+    /// a process that cannot leave in time ends with `code`, which says how its work ended. The code to end with: not 0 where operations had to be abandoned
     /// because another rank was lost.
-    fn leave(&self, code: u8) -> u8;
+    fn leave(&self, code: u8, is_lost: bool) -> u8;
 }
 
 /// A kind of jobs that this program can be part of, or start by itself.
@@ -78,11 +83,20 @@ pub trait JobKind: Sync {
     fn command(&self, ranks: u32) -> Result<LaunchCommand, JobError>;
 }
 
+/// What the ranks of a job have told each other.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Known {
+    /// Who is where.
+    section: JobSection,
+    /// The unit of each node, where it has one.
+    units: Vec<Option<String>>,
+}
+
 /// The ranks of a job as its front has them: connected, waiting for cases. Clones are the same ranks.
 #[derive(Clone)]
 pub struct JobRanks {
     waiting: Arc<Mutex<Waiting>>,
-    section: Arc<JobSection>,
+    known: Arc<Known>,
 }
 
 /// Ranks that no group has taken yet; told to go when nobody ever does.
@@ -105,21 +119,26 @@ impl Drop for Waiting {
 
 impl std::fmt::Debug for JobRanks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "JobRanks({})", self.section.ranks.len())
+        write!(f, "JobRanks({})", self.section().ranks.len())
     }
 }
 
 impl JobRanks {
-    fn new(arrived: Vec<Arrived>, section: JobSection) -> Self {
+    fn new(arrived: Vec<Arrived>, known: Known) -> Self {
         JobRanks {
             waiting: Arc::new(Mutex::new(Waiting(arrived))),
-            section: Arc::new(section),
+            known: Arc::new(known),
         }
     }
 
     /// Who is where.
     pub fn section(&self) -> &JobSection {
-        &self.section
+        &self.known.section
+    }
+
+    /// The unit of each node, such as its switch, where the launcher says.
+    pub fn units(&self) -> &[Option<String>] {
+        &self.known.units
     }
 
     /// Let the ranks go that no group has taken: the program ends without a measurement.

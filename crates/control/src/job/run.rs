@@ -4,7 +4,7 @@
 use super::admit::{Door, own_rank};
 use super::front::{Front, RankZero};
 use super::visit::{attend, follow, greeting_of_own_rank};
-use super::{Job, JobError, JobRanks};
+use super::{Job, JobError, JobRanks, Known};
 use crate::agent::{kill_this_process, run_agent_over};
 use crate::error::ControlError;
 use crate::session::Timing;
@@ -12,7 +12,7 @@ use crate::stop::StopFlag;
 use crate::wire::unix;
 use serde::{Deserialize, Serialize};
 use wirespeed::Registry;
-use wirespeed_schema::job::{JobSeat, JobSection};
+use wirespeed_schema::job::JobSeat;
 
 /// Longest wait for the ranks of a large job on few cores.
 const START_PER_RANK_MS: u64 = 200;
@@ -22,6 +22,7 @@ const START_PER_RANK_MS: u64 = 200;
 struct Introduction {
     leader: u32,
     node: String,
+    unit: Option<String>,
     cpus: Vec<u32>,
 }
 
@@ -33,21 +34,22 @@ pub fn run_rank(
     front: Option<Front>,
     met: impl FnOnce(),
 ) -> Result<u8, JobError> {
-    let section = introduce(job)?;
+    let known = introduce(job)?;
     // An empty invitation says that there will be no measurement.
     let invitation = match &front {
-        Some(front) => front.introduce(&section).unwrap_or_default(),
+        Some(front) => front.introduce(&known).unwrap_or_default(),
         None => String::new(),
     };
     let invitation = String::from_utf8(job.broadcast(invitation.into_bytes())?).unwrap_or_default();
     met();
     let ended = match front {
         Some(front) if !invitation.is_empty() => lead(job, registry, front, &invitation),
-        Some(front) => front.wait().map_err(no_front),
-        None if invitation.is_empty() => Ok(0),
-        None => follow(job, registry, &invitation).map(|()| 0),
+        Some(front) => front.wait().map_err(no_front).map(|code| (code, false)),
+        None if invitation.is_empty() => Ok((0, false)),
+        None => follow(job, registry, &invitation).map(|is_lost| (0, is_lost)),
     };
-    let code = job.leave(ended.as_ref().map_or(1, |code| *code));
+    let (code, is_lost) = *ended.as_ref().unwrap_or(&(1, false));
+    let code = job.leave(code, is_lost);
     ended.map(|_| code)
 }
 
@@ -71,7 +73,7 @@ pub fn run_front(program: impl FnOnce(Result<JobRanks, JobError>) -> u8) -> u8 {
 fn admit(zero: RankZero) -> Result<JobRanks, JobError> {
     let lost = |e: std::io::Error| JobError::new(format!("rank 0 went away: {e}"), "run again");
     let of_control = |e: ControlError| JobError::new(e.to_string(), e.remedy());
-    let door = match Door::open(zero.section.nodes.len() > 1) {
+    let door = match Door::open(zero.known.section.nodes.len() > 1) {
         Ok(door) => door,
         Err(error) => {
             // The reason is told; the ranks have to know that there is nothing to wait for.
@@ -80,30 +82,30 @@ fn admit(zero: RankZero) -> Result<JobRanks, JobError> {
         }
     };
     zero.invite(door.invitation()).map_err(lost)?;
-    let count = zero.section.ranks.len() as u32;
+    let count = zero.known.section.ranks.len() as u32;
     let mut timing = Timing::default();
     timing.start += std::time::Duration::from_millis(START_PER_RANK_MS * u64::from(count));
     let mut ranks = vec![own_rank(zero.stream, timing).map_err(lost)?];
     let others: Vec<u32> = (1..count).collect();
     let came = door.admit(&others, timing, &StopFlag::new(), || Ok(()));
     ranks.extend(came.map_err(of_control)?);
-    Ok(JobRanks::new(ranks, zero.section))
+    Ok(JobRanks::new(ranks, zero.known))
 }
 
 /// Who is where: every rank tells every other.
-fn introduce(job: &dyn Job) -> Result<JobSection, JobError> {
+fn introduce(job: &dyn Job) -> Result<Known, JobError> {
     let broken = |what: &str| JobError::new(what, "run the same wirespeed on every node");
     let (leader, node) = job.node();
     let own = Introduction {
         leader,
         node,
+        unit: job.unit(),
         cpus: wirespeed::host::allowed_cpus(),
     };
     let own = serde_json::to_vec(&own).map_err(|e| broken(&e.to_string()))?;
-    let mut section = JobSection {
-        facts: job.facts(),
-        ..JobSection::default()
-    };
+    let mut known = Known::default();
+    let section = &mut known.section;
+    section.facts = job.facts();
     let mut leaders: Vec<u32> = Vec::new();
     for blob in job.gather(&own)? {
         let said: Introduction = serde_json::from_slice(&blob)
@@ -111,6 +113,7 @@ fn introduce(job: &dyn Job) -> Result<JobSection, JobError> {
         let node = leaders.iter().position(|l| *l == said.leader).unwrap_or_else(|| {
             leaders.push(said.leader);
             section.nodes.push(said.node);
+            known.units.push(said.unit);
             leaders.len() - 1
         });
         let seat = JobSeat {
@@ -121,11 +124,11 @@ fn introduce(job: &dyn Job) -> Result<JobSection, JobError> {
             .ranks
             .extend(std::iter::repeat_n(seat, job.threads() as usize));
     }
-    Ok(section)
+    Ok(known)
 }
 
-/// Rank 0: measures in this thread what its front asks for, until that ends.
-fn lead(job: &dyn Job, registry: &Registry, front: Front, invitation: &str) -> Result<u8, JobError> {
+/// Rank 0: measures in this thread what its front asks for, until that ends. The front's exit code, and whether a rank was lost.
+fn lead(job: &dyn Job, registry: &Registry, front: Front, invitation: &str) -> Result<(u8, bool), JobError> {
     let channel = front.channel().map_err(no_front)?;
     let _passed_on = front.pass_signals_on().map_err(no_front)?;
     std::thread::scope(|scope| {
@@ -145,7 +148,7 @@ fn lead(job: &dyn Job, registry: &Registry, front: Front, invitation: &str) -> R
         );
         let code = front.wait().map_err(no_front)?;
         // What the front has said already is the better explanation.
-        Ok(measured.map_or(code.max(1), |()| code))
+        Ok(measured.map_or((code.max(1), false), |is_lost| (code, is_lost)))
     })
 }
 

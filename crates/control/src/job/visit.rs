@@ -22,12 +22,12 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 pub fn run_launched_rank(kind: &dyn JobKind, registry: &Registry, invitation: &str) -> Result<(), JobError> {
     let job = kind.join()?;
     let followed = follow(&*job, registry, invitation);
-    job.leave(u8::from(followed.is_err()));
-    followed
+    job.leave(u8::from(followed.is_err()), followed == Ok(true));
+    followed.map(drop)
 }
 
-/// Be a rank, or one with each thread, until the coordinator has no more work.
-pub(super) fn follow(job: &dyn Job, registry: &Registry, invitation: &str) -> Result<(), JobError> {
+/// Be a rank, or one with each thread, until the coordinator has no more work; whether another rank was lost.
+pub(super) fn follow(job: &dyn Job, registry: &Registry, invitation: &str) -> Result<bool, JobError> {
     let first = job.rank() * job.threads();
     // Who ends the job tells rank 0, which ends it in order; a rank that went by itself would only be missed.
     let swallowed = StopFlag::new().on_signals();
@@ -46,7 +46,7 @@ pub(super) fn follow(job: &dyn Job, registry: &Registry, invitation: &str) -> Re
             };
             thread.join().unwrap_or_else(panicked)
         });
-        ended.fold(own, Result::and)
+        ended.fold(own, |all, one| Ok(all? | one?))
     })
 }
 
@@ -54,8 +54,8 @@ fn failed(rank: u32, error: ControlError) -> JobError {
     JobError::new(format!("rank {rank}: {error}"), error.remedy())
 }
 
-/// Be `rank`, measuring in this thread, until the coordinator has no more work.
-pub(super) fn attend(rank: u32, registry: &Registry, invitation: &str) -> Result<(), JobError> {
+/// Be `rank`, measuring in this thread, until the coordinator has no more work; whether another rank was lost.
+pub(super) fn attend(rank: u32, registry: &Registry, invitation: &str) -> Result<bool, JobError> {
     let failed = |error| failed(rank, error);
     let timing = Timing::default();
     let (sender, receiver, greeting) = visit(invitation, rank, timing).map_err(failed)?;

@@ -8,8 +8,12 @@ use std::process::{Command, Stdio};
 const IMMEDIATE_SECONDS: u32 = 20;
 /// Set inside of an allocation.
 const ALLOCATION: &str = "SLURM_JOB_ID";
-/// Options of an allocation that would contradict those of a step.
-const CONTRADICTING: [&str; 6] = [
+/// Options of an allocation, or of the step that runs us, that would contradict those of a step.
+const CONTRADICTING: [&str; 10] = [
+    "SLURM_CPU_BIND",
+    "SLURM_CPU_BIND_LIST",
+    "SLURM_CPU_BIND_TYPE",
+    "SLURM_DISTRIBUTION",
     "SLURM_MEM_PER_CPU",
     "SLURM_MEM_PER_NODE",
     "SLURM_CPUS_PER_TASK",
@@ -61,7 +65,7 @@ impl Step {
         for name in CONTRADICTING {
             srun.env_remove(name);
         }
-        srun.args(self.options(std::env::var_os(ALLOCATION).is_some()));
+        srun.args(self.options(is_in_allocation()));
         srun.arg("--").arg(&program.path).args(&program.arguments);
         srun.envs(program.environment.iter().map(|(k, v)| (k, v)));
         srun.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -93,6 +97,11 @@ impl Step {
         options.extend(self.node.iter().map(|node| format!("--nodelist={node}")));
         options
     }
+}
+
+/// Whether this process is in an allocation, whose nodes a step reaches.
+pub fn is_in_allocation() -> bool {
+    std::env::var_os(ALLOCATION).is_some()
 }
 
 /// Whether srun's words say that what was asked for is not there.

@@ -1,4 +1,5 @@
-//! Whose turn it is: as many sessions measure at once as the server has slots, the others wait in order.
+//! Whose turn it is: as many sessions measure at once as the server has slots, the others wait in order. Sessions that share a
+//! turn have one slot.
 //!
 //! It knows no socket; whoever waits is told through a callback.
 
@@ -22,16 +23,24 @@ type Notify = Box<dyn Fn(Turn) + Send>;
 
 #[derive(Default)]
 struct Holder {
+    /// What it shares its slot by.
+    turn: Option<u64>,
     /// The session's case runs now.
     running: bool,
     ends_at: Option<Instant>,
     overlapping: BTreeSet<SessionId>,
 }
 
+struct Waiting {
+    session: SessionId,
+    turn: Option<u64>,
+    notify: Notify,
+}
+
 struct Inner {
     slots: usize,
     holders: BTreeMap<SessionId, Holder>,
-    waiting: VecDeque<(SessionId, Notify)>,
+    waiting: VecDeque<Waiting>,
 }
 
 /// The slots of one server.
@@ -46,10 +55,15 @@ impl Slots {
         }))
     }
 
-    /// Ask for a slot. `notify` is called now and whenever something changes, until the slot is granted.
-    pub(super) fn ask(&self, session: SessionId, notify: impl Fn(Turn) + Send + 'static) {
+    /// Ask for a slot: one of its own, or that of a session with the same `turn`. `notify` is called now and whenever something
+    /// changes, until the slot is granted.
+    pub(super) fn ask(&self, session: SessionId, turn: Option<u64>, notify: impl Fn(Turn) + Send + 'static) {
         let mut inner = self.lock();
-        inner.waiting.push_back((session, Box::new(notify)));
+        inner.waiting.push_back(Waiting {
+            session,
+            turn,
+            notify: Box::new(notify),
+        });
         inner.grant();
         inner.tell_ahead();
     }
@@ -58,7 +72,7 @@ impl Slots {
     pub(super) fn release(&self, session: SessionId) {
         let mut inner = self.lock();
         inner.holders.remove(&session);
-        inner.waiting.retain(|(waiting, _)| *waiting != session);
+        inner.waiting.retain(|waiting| waiting.session != session);
         inner.grant();
         inner.tell_ahead();
     }
@@ -66,18 +80,15 @@ impl Slots {
     /// A holder's case begins; it lasts at least `planned`, where that is known.
     pub(super) fn run_begins(&self, session: SessionId, planned: Option<Duration>) {
         let mut inner = self.lock();
-        let others: BTreeSet<_> = inner.running().filter(|other| *other != session).collect();
+        let others: BTreeSet<_> = inner.strangers(session).collect();
         for other in &others {
             if let Some(holder) = inner.holders.get_mut(other) {
                 holder.overlapping.insert(session);
             }
         }
         if let Some(holder) = inner.holders.get_mut(&session) {
-            *holder = Holder {
-                running: true,
-                ends_at: planned.and_then(|time| Instant::now().checked_add(time)),
-                overlapping: others,
-            };
+            (holder.running, holder.overlapping) = (true, others);
+            holder.ends_at = planned.and_then(|time| Instant::now().checked_add(time));
         }
         inner.tell_ahead();
     }
@@ -85,8 +96,11 @@ impl Slots {
     /// A holder's case ends; the number of other sessions whose cases ran at some time during it.
     pub(super) fn run_ends(&self, session: SessionId) -> u32 {
         let mut inner = self.lock();
-        let ended = inner.holders.get_mut(&session).map(std::mem::take);
-        ended.map_or(0, |holder| holder.overlapping.len() as u32)
+        let Some(holder) = inner.holders.get_mut(&session) else {
+            return 0;
+        };
+        (holder.running, holder.ends_at) = (false, None);
+        std::mem::take(&mut holder.overlapping).len() as u32
     }
 
     /// Whether anybody waits.
@@ -100,29 +114,49 @@ impl Slots {
 }
 
 impl Inner {
-    fn running(&self) -> impl Iterator<Item = SessionId> + '_ {
-        self.holders
-            .iter()
-            .filter(|(_, holder)| holder.running)
-            .map(|(session, _)| *session)
+    /// Sessions that measure now, and have another turn than `session`.
+    fn strangers(&self, session: SessionId) -> impl Iterator<Item = SessionId> + '_ {
+        let turn = self.holders.get(&session).and_then(|holder| holder.turn);
+        let others = self.holders.iter().filter(move |(other, holder)| {
+            **other != session && holder.running && (turn.is_none() || holder.turn != turn)
+        });
+        others.map(|(other, _)| *other)
+    }
+
+    /// Slots that are taken.
+    fn taken(&self) -> usize {
+        let shared: BTreeSet<u64> = self.holders.values().filter_map(|holder| holder.turn).collect();
+        let alone = self.holders.values().filter(|holder| holder.turn.is_none());
+        shared.len() + alone.count()
+    }
+
+    fn is_held(&self, turn: Option<u64>) -> bool {
+        turn.is_some() && self.holders.values().any(|holder| holder.turn == turn)
     }
 
     fn grant(&mut self) {
-        while self.holders.len() < self.slots {
-            let Some((session, notify)) = self.waiting.pop_front() else {
+        loop {
+            let shares = self.waiting.iter().position(|waiting| self.is_held(waiting.turn));
+            let next = shares.or((self.taken() < self.slots).then_some(0));
+            let Some(granted) = next.and_then(|at| self.waiting.remove(at)) else {
                 return;
             };
-            self.holders.insert(session, Holder::default());
-            notify(Turn::Yours);
+            let holder = Holder {
+                turn: granted.turn,
+                ..Holder::default()
+            };
+            self.holders.insert(granted.session, holder);
+            (granted.notify)(Turn::Yours);
         }
     }
 
     fn tell_ahead(&self) {
         let soonest = self.holders.values().filter_map(|holder| holder.ends_at).min();
         let wait = soonest.map(|end| end.saturating_duration_since(Instant::now()).as_nanos() as u64);
-        for ((_, notify), place) in self.waiting.iter().zip(0u32..) {
-            notify(Turn::Ahead {
-                ahead: self.holders.len() as u32 + place,
+        let taken = self.taken() as u32;
+        for (waiting, place) in self.waiting.iter().zip(0u32..) {
+            (waiting.notify)(Turn::Ahead {
+                ahead: taken + place,
                 wait_ns_min: wait,
             });
         }
@@ -135,8 +169,12 @@ mod tests {
     use std::sync::mpsc::{Receiver, channel};
 
     fn ask(slots: &Slots, session: SessionId) -> Receiver<Turn> {
+        ask_with(slots, session, None)
+    }
+
+    fn ask_with(slots: &Slots, session: SessionId, turn: Option<u64>) -> Receiver<Turn> {
         let (tx, rx) = channel();
-        slots.ask(session, move |turn| tx.send(turn).unwrap());
+        slots.ask(session, turn, move |turn| tx.send(turn).unwrap());
         rx
     }
 
@@ -174,6 +212,29 @@ mod tests {
         assert_eq!(slots.run_ends(1), 1);
         slots.run_begins(1, None);
         assert_eq!(slots.run_ends(1), 0);
+    }
+
+    #[test]
+    fn sessions_with_one_turn_share_a_slot_and_count_as_one() {
+        let slots = Slots::new(1);
+        let (first, stranger) = (ask_with(&slots, 1, Some(7)), ask(&slots, 2));
+        let beside = ask_with(&slots, 3, Some(7));
+        assert_eq!(first.try_recv(), Ok(Turn::Yours));
+        assert_eq!(beside.try_recv(), Ok(Turn::Yours), "before whoever waits");
+        assert_eq!(stranger.try_iter().last(), Some(ahead(1)));
+        slots.run_begins(1, None);
+        slots.run_begins(3, None);
+        assert_eq!((slots.run_ends(3), slots.run_ends(1)), (0, 0), "no strangers");
+        slots.release(1);
+        assert_eq!(
+            stranger.try_iter().last(),
+            Some(ahead(1)),
+            "the turn is held still"
+        );
+        let other = ask_with(&slots, 4, Some(8));
+        assert_eq!(other.try_recv(), Ok(ahead(2)), "another turn");
+        slots.release(3);
+        assert_eq!(stranger.try_iter().last(), Some(Turn::Yours));
     }
 
     #[test]

@@ -138,6 +138,7 @@ fn start(run: u64) -> SessionMessage {
         case: serde_json::from_value(case).unwrap(),
         together: false,
         fresh: false,
+        turn: None,
     }
 }
 

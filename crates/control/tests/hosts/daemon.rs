@@ -125,6 +125,7 @@ pub fn options() -> GroupOptions {
         program: program(),
         fresh: false,
         together: false,
+        turn: None,
         bind_address: IpAddr::V4(Ipv4Addr::LOCALHOST),
     }
 }

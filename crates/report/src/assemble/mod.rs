@@ -239,15 +239,7 @@ fn early_end(case: &Case, repetitions: &[Repetition]) -> Option<(String, String)
 
 /// Publish `value` under `tag`, without an interval, if it is a finite number.
 pub(crate) fn insert(metrics: &mut Metrics, tag: &str, value: f64, samples: u64) {
-    if let Some(value) = Finite::maybe(value) {
-        let metric = Metric {
-            value,
-            lower: None,
-            upper: None,
-            level: None,
-            samples,
-            derived: false,
-        };
+    if let Some(metric) = Metric::of(value, samples) {
         metrics.insert(tag.to_owned(), metric);
     }
 }

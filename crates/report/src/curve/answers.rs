@@ -181,7 +181,6 @@ fn backlog(result: &CaseResult) -> Option<String> {
 mod tests {
     use super::*;
     use crate::assemble::failed_case;
-    use wirespeed_schema::Finite;
 
     fn result(size: u64, credits: u64, rate: f64, cpu_ns: f64) -> CaseResult {
         let case = serde_json::json!({
@@ -196,14 +195,7 @@ mod tests {
             ("bandwidth_bytes_per_s", rate * size as f64),
             ("cpu_ns_per_message", cpu_ns),
         ] {
-            let metric = Metric {
-                value: Finite::maybe(value).unwrap(),
-                lower: None,
-                upper: None,
-                level: None,
-                samples: 1,
-                derived: false,
-            };
+            let metric = Metric::of(value, 1).unwrap();
             result.metrics.insert(tag.into(), metric);
         }
         result

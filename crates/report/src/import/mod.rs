@@ -15,7 +15,6 @@ pub use told::{Told, Unsaid};
 use std::collections::BTreeMap;
 use told::Assumed;
 use wirespeed_schema::case::{Case, GroupKind, Stop};
-use wirespeed_schema::finite::Finite;
 use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition, Run, Severity, Status, Tool};
 use wirespeed_schema::section::{Imported, Sections};
@@ -328,17 +327,7 @@ fn alike(found: Vec<Figures>) -> Vec<Vec<Figures>> {
 
 /// The figures of one run: those above 0, because a table that rounds writes 0 for what it cannot show. `None` without any.
 fn metrics(figures: &Figures) -> Option<BTreeMap<String, Metric>> {
-    let metric = |value: f64| {
-        let value = Finite::maybe(value).filter(|value| value.get() > 0.0)?;
-        Some(Metric {
-            value,
-            lower: None,
-            upper: None,
-            level: None,
-            samples: figures.samples,
-            derived: false,
-        })
-    };
+    let metric = |value: f64| Metric::of(value, figures.samples).filter(|_| value > 0.0);
     let all = figures.figures.iter();
     let metrics: BTreeMap<String, Metric> = all
         .filter_map(|(tag, value)| Some(((*tag).to_owned(), metric(*value)?)))

@@ -71,6 +71,19 @@ pub fn job_variables(variable: &dyn Fn(&str) -> Option<String>) -> Option<JobVar
     })
 }
 
+/// The switch that Slurm's topology says this task's node is on: the last of `switch.switch.node`. `None` where it knows none.
+pub fn switch_of_node(variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let (names, kinds) = (
+        variable("SLURM_TOPOLOGY_ADDR")?,
+        variable("SLURM_TOPOLOGY_ADDR_PATTERN")?,
+    );
+    let kinds: Vec<&str> = kinds.split('.').collect();
+    // The name of a node may have dots, that of a switch has none.
+    let leaf = kinds.iter().rposition(|kind| *kind == "switch")?;
+    let name = names.split('.').nth(leaf)?;
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,6 +93,24 @@ mod tests {
             let found = variables.iter().find(|(n, _)| *n == name);
             found.map(|(_, v)| (*v).to_owned())
         })
+    }
+
+    #[test]
+    fn the_leaf_switch_is_the_unit_of_a_node() {
+        let unit = |names: &str, kinds: &str| {
+            let (names, kinds) = (names.to_owned(), kinds.to_owned());
+            switch_of_node(&|name| match name {
+                "SLURM_TOPOLOGY_ADDR" => Some(names.clone()),
+                "SLURM_TOPOLOGY_ADDR_PATTERN" => Some(kinds.clone()),
+                _ => None,
+            })
+        };
+        let known = |name: &str| Some(name.to_owned());
+        assert_eq!(unit("top.s1.n1", "switch.switch.node"), known("s1"));
+        assert_eq!(unit("s2.n3.example.org", "switch.node"), known("s2"));
+        assert_eq!(unit("n1", "node"), None, "no topology");
+        assert_eq!(unit(".n1", "switch.node"), None);
+        assert_eq!(switch_of_node(&|_| None), None);
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! What a mesh measures under congestion: the words of `--pattern`, who is measured and who sends meanwhile, and what the storms
 //! moved. Everything is checked before anything is started.
 
-use super::plan::{Mesh, cases, find, refused};
+use super::case::cases;
+use super::pairs::find;
+use super::plan::{Mesh, refused};
 use super::roster::{Roster, Source};
 use super::storm::{Moved, SLICE_NS, Storm};
 use crate::errors::Failure;
-use wirespeed::Registry;
+use wirespeed::{Machine, Registry};
 use wirespeed_mesh::{Pair, Pattern};
 use wirespeed_report::stats::{OverRounds, Random, fairness};
-use wirespeed_schema::case::Case;
+use wirespeed_schema::case::{Case, GroupKind};
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::mesh::{MeshShare, MeshStorm, MeshStream};
 use wirespeed_schema::plan::{Plan, Template, nearest};
@@ -65,15 +67,30 @@ impl Mesh {
         Ok(measured.iter().flat_map(|from| of(*from)).collect())
     }
 
-    /// The storms beside a case: streams of large messages over its transport.
+    /// The storms beside a case: streams of large messages over its transport, between ranks of their own.
     pub fn storms_of(&self, registry: &Registry, case: &Case) -> Result<Vec<Storm>, Failure> {
+        let limits = Machine::new(registry).limits(&case.transport, &case.options);
+        let needs_job = limits.is_some_and(|limits| !limits.groups.contains(&GroupKind::Processes));
+        if needs_job && self.roster.source == Source::Job && !self.storms.is_empty() {
+            return Err(Failure::usage(
+                format!(
+                    "--pattern needs ranks beside those that measure, and {} has none but those of the job",
+                    case.transport
+                ),
+                "measure over another transport: -- latency,bandwidth --via tcp",
+            ));
+        }
+        let others = Roster {
+            source: self.roster.beside(),
+            hosts: self.roster.hosts.clone(),
+        };
         let stream = |asked: &Asked| {
             let mut template = Template::of([("test", "am_bw"), ("via", case.transport.as_str())])?;
             let options = case.options.iter();
             template.options = options
                 .map(|(name, value)| (name.clone(), vec![value.clone()]))
                 .collect();
-            let found = cases(registry, &Plan::of(vec![template]), &self.roster)?;
+            let found = cases(registry, &Plan::of(vec![template]), &others)?;
             let stream = found.into_iter().next().filter(|found| found.skip.is_none());
             let stream = stream.ok_or_else(|| {
                 Failure::usage(
@@ -183,14 +200,7 @@ pub fn storms(words: &[String], roster: &Roster) -> Result<Vec<Asked>, Failure> 
             streams: Vec::new(),
         });
     }
-    let together = [Source::Here, Source::Ssh].contains(&roster.source);
-    match storms.is_empty() || together {
-        true => Ok(storms),
-        false => Err(Failure::usage(
-            "--pattern needs ranks beside those that measure, which a job and a server do not start",
-            "name hosts that ssh reaches: --hosts, or ranks of this machine: --ranks",
-        )),
-    }
+    Ok(storms)
 }
 
 #[cfg(test)]
@@ -198,13 +208,14 @@ mod tests {
     use super::super::roster::Host;
     use super::*;
 
-    fn roster(names: &[&str], source: Source) -> Roster {
+    fn roster(names: &[&str]) -> Roster {
         let host = |name: &&str| Host {
             name: (*name).to_owned(),
+            reached_as: (*name).to_owned(),
             ..Host::default()
         };
         Roster {
-            source,
+            source: Source::Ssh,
             hosts: names.iter().map(host).collect(),
         }
     }
@@ -215,7 +226,7 @@ mod tests {
 
     #[test]
     fn words_name_storms() {
-        let roster = roster(&["n1", "n2", "n3"], Source::Ssh);
+        let roster = roster(&["n1", "n2", "n3"]);
         let found = storms(&words(&["incast@n2", "bisection"]), &roster).unwrap();
         assert_eq!((found[0].pattern, found[0].centre), (Pattern::Incast, Some(1)));
         assert_eq!((found[1].load.as_str(), found[1].centre), ("bisection", None));
@@ -235,10 +246,14 @@ mod tests {
     }
 
     #[test]
-    fn a_job_has_no_ranks_for_a_storm() {
-        let roster = roster(&["n1", "n2"], Source::Job);
-        assert!(storms(&words(&["incast"]), &roster).is_err());
-        assert!(storms(&[], &roster).unwrap().is_empty());
+    fn storms_of_a_job_are_between_processes_beside_it() {
+        let beside = |names: &[&str], source| Roster {
+            source,
+            ..roster(names)
+        };
+        assert_eq!(beside(&["n1", "n1"], Source::Job).beside(), Source::Here);
+        assert_eq!(beside(&["n1", "n2", "n1"], Source::Job).beside(), Source::Ssh);
+        assert_eq!(beside(&["n1", "n2"], Source::Servers).beside(), Source::Servers);
     }
 
     #[test]

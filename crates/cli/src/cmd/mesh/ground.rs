@@ -5,11 +5,14 @@ use super::roster::{Host, Roster, Source};
 use super::rounds::Ground;
 use crate::args::HostsArgs;
 use crate::errors::Failure;
+use crate::experiment::fresh_seed;
 use crate::group::{Groups, Reach, parse_silence};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wirespeed::Registry;
 use wirespeed_control::launch::all_hosts::{end_all, start_all};
 use wirespeed_control::launch::hosts::{Carrier, HostAsked, OnHosts, RankHost};
+use wirespeed_control::launch::slurm::{self, Step};
 use wirespeed_control::launch::ssh::SshHost;
 use wirespeed_control::{Identity, RankProgram, StopFlag};
 
@@ -22,14 +25,17 @@ pub struct Hosts<'a> {
     reach: Reach,
     /// By number, what starts ranks there, or why nothing can; empty where ssh starts none.
     started: Vec<Result<Arc<RankHost>, String>>,
+    /// By number, what starts ranks beside those of a job; empty where they are processes of this machine, or not wanted.
+    beside: Vec<Arc<RankHost>>,
 }
 
 impl<'a> Hosts<'a> {
-    /// Those of `roster`. Errors where words make no sense, nothing proves this end to servers, or all hosts fail at once.
+    /// Those of `roster`, with ranks beside those that measure where there are `storms`. Errors where words make no sense,
+    /// nothing proves this end to servers, or all hosts fail at once.
     pub fn of(
         registry: &'a Registry,
         words: &HostsArgs,
-        roster: &Roster,
+        (roster, storms): (&Roster, bool),
         stop: &StopFlag,
     ) -> Result<Self, Failure> {
         let silence = words.silence.as_deref().map(parse_silence).transpose()?;
@@ -40,6 +46,10 @@ impl<'a> Hosts<'a> {
             Source::Ssh => start(&roster.hosts, words, stop)?,
             Source::Here | Source::Job | Source::Servers => Vec::new(),
         };
+        let beside = match (roster.source, roster.beside()) {
+            (Source::Job, Source::Ssh) if storms => start_beside(&roster.hosts, words, stop)?,
+            _ => Vec::new(),
+        };
         Ok(Hosts {
             registry,
             source: roster.source,
@@ -47,12 +57,49 @@ impl<'a> Hosts<'a> {
             reach: Reach {
                 identity: words.identity.clone(),
                 ranks_have_names: true,
+                turn: Some(fresh_seed()),
                 silence,
                 ..Reach::default()
             },
             started,
+            beside,
         })
     }
+}
+
+/// A starter on every node of a job, beside its ranks: a step of Slurm's where it gave us the nodes, else by ssh, as launchers do.
+fn start_beside(hosts: &[Host], words: &HostsArgs, stop: &StopFlag) -> Result<Vec<Arc<RankHost>>, Failure> {
+    let nodes: BTreeSet<&str> = hosts.iter().map(|host| host.reached_as.as_str()).collect();
+    let asked = |node: &&str| {
+        let carrier = match slurm::is_in_allocation() {
+            true => Carrier::Slurm(Step {
+                name: "storm".to_owned(),
+                // Slurm's names of nodes have no domain.
+                node: node.split('.').next().map(str::to_owned),
+                ..Step::default()
+            }),
+            false => Carrier::Ssh(SshHost::parse(node, words.ssh_config.clone())?),
+        };
+        Ok(HostAsked {
+            carrier,
+            address: None,
+        })
+    };
+    let asked = nodes.iter().map(asked).collect::<Result<Vec<_>, Failure>>()?;
+    let started = start_all(&asked, &RankProgram::this()?, stop, &mut |_, _| ())?;
+    let mut of_node = BTreeMap::new();
+    for (node, host) in nodes.into_iter().zip(started) {
+        let host = host.map_err(|failure| {
+            let failure = Failure::from(failure);
+            Failure {
+                cause: format!("--pattern needs ranks beside those of the job: {}", failure.cause),
+                ..failure
+            }
+        })?;
+        of_node.insert(node, host);
+    }
+    let of = |host: &Host| of_node.get(host.reached_as.as_str()).cloned();
+    Ok(hosts.iter().filter_map(of).collect())
 }
 
 /// A starter on every host, side by side. A host that cannot be had costs itself alone, unless none can.
@@ -99,6 +146,18 @@ impl<'a> Ground<'a> for Hosts<'a> {
         }
     }
 
+    fn beside(&self, seats: &[usize]) -> Groups<'a> {
+        let groups = match self.source {
+            Source::Job if !self.beside.is_empty() => {
+                let hosts = seats.iter().map(|seat| self.beside[*seat].clone());
+                let launch = Arc::new(OnHosts::new(hosts.collect()));
+                Groups::launched_by(self.registry, launch).reached_by(self.reach.clone())
+            }
+            _ => self.groups(seats),
+        };
+        groups.silent()
+    }
+
     fn gone(&self, host: usize) -> Option<String> {
         match self.started.get(host)? {
             Ok(host) => host.lost(),
@@ -109,6 +168,6 @@ impl<'a> Ground<'a> for Hosts<'a> {
 
 impl Drop for Hosts<'_> {
     fn drop(&mut self) {
-        end_all(self.started.drain(..).flatten());
+        end_all(self.started.drain(..).flatten().chain(self.beside.drain(..)));
     }
 }

@@ -1,8 +1,12 @@
 //! `wirespeed mesh`: which of many hosts is slow, or which link between them. Words to hosts, cases and campaigns; the experiment
 //! runs cycles of rounds, the judgement asks for closer looks, and what is known goes into one section.
 
+mod case;
 mod congestion;
+mod figures;
 mod ground;
+mod known;
+mod pairs;
 mod plan;
 mod roster;
 mod rounds;
@@ -14,8 +18,9 @@ use crate::args::{ColorChoice, MeshArgs};
 use crate::errors::{Ended, Failure, exit};
 use crate::experiment::{Found, How, Prepared, loads};
 use ground::Hosts;
+use known::Known;
 use plan::{Mesh, refused};
-use rounds::{Known, Rounds};
+use rounds::Rounds;
 use shown::Shown;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -49,17 +54,22 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
         place: String::new(),
     };
     how.storms = mesh.storms.iter().map(beside).collect();
+    let storms = |case: &Prepared| mesh.storms_of(registry, &case.planned.case);
+    let storms = mesh.cases.iter().map(storms).collect::<Result<Vec<_>, _>>()?;
     if arguments.experiment.dry_run {
         return mesh.dry_run(&how, arguments.output.json);
     }
     let mut front = Front::open((&arguments.output, color), Some(mesh.plan.clone()))?;
     let draws = how.shows_its_own();
     let runs = how.repeats as usize * mesh.cases.len() * (1 + how.loads.len() + how.storms.len());
-    let storms = |case: &Prepared| mesh.storms_of(registry, &case.planned.case);
-    let storms = mesh.cases.iter().map(storms).collect::<Result<Vec<_>, _>>()?;
     let (campaigns, tags) = mesh.campaigns()?;
     let known = Rc::new(RefCell::new(Known::new(mesh.roster.hosts.len(), campaigns)));
-    let ground = Hosts::of(registry, &arguments.hosts, &mesh.roster, &front.stop)?;
+    let ground = Hosts::of(
+        registry,
+        &arguments.hosts,
+        (&mesh.roster, !how.storms.is_empty()),
+        &front.stop,
+    )?;
     let mut rounds = Rounds::new(
         (&ground, storms),
         &mesh.roster,

@@ -60,7 +60,7 @@ impl Roster {
     pub fn of(words: &HostsArgs) -> Result<Roster, Failure> {
         let listed = words.hostfile.as_deref().map(read).transpose()?;
         let roster = match job::current() {
-            Some(ranks) => of_job(ranks.section(), words, listed)?,
+            Some(ranks) => of_job((ranks.section(), ranks.units()), words, listed)?,
             None if !words.to.is_empty() => of_servers(&addresses(&words.to)?, listed)?,
             None if words.hosts.is_empty() && listed.is_none() => of_machine(words.ranks),
             None => of_ssh(&words.hosts, listed)?,
@@ -118,6 +118,20 @@ impl Roster {
         }
     }
 
+    /// Where ranks come from that are beside those that measure: a job has no more of its own.
+    pub fn beside(&self) -> Source {
+        let is_one_node = || {
+            self.hosts
+                .windows(2)
+                .all(|pair| pair[0].reached_as == pair[1].reached_as)
+        };
+        match self.source {
+            Source::Job if is_one_node() => Source::Here,
+            Source::Job => Source::Ssh,
+            own => own,
+        }
+    }
+
     /// The nearest name, for whoever mistyped one.
     pub fn nearest(&self, name: &str) -> Option<String> {
         let names: Vec<&str> = self.hosts.iter().map(|host| host.name.as_str()).collect();
@@ -143,7 +157,12 @@ fn of_machine(ranks: Option<u32>) -> Roster {
     }
 }
 
-fn of_job(job: &JobSection, words: &HostsArgs, listed: Option<Vec<Host>>) -> Result<Roster, Failure> {
+/// The ranks of a job. Units are those of the file, else the launcher's.
+fn of_job(
+    (job, units): (&JobSection, &[Option<String>]),
+    words: &HostsArgs,
+    listed: Option<Vec<Host>>,
+) -> Result<Roster, Failure> {
     if !words.hosts.is_empty() || !words.to.is_empty() || words.ranks.is_some() {
         return Err(Failure::usage(
             "in a launcher's job the hosts are its ranks",
@@ -171,10 +190,21 @@ fn of_job(job: &JobSection, words: &HostsArgs, listed: Option<Vec<Host>>) -> Res
         });
         *slot += 1;
     }
+    if are_units(units) && hosts.iter().all(|host| host.unit.is_none()) {
+        for (host, seat) in hosts.iter_mut().zip(&job.ranks) {
+            host.unit = units.get(seat.node as usize).cloned().flatten();
+        }
+    }
     Ok(Roster {
         source: Source::Job,
         hosts,
     })
+}
+
+/// Whether every node has a unit, and there are several: one alone has nothing to be compared with.
+fn are_units(of_nodes: &[Option<String>]) -> bool {
+    let differ = of_nodes.windows(2).any(|pair| pair[0] != pair[1]);
+    differ && of_nodes.iter().all(Option::is_some)
 }
 
 /// A name with many addresses is as many hosts.
@@ -388,20 +418,38 @@ mod tests {
         let text = r#"{"nodes":["n1","n2"],"ranks":[{"node":0,"cpus":[]},{"node":1,"cpus":[]},{"node":0,"cpus":[]}],"facts":{}}"#;
         let job: JobSection = serde_json::from_str(text).unwrap();
         let listed = parse("n1 unit=r1\nn2 unit=r2").unwrap();
-        let roster = of_job(&job, &HostsArgs::default(), Some(listed)).unwrap();
-        let told: Vec<(&str, Option<&str>)> = roster
-            .hosts
-            .iter()
-            .map(|host| (host.name.as_str(), host.unit.as_deref()))
-            .collect();
+        let switches = ["s1", "s2"].map(|name| Some(name.to_owned()));
+        let none = HostsArgs::default();
+        let told = |units: &[Option<String>], listed| {
+            let roster = of_job((&job, units), &none, listed).unwrap();
+            let hosts = roster.hosts.into_iter();
+            hosts
+                .map(|host| format!("{}={}", host.name, host.unit.unwrap_or_default()))
+                .collect::<Vec<_>>()
+        };
+        let by_file = ["n1:0=r1", "n2=r2", "n1:1=r1"];
         assert_eq!(
-            told,
-            [("n1:0", Some("r1")), ("n2", Some("r2")), ("n1:1", Some("r1"))]
+            told(&switches, Some(listed)),
+            by_file,
+            "the file is the user's word"
         );
+        assert_eq!(told(&switches, None), ["n1:0=s1", "n2=s2", "n1:1=s1"]);
+        let without = ["n1:0=", "n2=", "n1:1="];
+        assert_eq!(
+            told(&[switches[0].clone(), None], None),
+            without,
+            "not all have one"
+        );
+        assert_eq!(
+            told(&[switches[0].clone(), switches[0].clone()], None),
+            without,
+            "one switch"
+        );
+        assert_eq!(told(&[], None), without);
         let words = HostsArgs {
             ranks: Some(4),
             ..HostsArgs::default()
         };
-        assert_eq!(of_job(&job, &words, None).unwrap_err().code, 2);
+        assert_eq!(of_job((&job, &[]), &words, None).unwrap_err().code, 2);
     }
 }

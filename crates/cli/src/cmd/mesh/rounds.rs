@@ -1,10 +1,11 @@
 //! A cycle of a mesh as one run of a case: its rounds, one after the other, each a case whose ranks are the hosts. What fails
 //! costs its own pair, and the others run again without it. It must never judge a figure.
 
-use super::plan::refused;
+use super::figures::{All, Figures, figures, repetition};
+use super::known::Known;
 use super::roster::{Host, Roster, Source};
 use super::shown::Shown;
-use super::storm::{Moved, Storm};
+use super::storm::Storm;
 use crate::errors::Failure;
 use crate::experiment::{Measured, OnSeen, PairSeen, Runner, Seen, Visit};
 use crate::group::{GroupRun, Groups};
@@ -14,69 +15,20 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use wirespeed_control::StopFlag;
 use wirespeed_mesh::{Campaign, Pair};
-use wirespeed_report::stats::median;
-use wirespeed_schema::case::{Case, RankSpec, Role};
+use wirespeed_schema::Outcome;
+use wirespeed_schema::case::{Case, RankSpec, Role, Stop};
 use wirespeed_schema::plan::PlannedCase;
-use wirespeed_schema::run::{Metric, Repetition};
-use wirespeed_schema::{Finite, Outcome};
-
-/// Figures of one pair by tag, and the samples behind each.
-pub type Figures = BTreeMap<String, (f64, u64)>;
-/// Figures of many pairs.
-type All = BTreeMap<String, Vec<(f64, u64)>>;
 
 /// Gives ranks to hosts.
 pub trait Ground<'a> {
     /// Groups with a rank for each of these hosts, in this order; a host may have several.
     fn groups(&self, seats: &[usize]) -> Groups<'a>;
 
+    /// The same beside those that measure, whose ranks are others; nothing is told of what happens to them.
+    fn beside(&self, seats: &[usize]) -> Groups<'a>;
+
     /// Why a host can have no rank any more, where that is known without trying.
     fn gone(&self, host: usize) -> Option<String>;
-}
-
-/// What is known so far; the verb asks it for looks, and the rounds feed it.
-#[derive(Default)]
-pub struct Known {
-    /// A campaign for each case.
-    pub campaigns: Vec<Campaign>,
-    /// Why each host was lost, where it was.
-    pub lost: Vec<Option<String>>,
-    /// The rounds of the look that comes next, where it is one.
-    looks: Option<Vec<Vec<Pair>>>,
-    /// What each run of a storm moved: the case, the storm's number, and its streams.
-    pub moved: Vec<(usize, usize, Moved)>,
-}
-
-impl Known {
-    /// Nothing yet.
-    pub fn new(hosts: usize, campaigns: Vec<Campaign>) -> Known {
-        Known {
-            campaigns,
-            lost: vec![None; hosts],
-            ..Known::default()
-        }
-    }
-
-    /// Whether the next run of a case is to be a closer look.
-    pub fn wants_look(&mut self, subject: usize) -> Result<bool, Failure> {
-        let looks = self.campaigns[subject].next_looks();
-        self.looks = looks.map_err(|error| refused(&error))?;
-        Ok(self.looks.is_some())
-    }
-
-    /// A host is gone for good; whether that is new.
-    fn lose(&mut self, host: usize, reason: &str) -> bool {
-        let is_new = self.lost[host].is_none();
-        if is_new {
-            self.lost[host] = Some(reason.to_owned());
-            self.campaigns.iter_mut().for_each(|campaign| campaign.lose(host));
-        }
-        is_new
-    }
-
-    fn lost_count(&self) -> usize {
-        self.lost.iter().flatten().count()
-    }
 }
 
 /// Runs the rounds of campaigns, one for each case.
@@ -136,7 +88,9 @@ impl<'a> Rounds<'a> {
         }
         stderr::say(&format!("{} is lost: {reason}", self.hosts[host].name));
         if self.source == Source::Job {
-            // Its ranks are had once.
+            // Its ranks are had once: what is left of all campaigns will not be measured.
+            let mut known = self.known.borrow_mut();
+            known.campaigns.iter_mut().for_each(Campaign::break_off);
             self.over = Some(Failure::failed(
                 format!(
                     "{} is lost, and a job does not go on without it: {reason}",
@@ -325,6 +279,20 @@ impl<'a> Rounds<'a> {
             .position(|storm| Some(storm.load.as_str()) == visit.load)
     }
 
+    /// Have a turn at every server before a storm shares it at some: of whoever comes between, each would wait for the other.
+    fn take_turns(&mut self, planned: &PlannedCase, stop: &StopFlag) {
+        let pair = match (self.source, &self.seats[..]) {
+            (Source::Servers, &[from, to, ..]) => Pair { from, to },
+            _ => return,
+        };
+        let short = PlannedCase {
+            case: planned.case.clone().with_stop(Stop::Iterations { count: 1 }),
+            ..planned.clone()
+        };
+        // What fails here fails in the rounds, and is told there.
+        let _ = self.round(&short, vec![pair], stop, &mut |_| ());
+    }
+
     /// All rounds of a run, in a storm of other ranks.
     fn in_storm(
         &mut self,
@@ -334,6 +302,7 @@ impl<'a> Rounds<'a> {
         on_seen: OnSeen,
     ) -> Result<(All, Option<String>), Failure> {
         let storm = self.storms[visit.subject][number].clone();
+        self.take_turns(planned, stop);
         let seats = storm.seats();
         let lost = seats
             .iter()
@@ -342,7 +311,7 @@ impl<'a> Rounds<'a> {
             let cause = format!("{}: {why}", storm.load);
             return Err(Failure::failed(cause, "leave that host out of the storm"));
         }
-        let groups = self.ground.groups(&seats).silent();
+        let groups = self.ground.beside(&seats);
         let rounds = || self.rounds((visit, None), planned, stop, on_seen);
         let (found, moved) = storm.around(groups, stop, rounds)?;
         self.known.borrow_mut().moved.push((visit.subject, number, moved));
@@ -435,52 +404,5 @@ impl Runner for Rounds<'_> {
             case: None,
             is_last: over.is_some(),
         }
-    }
-}
-
-/// The figures of a pair, as those of a run between these two ranks alone.
-fn figures(case: &Case, ends: [Outcome; 2]) -> Result<Figures, String> {
-    if let Some(error) = ends.iter().find_map(|end| end.error.clone()) {
-        return Err(error);
-    }
-    let ranks = ends.each_ref().map(|end| case.ranks[end.rank as usize].clone());
-    let [from, to] = ranks;
-    let alone = case.clone().with_ranks(vec![from.with_peer(1), to.with_peer(0)]);
-    let numbered = (0..).zip(ends).map(|(rank, end)| Outcome { rank, ..end });
-    let repetition = wirespeed_report::repetition(&alone, 0, numbered.collect(), 0, 0);
-    if let Some(why) = wirespeed_report::broken_law(&alone, &repetition) {
-        return Err(why);
-    }
-    let metrics = repetition.metrics.into_iter();
-    Ok(metrics
-        .filter(|(tag, _)| tag != "setup_ns")
-        .map(|(tag, metric)| (tag, (metric.value.get(), metric.samples)))
-        .collect())
-}
-
-/// A cycle as one run: of each figure the median over pairs.
-fn repetition(index: u32, figures: All) -> Repetition {
-    let metric = |(tag, pairs): (String, Vec<(f64, u64)>)| {
-        let samples = pairs.iter().map(|(_, samples)| samples).sum();
-        let mut values: Vec<f64> = pairs.iter().map(|(value, _)| *value).collect();
-        let value = Finite::maybe(median(&mut values))?;
-        Some((
-            tag,
-            Metric {
-                value,
-                lower: None,
-                upper: None,
-                level: None,
-                samples,
-                derived: false,
-            },
-        ))
-    };
-    Repetition {
-        index,
-        outcomes: Vec::new(),
-        metrics: figures.into_iter().filter_map(metric).collect(),
-        setup_ns: 0,
-        overlapping_sessions: 0,
     }
 }

@@ -52,6 +52,7 @@ struct Request {
     case: Box<Case>,
     fresh: bool,
     together: bool,
+    turn: Option<u64>,
 }
 
 struct Active {
@@ -240,12 +241,14 @@ impl Session<'_> {
                 case,
                 fresh,
                 together,
+                turn,
             } => self.ask(Request {
                 run,
                 ranks,
                 case,
                 fresh,
                 together,
+                turn,
             }),
             SessionMessage::Rank { rank, message } => self.pass_on(rank, &message),
             SessionMessage::Refused(refusal) => {
@@ -278,9 +281,10 @@ impl Session<'_> {
         if self.holds_slot {
             return self.begin(request);
         }
+        let turn = request.turn;
         self.waiting = Some(request);
         let events = self.events.clone();
-        self.shared.slots.ask(self.id, move |turn| {
+        self.shared.slots.ask(self.id, turn, move |turn| {
             let _ = events.send(Event::Turn(turn));
         });
     }

@@ -171,17 +171,8 @@ pub fn document(section: MeshSection, cases: Vec<Case>) -> Run {
 }
 
 fn result(case: Case, probe: &MeshProbe) -> CaseResult {
-    let metric = |values: &mut Vec<f64>| {
-        let value = wirespeed_report::stats::median(values);
-        value.is_finite().then(|| Metric {
-            value: finite(value),
-            lower: None,
-            upper: None,
-            level: None,
-            samples: values.len() as u64,
-            derived: false,
-        })
-    };
+    let metric =
+        |values: &mut Vec<f64>| Metric::of(wirespeed_report::stats::median(values), values.len() as u64);
     let cycles = probe
         .pairs
         .iter()

@@ -1,4 +1,6 @@
-//! Slurm for real: two nodes, jobs of srun and sbatch, and nothing left of them.
+//! Slurm for real: some nodes, jobs of srun and sbatch, and nothing left of them.
+
+mod mesh;
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
