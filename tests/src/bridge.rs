@@ -120,7 +120,7 @@ impl Bridge {
         tc("qdisc replace dev eth0 root handle 1: htb default 1")?;
         tc("class add dev eth0 parent 1: classid 1:1 htb rate 10gbit quantum 60000")?;
         tc(&format!(
-            "class add dev eth0 parent 1: classid 1:2 htb rate {rate} burst 32kbit"
+            "class add dev eth0 parent 1: classid 1:2 htb rate {rate} burst 32kbit quantum 60000"
         ))?;
         tc(&format!(
             "filter add dev eth0 parent 1: protocol ip u32 match ip dst {to}/32 flowid 1:2"
