@@ -26,6 +26,8 @@ struct Door<'a> {
     port: u16,
     /// The machine that it runs on.
     on: Option<(&'a Bridge, usize)>,
+    /// Hours since its start beyond those of this machine: its clocks differ by as much.
+    hours: u32,
 }
 
 /// Hosts with the names of the test's choice; all of it goes when this is dropped.
@@ -42,6 +44,7 @@ impl SshHosts {
                 address: IpAddr::V4(Ipv4Addr::LOCALHOST),
                 port: crate::ports::free(1),
                 on: None,
+                hours: 0,
             };
             ((*name).to_owned(), door)
         };
@@ -50,11 +53,17 @@ impl SshHosts {
 
     /// Start one daemon on each machine of `bridge`, which its own desk reaches by name; an error as above.
     pub fn on(bridge: &Bridge) -> Result<SshHosts, String> {
+        Self::with_hours(bridge, |_| 0)
+    }
+
+    /// The same, on machines that seem to have been up for that many hours more than this one; an error as above.
+    pub fn with_hours(bridge: &Bridge, hours: impl Fn(usize) -> u32) -> Result<SshHosts, String> {
         let door = |number| {
             let door = Door {
                 address: bridge.address(number),
                 port: 22,
                 on: Some((bridge, number)),
+                hours: hours(number),
             };
             (bridge.name(number), door)
         };
@@ -106,7 +115,12 @@ impl SshHosts {
         self.key(name)?;
         let folder = self.folder.path().display().to_string();
         std::fs::create_dir(self.temporary(name)).map_err(|e| e.to_string())?;
-        let Door { address, port, on } = door;
+        let Door {
+            address,
+            port,
+            on,
+            hours,
+        } = door;
         let text = format!(
             "ListenAddress {address}\nPort {port}\nHostKey {folder}/{name}\nAuthorizedKeysFile {folder}/authorized\n\
              StrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin prohibit-password\nPasswordAuthentication no\n\
@@ -129,6 +143,10 @@ impl SshHosts {
             "--ipc",
             "--pid",
         ]);
+        if *hours > 0 {
+            let seconds = (hours * 3600).to_string();
+            command.args(["--time", "--monotonic", &seconds, "--boottime", &seconds]);
+        }
         command.args(["--fork", "--kill-child=KILL", "--mount-proc", "bash", "-c"]);
         command.arg(
             r#"hostname "$0"; mount -t tmpfs tmpfs /run; mkdir /run/sshd; mount -t tmpfs tmpfs /dev/shm; exec "$1" -D -e -f "$2""#,
@@ -179,6 +197,15 @@ impl SshHosts {
         command
     }
 
+    /// The daemon of a host; whatever is done to it holds for all that ssh starts there.
+    ///
+    /// # Panics
+    /// Where there is no such host.
+    pub fn daemon(&self, name: &str) -> u32 {
+        let host = self.hosts.iter().find(|host| host.name == name);
+        host.expect("a host of this test").daemon.id()
+    }
+
     /// Every process of a host beside its daemons: its number here, and its command line.
     ///
     /// # Panics
@@ -199,11 +226,28 @@ impl SshHosts {
     }
 
     fn namespaces(&self, name: &str) -> PathBuf {
-        let host = self.hosts.iter().find(|host| host.name == name);
-        PathBuf::from(format!(
-            "/proc/{}/ns",
-            host.expect("a host of this test").daemon.id()
-        ))
+        PathBuf::from(format!("/proc/{}/ns", self.daemon(name)))
+    }
+
+    /// Let a host report another kind of processor.
+    ///
+    /// # Panics
+    /// Where there is no such host, or nothing can be mounted there.
+    pub fn pretend_other_processor(&self, name: &str) {
+        let script = "printf '#!/bin/sh\\necho riscv64\\n' > /run/uname && chmod 755 /run/uname && \
+                      mount --bind /run/uname \"$(command -v uname)\"";
+        let status = self.command(name, "sh").args(["-c", script]).status();
+        assert!(status.is_ok_and(|status| status.success()), "uname of {name}");
+    }
+
+    /// A second name for a host.
+    ///
+    /// # Panics
+    /// Where the configuration cannot be read or written.
+    pub fn alias(&self, name: &str, address: IpAddr) {
+        let config = self.text("config").expect("the folder is ours");
+        let config = format!("Host {name}\n  HostName {address}\n{config}");
+        self.write("config", &config).expect("the folder is ours");
     }
 
     /// Forget the hosts' keys: to ssh they are strangers.

@@ -57,6 +57,8 @@ usage: cargo xtask TASK
   peers list [SET]     their groups and rows, what is missing here and why, minutes expected
   evidence [CLAIM ..] [--blocks N]  measure what the claims about figures rest on: aa, injected, launches, coverage (N
                                    blocks of 8 launches), page, samples, mesh
+  evidence mesh --lab [RUNS] [KIND ..]  judge meshes of machines of the lab: healthy, host-rate, host-quota, link-rate,
+                                    link-long, link-lossy (20 runs each)
   evidence coverage --again PATH   judge archived launches again
   recordings [--draw] [STORY ..]   play the stories of the pages on a terminal, and draw them, into docs/recordings; with
                                    --draw, draw what was played before

@@ -41,6 +41,7 @@ pub(crate) struct Server {
     local_address: IpAddr,
     limits: ServerLimits,
     build: String,
+    number: Option<Blob>,
     silence: Duration,
     alive: Arc<Alive>,
     reader: Option<JoinHandle<()>>,
@@ -77,6 +78,7 @@ impl Server {
             local_address: greeted.local_address,
             limits: greeted.limits,
             build: greeted.build,
+            number: greeted.number,
             silence: timing.silence,
             alive,
             reader: Some(reader),
@@ -118,6 +120,11 @@ impl Server {
     pub(crate) fn build(&self) -> &str {
         &self.build
     }
+
+    /// Whether `other` is a session with the same server, as far as the servers say which they are.
+    pub(crate) fn is_of_server(&self, other: &Server) -> bool {
+        self.number.is_some() && self.number == other.number
+    }
 }
 
 impl Drop for Server {
@@ -154,6 +161,7 @@ struct Greeted {
     local_address: IpAddr,
     limits: ServerLimits,
     build: String,
+    number: Option<Blob>,
 }
 
 /// Handshake, proof, and the server's answer.
@@ -188,6 +196,7 @@ fn greet(
             protocol,
             build,
             limits,
+            server: number,
         })) => {
             let answered = Hello {
                 protocol_min: protocol,
@@ -203,6 +212,7 @@ fn greet(
                 local_address,
                 limits,
                 build,
+                number,
             })
         }
         Ok(Packet::Message(SessionMessage::Refused(refusal))) => Err(ControlError::Refused(refusal)),

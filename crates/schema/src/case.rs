@@ -269,6 +269,9 @@ pub struct Case {
     pub options: TransportOptions,
     /// Where the ranks live.
     pub group: GroupKind,
+    /// Name of the network that data take, where a mesh measures several networks of its hosts apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rail: Option<String>,
     /// One entry a rank; index is the rank's number.
     pub ranks: Vec<RankSpec>,
     /// When to stop.
@@ -312,6 +315,7 @@ impl Case {
             transport: transport.into(),
             options: TransportOptions::new(),
             group: GroupKind::Threads,
+            rail: None,
             ranks: RankSpec::pair(),
             stop: Stop::Duration {
                 duration_ns: DURATION_NS,
@@ -343,6 +347,13 @@ impl Case {
     #[must_use]
     pub fn with_group(mut self, group: GroupKind) -> Self {
         self.group = group;
+        self
+    }
+
+    /// Over the network of this name; over the one by which each host is reached, where nothing is said.
+    #[must_use]
+    pub fn with_rail(mut self, rail: Option<String>) -> Self {
+        self.rail = rail;
         self
     }
 
@@ -395,10 +406,18 @@ impl Case {
         self
     }
 
-    /// Short label for progress lines and errors: `tcp am_lat 64 B`.
+    /// Short label for progress lines and errors: `tcp am_lat 64 B`, `tcp am_lat 64 B on rail ib1`.
     pub fn label(&self) -> String {
         let size = crate::units::format_size(self.test.size_bytes());
-        let words = [&self.transport, self.test.name(), &self.test.variant(), &size];
+        let rail = self.rail.as_ref().map(|rail| format!("on rail {rail}"));
+        let rail = rail.unwrap_or_default();
+        let words = [
+            &self.transport,
+            self.test.name(),
+            &self.test.variant(),
+            &size,
+            &rail,
+        ];
         words
             .iter()
             .filter(|word| !word.is_empty())

@@ -271,6 +271,9 @@ pub enum SessionMessage {
         build: String,
         /// What it will refuse to exceed.
         limits: ServerLimits,
+        /// Drawn when it started, so that two addresses of one server are known as such.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        server: Option<Blob>,
     },
     /// The server refuses the session or a case; of a client, that it has nothing to run.
     Refused(Refusal),

@@ -188,17 +188,47 @@ fn a_server_that_is_not_there_costs_its_own_pairs() {
 }
 
 #[test]
+fn one_server_by_two_addresses_is_told_and_waited_for_by_nobody() {
+    let _turn = turn();
+    let home = home();
+    let servers: Vec<Server> = (0..2).map(|_| Server::start(&home, "--listen all")).collect();
+    let [first, second] = [servers[0].port, servers[1].port];
+    let to = format!("127.0.0.1:{first},127.0.0.1:{second},127.0.0.2:{first}");
+    let ended = home
+        .run(&format!("mesh --to {to} --repeats 1 --json {PROBE}"))
+        .code(1);
+    let mesh = document(&ended.stdout).sections.get::<MeshSection>().unwrap();
+    let why = mesh.hosts[2].lost.as_deref().unwrap_or_default();
+    assert!(
+        why.contains(&format!("is the same server as 127.0.0.1:{first}")),
+        "{ended}"
+    );
+    let well = mesh.probes[0].pairs.iter().filter(|pair| !pair.values.is_empty());
+    assert_eq!(well.count(), 2, "{ended}");
+    for server in servers {
+        server.stop();
+    }
+}
+
+#[test]
 fn what_is_no_mesh_is_refused_with_a_remedy() {
     let home = home();
     home.write("twice", "a\nb\na\n");
     home.write("nonsense", "a\nb\nc colour=red\n");
     home.write("half", "a unit=x\nb\n");
+    home.write("rails", "a rail=a:10.0.0.1 rail=b:10.1.0.1\nb rail=a:10.0.0.2\n");
+    home.write("rail", "a\nb\nc rail=10.0.0.3\n");
     home.write("pairs", "rank0 rank9\n");
     home.write("empty", "# nothing\n");
     for (words, said) in [
         ("--hosts a", "two hosts at least"),
         ("--hosts a,b,a", "named twice"),
         ("--hosts a,,b", "no name"),
+        ("--to 127.0.0.1:1,127.0.0.1:1", "named twice"),
+        ("--ranks 3 --rail a", "--rail"),
+        ("--hosts a,b --rail a", "rail \"a\""),
+        ("--hostfile rails --rail b", "b has no address on rail b"),
+        ("--hostfile rail", "line 3"),
         ("--hostfile twice", "line 3"),
         ("--hostfile nonsense", "line 3"),
         ("--hostfile half", "no unit"),

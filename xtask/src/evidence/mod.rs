@@ -90,10 +90,16 @@ impl Context {
     }
 }
 
-/// `[CLAIM ..] [--blocks N]`, or `coverage --again PATH`: measure the claims that are named, all without a name, and
-/// archive what came out under docs/runs/; or judge archived launches again.
+/// `[CLAIM ..] [--blocks N]`, `mesh --lab [RUNS] [KIND ..]`, or `coverage --again PATH`: measure the claims that are named, all
+/// without a name, and archive what came out under docs/runs/; print how meshes of the lab are judged; or judge archived launches
+/// again.
 pub fn run(root: &Path, words: &[&str]) -> Result<()> {
+    let binary = root.join("target/release/wirespeed");
     let (names, blocks) = match words {
+        ["mesh", "--lab", words @ ..] => {
+            has(&binary)?;
+            return mesh::in_the_lab(root, &binary, words);
+        }
         ["coverage", "--again", path] => {
             println!("{}", coverage::again(Path::new(path))?);
             return Ok(());
@@ -119,12 +125,10 @@ pub fn run(root: &Path, words: &[&str]) -> Result<()> {
     }
     let context = Context {
         root: root.to_owned(),
-        binary: root.join("target/release/wirespeed"),
+        binary,
         blocks,
     };
-    if !context.binary.is_file() {
-        bail!("no target/release/wirespeed; run `make build` first");
-    }
+    has(&context.binary)?;
     let mut archive = Archive::create(root)?;
     for (name, says, measure) in CLAIMS {
         if names.is_empty() || names.contains(&name) {
@@ -135,4 +139,11 @@ pub fn run(root: &Path, words: &[&str]) -> Result<()> {
         }
     }
     archive.finish()
+}
+
+fn has(binary: &Path) -> Result<()> {
+    match binary.is_file() {
+        true => Ok(()),
+        false => bail!("no target/release/wirespeed; run `make build` first"),
+    }
 }

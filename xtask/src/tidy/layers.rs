@@ -95,6 +95,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "wirespeed-report",
             "wirespeed-cli",
             "wirespeed-mpi",
+            "wirespeed-byteio",
         ],
     ),
     ("xtask", &["wirespeed-report", "wirespeed-schema"]),

@@ -4,10 +4,12 @@
 //! Namespaces have no names and end with the last process inside. The machine's own network gets no interface, no address
 //! and no route.
 
+mod detour;
 mod model;
 mod pump;
 mod truth;
 
+pub use detour::{Detour, DetourEnd};
 pub use model::{Counts, Direction, Shape};
 pub use truth::Truth;
 

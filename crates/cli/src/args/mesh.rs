@@ -108,13 +108,18 @@ pub struct HostsArgs {
     #[arg(long, value_name = "HOST[,..]", value_delimiter = ',', conflicts_with_all = ["to", "ranks"])]
     pub hosts: Vec<String>,
 
-    /// File of hosts: a line NAME [slots=N] [unit=RACK] [address=IP] [cpu=N] each; in a job and with --to, it gives units
+    /// File of hosts: a line NAME [slots=N] [unit=RACK] [address=IP] [rail=NAME:IP].. [cpu=N] each; in a job and with --to, it gives units
     #[arg(long, value_name = "FILE", conflicts_with_all = ["hosts", "ranks"])]
     pub hostfile: Option<PathBuf>,
 
     /// ssh's configuration, as `ssh -F` [default: the user's]
     #[arg(long, value_name = "FILE")]
     pub ssh_config: Option<PathBuf>,
+
+    /// Networks to measure apart, by the names that rail=NAME:IP gives them in the host file, or all [default: the one by which a
+    /// host is reached]
+    #[arg(long, value_name = "NAME,..", value_delimiter = ',', conflicts_with_all = ["to", "ranks"])]
+    pub rail: Vec<String>,
 
     /// Running `wirespeed serve`, HOST[:PORT] each; a name with many addresses is as many hosts
     #[arg(

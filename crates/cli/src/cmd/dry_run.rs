@@ -97,6 +97,7 @@ fn test(prepared: &Prepared) -> String {
     });
     words.push(warmup(case));
     words.push(place(case, prepared.planned.to.as_deref()));
+    words.extend(case.rail.iter().map(|rail| format!("rail={rail}")));
     words.join(" ")
 }
 

@@ -310,6 +310,10 @@ impl Servers {
         for (number, answer) in call_all(&calls, around) {
             match answer {
                 Ok(session) => {
+                    if let Some(same) = self.same(&session) {
+                        failed.push((number, one_server(same, self.all[number].address())));
+                        continue;
+                    }
                     let far = &mut self.all[number];
                     events(GroupEvent::Connected {
                         server: &far.spec.address,
@@ -323,6 +327,27 @@ impl Servers {
         }
         failed
     }
+
+    /// The address of another session with the server of `session`, which measures one client at a time: one session would wait
+    /// for the turn of the other for ever.
+    fn same(&self, session: &Server) -> Option<&str> {
+        if session.limits().clients_max > 1 {
+            return None;
+        }
+        let is_same = |far: &&Far| {
+            let known = far.session.as_ref().filter(|known| known.is_open());
+            known.is_some_and(|known| known.is_of_server(session))
+        };
+        self.all.iter().find(is_same).map(Far::address)
+    }
+}
+
+fn one_server(first: &str, second: &str) -> ControlError {
+    ControlError::Refused(Refusal {
+        code: RefusalCode::Other,
+        reason: format!("{second} is the same server as {first}"),
+        remedy: "name each server once".into(),
+    })
 }
 
 type Answer = Result<Server, ControlError>;

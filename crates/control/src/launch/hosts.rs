@@ -278,17 +278,31 @@ fn lacking(error: &io::Error) -> Failure {
 
 /// Starts ranks on hosts: rank N on the Nth of them.
 #[derive(Debug, Clone)]
-pub struct OnHosts(Vec<Arc<RankHost>>);
+pub struct OnHosts {
+    hosts: Vec<Arc<RankHost>>,
+    /// Where data go in place of each host's own address; empty for that.
+    addresses: Vec<IpAddr>,
+}
 
 impl OnHosts {
     /// These hosts, in this order.
     pub fn new(hosts: Vec<Arc<RankHost>>) -> Self {
-        OnHosts(hosts)
+        OnHosts {
+            hosts,
+            addresses: Vec::new(),
+        }
+    }
+
+    /// The same, with data on another network: an address of each host there, in the same order.
+    #[must_use]
+    pub fn with_addresses(mut self, addresses: Vec<IpAddr>) -> Self {
+        self.addresses = addresses;
+        self
     }
 
     /// The host of `rank`.
     pub fn host(&self, rank: u32) -> Option<&RankHost> {
-        self.0.get(rank as usize).map(|host| &**host)
+        self.hosts.get(rank as usize).map(|host| &**host)
     }
 }
 
@@ -304,12 +318,15 @@ impl Launch for OnHosts {
     }
 
     fn bind_address(&self, rank: u32) -> Option<IpAddr> {
+        if let Some(address) = self.addresses.get(rank as usize) {
+            return Some(*address);
+        }
         let own = self.host(rank)?.address;
         if !own.is_loopback() {
             return Some(own);
         }
         // It is this machine, which the others know by another address.
-        let others = self.0.iter().filter(|host| !host.address.is_loopback());
+        let others = self.hosts.iter().filter(|host| !host.address.is_loopback());
         let known = others.filter_map(|host| host.hello.client_address);
         Some(known.into_iter().next().unwrap_or(own))
     }

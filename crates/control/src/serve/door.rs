@@ -98,6 +98,7 @@ pub(super) fn greet(shared: &Shared, stream: TcpStream, client: SocketAddr) -> R
                 protocol,
                 build: build_name(),
                 limits: shared.options.limits.clone(),
+                server: Some(shared.number.clone()),
             });
             if let Err(error) = sent {
                 shared.leave();

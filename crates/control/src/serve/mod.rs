@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use wirespeed_schema::case::Case;
-use wirespeed_schema::message::ServerLimits;
+use wirespeed_schema::message::{Blob, ServerLimits};
 
 /// Where a daemon listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,6 +120,8 @@ struct Shared {
     options: ServeOptions,
     tls: Arc<rustls::ServerConfig>,
     identity: Identity,
+    /// Drawn at random: no other server has it.
+    number: Blob,
     door: Door,
     slots: Slots,
     stop: StopFlag,
@@ -183,7 +185,11 @@ impl Daemon {
             options.listen == Listen::Loopback,
         )?;
         let addresses = listeners.iter().filter_map(|l| l.local_addr().ok()).collect();
+        let mut number = vec![0; 16];
+        rustix::rand::getrandom(&mut number, rustix::rand::GetRandomFlags::empty())
+            .map_err(|e| ControlError::lost("the system's source of random numbers", e))?;
         let shared = Shared {
+            number: Blob(number),
             slots: Slots::new(options.limits.clients_max.max(1) as usize),
             options,
             tls,

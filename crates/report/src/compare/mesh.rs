@@ -1,5 +1,5 @@
-//! Two meshes: which hosts and links changed, by their names. A host has a value a cycle of the survey, the median over the partners
-//! that both meshes measured it with; a link has its own figures. Where these are too few there is an estimate and no verdict.
+//! Two meshes: which hosts and links changed, by their names. A host has a value a cycle of the survey, over the pairs that both
+//! meshes measured, each beside itself; a link has its own figures. Where these are too few there is an estimate and no verdict.
 
 use super::matching::{Question, is_same_question};
 use super::section::{Difference, MeshChange, Row, Verdict};
@@ -91,8 +91,7 @@ impl Meshes {
             by_host.entry((to.clone(), "receives")).or_default().push(*both);
         }
         for ((host, does), both) in by_host {
-            let a_values = cycles(both.iter().map(|(a, _)| *a));
-            let b_values = cycles(both.iter().map(|(_, b)| *b));
+            let [a_values, b_values] = cycles(&both);
             self.hosts
                 .push(sides(format!("{host} {does}"), a_values, b_values));
         }
@@ -131,23 +130,38 @@ impl Meshes {
     }
 }
 
-/// A value a cycle of the survey: the median over `pairs`, of cycles that at least half of them have.
-fn cycles<'a>(pairs: impl Iterator<Item = &'a MeshPair> + Clone) -> Vec<f64> {
-    let count = pairs.clone().count();
-    let survey = |pair: &&MeshPair| pair.survey_count as usize;
-    let most = pairs
-        .clone()
-        .map(|pair| survey(&pair).min(pair.values.len()))
-        .max();
-    let of_cycle = |cycle: usize| {
-        let with = pairs.clone().filter(|pair| cycle < survey(pair));
-        let mut values: Vec<f64> = with
-            .filter_map(|pair| pair.values.get(cycle))
-            .map(|v| v.get())
-            .collect();
-        (2 * values.len() >= count).then(|| median(&mut values))
+/// A value a cycle of the survey on either side, of cycles that at least half of the pairs have. Each pair is compared with itself
+/// on the other side: what is missing of one, in whichever cycle it failed, leaves the others as they are.
+fn cycles(pairs: &[(&MeshPair, &MeshPair)]) -> [Vec<f64>; 2] {
+    let survey = |pair: &MeshPair| -> Vec<f64> {
+        let values = pair.values.iter().take(pair.survey_count as usize);
+        values
+            .map(|value| value.get())
+            .filter(|value| *value > 0.0)
+            .collect()
     };
-    (0..most.unwrap_or(0)).filter_map(of_cycle).collect()
+    // The values of a pair on both sides, and what is usual for it on both together.
+    let known: Vec<([Vec<f64>; 2], f64)> = pairs
+        .iter()
+        .filter_map(|(a, b)| {
+            let both = [survey(a), survey(b)];
+            let usual = both.each_ref().map(|values| median(&mut values.clone()));
+            let usual = (usual[0] * usual[1]).sqrt();
+            (usual.is_finite() && usual > 0.0).then_some((both, usual))
+        })
+        .collect();
+    let level = median(&mut known.iter().map(|(_, usual)| *usual).collect::<Vec<f64>>());
+    [0, 1].map(|side| {
+        let most = known.iter().map(|(values, _)| values[side].len()).max();
+        let of_cycle = |cycle: usize| {
+            let ratios = known
+                .iter()
+                .filter_map(|(values, usual)| Some(values[side].get(cycle)? / usual));
+            let mut ratios: Vec<f64> = ratios.collect();
+            (2 * ratios.len() >= known.len()).then(|| level * median(&mut ratios))
+        };
+        (0..most.unwrap_or(0)).filter_map(of_cycle).collect()
+    })
 }
 
 /// Names of the ends of the links that were judged slow.
@@ -188,4 +202,37 @@ fn verdicts(a: &Probed, b: &Probed) -> Vec<Difference> {
         b: of_b.get(name).cloned(),
     };
     names.into_iter().map(difference).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirespeed_schema::finite::Finite;
+
+    fn pair(values: &[f64]) -> MeshPair {
+        MeshPair {
+            values: values.iter().copied().filter_map(Finite::maybe).collect(),
+            survey_count: values.len() as u32,
+            ..MeshPair::default()
+        }
+    }
+
+    #[test]
+    fn a_pair_that_failed_in_a_cycle_changes_nothing_of_its_host() {
+        let near = [pair(&[10.0; 3]), pair(&[10.0; 3])];
+        let far = [pair(&[20.0; 3]), pair(&[20.0; 2])];
+        let both = [(&near[0], &near[1]), (&far[0], &far[1])];
+        let [a, b] = cycles(&both);
+        assert_eq!((a.len(), b.len()), (3, 3));
+        for value in a.iter().chain(&b) {
+            assert!((value - 15.0).abs() < 1e-9, "{a:?} {b:?}");
+        }
+        // Of a host at half its rate everything halves, and the ratio is that.
+        let slow = [pair(&[5.0; 3]), pair(&[10.0])];
+        let [a, b] = cycles(&[(&near[0], &slow[0]), (&far[0], &slow[1])]);
+        for (a, b) in a.iter().zip(&b) {
+            assert!((b / a - 0.5).abs() < 1e-9, "{a} {b}");
+        }
+        assert_eq!(cycles(&[(&pair(&[]), &near[0])]), [Vec::<f64>::new(), Vec::new()]);
+    }
 }

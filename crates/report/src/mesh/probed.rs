@@ -44,6 +44,8 @@ pub struct Probed<'a> {
     pub pairs: Vec<PairFigure>,
     /// Median of all pairs; absent where none has a figure.
     pub median: Option<f64>,
+    /// Probes of the same case on other rails.
+    pub on_other_rails: Vec<&'a MeshProbe>,
 }
 
 impl<'a> Probed<'a> {
@@ -65,6 +67,7 @@ impl<'a> Probed<'a> {
             label: case.map_or_else(|| probe.tag.clone(), |case| label(&input, false, case)),
             pairs,
             median: middle.is_finite().then_some(middle),
+            on_other_rails: on_other_rails(run, section, probe),
         }
     }
 
@@ -156,6 +159,17 @@ impl<'a> Probed<'a> {
         let middle = median(&mut values);
         middle.is_finite().then_some(middle)
     }
+}
+
+fn on_other_rails<'a>(run: &Run, section: &'a MeshSection, probe: &MeshProbe) -> Vec<&'a MeshProbe> {
+    let case = |probe: &MeshProbe| Some(run.cases.get(probe.case as usize)?.case.clone());
+    let Some(own) = case(probe).filter(|case| case.rail.is_some()) else {
+        return Vec::new();
+    };
+    let is_other = |other: &&MeshProbe| {
+        case(other).is_some_and(|case| case.rail != own.rail && case.with_rail(own.rail.clone()) == own)
+    };
+    section.probes.iter().filter(is_other).collect()
 }
 
 /// The figure of a pair; a pair of a host with itself is none.

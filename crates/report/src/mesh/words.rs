@@ -114,7 +114,7 @@ pub fn sentence(probed: &Probed, verdict: &MeshVerdict) -> String {
         }
     };
     let what = culprit(probed.section, verdict.culprit);
-    match verdict.culprit {
+    let said = match verdict.culprit {
         MeshCulprit::Unit { .. } => format!(
             "{what} {figure}, {} of its {} hosts: the unit, not one host",
             verdict.shown_by_partners, verdict.partners
@@ -127,7 +127,27 @@ pub fn sentence(probed: &Probed, verdict: &MeshVerdict) -> String {
             "{what} {figure} with {}: the host or its links, too few partners to tell",
             partners(side)
         ),
+    };
+    match is_of_this_rail(probed, verdict.culprit) {
+        true => format!("{said}; on this rail only"),
+        false => said,
     }
+}
+
+/// Whether the other rails were judged, and nothing of the same is slow there.
+fn is_of_this_rail(probed: &Probed, culprit: MeshCulprit) -> bool {
+    let of = |culprit: MeshCulprit| match culprit {
+        MeshCulprit::Unit { unit, .. } => (0, unit, unit),
+        MeshCulprit::Host { host, .. } | MeshCulprit::Undecided { host, .. } => (1, host, host),
+        MeshCulprit::Link { from, to, .. } => (2, from.min(to), from.max(to)),
+    };
+    let own = of(culprit);
+    let is_well = |other: &&MeshProbe| {
+        let slow = other.verdicts.iter().any(|verdict| of(verdict.culprit) == own);
+        let is_judged = |host| !other.not_judged_hosts.contains(&host);
+        other.complete && !slow && (own.0 == 0 || is_judged(own.1) && is_judged(own.2))
+    };
+    !probed.on_other_rails.is_empty() && probed.on_other_rails.iter().all(is_well)
 }
 
 /// `node7 receives`, `node1 <-> node2`.

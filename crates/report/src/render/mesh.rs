@@ -8,13 +8,14 @@ use wirespeed_schema::Run;
 use wirespeed_schema::mesh::{MeshPair, MeshSection};
 
 /// Columns of every row, before those of a pair or host.
-const PROBE: [&str; 12] = [
+const PROBE: [&str; 13] = [
     "document_version",
     "tool_version",
     "started_at",
     "case",
     "transport",
     "options",
+    "rail",
     "test",
     "parameters",
     "mode",
@@ -137,6 +138,7 @@ fn lead(run: &Run, section: &MeshSection, probed: &Probed) -> Vec<String> {
         probed.probe.case.to_string(),
         case.map_or_else(String::new, |case| case.transport.clone()),
         joined(options),
+        case.and_then(|case| case.rail.clone()).unwrap_or_default(),
         case.map_or_else(String::new, |case| case.test.name().to_owned()),
         joined(values.filter(|(column, _)| !column.is_empty()).collect()),
         section.mode.name().to_owned(),

@@ -118,7 +118,7 @@ impl Drawing<'_> {
     pub fn heat(&mut self, heat: &Heat, chart: &Chart) {
         let shading = heat.shading();
         match heat.shown().count() > RECTANGLES_MAX {
-            true => self.picture(heat, shading),
+            true => self.picture(heat, chart, shading),
             false => heat
                 .shown()
                 .for_each(|cell| self.cell(heat, chart, (cell, shading.of(cell.value)))),
@@ -126,8 +126,8 @@ impl Drawing<'_> {
         self.scale();
     }
 
-    /// All cells as one picture, a pixel each.
-    fn picture(&mut self, heat: &Heat, shading: Shading) {
+    /// All cells as one picture, a pixel each; the first column and row of the chart that it has, and how many.
+    fn picture(&mut self, heat: &Heat, chart: &Chart, shading: Shading) {
         let ends = |of: fn(&Cell) -> f64| {
             let least = heat.shown().map(of).fold(f64::INFINITY, f64::min);
             (least, heat.shown().map(of).fold(f64::NEG_INFINITY, f64::max))
@@ -147,8 +147,12 @@ impl Drawing<'_> {
         if let (Some(from), Some(to)) = (corner(left - 0.5, top + 0.5), corner(right + 0.5, bottom - 0.5)) {
             let [x, y, width, height] = [from.0, from.1, to.0 - from.0, to.1 - from.1].map(number);
             let address = super::image::address(&pixels, wide);
+            let places = |axis: &super::Axis| axis.ticks.iter().map(|(at, _)| *at).collect::<Vec<f64>>();
+            let first = places(&chart.x).into_iter().fold(left, f64::min);
+            let last = places(&chart.y).into_iter().fold(top, f64::max);
+            let (column, row) = ((left - first).round(), (last - top).round());
             self.line(format_args!(
-                "<image style=\"image-rendering:pixelated\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
+                "<image data-cells=\"{column} {row} {wide} {high}\" style=\"image-rendering:pixelated\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
                  preserveAspectRatio=\"none\" href=\"{address}\"/>"
             ));
         }

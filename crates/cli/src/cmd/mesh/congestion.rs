@@ -101,7 +101,7 @@ impl Mesh {
             Ok(Storm {
                 load: asked.load.clone(),
                 streams: asked.streams.clone(),
-                case: stream.planned.case,
+                case: stream.planned.case.with_rail(case.rail.clone()),
             })
         };
         self.storms.iter().map(stream).collect()

@@ -10,18 +10,20 @@ use crate::group::{Groups, Reach, parse_silence};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wirespeed::Registry;
-use wirespeed_control::launch::all_hosts::{end_all, start_all};
+use wirespeed_control::launch::all_hosts::{Started, check_files, end_all, start_all};
 use wirespeed_control::launch::hosts::{Carrier, HostAsked, OnHosts, RankHost};
 use wirespeed_control::launch::slurm::{self, Step};
 use wirespeed_control::launch::ssh::SshHost;
 use wirespeed_control::{Identity, RankProgram, StopFlag};
 
+/// Open files of one server here: the connection, and its copies for who reads and who writes.
+const FILES_OF_SERVER: u64 = 4;
+
 /// The hosts of a mesh, ready to have ranks.
 pub struct Hosts<'a> {
     registry: &'a Registry,
     source: Source,
-    /// What reaches each.
-    addresses: Vec<String>,
+    hosts: &'a [Host],
     reach: Reach,
     /// By number, what starts ranks there, or why nothing can; empty where ssh starts none.
     started: Vec<Result<Arc<RankHost>, String>>,
@@ -35,12 +37,13 @@ impl<'a> Hosts<'a> {
     pub fn of(
         registry: &'a Registry,
         words: &HostsArgs,
-        (roster, storms): (&Roster, bool),
+        (roster, storms): (&'a Roster, bool),
         stop: &StopFlag,
     ) -> Result<Self, Failure> {
         let silence = words.silence.as_deref().map(parse_silence).transpose()?;
         if roster.source == Source::Servers {
             Identity::find(words.identity.as_deref(), None)?;
+            check_files(roster.hosts.len(), FILES_OF_SERVER)?;
         }
         let started = match roster.source {
             Source::Ssh => start(&roster.hosts, words, stop)?,
@@ -53,7 +56,7 @@ impl<'a> Hosts<'a> {
         Ok(Hosts {
             registry,
             source: roster.source,
-            addresses: roster.hosts.iter().map(|host| host.reached_as.clone()).collect(),
+            hosts: &roster.hosts,
             reach: Reach {
                 identity: words.identity.clone(),
                 ranks_have_names: true,
@@ -117,6 +120,10 @@ fn start(
     };
     let asked = hosts.iter().map(asked).collect::<Result<Vec<_>, Failure>>()?;
     let started = start_all(&asked, &RankProgram::this()?, stop, &mut |_, _| ())?;
+    if let Err(failure) = apart(hosts, &started) {
+        end_all(started.into_iter().flatten());
+        return Err(failure);
+    }
     match started.iter().any(Result::is_ok) {
         true => Ok(started
             .into_iter()
@@ -129,31 +136,55 @@ fn start(
     }
 }
 
+/// No two names of one machine: its traffic with itself would pass for a network's.
+fn apart(hosts: &[Host], started: &Started) -> Result<(), Failure> {
+    let mut known: BTreeMap<&str, &str> = BTreeMap::new();
+    for (host, started) in hosts.iter().zip(started) {
+        let Ok(started) = started else {
+            continue;
+        };
+        let name = host.reached_as.as_str();
+        let first = known.entry(started.machine()).or_insert(name);
+        if *first != name {
+            return Err(Failure::usage(
+                format!("{first} and {name} are one machine"),
+                "name each machine once; several ranks of one: slots=N in a host file",
+            ));
+        }
+    }
+    Ok(())
+}
+
 impl<'a> Ground<'a> for Hosts<'a> {
-    fn groups(&self, seats: &[usize]) -> Groups<'a> {
+    fn groups(&self, seats: &[usize], rail: Option<&str>) -> Groups<'a> {
         let reach = self.reach.clone();
         match self.source {
             Source::Servers => {
-                let servers = seats.iter().map(|seat| self.addresses[*seat].clone());
+                let servers = seats.iter().map(|seat| self.hosts[*seat].reached_as.clone());
                 Groups::at_servers(self.registry, reach, servers.collect())
             }
             Source::Ssh => {
                 let hosts = seats.iter().filter_map(|seat| self.started[*seat].as_ref().ok());
-                let launch = Arc::new(OnHosts::new(hosts.cloned().collect()));
-                Groups::launched_by(self.registry, launch).reached_by(reach)
+                let mut launch = OnHosts::new(hosts.cloned().collect());
+                if let Some(rail) = rail {
+                    // Every host has an address on a rail that is measured.
+                    let rails = seats.iter().map(|seat| self.hosts[*seat].rails.get(rail));
+                    launch = launch.with_addresses(rails.flatten().copied().collect());
+                }
+                Groups::launched_by(self.registry, Arc::new(launch)).reached_by(reach)
             }
             Source::Here | Source::Job => Groups::new(self.registry, reach),
         }
     }
 
-    fn beside(&self, seats: &[usize]) -> Groups<'a> {
+    fn beside(&self, seats: &[usize], rail: Option<&str>) -> Groups<'a> {
         let groups = match self.source {
             Source::Job if !self.beside.is_empty() => {
                 let hosts = seats.iter().map(|seat| self.beside[*seat].clone());
                 let launch = Arc::new(OnHosts::new(hosts.collect()));
                 Groups::launched_by(self.registry, launch).reached_by(self.reach.clone())
             }
-            _ => self.groups(seats),
+            _ => self.groups(seats, rail),
         };
         groups.silent()
     }

@@ -8,6 +8,7 @@ mod ground;
 mod known;
 mod pairs;
 mod plan;
+mod rails;
 mod roster;
 mod rounds;
 mod shown;
@@ -23,12 +24,13 @@ use plan::{Mesh, refused};
 use rounds::Rounds;
 use shown::Shown;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use wirespeed::Registry;
 use wirespeed_mesh::{Mode, Plan as Pairs};
 use wirespeed_report::interference::Loaded;
 use wirespeed_schema::Finite;
-use wirespeed_schema::mesh::{MeshCulprit, MeshHost, MeshMode, MeshPairs, MeshSection};
+use wirespeed_schema::mesh::{MeshCulprit, MeshHost, MeshMode, MeshPairs, MeshProbe, MeshSection};
 use wirespeed_schema::run::{CaseResult, CaseStatus};
 
 /// Cycles of the survey where the words do not say.
@@ -90,8 +92,9 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
     let section = section(&mesh, known, (&tags, &found))?;
     tell_failures(&mut found, &section);
     front.draft.put(&section);
+    let slow = slow(&section, &found.results);
     let ended = front.publish(found)?;
-    Ok(match slow(&section) {
+    Ok(match slow {
         Some(failure) if ended.code != exit::INTERRUPTED => Ended::badly(failure),
         _ => ended,
     })
@@ -183,23 +186,28 @@ fn set_partial(result: &mut CaseResult, error: String) {
 }
 
 /// What is slow, as the last words of a run, where something is.
-fn slow(section: &MeshSection) -> Option<Failure> {
-    let mut names: Vec<String> = Vec::new();
-    for verdict in section.probes.iter().flat_map(|probe| &probe.verdicts) {
-        let name = match verdict.culprit {
-            MeshCulprit::Unit { unit, .. } => section.unit_name(unit),
-            MeshCulprit::Host { host, .. } | MeshCulprit::Undecided { host, .. } => section.host_name(host),
-            MeshCulprit::Link { from, to, both } => {
-                let arrow = if both { "<->" } else { "->" };
-                format!("{} {arrow} {}", section.host_name(from), section.host_name(to))
-            }
-        };
-        if !names.contains(&name) {
-            names.push(name);
+fn slow(section: &MeshSection, results: &[CaseResult]) -> Option<Failure> {
+    let rail = |probe: &MeshProbe| results.get(probe.case as usize)?.case.rail.as_deref();
+    let rails: BTreeSet<&str> = section.probes.iter().filter_map(rail).collect();
+    let mut found: Vec<(String, BTreeSet<&str>)> = Vec::new();
+    for probe in &section.probes {
+        for verdict in &probe.verdicts {
+            let name = culprit(section, verdict.culprit);
+            let known = found.iter().position(|(known, _)| *known == name);
+            let at = known.unwrap_or_else(|| {
+                found.push((name, BTreeSet::new()));
+                found.len() - 1
+            });
+            found[at].1.extend(rail(probe));
         }
     }
-    let more = names.len().saturating_sub(NAMED_MAX);
-    names.truncate(NAMED_MAX);
+    let more = found.len().saturating_sub(NAMED_MAX);
+    found.truncate(NAMED_MAX);
+    let named = |(name, on): (String, BTreeSet<&str>)| match on == rails {
+        true => name,
+        false => format!("{name} on rail {}", Vec::from_iter(on).join(" and ")),
+    };
+    let names: Vec<String> = found.into_iter().map(named).collect();
     let tail = if more > 0 {
         format!(" and {more} more")
     } else {
@@ -212,4 +220,15 @@ fn slow(section: &MeshSection) -> Option<Failure> {
             "take it out of use, or measure its pairs alone: --isolated with --pairs FILE",
         )
     })
+}
+
+fn culprit(section: &MeshSection, culprit: MeshCulprit) -> String {
+    match culprit {
+        MeshCulprit::Unit { unit, .. } => section.unit_name(unit),
+        MeshCulprit::Host { host, .. } | MeshCulprit::Undecided { host, .. } => section.host_name(host),
+        MeshCulprit::Link { from, to, both } => {
+            let arrow = if both { "<->" } else { "->" };
+            format!("{} {arrow} {}", section.host_name(from), section.host_name(to))
+        }
+    }
 }

@@ -4,6 +4,7 @@
 use super::case::{cases, expected_ns, plan, tag_of};
 use super::congestion::{Asked, storms};
 use super::pairs::pairs_of;
+use super::rails;
 use super::roster::{Roster, Source};
 use crate::args::MeshArgs;
 use crate::cmd::dry_run;
@@ -71,7 +72,8 @@ impl Mesh {
         (cycles, seed): (u32, u64),
     ) -> Result<(), Failure> {
         (self.cycles, self.options.seed) = (cycles, seed);
-        self.cases = cases(registry, &self.plan, &self.roster)?;
+        let rails = rails::named(&arguments.hosts.rail, &self.roster)?;
+        self.cases = rails::each(registry, cases(registry, &self.plan, &self.roster)?, &rails)?;
         self.storms = storms(&arguments.pattern, &self.roster)?;
         self.pairs = match (&arguments.pairs, &arguments.budget) {
             _ if !self.storms.is_empty() => Pairs::Given(self.split(&arguments.victims)?),

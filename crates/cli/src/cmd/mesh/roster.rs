@@ -1,5 +1,6 @@
 //! Who takes part in a mesh: hosts by name, the unit and CPU of each, and where they come from. It must never connect.
 
+use super::rails;
 use crate::args::HostsArgs;
 use crate::errors::Failure;
 use crate::job;
@@ -17,6 +18,9 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 pub const HOSTS_MAX: usize = 100_000;
 /// Most ranks of this machine where nothing says how many.
 const RANKS_MAX: usize = 64;
+
+/// What a line of a host file is.
+const LINE: &str = "write NAME [slots=N] [unit=RACK] [address=IP] [rail=NAME:IP].. [cpu=N]";
 
 /// Where hosts come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +46,8 @@ pub struct Host {
     pub unit: Option<String>,
     /// Its address for data, where it was given.
     pub address: Option<IpAddr>,
+    /// Its address on each of its networks, by name.
+    pub rails: BTreeMap<String, IpAddr>,
     /// CPU that its rank is pinned to.
     pub cpu: Option<u32>,
 }
@@ -288,12 +294,8 @@ fn read(path: &Path) -> Result<Vec<Host>, Failure> {
         ));
     }
     let text = std::fs::read_to_string(path).map_err(|e| unreadable(&e))?;
-    parse(&text).map_err(|(line, why)| {
-        Failure::usage(
-            format!("{}, line {line}: {why}", path.display()),
-            "write NAME [slots=N] [unit=RACK] [address=IP] [cpu=N]",
-        )
-    })
+    parse(&text)
+        .map_err(|(line, why)| Failure::usage(format!("{}, line {line}: {why}", path.display()), LINE))
 }
 
 /// A host a line, `#` begins a comment. The error has the number of its line.
@@ -348,6 +350,12 @@ fn of_words<'a>(name: &str, words: impl Iterator<Item = &'a str>) -> Result<(Hos
             }
             "unit" if !value.is_empty() => host.unit = Some(value.to_owned()),
             "address" => host.address = Some(value.parse().map_err(|_| invalid())?),
+            "rail" => {
+                let (name, address) = rails::parse(value).ok_or_else(invalid)?;
+                if host.rails.insert(name.to_owned(), address).is_some() {
+                    return Err(format!("{word}: rail {name} has an address already"));
+                }
+            }
             "cpu" => host.cpu = Some(value.parse().map_err(|_| invalid())?),
             _ => return Err(invalid()),
         }
@@ -361,11 +369,13 @@ mod tests {
 
     #[test]
     fn host_files_have_a_host_a_line() {
-        let text = "# cluster\n\nn1 unit=r1 address=10.0.0.1\nn2 slots=2 unit=r2 cpu=3 # two\n";
+        let text = "# cluster\n\nn1 unit=r1 address=10.0.0.1 rail=ib0:10.1.0.1 rail=ib1:fd00::1\nn2 slots=2 unit=r2 cpu=3 # two\n";
         let hosts = parse(text).unwrap();
         let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
         assert_eq!(names, ["n1", "n2:0", "n2:1"]);
         assert_eq!(hosts[0].address, "10.0.0.1".parse().ok());
+        assert_eq!(hosts[0].rails.len(), 2);
+        assert_eq!(hosts[0].rails.get("ib1"), "fd00::1".parse().ok().as_ref());
         assert_eq!((hosts[2].reached_as.as_str(), hosts[2].cpu), ("n2", Some(3)));
         let roster = Roster {
             source: Source::Ssh,
@@ -386,6 +396,8 @@ mod tests {
             ("a slots=x", 1, "slots=x"),
             ("a\n\nb address=10.0.0", 3, "10.0.0"),
             ("a colour=red", 1, "colour=red"),
+            ("a rail=ib0", 1, "rail=ib0"),
+            ("a rail=x:10.0.0.1 rail=x:10.0.0.2", 1, "already"),
             ("a unit=", 1, "unit="),
             ("a b", 1, "\"b\""),
             ("-oProxyCommand=x", 1, "no name"),

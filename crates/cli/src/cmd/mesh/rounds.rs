@@ -21,11 +21,11 @@ use wirespeed_schema::plan::PlannedCase;
 
 /// Gives ranks to hosts.
 pub trait Ground<'a> {
-    /// Groups with a rank for each of these hosts, in this order; a host may have several.
-    fn groups(&self, seats: &[usize]) -> Groups<'a>;
+    /// Groups with a rank for each of these hosts, in this order, whose data take `rail`; a host may have several.
+    fn groups(&self, seats: &[usize], rail: Option<&str>) -> Groups<'a>;
 
     /// The same beside those that measure, whose ranks are others; nothing is told of what happens to them.
-    fn beside(&self, seats: &[usize]) -> Groups<'a>;
+    fn beside(&self, seats: &[usize], rail: Option<&str>) -> Groups<'a>;
 
     /// Why a host can have no rank any more, where that is known without trying.
     fn gone(&self, host: usize) -> Option<String>;
@@ -40,6 +40,8 @@ pub struct Rounds<'a> {
     storms: Vec<Vec<Storm>>,
     /// The host of each rank.
     seats: Vec<usize>,
+    /// The network that the group's data take, where it has a name.
+    rail: Option<String>,
     source: Source,
     hosts: &'a [Host],
     known: Rc<RefCell<Known>>,
@@ -62,10 +64,11 @@ impl<'a> Rounds<'a> {
         let seats = (0..roster.hosts.len()).filter(|host| ground.gone(*host).is_none());
         let seats: Vec<usize> = seats.collect();
         let mut rounds = Rounds {
-            groups: ground.groups(&seats),
+            groups: ground.groups(&seats, None),
             ground,
             storms,
             seats,
+            rail: None,
             source: roster.source,
             hosts: &roster.hosts,
             known,
@@ -123,7 +126,7 @@ impl<'a> Rounds<'a> {
             if rest.is_empty() || stop.is_requested() || self.over.is_some() {
                 continue;
             }
-            self.reseat();
+            self.reseat(&planned.case);
             let case = self.case_of(&planned.case, &rest);
             let planned = PlannedCase {
                 case,
@@ -186,13 +189,14 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Give a rank to the hosts that are left alone, where one was lost and ranks can be had again.
-    fn reseat(&mut self) {
+    /// Give ranks anew where a host was lost, to those that are left, or where `case` is on another rail.
+    fn reseat(&mut self, case: &Case) {
         let known = self.known.borrow();
         let is_left = |host: &usize| known.lost[*host].is_none();
-        if !self.seats.iter().all(is_left) {
+        if !self.seats.iter().all(is_left) || self.rail != case.rail {
             self.seats.retain(is_left);
-            self.groups = self.ground.groups(&self.seats);
+            self.rail.clone_from(&case.rail);
+            self.groups = self.ground.groups(&self.seats, self.rail.as_deref());
         }
     }
 
@@ -311,7 +315,7 @@ impl<'a> Rounds<'a> {
             let cause = format!("{}: {why}", storm.load);
             return Err(Failure::failed(cause, "leave that host out of the storm"));
         }
-        let groups = self.ground.beside(&seats);
+        let groups = self.ground.beside(&seats, planned.case.rail.as_deref());
         let rounds = || self.rounds((visit, None), planned, stop, on_seen);
         let (found, moved) = storm.around(groups, stop, rounds)?;
         self.known.borrow_mut().moved.push((visit.subject, number, moved));

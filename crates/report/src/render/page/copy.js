@@ -1,5 +1,5 @@
-// Shows the buttons of the page and copies what each of them names; sorts tables by the column whose heading is pressed. Nothing
-// on the page needs it.
+// Shows the buttons of the page and copies what each of them names; sorts tables by the column whose heading is pressed; tells the
+// value of the cell of a large map that is pointed at or chosen. Nothing on the page needs it.
 (() => {
   const said = document.getElementById('said');
   const cell = /("(?:[^"]|"")*"|[^,\r\n]*)(,|\r?\n|$)/g;
@@ -65,6 +65,63 @@
       heading.replaceChildren(button);
       button.addEventListener('click', () => sort(table, heading, column));
     }
+  }
+  const scaled = (value, unit) => {
+    const steps = unit === 'ns' ? ['ns', '\u00b5s', 'ms', 's'] : ['', 'k', 'M', 'G', 'T'].map(prefix => prefix + unit);
+    const at = Math.max(0, Math.min(steps.length - 1, Math.floor(Math.log10(Math.abs(value)) / 3)));
+    return Number((value / 1000 ** at).toPrecision(4)) + ' ' + steps[at];
+  };
+  const explore = (figure, images) => {
+    const [[corner, ...columns], ...all] = rows(figure.querySelector('pre.csv').textContent.trim());
+    const unit = /\(([^)]*)\)$/.exec(corner)?.[1] ?? '';
+    const box = document.createElement('p');
+    box.className = 'cell';
+    const picker = (name, names) => {
+      const [label, select] = [document.createElement('label'), document.createElement('select')];
+      for (const name of names) select.add(new Option(name));
+      label.append(name + ' ', select);
+      box.append(label, ' ');
+      return select;
+    };
+    const [row, column] = [picker('Row', all.map(row => row[0])), picker('Column', columns)];
+    const value = document.createElement('output');
+    box.append(value);
+    images[0].closest('.ws-pair').after(box);
+    const marks = images.map(image => {
+      const mark = document.createElementNS(image.namespaceURI, 'rect');
+      mark.setAttribute('class', 'ws-at');
+      image.after(mark);
+      const number = name => Number(image.getAttribute(name));
+      const [left, top, wide, high] = image.dataset.cells.split(' ').map(Number);
+      const step = {x: number('width') / wide, y: number('height') / high};
+      const place = () => {
+        const at = {x: number('x') + (column.selectedIndex - left) * step.x, y: number('y') + (row.selectedIndex - top) * step.y};
+        const rim = 2;
+        mark.setAttribute('x', at.x - rim);
+        mark.setAttribute('y', at.y - rim);
+        mark.setAttribute('width', step.x + 2 * rim);
+        mark.setAttribute('height', step.y + 2 * rim);
+      };
+      image.addEventListener('pointermove', event => {
+        const seen = image.getBoundingClientRect();
+        column.selectedIndex = left + Math.floor((event.clientX - seen.left) / seen.width * wide);
+        row.selectedIndex = top + Math.floor((event.clientY - seen.top) / seen.height * high);
+        show();
+      });
+      return place;
+    });
+    const show = () => {
+      const text = all[row.selectedIndex]?.[column.selectedIndex + 1] ?? '';
+      value.textContent = text === '' ? 'not measured' : scaled(Number(text), unit);
+      for (const place of marks) place();
+    };
+    for (const select of [row, column]) select.addEventListener('change', show);
+    column.selectedIndex = 1;
+    show();
+  };
+  for (const figure of document.querySelectorAll('figure')) {
+    const images = [...figure.querySelectorAll('image[data-cells]')];
+    if (images.length) (window.requestIdleCallback ?? setTimeout)(() => explore(figure, images));
   }
   for (const button of document.querySelectorAll('button[data-of]')) {
     button.hidden = false;

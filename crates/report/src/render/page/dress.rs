@@ -3,12 +3,11 @@
 
 use std::fmt::Write as _;
 
-/// The script, as it stands in the page: it shows the buttons and copies the text of the element that each names. Nothing on
-/// the page needs it.
+/// The script, as it stands in the page: it copies, sorts, and tells the cells of large maps. Nothing on the page needs it.
 pub const SCRIPT: &str = include_str!("copy.js");
 
 /// SHA-256 of the script. The browser runs a script with this hash and no other.
-const SCRIPT_HASH: &str = "sha256-0ArbJZW4+svqhn4vpydz+DqxmkLc7HgqlgqfTdJAaPg=";
+const SCRIPT_HASH: &str = "sha256-V83ci5tGnhA61T2wpurV8plHaXrMAO5Oacm4Bcb+5BM=";
 
 /// What the page allows itself: its own style, its own script by its hash, pictures that stand in it, nothing else.
 pub fn policy() -> String {
@@ -37,6 +36,8 @@ code{padding:.1em .3em}.command{padding:.5em .8em;margin:.4em 0;white-space:pre-
 .copy{display:flex;flex-wrap:wrap;gap:.4em;margin:.5em 0}
 button{font:inherit;font-size:.86rem;color:var(--link);background:var(--back);border:1px solid var(--edge);border-radius:5px;padding:.25em .7em;min-height:24px;cursor:pointer}
 button:hover{background:var(--box)}
+.cell{display:flex;flex-wrap:wrap;align-items:center;gap:.3em 1em;font-size:.86rem}.cell select{font:inherit;max-width:16em;min-height:24px}.cell output{font-weight:600}
+.ws-at{fill:none;stroke:var(--bad);stroke-width:2;pointer-events:none}
 [hidden]{display:none}
 .said{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 summary{cursor:pointer;color:var(--link);padding:.2em 0}
@@ -57,7 +58,7 @@ th:first-child{position:sticky;left:0;background:var(--back);max-width:min(48ch,
 /// On paper: all of a table, no buttons, light.
 const PAPER: &str = "\
 @media print{
-body{padding:0;max-width:none;font-size:10pt}nav,.skip,.copy,.data,details:not([open]){display:none}
+body{padding:0;max-width:none;font-size:10pt}nav,.skip,.copy,.cell,.data,details:not([open]){display:none}
 .frame{overflow:visible;max-height:none}table{width:auto;font-size:7.5pt}th,td{padding-right:.6em;max-width:none}
 .number{white-space:normal}th:first-child{position:static;max-width:none}
 .figures{display:block}figure{margin:0 0 1.2em;break-inside:avoid}tr{break-inside:avoid}h2,h3,h4{break-after:avoid}

@@ -4,4 +4,5 @@
 mod changes;
 mod made;
 mod page;
+mod rails;
 mod shown;

@@ -147,11 +147,11 @@ impl Meeting<'_> {
     }
 
     /// The error when time is up or the run cancelled.
-    fn look(&self, rank: u32) -> Result<(), ConnectError> {
+    fn look(&self, rank: u32, patience: Duration) -> Result<(), ConnectError> {
         if self.ctx.cancel.reason().is_some() {
             return Err(BootstrapError::Cancelled.into());
         }
-        if self.started.elapsed() >= self.patience.connect {
+        if self.started.elapsed() >= patience {
             return Err(self.late(rank));
         }
         Ok(())
@@ -177,7 +177,9 @@ impl Meeting<'_> {
         let Some((socket, address)) = self.family.dial(address)? else {
             return Err(bad("its address is of another kind"));
         };
-        let failed = |e| ConnectError::os(format!("connecting to rank {rank}"), e);
+        let place = address.as_socket().map(|place| format!(" at {place}"));
+        let place = place.unwrap_or_default();
+        let failed = |e| ConnectError::os(format!("connecting to rank {rank}{place}"), e);
         socket.set_nonblocking(true).map_err(failed)?;
         loop {
             match socket
@@ -192,7 +194,13 @@ impl Meeting<'_> {
                 Err((Some(Errno::AGAIN), _)) => std::thread::sleep(Duration::from_millis(1)),
                 Err((_, error)) => return Err(failed(error)),
             }
-            self.look(rank)?;
+            self.look(rank, self.patience.connect)
+                .map_err(|error| match error {
+                    ConnectError::Timeout { seconds, .. } => {
+                        ConnectError::Other(format!("rank {rank}{place} did not answer within {seconds} s"))
+                    }
+                    other => other,
+                })?;
         }
         let greeting = guest::greeting(token, self.ctx.bootstrap.rank());
         // The send buffer of a fresh connection holds it whole.
@@ -221,7 +229,8 @@ impl Meeting<'_> {
                 .map(|(&peer, _)| peer)
         };
         while let Some(rank) = missing(places) {
-            self.look(rank)?;
+            // Who dials gives up first: it can say where nobody answered.
+            self.look(rank, self.patience.connect + self.patience.greeting)?;
             let mut sockets = vec![PollFd::new(listener, PollFlags::IN)];
             sockets.extend(guests.iter().map(|g| PollFd::new(g.socket(), PollFlags::IN)));
             self.sleep(&mut sockets)?;
@@ -283,7 +292,7 @@ impl Meeting<'_> {
                 }
                 Ok((count, _)) => filled += count,
                 Err(Errno::AGAIN | Errno::INTR) => {
-                    self.look(rank)?;
+                    self.look(rank, self.patience.connect + self.patience.greeting)?;
                     self.sleep(&mut [PollFd::new(socket, PollFlags::IN)])?;
                 }
                 Err(errno) => return Err(ConnectError::os("reading a greeting's answer", errno.into())),

@@ -1,7 +1,10 @@
 //! A mesh of real machines: a namespace and an sshd each on a bridge, some of them slow, cut off or killed. It must never assert
 //! how fast anything is, only which of them is the slow one.
 
-use std::process::Stdio;
+mod bad_input;
+mod rails;
+
+use std::process::Command;
 use std::time::Duration;
 use wirespeed_schema::Run;
 use wirespeed_schema::mesh::{MeshCulprit, MeshSection};
@@ -24,18 +27,20 @@ fn machines(count: usize) -> Option<(SshHosts, Bridge)> {
 /// `wirespeed mesh` at the desk, over all machines.
 fn start((hosts, bridge): (&SshHosts, &Bridge), more: &str) -> Running {
     let names: Vec<String> = (0..bridge.count()).map(|number| bridge.name(number)).collect();
+    start_on((hosts, bridge), &format!("--hosts {} {more}", names.join(",")))
+}
+
+/// The same, over the hosts that the words name.
+fn start_on((hosts, bridge): (&SshHosts, &Bridge), words: &str) -> Running {
+    Running::start(mesh((hosts, bridge), words))
+}
+
+fn mesh((hosts, bridge): (&SshHosts, &Bridge), words: &str) -> Command {
     let mut command = bridge.at_desk(program(env!("CARGO_BIN_EXE_wirespeed-under-test")));
     command
-        .args([
-            "mesh",
-            "--hosts",
-            &names.join(","),
-            "--ssh-config",
-            &hosts.config(),
-        ])
-        .args(more.split_whitespace())
-        .stdin(Stdio::null());
-    Running::start(command)
+        .args(["mesh", "--ssh-config", &hosts.config()])
+        .args(words.split_whitespace());
+    command
 }
 
 fn section(ended: &Ended) -> (Run, MeshSection) {

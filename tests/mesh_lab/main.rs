@@ -1,0 +1,144 @@
+//! How often a mesh of real machines names the right thing and nothing else: machines on a bridge, each with its sshd, one thing
+//! slow among them. It prints a row a kind of trouble. It must never decide whether an aim is met.
+//!
+//! `wirespeed-mesh-lab PROGRAM [RUNS] [KIND ..]`
+
+mod trouble;
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+use trouble::{Expected, KINDS, Kind};
+use wirespeed_report::read_run;
+use wirespeed_schema::mesh::{MeshCulprit, MeshSection};
+use wirespeed_tests::bridge::Bridge;
+use wirespeed_tests::deadline::PATIENCE;
+use wirespeed_tests::running::Running;
+use wirespeed_tests::ssh::SshHosts;
+
+/// Machines of a mesh.
+const HOSTS: usize = 8;
+/// Meshes of a kind where nothing is said.
+const RUNS: usize = 20;
+
+/// What a mesh named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    /// What is slow, and nothing else.
+    Right,
+    /// That, and more.
+    More,
+    /// Nothing.
+    Nothing,
+    /// Something that is not slow, and not what is.
+    Wrong,
+    /// Nothing could be measured.
+    Failed,
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let Some((program, rest)) = words.split_first() else {
+        return say("usage: wirespeed-mesh-lab PROGRAM [RUNS] [KIND ..]");
+    };
+    let runs = rest.first().and_then(|word| word.parse().ok());
+    let names = &rest[usize::from(runs.is_some())..];
+    if let Some(stranger) = names
+        .iter()
+        .find(|name| KINDS.iter().all(|kind| kind.name != **name))
+    {
+        return say(&format!("no kind is called {stranger:?}"));
+    }
+    let program = PathBuf::from(program);
+    println!(
+        "kind: meshes, the right thing alone, with more, nothing, something else, failed; seconds a mesh"
+    );
+    for kind in KINDS
+        .iter()
+        .filter(|kind| names.is_empty() || names.contains(&kind.name.to_owned()))
+    {
+        let began = Instant::now();
+        let count = runs.unwrap_or(RUNS);
+        let mut found = Vec::with_capacity(count);
+        for run in 0..count {
+            match measure(&program, kind, run) {
+                Ok(named) => found.push(named),
+                Err(why) => return say(&format!("{}: {why}", kind.name)),
+            }
+        }
+        let of = |named: Named| found.iter().filter(|one| **one == named).count();
+        println!(
+            "{}: {count}, {}, {}, {}, {}, {}; {:.0}",
+            kind.name,
+            of(Named::Right),
+            of(Named::More),
+            of(Named::Nothing),
+            of(Named::Wrong),
+            of(Named::Failed),
+            began.elapsed().as_secs_f64() / count.max(1) as f64
+        );
+    }
+    ExitCode::SUCCESS
+}
+
+fn say(why: &str) -> ExitCode {
+    eprintln!("{why}");
+    ExitCode::FAILURE
+}
+
+/// One mesh, on machines of its own.
+fn measure(program: &PathBuf, kind: &Kind, run: usize) -> Result<Named, String> {
+    let bridge = Bridge::new(HOSTS)?;
+    let hosts = SshHosts::on(&bridge)?;
+    // Another host and link each time.
+    let at = (run % HOSTS, (run + 1 + run / HOSTS % (HOSTS - 1)) % HOSTS);
+    let trouble = (kind.make)((&bridge, &hosts), at)?;
+    let names: Vec<String> = (0..HOSTS).map(|host| bridge.name(host)).collect();
+    let mut command: Command = bridge.at_desk(program);
+    command.args([
+        "mesh",
+        "--hosts",
+        &names.join(","),
+        "--ssh-config",
+        &hosts.config(),
+    ]);
+    command.args([
+        "--isolated",
+        "--repeats",
+        "2",
+        "--json",
+        "--quiet",
+        "--seed",
+        &run.to_string(),
+        "--",
+    ]);
+    command.args(kind.probe.split_whitespace());
+    let ended = Running::start(command).end(PATIENCE);
+    drop(trouble);
+    let Some(mesh) = read_run(ended.stdout.trim().as_bytes())
+        .ok()
+        .and_then(|run| run.sections.get::<MeshSection>())
+    else {
+        eprintln!("{ended}");
+        return Ok(Named::Failed);
+    };
+    let verdicts: Vec<MeshCulprit> = mesh
+        .probes
+        .iter()
+        .flat_map(|probe| &probe.verdicts)
+        .map(|verdict| verdict.culprit)
+        .collect();
+    let is_right = |culprit: &MeshCulprit| kind.expected.is(*culprit, (at.0 as u32, at.1 as u32));
+    let right = verdicts.iter().filter(|culprit| is_right(culprit)).count();
+    let named = match (kind.expected, right, verdicts.len()) {
+        (Expected::Nothing, _, 0) => Named::Right,
+        (_, 0, 0) => Named::Nothing,
+        (_, 0, _) => Named::Wrong,
+        (_, right, all) if right == all => Named::Right,
+        _ => Named::More,
+    };
+    if named != Named::Right {
+        eprintln!("{} {run}, at {at:?}: {named:?}, {verdicts:?}", kind.name);
+    }
+    Ok(named)
+}
