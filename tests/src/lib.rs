@@ -13,6 +13,7 @@ pub mod recording;
 pub mod running;
 pub mod slurm;
 pub mod ssh;
+pub mod terminal;
 pub mod ucx;
 pub mod under_test;
 

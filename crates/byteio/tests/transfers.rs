@@ -16,8 +16,8 @@ const SIZE: usize = 1_234_567;
 
 fn go(options: &TransferOptions) -> Transfer {
     let moved = AtomicU64::new(0);
-    let result = transfer(options, &StopFlag::new(), &|bytes| {
-        moved.fetch_add(bytes, Ordering::Relaxed);
+    let result = transfer(options, &StopFlag::new(), &|step| {
+        moved.fetch_add(step.bytes, Ordering::Relaxed);
     });
     let result = result.unwrap_or_else(|e| panic!("{e:?}"));
     assert_eq!(result.transfer.error, None, "{:?}", result.transfer);
@@ -174,8 +174,8 @@ fn a_stopped_transfer_goes_on_where_it_was() {
     options.digest = Some(DigestKind::Blake3);
     let stop = StopFlag::new();
     let moved = AtomicU64::new(0);
-    let broken = transfer(&options, &stop, &|bytes| {
-        if moved.fetch_add(bytes, Ordering::Relaxed) + bytes > 400_000 {
+    let broken = transfer(&options, &stop, &|step| {
+        if moved.fetch_add(step.bytes, Ordering::Relaxed) + step.bytes > 400_000 {
             stop.request();
         }
     });
@@ -205,8 +205,8 @@ fn a_resource_that_changes_is_noticed() {
         once.store(0, Ordering::Relaxed);
         let mut options = get(service.url("/f"), Way::Http);
         (options.digest, options.threads, options.depth) = (digest, 1, 1);
-        let seen = transfer(&options, &StopFlag::new(), &|bytes| {
-            if bytes > 0 && once.fetch_add(1, Ordering::Relaxed) == 3 {
+        let seen = transfer(&options, &StopFlag::new(), &|step| {
+            if step.bytes > 0 && once.fetch_add(1, Ordering::Relaxed) == 3 {
                 let mut other = data(SIZE);
                 other[5] ^= 1;
                 std::fs::write(&file, other).unwrap();
@@ -238,8 +238,8 @@ fn a_resource_that_shrinks_ends_the_transfer_and_not_the_service() {
         let once = AtomicU64::new(0);
         let mut options = get(service.url("/f"), way);
         options.threads = 1;
-        let seen = transfer(&options, &StopFlag::new(), &|bytes| {
-            if bytes > 0 && once.fetch_add(1, Ordering::Relaxed) == 3 {
+        let seen = transfer(&options, &StopFlag::new(), &|step| {
+            if step.bytes > 0 && once.fetch_add(1, Ordering::Relaxed) == 3 {
                 std::fs::File::options()
                     .write(true)
                     .open(&file)
@@ -339,8 +339,8 @@ fn a_put_whose_source_shrinks_changes_nothing() {
             options.client.direction = Direction::Put;
             options.source = Some(source.clone());
             let once = AtomicU64::new(0);
-            let seen = transfer(&options, &StopFlag::new(), &|bytes| {
-                if bytes > 0 && once.fetch_add(1, Ordering::Relaxed) == 3 {
+            let seen = transfer(&options, &StopFlag::new(), &|step| {
+                if step.bytes > 0 && once.fetch_add(1, Ordering::Relaxed) == 3 {
                     let file = std::fs::File::options().write(true).open(&source).unwrap();
                     file.set_len(500_000).unwrap();
                 }
@@ -381,8 +381,8 @@ fn a_get_that_fails_has_no_file_of_that_name() {
             overwrite,
         };
         let once = AtomicU64::new(0);
-        let seen = transfer(&options, &StopFlag::new(), &|bytes| {
-            if bytes > 0 && once.fetch_add(1, Ordering::Relaxed) == 3 {
+        let seen = transfer(&options, &StopFlag::new(), &|step| {
+            if step.bytes > 0 && once.fetch_add(1, Ordering::Relaxed) == 3 {
                 std::fs::File::options()
                     .write(true)
                     .open(&file)

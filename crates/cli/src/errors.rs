@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use wirespeed_control::ControlError;
 use wirespeed_schema::plan::{PlanError, nearest};
 use wirespeed_schema::run::Status;
-use wirespeed_schema::shown::is_obeyed;
+use wirespeed_schema::shown::quoted;
 
 /// Exit codes that are not a run's status.
 pub mod exit {
@@ -301,9 +301,7 @@ fn meant(cause: &str, remedy: &str) -> Option<String> {
 
 /// Errors of the system may have line ends and control characters of their own; a terminal must not obey them.
 fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let text = words.join(" ").chars().filter(|c| !is_obeyed(*c)).collect();
-    without_numbers(text)
+    without_numbers(quoted(text, usize::MAX))
 }
 
 /// Without the system's numbers of its errors, `(os error 11)`: the words before them say the same.

@@ -44,6 +44,15 @@ pub fn around<T>(write: impl FnOnce() -> T) -> T {
     }
 }
 
+/// Whether something is drawn: a second bar would stand on the row of the first.
+pub fn is_drawn_on() -> bool {
+    match &*drawn() {
+        Drawn::Nothing => false,
+        Drawn::Bar(bar) => bar.upgrade().is_some_and(|bar| !bar.is_finished()),
+        Drawn::View(_) => true,
+    }
+}
+
 /// `bar` is what is drawn from now on, as long as it lives.
 pub fn bar_is(bar: &ProgressBar) {
     *drawn() = Drawn::Bar(bar.downgrade());

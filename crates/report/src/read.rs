@@ -8,7 +8,7 @@ use serde_json::error::Category;
 use std::io::Read;
 use wirespeed_schema::Run;
 use wirespeed_schema::run::{Remark, Severity};
-use wirespeed_schema::shown::is_obeyed;
+use wirespeed_schema::shown::quoted;
 use wirespeed_schema::version::{DOCUMENT_VERSION, document_is_newer, document_is_readable};
 
 /// Largest document that is read. Histograms are sparse; the largest real documents are a hundred times smaller.
@@ -139,7 +139,7 @@ pub fn read_run(bytes: &[u8]) -> Result<Run, ReadError> {
     };
     if !document_is_readable(version) {
         return Err(ReadError::OtherVersion {
-            version: version.chars().filter(|c| !is_obeyed(*c)).take(20).collect(),
+            version: quoted(version, 20),
         });
     }
     if probe.cases.is_none() {
@@ -161,11 +161,7 @@ fn newer(version: &str) -> Remark {
         code: NEWER.to_owned(),
         message: format!(
             "a document of version {}: what versions after {DOCUMENT_VERSION} added is not shown",
-            version
-                .chars()
-                .filter(|c| !is_obeyed(*c))
-                .take(20)
-                .collect::<String>()
+            quoted(version, 20)
         ),
         remedy: Some("read it with the version of wirespeed that wrote it, or a newer one".to_owned()),
     }

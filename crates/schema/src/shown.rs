@@ -1,5 +1,5 @@
-//! Which characters of a name from outside may reach a screen or a page. What stands in place of the others is the form's to
-//! say.
+//! Which characters of text from outside may reach a screen or a page, and the one way to quote such text in a message. What a
+//! form shows in place of the others is the form's to say.
 
 /// Whether a terminal or a browser obeys `character` rather than showing it: control characters, marks that turn the direction
 /// of text, ends of lines and paragraphs, and characters without width, which make two names look alike.
@@ -12,9 +12,21 @@ pub fn is_obeyed(character: char) -> bool {
         )
 }
 
+/// `text` of others as a message may quote it: in one line, without what a terminal obeys, and of at most `characters_max`
+/// characters.
+pub fn quoted(text: &str, characters_max: usize) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let shown = words.join(" ");
+    shown
+        .chars()
+        .filter(|c| !is_obeyed(*c))
+        .take(characters_max)
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_obeyed;
+    use super::{is_obeyed, quoted};
 
     #[test]
     fn what_moves_the_cursor_or_turns_text_is_obeyed() {
@@ -26,5 +38,20 @@ mod tests {
         for character in "aß µ·─█⣀中".chars() {
             assert!(!is_obeyed(character), "{character:?}");
         }
+    }
+
+    #[test]
+    fn quoted_text_is_one_short_line_that_moves_nothing() {
+        assert_eq!(
+            quoted(" two\r\nlines\tand\u{2028}more ", 99),
+            "two lines and more"
+        );
+        assert_eq!(quoted("a\u{1b}[2Jb\u{202e}c\u{200b}d", 99), "a[2Jbcd");
+        assert_eq!(quoted("µµµµ", 3), "µµµ");
+        assert_eq!(
+            quoted("\u{7}\u{7}\u{7}abc", 3),
+            "abc",
+            "what is dropped does not count"
+        );
     }
 }

@@ -225,8 +225,16 @@ impl ComputationReport {
     pub fn judge(&mut self) {
         use wirespeed_schema::units::{format_ns, format_size, significant};
         let mut verdict = Vec::new();
-        let cores = |c: Option<Finite>| c.map_or("-".into(), |c| significant(c.get(), 3));
-        let bytes = |b: Option<u64>| b.map_or("-".into(), format_size);
+        let cores = |c: Option<Finite>| c.map(|c| significant(c.get(), 3));
+        let bytes = |b: Option<u64>| b.map(format_size);
+        // In words, so that nobody takes what was never asked for as refused.
+        let limit = |asked: Option<String>, granted: Option<String>, by: &str| match (asked, granted) {
+            (None, None) => "no limit asked for".to_owned(),
+            (Some(asked), None) => format!("asked {asked}, not limited"),
+            (None, Some(granted)) => format!("granted {granted} by {by}"),
+            (Some(asked), Some(granted)) => format!("asked {asked}, granted {granted} by {by}"),
+        };
+        let known = |figure: Option<String>| figure.unwrap_or_else(|| "unknown".to_owned());
         let (asked, granted, seen) = (&self.asked, &self.granted, &self.observed);
         let throttled = seen.throttled_ns.filter(|ns| *ns > 0);
         let throttled = throttled.map_or(String::new(), |ns| {
@@ -236,21 +244,21 @@ impl ComputationReport {
             format!(", {} wake-ups a second", significant(woken.get(), 3))
         });
         verdict.push(format!(
-            "cores: asked {}, granted {} by {}, used {}{throttled}{woken}",
-            cores(asked.cores),
-            cores(granted.cores),
-            granted.cores_by,
-            cores(seen.cores_used)
+            "cores: {}, used {}{throttled}{woken}",
+            limit(cores(asked.cores), cores(granted.cores), &granted.cores_by),
+            known(cores(seen.cores_used))
         ));
         let charged = seen.charged_max_bytes;
         let charged = charged.map_or(String::new(), |bytes| format!(", charged {}", format_size(bytes)));
         verdict.push(format!(
-            "memory: asked {}, granted {} by {}, allocated {}, resident {}{charged}",
-            bytes(asked.memory_bytes),
-            bytes(granted.memory_bytes),
-            granted.memory_by,
-            bytes(seen.virtual_max_bytes),
-            bytes(seen.resident_max_bytes),
+            "memory: {}, allocated {}, resident {}{charged}",
+            limit(
+                bytes(asked.memory_bytes),
+                bytes(granted.memory_bytes),
+                &granted.memory_by
+            ),
+            known(bytes(seen.virtual_max_bytes)),
+            known(bytes(seen.resident_max_bytes)),
         ));
         if let Some(ns) = seen.out_of_memory_after_ns {
             verdict.push(format!("killed for memory {} after the go", format_ns(ns as f64)));

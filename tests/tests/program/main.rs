@@ -21,11 +21,13 @@ mod screen;
 mod server;
 mod session_figures;
 mod sessions;
+mod states;
 mod strangers;
 mod sweeps;
 mod transports;
 mod usage;
 mod verbs;
+mod walks;
 mod workers;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

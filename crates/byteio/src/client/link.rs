@@ -23,6 +23,7 @@ use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 use wirespeed::bulk::{Block, BulkError, BulkPort, Receiver, Wire};
 use wirespeed_schema::byteio::TcpInfo;
+use wirespeed_schema::shown::quoted;
 
 /// Largest description of a connection that is read.
 const INFO_BYTES_MAX: u64 = 64 << 10;
@@ -386,8 +387,8 @@ impl BulkPort for Link {
 
 /// What a status other than success means.
 pub(super) fn refused(status: u16, why: &str) -> BulkError {
-    let why: String = why.chars().take(200).collect();
-    let text = match why.trim_start().starts_with('<') {
+    let why = quoted(why, 200);
+    let text = match why.starts_with('<') {
         // A page for browsers says less than the status.
         true => format!("the service answered HTTP {status}"),
         false => format!("the service answered HTTP {status}: {why}"),

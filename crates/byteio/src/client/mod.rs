@@ -16,7 +16,7 @@ mod verify;
 pub use lookup::{Found, congestion_controls};
 pub(crate) use offered::offer;
 pub(crate) use transfer::measured;
-pub use transfer::{Known, Moved, Target, TransferError, TransferOptions, look_up, transfer};
+pub use transfer::{Known, Moved, Step, Target, TransferError, TransferOptions, look_up, transfer};
 pub use url::{BadUrl, Url};
 
 use crate::soap::Mechanism;

@@ -14,6 +14,7 @@ use crate::soap::envelope::Payload;
 use crate::soap::{Envelope, Opening, SoapError};
 use std::io::{BufRead, BufReader, Cursor, Read as _};
 use wirespeed::bulk::{BulkError, Receiver};
+use wirespeed_schema::shown::quoted;
 
 type Answer<'a> = Body<'a, BufReader<Metered>>;
 
@@ -84,8 +85,11 @@ pub(super) fn message<R: Receiver>(
 fn envelope<R: Receiver>(inner: impl BufRead, receiver: &mut R) -> Result<Opening, BulkError> {
     let mut envelope = Envelope::open(inner)?;
     if let Some(fault) = &envelope.opening().fault {
-        let text: String = fault.text.chars().take(200).collect();
-        let why = format!("the service answered {}: {text}", fault.name);
+        let why = format!(
+            "the service answered {}: {}",
+            fault.name,
+            quoted(&fault.text, 200)
+        );
         return Err(match fault.passing {
             true => BulkError::passing(why),
             false => BulkError::lasting(why),

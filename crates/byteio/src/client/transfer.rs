@@ -176,12 +176,25 @@ struct Watch<'a> {
     journal: Option<&'a Journal>,
     digests: Mutex<Done>,
     stop: &'a StopFlag,
-    progress: &'a (dyn Fn(u64) + Sync),
+    total_bytes: u64,
+    progress: &'a (dyn Fn(Step) + Sync),
+}
+
+/// What a transfer tells while it goes on.
+#[derive(Debug, Clone, Copy)]
+pub struct Step {
+    /// Bytes that are there now and were not before; first of all those of an earlier transfer.
+    pub bytes: u64,
+    /// Bytes of the whole.
+    pub total_bytes: u64,
 }
 
 impl Hooks for Watch<'_> {
     fn done(&self, block: Block, digest: &[u8]) -> Result<(), BulkError> {
-        (self.progress)(block.size_bytes);
+        (self.progress)(Step {
+            bytes: block.size_bytes,
+            total_bytes: self.total_bytes,
+        });
         let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
         digests.insert(block.index, digest.to_vec());
         drop(digests);
@@ -240,7 +253,7 @@ fn looked_up(options: &TransferOptions, stop: &StopFlag) -> Result<(TransferOpti
 pub fn transfer(
     options: &TransferOptions,
     stop: &StopFlag,
-    progress: &(dyn Fn(u64) + Sync),
+    progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Moved, TransferError> {
     let timebase = Timebase::start();
     let mut nobody = |_: &Interval| ();
@@ -252,7 +265,7 @@ pub(crate) fn measured(
     options: &TransferOptions,
     stop: &StopFlag,
     course: &mut Course,
-    progress: &(dyn Fn(u64) + Sync),
+    progress: &(dyn Fn(Step) + Sync),
 ) -> Result<Moved, TransferError> {
     let began = Instant::now();
     let (options, found) = looked_up(options, stop)?;
@@ -268,12 +281,16 @@ pub(crate) fn measured(
     let ready = made_ready(&options.client, found.own)?;
     let already: Vec<u64> = place.done.keys().copied().collect();
     let resumed_bytes = bytes_of(&place.done, total_bytes, block_bytes);
-    progress(resumed_bytes);
+    progress(Step {
+        bytes: resumed_bytes,
+        total_bytes,
+    });
     let links = Links::new(ready.links.clone(), source.clone(), found.own);
     let watch = Watch {
         journal: place.journal.as_ref(),
         digests: Mutex::new(place.done.clone()),
         stop,
+        total_bytes,
         progress,
     };
     let plan = shape(options, total_bytes, block_bytes);

@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
-use wirespeed_schema::shown::is_obeyed;
+use wirespeed_schema::shown;
 
 /// How long a shell there may take to answer, a login included.
 const ANSWER: Duration = Duration::from_secs(30);
@@ -254,7 +254,7 @@ impl FarServer {
                 last = line;
             }
         }
-        last.chars().filter(|c| !is_obeyed(*c)).take(200).collect()
+        shown::quoted(&last, 200)
     }
 }
 

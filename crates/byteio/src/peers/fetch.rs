@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
-use wirespeed_schema::shown::is_obeyed;
+use wirespeed_schema::shown::quoted;
 
 /// What stands as it is in the path of an address.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC
@@ -90,13 +90,10 @@ fn judged(program: &str, output: Output) -> Result<String, String> {
         .iter()
         .flat_map(|text| text.lines().rev())
         .find(|line| !line.trim().is_empty());
-    let last: String = last
-        .unwrap_or("it said nothing")
-        .chars()
-        .filter(|c| !is_obeyed(*c))
-        .take(200)
-        .collect();
-    Err(format!("{program}: {}", last.trim()))
+    Err(format!(
+        "{program}: {}",
+        quoted(last.unwrap_or("it said nothing"), 200)
+    ))
 }
 
 fn ns(time: Duration) -> u64 {

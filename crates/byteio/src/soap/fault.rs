@@ -3,6 +3,7 @@
 
 use super::escape::escape;
 use super::names::{ADDRESSING, BASE_FAULTS, BYTEIO, RANDOM, RESOURCE, SOAP, STREAM};
+use wirespeed_schema::shown::quoted;
 
 /// A fault to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,12 +41,11 @@ impl Fault {
 
     /// A mechanism that is not offered.
     pub fn unsupported_transfer(uri: &str) -> Self {
-        let uri: String = uri.chars().take(200).collect();
         Self::named(
             BYTEIO,
             "UnsupportedTransferFault",
             "Client",
-            format!("no transfer mechanism {uri}"),
+            format!("no transfer mechanism {}", quoted(uri, 200)),
         )
     }
 

@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use wirespeed::MeasureError;
 use wirespeed_schema::plan::PlanError;
+use wirespeed_schema::shown::is_obeyed;
 
 /// Room of each message of `ws_error`, the closing zero included.
 pub const WS_ERROR_BYTES: usize = 256;
@@ -106,10 +107,7 @@ pub unsafe fn guarded(error: *mut ws_error, body: impl FnOnce() -> Result<ws_sta
 
 /// `text` without control characters, cut at a character's edge, and a zero.
 fn write(room: &mut [c_char; WS_ERROR_BYTES], text: &str) {
-    let clean: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let clean: String = text.chars().map(|c| if is_obeyed(c) { ' ' } else { c }).collect();
     let most = clean.len().min(WS_ERROR_BYTES - 1);
     let end = (0..=most)
         .rev()

@@ -47,10 +47,10 @@ Examples:
 
 A WSDL is at every file's address with ?wsdl. Links out of the directory are not followed. Ctrl-C ends it.")]
 pub struct ByteioServeArgs {
-    /// The file, or the directory of files
+    /// File to serve, or directory whose files are served
     pub path: PathBuf,
 
-    /// loopback, all, or addresses of this machine
+    /// Addresses to listen on: loopback, all (other machines too, inside TLS), or addresses of this machine
     #[arg(
         long,
         value_name = "ADDRESS[,..]",
@@ -59,47 +59,47 @@ pub struct ByteioServeArgs {
     )]
     pub listen: Vec<String>,
 
-    /// Port to listen on; 0 for any free one
+    /// Port to listen on; 0 takes any free one, and prints it
     #[arg(short, long, value_name = "PORT", default_value_t = 7412)]
     pub port: u16,
 
-    /// Files may be written and made
+    /// Let clients write and create files [default: read only]
     #[arg(long)]
     pub writable: bool,
 
-    /// TLS and the token on loopback, too
+    /// Ask for TLS and the token on loopback too, as beyond it
     #[arg(long)]
     pub tls: bool,
 
-    /// Plain HTTP beyond loopback: whoever reaches the port can read; not with --writable
+    /// Serve without TLS beyond loopback, to measure without its cost: whoever reaches the port can read
     #[arg(long, conflicts_with_all = ["writable", "tls"])]
     pub plain: bool,
 
-    /// Key file [default: wirespeed/key in the configuration directory, or WIRESPEED_KEY_FILE]
+    /// File of the key that both ends share, made on first use [default: WIRESPEED_KEY_FILE, else ~/.config/wirespeed/key]
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
 
-    /// Print the secrets that other machines need: the identity for wirespeed, the bearer token for other clients
+    /// Print the secrets that clients without this home need: wirespeed's identity line, and a bearer token for others
     #[arg(long)]
     pub print_identity: bool,
 
-    /// Connections at the same time
+    /// Most connections at the same time
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=65536), help_heading = "Limits")]
     pub connections_max: u32,
 
-    /// Bytes of one SOAP read
+    /// Most bytes of one SOAP read
     #[arg(long, value_name = "SIZE", default_value = "1G", help_heading = "Limits")]
     pub read_max: String,
 
-    /// Bytes of one SOAP write
+    /// Most bytes of one SOAP write
     #[arg(long, value_name = "SIZE", default_value = "1G", help_heading = "Limits")]
     pub write_max: String,
 
-    /// How long a client may keep a connection waiting; less than 1 KiB a second is waiting, too
+    /// Close a connection whose client sends or takes less than 1 KiB a second for this long
     #[arg(long, value_name = "TIME", default_value = "30s", help_heading = "Limits")]
     pub stall: String,
 
-    /// Congestion control for what is sent, as the system names it: cubic, bbr, reno
+    /// Congestion control for what is sent: cubic, bbr, reno [default: the system's]
     #[arg(long, value_name = "NAME")]
     pub congestion: Option<String>,
 }
@@ -133,47 +133,47 @@ pub enum Verify {
 /// Options that every transfer has.
 #[derive(Debug, Clone, Args)]
 pub struct TransferArgs {
-    /// How blocks are asked for
+    /// How blocks are asked for, on the wire
     #[arg(short, long, value_enum, default_value_t = Mechanism::Mtom)]
     pub mechanism: Mechanism,
 
-    /// Connections
+    /// Connections side by side
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), default_value_t = 4)]
     pub threads: u32,
 
-    /// Bytes of a block
+    /// Bytes of a block, the unit that is asked for and checked
     #[arg(short, long, value_name = "SIZE", default_value = "8M")]
     pub block_size: String,
 
-    /// Requests outstanding on each connection
+    /// Requests outstanding on each connection: more hide the round trip of a long path
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), default_value_t = 2)]
     pub depth: u32,
 
-    /// Attempts at one block
+    /// Give up after this many failed attempts at one block
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), default_value_t = 5)]
     pub attempts: u32,
 
-    /// Longest silence, or trickle below 1 KiB a second, before a connection counts as lost
+    /// Drop a connection that carries less than 1 KiB a second for this long, and try its blocks again
     #[arg(long, value_name = "TIME", default_value = "10s")]
     pub stall: String,
 
-    /// Congestion control of the end that sends, where that is wirespeed: cubic, bbr, reno
+    /// Congestion control of the sending end, where that is wirespeed: cubic, bbr, reno [default: the system's]
     #[arg(long, value_name = "NAME")]
     pub congestion: Option<String>,
 
-    /// As a stream (StreamableByteIO, seekRead and seekWrite): the address is one, or is opened as one
+    /// Move the file as a stream (StreamableByteIO: seekRead, seekWrite), for services that have nothing else
     #[arg(long)]
     pub stream: bool,
 
-    /// Only the first bytes, this many; needed where a service does not say how many there are
+    /// Move only the first SIZE bytes; needed where a service does not tell the length [default: the whole file]
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
 
-    /// Identity of an https service, as its --print-identity shows [default: the key file's]
+    /// Credential for an https service: the line that its --print-identity shows [default: the key file's]
     #[arg(long, value_name = "TEXT", env = "WIRESPEED_IDENTITY", hide_env_values = true)]
     pub identity: Option<String>,
 
-    /// Key file [default: wirespeed/key in the configuration directory, or WIRESPEED_KEY_FILE]
+    /// File of the key that both ends share, made on first use [default: WIRESPEED_KEY_FILE, else ~/.config/wirespeed/key]
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
 }
@@ -188,24 +188,24 @@ Examples:
 A transfer that was interrupted or killed goes on where it was, when the same command is given again: a journal beside \
 the file says which blocks are there. Afterwards every block is compared with the service's digest.")]
 pub struct ByteioGetArgs {
-    /// http://HOST:PORT/PATH, https:// for a service behind TLS
+    /// Address of the file: http://HOST:PORT/PATH, or https:// for a service behind TLS
     pub url: String,
 
-    /// Where to [default: the last part of the address]
+    /// File to write to [default: the last part of the address, here]
     pub file: Option<PathBuf>,
 
     #[command(flatten)]
     pub transfer: TransferArgs,
 
-    /// Replace a file that is there, and forget what an interrupted transfer left
+    /// Replace an existing file, and start over instead of resuming an interrupted transfer
     #[arg(long)]
     pub overwrite: bool,
 
-    /// Write through a memory map
+    /// Write the file through a memory map instead of write calls, to compare the two
     #[arg(long)]
     pub map: bool,
 
-    /// Digest to compare every block by, where the service is wirespeed
+    /// Digest by which every block is compared afterwards, where the service is wirespeed
     #[arg(long, value_enum, value_name = "DIGEST", default_value_t = Verify::Crc32c)]
     pub verify: Verify,
 
@@ -220,16 +220,16 @@ Examples:
   wirespeed byteio put file http://127.0.0.1:7412/file
   wirespeed byteio put file http://127.0.0.1:7412/file --mechanism http --threads 1")]
 pub struct ByteioPutArgs {
-    /// What to send
+    /// File to send
     pub file: PathBuf,
 
-    /// http://HOST:PORT/PATH, https:// for a service behind TLS
+    /// Address of the file: http://HOST:PORT/PATH, or https:// for a service behind TLS
     pub url: String,
 
     #[command(flatten)]
     pub transfer: TransferArgs,
 
-    /// Digest to compare every block by, where the service is wirespeed
+    /// Digest by which every block is compared afterwards, where the service is wirespeed
     #[arg(long, value_enum, value_name = "DIGEST", default_value_t = Verify::Crc32c)]
     pub verify: Verify,
 
@@ -262,30 +262,30 @@ comparing are phases of their own. --nominal lets the verdict tell a full link f
 A pairs file in TOML: one [[machine]] with name, url (where it serves the file) and run (the words that run a command \
 there, such as ssh), and pairs, \"all\" or a list of \"reader -> server\". docs/byteio.md has one.")]
 pub struct ByteioBenchArgs {
-    /// http://HOST:PORT/PATH, https:// for a service behind TLS
+    /// Address of the file: http://HOST:PORT/PATH, or https:// for a service behind TLS
     #[arg(required_unless_present_any = ["pairs", "emulated"], conflicts_with_all = ["pairs", "emulated"])]
     pub url: Option<String>,
 
     #[command(flatten)]
     pub transfer: TransferArgs,
 
-    /// A known experiment: it decides connections, block, mechanism and depth; --repeats and --size may differ
+    /// Repeat a published experiment with its connections, block size, mechanism and depth; only --repeats and --size may differ
     #[arg(long, value_enum, value_name = "NAME")]
     pub profile: Option<Profile>,
 
-    /// Pairs of machines from a file
+    /// Measure between pairs of machines, which FILE lists in TOML (see below)
     #[arg(long, value_name = "FILE", conflicts_with = "offered")]
     pub pairs: Option<PathBuf>,
 
-    /// The profile's own pairs, emulated one after the other on this machine as `wirespeed lab` does; needs root
+    /// Emulate the profile's own pairs on this machine, one after the other, as `wirespeed lab` does; needs root
     #[arg(long, requires = "profile", conflicts_with_all = ["offered", "pairs", "nominal", "put", "into", "both"])]
     pub emulated: bool,
 
-    /// Both directions in turn: fetch, and send the file of --put; with --pairs, each pair the other way round, too
+    /// Measure both directions in turn: fetch, and send the file of --put; with --pairs, each pair both ways
     #[arg(long, conflicts_with = "offered")]
     pub both: bool,
 
-    /// All pairs at once, to show links that they share; else one after the other
+    /// Measure all pairs at once, to find links that they share [default: one after the other]
     #[arg(long, requires = "pairs")]
     pub at_once: bool,
 
@@ -295,28 +295,27 @@ pub struct ByteioBenchArgs {
     #[command(flatten)]
     pub open_loop: OpenLoopArgs,
 
-    /// How long each rate is offered [default: 2s]; the resource is asked for round and round
+    /// Offer each rate for this long, reading the file again and again [default: 2s]
     #[arg(long, value_name = "TIME", requires = "offered", help_heading = "Open loop")]
     pub duration: Option<String>,
 
-    /// Nominal speed of the slowest link on the way: 100Mb/s, 1Gb/s
+    /// Speed of the slowest link on the way, so that the verdict can tell a full link from a slow end: 100Mb/s, 1Gb/s
     #[arg(long, value_name = "SPEED")]
     pub nominal: Option<String>,
 
-    /// Send FILE instead of fetching
+    /// Send FILE to the service instead of fetching from it
     #[arg(long, value_name = "FILE")]
     pub put: Option<PathBuf>,
 
-    /// Store into FILE at every run instead of dropping what came
+    /// Store what comes in FILE at every run, to include the disk [default: drop it]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["put", "offered"])]
     pub into: Option<PathBuf>,
 
-    /// Digest to compare every block by, where the service is wirespeed
+    /// Digest by which every block is compared afterwards, where the service is wirespeed
     #[arg(long, value_enum, value_name = "DIGEST", default_value_t = Verify::None)]
     pub verify: Verify,
 
-    /// Try connections x block x outstanding, then the best shape under other congestion controls, one run each, and say
-    /// what this path wants
+    /// Find the best connections, block size, depth and congestion control of this path, with one run of each
     #[arg(long, conflicts_with_all = ["pairs", "profile", "put", "into", "both", "offered"])]
     pub sweep: bool,
 
@@ -343,7 +342,7 @@ this command; what is not installed at either end is skipped with the reason. Ev
 The clock is the mover's own from request to last byte where it tells, else the time of its whole command; the table says \
 which.")]
 pub struct ByteioPeersArgs {
-    /// The file, as the far end names it
+    /// File to move, as the far end names it
     pub file: PathBuf,
 
     /// Address of the far end [default: 127.0.0.1; within `wirespeed lab`, its far end]
@@ -354,15 +353,15 @@ pub struct ByteioPeersArgs {
     #[arg(long, value_name = "WORDS", env = "WIRESPEED_LAB_RUN")]
     pub run: Option<String>,
 
-    /// What wirespeed is called there [default: without --run, this program]
+    /// Name of wirespeed at the far end [default: wirespeed; without --run, this program]
     #[arg(long, value_name = "PROGRAM")]
     pub program: Option<String>,
 
-    /// First of the ports to listen on there, one for each mover
+    /// First of the far end's ports to listen on, one for each mover
     #[arg(short, long, value_name = "PORT", default_value_t = 7420, value_parser = clap::value_parser!(u16).range(1..=65000))]
     pub port: u16,
 
-    /// Only these, of mtom, simple, dime, http, bulk, iperf3, curl, aria2, gridftp, xrootd, mounted
+    /// Movers to measure, of mtom, simple, dime, http, bulk, iperf3, curl, aria2, gridftp, xrootd, mounted
     #[arg(
         long,
         value_name = "NAME[,..]",
@@ -371,11 +370,11 @@ pub struct ByteioPeersArgs {
     )]
     pub movers: Vec<String>,
 
-    /// The file through a mount on this machine (NFS, Lustre)
+    /// The same file through a mount on this machine (NFS, Lustre), as one more mover
     #[arg(long, value_name = "FILE")]
     pub mounted: Option<PathBuf>,
 
-    /// Send the file instead of fetching it, to servers on this machine that take it into a folder of their own, in memory
+    /// Send the file instead of fetching it, to servers on this machine that keep it in memory
     #[arg(long, conflicts_with = "mounted")]
     pub put: bool,
 
@@ -394,11 +393,11 @@ pub struct ByteioPeersArgs {
     #[command(flatten)]
     pub experiment: ExperimentArgs,
 
-    /// Longest time of one run
+    /// Stop a run that takes longer than this, and count it as failed
     #[arg(long, value_name = "TIME", default_value = "2m")]
     pub limit: String,
 
-    /// Nominal speed of the slowest link on the way: 100Mb/s, 1Gb/s
+    /// Speed of the slowest link on the way, so that the verdict can tell a full link from a slow end: 100Mb/s, 1Gb/s
     #[arg(long, value_name = "SPEED")]
     pub nominal: Option<String>,
 

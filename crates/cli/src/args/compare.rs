@@ -12,7 +12,7 @@ pub struct GateArgs {
     #[arg(long, value_name = "FIGURE[,..]", value_delimiter = ',')]
     pub figure: Vec<String>,
 
-    /// Ratios within 1 ± this are the same
+    /// Call two figures the same when their ratio is within 1 ± this
     #[arg(long, value_name = "WIDTH", default_value = "2%")]
     pub within: String,
 
@@ -20,15 +20,15 @@ pub struct GateArgs {
     #[arg(long)]
     pub allow_inconclusive: bool,
 
-    /// Accept results that were measured beside other clients of a server
+    /// Compare results that were measured beside other clients of a server too [default: refuse them]
     #[arg(long)]
     pub allow_shared: bool,
 
-    /// Write the verdicts as JUnit XML too
+    /// Write the verdicts to FILE as JUnit XML too, for a CI
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
 
-    /// Print the verdicts as annotations of GitHub's workflows, instead of the table
+    /// Print the verdicts as annotations of GitHub's workflows instead of the table
     #[arg(long, conflicts_with_all = ["json"])]
     pub github: bool,
 }
@@ -51,26 +51,26 @@ Results taken one after the other differ by whatever the machine did meanwhile; 
 Exit codes: 0 nothing is slower, 3 something is slower, 4 nothing is slower but something is inconclusive, \
 5 the results cannot be compared.")]
 pub struct CompareArgs {
-    /// The result to compare with, written by --json or -o FILE.json
+    /// Result to compare with, written by --json or -o FILE.json
     #[arg(value_name = "A.json")]
     pub a: PathBuf,
 
-    /// The result that is judged
+    /// Result that is judged
     #[arg(value_name = "B.json")]
     pub b: PathBuf,
 
-    /// Parameters in which cases that belong together may differ: transport, layout, window_msgs, an option's name
+    /// Pair cases that differ in these parameters: transport, layout, window_msgs, an option's name [default: in none]
     #[arg(long, value_name = "KEY[,..]", value_delimiter = ',')]
     pub across: Vec<String>,
 
     #[command(flatten)]
     pub gate: GateArgs,
 
-    /// One JSON document on stdout, and nothing else there
+    /// Print the comparison as one JSON document instead of the table
     #[arg(short = 'J', long, help_heading = "Results")]
     pub json: bool,
 
-    /// Write the comparison to FILE too; its ending says how: .json .txt
+    /// Write the comparison to FILE too, in the form of its ending: .json .txt
     #[arg(short, long, value_name = "FILE", help_heading = "Results")]
     pub output: Vec<PathBuf>,
 }
@@ -92,7 +92,7 @@ are bulk transfers.
 Exit codes: 0 B is not slower, 3 B is slower, 4 inconclusive.")]
 #[command(mut_arg("repeats", |repeats| repeats.visible_alias("pairs").help("Pairs of runs, one of each arm [default: 10]")))]
 pub struct AbArgs {
-    /// Measure A against itself
+    /// Measure A against itself, to see what the machine alone makes differ
     #[arg(long)]
     pub aa: bool,
 
@@ -106,6 +106,11 @@ pub struct AbArgs {
     pub output: OutputArgs,
 
     /// A's words for `wirespeed run`, then `--`, then B's
-    #[arg(last = true, required = true, value_name = "A.. -- B..")]
+    #[arg(
+        last = true,
+        required = true,
+        value_name = "A.. -- B..",
+        help_heading = "Arguments"
+    )]
     pub arms: Vec<String>,
 }

@@ -17,31 +17,31 @@ that fixes it. Nothing is changed, and no privilege is needed.
 
 Exit codes: 0 nothing to warn of, 2 usage, 3 a check warns, 4 nothing warns but some check cannot tell (--strict).")]
 pub struct DoctorArgs {
-    /// CPUs that will be measured on [default: those that two ranks get]
+    /// CPUs that will be measured on, and are checked [default: those that two ranks get]
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<String>,
 
-    /// Interface that the data will go through [default: all that are up and have a device]
+    /// Interfaces to check, which the data will go through [default: all that are up and have a device]
     #[arg(long, value_name = "NAME[,..]", value_delimiter = ',')]
     pub interface: Vec<String>,
 
-    /// Rate of the path: 10Gbit, 400Mbit, or bytes per second 1.25GB [default: that of the interface]
+    /// Rate of the path, to check socket buffers for: 10Gbit, 400Mbit, or bytes per second 1.25GB [default: the interface's]
     #[arg(long, value_name = "RATE")]
     pub rate: Option<String>,
 
-    /// Round-trip time of the path: 200us, 20ms
+    /// Round-trip time of the path, to check socket buffers for: 200us, 20ms [default: not checked]
     #[arg(long, value_name = "TIME")]
     pub rtt: Option<String>,
 
-    /// A check that cannot tell counts too: exit 4
+    /// Exit 4 when a check cannot tell [default: exit 0]
     #[arg(long)]
     pub strict: bool,
 
-    /// Read proc and sys below DIR: files of another machine, copied here
+    /// Check another machine from a copy of its proc and sys below DIR
     #[arg(long, value_name = "DIR", default_value = "/")]
     pub root: PathBuf,
 
-    /// JSON on stdout
+    /// Print JSON instead of text
     #[arg(short = 'J', long)]
     pub json: bool,
 }

@@ -7,9 +7,9 @@ use wirespeed_schema::plan::CPUS;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Experiment")]
 pub struct ExperimentArgs {
-    /// Fresh repetitions of every case: new processes and connections each time, cases interleaved in random order
+    /// Run every case N times, with new processes and connections, in random order [default: 1]
     ///
-    /// The spread between repetitions is reported apart from the spread within one.
+    /// From 6 runs on a figure has an interval over runs, which says how far it would differ tomorrow.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub repeats: Option<String>,
 
@@ -20,11 +20,11 @@ pub struct ExperimentArgs {
     #[arg(long, value_name = "STATISTIC:WIDTH")]
     pub until: Option<String>,
 
-    /// With --until: begin no repetition after this long
+    /// With --until: begin no run after this long [default: no limit]
     #[arg(long, value_name = "TIME", requires = "until")]
     pub until_time: Option<String>,
 
-    /// Measure each case without and with load, in turn, and tell what the load does to each figure
+    /// Measure each case without and with background load, in turn, and show what the load costs [default: no load]
     ///
     /// LOAD is KIND[=THREADS][@PLACE]. Kinds: cpu (busy threads), memory (threads that copy far more than the caches hold),
     /// cache (threads that dirty as much as the largest cache holds), none (the control, whose ratios should be 1). THREADS
@@ -40,18 +40,17 @@ pub struct ExperimentArgs {
     #[arg(long, value_name = CPUS.value_name, help = CPUS.help)]
     pub cpus: Vec<String>,
 
-    /// Seed of the random order; recorded in the result
+    /// Seed of the random order, to repeat the order of an earlier result [default: a new one, kept in the result]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 
-    /// Show the run that goes on: rate, percentiles, how they went so far, time left; only on a terminal, on stderr
+    /// Draw the current run on the terminal: rate, percentiles, their course so far, time left
     ///
-    /// Fed by the reports that ranks make between samples, every 500ms where the case says nothing of them: the
-    /// measurement costs nothing more.
+    /// Ranks report between samples, every 500ms unless --interval says otherwise; no sample is delayed by it.
     #[arg(long)]
     pub live: bool,
 
-    /// Show the cases with all their parameters, and measure nothing
+    /// Print the cases with all their parameters, and measure nothing
     #[arg(long)]
     pub dry_run: bool,
 }

@@ -16,7 +16,7 @@ The command runs in a network of its own whose other end is 192.0.2.2; --far run
 the headers of Ethernet, IP and TCP, so that at most 95.6 % of it is payload. --delay is one way; a round trip has it \
 twice. Root is needed, the machine's own network is left alone, and all of it vanishes at the end.")]
 pub struct LabArgs {
-    /// Speed of the link, each way [default: as fast as it goes]
+    /// Speed of the link, each way [default: as fast as this machine goes]
     #[arg(long, value_name = "SPEED")]
     pub rate: Option<String>,
 
@@ -24,11 +24,11 @@ pub struct LabArgs {
     #[arg(long, conflicts_with_all = ["delay", "loss", "queue"])]
     pub lan: bool,
 
-    /// Delay one way
+    /// Delay of each packet, one way [default: 0]
     #[arg(long, value_name = "TIME")]
     pub delay: Option<String>,
 
-    /// Share of packets lost, each way: 2e-4
+    /// Share of packets lost at random, each way: 2e-4 [default: 0]
     #[arg(long, value_name = "RATIO")]
     pub loss: Option<f64>,
 
@@ -36,24 +36,24 @@ pub struct LabArgs {
     #[arg(long, value_name = "SIZE")]
     pub queue: Option<String>,
 
-    /// Congestion control of every connection inside: cubic, bbr, reno
+    /// Congestion control of every connection inside: cubic, bbr, reno [default: the system's]
     #[arg(long, value_name = "NAME")]
     pub congestion: Option<String>,
 
-    /// A command for the far end, started first and ended last
+    /// Command to run at the far end, 192.0.2.2: started first, ended last
     #[arg(long, value_name = "COMMAND")]
     pub far: Option<String>,
 
-    /// How long the far end's command gets to begin
+    /// Give the far end's command this long to start before the near one
     #[arg(long, value_name = "TIME", default_value = "1s", requires = "far")]
     pub far_ready: String,
 
-    /// Hold the lab to what it is told: links of 100 Mb/s and 1 Gb/s, 30 ms, 2e-4 lost, each measured by wirespeed and by
-    /// iperf3 or ping; takes four minutes of a quiet machine
+    /// Verify the lab in four minutes: links of 100 Mb/s and 1 Gb/s, 30 ms, 2e-4 lost, each measured by wirespeed and by
+    /// iperf3 or ping
     #[arg(long, conflicts_with_all = ["rate", "lan", "delay", "loss", "queue", "congestion", "far", "command"])]
     pub check: bool,
 
-    /// The command
+    /// Command to run at the near end
     #[arg(last = true, required_unless_present = "check", value_name = "COMMAND")]
     pub command: Vec<String>,
 }

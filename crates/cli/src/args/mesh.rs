@@ -48,8 +48,8 @@ pub struct MeshArgs {
     #[arg(long, value_name = "FILE", help_heading = "Schedule")]
     pub pairs: Option<PathBuf>,
 
-    /// Measure each case also while others send, in turn, and tell what that does to each figure: incast, outcast (@HOST: to or
-    /// from that host), bisection, permutation, alltoall
+    /// Measure each case also while other hosts send, and show what that costs: incast, outcast (@HOST: to or from that host),
+    /// bisection, permutation, alltoall
     #[arg(
         long,
         value_name = "PATTERN[@HOST],..",
@@ -69,7 +69,7 @@ pub struct MeshArgs {
     )]
     pub victims: Vec<String>,
 
-    /// Probability that a mesh without anything slow gets a verdict, for each case
+    /// Probability, for each case, that a mesh without anything slow is called slow: lower names fewer hosts
     #[arg(
         long,
         value_name = "P",
@@ -79,7 +79,7 @@ pub struct MeshArgs {
     )]
     pub false_alarm: f64,
 
-    /// How much slower than the median is worth naming, in percent
+    /// Name only what is slower than the median by more than this
     #[arg(
         long,
         value_name = "PERCENT",
@@ -96,7 +96,7 @@ pub struct MeshArgs {
     pub output: OutputArgs,
 
     /// What is measured between two hosts, as for `wirespeed run` [default: latency,bandwidth]
-    #[arg(last = true, value_name = "TEST..")]
+    #[arg(last = true, value_name = "TEST..", help_heading = "Arguments")]
     pub words: Vec<String>,
 }
 
@@ -104,7 +104,7 @@ pub struct MeshArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Hosts")]
 pub struct HostsArgs {
-    /// Hosts that ssh reaches, as ssh names them
+    /// Hosts that ssh reaches without a password, as ssh names them; nothing needs to be installed there
     #[arg(long, value_name = "HOST[,..]", value_delimiter = ',', conflicts_with_all = ["to", "ranks"])]
     pub hosts: Vec<String>,
 
@@ -121,7 +121,7 @@ pub struct HostsArgs {
     #[arg(long, value_name = "NAME,..", value_delimiter = ',', conflicts_with_all = ["to", "ranks"])]
     pub rail: Vec<String>,
 
-    /// Running `wirespeed serve`, HOST[:PORT] each; a name with many addresses is as many hosts
+    /// Hosts where `wirespeed serve` listens; a name with several addresses counts as several hosts
     #[arg(
         long,
         value_name = "HOST[,..]",
@@ -130,7 +130,7 @@ pub struct HostsArgs {
     )]
     pub to: Vec<String>,
 
-    /// Ranks of this machine in place of hosts [default: one a CPU]
+    /// Measure between N ranks of this machine in place of hosts [default: one a CPU]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1024))]
     pub ranks: Option<u32>,
 

@@ -42,7 +42,7 @@ pub struct MsgrateArgs {
     )]
     pub ranks_per_node: Option<String>,
 
-    /// One line for programs, in the original's order: ranks peers iterations messages bytes cache ranks-per-node, then
+    /// Print one line for programs, in the original's order: ranks peers iterations messages bytes cache ranks-per-node, then
     /// the rates of single direction, pair-based, pre-post and all-start
     #[arg(short = 'o', help_heading = "The original's")]
     pub one_line: bool,
@@ -50,15 +50,15 @@ pub struct MsgrateArgs {
     #[command(flatten)]
     pub case: Parameters<OfMsgrate>,
 
-    /// The original's text, or wirespeed's [default: sound; classic under the name msgrate]
+    /// Form of the output: wirespeed's table or the original's text [default: sound; classic under the name msgrate]
     #[arg(long, value_enum, value_name = "FORM")]
     pub format: Option<MsgrateFormat>,
 
-    /// wirespeed's own output, also under the name msgrate: --format sound
+    /// The same as --format sound, also under the name msgrate
     #[arg(long, conflicts_with = "one_line")]
     pub sound: bool,
 
-    /// Processes of this machine, where no launcher started the ranks [default: 2]
+    /// Number of processes on this machine, where no launcher started the ranks [default: 2]
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Ranks")]
     pub ranks: Option<String>,
 
@@ -123,12 +123,12 @@ impl Taken for OfMsgrate {
                 ..beyond
             },
             "pattern" => Form {
-                help: Some("Patterns: single, pair, pre-post, all-start [default: all four]"),
+                help: Some("Patterns to measure: single, pair, pre-post, all-start [default: all four]"),
                 ..beyond
             },
             "warmup" => Form {
                 help: Some(
-                    "Iterations or time before anything counts; the very first iteration is always apart",
+                    "Iterations or time before anything counts: 10, 100ms [default: 10000 iterations, at most 100ms]",
                 ),
                 ..beyond
             },

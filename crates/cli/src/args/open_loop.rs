@@ -5,12 +5,14 @@ use clap::Args;
 /// Which rates are offered.
 #[derive(Debug, Clone, Default, Args)]
 pub struct OpenLoopArgs {
-    /// An open loop: offer these rates a second, whether or not earlier messages or requests are done, and time each from
-    /// when it was due. A list, a range 100..900:+100, or auto: from a tenth of what is carried to a little above
+    /// Offer this many messages or requests per second, whether earlier ones are done or not, and time each from when it was due
+    ///
+    /// A list, a range 100..900:+100, or auto: from a tenth of what is carried to a little above. It shows the delay that users
+    /// of a service at this rate would see, which a sender that waits for answers hides.
     #[arg(long, value_name = "RATES|auto", help_heading = "Open loop")]
     pub offered: Option<String>,
 
-    /// Rates of auto [default: 10]
+    /// Number of rates that auto offers [default: 10]
     #[arg(long, value_name = "N", requires = "offered", help_heading = "Open loop")]
     #[arg(value_parser = clap::value_parser!(u32).range(3..=100))]
     pub points: Option<u32>,

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 /// When to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum ColorChoice {
-    /// On a terminal, unless NO_COLOR is set or TERM is dumb.
+    /// Colour on a terminal, unless NO_COLOR is set or TERM is dumb.
     #[default]
     Auto,
-    /// Always.
+    /// Colour in files and pipes too.
     Always,
-    /// Never.
+    /// No colour.
     Never,
 }
 
@@ -19,36 +19,37 @@ pub enum ColorChoice {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Results")]
 pub struct OutputArgs {
-    /// One JSON document on stdout, and nothing else there
+    /// Print the whole result as one JSON document instead of the table
     #[arg(short = 'J', long, group = "stdout_form")]
     pub json: bool,
 
-    /// One JSON event a line on stdout, as they happen
+    /// Print one JSON event a line as it happens, instead of the table
     #[arg(long, group = "stdout_form")]
     pub ndjson: bool,
 
-    /// CSV with a header on stdout, one self-describing row a case
+    /// Print CSV instead of the table: a header, then one row a case
     #[arg(long, group = "stdout_form")]
     pub csv: bool,
 
-    /// Write the result to FILE too; its ending says how: .json .csv .ndjson .txt .md .html, or .hlog
-    /// for HdrHistogram's tools
+    /// Write the result to FILE too, in the form of its ending: .json .csv .ndjson .txt .md .html, or .hlog for HdrHistogram
+    ///
+    /// May be given several times. compare, report and explain read the .json form.
     #[arg(short, long, value_name = "FILE")]
     pub output: Vec<PathBuf>,
 
-    /// Show every remark on what may have skewed the figures, not only the three gravest
+    /// Show every remark on what may have skewed the figures [default: the three gravest]
     #[arg(long)]
     pub remarks: bool,
 
-    /// No progress, and no table when the result goes to a file
+    /// Show no progress, and no table when -o writes the result to a file
     #[arg(short, long)]
     pub quiet: bool,
 
-    /// Put the names of hosts into the result
+    /// Put host names into the result, which otherwise keeps them out
     #[arg(long)]
     pub include_host_name: bool,
 
-    /// Warnings count: exit 4 when a result carries one, 1 when a case was skipped
+    /// Exit 4 when the result carries a warning, 1 when a case was skipped [default: exit 0 for both]
     #[arg(long)]
     pub strict: bool,
 }

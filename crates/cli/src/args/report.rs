@@ -17,15 +17,15 @@ sure it is; then come the pictures that the results have (transports side by sid
 their thresholds, rate against window, percentiles, distributions, slices of time, comparisons), each with its table; \
 then every case, what may have skewed it, and the environment. Several results share one page.")]
 pub struct ReportArgs {
-    /// Results written by --json or -o FILE.json; - for stdin
+    /// Results to show, written by --json or -o FILE.json; - reads stdin
     #[arg(value_name = "RESULT.json", required = true)]
     pub results: Vec<PathBuf>,
 
-    /// Write one HTML page to FILE; without it the report goes to the terminal
+    /// Write one HTML page to FILE [default: text and plots in the terminal]
     #[arg(short, long, value_name = "FILE.html")]
     pub output: Option<PathBuf>,
 
-    /// Write each picture into DIR too: NAME.svg, and NAME.vl.json for Vega-Lite
+    /// Write each picture into DIR too, as NAME.svg and as NAME.vl.json for Vega-Lite
     #[arg(long, value_name = "DIR")]
     pub charts: Option<PathBuf>,
 }
@@ -46,11 +46,11 @@ the instrument, not the machine: load does not change its answer.
 
 Exit codes: 0 every check passed, 1 some did not.")]
 pub struct SelftestArgs {
-    /// A fifth of the replicates
+    /// Use a fifth of the replicates: 200 instead of 1000, in seconds
     #[arg(long)]
     pub quick: bool,
 
-    /// One JSON document on stdout, and nothing else there
+    /// Print one JSON document instead of text
     #[arg(short = 'J', long)]
     pub json: bool,
 }
@@ -68,11 +68,11 @@ over the one before, a window that holds a stream back, a CPU that is the limit,
 touch, the harness itself, thresholds and fits of sweeps, the knee of a load, the end of a cache. A rule that lacks a \
 figure says nothing.")]
 pub struct ExplainArgs {
-    /// A result written by --json or -o FILE.json; - for stdin
+    /// Result to explain, written by --json or -o FILE.json; - reads stdin
     #[arg(value_name = "RESULT.json")]
     pub result: PathBuf,
 
-    /// JSON on stdout
+    /// Print JSON instead of text
     #[arg(short = 'J', long)]
     pub json: bool,
 }
@@ -89,7 +89,7 @@ What a file does not say is unknown, or the tool's default with a note; --test, 
 Only figures of the same definition are taken (OSU's latency is half of a mean: it becomes rtt_mean_ns). `compare` and \
 `report` read such files themselves; this verb shows what is taken from them.")]
 pub struct ImportArgs {
-    /// A file of another tool; - for stdin
+    /// File of another tool; - reads stdin
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
@@ -101,7 +101,7 @@ pub struct ImportArgs {
     #[arg(long, value_name = "TEST")]
     pub test: Option<String>,
 
-    /// The message size, where the file does not say
+    /// Message size, where the file does not say: 64, 8K
     #[arg(long, value_name = "SIZE")]
     pub size: Option<String>,
 
@@ -109,7 +109,7 @@ pub struct ImportArgs {
     #[arg(long, value_name = "COUNT")]
     pub window: Option<u64>,
 
-    /// The transport, where the file does not say
+    /// Transport, where the file does not say: tcp
     #[arg(long, value_name = "NAME")]
     pub transport: Option<String>,
 

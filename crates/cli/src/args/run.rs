@@ -19,7 +19,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub case: Parameters<OfRun>,
 
-    /// The far end sends: --roles sink,source
+    /// Let the far end send to this one: the same as --roles sink,source
     #[arg(short = 'R', long, conflicts_with = "roles", help_heading = "Ranks")]
     pub reverse: bool,
 
@@ -50,7 +50,7 @@ impl Taken for OfRun {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Ranks")]
 pub struct FarArgs {
-    /// Port of `wirespeed serve`, where --to names none
+    /// Port of `wirespeed serve`, where --to names none [default: 7411]
     #[arg(short, long, value_name = "PORT", requires = "to")]
     pub port: Option<u16>,
 
@@ -65,11 +65,11 @@ pub struct FarArgs {
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub silence: Option<String>,
 
-    /// IPv4 only
+    /// Use IPv4 only, where the server's name has both
     #[arg(short = '4', long, conflicts_with = "ipv6")]
     pub ipv4: bool,
 
-    /// IPv6 only
+    /// Use IPv6 only, where the server's name has both
     #[arg(short = '6', long)]
     pub ipv6: bool,
 }
@@ -104,23 +104,51 @@ const fn shortcut(name: &'static str, value_name: &'static str, help: &'static s
 }
 
 const SHORTCUTS: [Shortcut; 8] = [
-    shortcut("source", "ADDRESS", "tcp, udp: source address"),
+    shortcut(
+        "source",
+        "ADDRESS",
+        "tcp, udp: send from this address of this machine [default: the system's choice]",
+    ),
     Shortcut {
         letter: Some('C'),
-        ..shortcut("congestion", "NAME", "tcp: congestion control")
+        ..shortcut(
+            "congestion",
+            "NAME",
+            "tcp: congestion control: cubic, bbr, reno [default: the system's]",
+        )
     },
-    shortcut("sndbuf", "SIZE", "Sockets: send buffer"),
-    shortcut("rcvbuf", "SIZE", "Sockets: receive buffer"),
+    shortcut(
+        "sndbuf",
+        "SIZE",
+        "Sockets: bytes of the send buffer [default: the system's]",
+    ),
+    shortcut(
+        "rcvbuf",
+        "SIZE",
+        "Sockets: bytes of the receive buffer [default: the system's]",
+    ),
     Shortcut {
         letter: Some('M'),
-        ..shortcut("mss", "BYTES", "tcp: maximum segment size")
+        ..shortcut(
+            "mss",
+            "BYTES",
+            "tcp: maximum segment size, 88 to 32767 [default: that of the path]",
+        )
     },
-    shortcut("dscp", "DSCP", "tcp, udp: DSCP code point"),
-    shortcut("wait", "MODE", "How a rank waits: poll, block, ..."),
+    shortcut(
+        "dscp",
+        "DSCP",
+        "tcp, udp: DSCP code point, to measure a class of traffic: 0 to 63 [default: 0]",
+    ),
+    shortcut(
+        "wait",
+        "MODE",
+        "How a rank waits: poll (spin), block (sleep in the kernel), uring [default: auto: poll where every rank has a CPU]",
+    ),
     shortcut(
         "busy_poll",
         "MICROSECONDS",
-        "Sockets: let the kernel busy-poll this long",
+        "Sockets: let the kernel poll the device this long before it sleeps [default: 0]",
     ),
 ];
 

@@ -21,7 +21,7 @@ pub enum SessionFormat {
     .help("Times to create, run and end the sessions [default: 1]; rounds in one session with --interference and --offered")))]
 pub struct SessionArgs {
     /// Who sends to whom: client_to_computation, computation_to_client, computation_to_computation or
-    /// computations_to_computations (everybody to everybody); without it the session is only held
+    /// computations_to_computations (everybody to everybody) [default: nobody, the session is only held]
     #[arg(
         long = "benchmarkPath",
         visible_alias = "bandwidthPath",
@@ -49,15 +49,15 @@ pub struct SessionArgs {
     )]
     pub credits: String,
 
-    /// How long: seconds, or with a unit
+    /// Measure for this long: seconds, or with a unit
     #[arg(long, value_name = "TIME", default_value = "30", help_heading = "Messages")]
     pub duration: String,
 
-    /// Between two reports: seconds, or with a unit
+    /// Report at this interval: seconds, or with a unit
     #[arg(long, value_name = "TIME", default_value = "5", help_heading = "Messages")]
     pub report_frequency: String,
 
-    /// direct: peers connect to each other; daemon: every message passes the node's daemon; or both
+    /// Way of the messages: direct (peers connect to each other), daemon (all pass the node's daemon), or both
     #[arg(
         long,
         value_name = "ROUTE[,..]",
@@ -67,7 +67,7 @@ pub struct SessionArgs {
     )]
     pub route: Vec<String>,
 
-    /// What carries them: shm, unix, tcp [default: unix on one machine, tcp between machines]
+    /// Transports that carry the messages: shm, unix, tcp [default: unix on one machine, tcp between machines]
     #[arg(long, value_name = "T[,..]", value_delimiter = ',', help_heading = "Messages")]
     pub via: Vec<String>,
 
@@ -75,7 +75,7 @@ pub struct SessionArgs {
     #[arg(long, value_name = "MODE", help_heading = "Messages")]
     pub wait: Option<String>,
 
-    /// An option of the transport, see `wirespeed list TRANSPORT`
+    /// An option of the transport; `wirespeed list TRANSPORT` shows which there are
     #[arg(
         short = 'O',
         long = "option",
@@ -88,7 +88,7 @@ pub struct SessionArgs {
     #[arg(long, help_heading = "Messages")]
     pub check: bool,
 
-    /// Microseconds, or a time with a unit, that the client sleeps after each message it receives: a slow reader
+    /// Let the client sleep after each message it receives, as a slow reader: microseconds, or with a unit
     #[arg(
         long = "messageSleep",
         value_name = "TIME",
@@ -97,8 +97,8 @@ pub struct SessionArgs {
     )]
     pub message_sleep: String,
 
-    /// Data centre: the site says where its coordinator is; local: embedded [default: STUDIO in lower case, or the only one
-    /// of the site's file]
+    /// Data centre whose coordinator the site names; local embeds the session [default: STUDIO in lower case, or the only
+    /// one of the site's file]
     #[arg(long, value_name = "NAME", help_heading = "Coordinator")]
     pub dc: Option<String>,
 
@@ -106,20 +106,20 @@ pub struct SessionArgs {
     #[arg(long, value_name = "NAME", help_heading = "Coordinator")]
     pub env: Option<String>,
 
-    /// Host of the coordinator; without --host, --dc, --env and --site the session is embedded on this machine
+    /// Host of the coordinator [default: none; without --dc, --env and --site too, all runs on this machine]
     #[arg(long, value_name = "HOST", help_heading = "Coordinator")]
     pub host: Option<String>,
 
-    /// Its port [default: 8087]
+    /// Port of the coordinator [default: 8087]
     #[arg(long, value_name = "PORT", help_heading = "Coordinator")]
     pub port: Option<u16>,
 
-    /// The site's file, {"DC": {"ENV": "HOST:PORT"}}, or the http:// address of its service
+    /// File of coordinators, {"DC": {"ENV": "HOST:PORT"}}, or the http:// address of a service that tells them
     /// [default: WIRESPEED_SITE, or DWA_CONFIG_SERVICE]
     #[arg(long, value_name = "FILE|URL", help_heading = "Coordinator")]
     pub site: Option<String>,
 
-    /// Embedded on this machine, whatever else is set
+    /// Run everything on this machine, whatever the environment says of a coordinator
     #[arg(long, help_heading = "Coordinator")]
     pub local_only: bool,
 
@@ -151,11 +151,11 @@ pub struct SessionArgs {
     #[arg(long, value_name = "FILE", help_heading = "Coordinator")]
     pub ssh_config: Option<PathBuf>,
 
-    /// Cores to ask for, for the main computation
+    /// Cores to reserve for the main computation [default: the definition's]
     #[arg(long, value_name = "N", help_heading = "Resources")]
     pub cores: Option<f64>,
 
-    /// MiB of memory to ask for, for the main computation; 0 asks for none [default: the definition's; 2048, or what the
+    /// MiB of memory to reserve for the main computation; 0 reserves none [default: the definition's; 2048, or what the
     /// buffers of large messages take]
     #[arg(long = "requestMb", value_name = "N", help_heading = "Resources")]
     pub request_mb: Option<u64>,
@@ -173,7 +173,7 @@ pub struct SessionArgs {
     )]
     pub allocate_mb: u64,
 
-    /// MiB of them that it writes to, again and again
+    /// MiB of the allocated memory that the main computation writes to, again and again
     #[arg(
         long = "touchMb",
         value_name = "N",
@@ -182,7 +182,7 @@ pub struct SessionArgs {
     )]
     pub touch_mb: u64,
 
-    /// Write to them once only
+    /// Write to the memory of --touchMb once only
     #[arg(
         long = "touchOnce",
         value_name = "0|1",
@@ -194,7 +194,7 @@ pub struct SessionArgs {
     )]
     pub touch_once: String,
 
-    /// Threads that write log lines
+    /// Threads of the main computation that write log lines
     #[arg(
         long = "logThreads",
         visible_alias = "logthreads",
@@ -204,7 +204,7 @@ pub struct SessionArgs {
     )]
     pub log_threads: u32,
 
-    /// Log lines of 80 characters that they write in all
+    /// Log lines of 80 characters that all threads together write
     #[arg(
         long = "logCount",
         value_name = "N",
@@ -213,44 +213,44 @@ pub struct SessionArgs {
     )]
     pub log_count: u64,
 
-    /// Where they go: stderr (the computation's), null, or a file on its host
+    /// Where log lines go: stderr (the computation's), null, or a file on its host
     #[arg(long, value_name = "WHERE", default_value = "stderr", help_heading = "Load")]
     pub log_to: String,
 
-    /// Show the main computation's environment
+    /// Print the main computation's environment variables
     #[arg(long = "printEnv", help_heading = "Load")]
     pub print_env: bool,
 
     #[command(flatten)]
     pub open_loop: OpenLoopArgs,
 
-    /// A package directory for the computations: rez's packages path where rez is present, else PATH and
+    /// Directory to put before the computations' search paths: rez's packages path where rez is present, else PATH and
     /// LD_LIBRARY_PATH
     #[arg(long, value_name = "DIR", help_heading = "Load")]
     pub prepend: Option<PathBuf>,
 
-    /// A session definition (JSON) instead of the benchmark's own
+    /// Run the session that FILE (JSON) defines instead of the benchmark's own; --schema describes it
     #[arg(long, value_name = "FILE", help_heading = "Sessions")]
     pub session: Option<PathBuf>,
 
-    /// Computations of the benchmark's own session [default: 2; 4 for computations_to_computations]
+    /// Number of computations in the benchmark's own session [default: 2; 4 for computations_to_computations]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256), help_heading = "Sessions")]
     pub computations: Option<u32>,
 
-    /// Sessions at once; messages are measured in the first
+    /// Number of sessions at once; messages are measured in the first
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256),
           help_heading = "Sessions")]
     pub sessions: u32,
 
-    /// All sessions are ready before the first goes
+    /// Start no session before all are ready
     #[arg(long, help_heading = "Sessions")]
     pub phased_start: bool,
 
-    /// Time between the starts of two sessions: seconds, or with a unit
+    /// Wait this long between the starts of two sessions: seconds, or with a unit
     #[arg(long, value_name = "TIME", default_value = "0", help_heading = "Sessions")]
     pub delay_start: String,
 
-    /// Time to stay connected after the test; never counted
+    /// Stay connected this long after the test, uncounted: seconds, or with a unit
     /// [default: 0; 10 under the original's name]
     #[arg(
         long,
@@ -265,7 +265,7 @@ pub struct SessionArgs {
     #[arg(long, help_heading = "Sessions")]
     pub schema: bool,
 
-    /// Draw bandwidth against message size, a line for each transport, route and credits
+    /// Draw bandwidth against message size into FILE, a line for each transport, route and credits
     #[arg(
         long,
         value_name = "FILE.svg",
@@ -342,11 +342,11 @@ pub struct NodeArgs {
     #[arg(short, long, value_name = "PORT", default_value_t = 0)]
     pub port: u16,
 
-    /// The coordinator
+    /// Coordinator to join
     #[arg(long, value_name = "HOST[:PORT]", default_value = "127.0.0.1:8087")]
     pub coordinator: String,
 
-    /// Its name [default: the host's name]
+    /// Name of this node, as results and the coordinator's list show it [default: the host's name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 }

@@ -21,11 +21,11 @@ with posted sends.
 
 Show it as pictures: wirespeed sweep .. -o sweep.json, then wirespeed report sweep.json.")]
 pub struct SweepArgs {
-    /// What varies: size, window, or loggp for the parameters of LogGP
+    /// What varies: size, window, or loggp to fit the parameters of LogGP
     #[arg(long, value_enum, default_value_t = Over::Size, value_name = "WHAT")]
     pub over: Over,
 
-    /// Most points, those of the grid included
+    /// Most points to measure, those of the first grid included
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(3..=1000))]
     pub points: u32,
 
@@ -36,18 +36,23 @@ pub struct SweepArgs {
     pub output: OutputArgs,
 
     /// A test and its options, as for `wirespeed run`; --size or --window gives the first grid
-    #[arg(last = true, required = true, value_name = "TEST..")]
+    #[arg(
+        last = true,
+        required = true,
+        value_name = "TEST..",
+        help_heading = "Arguments"
+    )]
     pub words: Vec<String>,
 }
 
 /// What a sweep varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Over {
-    /// The message size.
+    /// The message size: find thresholds.
     Size,
-    /// The window of a stream.
+    /// The window of a stream: find the one that is enough.
     Window,
-    /// Windows of one and of several messages over sizes.
+    /// Windows of one and of several messages over sizes: latency, overhead, gap.
     Loggp,
 }
 
@@ -65,12 +70,11 @@ carried is measured, then rates from a tenth of it to a little above, in random 
 rate, service time (from the send) and response time (from the due moment), the knee beyond which more load buys mostly \
 waiting, and, with --p99, the highest rate that keeps the bound.")]
 pub struct LoadArgs {
-    /// Rates that are offered, messages a second: a list, a range 10k..90k:+10k, or auto: from a tenth of what is carried
-    /// to a little above
+    /// Messages per second to offer: a list, a range 10k..90k:+10k, or auto, from a tenth of what is carried to a little above
     #[arg(long, value_name = "RATES|auto", default_value = "auto")]
     pub offered: String,
 
-    /// Rates of auto [default: 10]
+    /// Number of rates that auto offers [default: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..=100))]
     pub points: Option<u32>,
 
@@ -85,6 +89,11 @@ pub struct LoadArgs {
     pub output: OutputArgs,
 
     /// Options of the stream, as for `wirespeed run am_bw`
-    #[arg(last = true, required = true, value_name = "OPTIONS..")]
+    #[arg(
+        last = true,
+        required = true,
+        value_name = "OPTIONS..",
+        help_heading = "Arguments"
+    )]
     pub words: Vec<String>,
 }

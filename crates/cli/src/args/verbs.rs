@@ -15,11 +15,11 @@ Examples:
 The first answer, not the last word: each case runs for a fraction of a second. `wirespeed run` measures longer, \
 repeats, and says how sure it is.")]
 pub struct QuickArgs {
-    /// Only these transports
+    /// Measure only these transports [default: all that work here]
     #[arg(long, value_name = "T[,T..]", value_delimiter = ',')]
     pub via: Vec<String>,
 
-    /// Time for all of it; cases shorten when the machine is slow
+    /// Finish within this long: cases become shorter, and the last are left out
     #[arg(
         long,
         value_name = "TIME",
@@ -43,10 +43,10 @@ Examples:
   wirespeed list tcp      one transport: its options with their defaults, its limits
   wirespeed list --json   the same for programs")]
 pub struct ListArgs {
-    /// Show this transport in full
+    /// Show this transport in full: its options with their defaults, its limits
     pub transport: Option<String>,
 
-    /// JSON on stdout
+    /// Print JSON instead of text
     #[arg(short = 'J', long)]
     pub json: bool,
 }
@@ -59,11 +59,11 @@ Examples:
   wirespeed calibrate --cpus 0,1    the same, with the cache line bouncing between these two
   wirespeed calibrate --json        the same for programs")]
 pub struct CalibrateArgs {
-    /// CPUs to measure on: the first for everything, both for the bounce of a cache line
+    /// CPUs to measure on: A for everything, A and B for the bounce of a cache line [default: different cores]
     #[arg(long, value_name = "A,B")]
     pub cpus: Option<String>,
 
-    /// JSON on stdout
+    /// Print JSON instead of text
     #[arg(short = 'J', long)]
     pub json: bool,
 }
@@ -79,7 +79,7 @@ Examples:
 Clients are measured one at a time, the others wait and are told so. Every client must prove that it has the key, \
 which is made on first use in a file that only its owner may read. Ctrl-C finishes the running case, then ends the server.")]
 pub struct ServeArgs {
-    /// loopback, all, or addresses of this machine
+    /// Addresses to listen on: loopback, all (other machines too), or addresses of this machine
     #[arg(
         long,
         value_name = "ADDRESS[,..]",
@@ -90,50 +90,50 @@ pub struct ServeArgs {
 
     /// Port to listen on; 0 for any free one
     #[arg(short, long, value_name = "PORT", help = format!(
-        "Port to listen on; 0 for any free one [default: {}]", wirespeed_control::DEFAULT_PORT))]
+        "Port to listen on; 0 takes any free one, and prints it [default: {}]", wirespeed_control::DEFAULT_PORT))]
     pub port: Option<u16>,
 
-    /// Key file [default: wirespeed/key in the configuration directory, or WIRESPEED_KEY_FILE]
+    /// File of the key that both ends share, made on first use [default: WIRESPEED_KEY_FILE, else ~/.config/wirespeed/key]
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
 
-    /// Print the secret line that another machine needs in WIRESPEED_IDENTITY, even where stdout is no terminal
+    /// Print the secret line that clients without this home need in WIRESPEED_IDENTITY [default: only on a terminal]
     #[arg(long)]
     pub print_identity: bool,
 
-    /// No log
+    /// Do not log clients and cases
     #[arg(short, long)]
     pub quiet: bool,
 
-    /// Measure up to N clients side by side; their results are labelled so
+    /// Measure up to N clients at once, for capacity tests; their results are marked as shared [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help_heading = "Limits")]
     pub share: Option<u32>,
 
-    /// Clients that may wait [default: 16]
+    /// Refuse clients when this many wait already [default: 16]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub queue: Option<u32>,
 
-    /// Ranks of one case on this machine [default: 64]
+    /// Most ranks of one case on this machine [default: 64]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Limits")]
     pub ranks_max: Option<u32>,
 
-    /// Time of one case [default: 1h]
+    /// Longest time of one case [default: 1h]
     #[arg(long, value_name = "TIME", help_heading = "Limits")]
     pub duration_max: Option<String>,
 
-    /// Payload of one message [default: 1G]
+    /// Largest payload of one message [default: 1G]
     #[arg(long, value_name = "SIZE", help_heading = "Limits")]
     pub size_max: Option<String>,
 
-    /// Memory of one rank: buffers, raw samples, background load [default: 8G]
+    /// Most memory of one rank: buffers, raw samples, background load [default: 8G]
     #[arg(long, value_name = "SIZE", help_heading = "Limits")]
     pub memory_max: Option<String>,
 
-    /// Threads of background load of one rank [default: 256]
+    /// Most threads of background load of one rank [default: 256]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub load_threads_max: Option<u32>,
 
-    /// Bytes per second: only streams paced at or below it are accepted [default: no limit]
+    /// Refuse streams that are not paced at or below this many bytes per second [default: no limit]
     #[arg(long, value_name = "SIZE", help_heading = "Limits")]
     pub rate_max: Option<String>,
 }
@@ -146,7 +146,7 @@ Examples:
   wirespeed completions zsh  > ~/.zfunc/_wirespeed
   wirespeed completions fish > ~/.config/fish/completions/wirespeed.fish")]
 pub struct CompletionsArgs {
-    /// The shell
+    /// Shell to print completions for
     pub shell: clap_complete::Shell,
 }
 
@@ -161,6 +161,6 @@ pub struct RanksArgs {
 /// `wirespeed __man-all`.
 #[derive(Debug, Args)]
 pub struct ManAllArgs {
-    /// Where to
+    /// Directory to write to
     pub directory: PathBuf,
 }

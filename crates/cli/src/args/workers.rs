@@ -26,11 +26,11 @@ pub struct WorkersArgs {
     )]
     pub payload: Vec<String>,
 
-    /// The payload goes to the worker only, its answer is empty; times are then not halved
+    /// Send the payload to the worker only, whose answer is empty; times are then not halved
     #[arg(long)]
     pub one_way: bool,
 
-    /// The whole grid: tests 2,10,20,50,100,1000 with payloads of 10 to 10000000 integers, and the figures
+    /// Measure the original's whole grid: 2,10,20,50,100,1000 tests with payloads of 10 to 10000000 integers, and the figures
     #[arg(long)]
     pub grid: bool,
 
@@ -40,11 +40,11 @@ pub struct WorkersArgs {
     #[command(flatten)]
     pub far: FarArgs,
 
-    /// Every round trip in a line, in ns; FILE.csv: with worker, payload and sequence
+    /// Write every round trip to FILE, a line each in ns; to FILE.csv with worker, payload and sequence
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub log: Option<PathBuf>,
 
-    /// Write figure3.svg and figure4.svg into DIR [default with --grid: workers-figures]
+    /// Draw figure3.svg and figure4.svg into DIR [default: none; workers-figures with --grid]
     #[arg(long, value_name = "DIR", help_heading = "Results")]
     pub figures: Option<PathBuf>,
 

@@ -27,7 +27,7 @@ struct Found {
 /// Calibrate and print.
 pub fn calibrate(registry: &Registry, arguments: &CalibrateArgs) -> Result<Ended, Failure> {
     let cpus = cpus(arguments.cpus.as_deref())?;
-    let mut progress = Progress::of_steps(2 + COPY_SIZES.len());
+    let mut progress = Progress::of_steps(2 + COPY_SIZES.len(), false);
     progress.step("clock, floor and noise");
     let floor = floor(registry, cpus.0)?;
     progress.step("cache line between two CPUs");

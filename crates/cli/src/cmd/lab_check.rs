@@ -6,6 +6,7 @@
 use super::byteio::{NAME, Served, this_program};
 use crate::errors::{Ended, Failure, exit};
 use crate::output;
+use crate::progress::Progress;
 use std::process::{Command, Output, Stdio};
 use wirespeed_byteio::lab::Truth;
 use wirespeed_byteio::peers::is_installed;
@@ -96,7 +97,9 @@ pub fn check() -> Result<Ended, Failure> {
         before: if may_be_first() { FIRST } else { &[] },
     };
     let mut far_off = Vec::new();
+    let mut progress = Progress::of_steps(ROWS.len(), false);
     for row in &ROWS {
+        progress.step(row.name);
         let (ours, theirs) = row.both(&ends)?;
         let near = |other: f64| row.truth.agrees(ours, other);
         let good = near(row.truth.value()) && theirs.as_ref().is_none_or(|(_, figure)| near(*figure));
@@ -119,6 +122,7 @@ pub fn check() -> Result<Ended, Failure> {
             far_off.push(row.name);
         }
     }
+    progress.finish();
     Ok(match far_off.as_slice() {
         [] => Ended::OK,
         names => Ended::badly(Failure::with(

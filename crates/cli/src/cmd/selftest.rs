@@ -20,7 +20,7 @@ pub fn selftest(arguments: &SelftestArgs, color: ColorChoice) -> Result<Ended, F
         Effort::FULL
     };
     let mut draft = Draft::begin(None, false);
-    let mut progress = Progress::of_steps(wirespeed_selftest::PART_COUNT);
+    let mut progress = Progress::of_steps(wirespeed_selftest::PART_COUNT, false);
     let checks = wirespeed_selftest::run(effort, &mut |part| progress.step(part));
     progress.finish();
     let failed = checks.iter().filter(|check| !check.passed).count();

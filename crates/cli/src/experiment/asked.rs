@@ -108,7 +108,7 @@ impl How {
         !self.loads.is_empty() || !self.storms.is_empty()
     }
 
-    /// Leave what is seen of a run that goes on to the verb's own lines or bar; whether that may be drawn.
+    /// Leave what is seen of a run that goes on to the verb's own lines; whether those may be drawn.
     pub fn shows_its_own(&mut self) -> bool {
         !std::mem::replace(&mut self.quiet, true) && self.live.is_none()
     }

@@ -9,6 +9,7 @@ use crate::front::attached;
 use clap::Parser;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use wirespeed_schema::shown::is_obeyed;
 
 /// A file is not read beyond this.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -204,7 +205,7 @@ impl Reader<'_> {
 /// `text` without what a terminal would obey: names of files and of their tests are shown on it.
 pub fn printable(text: &str) -> String {
     let shown = |c: char| {
-        if c.is_control() && !matches!(c, '\n' | '\r' | '\t') {
+        if is_obeyed(c) && !matches!(c, '\n' | '\r' | '\t') {
             '?'
         } else {
             c

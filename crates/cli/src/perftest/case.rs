@@ -79,7 +79,7 @@ pub fn asked(options: &TestArgs, common: &Common) -> Result<Asked, Unplanned> {
     if takes(original.test, "window") {
         set(
             "window",
-            window(options, original, common.generation)?.to_string(),
+            window(options, (original, size), common.generation)?.to_string(),
         );
     }
     if takes(original.test, "outstanding") {

@@ -39,12 +39,11 @@ use wirespeed_schema::run::{CaseResult, CaseStatus, Status};
 /// Most tests of one run.
 const TESTS_MAX: usize = wirespeed_schema::plan::CASES_MAX;
 
-/// A server that was started at the same time gets so long to listen.
+/// A server that was started at the same time gets this long to listen.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What a loopback's figures are of.
-const LOOPBACK: &str = "note: -l is two threads here, and what is measured lies between their CPUs; with ucx_perftest one thread \
-                        talks to itself";
+const LOOPBACK: &str = "note: with -l two threads exchange messages between their CPUs;\n  ucx_perftest's -l is one thread that talks to itself";
 
 fn too_many() -> Failure {
     Failure::usage(

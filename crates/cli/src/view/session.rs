@@ -159,9 +159,9 @@ fn queues(queues: &[Queue]) -> String {
     for queue in queues {
         let _ = write!(
             text,
-            "  queued, {}: at most {} messages ({})",
+            "  queued, {}: at most {} ({})",
             queue.case,
-            queue.unacknowledged_max_msgs,
+            counted(queue.unacknowledged_max_msgs as usize, "message"),
             format_size(queue.unacknowledged_max_bytes)
         );
         for (name, time) in [

@@ -8,7 +8,7 @@ pub mod meeting;
 
 use std::time::Duration;
 use wirespeed_schema::message::{Hello, Refusal, RefusalCode};
-use wirespeed_schema::shown::is_obeyed;
+use wirespeed_schema::shown::quoted;
 use wirespeed_schema::version::{PROTOCOL_VERSION, PROTOCOL_VERSION_MIN, agree_protocol};
 
 /// How long control waits for what.
@@ -79,10 +79,7 @@ pub fn agree(hello: &Hello) -> Result<u32, Refusal> {
 
 /// Text of the other end, safe for a terminal and a log line: printable, one line, not long.
 pub fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| if is_obeyed(c) { ' ' } else { c })
-        .take(300)
-        .collect()
+    quoted(text, 300)
 }
 
 #[cfg(test)]

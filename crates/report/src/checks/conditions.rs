@@ -11,6 +11,7 @@ use wirespeed_schema::case::{Case, IdlePolicy, Role};
 use wirespeed_schema::host::{HostFingerprint, Noise};
 use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::run::{Metric, Repetition, Severity};
+use wirespeed_schema::test::Capability;
 use wirespeed_schema::units::{format_ns, significant};
 
 const PIN: &str = "pin the ranks with --cpus to cores that nothing else uses";
@@ -263,10 +264,23 @@ pub(super) fn check_machine(findings: &mut Findings, host: &HostFingerprint) {
     }
 }
 
+/// A capability as a reader knows it.
+fn named(fact: &str) -> &str {
+    match Capability::ALL.into_iter().find(|known| known.name() == fact) {
+        Some(known) => known.in_words(),
+        None => fact,
+    }
+}
+
 fn check_transport(findings: &mut Findings, case: &Case, outcome: &Outcome) {
     for (fact, value) in &outcome.transport_facts {
-        if value.starts_with("emulated") {
-            let message = format!("{} has no {fact} of its own: it is {value}", case.transport);
+        if let Some(how) = value.strip_prefix("emulated") {
+            let message = format!(
+                "{} has no {} of its own: they are emulated, {}",
+                case.transport,
+                named(fact),
+                how.trim_start_matches([':', ' '])
+            );
             findings.add(Severity::Note, "emulated", 0.0, message, "");
         }
         if fact == "data_encryption" && !value.starts_with("none") {

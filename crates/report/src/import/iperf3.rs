@@ -3,7 +3,7 @@
 use super::{Figures, Format, ImportError, Unsaid, stream};
 use serde_json::Value;
 use wirespeed_schema::case::GroupKind;
-use wirespeed_schema::shown::is_obeyed;
+use wirespeed_schema::shown::quoted;
 
 /// Read one document. The receiver's total is the delivered one; loss is that of UDP.
 pub fn read(text: &str) -> Result<Vec<Figures>, ImportError> {
@@ -14,8 +14,10 @@ pub fn read(text: &str) -> Result<Vec<Figures>, ImportError> {
         what: "not JSON",
     })?;
     if let Some(said) = document["error"].as_str() {
-        let said = said.chars().filter(|c| !is_obeyed(*c)).take(200).collect();
-        return Err(ImportError::Failed { format, said });
+        return Err(ImportError::Failed {
+            format,
+            said: quoted(said, 200),
+        });
     }
     let start = &document["start"]["test_start"];
     let udp = start["protocol"].as_str() == Some("UDP");

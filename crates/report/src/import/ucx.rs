@@ -7,7 +7,7 @@
 use super::told::test_named;
 use super::{Figures, Format, ImportError, Unsaid};
 use crate::perftest::{Api, ORIGINALS, Original, original};
-use wirespeed_schema::shown::is_obeyed;
+use wirespeed_schema::shown::quoted;
 
 const MIB: f64 = 1_048_576.0;
 
@@ -62,7 +62,7 @@ pub fn read(text: &str, told: Option<&str>) -> Result<Vec<Figures>, ImportError>
         .map(|name| {
             original(name).ok_or_else(|| ImportError::NoTest {
                 format,
-                name: name.chars().filter(|c| !is_obeyed(*c)).take(40).collect(),
+                name: quoted(name, 40),
             })
         })
         .transpose()?;

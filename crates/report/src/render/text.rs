@@ -69,9 +69,9 @@ pub fn text(view: &View, extent: Extent, style: &Style) -> String {
     finish(paper.lines, style)
 }
 
-/// One line on a finished case, for progress output, without a line end.
+/// One line on a finished case, for progress output, without a line end; broken where the terminal is narrower.
 pub fn case_line(result: &CaseResult, style: &Style) -> String {
-    style.finish(clean(&case_text(result)))
+    style.finish(wrap(&clean(&case_text(result)), style.prose(), 2))
 }
 
 /// Lines as they are written, sections apart by one empty line.

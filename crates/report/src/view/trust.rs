@@ -86,5 +86,6 @@ fn samples_part(results: &[CaseResult]) -> Option<String> {
         .reduce(f64::min)
         .filter(|share| *share < 1.0);
     let worth = worth.map(|share| format!(", worth {}", count((samples as f64 * share).max(1.0) as u64)));
-    Some(format!("{} samples{}", count(samples), worth.unwrap_or_default()))
+    let name = if samples == 1 { "sample" } else { "samples" };
+    Some(format!("{} {name}{}", count(samples), worth.unwrap_or_default()))
 }

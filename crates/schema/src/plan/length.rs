@@ -11,7 +11,7 @@ pub static ITERS: Parameter = Parameter {
     key: "iters",
     letters: &['n'],
     section: Section::Test,
-    help: "Stop after N operations: 1000, 10k, 1e6",
+    help: "Stop after N operations instead of a time: 1000, 10k, 1e6",
     remedy: "give a count of at least 1, such as 1000, 10k or 1e6, or use --duration",
     example: "iters = \"10k\"",
     ..Parameter::COUNT
@@ -46,7 +46,7 @@ pub static INTERVAL: Parameter = Parameter {
     letters: &['i'],
     value_name: "TIME",
     section: Section::Test,
-    help: "Report at this interval while a case runs: 1s; shown with --ndjson, kept in JSON",
+    help: "Report at this interval while a case runs, for --ndjson and the JSON result: 1s [default: no reports]",
     remedy: "give a duration such as 1s, or none",
     example: "interval = \"100ms\"",
     ..Parameter::NAME
@@ -56,7 +56,7 @@ pub static INTERVAL: Parameter = Parameter {
 pub static RAW: Parameter = Parameter {
     key: "raw",
     section: Section::Test,
-    help: "Keep the first N raw samples of every rank, at most 10M",
+    help: "Keep the first N raw samples of every rank in the JSON result, at most 10M [default: 0]",
     remedy: "give the number of samples to keep, such as 100k, at most 10M, or 0 for none",
     example: "raw = \"1k\"",
     ..Parameter::COUNT
@@ -66,7 +66,7 @@ pub static RAW: Parameter = Parameter {
 pub static CHECK: Parameter = Parameter {
     key: "check",
     section: Section::Test,
-    help: "Check every payload byte and every fetched value; wrong data exits with 6",
+    help: "Check every payload byte and every fetched value; wrong data exits with 6 [default: no check]",
     example: "check = true",
     ..Parameter::FLAG
 };

@@ -11,7 +11,7 @@ pub static LOAD: Parameter = Parameter {
     value_name: "[RANK:]KEY=V,..",
     values: Values::Clauses,
     section: Section::Ranks,
-    help: "Load beside the measurement, of one rank or of all: cpu=N, memory=SIZE, touch=SIZE, touch-once=SIZE, log=N, \
+    help: "Run this load beside the measurement, on one rank or on all: cpu=N, memory=SIZE, touch=SIZE, touch-once=SIZE, log=N, \
            bandwidth=N, cache=N, place=beside|apart|sibling|same; several add up",
     remedy: "write cpu=N, memory=SIZE, touch=SIZE, touch-once=SIZE, log=N, bandwidth=N, cache=N or place=WHERE, such as \
              cpu=2,memory=1G",

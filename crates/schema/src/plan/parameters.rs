@@ -13,7 +13,7 @@ pub static VIA: Parameter = Parameter {
     key: "via",
     value_name: "T[,T..]",
     section: Section::Test,
-    help: "Transports to measure (see `wirespeed list`)",
+    help: "Transports to measure; `wirespeed list` shows which work here",
     remedy: "see `wirespeed list`",
     example: "via = [\"shm\", \"tcp\"]",
     ..Parameter::NAME

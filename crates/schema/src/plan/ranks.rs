@@ -26,7 +26,7 @@ pub static TO: Parameter = Parameter {
 pub static THREADS: Parameter = Parameter {
     key: "threads",
     section: Section::Ranks,
-    help: "Use N threads of one process as ranks",
+    help: "Use N threads of one process as ranks instead of processes",
     remedy: "give a number of ranks from 1 to 1024, such as 2",
     example: "threads = 2",
     ..Parameter::COUNT

@@ -27,7 +27,7 @@ pub static SIZE: Parameter = Parameter {
 /// `--window`.
 pub static WINDOW: Parameter = Parameter {
     key: "window",
-    help: "Messages that may be unacknowledged at once in a stream (credits) [default: 128, at most 8 MiB of them]",
+    help: "Messages of a stream that may be unacknowledged at once (credits) [default: 128, at most 8 MiB of them]",
     remedy: "give a count of at least 1, such as 64, or a range 1..256:x2",
     example: "window = [16, 64]",
     column: "window_msgs",
@@ -37,7 +37,7 @@ pub static WINDOW: Parameter = Parameter {
 /// `--outstanding`.
 pub static OUTSTANDING: Parameter = Parameter {
     key: "outstanding",
-    help: "One-sided operations that may be uncompleted at once [default: 32 for put_bw, get_bw, add_mr, else 1]; in \
+    help: "One-sided operations that may be outstanding at once [default: 32 for put_bw, get_bw, add_mr, else 1]; in \
            bulk_get and bulk_put blocks on each connection [default: 2]",
     remedy: "give a count of at least 1, such as 64, or a range 1..256:x2",
     example: "outstanding = \"1..32:x2\"",

@@ -18,7 +18,7 @@ const CONNECTIONS_MAX: u64 = 1024;
 pub static TOTAL: Parameter = Parameter {
     key: "total",
     section: Section::Test,
-    help: "Payload of all blocks together in bulk_get and bulk_put: 1GiB; the size of the file that is moved",
+    help: "Bytes that bulk_get and bulk_put move in all, the size of the file: 1GiB",
     remedy: "give the size of the file that is moved, such as 1GiB",
     example: "total = \"1GiB\"",
     ..Parameter::SIZE

@@ -11,7 +11,7 @@ pub static BUFFERS: Parameter = Parameter {
     key: "buffers",
     section: Section::ManyRanks,
     value_name: "single|multiple",
-    help: "One place for all messages of a window, as the originals do, or multiple [default: single]",
+    help: "Memory of the messages of a window: single (one place for all, as the originals do) or multiple [default: single]",
     remedy: "choose from: single, multiple",
     example: "buffers = [\"single\", \"multiple\"]",
     column: "buffers",

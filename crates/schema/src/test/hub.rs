@@ -22,7 +22,7 @@ pub static REPLY: Parameter = Parameter {
 pub static FAN_OUT: Parameter = Parameter {
     key: "fan_out",
     section: Section::Hub,
-    help: "Send a request to all workers at once instead of one after the other",
+    help: "Send a request to all workers at once [default: one after the other]",
     example: "fan_out = true",
     column: "fan_out",
     ..Parameter::FLAG

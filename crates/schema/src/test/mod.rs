@@ -112,6 +112,16 @@ impl Capability {
         Capability::Bulk,
     ];
 
+    /// What it offers, in a sentence.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Capability::Messages => "messages",
+            Capability::Tagged => "tagged messages",
+            Capability::OneSided => "one-sided operations",
+            Capability::Bulk => "bulk transfers",
+        }
+    }
+
     /// The name as printed and as in the document.
     pub fn name(self) -> &'static str {
         match self {

@@ -68,7 +68,7 @@ pub static CACHE_STATE: Parameter = Parameter {
 pub static CACHE_SIZE: Parameter = Parameter {
     key: "cache_size",
     section: Section::ManyRanks,
-    help: "Memory of a rank that fills the caches [default: 2 x the largest, shared among the ranks that share it]",
+    help: "Memory that each rank writes to empty the caches [default: 2 x the largest cache, divided among the ranks that share it]",
     more: "At most 1/16 of the machine's memory for all ranks together, where no size is given.",
     remedy: "give a size of at least 64 bytes, such as 8M",
     example: "cache_size = \"8M\"",

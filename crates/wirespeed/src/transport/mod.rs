@@ -564,7 +564,7 @@ pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
         return refuse(format!(
             "{} has no {}: {why}",
             T::NAME,
-            case.test.capability().name()
+            case.test.capability().in_words()
         ));
     }
     if T::LOSSY && matches!(case.test, Test::HubLat(_)) {

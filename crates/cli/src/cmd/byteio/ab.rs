@@ -51,14 +51,13 @@ pub fn ab(arguments: &AbArgs, words: [&[String]; 2], color: ColorChoice) -> Resu
     let mut front = Front::open(common, None)?;
     gate.show(&mut front.output);
     let known = jobs.iter_mut().try_for_each(|job| {
-        if job::known(job, &front.stop)? {
+        if job::known(job, &front.stop, how.quiet)? {
             front.draft.remark(job::no_ranges());
         }
         Ok(())
     });
     let both = jobs.iter().map(|job| job.as_slice()).zip(nominal);
     let mut transfers = Transfers::new(&registry, both.collect());
-    transfers.bar = how.shows_its_own();
     transfers.refused = known.err();
     let mut found = front.run(how, &mut transfers, cases(&jobs)?)?;
     let section = ByteioSection {

@@ -35,7 +35,7 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     let words = shaped(arguments);
     let mut plan = Plan::default();
     let common = (&arguments.output, color);
-    let mut how = How::of(&arguments.experiment, (&mut plan, runs(arguments)), common)?;
+    let how = How::of(&arguments.experiment, (&mut plan, runs(arguments)), common)?;
     if let Some(machines) = machines(arguments, &words)? {
         at_the_reader(&arguments.experiment)?;
         return pairs::bench(arguments, &words, &machines.pairs, how.repeats, color);
@@ -52,7 +52,7 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     let registry = crate::registry();
     let mut front = Front::open(common, None)?;
     let nominal = arguments.nominal.as_deref().map(speed).transpose()?;
-    let known = job::known(&mut jobs, &front.stop);
+    let known = job::known(&mut jobs, &front.stop, how.quiet);
     let mut transfers = Transfers::new(&registry, vec![(&jobs, nominal)]);
     match known {
         Ok(false) => {}
@@ -61,8 +61,6 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
         Err(failure) => transfers.refused = Some(failure),
     }
     let cases = job::cases(&registry, &arguments.experiment, &jobs)?;
-    // Offered requests are no transfer of a whole, of which a bar could show a part.
-    transfers.bar = offer.is_none() && how.shows_its_own();
     let found = match offer {
         Some(offer) => offer.run(
             (arguments, &registry),

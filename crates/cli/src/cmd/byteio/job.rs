@@ -4,8 +4,7 @@
 use crate::args::{ByteioMechanism, ExperimentArgs, TransferArgs, Verify};
 use crate::errors::Failure;
 use crate::experiment::{Prepared, fill};
-use crate::terminal::{self, Stream};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::progress::Progress;
 use std::path::PathBuf;
 use std::time::Duration;
 use wirespeed::{Machine, Registry};
@@ -164,31 +163,19 @@ pub fn no_ranges() -> Remark {
     }
 }
 
-/// A bar of bytes on the screen where somebody watches, unless `shown` is not.
-pub fn bar(known: Option<u64>, shown: bool) -> ProgressBar {
-    let target = match shown && terminal::is_terminal(Stream::Stderr) {
-        true => ProgressDrawTarget::stderr_with_hz(4),
-        false => ProgressDrawTarget::hidden(),
-    };
-    let bar = ProgressBar::with_draw_target(known, target);
-    let template = "[{bar:20}] {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style.progress_chars("=> "));
-    }
-    bar
-}
-
-/// One transfer with a bar where somebody watches; what was seen goes into the pair. Returns whether the server knew no
-/// ranges, so that the whole came at once.
+/// One transfer, with its progress where somebody watches; what was seen goes into the pair. Returns whether the server knew
+/// no ranges, so that the whole came at once.
 pub fn run(
     options: &TransferOptions,
     pair: &mut Pair,
     stop: &StopFlag,
     quiet: bool,
 ) -> Result<bool, Failure> {
-    let bar = bar(options.size_bytes, !quiet);
-    let moved = transfer(options, stop, &|bytes| bar.inc(bytes));
-    bar.finish_and_clear();
+    let way = if is_put(options) { "send" } else { "fetch" };
+    let words = format!("{way} {}", options.client.url);
+    let progress = Progress::of_bytes(&words, quiet);
+    let moved = transfer(options, stop, &|step| progress.moved(step));
+    progress.finish();
     let moved = match moved {
         // What could not begin because the user wants to stop is no failure.
         Err(_) if stop.is_requested() => Moved {
@@ -218,14 +205,18 @@ pub fn record(pair: &mut Pair, moved: Moved) {
 
 /// Ask the service and look at files, and put into each job how much it moves. Whether the service knows no ranges, so that
 /// whatever shape was asked for, the whole comes at once.
-pub fn known(jobs: &mut [TransferOptions], stop: &StopFlag) -> Result<bool, Failure> {
+pub fn known(jobs: &mut [TransferOptions], stop: &StopFlag, quiet: bool) -> Result<bool, Failure> {
     let mut asked: Vec<(bool, Known)> = Vec::new();
     for options in jobs.iter_mut() {
         let known = asked.iter().find(|(put, _)| *put == is_put(options));
         let known = match known {
             Some((_, known)) => *known,
             None => {
-                let known = look_up(options, stop)?;
+                let words = format!("asking {}", options.client.url);
+                let waiting = Progress::waiting(&words, quiet);
+                let known = look_up(options, stop);
+                waiting.finish();
+                let known = known?;
                 asked.push((is_put(options), known));
                 known
             }

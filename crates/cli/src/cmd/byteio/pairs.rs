@@ -8,6 +8,7 @@ use crate::args::{ByteioBenchArgs, ColorChoice, TransferArgs};
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
 use crate::output::{self, Output};
+use crate::progress::Progress;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -331,8 +332,11 @@ pub fn bench(
     let stop = crate::cmd::stop_on_signals()?;
     let mut output = Output::open(&arguments.output, color)?;
     let draft = Draft::begin(None, arguments.output.include_host_name);
+    let quiet = arguments.output.quiet;
     let found: Vec<Measured> = match arguments.at_once {
         true => std::thread::scope(|scope| {
+            let all = format!("{} pairs at once", plan.len());
+            let waiting = Progress::waiting(&all, quiet);
             let readers: Vec<_> = plan
                 .iter()
                 .map(|one| (one, scope.spawn(|| one.measure(words, arguments, repeats))))
@@ -343,15 +347,22 @@ pub fn bench(
                 (pair, case)
             };
             let readers = readers.into_iter();
-            readers
+            let found = readers
                 .map(|(one, reader)| reader.join().unwrap_or_else(|_| lost(one)))
-                .collect()
+                .collect();
+            waiting.finish();
+            found
         }),
         false => {
+            let mut progress = Progress::of_steps(plan.len(), quiet);
             let going_on = plan.iter().take_while(|_| !stop.is_requested());
-            going_on
-                .map(|one| one.measure(words, arguments, repeats))
-                .collect()
+            let measured = |one: &Planned| {
+                progress.step(&one.name);
+                one.measure(words, arguments, repeats)
+            };
+            let found = going_on.map(measured).collect();
+            progress.finish();
+            found
         }
     };
     let (pairs, cases) = found.into_iter().unzip();

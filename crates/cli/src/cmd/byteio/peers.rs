@@ -63,7 +63,7 @@ pub fn peers(arguments: &ByteioPeersArgs, color: ColorChoice) -> Result<Ended, F
     let names = names(arguments)?;
     let mut plan = Plan::default();
     let common = (&arguments.output, color);
-    let mut how = How::of(&arguments.experiment, (&mut plan, REPEATS), common)?;
+    let how = How::of(&arguments.experiment, (&mut plan, REPEATS), common)?;
     let mut front = Front::open(common, None)?;
     let registry = crate::registry();
     let mut path = path(arguments, front.draft.host().clone())?;
@@ -78,8 +78,7 @@ pub fn peers(arguments: &ByteioPeersArgs, color: ColorChoice) -> Result<Ended, F
         Ok(Who::Ours(options)) => (std::slice::from_ref(&**options), path.nominal),
         _ => (&[][..], None),
     });
-    let mut transfers = Transfers::new(&registry, ours.collect());
-    transfers.bar = how.shows_its_own();
+    let transfers = Transfers::new(&registry, ours.collect());
     let mut movers = Movers {
         path: &path,
         rows: &rows,

@@ -24,8 +24,6 @@ struct Arm<'a> {
 /// Transfers between here and a service.
 pub struct Transfers<'a> {
     arms: Vec<Arm<'a>>,
-    /// Draws a bar of bytes.
-    pub bar: bool,
     /// Why nothing can be transferred at all.
     pub refused: Option<Failure>,
     /// The cells that have a run.
@@ -48,7 +46,6 @@ impl<'a> Transfers<'a> {
         };
         Transfers {
             arms: arms.into_iter().map(arm).collect(),
-            bar: true,
             refused: None,
             begun: BTreeSet::new(),
         }
@@ -81,14 +78,8 @@ impl Runner for Transfers<'_> {
         let Some((_, groups)) = arm.ways.iter_mut().find(|(known, _)| *known == is_put) else {
             return Measured::default();
         };
-        let total_bytes = case.test.bulk().map_or(0, |shape| shape.total_bytes);
-        let bar = job::bar(Some(total_bytes).filter(|bytes| *bytes > 0), self.bar);
-        let mut seen = |rank: u32, interval: &Interval| {
-            bar.inc(interval.sent.bytes + interval.received.bytes);
-            on_seen(Seen::Interval(rank, interval));
-        };
+        let mut seen = |rank: u32, interval: &Interval| on_seen(Seen::Interval(rank, interval));
         let mut run = groups.run(planned, stop, &mut seen);
-        bar.finish_and_clear();
         if let (true, Some(failure)) = (run.outcomes.is_empty(), run.failure) {
             return self.nothing(visit, failure, stop);
         }

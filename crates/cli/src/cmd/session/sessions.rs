@@ -6,6 +6,7 @@ use crate::args::SessionArgs;
 use crate::errors::Failure;
 use crate::experiment::{Measured, OnSeen, Runner, Visit};
 use crate::group::Groups;
+use crate::progress::Progress;
 use std::time::Duration;
 use wirespeed::Registry;
 use wirespeed_control::{RankProgram, StopFlag};
@@ -39,11 +40,27 @@ impl Sessions<'_> {
     /// Begin sessions unless they have; where their computations are.
     pub fn open(&mut self) -> Result<GroupKind, Failure> {
         if self.lives.is_empty() {
-            self.lives = self.begun()?;
+            let words = format!("starting {}", self.words());
+            let waiting = Progress::waiting(&words, self.is_quiet());
+            let lives = self.begun();
+            waiting.finish();
+            self.lives = lives?;
             let launcher = self.lives[0].launcher(RankProgram::this()?);
             self.groups = Some(Groups::launched_by(self.registry, launcher));
         }
         Ok(self.lives[0].group_kind())
+    }
+
+    /// The sessions, for those who wait for them.
+    fn words(&self) -> String {
+        match self.arguments.sessions {
+            1 => "the session".to_owned(),
+            count => format!("{count} sessions"),
+        }
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.arguments.output.quiet || self.arguments.experiment.live
     }
 
     /// Sessions side by side: all begin, or all are gone.
@@ -84,6 +101,8 @@ impl Sessions<'_> {
         };
         self.groups = None;
         let lives = std::mem::take(&mut self.lives);
+        let words = format!("ending {}", self.words());
+        let waiting = Progress::waiting(&words, self.is_quiet());
         let reports = std::thread::scope(|scope| {
             let ends = lives.into_iter().map(|live| scope.spawn(move || live.end()));
             let ends: Vec<_> = ends.collect();
@@ -91,6 +110,7 @@ impl Sessions<'_> {
                 .filter_map(|end| end.join().ok())
                 .collect::<Vec<_>>()
         });
+        waiting.finish();
         self.reports.extend(reports);
         held
     }
@@ -98,9 +118,17 @@ impl Sessions<'_> {
     /// The group keeps its channels meanwhile.
     fn hold(&self) -> Result<(), Failure> {
         if self.request.streams.is_empty() {
-            Live::hold(&self.lives, self.request.hold, &self.stop)?;
+            self.hold_for(self.request.hold, "holding")?;
         }
-        Ok(Live::hold(&self.lives, self.request.stay_connected, &self.stop)?)
+        self.hold_for(self.request.stay_connected, "keeping the connections of")
+    }
+
+    fn hold_for(&self, time: Duration, what: &str) -> Result<(), Failure> {
+        let words = format!("{what} {}", self.words());
+        let progress = Progress::of_time(&words, time, self.is_quiet());
+        let held = Live::hold(&self.lives, time, &self.stop);
+        progress.finish();
+        Ok(held?)
     }
 }
 

@@ -55,7 +55,7 @@ pub const COMMON_OPTIONS: [OptionSpec; 5] = [
     OptionSpec::new(
         "coalesce",
         "SIZE",
-        "gather small sends until so many bytes are there; 0 writes every message by itself",
+        "gather small sends until this many bytes are there; 0 writes every message by itself",
     )
     .with_default("0"),
     seal::OPTION,

@@ -31,7 +31,7 @@ pub const OPTIONS: [OptionSpec; 13] = [
     OptionSpec::new(
         "busy_poll",
         "MICROSECONDS",
-        "SO_BUSY_POLL: let the kernel poll the device so long; raising it needs CAP_NET_ADMIN",
+        "SO_BUSY_POLL: let the kernel poll the device this long; raising it needs CAP_NET_ADMIN",
     ),
     OptionSpec::new(
         "quickack",

@@ -73,7 +73,7 @@ pub const SPECS: &[OptionSpec] = &[
         "busy_poll",
         "MICROSECONDS",
         "",
-        "poll the device in the kernel for so long (SO_BUSY_POLL)",
+        "SO_BUSY_POLL: let the kernel poll the device this long",
     ),
     spec("dscp", "0..63", "", "differentiated services code point"),
     spec("source", "ADDRESS", "", "local address"),

@@ -1,43 +1,13 @@
-//! Progress on a terminal: which case runs, and how long it may still take. Drawn by the control thread, before and
-//! after a case and as ranks report; nothing ticks while a rank measures.
+//! What is left of the runs to come, from what they are planned to take and from how long those before them took. It must
+//! never draw anything.
 
-use crate::args::ColorChoice;
-use crate::stderr;
-use crate::terminal::{self, Stream};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::{Duration, Instant};
 use wirespeed_schema::case::{Case, Stop};
-use wirespeed_schema::outcome::Interval;
+use wirespeed_schema::outcome::{Count, Interval};
 use wirespeed_schema::units;
 
 /// What set-up and tear-down are taken to cost before the first run tells.
 const SETUP_GUESS: Duration = Duration::from_millis(300);
-
-/// A line on stderr, where somebody watches.
-pub struct Progress {
-    bar: ProgressBar,
-    shows: Shows,
-    plan: Plan,
-}
-
-/// How progress is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shows {
-    Nothing,
-    /// A line for each beginning, where a terminal cannot draw over one.
-    Lines,
-    Bar,
-}
-
-impl Shows {
-    fn here(quiet: bool) -> Self {
-        match (quiet, terminal::is_terminal(Stream::Stderr), terminal::is_dumb()) {
-            (true, ..) | (_, false, _) => Shows::Nothing,
-            (_, _, true) => Shows::Lines,
-            _ => Shows::Bar,
-        }
-    }
-}
 
 /// Runs in the order in which they are planned, and how long they may take.
 pub struct Plan {
@@ -47,7 +17,7 @@ pub struct Plan {
     done: usize,
     done_after: Duration,
     begun: bool,
-    /// Operations of the run that goes on, as rank 0 told them.
+    /// Operations of the run that goes on, as rank 0 told them; bytes of a transfer.
     operations: u64,
     /// How many times as long as expected the run that goes on takes, by the operations so far.
     stretch: Option<f64>,
@@ -56,8 +26,10 @@ pub struct Plan {
 /// What a run is planned to take.
 struct Expected {
     time: Duration,
-    /// The operations that end it, where they do: then its time is a guess.
+    /// The operations that end it, or the bytes that a transfer moves, where they do: then its time is a guess.
     operations: Option<u64>,
+    /// Bytes are counted.
+    in_bytes: bool,
 }
 
 impl Plan {
@@ -95,10 +67,11 @@ impl Plan {
 
     /// What rank 0 of the run that goes on did in a while.
     pub fn hear(&mut self, interval: &Interval) {
-        self.operations += interval.sent.messages.max(interval.received.messages);
         let Some(run) = self.runs.get(self.done) else {
             return;
         };
+        let count = |count: &Count| if run.in_bytes { count.bytes } else { count.messages };
+        self.operations += count(&interval.sent).max(count(&interval.received));
         if let (Some(wanted), 1..) = (run.operations, self.operations) {
             let so_far = Duration::from_nanos(interval.start_ns + interval.duration_ns);
             let whole = so_far.mul_f64(wanted.max(self.operations) as f64 / self.operations as f64);
@@ -106,8 +79,55 @@ impl Plan {
         }
     }
 
-    /// What is left, stretched as the part done was; `None` where nobody knows how long so many operations take.
+    /// One wait of a known time, which begins now.
+    pub fn of_time(time: Duration) -> Self {
+        Plan {
+            runs: vec![Expected {
+                time,
+                operations: None,
+                in_bytes: false,
+            }],
+            begun: true,
+            ..Plan::new(std::iter::empty())
+        }
+    }
+
+    /// Runs that are planned.
+    pub fn count(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Runs that have ended.
+    pub fn done(&self) -> usize {
+        self.done
+    }
+
+    /// Time since the beginning.
+    pub fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Whether the run that goes on may take longer than `time`: one that a count ends may.
+    pub fn is_longer_than(&self, time: Duration) -> bool {
+        let run = self.runs.get(self.done);
+        run.is_none_or(|run| run.operations.is_some() || run.time > time)
+    }
+
+    /// The part of all time that has passed; of runs whose time is unknown, the part that has ended.
+    pub fn passed(&self) -> f64 {
+        let elapsed = self.began.elapsed().as_secs_f64();
+        match self.left_exactly() {
+            Some(left) => elapsed / (elapsed + left.as_secs_f64()).max(1e-9),
+            None => self.done as f64 / self.runs.len().max(1) as f64,
+        }
+    }
+
+    /// What is left, stretched as the part done was; `None` where nobody knows how long that many operations take.
     pub fn left(&self) -> Option<Duration> {
+        self.left_exactly().map(rounded)
+    }
+
+    fn left_exactly(&self) -> Option<Duration> {
         let (done, rest) = self.runs.split_at(self.done.min(self.runs.len()));
         let is_counted = |runs: &[Expected]| runs.iter().any(|run| run.operations.is_some());
         if is_counted(rest) && !is_counted(done) && self.stretch.is_none() {
@@ -121,151 +141,60 @@ impl Plan {
         };
         let since = self.began.elapsed().saturating_sub(self.done_after);
         let rest = time(rest).mul_f64(stretch.clamp(0.01, 1e6));
-        Some(rounded(rest.saturating_sub(since)))
+        Some(rest.saturating_sub(since))
     }
 
     /// What is left, in words.
     pub fn left_in_words(&self) -> String {
         match self.left() {
-            Some(left) => format!("about {} left", units::format_ns(left.as_nanos() as f64)),
-            None => "time left unknown: a count ends it".to_owned(),
+            Some(Duration::ZERO) => "finishing".to_owned(),
+            Some(left) => format!("about {} left", in_words(left)),
+            None => format!("{} so far, a count ends it", in_words(rounded(self.elapsed()))),
         }
     }
 }
 
-impl Progress {
-    /// For `runs` of known cases. Nothing is shown when `quiet`, or when stderr is no terminal.
-    pub fn new<'a>(runs: impl Iterator<Item = &'a Case>, quiet: bool) -> Self {
-        let plan = Plan::new(runs);
-        let steps = plan.runs.len();
-        Self::of(plan, steps, quiet || steps == 0)
-    }
-
-    /// For a verb without cases that does so many things.
-    pub fn of_steps(count: usize) -> Self {
-        Self::of(Plan::new(std::iter::empty()), count, false)
-    }
-
-    fn of(plan: Plan, steps: usize, quiet: bool) -> Self {
-        let shows = Shows::here(quiet);
-        let target = match shows {
-            Shows::Bar => ProgressDrawTarget::stderr(),
-            _ => ProgressDrawTarget::hidden(),
-        };
-        let bar = ProgressBar::with_draw_target(Some(steps as u64), target);
-        if let Ok(style) = ProgressStyle::with_template("[{bar:20}] {pos}/{len} {msg}") {
-            bar.set_style(style.progress_chars("=> "));
-        }
-        if shows == Shows::Bar {
-            stderr::bar_is(&bar);
-        }
-        Progress { bar, shows, plan }
-    }
-
-    /// A run of `case` begins.
-    pub fn start(&mut self, case: &Case) {
-        self.plan.begin_next();
-        self.show(&case.label());
-    }
-
-    /// A run begins, under words of the caller's.
-    pub fn start_as(&mut self, words: &str) {
-        self.plan.begin_next();
-        self.show(words);
-    }
-
-    /// A step of this name begins.
-    pub fn step(&mut self, name: &str) {
-        if self.plan.begun {
-            self.end();
-        }
-        self.plan.begun = true;
-        let after = self.plan.began.elapsed();
-        self.draw(&match after.as_secs() {
-            0 => name.to_owned(),
-            _ => format!(
-                "{name} · {} so far",
-                units::format_ns(rounded(after).as_nanos() as f64)
-            ),
-        });
-    }
-
-    /// What a rank of the running `case` tells of itself.
-    pub fn hear(&mut self, case: &Case, rank: u32, interval: &Interval) {
-        if rank == 0 {
-            self.plan.hear(interval);
-            if self.shows == Shows::Bar {
-                self.show(&case.label());
-            }
-        }
-    }
-
-    fn show(&self, label: &str) {
-        self.draw(&format!("{label} · {}", self.plan.left_in_words()));
-    }
-
-    fn draw(&self, words: &str) {
-        let style = terminal::style(Stream::Stderr, ColorChoice::Never);
-        let words = style.line(words);
-        match self.shows {
-            Shows::Nothing => {}
-            Shows::Lines => stderr::say(&words),
-            Shows::Bar => {
-                self.bar.set_message(words);
-                self.bar.tick();
-            }
-        }
-    }
-
-    /// The run ended.
-    pub fn end(&mut self) {
-        self.plan.end();
-        self.bar.inc(1);
-    }
-
-    /// A line above the progress.
-    pub fn line(&self, text: &str) {
-        if self.shows != Shows::Nothing {
-            stderr::say(text.trim_end());
-        }
-    }
-
-    /// Nothing more to come: the line disappears.
-    pub fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
+/// A time in words.
+pub fn in_words(time: Duration) -> String {
+    units::format_ns(time.as_nanos() as f64)
 }
 
-fn rounded(time: Duration) -> Duration {
+/// A time as precise as anybody wants to read it: tenths of a second, then seconds.
+pub fn rounded(time: Duration) -> Duration {
     match time.as_secs() {
         0 => Duration::from_millis(100 * time.as_millis().div_ceil(100) as u64),
-        seconds => Duration::from_secs(seconds),
+        _ => Duration::from_secs((time + Duration::from_millis(500)).as_secs()),
     }
 }
 
 /// What one run of `case` is planned to take.
 fn expected(case: &Case) -> Expected {
-    let (measured, operations) = match case.stop {
-        Stop::Duration { duration_ns } => (Duration::from_nanos(duration_ns), None),
-        // Nobody knows before the first run; half a second is a fair guess for most counts.
-        Stop::Iterations { count } => (Duration::from_millis(500), Some(count)),
+    // Nobody knows before the first run; half a second is a fair guess for most counts.
+    let guess = Duration::from_millis(500);
+    // A transfer ends with its whole, unless its blocks are offered at a rate.
+    let moved = case.test.bulk().filter(|bulk| bulk.pace_interval_ns.is_none());
+    let (measured, operations) = match (moved, case.stop) {
+        (Some(bulk), _) => (guess, Some(bulk.total_bytes)),
+        (None, Stop::Duration { duration_ns }) => (Duration::from_nanos(duration_ns), None),
+        (None, Stop::Iterations { count }) => (guess, Some(count)),
     };
     let warmup = Duration::from_nanos(case.warmup_ns_max.min(100_000_000));
     Expected {
         time: SETUP_GUESS + measured + warmup,
         operations,
+        in_bytes: moved.is_some(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirespeed_schema::outcome::Count;
 
     fn planned(operations: Option<u64>) -> Plan {
         let run = |_| Expected {
             time: Duration::from_secs(10),
             operations,
+            in_bytes: false,
         };
         Plan {
             runs: (0..3).map(run).collect(),
@@ -312,5 +241,22 @@ mod tests {
         );
         plan.end();
         assert!(plan.left().is_some(), "the first run told how long one takes");
+    }
+
+    #[test]
+    fn time_passes_within_a_run() {
+        let mut plan = planned(None);
+        plan.begin_next();
+        assert!(plan.passed() < 0.1 && plan.left_in_words().ends_with("s left"));
+        plan.began -= Duration::from_secs(15);
+        assert!((plan.passed() - 0.5).abs() < 0.05, "{}", plan.passed());
+        plan.began -= Duration::from_secs(20);
+        assert_eq!(plan.left_in_words(), "finishing");
+        let mut counted = planned(Some(9));
+        counted.begin_next();
+        counted.began -= Duration::from_secs(7);
+        assert_eq!(counted.left_in_words(), "7 s so far, a count ends it");
+        assert!(counted.is_longer_than(Duration::from_secs(60)));
+        assert!(!Plan::of_time(Duration::from_secs(1)).is_longer_than(Duration::from_secs(2)));
     }
 }
