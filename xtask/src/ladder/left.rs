@@ -18,9 +18,9 @@ pub struct Pipes(Vec<PathBuf>);
 impl Pipes {
     /// Of streams that we read.
     pub fn of<'a>(streams: impl IntoIterator<Item = &'a dyn AsRawFd>) -> Self {
-        let links = streams.into_iter().filter_map(|stream| {
-            std::fs::read_link(format!("/proc/self/fd/{}", stream.as_raw_fd())).ok()
-        });
+        let links = streams
+            .into_iter()
+            .filter_map(|stream| std::fs::read_link(format!("/proc/self/fd/{}", stream.as_raw_fd())).ok());
         Pipes(links.collect())
     }
 

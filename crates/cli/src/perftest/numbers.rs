@@ -212,7 +212,11 @@ pub fn window(
     if original.api == Api::Ucp {
         let asked = outstanding(options, original, generation)?;
         let is_copied = size <= COPIED_BYTES_MAX && generation == Generation::Today;
-        return Ok(if is_copied { asked.max(QUEUE_MESSAGES) } else { asked });
+        return Ok(if is_copied {
+            asked.max(QUEUE_MESSAGES)
+        } else {
+            asked
+        });
     }
     match (window_asked(options)?, generation) {
         (Some(window), _) => Ok(window),
