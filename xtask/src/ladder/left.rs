@@ -43,11 +43,12 @@ impl Pipes {
         left
     }
 
-    /// The numbers and command lines of other processes that hold one of the pipes.
+    /// The numbers and command lines of other programs that hold one of the pipes. A process of our own program is this one, or
+    /// about to become another step's.
     fn holders(&self) -> Vec<(String, String)> {
-        let own = std::process::id().to_string();
+        let own = std::fs::read_link("/proc/self/exe").ok();
         let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        let others = entries.filter(|entry| entry.file_name().to_string_lossy() != own);
+        let others = entries.filter(|entry| std::fs::read_link(entry.path().join("exe")).ok() != own);
         let holders = others.filter(|entry| self.is_held_in(&entry.path().join("fd")));
         let named = holders.map(|entry| {
             let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();

@@ -276,3 +276,33 @@ pub fn cpu_list(text: &str) -> Result<Vec<u32>, Failure> {
     };
     text.split(',').map(parse).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirespeed_report::perftest::original;
+
+    #[test]
+    fn what_ucp_copies_is_not_held_back_by_what_may_be_outstanding() {
+        let credits = |size, outstanding: Option<&str>, generation| {
+            let options = TestArgs {
+                outstanding: outstanding.map(str::to_owned),
+                ..TestArgs::default()
+            };
+            let original = original("tag_bw").unwrap();
+            window(&options, (original, size), generation).unwrap()
+        };
+        assert_eq!(credits(8, None, Generation::Today), QUEUE_MESSAGES);
+        assert_eq!(
+            credits(COPIED_BYTES_MAX, Some("1"), Generation::Today),
+            QUEUE_MESSAGES
+        );
+        assert_eq!(credits(8, Some("256"), Generation::Today), 256);
+        assert_eq!(credits(1 << 20, Some("1"), Generation::Today), 1);
+        assert_eq!(
+            credits(1 << 20, None, Generation::Today),
+            original("tag_bw").unwrap().outstanding
+        );
+        assert_eq!(credits(8, None, Generation::Y2015), 1);
+    }
+}
