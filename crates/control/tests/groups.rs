@@ -328,5 +328,5 @@ fn programs_that_are_no_ranks_are_told_apart() {
     assert!(with("/no/such/program", &[]).contains("cannot start"));
     assert!(with("/bin/false", &[]).contains("code 1"));
     assert!(with("/bin/sleep", &["30"]).contains("did not start in time"));
-    assert!(with("/bin/sh", &["-c", "head -c 100 /dev/zero >&0; sleep 30"]).contains("does not speak"));
+    assert!(with("/bin/sh", &["-c", "head -c 100 /dev/zero >&0; exec sleep 30"]).contains("does not speak"));
 }

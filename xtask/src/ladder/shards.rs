@@ -13,9 +13,10 @@ use std::process::Command;
 const END_TO_END: &str = "wirespeed-tests";
 /// How the names of those begin that want every CPU: they name CPUs, compare what is seen with what was recorded on some, or
 /// hold ports to their contract while both ends really run at once.
-const ALONE: [&str; 12] = [
+const ALONE: [&str; 13] = [
     "cli",
     "conformance::builtin",
+    "wirespeed::unit",
     "docs::recordings::",
     "program::doctor::",
     "program::interference::",
@@ -211,7 +212,8 @@ impl Built {
         let program = self.program.display().to_string();
         let mut words = vec![program.as_str(), "--quiet"];
         let short = self.package.trim_start_matches("wirespeed-");
-        let (mut name, mut again) = (short.to_owned(), format!("cargo test -p {}", self.package));
+        let again = format!("cargo test -p {}", self.package);
+        let (mut name, mut again) = (format!("{short}::unit"), again);
         if let Some(target) = &self.target {
             name = match test {
                 Some(_) => target.clone(),
