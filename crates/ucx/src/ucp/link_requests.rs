@@ -199,22 +199,15 @@ impl Requests {
         self.apart.is_some() && is_listed()
     }
 
-    /// Parameters that tell of the end of a request: the caller adds its callback.
-    #[inline(always)]
-    fn parameters(&self, entry: &Entry) -> &mut sys::ucp_request_param_t {
-        // SAFETY: the request is not under way yet: UCX reads them within the call that posts it, and nobody else does.
-        let parameters = unsafe { &mut *entry.parameters.get() };
-        parameters.op_attr_mask = sys::UCP_OP_ATTR_FIELD_CALLBACK | sys::UCP_OP_ATTR_FIELD_USER_DATA;
-        parameters
-    }
-
     /// The data, as one range or a list that stays, and parameters that say so, to which the caller adds its callback.
     #[inline(always)]
-    pub fn data(&self, request: Request) -> (*mut c_void, usize, &mut sys::ucp_request_param_t) {
+    pub fn data(&mut self, request: Request) -> (*mut c_void, usize, &mut sys::ucp_request_param_t) {
         let entry = &self.entries[request.0 as usize];
         let (is_send, offset, len) = (entry.is_send.get(), entry.offset.get(), entry.len.get());
         let mut at = self.buffer.as_ptr().wrapping_add(offset);
-        let parameters = self.parameters(entry);
+        // SAFETY: the request is not under way yet: UCX reads them within the call that posts it, and nobody else does.
+        let parameters = unsafe { &mut *entry.parameters.get() };
+        parameters.op_attr_mask = sys::UCP_OP_ATTR_FIELD_CALLBACK | sys::UCP_OP_ATTR_FIELD_USER_DATA;
         let mut handle = self.handle;
         if !(self.listed[usize::from(is_send)] && self.spans.are_of(len)) {
             if let Some(handle) = handle {
