@@ -129,19 +129,7 @@ pub fn expected_ns(case: &Case) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::roster::Host;
     use super::*;
-
-    fn roster(names: &[&str]) -> Roster {
-        let host = |name: &&str| Host {
-            name: (*name).to_owned(),
-            ..Host::default()
-        };
-        Roster {
-            source: Source::Ssh,
-            hosts: names.iter().map(host).collect(),
-        }
-    }
 
     #[test]
     fn each_kind_of_test_is_judged_by_its_own_figure() {
@@ -149,7 +137,7 @@ mod tests {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
             let registry = crate::registry();
             let plan = plan(&words, Source::Here).unwrap();
-            let cases = cases(&registry, &plan, &roster(&["a", "b", "c"])).unwrap();
+            let cases = cases(&registry, &plan, &Roster::named(&["a", "b", "c"])).unwrap();
             tag_of(&cases[0].planned.case.test)
         };
         assert_eq!(tag(&["am_lat", "--via", "tcp"]), "rtt_p50_ns");
@@ -163,8 +151,8 @@ mod tests {
         let registry = crate::registry();
         let refused = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            let made =
-                plan(&words, Source::Here).and_then(|plan| cases(&registry, &plan, &roster(&["a", "b"])));
+            let made = plan(&words, Source::Here)
+                .and_then(|plan| cases(&registry, &plan, &Roster::named(&["a", "b"])));
             made.map(|_| ()).unwrap_err()
         };
         for words in [

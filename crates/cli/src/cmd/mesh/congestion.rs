@@ -205,20 +205,7 @@ pub fn storms(words: &[String], roster: &Roster) -> Result<Vec<Asked>, Failure> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::roster::Host;
     use super::*;
-
-    fn roster(names: &[&str]) -> Roster {
-        let host = |name: &&str| Host {
-            name: (*name).to_owned(),
-            reached_as: (*name).to_owned(),
-            ..Host::default()
-        };
-        Roster {
-            source: Source::Ssh,
-            hosts: names.iter().map(host).collect(),
-        }
-    }
 
     fn words(list: &[&str]) -> Vec<String> {
         list.iter().map(|word| (*word).to_owned()).collect()
@@ -226,7 +213,7 @@ mod tests {
 
     #[test]
     fn words_name_storms() {
-        let roster = roster(&["n1", "n2", "n3"]);
+        let roster = Roster::named(&["n1", "n2", "n3"]);
         let found = storms(&words(&["incast@n2", "bisection"]), &roster).unwrap();
         assert_eq!((found[0].pattern, found[0].centre), (Pattern::Incast, Some(1)));
         assert_eq!((found[1].load.as_str(), found[1].centre), ("bisection", None));
@@ -249,7 +236,7 @@ mod tests {
     fn storms_of_a_job_are_between_processes_beside_it() {
         let beside = |names: &[&str], source| Roster {
             source,
-            ..roster(names)
+            ..Roster::named(names)
         };
         assert_eq!(beside(&["n1", "n1"], Source::Job).beside(), Source::Here);
         assert_eq!(beside(&["n1", "n2", "n1"], Source::Job).beside(), Source::Ssh);

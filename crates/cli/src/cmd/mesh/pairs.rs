@@ -63,23 +63,11 @@ fn parse_pairs(text: &str, roster: &Roster) -> Result<Vec<Pair>, (usize, String)
 
 #[cfg(test)]
 mod tests {
-    use super::super::roster::{Host, Source};
     use super::*;
-
-    fn roster(names: &[&str]) -> Roster {
-        let host = |name: &&str| Host {
-            name: (*name).to_owned(),
-            ..Host::default()
-        };
-        Roster {
-            source: Source::Ssh,
-            hosts: names.iter().map(host).collect(),
-        }
-    }
 
     #[test]
     fn pairs_of_a_file_are_found_by_name() {
-        let roster = roster(&["node1", "node2", "node3"]);
+        let roster = Roster::named(&["node1", "node2", "node3"]);
         let found = parse_pairs("# two\nnode1 node2\n\nnode3 -> node1 # back\n", &roster).unwrap();
         assert_eq!(found, [Pair { from: 0, to: 1 }, Pair { from: 2, to: 0 }]);
         for (text, line, word) in [

@@ -364,6 +364,22 @@ fn of_words<'a>(name: &str, words: impl Iterator<Item = &'a str>) -> Result<(Hos
 }
 
 #[cfg(test)]
+impl Roster {
+    /// Hosts that ssh reaches by these names.
+    pub fn named(names: &[&str]) -> Roster {
+        let host = |name: &&str| Host {
+            name: (*name).to_owned(),
+            reached_as: (*name).to_owned(),
+            ..Host::default()
+        };
+        Roster {
+            source: Source::Ssh,
+            hosts: names.iter().map(host).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
