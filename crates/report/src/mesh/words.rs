@@ -152,12 +152,21 @@ fn is_of_this_rail(probed: &Probed, culprit: MeshCulprit) -> bool {
 
 /// `node7 receives`, `node1 <-> node2`.
 pub fn culprit(section: &MeshSection, culprit: MeshCulprit) -> String {
+    let name = named(section, culprit);
+    match culprit {
+        MeshCulprit::Unit { side, .. }
+        | MeshCulprit::Host { side, .. }
+        | MeshCulprit::Undecided { side, .. } => format!("{name} {}", does(side)),
+        MeshCulprit::Link { .. } => name,
+    }
+}
+
+/// `node7`, `node1 <-> node2`: without what it does.
+pub fn named(section: &MeshSection, culprit: MeshCulprit) -> String {
     let host = |number| section.host_name(number);
     match culprit {
-        MeshCulprit::Unit { unit, side } => format!("{} {}", section.unit_name(unit), does(side)),
-        MeshCulprit::Host { host: at, side } | MeshCulprit::Undecided { host: at, side } => {
-            format!("{} {}", host(at), does(side))
-        }
+        MeshCulprit::Unit { unit, .. } => section.unit_name(unit),
+        MeshCulprit::Host { host: at, .. } | MeshCulprit::Undecided { host: at, .. } => host(at),
         MeshCulprit::Link { from, to, both } => {
             let arrow = if both { "<->" } else { "->" };
             format!("{} {arrow} {}", host(from), host(to))

@@ -29,8 +29,9 @@ use std::rc::Rc;
 use wirespeed::Registry;
 use wirespeed_mesh::{Mode, Plan as Pairs};
 use wirespeed_report::interference::Loaded;
+use wirespeed_report::mesh::words::named;
 use wirespeed_schema::Finite;
-use wirespeed_schema::mesh::{MeshCulprit, MeshHost, MeshMode, MeshPairs, MeshProbe, MeshSection};
+use wirespeed_schema::mesh::{MeshHost, MeshMode, MeshPairs, MeshProbe, MeshSection};
 use wirespeed_schema::run::{CaseResult, CaseStatus};
 
 /// Cycles of the survey where the words do not say.
@@ -192,7 +193,7 @@ fn slow(section: &MeshSection, results: &[CaseResult]) -> Option<Failure> {
     let mut found: Vec<(String, BTreeSet<&str>)> = Vec::new();
     for probe in &section.probes {
         for verdict in &probe.verdicts {
-            let name = culprit(section, verdict.culprit);
+            let name = named(section, verdict.culprit);
             let known = found.iter().position(|(known, _)| *known == name);
             let at = known.unwrap_or_else(|| {
                 found.push((name, BTreeSet::new()));
@@ -203,11 +204,11 @@ fn slow(section: &MeshSection, results: &[CaseResult]) -> Option<Failure> {
     }
     let more = found.len().saturating_sub(NAMED_MAX);
     found.truncate(NAMED_MAX);
-    let named = |(name, on): (String, BTreeSet<&str>)| match on == rails {
+    let on_rails = |(name, on): (String, BTreeSet<&str>)| match on == rails {
         true => name,
         false => format!("{name} on rail {}", Vec::from_iter(on).join(" and ")),
     };
-    let names: Vec<String> = found.into_iter().map(named).collect();
+    let names: Vec<String> = found.into_iter().map(on_rails).collect();
     let tail = if more > 0 {
         format!(" and {more} more")
     } else {
@@ -220,15 +221,4 @@ fn slow(section: &MeshSection, results: &[CaseResult]) -> Option<Failure> {
             "take it out of use, or measure its pairs alone: --isolated with --pairs FILE",
         )
     })
-}
-
-fn culprit(section: &MeshSection, culprit: MeshCulprit) -> String {
-    match culprit {
-        MeshCulprit::Unit { unit, .. } => section.unit_name(unit),
-        MeshCulprit::Host { host, .. } | MeshCulprit::Undecided { host, .. } => section.host_name(host),
-        MeshCulprit::Link { from, to, both } => {
-            let arrow = if both { "<->" } else { "->" };
-            format!("{} {arrow} {}", section.host_name(from), section.host_name(to))
-        }
-    }
 }
