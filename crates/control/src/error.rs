@@ -108,11 +108,13 @@ pub enum ControlError {
         /// What is wrong with it.
         error: Box<ControlError>,
     },
-    /// More hosts than this process may have files for.
-    #[error("{hosts} hosts need {files} open files, this process may have {allowed}")]
+    /// More hosts or ranks than this process may have files for.
+    #[error("{count} {kind} need {files} open files, this process may have {allowed}")]
     TooFewFiles {
-        /// Hosts asked for.
-        hosts: usize,
+        /// What needs them.
+        kind: &'static str,
+        /// How many were asked for.
+        count: usize,
         /// Files that they need.
         files: u64,
         /// Files that may be open.
@@ -156,8 +158,8 @@ impl ControlError {
                 "check that the program may be executed and that processes may be started".into()
             }
             Self::Rank { error, .. } => error.remedy(),
-            Self::TooFewFiles { files, .. } => {
-                format!("raise the limit: ulimit -n {files}; or name fewer hosts")
+            Self::TooFewFiles { kind, files, .. } => {
+                format!("raise the limit: ulimit -n {files}; or have fewer {kind}")
             }
             Self::Job(error) => error.remedy.clone(),
             Self::Interrupted => "run again".into(),

@@ -2,6 +2,7 @@
 //! runs a node of this session's own, and all that is said goes through the launcher's pipes; data go past it. Nothing is
 //! left behind there: a node ends with its pipe, its computations with it.
 
+use crate::Tell;
 use crate::api::NodeStatus;
 use crate::ask::{Ask as Session, DAEMON};
 use crate::coordinator::place;
@@ -66,12 +67,14 @@ impl Launched {
         engine: &Engine,
         program: &RankProgram,
         stop: &StopFlag,
+        tell: &Tell,
     ) -> Result<Self, Failure> {
         let early = Early::default();
         let start = Starting {
             program,
             stop,
             early: &early,
+            tell,
         };
         let computations = ask.computations();
         let (outposts, places) = match engine {
@@ -168,6 +171,7 @@ struct Starting<'a> {
     program: &'a RankProgram,
     stop: &'a StopFlag,
     early: &'a Early,
+    tell: &'a Tell,
 }
 
 /// Nodes, and the number of each computation's node.
@@ -186,7 +190,7 @@ impl Starting<'_> {
                 ControlError::Lost { why, .. } => host.failure(&why),
                 other => host.failure(&other.to_string()),
             })?;
-            let mut outpost = Outpost::meet(child, self.stop, self.early, |said| host.failure(said))?;
+            let mut outpost = Outpost::meet(child, self.stop, self.early, self.tell, |said| host.failure(said))?;
             outpost.hello.status.name = host.name().to_owned();
             Ok(outpost)
         };
@@ -224,7 +228,7 @@ impl Starting<'_> {
                 node: computation.node.clone(),
             };
             let child = LauncherChild::start(step.command(&program)).map_err(no_srun)?;
-            Outpost::meet(child, self.stop, self.early, |said| {
+            Outpost::meet(child, self.stop, self.early, self.tell, |said| {
                 slurm_failure(computation, said)
             })
         };

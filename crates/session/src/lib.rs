@@ -35,8 +35,8 @@ pub mod stdio_node;
 use wirespeed_control::Failure;
 use wirespeed_schema::message::FailureClass;
 
-/// Receives lines about what a daemon sees, from any thread.
-pub type Tell = std::sync::Arc<dyn Fn(&str) + Send + Sync>;
+/// Receives lines about what a daemon sees, or a launcher says, from any thread.
+pub use wirespeed_control::launch::child::Tell;
 
 /// Most computations of one session.
 pub const COMPUTATIONS_MAX: usize = 256;

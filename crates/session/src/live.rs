@@ -3,6 +3,7 @@
 //!
 //! It must never be left running: dropping it ends it.
 
+use crate::Tell;
 pub use crate::ask::{Ask, DAEMON};
 use crate::launched::{Engine, Launched as LaunchedSession};
 use crate::node::Node;
@@ -65,8 +66,8 @@ fn ns(time: Duration) -> u64 {
 }
 
 impl Live {
-    /// Ask for a session; returns when all its computations are ready.
-    pub fn begin(ask: &Ask, place: &Place, stop: &StopFlag) -> Result<Live, Failure> {
+    /// Ask for a session; returns when all its computations are ready. `tell` has what a launcher says while it runs.
+    pub fn begin(ask: &Ask, place: &Place, stop: &StopFlag, tell: &Tell) -> Result<Live, Failure> {
         let requested = Instant::now();
         let run = StopFlag::new();
         let passed_on = {
@@ -79,7 +80,7 @@ impl Live {
                 Backend::Remote(Remote::create(ask, address, identity, stop, &run)?)
             }
             Place::Launched { engine, program } => {
-                Backend::Launched(LaunchedSession::create(ask, engine, program, stop)?)
+                Backend::Launched(LaunchedSession::create(ask, engine, program, stop, tell)?)
             }
         };
         let life = Life {

@@ -1,6 +1,7 @@
 //! A node on the other side of a launcher's pipes: greeted, asked, heard. It must never wait for a node whose launcher has
 //! ended, or past the user's patience.
 
+use crate::Tell;
 use crate::api::NodeStatus;
 use crate::definition::Computation;
 use crate::failed;
@@ -68,11 +69,13 @@ fn listen(talk: &UnixStream, early: Early) -> io::Result<Receiver<Answer>> {
 }
 
 impl Outpost {
-    /// Wait for a node's first word; `explain` makes a failure of what its launcher said instead.
+    /// Wait for a node's first word; `explain` makes a failure of what its launcher said instead. From then on `tell` has
+    /// what the launcher says.
     pub(crate) fn meet(
         mut child: LauncherChild,
         stop: &StopFlag,
         early: &Early,
+        tell: &Tell,
         explain: impl Fn(&str) -> Failure,
     ) -> Result<Outpost, Failure> {
         let greeted = greeted(&mut child, GREETING, ANSWER_TIME, stop);
@@ -110,7 +113,7 @@ impl Outpost {
             Answer::Hello(hello) => outpost.hello = hello,
             _ => return Err(strange()),
         }
-        outpost.child.pass_on();
+        outpost.child.pass_on(tell.clone());
         Ok(outpost)
     }
 

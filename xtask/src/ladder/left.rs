@@ -43,20 +43,20 @@ impl Pipes {
         left
     }
 
-    /// The numbers and command lines of other programs that hold one of the pipes. A process of our own program is this one, or
-    /// about to become another step's.
+    /// The numbers and command lines of processes that hold one of the pipes. One with our own command line is this one, or about
+    /// to become another step's.
     fn holders(&self) -> Vec<(String, String)> {
-        let own = std::fs::read_link("/proc/self/exe").ok();
+        let line_of = |process: &Path| std::fs::read(process.join("cmdline")).unwrap_or_default();
+        let own = line_of(Path::new("/proc/self"));
         let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        let others = entries.filter(|entry| std::fs::read_link(entry.path().join("exe")).ok() != own);
-        let holders = others.filter(|entry| self.is_held_in(&entry.path().join("fd")));
-        let named = holders.map(|entry| {
-            let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let holders = entries.filter(|entry| self.is_held_in(&entry.path().join("fd")));
+        let named = holders.map(|entry| (entry.file_name(), line_of(&entry.path())));
+        let others = named.filter(|(_, line)| *line != own);
+        let shown = others.map(|(process, line)| {
             let line = String::from_utf8_lossy(&line).replace('\0', " ");
-            let process = entry.file_name().to_string_lossy().into_owned();
-            (process, line.trim().to_owned())
+            (process.to_string_lossy().into_owned(), line.trim().to_owned())
         });
-        named.collect()
+        shown.collect()
     }
 
     fn is_held_in(&self, open: &Path) -> bool {

@@ -3,11 +3,11 @@
 
 use crate::error::ControlError;
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Read, Write as _};
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Lines of a launcher that are kept for an explanation.
@@ -20,7 +20,6 @@ const TERM_TIME: Duration = Duration::from_secs(2);
 const LAST_WORDS: Duration = Duration::from_millis(50);
 
 /// A launcher that runs. Dropped, it is ended, by force when it takes too long.
-#[derive(Debug)]
 pub struct LauncherChild {
     child: Child,
     name: String,
@@ -28,16 +27,17 @@ pub struct LauncherChild {
     end_time: Duration,
 }
 
-#[derive(Debug, Default)]
+/// Receives lines, without their ends, from any thread.
+pub type Tell = Arc<dyn Fn(&str) + Send + Sync>;
+
+#[derive(Default)]
 struct Said {
     lines: Mutex<VecDeque<String>>,
-    /// What becomes of a line: [`KEEP_FIRST`], [`KEEP_LAST`] or [`PASS_ON`].
-    mode: AtomicU8,
+    /// Whether the last lines are kept, not the first.
+    keeps_last: AtomicBool,
+    /// Where lines go instead, once there is such a place.
+    tell: OnceLock<Tell>,
 }
-
-const KEEP_FIRST: u8 = 0;
-const KEEP_LAST: u8 = 1;
-const PASS_ON: u8 = 2;
 
 impl LauncherChild {
     /// Start `command`, whose standard input and output are set already; what it writes to standard error is kept.
@@ -75,14 +75,15 @@ impl LauncherChild {
         self.said.keep(stream)
     }
 
-    /// From here on what it writes to standard error is not kept but passed on to ours.
-    pub fn pass_on(&self) {
-        self.said.mode.store(PASS_ON, Ordering::Release);
+    /// From here on what it writes to standard error is not kept: `tell` has each line, without its end.
+    pub fn pass_on(&self, tell: Tell) {
+        // The first place is kept: who is told does not change.
+        let _ = self.said.tell.set(tell);
     }
 
     /// What it said so far explains nothing any more; from here on its last lines are kept.
     pub fn keep_last(&self) {
-        self.said.mode.store(KEEP_LAST, Ordering::Release);
+        self.said.keeps_last.store(true, Ordering::Release);
         self.said.lock().clear();
     }
 
@@ -171,15 +172,13 @@ impl Said {
     }
 
     fn hear(&self, bytes: &[u8]) {
-        let mode = self.mode.load(Ordering::Acquire);
-        if mode == PASS_ON {
-            // Nobody is left to be told that stderr is gone.
-            let _ = std::io::stderr().write_all(bytes);
-            return;
+        let line = String::from_utf8_lossy(bytes);
+        if let Some(tell) = self.tell.get() {
+            return tell(line.trim_end_matches(['\r', '\n']));
         }
-        let line = crate::session::clean(String::from_utf8_lossy(bytes).trim());
+        let line = crate::session::clean(line.trim());
         let mut kept = self.lock();
-        if mode != KEEP_FIRST && kept.len() >= LINES_KEPT {
+        if self.keeps_last.load(Ordering::Acquire) && kept.len() >= LINES_KEPT {
             kept.pop_front();
         }
         if kept.len() < LINES_KEPT && line.chars().any(char::is_alphanumeric) {
@@ -225,6 +224,15 @@ mod tests {
         drop(child.child.stdin.take());
         assert!(child.ends_within(Duration::from_secs(10)));
         assert!(child.check().unwrap_err().to_string().contains("bye"));
+    }
+
+    #[test]
+    fn what_is_passed_on_is_told_line_by_line() {
+        let child = shell("read x; printf 'one\\r\\n\\ntwo' >&2");
+        let (tell, told) = std::sync::mpsc::channel();
+        child.pass_on(Arc::new(move |line: &str| drop(tell.send(line.to_owned()))));
+        drop(child);
+        assert_eq!(told.iter().collect::<Vec<_>>(), ["one", "", "two"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 pub mod all_hosts;
 pub mod child;
+pub mod files;
 pub mod greeted;
 pub mod hosts;
 pub mod local;

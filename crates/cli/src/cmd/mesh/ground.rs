@@ -10,7 +10,8 @@ use crate::group::{Groups, Reach, parse_silence};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wirespeed::Registry;
-use wirespeed_control::launch::all_hosts::{Started, check_files, end_all, start_all};
+use wirespeed_control::launch::all_hosts::{Started, end_all, start_all};
+use wirespeed_control::launch::files::{HOSTS, check_files};
 use wirespeed_control::launch::hosts::{Carrier, HostAsked, OnHosts, RankHost};
 use wirespeed_control::launch::slurm::{self, Step};
 use wirespeed_control::launch::ssh::SshHost;
@@ -43,7 +44,7 @@ impl<'a> Hosts<'a> {
         let silence = words.silence.as_deref().map(parse_silence).transpose()?;
         if roster.source == Source::Servers {
             Identity::find(words.identity.as_deref(), None)?;
-            check_files(roster.hosts.len(), FILES_OF_SERVER)?;
+            check_files(HOSTS, roster.hosts.len(), FILES_OF_SERVER)?;
         }
         let started = match roster.source {
             Source::Ssh => start(&roster.hosts, words, stop)?,

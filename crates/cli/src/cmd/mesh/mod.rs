@@ -5,6 +5,7 @@ mod case;
 mod congestion;
 mod figures;
 mod ground;
+mod hostfile;
 mod known;
 mod pairs;
 mod plan;

@@ -1,26 +1,20 @@
 //! Who takes part in a mesh: hosts by name, the unit and CPU of each, and where they come from. It must never connect.
 
-use super::rails;
+use super::hostfile::read;
 use crate::args::HostsArgs;
 use crate::errors::Failure;
 use crate::job;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::path::Path;
 use wirespeed::host::{allowed_cpus, default_cpus};
 use wirespeed_control::address::Address;
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::plan::nearest;
 
-/// Bytes of a host file.
-const FILE_BYTES_MAX: u64 = 16 << 20;
 /// Most hosts of one mesh.
 pub const HOSTS_MAX: usize = 100_000;
 /// Most ranks of this machine where nothing says how many.
 const RANKS_MAX: usize = 64;
-
-/// What a line of a host file is.
-const LINE: &str = "write NAME [slots=N] [unit=RACK] [address=IP] [rail=NAME:IP].. [cpu=N]";
 
 /// Where hosts come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -280,89 +274,6 @@ fn distinct(hosts: &[Host]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The hosts of a file.
-fn read(path: &Path) -> Result<Vec<Host>, Failure> {
-    let unreadable = |error: &std::io::Error| Failure {
-        code: crate::errors::exit::USAGE,
-        ..Failure::file("read", path, error)
-    };
-    let size = std::fs::metadata(path).map_err(|e| unreadable(&e))?.len();
-    if size > FILE_BYTES_MAX {
-        return Err(Failure::usage(
-            format!("{}: longer than any host file", path.display()),
-            "name a file with a host a line",
-        ));
-    }
-    let text = std::fs::read_to_string(path).map_err(|e| unreadable(&e))?;
-    parse(&text)
-        .map_err(|(line, why)| Failure::usage(format!("{}, line {line}: {why}", path.display()), LINE))
-}
-
-/// A host a line, `#` begins a comment. The error has the number of its line.
-fn parse(text: &str) -> Result<Vec<Host>, (usize, String)> {
-    let mut hosts: Vec<Host> = Vec::new();
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for (number, line) in (1..).zip(text.lines()) {
-        let line = line.split('#').next().unwrap_or_default();
-        let mut words = line.split_whitespace();
-        let Some(name) = words.next() else {
-            continue;
-        };
-        let (host, slots) = of_words(name, words).map_err(|why| (number, why))?;
-        if let Some(first) = seen.insert(name.to_owned(), number) {
-            return Err((number, format!("host {name} stands in line {first} already")));
-        }
-        let slot = |slot: usize| Host {
-            name: match slots {
-                1 => name.to_owned(),
-                _ => format!("{name}:{slot}"),
-            },
-            ..host.clone()
-        };
-        hosts.extend((0..slots).map(slot));
-        if hosts.len() > HOSTS_MAX {
-            return Err((number, format!("more than {HOSTS_MAX} hosts")));
-        }
-    }
-    Ok(hosts)
-}
-
-/// One host and its slots.
-fn of_words<'a>(name: &str, words: impl Iterator<Item = &'a str>) -> Result<(Host, usize), String> {
-    if name.contains('=') || name.starts_with('-') {
-        return Err(format!("{name:?} is no name of a host"));
-    }
-    let mut host = Host {
-        name: name.to_owned(),
-        reached_as: name.to_owned(),
-        ..Host::default()
-    };
-    let mut slots = 1;
-    for word in words {
-        let invalid = || format!("invalid {word:?}");
-        let (key, value) = word.split_once('=').ok_or_else(invalid)?;
-        match key {
-            "slots" => {
-                slots = value.parse().map_err(|_| invalid())?;
-                if !(1..=1024).contains(&slots) {
-                    return Err(format!("{word}: expected 1 to 1024"));
-                }
-            }
-            "unit" if !value.is_empty() => host.unit = Some(value.to_owned()),
-            "address" => host.address = Some(value.parse().map_err(|_| invalid())?),
-            "rail" => {
-                let (name, address) = rails::parse(value).ok_or_else(invalid)?;
-                if host.rails.insert(name.to_owned(), address).is_some() {
-                    return Err(format!("{word}: rail {name} has an address already"));
-                }
-            }
-            "cpu" => host.cpu = Some(value.parse().map_err(|_| invalid())?),
-            _ => return Err(invalid()),
-        }
-    }
-    Ok((host, slots))
-}
-
 #[cfg(test)]
 impl Roster {
     /// Hosts that ssh reaches by these names.
@@ -381,18 +292,12 @@ impl Roster {
 
 #[cfg(test)]
 mod tests {
+    use super::super::hostfile::parse;
     use super::*;
 
     #[test]
-    fn host_files_have_a_host_a_line() {
-        let text = "# cluster\n\nn1 unit=r1 address=10.0.0.1 rail=ib0:10.1.0.1 rail=ib1:fd00::1\nn2 slots=2 unit=r2 cpu=3 # two\n";
-        let hosts = parse(text).unwrap();
-        let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
-        assert_eq!(names, ["n1", "n2:0", "n2:1"]);
-        assert_eq!(hosts[0].address, "10.0.0.1".parse().ok());
-        assert_eq!(hosts[0].rails.len(), 2);
-        assert_eq!(hosts[0].rails.get("ib1"), "fd00::1".parse().ok().as_ref());
-        assert_eq!((hosts[2].reached_as.as_str(), hosts[2].cpu), ("n2", Some(3)));
+    fn hosts_are_found_by_name_and_slot() {
+        let hosts = parse("n1 unit=r1\nn2 slots=2 unit=r2").unwrap();
         let roster = Roster {
             source: Source::Ssh,
             hosts,
@@ -401,26 +306,6 @@ mod tests {
         assert_eq!((names.join(","), units), ("r1,r2".to_owned(), vec![0, 1, 1]));
         assert_eq!(roster.find("n2:1"), Some(2));
         assert_eq!(roster.nearest("n2:2").as_deref(), Some("n2:0"));
-    }
-
-    #[test]
-    fn nonsense_is_told_with_its_line() {
-        for (text, line, word) in [
-            ("a\nb\nnonsense=3", 3, "nonsense=3"),
-            ("a\na", 2, "line 1"),
-            ("a slots=0", 1, "slots=0"),
-            ("a slots=x", 1, "slots=x"),
-            ("a\n\nb address=10.0.0", 3, "10.0.0"),
-            ("a colour=red", 1, "colour=red"),
-            ("a rail=ib0", 1, "rail=ib0"),
-            ("a rail=x:10.0.0.1 rail=x:10.0.0.2", 1, "already"),
-            ("a unit=", 1, "unit="),
-            ("a b", 1, "\"b\""),
-            ("-oProxyCommand=x", 1, "no name"),
-        ] {
-            let (at, why) = parse(text).unwrap_err();
-            assert!(at == line && why.contains(word), "{text}: {at} {why}");
-        }
     }
 
     #[test]

@@ -7,12 +7,15 @@ use crate::errors::Failure;
 use crate::experiment::{Measured, OnSeen, Runner, Visit};
 use crate::group::Groups;
 use crate::progress::Progress;
+use crate::stderr;
+use std::sync::Arc;
 use std::time::Duration;
 use wirespeed::Registry;
 use wirespeed_control::{RankProgram, StopFlag};
 use wirespeed_schema::case::{GroupKind, Role};
 use wirespeed_schema::plan::PlannedCase;
 use wirespeed_schema::run::Repetition;
+use wirespeed_session::Tell;
 use wirespeed_session::live::{Live, Place};
 use wirespeed_session::report::SessionReport;
 
@@ -66,9 +69,10 @@ impl Sessions<'_> {
     /// Sessions side by side: all begin, or all are gone.
     fn begun(&self) -> Result<Vec<Live>, Failure> {
         let (request, arguments, place, stop) = (self.request, self.arguments, &self.place, &self.stop);
+        let tell: Tell = Arc::new(stderr::say);
         let begin = |number: u32| -> Result<Live, Failure> {
             std::thread::sleep(request.delay_start * number);
-            let live = Live::begin(&request.ask, place, stop)?;
+            let live = Live::begin(&request.ask, place, stop, &tell)?;
             if !arguments.phased_start {
                 live.go()?;
             }
