@@ -36,7 +36,12 @@ fn from_file(arguments: &RunArgs) -> Result<Plan, Failure> {
     let shortcuts = arguments.transport.shortcuts.given().map(|(name, _)| name);
     let with_cpus = (!arguments.experiment.cpus.is_empty()).then_some("cpus");
     let with_option = (!arguments.transport.options.is_empty()).then_some("option");
-    let mut given = parameters.chain(shortcuts).chain(with_cpus).chain(with_option);
+    let reversed = arguments.reverse.then_some("reverse");
+    let mut given = parameters
+        .chain(shortcuts)
+        .chain(with_cpus)
+        .chain(with_option)
+        .chain(reversed);
     if let Some(key) = given.next() {
         return Err(Failure::usage(
             format!(
@@ -128,7 +133,7 @@ pub fn add_port(host: &str, port: u16) -> String {
 mod tests {
     use super::*;
     use crate::args::{Cli, Verb};
-    use clap::Parser;
+    use clap::{CommandFactory, Parser};
     use proptest::prelude::*;
 
     fn parse(words: &[&str]) -> Result<Plan, Failure> {
@@ -172,6 +177,32 @@ mod tests {
             (&options["mode"][..], &options["congestion"][..]),
             (&["a".into(), "b".into()][..], &["reno".into()][..])
         );
+    }
+
+    /// Whatever changes the cases of a test is refused beside a plan file, which would not have it.
+    #[test]
+    fn what_changes_a_case_is_refused_beside_a_file() {
+        let base = parse(&["latency", "--via", "shm"]).unwrap();
+        let command = Cli::command();
+        let run = command.find_subcommand("run").unwrap();
+        let mut changing = Vec::new();
+        for option in run.get_arguments().filter_map(|argument| argument.get_long()) {
+            for word in [
+                format!("--{option}"),
+                format!("--{option}=1"),
+                format!("--{option}=a=1"),
+            ] {
+                let changed = parse(&["latency", "--via", "shm", &word]).is_ok_and(|plan| plan != base);
+                if changed {
+                    let refused = parse(&["x.toml", &word]).unwrap_err();
+                    assert!(refused.cause.contains("cannot change"), "{word}: {}", refused.cause);
+                    changing.push(option);
+                }
+            }
+        }
+        for option in ["reverse", "size", "to", "cpus", "option", "congestion", "check"] {
+            assert!(changing.contains(&option), "{option}: {changing:?}");
+        }
     }
 
     #[test]
