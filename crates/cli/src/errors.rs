@@ -1,9 +1,13 @@
 //! Errors at the terminal: one line of cause, one of remedy, and an exit code. Never a panic, never a backtrace.
 
-use crate::stderr;
+use crate::args::Cli;
+use crate::terminal::{self, Stream};
+use crate::{guesses, stderr};
+use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 use wirespeed_control::ControlError;
+use wirespeed_report::render::wrap;
 use wirespeed_schema::plan::{PlanError, nearest};
 use wirespeed_schema::run::Status;
 use wirespeed_schema::shown::quoted;
@@ -129,10 +133,17 @@ impl Failure {
             true => ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m"),
             false => ("", "", ""),
         };
-        stderr::say(&format!(
-            "{red}error:{reset} {}\n{cyan}help:{reset} {}",
-            self.cause, self.remedy
-        ));
+        let columns = terminal::is_terminal(Stream::Stderr)
+            .then(|| terminal::seen_columns(Stream::Stderr))
+            .flatten();
+        let said = |label: &str, paint: &str, text: &str| {
+            let line = format!("{label} {text}");
+            // A file or pipe has each as one line.
+            let line = columns.map_or(line.clone(), |columns| wrap(&line, columns, 2));
+            line.replacen(label, &format!("{paint}{label}{reset}"), 1)
+        };
+        stderr::say(&said("error:", red, &self.cause));
+        stderr::say(&said("help:", cyan, &self.remedy));
     }
 }
 
@@ -236,16 +247,38 @@ fn clap_remedy(error: &clap::Error) -> String {
     if !valid.is_empty() {
         return format!("choose from: {}", valid.join(", "));
     }
-    match (error.kind(), command_of(error)) {
+    let command = command_of(error);
+    let known = |word: &str| command.as_ref().is_some_and(|command| takes(command, word));
+    let unknown = strings(unknown.flatten());
+    if let Some(word) = unknown.iter().find_map(|word| guesses::option(word, known)) {
+        return format!("here it is called {word}");
+    }
+    let bare = unknown.iter().any(|word| !word.starts_with('-'));
+    let missing_test = strings(error.get(ContextKind::InvalidArg))
+        .iter()
+        .any(|missing| missing.starts_with("<TEST"));
+    match (error.kind(), command) {
         (ErrorKind::ArgumentConflict, _) => "give one of them".to_owned(),
         (_, None) => "see --help of the verb".to_owned(),
-        // The program's own name may be another: it is the verb that counts.
-        (ErrorKind::MissingRequiredArgument, Some(command)) if command.ends_with(" run") => {
+        (ErrorKind::MissingRequiredArgument, Some(command)) if missing_test => {
             format!("name a test such as latency, or see `{command} --help`")
         }
+        // The program's own name may be another: it is the verb that counts.
+        (ErrorKind::UnknownArgument, Some(command)) if bare && command.ends_with(" ab") => format!(
+            "write each side behind a --: {command} -- latency --via unix -- latency --via tcp"
+        ),
         (ErrorKind::InvalidSubcommand, Some(command)) => format!("see `{command} --help` for the verbs"),
         (_, Some(command)) => format!("see `{command} --help`"),
     }
+}
+
+/// Whether the verb of `command`, the program's name and words behind it, takes the option `long`.
+fn takes(command: &str, long: &str) -> bool {
+    let whole = Cli::command();
+    let verbs = command.split(' ').skip(1);
+    let verb = verbs.fold(Some(&whole), |verb, word| verb?.find_subcommand(word));
+    let long = long.trim_start_matches('-');
+    verb.is_some_and(|verb| verb.get_arguments().any(|argument| argument.get_long() == Some(long)))
 }
 
 /// The program and the verbs that were understood: the beginning of the usage line, which errors about values lack.
@@ -295,7 +328,7 @@ fn meant(cause: &str, remedy: &str) -> Option<String> {
     // A value may have several parts, such as KIND@PLACE; a number is no slip of another.
     let is_name = |part: &&str| part.contains(char::is_alphabetic) && !choices.contains(part);
     let mut parts = word.split(['=', '@', ':']).filter(is_name);
-    let near = parts.find_map(|part| nearest(part, &choices))?;
+    let near = parts.find_map(|part| guesses::name(part, &choices).or_else(|| nearest(part, &choices)))?;
     Some(format!("did you mean {near:?}?"))
 }
 

@@ -16,6 +16,7 @@ mod experiment;
 mod file;
 mod front;
 mod group;
+mod guesses;
 mod job;
 mod mpi;
 mod open_loop;

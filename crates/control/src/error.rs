@@ -144,7 +144,7 @@ impl ControlError {
             Self::Listen { .. } => "listen on an address of this machine, and a port above 1023".into(),
             Self::NoKey { .. } => {
                 "copy the key file from the server's account, or set WIRESPEED_IDENTITY to the line that \
-                 `wirespeed serve` prints"
+                 `wirespeed serve --print-identity` shows there"
                     .into()
             }
             Self::KeyMode { path, .. } => format!("chmod 600 {}", path.display()),

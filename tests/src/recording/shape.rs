@@ -19,6 +19,8 @@ const LEFT_OUT: &str = "left out, the terminal is too narrow:";
 const UNITS: [&str; 7] = ["", "%", "s", "B", "msg/s", "B/s", "/s"];
 /// What is measured where it is there.
 const TRANSPORTS: [&str; 8] = ["inproc", "shm", "unix", "tcp", "udp", "uct", "ucp", "mpi"];
+/// Ends what is added, in parentheses, where others are as fast.
+const LEVEL: &str = ": too close to call)";
 /// A figure.
 const FIGURE: &str = "#";
 /// A bar, or a part of a plot.
@@ -69,6 +71,9 @@ fn shape(story: &Story, lines: &[String], left_out: &[&str]) -> Vec<String> {
     for line in lines {
         // Some screens repeat what was typed.
         let mut line = format!(" {} ", line.replace(story.shorter.0, story.shorter.1));
+        if let Some((start, (_, rest))) = line.find(" (").zip(line.split_once(LEVEL)) {
+            line = format!("{}{rest}", &line[..start]);
+        }
         for name in left_out {
             line = line.replace(&format!(" {name} "), "  ");
         }
@@ -149,7 +154,7 @@ mod tests {
 
     #[test]
     fn figures_and_remarks_are_no_part_of_a_shape() {
-        let now = "$ wirespeed quick\nShortest round trip: inproc, 2 µs [1, 3].\n\ntransport   RTT p50   p90  p99.9  bandwidth\n\
+        let now = "$ wirespeed quick\nShortest round trip: inproc, 2 µs [1, 3] (shm, uct: too close to call).\n\ntransport   RTT p50   p90  p99.9  bandwidth\n\
                    inproc  1 ns  {2 .. 3}  8 B/s at 1 MiB\nmpi     3 ns\nleft out, the terminal is too narrow: p99\n\
                    min 1 ns ─59─ 2 s max\n10 ┤⣀\ntimer 9 ns · 12 k samples · 1 run\nnote: b\nsuspect: c\n  in: d\n";
         let [before, after] = both(now);

@@ -6,7 +6,7 @@ use wirespeed_report::interference::Interference;
 use wirespeed_schema::Run;
 use wirespeed_schema::mesh::{MeshMode, MeshPairs, MeshSection};
 use wirespeed_tests::home::Home;
-use wirespeed_tests::running::Ended;
+use wirespeed_tests::running::{Ended, Running};
 
 /// Something is slow, as a loaded machine makes it seem: no failure of the mesh.
 const SLOW: i32 = 3;
@@ -261,4 +261,21 @@ fn what_is_no_mesh_is_refused_with_a_remedy() {
         let ended = home.run(&format!("mesh --ranks 3 {probe}")).code(2);
         assert!(ended.complaint().0.contains(said), "{probe}: {ended}");
     }
+}
+
+#[test]
+fn more_ranks_than_files_are_refused_before_any_is_started() {
+    let _turn = turn();
+    let home = home();
+    for words in [&format!("mesh --ranks 200 {PROBE}"), "run hub_lat --via shm --procs 200"] {
+        let mut command = std::process::Command::new("bash");
+        command.args(["-c", "ulimit -n 256; exec \"$@\"", "bash"]);
+        command.arg(home.program()).args(words.split(' '));
+        home.adopt(&mut command);
+        let ended = Running::start(command).end(SOON).code(1);
+        let (cause, remedy) = ended.complaint();
+        assert!(cause.ends_with("200 ranks need 928 open files, this process may have 256"), "{ended}");
+        assert_eq!(remedy, "raise the limit: ulimit -n 928; or have fewer ranks");
+    }
+    home.assert_nothing_left(SOON);
 }

@@ -394,6 +394,8 @@ pub(super) fn refused(status: u16, why: &str) -> BulkError {
         false => format!("the service answered HTTP {status}: {why}"),
     };
     match status {
+        // What it does not implement, it will not by and by.
+        501 | 505 => BulkError::lasting(text),
         408 | 429 | 500..=599 => BulkError::passing(text),
         _ => BulkError::lasting(text),
     }

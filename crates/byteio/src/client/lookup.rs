@@ -111,8 +111,8 @@ fn property(options: &ClientOptions) -> Result<Option<u64>, BulkError> {
     };
     match exchange(options, &operation, Data::Elsewhere) {
         Ok(opening) => Ok(opening.field("Size").and_then(|text| text.parse().ok())),
-        // A fault, or no SOAP at all: whether there is a service at all is found out by the first read.
-        Err(error) if !error.retry => Ok(None),
+        // A fault: the first read finds out what the service can do. Where no SOAP is spoken, a remedy is known.
+        Err(error) if !error.retry && error.remedy.is_none() => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -18,6 +18,8 @@ use wirespeed_schema::shown::quoted;
 
 type Answer<'a> = Body<'a, BufReader<Metered>>;
 
+/// What reads a service that speaks no SOAP.
+const PLAIN_HTTP: &str = "any web server can be read by ranges: --mechanism http";
 /// An envelope that is a part of its own.
 const ROOT_BYTES_MAX: usize = 1 << 20;
 
@@ -67,6 +69,10 @@ pub(super) fn message<R: Receiver>(
     let media = MediaType::parse(content_type);
     let essence = media.as_ref().map_or("", |media| media.essence.as_str());
     // A fault comes with status 500; anything else that is no success has no envelope to speak of.
+    if matches!(head.status, 404 | 405 | 501) {
+        let why = format!("no ByteIO service is there: HTTP {} to a SOAP request", head.status);
+        return Err(BulkError::lasting(why).with_remedy(PLAIN_HTTP));
+    }
     if !matches!(head.status, 200 | 202 | 500) {
         return Err(refused(
             head.status,
@@ -77,7 +83,9 @@ pub(super) fn message<R: Receiver>(
         ("text/xml", _) => envelope(body, receiver),
         ("multipart/related", Some(media)) => multipart(media, body, wanted, receiver),
         ("application/dime", _) => records(body, receiver),
-        _ => Err(refused(head.status, &format!("no SOAP message but {essence:?}"))),
+        _ => Err(
+            refused(head.status, &format!("no SOAP message but {essence:?}")).with_remedy(PLAIN_HTTP),
+        ),
     }
 }
 

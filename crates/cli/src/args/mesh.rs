@@ -134,7 +134,7 @@ pub struct HostsArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1024))]
     pub ranks: Option<u32>,
 
-    /// Credential for the servers: the line that `wirespeed serve` printed there
+    /// Credential for the servers: the line that `wirespeed serve --print-identity` shows there
     #[arg(long, value_name = "LINE", env = "WIRESPEED_IDENTITY", hide_env_values = true)]
     pub identity: Option<String>,
 

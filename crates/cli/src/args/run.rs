@@ -54,7 +54,7 @@ pub struct FarArgs {
     #[arg(short, long, value_name = "PORT", requires = "to")]
     pub port: Option<u16>,
 
-    /// Credential for the server: the line that `wirespeed serve` printed there
+    /// Credential for the server: the line that `wirespeed serve --print-identity` shows there
     ///
     /// Better kept in WIRESPEED_IDENTITY, or in the key file that a shared home gives to both ends: a command line can
     /// be read by every user of a machine. It never enters a result.

@@ -7,9 +7,16 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// What a message calls hosts.
 pub const HOSTS: &str = "hosts";
 /// What a message calls ranks.
-pub(super) const RANKS: &str = "ranks";
-/// Open files beside those of the ends: of the program itself, and of the 32 ends that start at a time.
+const RANKS: &str = "ranks";
+/// Open files of one rank of this machine here: its channel with its copies, and what a process's start takes for a moment.
+const FILES_OF_RANK: u64 = 4;
+/// Open files beside those of the ends: of the program itself, and of those that start at a time.
 const FILES_BESIDE: u64 = 128;
+
+/// Whether this process may have as many files open as so many ranks of this machine take; as [`check_files`].
+pub fn check_ranks(count: usize) -> Result<(), ControlError> {
+    check_files(RANKS, count, FILES_OF_RANK)
+}
 
 /// Whether this process may have as many files open as `count` of `kind` take, `of_each` for one of them; raises its limit
 /// where that is enough.

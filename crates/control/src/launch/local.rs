@@ -1,7 +1,7 @@
 //! Ranks as processes of this machine: the program itself, started again with a hidden verb, its control channel as
 //! standard input. No rank outlives its coordinator, and every process is waited for.
 
-use super::files::{RANKS, check_files};
+use super::files::check_ranks;
 use super::program::RankProgram;
 use super::seam::{Launch, Launched, RankProcess};
 use crate::error::ControlError;
@@ -23,8 +23,6 @@ use wirespeed_schema::message::{OutcomeReport, RankMessage};
 /// How often a starting group looks at the stop flag.
 const START_LOOK: Duration = Duration::from_millis(100);
 
-/// Open files of one rank here: its channel with its copies, and what a process's start takes for a moment.
-const FILES_OF_RANK: u64 = 4;
 /// How long an ended process may take to leave the process table.
 const REAP_TIME: Duration = Duration::from_secs(1);
 
@@ -67,7 +65,7 @@ impl RankSet {
         now: Duration,
         hear: impl Fn(u32, Heard) + Clone + Send + 'static,
     ) -> Result<Self, ControlError> {
-        check_files(RANKS, ranks.len(), FILES_OF_RANK)?;
+        check_ranks(ranks.len())?;
         let mut set = RankSet {
             ranks: Vec::new(),
             launcher: None,

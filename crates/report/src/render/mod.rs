@@ -30,7 +30,7 @@ pub use markdown::markdown;
 pub use msgrate::{msgrate_classic, msgrate_line};
 pub use page::page;
 pub use plot_chart::chart;
-pub use style::Style;
+pub use style::{Style, wrap};
 pub use text::{Extent, case_line, sentences, text};
 pub use vega::vega_lite;
 

@@ -73,7 +73,7 @@ pub(crate) fn clean(text: &str) -> String {
 
 /// `text` broken at spaces into lines of at most `width` characters (longer words stay whole). The first line keeps its
 /// leading spaces, each later one starts with `indent` spaces.
-pub(crate) fn wrap(text: &str, width: usize, indent: usize) -> String {
+pub fn wrap(text: &str, width: usize, indent: usize) -> String {
     let words = text.trim_start_matches(' ');
     let lead = text.len() - words.len();
     let mut lines = " ".repeat(lead);

@@ -82,7 +82,13 @@ pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
     let mut said = Vec::new();
     if let Some((name, metric)) = fastest {
         let figure = with_interval("rtt_p50_ns", metric);
-        said.push(format!("Shortest round trip: {name}, {figure}."));
+        let level = names().filter(|other| *other != name && overlaps(run, other, metric));
+        let level: Vec<&str> = level.collect();
+        let level = match level.is_empty() {
+            true => String::new(),
+            false => format!(" ({}: too close to call)", level.join(", ")),
+        };
+        said.push(format!("Shortest round trip: {name}, {figure}{level}."));
     }
     if let Some((name, (size, bandwidth))) = widest {
         let (figure, size) = (
@@ -103,6 +109,13 @@ fn fastest<'a>(run: &'a Run, section: &'a QuickSection) -> Option<(&'a str, &'a 
     names
         .filter_map(|name| Some((name, latency_case(run, name)?.metrics.get("rtt_p50_ns")?)))
         .min_by(|a, b| a.1.value.get().total_cmp(&b.1.value.get()))
+}
+
+/// Whether the interval of a transport's median round trip meets that of `shortest`.
+fn overlaps(run: &Run, transport: &str, shortest: &Metric) -> bool {
+    let metric = latency_case(run, transport).and_then(|case| case.metrics.get("rtt_p50_ns"));
+    let ends = metric.and_then(|metric| metric.lower).zip(shortest.upper);
+    ends.is_some_and(|(lower, upper)| lower.get() <= upper.get())
 }
 
 /// Begins the line that tells how to look closer.

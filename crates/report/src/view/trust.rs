@@ -72,12 +72,13 @@ fn noise_part(outcomes: &[&Outcome]) -> Option<String> {
     }
 }
 
-/// The fewest samples of a headline; neighbouring ones that resemble each other tell less than as many independent ones.
+/// The fewest and the most samples of a headline; neighbouring ones that resemble each other tell less than as many independent ones.
 fn samples_part(results: &[CaseResult]) -> Option<String> {
     // A transfer is one figure, whatever its size.
     let sampled = results.iter().filter(|r| Kind::of(&r.case.test) != Kind::Bulk);
     let headlines = sampled.filter_map(|r| r.metrics.get(Kind::of(&r.case.test).headline()));
-    let samples = headlines.map(|metric| metric.samples).min()?;
+    let samples = headlines.map(|metric| metric.samples);
+    let (samples, most) = (samples.clone().min()?, samples.max()?);
     let shares = results
         .iter()
         .filter_map(|r| r.metrics.get("effective_samples_ratio"));
@@ -86,6 +87,10 @@ fn samples_part(results: &[CaseResult]) -> Option<String> {
         .reduce(f64::min)
         .filter(|share| *share < 1.0);
     let worth = worth.map(|share| format!(", worth {}", count((samples as f64 * share).max(1.0) as u64)));
-    let name = if samples == 1 { "sample" } else { "samples" };
-    Some(format!("{} {name}{}", count(samples), worth.unwrap_or_default()))
+    let range = match most > samples {
+        true => format!(" to {}", count(most)),
+        false => String::new(),
+    };
+    let name = if most == 1 { "sample" } else { "samples" };
+    Some(format!("{}{range} {name}{}", count(samples), worth.unwrap_or_default()))
 }

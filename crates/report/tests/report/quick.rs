@@ -145,6 +145,21 @@ fn the_screen_fits_a_small_terminal_on_every_machine() {
 }
 
 #[test]
+fn a_tie_is_no_victory() {
+    let mut tied = quick(&[], |_| ());
+    assert!(!screen(&tied, &at(COLUMNS)).contains("too close to call"));
+    let upper = tied.cases[0].metrics["rtt_p50_ns"].upper;
+    let cases = tied.cases.iter_mut();
+    let shm = cases.filter(|case| case.case.transport == "shm");
+    for metric in shm.filter_map(|case| case.metrics.get_mut("rtt_p50_ns")) {
+        metric.lower = upper;
+    }
+    let said = screen(&tied, &at(COLUMNS));
+    assert!(said.starts_with("Shortest round trip: inproc, "), "{said}");
+    assert!(said.contains(" (shm: too close to call).\n"), "{said}");
+}
+
+#[test]
 fn what_was_not_measured_is_part_of_the_answer() {
     let documents = documents();
     let said = |machine: &str| {

@@ -26,6 +26,8 @@ pub struct BulkError {
     pub why: String,
     /// Whether another attempt may succeed. What the far end refuses, it refuses again.
     pub retry: bool,
+    /// What would help, where that is known.
+    pub remedy: Option<&'static str>,
 }
 
 impl BulkError {
@@ -34,14 +36,23 @@ impl BulkError {
         BulkError {
             why: why.into(),
             retry: true,
+            remedy: None,
         }
     }
 
     /// No attempt will.
     pub fn lasting(why: impl Into<String>) -> Self {
         BulkError {
-            why: why.into(),
             retry: false,
+            ..Self::passing(why)
+        }
+    }
+
+    /// With what would help.
+    pub fn with_remedy(self, remedy: &'static str) -> Self {
+        BulkError {
+            remedy: Some(remedy),
+            ..self
         }
     }
 }

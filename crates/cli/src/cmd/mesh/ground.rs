@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wirespeed::Registry;
 use wirespeed_control::launch::all_hosts::{Started, end_all, start_all};
-use wirespeed_control::launch::files::{HOSTS, check_files};
+use wirespeed_control::launch::files::{HOSTS, check_files, check_ranks};
 use wirespeed_control::launch::hosts::{Carrier, HostAsked, OnHosts, RankHost};
 use wirespeed_control::launch::slurm::{self, Step};
 use wirespeed_control::launch::ssh::SshHost;
@@ -45,6 +45,9 @@ impl<'a> Hosts<'a> {
         if roster.source == Source::Servers {
             Identity::find(words.identity.as_deref(), None)?;
             check_files(HOSTS, roster.hosts.len(), FILES_OF_SERVER)?;
+        }
+        if roster.source == Source::Here {
+            check_ranks(roster.hosts.len())?;
         }
         let started = match roster.source {
             Source::Ssh => start(&roster.hosts, words, stop)?,
