@@ -264,9 +264,9 @@ fn clap_remedy(error: &clap::Error) -> String {
             format!("name a test such as latency, or see `{command} --help`")
         }
         // The program's own name may be another: it is the verb that counts.
-        (ErrorKind::UnknownArgument, Some(command)) if bare && command.ends_with(" ab") => format!(
-            "write each side behind a --: {command} -- latency --via unix -- latency --via tcp"
-        ),
+        (ErrorKind::UnknownArgument, Some(command)) if bare && command.ends_with(" ab") => {
+            format!("write each side behind a --: {command} -- latency --via unix -- latency --via tcp")
+        }
         (ErrorKind::InvalidSubcommand, Some(command)) => format!("see `{command} --help` for the verbs"),
         (_, Some(command)) => format!("see `{command} --help`"),
     }
@@ -278,7 +278,10 @@ fn takes(command: &str, long: &str) -> bool {
     let verbs = command.split(' ').skip(1);
     let verb = verbs.fold(Some(&whole), |verb, word| verb?.find_subcommand(word));
     let long = long.trim_start_matches('-');
-    verb.is_some_and(|verb| verb.get_arguments().any(|argument| argument.get_long() == Some(long)))
+    verb.is_some_and(|verb| {
+        verb.get_arguments()
+            .any(|argument| argument.get_long() == Some(long))
+    })
 }
 
 /// The program and the verbs that were understood: the beginning of the usage line, which errors about values lack.

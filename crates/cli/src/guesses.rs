@@ -59,7 +59,10 @@ pub fn name<'a>(word: &str, choices: &[&'a str]) -> Option<&'a str> {
 }
 
 fn named(words: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
-    words.iter().find(|(there, _)| *there == word).map(|(_, here)| *here)
+    words
+        .iter()
+        .find(|(there, _)| *there == word)
+        .map(|(_, here)| *here)
 }
 
 #[cfg(test)]

@@ -195,7 +195,11 @@ mod tests {
                 let changed = parse(&["latency", "--via", "shm", &word]).is_ok_and(|plan| plan != base);
                 if changed {
                     let refused = parse(&["x.toml", &word]).unwrap_err();
-                    assert!(refused.cause.contains("cannot change"), "{word}: {}", refused.cause);
+                    assert!(
+                        refused.cause.contains("cannot change"),
+                        "{word}: {}",
+                        refused.cause
+                    );
                     changing.push(option);
                 }
             }

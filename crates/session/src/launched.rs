@@ -190,7 +190,8 @@ impl Starting<'_> {
                 ControlError::Lost { why, .. } => host.failure(&why),
                 other => host.failure(&other.to_string()),
             })?;
-            let mut outpost = Outpost::meet(child, self.stop, self.early, self.tell, |said| host.failure(said))?;
+            let mut outpost =
+                Outpost::meet(child, self.stop, self.early, self.tell, |said| host.failure(said))?;
             outpost.hello.status.name = host.name().to_owned();
             Ok(outpost)
         };

@@ -29,7 +29,7 @@ enum Manner {
     Crawls,
     /// It takes the head of a put and nothing behind it.
     TakesNothing,
-    /// It sends the whole, whatever range is asked for.
+    /// It sends the whole, whatever range is asked for, and speaks no SOAP.
     WholeOnly,
 }
 
@@ -75,6 +75,12 @@ fn answer(stream: TcpStream, manner: Manner) -> Option<()> {
         let offers = if ranged { "Accept-Ranges: bytes\r\n" } else { "" };
         let said = format!("HTTP/1.1 {status}\r\nContent-Length: {size}\r\n{offers}{carried}\r\n");
         match manner {
+            Manner::WholeOnly if head.starts_with("POST") => {
+                writer
+                    .write_all(b"HTTP/1.1 501 Not Implemented\r\nContent-Length: 0\r\n\r\n")
+                    .ok()?;
+                return None;
+            }
             Manner::Silent => return reader.read_line(&mut line).ok().map(drop),
             Manner::DripsHead => drip(&mut writer, said.as_bytes())?,
             Manner::TakesNothing if head.starts_with("PUT") && !head.contains("Content-Length: 0") => {
@@ -206,6 +212,25 @@ fn a_server_without_ranges_is_read_in_one_piece() {
         cause.contains("no ranges") && remedy.contains("--size"),
         "{cause} {remedy}"
     );
+}
+
+#[test]
+fn a_server_that_speaks_no_soap_is_asked_once_and_the_way_that_reads_it_is_named() {
+    let home = home();
+    for verb in [
+        "get {} copy",
+        "get {} copy --mechanism mtom --stream",
+        "bench {} --repeats 1",
+    ] {
+        let (url, visits) = server(Manner::WholeOnly);
+        let (cause, remedy) = run(&home, &format!("byteio {}", verb.replace("{}", &url)))
+            .code(1)
+            .complaint();
+        assert_eq!(cause, "no ByteIO service is there: HTTP 501 to a SOAP request");
+        assert_eq!(remedy, "any web server can be read by ranges: --mechanism http");
+        assert!(visits.load(Ordering::Relaxed) <= 2, "{verb}: {visits:?}");
+    }
+    assert_no_target(&home);
 }
 
 /// A put that is broken off leaves what was there, and nothing beside it.

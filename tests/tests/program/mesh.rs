@@ -267,14 +267,20 @@ fn what_is_no_mesh_is_refused_with_a_remedy() {
 fn more_ranks_than_files_are_refused_before_any_is_started() {
     let _turn = turn();
     let home = home();
-    for words in [&format!("mesh --ranks 200 {PROBE}"), "run hub_lat --via shm --procs 200"] {
+    for words in [
+        &format!("mesh --ranks 200 {PROBE}"),
+        "run hub_lat --via shm --procs 200",
+    ] {
         let mut command = std::process::Command::new("bash");
         command.args(["-c", "ulimit -n 256; exec \"$@\"", "bash"]);
         command.arg(home.program()).args(words.split(' '));
         home.adopt(&mut command);
         let ended = Running::start(command).end(SOON).code(1);
         let (cause, remedy) = ended.complaint();
-        assert!(cause.ends_with("200 ranks need 928 open files, this process may have 256"), "{ended}");
+        assert!(
+            cause.ends_with("200 ranks need 928 open files, this process may have 256"),
+            "{ended}"
+        );
         assert_eq!(remedy, "raise the limit: ulimit -n 928; or have fewer ranks");
     }
     home.assert_nothing_left(SOON);

@@ -70,7 +70,10 @@ pub(super) fn message<R: Receiver>(
     let essence = media.as_ref().map_or("", |media| media.essence.as_str());
     // A fault comes with status 500; anything else that is no success has no envelope to speak of.
     if matches!(head.status, 404 | 405 | 501) {
-        let why = format!("no ByteIO service is there: HTTP {} to a SOAP request", head.status);
+        let why = format!(
+            "no ByteIO service is there: HTTP {} to a SOAP request",
+            head.status
+        );
         return Err(BulkError::lasting(why).with_remedy(PLAIN_HTTP));
     }
     if !matches!(head.status, 200 | 202 | 500) {
@@ -83,9 +86,7 @@ pub(super) fn message<R: Receiver>(
         ("text/xml", _) => envelope(body, receiver),
         ("multipart/related", Some(media)) => multipart(media, body, wanted, receiver),
         ("application/dime", _) => records(body, receiver),
-        _ => Err(
-            refused(head.status, &format!("no SOAP message but {essence:?}")).with_remedy(PLAIN_HTTP),
-        ),
+        _ => Err(refused(head.status, &format!("no SOAP message but {essence:?}")).with_remedy(PLAIN_HTTP)),
     }
 }
 

@@ -130,7 +130,9 @@ impl TransferError {
 
 impl From<BulkError> for TransferError {
     fn from(error: BulkError) -> Self {
-        let remedy = error.remedy.unwrap_or("check the address, and what the service says");
+        let remedy = error
+            .remedy
+            .unwrap_or("check the address, and what the service says");
         TransferError::failed(error.why, remedy)
     }
 }

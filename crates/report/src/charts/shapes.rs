@@ -80,8 +80,13 @@ pub fn percentiles(cases: &[(&Input, &CaseResult)], several: bool) -> Option<Pic
             stats::quantile(&data, 0.5, LEVEL),
             stats::quantile(&data, 0.99, LEVEL),
         ) {
+            // The figure of several runs is another: the median of theirs.
+            let of = match case.repetitions.len() {
+                0 | 1 => String::new(),
+                runs => format!(" in {runs} runs together"),
+            };
             words.push(format!(
-                "{name}: half of all took at most {}, one in a hundred more than {}; the longest {what} {}.",
+                "{name}: half of all{of} took at most {}, one in a hundred more than {}; the longest {what} {}.",
                 format_ns(half.value_ns),
                 format_ns(tail.value_ns),
                 format_ns(data.max_ns.get())

@@ -92,5 +92,9 @@ fn samples_part(results: &[CaseResult]) -> Option<String> {
         false => String::new(),
     };
     let name = if most == 1 { "sample" } else { "samples" };
-    Some(format!("{}{range} {name}{}", count(samples), worth.unwrap_or_default()))
+    Some(format!(
+        "{}{range} {name}{}",
+        count(samples),
+        worth.unwrap_or_default()
+    ))
 }
