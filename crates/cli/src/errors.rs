@@ -1,11 +1,6 @@
 //! Errors at the terminal: one line of cause, one of remedy, and an exit code. Never a panic, never a backtrace.
 
-use crate::args::Cli;
-use crate::terminal::{self, Stream};
 use crate::{guesses, stderr};
-use clap::CommandFactory;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use std::ffi::OsString;
 use wirespeed_control::ControlError;
 use wirespeed_report::render::wrap;
 use wirespeed_schema::plan::{PlanError, nearest};
@@ -127,23 +122,17 @@ impl Failure {
         }
     }
 
-    /// Write both lines to stderr, last on the screen.
-    pub fn print(&self, color: bool) {
+    /// Write both lines to stderr, last on the screen; on a terminal they are broken at its edge.
+    pub fn print(&self, color: bool, columns: Option<usize>) {
         let (red, cyan, reset) = match color {
             true => ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m"),
             false => ("", "", ""),
         };
-        let columns = terminal::is_terminal(Stream::Stderr)
-            .then(|| terminal::seen_columns(Stream::Stderr))
-            .flatten();
-        let said = |label: &str, paint: &str, text: &str| {
+        for (label, paint, text) in [("error:", red, &self.cause), ("help:", cyan, &self.remedy)] {
             let line = format!("{label} {text}");
-            // A file or pipe has each as one line.
             let line = columns.map_or(line.clone(), |columns| wrap(&line, columns, 2));
-            line.replacen(label, &format!("{paint}{label}{reset}"), 1)
-        };
-        stderr::say(&said("error:", red, &self.cause));
-        stderr::say(&said("help:", cyan, &self.remedy));
+            stderr::say(&line.replacen(label, &format!("{paint}{label}{reset}"), 1));
+        }
     }
 }
 
@@ -167,139 +156,6 @@ impl From<wirespeed_control::Failure> for Failure {
             failure.message,
             remedy,
         )
-    }
-}
-
-/// clap's many lines as two.
-impl From<clap::Error> for Failure {
-    fn from(error: clap::Error) -> Self {
-        let text = error.render().to_string();
-        let mut lines = text.lines();
-        let first = lines.next().unwrap_or_default();
-        let mut cause = first.strip_prefix("error: ").unwrap_or(first).to_owned();
-        if let Some(word) = negative(&error) {
-            return refused_negative(&format!("{word}..."));
-        }
-        if error.kind() == ErrorKind::MissingRequiredArgument {
-            let missing: Vec<_> = strings(error.get(ContextKind::InvalidArg));
-            cause = format!("missing: {}", missing.join(" "));
-        }
-        Failure::usage(cause, clap_remedy(&error))
-    }
-}
-
-/// clap's error about `argv`: a value that begins with a dash is shown as it was typed, with its option.
-pub fn of_words(error: clap::Error, argv: &[OsString]) -> Failure {
-    let Some(start) = negative(&error) else {
-        return error.into();
-    };
-    let words: Vec<String> = argv
-        .iter()
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
-    let typed = words.windows(2).find(|pair| pair[1].starts_with(&start));
-    match typed {
-        Some([option, value]) if option.starts_with('-') => refused_negative(&format!("{option} {value}")),
-        Some([_, value]) => refused_negative(value),
-        _ => error.into(),
-    }
-}
-
-fn refused_negative(words: &str) -> Failure {
-    Failure::usage(
-        format!("{words}: no value here may be negative"),
-        "give a positive one; a value that must begin with a dash is written --option=VALUE",
-    )
-}
-
-/// A word such as -1s: clap takes it for an unknown option `-1`.
-fn negative(error: &clap::Error) -> Option<String> {
-    let unknown = (error.kind() == ErrorKind::UnknownArgument).then(|| error.get(ContextKind::InvalidArg))?;
-    strings(unknown).into_iter().next().filter(|word| {
-        word.strip_prefix('-')
-            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    })
-}
-
-/// What `sweep`, `load` and others say to an experiment that other verbs have.
-const WITH_LOAD: &str = "`wirespeed run TEST .. --interference=cpu`, over a grid of sizes too, `session` and `byteio bench` \
-                         measure without and with a load in turn; or put --load cpu=1 behind the --";
-
-fn clap_remedy(error: &clap::Error) -> String {
-    let unknown = (error.kind() == ErrorKind::UnknownArgument).then(|| error.get(ContextKind::InvalidArg));
-    if strings(unknown.flatten())
-        .iter()
-        .any(|word| word.starts_with("--interference"))
-    {
-        return WITH_LOAD.to_owned();
-    }
-    let suggested = [
-        ContextKind::SuggestedSubcommand,
-        ContextKind::SuggestedArg,
-        ContextKind::SuggestedValue,
-    ];
-    for kind in suggested {
-        if let Some(word) = strings(error.get(kind)).first() {
-            return format!("did you mean {word:?}?");
-        }
-    }
-    let valid = strings(error.get(ContextKind::ValidValue));
-    if !valid.is_empty() {
-        return format!("choose from: {}", valid.join(", "));
-    }
-    let command = command_of(error);
-    let known = |word: &str| command.as_ref().is_some_and(|command| takes(command, word));
-    let unknown = strings(unknown.flatten());
-    if let Some(word) = unknown.iter().find_map(|word| guesses::option(word, known)) {
-        return format!("here it is called {word}");
-    }
-    let bare = unknown.iter().any(|word| !word.starts_with('-'));
-    let missing_test = strings(error.get(ContextKind::InvalidArg))
-        .iter()
-        .any(|missing| missing.starts_with("<TEST"));
-    match (error.kind(), command) {
-        (ErrorKind::ArgumentConflict, _) => "give one of them".to_owned(),
-        (_, None) => "see --help of the verb".to_owned(),
-        (ErrorKind::MissingRequiredArgument, Some(command)) if missing_test => {
-            format!("name a test such as latency, or see `{command} --help`")
-        }
-        // The program's own name may be another: it is the verb that counts.
-        (ErrorKind::UnknownArgument, Some(command)) if bare && command.ends_with(" ab") => {
-            format!("write each side behind a --: {command} -- latency --via unix -- latency --via tcp")
-        }
-        (ErrorKind::InvalidSubcommand, Some(command)) => format!("see `{command} --help` for the verbs"),
-        (_, Some(command)) => format!("see `{command} --help`"),
-    }
-}
-
-/// Whether the verb of `command`, the program's name and words behind it, takes the option `long`.
-fn takes(command: &str, long: &str) -> bool {
-    let whole = Cli::command();
-    let verbs = command.split(' ').skip(1);
-    let verb = verbs.fold(Some(&whole), |verb, word| verb?.find_subcommand(word));
-    let long = long.trim_start_matches('-');
-    verb.is_some_and(|verb| {
-        verb.get_arguments()
-            .any(|argument| argument.get_long() == Some(long))
-    })
-}
-
-/// The program and the verbs that were understood: the beginning of the usage line, which errors about values lack.
-fn command_of(error: &clap::Error) -> Option<String> {
-    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else {
-        return None;
-    };
-    let usage = usage.to_string();
-    let words = usage.trim_start_matches("Usage:").split_whitespace();
-    let words: Vec<&str> = words.take_while(|w| w.starts_with(char::is_alphabetic)).collect();
-    (!words.is_empty()).then(|| words.join(" "))
-}
-
-fn strings(value: Option<&ContextValue>) -> Vec<String> {
-    match value {
-        Some(ContextValue::String(one)) => vec![one.clone()],
-        Some(ContextValue::Strings(many)) => many.clone(),
-        _ => Vec::new(),
     }
 }
 

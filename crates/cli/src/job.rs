@@ -154,7 +154,7 @@ fn begin(found: &Detected) -> std::io::Result<(Option<Front>, Joining)> {
         );
         let remedy = "one of them may have crashed, see above; srun --kill-on-bad-exit ends a job at once";
         // The document is the front's.
-        Failure::failed(cause, remedy).print(false);
+        Failure::failed(cause, remedy).print(false, None);
     };
     let joining = Joining::begin(found.size.unwrap_or(1), late)?;
     Ok((front, joining))

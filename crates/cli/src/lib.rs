@@ -28,6 +28,7 @@ mod request;
 mod results;
 mod stderr;
 mod terminal;
+mod typed;
 mod version;
 mod view;
 mod watch;
@@ -65,7 +66,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
         let said = payload.downcast_ref::<&str>().copied();
         let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
         let cause = format!("internal: {}{place}", said.unwrap_or("panic"));
-        Failure::failed(cause, "this is a defect of wirespeed; please report it").print(false);
+        Failure::failed(cause, "this is a defect of wirespeed; please report it").print(false, None);
     }));
     let ended = std::panic::catch_unwind(AssertUnwindSafe(|| run(&registry, &argv)));
     ExitCode::from(ended.unwrap_or(errors::exit::FAILED))
@@ -80,7 +81,7 @@ fn run(registry: &Registry, argv: &[OsString]) -> u8 {
         Err(error) if is_answer(&error) => return if job::is_silent() { 0 } else { print_answer(&error) },
         Err(_) if job::is_silent() => return 0,
         Err(error) => {
-            let failure = errors::of_words(error, argv);
+            let failure = typed::of_words(error, argv);
             perftest::refuse_words(registry, argv, &failure);
             return report(argv, ColorChoice::Auto, Err(failure));
         }
@@ -115,16 +116,20 @@ fn run(registry: &Registry, argv: &[OsString]) -> u8 {
 /// Say how it ended; the exit code.
 fn report(argv: &[OsString], color: ColorChoice, ended: Result<Ended, Failure>) -> u8 {
     let color = terminal::style(Stream::Stderr, color).color;
+    // A file or pipe has each line whole.
+    let columns = terminal::is_terminal(Stream::Stderr)
+        .then(|| terminal::seen_columns(Stream::Stderr))
+        .flatten();
     match ended {
         Ok(ended) => {
             if let Some(failure) = &ended.failure {
-                failure.print(color);
+                failure.print(color, columns);
             }
             ended.code
         }
         Err(failure) => {
             cmd::failure_document(argv, &failure);
-            failure.print(color);
+            failure.print(color, columns);
             failure.code
         }
     }

@@ -1,11 +1,13 @@
 //! Host files: a host a line, with what is known of it. They must never say who takes part: a [`super::roster::Roster`] does.
 
-use super::rails;
 use super::roster::{HOSTS_MAX, Host};
 use crate::errors::Failure;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::Path;
 
+/// Names all rails on the command line, and so none of a file.
+pub const ALL_RAILS: &str = "all";
 /// Bytes of a host file.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 /// What a line of a host file is.
@@ -82,7 +84,7 @@ fn of_words<'a>(name: &str, words: impl Iterator<Item = &'a str>) -> Result<(Hos
             "unit" if !value.is_empty() => host.unit = Some(value.to_owned()),
             "address" => host.address = Some(value.parse().map_err(|_| invalid())?),
             "rail" => {
-                let (name, address) = rails::parse(value).ok_or_else(invalid)?;
+                let (name, address) = rail(value).ok_or_else(invalid)?;
                 if host.rails.insert(name.to_owned(), address).is_some() {
                     return Err(format!("{word}: rail {name} has an address already"));
                 }
@@ -92,6 +94,14 @@ fn of_words<'a>(name: &str, words: impl Iterator<Item = &'a str>) -> Result<(Hos
         }
     }
     Ok((host, slots))
+}
+
+/// `NAME:IP` of a rail.
+fn rail(text: &str) -> Option<(&str, IpAddr)> {
+    let (name, address) = text.split_once(':')?;
+    let good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let is_name = !name.is_empty() && name != ALL_RAILS && name.chars().all(good);
+    Some((name, address.parse().ok()?)).filter(|_| is_name)
 }
 
 #[cfg(test)]
@@ -127,6 +137,24 @@ mod tests {
         ] {
             let (at, why) = parse(text).unwrap_err();
             assert!(at == line && why.contains(word), "{text}: {at} {why}");
+        }
+    }
+
+    #[test]
+    fn rails_have_names_and_addresses() {
+        let ip = |text: &str| text.parse::<IpAddr>().unwrap();
+        assert_eq!(rail("ib1:10.1.0.7"), Some(("ib1", ip("10.1.0.7"))));
+        assert_eq!(rail("ib1:fd00::7"), Some(("ib1", ip("fd00::7"))));
+        for text in [
+            "",
+            "ib1",
+            "ib1:",
+            ":10.1.0.7",
+            "ib1:node7",
+            "all:10.1.0.7",
+            "a,b:10.1.0.7",
+        ] {
+            assert_eq!(rail(text), None, "{text}");
         }
     }
 }

@@ -1,26 +1,16 @@
 //! Several networks of the same hosts, each measured apart: a case of its own on each rail, so that figures, judgement and files
 //! keep them apart by the case. It must never choose a network by itself.
 
+use super::hostfile::ALL_RAILS;
 use super::roster::{Roster, Source};
 use crate::errors::Failure;
 use crate::experiment::Prepared;
 use std::collections::BTreeSet;
-use std::net::IpAddr;
 use wirespeed::Registry;
 use wirespeed_schema::plan::nearest;
 
-/// The word for every rail.
-const ALL: &str = "all";
 /// What to do about a rail that cannot be measured.
 const REMEDY: &str = "give every host a rail=NAME:IP in --hostfile, and name those: --rail NAME, --rail all";
-
-/// `NAME:IP` of a host file.
-pub fn parse(text: &str) -> Option<(&str, IpAddr)> {
-    let (name, address) = text.split_once(':')?;
-    let good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let is_name = !name.is_empty() && name != ALL && name.chars().all(good);
-    Some((name, address.parse().ok()?)).filter(|_| is_name)
-}
 
 /// The rails that `words` name, on each of which every host has an address; none where there are no words.
 pub fn named(words: &[String], roster: &Roster) -> Result<Vec<String>, Failure> {
@@ -41,7 +31,7 @@ pub fn named(words: &[String], roster: &Roster) -> Result<Vec<String>, Failure> 
         .collect();
     let mut found: Vec<String> = Vec::new();
     for word in words {
-        let rails = known.iter().filter(|rail| word == ALL || *rail == word);
+        let rails = known.iter().filter(|rail| word == ALL_RAILS || *rail == word);
         let before = found.len();
         found.extend(rails.map(|rail| (*rail).to_owned()));
         if found.len() == before {
@@ -101,6 +91,7 @@ pub fn each(registry: &Registry, cases: Vec<Prepared>, rails: &[String]) -> Resu
 mod tests {
     use super::super::roster::Host;
     use super::*;
+    use std::net::IpAddr;
 
     fn roster(hosts: &[&[&str]], source: Source) -> Roster {
         let host = |(number, rails): (usize, &&[&str])| Host {
@@ -119,24 +110,6 @@ mod tests {
 
     fn words(list: &[&str]) -> Vec<String> {
         list.iter().map(|word| (*word).to_owned()).collect()
-    }
-
-    #[test]
-    fn rails_have_names_and_addresses() {
-        let ip = |text: &str| text.parse::<IpAddr>().unwrap();
-        assert_eq!(parse("ib1:10.1.0.7"), Some(("ib1", ip("10.1.0.7"))));
-        assert_eq!(parse("ib1:fd00::7"), Some(("ib1", ip("fd00::7"))));
-        for text in [
-            "",
-            "ib1",
-            "ib1:",
-            ":10.1.0.7",
-            "ib1:node7",
-            "all:10.1.0.7",
-            "a,b:10.1.0.7",
-        ] {
-            assert_eq!(parse(text), None, "{text}");
-        }
     }
 
     #[test]
