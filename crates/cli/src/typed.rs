@@ -70,6 +70,16 @@ fn clap_remedy(error: &clap::Error) -> String {
     {
         return WITH_LOAD.to_owned();
     }
+    let command = command_of(error);
+    if let (Some(command), [word, ..]) = (&command, strings(unknown.flatten()).as_slice())
+        && has_words_of_run(command)
+        && takes("wirespeed run", word)
+    {
+        let typed = word.split('=').next().unwrap_or(word);
+        return format!(
+            "{typed} is an option of the test: write it behind a --, as `{command} --help` shows"
+        );
+    }
     let suggested = [
         ContextKind::SuggestedSubcommand,
         ContextKind::SuggestedArg,
@@ -84,7 +94,6 @@ fn clap_remedy(error: &clap::Error) -> String {
     if !valid.is_empty() {
         return format!("choose from: {}", valid.join(", "));
     }
-    let command = command_of(error);
     let known = |word: &str| command.as_ref().is_some_and(|command| takes(command, word));
     let unknown = strings(unknown.flatten());
     if let Some(word) = unknown.iter().find_map(|word| guesses::option(word, known)) {
@@ -109,16 +118,28 @@ fn clap_remedy(error: &clap::Error) -> String {
     }
 }
 
-/// Whether the verb of `command`, the program's name and words behind it, takes the option `long`.
-fn takes(command: &str, long: &str) -> bool {
+/// Whether the verb of `command`, the program's name and words behind it, takes the option `word`, long or short.
+fn takes(command: &str, word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or(word);
+    any_argument(command, |argument| match name.strip_prefix("--") {
+        Some(long) => argument.get_long() == Some(long),
+        None => name
+            .chars()
+            .nth(1)
+            .is_some_and(|short| argument.get_short() == Some(short)),
+    })
+}
+
+/// Whether the verb of `command` takes words for `wirespeed run` behind a `--`.
+fn has_words_of_run(command: &str) -> bool {
+    any_argument(command, clap::Arg::is_last_set)
+}
+
+fn any_argument(command: &str, is: impl Fn(&clap::Arg) -> bool) -> bool {
     let whole = Cli::command();
     let mut verbs = command.split(' ').skip(1);
     let verb = verbs.try_fold(&whole, |verb, word| verb.find_subcommand(word));
-    let long = long.trim_start_matches('-');
-    verb.is_some_and(|verb| {
-        verb.get_arguments()
-            .any(|argument| argument.get_long() == Some(long))
-    })
+    verb.is_some_and(|verb| verb.get_arguments().any(is))
 }
 
 /// The program and the verbs that were understood: the beginning of the usage line, which errors about values lack.

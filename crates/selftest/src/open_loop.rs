@@ -86,6 +86,7 @@ fn queue() -> Vec<Check> {
             LoadPoint {
                 offered_per_s,
                 achieved_per_s: offered_per_s.min(0.98e6),
+                achieved_upper_per_s: None,
                 messages: u64::from(count),
                 response_ns: sum / f64::from(count),
                 response_p99_ns: responses.get(responses.len() * 99 / 100).copied(),
@@ -164,6 +165,7 @@ fn shared(effort: &Effort) -> Result<Vec<Check>, String> {
         points.push(LoadPoint {
             offered_per_s,
             achieved_per_s: offered_per_s,
+            achieved_upper_per_s: None,
             messages,
             response_ns,
             response_p99_ns: None,

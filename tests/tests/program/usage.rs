@@ -3,7 +3,12 @@
 use crate::{document, home};
 
 /// What is typed; what the cause must name; what the remedy must say.
-const NONSENSE: [(&str, &str, &str); 63] = [
+const NONSENSE: [(&str, &str, &str); 68] = [
+    ("load --via tcp", "--via", "behind a --"),
+    ("load -t 1s", "-t", "behind a --"),
+    ("sweep --size=8 -- latency", "--size", "behind a --"),
+    ("ab --via tcp", "--via", "behind a --"),
+    ("load -- latency --via tcp", "latency", "wirespeed sweep"),
     ("run am_lat --via shm --iters 0", "--iters 0", "at least 1"),
     ("run am_lat --via shm --iters -5", "--iters -5", "at least 1"),
     ("run am_lat --via shm --iters abc", "--iters abc", "1000"),

@@ -12,18 +12,13 @@ use wirespeed::Registry;
 
 /// What varies: a key of a plan.
 const KEY: &str = "pace";
+/// The stream whose messages are offered, and its other names.
+const STREAMS: [&str; 3] = ["am_bw", "rate", "bandwidth"];
 
 /// Measure response times against offered rates.
 pub fn load(registry: &Registry, arguments: &LoadArgs, color: ColorChoice) -> Result<Ended, Failure> {
     let asked = asked(arguments)?;
-    let mut words = arguments.words.clone();
-    if !words
-        .first()
-        .is_some_and(|word| ["am_bw", "rate", "bandwidth"].contains(&word.as_str()))
-    {
-        words.insert(0, "am_bw".to_owned());
-    }
-    let (mut plan, run) = plan_of(&words)?;
+    let (mut plan, run) = plan_of(&of_a_stream(&arguments.words)?)?;
     if !run.case.of("pace").is_empty() {
         return Err(Failure::usage(
             "--pace is what varies",
@@ -51,6 +46,20 @@ pub fn load(registry: &Registry, arguments: &LoadArgs, color: ColorChoice) -> Re
         .draft
         .put(&asked.section(&found.undisturbed(), most_per_s, seed));
     front.publish(found)
+}
+
+/// The words for `wirespeed run` with the stream that they need not name.
+fn of_a_stream(words: &[String]) -> Result<Vec<String>, Failure> {
+    match words.first().filter(|word| !word.starts_with('-')) {
+        Some(test) if STREAMS.contains(&test.as_str()) => Ok(words.to_vec()),
+        Some(test) => Err(Failure::usage(
+            format!("{test:?}: what is offered are the messages of am_bw, not those of another test"),
+            "leave the test out: `wirespeed load -- --via tcp`; `wirespeed sweep` takes every test",
+        )),
+        None => Ok(std::iter::once(STREAMS[0].to_owned())
+            .chain(words.iter().cloned())
+            .collect()),
+    }
 }
 
 fn asked(arguments: &LoadArgs) -> Result<Asked, Failure> {

@@ -199,7 +199,7 @@ impl Curve<'_> {
         ))
     }
 
-    /// Double the largest window until the rate no longer rises.
+    /// Double the largest window until the rate is sure to rise no more.
     fn widen(&mut self) -> Result<(), Failure> {
         while self.has_room() {
             let windows = self.points.values();
@@ -214,9 +214,9 @@ impl Curve<'_> {
                 })
             };
             let points: Vec<WindowPoint> = windows.iter().filter_map(point).collect();
-            let rising = curve::enough(&points, REACHED_SHARE).is_some_and(|found| found.still_rising);
+            let is_open = curve::enough(&points, REACHED_SHARE).is_some_and(|found| found.is_open);
             let next = windows.last().copied().unwrap_or(1.0) * 2.0;
-            if !rising || next > WINDOW_MAX {
+            if !is_open || next > WINDOW_MAX {
                 return Ok(());
             }
             self.points.measure(&[next])?;

@@ -5,7 +5,7 @@ use super::{Picture, behind};
 use crate::curve::{self, Enough, InUse, Little, WindowPoint};
 use crate::figures::figure_text;
 use crate::svg::{Axis, Chart, Look, Mark, Series, Unit};
-use crate::thresholds::REACHED_SHARE;
+use crate::thresholds::{REACHED_SHARE, WINDOW_FULL_SHARE};
 use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
 
 /// Rate against window, with the line of 95 % of the best.
@@ -13,18 +13,7 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
     let shown = points(swept, "rate_msg_per_s");
     let windows = window_points(swept);
     let enough = curve::enough(&windows, REACHED_SHARE)?;
-    let answer = format!(
-        "{}: a window of {} is enough for {} of the best rate ({} with {}).",
-        swept.label,
-        enough.window_msgs,
-        figure_text("_ratio", REACHED_SHARE),
-        format_rate(enough.peak_msg_per_s, "msg/s"),
-        enough.peak_window_msgs
-    );
     let mut words: Vec<String> = short(&windows, &enough).into_iter().collect();
-    if enough.still_rising {
-        words.push("The rate still rises at the largest window: the best may lie beyond.".to_owned());
-    }
     let size_bytes = swept
         .cases
         .first()
@@ -44,16 +33,7 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
             ..Axis::linear("rate", Unit::Si("msg/s"))
         },
         series: vec![Series::new(swept.label.clone(), Look::Line, shown)],
-        marks: vec![
-            Mark::Horizontal {
-                y: REACHED_SHARE * enough.peak_msg_per_s,
-                label: format!("{} of the best", figure_text("_ratio", REACHED_SHARE)),
-            },
-            Mark::Vertical {
-                x: enough.window_msgs as f64,
-                label: format!("{} is enough", enough.window_msgs),
-            },
-        ],
+        marks: marks(&enough),
         interval_label: "interval over runs".into(),
         ..Chart::new("")
     };
@@ -66,13 +46,46 @@ pub fn against_window(swept: &Swept) -> Option<Picture> {
     Some(
         Picture {
             chart,
-            answer: vec![answer],
+            answer: vec![answer(&swept.label, &enough)],
             words,
             table: behind(&columns, windows.iter().map(row).collect()),
             is_curve: true,
         }
         .under_its_answer(),
     )
+}
+
+/// The window that is enough, or that none was shown to be.
+fn answer(label: &str, enough: &Enough) -> String {
+    let (best, with) = (
+        format_rate(enough.peak_msg_per_s, "msg/s"),
+        enough.peak_window_msgs,
+    );
+    match enough.is_open {
+        true => format!(
+            "{label}: the rate still rises at the largest window tried, {with} ({best}): no window is shown to be enough."
+        ),
+        false => format!(
+            "{label}: a window of {} is enough for {} of the best rate ({best} with {with}).",
+            enough.window_msgs,
+            figure_text("_ratio", REACHED_SHARE)
+        ),
+    }
+}
+
+fn marks(enough: &Enough) -> Vec<Mark> {
+    let share = figure_text("_ratio", REACHED_SHARE);
+    let mut marks = vec![Mark::Horizontal {
+        y: REACHED_SHARE * enough.peak_msg_per_s,
+        label: format!("{share} of the best"),
+    }];
+    if !enough.is_open {
+        marks.push(Mark::Vertical {
+            x: enough.window_msgs as f64,
+            label: format!("{} is enough", enough.window_msgs),
+        });
+    }
+    marks
 }
 
 fn row(point: &WindowPoint) -> Vec<String> {
@@ -107,8 +120,8 @@ fn delay(windows: &[WindowPoint], enough: &Enough, size_bytes: u64) -> Option<St
     let unloaded_ns = least.acknowledged_mean_ns?;
     let fill = enough.peak_msg_per_s * unloaded_ns / 1e9;
     Some(format!(
-        "Bandwidth-delay: the best rate times the time to an acknowledgement with a window of {} ({}) is about {} messages \
-         ({}) under way.",
+        "Bandwidth-delay: the best rate times the mean time to an acknowledgement with a window of {} ({}) is about {} \
+         messages ({}) under way.",
         least.window_msgs,
         format_ns(unloaded_ns),
         significant(fill, 3),
@@ -130,11 +143,16 @@ fn little_words(little: &Little) -> Vec<String> {
              is idle between acknowledgement and next message.",
             percent(used)
         ),
-        (None, None, Some((least, most))) => format!(
-            "Little's law holds: in the runs with a window that holds the rate back, {} to {} times that window is in flight.",
-            significant(least, 2),
-            significant(most, 2)
-        ),
+        (None, None, Some((least, most))) => {
+            let (least_text, most_text) = (significant(least, 2), significant(most, 2));
+            let used = format!(
+                "in the runs with a window that holds the rate back, {least_text} to {most_text} times that window is in flight"
+            );
+            match least >= WINDOW_FULL_SHARE {
+                true => format!("Little's law holds: {used}."),
+                false => format!("Little's law: {used}; where it is less, the sender was idle at times."),
+            }
+        }
         (None, None, None) => return Vec::new(),
     };
     vec![said]

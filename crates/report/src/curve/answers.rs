@@ -62,13 +62,15 @@ fn credits(name: &str, group: &[&CaseResult]) -> Option<String> {
     };
     let points: Vec<WindowPoint> = group.iter().filter_map(point).collect();
     let found = enough(&points, REACHED_SHARE)?;
-    let rising = if found.still_rising {
-        "; it still rises"
-    } else {
-        ""
-    };
+    if found.is_open {
+        return Some(format!(
+            "{name}: the rate still rises at the most credits tried, {} ({}): none are shown to be enough",
+            found.peak_window_msgs,
+            format_rate(found.peak_msg_per_s, "msg/s")
+        ));
+    }
     Some(format!(
-        "{name}: {} credits reach {} ({} of the peak, at {}){rising}",
+        "{name}: {} credits reach {} ({} of the peak, at {})",
         found.window_msgs,
         format_rate(found.rate_msg_per_s, "msg/s"),
         fine_percent(found.rate_msg_per_s / found.peak_msg_per_s),

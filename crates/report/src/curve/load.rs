@@ -10,6 +10,8 @@ pub struct LoadPoint {
     pub offered_per_s: f64,
     /// Messages carried a second.
     pub achieved_per_s: f64,
+    /// Upper end of their interval over runs.
+    pub achieved_upper_per_s: Option<f64>,
     /// Messages of one run.
     pub messages: u64,
     /// Mean time from the intended start to the end; where it is not known, the median.
@@ -22,11 +24,24 @@ pub struct LoadPoint {
 pub const UNLIMITED_PER_S: u64 = 1_000_000_000;
 
 impl LoadPoint {
-    /// Whether the queue grows without end: too small a share is carried, and more than one message was left behind. A run
-    /// of a few messages ends between two of them.
-    pub fn is_saturated(&self) -> bool {
+    /// Whether the rate is carried. It is not, and the queue grows without end, where too small a share comes through and more
+    /// than one message was left behind: a run of a few messages ends between two of them. `None` where only the interval
+    /// over runs reaches the share.
+    pub fn is_carried(&self) -> Option<bool> {
+        let least_per_s = CARRIED_SHARE_MIN * self.offered_per_s;
         let behind = self.messages as f64 * (self.offered_per_s / self.achieved_per_s - 1.0);
-        self.achieved_per_s < CARRIED_SHARE_MIN * self.offered_per_s && behind > 1.0
+        if self.achieved_per_s >= least_per_s || behind <= 1.0 {
+            return Some(true);
+        }
+        match self.achieved_upper_per_s {
+            Some(upper) if upper >= least_per_s => None,
+            _ => Some(false),
+        }
+    }
+
+    /// Whether it is surely not carried.
+    pub fn is_saturated(&self) -> bool {
+        self.is_carried() == Some(false)
     }
 }
 
@@ -59,13 +74,13 @@ pub enum NoKnee {
     Beyond,
 }
 
-/// Fit R = R0 + c·ρ/(1-ρ), ρ = λ/μ, to the points that are not saturated, and the greatest λ/R of the fit, which is at
+/// Fit R = R0 + c·ρ/(1-ρ), ρ = λ/μ, to the points that are carried, and the greatest λ/R of the fit, which is at
 /// ρ = 1/(1 + √(c/R0)). For M/D/1 c = R0/2, for M/M/1 c = R0.
 pub fn knee(points: &[LoadPoint]) -> Result<Knee, NoKnee> {
     let used: Vec<LoadPoint> = points
         .iter()
         .copied()
-        .filter(|p| !p.is_saturated() && p.offered_per_s > 0.0 && p.response_ns > 0.0)
+        .filter(|p| p.is_carried() == Some(true) && p.offered_per_s > 0.0 && p.response_ns > 0.0)
         .collect();
     let responses = || used.iter().map(|point| point.response_ns);
     let (least, most) = (
@@ -201,7 +216,7 @@ pub fn capacity(rows: &[LoadPoint], p99_max_ns: f64) -> Capacity {
 
 /// The rates within which the load stops being carried, whatever a message waits.
 pub fn carried(rows: &[LoadPoint]) -> Capacity {
-    bracket(rows, |row| Some(!row.is_saturated()))
+    bracket(rows, LoadPoint::is_carried)
 }
 
 fn bracket(rows: &[LoadPoint], keeps: impl Fn(&LoadPoint) -> Option<bool> + Copy) -> Capacity {
@@ -241,6 +256,7 @@ mod tests {
                 LoadPoint {
                     offered_per_s: offered,
                     achieved_per_s: offered.min(0.985e6),
+                    achieved_upper_per_s: None,
                     messages: 60_000,
                     response_ns: response * (noise * random.normal()).exp(),
                     response_p99_ns: Some(response * 3.0),
@@ -272,6 +288,7 @@ mod tests {
         let few = LoadPoint {
             offered_per_s: 20.0,
             achieved_per_s: 19.5,
+            achieved_upper_per_s: None,
             messages: 8,
             response_ns: 1e6,
             response_p99_ns: None,
@@ -283,6 +300,26 @@ mod tests {
             ..few
         };
         assert!(nothing.is_saturated());
+    }
+
+    #[test]
+    fn a_rate_within_the_noise_of_the_runs_is_neither_carried_nor_saturated() {
+        let near = |upper| LoadPoint {
+            offered_per_s: 481.0,
+            achieved_per_s: 475.0,
+            achieved_upper_per_s: upper,
+            messages: 2000,
+            response_ns: 1e6,
+            response_p99_ns: None,
+        };
+        assert_eq!(near(Some(480.0)).is_carried(), None);
+        assert_eq!(near(Some(476.0)).is_carried(), Some(false));
+        assert_eq!(near(None).is_carried(), Some(false));
+        let found = carried(&[near(Some(480.0))]);
+        assert_eq!(
+            (found.passes_per_s, found.fails_per_s, found.unknown),
+            (None, None, 1)
+        );
     }
 
     #[test]

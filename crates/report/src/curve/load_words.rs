@@ -29,22 +29,41 @@ pub fn load_words(section: &LoadSection, rows: &[LoadPoint]) -> Vec<String> {
     words
 }
 
-fn carried_words(found: &Capacity, rows: usize, rate: &dyn Fn(f64) -> String) -> Option<String> {
+fn carried_words(found: &Capacity, rows: usize, rate: &dyn Fn(f64) -> String) -> Vec<String> {
     let again = match found.again {
         0 => String::new(),
-        again => format!(", though {again} of the higher rates are"),
+        again => {
+            format!(", though {again} of the higher rates are: something disturbed these runs")
+        }
     };
-    Some(match (found.passes_per_s, found.fails_per_s) {
-        (Some(passes), Some(fails)) => format!(
+    let mut words = Vec::new();
+    words.extend(match (found.passes_per_s, found.fails_per_s) {
+        (Some(passes), Some(fails)) => Some(format!(
             "Offered rates are carried up to {}; at {} less than {} comes through{again}.",
             rate(passes),
             rate(fails),
             percent(CARRIED_SHARE_MIN)
-        ),
-        (None, Some(fails)) => format!("The lowest offered rate, {}, is not carried{again}.", rate(fails)),
-        (Some(passes), None) => format!("All {rows} offered rates are carried, up to {}.", rate(passes)),
-        (None, None) => return None,
-    })
+        )),
+        (None, Some(fails)) => Some(format!(
+            "At {} less than {} comes through, and no lower rate is shown to be carried{again}.",
+            rate(fails),
+            percent(CARRIED_SHARE_MIN)
+        )),
+        (Some(passes), None) if found.unknown == 0 => Some(format!(
+            "All {rows} offered rates are carried, up to {}.",
+            rate(passes)
+        )),
+        (Some(passes), None) => Some(format!("Offered rates are carried up to {}.", rate(passes))),
+        (None, None) => None,
+    });
+    if found.unknown > 0 {
+        words.push(format!(
+            "Whether {} of {rows} offered rates are carried, the runs do not tell: they lie on both sides of {}.",
+            found.unknown,
+            percent(CARRIED_SHARE_MIN)
+        ));
+    }
+    words
 }
 
 fn knee_words(rows: &[LoadPoint], rate: &dyn Fn(f64) -> String) -> String {
@@ -118,9 +137,11 @@ mod tests {
             1 => Just(None),
             1 => Just(Some(BOUND_NS))
         ];
-        (share, p99, 1.0..3.0f64).prop_map(|(share, response_p99_ns, times)| LoadPoint {
+        let upper = prop_oneof![Just(None), (1.0..1.05f64).prop_map(Some)];
+        (share, upper, p99, 1.0..3.0f64).prop_map(|(share, upper, response_p99_ns, times)| LoadPoint {
             offered_per_s: 0.0,
             achieved_per_s: share,
+            achieved_upper_per_s: upper.map(|times| times * share),
             messages: 10_000,
             response_ns: times * 1e5,
             response_p99_ns,
@@ -132,6 +153,7 @@ mod tests {
             for (row, number) in rows.iter_mut().zip(1..) {
                 row.offered_per_s = f64::from(number) * 1000.0;
                 row.achieved_per_s *= row.offered_per_s;
+                row.achieved_upper_per_s = row.achieved_upper_per_s.map(|upper| upper * row.offered_per_s);
             }
             rows
         })
@@ -150,7 +172,13 @@ mod tests {
                 ..LoadSection::default()
             };
             let words = load_words(&section, &rows);
-            let is_saturated = |row: &LoadPoint| row.achieved_per_s < 0.99 * row.offered_per_s;
+            let is_carried = |row: &LoadPoint| row.achieved_per_s >= 0.99 * row.offered_per_s;
+            let is_saturated = |row: &LoadPoint| {
+                row.achieved_upper_per_s.unwrap_or(0.0).max(row.achieved_per_s) < 0.99 * row.offered_per_s
+            };
+            let untold = rows.iter().filter(|row| !is_carried(row) && !is_saturated(row)).count();
+            let told = format!("Whether {untold} of {} offered rates are carried", rows.len());
+            prop_assert_eq!(untold > 0, words.iter().any(|text| text.starts_with(&told)), "{:?}: {:?}", words, rows);
             let keeps = |row: &LoadPoint| !is_saturated(row) && row.response_p99_ns.is_some_and(|p99| p99 <= BOUND_NS);
             let breaks = |row: &LoadPoint| is_saturated(row) || row.response_p99_ns.is_some_and(|p99| p99 > BOUND_NS);
             let named = |text: &str, before: &str| -> Option<usize> {
@@ -159,14 +187,19 @@ mod tests {
             };
             for text in &words {
                 if text.starts_with("All ") {
-                    prop_assert!(!rows.iter().any(is_saturated), "{text}: {rows:?}");
+                    prop_assert!(rows.iter().all(is_carried), "{text}: {rows:?}");
                 }
                 if text.starts_with("Offered rates") {
-                    let (upto, at) = (named(text, "up to ").unwrap(), named(text, "; at ").unwrap());
-                    prop_assert!(rows[..=upto].iter().all(|row| !is_saturated(row)), "{text}: {rows:?}");
-                    prop_assert!(is_saturated(&rows[at]) && at > upto, "{text}: {rows:?}");
-                    let again = rows[at..].iter().filter(|row| !is_saturated(row)).count();
+                    let upto = named(text, "up to ").unwrap();
+                    let at = named(text, "; at ").unwrap_or(rows.len());
+                    prop_assert!(is_carried(&rows[upto]) && !rows[..=upto].iter().any(is_saturated), "{text}: {rows:?}");
+                    prop_assert!(at > upto && rows.get(at).is_none_or(is_saturated), "{text}: {rows:?}");
+                    let again = rows[at..].iter().filter(|row| is_carried(row)).count();
                     prop_assert_eq!(again > 0, text.contains("of the higher rates are"), "{}: {:?}", text, rows);
+                }
+                if text.starts_with("At ") {
+                    let at = named(text, "At ").unwrap();
+                    prop_assert!(is_saturated(&rows[at]) && !rows[..at].iter().any(is_carried), "{text}: {rows:?}");
                 }
                 if text.contains("at every one of") {
                     prop_assert!(!rows.iter().any(breaks), "{text}: {rows:?}");

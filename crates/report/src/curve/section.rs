@@ -161,11 +161,12 @@ pub fn offered_per_s(case: &CaseResult) -> Option<f64> {
 pub fn load_point(case: &CaseResult) -> Option<LoadPoint> {
     let figure = |tag: &str| case.metrics.get(tag).map(|metric| metric.value.get());
     // Those of all runs.
-    let messages = case.metrics.get("rate_msg_per_s")?.samples;
+    let achieved = case.metrics.get("rate_msg_per_s")?;
     Some(LoadPoint {
         offered_per_s: offered_per_s(case)?,
-        achieved_per_s: figure("rate_msg_per_s")?,
-        messages: messages / (case.repetitions.len() as u64).max(1),
+        achieved_per_s: achieved.value.get(),
+        achieved_upper_per_s: achieved.upper.map(|upper| upper.get()),
+        messages: achieved.samples / (case.repetitions.len() as u64).max(1),
         response_ns: figure("response_mean_ns").or_else(|| figure("response_p50_ns"))?,
         response_p99_ns: figure("response_p99_ns"),
     })

@@ -67,8 +67,9 @@ pub struct Enough {
     pub window_msgs: u64,
     /// Its rate.
     pub rate_msg_per_s: f64,
-    /// True when the largest window is still the best by more than its neighbour's interval: the peak may lie beyond.
-    pub still_rising: bool,
+    /// True where the rate rises up to the largest window that was tried: either no smaller one reaches the share, or the largest
+    /// is better than the one before it by more than their intervals. Larger windows may then carry more, so none is enough.
+    pub is_open: bool,
 }
 
 /// The smallest window whose rate reaches `share` of the best one: with the lower end of its interval where it has one,
@@ -100,7 +101,8 @@ pub fn enough(points: &[WindowPoint], share: f64) -> Option<Enough> {
         peak_window_msgs: peak.window_msgs,
         window_msgs: found.window_msgs,
         rate_msg_per_s: found.rate_msg_per_s,
-        still_rising: sure(last) > beyond * (2.0 - share) && last.window_msgs == peak.window_msgs,
+        is_open: found.window_msgs == last.window_msgs
+            || last.window_msgs == peak.window_msgs && sure(last) > beyond,
     })
 }
 
@@ -171,11 +173,35 @@ mod tests {
     fn the_bandwidth_delay_product_is_found() {
         // 1 M messages a second, 50 µs: 50 messages are in flight, so 64 is the first power of two that is enough.
         let found = enough(&pipe(1e6, 50e-6), 0.95).unwrap();
-        assert_eq!((found.window_msgs, found.still_rising), (64, false));
+        assert_eq!((found.window_msgs, found.is_open), (64, false));
         assert_eq!(found.peak_msg_per_s, 1e6);
         let short = enough(&pipe(1e9, 50e-6), 0.95).unwrap();
-        assert_eq!((short.window_msgs, short.still_rising), (512, true));
+        assert_eq!((short.window_msgs, short.is_open), (512, true));
         assert_eq!(enough(&pipe(1e6, 50e-6)[..2], 0.95), None);
+    }
+
+    #[test]
+    fn a_rate_that_rises_to_the_last_window_shows_none_to_be_enough() {
+        let of = |rates: [f64; 4], width: f64| {
+            let points = rates.into_iter().zip(0..).map(|(rate, exponent)| WindowPoint {
+                window_msgs: 1 << exponent,
+                rate_msg_per_s: rate,
+                interval: Some((rate * (1.0 - width), rate * (1.0 + width))),
+                acknowledged_mean_ns: None,
+                in_use: None,
+            });
+            enough(&points.collect::<Vec<_>>(), 0.95).unwrap().is_open
+        };
+        // Only the last reaches 95 % of itself, however little it rises above that.
+        assert!(of([100.0, 150.0, 180.0, 192.0], 0.001));
+        assert!(
+            of([100.0, 150.0, 180.0, 192.0], 0.2),
+            "no interval reaches it either"
+        );
+        // The one before reaches it, but the rise goes on for sure.
+        assert!(of([100.0, 150.0, 188.0, 192.0], 0.001));
+        assert!(!of([100.0, 150.0, 188.0, 192.0], 0.011));
+        assert!(!of([100.0, 192.0, 191.0, 190.0], 0.001));
     }
 
     #[test]
@@ -216,6 +242,8 @@ mod tests {
             }).collect();
             let found = enough(&points, 0.95).unwrap();
             prop_assert!(found.rate_msg_per_s >= 0.95 * found.peak_msg_per_s);
+            // What is said to be enough has a larger window beside it that carries less.
+            prop_assert_eq!(found.is_open, found.peak_window_msgs as usize == rates.len());
             let smaller = points.iter().filter(|p| p.window_msgs < found.window_msgs);
             for point in smaller {
                 prop_assert!(point.rate_msg_per_s < 0.95 * found.peak_msg_per_s);

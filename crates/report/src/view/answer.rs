@@ -17,6 +17,11 @@ pub fn answer(input: &Input, kind: &Kind, charts: &[Picture]) -> Vec<String> {
         .unwrap_or_default();
     said.extend((kind.answer)(input, charts));
     let measured = input.run.cases.iter().any(|case| !case.metrics.is_empty());
+    if input.run.status == Status::Interrupted && measured {
+        said.push(
+            "Incomplete: the run was interrupted, and this is what was measured until then.".to_owned(),
+        );
+    }
     // Why a run ended badly is said of every run, in words of its own.
     let told = input.run.status != Status::Ok && input.run.error.is_some();
     if said.is_empty() && !measured && !told {

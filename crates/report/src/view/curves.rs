@@ -89,7 +89,11 @@ fn load_row(case: &CaseResult, section: &LoadSection) -> Option<Row> {
         let metric = case.metrics.get(tag);
         metric.map_or(String::new(), |metric| format_ns(metric.value.get()))
     };
-    let saturated = point.is_saturated();
+    let (standing, tone) = match point.is_carried() {
+        Some(true) => ("", None),
+        Some(false) => ("saturated", Some(Tone::Warning)),
+        None => ("not told", None),
+    };
     Some(Row {
         cells: vec![
             format_rate(point.offered_per_s, unit),
@@ -99,12 +103,8 @@ fn load_row(case: &CaseResult, section: &LoadSection) -> Option<Row> {
             time("response_p50_ns"),
             time("response_p99_ns"),
             time("response_max_ns"),
-            if saturated {
-                "saturated".to_owned()
-            } else {
-                String::new()
-            },
+            standing.to_owned(),
         ],
-        tone: saturated.then_some(Tone::Warning),
+        tone,
     })
 }
