@@ -155,7 +155,7 @@ fn both_directions_and_a_sweep_over_controls() {
         .collect();
     assert_eq!(
         told,
-        [("here -> service", "get", 2), ("service -> here", "put", 2)]
+        [("service to here", "get", 2), ("here to service", "put", 2)]
     );
     assert!(std::fs::read(home.path("served/f")).unwrap() == content()[..2_000_000]);
     let swept = run(&home, &format!("byteio bench {url}/f --sweep --size 100K --json"))

@@ -20,7 +20,10 @@ pub fn report(arguments: &ReportArgs, color: ColorChoice) -> Result<Ended, Failu
     }
     let style = terminal::style(Stream::Stdout, color);
     match (&arguments.output, form) {
-        (Some(path), Some(form)) => file::write(path, form(&inputs))?,
+        (Some(path), Some(form)) => {
+            file::write(path, form(&inputs))?;
+            output::print(&format!("wrote {}\n", path.display()))?;
+        }
         _ => output::print(&render::text(&view::of(&inputs), Extent::WHOLE, &style))?,
     }
     match unread {

@@ -12,7 +12,9 @@ use crate::stop::{StopFlag, StopLevel};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 use wirespeed_schema::case::Case;
-use wirespeed_schema::message::{CancelCause, FailureClass, RankMessage, Refusal, SessionMessage};
+use wirespeed_schema::message::{
+    CancelCause, FailureClass, RankMessage, Refusal, RefusalCode, SessionMessage,
+};
 
 /// Longest sleep when nothing is due: the channel wakes the coordinator before.
 const NOTHING_DUE: Duration = Duration::from_secs(3600);
@@ -229,11 +231,14 @@ impl<'a> Drive<'a> {
         }
     }
 
-    /// A server ends the run in order.
+    /// A server ends the run in order. One that is stopped has not refused what it had begun.
     fn server_stops(&mut self, number: usize, refusal: Refusal) {
         let now = self.group.now();
         self.machine.note(Failure {
-            class: FailureClass::Refused,
+            class: match refusal.code {
+                RefusalCode::Stopping => FailureClass::Failed,
+                _ => FailureClass::Refused,
+            },
             message: self.group.servers.said_by(number, &refusal.reason),
             remedy: Some(refusal.remedy),
         });

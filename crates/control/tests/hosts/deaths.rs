@@ -5,7 +5,7 @@ use crate::daemon::{Running, hosts_case, options};
 use crate::proxy::Proxy;
 use std::time::{Duration, Instant};
 use wirespeed_control::{GroupEvent, GroupSpec, ServerSpec, StopFlag, Timing, run_case};
-use wirespeed_schema::message::ServerLimits;
+use wirespeed_schema::message::{FailureClass, ServerLimits};
 use wirespeed_schema::outcome::StopReason;
 
 #[test]
@@ -78,6 +78,11 @@ fn a_stopping_daemon_tells_its_clients() {
     );
     let error = result.error.unwrap();
     assert!(error.message.contains("shutting down"), "{error:?}");
+    assert_eq!(
+        error.class,
+        FailureClass::Failed,
+        "what had begun was not refused"
+    );
     for outcome in &result.outcomes {
         assert_eq!(outcome.as_ref().unwrap().stop, StopReason::Interrupted);
     }

@@ -168,7 +168,7 @@ pub fn case_of(pair: &Pair) -> Case {
     };
     // A name tells pairs of machines apart; what a sweep calls its shapes is its verdict on them.
     if pair.name.contains(" -> ") {
-        option("pair", &pair.name, &["here -> service", "service -> here"]);
+        option("pair", &pair.name, &[]);
     }
     option("destination", &pair.destination, &["", "discard"]);
     option("digest", &pair.digest, &["", "none"]);
@@ -263,7 +263,7 @@ mod tests {
             ..Transfer::default()
         };
         Pair {
-            name: "here -> service".into(),
+            name: "service to here".into(),
             mechanism: "mtom".into(),
             direction: "get".into(),
             destination: "discard".into(),

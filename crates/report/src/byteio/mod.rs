@@ -8,7 +8,8 @@ mod wire;
 
 pub use cases::{BulkCase, BulkRun, case_of, repetition, result_of};
 pub(crate) use figures::add;
-pub use pairs::take_pairs;
+pub(crate) use pairs::ends_of;
+pub use pairs::{name_of_own, take_pairs};
 pub(crate) use verdict::connection_time;
 pub use wire::CODE as WIRE_OVERHEAD;
 pub(crate) use wire::look as look_at_wire;

@@ -23,6 +23,23 @@ pub fn take_pairs<'a>(
     pairs
 }
 
+/// What a transfer between this machine and a service is called: the way that the data go.
+pub fn name_of_own(is_put: bool) -> &'static str {
+    match is_put {
+        true => "here to service",
+        false => "service to here",
+    }
+}
+
+/// Who reads and who serves in the pair `name`; `None` where that is no pair of machines.
+pub(crate) fn ends_of(name: &str) -> Option<(&str, &str)> {
+    match name {
+        own if own == name_of_own(false) => Some(("here", "service")),
+        own if own == name_of_own(true) => Some(("service", "here")),
+        pair => pair.split_once(" -> "),
+    }
+}
+
 fn take_pair(result: &mut CaseResult, near: &HostFingerprint) -> Option<Pair> {
     let is_put = result.case.ranks.first()?.role == Role::Source;
     let shape = result.case.test.bulk()?.clone();
@@ -42,8 +59,7 @@ fn take_pair(result: &mut CaseResult, near: &HostFingerprint) -> Option<Pair> {
     let option = |name: &str, usual: &str| case.options.get(name).map_or(usual, String::as_str).to_owned();
     let direction = if is_put { "put" } else { "get" };
     let name = match between.name.as_str() {
-        "" if is_put => "service -> here",
-        "" => "here -> service",
+        "" => name_of_own(is_put),
         name => name,
     };
     let last_error = runs.last()?.error.clone();

@@ -2,6 +2,7 @@
 
 use super::{Picture, behind};
 use crate::assemble::peer_of;
+use crate::byteio::ends_of;
 use crate::labels::Input;
 use crate::labels::label;
 use crate::stats::{self, LEVEL};
@@ -194,7 +195,7 @@ fn machines(name: &str, run: &Run) -> Option<Picture> {
     let section = run.sections.get::<ByteioSection>()?;
     let entry = |pair: &wirespeed_schema::byteio::Pair| {
         // Shapes of a sweep, and the same pair under load or at a rate, are no further machines.
-        let (reader, server) = pair.name.split_once(" -> ")?;
+        let (reader, server) = ends_of(&pair.name)?;
         if pair.pace_interval_ns.is_some() {
             return None;
         }

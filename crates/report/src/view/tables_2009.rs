@@ -1,6 +1,7 @@
 //! The tables of the experiment of 2009, as its paper printed them.
 
 use super::bulk::megabits;
+use crate::byteio::ends_of;
 use crate::table::{Column, Table, number, text};
 use crate::wording::grouped;
 use wirespeed_schema::byteio::ByteioSection;
@@ -33,7 +34,7 @@ fn machines(section: &ByteioSection) -> Option<Table> {
         }
     };
     for pair in &section.pairs {
-        let (reader, server) = pair.name.split_once(" -> ").unwrap_or((&pair.name, "server"));
+        let (reader, server) = ends_of(&pair.name).unwrap_or((&pair.name, "server"));
         machine(reader, pair.near.as_deref());
         machine(server, pair.far.as_deref());
     }

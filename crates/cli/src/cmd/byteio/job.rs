@@ -119,14 +119,6 @@ pub fn is_put(options: &TransferOptions) -> bool {
     options.client.direction == Direction::Put
 }
 
-/// What a transfer between here and a service is called: who reads stands first.
-pub fn name_of(options: &TransferOptions) -> &'static str {
-    match options.client.direction {
-        Direction::Get => "here -> service",
-        Direction::Put => "service -> here",
-    }
-}
-
 /// The pair that runs with these options belong to.
 pub fn pair(name: &str, options: &TransferOptions) -> Pair {
     Pair {

@@ -8,7 +8,7 @@ use crate::errors::{Ended, Failure};
 use crate::output::Output;
 use std::path::PathBuf;
 use wirespeed_byteio::client::{Target, TransferOptions};
-use wirespeed_report::byteio::result_of;
+use wirespeed_report::byteio::{name_of_own, result_of};
 use wirespeed_schema::byteio::ByteioSection;
 
 /// Fetch.
@@ -56,7 +56,7 @@ fn once(options: &TransferOptions, arguments: &OutputArgs, color: ColorChoice) -
     let stop = crate::cmd::stop_on_signals()?;
     let mut output = Output::open(arguments, color)?;
     let mut draft = Draft::begin(None, arguments.include_host_name);
-    let mut pair = job::pair(job::name_of(options), options);
+    let mut pair = job::pair(name_of_own(job::is_put(options)), options);
     pair.near = Some(Box::new(draft.host().clone()));
     if job::run(options, &mut pair, &stop, arguments.quiet)? {
         draft.remark(job::no_ranges());
