@@ -169,31 +169,21 @@ fn client(pair: &Pair, _: &Summary, run: &Transfer) -> Found {
             ),
         ));
     }
-    (used / able >= BUSY_SHARE).then(|| {
-        (
-            "client",
-            format!(
-                "the client used {} of the {} cores that it could use",
-                significant(used.min(able), 2),
-                significant(able, 2)
-            ),
-        )
-    })
+    busy(used, able).map(|used| ("client", format!("the client {used}")))
 }
 
 fn server(pair: &Pair, _: &Summary, run: &Transfer) -> Found {
     let cores = pair.far.as_ref().map_or(1, |host| host.cpus_allowed.len().max(1));
     let used = run.cpu_far_ns? as f64 / run.elapsed_ns.max(1) as f64;
     let able = (cores as f64).min(pair.threads.max(1) as f64);
+    busy(used, able).map(|used| ("server", format!("the service {used}")))
+}
+
+/// That an end's connections had no core left. Other threads of it may have used more beside them.
+fn busy(used: f64, able: f64) -> Option<String> {
     (used / able >= BUSY_SHARE).then(|| {
-        (
-            "server",
-            format!(
-                "the service used {} of the {} cores that it could use",
-                significant(used.min(able), 2),
-                significant(able, 2)
-            ),
-        )
+        let (used, able) = (significant(used, 2), significant(able, 2));
+        format!("used {used} cores, and its connections can keep {able} busy")
     })
 }
 
