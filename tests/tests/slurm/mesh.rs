@@ -1,10 +1,12 @@
 //! A mesh as a job of Slurm: its nodes, their switches, and what is refused. It must never assert how fast anything is.
 
 use crate::{assert_no_session_left, job_seconds, processes_with, under_test};
+use rustix::process::{Pid, Signal, kill_process};
 use std::process::{Output, Stdio};
 use wirespeed_schema::Run;
 use wirespeed_schema::mesh::{MeshPair, MeshSection};
-use wirespeed_tests::deadline::{SOON, reached};
+use wirespeed_tests::deadline::{PATIENCE, SOON, reached};
+use wirespeed_tests::running::Running;
 use wirespeed_tests::skip;
 use wirespeed_tests::slurm::Slurm;
 
@@ -123,4 +125,58 @@ fn mesh_over_mpi(slurm: &Slurm) -> String {
     let output = mesh(slurm, "pmi2", 5, "--pattern incast -- tag_lat --via mpi");
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The processes of a task of the job whose command line names `word`.
+fn processes_of_task(word: &str, task: u32) -> Vec<Pid> {
+    let numbers = std::fs::read_dir("/proc").unwrap().flatten();
+    let numbers = numbers.filter_map(|entry| entry.file_name().to_string_lossy().parse::<i32>().ok());
+    let is_of_task = |number: &i32| {
+        let read = |what: &str| std::fs::read(format!("/proc/{number}/{what}")).unwrap_or_default();
+        let words = String::from_utf8_lossy(&read("cmdline")).replace('\0', " ");
+        let wanted = format!("SLURM_PROCID={task}");
+        words.contains(word)
+            && read("environ")
+                .split(|byte| *byte == 0)
+                .any(|one| one == wanted.as_bytes())
+    };
+    numbers.filter(is_of_task).filter_map(Pid::from_raw).collect()
+}
+
+#[test]
+fn a_rank_that_dies_costs_its_own_pairs() {
+    let Some(slurm) = cluster(4, "pmi2") else { return };
+    let (file, seed) = (slurm.folder().join("mesh.json"), "--seed 30417");
+    let words = format!(
+        "{seed} --isolated --repeats 1 --ndjson -o {} -- am_lat --via tcp -O wait=block -t 150ms --warmup 0",
+        file.display()
+    );
+    let mut command = slurm.command("bash");
+    let line = format!("srun --mpi=pmi2 -N 4 -n 4 {} mesh {words}", under_test());
+    command.args(["-c", &line]);
+    let running = Running::start(command);
+    running.wait_until("a pair", PATIENCE, |running| {
+        running.stdout().contains("\"from\"")
+    });
+    let dead = processes_of_task(seed, 2);
+    assert!(!dead.is_empty(), "task 2 has no process");
+    for process in dead {
+        // It may have ended with the one before it.
+        let _ = kill_process(process, Signal::KILL);
+    }
+    let ended = running.end(PATIENCE);
+    // What srun ends with is the killed task's.
+    assert_ne!(ended.code, Some(0));
+    let text = std::fs::read(&file).unwrap_or_else(|e| panic!("{e}: {}", ended.stderr));
+    let run = wirespeed_report::read_run(&text[..]).unwrap();
+    assert_eq!(wirespeed_report::audit::violations(&run), Vec::<String>::new());
+    let mesh: MeshSection = run.sections.get().unwrap();
+    let lost: Vec<bool> = mesh.hosts.iter().map(|host| host.lost.is_some()).collect();
+    assert_eq!(lost, [false, false, true, false], "{}", ended.stderr);
+    let between_others = |pair: &&MeshPair| ![pair.from, pair.to].contains(&2);
+    let pairs: Vec<&MeshPair> = mesh.probes[0].pairs.iter().filter(between_others).collect();
+    assert_eq!(pairs.len(), 6, "{pairs:?}");
+    assert!(pairs.iter().all(|pair| pair.survey_count > 0), "{pairs:?}");
+    assert!(reached(SOON, || processes_with(seed).is_empty()));
+    assert_no_session_left(&slurm);
 }

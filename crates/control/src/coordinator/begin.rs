@@ -133,9 +133,10 @@ impl Drive<'_> {
             // The caller asks the flag.
             Ok(Incoming::Stop) => {}
             // A process of an earlier run: another takes its place.
-            Ok(Incoming::Local(generation, rank, Heard::Closed(why))) => {
+            Ok(Incoming::Local(generation, seat, Heard::Closed(why))) => {
                 if generation == self.group.generation
                     && let Some(set) = &mut self.group.local
+                    && let Some(rank) = set.of_seat(seat)
                 {
                     let _ = set.reason_of_end(rank, &why);
                 }

@@ -168,10 +168,14 @@ impl<'a> Drive<'a> {
                     self.machine.cancel(now, CancelCause::Interrupted);
                 }
             }
-            Incoming::Local(generation, rank, heard) if generation == self.group.generation => {
-                if let Some(set) = &mut self.group.local {
-                    set.heard(rank, now);
-                }
+            Incoming::Local(generation, seat, heard) if generation == self.group.generation => {
+                let Some(set) = &mut self.group.local else {
+                    return;
+                };
+                let Some(rank) = set.of_seat(seat) else {
+                    return;
+                };
+                set.heard(rank, now);
                 match heard {
                     Heard::Message(message) => self.machine.message(now, rank, message),
                     Heard::Outcome(report) => self.machine.outcome(now, rank, *report),

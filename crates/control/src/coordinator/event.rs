@@ -95,7 +95,7 @@ impl GroupResult {
 
 /// What reaches the coordinator's channel.
 pub(crate) enum Incoming {
-    /// Of a process started by generation `.0` of the local ranks.
+    /// Of the process with which rank `.1` came, of generation `.0` of the local ranks.
     Local(u64, u32, Heard),
     /// Of connection `.0` to a server.
     Server(u64, ServerHeard),

@@ -86,30 +86,32 @@ fn have_processes(group: &mut Group, ranks: &[u32], stop: &StopFlag) -> Result<(
     Ok(())
 }
 
-/// Passes on what local ranks of this generation say.
+/// Passes on what local ranks of this generation say, by the numbers with which they came.
 fn hearing(group: &Group) -> impl Fn(u32, Heard) + Clone + Send + 'static {
     let (generation, tx) = (group.generation, group.sender.clone());
-    move |rank, heard| {
+    move |seat, heard| {
         // Nobody listens any more when the group is gone.
-        let _ = tx.send(Incoming::Local(generation, rank, heard));
+        let _ = tx.send(Incoming::Local(generation, seat, heard));
     }
 }
 
-/// The ranks of a job are the same for all cases, and cannot be had again.
+/// The ranks of a job are the same for all cases, and cannot be had again; those that are gone may be left out.
 fn job_ranks(group: &mut Group, job: &JobRanks, wanted: usize) -> Result<(), ControlError> {
     if group.local.is_none() {
         let (timing, now) = (group.options.timing, group.now());
         let set = RankSet::adopt(job.take()?, None, timing, now, hearing(group))?;
         group.local = Some(set);
     }
-    let Some(set) = &group.local else {
+    let Some(set) = &mut group.local else {
         return Ok(());
     };
+    if set.left() == wanted {
+        // Whoever asks has left out those that are gone.
+        set.close_up();
+    }
     if let Some(rank) = set.gone() {
-        return Err(ControlError::lost(
-            format!("rank {rank}"),
-            "the job goes on without it",
-        ));
+        let lost = ControlError::lost(format!("rank {rank}"), "the job goes on without it");
+        return Err(lost.of_rank(rank));
     }
     if set.len() != wanted {
         return Err(ControlError::Job(JobError::new(

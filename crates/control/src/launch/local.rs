@@ -37,6 +37,8 @@ pub(crate) enum Heard {
 
 struct LocalRank {
     rank: u32,
+    /// Its number when it came: what is heard of it bears that.
+    seat: u32,
     /// Its process, where it was started here or is known.
     process: Option<Box<dyn RankProcess>>,
     /// Its address for data, where that is its own.
@@ -107,6 +109,7 @@ impl RankSet {
             let own = rank.address.filter(|ip| !ip.is_loopback());
             let mut local = LocalRank {
                 rank: rank.rank,
+                seat: rank.rank,
                 process: None,
                 address: own.or(found_at),
                 sender: rank.sender,
@@ -126,9 +129,27 @@ impl RankSet {
         self.ranks.iter().find(|r| r.rank == rank)?.address
     }
 
-    /// Number of ranks.
+    /// The rank that came as number `seat`; `None` where the others go on without it.
+    pub(crate) fn of_seat(&self, seat: u32) -> Option<u32> {
+        self.ranks.iter().find(|r| r.seat == seat).map(|r| r.rank)
+    }
+
+    /// Number of ranks, those that are gone included.
     pub(crate) fn len(&self) -> usize {
         self.ranks.len()
+    }
+
+    /// Go on without the ranks that are gone: the others, in their order, are ranks 0 and up of the next case.
+    pub(crate) fn close_up(&mut self) {
+        self.ranks.retain(|local| local.open);
+        for (local, rank) in self.ranks.iter_mut().zip(0..) {
+            local.rank = rank;
+        }
+    }
+
+    /// How many are not gone.
+    pub(crate) fn left(&self) -> usize {
+        self.ranks.iter().filter(|r| r.open).count()
     }
 
     /// A rank that is gone, if any.
@@ -247,10 +268,10 @@ impl Drop for RankSet {
 impl LocalRank {
     /// The thread that hears what the rank says.
     fn listen(&mut self, receiver: Receiver, hear: impl Fn(u32, Heard) + Send + 'static) -> io::Result<()> {
-        let rank = self.rank;
+        let seat = self.seat;
         let listening = std::thread::Builder::new()
-            .name(format!("rank {rank}"))
-            .spawn(move || listen(receiver, |heard| hear(rank, heard)))?;
+            .name(format!("rank {seat}"))
+            .spawn(move || listen(receiver, |heard| hear(seat, heard)))?;
         self.reader = Some(listening);
         Ok(())
     }
@@ -305,6 +326,7 @@ fn spawn(
     let (process, (sender, receiver)) = started.map_err(|e| launch_error(program, e))?;
     let local = LocalRank {
         rank,
+        seat: rank,
         process: Some(process),
         address: program.bind_address(rank),
         sender,

@@ -9,13 +9,14 @@ use crate::experiment::fresh_seed;
 use crate::group::{Groups, Reach, parse_silence};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use wirespeed::Registry;
+use wirespeed::{Machine, Registry};
 use wirespeed_control::launch::all_hosts::{Started, end_all, start_all};
 use wirespeed_control::launch::files::{HOSTS, check_files, check_ranks};
 use wirespeed_control::launch::hosts::{Carrier, HostAsked, OnHosts, RankHost};
 use wirespeed_control::launch::slurm::{self, Step};
 use wirespeed_control::launch::ssh::SshHost;
 use wirespeed_control::{Identity, RankProgram, StopFlag};
+use wirespeed_schema::case::{Case, GroupKind};
 
 /// Open files of one server here: the connection, and its copies for who reads and who writes.
 const FILES_OF_SERVER: u64 = 4;
@@ -191,6 +192,13 @@ impl<'a> Ground<'a> for Hosts<'a> {
             _ => self.groups(seats, rail),
         };
         groups.silent()
+    }
+
+    /// A library whose ranks are those of the job has no number for what is left of it.
+    fn goes_on(&self, case: &Case) -> bool {
+        let limits = Machine::new(self.registry).limits(&case.transport, &case.options);
+        let is_of_jobs = limits.is_some_and(|limits| limits.groups == [GroupKind::Job]);
+        self.source != Source::Job || !is_of_jobs
     }
 
     fn gone(&self, host: usize) -> Option<String> {

@@ -29,6 +29,9 @@ pub trait Ground<'a> {
 
     /// Why a host can have no rank any more, where that is known without trying.
     fn gone(&self, host: usize) -> Option<String>;
+
+    /// Whether ranks that are left when others are lost can measure `case`.
+    fn goes_on(&self, case: &Case) -> bool;
 }
 
 /// Runs the rounds of campaigns, one for each case.
@@ -86,22 +89,28 @@ impl<'a> Rounds<'a> {
 
     /// A host is gone for good.
     fn lose(&mut self, host: usize, reason: &str) {
-        if !self.known.borrow_mut().lose(host, reason) {
+        if self.known.borrow_mut().lose(host, reason) {
+            stderr::say(&format!("{} is lost: {reason}", self.hosts[host].name));
+        }
+    }
+
+    /// Ends all campaigns where what is left of a job cannot measure `case`.
+    fn check_ranks(&mut self, case: &Case) {
+        let mut known = self.known.borrow_mut();
+        let lost = known.lost.iter().position(Option::is_some);
+        let Some(host) = lost.filter(|_| self.over.is_none() && !self.ground.goes_on(case)) else {
             return;
-        }
-        stderr::say(&format!("{} is lost: {reason}", self.hosts[host].name));
-        if self.source == Source::Job {
-            // Its ranks are had once: what is left of all campaigns will not be measured.
-            let mut known = self.known.borrow_mut();
-            known.campaigns.iter_mut().for_each(Campaign::break_off);
-            self.over = Some(Failure::failed(
-                format!(
-                    "{} is lost, and a job does not go on without it: {reason}",
-                    self.hosts[host].name
-                ),
-                "start the job again without that host",
-            ));
-        }
+        };
+        known.campaigns.iter_mut().for_each(Campaign::break_off);
+        self.over = Some(Failure::failed(
+            format!(
+                "{} is lost, and {} does not go on without it: {}",
+                self.hosts[host].name,
+                case.transport,
+                known.lost[host].as_deref().unwrap_or_default()
+            ),
+            "start the job again without that host, or measure with --via tcp, which goes on",
+        ));
     }
 
     /// One round, with what became of each of its pairs; those that the user's wish to stop left out are absent.
@@ -123,7 +132,11 @@ impl<'a> Rounds<'a> {
                     None => rest.push(pair),
                 }
             }
-            if rest.is_empty() || stop.is_requested() || self.over.is_some() {
+            if rest.is_empty() || stop.is_requested() {
+                continue;
+            }
+            self.check_ranks(&planned.case);
+            if self.over.is_some() {
                 continue;
             }
             self.reseat(&planned.case);
@@ -196,7 +209,10 @@ impl<'a> Rounds<'a> {
         if !self.seats.iter().all(is_left) || self.rail != case.rail {
             self.seats.retain(is_left);
             self.rail.clone_from(&case.rail);
-            self.groups = self.ground.groups(&self.seats, self.rail.as_deref());
+            // The ranks of a job are had once, and close up by themselves.
+            if self.source != Source::Job {
+                self.groups = self.ground.groups(&self.seats, self.rail.as_deref());
+            }
         }
     }
 
