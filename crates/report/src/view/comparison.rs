@@ -62,7 +62,11 @@ pub(super) fn figures(a: &str, b: &str, quotient: &str) -> [Column; 6] {
 /// Its cells.
 pub(super) fn cells(row: &compare::Row) -> Vec<String> {
     let interval = row.lower.zip(row.upper);
-    let more = row.more_runs.map(|more| format!(" (needs about {more} more)"));
+    let lacks = match row.more_runs {
+        Some(more) => format!(" (needs about {more} more)"),
+        None if !row.withheld.is_empty() => " (disturbed)".to_owned(),
+        None => String::new(),
+    };
     vec![
         figure_text(&row.tag, row.a.get()),
         figure_text(&row.tag, row.b.get()),
@@ -74,7 +78,7 @@ pub(super) fn cells(row: &compare::Row) -> Vec<String> {
         interval.map_or(String::new(), |(lower, upper)| {
             format!("[{}, {}]", ratio(lower.get()), ratio(upper.get()))
         }),
-        format!("{}{}", row.verdict.name(), more.unwrap_or_default()),
+        format!("{}{lacks}", row.verdict.name()),
     ]
 }
 
