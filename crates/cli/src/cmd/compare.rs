@@ -165,7 +165,9 @@ impl<'a> Gate<'a> {
                     (true, _) => {
                         "the control differs from itself: the machine is not steady enough for this comparison"
                     }
-                    (false, Method::Paired) => "see the rows with the verdict slower; `--aa` shows what the machine alone does",
+                    (false, Method::Paired) => {
+                        "see the rows with the verdict slower; `--aa` shows what the machine alone does"
+                    }
                     (false, Method::Unpaired) => {
                         "see the rows with the verdict slower; `wirespeed ab` measures both side by side"
                     }
@@ -174,7 +176,7 @@ impl<'a> Gate<'a> {
             }
             Some(Verdict::Inconclusive) if !self.arguments.allow_inconclusive => {
                 let cause = format!(
-                    "nothing is slower, {} of {of} figures are inconclusive",
+                    "nothing is slower, but inconclusive: {} of {of} figures",
                     count(Verdict::Inconclusive)
                 );
                 let is_withheld = comparison.rows.iter().any(|row| !row.withheld.is_empty());

@@ -9,8 +9,8 @@ use crate::tags::{self, HEADLINES};
 use crate::wording::under;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Remark, Severity};
 use wirespeed_schema::Run;
+use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Remark, Severity};
 
 /// What is compared and what is tolerated.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -74,7 +74,8 @@ pub fn matched(a: &Run, b: &Run, question: &Question) -> Result<Matched, Compare
             None => matched.only_a.push(case.case.label()),
         }
     }
-    matched.only_b = rest.iter().map(|(_, case)| case.case.label()).collect();
+    let lacking = rest.iter().map(|(_, case)| case.case.label());
+    matched.only_b.extend(lacking);
     if matched.sides.is_empty() {
         return Err(nothing_in_common(&of_a, &of_b));
     }

@@ -107,7 +107,9 @@ fn shift(sides: &Sides, method: Method, edge: f64) -> Option<Shift> {
     match method {
         Method::Paired => {
             let pairs = sides.a.iter().zip(&sides.b);
-            let ratios: Vec<f64> = pairs.filter_map(|(a, b)| Some(log(b)? - log(a)? - edge)).collect();
+            let ratios: Vec<f64> = pairs
+                .filter_map(|(a, b)| Some(log(b)? - log(a)? - edge))
+                .collect();
             paired_shift(&ratios, LEVEL)
         }
         Method::Unpaired => {
@@ -122,7 +124,8 @@ fn shift(sides: &Sides, method: Method, edge: f64) -> Option<Shift> {
 fn row(sides: &Sides, shift: Shift, context: &Context) -> Option<Row> {
     let (a, b) = (summarize(&sides.a, LEVEL)?, summarize(&sides.b, LEVEL)?);
     let by_interval = verdict(&shift, context, more_is_better(&sides.tag));
-    let is_withheld = matches!(by_interval, Verdict::Faster | Verdict::Slower) && may_be_drift(sides, &shift, context);
+    let is_withheld =
+        matches!(by_interval, Verdict::Faster | Verdict::Slower) && may_be_drift(sides, &shift, context);
     let verdict = match is_withheld {
         true => Verdict::Inconclusive,
         false => by_interval,
@@ -177,7 +180,9 @@ fn verdict(shift: &Shift, context: &Context, more_is_better: bool) -> Verdict {
 /// Whether the state of the machine alone may have made the difference: runs of a file share it, so that an interval over
 /// them says too little where one of the files was disturbed.
 fn may_be_drift(sides: &Sides, shift: &Shift, context: &Context) -> bool {
-    context.method == Method::Unpaired && !sides.disturbed.is_empty() && shift.estimate.abs() < DRIFT_RATIO.ln()
+    context.method == Method::Unpaired
+        && !sides.disturbed.is_empty()
+        && shift.estimate.abs() < DRIFT_RATIO.ln()
 }
 
 /// Runs a side beyond the `runs` there are, so that the interval, which narrows with the root of their number, lies beyond
@@ -255,23 +260,28 @@ mod tests {
     }
 
     #[test]
-    fn three_percent_are_found_with_the_pairs_announced() {
+    fn a_difference_or_none_is_found_with_the_pairs_announced() {
         let mut random = Random::new(2);
-        let (mut found, mut asked) = (0, 0);
-        for _ in 0..150 {
-            let pilot = pairs(&mut random, 10, 1.03, 0.03);
-            let row = judge(std::slice::from_ref(&pilot), Method::Paired, 0.01).remove(0);
-            let Some(more) = row.more_runs else {
-                continue;
-            };
-            asked += 1;
-            let mut whole = pairs(&mut random, more as usize, 1.03, 0.03);
-            whole.a.extend(&pilot.a);
-            whole.b.extend(&pilot.b);
-            let again = judge(std::slice::from_ref(&whole), Method::Paired, 0.01).remove(0);
-            found += usize::from(again.verdict == Verdict::Slower);
+        for (ratio, within, verdict) in [(1.03, 0.01, Verdict::Slower), (1.003, 0.02, Verdict::Same)] {
+            let (mut found, mut asked) = (0, 0);
+            for _ in 0..60 {
+                let pilot = pairs(&mut random, 10, ratio, 0.03);
+                let row = judge(std::slice::from_ref(&pilot), Method::Paired, within).remove(0);
+                let Some(more) = row.more_runs else {
+                    continue;
+                };
+                asked += 1;
+                let mut whole = pairs(&mut random, more as usize, ratio, 0.03);
+                whole.a.extend(&pilot.a);
+                whole.b.extend(&pilot.b);
+                let again = judge(std::slice::from_ref(&whole), Method::Paired, within).remove(0);
+                found += usize::from(again.verdict == verdict);
+            }
+            assert!(
+                asked > 20 && found * 100 >= 75 * asked,
+                "{verdict:?}: {found} of {asked}"
+            );
         }
-        assert!(asked > 20 && found * 100 >= 75 * asked, "{found} of {asked}");
     }
 
     #[test]
@@ -290,6 +300,39 @@ mod tests {
         assert!(rows[0].lower.unwrap().get() > 1.1 && (rows[0].ratio.get() - 1.2).abs() < 0.03);
         let same = judge(&[pairs(&mut random, 12, 1.0, 0.002)], Method::Paired, 0.02);
         assert_eq!(same[0].verdict, Verdict::Same);
+    }
+
+    #[test]
+    fn a_difference_that_may_be_within_the_margin_is_never_called_slower() {
+        let mut random = Random::new(4);
+        let edge = judge(&[pairs(&mut random, 40, 1.02, 0.01)], Method::Paired, 0.02).remove(0);
+        assert!(edge.lower.unwrap().get() > 1.0 && edge.upper.unwrap().get() > 1.02);
+        assert_eq!(edge.verdict, Verdict::Inconclusive);
+        // However sure it is that there is one.
+        let small = judge(&[pairs(&mut random, 40, 1.005, 0.001)], Method::Paired, 0.02).remove(0);
+        assert_eq!((small.verdict, small.p_value.get()), (Verdict::Same, 1.0));
+    }
+
+    #[test]
+    fn a_disturbed_file_needs_a_large_difference() {
+        let sides = |ratio: f64, disturbed: &[&str]| Sides {
+            disturbed: disturbed.iter().map(|said| (*said).to_owned()).collect(),
+            ..pairs(&mut Random::new(5), 12, ratio, 0.01)
+        };
+        let verdict = |ratio, disturbed, method| {
+            let row = judge(&[sides(ratio, disturbed)], method, 0.02).remove(0);
+            assert_eq!(row.withheld.is_empty(), row.verdict != Verdict::Inconclusive);
+            row.verdict
+        };
+        for (ratio, slow) in [(2.0, Verdict::Slower), (0.5, Verdict::Faster)] {
+            assert_eq!(
+                verdict(ratio, &["A: steal"], Method::Unpaired),
+                Verdict::Inconclusive
+            );
+            assert_eq!(verdict(ratio, &[], Method::Unpaired), slow);
+            assert_eq!(verdict(ratio, &["A: steal"], Method::Paired), slow);
+        }
+        assert_eq!(verdict(4.0, &["B: noise"], Method::Unpaired), Verdict::Slower);
     }
 
     #[test]

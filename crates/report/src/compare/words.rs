@@ -83,14 +83,15 @@ pub(crate) fn disturbance(row: &Row) -> Option<String> {
         let codes = row.withheld.iter().filter_map(|said| said.strip_prefix(side));
         codes.map(|code| code.replace('_', " ")).collect()
     };
-    let (a, b) = (of("A: ").join(", "), of("B: ").join(", "));
+    let (a, b) = (listed(&of("A: "), NAMED_MAX), listed(&of("B: "), NAMED_MAX));
     match (a.is_empty(), b.is_empty()) {
         (true, true) => None,
         (false, true) => Some(format!("A was disturbed while it was measured ({a})")),
         (true, false) => Some(format!("B was disturbed while it was measured ({b})")),
-        (false, false) => Some(format!(
-            "A and B were disturbed while they were measured (A: {a}; B: {b})"
-        )),
+        (false, false) => {
+            let why = if a == b { a } else { format!("A: {a}; B: {b}") };
+            Some(format!("A and B were disturbed while they were measured ({why})"))
+        }
     }
 }
 
@@ -109,7 +110,7 @@ fn withheld(comparison: &Comparison) -> Option<String> {
     Some(format!("{differ}, but {why}: {IN_TURN}"))
 }
 
-/// Rows that a sentence names.
+/// Rows, or reasons, that a sentence names.
 const NAMED_MAX: usize = 3;
 
 /// Which hosts and links changed, and what either mesh judged slow.

@@ -63,7 +63,9 @@ impl<'a> Layout<'a> {
             // Text alone is read as sentences are.
             narrow(table, &mut shown, style.prose());
         }
-        let titles = dropped.into_iter().map(|index| table.columns[index].title.as_str());
+        let titles = dropped
+            .into_iter()
+            .map(|index| table.columns[index].title.as_str());
         Layout {
             shown,
             dropped: titles.collect(),
