@@ -87,7 +87,10 @@ fn verdicts_decide_the_exit_code() {
             .unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{word}: {said}");
-        assert!(code == 0 || said.starts_with("exit 3: B is slower than A in 1 of 1 figures"), "{said}");
+        assert!(
+            code == 0 || said.starts_with("exit 3: B is slower than A in 1 of 1 figures"),
+            "{said}"
+        );
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(document["sections"]["comparison"]["rows"][0]["verdict"], word);
         let read = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
@@ -115,7 +118,8 @@ fn a_busy_machine_makes_two_files_inconclusive() {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout).replace("\n  ", " ");
-    let why = "but B was disturbed while it was measured (load average): measure both in turn with `wirespeed ab`";
+    let why =
+        "but B was disturbed while it was measured (load average): measure both in turn with `wirespeed ab`";
     assert!(output.status.code() == Some(4) && said.contains(why), "{said}");
 }
 
