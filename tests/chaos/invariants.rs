@@ -77,7 +77,12 @@ fn end(expect: &Expect, seen: &Seen) -> Option<String> {
     }
     let mut last = seen.stderr.lines().rev();
     let (help, error) = (last.next().unwrap_or_default(), last.next().unwrap_or_default());
-    let explained = error.starts_with("error: ") && help.starts_with("help: ");
+    // A finding is named by its exit code.
+    let label = match end {
+        End::Code(code @ (3 | 4)) => format!("exit {code}: "),
+        _ => "error: ".to_owned(),
+    };
+    let explained = error.starts_with(&label) && help.starts_with("help: ");
     let must = expect.speaks && matches!(end, End::Code(code) if code != 0);
     (must && !explained).then(|| "stderr does not end with a cause and a remedy".to_owned())
 }

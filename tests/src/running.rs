@@ -247,7 +247,11 @@ impl Ended {
     pub fn complaint(&self) -> (String, String) {
         let mut lines = self.stderr.lines().rev();
         let remedy = lines.next().and_then(|l| l.strip_prefix("help: "));
-        let cause = lines.next().and_then(|l| l.strip_prefix("error: "));
+        let label = match self.code {
+            Some(code @ (3 | 4)) => format!("exit {code}: "),
+            _ => "error: ".to_owned(),
+        };
+        let cause = lines.next().and_then(|l| l.strip_prefix(&label));
         match (cause, remedy) {
             (Some(cause), Some(remedy)) => (cause.to_owned(), remedy.to_owned()),
             _ => panic!("no cause and remedy at the end: {self}"),

@@ -13,9 +13,9 @@ pub mod exit {
     pub const USAGE: u8 = 2;
     /// A run failed.
     pub const FAILED: u8 = 1;
-    /// A comparison found something slower.
+    /// What was looked for was found: something is slower, a host is slow, a check warns.
     pub const GATE: u8 = 3;
-    /// A result carries a warning, and `--strict` was given.
+    /// The result tells nothing: a comparison without verdict, figures that contradict each other, with `--strict` a warning.
     pub const INCONCLUSIVE: u8 = 4;
     /// The far end refused.
     pub const REFUSED: u8 = 5;
@@ -128,10 +128,18 @@ impl Failure {
             true => ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m"),
             false => ("", "", ""),
         };
-        for (label, paint, text) in [("error:", red, &self.cause), ("help:", cyan, &self.remedy)] {
+        for (label, paint, text) in [(&*self.label(), red, &self.cause), ("help:", cyan, &self.remedy)] {
             let line = format!("{label} {text}");
             let line = columns.map_or(line.clone(), |columns| wrap(&line, columns, 2));
             stderr::say(&line.replacen(label, &format!("{paint}{label}{reset}"), 1));
+        }
+    }
+
+    /// A finding is no error: all worked, and the exit code is the answer.
+    fn label(&self) -> String {
+        match self.code {
+            exit::GATE | exit::INCONCLUSIVE => format!("exit {}:", self.code),
+            _ => "error:".to_owned(),
         }
     }
 }
@@ -219,6 +227,18 @@ mod tests {
         let failure = Failure::usage("two\nlines \x1b[2J", "a\r\nb");
         assert_eq!(failure.cause, "two lines [2J");
         assert_eq!(failure.remedy, "a b");
+    }
+
+    #[test]
+    fn findings_are_named_by_their_exit_code_and_errors_as_such() {
+        for code in 1..=6 {
+            let label = Failure::with(code, "cause", "remedy").label();
+            let expected = match code {
+                3 | 4 => format!("exit {code}:"),
+                _ => "error:".to_owned(),
+            };
+            assert_eq!(label, expected);
+        }
     }
 
     #[test]

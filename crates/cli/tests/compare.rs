@@ -41,6 +41,7 @@ fn scaled(run: &Value, factor: f64, dir: &Path, name: &str) -> PathBuf {
         repetition["metrics"]["rtt_p50_ns"] = serde_json::json!({ "value": value, "samples": 300 });
     }
     run["cases"][0]["remarks"] = serde_json::json!([]);
+    run["host"].as_object_mut().unwrap().remove("load_average_1min");
     let path = dir.join(name);
     std::fs::write(&path, run.to_string()).unwrap();
     path
@@ -86,6 +87,10 @@ fn verdicts_decide_the_exit_code() {
             .unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{word}: {said}");
+        assert!(
+            code == 0 || said.starts_with("exit 3: B is slower than A in 1 of 1 figures"),
+            "{said}"
+        );
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(document["sections"]["comparison"]["rows"][0]["verdict"], word);
         let read = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
@@ -97,6 +102,25 @@ fn verdicts_decide_the_exit_code() {
         .output()
         .unwrap();
     assert_eq!(String::from_utf8_lossy(&annotated.stdout), "");
+}
+
+#[test]
+fn a_busy_machine_makes_two_files_inconclusive() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = stored(dir.path());
+    scaled(&run, 1.0, dir.path(), "base.json");
+    let path = scaled(&run, 1.3, dir.path(), "new.json");
+    let mut busy: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    busy["host"]["load_average_1min"] = serde_json::json!(10_000);
+    std::fs::write(&path, busy.to_string()).unwrap();
+    let output = wirespeed(dir.path())
+        .args(["compare", "base.json", "new.json"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).replace("\n  ", " ");
+    let why =
+        "but B was disturbed while it was measured (load average): measure both in turn with `wirespeed ab`";
+    assert!(output.status.code() == Some(4) && said.contains(why), "{said}");
 }
 
 #[test]

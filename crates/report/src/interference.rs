@@ -152,7 +152,7 @@ fn sides_of(off: &CaseResult, on: &CaseResult) -> Result<(Vec<Sides>, Vec<String
             tag: tag.to_owned(),
             a: values(&off, tag),
             b: values(&on, tag),
-            remarks: Vec::new(),
+            ..Sides::default()
         });
         let whole = |sides: &Sides| {
             let pairs = sides.a.iter().zip(&sides.b);

@@ -49,6 +49,10 @@ pub(crate) const FLOOR_SHARE_MAX: f64 = 0.20;
 
 /// Ratios within 1 ± this are the same, unless somebody asks for another margin.
 pub(crate) const WITHIN_RATIO: f64 = 0.02;
+/// A smaller ratio between two files of which one was disturbed may be the machine's: on shared virtual machines, runs of
+/// the same thing some minutes apart were seen to differ up to threefold. An experience, not an estimate; where it holds a
+/// verdict back, measuring both in turn gives one.
+pub(crate) const DRIFT_RATIO: f64 = 3.0;
 /// Chance of a verdict with the runs that are announced.
 pub(crate) const POWER: f64 = 0.9;
 /// More runs than this are not announced: the difference is at the very edge of the margin.

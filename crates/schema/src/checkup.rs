@@ -48,7 +48,7 @@ pub struct Checkup {
     pub cpus: Vec<u32>,
     /// Interfaces that were looked at.
     pub interfaces: Vec<String>,
-    /// Every check, in a fixed order.
+    /// Every check, in a fixed order: what matters most comes first.
     pub checks: Vec<Check>,
 }
 
@@ -56,5 +56,10 @@ impl Checkup {
     /// How many checks are in this state.
     pub fn count(&self, state: CheckState) -> usize {
         self.checks.iter().filter(|check| check.state == state).count()
+    }
+
+    /// The first check that warns, which is the gravest.
+    pub fn gravest(&self) -> Option<&Check> {
+        self.checks.iter().find(|check| check.state == CheckState::Warn)
     }
 }

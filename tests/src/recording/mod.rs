@@ -61,7 +61,14 @@ pub const STORIES: [Story; 5] = [
         line: "wirespeed ab --pairs 8 -- latency --via unix -t 50ms -- latency --via unix -t 50ms -O wait=block; echo exit code $?",
         rows: 48,
         shorter: ("-t 50ms", "-n 1000"),
-        free: &["B is ", "inconclusive:", "no verdict:", "error:", "help:"],
+        free: &[
+            "B is ",
+            "inconclusive:",
+            "no verdict:",
+            "error:",
+            "exit ",
+            "help:",
+        ],
     },
     Story {
         name: "window",

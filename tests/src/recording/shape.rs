@@ -14,7 +14,7 @@ const FREE: [&str; 7] = [
     "# more: --remarks",
 ];
 /// How the line begins that names the columns of a table for which there was no room.
-const LEFT_OUT: &str = "left out, the terminal is too narrow:";
+const LEFT_OUT: &str = "left out";
 /// Units of figures, behind a prefix or none; the prefix alone is one of a count.
 const UNITS: [&str; 7] = ["", "%", "s", "B", "msg/s", "B/s", "/s"];
 /// What is measured where it is there.
@@ -35,8 +35,9 @@ pub fn shapes(story: &Story, screens: [(&str, &str); 2]) -> [Vec<String>; 2] {
     let named = both
         .iter()
         .flatten()
-        .filter_map(|line| line.strip_prefix(LEFT_OUT));
-    let left_out: Vec<&str> = named.flat_map(|names| names.trim().split(", ")).collect();
+        .filter(|line| line.starts_with(LEFT_OUT))
+        .filter_map(|line| line.split_once(": "));
+    let left_out: Vec<&str> = named.flat_map(|(_, names)| names.trim().split(", ")).collect();
     both.each_ref().map(|lines| shape(story, lines, &left_out))
 }
 
@@ -155,7 +156,7 @@ mod tests {
     #[test]
     fn figures_and_remarks_are_no_part_of_a_shape() {
         let now = "$ wirespeed quick\nShortest round trip: inproc, 2 µs [1, 3] (shm, uct: too close to call).\n\ntransport   RTT p50   p90  p99.9  bandwidth\n\
-                   inproc  1 ns  {2 .. 3}  8 B/s at 1 MiB\nmpi     3 ns\nleft out, the terminal is too narrow: p99\n\
+                   inproc  1 ns  {2 .. 3}  8 B/s at 1 MiB\nmpi     3 ns\nleft out at 80 columns: p99\n\
                    min 1 ns ─59─ 2 s max\n10 ┤⣀\ntimer 9 ns · 12 k samples · 1 run\nnote: b\nsuspect: c\n  in: d\n";
         let [before, after] = both(now);
         assert_eq!(

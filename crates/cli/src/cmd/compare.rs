@@ -9,7 +9,7 @@ use crate::file;
 use crate::output::Output;
 use crate::results;
 use std::path::Path;
-use wirespeed_report::compare::{self, CompareError, Comparison, Question, Verdict};
+use wirespeed_report::compare::{self, CompareError, Comparison, Method, Question, Verdict};
 use wirespeed_report::render;
 use wirespeed_schema::Run;
 use wirespeed_schema::plan::Until;
@@ -161,20 +161,29 @@ impl<'a> Gate<'a> {
         match comparison.worst() {
             Some(Verdict::Slower) => {
                 let cause = format!("B is slower than A in {} of {of} figures", count(Verdict::Slower));
-                let remedy = match comparison.control {
-                    true => {
+                let remedy = match (comparison.control, comparison.method) {
+                    (true, _) => {
                         "the control differs from itself: the machine is not steady enough for this comparison"
                     }
-                    false => "look at the rows above; `wirespeed ab` measures both side by side",
+                    (false, Method::Paired) => {
+                        "see the rows with the verdict slower; `--aa` shows what the machine alone does"
+                    }
+                    (false, Method::Unpaired) => {
+                        "see the rows with the verdict slower; `wirespeed ab` measures both side by side"
+                    }
                 };
                 Ended::badly(Failure::with(exit::GATE, cause, remedy))
             }
             Some(Verdict::Inconclusive) if !self.arguments.allow_inconclusive => {
                 let cause = format!(
-                    "{} of {of} figures are inconclusive",
+                    "nothing is slower, but inconclusive: {} of {of} figures",
                     count(Verdict::Inconclusive)
                 );
-                let remedy = "take as many more runs as the verdicts say, or pass --allow-inconclusive";
+                let is_withheld = comparison.rows.iter().any(|row| !row.withheld.is_empty());
+                let remedy = match is_withheld {
+                    true => "measure both in turn with `wirespeed ab`, or pass --allow-inconclusive",
+                    false => "take as many more runs as the verdicts say, or pass --allow-inconclusive",
+                };
                 Ended::badly(Failure::with(exit::INCONCLUSIVE, cause, remedy))
             }
             _ => Ended::OK,

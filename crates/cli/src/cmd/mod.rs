@@ -108,7 +108,12 @@ fn weighty(run: &Run, least: Severity) -> Option<Failure> {
         .remedy
         .clone()
         .unwrap_or_else(|| "measure longer, or repeat".to_owned());
-    Some(Failure::with(exit::INCONCLUSIVE, remark.message.clone(), remedy))
+    let what = match remark.severity {
+        Severity::Suspect => "the result cannot be trusted",
+        _ => "the result has a warning, and --strict was given",
+    };
+    let cause = format!("{what}: {}", remark.message);
+    Some(Failure::with(exit::INCONCLUSIVE, cause, remedy))
 }
 
 /// The first case that ended worst, in two lines.

@@ -29,6 +29,11 @@ pub(crate) fn is_of_busy_machine(code: &str) -> bool {
     codes.contains(&code)
 }
 
+/// The same, or that the cores changed their speed meanwhile: the machine was not in one state.
+pub(crate) fn is_of_disturbed_machine(code: &str) -> bool {
+    code == "frequency" || is_of_busy_machine(code)
+}
+
 /// Check what disturbed one repetition.
 pub(super) fn check(findings: &mut Findings, case: &Case, repetition: &Repetition) {
     if repetition.overlapping_sessions > 0 {

@@ -12,7 +12,7 @@ mod shape;
 mod wire;
 mod workers;
 
-pub(crate) use conditions::is_of_busy_machine;
+pub(crate) use conditions::{is_of_busy_machine, is_of_disturbed_machine};
 pub use shape::convergence_remark;
 
 use std::collections::BTreeMap;

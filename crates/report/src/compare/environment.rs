@@ -4,13 +4,22 @@ use super::section::Difference;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
+use wirespeed_schema::host::HostFingerprint;
+use wirespeed_schema::section::Imported;
 
 /// Facts of a machine that differ from moment to moment and explain nothing.
 const FLEETING: [&str; 2] = ["host_name", "load_average_1min"];
 
-/// Facts of the two machines, programs and clocks that differ, in the order of their names.
+/// Facts of the two machines, programs and clocks that differ, in the order of their names. What the file of another tool
+/// does not tell differs from nothing.
 pub fn environment(a: &Run, b: &Run) -> Vec<Difference> {
-    difference(&facts(a), &facts(b))
+    let untold = facts_of_host(&HostFingerprint::default());
+    let is_untold = |run: &Run, name: &str, value: &Option<String>| {
+        run.sections.has::<Imported>() && (value.is_none() || value.as_ref() == untold.get(name))
+    };
+    let mut found = difference(&facts(a), &facts(b));
+    found.retain(|one| !is_untold(a, &one.name, &one.a) && !is_untold(b, &one.name, &one.b));
+    found
 }
 
 /// Entries that differ, by name.
@@ -29,11 +38,7 @@ pub(super) fn difference(a: &BTreeMap<String, String>, b: &BTreeMap<String, Stri
 
 /// Every fact of the machine and the program that stays, by name.
 pub fn facts(run: &Run) -> BTreeMap<String, String> {
-    let mut facts = BTreeMap::new();
-    if let Ok(host) = serde_json::to_value(&run.host) {
-        flatten("", &host, &mut facts);
-    }
-    facts.retain(|name, _| !FLEETING.contains(&name.as_str()));
+    let mut facts = facts_of_host(&run.host);
     let commit = run.tool.commit.as_deref().map(|commit| format!(" ({commit})"));
     let program = format!(
         "{} {}{}",
@@ -42,6 +47,15 @@ pub fn facts(run: &Run) -> BTreeMap<String, String> {
         commit.unwrap_or_default()
     );
     facts.insert("program".to_owned(), program);
+    facts
+}
+
+fn facts_of_host(host: &HostFingerprint) -> BTreeMap<String, String> {
+    let mut facts = BTreeMap::new();
+    if let Ok(host) = serde_json::to_value(host) {
+        flatten("", &host, &mut facts);
+    }
+    facts.retain(|name, _| !FLEETING.contains(&name.as_str()));
     facts
 }
 

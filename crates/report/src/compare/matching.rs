@@ -1,103 +1,16 @@
-//! Which cases of two results are the same question, and why two results cannot be compared.
+//! Which cases of two results are the same question, and which figures of theirs are compared.
 
+use super::refused::CompareError;
 use super::section::Difference;
 use super::verdict::Sides;
+use crate::checks::{host_remarks, is_of_disturbed_machine};
 use crate::curve::section::offered_per_s;
 use crate::tags::{self, HEADLINES};
 use crate::wording::under;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Severity};
-use wirespeed_schema::{Run, plan::STATISTICS};
-
-/// Why two results cannot be compared; each displays as one line, [`CompareError::remedy`] is the other.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CompareError {
-    /// One of them measured nothing.
-    #[error("{side} has no measured case")]
-    Empty {
-        /// `A` or `B`.
-        side: &'static str,
-    },
-    /// No case of one is a case of the other.
-    #[error("no case is on both sides: {differs}")]
-    NothingInCommon {
-        /// What differs.
-        differs: String,
-        /// What can be left out of the match to make cases meet.
-        across: Option<String>,
-    },
-    /// The cases meet, but have no figure in common.
-    #[error("{label}: the sides have no figure in common{wanted}")]
-    NoFigure {
-        /// The case.
-        label: String,
-        /// Which figure was asked for.
-        wanted: String,
-    },
-    /// The data of a side were wrong, or an invariant is broken.
-    #[error("{label}: {side} cannot be trusted: {why}")]
-    Suspect {
-        /// `A` or `B`.
-        side: &'static str,
-        /// The case.
-        label: String,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// A side was measured beside other clients of the same server.
-    #[error("{label}: {side} was measured while the server measured others too")]
-    Shared {
-        /// `A` or `B`.
-        side: &'static str,
-        /// The case.
-        label: String,
-    },
-    /// A parameter that no case of either side has.
-    #[error("--across: no case has a parameter {name:?}")]
-    UnknownParameter {
-        /// As asked for.
-        name: String,
-        /// Those that the cases have.
-        known: Vec<String>,
-    },
-    /// A figure that nobody publishes.
-    #[error("there is no figure {name:?}")]
-    UnknownFigure {
-        /// As asked for.
-        name: String,
-    },
-}
-
-impl CompareError {
-    /// What the user can do about it, one line.
-    pub fn remedy(&self) -> String {
-        match self {
-            CompareError::Empty { .. } => "name a result with at least one measured case".to_owned(),
-            CompareError::NothingInCommon {
-                across: Some(key), ..
-            } => {
-                format!("compare across it: --across {key}")
-            }
-            CompareError::NothingInCommon { .. } => "measure the same test on both sides".to_owned(),
-            CompareError::NoFigure { .. } => {
-                "leave --figure out, or name one that both results have".to_owned()
-            }
-            CompareError::Suspect { .. } => "look at its remarks and measure it again".to_owned(),
-            CompareError::Shared { .. } => "measure it alone, or pass --allow-shared".to_owned(),
-            CompareError::UnknownParameter { known, .. } => {
-                format!("choose from: {}", known.join(", "))
-            }
-            CompareError::UnknownFigure { .. } => {
-                format!(
-                    "name one of: {}, or a figure of docs/metrics.md",
-                    STATISTICS.join(", ")
-                )
-            }
-        }
-    }
-}
+use wirespeed_schema::Run;
+use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Remark, Severity};
 
 /// What is compared and what is tolerated.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -161,11 +74,21 @@ pub fn matched(a: &Run, b: &Run, question: &Question) -> Result<Matched, Compare
             None => matched.only_a.push(case.case.label()),
         }
     }
-    matched.only_b = rest.iter().map(|(_, case)| case.case.label()).collect();
+    let lacking = rest.iter().map(|(_, case)| case.case.label());
+    matched.only_b.extend(lacking);
     if matched.sides.is_empty() {
         return Err(nothing_in_common(&of_a, &of_b));
     }
     matched.differences.dedup();
+    // What its machine did besides is said of a run as a whole.
+    for (side, run) in [("A", a), ("B", b)] {
+        let of_host = host_remarks(&run.host);
+        for (side, code) in warnings(side, &of_host) {
+            for sides in matched.sides.iter_mut().filter(|_| is_of_disturbed_machine(code)) {
+                sides.disturbed.push(format!("{side}: {code}"));
+            }
+        }
+    }
     Ok(matched)
 }
 
@@ -299,15 +222,16 @@ fn add(
         trust(side, case, question)?;
     }
     let label = pair_label(a, b);
-    let mut remarks: Vec<String> = Vec::new();
-    for (side, case) in [("A", a), ("B", b)] {
-        let warnings = case
-            .remarks
-            .iter()
-            .filter(|remark| remark.severity >= Severity::Warning);
-        remarks.extend(warnings.map(|remark| format!("{side}: {}", remark.code)));
-    }
+    let said = [warnings("A", &a.remarks), warnings("B", &b.remarks)].concat();
+    let of_machine = said.iter().filter(|(_, code)| is_of_disturbed_machine(code));
+    let words = |(side, code): &(&str, &str)| format!("{side}: {code}");
+    let disturbed: Vec<String> = of_machine.map(words).collect();
+    let remarks: Vec<String> = said.iter().map(words).collect();
     let tags = tags_of(a, b, question)?;
+    for (case, other, only) in [(a, b, &mut matched.only_a), (b, a, &mut matched.only_b)] {
+        let alone = alone(case, other, question, &tags).into_iter();
+        only.extend(alone.map(|tag| format!("{tag} of {label}")));
+    }
     if tags.is_empty() {
         let wanted = match question.figures.is_empty() {
             true => String::new(),
@@ -322,10 +246,17 @@ fn add(
             b: values(b, tag),
             tag: tag.to_owned(),
             remarks: remarks.clone(),
+            disturbed: disturbed.clone(),
         });
     }
     matched.differences.extend(circumstances(a, b));
     Ok(())
+}
+
+/// The side and the code of each warning.
+fn warnings<'a>(side: &'static str, remarks: &'a [Remark]) -> Vec<(&'static str, &'a str)> {
+    let warnings = remarks.iter().filter(|one| one.severity >= Severity::Warning);
+    warnings.map(|one| (side, one.code.as_str())).collect()
 }
 
 /// One label where both have the same; of two, the second without what it shares with the first.
@@ -396,6 +327,21 @@ fn tags_of(a: &CaseResult, b: &CaseResult, question: &Question) -> Result<Vec<&'
         found.extend(candidates.into_iter().find(both));
     }
     Ok(found)
+}
+
+/// Of what is asked for, by name or as the headline, the figures that `case` has and `other` lacks; `both` have others.
+fn alone(case: &CaseResult, other: &CaseResult, question: &Question, both: &[&str]) -> Vec<&'static str> {
+    let has = |tag: &&'static str| case.metrics.contains_key(*tag);
+    let lacks = |tag: &&'static str| !other.metrics.contains_key(*tag);
+    let asked: Vec<Vec<&'static str>> = match question.figures.as_slice() {
+        [] => vec![HEADLINES.iter().map(|(tag, _, _)| *tag).chain(INSTEAD).collect()],
+        names => names.iter().map(|name| candidates(name)).collect(),
+    };
+    let unmet = asked.into_iter().filter_map(|tags| {
+        let first = tags.into_iter().find(has)?;
+        Some(first).filter(|tag| lacks(tag) && !both.contains(tag))
+    });
+    unmet.collect()
 }
 
 /// Tags that a name may mean: itself, or a statistic of each family.

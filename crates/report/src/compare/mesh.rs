@@ -83,7 +83,7 @@ impl Meshes {
             tag: a.probe.tag.clone(),
             a: a_values,
             b: b_values,
-            remarks: Vec::new(),
+            ..Sides::default()
         };
         let mut by_host: BTreeMap<(String, &str), Vec<(&MeshPair, &MeshPair)>> = BTreeMap::new();
         for ((from, to), both) in &shared {

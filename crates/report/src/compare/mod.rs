@@ -5,12 +5,14 @@
 pub mod environment;
 pub mod matching;
 mod mesh;
+mod refused;
 pub mod section;
 pub mod verdict;
 pub(crate) mod words;
 
 pub use environment::environment;
-pub use matching::{CompareError, Question};
+pub use matching::Question;
+pub use refused::CompareError;
 pub use section::{Comparison, Difference, MeshChange, Method, Row, Side, Verdict};
 pub use verdict::{Sides, judge, more_is_better};
 
@@ -83,6 +85,8 @@ pub fn compare_arms(
         }
         let pair = matching::pair(&a, &b, question)?;
         all.sides.extend(pair.sides);
+        all.only_a.extend(pair.only_a);
+        all.only_b.extend(pair.only_b);
         all.differences.extend(pair.differences);
     }
     if all.sides.is_empty() {

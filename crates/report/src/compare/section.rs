@@ -19,14 +19,14 @@ pub enum Method {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Better, and by more than chance.
+    /// Better, by more than the margin and by more than chance.
     Faster,
     /// The ratio is within the margin that was called the same.
     Same,
-    /// Not enough runs to say.
+    /// It cannot be said: too few runs, or a file that was disturbed.
     #[default]
     Inconclusive,
-    /// Worse, and by more than chance.
+    /// Worse, by more than the margin and by more than chance.
     Slower,
 }
 
@@ -98,7 +98,7 @@ pub struct Row {
     /// Coverage of the interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<Finite>,
-    /// Two-sided p-value against a ratio of 1.
+    /// P-value against a ratio within the margin: two-sided, at its nearer edge.
     pub p_value: Finite,
     /// The same after Holm's adjustment over all rows.
     pub p_adjusted: Finite,
@@ -110,6 +110,9 @@ pub struct Row {
     /// What may have bent either side.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
+    /// What disturbed the sides, where that alone keeps the row from being faster or slower: `A: steal`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
 }
 
 /// What changed between two meshes beside the figures of [`Comparison::rows`].

@@ -1,10 +1,12 @@
-//! A comparison in words: the one row in full, or how many of which verdict, and what a verdict still needs.
+//! A comparison in words: the one row in full, or the worst, the best and how many of which verdict, and what a verdict still
+//! needs.
 
 use super::{Comparison, MeshChange, Method, Row, Verdict};
+use crate::labels::ratio;
 use crate::view::listed;
-use crate::wording::{against, counted, percent};
+use crate::wording::{counted, percent};
 
-/// The answer in words: the one row in full, or how many of which verdict.
+/// The answer in words: the one row in full, or the worst, the best and how many of which verdict.
 pub fn answer(comparison: &Comparison) -> Vec<String> {
     let within = percent(comparison.within_ratio.get());
     if let [row] = comparison.rows.as_slice() {
@@ -31,12 +33,17 @@ pub fn answer(comparison: &Comparison) -> Vec<String> {
             verdict => format!("{} {}", count(verdict), verdict.name()),
         })
         .collect();
-    let mut lines = vec![format!(
+    // A mesh names its hosts and links below.
+    let named = [Verdict::Slower, Verdict::Faster].into_iter();
+    let named = named.filter(|_| comparison.mesh.is_none());
+    let mut lines: Vec<String> = named.filter_map(|verdict| extreme(comparison, verdict)).collect();
+    lines.push(format!(
         "B against A, {} figures: {}",
         comparison.rows.len(),
         parts.join(", ")
-    )];
+    ));
     lines.extend(lacking_runs(comparison));
+    lines.extend(withheld(comparison));
     lines.extend(
         comparison
             .mesh
@@ -46,7 +53,64 @@ pub fn answer(comparison: &Comparison) -> Vec<String> {
     lines
 }
 
-/// Rows that a sentence names.
+/// The row that differs most among those with this verdict.
+fn extreme(comparison: &Comparison, verdict: Verdict) -> Option<String> {
+    let found = || comparison.rows.iter().filter(|row| row.verdict == verdict);
+    let size = |row: &&Row| row.ratio.get().ln().abs();
+    let most = found().max_by(|x, y| size(x).total_cmp(&size(y)))?;
+    let at = if found().count() > 1 { ", most of all" } else { "" };
+    let (word, label) = (verdict.name(), &most.label);
+    Some(format!("B is {word}{at} at {label}: {}", figure(most)))
+}
+
+/// `rtt_p50_ns of B is 1.12 [1.08 .. 1.15] times that of A`.
+fn figure(row: &Row) -> String {
+    format!("{} of B is {} times that of A", row.tag, with_interval(row))
+}
+
+/// The ratio, and its interval where there is one.
+fn with_interval(row: &Row) -> String {
+    let estimate = ratio(row.ratio.get());
+    match row.lower.zip(row.upper) {
+        Some((lower, upper)) => format!("{estimate} [{} .. {}]", ratio(lower.get()), ratio(upper.get())),
+        None => estimate,
+    }
+}
+
+/// Which sides were disturbed, by what, where that withholds the verdict: `A was disturbed while it was measured (steal)`.
+pub(crate) fn disturbance(row: &Row) -> Option<String> {
+    let of = |side: &str| -> Vec<String> {
+        let codes = row.withheld.iter().filter_map(|said| said.strip_prefix(side));
+        codes.map(|code| code.replace('_', " ")).collect()
+    };
+    let (a, b) = (listed(&of("A: "), NAMED_MAX), listed(&of("B: "), NAMED_MAX));
+    match (a.is_empty(), b.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some(format!("A was disturbed while it was measured ({a})")),
+        (true, false) => Some(format!("B was disturbed while it was measured ({b})")),
+        (false, false) => {
+            let why = if a == b { a } else { format!("A: {a}; B: {b}") };
+            Some(format!("A and B were disturbed while they were measured ({why})"))
+        }
+    }
+}
+
+/// What to do about that.
+const IN_TURN: &str = "measure both in turn with `wirespeed ab`";
+
+/// How many figures have no verdict for a disturbance, and what that was.
+fn withheld(comparison: &Comparison) -> Option<String> {
+    let mut said: Vec<String> = comparison.rows.iter().filter_map(disturbance).collect();
+    let differ = match said.len() {
+        1 => "1 figure differs".to_owned(),
+        count => format!("{count} figures differ"),
+    };
+    said.dedup();
+    let why = said.first()?;
+    Some(format!("{differ}, but {why}: {IN_TURN}"))
+}
+
+/// Rows, or reasons, that a sentence names.
 const NAMED_MAX: usize = 3;
 
 /// Which hosts and links changed, and what either mesh judged slow.
@@ -54,7 +118,7 @@ fn of_mesh(comparison: &Comparison, change: &MeshChange) -> Vec<String> {
     let mut said = Vec::new();
     let rows = |verdict: Verdict| -> Vec<String> {
         let found = comparison.rows.iter().filter(|row| row.verdict == verdict);
-        let ratio = |row: &Row| format!("{} ({:.2} of A)", row.label, row.ratio.get());
+        let ratio = |row: &Row| format!("{} ({} of A)", row.label, with_interval(row));
         found.map(ratio).collect()
     };
     for (verdict, word) in [(Verdict::Slower, "Slower"), (Verdict::Faster, "Faster")] {
@@ -105,10 +169,15 @@ fn lacking_runs(comparison: &Comparison) -> Option<String> {
     };
     let needed = open().filter_map(needed).max()?;
     let without = open().filter(|row| row.lower.is_none()).count();
+    let told = open().filter(|row| row.more_runs.is_some()).count();
+    let which = match told == open().count() {
+        true => "the inconclusive ones".to_owned(),
+        false => format!("{told} of the inconclusive ones"),
+    };
     let runs = runs_of(comparison.method);
     Some(match without {
         0 => format!(
-            "about {needed} {runs} should tell the inconclusive ones: {}",
+            "about {needed} {runs} should tell {which}: {}",
             how(comparison.method, needed)
         ),
         _ => format!(
@@ -139,7 +208,7 @@ fn how(method: Method, runs: u64) -> String {
 }
 
 fn sentence(row: &Row, within: &str, method: Method) -> String {
-    let figure = format!("{} of B is {} that of A", row.tag, against(row.ratio.get()));
+    let figure = figure(row);
     let runs = runs_of(method);
     let have = row.a_runs.min(row.b_runs);
     match (row.verdict, row.more_runs) {
@@ -150,17 +219,19 @@ fn sentence(row: &Row, within: &str, method: Method) -> String {
             let how = how(method, needed);
             match row.lower {
                 Some(_) => format!(
-                    "inconclusive: {figure}, but that may be chance; about {needed} {runs} should tell: {how}"
+                    "inconclusive: {figure}, neither wholly within {within} nor wholly beyond; about {needed} {runs} should \
+                     tell: {how}"
                 ),
                 None => format!(
                     "no verdict: {figure}, without an interval: it needs at least {needed} {runs}, and there are {have}: {how}"
                 ),
             }
         }
-        (Verdict::Inconclusive, None) => {
-            format!(
+        (Verdict::Inconclusive, None) => match disturbance(row) {
+            Some(why) => format!("inconclusive: {figure}, but {why}: {IN_TURN}"),
+            None => format!(
                 "inconclusive: {figure}, too near to the margin of {within} for any number of {runs} to tell"
-            )
-        }
+            ),
+        },
     }
 }

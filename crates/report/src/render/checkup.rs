@@ -1,11 +1,12 @@
-//! The examination of a machine as people read it: a line a check, and for each warning why it matters and what mends it.
+//! The examination of a machine as people read it: the answer, then a line a check, and for each warning why it matters and
+//! what mends it.
 
 use super::style::{Style, clean, wrap};
 use super::text::finish;
 use crate::table::Tone;
 use wirespeed_schema::checkup::{Check, CheckState, Checkup};
 
-/// The sum, then every check in the order of the examination.
+/// The answer and the sum, then every check in the order of the examination.
 pub fn checkup(found: &Checkup, style: &Style) -> String {
     let widest = found
         .checks
@@ -13,8 +14,11 @@ pub fn checkup(found: &Checkup, style: &Style) -> String {
         .map(|check| check.name.len())
         .max()
         .unwrap_or(0);
-    let mut lines = vec![style.paint(Tone::Strong, &wrap(&sum(found), style.prose(), 2))];
-    lines.push(String::new());
+    let mut lines = vec![
+        style.paint(Tone::Strong, &wrap(&clean(&answer(found)), style.prose(), 2)),
+        wrap(&sum(found), style.prose(), 2),
+        String::new(),
+    ];
     for check in &found.checks {
         lines.extend(check_lines(check, widest, style));
     }
@@ -49,6 +53,22 @@ fn check_lines(check: &Check, widest: usize, style: &Style) -> Vec<String> {
     }
 }
 
+/// How many checks found something, and the gravest of them.
+fn answer(found: &Checkup) -> String {
+    let (total, warned) = (found.checks.len(), found.count(CheckState::Warn));
+    match found.gravest() {
+        Some(check) if warned == 1 => format!("1 of {total} checks warns: {}: {}", check.name, check.found),
+        Some(check) => format!(
+            "{warned} of {total} checks warn; the gravest is {}: {}",
+            check.name, check.found
+        ),
+        None => match found.count(CheckState::CannotTell) {
+            0 => format!("all {total} checks are ok"),
+            unknown => format!("none of {total} checks warns, but {unknown} cannot tell"),
+        },
+    }
+}
+
 fn sum(found: &Checkup) -> String {
     let count = |state| found.count(state);
     let cpus: Vec<String> = found.cpus.iter().map(u32::to_string).collect();
@@ -59,4 +79,41 @@ fn sum(found: &Checkup) -> String {
         count(CheckState::Warn),
         count(CheckState::CannotTell)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(states: &[CheckState]) -> String {
+        let check = |(number, state): (usize, &CheckState)| Check {
+            name: format!("check_{number}"),
+            state: *state,
+            found: "as it is".to_owned(),
+            why: "it matters".to_owned(),
+            fix: None,
+        };
+        let found = Checkup {
+            checks: states.iter().enumerate().map(check).collect(),
+            ..Checkup::default()
+        };
+        checkup(&found, &Style::PLAIN)
+    }
+
+    #[test]
+    fn the_first_line_is_the_answer_and_names_the_gravest() {
+        use CheckState::{CannotTell, Ok, Warn};
+        let cases: [(&[CheckState], &str); 4] = [
+            (
+                &[Ok, Warn, Warn],
+                "2 of 3 checks warn; the gravest is check_1: as it is",
+            ),
+            (&[Warn, Ok], "1 of 2 checks warns: check_0: as it is"),
+            (&[Ok, CannotTell], "none of 2 checks warns, but 1 cannot tell"),
+            (&[Ok, Ok], "all 2 checks are ok"),
+        ];
+        for (states, answer) in cases {
+            assert_eq!(of(states).lines().next(), Some(answer));
+        }
+    }
 }

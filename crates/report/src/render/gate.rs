@@ -2,6 +2,7 @@
 //!
 //! Text from results is escaped here; it must never become markup or a workflow command.
 
+use crate::compare::words::disturbance;
 use crate::compare::{Comparison, Row, Verdict};
 use crate::figures::figure_text;
 use wirespeed_schema::shown::is_obeyed;
@@ -67,7 +68,8 @@ fn said(row: &Row) -> String {
     };
     let more = row
         .more_runs
-        .map(|more| format!("; about {more} more runs should tell"));
+        .map(|more| format!("; about {more} more runs should tell"))
+        .or_else(|| Some(format!("; {}", disturbance(row)?)));
     format!(
         "{}: {} against {}, B/A {}{interval}{}",
         row.tag,

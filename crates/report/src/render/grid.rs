@@ -28,6 +28,7 @@ pub(super) fn lines(table: &Table, style: &Style) -> Vec<String> {
 /// The columns that are shown, with their widths.
 struct Layout<'a> {
     shown: Vec<(usize, usize)>,
+    /// Titles of those that are not, in the order of the table.
     dropped: Vec<&'a str>,
 }
 
@@ -54,14 +55,21 @@ impl<'a> Layout<'a> {
             let Some(position) = least else {
                 break;
             };
-            dropped.push(table.columns[shown.remove(position).0].title.as_str());
+            dropped.push(shown.remove(position).0);
         }
+        dropped.sort_unstable();
         narrow(table, &mut shown, width);
         if table.columns.iter().all(|column| column.left) {
             // Text alone is read as sentences are.
             narrow(table, &mut shown, style.prose());
         }
-        Layout { shown, dropped }
+        let titles = dropped
+            .into_iter()
+            .map(|index| table.columns[index].title.as_str());
+        Layout {
+            shown,
+            dropped: titles.collect(),
+        }
     }
 
     fn lines(&self, table: &Table, style: &Style) -> Vec<String> {
@@ -73,10 +81,7 @@ impl<'a> Layout<'a> {
             None => return stacked(table, style),
         };
         if !self.dropped.is_empty() {
-            let note = format!(
-                "left out, the terminal is too narrow: {}",
-                self.dropped.join(", ")
-            );
+            let note = format!("left out at {} columns: {}", style.width, self.dropped.join(", "));
             lines.push(style.paint(Tone::Faint, &wrap(&note, style.prose(), 2)));
         }
         lines

@@ -62,7 +62,11 @@ pub(super) fn figures(a: &str, b: &str, quotient: &str) -> [Column; 6] {
 /// Its cells.
 pub(super) fn cells(row: &compare::Row) -> Vec<String> {
     let interval = row.lower.zip(row.upper);
-    let more = row.more_runs.map(|more| format!(" (needs about {more} more)"));
+    let lacks = match row.more_runs {
+        Some(more) => format!(" (needs about {more} more)"),
+        None if !row.withheld.is_empty() => " (disturbed)".to_owned(),
+        None => String::new(),
+    };
     vec![
         figure_text(&row.tag, row.a.get()),
         figure_text(&row.tag, row.b.get()),
@@ -74,7 +78,7 @@ pub(super) fn cells(row: &compare::Row) -> Vec<String> {
         interval.map_or(String::new(), |(lower, upper)| {
             format!("[{}, {}]", ratio(lower.get()), ratio(upper.get()))
         }),
-        format!("{}{}", row.verdict.name(), more.unwrap_or_default()),
+        format!("{}{lacks}", row.verdict.name()),
     ]
 }
 
@@ -107,14 +111,17 @@ fn sides(comparison: &Comparison) -> Vec<Line> {
 
 fn environment(comparison: &Comparison) -> Vec<Line> {
     let differences = &comparison.environment;
+    let untold = untold(comparison);
     let mut lines = match (differences.is_empty(), comparison.method) {
         (true, Method::Paired) => Vec::new(),
-        (true, Method::Unpaired) => vec![Line::plain("environment: the same")],
+        (true, Method::Unpaired) if untold.is_none() => vec![Line::plain("environment: the same")],
+        (true, Method::Unpaired) => Vec::new(),
         (false, _) => vec![Line::toned(
             Tone::Warning,
             "environment differs, which may explain the difference:",
         )],
     };
+    lines.splice(0..0, untold);
     for difference in differences.iter().take(DIFFERENCES_MAX) {
         let said = |value: &Option<String>| value.clone().unwrap_or_else(|| "not stated".to_owned());
         let (a, b) = (said(&difference.a), said(&difference.b));
@@ -125,6 +132,15 @@ fn environment(comparison: &Comparison) -> Vec<Line> {
         lines.push(Line::plain(format!("  and {more} more, see --json")));
     }
     lines
+}
+
+/// The sides whose machine is not known, for the tool that measured them does not describe it.
+fn untold(comparison: &Comparison) -> Option<Line> {
+    let of = |letter: &str, side: &Side| Some(format!("{letter} (from {})", side.imported.as_ref()?));
+    let sides = [of("A", &comparison.a), of("B", &comparison.b)];
+    let sides: Vec<String> = sides.into_iter().flatten().collect();
+    let text = format!("environment: not known of {}", sides.join(" and "));
+    (!sides.is_empty()).then(|| Line::plain(text))
 }
 
 fn lacking(comparison: &Comparison) -> Vec<Line> {

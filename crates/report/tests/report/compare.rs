@@ -161,3 +161,116 @@ fn arms_are_paired_by_repetition() {
     let none = of(vec![ping_pongs("shm", 8, 200.0, 8)]);
     assert!(compare_arms(&none, ("a", "b"), &Question::default(), 0.02).is_err());
 }
+
+/// `case` with a remark of its own.
+fn remarked(mut case: CaseResult, severity: Severity, code: &str) -> CaseResult {
+    case.remarks.push(Remark {
+        severity,
+        code: code.to_owned(),
+        message: "as it was".to_owned(),
+        remedy: None,
+    });
+    case
+}
+
+/// What the screen says of a comparison.
+fn said(found: &Comparison, style: &Style) -> String {
+    let mut shown = of(Vec::new());
+    shown.sections.put(found);
+    screen(&shown, style)
+}
+
+#[test]
+fn a_disturbed_side_is_named_in_place_of_a_verdict() {
+    let of_a = |severity, code| of(vec![remarked(ping_pongs("shm", 8, 200.0, 8), severity, code)]);
+    let b = of(vec![ping_pongs("shm", 8, 300.0, 8)]);
+    let found = compared(&of_a(Severity::Warning, "run_queue_wait"), &b).unwrap();
+    assert_eq!(found.rows[0].verdict, Verdict::Inconclusive);
+    let text = said(&found, &Style::PLAIN).replace("\n  ", " ");
+    let why = "but A was disturbed while it was measured (run queue wait): measure both in turn with `wirespeed ab`";
+    assert!(
+        text.contains(why) && text.contains("inconclusive (disturbed)"),
+        "{text}"
+    );
+    for (severity, code) in [
+        (Severity::Note, "run_queue_wait"),
+        (Severity::Warning, "too_short"),
+    ] {
+        let found = compared(&of_a(severity, code), &b).unwrap();
+        assert_eq!(found.rows[0].verdict, Verdict::Slower, "{code}");
+    }
+    // The load of a machine is said of the run as a whole.
+    let mut loaded = b.clone();
+    loaded.host.load_average_1min = Some(finite(9.0));
+    let a = of(vec![ping_pongs("shm", 8, 200.0, 8)]);
+    assert_eq!(
+        compared(&a, &loaded).unwrap().rows[0].withheld,
+        ["B: load_average"]
+    );
+}
+
+#[test]
+fn the_answer_has_the_interval_and_names_the_worst_and_the_best() {
+    let rtts = |factors: [f64; 4]| {
+        let sizes = [8, 64, 512, 4096].into_iter().zip(factors);
+        of(sizes
+            .map(|(size, factor)| ping_pongs("shm", size, 200.0 * factor, 8))
+            .collect())
+    };
+    let found = compared(&rtts([1.0; 4]), &rtts([1.1, 1.3, 0.8, 0.9])).unwrap();
+    let text = said(&found, &Style::PLAIN).replace("\n  ", " ");
+    for sentence in [
+        "B is slower, most of all at shm am_lat 64 B: rtt_p50_ns of B is 1.3 [1.298 .. 1.303] times",
+        "B is faster, most of all at shm am_lat 512 B: rtt_p50_ns of B is 0.8002 [0.799 .. 0.8017] times",
+        "B against A, 4 figures: 2 slower, 2 faster",
+    ] {
+        assert!(text.contains(sentence), "{sentence}: {text}");
+    }
+    for width in [40, 60, 80, 120] {
+        let style = Style {
+            width,
+            ..Style::PLAIN
+        };
+        let text = said(&found, &style);
+        let table = text.split("environment: the same").nth(1).unwrap();
+        for row in &found.rows {
+            let (ratio, verdict) = (format!("{:.1}", row.ratio.get()), row.verdict.name());
+            assert!(table.contains(&ratio) && table.contains(&row.label), "{text}");
+            let count = found
+                .rows
+                .iter()
+                .filter(|other| other.verdict == row.verdict)
+                .count();
+            assert_eq!(table.matches(verdict).count(), count, "{width}: {text}");
+        }
+    }
+    let one = compared(
+        &of(vec![ping_pongs("shm", 8, 200.0, 8)]),
+        &of(vec![ping_pongs("shm", 8, 300.0, 8)]),
+    );
+    let text = said(&one.unwrap(), &Style::PLAIN);
+    assert!(
+        text.starts_with("B is slower: rtt_p50_ns of B is 1.5 [1.49"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_figure_of_one_side_alone_is_named() {
+    let a = of(vec![ping_pongs("shm", 8, 200.0, 8)]);
+    let mut b = a.clone();
+    b.cases[0].metrics.remove("rtt_p99_ns");
+    let question = Question {
+        figures: vec!["p50".into(), "p99".into()],
+        ..Question::default()
+    };
+    let found = compare(("a", &a), ("b", &b), &question, 0.02).unwrap();
+    assert_eq!(found.rows.len(), 1);
+    assert_eq!(found.only_a, ["rtt_p99_ns of shm am_lat 8 B"]);
+    assert!(said(&found, &Style::PLAIN).contains("only in A, not compared: rtt_p99_ns"));
+    // A headline that one side lacks is left for another one.
+    b.cases[0].metrics.remove("rtt_p50_ns");
+    let found = compared(&b, &a).unwrap();
+    assert_eq!(found.rows[0].tag, "rtt_mean_ns");
+    assert_eq!(found.only_b, ["rtt_p50_ns of shm am_lat 8 B"]);
+}

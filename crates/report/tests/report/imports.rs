@@ -1,6 +1,6 @@
 //! Outputs of other tools, as they wrote them, through `import`, `compare` and the page.
 
-use crate::fixture::{page, whole};
+use crate::fixture::{example, page, screen, whole};
 use proptest::prelude::*;
 use wirespeed_report::Input;
 use wirespeed_report::compare::{Question, Verdict, compare};
@@ -163,6 +163,27 @@ fn compare_and_report_work_against_each() {
             .rows;
         assert_eq!(rows.len(), a.cases.len(), "{}", format.name());
         assert!(rows.iter().all(|row| (row.ratio.get() - 1.0).abs() < 1e-9));
+        let mut ours = a.clone();
+        ours.sections = Default::default();
+        ours.tool.name = "wirespeed".to_owned();
+        ours.host = example().host;
+        let beside_ours = compare(("a", &a), ("b", &ours), &Question::default(), 0.02).unwrap();
+        let names: Vec<&str> = beside_ours
+            .environment
+            .iter()
+            .map(|one| one.name.as_str())
+            .collect();
+        assert_eq!(names, ["program"], "{}", format.name());
+        let mut shown = example();
+        shown.sections.put(&beside_ours);
+        let said = screen(&shown, &Style::PLAIN);
+        let untold = format!("environment: not known of A (from {})", format.name());
+        assert!(
+            said.contains(&untold) && !said.contains("environment: the same"),
+            "{said}"
+        );
+        let imported_line = said.lines().find(|line| line.starts_with("A: a")).unwrap();
+        assert!(!imported_line.contains("wirespeed"), "{said}");
         let page = page(
             &[Input {
                 name: "history",

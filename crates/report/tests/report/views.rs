@@ -7,7 +7,8 @@ use wirespeed_report::compare::{Question, compare};
 use wirespeed_report::curve::section::{LoadSection, SweepSection};
 use wirespeed_report::interference::{Arms, Interference, Loaded};
 use wirespeed_report::render::{CsvRows, Extent, Style, csv, markdown, text};
-use wirespeed_report::view::{QuickSection, View};
+use wirespeed_report::table::Table;
+use wirespeed_report::view::{Part, QuickSection, Subject, View};
 use wirespeed_schema::Test;
 use wirespeed_schema::run::{Run, Status};
 use wirespeed_schema::section::Section;
@@ -132,6 +133,69 @@ fn the_answer_is_first_in_every_form_and_every_screen_fits() {
             .join(" ");
         assert!(first.contains(named), "{kind}: {said}");
         assert_eq!(violations(&document), Vec::<String>::new(), "{kind}");
+    }
+}
+
+/// The words of a text, whatever lines it was broken into.
+fn words(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
+}
+
+#[test]
+fn at_every_width_a_table_keeps_what_matters_and_names_what_it_leaves_out() {
+    for (kind, document, _) in kinds() {
+        let input = [Input {
+            name: kind,
+            run: &document,
+        }];
+        let parts = View::of(&input).subjects.remove(0).parts;
+        let tables = parts.into_iter().filter_map(|part| match part {
+            Part::Table(table) => Some(table),
+            _ => None,
+        });
+        for table in tables {
+            for width in [40, 60, 80, 120] {
+                let style = Style {
+                    width,
+                    ..Style::PLAIN
+                };
+                let subject = Subject {
+                    parts: vec![Part::Table(table.clone())],
+                    ..Subject::default()
+                };
+                let view = View {
+                    subjects: vec![subject],
+                    ..View::default()
+                };
+                let shown = text(&view, Extent::WHOLE, &style);
+                keeps(&table, &shown, width, kind);
+            }
+        }
+    }
+}
+
+/// Essential columns are there, and a column is either there or named as left out.
+fn keeps(table: &Table, shown: &str, width: usize, kind: &str) {
+    let joined = words(shown).join(" ");
+    let (body, left_out) = match joined.split_once(&format!("left out at {width} columns: ")) {
+        Some((body, names)) => (body, names.split(", ").collect()),
+        None => (joined.as_str(), Vec::new()),
+    };
+    for (index, column) in table.columns.iter().enumerate() {
+        let cells = || table.rows.iter().map(|row| row.cells[index].as_str());
+        let is_essential = column.key || column.priority == 0;
+        // Notes follow the last name.
+        let is_out = left_out.iter().any(|name| name.starts_with(&column.title)) && !is_essential;
+        let missing = cells().flat_map(words).find(|word| !body.contains(word));
+        assert!(
+            is_out || missing.is_none(),
+            "{kind} at {width}: {missing:?}\n{shown}"
+        );
+        assert!(
+            !left_out.contains(&column.title.as_str()) || !is_essential,
+            "{kind} at {width}: {}\n{shown}",
+            column.title
+        );
     }
 }
 
