@@ -49,8 +49,8 @@ pub(crate) const FLOOR_SHARE_MAX: f64 = 0.20;
 
 /// Ratios within 1 ± this are the same, unless somebody asks for another margin.
 pub(crate) const WITHIN_RATIO: f64 = 0.02;
-/// Chance of a verdict with the runs that are announced.
-pub(crate) const POWER: f64 = 0.9;
+/// Chance of a verdict with the runs that are announced, and of naming what is said to be detectable.
+pub const POWER: f64 = 0.9;
 /// More runs than this are not announced: the difference is at the very edge of the margin.
 pub(crate) const MORE_RUNS_MAX: f64 = 1e5;
 

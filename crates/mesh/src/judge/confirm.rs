@@ -11,6 +11,8 @@ use wirespeed_report::stats::{holm, median};
 const FRESH_MIN: usize = 6;
 /// Probability below which a suspected link is kept whatever its rank, and a unit explains its hosts.
 pub const LIKELY: f64 = 0.01;
+/// Probability above which a suspect is one no more.
+pub const CLEARED: f64 = 0.2;
 const Z: f64 = 1.959_963_984_540_054;
 
 /// An effect as a logarithm, with its errors.
@@ -200,7 +202,7 @@ fn settle(suspects: Vec<Suspect>, candidates: &mut Candidates, (family, worth): 
         };
         let p = other.map_or(p, |other: f64| p.min(found.p.max(other)));
         let is_named = p <= family && found.effect <= worth && found.count >= FRESH_MIN;
-        let is_cleared = found.p > 0.2;
+        let is_cleared = found.p > CLEARED;
         if is_named {
             verdicts.push(verdict(culprit, found, p, shown));
         }
