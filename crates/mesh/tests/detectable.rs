@@ -44,10 +44,18 @@ fn named(
 fn a_host_as_slow_as_is_said_to_be_detectable_is_named() {
     for hosts in [4, 6, 8, 16] {
         for noise in [0.01, 0.05, 0.2] {
-            let is_it = |culprit| matches!(culprit, Culprit::Host { host: 1, .. } | Culprit::Undecided { host: 1, .. });
+            let is_it = |culprit| {
+                matches!(
+                    culprit,
+                    Culprit::Host { host: 1, .. } | Culprit::Undecided { host: 1, .. }
+                )
+            };
             let fault = |ratio| Fault::Sender(1, ratio);
             let (share, ratio) = named((hosts, noise), |report| report.detectable_host, fault, is_it);
-            assert!(share >= 0.85, "{hosts} hosts, {noise}: at {ratio:.3} named in {share:.2}");
+            assert!(
+                share >= 0.85,
+                "{hosts} hosts, {noise}: at {ratio:.3} named in {share:.2}"
+            );
         }
     }
 }
@@ -60,7 +68,10 @@ fn a_link_as_slow_as_is_said_to_be_detectable_is_named() {
             let is_it = |culprit| matches!(culprit, Culprit::Link { from: 0, to: 2, .. });
             let fault = |ratio| Fault::Link(slow, ratio);
             let (share, ratio) = named((hosts, noise), |report| report.detectable_link, fault, is_it);
-            assert!(share >= 0.85, "{hosts} hosts, {noise}: at {ratio:.3} named in {share:.2}");
+            assert!(
+                share >= 0.85,
+                "{hosts} hosts, {noise}: at {ratio:.3} named in {share:.2}"
+            );
         }
     }
 }

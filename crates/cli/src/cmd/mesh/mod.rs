@@ -161,13 +161,17 @@ fn tell_failures(found: &mut Found, section: &MeshSection) {
         let Some(result) = found.results.get_mut(probe.case as usize) else {
             continue;
         };
-        let failed: Vec<_> = probe.pairs.iter().filter(|pair| pair.failed.is_some()).collect();
+        let failed: Vec<_> = probe
+            .pairs
+            .iter()
+            .filter(|pair| pair.failure().is_some())
+            .collect();
         let Some(first) = failed.first() else {
             continue;
         };
         if result.status == CaseStatus::Ok {
             let (from, to) = (section.host_name(first.from), section.host_name(first.to));
-            let why = first.failed.as_deref().unwrap_or_default();
+            let why = first.failure().unwrap_or_default();
             set_partial(
                 result,
                 format!(
