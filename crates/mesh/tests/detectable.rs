@@ -2,7 +2,8 @@
 //! that nothing here is left to chance.
 
 use wirespeed_mesh::simulate::{Fault, Mesh};
-use wirespeed_mesh::{Culprit, Options, Pair, Plan, Report};
+use wirespeed_mesh::{Culprit, Figure, Judgement, Mode, Options, Pair, Plan, Report, Schedule};
+use wirespeed_report::stats::Random;
 
 const MESHES: u64 = 40;
 
@@ -58,6 +59,35 @@ fn a_host_as_slow_as_is_said_to_be_detectable_is_named() {
             );
         }
     }
+}
+
+#[test]
+fn what_was_not_checked_would_not_have_been_named() {
+    let slow = |pair: Pair| if pair.from == 1 { 0.5 } else { 1.0 };
+    let mut random = Random::new(5);
+    let mut figure = |pair: Pair| Figure {
+        pair,
+        value: Some(slow(pair) * (0.02 * random.normal()).exp()),
+    };
+    let schedule = Schedule::new(8, Plan::All, Mode::Loaded, 1).unwrap();
+    let survey: Vec<Figure> = (0..3)
+        .flat_map(|_| schedule.rounds().flatten())
+        .map(&mut figure)
+        .collect();
+    let mut judgement = Judgement::new(8, &[], Options::default(), &survey).unwrap();
+    assert!(judgement.next_looks().is_some());
+    let unchecked = judgement.report();
+    assert_eq!(
+        (unchecked.detectable_host, unchecked.detectable_link),
+        (None, None)
+    );
+    assert!(unchecked.verdicts.is_empty());
+    let mut judgement = Judgement::new(8, &[], Options::default(), &survey).unwrap();
+    while let Some(looks) = judgement.next_looks() {
+        let figures: Vec<Figure> = looks.rounds.into_iter().flatten().map(&mut figure).collect();
+        judgement.look(&figures).unwrap();
+    }
+    assert!(judgement.report().detectable_host > Some(0.8));
 }
 
 #[test]

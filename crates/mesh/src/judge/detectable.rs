@@ -3,9 +3,9 @@
 
 use super::candidates::{Candidates, PARTNERS, PARTNERS_MIN, SUSPECT, SUSPECT_LINK};
 use super::confirm::CLEARED;
+use super::looks;
 use super::polish::{CUT, Effects};
 use super::reference::{self, Against, FEW};
-use super::{LOOKS_MAX, looks};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use std::f64::consts::PI;
 use wirespeed_report::thresholds::POWER;
@@ -21,6 +21,8 @@ pub struct Asked {
     pub failing: f64,
     /// Figures of a pair in the survey.
     pub cycles: usize,
+    /// Looks that a suspect has.
+    pub looks: usize,
 }
 
 /// Standard deviations by which each of three steps has to be cleared, so that all three are with a chance of `POWER`: to be
@@ -46,7 +48,7 @@ pub fn host(effects: &Effects, candidates: &Candidates, asked: Asked) -> Option<
 
 fn of_side(effects: &Effects, candidates: &Candidates, side: usize, asked: Asked) -> Option<f64> {
     let hosts = effects.measured(side);
-    if hosts <= PARTNERS_MIN || effects.free == 0 {
+    if hosts <= PARTNERS_MIN || effects.free == 0 || asked.looks == 0 {
         return None;
     }
     let (z, caution) = (margin(MISSED), caution(effects));
@@ -71,7 +73,7 @@ fn of_side(effects: &Effects, candidates: &Candidates, side: usize, asked: Asked
         Some(beyond.max(-asked.worth) + z * error)
     };
     let kept = after(1, CLEARED)?;
-    let named = after(LOOKS_MAX, asked.family / candidates.looked_at.max(1) as f64)?;
+    let named = after(asked.looks, asked.family / candidates.looked_at.max(1) as f64)?;
     Some(suspect.max(kept).max(named))
 }
 
@@ -79,7 +81,7 @@ fn of_side(effects: &Effects, candidates: &Candidates, side: usize, asked: Asked
 pub fn link(effects: &Effects, candidates: &Candidates, asked: Asked) -> Option<f64> {
     let partners = effects.measured(0).min(effects.measured(1)).saturating_sub(1);
     let ends_and_others = 4;
-    if looks::trusted(candidates, effects).len() < ends_and_others || effects.free == 0 {
+    if looks::trusted(candidates, effects).len() < ends_and_others || effects.free == 0 || asked.looks == 0 {
         return None;
     }
     let (z, noise) = (margin(MISSED), caution(effects) * effects.noise);
@@ -90,7 +92,7 @@ pub fn link(effects: &Effects, candidates: &Candidates, asked: Asked) -> Option<
     // A contrast is of four figures; signed ranks make use of 3/π of normal ones.
     let after = |contrasts: usize| 2.0 * noise / (contrasts as f64 * 3.0 / PI).sqrt();
     let kept = -asked.worth / 2.0 + z * after(looks::contrasts(0));
-    let error = after((0..LOOKS_MAX).map(looks::contrasts).sum());
+    let error = after((0..asked.looks).map(looks::contrasts).sum());
     let links = candidates.all_links.as_slice().len().max(1) as f64;
     let named = (margin(asked.family / links) + z) * error;
     let shift = [suspect, kept, named, z * error - asked.worth];

@@ -244,10 +244,13 @@ impl Judgement {
             worth,
             failing: self.failing,
             cycles: self.cycles,
+            // Who was to be looked at again and was not had as many looks as there were.
+            looks: match self.is_waiting {
+                true => self.looks,
+                false => LOOKS_MAX,
+            },
         };
-        // Who was to be looked at again and was not would not have been named, however slow.
-        let is_judged = !self.is_waiting && not_judged.len() < self.hosts;
-        let known = is_judged.then_some((&self.effects, &self.candidates));
+        let known = (not_judged.len() < self.hosts).then_some((&self.effects, &self.candidates));
         Report {
             detectable_host: known.and_then(|(effects, found)| detectable::host(effects, found, asked)),
             detectable_link: known.and_then(|(effects, found)| detectable::link(effects, found, asked)),

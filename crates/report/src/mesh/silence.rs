@@ -110,7 +110,10 @@ fn noise(probed: &Probed) -> String {
     format!(
         "with {} each and figures that vary by {}, {found} would be named in {} of such meshes",
         counted(partners as u64, "partner"),
-        percent(probe.noise_ratio.get()),
+        match probe.noise_ratio.get() {
+            noise if noise < 1.0 => percent(noise),
+            _ => "more than their size".to_owned(),
+        },
         percent(POWER)
     )
 }
