@@ -5,7 +5,7 @@ use wirespeed_mesh::simulate::{Fault, Mesh};
 use wirespeed_mesh::{Culprit, Figure, Judgement, Mode, Options, Pair, Plan, Report, Schedule};
 use wirespeed_report::stats::Random;
 
-const MESHES: u64 = 40;
+const MESHES: u64 = 100;
 
 fn judged(hosts: usize, noise: f64, faults: Vec<Fault>, seed: u64) -> Report {
     let mesh = Mesh {

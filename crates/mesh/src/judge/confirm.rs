@@ -85,7 +85,8 @@ pub fn confirm(
                 ))
             })
             .collect();
-        compare(effects, side, worth, &mut found, shift);
+        let named = |host: usize| candidates.named_hosts.contains_key(&(host, side));
+        compare(effects, (side, worth), &mut found, named, shift);
         for (host, found) in found {
             let shown = partners(effects, &ends[&(host, side)], side, found.effect / 2.0);
             let side = name(side);
@@ -103,9 +104,9 @@ pub fn confirm(
 /// more than is worth naming, beyond noise, is named, and that they might all differ so much is not considered.
 fn compare(
     effects: &Effects,
-    side: usize,
-    worth: f64,
+    (side, worth): (usize, f64),
     found: &mut [(usize, Estimate)],
+    named: impl Fn(usize) -> bool,
     explained: impl Fn(usize) -> f64,
 ) {
     if effects.measured(side) < FEW {
@@ -118,7 +119,7 @@ fn compare(
         .iter()
         .map(|&(host, Estimate { effect, error, .. })| Suspected { host, effect, error })
         .collect();
-    let all = reference::probabilities(effects, side, &suspects, explained);
+    let all = reference::probabilities(effects, side, &suspects, named, explained);
     found.iter_mut().zip(all).for_each(|((_, found), p)| found.p = p);
 }
 

@@ -55,6 +55,7 @@ fn of_side(effects: &Effects, candidates: &Candidates, side: usize, asked: Asked
     let surveyed = caution * effects.usual_error(side);
     let spread = effects.spread_with_one_slow(side);
     let suspect = (-SUSPECT * spread.hypot(surveyed)).max(-asked.worth / 2.0) + z * surveyed;
+    let named = |host: usize| candidates.named_hosts.contains_key(&(host, side));
     let after = |looks: usize, p: f64| {
         let of = |count: usize| ((count * looks) as f64 * (1.0 - asked.failing)) as usize;
         let figures = of(PARTNERS);
@@ -66,7 +67,7 @@ fn of_side(effects: &Effects, candidates: &Candidates, side: usize, asked: Asked
                 error,
                 freedom: reference::freedom(effects) + figures as f64 - 1.0,
             },
-            false => reference::of_all(effects, side, error)?,
+            false => reference::of_all(effects, (side, error), named)?,
         };
         let law = StudentsT::new(0.0, 1.0, against.freedom).ok()?;
         let beyond = -against.mean - law.inverse_cdf(p) * against.error;

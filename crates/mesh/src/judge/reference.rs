@@ -31,15 +31,20 @@ pub struct Against {
     pub freedom: f64,
 }
 
-/// The law by which a host slower than all would be judged, whose effect has the standard error `error`; `None` with too few
-/// hosts.
-pub fn of_all(effects: &Effects, side: usize, error: f64) -> Option<Against> {
+/// The law by which a host slower than all but those that are `named` would be judged, whose effect has the standard error
+/// `error`; `None` with too few hosts.
+pub fn of_all(
+    effects: &Effects,
+    (side, error): (usize, f64),
+    named: impl Fn(usize) -> bool,
+) -> Option<Against> {
     let most = fastest(effects, side);
     let mut all = Sample::default();
     let values = effects.hosts[side].iter().zip(&effects.counts[side]);
     values
-        .filter(|(value, count)| **count > 0 && **value <= most)
-        .for_each(|(value, _)| all.add(*value));
+        .enumerate()
+        .filter(|(host, (value, count))| **count > 0 && **value <= most && !named(*host))
+        .for_each(|(_, (value, _))| all.add(*value));
     all.against(effects, side, error)
 }
 
@@ -54,11 +59,13 @@ fn fastest(effects: &Effects, side: usize) -> f64 {
 /// those that are neither slower suspects nor itself, by Student's t. Suspects are taken off from the slowest up, and what one
 /// that is less slow shows holds for all slower ones: else two slow hosts would hide each other. That is the generalised
 /// extreme Studentised deviate (Rosner, Percentage points for a generalized ESD many-outlier procedure, Technometrics 25,
-/// 1983), with the suspect's own value taken from fresh figures. `explained` is what a unit makes of each host.
+/// 1983), with the suspect's own value taken from fresh figures. Hosts that are `named` already are slow, and no sample of the healthy.
+/// `explained` is what a unit makes of each host.
 pub fn probabilities(
     effects: &Effects,
     side: usize,
     suspects: &[Suspected],
+    named: impl Fn(usize) -> bool,
     explained: impl Fn(usize) -> f64,
 ) -> Vec<f64> {
     let most = fastest(effects, side);
@@ -72,7 +79,7 @@ pub fn probabilities(
         .for_each(|suspect| is_suspect[suspect.host] = true);
     let mut healthy = Sample::default();
     (0..is_suspect.len())
-        .filter(|host| !is_suspect[*host])
+        .filter(|host| !is_suspect[*host] && !named(*host))
         .filter_map(value)
         .for_each(|value| healthy.add(value));
     let mut order: Vec<usize> = (0..suspects.len()).collect();
