@@ -1,5 +1,5 @@
 //! How slow a host or link has to be for this judgement to have named it with a good chance, from the noise that it measured.
-//! It must never depend on what was named: it says what silence is worth.
+//! It must never depend on how slow a suspect is: it says what silence is worth.
 
 use super::candidates::{Candidates, PARTNERS, PARTNERS_MIN, SUSPECT, SUSPECT_LINK};
 use super::confirm::CLEARED;

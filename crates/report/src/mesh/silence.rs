@@ -3,7 +3,6 @@
 
 use super::outcome::{doubtful, finds_hosts, finds_links};
 use super::probed::Probed;
-use super::words::typical;
 use crate::thresholds::POWER;
 use crate::view::listed;
 use crate::wording::{counted, percent};
@@ -17,7 +16,7 @@ const RATIO_MIN: f64 = 0.01;
 
 /// What is said where nothing is named.
 pub fn nothing_named(probed: &Probed) -> String {
-    let median = typical(probed).unwrap_or_default();
+    let median = probed.typical().unwrap_or_default();
     if judged_hosts(probed) == 0 {
         return format!("no host could be judged, each has too few partners; {median}");
     }
@@ -32,7 +31,7 @@ pub fn nothing_named(probed: &Probed) -> String {
 
 /// The same in few words, for a title.
 pub fn title(probed: &Probed) -> String {
-    let median = typical(probed).unwrap_or_default();
+    let median = probed.typical().unwrap_or_default();
     match why_not(probed) {
         _ if judged_hosts(probed) == 0 => format!("no host could be judged; {median}"),
         Some((who, _)) => format!("cannot tell whether {who} is slow; {median}"),

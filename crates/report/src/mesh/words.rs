@@ -216,16 +216,6 @@ pub fn ratios(probed: &Probed, verdict: &MeshVerdict) -> [f64; 3] {
     ]
 }
 
-/// `the median pair moves 1.23 GB/s`.
-pub fn typical(probed: &Probed) -> Option<String> {
-    let median = probed.text(probed.median?);
-    Some(match probed.quantity() {
-        "bandwidth" | "rate" => format!("the median pair moves {median}"),
-        "latency" => format!("the median pair takes {median}"),
-        _ => format!("the median pair is at {median}"),
-    })
-}
-
 /// What was measured, what would have been named, and how often that is wrong.
 fn measured(probed: &[Probed], section: &MeshSection) -> String {
     let pairs: u64 = probed
@@ -247,7 +237,7 @@ fn measured(probed: &[Probed], section: &MeshSection) -> String {
         MeshMode::Isolated => ", one pair at a time",
     });
     if let ([only], true) = (probed, slow) {
-        text.extend(typical(only).map(|median| format!("; {median}")));
+        text.extend(only.typical().map(|median| format!("; {median}")));
     }
     text.push('.');
     let (material, alarm) = (section.material_ratio.get(), section.false_alarm_ratio.get());
