@@ -5,7 +5,7 @@ use super::outcome::{doubtful, finds_hosts, finds_links};
 use super::probed::Probed;
 use crate::thresholds::POWER;
 use crate::view::listed;
-use crate::wording::{counted, percent};
+use crate::wording::{counted, fine_percent, percent};
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::mesh::MeshCulprit;
 
@@ -110,7 +110,7 @@ fn noise(probed: &Probed) -> String {
         "with {} each and figures that vary by {}, {found} would be named in {} of such meshes",
         counted(partners as u64, "partner"),
         match probe.noise_ratio.get() {
-            noise if noise < 1.0 => percent(noise),
+            noise if noise < 1.0 => fine_percent(noise),
             _ => "more than their size".to_owned(),
         },
         percent(POWER)
@@ -121,7 +121,7 @@ fn noise(probed: &Probed) -> String {
 fn remedy(probed: &Probed) -> &'static str {
     match probed.probe.detectable_host_ratio {
         Some(_) if !finds_hosts(probed.probe) => {
-            ". Measure each pair longer (--duration behind the `--`), on quieter hosts, or more hosts"
+            ". Measure each pair longer (--duration or -n behind the `--`), on quieter hosts, or more hosts"
         }
         _ => "",
     }

@@ -196,7 +196,7 @@ fn untold() -> Failure {
     Failure::with(
         exit::INCONCLUSIVE,
         "cannot tell whether a host is slow",
-        "measure each pair longer (--duration behind the `--`), on quieter hosts, or more hosts; the result has the reason",
+        "measure each pair longer (--duration or -n behind the `--`), on quieter hosts, or more hosts; the result has the reason",
     )
 }
 

@@ -39,7 +39,7 @@ fn noise_that_hides_a_slow_host_is_no_evidence_of_health() {
         said[0].starts_with(
             "Cannot tell whether a host is slow: with 3 partners each and figures that vary by 30 %, only one at 0.43 of the \
              median or slower would be named in 90 % of such meshes; the median pair moves"
-        ) && said[0].ends_with("Measure each pair longer (--duration behind the `--`), on quieter hosts, or more hosts."),
+        ) && said[0].ends_with("Measure each pair longer (--duration or -n behind the `--`), on quieter hosts, or more hosts."),
         "{said:?}"
     );
     assert!(is_open(&section) && good(&section).is_empty() && drained(&section).is_empty());
