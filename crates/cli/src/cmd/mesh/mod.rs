@@ -155,33 +155,37 @@ fn section(mesh: &Mesh, known: &mut Known, (tags, found): (&[&str], &Found)) -> 
     Ok(section)
 }
 
-/// Pairs that failed make a part of a result, and say so where it ends.
+/// Pairs that failed and hosts that were lost make a part of a result, and say so where it ends.
 fn tell_failures(found: &mut Found, section: &MeshSection) {
     for probe in &section.probes {
-        let Some(result) = found.results.get_mut(probe.case as usize) else {
+        let result = found.results.get_mut(probe.case as usize);
+        let Some(result) = result.filter(|result| result.status == CaseStatus::Ok) else {
             continue;
         };
-        let failed: Vec<_> = probe
-            .pairs
-            .iter()
-            .filter(|pair| pair.failure().is_some())
-            .collect();
-        let Some(first) = failed.first() else {
-            continue;
-        };
-        if result.status == CaseStatus::Ok {
-            let (from, to) = (section.host_name(first.from), section.host_name(first.to));
-            let why = first.failure().unwrap_or_default();
-            set_partial(
-                result,
-                format!(
-                    "{} of {} pairs failed: {from} -> {to}: {why}",
-                    failed.len(),
-                    probe.pairs.len()
-                ),
-            );
+        if let Some(missing) = missing(probe, section) {
+            set_partial(result, missing);
         }
     }
+}
+
+/// What a probe lacks: pairs without a figure, or what a host would have added that was lost after its first ones.
+fn missing(probe: &MeshProbe, section: &MeshSection) -> Option<String> {
+    let mut failed = probe
+        .pairs
+        .iter()
+        .filter_map(|pair| Some((pair, pair.failure()?)));
+    if let Some((first, why)) = failed.next() {
+        let (from, to) = (section.host_name(first.from), section.host_name(first.to));
+        return Some(format!(
+            "{} of {} pairs failed: {from} -> {to}: {why}",
+            1 + failed.count(),
+            probe.pairs.len()
+        ));
+    }
+    let lost = (0..)
+        .zip(&section.hosts)
+        .find_map(|(number, host)| Some((number, host.lost.as_ref()?)));
+    lost.map(|(number, why)| format!("{} was lost: {why}", section.host_name(number)))
 }
 
 fn set_partial(result: &mut CaseResult, error: String) {
