@@ -179,6 +179,8 @@ impl Campaign {
             probe.failed_count = report.failed as u64;
             probe.not_judged_hosts = report.not_judged.iter().map(|host| *host as u32).collect();
             probe.looks_count = report.looks as u32;
+            probe.detectable_host_ratio = report.detectable_host.and_then(Finite::maybe);
+            probe.detectable_link_ratio = report.detectable_link.and_then(Finite::maybe);
             probe.noise_ratio = Finite::maybe(report.noise).unwrap_or_default();
             probe.effects = judgement.effects().iter().map(effect).collect();
         }

@@ -67,6 +67,23 @@ fn hosts_and_links_are_told_apart() {
 }
 
 #[test]
+fn a_very_slow_host_hides_no_other() {
+    let mut mesh = Mesh::healthy(10, 8);
+    mesh.faults = vec![Fault::Sender(1, 0.2), Fault::Sender(7, 0.90)];
+    mesh.cycles = 3;
+    let host = |host| Culprit::Host {
+        host,
+        side: Side::Sends,
+    };
+    let both = (0..20).filter(|seed| {
+        mesh.seed = *seed;
+        let named = named(&mesh.judged(Plan::All, Options::default()).unwrap());
+        named.contains(&host(1)) && named.contains(&host(7))
+    });
+    assert!(both.count() >= 17);
+}
+
+#[test]
 fn scale_and_order_do_not_matter() {
     // No two differences are equal: ties would be broken by rounding.
     let noise =

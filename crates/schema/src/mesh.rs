@@ -63,14 +63,21 @@ pub struct MeshPair {
     /// Number of the host that receives, or answers.
     pub to: u32,
     /// Its figures, in the unit of the probe's tag, in the order in which they were measured: first those of the survey, then
-    /// those of looks.
+    /// those of checks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<Finite>,
     /// How many of the values are of the survey.
     pub survey_count: u32,
-    /// Why its last measurement gave no figure, where it did not.
+    /// Why its last measurement gave no figure, where it did not. Earlier ones may have given some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+}
+
+impl MeshPair {
+    /// Why it failed: nothing where it has a figure, whatever became of later measurements.
+    pub fn failure(&self) -> Option<&str> {
+        self.failed.as_deref().filter(|_| self.values.is_empty())
+    }
 }
 
 /// A direction of a host's traffic.
@@ -142,7 +149,7 @@ pub struct MeshVerdict {
     pub partners: u32,
 }
 
-/// What a host does beside the median host, as survey and looks have it: ratios of performances, 1 is the median.
+/// What a host does beside the median host, as survey and checks have it: ratios of performances, 1 is the median.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MeshEffect {
@@ -182,10 +189,17 @@ pub struct MeshProbe {
     pub failed_count: u64,
     /// Numbers of hosts with too few partners to be judged.
     pub not_judged_hosts: Vec<u32>,
-    /// Looks at fresh figures that were taken.
+    /// How often what seemed slow was measured again.
     pub looks_count: u32,
     /// Standard deviation of a figure, as a share of it.
     pub noise_ratio: Finite,
+    /// A host at this ratio to the median or slower, in one direction, would have been named with a chance of 90 %, by the noise
+    /// that was measured. Absent where none would have been, or nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detectable_host_ratio: Option<Finite>,
+    /// The same of one direction of a link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detectable_link_ratio: Option<Finite>,
     /// Whether everything that was to be measured was, or failed by itself: else the judgement is of a part.
     pub complete: bool,
 }
@@ -287,9 +301,79 @@ impl MeshSection {
             .unwrap_or_else(|| format!("host{number}"))
     }
 
+    /// The same with names as short as tables want them: without the port, where one host alone has the address.
+    pub fn with_short_names(mut self) -> MeshSection {
+        let addresses: Vec<String> = self
+            .hosts
+            .iter()
+            .map(|host| address(&host.name).to_owned())
+            .collect();
+        let mut counts = std::collections::BTreeMap::<&str, usize>::new();
+        for address in &addresses {
+            *counts.entry(address).or_default() += 1;
+        }
+        for (host, address) in self.hosts.iter_mut().zip(&addresses) {
+            if counts[address.as_str()] == 1 {
+                host.name.clone_from(address);
+            }
+        }
+        self
+    }
+
     /// The name of unit `number`.
     pub fn unit_name(&self, number: u32) -> String {
         let name = self.units.get(number as usize).cloned();
         name.unwrap_or_else(|| format!("unit{number}"))
+    }
+}
+
+/// `10.0.0.1` of `10.0.0.1:7411`, `::1` of `[::1]:7411`; a name without a port as it is.
+fn address(name: &str) -> &str {
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    match name.rsplit_once(':') {
+        Some((host, port)) if is_port(port) => match host.strip_prefix('[') {
+            Some(inner) => inner.strip_suffix(']').unwrap_or(name),
+            None if host.is_empty() || host.contains(':') => name,
+            None => host,
+        },
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shortened(names: &[&str]) -> Vec<String> {
+        let host = |name: &&str| MeshHost {
+            name: (*name).to_owned(),
+            ..MeshHost::default()
+        };
+        let section = MeshSection {
+            hosts: names.iter().map(host).collect(),
+            ..MeshSection::default()
+        };
+        let hosts = section.with_short_names().hosts.into_iter();
+        hosts.map(|host| host.name).collect()
+    }
+
+    #[test]
+    fn names_lose_a_port_that_tells_nothing() {
+        let short = shortened(&["10.0.0.1:7411", "10.0.0.2:7411", "[fe80::1]:7411", "node4"]);
+        assert_eq!(short, ["10.0.0.1", "10.0.0.2", "fe80::1", "node4"]);
+        let mixed = shortened(&["10.0.0.1:7411", "10.0.0.1:7412", "10.0.0.2:7411", "fe80::2"]);
+        assert_eq!(mixed, ["10.0.0.1:7411", "10.0.0.1:7412", "10.0.0.2", "fe80::2"]);
+        assert_eq!(shortened(&["a", "a:7000", ":1"]), ["a", "a:7000", ":1"]);
+    }
+
+    #[test]
+    fn a_pair_with_a_figure_has_not_failed() {
+        let mut pair = MeshPair {
+            failed: Some("gone".to_owned()),
+            ..MeshPair::default()
+        };
+        assert_eq!(pair.failure(), Some("gone"));
+        pair.values.push(Finite::default());
+        assert_eq!(pair.failure(), None);
     }
 }

@@ -17,11 +17,11 @@ Hosts that ssh reaches, with nothing installed there; a job of a launcher, a ran
   mpirun -n 16 --map-by node wirespeed mesh -- am_lat,am_bw --via mpi
 
 What follows `--` is what `wirespeed run` takes, between two ranks: any test, size and transport; without it, latency and \
-bandwidth. Rounds of disjoint pairs cover every pair in both directions. What looks slow is measured again with other \
+bandwidth. Rounds of disjoint pairs cover every pair in both directions. What seems slow is measured again with other \
 partners before it is named, so that a slow host is told from a slow link; the result says how likely such a sentence is \
 false.
 
-Exit code 3: something is slow. 1: pairs failed, or hosts were lost.")]
+Exit code 3: something is slow. 4: nobody can tell, since noise would hide a slow host. 1: pairs failed, or hosts were lost.")]
 pub struct MeshArgs {
     #[command(flatten)]
     pub hosts: HostsArgs,
@@ -34,7 +34,7 @@ pub struct MeshArgs {
     #[arg(long, help_heading = "Schedule")]
     pub loaded: bool,
 
-    /// Measure the pairs of this many random matchings, or of as many as fit into a time: 20, 5m [default: all pairs]
+    /// Measure the pairs of this many random matchings, or what fits into a time, start and checks included: 20, 5m [default: all pairs]
     #[arg(
         long,
         value_name = "N|TIME",

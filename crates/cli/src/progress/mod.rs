@@ -24,6 +24,8 @@ use wirespeed_schema::units::{format_rate, format_size};
 const LONG: Duration = Duration::from_secs(2);
 /// How often a long run is drawn.
 const AGAIN: Duration = Duration::from_secs(1);
+/// How often a line is written into a file.
+const SELDOM: Duration = Duration::from_secs(10);
 /// Columns of a terminal that does not say how many it has.
 const COLUMNS: usize = 80;
 
@@ -34,6 +36,8 @@ pub struct Progress {
     course: Arc<Course>,
     /// When a line was last written, where only lines can be.
     said: Option<Instant>,
+    /// Time between two such lines, at least.
+    between: Duration,
 }
 
 /// How progress is shown.
@@ -186,6 +190,15 @@ impl Progress {
         Self::of(Kind::Runs, plan, quiet)
     }
 
+    /// The same of what may take minutes: told in lines, now and then, where stderr is a file.
+    pub fn also_in_files<'a>(runs: impl Iterator<Item = &'a Case>, quiet: bool) -> Self {
+        let mut progress = Self::new(runs, quiet);
+        if progress.shows == Shows::Nothing && !quiet {
+            (progress.shows, progress.between) = (Shows::FewLines, SELDOM);
+        }
+        progress
+    }
+
     /// For a verb without cases that does this many things.
     pub fn of_steps(count: usize, quiet: bool) -> Self {
         Self::of(Kind::Steps(count), Plan::new(std::iter::empty()), quiet)
@@ -233,6 +246,7 @@ impl Progress {
             shows,
             course,
             said: None,
+            between: LONG,
         }
     }
 
@@ -280,7 +294,7 @@ impl Progress {
             let left = now.plan.left().is_some_and(|left| left > LONG);
             (now.plan.is_longer_than(LONG), left || now.plan.elapsed() > LONG)
         };
-        let is_due = self.said.is_none_or(|said| said.elapsed() > LONG);
+        let is_due = self.said.is_none_or(|said| said.elapsed() > self.between);
         match self.shows {
             Shows::Lines if is_due => self.say(style.width),
             Shows::FewLines if is_due && is_late => self.say(style.width),

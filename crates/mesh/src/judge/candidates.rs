@@ -12,9 +12,9 @@ pub const PARTNERS_MIN: usize = 3;
 /// Partners that a suspected host is measured with in a look.
 pub const PARTNERS: usize = 8;
 /// Standard errors below the median from which on something is suspect: one healthy thing in 25 is.
-const SUSPECT: f64 = -1.75;
+pub const SUSPECT: f64 = -1.75;
 /// The same of links: one in 18 is. A link has a figure or few, so that one at 0.8 is missed more easily than a host.
-const SUSPECT_LINK: f64 = -1.6;
+pub const SUSPECT_LINK: f64 = -1.6;
 /// Hosts, and units, that a comparison of units needs.
 const UNIT_MIN: usize = 3;
 

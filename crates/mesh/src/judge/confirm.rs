@@ -11,6 +11,8 @@ use wirespeed_report::stats::{holm, median};
 const FRESH_MIN: usize = 6;
 /// Probability below which a suspected link is kept whatever its rank, and a unit explains its hosts.
 pub const LIKELY: f64 = 0.01;
+/// Probability above which a suspect is one no more.
+pub const CLEARED: f64 = 0.2;
 const Z: f64 = 1.959_963_984_540_054;
 
 /// An effect as a logarithm, with its errors.
@@ -83,7 +85,8 @@ pub fn confirm(
                 ))
             })
             .collect();
-        compare(effects, side, worth, &mut found, shift);
+        let named = |host: usize| candidates.named_hosts.contains_key(&(host, side));
+        compare(effects, (side, worth), &mut found, named, shift);
         for (host, found) in found {
             let shown = partners(effects, &ends[&(host, side)], side, found.effect / 2.0);
             let side = name(side);
@@ -101,9 +104,9 @@ pub fn confirm(
 /// more than is worth naming, beyond noise, is named, and that they might all differ so much is not considered.
 fn compare(
     effects: &Effects,
-    side: usize,
-    worth: f64,
+    (side, worth): (usize, f64),
     found: &mut [(usize, Estimate)],
+    named: impl Fn(usize) -> bool,
     explained: impl Fn(usize) -> f64,
 ) {
     if effects.measured(side) < FEW {
@@ -116,7 +119,7 @@ fn compare(
         .iter()
         .map(|&(host, Estimate { effect, error, .. })| Suspected { host, effect, error })
         .collect();
-    let all = reference::probabilities(effects, side, &suspects, explained);
+    let all = reference::probabilities(effects, side, &suspects, named, explained);
     found.iter_mut().zip(all).for_each(|((_, found), p)| found.p = p);
 }
 
@@ -200,7 +203,7 @@ fn settle(suspects: Vec<Suspect>, candidates: &mut Candidates, (family, worth): 
         };
         let p = other.map_or(p, |other: f64| p.min(found.p.max(other)));
         let is_named = p <= family && found.effect <= worth && found.count >= FRESH_MIN;
-        let is_cleared = found.p > 0.2;
+        let is_cleared = found.p > CLEARED;
         if is_named {
             verdicts.push(verdict(culprit, found, p, shown));
         }

@@ -33,6 +33,22 @@ impl Deck {
     }
 }
 
+/// Hosts that suspects are measured with: those above suspicion, unless most are suspect.
+pub fn trusted(candidates: &Candidates, effects: &Effects) -> Vec<usize> {
+    let suspect = |host: usize| candidates.all_hosts.get(host).is_some_and(|of| *of != [false; 2]);
+    let has_figures = |host: &usize| effects.counts[0][*host] + effects.counts[1][*host] > 0;
+    let mut hosts: Vec<usize> = (0..effects.counts[0].len()).filter(has_figures).collect();
+    if hosts.iter().filter(|host| suspect(**host)).count() <= hosts.len() / 2 {
+        hosts.retain(|host| !suspect(*host));
+    }
+    hosts
+}
+
+/// Contrasts of a link that a look is to have: each look twice as many as the one before.
+pub fn contrasts(look: usize) -> usize {
+    2 << look
+}
+
 /// Pairs of a look, a pair as often as it is to be measured, and the contrasts that are among them. `failing`: the share of
 /// figures that are to be expected to fail. A contrast needs four, so more are asked for.
 pub fn wanted(
@@ -41,12 +57,7 @@ pub fn wanted(
     (look, failing): (usize, f64),
     random: &mut Random,
 ) -> (Vec<Pair>, Vec<Contrast>) {
-    let suspect = |host: usize| candidates.all_hosts[host] != [false; 2];
-    let has_figures = |host: &usize| effects.counts[0][*host] + effects.counts[1][*host] > 0;
-    let mut hosts: Vec<usize> = (0..effects.counts[0].len()).filter(has_figures).collect();
-    if hosts.iter().filter(|host| suspect(**host)).count() <= hosts.len() / 2 {
-        hosts.retain(|host| !suspect(*host));
-    }
+    let mut hosts = trusted(candidates, effects);
     random.shuffle(&mut hosts);
     let mut deck = Deck { hosts, next: 0 };
     let mut pairs = Vec::new();
@@ -68,7 +79,7 @@ pub fn wanted(
     }
     let mut contrasts = Vec::new();
     let whole = (1.0 - failing.min(FAILING_MAX)).powi(4);
-    let count = ((2 << look) as f64 / whole).ceil() as usize;
+    let count = (self::contrasts(look) as f64 / whole).ceil() as usize;
     for &link in &candidates.links {
         for ends in deck.deal([link.from, link.to], 2 * count).chunks_exact(2) {
             let others = Pair {

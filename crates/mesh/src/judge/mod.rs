@@ -3,6 +3,7 @@
 
 mod candidates;
 mod confirm;
+mod detectable;
 mod links;
 mod looks;
 mod pairs;
@@ -87,6 +88,10 @@ pub struct Judgement {
     asked: Vec<Contrast>,
     differences: Differences,
     looks: usize,
+    /// A look was asked for whose figures have not come.
+    is_waiting: bool,
+    /// Figures of a pair in the survey.
+    cycles: usize,
     verdicts: Vec<Verdict>,
 }
 
@@ -127,11 +132,14 @@ impl Judgement {
             asked: Vec::new(),
             differences: Differences::new(),
             looks: 0,
+            is_waiting: false,
+            cycles: 0,
             verdicts: Vec::new(),
         };
         let mut cells = judgement.cells(survey)?;
         // Sums are rounded by their order: what came first must not matter.
         cells.sort_unstable_by(|a, b| (a.from, a.to).cmp(&(b.from, b.to)).then(a.log.total_cmp(&b.log)));
+        judgement.cycles = cells.len() / judgement.measured.as_slice().len().max(1);
         judgement.effects = polish(hosts, &cells);
         judgement.failing = judgement.failing(survey);
         judgement.candidates = Candidates::screen(&judgement.effects, &cells, units, options.material);
@@ -154,6 +162,7 @@ impl Judgement {
             return None;
         }
         self.asked = asked;
+        self.is_waiting = true;
         let rounds = crate::schedule::pack(self.hosts, &pairs).into_iter();
         let rounds = rounds.map(|round| round.into_iter().map(|at| pairs[at]).collect::<Vec<Pair>>());
         let mode = self.options.mode;
@@ -174,8 +183,8 @@ impl Judgement {
         confirm::rebase(&mut cells, &self.effects, &mut self.candidates);
         self.fresh.extend(cells);
         self.looks += 1;
-        let family = self.options.false_alarm / LOOKS_MAX as f64 / 2.0;
-        let limits = (family, (1.0 - self.options.material).ln());
+        self.is_waiting = false;
+        let limits = self.limits();
         let candidates = &mut self.candidates;
         let mut found = confirm::confirm(&self.effects, &self.fresh, &self.units, candidates, limits);
         found.extend(links::confirm(&self.differences, candidates, limits));
@@ -185,6 +194,12 @@ impl Judgement {
             ..verdict
         }));
         Ok(())
+    }
+
+    /// Probability of a false alarm of all hosts, or all links, in a look, and the logarithm of the share that is worth naming.
+    fn limits(&self) -> (f64, f64) {
+        let family = self.options.false_alarm / LOOKS_MAX as f64 / 2.0;
+        (family, (1.0 - self.options.material).ln())
     }
 
     fn failing(&self, survey: &[Figure]) -> f64 {
@@ -222,11 +237,27 @@ impl Judgement {
             let sides = (0..2).map(|side| self.effects.counts[side][*host].min(partners[*host][side]));
             sides.min() < Some(PARTNERS_MIN)
         };
+        let not_judged: Vec<usize> = (0..self.hosts).filter(too_few).collect();
+        let (family, worth) = self.limits();
+        let asked = detectable::Asked {
+            family,
+            worth,
+            failing: self.failing,
+            cycles: self.cycles,
+            // Who was to be looked at again and was not had as many looks as there were.
+            looks: match self.is_waiting {
+                true => self.looks,
+                false => LOOKS_MAX,
+            },
+        };
+        let known = (not_judged.len() < self.hosts).then_some((&self.effects, &self.candidates));
         Report {
+            detectable_host: known.and_then(|(effects, found)| detectable::host(effects, found, asked)),
+            detectable_link: known.and_then(|(effects, found)| detectable::link(effects, found, asked)),
             verdicts: verdict::merged(&self.verdicts),
             unmeasured: self.hosts * self.hosts.saturating_sub(1) - self.measured.as_slice().len(),
             failed: self.failed,
-            not_judged: (0..self.hosts).filter(too_few).collect(),
+            not_judged,
             looks: self.looks,
             noise: self.effects.noise.exp_m1(),
         }

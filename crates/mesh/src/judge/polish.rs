@@ -28,7 +28,7 @@ const SWEEPS: usize = 12;
 /// Steps from medians to Huber's estimates.
 const REFINED: usize = 3;
 /// Standard deviations at which Huber's estimate cuts figures off.
-const CUT: f64 = 1.345;
+pub const CUT: f64 = 1.345;
 /// The standard deviation of a normal law over its median absolute deviation.
 const NORMAL: f64 = 1.4826;
 /// Values up to which distances between all of them are looked at.
@@ -63,6 +63,25 @@ impl Effects {
     /// Standard error of a host's effect, that of its partners' effects included. Infinite without cells.
     pub fn error(&self, side: usize, host: usize) -> f64 {
         self.single * (self.of_partners[side] / self.counts[side][host] as f64).sqrt()
+    }
+
+    /// The effects of hosts with figures.
+    fn measured_effects(&self, side: usize) -> Vec<f64> {
+        let all = self.hosts[side].iter().zip(&self.counts[side]);
+        all.filter(|(_, count)| **count > 0)
+            .map(|(effect, _)| *effect)
+            .collect()
+    }
+
+    /// What the spread would be taken for if one of these hosts were very slow.
+    pub fn spread_with_one_slow(&self, side: usize) -> f64 {
+        let mut values = self.measured_effects(side);
+        values.sort_by(f64::total_cmp);
+        let middle = values.len() / 2;
+        if let Some(value) = values.get_mut(middle) {
+            *value = f64::MIN / 4.0;
+        }
+        beyond_noise(self, side, &values)
     }
 }
 
@@ -264,12 +283,10 @@ fn noise(residuals: &[f64], fitted: usize) -> f64 {
 
 /// The spread of hosts that noise does not explain.
 fn spread(effects: &Effects, side: usize) -> f64 {
-    let measured = || (0..effects.hosts[side].len()).filter(|host| effects.counts[side][*host] > 0);
-    let all = between(
-        &measured()
-            .map(|host| effects.hosts[side][host])
-            .collect::<Vec<_>>(),
-    );
-    let error = effects.usual_error(side);
+    beyond_noise(effects, side, &effects.measured_effects(side))
+}
+
+fn beyond_noise(effects: &Effects, side: usize, values: &[f64]) -> f64 {
+    let (all, error) = (between(values), effects.usual_error(side));
     (all * all - error * error).max(0.0).sqrt()
 }

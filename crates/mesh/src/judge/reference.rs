@@ -23,20 +23,52 @@ pub struct Suspected {
     pub error: f64,
 }
 
+/// The law of a healthy host's effect: Student's t around `mean`.
+#[derive(Debug, Clone, Copy)]
+pub struct Against {
+    pub mean: f64,
+    pub error: f64,
+    pub freedom: f64,
+}
+
+/// The law by which a host slower than all but those that are `named` would be judged, whose effect has the standard error
+/// `error`; `None` with too few hosts.
+pub fn of_all(
+    effects: &Effects,
+    (side, error): (usize, f64),
+    named: impl Fn(usize) -> bool,
+) -> Option<Against> {
+    let most = fastest(effects, side);
+    let mut all = Sample::default();
+    let values = effects.hosts[side].iter().zip(&effects.counts[side]);
+    values
+        .enumerate()
+        .filter(|(host, (value, count))| **count > 0 && **value <= most && !named(*host))
+        .for_each(|(_, (value, _))| all.add(*value));
+    all.against(effects, side, error)
+}
+
+/// The effect above which a host is of another kind.
+fn fastest(effects: &Effects, side: usize) -> f64 {
+    FAST * effects.spread[side].hypot(effects.usual_error(side))
+}
+
 /// Probabilities of effects as low as those of `suspects` where these are healthy, in the order given.
 ///
 /// Hosts differ, and how much is known from other hosts alone: a suspect is compared with the mean and standard deviation of
 /// those that are neither slower suspects nor itself, by Student's t. Suspects are taken off from the slowest up, and what one
 /// that is less slow shows holds for all slower ones: else two slow hosts would hide each other. That is the generalised
 /// extreme Studentised deviate (Rosner, Percentage points for a generalized ESD many-outlier procedure, Technometrics 25,
-/// 1983), with the suspect's own value taken from fresh figures. `explained` is what a unit makes of each host.
+/// 1983), with the suspect's own value taken from fresh figures. Hosts that are `named` already are slow, and no sample of the healthy.
+/// `explained` is what a unit makes of each host.
 pub fn probabilities(
     effects: &Effects,
     side: usize,
     suspects: &[Suspected],
+    named: impl Fn(usize) -> bool,
     explained: impl Fn(usize) -> f64,
 ) -> Vec<f64> {
-    let most = FAST * effects.spread[side].hypot(effects.usual_error(side));
+    let most = fastest(effects, side);
     let value = |host: usize| {
         let value = effects.hosts[side][host] - explained(host);
         (effects.counts[side][host] > 0 && value <= most).then_some(value)
@@ -47,7 +79,7 @@ pub fn probabilities(
         .for_each(|suspect| is_suspect[suspect.host] = true);
     let mut healthy = Sample::default();
     (0..is_suspect.len())
-        .filter(|host| !is_suspect[*host])
+        .filter(|host| !is_suspect[*host] && !named(*host))
         .filter_map(value)
         .for_each(|value| healthy.add(value));
     let mut order: Vec<usize> = (0..suspects.len()).collect();
@@ -79,15 +111,17 @@ impl Sample {
         self.squares += away * (value - self.mean);
     }
 
+    /// What a suspect whose effect has this standard error is compared with; `None` with too few healthy hosts.
+    ///
     /// The sample's variance holds the spread of hosts and the survey's error; where the suspect's error is larger, what it is
     /// larger by is added. Never less than the survey's error: a spread below none is chance.
-    fn probability(&self, effects: &Effects, side: usize, suspect: Suspected) -> f64 {
+    fn against(&self, effects: &Effects, side: usize, error: f64) -> Option<Against> {
         if self.count < HEALTHY_MIN as f64 {
-            return 1.0;
+            return None;
         }
         let surveyed = effects.usual_error(side).powi(2);
         let between = (self.squares / (self.count - 1.0)).max(surveyed) * (1.0 + 1.0 / self.count);
-        let more = (suspect.error.powi(2) - surveyed).max(0.0);
+        let more = (error.powi(2) - surveyed).max(0.0);
         let whole = between + more;
         let parts = between * between / (self.count - 1.0) + more * more / freedom(effects);
         let freedom = if parts > 0.0 {
@@ -95,7 +129,18 @@ impl Sample {
         } else {
             freedom(effects)
         };
-        lower_tail(suspect.effect - self.mean, whole.sqrt(), freedom)
+        Some(Against {
+            mean: self.mean,
+            error: whole.sqrt(),
+            freedom,
+        })
+    }
+
+    fn probability(&self, effects: &Effects, side: usize, suspect: Suspected) -> f64 {
+        let against = self.against(effects, side, suspect.error);
+        against.map_or(1.0, |Against { mean, error, freedom }| {
+            lower_tail(suspect.effect - mean, error, freedom)
+        })
     }
 }
 

@@ -81,6 +81,11 @@ pub struct Report {
     pub looks: usize,
     /// Standard deviation of a figure, as a share of it.
     pub noise: f64,
+    /// A host at this ratio to the median or below, in one direction, would have been named with a chance of
+    /// [`POWER`](wirespeed_report::thresholds::POWER). Absent where no host would have been.
+    pub detectable_host: Option<f64>,
+    /// The same of one direction of a link.
+    pub detectable_link: Option<f64>,
 }
 
 /// Both directions of the same thing as one verdict, with the figures of the slower.

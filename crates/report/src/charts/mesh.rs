@@ -3,7 +3,7 @@
 
 use super::{Picture, behind, titled};
 use crate::labels::Input;
-use crate::mesh::{Probed, words};
+use crate::mesh::{Probed, silence, words};
 use crate::svg::{Axis, Cell, Chart, Heat, Look, Mark, Point, Series, Unit};
 use std::collections::BTreeMap;
 use wirespeed_schema::mesh::{MeshCulprit, MeshSection};
@@ -33,6 +33,7 @@ pub fn pictures(inputs: &[Input]) -> Vec<Picture> {
             1 => String::new(),
             _ => format!("{}: ", input.name),
         };
+        let section = section.with_short_names();
         let probed = Probed::all(input.run, &section);
         let with_figures = probed.iter().filter(|probed| probed.median.is_some());
         for one in with_figures.take(PROBES_MAX) {
@@ -113,6 +114,7 @@ fn map(name: &str, probed: &Probed, several: bool) -> Picture {
     let quantity = probed.quantity();
     let answer = words::of_probe(probed, several);
     let said = match answer.as_slice() {
+        _ if probed.probe.verdicts.is_empty() => words::capital(&silence::title(probed)),
         [only] => titled(only),
         [first, ..] => format!("{}, and more", titled(first)),
         [] => String::new(),

@@ -1,7 +1,7 @@
 //! Sentences on a mesh: each verdict, or that there is none, with the figures that it rests on.
 
 use super::Sentence;
-use crate::mesh::{Probed, words};
+use crate::mesh::{Probed, silence, words};
 use crate::wording::{counted, percent};
 use wirespeed_schema::Run;
 use wirespeed_schema::mesh::{MeshSection, MeshVerdict};
@@ -13,6 +13,7 @@ pub(super) fn mesh(run: &Run, _: &[&CaseResult]) -> Vec<Sentence> {
     let Some(section) = run.sections.get::<MeshSection>() else {
         return Vec::new();
     };
+    let section = section.with_short_names();
     let probed = Probed::all(run, &section);
     let several = probed.len() > 1;
     let mut found = Vec::new();
@@ -27,13 +28,15 @@ pub(super) fn mesh(run: &Run, _: &[&CaseResult]) -> Vec<Sentence> {
             text: named(words::sentence(one, verdict)),
             evidence: evidence(one, verdict),
         }));
-        if verdicts.is_empty() {
-            found.extend(words::of_probe(one, several).into_iter().map(|text| Sentence {
-                rule: "mesh",
-                text,
-                evidence: whole(one),
-            }));
-        }
+        let unnamed = match verdicts.is_empty() {
+            true => Some(silence::nothing_named(one)),
+            false => silence::of_others(one),
+        };
+        found.extend(unnamed.map(|text| Sentence {
+            rule: "mesh",
+            text: named(words::capital(&text)),
+            evidence: whole(one),
+        }));
     }
     found
 }
@@ -72,6 +75,13 @@ fn whole(probed: &Probed) -> Vec<String> {
     let noise = probed.probe.noise_ratio.get();
     if noise > 0.0 {
         cited.push(format!("noise_ratio {}", percent(noise)));
+    }
+    let detectable = [
+        ("detectable_host_ratio", probed.probe.detectable_host_ratio),
+        ("detectable_link_ratio", probed.probe.detectable_link_ratio),
+    ];
+    for (key, ratio) in detectable {
+        cited.extend(ratio.map(|ratio| format!("{key} {:.3}", ratio.get())));
     }
     cited
 }

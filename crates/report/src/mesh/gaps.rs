@@ -6,7 +6,7 @@ use super::words::of_pairs;
 use crate::view::listed;
 use crate::wording::{counted, grouped};
 use std::collections::BTreeMap;
-use wirespeed_schema::mesh::{MeshPairs, MeshSection};
+use wirespeed_schema::mesh::{MeshPair, MeshPairs, MeshSection};
 
 /// Names in a sentence.
 const NAMED_MAX: usize = 3;
@@ -138,7 +138,7 @@ fn not_judged_hosts(probed: &[Probed], section: &MeshSection) -> Option<String> 
 /// Reasons of failed pairs over all probes with how many pairs have them, the most frequent first.
 pub fn failures(probed: &[Probed]) -> Vec<(String, u64)> {
     let pairs = probed.iter().flat_map(|probed| &probed.probe.pairs);
-    grouped_reasons(pairs.filter_map(|pair| pair.failed.as_deref()))
+    grouped_reasons(pairs.filter_map(MeshPair::failure))
 }
 
 /// Reasons with how often each is given, the most frequent first.

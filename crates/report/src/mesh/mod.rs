@@ -4,11 +4,13 @@
 //! ```text
 //! MeshSection --Probed--> medians of pairs, order of hosts ┐
 //! MeshVerdict --words---> sentences                        ├─> view/mesh, charts/mesh, render/mesh, compare/mesh
-//! verdicts, losses --standing--> good hosts, hosts to drain┘
+//! verdicts, losses --standing--> good hosts, hosts to leave out┘
 //! ```
 
 pub(crate) mod gaps;
+pub mod outcome;
 mod probed;
+pub(crate) mod silence;
 mod standing;
 pub mod words;
 

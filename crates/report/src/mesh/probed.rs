@@ -113,6 +113,16 @@ impl<'a> Probed<'a> {
         }
     }
 
+    /// `the median pair moves 1.23 GB/s`.
+    pub fn typical(&self) -> Option<String> {
+        let median = self.text(self.median?);
+        Some(match self.quantity() {
+            "bandwidth" | "rate" => format!("the median pair moves {median}"),
+            "latency" => format!("the median pair takes {median}"),
+            _ => format!("the median pair is at {median}"),
+        })
+    }
+
     /// A ratio of performances as a ratio of figures: a latency at half the performance is twice as long.
     pub fn of_figures(&self, performance: f64) -> f64 {
         match self.probe.higher_is_better {

@@ -1,14 +1,16 @@
-//! Where each host stands over all probes of a mesh, and the lists that follow: hosts to use, hosts to drain. A host of which
-//! nothing is known is on neither list.
+//! Where each host stands over all probes of a mesh, and the lists that follow: hosts to use, hosts to leave out. A host of
+//! which nothing is known is on neither list.
 
+use super::outcome::{doubtful, finds_hosts, is_named};
 use wirespeed_schema::mesh::{MeshCulprit, MeshProbe, MeshSection};
 
 /// Where a host stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
-    /// It was judged, and is not slow. A single link of it may be.
+    /// It was judged, is not slow, and would have been named if it were. A single link of it may be slow.
     Good,
-    /// It was not judged, or was slow with too few partners to tell whether its links are.
+    /// It was not judged, or too much noise hides whether it is slow, or it was slow with too few partners to tell whether its
+    /// links are.
     Unknown,
     /// It or its unit is slow.
     Slow,
@@ -60,6 +62,13 @@ fn add(section: &MeshSection, probe: &MeshProbe, found: &mut [Standing]) {
             say(host, Standing::Unknown);
         }
     }
+    for host in 0..section.hosts.len() as u32 {
+        if !finds_hosts(probe) && !is_named(section, probe, host) {
+            say(host as usize, Standing::Unknown);
+        }
+    }
+    let doubtful = doubtful(section, probe).into_iter();
+    doubtful.for_each(|host| say(host as usize, Standing::Unknown));
     let not_judged_hosts = probe.not_judged_hosts.iter();
     not_judged_hosts.for_each(|host| say(*host as usize, Standing::Unknown));
     for verdict in &probe.verdicts {

@@ -2,7 +2,9 @@
 //! the section, so that a sentence cannot differ from the table beside it. It must never decide anything.
 
 use super::gaps;
+use super::outcome;
 use super::probed::Probed;
+use super::silence;
 use crate::wording::{counted, grouped, percent};
 use wirespeed_schema::Run;
 use wirespeed_schema::mesh::{MeshCulprit, MeshMode, MeshProbe, MeshSection, MeshSide, MeshVerdict};
@@ -57,7 +59,7 @@ pub fn of_probe(probed: &Probed, several: bool) -> Vec<String> {
         false => SENTENCES_MAX,
     };
     if verdicts.is_empty() {
-        return vec![named(nothing_slow(probed), true)];
+        return vec![named(silence::nothing_named(probed), true)];
     }
     let shown = verdicts.iter().take(most);
     let mut said: Vec<String> = shown
@@ -66,11 +68,12 @@ pub fn of_probe(probed: &Probed, several: bool) -> Vec<String> {
     if verdicts.len() > most {
         said.push(named(further(&verdicts[most..]), false));
     }
+    said.extend(silence::of_others(probed).map(|text| named(text, true)));
     said
 }
 
 /// The same with a capital, which names of hosts do not get.
-fn capital(text: &str) -> String {
+pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(letters).collect()
@@ -145,7 +148,8 @@ fn is_of_this_rail(probed: &Probed, culprit: MeshCulprit) -> bool {
     let is_well = |other: &&MeshProbe| {
         let slow = other.verdicts.iter().any(|verdict| of(verdict.culprit) == own);
         let is_judged = |host| !other.not_judged_hosts.contains(&host);
-        other.complete && !slow && (own.0 == 0 || is_judged(own.1) && is_judged(own.2))
+        let is_told = own.0 == 2 || !outcome::cannot_tell(probed.section, other);
+        other.complete && !slow && is_told && (own.0 == 0 || is_judged(own.1) && is_judged(own.2))
     };
     !probed.on_other_rails.is_empty() && probed.on_other_rails.iter().all(is_well)
 }
@@ -212,39 +216,6 @@ pub fn ratios(probed: &Probed, verdict: &MeshVerdict) -> [f64; 3] {
     ]
 }
 
-/// That nothing is slow, as far as that was judged.
-fn nothing_slow(probed: &Probed) -> String {
-    let (section, probe) = (probed.section, probed.probe);
-    let hosts = section.hosts.len();
-    let lost = section.hosts.iter().filter(|host| host.lost.is_some()).count();
-    let median = typical(probed).unwrap_or_default();
-    if probe.not_judged_hosts.len() + lost >= hosts {
-        return format!("no host could be judged, each has too few partners; {median}");
-    }
-    let judged = match probe.not_judged_hosts.is_empty() && lost == 0 {
-        true => "no host",
-        false => "no host that was judged",
-    };
-    let links = match probe.unmeasured_count {
-        0 => "or link",
-        _ => "and no measured link",
-    };
-    format!(
-        "{judged} {links} of {} is slow: {median}",
-        counted(hosts as u64, "host")
-    )
-}
-
-/// `the median pair moves 1.23 GB/s`.
-pub fn typical(probed: &Probed) -> Option<String> {
-    let median = probed.text(probed.median?);
-    Some(match probed.quantity() {
-        "bandwidth" | "rate" => format!("the median pair moves {median}"),
-        "latency" => format!("the median pair takes {median}"),
-        _ => format!("the median pair is at {median}"),
-    })
-}
-
 /// What was measured, what would have been named, and how often that is wrong.
 fn measured(probed: &[Probed], section: &MeshSection) -> String {
     let pairs: u64 = probed
@@ -266,7 +237,7 @@ fn measured(probed: &[Probed], section: &MeshSection) -> String {
         MeshMode::Isolated => ", one pair at a time",
     });
     if let ([only], true) = (probed, slow) {
-        text.extend(typical(only).map(|median| format!("; {median}")));
+        text.extend(only.typical().map(|median| format!("; {median}")));
     }
     text.push('.');
     let (material, alarm) = (section.material_ratio.get(), section.false_alarm_ratio.get());

@@ -170,7 +170,7 @@ fn pair_fields(probed: &Probed, names: &Names, pair: &MeshPair, figure: Option<&
         all.join(";"),
         or_empty(sends.map(|ratio| ratio.get())),
         or_empty(receives.map(|ratio| ratio.get())),
-        pair.failed.clone().unwrap_or_default(),
+        pair.failure().unwrap_or_default().to_owned(),
         names.lost(pair.from),
         names.lost(pair.to),
     ]

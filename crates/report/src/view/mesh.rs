@@ -5,7 +5,7 @@ use super::model::{Part, Paste};
 use super::remarks::listed;
 use crate::charts::Picture;
 use crate::labels::Input;
-use crate::mesh::gaps::grouped_reasons;
+use crate::mesh::gaps::failures;
 use crate::mesh::{PairFigure, Probed, Standing, drained, good, standings, words};
 use crate::stats::median;
 use crate::table::{Row, Table, Tone, key, number, text};
@@ -36,7 +36,9 @@ const EXAMPLES_MAX: usize = 3;
 /// What is slow, what was measured, what is not known.
 pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
     let section = input.run.sections.get::<MeshSection>();
-    section.map_or_else(Vec::new, |section| words::answers(input.run, &section))
+    section.map_or_else(Vec::new, |section| {
+        words::answers(input.run, &section.with_short_names())
+    })
 }
 
 /// Suspects, probes, hosts, pairs, failures, losses, and the lists to paste.
@@ -44,6 +46,9 @@ pub fn parts(run: &Run) -> Vec<Part> {
     let Some(section) = run.sections.get::<MeshSection>() else {
         return Vec::new();
     };
+    // What is pasted has the names that were given.
+    let pasted = lists(&section);
+    let section = section.with_short_names();
     let probed = Probed::all(run, &section);
     let with_figures = || probed.iter().filter(|probed| probed.median.is_some());
     let standings = standings(&section);
@@ -58,7 +63,7 @@ pub fn parts(run: &Run) -> Vec<Part> {
     tables.extend([storms(&section), failed(&probed), lost(&section)]);
     let told = tables.into_iter().filter(|table| !table.rows.is_empty());
     let mut parts: Vec<Part> = told.map(Part::Table).collect();
-    parts.extend(lists(&section));
+    parts.extend(pasted);
     parts
 }
 
@@ -200,12 +205,13 @@ fn probes(probed: &[Probed]) -> Table {
         number("pairs", 3),
         number("failed", 4),
         number("noise", 5),
-        number("looks", 6),
+        number("checks", 6),
     ];
     let row = |one: &Probed| {
         let (least, greatest) = one.extremes()?;
         let probe = one.probe;
         let noise = probe.noise_ratio.get();
+        let failed = probe.pairs.iter().filter(|pair| pair.failure().is_some()).count() as u64;
         let nought = |text: String| if text == "0" { String::new() } else { text };
         Some(Row::from(vec![
             one.name_among(probed.len() > 1),
@@ -215,7 +221,7 @@ fn probes(probed: &[Probed]) -> Table {
             one.text(greatest.value),
             one.pair_name(greatest.from, greatest.to),
             grouped(one.pairs.len() as u64),
-            nought(grouped(probe.failed_count)),
+            nought(grouped(failed)),
             if noise > 0.0 {
                 fine_percent(noise)
             } else {
@@ -226,7 +232,7 @@ fn probes(probed: &[Probed]) -> Table {
     };
     let rows: Vec<Row> = probed.iter().filter_map(row).collect();
     Table::new(&titled("Pairs", probed), columns, rows)
-        .noted("of each pair the median of its figures; noise: standard deviation of one figure; looks: fresh measurements of suspects")
+        .noted("of each pair the median of its figures; noise: standard deviation of one figure; checks: how often suspects were measured again")
         .sorted_by_reader()
 }
 
@@ -285,10 +291,14 @@ fn hosts(probed: &Probed, standings: &[Standing], on_screen: bool) -> Table {
         true => "below 1 is slower",
         false => "above 1 is slower",
     };
+    let units = match probed.section.units.is_empty() {
+        true => "",
+        false => "; unit: the rack or switch that it shares with others",
+    };
     let title = format!("Hosts, the slowest first: {}", probed.label);
     Table::new(&title, columns, order.iter().map(row).collect())
         .noted(&format!(
-            "sends, receives: its {quantity} over that of the median host; {worse}"
+            "sends, receives: its {quantity} over that of the median host; {worse}{units}"
         ))
         .on_screen(if on_screen {
             unwell.min(UNWELL_MAX) + HOSTS_MAX
@@ -361,18 +371,13 @@ fn failed(probed: &[Probed]) -> Table {
     let mut all: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for one in probed {
         for pair in &one.probe.pairs {
-            if let Some(reason) = &pair.failed {
+            if let Some(reason) = pair.failure() {
                 let names = all.entry(reason.trim()).or_default();
                 names.push(one.pair_name(pair.from, pair.to));
             }
         }
     }
-    let reasons = grouped_reasons(
-        probed
-            .iter()
-            .flat_map(|one| &one.probe.pairs)
-            .filter_map(|pair| pair.failed.as_deref()),
-    );
+    let reasons = failures(probed);
     let row = |(reason, count): &(String, u64)| {
         let pairs = all.get(reason.as_str()).or_else(|| all.get(""));
         let examples = pairs.map_or(String::new(), |pairs| listed(pairs, EXAMPLES_MAX));
@@ -403,7 +408,7 @@ fn lost(section: &MeshSection) -> Table {
         .sorted_by_reader()
 }
 
-/// Hosts to drain and hosts to use, a name a line.
+/// Hosts to leave out and hosts to use, a name a line.
 fn lists(section: &MeshSection) -> Vec<Part> {
     let list = |title: String, lines: Vec<String>, screen_lines| {
         (!lines.is_empty()).then_some(Part::Paste(Paste {
@@ -419,7 +424,7 @@ fn lists(section: &MeshSection) -> Vec<Part> {
     let count = |names: &[String]| grouped(names.len() as u64);
     [
         list(
-            format!("Hosts to drain, slow or lost ({}):", count(&drained)),
+            format!("Slow or lost hosts, leave these out ({}):", count(&drained)),
             drained,
             PASTED_MAX,
         ),

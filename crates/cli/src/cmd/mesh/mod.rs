@@ -1,6 +1,7 @@
 //! `wirespeed mesh`: which of many hosts is slow, or which link between them. Words to hosts, cases and campaigns; the experiment
 //! runs cycles of rounds, the judgement asks for closer looks, and what is known goes into one section.
 
+mod allowance;
 mod case;
 mod congestion;
 mod figures;
@@ -27,9 +28,11 @@ use shown::Shown;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::time::Instant;
 use wirespeed::Registry;
 use wirespeed_mesh::{Mode, Plan as Pairs};
 use wirespeed_report::interference::Loaded;
+use wirespeed_report::mesh::outcome::is_open;
 use wirespeed_report::mesh::words::named;
 use wirespeed_schema::Finite;
 use wirespeed_schema::mesh::{MeshHost, MeshMode, MeshPairs, MeshProbe, MeshSection};
@@ -42,6 +45,7 @@ const NAMED_MAX: usize = 4;
 
 /// Measure a mesh.
 pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Result<Ended, Failure> {
+    let began = Instant::now();
     let mut mesh = Mesh::of(arguments)?;
     let mut words = arguments.experiment.clone();
     // Those are one a host, and not one for each end of a pair.
@@ -53,6 +57,7 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
     };
     let mut how = How::of(&words, (&mut mesh.plan, usual), (&arguments.output, color))?;
     mesh.settle(registry, arguments, (how.repeats, how.seed))?;
+    how.repeats = mesh.cycles;
     let beside = |storm: &congestion::Asked| Loaded {
         load: storm.load.clone(),
         place: String::new(),
@@ -65,9 +70,11 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
     }
     let mut front = Front::open((&arguments.output, color), Some(mesh.plan.clone()))?;
     let draws = how.shows_its_own();
-    let runs = how.repeats as usize * mesh.cases.len() * (1 + how.loads.len() + how.storms.len());
+    let cells = mesh.cases.len() * (1 + how.loads.len() + how.storms.len());
+    let runs = how.repeats as usize * cells;
     let (campaigns, tags) = mesh.campaigns()?;
-    let known = Rc::new(RefCell::new(Known::new(mesh.roster.hosts.len(), campaigns)));
+    let time = (mesh.allowance(cells), began);
+    let known = Rc::new(RefCell::new(Known::new(mesh.roster.hosts.len(), campaigns, time)));
     let ground = Hosts::of(
         registry,
         &arguments.hosts,
@@ -91,30 +98,23 @@ pub fn mesh(registry: &Registry, arguments: &MeshArgs, color: ColorChoice) -> Re
     }
     let mut found = experiment.finish()?;
     drop(rounds);
-    let section = section(&mesh, known, (&tags, &found))?;
+    let section = section(&mesh, &mut known.borrow_mut(), (&tags, &found))?;
     tell_failures(&mut found, &section);
     front.draft.put(&section);
-    let slow = slow(&section, &found.results);
+    let shown = section.clone().with_short_names();
+    let slow = slow(&shown, &found.results);
     let ended = front.publish(found)?;
     Ok(match slow {
         Some(failure) if ended.code != exit::INTERRUPTED => Ended::badly(failure),
+        None if ended.code == Ended::OK.code && is_open(&section) => Ended::badly(untold()),
         _ => ended,
     })
 }
 
 /// What is published of the mesh.
-fn section(
-    mesh: &Mesh,
-    known: Rc<RefCell<Known>>,
-    (tags, found): (&[&str], &Found),
-) -> Result<MeshSection, Failure> {
-    let Known {
-        campaigns,
-        lost,
-        moved,
-        ..
-    } = known.take();
-    let hosts = mesh.roster.hosts.iter().zip(&lost).enumerate();
+fn section(mesh: &Mesh, known: &mut Known, (tags, found): (&[&str], &Found)) -> Result<MeshSection, Failure> {
+    let campaigns = std::mem::take(&mut known.campaigns);
+    let hosts = mesh.roster.hosts.iter().zip(&known.lost).enumerate();
     let host = |(number, (host, lost)): (usize, (&roster::Host, &Option<String>))| MeshHost {
         name: host.name.clone(),
         unit: mesh.unit_of(number),
@@ -149,35 +149,43 @@ fn section(
             section.probes.push(probe);
             section
                 .storms
-                .extend(mesh.published_storms((subject, case), &moved));
+                .extend(mesh.published_storms((subject, case), &known.moved));
         }
     }
     Ok(section)
 }
 
-/// Pairs that failed make a part of a result, and say so where it ends.
+/// Pairs that failed and hosts that were lost make a part of a result, and say so where it ends.
 fn tell_failures(found: &mut Found, section: &MeshSection) {
     for probe in &section.probes {
-        let Some(result) = found.results.get_mut(probe.case as usize) else {
+        let result = found.results.get_mut(probe.case as usize);
+        let Some(result) = result.filter(|result| result.status == CaseStatus::Ok) else {
             continue;
         };
-        let failed: Vec<_> = probe.pairs.iter().filter(|pair| pair.failed.is_some()).collect();
-        let Some(first) = failed.first() else {
-            continue;
-        };
-        if result.status == CaseStatus::Ok {
-            let (from, to) = (section.host_name(first.from), section.host_name(first.to));
-            let why = first.failed.as_deref().unwrap_or_default();
-            set_partial(
-                result,
-                format!(
-                    "{} of {} pairs failed: {from} -> {to}: {why}",
-                    failed.len(),
-                    probe.pairs.len()
-                ),
-            );
+        if let Some(missing) = missing(probe, section) {
+            set_partial(result, missing);
         }
     }
+}
+
+/// What a probe lacks: pairs without a figure, or what a host would have added that was lost after its first ones.
+fn missing(probe: &MeshProbe, section: &MeshSection) -> Option<String> {
+    let mut failed = probe
+        .pairs
+        .iter()
+        .filter_map(|pair| Some((pair, pair.failure()?)));
+    if let Some((first, why)) = failed.next() {
+        let (from, to) = (section.host_name(first.from), section.host_name(first.to));
+        return Some(format!(
+            "{} of {} pairs failed: {from} -> {to}: {why}",
+            1 + failed.count(),
+            probe.pairs.len()
+        ));
+    }
+    let lost = (0..)
+        .zip(&section.hosts)
+        .find_map(|(number, host)| Some((number, host.lost.as_ref()?)));
+    lost.map(|(number, why)| format!("{} was lost: {why}", section.host_name(number)))
 }
 
 fn set_partial(result: &mut CaseResult, error: String) {
@@ -185,6 +193,15 @@ fn set_partial(result: &mut CaseResult, error: String) {
     result.error = Some(error);
     result.remedy =
         Some("the result has the reason of each pair; measure one alone with `wirespeed run`".to_owned());
+}
+
+/// That nothing is known to be slow is no news where something slow might hide.
+fn untold() -> Failure {
+    Failure::with(
+        exit::INCONCLUSIVE,
+        "cannot tell whether a host is slow",
+        "measure each pair longer (--duration or -n behind the `--`), on quieter hosts, or more hosts; the result has the reason",
+    )
 }
 
 /// What is slow, as the last words of a run, where something is.

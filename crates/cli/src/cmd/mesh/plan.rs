@@ -1,6 +1,7 @@
 //! What a mesh measures: its hosts and cases, the schedule of pairs, and how figures are judged. Everything is checked here, before
 //! anything is started.
 
+use super::allowance::{Allowance, SURVEY_SHARE};
 use super::case::{cases, expected_ns, plan, tag_of};
 use super::congestion::{Asked, storms};
 use super::pairs::pairs_of;
@@ -11,6 +12,7 @@ use crate::cmd::dry_run;
 use crate::errors::{Ended, Failure};
 use crate::experiment::{How, Prepared};
 use crate::view;
+use std::time::Duration;
 use wirespeed::Registry;
 use wirespeed_mesh::{Campaign, MeshError, Mode, Options, Pair, Plan as Pairs, Schedule, Setup};
 use wirespeed_schema::case::{RankSpec, Role};
@@ -19,6 +21,8 @@ use wirespeed_schema::units;
 
 /// Rounds that a dry run lists.
 const LISTED_ROUNDS: usize = 8;
+/// Matchings that give a host the partners that it needs to be judged.
+const PARTNERS: u64 = 3;
 
 /// What is to be measured, between whom.
 pub struct Mesh {
@@ -30,6 +34,8 @@ pub struct Mesh {
     pub pairs: Pairs,
     pub options: Options,
     pub cycles: u32,
+    /// The time for everything, where it is limited.
+    budget: Option<Duration>,
     /// Storms that each case is measured in.
     pub storms: Vec<Asked>,
 }
@@ -60,6 +66,7 @@ impl Mesh {
             pairs: Pairs::All,
             options,
             cycles: 0,
+            budget: None,
             storms: Vec::new(),
         })
     }
@@ -119,7 +126,7 @@ impl Mesh {
     }
 
     /// Matchings of a budget: a number, or as many as fit into a time.
-    fn matchings(&self, budget: &str) -> Result<usize, Failure> {
+    fn matchings(&mut self, budget: &str) -> Result<usize, Failure> {
         let invalid = || {
             Failure::usage(
                 format!("invalid --budget {budget}"),
@@ -134,18 +141,33 @@ impl Mesh {
             Mode::Loaded => 1,
             Mode::Isolated => (self.roster.hosts.len() / 2).max(1) as u64,
         };
+        self.budget = Some(Duration::from_nanos(time_ns));
         // A matching is measured in both directions.
-        let of_one = 2 * together * u64::from(self.cycles) * self.round_ns();
-        match usize::try_from(time_ns / of_one.max(1)) {
+        let of_one = (2 * together * self.round_ns()).max(1);
+        let for_survey = (time_ns as f64 * SURVEY_SHARE) as u64;
+        let fitting = |cycles: u32| for_survey / (of_one * u64::from(cycles));
+        // Rather fewer cycles than hosts with too few partners to be judged.
+        let cycles = (1..=self.cycles)
+            .rev()
+            .find(|cycles| fitting(*cycles) >= PARTNERS);
+        self.cycles = cycles.unwrap_or(1);
+        match usize::try_from(fitting(self.cycles)) {
             Ok(count) if count >= 2 => Ok(count),
             _ => Err(Failure::usage(
                 format!(
-                    "--budget {budget} is too short: two matchings take about {}",
-                    units::format_ns(2.0 * of_one as f64)
+                    "--budget {budget} is too short: two matchings and their checks take about {}",
+                    units::format_ns(2.0 * of_one as f64 / SURVEY_SHARE)
                 ),
-                "give more time, fewer --repeats or a shorter --duration behind the `--`",
+                "give more time, or a shorter --duration behind the `--`",
             )),
         }
+    }
+
+    /// What there is time for, in this many cells of the experiment.
+    pub fn allowance(&self, cells: usize) -> Allowance {
+        let expected = |case: &Prepared| Duration::from_nanos(expected_ns(&case.planned.case));
+        let expected: Vec<Duration> = self.cases.iter().map(expected).collect();
+        Allowance::new(self.budget, &expected, cells)
     }
 
     /// One round of every case, about.
@@ -187,7 +209,7 @@ impl Mesh {
             Mode::Isolated => "one pair at a time",
         };
         let answer = format!(
-            "{} hosts, {} ordered pairs in {} rounds, {mode}; {} cycles take about {}, and a closer look at what seems slow comes \
+            "{} hosts, {} ordered pairs in {} rounds, {mode}; {} cycles take about {}, and what seems slow is measured again \
              after them",
             self.roster.hosts.len(),
             estimate.pairs,

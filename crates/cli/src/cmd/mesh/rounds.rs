@@ -13,6 +13,7 @@ use crate::stderr;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::Duration;
 use wirespeed_control::StopFlag;
 use wirespeed_mesh::{Campaign, Pair};
 use wirespeed_schema::Outcome;
@@ -263,16 +264,26 @@ impl<'a> Rounds<'a> {
         let stage = Stage::of(visit, looks.is_some());
         let cycle = || self.known.borrow().campaigns[subject].all_rounds();
         let rounds: Vec<Vec<Pair>> = looks.unwrap_or_else(cycle);
+        let Some(until) = self.until((visit, stage), rounds.len()) else {
+            return (All::new(), None);
+        };
         let label = planned.case.label();
         self.shown
             .begin(&planned.case, rounds.len(), stage == Stage::Look);
         let (mut figures, mut failed) = (All::new(), None);
         for round in rounds {
+            let began = self.known.borrow().now();
+            if !self.known.borrow().allowance.has_time(began, subject, until) {
+                self.known.borrow_mut().campaigns[subject].break_off();
+                break;
+            }
             let wanted = round.len();
             let lost = self.known.borrow().lost_count();
             self.shown.round(&label, wanted, lost);
             let found = self.round(planned, round, stop, on_seen);
             let is_whole = found.len() == wanted;
+            let took = self.known.borrow().now().saturating_sub(began);
+            self.known.borrow_mut().allowance.took(subject, took);
             for (pair, measured) in found {
                 let figure = self.keep((pair, subject), stage, &measured, on_seen);
                 if let Err(why) = figure {
@@ -289,6 +300,18 @@ impl<'a> Rounds<'a> {
         }
         self.shown.end();
         (figures, failed)
+    }
+
+    /// Until when these rounds may run; `None` where they do not fit into the time that there is.
+    fn until(&self, (visit, stage): (Visit, Stage), rounds: usize) -> Option<Duration> {
+        let mut known = self.known.borrow_mut();
+        let now = known.now();
+        match stage {
+            Stage::Look => known.allowance.check(now, visit.subject, rounds),
+            Stage::Survey | Stage::UnderLoad => {
+                known.allowance.cycle(now, (visit.cell, visit.subject), rounds)
+            }
+        }
     }
 
     /// The storm that a run is to be measured in.

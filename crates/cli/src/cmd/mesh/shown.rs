@@ -36,7 +36,7 @@ impl Shown {
     /// `rounds` of `case` begin: a cycle of the survey, or a look.
     pub fn begin(&mut self, case: &Case, rounds: usize, is_look: bool) {
         let to_come = std::iter::repeat_n(case, rounds);
-        self.progress = Some(Progress::new(to_come, self.quiet));
+        self.progress = Some(Progress::also_in_files(to_come, self.quiet));
         (self.rounds, self.round, self.pairs, self.is_look) = (rounds, 0, 0, is_look);
         self.run += usize::from(!is_look);
     }
@@ -45,7 +45,7 @@ impl Shown {
     pub fn round(&mut self, label: &str, pairs: usize, lost: usize) {
         self.round += 1;
         let stage = match (self.is_look, self.runs) {
-            (true, _) => "a closer look, ".to_owned(),
+            (true, _) => "checking what seems slow, ".to_owned(),
             (false, 0 | 1) => String::new(),
             (false, runs) => format!("cycle {} of {runs}, ", self.run),
         };

@@ -118,6 +118,8 @@ impl Made {
                 .collect(),
             looks_count: u32::from(self.slow.is_some()),
             noise_ratio: finite(0.02),
+            detectable_host_ratio: Some(finite(0.917)),
+            detectable_link_ratio: Some(finite(0.868)),
             complete: true,
             pairs,
             ..MeshProbe::default()

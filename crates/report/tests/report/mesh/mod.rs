@@ -6,3 +6,4 @@ mod made;
 mod page;
 mod rails;
 mod shown;
+mod silence;

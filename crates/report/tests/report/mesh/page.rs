@@ -51,7 +51,7 @@ fn the_page_of_512_hosts_is_small_and_holds_every_pair() {
     assert!(text.contains("`wirespeed report --csv` writes every pair"));
     assert!(
         text.contains("id=\"paste-") && text.contains(">node77</pre>"),
-        "hosts to drain, to be copied"
+        "hosts to leave out, to be copied"
     );
 }
 

@@ -1,0 +1,173 @@
+//! What a mesh says of what it does not name: that it is well only where it would have been named.
+
+use super::made::{Made, document};
+use crate::fixture::{finite, screen};
+use wirespeed_report::Input;
+use wirespeed_report::audit::violations;
+use wirespeed_report::explain::explain;
+use wirespeed_report::mesh::outcome::is_open;
+use wirespeed_report::mesh::{drained, good};
+use wirespeed_report::render::{CsvRows, Style, csv};
+use wirespeed_report::view::View;
+use wirespeed_schema::mesh::*;
+use wirespeed_schema::run::Run;
+
+/// The document of `made` with another section, and its first sentences.
+fn changed(made: &Made, change: impl Fn(&mut MeshSection)) -> (Run, MeshSection, Vec<String>) {
+    let mut section = made.section();
+    change(&mut section);
+    let run = document(section.clone(), vec![made.case()]);
+    assert_eq!(violations(&run), Vec::<String>::new());
+    let said = View::of(&[Input {
+        name: "run",
+        run: &run,
+    }]);
+    let said = said.subjects.into_iter().next().unwrap().answer;
+    (run, section, said)
+}
+
+#[test]
+fn noise_that_hides_a_slow_host_is_no_evidence_of_health() {
+    let noisy = |section: &mut MeshSection| {
+        let probe = &mut section.probes[0];
+        probe.noise_ratio = finite(0.3);
+        probe.detectable_host_ratio = Some(finite(0.437));
+        probe.detectable_link_ratio = None;
+    };
+    let (run, section, said) = changed(&Made::of(4), noisy);
+    assert!(
+        said[0].starts_with(
+            "Cannot tell whether a host is slow: with 3 partners each and figures that vary by 30 %, only one at 0.43 of the \
+             median or slower would be named in 90 % of such meshes; the median pair moves"
+        ) && said[0].ends_with("Measure each pair longer (--duration or -n behind the `--`), on quieter hosts, or more hosts."),
+        "{said:?}"
+    );
+    assert!(is_open(&section) && good(&section).is_empty() && drained(&section).is_empty());
+    assert!(!said.join("\n").contains("No host"), "{said:?}");
+    assert!(screen(&run, &Style::PLAIN).contains("not known"));
+    let explained = explain(&run)
+        .into_iter()
+        .find(|sentence| sentence.rule == "mesh")
+        .unwrap();
+    assert!(
+        explained.text.starts_with("Cannot tell whether a host is slow"),
+        "{explained:?}"
+    );
+    // What is named is slow all the same, and the others are not well for it.
+    let (_, section, said) = changed(&Made::of(4).slow(2, 0.3), noisy);
+    assert!(said[0].starts_with("node2 receives at 0.30"), "{said:?}");
+    assert!(
+        said[1].starts_with("Cannot tell whether another host is slow: with"),
+        "{said:?}"
+    );
+    assert_eq!(
+        (drained(&section), good(&section)),
+        (vec!["node2".to_owned()], Vec::new())
+    );
+    // A latency at 0.437 of the performance is 2.29 times as long.
+    let latency = Made {
+        latency: true,
+        ..Made::of(4)
+    };
+    let (_, _, said) = changed(&latency, noisy);
+    assert!(
+        said[0].contains("only one at 2.29 of the median latency or slower"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_host_that_its_figures_show_slow_and_no_verdict_names_is_not_well() {
+    let (_, section, said) = changed(&Made::of(16), |section| {
+        section.probes[0].effects[3].receives_ratio = Some(finite(0.52));
+    });
+    assert!(
+        said[0].starts_with(
+            "Cannot tell whether node3 is slow: at 0.52 of the median, which the checks did not confirm; the median pair moves"
+        ),
+        "{said:?}"
+    );
+    assert!(is_open(&section) && !good(&section).contains(&"node3".to_owned()));
+    assert_eq!(good(&section).len(), 15);
+}
+
+#[test]
+fn a_judgement_that_ended_early_or_says_nothing_of_itself_tells_nothing() {
+    for (complete, why) in [
+        (true, "this result does not say how slow"),
+        (false, "the run ended before what seemed slow was measured again"),
+    ] {
+        let (_, section, said) = changed(&Made::of(16), |section| {
+            section.probes[0].complete = complete;
+            section.probes[0].detectable_host_ratio = None;
+        });
+        assert!(
+            said[0].starts_with("Cannot tell whether a host is slow") && said[0].contains(why),
+            "{said:?}"
+        );
+        assert!(is_open(&section) && good(&section).is_empty());
+    }
+    // Few hosts, and pairs that somebody chose, were not to be judged.
+    let (_, few, _) = changed(&Made::of(3), |section| {
+        section.probes[0].detectable_host_ratio = None
+    });
+    let (_, given, _) = changed(&Made::of(16), |section| {
+        section.pairs = MeshPairs::Given;
+        section.probes[0].detectable_host_ratio = None;
+    });
+    assert!(!is_open(&few) && !is_open(&given) && !is_open(&Made::of(16).section()));
+}
+
+#[test]
+fn links_are_well_only_where_they_would_have_been_named() {
+    let (_, _, said) = changed(&Made::of(6), |section| {
+        section.probes[0].detectable_link_ratio = None
+    });
+    assert!(said[0].starts_with("No host of 6 hosts is slow:"), "{said:?}");
+    assert!(
+        said[0].ends_with("; whether a link is slow, nobody can tell."),
+        "{said:?}"
+    );
+    let (_, _, said) = changed(&Made::of(6), |section| {
+        section.probes[0].detectable_link_ratio = Some(finite(0.5));
+    });
+    assert!(said[0].starts_with("No host of 6 hosts is slow:"), "{said:?}");
+    assert!(
+        said[0].contains("; of links only one at 0.50, in 90 % of such meshes."),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_pair_that_has_a_figure_is_nowhere_a_failed_one() {
+    let (run, _, said) = changed(&Made::of(4), |section| {
+        let probe = &mut section.probes[0];
+        probe.pairs[0].failed = Some("gone since".to_owned());
+        probe.failed_count = 1;
+    });
+    let shown = [
+        said.join("\n"),
+        screen(&run, &Style::PLAIN),
+        csv(&run, CsvRows::Cases).unwrap(),
+    ];
+    for text in shown {
+        assert!(
+            !text.contains("gone since") && !text.contains("failed:"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn tables_have_short_names_and_lists_those_that_were_given() {
+    let (run, section, _) = changed(&Made::of(4).slow(2, 0.5), |section| {
+        for (number, host) in (1..).zip(&mut section.hosts) {
+            host.name = format!("10.0.0.{number}:7411");
+        }
+    });
+    let text = screen(&run, &Style::PLAIN);
+    assert!(text.contains("10.0.0.3 receives at 0.50"), "{text}");
+    assert!(text.contains("leave these out (1):\n10.0.0.3:7411\n"), "{text}");
+    assert_eq!(text.matches(":7411").count(), 1, "{text}");
+    assert_eq!(drained(&section), ["10.0.0.3:7411"]);
+}
