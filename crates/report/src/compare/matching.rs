@@ -1,5 +1,6 @@
 //! Which cases of two results are the same question, and which figures of theirs are compared.
 
+use super::environment::{NO_CPU, difference};
 use super::refused::CompareError;
 use super::section::Difference;
 use super::verdict::Sides;
@@ -381,7 +382,7 @@ fn circumstances(a: &CaseResult, b: &CaseResult) -> Vec<Difference> {
             .case
             .ranks
             .iter()
-            .map(|r| r.cpu.map_or("none".to_owned(), |cpu| cpu.to_string()))
+            .map(|r| r.cpu.map_or(NO_CPU.to_owned(), |cpu| cpu.to_string()))
             .collect();
         facts.insert("cpus".to_owned(), cpus.join(","));
         let outcomes = case
@@ -403,7 +404,7 @@ fn circumstances(a: &CaseResult, b: &CaseResult) -> Vec<Difference> {
         facts
     };
     match a.case.transport == b.case.transport {
-        true => super::environment::difference(&facts(a), &facts(b)),
+        true => difference(&facts(a), &facts(b)),
         false => Vec::new(),
     }
 }
