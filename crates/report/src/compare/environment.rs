@@ -1,14 +1,15 @@
-//! What differs between the machines and programs of two results: printed before any figure, because it may explain all.
+//! What differs between the machines, programs and circumstances of two results: printed before any figure, because it may explain all.
 
 use super::section::Difference;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
 use wirespeed_schema::host::HostFingerprint;
+use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::section::Imported;
 
 /// The CPU of a rank that was not pinned, or of which nobody says where it was.
-pub(super) const NO_CPU: &str = "none";
+const NO_CPU: &str = "none";
 
 /// Facts of a machine that differ from moment to moment and explain nothing.
 const FLEETING: [&str; 2] = ["host_name", "load_average_1min"];
@@ -32,7 +33,7 @@ pub(super) fn retain_told((a, b): (&Run, &Run), differences: &mut Vec<Difference
 }
 
 /// Entries that differ, by name.
-pub(super) fn difference(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Difference> {
+fn difference(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Difference> {
     let names: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
     names
         .into_iter()
@@ -87,4 +88,44 @@ fn flatten(prefix: &str, value: &Value, facts: &mut BTreeMap<String, String>) {
             facts.insert(prefix.to_owned(), text);
         }
     }
+}
+
+/// Facts of two matched cases that differ: CPUs, how ranks waited, facts of the transport.
+pub(super) fn circumstances(a: &CaseResult, b: &CaseResult) -> Vec<Difference> {
+    let facts = |case: &CaseResult| {
+        let mut facts = BTreeMap::new();
+        let cpus: Vec<String> = case
+            .case
+            .ranks
+            .iter()
+            .map(|r| r.cpu.map_or(NO_CPU.to_owned(), |cpu| cpu.to_string()))
+            .collect();
+        facts.insert("cpus".to_owned(), cpus.join(","));
+        let outcomes = case
+            .repetitions
+            .iter()
+            .take(1)
+            .flat_map(|repetition| &repetition.outcomes);
+        for outcome in outcomes {
+            facts.insert("clock".to_owned(), outcome.clock.source.clone());
+            facts.insert("idle".to_owned(), outcome.idle.name().to_owned());
+            facts.extend(
+                outcome
+                    .transport_facts
+                    .iter()
+                    .filter(|(name, _)| !is_measured(name))
+                    .map(|(name, value)| (format!("transport.{name}"), value.clone())),
+            );
+        }
+        facts
+    };
+    match a.case.transport == b.case.transport {
+        true => difference(&facts(a), &facts(b)),
+        false => Vec::new(),
+    }
+}
+
+/// Facts of a transport that are measurements, and differ from run to run.
+fn is_measured(name: &str) -> bool {
+    ["_us", "_ns", "_per_s"].iter().any(|unit| name.ends_with(unit))
 }
