@@ -1,29 +1,39 @@
-//! What differs between the machines and programs of two results: printed before any figure, because it may explain all.
+//! What differs between the machines, programs and circumstances of two results: printed before any figure, because it may explain all.
 
 use super::section::Difference;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
 use wirespeed_schema::host::HostFingerprint;
+use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::section::Imported;
+
+/// The CPU of a rank that was not pinned, or of which nobody says where it was.
+const NO_CPU: &str = "none";
 
 /// Facts of a machine that differ from moment to moment and explain nothing.
 const FLEETING: [&str; 2] = ["host_name", "load_average_1min"];
 
-/// Facts of the two machines, programs and clocks that differ, in the order of their names. What the file of another tool
-/// does not tell differs from nothing.
+/// Facts of the two machines, programs and clocks that differ, in the order of their names.
 pub fn environment(a: &Run, b: &Run) -> Vec<Difference> {
-    let untold = facts_of_host(&HostFingerprint::default());
-    let is_untold = |run: &Run, name: &str, value: &Option<String>| {
-        run.sections.has::<Imported>() && (value.is_none() || value.as_ref() == untold.get(name))
-    };
     let mut found = difference(&facts(a), &facts(b));
-    found.retain(|one| !is_untold(a, &one.name, &one.a) && !is_untold(b, &one.name, &one.b));
+    retain_told((a, b), &mut found);
     found
 }
 
+/// Without what the file of another tool does not tell, which differs from nothing.
+pub(super) fn retain_told((a, b): (&Run, &Run), differences: &mut Vec<Difference>) {
+    let empty = facts_of_host(&HostFingerprint::default());
+    let is_told = |run: &Run, name: &str, value: &Option<String>| {
+        let is_stated =
+            |value: &String| empty.get(name) != Some(value) && !value.split(',').all(|cpu| cpu == NO_CPU);
+        !run.sections.has::<Imported>() || value.as_ref().is_some_and(is_stated)
+    };
+    differences.retain(|one| is_told(a, &one.name, &one.a) && is_told(b, &one.name, &one.b));
+}
+
 /// Entries that differ, by name.
-pub(super) fn difference(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Difference> {
+fn difference(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Difference> {
     let names: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
     names
         .into_iter()
@@ -40,12 +50,15 @@ pub(super) fn difference(a: &BTreeMap<String, String>, b: &BTreeMap<String, Stri
 pub fn facts(run: &Run) -> BTreeMap<String, String> {
     let mut facts = facts_of_host(&run.host);
     let commit = run.tool.commit.as_deref().map(|commit| format!(" ({commit})"));
-    let program = format!(
-        "{} {}{}",
-        run.tool.name,
-        run.tool.version,
-        commit.unwrap_or_default()
-    );
+    let program = match run.sections.has::<Imported>() {
+        true => run.tool.name.clone(),
+        false => format!(
+            "{} {}{}",
+            run.tool.name,
+            run.tool.version,
+            commit.unwrap_or_default()
+        ),
+    };
     facts.insert("program".to_owned(), program);
     facts
 }
@@ -75,4 +88,44 @@ fn flatten(prefix: &str, value: &Value, facts: &mut BTreeMap<String, String>) {
             facts.insert(prefix.to_owned(), text);
         }
     }
+}
+
+/// Facts of two matched cases that differ: CPUs, how ranks waited, facts of the transport.
+pub(super) fn circumstances(a: &CaseResult, b: &CaseResult) -> Vec<Difference> {
+    let facts = |case: &CaseResult| {
+        let mut facts = BTreeMap::new();
+        let cpus: Vec<String> = case
+            .case
+            .ranks
+            .iter()
+            .map(|r| r.cpu.map_or(NO_CPU.to_owned(), |cpu| cpu.to_string()))
+            .collect();
+        facts.insert("cpus".to_owned(), cpus.join(","));
+        let outcomes = case
+            .repetitions
+            .iter()
+            .take(1)
+            .flat_map(|repetition| &repetition.outcomes);
+        for outcome in outcomes {
+            facts.insert("clock".to_owned(), outcome.clock.source.clone());
+            facts.insert("idle".to_owned(), outcome.idle.name().to_owned());
+            facts.extend(
+                outcome
+                    .transport_facts
+                    .iter()
+                    .filter(|(name, _)| !is_measured(name))
+                    .map(|(name, value)| (format!("transport.{name}"), value.clone())),
+            );
+        }
+        facts
+    };
+    match a.case.transport == b.case.transport {
+        true => difference(&facts(a), &facts(b)),
+        false => Vec::new(),
+    }
+}
+
+/// Facts of a transport that are measurements, and differ from run to run.
+fn is_measured(name: &str) -> bool {
+    ["_us", "_ns", "_per_s"].iter().any(|unit| name.ends_with(unit))
 }

@@ -1,5 +1,6 @@
 //! Which cases of two results are the same question, and which figures of theirs are compared.
 
+use super::environment::circumstances;
 use super::refused::CompareError;
 use super::section::Difference;
 use super::verdict::Sides;
@@ -273,11 +274,6 @@ fn pair_label(a: &CaseResult, b: &CaseResult) -> String {
     }
 }
 
-/// Facts of a transport that are measurements, and differ from run to run.
-fn is_measured(name: &str) -> bool {
-    ["_us", "_ns", "_per_s"].iter().any(|unit| name.ends_with(unit))
-}
-
 pub(crate) fn trust(side: &'static str, case: &CaseResult, question: &Question) -> Result<(), CompareError> {
     let label = case.case.label();
     let broken = case
@@ -370,40 +366,5 @@ pub(crate) fn values(case: &CaseResult, tag: &str) -> Vec<f64> {
     match values.iter().all(|value| value.is_nan()) {
         true => vec![of(case.metrics.get(tag))],
         false => values,
-    }
-}
-
-/// Facts of two matched cases that differ: CPUs, how ranks waited, facts of the transport.
-fn circumstances(a: &CaseResult, b: &CaseResult) -> Vec<Difference> {
-    let facts = |case: &CaseResult| {
-        let mut facts = Key::new();
-        let cpus: Vec<String> = case
-            .case
-            .ranks
-            .iter()
-            .map(|r| r.cpu.map_or("none".to_owned(), |cpu| cpu.to_string()))
-            .collect();
-        facts.insert("cpus".to_owned(), cpus.join(","));
-        let outcomes = case
-            .repetitions
-            .iter()
-            .take(1)
-            .flat_map(|repetition| &repetition.outcomes);
-        for outcome in outcomes {
-            facts.insert("clock".to_owned(), outcome.clock.source.clone());
-            facts.insert("idle".to_owned(), outcome.idle.name().to_owned());
-            facts.extend(
-                outcome
-                    .transport_facts
-                    .iter()
-                    .filter(|(name, _)| !is_measured(name))
-                    .map(|(name, value)| (format!("transport.{name}"), value.clone())),
-            );
-        }
-        facts
-    };
-    match a.case.transport == b.case.transport {
-        true => super::environment::difference(&facts(a), &facts(b)),
-        false => Vec::new(),
     }
 }

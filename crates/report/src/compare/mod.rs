@@ -32,7 +32,9 @@ pub fn compare(
 ) -> Result<Comparison, CompareError> {
     let matched = matching::matched(a.1, b.1, question)?;
     let mut differences = environment(a.1, b.1);
-    differences.extend(matched.differences.iter().cloned());
+    let mut of_cases = matched.differences.clone();
+    environment::retain_told((a.1, b.1), &mut of_cases);
+    differences.extend(of_cases);
     let mut comparison = match mesh::meshes(a.1, b.1, question) {
         None => assembled(Method::Unpaired, (side(a), side(b)), matched, within_ratio),
         Some(meshes) => of_meshes((side(a), side(b)), matched, meshes, within_ratio),

@@ -167,6 +167,10 @@ fn compare_and_report_work_against_each() {
         ours.sections = Default::default();
         ours.tool.name = "wirespeed".to_owned();
         ours.host = example().host;
+        for case in &mut ours.cases {
+            let ranks = case.case.ranks.iter_mut().zip(0..);
+            ranks.for_each(|(rank, cpu)| rank.cpu = Some(cpu));
+        }
         let beside_ours = compare(("a", &a), ("b", &ours), &Question::default(), 0.02).unwrap();
         let names: Vec<&str> = beside_ours
             .environment
@@ -174,6 +178,7 @@ fn compare_and_report_work_against_each() {
             .map(|one| one.name.as_str())
             .collect();
         assert_eq!(names, ["program"], "{}", format.name());
+        assert_eq!(beside_ours.environment[0].a.as_deref(), Some(format.name()));
         let mut shown = example();
         shown.sections.put(&beside_ours);
         let said = screen(&shown, &Style::PLAIN);
