@@ -46,7 +46,8 @@ impl Allowance {
     }
 
     /// Until when a cycle of `rounds` of a cell may run; `None`: it does not fit. The first cycle of each cell gets its part of
-    /// the time, and further ones are measured whole or not at all.
+    /// all the time, since without it nothing can be checked; further ones are measured whole within the survey's share, or not
+    /// at all.
     pub fn cycle(
         &mut self,
         now: Duration,
@@ -59,7 +60,7 @@ impl Allowance {
         let end = whole.mul_f64(SURVEY_SHARE);
         let open = self.cells.saturating_sub(self.begun.len()).max(1) as u32;
         if self.begun.insert(cell) {
-            return Some(now + end.saturating_sub(now) / open);
+            return Some(now + whole.saturating_sub(now) / open);
         }
         let fits = now + self.round(subject).saturating_mul(rounds as u32) <= end;
         fits.then_some(end)
