@@ -9,7 +9,7 @@ const FIRST: ([&str; 2], f64) = (["README.md", "docs/start.md"], 9.0);
 /// The folder of pages that each answer one question, and the highest grade of theirs.
 const HOW_TO: (&str, f64) = ("docs/how-to/", 10.0);
 /// Words of prose of all pages below docs/ together.
-const WORDS_MAX: usize = 12_500;
+const WORDS_MAX: usize = 12_750;
 /// Pages for those who work on wirespeed: no part of the budget.
 const INNER: [&str; 2] = ["docs/decisions", "docs/ci.md"];
 
