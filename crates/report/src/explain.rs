@@ -12,7 +12,7 @@ use crate::curve::{InUse, load_words};
 use crate::figures::figure_text;
 use crate::interference::words::{answers_with_rows, load_subject};
 use crate::interference::{Interference, InterferenceRow};
-use crate::labels::Input;
+use crate::labels::{Input, name_among};
 use crate::thresholds::{
     BUSY_SHARE, CARRIED_SHARE_MIN, FALLEN_SHARE, FIRST_OPERATION_TIMES, FLOOR_SHARE_MAX, QUEUED_TIMES,
     TAIL_TIMES, WORTH_RATIO,
@@ -88,6 +88,11 @@ fn cite(case: &CaseResult, tag: &str) -> String {
         .map(|(name, value)| format!(" {name}={value}"))
         .collect();
     format!("{}{options} {tag} {value}", case.case.label())
+}
+
+/// What a sentence calls a case.
+fn name(cases: &[&CaseResult], case: &CaseResult) -> String {
+    name_among(cases.iter().copied(), case)
 }
 
 /// What each load did to each case.
@@ -194,7 +199,7 @@ fn window(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         };
         let full = format!(
             "{} with a window of {window}: at least {} of the window is in flight in every run",
-            case.case.label(),
+            name(cases, case),
             percent(used.least.min(1.0))
         );
         let waits = times(ack / round_trip);
@@ -211,7 +216,7 @@ fn window(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         let evidence = vec![
             format!(
                 "{} in_flight_mean_msgs / window {}",
-                case.case.label(),
+                name(cases, case),
                 significant(used.median, 3)
             ),
             cite(case, "ack_mean_ns"),
@@ -269,7 +274,7 @@ fn processor(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
             text: format!(
                 "{}: rank {rank}, which sleeps while it waits, works at least {} of the time in every run: its CPU is the \
                  limit; a message takes {} of CPU time at all ends together.",
-                case.case.label(),
+                name(cases, case),
                 percent(busy.min(1.0)),
                 format_ns(each)
             ),
@@ -302,7 +307,7 @@ fn tail(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
             text: format!(
                 "{}: p99 is {} the median; a rank lost its CPU {switches} times and waited {} for it, so the tail tells of the \
                  machine as much as of the transport.",
-                case.case.label(),
+                name(cases, case),
                 times(far / half),
                 format_ns(waited as f64)
             ),
@@ -324,7 +329,7 @@ fn first_touch(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         text: format!(
             "{}: the first operation takes {}, {} the median: connection, first touch of memory and cold caches. A run of \
              few operations is slower for that alone.",
-            case.case.label(),
+            name(cases, case),
             format_ns(first),
             times(first / half)
         ),
@@ -349,7 +354,7 @@ fn floor(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         text: format!(
             "{}: of the {} of the median the loop, the clock and the recording themselves take {}, {} as long; nothing is \
              subtracted.",
-            case.case.label(),
+            name(cases, case),
             format_ns(half),
             format_ns(floor),
             times(floor / half)
@@ -407,7 +412,7 @@ fn curves(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
                 rule: "cache",
                 text: format!(
                     "{}: behind the largest cache ({}) bandwidth falls to {} of the best: copies then go through memory.",
-                    case.case.label(),
+                    name(cases, case),
                     format_size(cache),
                     figure_text("_ratio", value / most)
                 ),

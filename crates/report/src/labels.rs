@@ -18,26 +18,35 @@ pub struct Input<'a> {
 
 /// A case's name, with the name of its result where a report has several.
 pub fn label(input: &Input, several: bool, case: &CaseResult) -> String {
-    let options: Vec<String> = case
+    match several {
+        true => format!("{}: {}", input.name, label_of(case)),
+        false => label_of(case),
+    }
+}
+
+/// The short name of `case`, or its whole one where another of `all` has the same short one: points of a sweep.
+pub(crate) fn name_among<'a>(all: impl IntoIterator<Item = &'a CaseResult>, case: &CaseResult) -> String {
+    let short = case.case.label();
+    let alike = all.into_iter().filter(|other| other.case.label() == short);
+    match alike.count() > 1 {
+        true => label_of(case),
+        false => short,
+    }
+}
+
+/// The whole name of a case.
+pub(crate) fn label_of(case: &CaseResult) -> String {
+    let options: String = case
         .case
         .options
         .iter()
-        .map(|(name, value)| format!("{name}={value}"))
+        .map(|(name, value)| format!(" {name}={value}"))
         .collect();
-    let options = match options.is_empty() {
-        true => String::new(),
-        false => format!(" {}", options.join(" ")),
-    };
     let window = match case.case.test.window() {
         0 | 1 => String::new(),
         window => format!(" window {window}"),
     };
-    let file = if several {
-        format!("{}: ", input.name)
-    } else {
-        String::new()
-    };
-    format!("{file}{}{window}{options}{}", case.case.label(), beside(case))
+    format!("{}{window}{options}{}", case.case.label(), beside(case))
 }
 
 /// The load beside a case, and the rate that it was offered at.

@@ -93,6 +93,10 @@ fn masked(line: &str) -> String {
     for word in line.split_whitespace() {
         let sort = sort(word);
         let is_unit = found.last() == Some(&FIGURE) && is_unit(word);
+        // A span of figures is one.
+        if sort == FIGURE && found.ends_with(&[FIGURE, "to"]) {
+            found.pop();
+        }
         // Figures or bars side by side are one.
         if !is_unit && (found.last() != Some(&sort) || ![FIGURE, DRAWN].contains(&sort)) {
             found.push(sort);
@@ -157,7 +161,7 @@ mod tests {
     fn figures_and_remarks_are_no_part_of_a_shape() {
         let now = "$ wirespeed quick\nShortest round trip: inproc, 2 µs [1, 3] (shm, uct: too close to call).\n\ntransport   RTT p50   p90  p99.9  bandwidth\n\
                    inproc  1 ns  {2 .. 3}  8 B/s at 1 MiB\nmpi     3 ns\nleft out at 80 columns: p99\n\
-                   min 1 ns ─59─ 2 s max\n10 ┤⣀\ntimer 9 ns · 12 k samples · 1 run\nnote: b\nsuspect: c\n  in: d\n";
+                   min 1 ns ─59─ 2 s max\n10 ┤⣀\ntimer 9 ns · 6.5 k to 12 k samples · 1 run\nnote: b\nsuspect: c\n  in: d\n";
         let [before, after] = both(now);
         assert_eq!(
             before[1..],

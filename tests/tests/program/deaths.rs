@@ -204,11 +204,11 @@ fn a_server_that_is_told_to_stop_tells_its_clients() {
         let client = endless(&home, &format!("am_lat --via tcp {}", server.to()));
         server.running.signal(signal);
         server.running.end(SOON).code(0);
-        let ended = client.end(SOON).code(5);
+        let ended = client.end(SOON).code(1);
         let run = file(&home, "result.json");
         assert_eq!(
             (run.status, run.cases[0].status),
-            (Status::Refused, CaseStatus::Partial)
+            (Status::Failed, CaseStatus::Partial)
         );
         assert!(
             ended.complaint().0.contains("shutting down"),

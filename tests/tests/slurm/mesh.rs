@@ -18,7 +18,8 @@ fn cluster(nodes: usize, plugin: &str) -> Option<Slurm> {
 
 /// `srun .. wirespeed mesh WORDS` with a task on each of so many nodes.
 fn mesh(slurm: &Slurm, plugin: &str, nodes: usize, words: &str) -> Output {
-    let srun = format!("srun --mpi={plugin} -N {nodes} -n {nodes}");
+    // Nodes that the job before has just left are waited for.
+    let srun = format!("srun --mpi={plugin} -N {nodes} -n {nodes} -w 'n[1-{nodes}]'");
     let line = format!("{srun} {} mesh {words}", under_test());
     let mut command = slurm.command("timeout");
     command.args(["--kill-after=5", &job_seconds(), "bash", "-c", &line]);
@@ -156,7 +157,10 @@ fn a_rank_that_dies_costs_its_own_pairs() {
         file.display()
     );
     let mut command = slurm.command("bash");
-    let line = format!("srun --mpi=pmi2 -N 4 -n 4 {} mesh {words}", under_test());
+    let line = format!(
+        "srun --mpi=pmi2 -N 4 -n 4 -w 'n[1-4]' {} mesh {words}",
+        under_test()
+    );
     command.args(["-c", &line]);
     let running = Running::start(command);
     running.wait_until("a pair", PATIENCE, |running| {

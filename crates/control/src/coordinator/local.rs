@@ -110,7 +110,7 @@ fn job_ranks(group: &mut Group, job: &JobRanks, wanted: usize) -> Result<(), Con
         set.close_up();
     }
     if let Some(rank) = set.gone() {
-        let lost = ControlError::lost(format!("rank {rank}"), "the job goes on without it");
+        let lost = ControlError::lost(format!("rank {rank}"), "its connection was closed");
         return Err(lost.of_rank(rank));
     }
     if set.len() != wanted {

@@ -6,6 +6,7 @@ use super::section::Difference;
 use super::verdict::Sides;
 use crate::checks::{host_remarks, is_of_disturbed_machine};
 use crate::curve::section::offered_per_s;
+use crate::labels::label_of;
 use crate::tags::{self, HEADLINES};
 use crate::wording::under;
 use serde_json::Value;
@@ -72,15 +73,16 @@ pub fn matched(a: &Run, b: &Run, question: &Question) -> Result<Matched, Compare
                 let (_, other) = rest.remove(at);
                 add(&mut matched, case, other, question)?;
             }
-            None => matched.only_a.push(case.case.label()),
+            None => matched.only_a.push(label_of(case)),
         }
     }
-    let lacking = rest.iter().map(|(_, case)| case.case.label());
+    let lacking = rest.iter().map(|(_, case)| label_of(case));
     matched.only_b.extend(lacking);
     if matched.sides.is_empty() {
         return Err(nothing_in_common(&of_a, &of_b));
     }
     matched.differences.dedup();
+    tell_apart(&mut matched.sides);
     // What its machine did besides is said of a run as a whole.
     for (side, run) in [("A", a), ("B", b)] {
         let of_host = host_remarks(&run.host);
@@ -108,15 +110,19 @@ fn measured<'a>(run: &'a Run, side: &'static str) -> Result<Vec<&'a CaseResult>,
     }
 }
 
-/// `across` names a parameter itself, with its unit or as it is typed, or an option of the transport by its own name.
-fn is_across(name: &str, across: &str) -> bool {
-    let typed = ["_bytes", "_msgs"]
+/// A parameter as it is typed: without its unit, an option of the transport by its own name.
+fn typed(name: &str) -> &str {
+    let name = name.strip_prefix("options.").unwrap_or(name);
+    let units = ["_bytes", "_msgs", "_msg_per_s"];
+    units
         .iter()
-        .find_map(|unit| name.strip_suffix(unit));
-    name == across
-        || typed == Some(across)
-        || name.strip_prefix("options.") == Some(across)
-        || (across == "via" && name == "transport")
+        .find_map(|unit| name.strip_suffix(unit))
+        .unwrap_or(name)
+}
+
+/// `across` names a parameter itself or as it is typed.
+fn is_across(name: &str, across: &str) -> bool {
+    name == across || typed(name) == across || (across == "via" && name == "transport")
 }
 
 /// Errors where one of `across` is no parameter of any of `cases`.
@@ -248,10 +254,42 @@ fn add(
             tag: tag.to_owned(),
             remarks: remarks.clone(),
             disturbed: disturbed.clone(),
+            parameters: identity(a),
         });
     }
     matched.differences.extend(circumstances(a, b));
     Ok(())
+}
+
+/// Rows of the same name and figure get what their cases differ in: points of a sweep, and what else has one label.
+pub(super) fn tell_apart(sides: &mut [Sides]) {
+    let mut groups: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
+    for (at, side) in sides.iter().enumerate() {
+        let name = (side.label.clone(), side.tag.clone());
+        groups.entry(name).or_default().push(at);
+    }
+    for group in groups.into_values().filter(|group| group.len() > 1) {
+        let first = sides[group[0]].parameters.clone();
+        let varies = |name: &&String| {
+            group
+                .iter()
+                .any(|at| sides[*at].parameters.get(*name) != first.get(*name))
+        };
+        let names = sides[group[0]].parameters.keys();
+        // Roles have no short name.
+        let names: Vec<String> = names
+            .filter(varies)
+            .filter(|name| *name != "roles")
+            .cloned()
+            .collect();
+        for at in group {
+            let side = &mut sides[at];
+            for name in &names {
+                let value = side.parameters.get(name).map_or("", String::as_str);
+                side.label.push_str(&format!(" {} {value}", typed(name)));
+            }
+        }
+    }
 }
 
 /// The side and the code of each warning.

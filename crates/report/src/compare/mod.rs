@@ -16,6 +16,7 @@ pub use refused::CompareError;
 pub use section::{Comparison, Difference, MeshChange, Method, Row, Side, Verdict};
 pub use verdict::{Sides, judge, more_is_better};
 
+use crate::labels::label_of;
 use matching::Matched;
 use mesh::Meshes;
 use verdict::judge_families;
@@ -81,8 +82,8 @@ pub fn compare_arms(
     for (a, b) in a.iter().zip(b) {
         let (a, b) = (in_pairs(a, b), in_pairs(b, a));
         if a.metrics.is_empty() || b.metrics.is_empty() {
-            all.only_a.extend((!a.metrics.is_empty()).then(|| a.case.label()));
-            all.only_b.extend((!b.metrics.is_empty()).then(|| b.case.label()));
+            all.only_a.extend((!a.metrics.is_empty()).then(|| label_of(&a)));
+            all.only_b.extend((!b.metrics.is_empty()).then(|| label_of(&b)));
             continue;
         }
         let pair = matching::pair(&a, &b, question)?;
@@ -95,6 +96,7 @@ pub fn compare_arms(
         return Err(CompareError::Empty { side: "each arm" });
     }
     all.differences.dedup();
+    matching::tell_apart(&mut all.sides);
     let sides = (side((names.0, run)), side((names.1, run)));
     let environment = all.differences.clone();
     Ok(Comparison {

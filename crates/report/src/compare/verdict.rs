@@ -4,6 +4,7 @@ use super::section::{Method, Row, Verdict};
 use crate::stats::{LEVEL, Shift, paired_shift, summarize, unpaired_shift};
 use crate::thresholds::{DRIFT_RATIO, MORE_RUNS_MAX, POWER};
 use statrs::distribution::{ContinuousCDF, Normal};
+use std::collections::BTreeMap;
 use wirespeed_schema::finite::Finite;
 
 /// The runs of one figure on both sides.
@@ -21,6 +22,8 @@ pub struct Sides {
     pub remarks: Vec<String>,
     /// Those of the remarks that tell of a disturbed machine: `A: steal`.
     pub disturbed: Vec<String>,
+    /// What makes the case the question it is, by name.
+    pub parameters: BTreeMap<String, String>,
 }
 
 /// Whether more of the figure is better: rates and bandwidths, as opposed to times and losses.
@@ -34,7 +37,7 @@ pub fn more_is_better(tag: &str) -> bool {
 /// of the signed ranks (paired) or the rank sums (unpaired), Holm over the rows. Faster or slower: the interval lies wholly
 /// beyond the margin, and the adjusted p-value, which is against the margin's nearer edge, is below 5 %. Same: the interval
 /// is wholly within the margin, which is two one-sided tests at 2.5 %. Of two files of which one was disturbed nothing below
-/// [`DRIFT_RATIO`] is faster or slower. Figures that are not above 0 are left out.
+/// a factor of 3 is faster or slower. Figures that are not above 0 are left out.
 pub fn judge(sides: &[Sides], method: Method, within_ratio: f64) -> Vec<Row> {
     judge_each(sides, method, within_ratio)
         .into_iter()

@@ -25,11 +25,9 @@ pub fn answer(input: &Input, kind: &Kind, charts: &[Picture]) -> Vec<String> {
     // Why a run ended badly is said of every run, in words of its own.
     let told = input.run.status != Status::Ok && input.run.error.is_some();
     if said.is_empty() && !measured && !told {
-        // Each case says why beside its name.
-        said.push(match input.run.cases.is_empty() {
-            true => "Nothing was measured: the result has no case.".to_owned(),
-            false => "Nothing was measured.".to_owned(),
-        });
+        let case = input.run.cases.iter().find_map(|case| case.error.as_deref());
+        let why = case.unwrap_or("the result has no case");
+        said.push(format!("Nothing was measured: {why}."));
     }
     said
 }

@@ -6,7 +6,7 @@ use super::remarks::cause;
 use crate::charts::Picture;
 use crate::figures::{figure_text, with_interval};
 use crate::interference::undisturbed;
-use crate::labels::{Input, label, worth};
+use crate::labels::{Input, label, name_among, worth};
 use wirespeed_schema::host::Floor;
 use wirespeed_schema::run::{CaseResult, CaseStatus};
 use wirespeed_schema::units::significant;
@@ -18,7 +18,10 @@ const NAMED_MAX: usize = 3;
 
 /// One line on a case: its label and its headline, or why it has none.
 pub fn case_text(result: &CaseResult) -> String {
-    let label = result.case.label();
+    text_as(&result.case.label(), result)
+}
+
+fn text_as(label: &str, result: &CaseResult) -> String {
     match result.status {
         CaseStatus::Failed | CaseStatus::Skipped => format!("{label}: {}", cause(result)),
         _ => {
@@ -76,22 +79,18 @@ pub fn answers(input: &Input, charts: &[Picture]) -> Vec<String> {
             said.extend(spans);
             match said.is_empty() {
                 false => said,
-                true => named(input, several),
+                true => named(several),
             }
         }
     }
 }
 
 /// Cases one by one, told apart by window and options where their names do not.
-fn named(input: &Input, cases: &[&CaseResult]) -> Vec<String> {
-    let shown = cases.iter().take(NAMED_MAX).map(|case| {
-        let (line, plain) = (case_text(case), case.case.label());
-        let alike = cases.iter().filter(|other| other.case.label() == plain).count();
-        match line.strip_prefix(&plain).filter(|_| alike > 1) {
-            Some(rest) => format!("{}{rest}", label(input, false, case)),
-            None => line,
-        }
-    });
+fn named(cases: &[&CaseResult]) -> Vec<String> {
+    let shown = cases
+        .iter()
+        .take(NAMED_MAX)
+        .map(|case| text_as(&name_among(cases.iter().copied(), case), case));
     let mut lines: Vec<String> = shown.collect();
     if cases.len() > NAMED_MAX {
         lines.push(format!("and {} more cases", cases.len() - NAMED_MAX));

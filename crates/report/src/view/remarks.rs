@@ -3,6 +3,7 @@
 use super::cases;
 use super::model::{Line, Part};
 use crate::checks::{is_of_busy_machine, run_remarks};
+use crate::labels::name_among;
 use crate::table::Tone;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
@@ -108,7 +109,7 @@ fn about(remark: &Remark, cases: &[CaseResult]) -> Vec<String> {
     }
     let mut labels: Vec<String> = Vec::new();
     for case in cases.iter().filter(has) {
-        let label = case.case.label();
+        let label = name_among(cases, case);
         if !labels.contains(&label) {
             labels.push(label);
         }
@@ -138,7 +139,7 @@ pub fn failures(results: &[CaseResult]) -> Vec<Part> {
         }
     }
     let line = |(why, cases): (String, Vec<&CaseResult>)| {
-        let labels: Vec<String> = cases.iter().map(|result| result.case.label()).collect();
+        let labels: Vec<String> = cases.iter().map(|result| name_among(results, result)).collect();
         Line {
             text: format!("{}: {why}", listed(&labels, NAMED_MAX)),
             tone: Some(match cases[0].status {

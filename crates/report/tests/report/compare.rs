@@ -274,3 +274,31 @@ fn a_figure_of_one_side_alone_is_named() {
     assert_eq!(found.rows[0].tag, "rtt_mean_ns");
     assert_eq!(found.only_b, ["rtt_p50_ns of shm am_lat 8 B"]);
 }
+
+#[test]
+fn points_of_a_sweep_keep_what_varies_in_their_names() {
+    let at = |depth: u64, rtt_ns: f64| {
+        let mut one = ping_pongs("unix", 64, rtt_ns, 8);
+        one.case.options.insert("depth".to_owned(), depth.to_string());
+        one
+    };
+    let depths = |rtt_ns: f64| of([1, 2, 4].map(|depth| at(depth, rtt_ns)).to_vec());
+    let (a, mut b) = (depths(200.0), depths(220.0));
+    b.cases.push(ping_pongs("unix", 64, 220.0, 8));
+    let found = compared(&a, &b).unwrap();
+    let named: Vec<&str> = found.rows.iter().map(|row| row.label.as_str()).collect();
+    assert_eq!(
+        named,
+        [1, 2, 4].map(|depth| format!("unix am_lat 64 B depth {depth}"))
+    );
+    assert_eq!(found.only_b, ["unix am_lat 64 B"]);
+    // One point alone needs no more than its name.
+    b.cases
+        .retain(|case| case.case.options.get("depth").is_some_and(|depth| depth == "2"));
+    let found = compared(&a, &b).unwrap();
+    assert_eq!(found.rows[0].label, "unix am_lat 64 B");
+    assert_eq!(
+        found.only_a,
+        ["unix am_lat 64 B depth=1", "unix am_lat 64 B depth=4"]
+    );
+}

@@ -95,23 +95,31 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Ends all campaigns where what is left of a job cannot measure `case`.
+    /// Ends all campaigns where the hosts that are left cannot measure `case`.
     fn check_ranks(&mut self, case: &Case) {
         let mut known = self.known.borrow_mut();
-        let lost = known.lost.iter().position(Option::is_some);
-        let Some(host) = lost.filter(|_| self.over.is_none() && !self.ground.goes_on(case)) else {
+        let last = known.lost.iter().zip(self.hosts).rev();
+        let last = last
+            .filter_map(|(lost, host)| Some((lost.clone()?, &host.name)))
+            .next();
+        let Some((why, name)) = last.filter(|_| self.over.is_none()) else {
             return;
         };
+        let (lost, hosts) = (known.lost_count(), self.hosts.len());
+        let cause = match lost + 2 > hosts {
+            true => format!("{lost} of {hosts} hosts are lost, {name} among them: {why}"),
+            false if !self.ground.goes_on(case) => {
+                format!(
+                    "{name} is lost, and {} does not go on without it: {why}",
+                    case.transport
+                )
+            }
+            false => return,
+        };
         known.campaigns.iter_mut().for_each(Campaign::break_off);
-        self.over = Some(Failure::failed(
-            format!(
-                "{} is lost, and {} does not go on without it: {}",
-                self.hosts[host].name,
-                case.transport,
-                known.lost[host].as_deref().unwrap_or_default()
-            ),
-            "start the job again without that host, or measure with --via tcp, which goes on",
-        ));
+        let remedy =
+            "start again with the hosts that are well; in a job --via tcp goes on without one that is lost";
+        self.over = Some(Failure::failed(cause, remedy));
     }
 
     /// One round, with what became of each of its pairs; those that the user's wish to stop left out are absent.
@@ -133,11 +141,8 @@ impl<'a> Rounds<'a> {
                     None => rest.push(pair),
                 }
             }
-            if rest.is_empty() || stop.is_requested() {
-                continue;
-            }
             self.check_ranks(&planned.case);
-            if self.over.is_some() {
+            if rest.is_empty() || stop.is_requested() || self.over.is_some() {
                 continue;
             }
             self.reseat(&planned.case);
