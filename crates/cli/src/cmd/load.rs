@@ -9,11 +9,12 @@ use crate::experiment::{How, Points, Ranks};
 use crate::group::{Groups, Reach};
 use crate::open_loop::{Asked, Rates, TRIALS};
 use wirespeed::Registry;
+use wirespeed_schema::plan::canonical_test;
 
 /// What varies: a key of a plan.
 const KEY: &str = "pace";
-/// The stream whose messages are offered, and its other names.
-const STREAMS: [&str; 3] = ["am_bw", "rate", "bandwidth"];
+/// The stream whose messages are offered.
+const STREAM: &str = "am_bw";
 
 /// Measure response times against offered rates.
 pub fn load(registry: &Registry, arguments: &LoadArgs, color: ColorChoice) -> Result<Ended, Failure> {
@@ -51,12 +52,12 @@ pub fn load(registry: &Registry, arguments: &LoadArgs, color: ColorChoice) -> Re
 /// The words for `wirespeed run` with the stream that they need not name.
 fn of_a_stream(words: &[String]) -> Result<Vec<String>, Failure> {
     match words.first().filter(|word| !word.starts_with('-')) {
-        Some(test) if STREAMS.contains(&test.as_str()) => Ok(words.to_vec()),
+        Some(test) if canonical_test(test).is_ok_and(|name| name == STREAM) => Ok(words.to_vec()),
         Some(test) => Err(Failure::usage(
-            format!("{test:?}: what is offered are the messages of am_bw, not those of another test"),
+            format!("{test:?}: what is offered are the messages of {STREAM}, not those of another test"),
             "leave the test out: `wirespeed load -- --via tcp`; `wirespeed sweep` takes every test",
         )),
-        None => Ok(std::iter::once(STREAMS[0].to_owned())
+        None => Ok(std::iter::once(STREAM.to_owned())
             .chain(words.iter().cloned())
             .collect()),
     }

@@ -85,6 +85,12 @@ pub fn cases(registry: &Registry, plan: &Plan, roster: &Roster) -> Result<Vec<Pr
     prepare(registry, &crate::job::machine(registry), planned)
 }
 
+/// Whether the transport of `case` is a library whose ranks are those of a launcher's job, and has no others.
+pub fn is_of_jobs(registry: &Registry, case: &Case) -> bool {
+    let limits = Machine::new(registry).limits(&case.transport, &case.options);
+    limits.is_some_and(|limits| !limits.groups.contains(&GroupKind::Processes))
+}
+
 /// Whether the transport takes as many ranks as there are hosts.
 fn check_all(registry: &Registry, case: &Case, hosts: usize) -> Result<(), Failure> {
     let whole = case.clone().with_ranks(

@@ -1,16 +1,16 @@
 //! What a mesh measures under congestion: the words of `--pattern`, who is measured and who sends meanwhile, and what the storms
 //! moved. Everything is checked before anything is started.
 
-use super::case::cases;
+use super::case::{cases, is_of_jobs};
 use super::pairs::find;
 use super::plan::{Mesh, refused};
 use super::roster::{Roster, Source};
 use super::storm::{Moved, SLICE_NS, Storm};
 use crate::errors::Failure;
-use wirespeed::{Machine, Registry};
+use wirespeed::Registry;
 use wirespeed_mesh::{Pair, Pattern};
 use wirespeed_report::stats::{OverRounds, Random, fairness};
-use wirespeed_schema::case::{Case, GroupKind};
+use wirespeed_schema::case::Case;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::mesh::{MeshShare, MeshStorm, MeshStream};
 use wirespeed_schema::plan::{Plan, Template, nearest};
@@ -69,9 +69,8 @@ impl Mesh {
 
     /// The storms beside a case: streams of large messages over its transport, between ranks of their own.
     pub fn storms_of(&self, registry: &Registry, case: &Case) -> Result<Vec<Storm>, Failure> {
-        let limits = Machine::new(registry).limits(&case.transport, &case.options);
-        let needs_job = limits.is_some_and(|limits| !limits.groups.contains(&GroupKind::Processes));
-        if needs_job && self.roster.source == Source::Job && !self.storms.is_empty() {
+        let needs_job = self.roster.source == Source::Job && is_of_jobs(registry, case);
+        if needs_job && !self.storms.is_empty() {
             return Err(Failure::usage(
                 format!(
                     "--pattern needs ranks beside those that measure, and {} has none but those of the job",

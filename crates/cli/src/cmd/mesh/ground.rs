@@ -1,6 +1,7 @@
 //! Where the ranks of a mesh live: processes of this machine, the ranks of a job, hosts that ssh reaches, servers. It must never
 //! decide which pairs are measured.
 
+use super::case::is_of_jobs;
 use super::roster::{Host, Roster, Source};
 use super::rounds::Ground;
 use crate::args::HostsArgs;
@@ -9,14 +10,14 @@ use crate::experiment::fresh_seed;
 use crate::group::{Groups, Reach, parse_silence};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use wirespeed::{Machine, Registry};
+use wirespeed::Registry;
 use wirespeed_control::launch::all_hosts::{Started, end_all, start_all};
 use wirespeed_control::launch::files::{HOSTS, check_files, check_ranks};
 use wirespeed_control::launch::hosts::{Carrier, HostAsked, OnHosts, RankHost};
 use wirespeed_control::launch::slurm::{self, Step};
 use wirespeed_control::launch::ssh::SshHost;
 use wirespeed_control::{Identity, RankProgram, StopFlag};
-use wirespeed_schema::case::{Case, GroupKind};
+use wirespeed_schema::case::Case;
 
 /// Open files of one server here: the connection, and its copies for who reads and who writes.
 const FILES_OF_SERVER: u64 = 4;
@@ -196,9 +197,7 @@ impl<'a> Ground<'a> for Hosts<'a> {
 
     /// A library whose ranks are those of the job has no number for what is left of it.
     fn goes_on(&self, case: &Case) -> bool {
-        let limits = Machine::new(self.registry).limits(&case.transport, &case.options);
-        let is_of_jobs = limits.is_some_and(|limits| limits.groups == [GroupKind::Job]);
-        self.source != Source::Job || !is_of_jobs
+        self.source != Source::Job || !is_of_jobs(self.registry, case)
     }
 
     fn gone(&self, host: usize) -> Option<String> {

@@ -98,10 +98,8 @@ impl<'a> Rounds<'a> {
     /// Ends all campaigns where the hosts that are left cannot measure `case`.
     fn check_ranks(&mut self, case: &Case) {
         let mut known = self.known.borrow_mut();
-        let last = known.lost.iter().zip(self.hosts).rev();
-        let last = last
-            .filter_map(|(lost, host)| Some((lost.clone()?, &host.name)))
-            .next();
+        let mut of_hosts = known.lost.iter().zip(self.hosts).rev();
+        let last = of_hosts.find_map(|(lost, host)| Some((lost.clone()?, &host.name)));
         let Some((why, name)) = last.filter(|_| self.over.is_none()) else {
             return;
         };
