@@ -6,6 +6,8 @@ use crate::guesses;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
+use wirespeed_schema::kinds::{FRIENDLY_NAMES, KINDS};
+use wirespeed_schema::plan::nearest;
 
 /// clap's many lines as two.
 impl From<clap::Error> for Failure {
@@ -80,12 +82,10 @@ fn clap_remedy(error: &clap::Error) -> String {
             "{typed} is an option of the test: write it behind a --, as `{command} --help` shows"
         );
     }
-    let suggested = [
-        ContextKind::SuggestedSubcommand,
-        ContextKind::SuggestedArg,
-        ContextKind::SuggestedValue,
-    ];
-    for kind in suggested {
+    if let Some(advice) = command.as_ref().and_then(|command| of_bare_word(error, command)) {
+        return advice;
+    }
+    for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedValue] {
         if let Some(word) = strings(error.get(kind)).first() {
             return format!("did you mean {word:?}?");
         }
@@ -99,7 +99,6 @@ fn clap_remedy(error: &clap::Error) -> String {
     if let Some(word) = unknown.iter().find_map(|word| guesses::option(word, known)) {
         return format!("here it is called {word}");
     }
-    let bare = unknown.iter().any(|word| !word.starts_with('-'));
     let missing_test = strings(error.get(ContextKind::InvalidArg))
         .iter()
         .any(|missing| missing.starts_with("<TEST"));
@@ -109,13 +108,54 @@ fn clap_remedy(error: &clap::Error) -> String {
         (ErrorKind::MissingRequiredArgument, Some(command)) if missing_test => {
             format!("name a test such as latency, or see `{command} --help`")
         }
-        // The program's own name may be another: it is the verb that counts.
-        (ErrorKind::UnknownArgument, Some(command)) if bare && command.ends_with(" ab") => {
-            format!("write each side behind a --: {command} -- latency --via unix -- latency --via tcp")
-        }
         (ErrorKind::InvalidSubcommand, Some(command)) => format!("see `{command} --help` for the verbs"),
         (_, Some(command)) => format!("see `{command} --help`"),
     }
+}
+
+/// What to do with a word without a dash in a place where there is none: a test that stands where a verb belongs, or before the
+/// `--` behind which the words of `run` stand; a verb that is spelt wrongly.
+fn of_bare_word(error: &clap::Error, command: &str) -> Option<String> {
+    let (kind, word) = match error.kind() {
+        ErrorKind::InvalidSubcommand => (ContextKind::InvalidSubcommand, true),
+        ErrorKind::UnknownArgument => (ContextKind::InvalidArg, false),
+        _ => return None,
+    };
+    let (is_verb, word) = (word, strings(error.get(kind)).into_iter().next()?);
+    if word.starts_with('-') {
+        return None;
+    }
+    let test = test_named(&word);
+    // The program's own name may be another: it is the verb that counts.
+    match (is_verb, test) {
+        (true, Some(test)) if !command.contains(' ') => {
+            Some(format!("{test} is a test: {command} run {test} --via tcp"))
+        }
+        (true, _) => {
+            let whole = Cli::command();
+            let verbs = verb_of(&whole, command)?.get_subcommands();
+            let verbs: Vec<&str> = verbs.map(clap::Command::get_name).collect();
+            let near = nearest(&word, &verbs)?;
+            Some(format!("did you mean {near:?}?"))
+        }
+        (false, _) if command.ends_with(" ab") => Some(format!(
+            "write each side behind a --: {command} -- latency --via unix -- latency --via tcp"
+        )),
+        (false, Some(test)) if command.ends_with(" load") => Some(format!(
+            "{test} is a test, and load has one of its own: leave it out, {command} -- --via tcp"
+        )),
+        (false, Some(test)) if has_words_of_run(command) => Some(format!(
+            "{test} is a test: write it behind a --, {command} -- {test} --via tcp"
+        )),
+        (false, _) => None,
+    }
+}
+
+/// The test that a word names, here or elsewhere.
+fn test_named(word: &str) -> Option<&'static str> {
+    let friendly = FRIENDLY_NAMES.iter().map(|friendly| friendly.name);
+    let names: Vec<&str> = friendly.chain(KINDS.iter().map(|kind| kind.name)).collect();
+    guesses::name(word, &names)
 }
 
 /// Whether the verb of `command`, the program's name and words behind it, takes the option `word`, long or short.
@@ -137,9 +177,12 @@ fn has_words_of_run(command: &str) -> bool {
 
 fn any_argument(command: &str, is: impl Fn(&clap::Arg) -> bool) -> bool {
     let whole = Cli::command();
+    verb_of(&whole, command).is_some_and(|verb| verb.get_arguments().any(is))
+}
+
+fn verb_of<'a>(whole: &'a clap::Command, command: &str) -> Option<&'a clap::Command> {
     let mut verbs = command.split(' ').skip(1);
-    let verb = verbs.try_fold(&whole, |verb, word| verb.find_subcommand(word));
-    verb.is_some_and(|verb| verb.get_arguments().any(is))
+    verbs.try_fold(whole, |verb, word| verb.find_subcommand(word))
 }
 
 /// The program and the verbs that were understood: the beginning of the usage line, which errors about values lack.

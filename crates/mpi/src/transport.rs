@@ -29,6 +29,7 @@ impl Transport for Mpi {
     const MESSAGES: Support = Support::Native;
     const TAGGED: Support = Support::Native;
     const ONE_SIDED: Support = Support::Native;
+    const TAGS_FIRST: bool = true;
     type Options = MpiOptions;
 
     fn parse(options: &TransportOptions) -> Result<MpiOptions, OptionError> {

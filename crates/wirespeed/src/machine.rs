@@ -130,6 +130,10 @@ impl Surroundings for Machine<'_> {
         self.registry.find(transport).is_some_and(|entry| entry.in_place)
     }
 
+    fn has_tags_first(&self, transport: &str) -> bool {
+        self.registry.find(transport).is_some_and(|entry| entry.tags_first)
+    }
+
     fn is_this_machine(&self, host: &str) -> bool {
         (self.is_here)(host)
     }

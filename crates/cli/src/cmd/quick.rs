@@ -125,7 +125,7 @@ fn plan(registry: &Registry, transports: &[QuickTransport]) -> Plan {
             HEADLINE_TIME,
             &[],
         ));
-        templates.push(template(&there, &["am_bw"], SWEEP_TIME, &SWEEP_SIZES));
+        templates.push(template(&there, &["bandwidth"], SWEEP_TIME, &SWEEP_SIZES));
     }
     Plan::of(templates)
 }

@@ -10,10 +10,10 @@ use crate::labels::Input;
 use crate::table::{Row, Table, key, number};
 use serde::{Deserialize, Serialize};
 use wirespeed_schema::Run;
-use wirespeed_schema::Test;
 use wirespeed_schema::host::Floor;
 use wirespeed_schema::run::{CaseResult, Metric};
 use wirespeed_schema::section::Section;
+use wirespeed_schema::test::{Capability, Test};
 use wirespeed_schema::units::{format_size, significant};
 
 /// A transport of the quick result, in the order of the table.
@@ -242,13 +242,17 @@ fn latency_case<'a>(run: &'a Run, transport: &'a str) -> Option<&'a CaseResult> 
         .filter(|result| result.metrics.contains_key("rtt_p50_ns"))
         .min_by_key(|result| {
             (
-                !matches!(result.case.test, Test::AmLat(_)),
+                !is_of_messages(&result.case.test),
                 result.case.test.size_bytes(),
             )
         })
 }
 
-/// Streams of active messages in one direction, or of puts where there are none.
+fn is_of_messages(test: &Test) -> bool {
+    matches!(test.capability(), Capability::Messages | Capability::Tagged)
+}
+
+/// Streams of messages in one direction, or of puts where there are none.
 fn streams<'a>(run: &'a Run, transport: &'a str) -> Vec<&'a CaseResult> {
     let of = |wanted: fn(&Test) -> bool| -> Vec<&CaseResult> {
         let streams = cases_of(run, transport).filter(|result| wanted(&result.case.test));
@@ -256,7 +260,7 @@ fn streams<'a>(run: &'a Run, transport: &'a str) -> Vec<&'a CaseResult> {
             .filter(|result| result.metrics.contains_key("bandwidth_bytes_per_s"))
             .collect()
     };
-    let messages = of(|test| matches!(test, Test::AmBw(_)));
+    let messages = of(is_of_messages);
     match messages.is_empty() {
         true => of(|test| matches!(test, Test::PutBw(_))),
         false => messages,

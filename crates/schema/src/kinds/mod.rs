@@ -20,6 +20,8 @@ pub struct FriendlyName {
     pub name: &'static str,
     /// The test behind it.
     pub test: &'static str,
+    /// The one over transports whose own messages are tagged; it moves the same.
+    pub tagged: &'static str,
     /// Default payload.
     pub size_bytes: u64,
     /// Default window, where it differs from the test's.
@@ -33,23 +35,26 @@ pub const FRIENDLY_NAMES: [FriendlyName; 3] = [
     FriendlyName {
         name: "latency",
         test: "am_lat",
+        tagged: "tag_lat",
         size_bytes: SMALL,
         window_msgs: None,
-        summary: "friendly name of `am_lat`",
+        summary: "friendly name of `am_lat`; over MPI of `tag_lat`",
     },
     FriendlyName {
         name: "rate",
         test: "am_bw",
+        tagged: "tag_bw",
         size_bytes: SMALL,
         window_msgs: Some(1024),
-        summary: "friendly name of `am_bw`, small messages",
+        summary: "friendly name of `am_bw`, small messages; over MPI of `tag_bw`",
     },
     FriendlyName {
         name: "bandwidth",
         test: "am_bw",
+        tagged: "tag_bw",
         size_bytes: LARGE,
         window_msgs: None,
-        summary: "friendly name of `am_bw`, large messages",
+        summary: "friendly name of `am_bw`, large messages; over MPI of `tag_bw`",
     },
 ];
 

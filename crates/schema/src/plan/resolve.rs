@@ -24,8 +24,9 @@ pub(super) fn resolve(
     let typed = words
         .get(&TEST)
         .ok_or_else(|| PlanError::new("no test is named", TEST.remedy))?;
-    let kind = kinds::named(typed)?;
+    let named = kinds::named(typed)?;
     let via = transport(words, around)?;
+    let kind = tagged(words, via, around).unwrap_or(named);
     for key in words.keys.keys() {
         let parameter = parameter(key)?;
         if !takes(kind, parameter) {
@@ -68,6 +69,15 @@ pub(super) fn resolve(
         to: group.to,
         template,
     })
+}
+
+/// The test of tagged messages behind a friendly name, over a transport that has these first, where it takes all that is asked.
+fn tagged(words: &Words, via: &str, around: &dyn Surroundings) -> Option<&'static Kind> {
+    let friendly = kinds::friendly(words.get(&TEST)?).filter(|_| around.has_tags_first(via))?;
+    let kind = kinds::kind(friendly.tagged)?;
+    let mut keys = words.keys.keys();
+    keys.all(|key| parameter(key).is_ok_and(|parameter| takes(kind, parameter)))
+        .then_some(kind)
 }
 
 fn transport<'a>(words: &Words<'a>, around: &dyn Surroundings) -> Result<&'a str, PlanError> {

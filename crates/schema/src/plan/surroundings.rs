@@ -25,6 +25,12 @@ pub trait Surroundings {
         false
     }
 
+    /// Whether tagged messages are `transport`'s own and its active messages are made of them: friendly names mean the tests of
+    /// tagged messages there.
+    fn has_tags_first(&self, _transport: &str) -> bool {
+        false
+    }
+
     /// Whether `host` (with or without a port) is this machine, so that processes there can share memory with ours.
     fn is_this_machine(&self, host: &str) -> bool;
 

@@ -6,12 +6,12 @@ use crate::kinds::KINDS;
 use crate::test::{Layout, Test};
 use proptest::prelude::*;
 
-/// Four CPUs; `shm` takes everything up to 1 MiB, `small` up to 32 KiB and no zcopy.
+/// Four CPUs; `shm` takes everything up to 1 MiB, `small` up to 32 KiB and no zcopy, `tagged` has tags first.
 struct Machine;
 
 impl Surroundings for Machine {
     fn transports(&self) -> Vec<String> {
-        ["null", "shm", "small"].map(str::to_owned).to_vec()
+        ["null", "shm", "small", "tagged"].map(str::to_owned).to_vec()
     }
 
     fn default_group(&self, transport: &str, _: &TransportOptions) -> (GroupKind, usize) {
@@ -19,6 +19,10 @@ impl Surroundings for Machine {
             "null" => (GroupKind::Threads, 1),
             _ => (GroupKind::Processes, 2),
         }
+    }
+
+    fn has_tags_first(&self, transport: &str) -> bool {
+        transport == "tagged"
     }
 
     fn is_this_machine(&self, host: &str) -> bool {
@@ -136,6 +140,22 @@ fn friendly_names_bring_their_defaults() {
         (128 << 10, 64)
     );
     assert_eq!(bandwidth.test.layout(), Some(Layout::Zcopy));
+}
+
+#[test]
+fn friendly_names_mean_tagged_tests_where_tags_come_first() {
+    let over = |words: &[(&str, &str)]| one(&[words, &[("via", "tagged")]].concat()).test;
+    assert_eq!(over(&[("test", "latency")]).name(), "tag_lat");
+    for name in ["rate", "bandwidth"] {
+        let (here, there) = (one(&[("test", name), ("via", "shm")]).test, over(&[("test", name)]));
+        assert_eq!(there.name(), "tag_bw");
+        let shape = |test: &Test| (test.size_bytes(), test.window());
+        assert_eq!(shape(&there), shape(&here));
+    }
+    // A test that is named is that test, and so is one whose parameters tagged messages lack.
+    assert_eq!(over(&[("test", "am_lat")]).name(), "am_lat");
+    assert_eq!(over(&[("test", "latency"), ("layout", "bcopy")]).name(), "am_lat");
+    assert_eq!(over(&[("test", "rate"), ("pace", "1000")]).name(), "am_bw");
 }
 
 #[test]

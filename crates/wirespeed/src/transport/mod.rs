@@ -440,6 +440,9 @@ pub trait Transport: Sized + 'static {
     /// Whether layout short sends payloads from where they are, so that on the usual paths no other layout is faster at any
     /// size: it is the default then.
     const IN_PLACE: bool = false;
+    /// Whether tagged messages are what its library has, and active messages are made of them: then `latency`, `rate` and
+    /// `bandwidth` are the tests of tagged messages.
+    const TAGS_FIRST: bool = false;
     /// Its options, parsed.
     type Options: 'static;
 

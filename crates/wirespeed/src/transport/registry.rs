@@ -84,6 +84,8 @@ pub struct Entry {
     pub copied_by_cpu: bool,
     /// Whether it sends payloads from where they are.
     pub in_place: bool,
+    /// Whether tagged messages are its own, and active messages are made of them.
+    pub tags_first: bool,
     /// Whether this machine can use it.
     pub probe: fn() -> Availability,
     /// Whether it can run a case; everything is checked before anything is opened.
@@ -177,6 +179,7 @@ impl Entry {
             lossy: T::LOSSY,
             copied_by_cpu: T::COPIED_BY_CPU,
             in_place: T::IN_PLACE,
+            tags_first: T::TAGS_FIRST,
             probe: T::probe,
             check: super::check::<T>,
             about: T::about,
