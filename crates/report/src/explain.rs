@@ -12,7 +12,8 @@ use crate::curve::{InUse, load_words};
 use crate::figures::figure_text;
 use crate::interference::words::{answers_with_rows, load_subject};
 use crate::interference::{Interference, InterferenceRow};
-use crate::labels::{Input, name_among};
+use crate::labels::Input;
+use crate::names::Names;
 use crate::thresholds::{
     BUSY_SHARE, CARRIED_SHARE_MIN, FALLEN_SHARE, FIRST_OPERATION_TIMES, FLOOR_SHARE_MAX, QUEUED_TIMES,
     TAIL_TIMES, WORTH_RATIO,
@@ -92,7 +93,7 @@ fn cite(case: &CaseResult, tag: &str) -> String {
 
 /// What a sentence calls a case.
 fn name(cases: &[&CaseResult], case: &CaseResult) -> String {
-    name_among(cases.iter().copied(), case)
+    Names::among(cases.iter().copied()).of(case)
 }
 
 /// What each load did to each case.

@@ -24,16 +24,6 @@ pub fn label(input: &Input, several: bool, case: &CaseResult) -> String {
     }
 }
 
-/// The short name of `case`, or its whole one where another of `all` has the same short one: points of a sweep.
-pub(crate) fn name_among<'a>(all: impl IntoIterator<Item = &'a CaseResult>, case: &CaseResult) -> String {
-    let short = case.case.label();
-    let alike = all.into_iter().filter(|other| other.case.label() == short);
-    match alike.count() > 1 {
-        true => label_of(case),
-        false => short,
-    }
-}
-
 /// The whole name of a case.
 pub(crate) fn label_of(case: &CaseResult) -> String {
     let options: String = case
@@ -50,7 +40,7 @@ pub(crate) fn label_of(case: &CaseResult) -> String {
 }
 
 /// The load beside a case, and the rate that it was offered at.
-fn beside(case: &CaseResult) -> String {
+pub(crate) fn beside(case: &CaseResult) -> String {
     let unit = match case.case.test.bulk() {
         Some(_) => Offers::Requests.unit(),
         None => Offers::Messages.unit(),

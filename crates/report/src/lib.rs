@@ -23,6 +23,7 @@ pub mod import;
 pub mod interference;
 mod labels;
 pub mod mesh;
+mod names;
 pub mod perftest;
 pub mod read;
 pub mod render;

@@ -131,7 +131,9 @@ impl Surroundings for Machine<'_> {
     }
 
     fn has_tags_first(&self, transport: &str) -> bool {
-        self.registry.find(transport).is_some_and(|entry| entry.tags_first)
+        self.registry
+            .find(transport)
+            .is_some_and(|entry| entry.tags_first)
     }
 
     fn is_this_machine(&self, host: &str) -> bool {

@@ -6,11 +6,10 @@ use super::section::Difference;
 use super::verdict::Sides;
 use crate::checks::{host_remarks, is_of_disturbed_machine};
 use crate::curve::section::offered_per_s;
-use crate::labels::label_of;
+use crate::labels::{beside, label_of};
+use crate::names::{Identity, alike, identity, typed, varying};
 use crate::tags::{self, HEADLINES};
-use crate::wording::under;
-use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use wirespeed_schema::Run;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Remark, Severity};
 
@@ -51,20 +50,18 @@ pub(super) fn is_same_question(a: &CaseResult, b: &CaseResult, question: &Questi
     key(a, question) == key(b, question)
 }
 
-fn key(case: &CaseResult, question: &Question) -> Key {
+fn key(case: &CaseResult, question: &Question) -> Identity {
     let mut key = identity(case);
     key.retain(|name, _| !question.across.iter().any(|across| is_across(name, across)));
     key
 }
-
-type Key = BTreeMap<String, String>;
 
 /// Match the measured cases of two runs. Errors where nothing can be compared, or must not be.
 pub fn matched(a: &Run, b: &Run, question: &Question) -> Result<Matched, CompareError> {
     let (of_a, of_b) = (measured(a, "A")?, measured(b, "B")?);
     check_across(of_a.iter().chain(&of_b), &question.across)?;
     let key = |case: &CaseResult| key(case, question);
-    let mut rest: Vec<(Key, &CaseResult)> = of_b.iter().map(|case| (key(case), *case)).collect();
+    let mut rest: Vec<(Identity, &CaseResult)> = of_b.iter().map(|case| (key(case), *case)).collect();
     let mut matched = Matched::default();
     for case in &of_a {
         let wanted = key(case);
@@ -110,16 +107,6 @@ fn measured<'a>(run: &'a Run, side: &'static str) -> Result<Vec<&'a CaseResult>,
     }
 }
 
-/// A parameter as it is typed: without its unit, an option of the transport by its own name.
-fn typed(name: &str) -> &str {
-    let name = name.strip_prefix("options.").unwrap_or(name);
-    let units = ["_bytes", "_msgs", "_msg_per_s"];
-    units
-        .iter()
-        .find_map(|unit| name.strip_suffix(unit))
-        .unwrap_or(name)
-}
-
 /// `across` names a parameter itself or as it is typed.
 fn is_across(name: &str, across: &str) -> bool {
     name == across || typed(name) == across || (across == "via" && name == "transport")
@@ -147,50 +134,6 @@ fn check_across<'a>(
                 .collect(),
         }),
     }
-}
-
-/// The parameters that make a case the question it is. Not among them: how long it ran, where it was pinned.
-fn identity(result: &CaseResult) -> Key {
-    let mut key = Key::new();
-    let Ok(Value::Object(case)) = serde_json::to_value(&result.case) else {
-        return key;
-    };
-    const CIRCUMSTANCES: [&str; 8] = [
-        "stop",
-        "warmup_iterations",
-        "warmup_ns_max",
-        "report_interval_ns",
-        "raw_samples_max",
-        "idle",
-        "check",
-        "ranks",
-    ];
-    for (name, value) in &case {
-        match value {
-            _ if CIRCUMSTANCES.contains(&name.as_str()) => {}
-            Value::Object(options) => {
-                let options = options
-                    .iter()
-                    .map(|(option, value)| (format!("{name}.{option}"), plain(value)));
-                key.extend(options);
-            }
-            value => {
-                key.insert(name.clone(), plain(value));
-            }
-        }
-    }
-    let ranks = &result.case.ranks;
-    key.insert("ranks".to_owned(), ranks.len().to_string());
-    let roles: Vec<String> = ranks
-        .iter()
-        .map(|rank| format!("{:?} {:?}", rank.role, rank.load))
-        .collect();
-    key.insert("roles".to_owned(), roles.join(", "));
-    key
-}
-
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Name what differs between the nearest pair of cases.
@@ -263,31 +206,10 @@ fn add(
 
 /// Rows of the same name and figure get what their cases differ in: points of a sweep, and what else has one label.
 pub(super) fn tell_apart(sides: &mut [Sides]) {
-    let mut groups: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
-    for (at, side) in sides.iter().enumerate() {
-        let name = (side.label.clone(), side.tag.clone());
-        groups.entry(name).or_default().push(at);
-    }
-    for group in groups.into_values().filter(|group| group.len() > 1) {
-        let first = sides[group[0]].parameters.clone();
-        let varies = |name: &&String| {
-            group
-                .iter()
-                .any(|at| sides[*at].parameters.get(*name) != first.get(*name))
-        };
-        let names = sides[group[0]].parameters.keys();
-        // Roles have no short name.
-        let names: Vec<String> = names
-            .filter(varies)
-            .filter(|name| *name != "roles")
-            .cloned()
-            .collect();
-        for at in group {
-            let side = &mut sides[at];
-            for name in &names {
-                let value = side.parameters.get(name).map_or("", String::as_str);
-                side.label.push_str(&format!(" {} {value}", typed(name)));
-            }
+    for group in alike(sides.iter().map(|side| (&side.label, &side.tag))) {
+        let told = varying(group.iter().map(|at| &sides[*at].parameters).collect());
+        for (at, more) in group.into_iter().zip(told) {
+            sides[at].label.push_str(&more);
         }
     }
 }
@@ -300,7 +222,7 @@ fn warnings<'a>(side: &'static str, remarks: &'a [Remark]) -> Vec<(&'static str,
 
 /// One label where both have the same; of two, the second without what it shares with the first.
 fn pair_label(a: &CaseResult, b: &CaseResult) -> String {
-    let label = |result: &CaseResult| result.case.label() + &under(&result.case);
+    let label = |result: &CaseResult| result.case.label() + &beside(result);
     let (of_a, of_b) = (label(a), label(b));
     if of_a == of_b {
         return of_a;

@@ -1,6 +1,7 @@
 //! The answer of a result: that of its kind, and what load did to it where that was asked; never nothing.
 
 use super::kinds::Kind;
+use super::remarks::why_nothing;
 use crate::charts::Picture;
 use crate::interference::Interference;
 use crate::interference::words::interference_answers;
@@ -24,10 +25,7 @@ pub fn answer(input: &Input, kind: &Kind, charts: &[Picture]) -> Vec<String> {
     }
     // Why a run ended badly is said of every run, in words of its own.
     let told = input.run.status != Status::Ok && input.run.error.is_some();
-    if said.is_empty() && !measured && !told {
-        let case = input.run.cases.iter().find_map(|case| case.error.as_deref());
-        let why = case.unwrap_or("the result has no case");
-        said.push(format!("Nothing was measured: {why}."));
-    }
+    let why = why_nothing(&input.run.cases).filter(|_| said.is_empty() && !told);
+    said.extend(why.map(|why| format!("Nothing was measured: {why}.")));
     said
 }

@@ -6,7 +6,8 @@ use super::remarks::cause;
 use crate::charts::Picture;
 use crate::figures::{figure_text, with_interval};
 use crate::interference::undisturbed;
-use crate::labels::{Input, label, name_among, worth};
+use crate::labels::{Input, worth};
+use crate::names::Names;
 use wirespeed_schema::host::Floor;
 use wirespeed_schema::run::{CaseResult, CaseStatus};
 use wirespeed_schema::units::significant;
@@ -73,9 +74,7 @@ pub fn answers(input: &Input, charts: &[Picture]) -> Vec<String> {
         several => {
             let curves = charts.iter().filter(|picture| picture.is_curve);
             let mut said: Vec<String> = curves.flat_map(|picture| picture.answer.clone()).collect();
-            let spans = Kind::ALL
-                .into_iter()
-                .filter_map(|kind| span(input, several, kind));
+            let spans = Kind::ALL.into_iter().filter_map(|kind| span(several, kind));
             said.extend(spans);
             match said.is_empty() {
                 false => said,
@@ -85,12 +84,13 @@ pub fn answers(input: &Input, charts: &[Picture]) -> Vec<String> {
     }
 }
 
-/// Cases one by one, told apart by window and options where their names do not.
+/// Cases one by one, told apart where their labels do not.
 fn named(cases: &[&CaseResult]) -> Vec<String> {
+    let names = Names::among(cases.iter().copied());
     let shown = cases
         .iter()
         .take(NAMED_MAX)
-        .map(|case| text_as(&name_among(cases.iter().copied(), case), case));
+        .map(|case| text_as(&names.of(case), case));
     let mut lines: Vec<String> = shown.collect();
     if cases.len() > NAMED_MAX {
         lines.push(format!("and {} more cases", cases.len() - NAMED_MAX));
@@ -100,7 +100,7 @@ fn named(cases: &[&CaseResult]) -> Vec<String> {
 
 /// The best and the worst of the cases of one kind: both figures, and how far they are apart. `None` where they move
 /// messages of different sizes, which no figure makes alike.
-fn span(input: &Input, cases: &[&CaseResult], kind: Kind) -> Option<String> {
+fn span(cases: &[&CaseResult], kind: Kind) -> Option<String> {
     let tag = kind.headline();
     let of_kind = cases.iter().filter(|case| Kind::of(&case.case.test) == kind);
     let mut with: Vec<(f64, &CaseResult)> = of_kind
@@ -116,9 +116,10 @@ fn span(input: &Input, cases: &[&CaseResult], kind: Kind) -> Option<String> {
         with.reverse();
     }
     let ((best, first), (worst, last)) = (with.first()?, with.last()?);
+    let names = Names::among(with.iter().map(|(_, case)| *case));
     let said = |case: &CaseResult| {
         let figure = with_interval(tag, &case.metrics[tag]);
-        format!("{} {figure}", label(input, false, case))
+        format!("{} {figure}", names.of(case))
     };
     if with.len() < 2 {
         return Some(format!("{}: {}", first.case.label(), figures(first)));

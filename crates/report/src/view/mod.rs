@@ -58,6 +58,7 @@ impl Subject {
     /// What one result says; `charts` are its own.
     fn of(input: &Input, kind: &Kind, charts: &[Picture]) -> Subject {
         let run = input.run;
+        let answer = answer::answer(input, kind, charts);
         let mut parts = interference::parts(run);
         parts.extend((kind.parts)(run));
         let mut every_case = Vec::new();
@@ -66,12 +67,12 @@ impl Subject {
             every_case.extend(tables.into_iter().map(Part::Table));
         }
         match kind.tells_failures {
-            true => every_case.extend(remarks::failures(&run.cases)),
-            false => parts.extend(remarks::failures(&run.cases)),
+            true => every_case.extend(remarks::failures(&run.cases, &answer)),
+            false => parts.extend(remarks::failures(&run.cases, &answer)),
         }
         Subject {
             name: input.name.to_owned(),
-            answer: answer::answer(input, kind, charts),
+            answer,
             certainty: certainty::certainty(run),
             measured: certainty::measured(input),
             command: certainty::command(run),

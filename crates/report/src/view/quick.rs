@@ -240,12 +240,7 @@ fn cases_of<'a>(run: &'a Run, transport: &'a str) -> impl Iterator<Item = &'a Ca
 fn latency_case<'a>(run: &'a Run, transport: &'a str) -> Option<&'a CaseResult> {
     cases_of(run, transport)
         .filter(|result| result.metrics.contains_key("rtt_p50_ns"))
-        .min_by_key(|result| {
-            (
-                !is_of_messages(&result.case.test),
-                result.case.test.size_bytes(),
-            )
-        })
+        .min_by_key(|result| (!is_of_messages(&result.case.test), result.case.test.size_bytes()))
 }
 
 fn is_of_messages(test: &Test) -> bool {

@@ -3,7 +3,7 @@
 use super::cases;
 use super::model::{Line, Part};
 use crate::checks::{is_of_busy_machine, run_remarks};
-use crate::labels::name_among;
+use crate::names::Names;
 use crate::table::Tone;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
@@ -11,6 +11,7 @@ use wirespeed_schema::run::{CaseResult, CaseStatus, Remark, Severity, Status};
 
 /// Cases that a line about them names.
 pub const NAMED_MAX: usize = 3;
+const NO_REASON: &str = "no reason was given";
 
 /// A remark, and the cases that it is about.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,9 +108,10 @@ fn about(remark: &Remark, cases: &[CaseResult]) -> Vec<String> {
     if 2 * cases.iter().filter(has).count() > cases.len() {
         return Vec::new();
     }
+    let names = Names::among(cases);
     let mut labels: Vec<String> = Vec::new();
     for case in cases.iter().filter(has) {
-        let label = name_among(cases, case);
+        let label = names.of(case);
         if !labels.contains(&label) {
             labels.push(label);
         }
@@ -120,28 +122,58 @@ fn about(remark: &Remark, cases: &[CaseResult]) -> Vec<String> {
 /// Why a case has no figures, or only some.
 pub fn cause(result: &CaseResult) -> String {
     let status = cases::status(result.status);
-    let why = result.error.as_deref().unwrap_or("no reason was given");
+    let why = result.error.as_deref().unwrap_or(NO_REASON);
     format!("{status}: {why}")
 }
 
-/// Cases without figures, each with its reason and remedy, and quantiles that have too few samples.
-pub fn failures(results: &[CaseResult]) -> Vec<Part> {
-    let without = results
-        .iter()
-        .filter(|result| result.error.is_some() || result.metrics.is_empty());
-    // Cases that share a cause share a line.
-    let mut causes: Vec<(String, Vec<&CaseResult>)> = Vec::new();
-    for result in without {
-        let why = cause(result);
-        match causes.iter_mut().find(|(known, _)| *known == why) {
+/// The reasons for which cases have no figures or only some, each with its cases.
+fn causes(results: &[CaseResult]) -> Vec<(&str, Vec<&CaseResult>)> {
+    let mut causes: Vec<(&str, Vec<&CaseResult>)> = Vec::new();
+    for result in results {
+        let why = result.error.as_deref();
+        let is_whole = why.is_none() && !result.metrics.is_empty();
+        let why = why.unwrap_or(NO_REASON);
+        match causes
+            .iter_mut()
+            .find(|(known, cases)| *known == why && cases[0].status == result.status)
+        {
+            _ if is_whole => {}
             Some((_, cases)) => cases.push(result),
             None => causes.push((why, vec![result])),
         }
     }
-    let line = |(why, cases): (String, Vec<&CaseResult>)| {
-        let labels: Vec<String> = cases.iter().map(|result| name_among(results, result)).collect();
+    causes
+}
+
+/// Why nothing was measured at all; `None` where something was.
+pub fn why_nothing(results: &[CaseResult]) -> Option<String> {
+    if results.iter().any(|result| !result.metrics.is_empty()) {
+        return None;
+    }
+    let count = |status: CaseStatus| results.iter().filter(|result| result.status == status).count();
+    Some(match causes(results).as_slice() {
+        [] => "the result has no case".to_owned(),
+        [(why, _)] => (*why).to_owned(),
+        _ => match (count(CaseStatus::Failed), count(CaseStatus::Skipped)) {
+            (failed, 0) => format!("{failed} cases failed"),
+            (0, skipped) => format!("{skipped} cases were skipped"),
+            (failed, skipped) => format!("cases failed ({failed}) or were skipped ({skipped})"),
+        },
+    })
+}
+
+/// Cases without figures, each with its remedy and the reason, where `answer` does not have that already; and quantiles that
+/// have too few samples.
+pub fn failures(results: &[CaseResult], answer: &[String]) -> Vec<Part> {
+    let names = Names::among(results);
+    let line = |(why, cases): (&str, Vec<&CaseResult>)| {
+        let labels: Vec<String> = cases.iter().map(|result| names.of(result)).collect();
+        let (labels, status) = (listed(&labels, NAMED_MAX), cases::status(cases[0].status));
         Line {
-            text: format!("{}: {why}", listed(&labels, NAMED_MAX)),
+            text: match answer.iter().any(|said| said.contains(why)) {
+                true => format!("{labels}: {status}"),
+                false => format!("{labels}: {status}: {why}"),
+            },
             tone: Some(match cases[0].status {
                 CaseStatus::Skipped => Tone::Faint,
                 _ => Tone::Bad,
@@ -149,7 +181,7 @@ pub fn failures(results: &[CaseResult]) -> Vec<Part> {
             remedy: cases.iter().find_map(|result| result.remedy.clone()),
         }
     };
-    let parts = [causes.into_iter().map(line).collect(), withheld(results)];
+    let parts = [causes(results).into_iter().map(line).collect(), withheld(results)];
     parts
         .into_iter()
         .filter(|lines| !lines.is_empty())

@@ -10,7 +10,7 @@ use wirespeed_report::render::{CsvRows, Extent, Style, csv, markdown, text};
 use wirespeed_report::table::Table;
 use wirespeed_report::view::{Part, QuickSection, Subject, View};
 use wirespeed_schema::Test;
-use wirespeed_schema::run::{Run, Status};
+use wirespeed_schema::run::{CaseResult, CaseStatus, Run, Status};
 use wirespeed_schema::section::Section;
 use wirespeed_schema::shown::is_obeyed;
 
@@ -220,6 +220,38 @@ fn nothing_measured_is_said_in_a_sentence() {
             run: &refused
         }]))
         .contains("one session at a time")
+    );
+}
+
+#[test]
+fn a_reason_that_the_answer_has_is_said_once() {
+    let one = CaseResult {
+        status: CaseStatus::Failed,
+        error: Some("nobody listens there".into()),
+        remedy: Some("start a server".into()),
+        metrics: Default::default(),
+        ..example().cases[0].clone()
+    };
+    let shown = screen(&run(vec![one.clone()]), &Style::PLAIN);
+    assert_eq!(shown.matches("nobody listens there").count(), 1, "{shown}");
+    assert!(
+        shown.starts_with("Nothing was measured: nobody listens there.\n"),
+        "{shown}"
+    );
+    assert!(shown.contains(": failed\n  remedy: start a server"), "{shown}");
+    let other = CaseResult {
+        status: CaseStatus::Skipped,
+        error: Some("no device".into()),
+        ..one.clone()
+    };
+    let shown = screen(&run(vec![one, other]), &Style::PLAIN);
+    assert!(
+        shown.starts_with("Nothing was measured: cases failed (1) or were skipped (1).\n"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("skipped: no device") && shown.contains("failed: nobody listens there"),
+        "{shown}"
     );
 }
 

@@ -147,7 +147,10 @@ fn friendly_names_mean_tagged_tests_where_tags_come_first() {
     let over = |words: &[(&str, &str)]| one(&[words, &[("via", "tagged")]].concat()).test;
     assert_eq!(over(&[("test", "latency")]).name(), "tag_lat");
     for name in ["rate", "bandwidth"] {
-        let (here, there) = (one(&[("test", name), ("via", "shm")]).test, over(&[("test", name)]));
+        let (here, there) = (
+            one(&[("test", name), ("via", "shm")]).test,
+            over(&[("test", name)]),
+        );
         assert_eq!(there.name(), "tag_bw");
         let shape = |test: &Test| (test.size_bytes(), test.window());
         assert_eq!(shape(&there), shape(&here));

@@ -104,19 +104,22 @@ impl<'a> Rounds<'a> {
             return;
         };
         let (lost, hosts) = (known.lost_count(), self.hosts.len());
-        let cause = match lost + 2 > hosts {
-            true => format!("{lost} of {hosts} hosts are lost, {name} among them: {why}"),
-            false if !self.ground.goes_on(case) => {
+        let again = "start again with the hosts that are well";
+        let (cause, remedy) = match lost + 2 > hosts {
+            true => (
+                format!("{lost} of {hosts} hosts are lost, {name} among them: {why}"),
+                again.to_owned(),
+            ),
+            false if !self.ground.goes_on(case) => (
                 format!(
                     "{name} is lost, and {} does not go on without it: {why}",
                     case.transport
-                )
-            }
+                ),
+                format!("{again}; --via tcp goes on without one that is lost"),
+            ),
             false => return,
         };
         known.campaigns.iter_mut().for_each(Campaign::break_off);
-        let remedy =
-            "start again with the hosts that are well; in a job --via tcp goes on without one that is lost";
         self.over = Some(Failure::failed(cause, remedy));
     }
 
