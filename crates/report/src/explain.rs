@@ -18,7 +18,7 @@ use crate::thresholds::{
     BUSY_SHARE, CARRIED_SHARE_MIN, FALLEN_SHARE, FIRST_OPERATION_TIMES, FLOOR_SHARE_MAX, QUEUED_TIMES,
     TAIL_TIMES, WORTH_RATIO,
 };
-use crate::wording::{percent, times};
+use crate::wording::{often, percent, times};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
@@ -306,10 +306,11 @@ fn tail(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         found.push(Sentence {
             rule: "tail",
             text: format!(
-                "{}: p99 is {} the median; a rank lost its CPU {switches} times and waited {} for it, so the tail tells of the \
+                "{}: p99 is {} the median; a rank lost its CPU {} and waited {} for it, so the tail tells of the \
                  machine as much as of the transport.",
                 name(cases, case),
                 times(far / half),
+                often(switches),
                 format_ns(waited as f64)
             ),
             evidence: vec![cite(case, &p50), cite(case, &p99)],

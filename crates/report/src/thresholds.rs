@@ -38,6 +38,8 @@ pub(crate) const CHANGE_MIN: f64 = 0.10;
 
 /// What costs less than so many times as much is not worth a sentence.
 pub(crate) const WORTH_RATIO: f64 = 1.3;
+/// More rounds than this are not advised: nobody waits for them.
+pub(crate) const ROUNDS_WORTH_MAX: u64 = 200;
 /// A pair, worker or host that takes so many times as long as the median is slow.
 pub(crate) const SLOW_RATIO: f64 = 1.2;
 /// A 99th percentile of so many medians is a far tail.

@@ -2,6 +2,7 @@
 
 use wirespeed_schema::case::{Case, Load};
 use wirespeed_schema::units::significant;
+pub(crate) use wirespeed_schema::units::{counted, grouped, often};
 
 /// A part of a whole: `12 %`, `0.3 %`. What is more than the whole is no share, and told as `1.1 times`.
 pub fn percent(ratio: f64) -> String {
@@ -42,25 +43,6 @@ pub fn against(ratio: f64) -> String {
         ratio if ratio >= 1.0 => format!("{} more than", percent(ratio - 1.0)),
         ratio => format!("{} less than", percent(1.0 - ratio)),
     }
-}
-
-/// A count with a comma before every third digit: `261,632`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// `1 host`, `16 hosts`.
-pub(crate) fn counted(number: u64, what: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
-    format!("{} {what}{ending}", grouped(number))
 }
 
 /// How far values are apart, in parts of their middle: `12 %`, `2.5 times their median`.

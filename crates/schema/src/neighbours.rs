@@ -5,6 +5,7 @@
 //! j-th receive of a rank is met by the j-th send of the rank that it names, whatever the arrangement.
 
 use crate::test::msgrate::{Grid, MsgRate, Pattern};
+use crate::units::counted;
 
 /// The ranks that one rank exchanges messages with, in the order of posting; both lists are equally long except in
 /// [`Pattern::Single`].
@@ -58,7 +59,10 @@ pub fn check(test: &MsgRate, ranks: u32) -> Result<(), Misfit> {
                 "{peers} peers do not fit: in a ring of {nodes} {of} a rank has at most {}",
                 nodes - 1
             ),
-            format!("use at most {} peers, or start more ranks", nodes - 1),
+            format!(
+                "use at most {}, or start more ranks",
+                counted(u64::from(nodes - 1), "peer")
+            ),
         );
     }
     Ok(())

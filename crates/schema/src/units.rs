@@ -239,6 +239,33 @@ pub fn format_rate(per_second: f64, unit: &str) -> String {
     format!("{} {prefix}{unit}", significant(value, 4))
 }
 
+/// A count with a comma before every third digit: `261,632`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 host`, `16 hosts`.
+pub fn counted(number: u64, what: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {what}{ending}", grouped(number))
+}
+
+/// How often something happened: `once`, `16 times`.
+pub fn often(number: u64) -> String {
+    match number {
+        1 => "once".to_owned(),
+        number => format!("{} times", grouped(number)),
+    }
+}
+
 /// `value` with `digits` significant digits, trailing zeros of the fraction removed.
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
@@ -307,6 +334,11 @@ mod tests {
         assert_eq!(format_size(1536), "1.5 KiB");
         assert_eq!(format_rate(126e6, "msg/s"), "126 Mmsg/s");
         assert_eq!(significant(0.0, 3), "0");
+        assert_eq!(
+            [1, 2, 1000].map(|n| counted(n, "run")),
+            ["1 run", "2 runs", "1,000 runs"]
+        );
+        assert_eq!([1, 2].map(often), ["once", "2 times"]);
     }
 
     proptest! {

@@ -25,6 +25,7 @@ use wirespeed_control::address::Address;
 use wirespeed_control::auth::keyfile::KeyFile;
 use wirespeed_control::secure::{SecureListener, SecureReader, SecureWriter};
 use wirespeed_control::{ControlError, Failure, Identity, Listen, StopFlag};
+use wirespeed_schema::units::counted;
 
 /// The coordinator's port, as the original's.
 pub const DEFAULT_PORT: u16 = 8087;
@@ -325,7 +326,10 @@ impl Shared {
                         "start `wirespeed node --coordinator HOST:PORT` on each host",
                     ),
                     known => crate::refused(
-                        format!("the coordinator knows {known} nodes, and none of them answers"),
+                        format!(
+                            "none of the {} that the coordinator knows answers",
+                            counted(known as u64, "node")
+                        ),
                         "look at the messages of the nodes, and whether a firewall is between",
                     ),
                 });

@@ -22,6 +22,7 @@ use wirespeed_schema::Finite;
 use wirespeed_schema::byteio::{Connection, TcpInfo, Transfer};
 use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::outcome::Interval;
+use wirespeed_schema::units::counted;
 
 /// Blocks of one transfer: each takes some bytes of memory.
 const BLOCKS_MAX: u64 = 1 << 24;
@@ -542,8 +543,8 @@ impl Check<'_> {
             Ok((wrong, _)) if !wrong.is_empty() => {
                 transfer.wrong_blocks_count = wrong.len() as u64;
                 transfer.error = Some(format!(
-                    "{} blocks differ from what the service has, the first is block {}",
-                    wrong.len(),
+                    "not as the service has it: {}, the first is block {}",
+                    counted(wrong.len() as u64, "block"),
                     wrong[0]
                 ));
                 digests.retain(|index, _| !wrong.contains(index));

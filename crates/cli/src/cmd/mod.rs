@@ -84,7 +84,7 @@ pub fn ended(run: &Run, strict: bool) -> Ended {
         return Ended::badly(worst(run));
     }
     if skipped > 0 && (strict || skipped == total) {
-        let cause = format!("{skipped} of {total} cases cannot run here");
+        let cause = format!("{skipped} of {} cannot run here", counted(total as u64, "case"));
         return Ended::badly(Failure::failed(
             cause,
             "the result gives the reason of each; see `wirespeed list`",

@@ -30,8 +30,8 @@ pub fn report(arguments: &ReportArgs, color: ColorChoice) -> Result<Ended, Failu
         None => Ok(Ended::OK),
         Some((count, first)) => {
             let cause = format!(
-                "{count} of {} files could not be read; the first: {}",
-                arguments.results.len(),
+                "{count} of {} could not be read; the first: {}",
+                counted(arguments.results.len() as u64, "file"),
                 first.cause
             );
             Ok(Ended::badly(Failure::with(exit::FAILED, cause, first.remedy)))

@@ -11,6 +11,7 @@ use crate::launch::seam::Launch;
 use crate::launch::together::Together;
 use crate::stop::StopFlag;
 use wirespeed_schema::message::RankMessage;
+use wirespeed_schema::units::counted;
 
 impl Drive<'_> {
     /// Have a process ready for each local rank and give it the case.
@@ -115,7 +116,10 @@ fn job_ranks(group: &mut Group, job: &JobRanks, wanted: usize) -> Result<(), Con
     }
     if set.len() != wanted {
         return Err(ControlError::Job(JobError::new(
-            format!("the job has {} ranks, the case {wanted}", set.len()),
+            format!(
+                "the job has {}, the case {wanted}",
+                counted(set.len() as u64, "rank")
+            ),
             "start as many ranks as the case needs, or name a role for each: --roles source,sink,idle",
         )));
     }

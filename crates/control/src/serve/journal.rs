@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use wirespeed_schema::units::counted;
 
 /// Lines that wait to be written.
 const LINES_MAX: usize = 1024;
@@ -87,7 +88,7 @@ impl Journal {
         };
         let note = LogLine {
             client: None,
-            text: format!("nobody read this log: {lost} lines were left out"),
+            text: format!("nobody read this log, and it lacks {}", counted(lost, "line")),
             event: LogEvent::Other,
         };
         Some([line].into_iter().chain((lost > 0).then_some(note)).collect())

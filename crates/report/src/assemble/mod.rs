@@ -19,6 +19,7 @@ pub use until::Goal;
 pub use waiting::{sleeps, way_of_waiting};
 
 use crate::checks::{self, Limits};
+use crate::wording::counted;
 use std::collections::BTreeMap;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::outcome::StopReason;
@@ -229,10 +230,10 @@ fn early_end(case: &Case, repetitions: &[Repetition]) -> Option<(String, String)
         .filter(|repetition| !has_figures_alone(repetition))
         .find(|repetition| repetition.outcomes.len() < case.ranks.len())?;
     let cause = format!(
-        "repetition {}: {} of {} ranks delivered a result",
+        "repetition {}: {} of {} delivered a result",
         short.index,
         short.outcomes.len(),
-        case.ranks.len()
+        counted(case.ranks.len() as u64, "rank")
     );
     Some((cause, look.to_owned()))
 }

@@ -1,6 +1,7 @@
 //! More bytes on the sockets than the payload and its encoding need: how many, why, and what helps.
 
 use crate::thresholds::WIRE_OVERHEAD_TIMES;
+use crate::wording::{counted, often};
 use wirespeed_schema::byteio::Transfer;
 use wirespeed_schema::run::Severity;
 use wirespeed_schema::units::{format_size, significant};
@@ -61,13 +62,17 @@ fn repeated_blocks(run: &Transfer, repeated: u64) -> (Severity, String, &'static
     match run.steals_count {
         0 => (
             Severity::Warning,
-            format!("{size} passed again because connections failed {failures} times"),
+            format!(
+                "{size} passed again because connections failed {}",
+                often(failures)
+            ),
             "find out why connections fail; with a smaller --block-size each failure costs less",
         ),
         blocks => (
             Severity::Warning,
             format!(
-                "{size} passed again because connections stalled while others went on, and {blocks} blocks were taken over"
+                "{size} passed again because connections stalled while others went on: {} taken over",
+                counted(blocks, "block")
             ),
             "with a larger --stall a connection may be silent for longer; with a smaller --block-size each stall costs less",
         ),

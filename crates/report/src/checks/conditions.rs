@@ -5,7 +5,7 @@ use crate::thresholds::{
     BETWEEN_RUNS_MAX, FREQUENCY_SHARE_MAX, LOAD_SHARE_TOLD, MINOR_FAULTS_MAX, NOISE_SHARE_MAX,
     QUIET_SHARE_MAX, SWITCHES_PER_S_MAX, TAKEN_SHARE_MAX,
 };
-use crate::wording::{percent, spread};
+use crate::wording::{counted, often, percent, spread};
 use std::collections::BTreeMap;
 use wirespeed_schema::case::{Case, IdlePolicy, Role};
 use wirespeed_schema::host::{HostFingerprint, Noise};
@@ -97,12 +97,14 @@ fn check_scheduling(findings: &mut Findings, outcome: &Outcome) {
             true => Severity::Warning,
             false => Severity::Note,
         };
-        let message =
-            format!("rank {rank} lost its CPU to something else {switches} times ({per_s:.1} a second)");
+        let message = format!(
+            "rank {rank} lost its CPU to something else {} ({per_s:.1} a second)",
+            often(switches)
+        );
         findings.add(severity, "involuntary_switches", per_s, message, QUIET);
     }
     if let Some(migrations) = disturbance.migrations.filter(|&migrations| migrations > 0) {
-        let message = format!("rank {rank} was moved to another CPU {migrations} times");
+        let message = format!("rank {rank} was moved to another CPU {}", often(migrations));
         findings.add(Severity::Warning, "migrations", migrations as f64, message, PIN);
     }
     if outcome.cpu.is_none() {
@@ -257,8 +259,9 @@ pub(super) fn check_machine(findings: &mut Findings, host: &HostFingerprint) {
             false => Severity::Note,
         };
         let message = format!(
-            "the load average was {} on {cpus} CPUs when the run began",
-            significant(load * cpus, 2)
+            "the load average was {} on {} when the run began",
+            significant(load * cpus, 2),
+            counted(cpus as u64, "CPU")
         );
         findings.add(severity, "load_average", load, message, QUIET);
     }

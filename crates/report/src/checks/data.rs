@@ -2,7 +2,7 @@
 
 use super::{Findings, is_unreliable};
 use crate::assemble::{flows, sum, sum_faults};
-use crate::wording::percent;
+use crate::wording::{counted, percent};
 use wirespeed_schema::case::Role;
 use wirespeed_schema::outcome::{Count, Faults, StopReason};
 use wirespeed_schema::run::Severity;
@@ -54,7 +54,10 @@ pub(super) fn check(findings: &mut Findings, case: &Case, outcomes: &[Outcome]) 
 fn check_corruption(findings: &mut Findings, faults: Faults) {
     let corrupt = faults.corrupt_messages;
     if corrupt > 0 {
-        let message = format!("{corrupt} messages arrived with other data than were sent");
+        let message = format!(
+            "{} arrived with other data than sent",
+            counted(corrupt, "message")
+        );
         findings.add(
             Severity::Suspect,
             "corrupt_data",
@@ -93,7 +96,7 @@ fn check_faults(findings: &mut Findings, faults: Faults, received: u64, unreliab
             continue;
         }
         let ratio = count as f64 / expected;
-        let message = format!("{count} messages ({}) {what}", percent(ratio));
+        let message = format!("{} ({}) {what}", counted(count, "message"), percent(ratio));
         if unreliable {
             findings.add(severity_where_allowed, code, ratio, message, SLOWER);
         } else {
@@ -151,8 +154,11 @@ fn check_sum(findings: &mut Findings, sent: Count, received: Count, faults: Faul
         }
     }
     let message = format!(
-        "the ends disagree: sent {} messages ({} bytes), received {} ({} bytes), lost {lost}",
-        sent.messages, sent.bytes, received.messages, received.bytes
+        "the ends disagree: sent {} ({} bytes), received {} ({} bytes), lost {lost}",
+        counted(sent.messages, "message"),
+        sent.bytes,
+        received.messages,
+        received.bytes
     );
     let weight = sent.messages.abs_diff(accounted) as f64;
     findings.add(Severity::Suspect, "ends_disagree", weight, message, BROKEN_PATH);

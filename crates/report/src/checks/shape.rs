@@ -4,7 +4,7 @@ use super::Findings;
 use crate::assemble::merged_samples;
 use crate::stats::{self, Group, Mark, WarmUp};
 use crate::thresholds::{RESOLUTION_RATIO, STEADY_SHARE};
-use crate::wording::{percent, spread};
+use crate::wording::{counted, percent, spread};
 use wirespeed_schema::HistogramData;
 use wirespeed_schema::outcome::{Outcome, SampleKind};
 use wirespeed_schema::run::{Convergence, Remark, Repetition, Severity};
@@ -90,7 +90,7 @@ fn check_runs(findings: &mut Findings, repetitions: &[Repetition]) {
         .collect();
     if !far.is_empty() {
         let message = format!(
-            "{} of {} runs stand far out in {tag} (repetition {}); they are marked, and counted like all others",
+            "{tag}: {} of {} runs far out of the others (repetition {}), marked and counted like all",
             far.len(),
             values.len(),
             far.join(", ")
@@ -130,7 +130,13 @@ fn check_groups(findings: &mut Findings, tag: &str, groups: &[Group]) {
     }
     let named: Vec<String> = groups
         .iter()
-        .map(|group| format!("{} ({} runs)", significant(group.median(), 4), group.values.len()))
+        .map(|group| {
+            format!(
+                "{} ({})",
+                significant(group.median(), 4),
+                counted(group.values.len() as u64, "run")
+            )
+        })
         .collect();
     let message = format!(
         "{tag}: the runs fall into {} groups: {}",
@@ -200,14 +206,19 @@ pub fn convergence_remark(convergence: &Convergence) -> Remark {
         (true, reached) => Remark {
             severity: Severity::Note,
             code: "converged".to_owned(),
-            message: format!("{tag}: {} reached after {runs} runs", reached.unwrap_or(target)),
+            message: format!(
+                "{tag}: {} reached after {}",
+                reached.unwrap_or(target),
+                counted(u64::from(runs), "run")
+            ),
             remedy: None,
         },
         (false, reached) => Remark {
             severity: Severity::Warning,
             code: "not_converged".to_owned(),
             message: format!(
-                "{tag}: {target} not reached after {runs} runs{}: {}",
+                "{tag}: {target} not reached after {}{}: {}",
+                counted(u64::from(runs), "run"),
                 reached.map(|reached| format!(" ({reached})")).unwrap_or_default(),
                 convergence.why.as_deref().unwrap_or("it was stopped")
             ),

@@ -38,8 +38,8 @@ pub fn answer(comparison: &Comparison) -> Vec<String> {
     let named = named.filter(|_| comparison.mesh.is_none());
     let mut lines: Vec<String> = named.filter_map(|verdict| extreme(comparison, verdict)).collect();
     lines.push(format!(
-        "B against A, {} figures: {}",
-        comparison.rows.len(),
+        "B against A, {}: {}",
+        counted(comparison.rows.len() as u64, "figure"),
         parts.join(", ")
     ));
     lines.extend(lacking_runs(comparison));

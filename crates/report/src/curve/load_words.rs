@@ -4,7 +4,7 @@ use super::load::{Capacity, LoadPoint, NoKnee, capacity, carried, knee};
 use super::section::{LoadSection, Offers};
 use crate::stats::{LEVEL, samples_needed};
 use crate::thresholds::{CARRIED_SHARE_MIN, FIT_RESIDUAL_MAX, KNEE_POINTS_MIN};
-use crate::wording::percent;
+use crate::wording::{counted, percent};
 use wirespeed_schema::units::{format_ns, format_rate};
 
 /// What `rows` say; of the section only what no row has: the unit, the bound, the rate without a schedule.
@@ -13,11 +13,11 @@ pub fn load_words(section: &LoadSection, rows: &[LoadPoint]) -> Vec<String> {
     let rate = |value: f64| format_rate(value, unit);
     let most = section.most_msg_per_s.get();
     let holder = match section.offers {
-        Offers::Messages => "the window alone",
-        Offers::Requests => "connections and depth alone",
+        Offers::Messages => "the window",
+        Offers::Requests => "connections and depth",
     };
     let mut words = vec![format!(
-        "With {holder} to hold them back {} are carried.",
+        "Limited only by {holder}, the path carries {}.",
         rate(most)
     )];
     words.extend(carried_words(&carried(rows), rows.len(), &rate));
@@ -39,13 +39,13 @@ fn carried_words(found: &Capacity, rows: usize, rate: &dyn Fn(f64) -> String) ->
     let mut words = Vec::new();
     words.extend(match (found.passes_per_s, found.fails_per_s) {
         (Some(passes), Some(fails)) => Some(format!(
-            "Offered rates are carried up to {}; at {} less than {} comes through{again}.",
+            "Offered rates are carried up to {}; at {} less than {} is delivered{again}.",
             rate(passes),
             rate(fails),
             percent(CARRIED_SHARE_MIN)
         )),
         (None, Some(fails)) => Some(format!(
-            "At {} less than {} comes through, and no lower rate is shown to be carried{again}.",
+            "At {} less than {} is delivered, and no lower rate is known to be carried{again}.",
             rate(fails),
             percent(CARRIED_SHARE_MIN)
         )),
@@ -58,7 +58,7 @@ fn carried_words(found: &Capacity, rows: usize, rate: &dyn Fn(f64) -> String) ->
     });
     if found.unknown > 0 {
         words.push(format!(
-            "Whether {} of {rows} offered rates are carried, the runs do not tell: they lie on both sides of {}.",
+            "Whether {} of {rows} offered rates are carried, the runs cannot tell: they lie on both sides of {}.",
             found.unknown,
             percent(CARRIED_SHARE_MIN)
         ));
@@ -74,14 +74,12 @@ fn knee_words(rows: &[LoadPoint], rate: &dyn Fn(f64) -> String) -> String {
             rate(knee.limit_per_s),
             percent(knee.residual_ratio)
         ),
-        Err(NoKnee::TooFew(carried)) => {
-            format!(
-                "No knee is told: a fit needs {KNEE_POINTS_MIN} rates that are carried, and there are {carried}."
-            )
-        }
+        Err(NoKnee::TooFew(carried)) => format!(
+            "No knee reported: the fit needs {KNEE_POINTS_MIN} rates that are carried, and has {carried}."
+        ),
         Err(NoKnee::Flat) => "No knee: response time does not rise as that of a queue would.".to_owned(),
         Err(NoKnee::Residual(residual)) => format!(
-            "No knee is told: the curve of a queue misses these response times by {}, more than {}.",
+            "No knee reported: the curve of a queue misses these response times by {}, more than {}.",
             percent(residual),
             percent(FIT_RESIDUAL_MAX)
         ),
@@ -103,7 +101,11 @@ fn bound_words(kept: &Capacity, rows: usize, bound: &str, rate: &dyn Fn(f64) -> 
             rate(fails)
         )),
         (Some(passes), None) => words.push(format!(
-            "p99 stays within {bound} at every one of {known} rates, up to {}.",
+            "p99 stays within {bound} at {}, up to {}.",
+            match known {
+                1 => "the only rate that tells".to_owned(),
+                known => format!("every one of {known} rates"),
+            },
             rate(passes)
         )),
         (None, Some(fails)) => words.push(format!(
@@ -114,8 +116,9 @@ fn bound_words(kept: &Capacity, rows: usize, bound: &str, rate: &dyn Fn(f64) -> 
     }
     if kept.unknown > 0 || rows == 0 {
         words.push(format!(
-            "Whether p99 stays within {bound} is not known at {} of {rows} rates: one needs {} samples for it. Measure longer.",
+            "Whether p99 stays within {bound} is not known at {} of {}: one needs {} samples for it. Measure longer.",
             kept.unknown,
+            counted(rows as u64, "rate"),
             samples_needed(0.99, LEVEL).unwrap_or_default()
         ));
     }

@@ -2,7 +2,8 @@
 
 use super::{Interference, InterferenceRow, Loaded, Work};
 use crate::compare::{Verdict, more_is_better};
-use crate::wording::percent;
+use crate::thresholds::ROUNDS_WORTH_MAX;
+use crate::wording::{counted, percent};
 use wirespeed_schema::units::{format_rate, significant};
 
 /// The load and where it ran: `cpu@same`.
@@ -14,14 +15,17 @@ pub fn load_name(loaded: &Loaded) -> String {
     }
 }
 
-/// `shm am_lat 8 B with cpu@same: 120 k cpu_loops/s`
+/// `beside shm am_lat 8 B the load cpu@same did 120 k CPU loops/s`
 pub fn work_line(work: &Work) -> String {
     let parts: Vec<String> = work
         .per_s
         .iter()
         .map(|(key, per_s)| match key.strip_suffix("_bytes") {
             Some(what) => format!("{} {what}", format_rate(per_s.get(), "B/s")),
-            None => format_rate(per_s.get(), &format!("{key}/s")),
+            None => {
+                let what = key.replace('_', " ").replace("cpu", "CPU");
+                format!("{} {what}/s", format_rate(per_s.get(), "").trim_end())
+            }
         })
         .collect();
     format!(
@@ -108,25 +112,31 @@ fn answer(rows: &[&InterferenceRow], found: &Interference) -> String {
     }
 }
 
-/// What the figures without a verdict lack, and the option that gives it.
+/// What the figures without a verdict lack, and the option that gives it: first an interval, where some have none.
 fn lacking(rows: &[&InterferenceRow], found: &Interference) -> String {
     let open = || rows.iter().filter(|one| one.row.verdict == Verdict::Inconclusive);
-    let ran = open().map(|one| one.row.b_runs).min().unwrap_or(0);
-    let more = open().map(|one| Some(u64::from(one.row.b_runs) + one.row.more_runs?));
-    let needed = more.flatten().max();
     let without = open().any(|one| one.row.lower.is_none());
-    match (without, needed) {
-        (true, Some(needed)) => format!(
-            "{ran} rounds give no interval, at least {needed} are needed: {} {needed}",
-            found.rounds_option
+    let lacking = || open().filter(|one| !without || one.row.lower.is_none());
+    let ran = lacking().map(|one| one.row.b_runs).min().unwrap_or(0);
+    let more = lacking().map(|one| Some(u64::from(one.row.b_runs) + one.row.more_runs?));
+    let (option, count) = (&found.rounds_option, rounds(ran));
+    match (without, more.flatten().max()) {
+        (true, Some(needed)) => {
+            format!("{count} give no interval, at least {needed} are needed: {option} {needed}")
+        }
+        (false, Some(needed)) if needed > ROUNDS_WORTH_MAX => format!(
+            "after {count} the differences may be chance, and it would take about {needed} rounds to tell"
         ),
         (false, Some(needed)) => format!(
-            "after {ran} rounds the differences may be chance; about {needed} rounds should tell: {} {needed}",
-            found.rounds_option
+            "after {count} the differences may be chance; about {needed} rounds should tell: {option} {needed}"
         ),
         (_, None) => format!(
             "they are too near to the margin of {} for any number of rounds to tell",
             percent(found.within_ratio.get())
         ),
     }
+}
+
+fn rounds(count: u32) -> String {
+    counted(u64::from(count), "round")
 }

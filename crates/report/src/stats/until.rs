@@ -5,6 +5,7 @@
 
 use super::outliers::{Mark, mark};
 use super::{LEVEL, summarize};
+use crate::wording::counted;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// No look before so many runs.
@@ -113,8 +114,9 @@ fn is_look(runs: u32) -> bool {
 fn reason(values: &[f64], runs: u32) -> Option<String> {
     if values.len() < runs as usize {
         return Some(format!(
-            "{} of {runs} runs have no such figure: run each longer",
-            runs as usize - values.len()
+            "{} of {} had no such figure: run each longer",
+            runs as usize - values.len(),
+            counted(u64::from(runs), "run")
         ));
     }
     if values.len() < 6 {
@@ -127,7 +129,7 @@ fn reason(values: &[f64], runs: u32) -> Option<String> {
         .into_iter()
         .filter(|mark| *mark == Mark::Far)
         .count();
-    (far > 0).then(|| format!("{far} of {runs} runs stand far out"))
+    (far > 0).then(|| format!("far out of the others: {far} of {runs} runs"))
 }
 
 /// Whether the runs drift: a trend over their order that chance shows in one of a hundred series.

@@ -7,7 +7,7 @@ use crate::charts::Picture;
 use crate::labels::Input;
 use crate::table::{Row, Table, Tone, key, number, text};
 use crate::thresholds::PHASE_TOLD_SHARE;
-use crate::wording::fine_percent;
+use crate::wording::{counted, fine_percent};
 use std::fmt::Write as _;
 use wirespeed_schema::Run;
 use wirespeed_schema::byteio::{ByteioSection, Connection, Pair, Summary, Transfer};
@@ -246,7 +246,7 @@ fn phases(pair: &Pair, run: &Transfer) -> String {
         let _ = write!(line, ", {retries} retries cost {}", format_ns(lost as f64));
     }
     if run.steals_count > 0 {
-        let _ = write!(line, ", {} blocks taken over", run.steals_count);
+        let _ = write!(line, ", {} taken over", counted(run.steals_count, "block"));
     }
     if let Some(ratio) = run.wire_ratio() {
         let _ = write!(line, "; {ratio:.4} bytes on the sockets for each byte of payload");

@@ -5,7 +5,7 @@ use crate::figures::figure_text;
 use crate::import::UNKNOWN;
 use crate::labels::{Input, label, resampled, worth};
 use crate::table::{Row, Table, number, text};
-use crate::wording::shell_words;
+use crate::wording::{counted, shell_words};
 use std::collections::BTreeSet;
 use wirespeed_schema::run::{CaseStatus, Run};
 
@@ -43,8 +43,8 @@ pub fn measured(input: &Input) -> Vec<String> {
             other => format!("as {other} states it"),
         };
         lines.push(format!(
-            "{ok} of {} cases measured{runs}, {when} on {machine}{kernel}, {who}.",
-            run.cases.len()
+            "{ok} of {} measured{runs}, {when} on {machine}{kernel}, {who}.",
+            counted(run.cases.len() as u64, "case")
         ));
     }
     lines
@@ -78,14 +78,15 @@ pub fn certainty(run: &Run) -> Vec<String> {
     if !goals.is_empty() {
         let reached = goals.iter().filter(|goal| goal.reached).count();
         lines.push(format!(
-            "The goal of the repetitions was reached by {reached} of {} cases.",
-            goals.len()
+            "The goal of the repetitions was reached by {reached} of {}.",
+            counted(goals.len() as u64, "case")
         ));
     }
     let withheld: usize = run.cases.iter().map(|case| case.withheld.len()).sum();
     if withheld > 0 {
         lines.push(format!(
-            "{withheld} quantiles were withheld, because there are too few samples for their intervals."
+            "Withheld for too few samples: {}.",
+            counted(withheld as u64, "quantile")
         ));
     }
     let bad = |status: CaseStatus| run.cases.iter().filter(|case| case.status == status).count();
@@ -96,7 +97,8 @@ pub fn certainty(run: &Run) -> Vec<String> {
         (CaseStatus::Skipped, "were skipped"),
     ] {
         if bad(status) > 0 {
-            lines.push(format!("{} of {} cases {word}.", bad(status), run.cases.len()));
+            let all = counted(run.cases.len() as u64, "case");
+            lines.push(format!("{} of {all} {word}.", bad(status)));
         }
     }
     lines

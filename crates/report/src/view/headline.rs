@@ -8,6 +8,7 @@ use crate::figures::{figure_text, with_interval};
 use crate::interference::undisturbed;
 use crate::labels::{Input, worth};
 use crate::names::Names;
+use crate::wording::counted;
 use wirespeed_schema::host::Floor;
 use wirespeed_schema::run::{CaseResult, CaseStatus};
 use wirespeed_schema::units::significant;
@@ -93,7 +94,10 @@ fn named(cases: &[&CaseResult]) -> Vec<String> {
         .map(|case| text_as(&names.of(case), case));
     let mut lines: Vec<String> = shown.collect();
     if cases.len() > NAMED_MAX {
-        lines.push(format!("and {} more cases", cases.len() - NAMED_MAX));
+        lines.push(format!(
+            "and {}",
+            counted((cases.len() - NAMED_MAX) as u64, "more case")
+        ));
     }
     lines
 }

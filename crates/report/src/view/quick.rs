@@ -8,6 +8,7 @@ use crate::charts::Picture;
 use crate::figures::{duration, rate, with_interval};
 use crate::labels::Input;
 use crate::table::{Row, Table, key, number};
+use crate::wording::counted;
 use serde::{Deserialize, Serialize};
 use wirespeed_schema::Run;
 use wirespeed_schema::host::Floor;
@@ -212,7 +213,8 @@ fn unmeasured(run: &Run, section: &QuickSection) -> Vec<String> {
     let of = if whole.is_empty() { "" } else { " of the others" };
     let cases = single.iter().map(|(why, names)| {
         let count = names.len();
-        format!("{count} of {total} cases{of} not measured: {}.", ended(why))
+        let total = counted(total as u64, "case");
+        format!("{count} of {total}{of} not measured: {}.", ended(why))
     });
     transports.chain(cases).collect()
 }

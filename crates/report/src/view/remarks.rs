@@ -5,6 +5,7 @@ use super::model::{Line, Part};
 use crate::checks::{is_of_busy_machine, run_remarks};
 use crate::names::Names;
 use crate::table::Tone;
+use crate::wording::counted;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Remark, Severity, Status};
@@ -97,8 +98,10 @@ pub fn busy(run: &Run) -> Option<String> {
     let is_disturbed = |case: &&CaseResult| case.remarks.iter().any(tells);
     let measured = run.cases.iter().filter(|case| !case.metrics.is_empty()).count();
     let count = run.cases.iter().filter(is_disturbed).count();
-    (count > 0)
-        .then(|| format!("the machine is busy: other work disturbed {count} of {measured} cases, tails most"))
+    (count > 0).then(|| {
+        let measured = counted(measured as u64, "case");
+        format!("the machine is busy: other work disturbed {count} of {measured}, tails most")
+    })
 }
 
 /// The cases that have `remark`, each label once; none where most have it.

@@ -6,7 +6,7 @@ use crate::charts::Picture;
 use crate::labels::Input;
 use crate::table::{Column, Row, Table, Tone, key, number, text};
 use crate::thresholds::LEVEL_TOLERANCE;
-use crate::wording::{against, percent};
+use crate::wording::{against, counted, percent};
 use crate::workers::{Cell, Interval, Workers, WorkersSection};
 use wirespeed_schema::Run;
 use wirespeed_schema::finite::Finite;
@@ -50,7 +50,7 @@ fn speed(group: &Workers) -> Option<String> {
     let cells = group.longest();
     let smallest = cells.iter().min_by_key(|cell| cell.size_bytes)?;
     let payload = |bytes: u64| format_rate(bytes as f64, "B");
-    let workers = plural(group.workers);
+    let workers = counted(u64::from(group.workers), "worker");
     let ends = |figure: &Interval| {
         format!(
             "[{}, {}]",
@@ -101,11 +101,6 @@ fn slow(group: &Workers) -> Option<String> {
     })
 }
 
-fn plural(workers: impl std::fmt::Display + PartialEq<u32>) -> String {
-    let plural = if workers == 1 { "" } else { "s" };
-    format!("{workers} worker{plural}")
-}
-
 fn heading(group: &Workers) -> String {
     let order = if group.fan_out {
         "all at once"
@@ -119,7 +114,7 @@ fn heading(group: &Workers) -> String {
     };
     format!(
         "{} over {}, {order}, {payload}",
-        plural(group.workers),
+        counted(u64::from(group.workers), "worker"),
         group.transport
     )
 }

@@ -4,6 +4,7 @@ use super::error::PlanError;
 use super::surroundings::Surroundings;
 use crate::case::RankSpec;
 use crate::parameter::{Parameter, Section, Values};
+use crate::units::counted;
 use crate::words::Words;
 
 /// `--cpus`.
@@ -47,9 +48,12 @@ pub fn pin(text: &str, ranks: &mut [RankSpec], (local, allowed): (usize, &[u32])
     }
     let cpus = parse_cpus(text)?;
     if cpus.len() != ranks.len() {
-        let one = if ranks.len() == 1 { "rank" } else { "ranks" };
         return Err(PlanError::new(
-            format!("--cpus names {} CPUs for {} {one}", cpus.len(), ranks.len()),
+            format!(
+                "--cpus names {} for {}",
+                counted(cpus.len() as u64, "CPU"),
+                counted(ranks.len() as u64, "rank")
+            ),
             CPUS.remedy,
         ));
     }

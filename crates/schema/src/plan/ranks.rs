@@ -7,6 +7,7 @@ use super::surroundings::Surroundings;
 use crate::case::{GroupKind, RankSpec, Role, TransportOptions};
 use crate::kinds::{Kind, Roles};
 use crate::parameter::{Parameter, Section, Values};
+use crate::units::counted;
 use crate::words::Words;
 use std::net::Ipv6Addr;
 
@@ -80,7 +81,11 @@ pub(super) fn group(
     let roles = match named_roles {
         Some(roles) if roles.len() != count => {
             return Err(PlanError::new(
-                format!("--roles names {} roles for {count} ranks", roles.len()),
+                format!(
+                    "--roles names {} for {}",
+                    counted(roles.len() as u64, "role"),
+                    counted(count as u64, "rank")
+                ),
                 "name one role a rank, or leave --threads and --procs out",
             ));
         }

@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use std::sync::PoisonError;
 use std::time::Duration;
 use wirespeed_schema::host::Disturbance;
+use wirespeed_schema::units::often;
 
 /// Pause before the first attempt to connect again; doubled at each further one.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -290,8 +291,9 @@ impl<'a, D: BlockDigest, C: Connector, H: Hooks, S: Supply> Walk<'a, D, C, H, S>
             let enough = self.run.schedule.failed(self.worker, block, running);
             if running && !enough {
                 self.fail(&BulkError::lasting(format!(
-                    "block {} failed {} times: {error}",
-                    block.index, self.run.plan.attempts_max
+                    "block {} failed {}: {error}",
+                    block.index,
+                    often(u64::from(self.run.plan.attempts_max))
                 )));
             }
             running = false;

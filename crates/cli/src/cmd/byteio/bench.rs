@@ -45,7 +45,7 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     if arguments.experiment.dry_run {
         let how = match &offer {
             Some(offer) => offer.about(how.repeats),
-            None => format!("{} runs", how.repeats),
+            None => counted(u64::from(how.repeats), "run"),
         };
         return show(&jobs, &how);
     }

@@ -177,9 +177,9 @@ fn missing(probe: &MeshProbe, section: &MeshSection) -> Option<String> {
     if let Some((first, why)) = failed.next() {
         let (from, to) = (section.host_name(first.from), section.host_name(first.to));
         return Some(format!(
-            "{} of {} pairs failed: {from} -> {to}: {why}",
+            "{} of {} failed: {from} -> {to}: {why}",
             1 + failed.count(),
-            probe.pairs.len()
+            counted(probe.pairs.len() as u64, "pair")
         ));
     }
     let lost = (0..)

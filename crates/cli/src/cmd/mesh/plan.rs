@@ -202,7 +202,10 @@ impl Mesh {
             text += &format!("round {number}: {}\n", pairs.join(", "));
         }
         if estimate.rounds > LISTED_ROUNDS {
-            text += &format!("and {} rounds more\n", estimate.rounds - LISTED_ROUNDS);
+            text += &format!(
+                "and {} more\n",
+                counted((estimate.rounds - LISTED_ROUNDS) as u64, "round")
+            );
         }
         let mode = match self.options.mode {
             Mode::Loaded => "all pairs of a round at once",

@@ -50,8 +50,10 @@ impl Shown {
             (false, runs) => format!("cycle {} of {runs}, ", self.run),
         };
         let mut words = format!(
-            "{label}: {stage}round {} of {}, {} pairs done",
-            self.round, self.rounds, self.pairs
+            "{label}: {stage}round {} of {}, {} done",
+            self.round,
+            self.rounds,
+            counted(self.pairs as u64, "pair")
         );
         for (count, what) in [(self.failed, "failed"), (lost, "hosts lost")] {
             if count > 0 {

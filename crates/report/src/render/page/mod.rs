@@ -11,6 +11,7 @@ use crate::labels::Input;
 use crate::svg::escape;
 use crate::table::Tone;
 use crate::view::{Line, Part, Paste, Subject, View};
+use crate::wording::counted;
 use data::Values;
 use std::fmt::Write as _;
 
@@ -256,11 +257,8 @@ impl Html {
                 );
                 if !told.cases.is_empty() {
                     let cases = escape(&told.cases.join(", "));
-                    let count = told.cases.len();
-                    let _ = write!(
-                        self.text,
-                        "<details><summary>{count} cases</summary>{cases}</details>"
-                    );
+                    let count = counted(told.cases.len() as u64, "case");
+                    let _ = write!(self.text, "<details><summary>{count}</summary>{cases}</details>");
                 }
                 self.raw("</li>\n");
             }

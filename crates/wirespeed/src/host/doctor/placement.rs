@@ -4,7 +4,7 @@ use super::{Patient, cannot_tell, ok, warn};
 use crate::host::affinity::{format_cpu_list, parse_cpu_list};
 use crate::host::cgroup;
 use wirespeed_schema::checkup::Check;
-use wirespeed_schema::units::significant;
+use wirespeed_schema::units::{counted, significant};
 
 /// Fewest CPUs with which two ranks need not share one.
 const CPUS_MIN: usize = 2;
@@ -147,8 +147,9 @@ fn isolation(patient: &Patient) -> Check {
         return cannot_tell(NAME, "not isolated; the load average cannot be read", WHY);
     };
     let found = format!(
-        "not isolated; load average {} of {cpus} CPUs",
-        significant(load, 2)
+        "not isolated; load average {} of {}",
+        significant(load, 2),
+        counted(cpus as u64, "CPU")
     );
     match load / cpus > LOAD_PER_CPU_MAX {
         false => ok(NAME, found, WHY),
