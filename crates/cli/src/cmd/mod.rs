@@ -36,6 +36,7 @@ use wirespeed_control::StopFlag;
 use wirespeed_report::render::{self, JsonForm};
 use wirespeed_schema::Run;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Event, Severity, Status};
+use wirespeed_schema::units::counted;
 
 /// Whoever asked for JSON gets the error as a document too, and nothing else on stdout.
 pub fn failure_document(argv: &[OsString], failure: &Failure) {

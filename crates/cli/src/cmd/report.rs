@@ -9,6 +9,7 @@ use wirespeed_report::Input;
 use wirespeed_report::charts::Picture;
 use wirespeed_report::render::{self, Extent};
 use wirespeed_schema::Run;
+use wirespeed_schema::units::counted;
 
 /// Show stored results. What cannot be read is named, and the others are shown.
 pub fn report(arguments: &ReportArgs, color: ColorChoice) -> Result<Ended, Failure> {

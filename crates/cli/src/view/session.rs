@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use wirespeed_report::view::{Line, Part, Subject};
 use wirespeed_schema::run::Status;
-use wirespeed_schema::units::{format_ns, format_rate, format_size};
+use wirespeed_schema::units::{counted, format_ns, format_rate, format_size};
 use wirespeed_schema::{Finite, Run};
 use wirespeed_session::report::{ComputationReport, Phase, Queue, SessionSection};
 
@@ -73,8 +73,8 @@ fn life_answer(section: &SessionSection) -> String {
     let computations = section.sessions.last().map_or(0, |last| last.computations.len());
     let mut text = format!(
         "{} of {}",
-        counted(section.sessions.len(), "session"),
-        counted(computations, "computation")
+        counted(section.sessions.len() as u64, "session"),
+        counted(computations as u64, "computation")
     );
     let ready = section
         .phases
@@ -84,10 +84,6 @@ fn life_answer(section: &SessionSection) -> String {
         text.push_str(&format!(": ready after {}", phase_text(phase)));
     }
     text + "."
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// What was asked, granted and observed, and how long the phases of life took.
@@ -161,7 +157,7 @@ fn queues(queues: &[Queue]) -> String {
             text,
             "  queued, {}: at most {} ({})",
             queue.case,
-            counted(queue.unacknowledged_max_msgs as usize, "message"),
+            counted(queue.unacknowledged_max_msgs, "message"),
             format_size(queue.unacknowledged_max_bytes)
         );
         for (name, time) in [

@@ -19,7 +19,7 @@ use wirespeed_report::view;
 use wirespeed_schema::byteio::{ByteioSection, Pair};
 use wirespeed_schema::plan::Plan;
 use wirespeed_schema::run::Repetition;
-use wirespeed_schema::units::format_size;
+use wirespeed_schema::units::{counted, format_size};
 
 const REPEATS: u32 = 3;
 /// The shape of M. Morgan's "ByteIO Performance Tests" (2009).

@@ -37,6 +37,7 @@ use wirespeed_report::mesh::words::named;
 use wirespeed_schema::Finite;
 use wirespeed_schema::mesh::{MeshHost, MeshMode, MeshPairs, MeshProbe, MeshSection};
 use wirespeed_schema::run::{CaseResult, CaseStatus};
+use wirespeed_schema::units::counted;
 
 /// Cycles of the survey where the words do not say.
 const CYCLES: u32 = 3;

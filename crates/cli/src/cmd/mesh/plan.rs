@@ -18,6 +18,7 @@ use wirespeed_mesh::{Campaign, MeshError, Mode, Options, Pair, Plan as Pairs, Sc
 use wirespeed_schema::case::{RankSpec, Role};
 use wirespeed_schema::plan::{Plan, pin};
 use wirespeed_schema::units;
+use wirespeed_schema::units::counted;
 
 /// Rounds that a dry run lists.
 const LISTED_ROUNDS: usize = 8;

@@ -2,6 +2,7 @@
 
 use crate::progress::Progress;
 use wirespeed_schema::Case;
+use wirespeed_schema::units::counted;
 
 /// The line of a mesh that runs.
 pub struct Shown {
