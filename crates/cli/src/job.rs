@@ -187,6 +187,7 @@ pub fn remarks(section: &JobSection) -> Vec<Remark> {
         code: code.to_owned(),
         message,
         remedy: Some(remedy.to_owned()),
+        weight: None,
     };
     let mut remarks = Vec::new();
     if let Some((node, ranks, cpus)) = section.crowded_node() {

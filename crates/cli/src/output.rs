@@ -16,6 +16,9 @@ use wirespeed_report::render::{self, CsvRows, JsonForm, Style};
 use wirespeed_schema::run::{CaseResult, Event, Status};
 use wirespeed_schema::{Case, Run};
 
+/// Words of the command by which a page is called.
+const NAME_WORDS_MAX: usize = 12;
+
 /// How a result is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
@@ -236,7 +239,11 @@ impl Output {
                 None => view::screen(run, remarks, &style),
             }),
             Form::Markdown => Ok(render::markdown(&view::of(&[Input { name: "", run }]))),
-            Form::Page => Ok(view::page(&[Input { name: "result", run }])),
+            Form::Page => {
+                let words = run.command.iter().skip(1).take(NAME_WORDS_MAX);
+                let name = words.map(String::as_str).collect::<Vec<_>>().join(" ");
+                Ok(view::page(&[Input { name: &name, run }]))
+            }
             Form::Csv => render::csv(run, CsvRows::Cases).map_err(|e| unrenderable(&e)),
             Form::Json => render::json(run, JsonForm::Pretty).map_err(|e| unrenderable(&e)),
             Form::Ndjson => Ok(String::new()),

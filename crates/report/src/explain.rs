@@ -18,7 +18,7 @@ use crate::thresholds::{
     BUSY_SHARE, CARRIED_SHARE_MIN, FALLEN_SHARE, FIRST_OPERATION_TIMES, FLOOR_SHARE_MAX, QUEUED_TIMES,
     TAIL_TIMES, WORTH_RATIO,
 };
-use crate::wording::{often, percent, times};
+use crate::wording::{counted, often, percent, times};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
@@ -370,19 +370,17 @@ fn floor(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
 fn curves(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
     let mut found = Vec::new();
     if let Some(section) = run.sections.get::<LoadSection>() {
-        let evidence = vec![format!(
-            "load.most_msg_per_s {}",
-            figure_text("rate_msg_per_s", section.most_msg_per_s.get())
-        )];
-        found.extend(
-            load_words(&section, &load_rows(&run.cases))
-                .into_iter()
-                .map(|text| Sentence {
-                    rule: "load",
-                    text,
-                    evidence: evidence.clone(),
-                }),
-        );
+        let rows = load_rows(&run.cases);
+        let most = figure_text("rate_msg_per_s", section.most_msg_per_s.get());
+        // The first is about the window alone, the others about what was offered.
+        let evidence = std::iter::once(format!("load.most_msg_per_s {most}"))
+            .chain(std::iter::repeat(counted(rows.len() as u64, "offered rate")));
+        let words = load_words(&section, &rows).into_iter().zip(evidence);
+        found.extend(words.map(|(text, evidence)| Sentence {
+            rule: "load",
+            text,
+            evidence: vec![evidence],
+        }));
     }
     for picture in pictures(&[Input { name: "run", run }]) {
         let points = picture.table.rows.len();

@@ -81,6 +81,27 @@ pub fn figure_text(tag: &str, value: f64) -> String {
     }
 }
 
+/// A tag as people say it: `rtt_p999_ns` is "RTT p99.9", `rate_msg_per_s` is "message rate".
+pub fn spoken(tag: &str) -> String {
+    let units = ["_bytes_per_s", "_msg_per_s", "_per_s", "_ns"];
+    let bare = units
+        .iter()
+        .find_map(|unit| tag.strip_suffix(unit))
+        .unwrap_or(tag);
+    let word = |word: &str| {
+        match word {
+            "rtt" => "RTT",
+            "cpu" => "CPU",
+            "rate" => "message rate",
+            "p999" => "p99.9",
+            "p9999" => "p99.99",
+            other => other,
+        }
+        .to_owned()
+    };
+    bare.split('_').map(word).collect::<Vec<String>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,5 +132,21 @@ mod tests {
         );
         assert_eq!(duration(None), "");
         assert_eq!(count(1_200_000), "1.2 M");
+    }
+
+    #[test]
+    fn tags_are_spoken_without_their_units() {
+        for (tag, said) in [
+            ("rtt_p50_ns", "RTT p50"),
+            ("completion_p999_ns", "completion p99.9"),
+            ("rate_msg_per_s", "message rate"),
+            ("bandwidth_bytes_per_s", "bandwidth"),
+            ("cpu_ns_per_message", "CPU ns per message"),
+        ] {
+            assert_eq!(spoken(tag), said);
+        }
+        for tag in crate::tags::ALL {
+            assert!(!spoken(tag.name).contains('_'), "{}", tag.name);
+        }
     }
 }

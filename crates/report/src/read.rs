@@ -164,6 +164,7 @@ fn newer(version: &str) -> Remark {
             quoted(version, 20)
         ),
         remedy: Some("read it with the version of wirespeed that wrote it, or a newer one".to_owned()),
+        weight: None,
     }
 }
 

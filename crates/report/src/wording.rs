@@ -45,11 +45,11 @@ pub fn against(ratio: f64) -> String {
     }
 }
 
-/// How far values are apart, in parts of their middle: `12 %`, `2.5 times their median`.
+/// How far values are apart, in parts of their middle: `12 %`, `2.5 times its median`.
 pub fn spread(ratio: f64) -> String {
     match ratio <= 1.0 {
         true => percent(ratio),
-        false => format!("{} their median", times(ratio)),
+        false => format!("{} its median", times(ratio)),
     }
 }
 
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(against(1.12), "12 % more than");
         assert_eq!(against(3.26), "3.3 times");
         assert_eq!(against(0.995), "0.5 % less than");
-        assert_eq!(spread(2.5), "2.5 times their median");
+        assert_eq!(spread(2.5), "2.5 times its median");
     }
 
     proptest! {

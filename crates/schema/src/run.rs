@@ -53,7 +53,7 @@ pub enum Severity {
 }
 
 /// A remark on a result: what was seen and what to do about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Remark {
     /// Its weight.
     pub severity: Severity,
@@ -64,6 +64,9 @@ pub struct Remark {
     /// One line of remedy, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
+    /// How much it is about, in a unit of its code: of several remarks with one code that with the most is the worst.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<Finite>,
 }
 
 /// One published figure. Its tag (the map's key), formula and source are in docs/metrics.md.

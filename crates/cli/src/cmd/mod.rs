@@ -183,6 +183,7 @@ mod tests {
                 code: "littles_law".to_owned(),
                 message: "too many in flight".to_owned(),
                 remedy: None,
+                weight: None,
             }));
             assert_eq!(ended(&run, strict).code, code, "{severity:?}, strict {strict}");
         }

@@ -153,6 +153,6 @@ mod tests {
             run.connections[0].repeated_bytes = PAYLOAD / 2;
             run.steals_count = 2;
         });
-        assert!(stalled.unwrap().message.contains("2 blocks were taken over"));
+        assert!(stalled.unwrap().message.contains("2 blocks taken over"));
     }
 }

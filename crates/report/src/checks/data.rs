@@ -2,7 +2,7 @@
 
 use super::{Findings, is_unreliable};
 use crate::assemble::{flows, sum, sum_faults};
-use crate::wording::{counted, percent};
+use crate::wording::{counted, grouped, percent};
 use wirespeed_schema::case::Role;
 use wirespeed_schema::outcome::{Count, Faults, StopReason};
 use wirespeed_schema::run::Severity;
@@ -156,9 +156,9 @@ fn check_sum(findings: &mut Findings, sent: Count, received: Count, faults: Faul
     let message = format!(
         "the ends disagree: sent {} ({} bytes), received {} ({} bytes), lost {lost}",
         counted(sent.messages, "message"),
-        sent.bytes,
-        received.messages,
-        received.bytes
+        grouped(sent.bytes),
+        grouped(received.messages),
+        grouped(received.bytes)
     );
     let weight = sent.messages.abs_diff(accounted) as f64;
     findings.add(Severity::Suspect, "ends_disagree", weight, message, BROKEN_PATH);

@@ -16,6 +16,7 @@ pub(crate) use conditions::{is_of_busy_machine, is_of_disturbed_machine};
 pub use shape::convergence_remark;
 
 use std::collections::BTreeMap;
+use wirespeed_schema::Finite;
 use wirespeed_schema::host::HostFingerprint;
 use wirespeed_schema::run::{CaseResult, Metric, Remark, Repetition, Severity};
 use wirespeed_schema::{Case, Outcome};
@@ -100,14 +101,15 @@ pub fn broken_law(case: &Case, repetition: &Repetition) -> Option<String> {
         .map(|finding| finding.message)
 }
 
-/// Remarks of all cases, each code once, worst first: for the foot of a table and `Run::remarks`.
+/// Remarks of all cases, each code once and with its gravest words, worst first: for the foot of a table and `Run::remarks`.
 pub fn run_remarks(cases: &[CaseResult]) -> Vec<Remark> {
     let mut all: Vec<(usize, Remark)> = Vec::new();
     for remark in cases.iter().flat_map(|case| &case.remarks) {
         match all.iter_mut().find(|(_, known)| known.code == remark.code) {
             Some((count, known)) => {
                 *count += 1;
-                if remark.severity > known.severity {
+                let rank = |one: &Remark| (one.severity, one.weight.map_or(0.0, Finite::get));
+                if rank(remark) > rank(known) {
                     *known = remark.clone();
                 }
             }
@@ -162,6 +164,7 @@ fn fold(findings: Vec<Finding>) -> Vec<Remark> {
                 _ => format!("{} (worst of {count})", finding.message),
             },
             remedy: (!finding.remedy.is_empty()).then(|| finding.remedy.to_owned()),
+            weight: Finite::maybe(finding.weight),
         })
         .collect()
 }

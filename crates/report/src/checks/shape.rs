@@ -212,6 +212,7 @@ pub fn convergence_remark(convergence: &Convergence) -> Remark {
                 counted(u64::from(runs), "run")
             ),
             remedy: None,
+            weight: None,
         },
         (false, reached) => Remark {
             severity: Severity::Warning,
@@ -225,6 +226,7 @@ pub fn convergence_remark(convergence: &Convergence) -> Remark {
             remedy: Some(
                 "allow more runs (--repeats) or time (--until-time), or a wider goal (--until)".to_owned(),
             ),
+            weight: None,
         },
     }
 }

@@ -2,7 +2,9 @@
 //! needs.
 
 use super::{Comparison, MeshChange, Method, Row, Verdict};
+use crate::figures::spoken;
 use crate::labels::ratio;
+use crate::thresholds::ROUNDS_WORTH_MAX;
 use crate::view::listed;
 use crate::wording::{counted, percent};
 
@@ -63,9 +65,13 @@ fn extreme(comparison: &Comparison, verdict: Verdict) -> Option<String> {
     Some(format!("B is {word}{at} at {label}: {}", figure(most)))
 }
 
-/// `rtt_p50_ns of B is 1.12 [1.08 .. 1.15] times that of A`.
+/// `RTT p50 of B is 1.12 [1.08 .. 1.15] times that of A`.
 fn figure(row: &Row) -> String {
-    format!("{} of B is {} times that of A", row.tag, with_interval(row))
+    format!(
+        "{} of B is {} times that of A",
+        spoken(&row.tag),
+        with_interval(row)
+    )
 }
 
 /// The ratio, and its interval where there is one.
@@ -95,7 +101,9 @@ pub(crate) fn disturbance(row: &Row) -> Option<String> {
     }
 }
 
-/// What to do about that.
+/// Why no number of runs is advised.
+const TOO_MANY: &str = "more runs than anybody waits for would be needed";
+/// What to do about a disturbance.
 const IN_TURN: &str = "measure both in turn with `wirespeed ab`";
 
 /// How many figures have no verdict for a disturbance, and what that was.
@@ -176,6 +184,10 @@ fn lacking_runs(comparison: &Comparison) -> Option<String> {
     };
     let runs = runs_of(comparison.method);
     Some(match without {
+        0 if needed > ROUNDS_WORTH_MAX => format!(
+            "{TOO_MANY} (about {needed} {runs}): {}",
+            other_ways(comparison.method)
+        ),
         0 => format!(
             "about {needed} {runs} should tell {which}: {}",
             how(comparison.method, needed)
@@ -207,6 +219,16 @@ fn how(method: Method, runs: u64) -> String {
     }
 }
 
+/// What helps where no number of runs that anybody waits for does.
+fn other_ways(method: Method) -> &'static str {
+    match method {
+        Method::Paired => "measure each run longer (-t), or tolerate more with --within",
+        Method::Unpaired => {
+            "measure in turn with `wirespeed ab`, longer (-t), or tolerate more with --within"
+        }
+    }
+}
+
 fn sentence(row: &Row, within: &str, method: Method) -> String {
     let figure = figure(row);
     let runs = runs_of(method);
@@ -218,6 +240,11 @@ fn sentence(row: &Row, within: &str, method: Method) -> String {
             let needed = u64::from(have) + more;
             let how = how(method, needed);
             match row.lower {
+                Some(_) if needed > ROUNDS_WORTH_MAX => format!(
+                    "inconclusive: {figure}, neither wholly within {within} nor wholly beyond; {TOO_MANY} (about {needed} \
+                     {runs}): {}",
+                    other_ways(method)
+                ),
                 Some(_) => format!(
                     "inconclusive: {figure}, neither wholly within {within} nor wholly beyond; about {needed} {runs} should \
                      tell: {how}"

@@ -368,6 +368,7 @@ fn case_result(runs: &[Figures], format: Format) -> Option<CaseResult> {
             format.name()
         ),
         remedy: None,
+        weight: None,
     });
     if !figures.assumed.is_empty() {
         let taken: Vec<String> = figures
@@ -385,6 +386,7 @@ fn case_result(runs: &[Figures], format: Format) -> Option<CaseResult> {
             code: "assumed".to_owned(),
             message: format!("the file does not say its {}", taken.join(", ")),
             remedy: Some(format!("say it: wirespeed import FILE {}", options.join(" .. "))),
+            weight: None,
         });
     }
     Some(result)

@@ -2,6 +2,7 @@
 
 use super::{Interference, InterferenceRow, Loaded, Work};
 use crate::compare::{Verdict, more_is_better};
+use crate::figures::spoken;
 use crate::thresholds::ROUNDS_WORTH_MAX;
 use crate::wording::{counted, percent};
 use wirespeed_schema::units::{format_rate, significant};
@@ -91,7 +92,7 @@ fn answer(rows: &[&InterferenceRow], found: &Interference) -> String {
             });
         format!(
             "{subject}: {} is {} times that without load{ends}",
-            found.row.tag,
+            spoken(&found.row.tag),
             significant(found.row.ratio.get(), 3)
         )
     };

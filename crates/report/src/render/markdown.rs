@@ -88,7 +88,8 @@ fn lines(text: &mut String, lines: &[Line]) {
     for line in lines {
         text.push_str(&format!("- {}", escape(line.text.trim())));
         if let Some(remedy) = &line.remedy {
-            text.push_str(&format!(" Remedy: {}", escape(remedy)));
+            let end = if line.text.ends_with('.') { "" } else { "." };
+            text.push_str(&format!("{end} Remedy: {}", escape(remedy)));
         }
         text.push('\n');
     }
@@ -104,13 +105,13 @@ fn foot(text: &mut String, subject: &Subject) {
         let remedy = remark
             .remedy
             .as_ref()
-            .map(|remedy| format!(" Remedy: {}", escape(remedy)));
+            .map(|remedy| format!(" Remedy: {}.", escape(remedy)));
         let about = match told.cases.is_empty() {
             true => String::new(),
             false => format!(" In: {}.", escape(&told.cases.join(", "))),
         };
         text.push_str(&format!(
-            "- {}: {} (`{}`){about}{}\n",
+            "- {}: {} (`{}`).{about}{}\n",
             told.word(),
             escape(&remark.message),
             remark.code.replace(['`', '\n'], "?"),

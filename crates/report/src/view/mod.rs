@@ -83,6 +83,11 @@ impl Subject {
             remarks: remarks::remarks(run),
             busy: remarks::busy(run),
             is_glance: kind.is_glance,
+            is_observed: run
+                .cases
+                .iter()
+                .flat_map(|case| &case.repetitions)
+                .any(|run| !run.outcomes.is_empty()),
             end: remarks::end(run),
             next: (kind.next)(run),
         }

@@ -101,6 +101,8 @@ pub struct Subject {
     pub busy: Option<String>,
     /// Whether its verb must fit a small screen: no chart, and a line a remark.
     pub is_glance: bool,
+    /// Whether what may have disturbed the figures was looked for.
+    pub is_observed: bool,
     /// How the run ended, where it did not end well.
     pub end: Option<String>,
     /// What to do next.

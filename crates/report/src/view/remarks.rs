@@ -222,10 +222,18 @@ fn withheld(results: &[CaseResult]) -> Vec<Line> {
 
 /// How the run ended, where it did not end well.
 pub fn end(run: &Run) -> Option<String> {
+    let all_are = |status: CaseStatus| run.cases.iter().all(|case| case.status == status);
     let text = match run.status {
         Status::Ok => return None,
+        Status::Failed if !run.cases.is_empty() && all_are(CaseStatus::Skipped) => "every case was skipped",
         Status::Failed => "the run failed",
-        Status::Interrupted => "the run was interrupted; what was measured is above",
+        // The answer says so.
+        Status::Interrupted
+            if run.error.is_none() && run.cases.iter().any(|case| !case.metrics.is_empty()) =>
+        {
+            return None;
+        }
+        Status::Interrupted => "the run was interrupted",
         Status::Refused => "the run was refused",
         Status::WrongData => "the data were wrong: do not use these numbers",
     };

@@ -75,7 +75,7 @@ fn ends_that_count_differently_are_wrong_unless_the_run_was_cut() {
         (CaseStatus::WrongData, Some(Severity::Suspect))
     );
     assert!(
-        wrong.remarks[0].message.contains("sent 100000 messages"),
+        wrong.remarks[0].message.contains("sent 100,000 messages"),
         "{:?}",
         wrong.remarks[0]
     );
@@ -270,6 +270,16 @@ fn remarks_are_ranked_and_each_code_stands_once() {
     let over_cases = run_remarks(&[bad.clone(), bad]);
     assert_eq!(over_cases.len(), 3);
     assert!(over_cases[0].message.ends_with("[2 of 2 cases]"));
+    // Of one code the gravest speaks, wherever it stands.
+    let migrated = |times: u64| latency(|ends| ends[0].disturbance.migrations = Some(times));
+    for cases in [[1, 7, 3], [7, 3, 1]] {
+        let remarks = run_remarks(&cases.map(migrated));
+        assert_eq!(
+            remarks[0].message,
+            "rank 0 was moved to another CPU 7 times [3 of 3 cases]"
+        );
+    }
+    assert!(migrated(1).remarks[0].message.ends_with("another CPU once"));
     assert!(
         over_cases
             .windows(2)

@@ -101,6 +101,7 @@ fn what_would_mislead_is_refused() {
             code: "littles_law".into(),
             message: "impossible".into(),
             remedy: None,
+            weight: None,
         },
     );
     assert!(matches!(
@@ -169,6 +170,7 @@ fn remarked(mut case: CaseResult, severity: Severity, code: &str) -> CaseResult 
         code: code.to_owned(),
         message: "as it was".to_owned(),
         remedy: None,
+        weight: None,
     });
     case
 }
@@ -220,8 +222,8 @@ fn the_answer_has_the_interval_and_names_the_worst_and_the_best() {
     let found = compared(&rtts([1.0; 4]), &rtts([1.1, 1.3, 0.8, 0.9])).unwrap();
     let text = said(&found, &Style::PLAIN).replace("\n  ", " ");
     for sentence in [
-        "B is slower, most of all at shm am_lat 64 B: rtt_p50_ns of B is 1.3 [1.298 .. 1.303] times",
-        "B is faster, most of all at shm am_lat 512 B: rtt_p50_ns of B is 0.8002 [0.799 .. 0.8017] times",
+        "B is slower, most of all at shm am_lat 64 B: RTT p50 of B is 1.3 [1.298 .. 1.303] times",
+        "B is faster, most of all at shm am_lat 512 B: RTT p50 of B is 0.8002 [0.799 .. 0.8017] times",
         "B against A, 4 figures: 2 slower, 2 faster",
     ] {
         assert!(text.contains(sentence), "{sentence}: {text}");
@@ -250,7 +252,7 @@ fn the_answer_has_the_interval_and_names_the_worst_and_the_best() {
     );
     let text = said(&one.unwrap(), &Style::PLAIN);
     assert!(
-        text.starts_with("B is slower: rtt_p50_ns of B is 1.5 [1.49"),
+        text.starts_with("B is slower: RTT p50 of B is 1.5 [1.49"),
         "{text}"
     );
 }

@@ -137,6 +137,7 @@ fn text_of_a_hostile_result_stays_text() {
             code: evil.into(),
             message: evil.into(),
             remedy: Some(evil.into()),
+            weight: None,
         });
     }
     let mut other = run.clone();

@@ -1,8 +1,8 @@
 //! What background load does: a load with an effect is found, none is not, and every odd result is said.
 
 use crate::fixture::*;
-use wirespeed_report::compare::Verdict;
-use wirespeed_report::interference::{Arms, Interference, Loaded, under_load};
+use wirespeed_report::compare::{Row, Verdict};
+use wirespeed_report::interference::{Arms, Interference, InterferenceRow, Loaded, under_load, undisturbed};
 use wirespeed_report::render::Style;
 use wirespeed_report::stats::Random;
 use wirespeed_schema::Test;
@@ -107,7 +107,7 @@ fn it_reads_back_and_is_shown_in_words() {
     assert_eq!(document.sections.get::<Interference>(), Some(found));
     let text = screen(&document, &Style::PLAIN);
     assert!(text.contains("cpu@same") && text.contains("slower"), "{text}");
-    assert!(text.contains("4 Mcpu_loops/s"), "{text}");
+    assert!(text.contains("4 M CPU loops/s"), "{text}");
     assert!(text.contains("times that without load"), "{text}");
     let narrow = Style {
         width: 40,
@@ -116,6 +116,64 @@ fn it_reads_back_and_is_shown_in_words() {
     assert!(screen(&document, &narrow).contains("rtt_p50_ns"));
     document.sections = serde_json::from_str(r#"{"interference": "nonsense"}"#).unwrap();
     assert!(!screen(&document, &Style::PLAIN).contains("slower"));
+}
+
+#[test]
+fn a_case_without_load_stands_once_though_the_control_is_one_too() {
+    let mut control = arm(1.0, 3, 0);
+    let mut document = run(vec![arm(1.0, 1, 0), control.clone()]);
+    document
+        .sections
+        .put(&judged(vec![(loaded("none"), control.clone())]));
+    assert_eq!(undisturbed(&document).len(), 1);
+    let text = screen(&document, &Style::PLAIN);
+    assert!(!text.contains("of 2 cases: best"), "{text}");
+    control.case.test = am_lat(64);
+    document.cases[1] = control;
+    assert_eq!(undisturbed(&document).len(), 2);
+}
+
+#[test]
+fn rounds_that_are_asked_for_are_those_of_the_figures_that_lack_them() {
+    let advised = |rows: &[(u32, Option<u64>, bool)]| {
+        let row = |(runs, more, has_interval): &(u32, Option<u64>, bool)| InterferenceRow {
+            loaded: loaded("cpu"),
+            row: Row {
+                label: "shm am_lat 8 B".to_owned(),
+                verdict: Verdict::Inconclusive,
+                b_runs: *runs,
+                more_runs: *more,
+                lower: has_interval.then(|| finite(0.9)),
+                ..Row::default()
+            },
+        };
+        let found = Interference {
+            rows: rows.iter().map(row).collect(),
+            rounds_option: "--repeats".to_owned(),
+            ..Interference::default()
+        };
+        let mut document = run(Vec::new());
+        document.sections.put(&found);
+        let text = screen(
+            &document,
+            &Style {
+                width: 200,
+                ..Style::PLAIN
+            },
+        );
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let text = advised(&[(6, Some(2868), true), (5, Some(1), false)]);
+    assert!(
+        text.contains("5 rounds give no interval, at least 6 are needed: --repeats 6"),
+        "{text}"
+    );
+    let text = advised(&[(6, Some(2868), true)]);
+    assert!(
+        !text.contains("--repeats 2874") && text.contains("about 2874 rounds"),
+        "{text}"
+    );
+    assert!(advised(&[(6, Some(30), true)]).contains("--repeats 36"));
 }
 
 #[test]

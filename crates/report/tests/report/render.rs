@@ -136,13 +136,13 @@ fn lines_fit_the_width_where_columns_can_be_left_out() {
 #[test]
 fn the_status_of_a_run_that_went_wrong_is_the_last_line() {
     let mut run = example();
-    run.status = Status::Interrupted;
+    run.status = Status::Failed;
     assert!(
         screen(&run, &style(100))
             .lines()
             .last()
             .unwrap()
-            .starts_with("the run was interrupted")
+            .starts_with("the run failed")
     );
     run.status = Status::Refused;
     run.error = Some("one session at a time".into());

@@ -152,6 +152,7 @@ pub fn no_ranges() -> Remark {
         code: "no_ranges".to_owned(),
         message: "the server knows no ranges: the whole came at once over one connection".to_owned(),
         remedy: Some("for blocks, several connections and resuming, serve it with wirespeed or a server that knows ranges".to_owned()),
+        weight: None,
     }
 }
 

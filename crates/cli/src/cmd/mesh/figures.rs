@@ -31,10 +31,10 @@ pub fn figures(case: &Case, ends: [Outcome; 2]) -> Result<Figures, String> {
         .collect())
 }
 
-/// A cycle as one run: of each figure the median over pairs.
+/// A cycle as one run: of each figure the median over pairs, which rests on no more samples than the pair with fewest has.
 pub fn repetition(index: u32, figures: All) -> Repetition {
     let metric = |(tag, pairs): (String, Vec<(f64, u64)>)| {
-        let samples = pairs.iter().map(|(_, samples)| samples).sum();
+        let samples = pairs.iter().map(|(_, samples)| *samples).min().unwrap_or(0);
         let mut values: Vec<f64> = pairs.iter().map(|(value, _)| *value).collect();
         Some((tag, Metric::of(median(&mut values), samples)?))
     };

@@ -19,13 +19,14 @@
     return JSON.stringify(found.map(record), null, 1);
   };
   const copy = async text => {
-    try { await navigator.clipboard.writeText(text); } catch {
+    try { await navigator.clipboard.writeText(text); return true; } catch {
       const area = document.createElement('textarea');
       area.value = text;
       document.body.append(area);
       area.select();
-      document.execCommand('copy');
+      const done = document.execCommand('copy');
       area.remove();
+      return done;
     }
   };
   const say = text => {
@@ -127,8 +128,11 @@
     button.hidden = false;
     button.addEventListener('click', async () => {
       const text = document.getElementById(button.dataset.of).textContent.trim();
-      await copy(button.dataset.as === 'json' ? json(text) : text);
-      say('Copied: ' + button.textContent);
+      const name = button.dataset.name ??= button.textContent;
+      const done = await copy(button.dataset.as === 'json' ? json(text) : text);
+      button.textContent = done ? 'Copied' : 'Not copied';
+      setTimeout(() => { button.textContent = name; }, 2000);
+      say((done ? 'Copied: ' : 'Not copied: ') + name);
       button.focus();
     });
   }

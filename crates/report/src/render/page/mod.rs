@@ -33,7 +33,7 @@ pub fn page(view: &View, inputs: &[Input], made_by: &str) -> String {
     html.environment(view);
     html.data(view, &values);
     html.raw("</main>\n<footer>\n");
-    html.element("p", "soft", &format!("Made by {made_by}. Intervals are 95 % unless a figure states another level; every figure is defined in docs/metrics.md."));
+    html.element("p", "soft", &format!("Made by {made_by}. Intervals are 95 % unless a figure states another level; docs/metrics.md of wirespeed defines every figure."));
     html.raw("</footer>\n<div id=\"said\" class=\"said\" role=\"status\"></div>\n<script>");
     html.raw(dress::SCRIPT);
     html.raw("</script>\n</body>\n</html>\n");
@@ -198,7 +198,8 @@ impl Html {
                 escape(line.text.trim())
             );
             if let Some(remedy) = &line.remedy {
-                let _ = write!(self.text, " Remedy: {}", escape(remedy));
+                let end = if line.text.ends_with('.') { "" } else { "." };
+                let _ = write!(self.text, "{end} Remedy: {}", escape(remedy));
             }
             self.raw("</p>\n");
         }
@@ -239,14 +240,18 @@ impl Html {
                 self.table(table, level, "The instrument");
             }
             if subject.remarks.is_empty() {
-                self.element("p", "", "Nothing was found that could have skewed the figures.");
+                let found = match subject.is_observed {
+                    true => "Nothing was found that could have skewed the figures.",
+                    false => "What may have skewed the figures was not recorded in this result.",
+                };
+                self.element("p", "", found);
                 continue;
             }
             self.raw("<ul>\n");
             for told in &subject.remarks {
                 let (word, remark) = (told.word(), &told.remark);
                 let remedy = remark.remedy.as_ref();
-                let remedy = remedy.map(|remedy| format!(" Remedy: {}", escape(remedy)));
+                let remedy = remedy.map(|remedy| format!(". Remedy: {}", escape(remedy)));
                 let _ = write!(
                     self.text,
                     "<li><span{}>{word}</span>: {} <code>{}</code>{}",
