@@ -47,6 +47,11 @@ impl<'a> Layout<'a> {
             .map(|index| (index, widest(index)))
             .collect();
         let mut dropped = Vec::new();
+        // Text alone is read as sentences are, and becomes narrower before any of it goes.
+        let is_text = table.columns.iter().all(|column| column.left);
+        if is_text {
+            narrow(table, &mut shown, width);
+        }
         while taken(&shown) > width {
             let importance = |column: &Column| if column.key { 0 } else { column.priority };
             let least = (0..shown.len())
@@ -59,8 +64,7 @@ impl<'a> Layout<'a> {
         }
         dropped.sort_unstable();
         narrow(table, &mut shown, width);
-        if table.columns.iter().all(|column| column.left) {
-            // Text alone is read as sentences are.
+        if is_text {
             narrow(table, &mut shown, style.prose());
         }
         let titles = dropped

@@ -9,8 +9,8 @@ use crate::table::Tone;
 const HEIGHT: usize = 12;
 const WIDTH_MAX: usize = 100;
 const WIDTH_MIN: usize = 16;
-/// Labels at the left are cut to this.
-const LABEL_MAX: usize = 34;
+/// Labels at the left are cut to this, and to less on a narrow terminal.
+const LABEL_MAX: usize = 48;
 
 /// Lines of a chart, without ends; the title first. Empty when nothing can be shown.
 pub fn chart(chart: &Chart, style: &Style) -> Vec<String> {
@@ -28,7 +28,7 @@ pub fn chart(chart: &Chart, style: &Style) -> Vec<String> {
     } else {
         HEIGHT
     };
-    let labels = labels(chart, &y, height);
+    let labels = labels(chart, &y, height, style);
     let label_width = labels
         .iter()
         .map(|label| label.chars().count())
@@ -40,6 +40,16 @@ pub fn chart(chart: &Chart, style: &Style) -> Vec<String> {
         .saturating_sub(label_width + 2)
         .max(WIDTH_MIN);
     let mut canvas = Canvas::new(width, height);
+    for at in chart
+        .marks
+        .iter()
+        .filter(|_| is_forest(chart))
+        .filter_map(upright)
+    {
+        if let Some(at) = x.place(at) {
+            canvas.line((at, 0.0), (at, 1.0));
+        }
+    }
     for (index, series) in chart.series.iter().enumerate() {
         let placed = |point: &Point| x.place(point.x).zip(y.place(point.y));
         let points: Vec<(f64, f64)> = series.points.iter().filter_map(placed).collect();
@@ -78,6 +88,19 @@ pub fn chart(chart: &Chart, style: &Style) -> Vec<String> {
     lines
 }
 
+/// Whether intervals lie across it, each to be held against the marks.
+fn is_forest(chart: &Chart) -> bool {
+    chart.series.iter().any(|series| series.look == Look::Across)
+}
+
+/// Where a mark stands that goes from the bottom to the top.
+fn upright(mark: &Mark) -> Option<f64> {
+    match mark {
+        Mark::Vertical { x, .. } => Some(*x),
+        _ => None,
+    }
+}
+
 /// The title, and below it what is drawn.
 fn heading(chart: &Chart, style: &Style) -> Vec<String> {
     let title = wrap(&clean(&chart.title), style.prose(), 2);
@@ -100,7 +123,11 @@ impl Frame {
     /// Both axes of a chart; `None` where they have nothing to show.
     fn of(chart: &Chart) -> Option<(Frame, Frame)> {
         let points = || chart.series.iter().flat_map(|series| &series.points);
-        let x = Frame::over(&chart.x, points().map(|point| point.x))?;
+        let ends = points().filter_map(|point| point.interval);
+        let marks = chart.marks.iter().filter_map(upright);
+        let beside = ends.flat_map(|(low, high)| [low, high]).chain(marks);
+        let beside = beside.filter(|_| is_forest(chart));
+        let x = Frame::over(&chart.x, points().map(|point| point.x).chain(beside))?;
         let y = Frame::over(&chart.y, points().map(|point| point.y))?;
         Some((x, y))
     }
@@ -146,7 +173,12 @@ impl Frame {
 }
 
 /// The text at the left of each row: ticks of the axis, or both ends.
-fn labels(chart: &Chart, y: &Frame, height: usize) -> Vec<String> {
+fn labels(chart: &Chart, y: &Frame, height: usize, style: &Style) -> Vec<String> {
+    let most = (style.width * 2 / 5).clamp(8, LABEL_MAX);
+    let cut = |text: String| match text.chars().count() > most {
+        true => text.chars().take(most - 2).chain("..".chars()).collect(),
+        false => text,
+    };
     let mut labels = vec![String::new(); height];
     if chart.y.ticks.is_empty() {
         labels[0] = chart.y.unit.text(y.high);
@@ -155,7 +187,7 @@ fn labels(chart: &Chart, y: &Frame, height: usize) -> Vec<String> {
     for (value, text) in &chart.y.ticks {
         if let Some(place) = y.place(*value) {
             let row = ((1.0 - place) * (height * 4 - 1) as f64).round() as usize / 4;
-            labels[row.min(height - 1)] = clean(text).chars().take(LABEL_MAX).collect();
+            labels[row.min(height - 1)] = cut(clean(text));
         }
     }
     labels
@@ -230,6 +262,7 @@ fn legend(chart: &Chart, (label_width, width): (usize, usize), named: bool) -> V
     let marks: Vec<String> = chart
         .marks
         .iter()
+        .filter(|mark| !label(mark).is_empty())
         .map(|mark| match mark {
             Mark::Vertical { x, label } => format!("{}: {}", chart.x.unit.text(*x), clean(label)),
             Mark::Horizontal { y, label } => format!("{}: {}", chart.y.unit.text(*y), clean(label)),
@@ -255,8 +288,19 @@ fn legend(chart: &Chart, (label_width, width): (usize, usize), named: bool) -> V
     lines
 }
 
+/// What a mark says; nothing where it stands for itself.
+fn label(mark: &Mark) -> &str {
+    match mark {
+        Mark::Vertical { label, .. }
+        | Mark::Horizontal { label, .. }
+        | Mark::Spot { label, .. }
+        | Mark::Shade { label, .. } => label,
+    }
+}
+
 /// Parts beside each other, as many a line as fit behind `indent`; a part that is too long is broken at its spaces.
 fn packed(parts: &[String], between: &str, indent: usize, width: usize) -> Vec<String> {
+    let indent = indent.min(width / 4);
     let mut lines: Vec<String> = Vec::new();
     let length = |text: &str| text.chars().count();
     for part in parts {
@@ -330,6 +374,46 @@ mod tests {
                 .any(|line| line.trim_start().starts_with("one transport │*")),
             "{lines:#?}"
         );
+    }
+
+    /// One ratio far from 1: its interval and 1 are both on the axis, at any width, and a mark without words has no line.
+    #[test]
+    fn a_ratio_is_drawn_with_its_interval_and_with_what_it_is_held_against() {
+        let forest = Chart {
+            x: Axis::log("ratio B/A", Unit::Plain),
+            y: Axis {
+                range: Some((-0.6, 0.6)),
+                ticks: vec![(0.0, "shm am_lat 8 B / unix am_lat 8 B rtt_p50_ns".into())],
+                ..Axis::linear("", Unit::Plain)
+            },
+            series: vec![Series::new(
+                "slower",
+                Look::Across,
+                vec![Point::within(9.3, 0.0, 8.8, 11.4)],
+            )],
+            marks: vec![Mark::Vertical {
+                x: 1.0,
+                label: String::new(),
+            }],
+            ..Chart::new("x")
+        };
+        for width in [40, 80, 200] {
+            let lines = chart(&forest, &style(width, false));
+            let whole = lines.join("\n");
+            assert!(
+                lines.iter().all(|line| line.chars().count() <= width),
+                "{width}:\n{whole}"
+            );
+            let scale = lines.iter().find(|line| line.contains("11.4")).unwrap();
+            assert!(
+                scale.trim_start().starts_with('1') && !whole.contains("1: "),
+                "{whole}"
+            );
+            let row = lines.iter().find(|line| line.contains('*')).unwrap();
+            let (bar, drawn) = row.split_once('|').unwrap();
+            assert_eq!(bar.contains(".. "), width < 120, "{row}");
+            assert!(drawn.starts_with('.') && drawn.trim_end().ends_with('.'), "{row}");
+        }
     }
 
     #[test]

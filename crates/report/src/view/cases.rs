@@ -122,6 +122,7 @@ fn columns(kind: Kind) -> Vec<Column> {
     columns.extend(match kind {
         Kind::RoundTrip => vec![
             number("RTT p50", 0),
+            number("RTT mean", 0),
             text("interval", 3),
             number("one-way (RTT/2)", 4),
             number("p90", 6),
@@ -133,6 +134,7 @@ fn columns(kind: Kind) -> Vec<Column> {
         ],
         Kind::Completion => vec![
             number("p50", 0),
+            number("mean", 0),
             text("interval", 3),
             number("p90", 6),
             number("p99", 1),
@@ -244,9 +246,15 @@ fn figures(result: &CaseResult, kind: Kind) -> Vec<String> {
         true => "–".to_owned(),
         false => duration(metric(tag)),
     };
+    // The file of another tool may have the mean alone.
+    let mean = |family: &str| match metric(&format!("{family}_p50_ns")) {
+        Some(_) => String::new(),
+        None => duration(metric(&format!("{family}_mean_ns"))),
+    };
     match kind {
         Kind::RoundTrip => vec![
             quantile("rtt_p50_ns"),
+            mean("rtt"),
             duration_interval(metric("rtt_p50_ns")),
             duration(metric("one_way_p50_ns")),
             quantile("rtt_p90_ns"),
@@ -258,6 +266,7 @@ fn figures(result: &CaseResult, kind: Kind) -> Vec<String> {
         ],
         Kind::Completion => vec![
             quantile("completion_p50_ns"),
+            mean("completion"),
             duration_interval(metric("completion_p50_ns")),
             quantile("completion_p90_ns"),
             quantile("completion_p99_ns"),

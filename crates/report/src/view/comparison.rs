@@ -8,6 +8,7 @@ use crate::compare::{self, Comparison, Method, Side, Verdict};
 use crate::figures::figure_text;
 use crate::labels::{Input, ratio};
 use crate::table::{Column, Row, Table, Tone, key, number, text};
+use crate::thresholds::ROUNDS_WORTH_MAX;
 use wirespeed_schema::Run;
 
 /// Facts of the environment that are shown; the document has all.
@@ -63,6 +64,7 @@ pub(super) fn figures(a: &str, b: &str, quotient: &str) -> [Column; 6] {
 pub(super) fn cells(row: &compare::Row) -> Vec<String> {
     let interval = row.lower.zip(row.upper);
     let lacks = match row.more_runs {
+        Some(more) if more > ROUNDS_WORTH_MAX => " (needs many more runs)".to_owned(),
         Some(more) => format!(" (needs about {more} more)"),
         None if !row.withheld.is_empty() => " (disturbed)".to_owned(),
         None => String::new(),

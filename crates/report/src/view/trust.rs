@@ -48,12 +48,14 @@ pub fn trust_line(results: &[CaseResult]) -> Option<String> {
             .map(|r| r.repetitions.len())
     };
     let (fewest, most) = (runs().min()?, runs().max()?);
-    parts.push(match (fewest, most) {
-        (_, 1) => "1 run (--repeats 6 for an interval over runs)".to_owned(),
-        (fewest, most) if fewest == most => format!("{most} runs"),
-        (fewest, most) => format!("{fewest} to {most} runs"),
+    parts.extend(match (fewest, most) {
+        // The file of another tool tells of none.
+        (_, 0) => None,
+        (_, 1) => Some("1 run (--repeats 6 for an interval over runs)".to_owned()),
+        (fewest, most) if fewest == most => Some(format!("{most} runs")),
+        (fewest, most) => Some(format!("{fewest} to {most} runs")),
     });
-    Some(parts.join(" · "))
+    (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
 /// The noisiest scans before and after the runs.
