@@ -7,6 +7,7 @@ use crate::{Check, Effort};
 use statrs::distribution::{ContinuousCDF, Normal};
 use wirespeed_report::repetition;
 use wirespeed_schema::run::{CaseResult, CaseStatus};
+use wirespeed_schema::units::format_ns;
 
 /// The clock read of each round trip, which takes one nanosecond of virtual time.
 const READ_NS: f64 = 1.0;
@@ -109,8 +110,13 @@ fn lognormal() -> Result<Vec<Check>, String> {
         let width = upper - lower;
         checks.push(Check::holds(
             &format!("lognormal {tag}"),
-            &format!("{truth:.1} ns within twice its interval"),
-            format!("{:.1} ns [{lower:.1}, {upper:.1}]", metric.value.get()),
+            &format!("{} within twice its interval", format_ns(truth)),
+            format!(
+                "{} [{}, {}]",
+                format_ns(metric.value.get()),
+                format_ns(lower),
+                format_ns(upper)
+            ),
             lower - width / 2.0 <= truth && truth <= upper + width / 2.0,
         ));
     }
@@ -250,7 +256,7 @@ fn loss() -> Result<Vec<Check>, String> {
     let lossy = published(&case, vec![repetition(&case, 0, vec![seen], 0, 0)])?;
     Ok(vec![
         Check::near(
-            "loss of 37 in 10 000",
+            "loss of 37 in 10,000",
             "",
             0.0037,
             figure(&lossy, "loss_ratio"),

@@ -16,6 +16,7 @@ mod port;
 
 use serde::{Deserialize, Serialize};
 use wirespeed_schema::section::Section;
+use wirespeed_schema::units::{format_ns, format_rate, significant};
 
 /// What a self-test found, as a section of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,13 +48,17 @@ pub struct Check {
 impl Check {
     /// A figure within `tolerance_ratio` of the truth.
     fn near(name: &str, unit: &str, expected: f64, got: f64, tolerance_ratio: f64) -> Check {
-        let text = |value: f64| format!("{}{unit}", wirespeed_schema::units::significant(value, 4));
+        let text = |value: f64| match unit {
+            " ns" => format_ns(value),
+            " B/s" => format_rate(value, "B/s"),
+            unit => format!("{}{unit}", significant(value, 4)),
+        };
         Check {
             name: name.to_owned(),
             expected: format!(
                 "{} ± {} %",
                 text(expected),
-                wirespeed_schema::units::significant(tolerance_ratio * 100.0, 2)
+                significant(tolerance_ratio * 100.0, 2)
             ),
             got: text(got),
             passed: (got / expected - 1.0).abs() <= tolerance_ratio,

@@ -21,7 +21,7 @@ bandwidth. Rounds of disjoint pairs cover every pair in both directions. What se
 partners before it is named, so that a slow host is told from a slow link; the result says how likely such a sentence is \
 false.
 
-Exit code 3: something is slow. 4: nobody can tell, since noise would hide a slow host. 1: pairs failed, or hosts were lost.")]
+Exit code 3: something is slow. 4: cannot tell, because noise would hide a slow host. 1: pairs failed, or hosts were lost.")]
 pub struct MeshArgs {
     #[command(flatten)]
     pub hosts: HostsArgs,

@@ -10,7 +10,7 @@ use wirespeed_schema::units::significant;
 pub(super) fn check(findings: &mut Findings, repetitions: &[Repetition]) {
     for (worker, ratio) in slow_workers(repetitions) {
         let message = format!(
-            "worker {worker} takes {} times as long as the median worker (above {SLOW_RATIO} counts as slow)",
+            "in this cell worker {worker} takes {} times as long as the median worker (above {SLOW_RATIO} counts as slow)",
             significant(ratio, 3)
         );
         let remedy = "look at what else runs on its machine or CPU, and at its link; the row of each worker is in the result";

@@ -159,7 +159,7 @@ fn detectable(probed: &Probed) -> String {
         format!("a host at {host} of {of} or slower would have been named{link}, in {share} of such meshes");
     match probe.detectable_link_ratio {
         Some(_) => said,
-        None => format!("{said}; whether a link is slow, nobody can tell"),
+        None => format!("{said}; links could not be judged"),
     }
 }
 

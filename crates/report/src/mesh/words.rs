@@ -245,13 +245,13 @@ fn measured(probed: &[Probed], section: &MeshSection) -> String {
         let each = if probed.len() > 1 { " of a probe" } else { "" };
         let least = match material > 0.0 {
             true => format!(
-                "What is less than {} slower than the median is not named; where",
+                " Differences below {} of the median are not reported.",
                 percent(material)
             ),
-            false => "Where".to_owned(),
+            false => String::new(),
         };
         text.push_str(&format!(
-            " {least} nothing is slow, at most {} of such judgements{each} name anything.",
+            "{least} In a healthy mesh at most {} of such judgements{each} name anything.",
             percent(alarm)
         ));
     }

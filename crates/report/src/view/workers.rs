@@ -96,7 +96,7 @@ fn slow(group: &Workers) -> Option<String> {
         })
         .collect();
     Some(match named.is_empty() {
-        true => format!("None of {judged} workers is slow."),
+        true => format!("None of {judged} workers is slow in most of its cells."),
         false => format!("Slow: {}.", named.join(", ")),
     })
 }

@@ -205,6 +205,46 @@ fn compare_and_report_work_against_each() {
 }
 
 /// Ten outputs in one file are ten runs: they have an interval, and a verdict against ten others.
+/// Whatever a tool has as its figure stands in the table, the mean of some alone.
+#[test]
+fn the_figure_of_every_tool_is_in_the_table() {
+    for (format, text) in FILES {
+        let run = imported(text);
+        let shown = screen(
+            &run,
+            &Style {
+                width: 200,
+                ..Style::PLAIN
+            },
+        );
+        for case in run.cases.iter().filter(|case| !case.metrics.is_empty()) {
+            let headlines = [
+                "rtt_p50_ns",
+                "rtt_mean_ns",
+                "completion_p50_ns",
+                "bandwidth_bytes_per_s",
+                "rate_msg_per_s",
+            ];
+            let found = headlines
+                .iter()
+                .find_map(|tag| Some((tag, case.metrics.get(*tag)?)));
+            let (tag, metric) = found.unwrap_or_else(|| panic!("{format:?}: {:?}", case.metrics));
+            let text = wirespeed_schema::units::format_ns(metric.value.get());
+            let is_there = !tag.ends_with("_ns") || shown.matches(&text).count() > 0;
+            assert!(is_there, "{format:?}: {tag} {text}\n{shown}");
+        }
+        let table = shown
+            .split("\n\n")
+            .find(|part| part.contains("RTT p50") || part.contains("RTT mean"));
+        let has_round_trips = run
+            .cases
+            .iter()
+            .any(|case| case.metrics.contains_key("rtt_mean_ns"));
+        assert!(!has_round_trips || table.is_some(), "{format:?}\n{shown}");
+        assert!(!shown.contains("0 runs"), "{format:?}\n{shown}");
+    }
+}
+
 #[test]
 fn outputs_put_together_are_runs_of_one_case() {
     let many = |factor: f64| -> Run {

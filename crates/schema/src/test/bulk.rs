@@ -75,7 +75,10 @@ impl Bulk {
         })?;
         let Some(total_bytes) = total_bytes else {
             return Err(PlanError::new(
-                format!("{} needs --total: nobody asks the service before", asked.test),
+                format!(
+                    "{} needs --total: the service is not asked for the size beforehand",
+                    asked.test
+                ),
                 "give --total, or let `wirespeed byteio bench` ask",
             ));
         };
