@@ -62,6 +62,11 @@ impl Html {
         for (number, (cell, column)) in row.cells.iter().zip(columns).enumerate() {
             let (class, cell) = (class(column), escape(cell));
             let _ = match number {
+                // A long name breaks between its parts.
+                0 if !cell.contains(' ') => {
+                    let cell = cell.replace('_', "_<wbr>").replace('.', ".<wbr>");
+                    write!(self.text, "<th scope=\"row\"{class}>{cell}</th>")
+                }
                 0 => write!(self.text, "<th scope=\"row\"{class}>{cell}</th>"),
                 _ => write!(self.text, "<td{class}>{cell}</td>"),
             };
