@@ -6,6 +6,9 @@ use super::text::finish;
 use crate::table::Tone;
 use wirespeed_schema::checkup::{Check, CheckState, Checkup};
 
+/// How a fix begins that is a command and no advice.
+const COMMANDS: [&str; 3] = ["sudo ", "for ", "echo "];
+
 /// The answer and the sum, then every check in the order of the examination.
 pub fn checkup(found: &Checkup, style: &Style) -> String {
     let widest = found
@@ -42,12 +45,12 @@ fn check_lines(check: &Check, widest: usize, style: &Style) -> Vec<String> {
         CheckState::Warn => {
             let mut lines = vec![style.paint(Tone::Warning, &line)];
             lines.push(detail(format!("             why: {}", clean(&check.why))));
-            // A command stays on one line, so that it can be copied.
-            let fix = check
-                .fix
-                .iter()
-                .map(|fix| format!("             fix: {}", clean(fix)));
-            lines.extend(fix);
+            lines.extend(check.fix.iter().map(|fix| {
+                let text = format!("             fix: {}", clean(fix));
+                // A command stays on one line, so that it can be copied.
+                let is_command = COMMANDS.iter().any(|word| fix.starts_with(word));
+                if is_command { text } else { detail(text) }
+            }));
             lines
         }
     }
