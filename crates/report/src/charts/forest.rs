@@ -111,7 +111,7 @@ fn picture(
     };
     let cut = (rows.len() < all.len()).then(|| {
         format!(
-            "The picture has the first {ROWS_MAX} of {} figures; the table has all.",
+            "The picture shows the first {ROWS_MAX} of {} figures; the table has all.",
             all.len()
         )
     });
