@@ -8,6 +8,7 @@ use crate::curve::{self, Change, Model, Segment, Segments, SizePoint};
 use crate::figures::figure_text;
 use crate::labels::ratio;
 use crate::svg::{Look, Mark, Point, Series};
+use crate::thresholds::FIT_POINTS_MIN;
 use wirespeed_schema::units::{format_ns, format_rate, format_size};
 
 /// The edges of a threshold, in bytes.
@@ -104,7 +105,8 @@ fn threshold((above, until): Edges, state: &str) -> Mark {
 /// What interleaved probes say of a threshold.
 pub fn probe_words(probe: &Probe) -> String {
     format!(
-        "Threshold {}: {}. Interleaved probes take [{}, {}] times as long at its upper end; if the curve went on, {} times.",
+        "Threshold {}: {}. Interleaved probes take [{}, {}] times as long at its upper end as at its lower; had the curve gone \
+         on, it would be {} times.",
         between((probe.above_bytes, probe.until_bytes)),
         if probe.confirmed {
             "confirmed"
@@ -202,12 +204,16 @@ fn pieces_in_words(label: &str, found: &Segments) -> Vec<String> {
         });
     }
     if let ([piece], true) = (found.pieces.as_slice(), words.is_empty()) {
-        words.push(format!(
-            "{}: no line T = a + s/b fits: residuals {} over {} sizes.",
-            range(piece),
-            figure_text("_ratio", piece.residual_ratio),
-            piece.points.len()
-        ));
+        let (range, sizes) = (range(piece), piece.points.len());
+        words.push(match sizes < FIT_POINTS_MIN {
+            true => format!(
+                "{range}: {sizes} sizes are too few for a line T = a + s/b; it takes {FIT_POINTS_MIN}."
+            ),
+            false => format!(
+                "{range}: no line T = a + s/b fits: residuals {} over {sizes} sizes.",
+                figure_text("_ratio", piece.residual_ratio)
+            ),
+        });
     }
     words
 }

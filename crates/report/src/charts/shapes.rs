@@ -80,7 +80,7 @@ pub fn percentiles(cases: &[(&Input, &CaseResult)], several: bool) -> Option<Pic
                 runs => format!(" in {runs} runs together"),
             };
             words.push(format!(
-                "{name}: half of all{of} took at most {}, one in a hundred took longer than {}; the longest {what} took {}.",
+                "{name}: half of all{of} took at most {}, one in a hundred took longer than {}; the longest {what} was {}.",
                 format_ns(half.value_ns),
                 format_ns(tail.value_ns),
                 format_ns(data.max_ns.get())

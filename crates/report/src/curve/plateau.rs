@@ -49,7 +49,7 @@ impl Plateau {
             (true, true) => {
                 return format!("the next smaller size stays below {share} of it");
             }
-            (true, false) => format!("the peak holds at {} only", place(self.at)),
+            (true, false) => "it holds at this size only".to_owned(),
             (false, true) => format!("at least {share} of it from {} on", place(self.from)),
             (false, false) => format!(
                 "at least {share} of it from {} to {}",
@@ -79,7 +79,7 @@ mod tests {
         let found = plateau(&rows).unwrap();
         assert_eq!((found.from, found.to, found.to_the_end), (1024, 1024, false));
         let said = found.words(|at| at.to_string());
-        assert_eq!(said, "the peak holds at 1024 only; 2048 reaches 54 % of it");
+        assert_eq!(said, "it holds at this size only; 2048 reaches 54 % of it");
         let rising = plateau(&[(1, 10.0), (2, 50.0), (4, 100.0)]).unwrap();
         assert_eq!(
             rising.words(|at| at.to_string()),

@@ -90,28 +90,30 @@ fn values(chart: &Chart) -> String {
         );
         return super::data::written(&rows);
     }
-    // A column of nothing but empty names would say nothing.
+    // Columns of nothing but empty fields would say nothing.
     let is_named = chart.series.iter().any(|series| !series.label.is_empty());
-    let row = |first: String, others: [String; 4]| {
-        let first = is_named.then_some(first);
-        first.into_iter().chain(others).collect::<Vec<_>>()
+    let mut points = chart.series.iter().flat_map(|series| &series.points);
+    let has_ends = points.any(|point| point.interval.is_some());
+    let row = |series: String, place: [String; 2], ends: [String; 2]| -> Vec<String> {
+        let (series, ends) = (is_named.then_some(series), has_ends.then_some(ends));
+        let ends = ends.into_iter().flatten();
+        series.into_iter().chain(place).chain(ends).collect()
     };
-    let columns = [
-        name(&chart.x, "x"),
-        name(&chart.y, "case"),
-        "lower".to_owned(),
-        "upper".to_owned(),
-    ];
-    rows.push(row("series".to_owned(), columns));
+    let axes = [name(&chart.x, "x"), name(&chart.y, "case")];
+    rows.push(row(
+        "series".to_owned(),
+        axes,
+        ["lower", "upper"].map(str::to_owned),
+    ));
     for series in &chart.series {
         let finite = |point: &&Point| point.x.is_finite() && point.y.is_finite();
         for point in series.points.iter().filter(finite) {
-            let [low, high] = match point.interval {
+            let ends = match point.interval {
                 Some((low, high)) => [low, high].map(|end| end.to_string()),
                 None => [String::new(), String::new()],
             };
-            let (x, y) = (at(&chart.x, point.x), at(&chart.y, point.y));
-            rows.push(row(series_name(chart, series), [x, y, low, high]));
+            let place = [at(&chart.x, point.x), at(&chart.y, point.y)];
+            rows.push(row(series_name(chart, series), place, ends));
         }
     }
     super::data::written(&rows)
