@@ -44,7 +44,7 @@ pub fn under_load(found: &Interference) -> Option<Picture> {
     let chart = Chart {
         title: match answer.as_slice() {
             [only] => titled(only),
-            _ => format!("Of {} figures under load {}", rows.len(), verdicts(&rows)),
+            _ => verdicts(&rows),
         },
         ..chart
     };
@@ -53,7 +53,7 @@ pub fn under_load(found: &Interference) -> Option<Picture> {
     picture(&rows, found.within_ratio.get(), chart, name, answer)
 }
 
-/// `3 are slower, 1 is faster`.
+/// `Of 4 figures under load 3 are slower, 1 is faster`, `All 4 figures under load are inconclusive`.
 fn verdicts(rows: &[Row]) -> String {
     let kinds = [
         (Verdict::Slower, "slower"),
@@ -61,14 +61,23 @@ fn verdicts(rows: &[Row]) -> String {
         (Verdict::Same, "the same"),
         (Verdict::Inconclusive, "inconclusive"),
     ];
-    let counted = kinds.into_iter().filter_map(|(verdict, name)| {
-        match rows.iter().filter(|row| row.verdict == verdict).count() {
-            0 => None,
-            1 => Some(format!("1 is {name}")),
-            count => Some(format!("{count} are {name}")),
-        }
+    let counted = kinds.into_iter().map(|(verdict, name)| {
+        let count = rows.iter().filter(|row| row.verdict == verdict).count();
+        (count, name)
     });
-    counted.collect::<Vec<_>>().join(", ")
+    let counted: Vec<(usize, &str)> = counted.filter(|(count, _)| *count > 0).collect();
+    match counted.as_slice() {
+        [(1, name)] => return format!("The figure under load is {name}"),
+        [(2, name)] => return format!("Both figures under load are {name}"),
+        [(all, name)] => return format!("All {all} figures under load are {name}"),
+        _ => {}
+    }
+    let told = counted.iter().map(|(count, name)| match count {
+        1 => format!("1 is {name}"),
+        _ => format!("{count} are {name}"),
+    });
+    let told: Vec<String> = told.collect();
+    format!("Of {} figures under load {}", rows.len(), told.join(", "))
 }
 
 fn picture(
@@ -111,7 +120,7 @@ fn picture(
     };
     let cut = (rows.len() < all.len()).then(|| {
         format!(
-            "The picture has the first {ROWS_MAX} of {} figures; the table has all.",
+            "The picture shows the first {ROWS_MAX} of {} figures; the table has all.",
             all.len()
         )
     });
@@ -151,4 +160,30 @@ fn by_verdict(rows: &[Row]) -> Vec<Series> {
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_are_counted_and_one_alone_is_of_all() {
+        let rows = |verdicts: &[Verdict]| -> Vec<Row> {
+            let row = |verdict: &Verdict| Row {
+                verdict: *verdict,
+                ..Row::default()
+            };
+            verdicts.iter().map(row).collect()
+        };
+        let said = |all: &[Verdict]| verdicts(&rows(all));
+        assert_eq!(
+            said(&[Verdict::Slower, Verdict::Slower, Verdict::Same]),
+            "Of 3 figures under load 2 are slower, 1 is the same"
+        );
+        assert_eq!(
+            said(&[Verdict::Inconclusive, Verdict::Inconclusive]),
+            "Both figures under load are inconclusive"
+        );
+        assert_eq!(said(&[Verdict::Faster]), "The figure under load is faster");
+    }
 }

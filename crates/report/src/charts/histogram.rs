@@ -29,12 +29,11 @@ pub fn histogram(input: &Input, case: &CaseResult, several: bool) -> Option<Pict
         return None;
     }
     let drawn: f64 = bars.iter().map(|(_, _, count)| count).sum();
-    let beyond = (1.0 - drawn / data.count as f64).max(0.0);
     let modes = stats::modes(&data);
     let mut words = vec![format!(
-        "{} samples of a {what}; {} of them lie beyond the ends of the picture.",
+        "{} samples of a {what}; {} beyond the ends of the picture.",
         data.count,
-        figure_text("_ratio", beyond)
+        beyond_in_words(data.count, drawn)
     )];
     if modes.len() > 1 {
         words.push("A mean of all describes none of the modes.".to_owned());
@@ -75,6 +74,19 @@ pub fn histogram(input: &Input, case: &CaseResult, several: bool) -> Option<Pict
         table: behind(&["from", "to", "samples"], rows),
         ..Picture::default()
     })
+}
+
+/// Samples below which a share says less than their number.
+const SHARE_MIN: u64 = 100;
+
+/// How many of `count` samples are not among those `drawn`: bars hold parts of samples, sentences whole ones.
+fn beyond_in_words(count: u64, drawn: f64) -> String {
+    match (count as f64 - drawn).round() {
+        beyond if beyond < 1.0 => "none lies".to_owned(),
+        1.0 if count < SHARE_MIN => format!("1 of {count} lies"),
+        beyond if count < SHARE_MIN => format!("{beyond} of {count} lie"),
+        beyond => format!("{} of them lie", figure_text("_ratio", beyond / count as f64)),
+    }
 }
 
 /// The shape in words: its modes where there are several, else where most samples lie.
@@ -210,6 +222,20 @@ mod tests {
             assert!(bars.len() > 20, "{bars:?}");
             let (least, most) = inner(&bars);
             assert!(most <= 1.35 * least, "{first}: {bars:?}");
+        }
+    }
+
+    #[test]
+    fn samples_beyond_the_ends_are_whole() {
+        for (count, drawn, said) in [
+            (30, 29.86, "none lies"),
+            (30, 29.4, "1 of 30 lies"),
+            (99, 97.0, "2 of 99 lie"),
+            (1000, 1000.0, "none lies"),
+            (1000, 998.7, "0.1 % of them lie"),
+            (20_000, 19_980.2, "0.1 % of them lie"),
+        ] {
+            assert_eq!(beyond_in_words(count, drawn), said);
         }
     }
 

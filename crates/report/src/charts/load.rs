@@ -1,10 +1,10 @@
 //! The picture of an open loop: response times against the offered rate.
 
-use super::sweeps::interval;
 use super::{Picture, titled};
 use crate::curve::load_words;
 use crate::curve::section::{LoadSection, Offers, load_point};
 use crate::curve::{self, LoadPoint};
+use crate::standings::ends;
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 use wirespeed_schema::run::CaseResult;
 
@@ -28,7 +28,7 @@ pub fn against_load(label: &str, cases: &[CaseResult], section: &LoadSection) ->
             Some(Point {
                 x: point.offered_per_s,
                 y: metric.value.get(),
-                interval: interval(metric),
+                interval: ends(metric),
             })
         });
         Series::new(name, Look::Line, points.collect())

@@ -14,6 +14,16 @@ use wirespeed_schema::Test;
 use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
 
+/// Begins what a picture of LogGP shows.
+const SUBJECT: &str = "LogGP, gap between messages against message size";
+
+/// Whether one of `pictures` is of LogGP, with parameters or without.
+pub fn is_among(pictures: &[Picture]) -> bool {
+    pictures
+        .iter()
+        .any(|picture| picture.chart.subtitle.starts_with(SUBJECT))
+}
+
 /// Sizes with their cases, by window.
 type ByWindow<'a> = BTreeMap<u64, Vec<(u64, &'a CaseResult)>>;
 
@@ -82,7 +92,7 @@ fn picture(label: &str, one: &Swept, many: &Swept, window_msgs: u64) -> Option<P
             ),
             false => format!("{label}: no parameters of LogGP"),
         },
-        subtitle: format!("LogGP, gap between messages against message size: {label}"),
+        subtitle: format!("{SUBJECT}: {label}"),
         description: format!(
             "(PRTT({window_msgs}) - PRTT(1)) / {}; dashed: g + (s - 1) G.",
             window_msgs - 1

@@ -210,23 +210,65 @@ fn effects(name: &str, probed: &Probed) -> Option<Picture> {
     let rows = order.iter().take(SIDE_MAX).map(row).collect();
     Some(Picture {
         chart: Chart {
-            title: format!(
+            title: title(name, &range_of_hosts(quantity, (least, greatest), &marks)),
+            subtitle: format!(
                 "{name}{quantity} of each host over that of the median host, {}",
                 probed.label
             ),
             description: "A point a host and direction, from the slowest host on the left.".into(),
-            x: Axis::linear("hosts, from the slowest", Unit::Plain),
+            x: hosts_axis(probed, &order),
             y: Axis::linear(format!("{quantity} over the median host's"), Unit::Plain),
             series,
             marks,
             ..Chart::new("")
         },
-        words: vec![format!(
-            "Hosts are between {least:.2} and {greatest:.2} of the median host."
-        )],
         table: behind(&["host", "sends", "receives"], rows),
         ..Picture::default()
     })
+}
+
+/// Hosts by name, as many as can be told apart; more by their number from the slowest.
+fn hosts_axis(probed: &Probed, order: &[u32]) -> Axis {
+    let (axis, count) = (
+        Axis::linear("hosts, from the slowest", Unit::Plain),
+        order.len() as f64,
+    );
+    if order.len() > SIDE_MAX {
+        return Axis {
+            range: Some((1.0, count)),
+            ..axis
+        };
+    }
+    let named = (1..).zip(order);
+    Axis {
+        range: Some((0.5, count + 0.5)),
+        ticks: named
+            .map(|(at, host)| (f64::from(at), probed.section.host_name(*host)))
+            .collect(),
+        ..axis
+    }
+}
+
+/// An answer behind the name of its result, or with a capital where it has none.
+fn title(name: &str, answer: &str) -> String {
+    match name {
+        "" => words::capital(answer),
+        name => format!("{name}{answer}"),
+    }
+}
+
+/// Between what ends the hosts lie, and which of them are marked as slow.
+fn range_of_hosts(quantity: &str, (least, greatest): (f64, f64), marks: &[Mark]) -> String {
+    let range =
+        format!("the {quantity} of every host is {least:.2} to {greatest:.2} times that of the median host");
+    let slow = marks.iter().filter_map(|mark| match mark {
+        Mark::Spot { label, .. } => Some(label.as_str()),
+        _ => None,
+    });
+    match slow.collect::<Vec<_>>().as_slice() {
+        [] => range,
+        slow => format!("{range}; slow: {}", slow.join(", ")),
+    }
 }
 
 /// How many pairs have which figure.
@@ -255,9 +297,18 @@ fn distribution(name: &str, probed: &Probed) -> Option<Picture> {
     });
     let median = probed.median?;
     let quantity = probed.quantity();
+    let answer = format!(
+        "the {quantity} of the pairs is {} ({}) to {} ({}), with a median of {}",
+        probed.text(low),
+        probed.pair_name(least.from, least.to),
+        probed.text(high),
+        probed.pair_name(greatest.from, greatest.to),
+        probed.text(median),
+    );
     Some(Picture {
         chart: Chart {
-            title: format!("{name}{quantity} of the pairs, {}", probed.label),
+            title: title(name, &answer),
+            subtitle: format!("{name}{quantity} of the pairs, {}", probed.label),
             description: "How many pairs have which figure.".into(),
             x: Axis::linear(quantity, unit(&probed.probe.tag)),
             y: Axis {
@@ -271,14 +322,6 @@ fn distribution(name: &str, probed: &Probed) -> Option<Picture> {
             }],
             ..Chart::new("")
         },
-        words: vec![format!(
-            "From {} ({}) to {} ({}), median {}.",
-            probed.text(low),
-            probed.pair_name(least.from, least.to),
-            probed.text(high),
-            probed.pair_name(greatest.from, greatest.to),
-            probed.text(median)
-        )],
         table: behind(&[quantity, "pairs"], rows.collect()),
         ..Picture::default()
     })

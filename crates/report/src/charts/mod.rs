@@ -11,12 +11,15 @@ mod load;
 mod loggp;
 mod mesh;
 mod pairs;
+mod pieces;
 mod shapes;
 mod sweeps;
 mod window;
 
 pub use all::all as pictures;
-pub use sweeps::{Swept, against_size, probe_words};
+pub(crate) use loggp::is_among as has_loggp;
+pub use pieces::probe_words;
+pub use sweeps::{Swept, against_size};
 
 use crate::svg::Chart;
 use crate::table::Table;

@@ -5,6 +5,7 @@ use crate::assemble::merged_samples;
 use crate::figures::with_interval;
 use crate::labels::Input;
 use crate::labels::label;
+use crate::standings::{BY_TIME, Standing, ends, standings};
 use crate::stats::{self, LEVEL, WarmUp, warm_up};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 use wirespeed_schema::HistogramData;
@@ -19,8 +20,10 @@ const KINDS: [(SampleKind, &str); 4] = [
     (SampleKind::Response, "response"),
     (SampleKind::Acknowledged, "time to acknowledgement"),
 ];
-/// Points of a percentile curve below the last whole quantile.
+/// Points of a percentile curve beside the named quantiles.
 const CURVE_POINTS: usize = 36;
+/// The quantiles that an axis of percentiles names, as places on it.
+const NAMED: [f64; 6] = [2.0, 10.0, 1e2, 1e3, 1e4, 1e5];
 /// Transports that are drawn side by side.
 const STEPS_MAX: usize = 60;
 /// Slices of time below which nothing is drawn.
@@ -48,17 +51,8 @@ pub fn percentiles(cases: &[(&Input, &CaseResult)], several: bool) -> Option<Pic
         subtitle: "latency by percentile".into(),
         description: "How long the given share of operations took at most.".into(),
         x: Axis {
-            ticks: [
-                (0.5, "50 %"),
-                (0.1, "90 %"),
-                (0.01, "99 %"),
-                (1e-3, "99.9 %"),
-                (1e-4, "99.99 %"),
-                (1e-5, "99.999 %"),
-            ]
-            .map(|(tail, name)| (1.0 / tail, name.to_owned()))
-            .to_vec(),
-            ..Axis::log("share of the samples", Unit::Plain)
+            ticks: NAMED.map(|place| (place, Unit::Beyond.text(place))).to_vec(),
+            ..Axis::log("share of the samples", Unit::Beyond)
         },
         y: Axis::log("latency", Unit::Nanoseconds),
         interval_label: "95 % interval from the order of all samples".into(),
@@ -86,7 +80,7 @@ pub fn percentiles(cases: &[(&Input, &CaseResult)], several: bool) -> Option<Pic
                 runs => format!(" in {runs} runs together"),
             };
             words.push(format!(
-                "{name}: half of all{of} took at most {}, one in a hundred more than {}; the longest {what} {}.",
+                "{name}: half of all{of} took at most {}, one in a hundred took longer than {}; the longest {what} was {}.",
                 format_ns(half.value_ns),
                 format_ns(tail.value_ns),
                 format_ns(data.max_ns.get())
@@ -114,40 +108,51 @@ pub fn percentiles(cases: &[(&Input, &CaseResult)], several: bool) -> Option<Pic
 
 /// Who of several curves is the lowest, and who the highest, at the last percentile that all of them reach.
 fn tails(curves: &[Series]) -> Option<String> {
-    let reached = |tail: f64| {
-        curves
+    let at = |curve: &Series, place: f64| {
+        curve
+            .points
             .iter()
-            .all(|curve| curve.points.last().is_some_and(|point| point.x >= tail))
+            .find(|point| point.x == place)
+            .map(|point| point.y)
     };
-    let (tail, name) = [(1e3, "99.9 %"), (1e2, "99 %"), (10.0, "90 %"), (2.0, "50 %")]
-        .into_iter()
-        .find(|(tail, _)| reached(*tail))?;
+    // Of more than 99.9 % single samples decide.
+    let mut places = NAMED.into_iter().rev().filter(|place| *place <= 1e3);
+    let place = places.find(|place| curves.iter().all(|curve| at(curve, *place).is_some()))?;
     let mut found: Vec<(f64, &str)> = curves
         .iter()
-        .filter_map(|curve| {
-            let point = curve.points.iter().find(|point| point.x >= tail)?;
-            Some((point.y, curve.label.as_str()))
-        })
+        .filter_map(|curve| Some((at(curve, place)?, curve.label.as_str())))
         .collect();
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
     let ((low, best), (high, worst)) = (found.first()?, found.last()?);
     Some(format!(
-        "{name} take at most {} over {best}, {} over {worst}",
+        "{} take at most {} over {best}, {} over {worst}",
+        Unit::Beyond.text(place),
         format_ns(*low),
         format_ns(*high)
     ))
 }
 
-/// Points up to the highest quantile whose interval exists.
+/// Points up to the highest quantile whose interval exists, among them the named ones as words and tables have them.
 fn curve(data: &HistogramData) -> Vec<Point> {
     let tail_min = (1.0 - 0.025f64.powf(1.0 / data.count as f64)).clamp(1e-6, 0.5);
     let steps = CURVE_POINTS as f64;
-    (0..=CURVE_POINTS)
-        .filter_map(|step| {
-            let tail = 0.9 * (tail_min / 0.9).powf(step as f64 / steps);
-            let estimate = stats::quantile(data, 1.0 - tail, LEVEL).ok()?;
+    let even = (0..=CURVE_POINTS).map(|step| (0.9 * (tail_min / 0.9).powf(step as f64 / steps)).recip());
+    let mut places: Vec<f64> = NAMED.into_iter().chain(even).collect();
+    places.sort_by(f64::total_cmp);
+    // A named one stands for an even one that rounding alone tells apart.
+    places.dedup_by(|next, kept| {
+        let is_same = *next / *kept < 1.0 + 1e-9;
+        if is_same && NAMED.contains(next) {
+            *kept = *next;
+        }
+        is_same
+    });
+    places
+        .into_iter()
+        .filter_map(|place| {
+            let estimate = stats::quantile(data, Unit::Beyond.value(place), LEVEL).ok()?;
             Some(Point::within(
-                1.0 / tail,
+                place,
                 estimate.value_ns,
                 estimate.lower_ns,
                 estimate.upper_ns,
@@ -172,7 +177,7 @@ pub fn over_time(input: &Input, case: &CaseResult, several: bool) -> Option<Pict
     let (mut marks, mut words) = (
         Vec::new(),
         vec![format!(
-            "{name}: {} slices of time of one run.",
+            "{name}: one run in {} slices of time.",
             outcome.intervals.len()
         )],
     );
@@ -183,7 +188,7 @@ pub fn over_time(input: &Input, case: &CaseResult, several: bool) -> Option<Pict
             label: "not yet steady".into(),
         });
         words.push(
-            "Where it is steady is told by MSER-5; what comes before is shaded, and counted.".to_owned(),
+            "MSER-5 finds where it becomes steady; what comes before is shaded, but counts.".to_owned(),
         );
     }
     let steady = match warm_up(&values) {
@@ -270,7 +275,7 @@ pub fn ladder(cases: &[(&Input, &CaseResult)], several: bool, tag: &'static str)
         .iter()
         .map(|(name, case)| vec![name.clone(), with_interval(tag, &case.metrics[tag])])
         .collect();
-    let all = steps.len();
+    let (all, title) = (steps.len(), ladder_ends(&steps, tag));
     if all > STEPS_MAX {
         // The ends say most: the middle of many transports is left to the table.
         steps.drain(STEPS_MAX / 2..all - STEPS_MAX / 2);
@@ -283,7 +288,7 @@ pub fn ladder(cases: &[(&Input, &CaseResult)], several: bool, tag: &'static str)
         .map(|(index, (_, case))| step(&case.metrics[tag], place(index)));
     let points: Vec<Point> = points.collect();
     let chart = Chart {
-        title: ladder_ends(&steps, tag),
+        title,
         subtitle: "every transport, fastest first".into(),
         description: "Median latency of each, with its interval.".into(),
         x: Axis::log("median latency", Unit::Nanoseconds),
@@ -302,7 +307,7 @@ pub fn ladder(cases: &[(&Input, &CaseResult)], several: bool, tag: &'static str)
     };
     let cut = (count < all).then(|| {
         format!(
-            "The picture has the fastest and the slowest {} of {all}; the table has all.",
+            "The picture shows the {0} fastest and the {0} slowest of {all}; the table has all.",
             count / 2
         )
     });
@@ -316,19 +321,19 @@ pub fn ladder(cases: &[(&Input, &CaseResult)], several: bool, tag: &'static str)
 
 /// The fastest and the slowest of the ladder.
 fn ladder_ends(steps: &[(String, &CaseResult)], tag: &str) -> String {
-    let said = |(name, case): &(String, &CaseResult), what: &str| {
-        format!("{name} {what} with {}", with_interval(tag, &case.metrics[tag]))
-    };
-    let (first, last) = (&steps[0], &steps[steps.len() - 1]);
-    format!("{}, {}", said(first, "is the fastest"), said(last, "the slowest"))
+    let all = steps.iter().map(|(name, case)| Standing {
+        name,
+        figure: with_interval(tag, &case.metrics[tag]),
+        ends: ends(&case.metrics[tag]),
+    });
+    standings(&all.collect::<Vec<_>>(), &BY_TIME)
 }
 
 /// A figure at its place on the ladder, with its interval.
 fn step(metric: &Metric, y: f64) -> Point {
-    let ends = metric.lower.zip(metric.upper);
     Point {
         x: metric.value.get(),
         y,
-        interval: ends.map(|(low, high)| (low.get(), high.get())),
+        interval: ends(metric),
     }
 }

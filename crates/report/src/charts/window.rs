@@ -1,9 +1,10 @@
 //! The picture of a sweep over windows: what more messages under way buy, and what Little's law says of it.
 
-use super::sweeps::{Swept, interval, points};
+use super::sweeps::{Swept, points};
 use super::{Picture, behind};
 use crate::curve::{self, Enough, InUse, Little, WindowPoint};
 use crate::figures::figure_text;
+use crate::standings::ends;
 use crate::svg::{Axis, Chart, Look, Mark, Series, Unit};
 use crate::thresholds::{REACHED_SHARE, WINDOW_FULL_SHARE};
 use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
@@ -167,7 +168,7 @@ pub fn window_points(swept: &Swept) -> Vec<WindowPoint> {
     with.map(|(window_msgs, case, rate)| WindowPoint {
         window_msgs,
         rate_msg_per_s: rate.value.get(),
-        interval: interval(rate),
+        interval: ends(rate),
         acknowledged_mean_ns: case.metrics.get("ack_mean_ns").map(|metric| metric.value.get()),
         in_use: InUse::of(case),
     })

@@ -91,7 +91,7 @@ fn sizes(name: &str, group: &[&CaseResult]) -> Option<String> {
     }
     let found = plateau(&points)?;
     Some(format!(
-        "{name}: at most {} (at {}); {}",
+        "{name}: a peak of {} at {}; {}",
         format_rate(found.best, "B/s"),
         format_size(found.at),
         found.words(format_size)
@@ -223,7 +223,7 @@ mod tests {
             .into();
         let said = answers(&sizes);
         assert!(
-            said[0].contains("from 1 MiB to 4 MiB, then down to") && said[0].ends_with("(32 MiB)"),
+            said[0].contains("from 1 MiB to 4 MiB; 32 MiB reaches ") && said[0].ends_with(" of it"),
             "{said:?}"
         );
     }

@@ -41,14 +41,15 @@ pub fn plateau(points: &[(u64, f64)]) -> Option<Plateau> {
 }
 
 impl Plateau {
-    /// `at least 95 % of it from 1 MiB on`, `at least 95 % of it from 64 KiB to 1 MiB, then down to 54 % (2 MiB)`.
+    /// What follows the best value: `at least 95 % of it from 1 MiB on`, `at least 95 % of it from 64 KiB to 1 MiB; 2 MiB reaches
+    /// 54 % of it`.
     pub fn words(&self, place: impl Fn(u64) -> String) -> String {
         let share = percent(REACHED_SHARE);
         let range = match (self.from == self.to, self.to_the_end) {
             (true, true) => {
-                return format!("less than {share} of it below the largest, {}", place(self.from));
+                return format!("the next smaller size stays below {share} of it");
             }
-            (true, false) => format!("at least {share} of it there alone"),
+            (true, false) => "it holds at this size only".to_owned(),
             (false, true) => format!("at least {share} of it from {} on", place(self.from)),
             (false, false) => format!(
                 "at least {share} of it from {} to {}",
@@ -58,9 +59,9 @@ impl Plateau {
         };
         match self.lowest_beyond {
             Some((at, value)) => format!(
-                "{range}, then down to {} ({})",
-                percent(value / self.best),
-                place(at)
+                "{range}; {} reaches {} of it",
+                place(at),
+                percent(value / self.best)
             ),
             None => range,
         }
@@ -78,11 +79,11 @@ mod tests {
         let found = plateau(&rows).unwrap();
         assert_eq!((found.from, found.to, found.to_the_end), (1024, 1024, false));
         let said = found.words(|at| at.to_string());
-        assert_eq!(said, "at least 95 % of it there alone, then down to 54 % (2048)");
+        assert_eq!(said, "it holds at this size only; 2048 reaches 54 % of it");
         let rising = plateau(&[(1, 10.0), (2, 50.0), (4, 100.0)]).unwrap();
         assert_eq!(
             rising.words(|at| at.to_string()),
-            "less than 95 % of it below the largest, 4"
+            "the next smaller size stays below 95 % of it"
         );
         assert_eq!(plateau(&[]), None);
     }
@@ -107,16 +108,16 @@ mod tests {
                 let within = rows.iter().filter(|row| (places[0]..=places[1]).contains(&row.0));
                 prop_assert!(within.clone().count() > 1 && within.clone().all(|row| full(&row)), "{said}: {rows:?}");
             }
-            if said.starts_with("less than") {
+            if said.starts_with("the next smaller") {
                 prop_assert_eq!(rows.last().unwrap().1, best);
                 prop_assert!(rows.len() < 2 || !full(&&rows[rows.len() - 2]), "{said}: {rows:?}");
             }
-            if said.contains("then down to") {
+            if said.contains(" reaches ") {
                 let (at, value) = rows[*places.last().unwrap() as usize - 1];
                 let beyond = rows.iter().filter(|row| row.0 > at || row.1 < 0.95 * best);
                 prop_assert!(value < 0.95 * best || beyond.count() > 0, "{said}: {at} {rows:?}");
-                let text = said.split("then down to ").nth(1).unwrap().split(" (").next().unwrap();
-                prop_assert_eq!(text, percent(value / best));
+                let text = said.split(" reaches ").nth(1).unwrap();
+                prop_assert_eq!(text, format!("{} of it", percent(value / best)));
             }
         }
     }

@@ -147,13 +147,7 @@ const EVIDENCE: f64 = 10.0;
 ///
 /// `None` below three different sizes.
 pub fn segments(points: &[SizePoint]) -> Option<Segments> {
-    let mut points: Vec<SizePoint> = points
-        .iter()
-        .copied()
-        .filter(|p| p.time_ns.is_finite() && p.time_ns > 0.0)
-        .collect();
-    points.sort_by_key(|point| point.size_bytes);
-    points.dedup_by_key(|point| point.size_bytes);
+    let points = in_order(points);
     if points.len() < POINTS_MIN {
         return None;
     }
@@ -176,6 +170,30 @@ pub fn segments(points: &[SizePoint]) -> Option<Segments> {
             None => return Some(found),
         }
     }
+}
+
+/// The pieces between thresholds that are known, each as its last size before and its first size behind. `None` where a piece
+/// has too few points for a line.
+pub(crate) fn segments_between(points: &[SizePoint], thresholds: &[(u64, u64)]) -> Option<Segments> {
+    let points = in_order(points);
+    let before = |until: u64| points.partition_point(|point| point.size_bytes < until);
+    let mut ends: Vec<usize> = thresholds.iter().map(|(_, until)| before(*until)).collect();
+    ends.push(points.len());
+    ends.sort_unstable();
+    ends.dedup();
+    build(&points, &ends)
+}
+
+/// Points with a time, by size, one of each.
+fn in_order(points: &[SizePoint]) -> Vec<SizePoint> {
+    let mut points: Vec<SizePoint> = points
+        .iter()
+        .copied()
+        .filter(|p| p.time_ns.is_finite() && p.time_ns > 0.0)
+        .collect();
+    points.sort_by_key(|point| point.size_bytes);
+    points.dedup_by_key(|point| point.size_bytes);
+    points
 }
 
 fn is_slight(change: &Change) -> bool {

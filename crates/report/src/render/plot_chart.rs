@@ -218,16 +218,12 @@ fn across(canvas: &mut Canvas, points: &[Point], x: &Frame, y: &Frame) {
 }
 
 fn scale_line(chart: &Chart, x: &Frame, label_width: usize, width: usize) -> String {
-    let text = |value: f64| match chart.x.ticks.iter().find(|(tick, _)| *tick == value) {
-        Some((_, name)) => name.clone(),
-        None if chart.x.unit == Unit::Plain && !chart.x.ticks.is_empty() => {
-            // An axis of percentiles: its ends are shares.
-            format!(
-                "{} %",
-                wirespeed_schema::units::significant((1.0 - 1.0 / value) * 100.0, 6)
-            )
-        }
-        None => chart.x.unit.text(value),
+    let distance = |tick: &(f64, String), value: f64| (tick.0 - value).abs();
+    let text = |value: f64| {
+        // Names stand for places, and the ends of the axis may lie beyond the outermost.
+        let named = chart.x.ticks.iter().filter(|_| chart.x.unit == Unit::Plain);
+        let nearest = named.min_by(|a, b| distance(a, value).total_cmp(&distance(b, value)));
+        nearest.map_or_else(|| chart.x.unit.text(value), |(_, name)| clean(name))
     };
     let (left, right) = (text(x.low), text(x.high));
     let middle = clean(&chart.x.label);

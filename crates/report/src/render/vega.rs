@@ -1,14 +1,20 @@
 //! A chart as a Vega-Lite specification, for those who want to draw it anew. Data and marks are those of the SVG.
 
-use crate::svg::{Axis, Cell, Chart, Heat, Look, Mark, Scale, Series};
+use crate::svg::{Axis, Cell, Chart, Heat, Look, Mark, Scale, Series, Unit};
 use serde_json::{Map, Value, json};
 
 /// The specification with its data inline (Vega-Lite 5). Fields: `x`, `y`, `low`, `high`, `series`.
 pub fn vega_lite(chart: &Chart) -> Value {
-    let (x, y) = (channel("x", &chart.x), channel("y", &chart.y));
+    let (x, y) = (channel(field(&chart.x), &chart.x), channel("y", &chart.y));
     let mut layers: Vec<Value> = Vec::new();
     for series in &chart.series {
-        layers.extend(layer(series, &x, &y));
+        layers.extend(layer(series, (&x, chart.x.unit), &y));
+    }
+    if chart.x.unit == Unit::Beyond {
+        // A layer with data of its own has no part in the transforms around it.
+        for layer in &mut layers {
+            layer["transform"] = json!([{ "calculate": "1 / (1 - datum.x)", "as": BEYOND }]);
+        }
     }
     layers.extend(chart.heat.as_ref().map(|heat| cells(heat, &x, &y)));
     layers.extend(chart.marks.iter().map(annotation));
@@ -20,6 +26,16 @@ pub fn vega_lite(chart: &Chart) -> Value {
         "height": chart.plot_height,
         "layer": layers,
     })
+}
+
+/// The field that holds the places of shares on a logarithmic axis; `x` holds the shares themselves.
+const BEYOND: &str = "one_over_beyond";
+
+fn field(x: &Axis) -> &'static str {
+    match x.unit {
+        Unit::Beyond => BEYOND,
+        _ => "x",
+    }
 }
 
 fn channel(field: &str, axis: &Axis) -> Value {
@@ -50,16 +66,19 @@ fn channel(field: &str, axis: &Axis) -> Value {
     json!({ "field": field, "type": "quantitative", "title": axis.label, "scale": scale, "axis": shown })
 }
 
-fn layer(series: &Series, x: &Value, y: &Value) -> Vec<Value> {
+fn layer(series: &Series, (x, unit): (&Value, Unit), y: &Value) -> Vec<Value> {
     let values: Vec<Value> = series
         .points
         .iter()
         .filter(|point| point.x.is_finite() && point.y.is_finite())
-        .map(|point| match point.interval {
-            Some((low, high)) => {
-                json!({ "x": point.x, "y": point.y, "low": low, "high": high, "series": series.label })
+        .map(|point| {
+            let at = unit.value(point.x);
+            match point.interval {
+                Some((low, high)) => {
+                    json!({ "x": at, "y": point.y, "low": low, "high": high, "series": series.label })
+                }
+                None => json!({ "x": at, "y": point.y, "series": series.label }),
             }
-            None => json!({ "x": point.x, "y": point.y, "series": series.label }),
         })
         .collect();
     let color = json!({ "field": "series", "type": "nominal", "title": null });

@@ -6,6 +6,7 @@ use super::labels::{Anchor, EDGE, LINE, LINE_WITHIN, TEXT_SIZE, Text};
 use super::scale::Span;
 use super::text::{shortened, width, wrapped};
 use super::ticks::{Tick, ticks};
+use super::unit::Unit;
 
 /// Pixels for each tick of the vertical axis.
 const TICK_HEIGHT: f64 = 46.0;
@@ -138,7 +139,9 @@ pub fn x_labels(chart: &Chart, x: &Span, bottom: f64, all: f64, texts: &mut Vec<
         return (lines(&ticks), base + 4.0);
     }
     let all_ticks = ticks(&chart.x, x, 2);
-    if chart.heat.is_some() {
+    // Values may be left out; a place without its name says nothing.
+    let is_named = !chart.x.ticks.is_empty() && chart.x.unit == Unit::Plain;
+    if chart.heat.is_some() || is_named {
         let (shown, long) = upright(&all_ticks, x, bottom + 8.0, texts);
         return (shown, bottom + 12.0 + long);
     }

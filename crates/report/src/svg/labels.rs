@@ -1,6 +1,7 @@
 //! The texts of a drawing and the places that they take. Texts never cover each other: what finds no place is left out here,
 //! and is said in the words beside the chart. It never draws.
 
+use super::cover::{covered, drawn};
 use super::scale::Span;
 use super::text::{shortened, width, wrapped};
 use super::{Chart, Look, Mark, Series};
@@ -172,9 +173,9 @@ fn row_y(top: f64, row: usize) -> f64 {
     top + (row as f64 + 0.8) * LINE
 }
 
-/// Labels of horizontal marks and of spots, each at the first of its places that covers none of `taken`.
+/// Labels of horizontal marks and of spots, each at that of its places that covers none of `taken` and the least of the data.
 pub fn notes(chart: &Chart, x: &Span, y: &Span, taken: &[Text]) -> Vec<Text> {
-    let mut known = taken.to_vec();
+    let (mut known, lines) = (taken.to_vec(), drawn(chart, x, y));
     let mut notes = Vec::new();
     for mark in &chart.marks {
         let places = match mark {
@@ -190,9 +191,10 @@ pub fn notes(chart: &Chart, x: &Span, y: &Span, taken: &[Text]) -> Vec<Text> {
             let area = text.area();
             area.left >= x.from && area.right <= x.to && area.top >= y.to - LINE && area.bottom <= y.from
         };
-        let found = places
+        let free = places
             .iter()
-            .find(|text| inside(text) && text.is_clear_of(&known));
+            .filter(|text| inside(text) && text.is_clear_of(&known));
+        let found = free.min_by_key(|text| covered(&text.area(), &lines));
         if let Some(text) = found {
             known.push(text.clone());
             notes.push(text.clone());
@@ -207,10 +209,13 @@ fn beside_line(label: &str, x: &Span, at: Option<f64>) -> Vec<Text> {
         return Vec::new();
     };
     let words = shortened(label, TEXT_SIZE, (x.to - x.from) * 0.7);
+    let part = |part: f64| (Anchor::Middle, x.from + (x.to - x.from) * part);
     let sides = [
         (Anchor::End, x.to - 6.0),
         (Anchor::Start, x.from + 6.0),
-        (Anchor::Middle, (x.from + x.to) / 2.0),
+        part(0.5),
+        part(0.25),
+        part(0.75),
     ];
     let heights = [at - 5.0, at + LINE - 3.0];
     let places = heights

@@ -18,6 +18,7 @@
 //! ```
 
 mod axes;
+mod cover;
 mod data;
 mod draw;
 mod fold;

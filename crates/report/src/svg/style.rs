@@ -61,7 +61,7 @@ const SHAPES: &str = "\
 .ws-chart .ws-mark{stroke-width:1.2;stroke-dasharray:2 3;fill:none}
 .ws-chart .ws-spot{stroke-width:1.5;fill:none}
 .ws-chart .ws-shade{stroke:none;fill-opacity:.12}
-.ws-chart .ws-note{stroke-width:3px;paint-order:stroke;stroke-linejoin:round}
+.ws-chart .ws-note{stroke-width:5px;paint-order:stroke;stroke-linejoin:round}
 ";
 
 /// The style sheet of every chart. Follows the reader's preference, on paper the light one; an ancestor with `data-theme` `light` or `dark`

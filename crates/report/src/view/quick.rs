@@ -7,6 +7,7 @@ use super::model::Part;
 use crate::charts::Picture;
 use crate::figures::{duration, rate, with_interval};
 use crate::labels::Input;
+use crate::standings::{ends, is_close};
 use crate::table::{Row, Table, key, number};
 use crate::wording::counted;
 use serde::{Deserialize, Serialize};
@@ -83,7 +84,7 @@ pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
     let mut said = Vec::new();
     if let Some((name, metric)) = fastest {
         let figure = with_interval("rtt_p50_ns", metric);
-        let level = names().filter(|other| *other != name && overlaps(run, other, metric));
+        let level = names().filter(|other| *other != name && is_level(run, other, metric));
         let level: Vec<&str> = level.collect();
         let level = match level.is_empty() {
             true => String::new(),
@@ -112,11 +113,10 @@ fn fastest<'a>(run: &'a Run, section: &'a QuickSection) -> Option<(&'a str, &'a 
         .min_by(|a, b| a.1.value.get().total_cmp(&b.1.value.get()))
 }
 
-/// Whether the interval of a transport's median round trip meets that of `shortest`.
-fn overlaps(run: &Run, transport: &str, shortest: &Metric) -> bool {
+/// Whether a transport's median round trip cannot be told from `shortest`.
+fn is_level(run: &Run, transport: &str, shortest: &Metric) -> bool {
     let metric = latency_case(run, transport).and_then(|case| case.metrics.get("rtt_p50_ns"));
-    let ends = metric.and_then(|metric| metric.lower).zip(shortest.upper);
-    ends.is_some_and(|(lower, upper)| lower.get() <= upper.get())
+    is_close(metric.and_then(ends), ends(shortest))
 }
 
 /// Begins the line that tells how to look closer.

@@ -197,10 +197,7 @@ fn thresholds_and_windows_are_named() {
         })
         .collect());
     let text = of("sizes.json", &sizes);
-    assert!(
-        text.contains("a threshold between 8 KiB and 16 KiB"),
-        "no threshold"
-    );
+    assert!(text.contains("a threshold between 8 and 16 KiB"), "no threshold");
     let windows = run((0..9)
         .map(|exponent| {
             let window = 1u64 << exponent;
@@ -321,7 +318,8 @@ fn loggp_is_told_with_its_residuals() {
     cases.extend(windows(16, |size| {
         6000.0 + size / 4.0 + 15.0 * (500.0 + size / 4.0)
     }));
-    let text = of("loggp.json", &run(cases));
+    let mut fitted = run(cases);
+    let text = of("loggp.json", &fitted);
     assert!(text.contains("LogGP, gap between messages"), "no picture");
     assert!(
         text.contains("g = 50") && text.contains("G = 0.25 ns a byte"),
@@ -336,6 +334,12 @@ fn loggp_is_told_with_its_residuals() {
     };
     flat.sections.put(&section);
     assert!(screen(&flat, &Style::PLAIN).contains("No parameters of LogGP"));
+    fitted.sections.put(&section);
+    let said = screen(&fitted, &Style::PLAIN);
+    assert!(
+        said.contains("g = 50") && !said.contains("No parameters"),
+        "{said}"
+    );
     let one_window: Vec<CaseResult> = windows(1, |size| 6000.0 + size / 4.0).collect();
     assert!(!of("one.json", &run(one_window)).contains("LogGP"));
 }
@@ -358,8 +362,8 @@ fn a_probed_threshold_says_whether_it_is_confirmed() {
         })
         .collect());
     for (confirmed, said) in [
-        (true, "8 KiB to 16 KiB: confirmed"),
-        (false, "8 KiB to 16 KiB: not confirmed"),
+        (true, "between 8 and 16 KiB: confirmed."),
+        (false, "between 8 and 16 KiB: not confirmed."),
     ] {
         let probe = Probe::new((8192, 16384), 1.9, (2.4, 2.6), confirmed).unwrap();
         let section = SweepSection {
@@ -370,7 +374,7 @@ fn a_probed_threshold_says_whether_it_is_confirmed() {
         run.sections.put(&section);
         assert!(of("sweep.json", &run).contains(said), "{said}");
         assert_eq!(
-            screen(&run, &Style::PLAIN).matches("interleaved probes").count(),
+            screen(&run, &Style::PLAIN).matches("Interleaved probes").count(),
             1
         );
     }

@@ -2,6 +2,7 @@
 
 mod assemble;
 mod audit;
+mod charts;
 mod checks;
 mod compare;
 mod explain;

@@ -283,3 +283,46 @@ proptest! {
         prop_assert_eq!(chart.inline(), chart.inline());
     }
 }
+
+/// Names above their rows stand where lines do: they come last, with an edge of the background that no line shows through.
+#[test]
+fn names_on_the_plot_are_not_crossed_by_its_lines() {
+    let names = (0..3).map(|row| {
+        (
+            f64::from(row),
+            format!("a name that is too long to stand beside row {row}"),
+        )
+    });
+    let chart = Chart {
+        y: Axis {
+            range: Some((-0.6, 2.4)),
+            ticks: names.collect(),
+            ..Axis::linear("", Unit::Plain)
+        },
+        series: vec![Series::new(
+            "",
+            Look::Across,
+            (0..3).map(|row| Point::new(1.0, f64::from(row))).collect(),
+        )],
+        marks: vec![Mark::Vertical {
+            x: 1.0,
+            label: String::new(),
+        }],
+        ..Chart::new("forest")
+    };
+    let drawn = chart.standalone();
+    let (line, name) = (drawn.rfind("class=\"ws-mark\""), drawn.find("class=\"ws-note\""));
+    assert!(line.unwrap() < name.unwrap());
+    let sheet = style();
+    assert!(
+        sheet.contains(".ws-note{stroke-width:5px;paint-order:stroke"),
+        "{sheet}"
+    );
+    for background in ["#ffffff", "#14171c"] {
+        let edge = sheet.lines().filter(|line| line.contains(".ws-note{fill:"));
+        assert!(
+            edge.clone()
+                .any(|line| line.contains(&format!("stroke:{background}")))
+        );
+    }
+}

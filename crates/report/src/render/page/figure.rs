@@ -3,7 +3,7 @@
 
 use super::Html;
 use crate::charts::Picture;
-use crate::svg::{Axis, Chart, Heat, escape};
+use crate::svg::{Axis, Chart, Heat, Look, Point, Series, Unit, escape};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -77,45 +77,61 @@ fn values(chart: &Chart) -> String {
     if let Some(heat) = chart.heat.as_ref().filter(|heat| heat.cells.len() > CELLS_MAX) {
         return matrix(chart, heat);
     }
-    let mut rows = vec![match &chart.heat {
-        Some(heat) => vec![name(&chart.y, "y"), name(&chart.x, "x"), heat.label.clone()],
-        None => vec![
-            "series".to_owned(),
-            name(&chart.x, "x"),
-            name(&chart.y, "y"),
-            "lower".to_owned(),
-            "upper".to_owned(),
-        ],
-    }];
-    for cell in chart.heat.iter().flat_map(|heat| heat.shown()) {
+    let mut rows = Vec::new();
+    if let Some(heat) = &chart.heat {
         rows.push(vec![
-            at(&chart.y, cell.y),
-            at(&chart.x, cell.x),
-            cell.value.to_string(),
+            name(&chart.y, "row"),
+            name(&chart.x, "column"),
+            heat.label.clone(),
         ]);
+        rows.extend(
+            heat.shown()
+                .map(|cell| vec![at(&chart.y, cell.y), at(&chart.x, cell.x), cell.value.to_string()]),
+        );
+        return super::data::written(&rows);
     }
+    // Columns of nothing but empty fields would say nothing.
+    let is_named = chart.series.iter().any(|series| !series.label.is_empty());
+    let mut points = chart.series.iter().flat_map(|series| &series.points);
+    let has_ends = points.any(|point| point.interval.is_some());
+    let row = |series: String, place: [String; 2], ends: [String; 2]| -> Vec<String> {
+        let (series, ends) = (is_named.then_some(series), has_ends.then_some(ends));
+        let ends = ends.into_iter().flatten();
+        series.into_iter().chain(place).chain(ends).collect()
+    };
+    let axes = [name(&chart.x, "x"), name(&chart.y, "case")];
+    rows.push(row(
+        "series".to_owned(),
+        axes,
+        ["lower", "upper"].map(str::to_owned),
+    ));
     for series in &chart.series {
-        let finite = series
-            .points
-            .iter()
-            .filter(|point| point.x.is_finite() && point.y.is_finite());
-        for point in finite {
-            let (low, high) = point
-                .interval
-                .map_or((String::new(), String::new()), |(low, high)| {
-                    (low.to_string(), high.to_string())
-                });
-            let label = series.label.clone();
-            rows.push(vec![
-                label,
-                at(&chart.x, point.x),
-                at(&chart.y, point.y),
-                low,
-                high,
-            ]);
+        let finite = |point: &&Point| point.x.is_finite() && point.y.is_finite();
+        for point in series.points.iter().filter(finite) {
+            let ends = match point.interval {
+                Some((low, high)) => [low, high].map(|end| end.to_string()),
+                None => [String::new(), String::new()],
+            };
+            let place = [at(&chart.x, point.x), at(&chart.y, point.y)];
+            rows.push(row(series_name(chart, series), place, ends));
         }
     }
     super::data::written(&rows)
+}
+
+/// The name of a series; of a fit, which has none in the legend, that of the data in its colour.
+fn series_name(chart: &Chart, series: &Series) -> String {
+    if !series.label.is_empty() || series.look != Look::Fit {
+        return series.label.clone();
+    }
+    let mut data = (0..)
+        .zip(&chart.series)
+        .filter(|(_, other)| other.look != Look::Fit);
+    let fitted = data.find(|(place, other)| Some(other.color.unwrap_or(*place)) == series.color);
+    match fitted {
+        Some((_, other)) if !other.label.is_empty() => format!("fit of {}", other.label),
+        _ => "fit".to_owned(),
+    }
 }
 
 /// Rows by columns, each value with four digits: a quarter of a million cells take two megabytes.
@@ -160,11 +176,11 @@ fn name(axis: &Axis, without: &str) -> String {
     format!("{name}{}", axis.unit.of_values())
 }
 
-/// A value, or the name that stands at its place.
-fn at(axis: &Axis, value: f64) -> String {
-    let named = axis.ticks.iter().find(|(place, _)| *place == value);
-    match named {
+/// A value, or the name that stands at its place. Ticks of an axis with a unit are values in words, no names.
+fn at(axis: &Axis, place: f64) -> String {
+    let mut names = axis.ticks.iter().filter(|_| axis.unit == Unit::Plain);
+    match names.find(|(named, _)| *named == place) {
         Some((_, name)) => name.clone(),
-        None => value.to_string(),
+        None => axis.unit.value(place).to_string(),
     }
 }

@@ -2,7 +2,7 @@
 //! faults.
 
 mod changes;
-mod made;
+pub mod made;
 mod page;
 mod rails;
 mod shown;
