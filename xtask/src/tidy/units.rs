@@ -67,8 +67,9 @@ const ORDINALS: [&str; 19] = [
 ];
 /// Values without a unit of their own: a metric's stands in its tag, a load average has none, the ends of a link are numbers
 /// of hosts.
-const TAGGED: [&str; 8] = [
+const TAGGED: [&str; 9] = [
     "value",
+    "weight",
     "values",
     "lower",
     "upper",

@@ -40,6 +40,21 @@ pub fn chart(chart: &Chart, style: &Style) -> Vec<String> {
         .saturating_sub(label_width + 2)
         .max(WIDTH_MIN);
     let mut canvas = Canvas::new(width, height);
+    draw(&mut canvas, chart, (&x, &y), width);
+    let mut lines = heading(chart, style);
+    let bar = if style.unicode { '│' } else { '|' };
+    for (row, text) in canvas.rows(style.unicode).into_iter().enumerate() {
+        let line = format!("{:>label_width$} {bar}{text}", labels[row]);
+        lines.push(line.trim_end().to_owned());
+    }
+    lines.push(scale_line(chart, &x, label_width, width));
+    lines.extend(legend(chart, (label_width, style.width), named));
+    lines
+}
+
+/// Marks, then every series in its look.
+fn draw(canvas: &mut Canvas, chart: &Chart, (x, y): (&Frame, &Frame), width: usize) {
+    let named = !chart.y.ticks.is_empty();
     for at in chart
         .marks
         .iter()
@@ -55,8 +70,8 @@ pub fn chart(chart: &Chart, style: &Style) -> Vec<String> {
         let points: Vec<(f64, f64)> = series.points.iter().filter_map(placed).collect();
         match series.look {
             Look::Line | Look::Fit => points.windows(2).for_each(|pair| canvas.line(pair[0], pair[1])),
-            Look::Steps => steps(&mut canvas, &points),
-            Look::Across => across(&mut canvas, &series.points, &x, &y),
+            Look::Steps => steps(canvas, &points),
+            Look::Across => across(canvas, &series.points, x, y),
             Look::Points => {}
         }
         if matches!(series.look, Look::Line | Look::Points | Look::Across) {
@@ -77,15 +92,6 @@ pub fn chart(chart: &Chart, style: &Style) -> Vec<String> {
                 .for_each(|&point| canvas.mark(point, letter));
         }
     }
-    let mut lines = heading(chart, style);
-    let bar = if style.unicode { '│' } else { '|' };
-    for (row, text) in canvas.rows(style.unicode).into_iter().enumerate() {
-        let line = format!("{:>label_width$} {bar}{text}", labels[row]);
-        lines.push(line.trim_end().to_owned());
-    }
-    lines.push(scale_line(chart, &x, label_width, width));
-    lines.extend(legend(chart, (label_width, style.width), named));
-    lines
 }
 
 /// Whether intervals lie across it, each to be held against the marks.

@@ -199,7 +199,10 @@ fn a_slow_worker_stands_out_and_equal_ones_do_not() {
         .iter()
         .find(|remark| remark.code == "slow_worker")
         .unwrap();
-    assert!(remark.message.starts_with("worker 3 takes "), "{remark:?}");
+    assert!(
+        remark.message.starts_with("in this cell worker 3 takes "),
+        "{remark:?}"
+    );
     let rows = WorkersSection::new(&[slow]).groups.remove(0).rows;
     let marked: Vec<u32> = rows.iter().filter(|row| row.slow).map(|row| row.worker).collect();
     assert_eq!(marked, [3]);
