@@ -65,7 +65,7 @@ impl<'a> Layout<'a> {
         dropped.sort_unstable();
         narrow(table, &mut shown, width);
         if is_text {
-            narrow(table, &mut shown, style.prose());
+            (style.prose()..width).any(|least| narrow(table, &mut shown, least));
         }
         let titles = dropped
             .into_iter()
@@ -117,8 +117,8 @@ impl<'a> Layout<'a> {
 }
 
 /// Where columns that must stay do not fit, columns of text become narrower, the widest first, as far as they stay
-/// readable; where that is not enough, all stay as they are.
-fn narrow(table: &Table, shown: &mut Vec<(usize, usize)>, width: usize) {
+/// readable; where that is not enough, all stay as they are. Returns whether it is.
+fn narrow(table: &Table, shown: &mut Vec<(usize, usize)>, width: usize) -> bool {
     let mut narrowed = shown.clone();
     while taken(&narrowed) > width {
         let texts = narrowed.iter_mut().filter(|(index, width)| {
@@ -126,10 +126,11 @@ fn narrow(table: &Table, shown: &mut Vec<(usize, usize)>, width: usize) {
         });
         match texts.max_by_key(|(_, width)| *width) {
             Some((_, widest)) => *widest -= 1,
-            None => return,
+            None => return false,
         }
     }
     *shown = narrowed;
+    true
 }
 
 /// Columns of characters that `columns` take.
