@@ -1,6 +1,8 @@
 //! What is wrong with the words that were typed: clap's many lines as two. It must never print.
 
 use crate::args::Cli;
+use crate::cmd::load;
+use crate::cmd::mesh::{CHOSEN_BY_HOSTS, HOSTS_CHOOSE};
 use crate::errors::Failure;
 use crate::guesses;
 use clap::CommandFactory;
@@ -75,12 +77,9 @@ fn clap_remedy(error: &clap::Error) -> String {
     let command = command_of(error);
     if let (Some(command), [word, ..]) = (&command, strings(unknown.flatten()).as_slice())
         && has_words_of_run(command)
-        && takes("wirespeed run", word)
+        && let Some(advice) = of_option_of_run(word, command)
     {
-        let typed = word.split('=').next().unwrap_or(word);
-        return format!(
-            "{typed} is an option of the test: write it behind a --, as `{command} --help` shows"
-        );
+        return advice;
     }
     if let Some(advice) = command.as_ref().and_then(|command| of_bare_word(error, command)) {
         return advice;
@@ -111,6 +110,27 @@ fn clap_remedy(error: &clap::Error) -> String {
         (ErrorKind::InvalidSubcommand, Some(command)) => format!("see `{command} --help` for the verbs"),
         (_, Some(command)) => format!("see `{command} --help`"),
     }
+}
+
+/// What to do with the option `word` of `wirespeed run` before the `--` of `command`: most belong behind it, but not those that
+/// the verb has itself under another name, nor those that it gives itself.
+fn of_option_of_run(word: &str, command: &str) -> Option<String> {
+    let whole = Cli::command();
+    let run = verb_of(&whole, "wirespeed run")?;
+    let option = run.get_arguments().find(|argument| is_typed(argument, word))?;
+    let own = verb_of(&whole, command)?
+        .get_arguments()
+        .find(|own| own.get_id() == option.get_id());
+    if let Some(long) = own.and_then(clap::Arg::get_long) {
+        return Some(format!("write it in full, before the --: --{long}"));
+    }
+    let key = option.get_id().as_str();
+    let typed = word.split('=').next().unwrap_or(word);
+    Some(match command.rsplit(' ').next() {
+        Some("mesh") if CHOSEN_BY_HOSTS.contains(&key) || key == "reverse" => HOSTS_CHOOSE.to_owned(),
+        Some("load") if key == load::KEY => load::RATES_ARE_OFFERED.to_owned(),
+        _ => format!("{typed} is an option of the test: write it behind a --, as `{command} --help` shows"),
+    })
 }
 
 /// What to do with a word without a dash in a place where there is none: a test that stands where a verb belongs, or before the
@@ -160,14 +180,19 @@ fn test_named(word: &str) -> Option<&'static str> {
 
 /// Whether the verb of `command`, the program's name and words behind it, takes the option `word`, long or short.
 fn takes(command: &str, word: &str) -> bool {
+    any_argument(command, |argument| is_typed(argument, word))
+}
+
+/// Whether `word` is `argument` as it is typed, long or short.
+fn is_typed(argument: &clap::Arg, word: &str) -> bool {
     let name = word.split('=').next().unwrap_or(word);
-    any_argument(command, |argument| match name.strip_prefix("--") {
+    match name.strip_prefix("--") {
         Some(long) => argument.get_long() == Some(long),
-        None => name
-            .chars()
-            .nth(1)
-            .is_some_and(|short| argument.get_short() == Some(short)),
-    })
+        None => {
+            let short = name.strip_prefix('-').and_then(|letters| letters.chars().next());
+            short.is_some() && argument.get_short() == short
+        }
+    }
 }
 
 /// Whether the verb of `command` takes words for `wirespeed run` behind a `--`.

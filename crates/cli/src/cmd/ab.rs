@@ -12,7 +12,8 @@ use crate::group::{Groups, Reach};
 use crate::request;
 use clap::Parser;
 use wirespeed::Registry;
-use wirespeed_schema::plan::{Plan, expand};
+use wirespeed_schema::plan::{Plan, STATISTICS, expand};
+use wirespeed_schema::test::Test;
 
 /// Pairs of runs where the words do not say.
 pub const PAIRS: u32 = 10;
@@ -25,6 +26,7 @@ pub fn ab(registry: &Registry, arguments: &AbArgs, color: ColorChoice) -> Result
     }
     let gate = Gate::of(&arguments.gate, &[])?;
     let arms = arms(registry, words, &arguments.experiment)?;
+    comparable(&arms, &arguments.gate.figure)?;
     let mut plan = plan(&arms);
     let how = how(arguments, &arms, &mut plan, color)?;
     if arguments.experiment.dry_run {
@@ -105,6 +107,24 @@ fn arms(registry: &Registry, [a, b]: [&[String]; 2], own: &ExperimentArgs) -> Re
         ));
     }
     Ok(arms)
+}
+
+/// Errors where a case and its counterpart will have no figure in common, before they are measured: round trips have times, and
+/// streams and single operations have rates. A figure by its own name may be one of both.
+fn comparable([a, b]: &[Arm; 2], figures: &[String]) -> Result<(), Failure> {
+    if figures.iter().any(|name| !STATISTICS.contains(&name.as_str())) {
+        return Ok(());
+    }
+    let pairs = a.cases.iter().zip(&b.cases);
+    let mut tests = pairs.map(|(a, b)| [a, b].map(|one| &one.planned.case.test));
+    let is_round_trip = |test: &Test| test.kind().map(|kind| kind.is_round_trip);
+    match tests.find(|[a, b]| is_round_trip(a) != is_round_trip(b)) {
+        None => Ok(()),
+        Some([a, b]) => Err(Failure::usage(
+            format!("{} and {} have no figure in common", a.name(), b.name()),
+            "give both arms the same test",
+        )),
+    }
 }
 
 fn arm(registry: &Registry, words: &[String], own: &ExperimentArgs) -> Result<Arm, Failure> {

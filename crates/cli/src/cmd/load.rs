@@ -12,7 +12,9 @@ use wirespeed::Registry;
 use wirespeed_schema::plan::canonical_test;
 
 /// What varies: a key of a plan.
-const KEY: &str = "pace";
+pub const KEY: &str = "pace";
+/// What to do with a rate in the words.
+pub const RATES_ARE_OFFERED: &str = "leave --pace out; --offered before the -- names rates";
 /// The stream whose messages are offered.
 const STREAM: &str = "am_bw";
 
@@ -21,10 +23,7 @@ pub fn load(registry: &Registry, arguments: &LoadArgs, color: ColorChoice) -> Re
     let asked = asked(arguments)?;
     let (mut plan, run) = plan_of(&of_a_stream(&arguments.words)?)?;
     if !run.case.of("pace").is_empty() {
-        return Err(Failure::usage(
-            "--pace is what varies",
-            "leave --pace out; --offered before the -- names rates",
-        ));
+        return Err(Failure::usage("--pace is what varies", RATES_ARE_OFFERED));
     }
     let how = How::of(
         &arguments.experiment,

@@ -6,8 +6,19 @@ use crate::errors::Failure;
 use crate::experiment::Prepared;
 use crate::request;
 use clap::Parser;
+use clap::error::ErrorKind;
 use wirespeed::{Machine, Registry};
 use wirespeed_schema::plan::{Axis, Plan, expand};
+
+/// Whether words for `wirespeed run` name a test, and are not options alone. Words that are wrong otherwise are taken to
+/// name one: what is wrong with them is said where they are read.
+pub fn names_test(words: &[String]) -> bool {
+    let argv = ["wirespeed", "run"]
+        .into_iter()
+        .chain(words.iter().map(String::as_str));
+    let lacks = |error: &clap::Error| error.kind() == ErrorKind::MissingRequiredArgument;
+    !Cli::try_parse_from(argv).is_err_and(|error| lacks(&error))
+}
 
 /// The plan that words for `wirespeed run` mean; options that belong to the verb itself are refused.
 pub fn plan_of(words: &[String]) -> Result<(Plan, RunArgs), Failure> {
@@ -86,4 +97,47 @@ pub fn prepared(
     prepared
         .pop()
         .ok_or_else(|| Failure::usage("no case is left", "see `wirespeed list`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    /// The advice on an option of `run` that stands before the `--` may be followed: behind it, the option is not refused.
+    #[test]
+    fn what_is_sent_behind_the_dashes_is_taken_there() {
+        let whole = Cli::command();
+        let run = whole.find_subcommand("run").unwrap();
+        let (mut sent, mut kept) = (0, 0);
+        for verb in ["sweep", "load", "mesh", "ab"] {
+            for option in run.get_arguments().filter(|option| !option.is_positional()) {
+                let long = option.get_long().map(|long| format!("--{long}"));
+                let short = option.get_short().map(|short| format!("-{short}"));
+                for typed in long.into_iter().chain(short) {
+                    let words = ["wirespeed", verb, &typed, "1", "--", "latency"];
+                    let Some(error) = Cli::try_parse_from(words).err() else {
+                        continue;
+                    };
+                    if error.kind() != ErrorKind::UnknownArgument {
+                        continue;
+                    }
+                    let remedy = Failure::from(error).remedy;
+                    if !remedy.contains("write it behind a --") {
+                        kept += 1;
+                        continue;
+                    }
+                    sent += 1;
+                    let argv = ["wirespeed", "run", "latency", &typed, "1"];
+                    if let Ok(Verb::Run(run)) = Cli::try_parse_from(argv).map(|cli| cli.verb) {
+                        assert!(own_options(&run).is_ok(), "{verb} {typed}: {remedy}");
+                        let key = option.get_id().as_str();
+                        let chosen = verb == "mesh" && crate::cmd::mesh::CHOSEN_BY_HOSTS.contains(&key);
+                        assert!(!chosen, "{verb} {typed}: {remedy}");
+                    }
+                }
+            }
+        }
+        assert!(sent > 50 && kept > 5, "{sent} {kept}");
+    }
 }

@@ -9,6 +9,7 @@ use crate::open_loop::{Asked, Rates};
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 use std::time::Duration;
+pub use streams::{options, transports};
 use streams::{route, streams};
 use wirespeed_control::Identity;
 use wirespeed_control::address::Address;
@@ -72,10 +73,7 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
             "name a path of messages, several sizes, and a file that ends with .svg",
         ));
     }
-    let streams = match path {
-        Some(path) => streams(arguments, path, &routes, duration)?,
-        None => Vec::new(),
-    };
+    let streams = streams(arguments, path, &routes, duration)?;
     ask_for_buffers(arguments, &streams, &mut definition);
     if !arguments.experiment.interference.is_empty()
         && (path.is_none() || arguments.format == SessionFormat::Classic)
@@ -430,6 +428,15 @@ mod tests {
             ("--benchmarkPath=client_to_computation --bytes=x", "bytes"),
             ("--benchmarkPath=client_to_computation --via=udp", "udp"),
             ("--benchmarkPath=client_to_computation --route=x", "route"),
+            // What is said of messages is wrong without any, too.
+            ("--via=shmm", "shmm"),
+            ("--wait=foo", "foo"),
+            ("-O foo", "foo"),
+            ("--credits=0", "credits"),
+            ("--bytes=x", "bytes"),
+            ("--mb=x", "mb"),
+            ("--route=x", "route"),
+            ("--messageSleep=x", "messageSleep"),
             ("--benchmarkPath=client_to_computation --duration=0", "duration"),
             ("--allocateMb=1 --touchMb=2", "touchMb"),
             ("--benchmarkPath=client_to_computation --mb=1..", "mb"),
