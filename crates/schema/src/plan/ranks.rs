@@ -142,7 +142,10 @@ fn name_roles(kind: &Kind) -> String {
         Roles::Everybody => [Role::Source, Role::Source],
         Roles::Pairs | Roles::Near(_) => [Role::Source, Role::Sink],
     };
-    format!("name a role for each rank: --roles {}", fewest.map(Role::name).join(","))
+    format!(
+        "name a role for each rank: --roles {}",
+        fewest.map(Role::name).join(",")
+    )
 }
 
 /// The one rank that moves data between here and a service. Its connections may run on any CPU, unless the user names one.
