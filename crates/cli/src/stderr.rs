@@ -4,6 +4,7 @@
 use indicatif::{ProgressBar, WeakProgressBar};
 use std::io::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use wirespeed_schema::shown::{is_obeyed, without_numbers};
 
 /// What is drawn on stderr.
 enum Drawn {
@@ -19,8 +20,16 @@ fn drawn() -> MutexGuard<'static, Drawn> {
     DRAWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Write a line, or several, on stderr.
+/// Write a line, or several, on stderr, without what a terminal would obey, whoever wrote them, and without the system's
+/// numbers of its errors.
 pub fn say(text: &str) {
+    let shown = |c: &char| *c == '\n' || !is_obeyed(*c);
+    let text: String = text.replace('\t', " ").chars().filter(shown).collect();
+    say_painted(&without_numbers(text));
+}
+
+/// Write lines whose colours are the program's own, and whose words were cleaned.
+pub fn say_painted(text: &str) {
     if let Drawn::View(waiting) = &mut *drawn() {
         waiting.push_str(text);
         waiting.push('\n');
@@ -106,6 +115,16 @@ mod tests {
             let text = std::fs::read_to_string(&path).unwrap();
             let writes = text.contains("io::stderr()") || text.contains("eprint");
             assert!(!writes || allowed.contains(&name), "{}", path.display());
+        }
+    }
+
+    /// A file's name may hold anything: [`crate::file::shown`] is how messages get it.
+    #[test]
+    fn no_path_is_shown_as_it_is() {
+        for path in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]\nmod ").next().unwrap();
+            assert!(!code.contains(".display()"), "{}", path.display());
         }
     }
 }

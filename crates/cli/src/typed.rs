@@ -1,12 +1,14 @@
 //! What is wrong with the words that were typed: clap's many lines as two. It must never print.
 
+mod numbers;
+
 use crate::args::Cli;
 use crate::cmd::load;
 use crate::cmd::mesh::{CHOSEN_BY_HOSTS, HOSTS_CHOOSE};
 use crate::errors::Failure;
 use crate::guesses;
-use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 use wirespeed_schema::kinds::{FRIENDLY_NAMES, KINDS};
 use wirespeed_schema::plan::nearest;
@@ -29,8 +31,17 @@ impl From<clap::Error> for Failure {
     }
 }
 
-/// clap's error about `argv`: a value that begins with a dash is shown as it was typed, with its option.
+/// The program's words `argv`, parsed.
+pub fn parse(argv: Vec<OsString>) -> Result<Cli, Failure> {
+    Cli::try_parse_from(&argv).map_err(|error| of_words(error, &argv))
+}
+
+/// clap's error about `argv`: a value that begins with a dash is shown as it was typed, with its option, and what is no number
+/// of an option with those that are.
 pub fn of_words(error: clap::Error, argv: &[OsString]) -> Failure {
+    if let Some(failure) = numbers::refused(&error, argv) {
+        return failure;
+    }
     let Some(start) = negative(&error) else {
         return error.into();
     };
@@ -80,6 +91,13 @@ fn clap_remedy(error: &clap::Error) -> String {
         && let Some(advice) = of_option_of_run(word, command)
     {
         return advice;
+    }
+    let typed = strings(unknown.flatten());
+    if let (Some(command), [word, ..]) = (&command, typed.as_slice())
+        && word.split('=').next() == Some("--key")
+        && takes(command, "--identity")
+    {
+        return "name the key file in WIRESPEED_KEY_FILE, or give its line with --identity".to_owned();
     }
     if let Some(advice) = command.as_ref().and_then(|command| of_bare_word(error, command)) {
         return advice;
@@ -158,6 +176,9 @@ fn of_bare_word(error: &clap::Error, command: &str) -> Option<String> {
             let near = nearest(&word, &verbs)?;
             Some(format!("did you mean {near:?}?"))
         }
+        (false, _) if command.ends_with(" msgrate") && is_result(&word) => {
+            Some(format!("in msgrate -o is the original's: write --output {word}"))
+        }
         (false, _) if command.ends_with(" ab") => Some(format!(
             "write each side behind a --: {command} -- latency --via unix -- latency --via tcp"
         )),
@@ -169,6 +190,16 @@ fn of_bare_word(error: &clap::Error, command: &str) -> Option<String> {
         )),
         (false, _) => None,
     }
+}
+
+/// Whether a word is the name of a file for results.
+fn is_result(word: &str) -> bool {
+    let ending = std::path::Path::new(word).extension();
+    ending.is_some_and(|ending| {
+        ["json", "csv", "ndjson", "txt", "md", "html"]
+            .iter()
+            .any(|one| ending == *one)
+    })
 }
 
 /// The test that a word names, here or elsewhere.

@@ -5,12 +5,13 @@ use super::dry_run;
 use super::front::Front;
 use super::probe::own_options;
 use super::run::prepare;
-use crate::args::{AbArgs, Cli, ColorChoice, ExperimentArgs, Verb};
+use crate::args::{AbArgs, ColorChoice, ExperimentArgs, Verb};
 use crate::errors::{Ended, Failure};
 use crate::experiment::{How, Prepared, Ranks, fill};
 use crate::group::{Groups, Reach};
 use crate::request;
-use clap::Parser;
+use crate::typed;
+use std::ffi::OsString;
 use wirespeed::Registry;
 use wirespeed_schema::plan::{Plan, STATISTICS, expand};
 use wirespeed_schema::test::Test;
@@ -131,7 +132,7 @@ fn arm(registry: &Registry, words: &[String], own: &ExperimentArgs) -> Result<Ar
     let argv = ["wirespeed", "run"]
         .into_iter()
         .chain(words.iter().map(String::as_str));
-    let parsed = Cli::try_parse_from(argv).map_err(Failure::from)?;
+    let parsed = typed::parse(argv.map(OsString::from).collect())?;
     let Verb::Run(run) = parsed.verb else {
         return Err(Failure::usage(
             "an arm is what `wirespeed run` takes",

@@ -5,8 +5,10 @@ use crate::args::{Cli, RunArgs, Verb};
 use crate::errors::Failure;
 use crate::experiment::Prepared;
 use crate::request;
+use crate::typed;
 use clap::Parser;
 use clap::error::ErrorKind;
+use std::ffi::OsString;
 use wirespeed::{Machine, Registry};
 use wirespeed_schema::plan::{Axis, Plan, expand};
 
@@ -25,7 +27,7 @@ pub fn plan_of(words: &[String]) -> Result<(Plan, RunArgs), Failure> {
     let argv = ["wirespeed", "run"]
         .into_iter()
         .chain(words.iter().map(String::as_str));
-    let parsed = Cli::try_parse_from(argv).map_err(Failure::from)?;
+    let parsed = typed::parse(argv.map(OsString::from).collect())?;
     let Verb::Run(run) = parsed.verb else {
         return Err(Failure::usage(
             "after `--` stands what `wirespeed run` takes",

@@ -5,6 +5,7 @@ mod streams;
 
 use crate::args::{SessionArgs, SessionFormat};
 use crate::errors::Failure;
+use crate::file;
 use crate::open_loop::{Asked, Rates};
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
@@ -69,7 +70,7 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         && (path.is_none() || chart.extension().is_none_or(|ending| ending != "svg"))
     {
         return Err(Failure::usage(
-            format!("--chart {}: no chart can be drawn there", chart.display()),
+            format!("--chart {}: no chart can be drawn there", file::shown(chart)),
             "name a path of messages, several sizes, and a file that ends with .svg",
         ));
     }
@@ -189,7 +190,7 @@ fn definition(arguments: &SessionArgs, path: Option<Path>) -> Result<Definition,
             let facts = std::fs::metadata(file).map_err(|e| Failure::file("read", file, &e))?;
             if facts.len() > DEFINITION_BYTES_MAX {
                 return Err(Failure::usage(
-                    format!("{} is too long for a session definition", file.display()),
+                    format!("{} is too long for a session definition", file::shown(file)),
                     "name the right file",
                 ));
             }
@@ -281,11 +282,11 @@ fn prepend(definition: &mut Definition, directory: &FilePath) -> Result<String, 
     let directory = std::path::absolute(directory).map_err(|e| Failure::file("find", directory, &e))?;
     if !directory.is_dir() {
         return Err(Failure::usage(
-            format!("--prepend {} is no directory", directory.display()),
+            format!("--prepend {} is no directory", file::shown(&directory)),
             "name a package directory",
         ));
     }
-    let shown = directory.display().to_string();
+    let shown = directory.to_string_lossy().into_owned();
     let before = |variable: &str, first: String| {
         let rest = std::env::var(variable).unwrap_or_default();
         (
