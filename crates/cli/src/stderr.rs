@@ -23,9 +23,12 @@ fn drawn() -> MutexGuard<'static, Drawn> {
 /// Write a line, or several, on stderr, without what a terminal would obey, whoever wrote them, and without the system's
 /// numbers of its errors.
 pub fn say(text: &str) {
+    say_painted(&cleaned(text));
+}
+
+fn cleaned(text: &str) -> String {
     let shown = |c: &char| *c == '\n' || !is_obeyed(*c);
-    let text: String = text.replace('\t', " ").chars().filter(shown).collect();
-    say_painted(&without_numbers(text));
+    without_numbers(text.replace('\t', " ").chars().filter(shown).collect())
 }
 
 /// Write lines whose colours are the program's own, and whose words were cleaned.
@@ -100,6 +103,17 @@ mod tests {
                 false => vec![path],
             })
             .collect()
+    }
+
+    #[test]
+    fn a_line_of_others_moves_no_cursor_and_has_no_numbers_of_the_system() {
+        assert_eq!(super::cleaned("a\u{1b}[2J\u{202e}b\tc\nd"), "a[2Jb c\nd");
+        assert_eq!(
+            super::cleaned(
+                "not registered: cannot connect to [::1]:1: Connection refused (os error 111); trying again"
+            ),
+            "not registered: cannot connect to [::1]:1: Connection refused; trying again"
+        );
     }
 
     /// A line that is written past this module would stand on the row of a bar.
