@@ -3,8 +3,7 @@
 mod numbers;
 
 use crate::args::Cli;
-use crate::cmd::load;
-use crate::cmd::mesh::{CHOSEN_BY_HOSTS, HOSTS_CHOOSE};
+use crate::behind::{CHOSEN_BY_HOSTS, HOSTS_CHOOSE, PACE, RATES_ARE_OFFERED};
 use crate::errors::Failure;
 use crate::guesses;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -146,7 +145,7 @@ fn of_option_of_run(word: &str, command: &str) -> Option<String> {
     let typed = word.split('=').next().unwrap_or(word);
     Some(match command.rsplit(' ').next() {
         Some("mesh") if CHOSEN_BY_HOSTS.contains(&key) || key == "reverse" => HOSTS_CHOOSE.to_owned(),
-        Some("load") if key == load::KEY => load::RATES_ARE_OFFERED.to_owned(),
+        Some("load") if key == PACE => RATES_ARE_OFFERED.to_owned(),
         _ => format!("{typed} is an option of the test: write it behind a --, as `{command} --help` shows"),
     })
 }

@@ -3,15 +3,13 @@
 use super::compare::Gate;
 use super::dry_run;
 use super::front::Front;
-use super::probe::own_options;
+use super::probe::parsed;
 use super::run::prepare;
-use crate::args::{AbArgs, ColorChoice, ExperimentArgs, Verb};
+use crate::args::{AbArgs, ColorChoice, ExperimentArgs};
 use crate::errors::{Ended, Failure};
 use crate::experiment::{How, Prepared, Ranks, fill};
 use crate::group::{Groups, Reach};
 use crate::request;
-use crate::typed;
-use std::ffi::OsString;
 use wirespeed::Registry;
 use wirespeed_schema::plan::{Plan, STATISTICS, expand};
 use wirespeed_schema::test::Test;
@@ -129,17 +127,7 @@ fn comparable([a, b]: &[Arm; 2], figures: &[String]) -> Result<(), Failure> {
 }
 
 fn arm(registry: &Registry, words: &[String], own: &ExperimentArgs) -> Result<Arm, Failure> {
-    let argv = ["wirespeed", "run"]
-        .into_iter()
-        .chain(words.iter().map(String::as_str));
-    let parsed = typed::parse(argv.map(OsString::from).collect())?;
-    let Verb::Run(run) = parsed.verb else {
-        return Err(Failure::usage(
-            "an arm is what `wirespeed run` takes",
-            "see `wirespeed ab --help`",
-        ));
-    };
-    own_options(&run)?;
+    let run = parsed(words)?;
     let mut plan = request::plan(&run)?;
     fill(&run.experiment, &mut plan)?;
     fill(own, &mut plan)?;

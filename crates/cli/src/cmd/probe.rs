@@ -22,19 +22,30 @@ pub fn names_test(words: &[String]) -> bool {
     !Cli::try_parse_from(argv).is_err_and(|error| lacks(&error))
 }
 
-/// The plan that words for `wirespeed run` mean; options that belong to the verb itself are refused.
-pub fn plan_of(words: &[String]) -> Result<(Plan, RunArgs), Failure> {
+/// Words for `wirespeed run` as they stand behind the `--` of another verb, which must name a test and no option of the verb's.
+pub fn parsed(words: &[String]) -> Result<Box<RunArgs>, Failure> {
+    if !names_test(words) {
+        return Err(Failure::usage(
+            "no test is named behind the `--`",
+            "name it before its options: -- latency --via shm",
+        ));
+    }
     let argv = ["wirespeed", "run"]
         .into_iter()
         .chain(words.iter().map(String::as_str));
-    let parsed = typed::parse(argv.map(OsString::from).collect())?;
-    let Verb::Run(run) = parsed.verb else {
+    let Verb::Run(run) = typed::parse(argv.map(OsString::from).collect())?.verb else {
         return Err(Failure::usage(
             "after `--` stands what `wirespeed run` takes",
             "see --help",
         ));
     };
     own_options(&run)?;
+    Ok(run)
+}
+
+/// The plan that words for `wirespeed run` mean; options that belong to the verb itself are refused.
+pub fn plan_of(words: &[String]) -> Result<(Plan, RunArgs), Failure> {
+    let run = parsed(words)?;
     if run.experiment.live {
         return Err(not_in_words("--live"));
     }
@@ -48,7 +59,7 @@ pub fn plan_of(words: &[String]) -> Result<(Plan, RunArgs), Failure> {
 }
 
 /// Options that belong to the verb itself, before the first `--`.
-pub fn own_options(run: &RunArgs) -> Result<(), Failure> {
+fn own_options(run: &RunArgs) -> Result<(), Failure> {
     let output = &run.output;
     let of_results = output.json || output.csv || output.ndjson || !output.output.is_empty();
     let of_results = of_results.then_some("an option for results");
@@ -134,7 +145,7 @@ mod tests {
                     if let Ok(Verb::Run(run)) = Cli::try_parse_from(argv).map(|cli| cli.verb) {
                         assert!(own_options(&run).is_ok(), "{verb} {typed}: {remedy}");
                         let key = option.get_id().as_str();
-                        let chosen = verb == "mesh" && crate::cmd::mesh::CHOSEN_BY_HOSTS.contains(&key);
+                        let chosen = verb == "mesh" && crate::behind::CHOSEN_BY_HOSTS.contains(&key);
                         assert!(!chosen, "{verb} {typed}: {remedy}");
                     }
                 }

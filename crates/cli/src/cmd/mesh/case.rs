@@ -2,6 +2,7 @@
 //! anything is started. It must never choose who is measured.
 
 use super::roster::{Roster, Source};
+use crate::behind::{CHOSEN_BY_HOSTS, HOSTS_CHOOSE};
 use crate::cmd::probe::{names_test, plan_of};
 use crate::cmd::run::prepare;
 use crate::errors::Failure;
@@ -23,12 +24,6 @@ const LARGE_BYTES: u64 = 1024;
 
 /// What is measured where the words name no test.
 const TESTS: &str = "latency,bandwidth";
-/// Keys of a plan that are not for the words to give.
-pub const CHOSEN_BY_HOSTS: [&str; 5] = ["to", "roles", "procs", "threads", "cpus"];
-/// What to do with them.
-pub const HOSTS_CHOOSE: &str =
-    "a mesh gives each host a rank, and each pair a source and a sink: leave it out";
-
 /// The plan that the words behind `--` are.
 pub fn plan(words: &[String], source: Source) -> Result<Plan, Failure> {
     let usual = match source {

@@ -20,7 +20,6 @@ use super::front::Front;
 use crate::args::{ColorChoice, MeshArgs};
 use crate::errors::{Ended, Failure, exit};
 use crate::experiment::{Found, How, Prepared, loads};
-pub use case::{CHOSEN_BY_HOSTS, HOSTS_CHOOSE};
 use ground::Hosts;
 use known::Known;
 use plan::{Mesh, refused};
