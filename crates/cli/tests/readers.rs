@@ -217,7 +217,7 @@ fn a_thousand_results_make_a_page_and_bad_ones_are_counted() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(
-        said.contains("2 of 1000 files could not be read") && said.lines().count() == 2,
+        said.contains("2 of 1,000 files could not be read") && said.lines().count() == 2,
         "{said}"
     );
     let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
