@@ -1,11 +1,13 @@
 //! Errors at the terminal: one line of cause, one of remedy, and an exit code. Never a panic, never a backtrace.
 
+use crate::file;
 use crate::{guesses, stderr};
+use std::io::ErrorKind;
 use wirespeed_control::ControlError;
 use wirespeed_report::render::wrap;
 use wirespeed_schema::plan::{PlanError, nearest};
 use wirespeed_schema::run::Status;
-use wirespeed_schema::shown::quoted;
+use wirespeed_schema::shown::{quoted, without_numbers};
 
 /// Exit codes that are not a run's status.
 pub mod exit {
@@ -93,8 +95,25 @@ impl Failure {
 
     /// A file that could not be read or written.
     pub fn file(what: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
+        let (shown, folder) = (file::shown(path), file::folder(path));
+        if error.kind() == ErrorKind::InvalidData {
+            return Self::failed(
+                format!("{shown}: the file is not text"),
+                "name a file of text, in UTF-8",
+            );
+        }
+        // A name that is to be made lacks its folder, not itself.
+        if error.kind() == ErrorKind::NotFound && what != "read" && !folder.is_dir() {
+            return Self::failed(
+                format!(
+                    "cannot {what} {shown}: there is no folder {}",
+                    file::shown(folder)
+                ),
+                "make the folder first, or name a file in one that is there",
+            );
+        }
         Self::failed(
-            format!("cannot {what} {}: {error}", path.display()),
+            format!("cannot {what} {shown}: {error}"),
             match is_full(error) {
                 true => {
                     "make room there, or name a file on another file system; an earlier file is unchanged"
@@ -131,7 +150,7 @@ impl Failure {
         for (label, paint, text) in [(&*self.label(), red, &self.cause), ("help:", cyan, &self.remedy)] {
             let line = format!("{label} {text}");
             let line = columns.map_or(line.clone(), |columns| wrap(&line, columns, 2));
-            stderr::say(&line.replacen(label, &format!("{paint}{label}{reset}"), 1));
+            stderr::say_painted(&line.replacen(label, &format!("{paint}{label}{reset}"), 1));
         }
     }
 
@@ -169,7 +188,6 @@ impl From<wirespeed_control::Failure> for Failure {
 
 /// Whether there is no room for a file, on its file system or by its owner's quota.
 fn is_full(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind;
     matches!(
         error.kind(),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
@@ -204,20 +222,6 @@ fn one_line(text: &str) -> String {
     without_numbers(quoted(text, usize::MAX))
 }
 
-/// Without the system's numbers of its errors, `(os error 11)`: the words before them say the same.
-fn without_numbers(mut text: String) -> String {
-    const NUMBER: &str = " (os error ";
-    while let Some(start) = text.find(NUMBER) {
-        let rest = &text[start + NUMBER.len()..];
-        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        if !rest[digits..].starts_with(')') {
-            break;
-        }
-        text.replace_range(start..start + NUMBER.len() + digits + 1, "");
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,6 +231,24 @@ mod tests {
         let failure = Failure::usage("two\nlines \x1b[2J", "a\r\nb");
         assert_eq!(failure.cause, "two lines [2J");
         assert_eq!(failure.remedy, "a b");
+    }
+
+    #[test]
+    fn a_file_that_is_no_text_or_has_no_folder_is_named_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("bad\x1b[31m\u{202e}name");
+        std::fs::write(&path, [0xff, 0xfe]).unwrap();
+        let failure = Failure::file("read", &path, &std::fs::read_to_string(&path).unwrap_err());
+        assert!(
+            failure.cause.ends_with("bad[31mname: the file is not text"),
+            "{failure:?}"
+        );
+        let lost = dir.path().join("no/such.json");
+        let failure = file::check(&lost).unwrap_err();
+        let folder = format!("there is no folder {}/no", dir.path().to_string_lossy());
+        assert!(failure.cause.ends_with(&folder), "{failure:?}");
+        let closed = file::check(std::path::Path::new("/proc/1/x/y.json")).unwrap_err();
+        assert!(!closed.cause.contains(".partial"), "{closed:?}");
     }
 
     #[test]

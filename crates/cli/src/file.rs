@@ -12,6 +12,7 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _, Per
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::{Builder, NamedTempFile};
+use wirespeed_schema::shown::quoted;
 
 /// Symbolic links that are followed before they are taken for a circle, as by the kernel.
 const LINKS_MAX: u32 = 40;
@@ -141,7 +142,13 @@ fn target(path: &Path) -> io::Result<Target> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-fn folder(place: &Path) -> &Path {
+/// `path` as a message may show it: in one line, and without what a terminal obeys.
+pub fn shown(path: &Path) -> String {
+    quoted(&path.to_string_lossy(), usize::MAX)
+}
+
+/// The folder of `place`.
+pub fn folder(place: &Path) -> &Path {
     match place.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -156,7 +163,11 @@ fn aside(place: &Path) -> io::Result<NamedTempFile> {
         .permissions(Permissions::from_mode(MODE))
         .tempfile_in(folder(place))
         // Its cause, without the name that only this function knows.
-        .map_err(|e| e.raw_os_error().map_or(e, io::Error::from_raw_os_error))
+        .map_err(|e| {
+            let text = e.to_string();
+            let cause = text.rsplit_once(" at path \"").map_or(&*text, |(cause, _)| cause);
+            io::Error::new(e.kind(), cause)
+        })
 }
 
 /// Put `bytes` under the name `place`; the file, open for more.

@@ -8,6 +8,7 @@
 
 mod absent;
 mod args;
+mod behind;
 mod calendar;
 mod cmd;
 mod document;

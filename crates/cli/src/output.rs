@@ -294,7 +294,7 @@ fn form_of(path: &Path) -> Result<Form, Failure> {
         _ => Err(Failure::usage(
             format!(
                 "--output {}: the ending does not say what to write",
-                path.display()
+                file::shown(path)
             ),
             "end the name with .json, .csv, .ndjson, .txt, .md, .html or .hlog (HdrHistogram)",
         )),

@@ -1,6 +1,7 @@
 //! Reads stored results. A file that cannot be read gives one line of cause, with its name, and one of remedy.
 
 use crate::errors::{Failure, exit};
+use crate::file;
 use std::io::Read as _;
 use std::path::Path;
 use wirespeed_report::import::{ImportError, import};
@@ -15,7 +16,7 @@ pub fn load(path: &Path) -> Result<Run, Failure> {
         // A file of another tool is a result too; what is neither is refused as no document.
         let foreign = matches!(error, ReadError::NotJson { .. } | ReadError::Foreign { .. });
         let failed = |cause: &dyn std::fmt::Display, remedy: &str| {
-            Failure::with(exit::USAGE, format!("{}: {cause}", path.display()), remedy)
+            Failure::with(exit::USAGE, format!("{}: {cause}", file::shown(path)), remedy)
         };
         match foreign.then(|| import(&bytes, None)) {
             Some(Ok((_, run))) => Ok(run),
@@ -56,8 +57,6 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
 
 /// The name of a result for people: its file's name without folders.
 pub fn name(path: &Path) -> String {
-    path.file_name().map_or_else(
-        || path.display().to_string(),
-        |name| name.to_string_lossy().into_owned(),
-    )
+    path.file_name()
+        .map_or_else(|| file::shown(path), |name| name.to_string_lossy().into_owned())
 }

@@ -4,6 +4,7 @@
 use indicatif::{ProgressBar, WeakProgressBar};
 use std::io::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use wirespeed_schema::shown::{is_obeyed, without_numbers};
 
 /// What is drawn on stderr.
 enum Drawn {
@@ -19,8 +20,19 @@ fn drawn() -> MutexGuard<'static, Drawn> {
     DRAWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Write a line, or several, on stderr.
+/// Write a line, or several, on stderr, without what a terminal would obey, whoever wrote them, and without the system's
+/// numbers of its errors.
 pub fn say(text: &str) {
+    say_painted(&cleaned(text));
+}
+
+fn cleaned(text: &str) -> String {
+    let shown = |c: &char| *c == '\n' || !is_obeyed(*c);
+    without_numbers(text.replace('\t', " ").chars().filter(shown).collect())
+}
+
+/// Write lines whose colours are the program's own, and whose words were cleaned.
+pub fn say_painted(text: &str) {
     if let Drawn::View(waiting) = &mut *drawn() {
         waiting.push_str(text);
         waiting.push('\n');
@@ -93,6 +105,17 @@ mod tests {
             .collect()
     }
 
+    #[test]
+    fn a_line_of_others_moves_no_cursor_and_has_no_numbers_of_the_system() {
+        assert_eq!(super::cleaned("a\u{1b}[2J\u{202e}b\tc\nd"), "a[2Jb c\nd");
+        assert_eq!(
+            super::cleaned(
+                "not registered: cannot connect to [::1]:1: Connection refused (os error 111); trying again"
+            ),
+            "not registered: cannot connect to [::1]:1: Connection refused; trying again"
+        );
+    }
+
     /// A line that is written past this module would stand on the row of a bar.
     #[test]
     fn nothing_else_writes_to_stderr() {
@@ -106,6 +129,16 @@ mod tests {
             let text = std::fs::read_to_string(&path).unwrap();
             let writes = text.contains("io::stderr()") || text.contains("eprint");
             assert!(!writes || allowed.contains(&name), "{}", path.display());
+        }
+    }
+
+    /// A file's name may hold anything: [`crate::file::shown`] is how messages get it.
+    #[test]
+    fn no_path_is_shown_as_it_is() {
+        for path in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]\nmod ").next().unwrap();
+            assert!(!code.contains(".display()"), "{}", path.display());
         }
     }
 }

@@ -1,10 +1,13 @@
 //! What is wrong with the words that were typed: clap's many lines as two. It must never print.
 
+mod numbers;
+
 use crate::args::Cli;
+use crate::behind::{CHOSEN_BY_HOSTS, HOSTS_CHOOSE, PACE, RATES_ARE_OFFERED};
 use crate::errors::Failure;
 use crate::guesses;
-use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
 use wirespeed_schema::kinds::{FRIENDLY_NAMES, KINDS};
 use wirespeed_schema::plan::nearest;
@@ -27,8 +30,17 @@ impl From<clap::Error> for Failure {
     }
 }
 
-/// clap's error about `argv`: a value that begins with a dash is shown as it was typed, with its option.
+/// The program's words `argv`, parsed.
+pub fn parse(argv: Vec<OsString>) -> Result<Cli, Failure> {
+    Cli::try_parse_from(&argv).map_err(|error| of_words(error, &argv))
+}
+
+/// clap's error about `argv`: a value that begins with a dash is shown as it was typed, with its option, and what is no number
+/// of an option with those that are.
 pub fn of_words(error: clap::Error, argv: &[OsString]) -> Failure {
+    if let Some(failure) = numbers::refused(&error, argv) {
+        return failure;
+    }
     let Some(start) = negative(&error) else {
         return error.into();
     };
@@ -75,12 +87,16 @@ fn clap_remedy(error: &clap::Error) -> String {
     let command = command_of(error);
     if let (Some(command), [word, ..]) = (&command, strings(unknown.flatten()).as_slice())
         && has_words_of_run(command)
-        && takes("wirespeed run", word)
+        && let Some(advice) = of_option_of_run(word, command)
     {
-        let typed = word.split('=').next().unwrap_or(word);
-        return format!(
-            "{typed} is an option of the test: write it behind a --, as `{command} --help` shows"
-        );
+        return advice;
+    }
+    let typed = strings(unknown.flatten());
+    if let (Some(command), [word, ..]) = (&command, typed.as_slice())
+        && word.split('=').next() == Some("--key")
+        && takes(command, "--identity")
+    {
+        return "name the key file in WIRESPEED_KEY_FILE, or give its line with --identity".to_owned();
     }
     if let Some(advice) = command.as_ref().and_then(|command| of_bare_word(error, command)) {
         return advice;
@@ -113,6 +129,27 @@ fn clap_remedy(error: &clap::Error) -> String {
     }
 }
 
+/// What to do with the option `word` of `wirespeed run` before the `--` of `command`: most belong behind it, but not those that
+/// the verb has itself under another name, nor those that it gives itself.
+fn of_option_of_run(word: &str, command: &str) -> Option<String> {
+    let whole = Cli::command();
+    let run = verb_of(&whole, "wirespeed run")?;
+    let option = run.get_arguments().find(|argument| is_typed(argument, word))?;
+    let own = verb_of(&whole, command)?
+        .get_arguments()
+        .find(|own| own.get_id() == option.get_id());
+    if let Some(long) = own.and_then(clap::Arg::get_long) {
+        return Some(format!("write it in full, before the --: --{long}"));
+    }
+    let key = option.get_id().as_str();
+    let typed = word.split('=').next().unwrap_or(word);
+    Some(match command.rsplit(' ').next() {
+        Some("mesh") if CHOSEN_BY_HOSTS.contains(&key) || key == "reverse" => HOSTS_CHOOSE.to_owned(),
+        Some("load") if key == PACE => RATES_ARE_OFFERED.to_owned(),
+        _ => format!("{typed} is an option of the test: write it behind a --, as `{command} --help` shows"),
+    })
+}
+
 /// What to do with a word without a dash in a place where there is none: a test that stands where a verb belongs, or before the
 /// `--` behind which the words of `run` stand; a verb that is spelt wrongly.
 fn of_bare_word(error: &clap::Error, command: &str) -> Option<String> {
@@ -138,6 +175,9 @@ fn of_bare_word(error: &clap::Error, command: &str) -> Option<String> {
             let near = nearest(&word, &verbs)?;
             Some(format!("did you mean {near:?}?"))
         }
+        (false, _) if command.ends_with(" msgrate") && is_result(&word) => {
+            Some(format!("in msgrate -o is the original's: write --output {word}"))
+        }
         (false, _) if command.ends_with(" ab") => Some(format!(
             "write each side behind a --: {command} -- latency --via unix -- latency --via tcp"
         )),
@@ -151,6 +191,16 @@ fn of_bare_word(error: &clap::Error, command: &str) -> Option<String> {
     }
 }
 
+/// Whether a word is the name of a file for results.
+fn is_result(word: &str) -> bool {
+    let ending = std::path::Path::new(word).extension();
+    ending.is_some_and(|ending| {
+        ["json", "csv", "ndjson", "txt", "md", "html"]
+            .iter()
+            .any(|one| ending == *one)
+    })
+}
+
 /// The test that a word names, here or elsewhere.
 fn test_named(word: &str) -> Option<&'static str> {
     let friendly = FRIENDLY_NAMES.iter().map(|friendly| friendly.name);
@@ -160,14 +210,19 @@ fn test_named(word: &str) -> Option<&'static str> {
 
 /// Whether the verb of `command`, the program's name and words behind it, takes the option `word`, long or short.
 fn takes(command: &str, word: &str) -> bool {
+    any_argument(command, |argument| is_typed(argument, word))
+}
+
+/// Whether `word` is `argument` as it is typed, long or short.
+fn is_typed(argument: &clap::Arg, word: &str) -> bool {
     let name = word.split('=').next().unwrap_or(word);
-    any_argument(command, |argument| match name.strip_prefix("--") {
+    match name.strip_prefix("--") {
         Some(long) => argument.get_long() == Some(long),
-        None => name
-            .chars()
-            .nth(1)
-            .is_some_and(|short| argument.get_short() == Some(short)),
-    })
+        None => {
+            let short = name.strip_prefix('-').and_then(|letters| letters.chars().next());
+            short.is_some() && argument.get_short() == short
+        }
+    }
 }
 
 /// Whether the verb of `command` takes words for `wirespeed run` behind a `--`.

@@ -187,6 +187,61 @@ fn an_interrupted_run_writes_what_it_has() {
 }
 
 #[test]
+fn a_self_test_that_is_interrupted_shows_what_was_checked() {
+    let child = running(&["selftest", "--quick"], None);
+    let caught = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let mask = status
+            .lines()
+            .find_map(|line| line.strip_prefix("SigCgt:"))
+            .unwrap()
+            .trim();
+        u64::from_str_radix(mask, 16).unwrap() & (1 << (rustix::process::Signal::INT.as_raw() - 1)) != 0
+    };
+    // Before it watches for signals there is nothing that could end well.
+    while !caught() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    signal(&child, rustix::process::Signal::INT);
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130));
+    let shown = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert!(shown.starts_with("Incomplete: "), "{shown}");
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(
+        said.contains("interrupted") && said.contains("help: run again"),
+        "{said}"
+    );
+}
+
+#[test]
+fn names_from_outside_move_no_cursor() {
+    let dir = tempfile::tempdir().unwrap();
+    let result = dir.path().join("r.json");
+    let run = ["run", "latency", "--via", "inproc", "-n", "50", "-q", "-o"];
+    wirespeed().args(run).arg(&result).assert().success();
+    let strange = dir.path().join("e\u{1b}[31m\u{202e}z.md");
+    for words in [
+        &["report"][..],
+        &["report", "/nonexistent/\u{1b}[31m.json"],
+        &["explain"],
+        &["compare"],
+    ] {
+        let ended = wirespeed()
+            .args(words)
+            .arg(&result)
+            .arg("-o")
+            .arg(&strange)
+            .output()
+            .unwrap();
+        for shown in [&ended.stdout, &ended.stderr] {
+            let shown = String::from_utf8_lossy(shown);
+            assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{words:?}: {shown:?}");
+        }
+    }
+}
+
+#[test]
 fn a_reader_that_leaves_is_no_panic() {
     let mut child = running(&["completions", "bash"], None);
     drop(child.stdout.take());

@@ -149,7 +149,7 @@ impl ControlError {
             }
             Self::KeyMode { path, .. } => format!("chmod 600 {}", path.display()),
             Self::BadKey { .. } => "copy it again in full, or remove the file to have a new one made".into(),
-            Self::File { .. } => "check the path and its permissions, or name another with --key".into(),
+            Self::File { .. } => "check the path and its permissions".into(),
             Self::WrongServer { .. } => "copy the key or identity of that server again".into(),
             Self::Refused(refusal) => refusal.remedy.clone(),
             Self::Protocol { .. } => "check the port, and that both ends run wirespeed".into(),

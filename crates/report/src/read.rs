@@ -19,7 +19,7 @@ pub const DOCUMENT_BYTES_MAX: usize = 256 << 20;
 #[non_exhaustive]
 pub enum ReadError {
     /// More bytes than any document has.
-    #[error("the document has {bytes} bytes; at most {DOCUMENT_BYTES_MAX} are read")]
+    #[error("the document is larger than {} MiB", DOCUMENT_BYTES_MAX >> 20)]
     TooLarge {
         /// Its length.
         bytes: usize,

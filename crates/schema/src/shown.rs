@@ -24,6 +24,20 @@ pub fn quoted(text: &str, characters_max: usize) -> String {
         .collect()
 }
 
+/// Without the system's numbers of its errors, `(os error 11)`: the words before them say the same.
+pub fn without_numbers(mut text: String) -> String {
+    const NUMBER: &str = " (os error ";
+    while let Some(start) = text.find(NUMBER) {
+        let rest = &text[start + NUMBER.len()..];
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        if !rest[digits..].starts_with(')') {
+            break;
+        }
+        text.replace_range(start..start + NUMBER.len() + digits + 1, "");
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::{is_obeyed, quoted};

@@ -15,6 +15,7 @@ mod pipeline;
 mod port;
 
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use wirespeed_schema::section::Section;
 use wirespeed_schema::units::{format_ns, format_rate, significant};
 
@@ -81,8 +82,9 @@ impl Check {
     }
 }
 
-/// A group of checks and how it is called.
-type Part = (&'static str, fn(&Effort) -> Vec<Check>);
+/// A group of checks: how it is called, what it does, and how long that takes about, by the replicates: in milliseconds for all
+/// else, and in microseconds for each of them.
+type Part = (&'static str, fn(&Effort) -> Vec<Check>, (u64, u64));
 
 /// How much is done.
 #[derive(Debug, Clone, Copy)]
@@ -103,30 +105,49 @@ impl Effort {
     }
 }
 
+/// Between two looks whether a part has ended.
+const LOOK: Duration = Duration::from_millis(10);
+
 const PARTS: [Part; 5] = [
-    ("laws", checks::all),
-    ("coverage of intervals", coverage::all),
-    ("open loop", open_loop::all),
-    ("curves", curves::all),
-    ("loss", lossy::all),
+    ("laws", checks::all, (1200, 0)),
+    ("coverage of intervals", coverage::all, (0, 18_000)),
+    ("open loop", open_loop::all, (2200, 0)),
+    ("curves", curves::all, (900, 0)),
+    ("loss", lossy::all, (1300, 0)),
 ];
 
-/// How many parts [`run`] goes through.
-pub const PART_COUNT: usize = PARTS.len();
+/// How long each part that [`run`] goes through takes, about: all of them tell what is left when one has ended.
+pub fn times(effort: Effort) -> Vec<Duration> {
+    let time = |(_, _, (all_ms, each_us)): &Part| {
+        Duration::from_millis(*all_ms) + Duration::from_micros(*each_us) * effort.replicates
+    };
+    PARTS.iter().map(time).collect()
+}
 
-/// Every check. `progress` is told what comes next.
-pub fn run(effort: Effort, progress: &mut dyn FnMut(&str)) -> Vec<Check> {
+/// Every check, as long as `goes_on` says so: then those of the parts that ended. `progress` is told what comes next.
+pub fn run(effort: Effort, goes_on: &dyn Fn() -> bool, progress: &mut dyn FnMut(&str)) -> Vec<Check> {
     let mut all = Vec::new();
-    for (name, part) in PARTS {
+    for (name, part, _) in PARTS {
         progress(name);
         // Virtual time belongs to a thread: each part has its own.
-        let done = std::thread::Builder::new()
-            .spawn(move || part(&effort))
-            .map(std::thread::JoinHandle::join);
-        match done {
-            Ok(Ok(checks)) => all.extend(checks),
-            Ok(Err(_)) => all.push(Check::broken(name, "it panicked")),
-            Err(error) => all.push(Check::broken(name, &error.to_string())),
+        let done = std::thread::Builder::new().spawn(move || part(&effort));
+        let part = match done {
+            Ok(part) => part,
+            Err(error) => {
+                all.push(Check::broken(name, &error.to_string()));
+                continue;
+            }
+        };
+        while !part.is_finished() {
+            // What goes on ends with the process.
+            if !goes_on() {
+                return all;
+            }
+            std::thread::sleep(LOOK);
+        }
+        match part.join() {
+            Ok(checks) => all.extend(checks),
+            Err(_) => all.push(Check::broken(name, "it panicked")),
         }
     }
     all
@@ -138,10 +159,18 @@ mod tests {
 
     #[test]
     fn every_law_is_recovered() {
-        let checks = run(Effort::QUICK, &mut |_| ());
+        let checks = run(Effort::QUICK, &|| true, &mut |_| ());
         let failed: Vec<&Check> = checks.iter().filter(|check| !check.passed).collect();
         assert!(failed.is_empty(), "{failed:#?}");
         assert!(checks.len() >= 25, "only {} checks", checks.len());
+    }
+
+    #[test]
+    fn it_ends_when_it_is_told_to() {
+        let mut parts = 0;
+        let checks = run(Effort::QUICK, &|| false, &mut |_| parts += 1);
+        assert!(checks.is_empty() && parts == 1, "{parts}: {checks:#?}");
+        assert_eq!(times(Effort::QUICK).len(), PARTS.len());
     }
 
     #[test]

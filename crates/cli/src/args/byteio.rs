@@ -1,5 +1,6 @@
 //! The options of `wirespeed byteio`.
 
+use super::experiment::repeats;
 use super::{ExperimentArgs, OpenLoopArgs, OutputArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use std::net::IpAddr;
@@ -246,7 +247,7 @@ pub enum Profile {
 
 /// `wirespeed byteio bench`.
 #[derive(Debug, Args)]
-#[command(mut_arg("repeats", |repeats| repeats.help("Runs [default: 3; 10 of a profile, 1 of every shape of a sweep]")))]
+#[command(mut_arg("repeats", |option| repeats(option, "Runs [default: 3; 10 of a profile, 1 of every shape of a sweep]")))]
 #[command(after_long_help = "\
 Examples:
   wirespeed byteio bench http://127.0.0.1:7412/file --repeats 6
@@ -325,7 +326,7 @@ pub struct ByteioBenchArgs {
 
 /// `wirespeed byteio peers`.
 #[derive(Debug, Args)]
-#[command(mut_arg("repeats", |repeats| repeats.help("Runs of each [default: 3]")))]
+#[command(mut_arg("repeats", |option| repeats(option, "Runs of each [default: 3]")))]
 #[command(after_long_help = "\
 Examples:
   wirespeed byteio peers file --threads 2                                      everything on loopback

@@ -1,5 +1,6 @@
 //! The options of `compare` and `ab`.
 
+use super::experiment::repeats;
 use super::{ExperimentArgs, OutputArgs};
 use clap::Args;
 use std::path::PathBuf;
@@ -70,7 +71,7 @@ pub struct CompareArgs {
     #[arg(short = 'J', long, help_heading = "Results")]
     pub json: bool,
 
-    /// Write the comparison to FILE too, in the form of its ending: .json .txt
+    /// Write the comparison to FILE too, in the form of its ending: .json .txt .md .html
     #[arg(short, long, value_name = "FILE", help_heading = "Results")]
     pub output: Vec<PathBuf>,
 }
@@ -90,7 +91,7 @@ are bulk transfers.
 --aa measures A against itself: what it calls different is the machine's doing, and how often that may happen is 5 %.
 
 Exit codes: 0 B is not slower, 3 B is slower, 4 inconclusive.")]
-#[command(mut_arg("repeats", |repeats| repeats.visible_alias("pairs").help("Pairs of runs, one of each arm [default: 10]")))]
+#[command(mut_arg("repeats", |option| repeats(option.visible_alias("pairs"), "Pairs of runs, one of each arm [default: 10]")))]
 pub struct AbArgs {
     /// Measure A against itself, to see what the machine alone makes differ
     #[arg(long)]

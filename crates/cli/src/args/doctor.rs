@@ -25,7 +25,7 @@ pub struct DoctorArgs {
     #[arg(long, value_name = "NAME[,..]", value_delimiter = ',')]
     pub interface: Vec<String>,
 
-    /// Rate of the path, to check socket buffers for: 10Gbit, 400Mbit, or bytes per second 1.25GB [default: the interface's]
+    /// Rate of the path, to check socket buffers for: 10Gbit, 400Mb/s, or in bytes 1.25GB/s [default: the interface's]
     #[arg(long, value_name = "RATE")]
     pub rate: Option<String>,
 

@@ -1,16 +1,28 @@
 //! How cases are measured, whatever is measured: the options that every measuring verb has.
 
-use clap::Args;
+use clap::{Arg, Args};
 use wirespeed_schema::plan::CPUS;
+
+/// What `--repeats` is where the verb says nothing else of it.
+const REPEATS: &str =
+    "Run every case N times, with new processes and connections, in random order [default: 1]";
+
+/// `--repeats` in a verb's own words, in its short help and its long one.
+pub fn repeats(option: Arg, help: &'static str) -> Arg {
+    option.help(help).long_help(long_help(help))
+}
+
+fn long_help(help: &str) -> String {
+    format!(
+        "{help}\n\nFrom 6 runs on a figure has an interval over runs, which says how far it would differ tomorrow."
+    )
+}
 
 /// Repetitions, their order, when to stop, what runs beside them.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Experiment")]
 pub struct ExperimentArgs {
-    /// Run every case N times, with new processes and connections, in random order [default: 1]
-    ///
-    /// From 6 runs on a figure has an interval over runs, which says how far it would differ tomorrow.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help = REPEATS, long_help = long_help(REPEATS))]
     pub repeats: Option<String>,
 
     /// Repeat each case until its figure is known within a width: p50:2%, p99:5%, rate:1%
@@ -46,7 +58,7 @@ pub struct ExperimentArgs {
 
     /// Draw the current run on the terminal: rate, percentiles, their course so far, time left
     ///
-    /// Ranks report between samples, every 500ms unless --interval says otherwise; no sample is delayed by it.
+    /// Ranks report between samples, every 500ms unless the test has an interval of its own; no sample is delayed by it.
     #[arg(long)]
     pub live: bool,
 

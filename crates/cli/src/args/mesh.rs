@@ -1,12 +1,13 @@
 //! The options of `mesh`.
 
+use super::experiment::repeats;
 use super::{ExperimentArgs, OutputArgs};
 use clap::Args;
 use std::path::PathBuf;
 
 /// `wirespeed mesh`.
 #[derive(Debug, Args)]
-#[command(mut_arg("repeats", |repeats| repeats.help("Cycles of the survey, each over all pairs [default: 3]")))]
+#[command(mut_arg("repeats", |option| repeats(option, "Cycles of the survey, each over all pairs [default: 3]")))]
 #[command(after_long_help = "\
 Examples:
   wirespeed mesh --ranks 2 --repeats 2 -- am_lat --via shm -n 2000        the CPUs of this machine, pair by pair

@@ -180,5 +180,5 @@ A job of an MPI launcher:
   mpirun -n 2 wirespeed run tag_lat --via mpi
 
 Exit codes:
-  0 ok   1 a run failed   2 usage   3 slower (compare, ab)   4 inconclusive   5 refused
-  6 wrong data   130 interrupted (partial result written)";
+  0 ok   1 a run failed   2 usage   3 slower, slow, off, a warning (compare, ab, mesh, lab --check, doctor)
+  4 inconclusive   5 refused   6 wrong data   130 interrupted (partial result written)";

@@ -21,8 +21,8 @@ pub struct ReportArgs {
     #[arg(value_name = "RESULT.json", required = true)]
     pub results: Vec<PathBuf>,
 
-    /// Write one HTML page to FILE [default: text and plots in the terminal]
-    #[arg(short, long, value_name = "FILE.html")]
+    /// Write it to FILE, in the form of its ending: one HTML page as .html, or .md .txt [default: text and plots in the terminal]
+    #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
     /// Write each picture into DIR too, as NAME.svg and as NAME.vl.json for Vega-Lite

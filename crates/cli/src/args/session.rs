@@ -1,5 +1,6 @@
 //! The options of `session` and of the daemons behind it. Options of the original keep the original's spelling.
 
+use super::experiment::repeats;
 use super::{ExperimentArgs, OpenLoopArgs, OutputArgs};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -17,8 +18,7 @@ pub enum SessionFormat {
 /// `wirespeed session`.
 #[derive(Debug, Args)]
 #[command(args_override_self = true, after_long_help = AFTER_HELP)]
-#[command(mut_arg("repeats", |repeats| repeats.visible_alias("repeat")
-    .help("Times to create, run and end the sessions [default: 1]; rounds in one session with --interference and --offered")))]
+#[command(mut_arg("repeats", |option| repeats(option.visible_alias("repeat"), "Times to create, run and end the sessions [default: 1]; rounds in one session with --interference and --offered")))]
 pub struct SessionArgs {
     /// Who sends to whom: client_to_computation, computation_to_client, computation_to_computation or
     /// computations_to_computations (everybody to everybody) [default: nobody, the session is only held]

@@ -3,16 +3,16 @@
 use super::compare::Gate;
 use super::dry_run;
 use super::front::Front;
-use super::probe::own_options;
+use super::probe::parsed;
 use super::run::prepare;
-use crate::args::{AbArgs, Cli, ColorChoice, ExperimentArgs, Verb};
+use crate::args::{AbArgs, ColorChoice, ExperimentArgs};
 use crate::errors::{Ended, Failure};
 use crate::experiment::{How, Prepared, Ranks, fill};
 use crate::group::{Groups, Reach};
 use crate::request;
-use clap::Parser;
 use wirespeed::Registry;
-use wirespeed_schema::plan::{Plan, expand};
+use wirespeed_schema::plan::{Plan, STATISTICS, expand};
+use wirespeed_schema::test::Test;
 
 /// Pairs of runs where the words do not say.
 pub const PAIRS: u32 = 10;
@@ -25,6 +25,7 @@ pub fn ab(registry: &Registry, arguments: &AbArgs, color: ColorChoice) -> Result
     }
     let gate = Gate::of(&arguments.gate, &[])?;
     let arms = arms(registry, words, &arguments.experiment)?;
+    comparable(&arms, &arguments.gate.figure)?;
     let mut plan = plan(&arms);
     let how = how(arguments, &arms, &mut plan, color)?;
     if arguments.experiment.dry_run {
@@ -107,18 +108,26 @@ fn arms(registry: &Registry, [a, b]: [&[String]; 2], own: &ExperimentArgs) -> Re
     Ok(arms)
 }
 
+/// Errors where a case and its counterpart will have no figure in common, before they are measured: round trips have times, and
+/// streams and single operations have rates. A figure by its own name may be one of both.
+fn comparable([a, b]: &[Arm; 2], figures: &[String]) -> Result<(), Failure> {
+    if figures.iter().any(|name| !STATISTICS.contains(&name.as_str())) {
+        return Ok(());
+    }
+    let pairs = a.cases.iter().zip(&b.cases);
+    let mut tests = pairs.map(|(a, b)| [a, b].map(|one| &one.planned.case.test));
+    let is_round_trip = |test: &Test| test.kind().map(|kind| kind.is_round_trip);
+    match tests.find(|[a, b]| is_round_trip(a) != is_round_trip(b)) {
+        None => Ok(()),
+        Some([a, b]) => Err(Failure::usage(
+            format!("{} and {} have no figure in common", a.name(), b.name()),
+            "give both arms the same test",
+        )),
+    }
+}
+
 fn arm(registry: &Registry, words: &[String], own: &ExperimentArgs) -> Result<Arm, Failure> {
-    let argv = ["wirespeed", "run"]
-        .into_iter()
-        .chain(words.iter().map(String::as_str));
-    let parsed = Cli::try_parse_from(argv).map_err(Failure::from)?;
-    let Verb::Run(run) = parsed.verb else {
-        return Err(Failure::usage(
-            "an arm is what `wirespeed run` takes",
-            "see `wirespeed ab --help`",
-        ));
-    };
-    own_options(&run)?;
+    let run = parsed(words)?;
     let mut plan = request::plan(&run)?;
     fill(&run.experiment, &mut plan)?;
     fill(own, &mut plan)?;

@@ -1,11 +1,12 @@
 //! `wirespeed calibrate`: the instrument and the machine without any transport: what every number stands on.
 
 use crate::args::CalibrateArgs;
-use crate::errors::{Ended, Failure};
+use crate::errors::{Ended, Failure, exit};
 use crate::group::{Groups, Reach};
 use crate::output;
 use crate::progress::Progress;
 use serde_json::json;
+use std::time::Duration;
 use wirespeed::Registry;
 use wirespeed::calibrate::{copy_bytes_per_s, line_round_trip_ns};
 use wirespeed::host::HostError;
@@ -22,38 +23,56 @@ struct Found {
     floor: Outcome,
     bounce_ns: Option<f64>,
     copies: Vec<(usize, f64)>,
+    /// The user ended it before all was measured.
+    interrupted: bool,
 }
+
+/// What each step takes, about: the floor, the cache line, each copy.
+const STEPS_MS: [u64; 2 + COPY_SIZES.len()] = [250, 250, 90, 90, 120];
 
 /// Calibrate and print.
 pub fn calibrate(registry: &Registry, arguments: &CalibrateArgs) -> Result<Ended, Failure> {
     let cpus = cpus(arguments.cpus.as_deref())?;
-    let mut progress = Progress::of_steps(2 + COPY_SIZES.len(), false);
+    let stop = super::stop_on_signals()?;
+    let mut progress = Progress::of_times(STEPS_MS.into_iter().map(Duration::from_millis), false);
     progress.step("clock, floor and noise");
-    let floor = floor(registry, cpus.0)?;
-    progress.step("cache line between two CPUs");
-    let bounce_ns = cpus
-        .1
-        .map(|second| line_round_trip_ns(cpus.0, second))
-        .transpose();
-    let copies = COPY_SIZES.iter().map(|size| {
-        progress.step(&format!("copy in blocks of {}", format_size(*size as u64)));
-        Ok((*size, copy_bytes_per_s(cpus.0, *size)?))
-    });
-    let found = Found {
+    let floor = floor(registry, cpus.0, &stop)?;
+    let mut found = Found {
         cpus,
         floor,
-        bounce_ns: bounce_ns.map_err(|e| refused(&e))?,
-        copies: copies
-            .collect::<Result<_, HostError>>()
-            .map_err(|e| refused(&e))?,
+        bounce_ns: None,
+        copies: Vec::new(),
+        interrupted: false,
     };
+    if let Some(second) = cpus.1.filter(|_| !stop.is_requested()) {
+        progress.step("cache line between two CPUs");
+        let bounce_ns = line_round_trip_ns(cpus.0, second).map_err(|e| refused(&e))?;
+        found.bounce_ns = Some(bounce_ns);
+    }
+    for size in COPY_SIZES {
+        if stop.is_requested() {
+            found.interrupted = true;
+            break;
+        }
+        progress.step(&format!("copy in blocks of {}", format_size(size as u64)));
+        let speed = copy_bytes_per_s(cpus.0, size).map_err(|e| refused(&e))?;
+        found.copies.push((size, speed));
+    }
     progress.finish();
     let text = if arguments.json {
         as_json(&found)
     } else {
         as_text(&found)
     };
-    output::print(&text).map(|()| Ended::OK)
+    output::print(&text)?;
+    Ok(match found.interrupted {
+        false => Ended::OK,
+        true => Ended::badly(Failure::with(
+            exit::INTERRUPTED,
+            "interrupted; what was measured is in the result",
+            "run again for a whole result",
+        )),
+    })
 }
 
 fn refused(error: &HostError) -> Failure {
@@ -80,7 +99,7 @@ fn cpus(text: Option<&str>) -> Result<(u32, Option<u32>), Failure> {
 }
 
 /// One short run on `null`: it carries the clock, the floor and the noise of its CPU.
-fn floor(registry: &Registry, cpu: u32) -> Result<Outcome, Failure> {
+fn floor(registry: &Registry, cpu: u32, stop: &StopFlag) -> Result<Outcome, Failure> {
     let words = [("via", "null"), ("test", "am_lat"), ("duration", "200ms")];
     let template = Template::of(words.into_iter().chain([("cpus", cpu.to_string().as_str())]))?;
     let plan = Plan::of(vec![template]);
@@ -89,7 +108,7 @@ fn floor(registry: &Registry, cpu: u32) -> Result<Outcome, Failure> {
         return Err(PlanError::unknown("transport", "null", &[]).into());
     };
     let mut groups = Groups::new(registry, Reach::default());
-    let run = groups.run(planned, &StopFlag::new(), &mut |_, _| ());
+    let run = groups.run(planned, stop, &mut |_, _| ());
     match (run.outcomes.into_iter().next(), run.failure) {
         (_, Some(failure)) => Err(failure),
         (Some(outcome), None) => Ok(outcome),
@@ -122,7 +141,8 @@ fn as_text(found: &Found) -> String {
             "cache line",
             format!("{} from CPU {} to CPU {second} and back", ns(bounce), cpus.0),
         ),
-        _ => ("cache line", "not measured: there is only one CPU".to_owned()),
+        (Some(_), None) => ("cache line", "not measured".to_owned()),
+        (None, _) => ("cache line", "not measured: there is only one CPU".to_owned()),
     });
     for (size, speed) in &found.copies {
         rows.push((
@@ -142,9 +162,12 @@ fn as_text(found: &Found) -> String {
             format!("{lost} % of CPU {} lost, longest detour {longest}", noise.cpu),
         ));
     }
-    rows.iter()
-        .map(|(name, value)| format!("{name:<18} {value}\n"))
-        .collect()
+    let rows = rows.iter().map(|(name, value)| format!("{name:<18} {value}\n"));
+    let head = match found.interrupted {
+        true => "Incomplete: it was interrupted, and this is what was measured until then.\n\n",
+        false => "",
+    };
+    rows.fold(head.to_owned(), |text, row| text + &row)
 }
 
 fn as_json(found: &Found) -> String {
@@ -164,6 +187,7 @@ fn as_json(found: &Found) -> String {
         "cpus": [found.cpus.0, found.cpus.1],
         "cache_line_round_trip_ns": found.bounce_ns,
         "copies": copies,
+        "interrupted": found.interrupted,
     });
     format!("{document:#}\n")
 }

@@ -27,7 +27,7 @@ pub fn compare(arguments: &CompareArgs, color: ColorChoice) -> Result<Ended, Fai
     if let Some(path) = arguments.output.iter().find(|path| !only(path)) {
         let cause = format!(
             "--output {}: a comparison is written as .json, .txt, .md or .html",
-            path.display()
+            file::shown(path)
         );
         return Err(Failure::usage(
             cause,

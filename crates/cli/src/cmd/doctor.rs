@@ -2,15 +2,15 @@
 
 use crate::args::{ColorChoice, DoctorArgs};
 use crate::errors::{Ended, Failure, exit};
+use crate::file;
 use crate::output;
 use crate::terminal::{self, Stream};
 use wirespeed::host::doctor::{Examination, examine};
 use wirespeed::host::{is_interface_name, parse_cpu_list};
 use wirespeed_report::render;
+use wirespeed_schema::Finite;
 use wirespeed_schema::checkup::{CheckState, Checkup};
 use wirespeed_schema::units;
-
-const BITS_PER_BYTE: f64 = 8.0;
 
 /// Examine and print.
 pub fn doctor(arguments: &DoctorArgs, color: ColorChoice) -> Result<Ended, Failure> {
@@ -19,7 +19,7 @@ pub fn doctor(arguments: &DoctorArgs, color: ColorChoice) -> Result<Ended, Failu
         return Err(Failure::usage(
             format!(
                 "--root {}: there is neither proc nor sys",
-                arguments.root.display()
+                file::shown(&arguments.root)
             ),
             "name a folder that holds copies of /proc and /sys",
         ));
@@ -63,58 +63,11 @@ fn asked(arguments: &DoctorArgs) -> Result<Examination, Failure> {
     let rtt_ns = arguments.rtt.as_deref().map(units::parse_duration_ns).transpose();
     let rtt_ns = rtt_ns
         .map_err(|e| Failure::usage(format!("--rtt: {e}"), "give a time with its unit: 200us, 20ms"))?;
+    let rate = arguments.rate.as_deref().map(super::speed::speed).transpose()?;
     Ok(Examination {
         cpus: cpus.unwrap_or_default(),
         interfaces: arguments.interface.clone(),
-        rate_bytes_per_s: arguments.rate.as_deref().map(rate).transpose()?,
+        rate_bytes_per_s: rate.map(Finite::get),
         rtt_ns,
     })
-}
-
-/// `10Gbit` in bits, `1.25GB` in bytes, each per second.
-fn rate(text: &str) -> Result<f64, Failure> {
-    let fail = || {
-        Failure::usage(
-            format!("--rate {text:?} is no rate"),
-            "write bits as 10Gbit or 400Mbit, bytes per second as 1.25GB",
-        )
-    };
-    let plain = text.trim().trim_end_matches("/s");
-    let found = match plain.strip_suffix("bit") {
-        Some(bits) => {
-            let factors = [("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0)];
-            let split = factors
-                .iter()
-                .find_map(|(unit, factor)| Some((bits.strip_suffix(unit)?, factor)));
-            let (number, factor) = split.ok_or_else(fail)?;
-            let number: f64 = number.trim().parse().map_err(|_| fail())?;
-            number * factor / BITS_PER_BYTE
-        }
-        None => units::parse_size(plain).map_err(|_| fail())? as f64,
-    };
-    match found.is_finite() && found > 0.0 {
-        true => Ok(found),
-        false => Err(fail()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rates_are_bits_or_bytes() {
-        for (text, bytes) in [
-            ("10Gbit", 1.25e9),
-            ("400Mbit/s", 5e7),
-            ("8bit", 1.0),
-            ("1.5kbit", 187.5),
-            ("100MB", 1e8),
-        ] {
-            assert_eq!(rate(text), Ok(bytes), "{text}");
-        }
-        for bad in ["", "fast", "0", "0bit", "-1Gbit", "NaNbit", "infbit", "10Xbit"] {
-            assert_eq!(rate(bad).map_err(|e| e.code), Err(2), "{bad}");
-        }
-    }
 }

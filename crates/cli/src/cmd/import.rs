@@ -9,6 +9,18 @@ use wirespeed_schema::units::parse_size;
 
 /// Read a file of another tool and write it as a result.
 pub fn import(arguments: &ImportArgs) -> Result<Ended, Failure> {
+    if let Some(path) = &arguments.output
+        && path.extension().is_none_or(|ending| ending != "json")
+    {
+        let cause = format!(
+            "--output {}: a result is written as .json here",
+            file::shown(path)
+        );
+        return Err(Failure::usage(
+            cause,
+            "end the name with .json; `wirespeed report` makes pages and tables of it",
+        ));
+    }
     let format = arguments.format.as_deref().map(format_of).transpose()?;
     let bytes = results::bytes(&arguments.file)?;
     let told = Told {
@@ -18,7 +30,7 @@ pub fn import(arguments: &ImportArgs) -> Result<Ended, Failure> {
         transport: arguments.transport.clone(),
     };
     let (_, run) = import::import_told(&bytes, format, &told).map_err(|error| {
-        let cause = format!("{}: {error}", arguments.file.display());
+        let cause = format!("{}: {error}", file::shown(&arguments.file));
         Failure::with(exit::USAGE, cause, error.remedy())
     })?;
     let text = render::json(&run, JsonForm::Pretty)

@@ -1,6 +1,7 @@
 //! `wirespeed lab`: a command at one end of a path of known speed.
 
-use super::byteio::{size, speed, time};
+use super::byteio::{size, time};
+use super::speed::speed;
 use crate::args::LabArgs;
 use crate::errors::{Ended, Failure, exit};
 use crate::stderr;

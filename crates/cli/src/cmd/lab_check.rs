@@ -93,7 +93,7 @@ pub fn check() -> Result<Ended, Failure> {
     let served = Served::sparse(2 << 30)?;
     served.warm()?;
     let ends = Ends {
-        served: served.folder().display().to_string(),
+        served: served.folder().to_string_lossy().into_owned(),
         before: if may_be_first() { FIRST } else { &[] },
     };
     let mut far_off = Vec::new();

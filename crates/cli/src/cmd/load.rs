@@ -4,6 +4,7 @@ use super::dry_run;
 use super::front::Front;
 use super::probe::{plan_of, prepared};
 use crate::args::{ColorChoice, LoadArgs, OpenLoopArgs};
+use crate::behind::{PACE, RATES_ARE_OFFERED};
 use crate::errors::{Ended, Failure};
 use crate::experiment::{How, Points, Ranks};
 use crate::group::{Groups, Reach};
@@ -11,8 +12,6 @@ use crate::open_loop::{Asked, Rates, TRIALS};
 use wirespeed::Registry;
 use wirespeed_schema::plan::canonical_test;
 
-/// What varies: a key of a plan.
-const KEY: &str = "pace";
 /// The stream whose messages are offered.
 const STREAM: &str = "am_bw";
 
@@ -20,11 +19,8 @@ const STREAM: &str = "am_bw";
 pub fn load(registry: &Registry, arguments: &LoadArgs, color: ColorChoice) -> Result<Ended, Failure> {
     let asked = asked(arguments)?;
     let (mut plan, run) = plan_of(&of_a_stream(&arguments.words)?)?;
-    if !run.case.of("pace").is_empty() {
-        return Err(Failure::usage(
-            "--pace is what varies",
-            "leave --pace out; --offered before the -- names rates",
-        ));
+    if !run.case.of(PACE).is_empty() {
+        return Err(Failure::usage("--pace is what varies", RATES_ARE_OFFERED));
     }
     let how = How::of(
         &arguments.experiment,
@@ -32,7 +28,7 @@ pub fn load(registry: &Registry, arguments: &LoadArgs, color: ColorChoice) -> Re
         (&arguments.output, color),
     )?;
     let machine = crate::job::machine(registry);
-    let at = |rate: f64| prepared((registry, &machine), &plan, (KEY, rate));
+    let at = |rate: f64| prepared((registry, &machine), &plan, (PACE, rate));
     if arguments.experiment.dry_run {
         let cases: Result<_, Failure> = asked.known().into_iter().map(at).collect();
         return dry_run::show(&plan, how.listed(cases?)?, arguments.output.json);

@@ -25,6 +25,7 @@ pub mod selftest;
 pub mod serve;
 pub mod session;
 pub mod shell;
+mod speed;
 pub mod sweep;
 pub mod workers;
 

@@ -5,23 +5,47 @@ use crate::args::{Cli, RunArgs, Verb};
 use crate::errors::Failure;
 use crate::experiment::Prepared;
 use crate::request;
+use crate::typed;
 use clap::Parser;
+use clap::error::ErrorKind;
+use std::ffi::OsString;
 use wirespeed::{Machine, Registry};
 use wirespeed_schema::plan::{Axis, Plan, expand};
 
-/// The plan that words for `wirespeed run` mean; options that belong to the verb itself are refused.
-pub fn plan_of(words: &[String]) -> Result<(Plan, RunArgs), Failure> {
+/// Whether words for `wirespeed run` name a test, and are not options alone. Words that are wrong otherwise are taken to
+/// name one: what is wrong with them is said where they are read.
+pub fn names_test(words: &[String]) -> bool {
     let argv = ["wirespeed", "run"]
         .into_iter()
         .chain(words.iter().map(String::as_str));
-    let parsed = Cli::try_parse_from(argv).map_err(Failure::from)?;
-    let Verb::Run(run) = parsed.verb else {
+    let lacks = |error: &clap::Error| error.kind() == ErrorKind::MissingRequiredArgument;
+    !Cli::try_parse_from(argv).is_err_and(|error| lacks(&error))
+}
+
+/// Words for `wirespeed run` as they stand behind the `--` of another verb, which must name a test and no option of the verb's.
+pub fn parsed(words: &[String]) -> Result<Box<RunArgs>, Failure> {
+    if !names_test(words) {
+        return Err(Failure::usage(
+            "no test is named behind the `--`",
+            "name it before its options: -- latency --via shm",
+        ));
+    }
+    let argv = ["wirespeed", "run"]
+        .into_iter()
+        .chain(words.iter().map(String::as_str));
+    let Verb::Run(run) = typed::parse(argv.map(OsString::from).collect())?.verb else {
         return Err(Failure::usage(
             "after `--` stands what `wirespeed run` takes",
             "see --help",
         ));
     };
     own_options(&run)?;
+    Ok(run)
+}
+
+/// The plan that words for `wirespeed run` mean; options that belong to the verb itself are refused.
+pub fn plan_of(words: &[String]) -> Result<(Plan, RunArgs), Failure> {
+    let run = parsed(words)?;
     if run.experiment.live {
         return Err(not_in_words("--live"));
     }
@@ -35,7 +59,7 @@ pub fn plan_of(words: &[String]) -> Result<(Plan, RunArgs), Failure> {
 }
 
 /// Options that belong to the verb itself, before the first `--`.
-pub fn own_options(run: &RunArgs) -> Result<(), Failure> {
+fn own_options(run: &RunArgs) -> Result<(), Failure> {
     let output = &run.output;
     let of_results = output.json || output.csv || output.ndjson || !output.output.is_empty();
     let of_results = of_results.then_some("an option for results");
@@ -86,4 +110,47 @@ pub fn prepared(
     prepared
         .pop()
         .ok_or_else(|| Failure::usage("no case is left", "see `wirespeed list`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    /// The advice on an option of `run` that stands before the `--` may be followed: behind it, the option is not refused.
+    #[test]
+    fn what_is_sent_behind_the_dashes_is_taken_there() {
+        let whole = Cli::command();
+        let run = whole.find_subcommand("run").unwrap();
+        let (mut sent, mut kept) = (0, 0);
+        for verb in ["sweep", "load", "mesh", "ab"] {
+            for option in run.get_arguments().filter(|option| !option.is_positional()) {
+                let long = option.get_long().map(|long| format!("--{long}"));
+                let short = option.get_short().map(|short| format!("-{short}"));
+                for typed in long.into_iter().chain(short) {
+                    let words = ["wirespeed", verb, &typed, "1", "--", "latency"];
+                    let Some(error) = Cli::try_parse_from(words).err() else {
+                        continue;
+                    };
+                    if error.kind() != ErrorKind::UnknownArgument {
+                        continue;
+                    }
+                    let remedy = Failure::from(error).remedy;
+                    if !remedy.contains("write it behind a --") {
+                        kept += 1;
+                        continue;
+                    }
+                    sent += 1;
+                    let argv = ["wirespeed", "run", "latency", &typed, "1"];
+                    if let Ok(Verb::Run(run)) = Cli::try_parse_from(argv).map(|cli| cli.verb) {
+                        assert!(own_options(&run).is_ok(), "{verb} {typed}: {remedy}");
+                        let key = option.get_id().as_str();
+                        let chosen = verb == "mesh" && crate::behind::CHOSEN_BY_HOSTS.contains(&key);
+                        assert!(!chosen, "{verb} {typed}: {remedy}");
+                    }
+                }
+            }
+        }
+        assert!(sent > 50 && kept > 5, "{sent} {kept}");
+    }
 }

@@ -153,7 +153,7 @@ fn destinations(asked: &OutputArgs) -> (OutputArgs, Option<PathBuf>) {
 fn section(transports: Vec<QuickTransport>, written: Option<&Path>) -> QuickSection {
     let mut next = Vec::new();
     if let Some(path) = written {
-        let shown = path.display();
+        let shown = file::shown(path);
         next.push(match path.extension().is_some_and(|ending| ending == "json") {
             true => format!("Plots, and all remarks with remedies: wirespeed report {shown}"),
             false => format!("The whole result is in {shown}."),

@@ -23,7 +23,7 @@ pub fn report(arguments: &ReportArgs, color: ColorChoice) -> Result<Ended, Failu
     match (&arguments.output, form) {
         (Some(path), Some(form)) => {
             file::write(path, form(&inputs))?;
-            output::print(&format!("wrote {}\n", path.display()))?;
+            output::print(&format!("wrote {}\n", file::shown(path)))?;
         }
         _ => output::print(&render::text(&view::of(&inputs), Extent::WHOLE, &style))?,
     }
@@ -52,7 +52,7 @@ fn form_of(path: &Path) -> Result<Form, Failure> {
         _ => Err(Failure::usage(
             format!(
                 "--output {}: a report is written as .html, .md or .txt",
-                path.display()
+                file::shown(path)
             ),
             "end the name with .html, .md or .txt, or leave -o out for the terminal",
         )),

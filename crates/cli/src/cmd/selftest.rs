@@ -2,7 +2,7 @@
 
 use crate::args::{ColorChoice, SelftestArgs};
 use crate::document::Draft;
-use crate::errors::{Ended, Failure};
+use crate::errors::{Ended, Failure, exit};
 use crate::progress::Progress;
 use crate::terminal::{self, Stream};
 use crate::{output, view};
@@ -10,6 +10,7 @@ use wirespeed_report::render::{self, JsonForm, Style};
 use wirespeed_report::table::{Row, Table, Tone, text};
 use wirespeed_report::view::Part;
 use wirespeed_schema::run::Status;
+use wirespeed_schema::units::counted;
 use wirespeed_selftest::{Check, Effort, SelftestSection};
 
 /// Run every check and say how each came out.
@@ -20,9 +21,12 @@ pub fn selftest(arguments: &SelftestArgs, color: ColorChoice) -> Result<Ended, F
         Effort::FULL
     };
     let mut draft = Draft::begin(None, false);
-    let mut progress = Progress::of_steps(wirespeed_selftest::PART_COUNT, false);
-    let checks = wirespeed_selftest::run(effort, &mut |part| progress.step(part));
+    let stop = super::stop_on_signals()?;
+    let mut progress = Progress::of_times(wirespeed_selftest::times(effort).into_iter(), false);
+    let goes_on = || !stop.is_requested();
+    let checks = wirespeed_selftest::run(effort, &goes_on, &mut |part| progress.step(part));
     progress.finish();
+    let is_whole = goes_on();
     let failed = checks.iter().filter(|check| !check.passed).count();
     let text = match arguments.json {
         true => {
@@ -30,7 +34,7 @@ pub fn selftest(arguments: &SelftestArgs, color: ColorChoice) -> Result<Ended, F
                 replicates: effort.replicates,
                 checks: checks.clone(),
             });
-            let mut run = draft.finish(Vec::new(), false);
+            let mut run = draft.finish(Vec::new(), !is_whole);
             if failed > 0 {
                 run.status = Status::Failed;
                 run.error = Some(format!("{failed} checks failed"));
@@ -39,11 +43,16 @@ pub fn selftest(arguments: &SelftestArgs, color: ColorChoice) -> Result<Ended, F
                 Failure::failed(e.to_string(), "this is a defect of wirespeed; please report it")
             })?
         }
-        false => screen(&checks, &terminal::style(Stream::Stdout, color)),
+        false => screen(&checks, is_whole, &terminal::style(Stream::Stdout, color)),
     };
     output::print(&text)?;
-    match failed {
-        0 => Ok(Ended::OK),
+    match (failed, is_whole) {
+        (0, true) => Ok(Ended::OK),
+        (0, false) => Ok(Ended::badly(Failure::with(
+            exit::INTERRUPTED,
+            "interrupted; what was checked until then is in the result",
+            "run again for all checks",
+        ))),
         _ => Ok(Ended::badly(Failure::failed(
             format!("{failed} of {} checks failed", checks.len()),
             "do not trust figures of this build; please report what failed",
@@ -51,7 +60,7 @@ pub fn selftest(arguments: &SelftestArgs, color: ColorChoice) -> Result<Ended, F
     }
 }
 
-fn screen(checks: &[Check], style: &Style) -> String {
+fn screen(checks: &[Check], is_whole: bool, style: &Style) -> String {
     let columns = vec![
         text("", 0),
         text("check", 0),
@@ -69,6 +78,12 @@ fn screen(checks: &[Check], style: &Style) -> String {
     };
     let table = Table::new("", columns, checks.iter().map(row).collect());
     let passed = checks.iter().filter(|check| check.passed).count();
-    let answer = format!("{passed} of {} checks passed", checks.len());
+    let answer = match is_whole {
+        true => format!("{passed} of {} checks passed", checks.len()),
+        false => format!(
+            "Incomplete: interrupted after {passed} of {} passed",
+            counted(checks.len() as u64, "check")
+        ),
+    };
     view::told(answer, vec![Part::Table(table)], style)
 }

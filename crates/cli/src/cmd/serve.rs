@@ -2,11 +2,12 @@
 
 use crate::args::{RanksArgs, ServeArgs};
 use crate::errors::{Ended, Failure, exit};
+use crate::file;
 use crate::output;
 use crate::stderr;
 use crate::terminal::{self, Stream};
 use std::fmt::Write as _;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use wirespeed::Registry;
@@ -76,10 +77,17 @@ pub fn ranks(arguments: &RanksArgs) -> Result<Ended, Failure> {
 pub fn listen(words: &[String]) -> Result<Listen, Failure> {
     let address = |word: &String| {
         word.parse::<IpAddr>().map_err(|_| {
-            Failure::usage(
+            let (cause, remedy) = (
                 format!("--listen {word}: not an address"),
                 "write loopback, all, or IP addresses of this machine",
-            )
+            );
+            match word.parse::<SocketAddr>() {
+                Ok(at) => Failure::usage(cause, format!("write --listen {} --port {}", at.ip(), at.port())),
+                Err(_) if word.contains(':') => {
+                    Failure::usage(cause, format!("{remedy}, and the port behind --port"))
+                }
+                Err(_) => Failure::usage(cause, remedy),
+            }
         })
     };
     match words {
@@ -138,7 +146,7 @@ fn greeting(daemon: &Daemon, key: &Path, print_identity: bool) -> String {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "listening on {address}");
     }
-    let key = key.display();
+    let key = file::shown(key);
     if print_identity {
         text.push_str(&secrets(daemon.identity()));
     } else {

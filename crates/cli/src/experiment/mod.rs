@@ -75,6 +75,8 @@ pub struct Experiment<'a> {
     refused: bool,
     /// Why nothing further can be measured.
     failure: Option<Failure>,
+    /// The line about what was measured so far.
+    progress: Option<Progress>,
 }
 
 impl<'a> Experiment<'a> {
@@ -94,6 +96,7 @@ impl<'a> Experiment<'a> {
             began: Instant::now(),
             refused: false,
             failure: None,
+            progress: None,
         }
     }
 
@@ -197,6 +200,8 @@ impl<'a> Experiment<'a> {
             self.failure = self.failure.take().or(ended);
         }
         progress.finish();
+        // More may follow, and is counted with what was.
+        self.progress = Some(progress);
         Ok(())
     }
 
@@ -212,7 +217,7 @@ impl<'a> Experiment<'a> {
         let quiet = self.how.quiet || self.how.live.is_some();
         (
             Rest::of(runs.iter().copied()),
-            Progress::new(runs.into_iter(), quiet),
+            Progress::after(self.progress.take(), runs.into_iter(), quiet),
         )
     }
 

@@ -5,6 +5,7 @@
 
 use crate::args::TestArgs;
 use crate::errors::{Failure, exit};
+use crate::file;
 use crate::front::attached;
 use clap::Parser;
 use std::collections::BTreeMap;
@@ -71,7 +72,7 @@ pub fn read(path: &Path, given: &Variables) -> Result<Vec<BatchLine>, Failure> {
     reader.file(path)?;
     if reader.lines.is_empty() {
         return Err(Failure::usage(
-            format!("batch file {} has no tests", path.display()),
+            format!("batch file {} has no tests", file::shown(path)),
             "write one test a line: a name, then options such as -t am_lat -s 8",
         ));
     }
@@ -96,8 +97,9 @@ impl Reader<'_> {
         if size > FILE_BYTES_MAX {
             return Err(Failure::usage(
                 format!(
-                    "{} has {size} bytes, a batch file at most {FILE_BYTES_MAX}",
-                    path.display()
+                    "{} is larger than {} MiB",
+                    file::shown(path),
+                    FILE_BYTES_MAX >> 20
                 ),
                 "split it, or use ranges such as -s 8..1M:x2",
             ));
@@ -108,7 +110,7 @@ impl Reader<'_> {
             self.line(line, path, number + 1);
             if self.lines.len() > LINES_MAX {
                 return Err(Failure::usage(
-                    format!("{} has more than {LINES_MAX} tests", path.display()),
+                    format!("{} has more than {LINES_MAX} tests", file::shown(path)),
                     "split it",
                 ));
             }
@@ -118,7 +120,7 @@ impl Reader<'_> {
     }
 
     fn line(&mut self, text: &str, path: &Path, number: usize) {
-        let place = printable(&format!("{}:{number}", path.display()));
+        let place = printable(&format!("{}:{number}", file::shown(path)));
         let mut words = text.split_whitespace();
         let Some(name) = words.next().filter(|word| !word.starts_with('#')) else {
             return;

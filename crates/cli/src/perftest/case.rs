@@ -138,7 +138,7 @@ fn shape(pieces: Option<String>, header: u64, stride: Option<u64>) -> impl Itera
         .filter_map(|(name, value)| Some((name.to_owned(), value?)))
 }
 
-fn test_of(options: &TestArgs) -> Result<&'static Original, Failure> {
+pub fn test_of(options: &TestArgs) -> Result<&'static Original, Failure> {
     let names: Vec<&str> = ORIGINALS.iter().map(|original| original.name).collect();
     let Some(name) = &options.test else {
         return Err(Failure::usage(

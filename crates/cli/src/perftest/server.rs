@@ -1,6 +1,7 @@
 //! The server of `perftest`: the daemon of `wirespeed serve`, with the original's port, and its words on stdout. It
 //! serves one client, or with --forever one after the other.
 
+use super::case::test_of;
 use super::numbers::{self, cpu_list, cpus_asked};
 use super::ucx;
 use crate::args::PerftestArgs;
@@ -8,6 +9,7 @@ use crate::cmd::serve::listen;
 use crate::cmd::serve::secrets;
 use crate::cmd::stop_on_signals;
 use crate::errors::{Ended, Failure};
+use crate::file;
 use crate::output;
 use crate::stderr;
 use std::sync::Arc;
@@ -23,6 +25,9 @@ const RULE: &str = "+-----------------------------------------------------------
 /// Serve until the client has left, or until stopped.
 pub fn serve(arguments: &PerftestArgs) -> Result<Ended, Failure> {
     for (_, options) in arguments.test.unrolled()? {
+        if options.test.is_some() {
+            test_of(&options)?;
+        }
         numbers::check(&options)?;
         ucx::check_words(&options)?;
     }
@@ -58,7 +63,7 @@ pub fn serve(arguments: &PerftestArgs) -> Result<Ended, Failure> {
     } else if beyond_loopback {
         tell(&format!(
             "key file {}; without a shared home, --print-identity shows what the other machine needs",
-            path.display()
+            file::shown(&path)
         ));
     }
     output::print("Waiting for connection...\n")?;

@@ -183,16 +183,30 @@ impl Bytes {
 }
 
 impl Progress {
-    /// For `runs` of known cases. Nothing is shown when `quiet`, or when stderr is no terminal.
-    pub fn new<'a>(runs: impl Iterator<Item = &'a Case>, quiet: bool) -> Self {
-        let plan = Plan::new(runs);
+    /// For `runs` of known cases, counted with those of `before`, which they follow. Nothing is shown when `quiet`, or when stderr
+    /// is no terminal.
+    pub fn after<'a>(before: Option<Self>, runs: impl Iterator<Item = &'a Case>, quiet: bool) -> Self {
+        let mut plan = before.map_or_else(|| Plan::new(std::iter::empty()), Progress::into_plan);
+        plan.expect(runs);
         let quiet = quiet || plan.count() == 0;
         Self::of(Kind::Runs, plan, quiet)
     }
 
+    /// What was done.
+    fn into_plan(self) -> Plan {
+        self.finish();
+        let mut plan = std::mem::replace(&mut self.course.now().plan, Plan::new(std::iter::empty()));
+        plan.forget_rest();
+        plan
+    }
+
     /// The same of what may take minutes: told in lines, now and then, where stderr is a file.
-    pub fn also_in_files<'a>(runs: impl Iterator<Item = &'a Case>, quiet: bool) -> Self {
-        let mut progress = Self::new(runs, quiet);
+    pub fn also_in_files<'a>(
+        before: Option<Self>,
+        runs: impl Iterator<Item = &'a Case>,
+        quiet: bool,
+    ) -> Self {
+        let mut progress = Self::after(before, runs, quiet);
         if progress.shows == Shows::Nothing && !quiet {
             (progress.shows, progress.between) = (Shows::FewLines, SELDOM);
         }
@@ -202,6 +216,11 @@ impl Progress {
     /// For a verb without cases that does this many things.
     pub fn of_steps(count: usize, quiet: bool) -> Self {
         Self::of(Kind::Steps(count), Plan::new(std::iter::empty()), quiet)
+    }
+
+    /// For a verb without cases that does things which take about so long.
+    pub fn of_times(times: impl Iterator<Item = Duration>, quiet: bool) -> Self {
+        Self::of(Kind::Runs, Plan::of_times(times), quiet)
     }
 
     /// For one transfer under these words, which tells its steps to [`Progress::moved`].
@@ -355,6 +374,7 @@ fn drawn(course: &Arc<Course>) -> ProgressBar {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirespeed_schema::test::{Layout, PingPong, Test};
 
     fn course(kind: Kind, plan: Plan, words: &str) -> Course {
         let words = words.to_owned();
@@ -363,6 +383,19 @@ mod tests {
             now: Mutex::new(Now { plan, words }),
             bytes: Bytes::default(),
         }
+    }
+
+    #[test]
+    fn what_follows_is_counted_with_what_was() {
+        let case = Case::new(Test::AmLat(PingPong::new(64, Layout::Short)), "tcp");
+        let mut first = Progress::after(None, std::iter::repeat_n(&case, 5), true);
+        for _ in 0..2 {
+            first.start(&case);
+        }
+        // Of five, two began, and the others will not.
+        let second = Progress::after(Some(first), std::iter::repeat_n(&case, 3), true);
+        let now = second.course.now();
+        assert_eq!((now.plan.done(), now.plan.count()), (2, 5));
     }
 
     #[test]

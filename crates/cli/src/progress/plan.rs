@@ -51,6 +51,14 @@ impl Plan {
         self.runs.extend(runs.map(expected));
     }
 
+    /// What has not begun will not run.
+    pub fn forget_rest(&mut self) {
+        if self.begun {
+            self.end();
+        }
+        self.runs.truncate(self.done);
+    }
+
     /// The next run begins; the one before it, if it goes on still, has ended.
     pub fn begin_next(&mut self) {
         if self.begun {
@@ -82,12 +90,20 @@ impl Plan {
     /// One wait of a known time, which begins now.
     pub fn of_time(time: Duration) -> Self {
         Plan {
-            runs: vec![Expected {
-                time,
-                operations: None,
-                in_bytes: false,
-            }],
             begun: true,
+            ..Plan::of_times(std::iter::once(time))
+        }
+    }
+
+    /// Steps of known times, one after the other.
+    pub fn of_times(times: impl Iterator<Item = Duration>) -> Self {
+        let step = |time| Expected {
+            time,
+            operations: None,
+            in_bytes: false,
+        };
+        Plan {
+            runs: times.map(step).collect(),
             ..Plan::new(std::iter::empty())
         }
     }
@@ -149,7 +165,10 @@ impl Plan {
         match self.left() {
             Some(Duration::ZERO) => "finishing".to_owned(),
             Some(left) => format!("about {} left", in_words(left)),
-            None => format!("{} so far, a count ends it", in_words(rounded(self.elapsed()))),
+            None => match rounded(self.elapsed()) {
+                Duration::ZERO => "a count ends it".to_owned(),
+                so_far => format!("{} so far, a count ends it", in_words(so_far)),
+            },
         }
     }
 }
@@ -252,6 +271,10 @@ mod tests {
         assert!((plan.passed() - 0.5).abs() < 0.05, "{}", plan.passed());
         plan.began -= Duration::from_secs(20);
         assert_eq!(plan.left_in_words(), "finishing");
+        assert_eq!(
+            planned(Some(9)).left_in_words().replace("100 ms so far, ", ""),
+            "a count ends it"
+        );
         let mut counted = planned(Some(9));
         counted.begin_next();
         counted.began -= Duration::from_secs(7);

@@ -86,8 +86,14 @@ impl KeyFile {
         }
         let mut text = String::new();
         let read = file.take(FILE_BYTES_MAX).read_to_string(&mut text);
-        read.map_err(|e| file_error("cannot read key file", path, e))?;
-        parse(&text).map_err(|why| ControlError::BadKey {
+        let read = match read {
+            Err(e) if e.kind() != io::ErrorKind::InvalidData => {
+                return Err(file_error("cannot read key file", path, e));
+            }
+            Err(_) => Err("it is not a key file".to_owned()),
+            Ok(_) => parse(&text),
+        };
+        read.map_err(|why| ControlError::BadKey {
             what: format!("key file {}", path.display()),
             why,
         })

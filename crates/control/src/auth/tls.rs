@@ -189,12 +189,15 @@ pub(crate) fn shake_hands(
     Ok(())
 }
 
+/// What is said of whoever speaks something else.
+pub(crate) const STRANGE: &str = "it does not speak wirespeed's protocol";
+
 /// A failed TLS handshake in plain words; `None` where something else went wrong.
 pub(crate) fn words_of(error: &io::Error) -> Option<&'static str> {
     let tls = error.get_ref()?.downcast_ref::<rustls::Error>()?;
     Some(match tls {
         rustls::Error::InvalidCertificate(_) => "its certificate is another",
-        rustls::Error::InvalidMessage(_) => "what it sends is not TLS",
+        rustls::Error::InvalidMessage(_) => STRANGE,
         rustls::Error::AlertReceived(_) => "it refused the TLS handshake",
         _ => "the TLS handshake failed",
     })

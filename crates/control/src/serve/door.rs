@@ -4,7 +4,7 @@ use super::{LogEvent, Shared};
 use crate::auth::tls;
 use crate::frame::FrameLimits;
 use crate::session::{agree, build_name};
-use crate::wire::{Packet, Receiver, Sender, tls as tls_wire};
+use crate::wire::{Packet, ReceiveError, Receiver, Sender, tls as tls_wire};
 use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
@@ -72,10 +72,28 @@ pub(super) struct Known {
     pub(super) local_address: IpAddr,
 }
 
+/// What a stranger did, for the log.
+fn said(error: &io::Error) -> String {
+    let words = tls::words_of(error).or(match error.kind() {
+        io::ErrorKind::UnexpectedEof => Some("it hung up"),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Some("it was silent for too long"),
+        _ => None,
+    });
+    words.map_or_else(|| error.to_string(), str::to_owned)
+}
+
+/// The same of what cannot be read.
+fn said_of(error: &ReceiveError) -> String {
+    match error {
+        ReceiveError::Malformed(_) | ReceiveError::Frame(_) => tls::STRANGE.to_owned(),
+        other => other.to_string(),
+    }
+}
+
 /// Handshake, proof, version and a place; all by one deadline. An error is a line for the log.
 pub(super) fn greet(shared: &Shared, stream: TcpStream, client: SocketAddr) -> Result<Known, String> {
     let deadline = Instant::now() + shared.options.timing.handshake;
-    let failed = |e: io::Error| format!("turned away: {e}");
+    let failed = |e: io::Error| format!("turned away: {}", said(&e));
     let mut connection = tls::server(&shared.tls).map_err(|e| e.to_string())?;
     stream.set_nodelay(true).map_err(failed)?;
     tls::shake_hands(&stream, &mut connection, deadline).map_err(failed)?;
@@ -88,7 +106,7 @@ pub(super) fn greet(shared: &Shared, stream: TcpStream, client: SocketAddr) -> R
     let hello = match receiver.receive::<SessionMessage>(Some(left)) {
         Ok(Packet::Message(SessionMessage::Hello(hello))) => hello,
         Ok(_) => return Err("turned away: its first word is no hello".into()),
-        Err(error) => return Err(format!("turned away: {error}")),
+        Err(error) => return Err(format!("turned away: {}", said_of(&error))),
     };
     match examine(shared, &channel, &hello) {
         Ok(protocol) => {

@@ -52,7 +52,7 @@ fn strangers_never_hold_anybody_up() {
         assert!(left.len() < 64);
     }
     daemon.assert_serves();
-    assert!(daemon.logged("turned away"));
+    assert!(daemon.logged("turned away: it does not speak wirespeed's protocol"));
 }
 
 #[test]

@@ -105,7 +105,7 @@ pub enum ImportError {
     #[error("the file is not text")]
     NotText,
     /// Too large.
-    #[error("the file has {bytes} bytes; at most {FILE_BYTES_MAX} are read")]
+    #[error("the file is larger than {} MiB", FILE_BYTES_MAX >> 20)]
     TooLarge {
         /// Its length.
         bytes: usize,

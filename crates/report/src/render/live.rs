@@ -59,10 +59,13 @@ type Figure = fn(&Interval) -> Option<f64>;
 /// The lines of the view, each at most `style.width - 1` columns.
 pub fn live(run: &LiveRun, style: &Style) -> Vec<String> {
     let mut lines = Vec::new();
-    let heading = match run.left.is_empty() {
-        true => clean(&run.heading),
-        false => format!("{} · about {} left", clean(&run.heading), clean(&run.left)),
+    let tail = match run.left.is_empty() {
+        true => String::new(),
+        false => format!(" · about {} left", clean(&run.left)),
     };
+    // A narrow terminal takes from the name of the case: the time is what changes.
+    let room = style.width.saturating_sub(1 + tail.chars().count());
+    let heading = cut_to(&clean(&run.heading), room) + &tail;
     lines.push(style.paint(Tone::Strong, &cut(&heading, style)));
     for (name, figure, values) in rows(&run.slices) {
         let head = format!("{name:<NAME_WIDTH$}{figure:>FIGURE_WIDTH$}  ");
@@ -108,6 +111,14 @@ fn rows(slices: &[Interval]) -> Vec<Row> {
     rows
 }
 
+/// The text in `room` columns, with a sign that it goes on where it does not fit.
+fn cut_to(text: &str, room: usize) -> String {
+    match text.chars().count() > room {
+        true => text.chars().take(room.saturating_sub(2)).collect::<String>() + "..",
+        false => text.to_owned(),
+    }
+}
+
 /// The text without what goes beyond the last column but one: a full line makes some terminals wrap.
 fn cut(text: &str, style: &Style) -> String {
     text.chars().take(style.width.saturating_sub(1).max(1)).collect()
@@ -150,6 +161,26 @@ mod tests {
             lines[2].contains("700 ns") && lines[2].ends_with("▁█"),
             "{lines:?}"
         );
+    }
+
+    #[test]
+    fn a_narrow_terminal_keeps_the_time_left() {
+        let mut run = LiveRun::new("3 of 12 · tcp am_bw 128 KiB, window 64, to far".to_owned());
+        run.left = "3 s".to_owned();
+        for width in [30, 40, 60, 80] {
+            let line = &live(
+                &run,
+                &Style {
+                    width,
+                    ..Style::PLAIN
+                },
+            )[0];
+            assert!(
+                line.starts_with("3 of 12") && line.ends_with(" · about 3 s left"),
+                "{line}"
+            );
+            assert!(line.chars().count() < width, "{line}");
+        }
     }
 
     #[test]

@@ -86,7 +86,10 @@ pub(super) fn group(
                     counted(roles.len() as u64, "role"),
                     counted(count as u64, "rank")
                 ),
-                "name one role a rank, or leave --threads and --procs out",
+                match roles.len() {
+                    1 => name_roles(kind),
+                    _ => "name one role a rank, or leave --threads and --procs out".to_owned(),
+                },
             ));
         }
         Some(roles) => roles,
@@ -101,7 +104,11 @@ pub(super) fn group(
     if count == 1 && around.default_group(transport, &transport_options(words)).1 != 1 {
         return Err(PlanError::new(
             format!("{transport} needs at least 2 ranks"),
-            "use --threads 2 or --procs 2",
+            match (words.get(&ROLES), words.get(&THREADS), words.get(&PROCS)) {
+                (None, ..) => "use --threads 2 or --procs 2".to_owned(),
+                (Some(_), None, None) => name_roles(kind),
+                (Some(_), ..) => format!("{}, and leave --threads and --procs out", name_roles(kind)),
+            },
         ));
     }
     let mut ranks = pair_up(kind, &roles)?;
@@ -125,6 +132,20 @@ pub(super) fn group(
         to,
         options: TransportOptions::new(),
     })
+}
+
+/// What to do where --roles names too few.
+fn name_roles(kind: &Kind) -> String {
+    let fewest = match kind.roles {
+        Roles::Hub => [Role::Hub, Role::Worker],
+        Roles::Neighbours => return format!("leave --roles out: in {} all ranks are neighbours", kind.name),
+        Roles::Everybody => [Role::Source, Role::Source],
+        Roles::Pairs | Roles::Near(_) => [Role::Source, Role::Sink],
+    };
+    format!(
+        "name a role for each rank: --roles {}",
+        fewest.map(Role::name).join(",")
+    )
 }
 
 /// The one rank that moves data between here and a service. Its connections may run on any CPU, unless the user names one.

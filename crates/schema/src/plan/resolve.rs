@@ -5,8 +5,8 @@ use super::expand::PlannedCase;
 use super::parameters::{TEST, VIA, parameter, takes};
 use super::surroundings::Surroundings;
 use super::{length, ranks};
-use crate::case::Case;
-use crate::kinds::{self, Kind, Payload};
+use crate::case::{Case, GroupKind, TransportOptions};
+use crate::kinds::{self, Kind, Payload, Roles};
 use crate::test::asked::{Asked, LAYOUT, SIZE, SIZE_MAX_BYTES};
 use crate::test::{Layout, PingPong, Test};
 use crate::units;
@@ -25,7 +25,7 @@ pub(super) fn resolve(
         .get(&TEST)
         .ok_or_else(|| PlanError::new("no test is named", TEST.remedy))?;
     let named = kinds::named(typed)?;
-    let via = transport(words, around)?;
+    let via = transport(words, named, around)?;
     let kind = tagged(words, via, around).unwrap_or(named);
     for key in words.keys.keys() {
         let parameter = parameter(key)?;
@@ -80,11 +80,20 @@ fn tagged(words: &Words, via: &str, around: &dyn Surroundings) -> Option<&'stati
         .then_some(kind)
 }
 
-fn transport<'a>(words: &Words<'a>, around: &dyn Surroundings) -> Result<&'a str, PlanError> {
+fn transport<'a>(words: &Words<'a>, kind: &Kind, around: &dyn Surroundings) -> Result<&'a str, PlanError> {
     let transports = around.transports();
     let known: Vec<&str> = transports.iter().map(String::as_str).collect();
     let via = words.get(&VIA).ok_or_else(|| {
-        let remedy = format!("add --via TRANSPORT: {}", known.join(", "));
+        // What moves data between here and a service moves no messages, and the other way round.
+        let is_of_services =
+            |via: &&&str| around.default_group(via, &TransportOptions::new()).0 == GroupKind::Hosts;
+        let for_services = matches!(kind.roles, Roles::Near(_));
+        let fitting: Vec<&str> = known
+            .iter()
+            .filter(|via| is_of_services(via) == for_services)
+            .copied()
+            .collect();
+        let remedy = format!("add --via TRANSPORT: {}", fitting.join(", "));
         PlanError::new("no transport is named", remedy)
     })?;
     match known.contains(&via) {

@@ -3,14 +3,15 @@
 use super::bench::{ends, shaped};
 use super::job;
 use super::runner::Transfers;
-use crate::args::{AbArgs, ByteioBenchArgs, ByteioVerb, Cli, ColorChoice, Verb};
+use crate::args::{AbArgs, ByteioBenchArgs, ByteioVerb, ColorChoice, Verb};
 use crate::cmd::ab::PAIRS;
 use crate::cmd::compare::Gate;
 use crate::cmd::dry_run;
 use crate::cmd::front::Front;
 use crate::errors::{Ended, Failure};
 use crate::experiment::How;
-use clap::Parser;
+use crate::typed;
+use std::ffi::OsString;
 use wirespeed_byteio::client::TransferOptions;
 use wirespeed_report::byteio::take_pairs;
 use wirespeed_schema::Finite;
@@ -76,7 +77,7 @@ fn arm(words: &[String]) -> Result<Arm, Failure> {
         ));
     }
     let argv = std::iter::once("wirespeed").chain(words.iter().map(String::as_str));
-    let parsed = Cli::try_parse_from(argv).map_err(Failure::from)?;
+    let parsed = typed::parse(argv.map(OsString::from).collect())?;
     let arguments = match parsed.verb {
         Verb::Byteio(byteio) => match byteio.verb {
             ByteioVerb::Bench(arguments) => arguments,
@@ -91,7 +92,11 @@ fn arm(words: &[String]) -> Result<Arm, Failure> {
     let ends = ends(&arguments).remove(0);
     let options = job::options(url, &shaped(&arguments), ends, arguments.verify)?;
     Ok(Arm {
-        nominal: arguments.nominal.as_deref().map(super::speed).transpose()?,
+        nominal: arguments
+            .nominal
+            .as_deref()
+            .map(crate::cmd::speed::speed)
+            .transpose()?,
         options,
     })
 }

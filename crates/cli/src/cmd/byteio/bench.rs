@@ -3,10 +3,10 @@
 use super::job::{self, Ends};
 use super::offered::Offer;
 use super::runner::Transfers;
-use super::speed::speed;
 use super::{Served, emulated, pairs};
 use crate::args::{ByteioBenchArgs, ByteioMechanism, ColorChoice, ExperimentArgs, Profile, TransferArgs};
 use crate::cmd::front::Front;
+use crate::cmd::speed::speed;
 use crate::errors::{Ended, Failure};
 use crate::experiment::{Experiment, Found, How, Prepared};
 use crate::open_loop::TRIALS;

@@ -4,8 +4,8 @@
 use super::job::size;
 use super::pairs::{Planned, this_program};
 use super::served::{NAME, Served};
-use super::speed::speed;
 use crate::args::TransferArgs;
+use crate::cmd::speed::speed;
 use crate::errors::Failure;
 
 /// A pair of the paper.
@@ -59,7 +59,7 @@ const SIZE: &str = "1GiB";
 pub fn plan(words: &TransferArgs) -> Result<(Served, Vec<Planned>), Failure> {
     let served = Served::sparse(size("size", words.size.as_deref().unwrap_or(SIZE))?)?;
     let program = this_program();
-    let folder = served.folder().display();
+    let folder = served.folder().to_string_lossy();
     let far = format!("'{program}' byteio serve '{folder}' --listen 192.0.2.2 --plain");
     let planned = |row: &Row| {
         let rate = format!("{}Mb/s", row.nominal_megabits / row.divisor);

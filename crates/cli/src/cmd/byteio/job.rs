@@ -248,7 +248,8 @@ fn template(options: &TransferOptions) -> Result<Template, Failure> {
     let words = [
         ("test", test),
         ("via", options.client.way.transport()),
-        ("to", &url),
+        // A comma would part one address from the next.
+        ("to", &url.replace(',', "%2C")),
         ("total", &total),
         ("size", &size),
         ("connections", &connections),

@@ -10,14 +10,12 @@ mod peers;
 mod runner;
 mod serve;
 mod served;
-mod speed;
 mod transfers;
 
 pub use ab::{ab, is_bench};
 pub use job::{size, time};
 pub use pairs::this_program;
 pub use served::{NAME, Served};
-pub use speed::speed;
 
 use crate::args::{ByteioArgs, ByteioVerb, ColorChoice};
 use crate::document::Draft;

@@ -3,10 +3,11 @@
 //! there and hands its document back on stdout.
 
 use super::publish;
-use super::speed::speed;
 use crate::args::{ByteioBenchArgs, ColorChoice, TransferArgs};
+use crate::cmd::speed::speed;
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
+use crate::file;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use serde::Deserialize;
@@ -77,8 +78,12 @@ pub fn read(path: &Path, both: bool) -> Result<Vec<Planned>, Failure> {
         code: crate::errors::exit::USAGE,
         ..Failure::file("read", path, &e)
     })?;
-    parse(&text, both)
-        .map_err(|failure| Failure::usage(format!("{}: {}", path.display(), failure.cause), failure.remedy))
+    parse(&text, both).map_err(|failure| {
+        Failure::usage(
+            format!("{}: {}", file::shown(path), failure.cause),
+            failure.remedy,
+        )
+    })
 }
 
 fn parse(text: &str, both: bool) -> Result<Vec<Planned>, Failure> {
@@ -185,7 +190,7 @@ fn planned(reader: &Machine, server: &Machine) -> Result<Planned, Failure> {
 /// The path of the program that runs.
 pub fn this_program() -> String {
     let program = std::env::current_exe().ok();
-    program.map_or("wirespeed".to_owned(), |path| path.display().to_string())
+    program.map_or("wirespeed".to_owned(), |path| path.to_string_lossy().into_owned())
 }
 
 impl Planned {

@@ -4,10 +4,10 @@
 use super::job::{self, Ends, size, time};
 use super::pairs::this_program;
 use super::runner::Transfers;
-use super::speed::speed;
 use crate::args::{ByteioMechanism, ByteioPeersArgs, ColorChoice, TransferArgs, Verify};
 use crate::cmd::dry_run;
 use crate::cmd::front::Front;
+use crate::cmd::speed::speed;
 use crate::errors::{Ended, Failure};
 use crate::experiment::loads::refused;
 use crate::experiment::{How, Measured, OnSeen, Prepared, Runner, Visit, pin};
@@ -154,7 +154,7 @@ fn path(arguments: &ByteioPeersArgs, host: HostFingerprint) -> Result<Path<'_>, 
                 false => "wirespeed".to_owned(),
             }),
             run,
-            file: file.display().to_string(),
+            file: file.to_string_lossy().into_owned(),
             at,
             takes: arguments.put,
         },
@@ -287,7 +287,7 @@ impl Path<'_> {
     /// One transfer by a mover of others.
     fn moved(&self, mover: Mover, port: u16) -> Result<BulkRun, Failure> {
         let file = match (&self.arguments.mounted, mover) {
-            (Some(path), Mover::Mounted) => path.display().to_string(),
+            (Some(path), Mover::Mounted) => path.to_string_lossy().into_owned(),
             _ => self.far.file.clone(),
         };
         let shape = Shape {

@@ -2,7 +2,8 @@
 //! anything is started. It must never choose who is measured.
 
 use super::roster::{Roster, Source};
-use crate::cmd::probe::plan_of;
+use crate::behind::{CHOSEN_BY_HOSTS, HOSTS_CHOOSE};
+use crate::cmd::probe::{names_test, plan_of};
 use crate::cmd::run::prepare;
 use crate::errors::Failure;
 use crate::experiment::Prepared;
@@ -21,26 +22,30 @@ const SETUP_NS: u64 = 60_000_000;
 /// Payload from which on a stream is judged by its bytes and not by its messages.
 const LARGE_BYTES: u64 = 1024;
 
+/// What is measured where the words name no test.
+const TESTS: &str = "latency,bandwidth";
 /// The plan that the words behind `--` are.
 pub fn plan(words: &[String], source: Source) -> Result<Plan, Failure> {
     let usual = match source {
-        Source::Here => ["latency,bandwidth", "--via", "shm"],
-        Source::Job => ["latency,bandwidth", "--via", "mpi"],
-        Source::Ssh | Source::Servers => ["latency,bandwidth", "--via", "tcp"],
+        Source::Here => "shm",
+        Source::Job => "mpi",
+        Source::Ssh | Source::Servers => "tcp",
     };
-    let mut words: Vec<String> = words.to_vec();
-    if words.is_empty() {
-        words = usual.map(str::to_owned).to_vec();
-    }
+    let names_test = names_test(words);
+    let tests = (!names_test).then(|| TESTS.to_owned());
+    let words: Vec<String> = tests.into_iter().chain(words.iter().cloned()).collect();
     let (mut plan, _) = plan_of(&words)?;
     for template in &mut plan.templates {
-        for key in ["to", "roles", "procs", "threads", "cpus"] {
+        for key in CHOSEN_BY_HOSTS {
             if template.axes.contains_key(key) {
                 return Err(Failure::usage(
                     format!("--{key} is not allowed behind `--`"),
-                    "a mesh gives each host a rank, and each pair a source and a sink: leave it out",
+                    HOSTS_CHOOSE,
                 ));
             }
+        }
+        if !names_test {
+            template.add_default("via", usual)?;
         }
         if !template.axes.contains_key("iters") {
             template.add_default("duration", DURATION)?;
@@ -150,6 +155,27 @@ mod tests {
         assert_eq!(tag(&["put_lat", "--via", "tcp"]), "rtt_p50_ns");
         assert_eq!(tag(&["am_bw", "--via", "tcp"]), "bandwidth_bytes_per_s");
         assert_eq!(tag(&["rate", "--via", "tcp"]), "rate_msg_per_s");
+    }
+
+    #[test]
+    fn options_without_a_test_are_for_the_usual_ones() {
+        for (words, source, via) in [
+            (&[][..], Source::Here, "shm"),
+            (&["--duration", "100ms"], Source::Here, "shm"),
+            (&["-n", "1000"], Source::Ssh, "tcp"),
+            (&["--via", "unix", "-t", "50ms"], Source::Here, "unix"),
+        ] {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            let axes = &plan(&words, source).unwrap().templates[0].axes;
+            assert_eq!(axes["test"], ["latency", "bandwidth"], "{words:?}");
+            assert_eq!(axes["via"], [via], "{words:?}");
+        }
+        // A test may stand behind its options.
+        let words = ["--via", "tcp", "am_lat"].map(str::to_owned);
+        assert_eq!(
+            plan(&words, Source::Here).unwrap().templates[0].axes["test"],
+            ["am_lat"]
+        );
     }
 
     #[test]

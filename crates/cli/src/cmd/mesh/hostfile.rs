@@ -2,6 +2,7 @@
 
 use super::roster::{HOSTS_MAX, Host};
 use crate::errors::Failure;
+use crate::file;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
@@ -22,13 +23,13 @@ pub fn read(path: &Path) -> Result<Vec<Host>, Failure> {
     let size = std::fs::metadata(path).map_err(|e| unreadable(&e))?.len();
     if size > FILE_BYTES_MAX {
         return Err(Failure::usage(
-            format!("{}: longer than any host file", path.display()),
+            format!("{}: longer than any host file", file::shown(path)),
             "name a file with a host a line",
         ));
     }
     let text = std::fs::read_to_string(path).map_err(|e| unreadable(&e))?;
     parse(&text)
-        .map_err(|(line, why)| Failure::usage(format!("{}, line {line}: {why}", path.display()), LINE))
+        .map_err(|(line, why)| Failure::usage(format!("{}, line {line}: {why}", file::shown(path)), LINE))
 }
 
 /// A host a line, `#` begins a comment. The error has the number of its line.

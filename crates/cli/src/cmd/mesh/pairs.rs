@@ -2,6 +2,7 @@
 
 use super::roster::Roster;
 use crate::errors::Failure;
+use crate::file;
 use std::path::Path;
 use wirespeed_mesh::Pair;
 
@@ -32,11 +33,12 @@ pub fn pairs_of(path: &Path, roster: &Roster) -> Result<Vec<Pair>, Failure> {
         false => std::fs::read_to_string(path).map_err(|e| unreadable(&e))?,
     };
     let remedy = "write FROM TO, two names of hosts, a line each";
-    let found = parse_pairs(&text, roster)
-        .map_err(|(line, why)| Failure::usage(format!("{}, line {line}: {why}", path.display()), remedy))?;
+    let found = parse_pairs(&text, roster).map_err(|(line, why)| {
+        Failure::usage(format!("{}, line {line}: {why}", file::shown(path)), remedy)
+    })?;
     match found.is_empty() {
         true => Err(Failure::usage(
-            format!("{} names no pair", path.display()),
+            format!("{} names no pair", file::shown(path)),
             remedy,
         )),
         false => Ok(found),

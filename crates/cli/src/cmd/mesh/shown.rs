@@ -36,8 +36,13 @@ impl Shown {
 
     /// `rounds` of `case` begin: a cycle of the survey, or a look.
     pub fn begin(&mut self, case: &Case, rounds: usize, is_look: bool) {
-        let to_come = std::iter::repeat_n(case, rounds);
-        self.progress = Some(Progress::also_in_files(to_come, self.quiet));
+        // Cycles are alike, and all of them are still to come.
+        let cycles = match is_look {
+            true => 1,
+            false => self.runs.saturating_sub(self.run).max(1),
+        };
+        let to_come = std::iter::repeat_n(case, rounds * cycles);
+        self.progress = Some(Progress::also_in_files(self.progress.take(), to_come, self.quiet));
         (self.rounds, self.round, self.pairs, self.is_look) = (rounds, 0, 0, is_look);
         self.run += usize::from(!is_look);
     }
@@ -77,7 +82,7 @@ impl Shown {
 
     /// The rounds have ended.
     pub fn end(&mut self) {
-        if let Some(progress) = self.progress.take() {
+        if let Some(progress) = &self.progress {
             progress.finish();
         }
     }

@@ -5,10 +5,12 @@ mod streams;
 
 use crate::args::{SessionArgs, SessionFormat};
 use crate::errors::Failure;
+use crate::file;
 use crate::open_loop::{Asked, Rates};
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 use std::time::Duration;
+pub use streams::{options, transports};
 use streams::{route, streams};
 use wirespeed_control::Identity;
 use wirespeed_control::address::Address;
@@ -68,14 +70,11 @@ pub fn request(arguments: &SessionArgs) -> Result<Request, Failure> {
         && (path.is_none() || chart.extension().is_none_or(|ending| ending != "svg"))
     {
         return Err(Failure::usage(
-            format!("--chart {}: no chart can be drawn there", chart.display()),
+            format!("--chart {}: no chart can be drawn there", file::shown(chart)),
             "name a path of messages, several sizes, and a file that ends with .svg",
         ));
     }
-    let streams = match path {
-        Some(path) => streams(arguments, path, &routes, duration)?,
-        None => Vec::new(),
-    };
+    let streams = streams(arguments, path, &routes, duration)?;
     ask_for_buffers(arguments, &streams, &mut definition);
     if !arguments.experiment.interference.is_empty()
         && (path.is_none() || arguments.format == SessionFormat::Classic)
@@ -191,7 +190,7 @@ fn definition(arguments: &SessionArgs, path: Option<Path>) -> Result<Definition,
             let facts = std::fs::metadata(file).map_err(|e| Failure::file("read", file, &e))?;
             if facts.len() > DEFINITION_BYTES_MAX {
                 return Err(Failure::usage(
-                    format!("{} is too long for a session definition", file.display()),
+                    format!("{} is too long for a session definition", file::shown(file)),
                     "name the right file",
                 ));
             }
@@ -283,11 +282,11 @@ fn prepend(definition: &mut Definition, directory: &FilePath) -> Result<String, 
     let directory = std::path::absolute(directory).map_err(|e| Failure::file("find", directory, &e))?;
     if !directory.is_dir() {
         return Err(Failure::usage(
-            format!("--prepend {} is no directory", directory.display()),
+            format!("--prepend {} is no directory", file::shown(&directory)),
             "name a package directory",
         ));
     }
-    let shown = directory.display().to_string();
+    let shown = directory.to_string_lossy().into_owned();
     let before = |variable: &str, first: String| {
         let rest = std::env::var(variable).unwrap_or_default();
         (
@@ -430,6 +429,15 @@ mod tests {
             ("--benchmarkPath=client_to_computation --bytes=x", "bytes"),
             ("--benchmarkPath=client_to_computation --via=udp", "udp"),
             ("--benchmarkPath=client_to_computation --route=x", "route"),
+            // What is said of messages is wrong without any, too.
+            ("--via=shmm", "shmm"),
+            ("--wait=foo", "foo"),
+            ("-O foo", "foo"),
+            ("--credits=0", "credits"),
+            ("--bytes=x", "bytes"),
+            ("--mb=x", "mb"),
+            ("--route=x", "route"),
+            ("--messageSleep=x", "messageSleep"),
             ("--benchmarkPath=client_to_computation --duration=0", "duration"),
             ("--allocateMb=1 --touchMb=2", "touchMb"),
             ("--benchmarkPath=client_to_computation --mb=1..", "mb"),

@@ -23,7 +23,7 @@ pub fn write(path: &Path, run: &Run) -> Result<(), Failure> {
     let sweeps: Vec<Swept> = sweeps.collect();
     let picture = against_size(&sweeps, "bandwidth_bytes_per_s", &[]).ok_or_else(|| {
         Failure::failed(
-            format!("{}: too few sizes were measured for a line", path.display()),
+            format!("{}: too few sizes were measured for a line", file::shown(path)),
             "look at the failures above, and run again",
         )
     })?;

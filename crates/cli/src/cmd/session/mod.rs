@@ -41,7 +41,7 @@ pub fn session(registry: &Registry, arguments: &SessionArgs, color: ColorChoice)
         return Ok(Ended::OK);
     }
     let request = ask::request(arguments)?;
-    check_options(registry, &request.streams)?;
+    check_options(registry, arguments)?;
     let mut plan = Plan::default();
     let usual = if request.offered.is_some() { TRIALS } else { 1 };
     let how = How::of(
@@ -201,14 +201,12 @@ impl Request {
 }
 
 /// Refuse options that a transport does not take, before a session is started for them.
-fn check_options(registry: &Registry, streams: &[Streaming]) -> Result<(), Failure> {
-    for stream in streams {
-        let read = registry
-            .find(&stream.via)
-            .map(|entry| (entry.limits)(&stream.options));
-        let remedy = || format!("see `wirespeed list {}`", stream.via);
+fn check_options(registry: &Registry, arguments: &SessionArgs) -> Result<(), Failure> {
+    let options = ask::options(&arguments.options)?;
+    for via in ask::transports(arguments)? {
+        let read = registry.find(via).map(|entry| (entry.limits)(&options));
         read.transpose()
-            .map_err(|error| Failure::usage(error.to_string(), remedy()))?;
+            .map_err(|error| Failure::usage(error.to_string(), format!("see `wirespeed list {via}`")))?;
     }
     Ok(())
 }

@@ -13,10 +13,11 @@ const MESSAGE_SLEEP_NS_MAX: u64 = 100_000_000;
 /// Transports that sessions offer.
 const TRANSPORTS: [&str; 3] = ["shm", "unix", "tcp"];
 
-/// Every stream that the words ask for: transports, sizes, credits and routes, all with all.
+/// Every stream that the words ask for: transports, sizes, credits and routes, all with all; none without a path, but what is
+/// said of them is checked.
 pub fn streams(
     arguments: &SessionArgs,
-    path: Path,
+    path: Option<Path>,
     routes: &[Route],
     duration: Duration,
 ) -> Result<Vec<Streaming>, Failure> {
@@ -26,50 +27,41 @@ pub fn streams(
     let sizes = sizes(arguments)?;
     let credits = expand_counts(&arguments.credits).map_err(|e| bad("credits", e.to_string()))?;
     let report = time("report-frequency", &arguments.report_frequency)?;
-    if duration < Duration::from_millis(1) || report < Duration::from_millis(1) {
+    let is_short = duration < Duration::from_millis(1) || report < Duration::from_millis(1);
+    if path.is_some() && is_short {
         return Err(Failure::usage(
             "a stream needs a duration and reports of at least 1 ms",
             "give --duration and --report-frequency in seconds, or with a unit",
         ));
     }
+    let counts: Vec<u64> = credits
+        .iter()
+        .map(|text| credits_of(text))
+        .collect::<Result<_, _>>()?;
+    let (transports, options) = (transports(arguments)?, options(&arguments.options)?);
+    let block = block(arguments.wait.as_deref())?;
+    let client_sleep_ns = message_sleep(arguments, path)?;
     let mut streams = Vec::new();
-    let any = [TRANSPORTS[1].to_owned()];
-    let transports = match arguments.via.is_empty() {
-        true => &any[..],
-        false => &arguments.via,
+    let Some(path) = path else {
+        return Ok(streams);
     };
-    for via in transports {
-        if !TRANSPORTS.contains(&via.as_str()) {
-            return Err(Failure::usage(
-                format!("--via {via}: sessions have no such transport"),
-                format!("choose from: {}", TRANSPORTS.join(", ")),
-            ));
-        }
+    for via in &transports {
         for size in &sizes {
-            for credit in &credits {
-                let credits = match parse_count(credit) {
-                    Ok(credits @ 1..=1_000_000_000_000) => credits,
-                    _ => {
-                        return Err(Failure::usage(
-                            format!("--credits {credit} lets no message out"),
-                            "give at least 1, which is a synchronous round trip",
-                        ));
-                    }
-                };
+            for credits in &counts {
                 for route in routes {
                     streams.push(Streaming {
                         path,
                         route: *route,
-                        via: via.clone(),
+                        via: (*via).to_owned(),
                         size_bytes: *size,
-                        credits,
+                        credits: *credits,
                         duration_ns: duration.as_nanos() as u64,
                         report_ns: report.as_nanos() as u64,
-                        block: block(arguments.wait.as_deref())?,
-                        client_sleep_ns: message_sleep(arguments, path)?,
+                        block,
+                        client_sleep_ns,
                         check: arguments.check,
                         pace_msg_per_s: None,
-                        options: options(&arguments.options)?,
+                        options: options.clone(),
                     });
                 }
             }
@@ -78,8 +70,31 @@ pub fn streams(
     Ok(streams)
 }
 
+fn credits_of(text: &str) -> Result<u64, Failure> {
+    match parse_count(text) {
+        Ok(credits @ 1..=1_000_000_000_000) => Ok(credits),
+        _ => Err(Failure::usage(
+            format!("--credits {text} lets no message out"),
+            "give at least 1, which is a synchronous round trip",
+        )),
+    }
+}
+
+/// What is to carry messages.
+pub fn transports(arguments: &SessionArgs) -> Result<Vec<&str>, Failure> {
+    let named: Vec<&str> = arguments.via.iter().map(String::as_str).collect();
+    match named.iter().find(|via| !TRANSPORTS.contains(via)) {
+        Some(via) => Err(Failure::usage(
+            format!("--via: sessions have no transport {via:?}"),
+            format!("choose from: {}", TRANSPORTS.join(", ")),
+        )),
+        None if named.is_empty() => Ok(vec![TRANSPORTS[1]]),
+        None => Ok(named),
+    }
+}
+
 /// How long the client sleeps after each message: plain numbers are microseconds, as the original's.
-fn message_sleep(arguments: &SessionArgs, path: Path) -> Result<u64, Failure> {
+fn message_sleep(arguments: &SessionArgs, path: Option<Path>) -> Result<u64, Failure> {
     let text = arguments.message_sleep.trim();
     let bad = |why: &str, remedy: &str| Failure::usage(format!("--messageSleep {text}: {why}"), remedy);
     let ns = match text.parse::<u64>() {
@@ -91,7 +106,7 @@ fn message_sleep(arguments: &SessionArgs, path: Path) -> Result<u64, Failure> {
         return Err(bad("too long", "give at most 100 ms"));
     }
     match (ns, path) {
-        (0, _) | (_, Path::ComputationToClient) => Ok(ns),
+        (0, _) | (_, None | Some(Path::ComputationToClient)) => Ok(ns),
         _ => Err(bad(
             "the client receives no messages on this path",
             "take --benchmarkPath=computation_to_client",
@@ -142,13 +157,14 @@ fn block(word: Option<&str>) -> Result<Option<bool>, Failure> {
         Some("poll") => Ok(Some(false)),
         Some("block") => Ok(Some(true)),
         Some(word) => Err(Failure::usage(
-            format!("--wait {word}: no such way"),
+            format!("--wait: there is no way {word:?}"),
             "choose from: auto, poll, block",
         )),
     }
 }
 
-fn options(words: &[String]) -> Result<BTreeMap<String, String>, Failure> {
+/// Options of the transports.
+pub fn options(words: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     let pair = |word: &String| {
         let (name, value) = word.split_once('=')?;
         Some((name.to_owned(), value.to_owned()))
