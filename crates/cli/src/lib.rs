@@ -160,7 +160,7 @@ fn dispatch(registry: &Registry, verb: Verb, color: ColorChoice) -> Result<Ended
         Verb::Node(arguments) => cmd::daemons::node(&arguments),
         Verb::Lab(arguments) => cmd::lab::lab(&arguments),
         Verb::Byteio(arguments) => cmd::byteio::byteio(&arguments, color),
-        Verb::Calibrate(arguments) => cmd::calibrate::calibrate(registry, &arguments),
+        Verb::Calibrate(arguments) => cmd::calibrate::calibrate(registry, &arguments, color),
         Verb::Completions(arguments) => cmd::shell::completions(&arguments),
         Verb::Man => cmd::shell::man(),
         Verb::Rank => cmd::serve::rank(registry),

@@ -1,16 +1,20 @@
 //! `wirespeed calibrate`: the instrument and the machine without any transport: what every number stands on.
 
-use crate::args::CalibrateArgs;
+use crate::args::{CalibrateArgs, ColorChoice};
 use crate::errors::{Ended, Failure, exit};
 use crate::group::{Groups, Reach};
-use crate::output;
 use crate::progress::Progress;
+use crate::terminal::{self, Stream};
+use crate::{output, view};
 use serde_json::json;
 use std::time::Duration;
 use wirespeed::Registry;
 use wirespeed::calibrate::{copy_bytes_per_s, line_round_trip_ns};
 use wirespeed::host::HostError;
 use wirespeed_control::StopFlag;
+use wirespeed_report::render::Style;
+use wirespeed_report::table::{self, Table};
+use wirespeed_report::view::Part;
 use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::plan::{Plan, PlanError, Template, expand};
 use wirespeed_schema::units::{format_ns, format_rate, format_size, format_size_exact, significant};
@@ -31,7 +35,11 @@ struct Found {
 const STEPS_MS: [u64; 2 + COPY_SIZES.len()] = [250, 250, 90, 90, 120];
 
 /// Calibrate and print.
-pub fn calibrate(registry: &Registry, arguments: &CalibrateArgs) -> Result<Ended, Failure> {
+pub fn calibrate(
+    registry: &Registry,
+    arguments: &CalibrateArgs,
+    color: ColorChoice,
+) -> Result<Ended, Failure> {
     let cpus = cpus(arguments.cpus.as_deref())?;
     let stop = super::stop_on_signals()?;
     let mut progress = Progress::of_times(STEPS_MS.into_iter().map(Duration::from_millis), false);
@@ -62,7 +70,7 @@ pub fn calibrate(registry: &Registry, arguments: &CalibrateArgs) -> Result<Ended
     let text = if arguments.json {
         as_json(&found)
     } else {
-        as_text(&found)
+        as_text(&found, &terminal::style(Stream::Stdout, color))
     };
     output::print(&text)?;
     Ok(match found.interrupted {
@@ -116,7 +124,7 @@ fn floor(registry: &Registry, cpu: u32, stop: &StopFlag) -> Result<Outcome, Fail
     }
 }
 
-fn as_text(found: &Found) -> String {
+fn as_text(found: &Found, style: &Style) -> String {
     let clock = &found.floor.clock;
     let ns = |value: f64| format!("{} ns", significant(value, 3));
     let mut rows = vec![
@@ -162,12 +170,28 @@ fn as_text(found: &Found) -> String {
             format!("{lost} % of CPU {} lost, longest detour {longest}", noise.cpu),
         ));
     }
-    let rows = rows.iter().map(|(name, value)| format!("{name:<18} {value}\n"));
-    let head = match found.interrupted {
-        true => "Incomplete: it was interrupted, and this is what was measured until then.\n\n",
-        false => "",
+    let rows = rows
+        .into_iter()
+        .map(|(name, value)| vec![name.to_owned(), value].into());
+    let columns = vec![table::key("what"), table::text("found", 0)];
+    let table = Table::new("", columns, rows.collect());
+    view::told(answer(found), vec![Part::Table(table)], style)
+}
+
+/// What the instrument adds to a figure, and whether all of it was measured.
+fn answer(found: &Found) -> String {
+    let step = format_ns(found.floor.clock.step_ns.get());
+    let mut text = match &found.floor.floor {
+        Some(floor) => format!(
+            "The instrument adds {} to each operation that is timed by itself, and its clock moves in steps of {step}.",
+            format_ns(floor.loop_ns.get())
+        ),
+        None => format!("The clock moves in steps of {step}."),
     };
-    rows.fold(head.to_owned(), |text, row| text + &row)
+    if found.interrupted {
+        text += " Incomplete: it was interrupted, and this is what was measured until then.";
+    }
+    text
 }
 
 fn as_json(found: &Found) -> String {

@@ -132,7 +132,11 @@ mod tests {
         drop(read);
         let lines: Vec<String> = heard.iter().collect();
         assert_eq!(lines[0], "0");
-        assert!(lines.iter().any(|line| line.contains("nobody read this log, and it lacks")));
+        assert!(
+            lines
+                .iter()
+                .any(|line| line.contains("nobody read this log, and it lacks"))
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::compare::{self, Comparison, Method, Side, Verdict};
 use crate::figures::figure_text;
 use crate::labels::{Input, ratio};
 use crate::table::{Column, Row, Table, Tone, key, number, text};
-use crate::thresholds::ROUNDS_WORTH_MAX;
+use crate::tags::HEADLINES;
 use wirespeed_schema::Run;
 
 /// Facts of the environment that are shown; the document has all.
@@ -33,9 +33,21 @@ pub fn parts(run: &Run) -> Vec<Part> {
     };
     let mut lines = sides(&found);
     lines.extend(environment(&found));
-    let rows = found.rows.iter().map(|row| Row {
-        cells: [vec![row.label.clone(), row.tag.clone()], cells(row)].concat(),
-        tone: tone(row.verdict),
+    // Units tell headlines apart, and of each case there is one.
+    let mut labels: Vec<&str> = found.rows.iter().map(|row| row.label.as_str()).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    let are_headlines = found
+        .rows
+        .iter()
+        .all(|row| HEADLINES.iter().any(|(tag, ..)| *tag == row.tag));
+    let names_figures = labels.len() < found.rows.len() || !are_headlines;
+    let rows = found.rows.iter().map(|row| {
+        let figure = if names_figures { row.tag.as_str() } else { "" };
+        Row {
+            cells: [vec![row.label.clone(), figure.to_owned()], cells(row)].concat(),
+            tone: tone(row.verdict),
+        }
     });
     let mut columns = vec![key("case"), key("figure")];
     columns.extend(figures("A", "B", "B/A"));
@@ -63,11 +75,10 @@ pub(super) fn figures(a: &str, b: &str, quotient: &str) -> [Column; 6] {
 /// Its cells.
 pub(super) fn cells(row: &compare::Row) -> Vec<String> {
     let interval = row.lower.zip(row.upper);
-    let lacks = match row.more_runs {
-        Some(more) if more > ROUNDS_WORTH_MAX => " (needs many more runs)".to_owned(),
-        Some(more) => format!(" (needs about {more} more)"),
-        None if !row.withheld.is_empty() => " (disturbed)".to_owned(),
-        None => String::new(),
+    let disturbed = if row.withheld.is_empty() {
+        ""
+    } else {
+        " (disturbed)"
     };
     vec![
         figure_text(&row.tag, row.a.get()),
@@ -80,7 +91,7 @@ pub(super) fn cells(row: &compare::Row) -> Vec<String> {
         interval.map_or(String::new(), |(lower, upper)| {
             format!("[{}, {}]", ratio(lower.get()), ratio(upper.get()))
         }),
-        format!("{}{lacks}", row.verdict.name()),
+        format!("{}{disturbed}", row.verdict.name()),
     ]
 }
 
