@@ -14,8 +14,8 @@ const SHOWN: usize = 20;
 /// They may go down; what makes one go up needs a reason.
 const BUDGETS: [(&str, u64); 5] = [
     ("wirespeed", 5_000_000),
-    ("wirespeed_cli", 1_000_000),
-    ("wirespeed_report", 700_000),
+    ("wirespeed_cli", 1_020_000),
+    ("wirespeed_report", 710_000),
     ("wirespeed_byteio", 550_000),
     ("all", 14_800_000),
 ];
