@@ -66,7 +66,7 @@ fn run_test_steps(ladder: &mut Ladder) -> Result<()> {
     }
 }
 
-/// Tests of the crates, then those of the program, which run though one of a crate failed: a run tells all that is wrong. What
+/// Tests of the crates, then those of the program, which run whatever failed before: a run tells all that is wrong. What
 /// only compiles has the CPU time that tests leave; `optimise` makes the program that is tested.
 fn run_tests(ladder: &mut Ladder, optimise: Vec<Step>, compile: Vec<Step>) -> Result<()> {
     let program = hotcheck::place(ladder.root());
@@ -74,11 +74,9 @@ fn run_tests(ladder: &mut Ladder, optimise: Vec<Step>, compile: Vec<Step>) -> Re
     let behind = ladder.begin(optimise);
     let units = ladder.run_shards("tests", tests.units);
     let mut ended = vec![units, ladder.end(behind)];
-    if ended[1].is_ok() {
-        let behind = ladder.begin(compile);
-        ended.push(ladder.run_shards("end-to-end", tests.end_to_end));
-        ended.push(ladder.end(behind));
-    }
+    let behind = ladder.begin(compile);
+    ended.push(ladder.run_shards("end-to-end", tests.end_to_end));
+    ended.push(ladder.end(behind));
     let failed = ended.into_iter().filter_map(Result::err);
     let failed: Vec<String> = failed.map(|error| error.to_string()).collect();
     match failed.is_empty() {
