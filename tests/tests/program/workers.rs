@@ -121,7 +121,10 @@ fn a_worker_on_a_busy_cpu_stands_out() {
         .iter()
         .find(|remark| remark.code == "slow_worker")
         .unwrap();
-    assert!(remark.message.starts_with("in this cell worker 2 takes "), "{remark:?}");
+    assert!(
+        remark.message.starts_with("in this cell worker 2 takes "),
+        "{remark:?}"
+    );
     // With --strict a warning counts.
     let line = line.replace("--json", "--strict");
     home.run(&line).code(4);
