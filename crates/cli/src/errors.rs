@@ -93,6 +93,14 @@ impl Failure {
         }
     }
 
+    /// A name for `--output` whose ending is none that is written; `taken` says which are.
+    pub fn ending(path: &std::path::Path, why: &str, taken: &str) -> Self {
+        Self::usage(
+            format!("--output {}: {why}", file::shown(path)),
+            format!("end the name with {taken}"),
+        )
+    }
+
     /// A file that could not be read or written.
     pub fn file(what: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
         let (shown, folder) = (file::shown(path), file::folder(path));

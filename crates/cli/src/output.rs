@@ -282,6 +282,11 @@ pub fn is_taken(text: &str) -> Result<bool, Failure> {
     }
 }
 
+/// Whether a result can be written to a file of this name.
+pub fn has_form(path: &Path) -> bool {
+    form_of(path).is_ok()
+}
+
 fn form_of(path: &Path) -> Result<Form, Failure> {
     match path.extension().and_then(|e| e.to_str()) {
         Some("json") => Ok(Form::Json),
@@ -291,12 +296,10 @@ fn form_of(path: &Path) -> Result<Form, Failure> {
         Some("hlog") => Ok(Form::Hlog),
         Some("md") => Ok(Form::Markdown),
         Some("html" | "htm") => Ok(Form::Page),
-        _ => Err(Failure::usage(
-            format!(
-                "--output {}: the ending does not say what to write",
-                file::shown(path)
-            ),
-            "end the name with .json, .csv, .ndjson, .txt, .md, .html or .hlog (HdrHistogram)",
+        _ => Err(Failure::ending(
+            path,
+            "the ending does not say what to write",
+            ".json, .csv, .ndjson, .txt, .md, .html or .hlog (HdrHistogram)",
         )),
     }
 }

@@ -5,7 +5,7 @@ mod numbers;
 use crate::args::Cli;
 use crate::behind::{CHOSEN_BY_HOSTS, HOSTS_CHOOSE, PACE, RATES_ARE_OFFERED};
 use crate::errors::Failure;
-use crate::guesses;
+use crate::{guesses, output};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use std::ffi::OsString;
@@ -175,7 +175,7 @@ fn of_bare_word(error: &clap::Error, command: &str) -> Option<String> {
             let near = nearest(&word, &verbs)?;
             Some(format!("did you mean {near:?}?"))
         }
-        (false, _) if command.ends_with(" msgrate") && is_result(&word) => {
+        (false, _) if command.ends_with(" msgrate") && output::has_form(word.as_ref()) => {
             Some(format!("in msgrate -o is the original's: write --output {word}"))
         }
         (false, _) if command.ends_with(" ab") => Some(format!(
@@ -189,16 +189,6 @@ fn of_bare_word(error: &clap::Error, command: &str) -> Option<String> {
         )),
         (false, _) => None,
     }
-}
-
-/// Whether a word is the name of a file for results.
-fn is_result(word: &str) -> bool {
-    let ending = std::path::Path::new(word).extension();
-    ending.is_some_and(|ending| {
-        ["json", "csv", "ndjson", "txt", "md", "html"]
-            .iter()
-            .any(|one| ending == *one)
-    })
 }
 
 /// The test that a word names, here or elsewhere.

@@ -42,16 +42,24 @@ pub struct Sentence {
 /// Sentences of one rule at most.
 const EACH_MAX: usize = 4;
 
+/// The measured cases of a run, and what sentences call them.
+struct Cases<'a> {
+    all: Vec<&'a CaseResult>,
+    names: Names<'a>,
+}
+
 /// Sentences that a run and its measured cases call for.
-type Rule = fn(&Run, &[&CaseResult]) -> Vec<Sentence>;
+type Rule = fn(&Run, &Cases) -> Vec<Sentence>;
 
 /// What the rules say of a run, the most telling first. Empty where none applies.
 pub fn explain(run: &Run) -> Vec<Sentence> {
-    let cases: Vec<&CaseResult> = run
+    let all: Vec<&CaseResult> = run
         .cases
         .iter()
         .filter(|case| !case.metrics.is_empty() && case.case.transport != Floor::TRANSPORT)
         .collect();
+    let names = Names::among(all.iter().copied());
+    let cases = Cases { all, names };
     let mut sentences = Vec::new();
     let rules: [Rule; 12] = [
         mesh::mesh,
@@ -91,13 +99,8 @@ fn cite(case: &CaseResult, tag: &str) -> String {
     format!("{}{options} {tag} {value}", case.case.label())
 }
 
-/// What a sentence calls a case.
-fn name(cases: &[&CaseResult], case: &CaseResult) -> String {
-    Names::among(cases.iter().copied()).of(case)
-}
-
 /// What each load did to each case.
-fn loads(run: &Run, _: &[&CaseResult]) -> Vec<Sentence> {
+fn loads(run: &Run, _: &Cases) -> Vec<Sentence> {
     let Some(found) = run.sections.get::<Interference>() else {
         return Vec::new();
     };
@@ -117,7 +120,7 @@ fn loads(run: &Run, _: &[&CaseResult]) -> Vec<Sentence> {
 }
 
 /// The verdict on each pair of machines.
-fn bulk(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
+fn bulk(run: &Run, cases: &Cases) -> Vec<Sentence> {
     let section = run.sections.get::<ByteioSection>().unwrap_or_default();
     let with_verdict = section
         .pairs
@@ -125,7 +128,7 @@ fn bulk(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         .filter_map(|pair| Some((pair, pair.verdict.as_ref()?)));
     with_verdict
         .map(|(pair, verdict)| {
-            let own = cases.iter().filter(|case| {
+            let own = cases.all.iter().filter(|case| {
                 case.case.transport.strip_prefix("byteio-") == Some(pair.mechanism.as_str())
                     && case.case.test.bulk().is_some_and(|bulk| {
                         (bulk.connections, bulk.outstanding_ops, bulk.size_bytes)
@@ -145,9 +148,13 @@ fn bulk(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
 }
 
 /// What the step from each transport to the next costs, at the same test.
-fn transports(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
+fn transports(_: &Run, cases: &Cases) -> Vec<Sentence> {
     let mut steps: Vec<&CaseResult> = Vec::new();
-    for case in cases.iter().filter(|case| figure(case, "rtt_p50_ns").is_some()) {
+    for case in cases
+        .all
+        .iter()
+        .filter(|case| figure(case, "rtt_p50_ns").is_some())
+    {
         let first = steps
             .first()
             .is_none_or(|first| first.case.test == case.case.test);
@@ -181,14 +188,15 @@ fn transports(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
 
 /// Whether a stream is held back by its window or by what carries it: its window is full in every run, and the time to an
 /// acknowledgement tells whether messages wait.
-fn window(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
+fn window(_: &Run, cases: &Cases) -> Vec<Sentence> {
     let mut found = Vec::new();
-    for case in cases.iter().filter(|case| !meets_its_pace(case)) {
+    for case in cases.all.iter().filter(|case| !meets_its_pace(case)) {
         let window = case.case.test.window();
         let (Some(used), Some(ack)) = (InUse::of(case), figure(case, "ack_mean_ns")) else {
             continue;
         };
         let unloaded = cases
+            .all
             .iter()
             .filter(|other| other.case.transport == case.case.transport);
         let Some(round_trip) = unloaded
@@ -200,7 +208,7 @@ fn window(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         };
         let full = format!(
             "{} with a window of {window}: at least {} of the window is in flight in every run",
-            name(cases, case),
+            cases.names.of(case),
             percent(used.least.min(1.0))
         );
         let waits = times(ack / round_trip);
@@ -217,7 +225,7 @@ fn window(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         let evidence = vec![
             format!(
                 "{} in_flight_mean_msgs / window {}",
-                name(cases, case),
+                cases.names.of(case),
                 significant(used.median, 3)
             ),
             cite(case, "ack_mean_ns"),
@@ -247,9 +255,10 @@ fn outcomes(case: &CaseResult) -> impl Iterator<Item = &Outcome> {
 
 /// An end whose CPU works all the time. Where the ends poll, the CPU is busy whatever the limit is, on either side of the
 /// kernel's edge: then nothing is said.
-fn processor(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
+fn processor(_: &Run, cases: &Cases) -> Vec<Sentence> {
     let mut found = Vec::new();
     let streams = cases
+        .all
         .iter()
         .filter(|case| figure(case, "rate_msg_per_s").is_some());
     for case in streams.filter(|case| sleeps(case) && !meets_its_pace(case)) {
@@ -275,7 +284,7 @@ fn processor(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
             text: format!(
                 "{}: rank {rank}, which sleeps while it waits, works at least {} of the time in every run: its CPU is the \
                  limit; a message takes {} of CPU time at all ends together.",
-                name(cases, case),
+                cases.names.of(case),
                 percent(busy.min(1.0)),
                 format_ns(each)
             ),
@@ -286,9 +295,9 @@ fn processor(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
 }
 
 /// A far tail beside what disturbed the ranks.
-fn tail(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
+fn tail(_: &Run, cases: &Cases) -> Vec<Sentence> {
     let mut found = Vec::new();
-    for case in cases {
+    for case in &cases.all {
         let families = ["rtt", "completion", "response"];
         let tagged = families.iter().find_map(|family| {
             let (p50, p99) = (format!("{family}_p50_ns"), format!("{family}_p99_ns"));
@@ -308,7 +317,7 @@ fn tail(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
             text: format!(
                 "{}: p99 is {} the median; a rank lost its CPU {} and waited {} for it, so the tail tells of the \
                  machine as much as of the transport.",
-                name(cases, case),
+                cases.names.of(case),
                 times(far / half),
                 often(switches),
                 format_ns(waited as f64)
@@ -320,8 +329,8 @@ fn tail(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
 }
 
 /// What the very first operation costs.
-fn first_touch(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
-    let with = cases.iter().filter_map(|case| {
+fn first_touch(_: &Run, cases: &Cases) -> Vec<Sentence> {
+    let with = cases.all.iter().filter_map(|case| {
         let (first, half) = (figure(case, "first_operation_ns")?, figure(case, "rtt_p50_ns")?);
         (first > FIRST_OPERATION_TIMES * half).then_some((*case, first, half))
     });
@@ -331,7 +340,7 @@ fn first_touch(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         text: format!(
             "{}: the first operation takes {}, {} the median: connection, first touch of memory and cold caches. A run of \
              few operations is slower for that alone.",
-            name(cases, case),
+            cases.names.of(case),
             format_ns(first),
             times(first / half)
         ),
@@ -341,8 +350,8 @@ fn first_touch(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
 }
 
 /// How much of the fastest figure is the harness itself.
-fn floor(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
-    let with = cases.iter().filter_map(|case| {
+fn floor(_: &Run, cases: &Cases) -> Vec<Sentence> {
+    let with = cases.all.iter().filter_map(|case| {
         let floor = outcomes(case)
             .filter_map(|outcome| outcome.floor.as_ref())
             .map(|floor| floor.loop_ns.get())
@@ -356,7 +365,7 @@ fn floor(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         text: format!(
             "{}: of the {} of the median the loop, the clock and the recording themselves take {}, {} as long; nothing is \
              subtracted.",
-            name(cases, case),
+            cases.names.of(case),
             format_ns(half),
             format_ns(floor),
             times(floor / half)
@@ -367,7 +376,7 @@ fn floor(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
 }
 
 /// What sweeps and load curves say, and where a cache ends.
-fn curves(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
+fn curves(run: &Run, cases: &Cases) -> Vec<Sentence> {
     let mut found = Vec::new();
     if let Some(section) = run.sections.get::<LoadSection>() {
         let rows = load_rows(&run.cases);
@@ -397,6 +406,7 @@ fn curves(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
         }
     }
     let best = cases
+        .all
         .iter()
         .filter_map(|case| Some((*case, figure(case, "bandwidth_bytes_per_s")?)));
     let best: Vec<(&CaseResult, f64)> = best.collect();
@@ -412,7 +422,7 @@ fn curves(run: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
                 rule: "cache",
                 text: format!(
                     "{}: behind the largest cache ({}) bandwidth falls to {} of the best: copies then go through memory.",
-                    name(cases, case),
+                    cases.names.of(case),
                     format_size(cache),
                     figure_text("_ratio", value / most)
                 ),

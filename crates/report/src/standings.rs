@@ -89,25 +89,20 @@ pub(crate) fn standings(all: &[Standing], claim: &Claim) -> String {
             first.name, figures.0, last.name, figures.1
         );
     }
-    let head = match rivals.as_slice() {
-        [] => format!("{} {verb} {best} {}", first.name, figures.0),
-        rivals => format!(
-            "{} leads with {}, too close to call with {}",
-            first.name,
-            figures.0,
-            listed(rivals)
+    let said = |one: &Standing, near: &[&str], (alone, among): (&str, &str)| match near {
+        [] => format!("{} {verb} {alone} {}", one.name, one.figure),
+        near => format!(
+            "{} {among} with {}, too close to call with {}",
+            one.name,
+            one.figure,
+            listed(near)
         ),
     };
-    let tail = match stragglers.as_slice() {
-        [] => format!("{} {verb} {worst} {}", last.name, figures.1),
-        others => format!(
-            "{} comes last with {}, too close to call with {}",
-            last.name,
-            figures.1,
-            listed(others)
-        ),
-    };
-    format!("{head}; {tail}")
+    format!(
+        "{}; {}",
+        said(first, &rivals, (best, "leads")),
+        said(last, &stragglers, (worst, "comes last"))
+    )
 }
 
 /// `a`, `a and b`, `a, b and c`, `a, b, c and 4 others`.

@@ -38,6 +38,8 @@ pub(crate) const CHANGE_MIN: f64 = 0.10;
 
 /// What costs less than so many times as much is not worth a sentence.
 pub(crate) const WORTH_RATIO: f64 = 1.3;
+/// Of fewer samples a share says less than a number.
+pub(crate) const SHARE_SAMPLES_MIN: u64 = 100;
 /// More rounds than this are not advised: nobody waits for them.
 pub(crate) const ROUNDS_WORTH_MAX: u64 = 200;
 /// A pair, worker or host that takes so many times as long as the median is slow.

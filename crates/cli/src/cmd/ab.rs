@@ -12,7 +12,6 @@ use crate::group::{Groups, Reach};
 use crate::request;
 use wirespeed::Registry;
 use wirespeed_schema::plan::{Plan, STATISTICS, expand};
-use wirespeed_schema::test::Test;
 
 /// Pairs of runs where the words do not say.
 pub const PAIRS: u32 = 10;
@@ -116,8 +115,7 @@ fn comparable([a, b]: &[Arm; 2], figures: &[String]) -> Result<(), Failure> {
     }
     let pairs = a.cases.iter().zip(&b.cases);
     let mut tests = pairs.map(|(a, b)| [a, b].map(|one| &one.planned.case.test));
-    let is_round_trip = |test: &Test| test.kind().map(|kind| kind.is_round_trip);
-    match tests.find(|[a, b]| is_round_trip(a) != is_round_trip(b)) {
+    match tests.find(|[a, b]| a.is_round_trip() != b.is_round_trip()) {
         None => Ok(()),
         Some([a, b]) => Err(Failure::usage(
             format!("{} and {} have no figure in common", a.name(), b.name()),

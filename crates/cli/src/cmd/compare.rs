@@ -25,13 +25,10 @@ pub fn compare(arguments: &CompareArgs, color: ColorChoice) -> Result<Ended, Fai
         )
     };
     if let Some(path) = arguments.output.iter().find(|path| !only(path)) {
-        let cause = format!(
-            "--output {}: a comparison is written as .json, .txt, .md or .html",
-            file::shown(path)
-        );
-        return Err(Failure::usage(
-            cause,
-            "end the name with .json, .txt, .md or .html",
+        return Err(Failure::ending(
+            path,
+            "a comparison is written as .json, .txt, .md or .html",
+            ".json, .txt, .md or .html",
         ));
     }
     let destinations = OutputArgs {

@@ -12,13 +12,10 @@ pub fn import(arguments: &ImportArgs) -> Result<Ended, Failure> {
     if let Some(path) = &arguments.output
         && path.extension().is_none_or(|ending| ending != "json")
     {
-        let cause = format!(
-            "--output {}: a result is written as .json here",
-            file::shown(path)
-        );
-        return Err(Failure::usage(
-            cause,
-            "end the name with .json; `wirespeed report` makes pages and tables of it",
+        return Err(Failure::ending(
+            path,
+            "a result is written as .json here",
+            ".json; `wirespeed report` makes pages and tables of it",
         ));
     }
     let format = arguments.format.as_deref().map(format_of).transpose()?;

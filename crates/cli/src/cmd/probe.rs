@@ -15,11 +15,15 @@ use wirespeed_schema::plan::{Axis, Plan, expand};
 /// Whether words for `wirespeed run` name a test, and are not options alone. Words that are wrong otherwise are taken to
 /// name one: what is wrong with them is said where they are read.
 pub fn names_test(words: &[String]) -> bool {
-    let argv = ["wirespeed", "run"]
-        .into_iter()
-        .chain(words.iter().map(String::as_str));
     let lacks = |error: &clap::Error| error.kind() == ErrorKind::MissingRequiredArgument;
-    !Cli::try_parse_from(argv).is_err_and(|error| lacks(&error))
+    !Cli::try_parse_from(argv(words)).is_err_and(|error| lacks(&error))
+}
+
+fn argv(words: &[String]) -> Vec<OsString> {
+    let run = ["wirespeed", "run"].into_iter();
+    run.chain(words.iter().map(String::as_str))
+        .map(OsString::from)
+        .collect()
 }
 
 /// Words for `wirespeed run` as they stand behind the `--` of another verb, which must name a test and no option of the verb's.
@@ -30,10 +34,7 @@ pub fn parsed(words: &[String]) -> Result<Box<RunArgs>, Failure> {
             "name it before its options: -- latency --via shm",
         ));
     }
-    let argv = ["wirespeed", "run"]
-        .into_iter()
-        .chain(words.iter().map(String::as_str));
-    let Verb::Run(run) = typed::parse(argv.map(OsString::from).collect())?.verb else {
+    let Verb::Run(run) = typed::parse(argv(words))?.verb else {
         return Err(Failure::usage(
             "after `--` stands what `wirespeed run` takes",
             "see --help",

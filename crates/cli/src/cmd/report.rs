@@ -49,12 +49,10 @@ fn form_of(path: &Path) -> Result<Form, Failure> {
         Some("html" | "htm") => Ok(view::page),
         Some("md") => Ok(|inputs| render::markdown(&view::of(inputs))),
         Some("txt") => Ok(|inputs| render::text(&view::of(inputs), Extent::WHOLE, &terminal::PAPER)),
-        _ => Err(Failure::usage(
-            format!(
-                "--output {}: a report is written as .html, .md or .txt",
-                file::shown(path)
-            ),
-            "end the name with .html, .md or .txt, or leave -o out for the terminal",
+        _ => Err(Failure::ending(
+            path,
+            "a report is written as .html, .md or .txt",
+            ".html, .md or .txt, or leave -o out for the terminal",
         )),
     }
 }

@@ -6,6 +6,7 @@ use crate::figures::figure_text;
 use crate::labels::{Input, label};
 use crate::stats::{self, Mode};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
+use crate::thresholds::SHARE_SAMPLES_MIN;
 use wirespeed_schema::HistogramData;
 use wirespeed_schema::histogram::bucket_range;
 use wirespeed_schema::run::CaseResult;
@@ -76,15 +77,12 @@ pub fn histogram(input: &Input, case: &CaseResult, several: bool) -> Option<Pict
     })
 }
 
-/// Samples below which a share says less than their number.
-const SHARE_MIN: u64 = 100;
-
 /// How many of `count` samples are not among those `drawn`: bars hold parts of samples, sentences whole ones.
 fn beyond_in_words(count: u64, drawn: f64) -> String {
     match (count as f64 - drawn).round() {
         beyond if beyond < 1.0 => "none lies".to_owned(),
-        1.0 if count < SHARE_MIN => format!("1 of {count} lies"),
-        beyond if count < SHARE_MIN => format!("{beyond} of {count} lie"),
+        1.0 if count < SHARE_SAMPLES_MIN => format!("1 of {count} lies"),
+        beyond if count < SHARE_SAMPLES_MIN => format!("{beyond} of {count} lie"),
         beyond => format!("{} of them lie", figure_text("_ratio", beyond / count as f64)),
     }
 }

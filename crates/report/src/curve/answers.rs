@@ -5,6 +5,7 @@
 use super::plateau::plateau;
 use super::window::{WindowPoint, enough};
 use crate::assemble::sleeps;
+use crate::standings::ends;
 use crate::thresholds::{BACKLOG_MSGS, BUSY_SHARE, REACHED_SHARE, SMALL_BYTES};
 use crate::wording::fine_percent;
 use std::collections::BTreeMap;
@@ -55,7 +56,7 @@ fn credits(name: &str, group: &[&CaseResult]) -> Option<String> {
         Some(WindowPoint {
             window_msgs: result.case.test.window(),
             rate_msg_per_s: rate.value.get(),
-            interval: rate.lower.zip(rate.upper).map(|(l, u)| (l.get(), u.get())),
+            interval: ends(rate),
             acknowledged_mean_ns: None,
             in_use: None,
         })

@@ -1,15 +1,14 @@
 //! Sentences on a mesh: each verdict, or that there is none, with the figures that it rests on.
 
-use super::Sentence;
+use super::{Cases, Sentence};
 use crate::mesh::{Probed, silence, words};
 use crate::wording::{counted, percent};
 use wirespeed_schema::Run;
 use wirespeed_schema::mesh::{MeshSection, MeshVerdict};
-use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::units::significant;
 
 /// The rule: verdicts of every probe, hosts before links, and for a probe without any what was found instead.
-pub(super) fn mesh(run: &Run, _: &[&CaseResult]) -> Vec<Sentence> {
+pub(super) fn mesh(run: &Run, _: &Cases) -> Vec<Sentence> {
     let Some(section) = run.sections.get::<MeshSection>() else {
         return Vec::new();
     };

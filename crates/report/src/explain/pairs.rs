@@ -1,6 +1,6 @@
 //! Sentences on two cases that differ in one option of the transport: what a way of waiting costs, and what a cipher does.
 
-use super::{Sentence, cite, figure};
+use super::{Cases, Sentence, cite, figure};
 use crate::assemble::way_of_waiting;
 use crate::figures::figure_text;
 use crate::thresholds::WORTH_RATIO;
@@ -33,10 +33,10 @@ fn option<'a>(case: &'a CaseResult, name: &str, default: &'a str) -> &'a str {
 }
 
 /// The same case with two ways to wait.
-pub(super) fn waiting(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
+pub(super) fn waiting(_: &Run, cases: &Cases) -> Vec<Sentence> {
     let mode = |case| way_of_waiting(case).unwrap_or("poll");
     let mut found = Vec::new();
-    for (a, b) in pairs(cases, "wait") {
+    for (a, b) in pairs(&cases.all, "wait") {
         let (Some(of_a), Some(of_b)) = (figure(a, "rtt_p50_ns"), figure(b, "rtt_p50_ns")) else {
             continue;
         };
@@ -65,10 +65,10 @@ pub(super) fn waiting(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
 }
 
 /// The same case in the clear and encrypted, also where they hardly differ: that is an answer too.
-pub(super) fn encrypted(_: &Run, cases: &[&CaseResult]) -> Vec<Sentence> {
+pub(super) fn encrypted(_: &Run, cases: &Cases) -> Vec<Sentence> {
     let cipher = |case| option(case, "encrypt", "off");
     let mut found = Vec::new();
-    for (a, b) in pairs(cases, "encrypt") {
+    for (a, b) in pairs(&cases.all, "encrypt") {
         let (clear, sealed) = match (cipher(a), cipher(b)) {
             ("off", other) if other != "off" => (a, b),
             (other, "off") if other != "off" => (b, a),

@@ -120,7 +120,7 @@ fn lacking(rows: &[&InterferenceRow], found: &Interference) -> String {
     let lacking = || open().filter(|one| !without || one.row.lower.is_none());
     let ran = lacking().map(|one| one.row.b_runs).min().unwrap_or(0);
     let more = lacking().map(|one| Some(u64::from(one.row.b_runs) + one.row.more_runs?));
-    let (option, count) = (&found.rounds_option, rounds(ran));
+    let (option, count) = (&found.rounds_option, counted(u64::from(ran), "round"));
     match (without, more.flatten().max()) {
         (true, Some(needed)) => {
             format!("{count} give no interval, at least {needed} are needed: {option} {needed}")
@@ -136,8 +136,4 @@ fn lacking(rows: &[&InterferenceRow], found: &Interference) -> String {
             percent(found.within_ratio.get())
         ),
     }
-}
-
-fn rounds(count: u32) -> String {
-    counted(u64::from(count), "round")
 }

@@ -261,43 +261,23 @@ fn legend(chart: &Chart, (label_width, width): (usize, usize), named: bool) -> V
         })
         .collect();
     lines.extend(packed(&series, "   ", label_width + 2, width));
-    let marks: Vec<String> = chart
-        .marks
-        .iter()
-        .filter(|mark| !label(mark).is_empty())
-        .map(|mark| match mark {
-            Mark::Vertical { x, label } => format!("{}: {}", chart.x.unit.text(*x), clean(label)),
-            Mark::Horizontal { y, label } => format!("{}: {}", chart.y.unit.text(*y), clean(label)),
-            Mark::Spot { x, y, label } => {
-                format!(
-                    "{}, {}: {}",
-                    chart.x.unit.text(*x),
-                    chart.y.unit.text(*y),
-                    clean(label)
-                )
-            }
-            Mark::Shade { from, to, label } => {
-                format!(
-                    "{} to {}: {}",
-                    chart.x.unit.text(*from),
-                    chart.x.unit.text(*to),
-                    clean(label)
-                )
-            }
-        })
+    let text = |axis: &Axis, value: f64| axis.unit.text(value);
+    let placed = chart.marks.iter().map(|mark| match mark {
+        Mark::Vertical { x, label } => (text(&chart.x, *x), label),
+        Mark::Horizontal { y, label } => (text(&chart.y, *y), label),
+        Mark::Spot { x, y, label } => (format!("{}, {}", text(&chart.x, *x), text(&chart.y, *y)), label),
+        Mark::Shade { from, to, label } => (
+            format!("{} to {}", text(&chart.x, *from), text(&chart.x, *to)),
+            label,
+        ),
+    });
+    // One without words stands for itself.
+    let marks = placed.filter(|(_, label)| !label.is_empty());
+    let marks: Vec<String> = marks
+        .map(|(place, label)| format!("{place}: {}", clean(label)))
         .collect();
     lines.extend(packed(&marks, " · ", label_width + 2, width));
     lines
-}
-
-/// What a mark says; nothing where it stands for itself.
-fn label(mark: &Mark) -> &str {
-    match mark {
-        Mark::Vertical { label, .. }
-        | Mark::Horizontal { label, .. }
-        | Mark::Spot { label, .. }
-        | Mark::Shade { label, .. } => label,
-    }
 }
 
 /// Parts beside each other, as many a line as fit behind `indent`; a part that is too long is broken at its spaces.

@@ -85,8 +85,9 @@ pub fn remarks(run: &Run) -> Vec<Told> {
         }
     }
     remarks.sort_by_key(|remark| std::cmp::Reverse(remark.severity));
+    let names = Names::among(&run.cases);
     let told = remarks.into_iter().map(|remark| Told {
-        cases: about(&remark, &run.cases),
+        cases: about(&remark, &run.cases, &names),
         remark,
     });
     told.collect()
@@ -105,13 +106,12 @@ pub fn busy(run: &Run) -> Option<String> {
 }
 
 /// The cases that have `remark`, each label once; none where most have it.
-fn about(remark: &Remark, cases: &[CaseResult]) -> Vec<String> {
+fn about(remark: &Remark, cases: &[CaseResult], names: &Names) -> Vec<String> {
     let has = |case: &&CaseResult| case.remarks.iter().any(|known| known.code == remark.code);
     // Most of them are told by their number: names would not tell them from the rest.
     if 2 * cases.iter().filter(has).count() > cases.len() {
         return Vec::new();
     }
-    let names = Names::among(cases);
     let mut labels: Vec<String> = Vec::new();
     for case in cases.iter().filter(has) {
         let label = names.of(case);

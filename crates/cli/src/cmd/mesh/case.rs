@@ -24,6 +24,7 @@ const LARGE_BYTES: u64 = 1024;
 
 /// What is measured where the words name no test.
 const TESTS: &str = "latency,bandwidth";
+
 /// The plan that the words behind `--` are.
 pub fn plan(words: &[String], source: Source) -> Result<Plan, Failure> {
     let usual = match source {
