@@ -12,21 +12,22 @@ use std::ffi::OsString;
 use wirespeed_schema::kinds::{FRIENDLY_NAMES, KINDS};
 use wirespeed_schema::plan::nearest;
 
-/// clap's many lines as two.
+/// clap's many lines about `argv` as two.
+fn in_two_lines(error: &clap::Error, argv: &[OsString]) -> Failure {
+    let text = error.render().to_string();
+    let first = text.lines().next().unwrap_or_default();
+    let mut cause = first.strip_prefix("error: ").unwrap_or(first).to_owned();
+    if error.kind() == ErrorKind::MissingRequiredArgument {
+        let missing: Vec<_> = strings(error.get(ContextKind::InvalidArg));
+        cause = format!("missing: {}", missing.join(" "));
+    }
+    Failure::usage(cause, clap_remedy(error, argv))
+}
+
+/// Of words that are not the program's own.
 impl From<clap::Error> for Failure {
     fn from(error: clap::Error) -> Self {
-        let text = error.render().to_string();
-        let mut lines = text.lines();
-        let first = lines.next().unwrap_or_default();
-        let mut cause = first.strip_prefix("error: ").unwrap_or(first).to_owned();
-        if let Some(word) = negative(&error) {
-            return refused_negative(&format!("{word}..."));
-        }
-        if error.kind() == ErrorKind::MissingRequiredArgument {
-            let missing: Vec<_> = strings(error.get(ContextKind::InvalidArg));
-            cause = format!("missing: {}", missing.join(" "));
-        }
-        Failure::usage(cause, clap_remedy(&error))
+        of_words(error, &[])
     }
 }
 
@@ -42,7 +43,7 @@ pub fn of_words(error: clap::Error, argv: &[OsString]) -> Failure {
         return failure;
     }
     let Some(start) = negative(&error) else {
-        return error.into();
+        return in_two_lines(&error, argv);
     };
     let words: Vec<String> = argv
         .iter()
@@ -52,7 +53,7 @@ pub fn of_words(error: clap::Error, argv: &[OsString]) -> Failure {
     match typed {
         Some([option, value]) if option.starts_with('-') => refused_negative(&format!("{option} {value}")),
         Some([_, value]) => refused_negative(value),
-        _ => error.into(),
+        _ => refused_negative(&format!("{start}...")),
     }
 }
 
@@ -76,7 +77,7 @@ fn negative(error: &clap::Error) -> Option<String> {
 const WITH_LOAD: &str = "`wirespeed run TEST .. --interference=cpu`, over a grid of sizes too, `session` and `byteio bench` \
                          measure without and with a load in turn; or put --load cpu=1 behind the --";
 
-fn clap_remedy(error: &clap::Error) -> String {
+fn clap_remedy(error: &clap::Error, argv: &[OsString]) -> String {
     let unknown = (error.kind() == ErrorKind::UnknownArgument).then(|| error.get(ContextKind::InvalidArg));
     if strings(unknown.flatten())
         .iter()
@@ -84,21 +85,21 @@ fn clap_remedy(error: &clap::Error) -> String {
     {
         return WITH_LOAD.to_owned();
     }
-    let command = command_of(error);
-    if let (Some(command), [word, ..]) = (&command, strings(unknown.flatten()).as_slice())
-        && has_words_of_run(command)
-        && let Some(advice) = of_option_of_run(word, command)
+    let command = command_of(error).unwrap_or_else(|| verbs_in(argv));
+    let unknown = strings(unknown.flatten());
+    if let [word, ..] = unknown.as_slice()
+        && has_words_of_run(&command)
+        && let Some(advice) = of_option_of_run(word, &command)
     {
         return advice;
     }
-    let typed = strings(unknown.flatten());
-    if let (Some(command), [word, ..]) = (&command, typed.as_slice())
+    if let [word, ..] = unknown.as_slice()
         && word.split('=').next() == Some("--key")
-        && takes(command, "--identity")
+        && takes(&command, "--identity")
     {
         return "name the key file in WIRESPEED_KEY_FILE, or give its line with --identity".to_owned();
     }
-    if let Some(advice) = command.as_ref().and_then(|command| of_bare_word(error, command)) {
+    if let Some(advice) = of_bare_word(error, &command) {
         return advice;
     }
     for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedValue] {
@@ -110,22 +111,20 @@ fn clap_remedy(error: &clap::Error) -> String {
     if !valid.is_empty() {
         return format!("choose from: {}", valid.join(", "));
     }
-    let known = |word: &str| command.as_ref().is_some_and(|command| takes(command, word));
-    let unknown = strings(unknown.flatten());
+    let known = |word: &str| takes(&command, word);
     if let Some(word) = unknown.iter().find_map(|word| guesses::option(word, known)) {
         return format!("here it is called {word}");
     }
     let missing_test = strings(error.get(ContextKind::InvalidArg))
         .iter()
         .any(|missing| missing.starts_with("<TEST"));
-    match (error.kind(), command) {
-        (ErrorKind::ArgumentConflict, _) => "give one of them".to_owned(),
-        (_, None) => "see --help of the verb".to_owned(),
-        (ErrorKind::MissingRequiredArgument, Some(command)) if missing_test => {
+    match error.kind() {
+        ErrorKind::ArgumentConflict => "give one of them".to_owned(),
+        ErrorKind::MissingRequiredArgument if missing_test => {
             format!("name a test such as latency, or see `{command} --help`")
         }
-        (ErrorKind::InvalidSubcommand, Some(command)) => format!("see `{command} --help` for the verbs"),
-        (_, Some(command)) => format!("see `{command} --help`"),
+        ErrorKind::InvalidSubcommand => format!("see `{command} --help` for the verbs"),
+        _ => format!("see `{command} --help`"),
     }
 }
 
@@ -228,6 +227,18 @@ fn any_argument(command: &str, is: impl Fn(&clap::Arg) -> bool) -> bool {
 fn verb_of<'a>(whole: &'a clap::Command, command: &str) -> Option<&'a clap::Command> {
     let mut verbs = command.split(' ').skip(1);
     verbs.try_fold(whole, |verb, word| verb.find_subcommand(word))
+}
+
+/// The program and the verbs that `argv` begins with.
+fn verbs_in(argv: &[OsString]) -> String {
+    let whole = Cli::command();
+    let mut verb = &whole;
+    let verbs = argv.iter().skip(1).map_while(|word| {
+        verb = verb.find_subcommand(word)?;
+        Some(verb.get_name())
+    });
+    let verbs: Vec<&str> = std::iter::once(whole.get_name()).chain(verbs).collect();
+    verbs.join(" ")
 }
 
 /// The program and the verbs that were understood: the beginning of the usage line, which errors about values lack.

@@ -188,7 +188,19 @@ fn an_interrupted_run_writes_what_it_has() {
 
 #[test]
 fn a_self_test_that_is_interrupted_shows_what_was_checked() {
-    let child = running(&["selftest", "--quick"], None);
+    let shown = interrupted(&["selftest", "--quick"]);
+    assert!(shown.starts_with("Incomplete: "), "{shown}");
+}
+
+#[test]
+fn a_calibration_that_is_interrupted_shows_what_was_measured() {
+    let shown = interrupted(&["calibrate"]);
+    assert!(shown.contains("clock read"), "{shown}");
+}
+
+/// What a verb shows that is interrupted as soon as it can hear.
+fn interrupted(words: &[&str]) -> String {
+    let child = running(words, None);
     let caught = || {
         let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
         let mask = status
@@ -205,13 +217,12 @@ fn a_self_test_that_is_interrupted_shows_what_was_checked() {
     signal(&child, rustix::process::Signal::INT);
     let ended = child.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(130));
-    let shown = String::from_utf8_lossy(&ended.stdout).into_owned();
-    assert!(shown.starts_with("Incomplete: "), "{shown}");
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert!(
         said.contains("interrupted") && said.contains("help: run again"),
         "{said}"
     );
+    String::from_utf8_lossy(&ended.stdout).into_owned()
 }
 
 #[test]

@@ -193,6 +193,11 @@ fn the_pairs_of_2009_are_emulated() {
         5,
         "{planned}"
     );
+    let as_json = run(&home, &format!("{line} --dry-run --json")).code(0);
+    let shown: Value = serde_json::from_str(&as_json.stdout).unwrap();
+    let rounds = shown["rounds"].as_array().unwrap();
+    let pairs: usize = rounds.iter().map(|round| round.as_array().unwrap().len()).sum();
+    assert_eq!(pairs, 5, "{as_json}");
     if run(&home, "lab --delay 1ms -- true").code != Some(0) {
         return skip("the lab: network namespaces and tunnels need root and /dev/net/tun");
     }

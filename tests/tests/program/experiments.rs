@@ -141,6 +141,18 @@ fn cases_are_shown_and_nothing_is_measured() {
 }
 
 #[test]
+fn cases_are_shown_as_json() {
+    let _turn = turn();
+    let (home, _server, lines) = each("--repeats 3 --dry-run --json");
+    for line in lines {
+        let ended = home.run(&line).code(0);
+        let shown: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|e| panic!("{e}: {ended}"));
+        let count = shown["cases"].as_array().map_or(0, Vec::len);
+        assert!(count > 0, "{ended}");
+    }
+}
+
+#[test]
 fn the_wish_to_end_is_heard() {
     let _turn = turn();
     let (home, server, lines) = each("--repeats 10000 --ndjson --output result.json");

@@ -157,7 +157,10 @@ impl<'a> Gate<'a> {
         let of = comparison.rows.len();
         match comparison.worst() {
             Some(Verdict::Slower) => {
-                let cause = format!("B is slower than A in {} of {of} figures", count(Verdict::Slower));
+                let cause = match of {
+                    1 => "B is slower than A".to_owned(),
+                    _ => format!("B is slower than A in {} of {of} figures", count(Verdict::Slower)),
+                };
                 let remedy = match (comparison.control, comparison.method) {
                     (true, _) => {
                         "the control differs from itself: the machine is not steady enough for this comparison"
@@ -172,10 +175,13 @@ impl<'a> Gate<'a> {
                 Ended::badly(Failure::with(exit::GATE, cause, remedy))
             }
             Some(Verdict::Inconclusive) if !self.arguments.allow_inconclusive => {
-                let cause = format!(
-                    "nothing is slower, but inconclusive: {} of {of} figures",
-                    count(Verdict::Inconclusive)
-                );
+                let cause = match of {
+                    1 => "the comparison is inconclusive".to_owned(),
+                    _ => format!(
+                        "nothing is slower, but inconclusive: {} of {of} figures",
+                        count(Verdict::Inconclusive)
+                    ),
+                };
                 let is_withheld = comparison.rows.iter().any(|row| !row.withheld.is_empty());
                 let remedy = match is_withheld {
                     true => "measure both in turn with `wirespeed ab`, or pass --allow-inconclusive",

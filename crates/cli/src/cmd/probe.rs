@@ -15,8 +15,11 @@ use wirespeed_schema::plan::{Axis, Plan, expand};
 /// Whether words for `wirespeed run` name a test, and are not options alone. Words that are wrong otherwise are taken to
 /// name one: what is wrong with them is said where they are read.
 pub fn names_test(words: &[String]) -> bool {
-    let lacks = |error: &clap::Error| error.kind() == ErrorKind::MissingRequiredArgument;
-    !Cli::try_parse_from(argv(words)).is_err_and(|error| lacks(&error))
+    !Cli::try_parse_from(argv(words)).is_err_and(|error| lacks_test(&error))
+}
+
+fn lacks_test(error: &clap::Error) -> bool {
+    error.kind() == ErrorKind::MissingRequiredArgument
 }
 
 fn argv(words: &[String]) -> Vec<OsString> {
@@ -28,16 +31,18 @@ fn argv(words: &[String]) -> Vec<OsString> {
 
 /// Words for `wirespeed run` as they stand behind the `--` of another verb, which must name a test and no option of the verb's.
 pub fn parsed(words: &[String]) -> Result<Box<RunArgs>, Failure> {
-    if !names_test(words) {
-        return Err(Failure::usage(
+    let argv = argv(words);
+    let parsed = Cli::try_parse_from(&argv).map_err(|error| match lacks_test(&error) {
+        true => Failure::usage(
             "no test is named behind the `--`",
             "name it before its options: -- latency --via shm",
-        ));
-    }
-    let Verb::Run(run) = typed::parse(argv(words))?.verb else {
+        ),
+        false => typed::of_words(error, &argv),
+    });
+    let Verb::Run(run) = parsed?.verb else {
         return Err(Failure::usage(
             "after `--` stands what `wirespeed run` takes",
-            "see --help",
+            "see `wirespeed run --help`",
         ));
     };
     own_options(&run)?;

@@ -28,25 +28,31 @@ pub fn checkup(found: &Checkup, style: &Style) -> String {
     finish(lines, style)
 }
 
+/// Columns that what was found needs beside the name of its check; where fewer are left it stands below.
+const FOUND_COLUMNS: usize = 24;
+
 fn check_lines(check: &Check, widest: usize, style: &Style) -> Vec<String> {
-    let state = check.state.name();
-    let line = format!(
-        "{:<11}  {:<widest$}  {}",
-        state,
-        clean(&check.name),
-        clean(&check.found)
-    );
-    let indent = 15 + widest;
-    let line = wrap(&line, style.prose(), indent.min(style.prose() / 2));
-    let detail = |text: String| wrap(&text, style.prose(), 15);
+    let beside = 15 + widest;
+    let (state, name, found) = (check.state.name(), clean(&check.name), clean(&check.found));
+    let is_narrow = style.prose() < beside + FOUND_COLUMNS;
+    let line = match is_narrow {
+        true => wrap(&format!("{state}: {name}: {found}"), style.prose(), 2),
+        false => wrap(
+            &format!("{state:<11}  {name:<widest$}  {found}"),
+            style.prose(),
+            beside,
+        ),
+    };
+    let gap = if is_narrow { 2 } else { 13 };
+    let detail = |text: String| wrap(&text, style.prose(), gap + 2);
     match check.state {
         CheckState::Ok => vec![line],
         CheckState::CannotTell => vec![style.paint(Tone::Faint, &line)],
         CheckState::Warn => {
             let mut lines = vec![style.paint(Tone::Warning, &line)];
-            lines.push(detail(format!("             why: {}", clean(&check.why))));
+            lines.push(detail(format!("{:gap$}why: {}", "", clean(&check.why))));
             lines.extend(check.fix.iter().map(|fix| {
-                let text = format!("             fix: {}", clean(fix));
+                let text = format!("{:gap$}fix: {}", "", clean(fix));
                 // A command stays on one line, so that it can be copied.
                 let is_command = COMMANDS.iter().any(|word| fix.starts_with(word));
                 if is_command { text } else { detail(text) }

@@ -72,7 +72,7 @@ pub fn load_parts(run: &Run) -> Vec<Part> {
         number("response p50", 1),
         number("response p99", 0),
         number("response max", 2),
-        text("", 0),
+        text("verdict", 0),
     ];
     let found = undisturbed(run);
     let rows: Vec<Row> = found.iter().filter_map(|case| load_row(case, &section)).collect();

@@ -243,7 +243,7 @@ fn hosts(probed: &Probed, standings: &[Standing], on_screen: bool) -> Table {
         text("unit", 2),
         number("sends", 0),
         number("receives", 0),
-        text("", 0),
+        text("verdict", 0),
     ];
     let slow = slow_here(probed);
     let word = |host: u32| match standings.get(host as usize) {

@@ -366,7 +366,7 @@ fn worker_rows(group: &Workers) -> Table {
         number("max", 3),
         number("first", 1),
         number("x median", 0),
-        text("", 0),
+        text("verdict", 0),
     ];
     let ns = |value: Option<Finite>| value.map(|ns| format_ns(ns.get())).unwrap_or_default();
     let row = |row: &crate::workers::WorkerRow| {
@@ -403,7 +403,7 @@ fn host_rows(group: &Workers) -> Option<Table> {
         number("workers", 0),
         number("RTT p50", 0),
         number("x median", 0),
-        text("", 0),
+        text("verdict", 0),
     ];
     let row = |host: &crate::workers::HostRow| {
         let cells = vec![

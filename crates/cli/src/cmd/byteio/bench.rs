@@ -5,6 +5,7 @@ use super::offered::Offer;
 use super::runner::Transfers;
 use super::{Served, emulated, pairs};
 use crate::args::{ByteioBenchArgs, ByteioMechanism, ColorChoice, ExperimentArgs, Profile, TransferArgs};
+use crate::cmd::dry_run;
 use crate::cmd::front::Front;
 use crate::cmd::speed::speed;
 use crate::errors::{Ended, Failure};
@@ -42,6 +43,14 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
     }
     let mut jobs = jobs(arguments, words)?;
     let offer = Offer::of(arguments)?;
+    let registry = crate::registry();
+    if arguments.experiment.dry_run && arguments.output.json {
+        let cases = match &offer {
+            Some(offer) => offer.known((arguments, &registry), &jobs[0])?,
+            None => job::cases(&registry, &arguments.experiment, &jobs)?,
+        };
+        return dry_run::show(&plan, how.listed(cases)?, true);
+    }
     if arguments.experiment.dry_run {
         let how = match &offer {
             Some(offer) => offer.about(how.repeats),
@@ -49,7 +58,6 @@ pub fn bench(arguments: &ByteioBenchArgs, color: ColorChoice) -> Result<Ended, F
         };
         return show(&jobs, &how);
     }
-    let registry = crate::registry();
     let mut front = Front::open(common, None)?;
     let nominal = arguments.nominal.as_deref().map(speed).transpose()?;
     let known = job::known(&mut jobs, &front.stop, how.quiet);

@@ -5,7 +5,7 @@ use super::runner::Transfers;
 use crate::args::{ByteioBenchArgs, Verify};
 use crate::cmd::front::Front;
 use crate::errors::Failure;
-use crate::experiment::{Found, How, Points};
+use crate::experiment::{Found, How, Points, Prepared};
 use crate::open_loop::{Asked, Rates};
 use std::time::Duration;
 use wirespeed::Registry;
@@ -57,9 +57,27 @@ impl Offer {
         let each = format_ns(self.duration.as_nanos() as f64);
         format!("{}, {repeats} runs of each, {each} each", self.asked.about())
     }
-}
 
-impl Offer {
+    /// The cases of the rates that are known before anything is measured.
+    pub fn known(
+        &self,
+        words: (&ByteioBenchArgs, &Registry),
+        job: &TransferOptions,
+    ) -> Result<Vec<Prepared>, Failure> {
+        let rates = self.asked.known().into_iter();
+        rates.map(|rate| self.prepared(words, job, rate)).collect()
+    }
+
+    fn prepared(
+        &self,
+        (arguments, registry): (&ByteioBenchArgs, &Registry),
+        job: &TransferOptions,
+        rate: f64,
+    ) -> Result<Prepared, Failure> {
+        let interval_ns = (1e9 / rate).round().max(1.0) as u64;
+        job::offered(registry, &arguments.experiment, job, (interval_ns, self.duration))
+    }
+
     /// All runs of all rates, by rising rate. The section goes into the draft.
     pub fn run(
         self,
@@ -70,9 +88,7 @@ impl Offer {
     ) -> Result<Found, Failure> {
         let seed = how.seed;
         let mut points = Points::new(front.experiment(how, transfers), |rate| {
-            let interval_ns = (1e9 / rate).round().max(1.0) as u64;
-            let pace = (interval_ns, self.duration);
-            job::offered(registry, &arguments.experiment, job, pace)
+            self.prepared((arguments, registry), job, rate)
         });
         let most_per_s = self.asked.offer(&mut points)?;
         let found = points.finish()?;

@@ -310,6 +310,29 @@ fn rounds(plan: &[Planned]) -> Vec<Vec<&Planned>> {
         .collect()
 }
 
+/// Print what would run, a line a pair.
+fn show(plan: &[Planned], command: impl Fn(&Planned) -> Vec<String>) -> Result<Ended, Failure> {
+    let mut text = String::new();
+    for (number, round) in (1..).zip(rounds(plan)) {
+        for one in round {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "round {number}: {}: {}", one.name, command(one).join(" "));
+        }
+    }
+    output::print(&text).map(|()| Ended::OK)
+}
+
+/// The same as JSON.
+fn show_as_json(plan: &[Planned], command: impl Fn(&Planned) -> Vec<String>) -> Result<Ended, Failure> {
+    let pair = |one: &Planned| serde_json::json!({ "pair": one.name, "command": command(one) });
+    let rounds: Vec<Vec<_>> = rounds(plan)
+        .into_iter()
+        .map(|round| round.into_iter().map(pair).collect())
+        .collect();
+    let document = serde_json::json!({ "rounds": rounds });
+    output::print(&format!("{document:#}\n")).map(|()| Ended::OK)
+}
+
 /// Measure every pair.
 pub fn bench(
     arguments: &ByteioBenchArgs,
@@ -319,20 +342,11 @@ pub fn bench(
     color: ColorChoice,
 ) -> Result<Ended, Failure> {
     if arguments.experiment.dry_run {
-        let mut text = String::new();
-        for (number, round) in rounds(plan).iter().enumerate() {
-            for one in round {
-                // Writing to a String cannot fail.
-                let _ = writeln!(
-                    text,
-                    "round {}: {}: {}",
-                    number + 1,
-                    one.name,
-                    one.command(words, arguments, repeats).join(" ")
-                );
-            }
-        }
-        return output::print(&text).map(|()| Ended::OK);
+        let command = |one: &Planned| one.command(words, arguments, repeats);
+        return match arguments.output.json {
+            true => show_as_json(plan, command),
+            false => show(plan, command),
+        };
     }
     let stop = crate::cmd::stop_on_signals()?;
     let mut output = Output::open(&arguments.output, color)?;
