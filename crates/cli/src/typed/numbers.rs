@@ -151,13 +151,7 @@ mod tests {
                         continue;
                     };
                     asked += usize::from(failure.remedy.starts_with("give a "));
-                    for word in [
-                        "digit",
-                        "is not in",
-                        "literal",
-                        "too large",
-                        "out of range",
-                    ] {
+                    for word in ["digit", "is not in", "literal", "too large", "out of range"] {
                         let said = format!("{} {}", failure.cause, failure.remedy);
                         assert!(!said.contains(word), "{path:?} --{name}={value}: {said}");
                     }
