@@ -1,11 +1,13 @@
 //! How often a mesh of real machines names the right thing and nothing else: machines on a bridge, each with its sshd, one thing
-//! slow among them. It prints a row a kind of trouble. It must never decide whether an aim is met.
+//! slow among them. It prints a row a kind of trouble, and for `start` how long a mesh takes to begin. It must never decide
+//! whether an aim is met.
 //!
 //! `wirespeed-mesh-lab PROGRAM [RUNS] [KIND ..]`
 
+mod start;
 mod trouble;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 use trouble::{Expected, KINDS, Kind};
@@ -20,6 +22,8 @@ use wirespeed_tests::ssh::SshHosts;
 const HOSTS: usize = 8;
 /// Meshes of a kind where nothing is said.
 const RUNS: usize = 20;
+/// What is said in place of a kind, for how long it takes to start.
+const START: &str = "start";
 
 /// What a mesh named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,11 +49,17 @@ fn main() -> ExitCode {
     let names = &rest[usize::from(runs.is_some())..];
     if let Some(stranger) = names
         .iter()
-        .find(|name| KINDS.iter().all(|kind| kind.name != **name))
+        .find(|name| **name != START && KINDS.iter().all(|kind| kind.name != **name))
     {
         return say(&format!("no kind is called {stranger:?}"));
     }
     let program = PathBuf::from(program);
+    let count = runs.unwrap_or(RUNS);
+    if (names.is_empty() || names.contains(&START.to_owned()))
+        && let Err(why) = start::print(&program, count)
+    {
+        return say(&format!("{START}: {why}"));
+    }
     println!(
         "kind: meshes, the right thing alone, with more, nothing, something else, failed; seconds a mesh"
     );
@@ -58,7 +68,6 @@ fn main() -> ExitCode {
         .filter(|kind| names.is_empty() || names.contains(&kind.name.to_owned()))
     {
         let began = Instant::now();
-        let count = runs.unwrap_or(RUNS);
         let mut found = Vec::with_capacity(count);
         for run in 0..count {
             match measure(&program, kind, run) {
@@ -87,7 +96,7 @@ fn say(why: &str) -> ExitCode {
 }
 
 /// One mesh, on machines of its own.
-fn measure(program: &PathBuf, kind: &Kind, run: usize) -> Result<Named, String> {
+fn measure(program: &Path, kind: &Kind, run: usize) -> Result<Named, String> {
     let bridge = Bridge::new(HOSTS)?;
     let hosts = SshHosts::on(&bridge)?;
     // Another host and link each time.

@@ -2,8 +2,7 @@
 //! hundred launches is not seen by tests that launch once.
 
 use rustix::process::Signal;
-use std::fmt::Write as _;
-use std::process::Command;
+use std::process::{Child, Command};
 use std::time::Duration;
 use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::home::Home;
@@ -13,8 +12,8 @@ use wirespeed_tests::skip;
 use wirespeed_tests::slurm::Slurm;
 use wirespeed_tests::under_test::program;
 
-/// Launches of each way, unless the variable says otherwise.
-const LAUNCHES: usize = 50;
+/// Launches of each way on an idle machine, and as many beside busy loops, unless the variable says otherwise.
+const LAUNCHES: usize = 25;
 const LAUNCHES_VARIABLE: &str = "WIRESPEED_TEST_LAUNCHES";
 /// Of so many launches one is interrupted.
 const INTERRUPTED_EVERY: usize = 8;
@@ -34,11 +33,18 @@ const LINES: [(u32, &str); 5] = [
     (3, "workers -n 5 --via tcp --json"),
 ];
 
+/// What a client asks of a server that was started for it.
+const CLIENTS: [&str; 2] = [
+    "run am_lat,am_bw --via tcp --iters 100 -q --json",
+    "run am_bw -s 4K --check --via tcp --iters 100 -q --json",
+];
+
 /// A way to start ranks.
 enum Way {
     Mpi(Box<Installed>),
     Srun(&'static str),
     Local,
+    Serve,
 }
 
 impl Way {
@@ -47,10 +53,18 @@ impl Way {
             Way::Mpi(mpi) => mpi.name.to_owned(),
             Way::Srun(plugin) => format!("srun --mpi={plugin}, 2 nodes"),
             Way::Local => "local processes".to_owned(),
+            Way::Serve => "serve".to_owned(),
         }
     }
 
-    fn command(&self, home: &Home, slurm: Option<&Slurm>, ranks: u32, words: &str) -> Option<Command> {
+    fn command(
+        &self,
+        home: &Home,
+        slurm: Option<&Slurm>,
+        number: usize,
+        server: Option<&str>,
+    ) -> Option<Command> {
+        let (ranks, words) = LINES[number % LINES.len()];
         let over = |medium| words.replace("MEDIUM", medium);
         match self {
             Way::Mpi(mpi) => Some(mpi.command(home, ranks, &over("mpi"))),
@@ -70,6 +84,70 @@ impl Way {
                 let line = format!("{} {count}", over("shm"));
                 Some(home.command(line.split_whitespace()))
             }
+            Way::Serve => {
+                let line = format!("{} --to {}", CLIENTS[number % CLIENTS.len()], server?);
+                Some(home.command(line.split_whitespace()))
+            }
+        }
+    }
+
+    /// A launch, and whatever is wrong with it; nothing where it cannot be launched.
+    fn launch(&self, home: &Home, slurm: Option<&Slurm>, number: usize) -> Option<Launch> {
+        let server = matches!(self, Way::Serve).then(|| listening(home));
+        let address = server.as_ref().map(|(_, address)| address.as_str());
+        let running = Running::start(self.command(home, slurm, number, address)?);
+        // srun takes the first interrupt for a question.
+        let may_interrupt = !matches!(self, Way::Srun(_));
+        let interrupted = may_interrupt && number % INTERRUPTED_EVERY == INTERRUPTED_EVERY - 1;
+        if interrupted {
+            std::thread::sleep(INTERRUPT_STEP * (number % INTERRUPT_STEPS) as u32);
+            running.signal(Signal::INT);
+        }
+        let mut faults: Vec<String> = fault(&running.end(PATIENCE), interrupted).into_iter().collect();
+        if let Some((server, _)) = server {
+            server.signal(Signal::TERM);
+            faults.extend(fault(&server.end(PATIENCE), false));
+        }
+        Some(Launch { interrupted, faults })
+    }
+}
+
+struct Launch {
+    interrupted: bool,
+    faults: Vec<String>,
+}
+
+/// A server of its own for one client, and where it listens.
+fn listening(home: &Home) -> (Running, String) {
+    let server = home.start(["serve", "--port", "0"]);
+    server.wait_until("it listens", PATIENCE, |r| r.stdout().contains("key file"));
+    let greeting = server.stdout();
+    let first = greeting.lines().next().unwrap_or_default();
+    let port = first.rsplit_once(':').map_or("", |(_, port)| port);
+    (server, format!("127.0.0.1:{port}"))
+}
+
+/// Loops that keep every CPU busy while they live.
+struct BusyLoops(Vec<Child>);
+
+impl BusyLoops {
+    fn start() -> BusyLoops {
+        let count = std::thread::available_parallelism().map_or(1, usize::from);
+        let one = |_| {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", "while :; do :; done"]);
+            shell.spawn().expect("sh starts")
+        };
+        BusyLoops((0..count).map(one).collect())
+    }
+}
+
+impl Drop for BusyLoops {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // It ends with nothing else.
+            let _ = child.kill();
+            let _ = child.wait();
         }
     }
 }
@@ -86,7 +164,7 @@ fn ways(slurm: Option<&Slurm>) -> Vec<Way> {
             None => {}
         }
     }
-    ways.push(Way::Local);
+    ways.extend([Way::Local, Way::Serve]);
     ways
 }
 
@@ -111,35 +189,26 @@ fn no_launch_crashes() {
     let launches: usize = wanted.unwrap_or(LAUNCHES);
     let slurm = Slurm::start().map_err(|reason| skip(&reason)).ok();
     let home = Home::new(program(env!("CARGO_BIN_EXE_wirespeed-under-test")));
-    let (mut table, mut faults) = (String::new(), Vec::new());
-    for way in ways(slurm.as_ref()) {
-        let (mut done, mut cut, before) = (0, 0, faults.len());
-        for number in 0..launches {
-            let (ranks, words) = LINES[number % LINES.len()];
-            let Some(command) = way.command(&home, slurm.as_ref(), ranks, words) else {
-                continue;
-            };
-            let running = Running::start(command);
-            // srun takes the first interrupt for a question.
-            let may_interrupt = !matches!(way, Way::Srun(_));
-            let interrupted = may_interrupt && number % INTERRUPTED_EVERY == INTERRUPTED_EVERY - 1;
-            if interrupted {
-                std::thread::sleep(INTERRUPT_STEP * (number % INTERRUPT_STEPS) as u32);
-                running.signal(Signal::INT);
-                cut += 1;
-            }
-            let ended = running.end(PATIENCE);
-            done += 1;
-            faults.extend(fault(&ended, interrupted).map(|what| format!("{}: {what}", way.name())));
+    let mut faults = Vec::new();
+    for (machine, is_busy) in [("idle", false), ("beside busy loops", true)] {
+        let _loops = is_busy.then(BusyLoops::start);
+        for way in ways(slurm.as_ref()) {
+            let launched = (0..launches).filter_map(|number| way.launch(&home, slurm.as_ref(), number));
+            let launched: Vec<Launch> = launched.collect();
+            let cut = launched.iter().filter(|launch| launch.interrupted).count();
+            let bad: Vec<&String> = launched.iter().flat_map(|launch| &launch.faults).collect();
+            println!(
+                "{}, {machine}: {} launches, {cut} interrupted, {} faults",
+                way.name(),
+                launched.len(),
+                bad.len()
+            );
+            faults.extend(
+                bad.into_iter()
+                    .map(|what| format!("{}, {machine}: {what}", way.name())),
+            );
         }
-        let bad = faults.len() - before;
-        let _ = writeln!(
-            table,
-            "{}: {done} launches, {cut} interrupted, {bad} faults",
-            way.name()
-        );
     }
-    println!("{table}");
-    assert!(faults.is_empty(), "{table}{}", faults.join("\n"));
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
     home.assert_nothing_left(Duration::from_secs(30));
 }

@@ -392,7 +392,7 @@ fn worker_rows(group: &Workers) -> Table {
         .map_or(String::new(), |bytes| format_rate(bytes as f64, "B"));
     let title = match values(group, |cell| cell.size_bytes).len() {
         0 | 1 => "each worker".to_owned(),
-        _ => format!("each worker at {payload} and most tests; the last column over all payloads"),
+        _ => format!("each worker at {payload} and most tests; x median over all payloads"),
     };
     Table::new(&title, columns, group.rows.iter().map(row).collect())
 }
