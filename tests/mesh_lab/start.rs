@@ -14,7 +14,7 @@ const SSH_HOSTS: usize = 8;
 /// Nodes of a job.
 const NODES: usize = 16;
 
-const WORDS: &str = "--budget 1 --repeats 1 --ndjson --quiet -- am_lat --via tcp -n 50 --warmup 0";
+const WORDS: &str = "--budget 2 --repeats 1 --ndjson --quiet -- am_lat --via tcp -n 50 --warmup 0";
 
 /// Print a row for ssh and one for srun, each of `runs` starts.
 pub fn print(program: &Path, runs: usize) -> Result<(), String> {
