@@ -10,7 +10,7 @@ mod trouble;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
-use trouble::{Expected, KINDS, Kind};
+use trouble::{Expected, KINDS, Kind, Machines};
 use wirespeed_report::read_run;
 use wirespeed_schema::mesh::{MeshCulprit, MeshSection};
 use wirespeed_tests::bridge::Bridge;
@@ -95,6 +95,15 @@ fn say(why: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// A mesh of all machines of the bridge, to which its options are added.
+fn over_ssh(program: &Path, (bridge, hosts): Machines) -> Command {
+    let names: Vec<String> = (0..bridge.count()).map(|host| bridge.name(host)).collect();
+    let mut command = bridge.at_desk(program);
+    command.args(["mesh", "--hosts", &names.join(",")]);
+    command.args(["--ssh-config", &hosts.config()]);
+    command
+}
+
 /// One mesh, on machines of its own.
 fn measure(program: &Path, kind: &Kind, run: usize) -> Result<Named, String> {
     let bridge = Bridge::new(HOSTS)?;
@@ -102,15 +111,7 @@ fn measure(program: &Path, kind: &Kind, run: usize) -> Result<Named, String> {
     // Another host and link each time.
     let at = (run % HOSTS, (run + 1 + run / HOSTS % (HOSTS - 1)) % HOSTS);
     let trouble = (kind.make)((&bridge, &hosts), at)?;
-    let names: Vec<String> = (0..HOSTS).map(|host| bridge.name(host)).collect();
-    let mut command: Command = bridge.at_desk(program);
-    command.args([
-        "mesh",
-        "--hosts",
-        &names.join(","),
-        "--ssh-config",
-        &hosts.config(),
-    ]);
+    let mut command = over_ssh(program, (&bridge, &hosts));
     command.args([
         "--isolated",
         "--repeats",

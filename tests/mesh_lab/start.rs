@@ -1,5 +1,6 @@
 //! How long a mesh takes to start: from the command until its hosts have met and the first case begins. It must never judge.
 
+use crate::{HOSTS, over_ssh};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -9,8 +10,6 @@ use wirespeed_tests::running::Running;
 use wirespeed_tests::slurm::Slurm;
 use wirespeed_tests::ssh::SshHosts;
 
-/// Hosts that ssh reaches.
-const SSH_HOSTS: usize = 8;
 /// Nodes of a job.
 const NODES: usize = 16;
 
@@ -19,19 +18,10 @@ const WORDS: &str = "--budget 2 --repeats 1 --ndjson --quiet -- am_lat --via tcp
 /// Print a row for ssh and one for srun, each of `runs` starts.
 pub fn print(program: &Path, runs: usize) -> Result<(), String> {
     println!("start: median, least and most seconds of {runs} starts until the first case begins");
-    let bridge = Bridge::new(SSH_HOSTS)?;
+    let bridge = Bridge::new(HOSTS)?;
     let hosts = SshHosts::on(&bridge)?;
-    let names: Vec<String> = (0..SSH_HOSTS).map(|host| bridge.name(host)).collect();
-    row(&format!("{SSH_HOSTS} hosts over ssh"), runs, || {
-        let mut command = bridge.at_desk(program);
-        command.args([
-            "mesh",
-            "--hosts",
-            &names.join(","),
-            "--ssh-config",
-            &hosts.config(),
-        ]);
-        command
+    row(&format!("{HOSTS} hosts over ssh"), runs, || {
+        over_ssh(program, (&bridge, &hosts))
     });
     let slurm = Slurm::of(NODES, 4)?;
     slurm.has_mpi("pmi2")?;

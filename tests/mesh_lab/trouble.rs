@@ -32,7 +32,8 @@ impl Expected {
 /// What keeps the trouble up, which may be nothing beside the machines; it ends with this.
 pub type Trouble = Box<dyn Any>;
 
-type Machines<'a> = (&'a Bridge, &'a SshHosts);
+/// Machines and their daemons.
+pub type Machines<'a> = (&'a Bridge, &'a SshHosts);
 
 /// A kind of trouble.
 pub struct Kind {
