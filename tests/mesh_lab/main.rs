@@ -1,13 +1,14 @@
 //! How often a mesh of real machines names the right thing and nothing else: machines on a bridge, each with its sshd, one thing
-//! slow among them. It prints a row a kind of trouble, and for `start` how long a mesh takes to begin. It must never decide
-//! whether an aim is met.
+//! slow among them. It prints a row a kind of trouble; for `start`, how long a mesh takes to begin; and for `mpigraph`, only where it is
+//! named, how that compares. It must never decide whether an aim is met.
 //!
 //! `wirespeed-mesh-lab PROGRAM [RUNS] [KIND ..]`
 
+mod mpigraph;
 mod start;
 mod trouble;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 use trouble::{Expected, KINDS, Kind, Machines};
@@ -24,6 +25,8 @@ const HOSTS: usize = 8;
 const RUNS: usize = 20;
 /// What is said in place of a kind, for how long it takes to start.
 const START: &str = "start";
+/// The same for mpiGraph beside a mesh.
+const MPIGRAPH: &str = "mpigraph";
 
 /// What a mesh named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,57 +45,67 @@ enum Named {
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let Some((program, rest)) = words.split_first() else {
-        return say("usage: wirespeed-mesh-lab PROGRAM [RUNS] [KIND ..]");
-    };
-    let runs = rest.first().and_then(|word| word.parse().ok());
-    let names = &rest[usize::from(runs.is_some())..];
-    if let Some(stranger) = names
-        .iter()
-        .find(|name| **name != START && KINDS.iter().all(|kind| kind.name != **name))
-    {
-        return say(&format!("no kind is called {stranger:?}"));
-    }
-    let program = PathBuf::from(program);
-    let count = runs.unwrap_or(RUNS);
-    if (names.is_empty() || names.contains(&START.to_owned()))
-        && let Err(why) = start::print(&program, count)
-    {
-        return say(&format!("{START}: {why}"));
-    }
-    println!(
-        "kind: meshes, the right thing alone, with more, nothing, something else, failed; seconds a mesh"
-    );
-    for kind in KINDS
-        .iter()
-        .filter(|kind| names.is_empty() || names.contains(&kind.name.to_owned()))
-    {
-        let began = Instant::now();
-        let mut found = Vec::with_capacity(count);
-        for run in 0..count {
-            match measure(&program, kind, run) {
-                Ok(named) => found.push(named),
-                Err(why) => return say(&format!("{}: {why}", kind.name)),
-            }
+    match of_words(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
         }
-        let of = |named: Named| found.iter().filter(|one| **one == named).count();
-        println!(
-            "{}: {count}, {}, {}, {}, {}, {}; {:.0}",
-            kind.name,
-            of(Named::Right),
-            of(Named::More),
-            of(Named::Nothing),
-            of(Named::Wrong),
-            of(Named::Failed),
-            began.elapsed().as_secs_f64() / count.max(1) as f64
-        );
     }
-    ExitCode::SUCCESS
 }
 
-fn say(why: &str) -> ExitCode {
-    eprintln!("{why}");
-    ExitCode::FAILURE
+fn of_words(words: &[String]) -> Result<(), String> {
+    let (program, rest) = words
+        .split_first()
+        .ok_or("usage: wirespeed-mesh-lab PROGRAM [RUNS] [KIND ..]")?;
+    let program = Path::new(program);
+    let runs = rest.first().and_then(|word| word.parse().ok());
+    let names = &rest[usize::from(runs.is_some())..];
+    let runs = runs.unwrap_or(RUNS);
+    let is_named = |name: &str| names.iter().any(|named| named == name);
+    let known = |name: &str| [START, MPIGRAPH].contains(&name) || KINDS.iter().any(|kind| kind.name == name);
+    if let Some(stranger) = names.iter().find(|name| !known(name)) {
+        return Err(format!("no kind is called {stranger:?}"));
+    }
+    if names.is_empty() || is_named(START) {
+        start::print(program, runs)?;
+    }
+    if is_named(MPIGRAPH) {
+        mpigraph::print(program, runs)?;
+    }
+    let mut is_first = true;
+    for kind in KINDS
+        .iter()
+        .filter(|kind| names.is_empty() || is_named(kind.name))
+    {
+        if std::mem::take(&mut is_first) {
+            println!(
+                "kind: meshes, the right thing alone, with more, nothing, something else, failed; seconds a mesh"
+            );
+        }
+        judge(program, kind, runs)?;
+    }
+    Ok(())
+}
+
+/// Print how `runs` meshes of a kind are judged.
+fn judge(program: &Path, kind: &Kind, runs: usize) -> Result<(), String> {
+    let began = Instant::now();
+    let found = (0..runs).map(|run| measure(program, kind, run));
+    let found = found.collect::<Result<Vec<Named>, String>>();
+    let found = found.map_err(|why| format!("{}: {why}", kind.name))?;
+    let of = |named: Named| found.iter().filter(|one| **one == named).count();
+    println!(
+        "{}: {runs}, {}, {}, {}, {}, {}; {:.0}",
+        kind.name,
+        of(Named::Right),
+        of(Named::More),
+        of(Named::Nothing),
+        of(Named::Wrong),
+        of(Named::Failed),
+        began.elapsed().as_secs_f64() / runs.max(1) as f64
+    );
+    Ok(())
 }
 
 /// A mesh of all machines of the bridge, to which its options are added.

@@ -151,11 +151,17 @@ fn broken_laws_are_suspect() {
 fn the_instrument_is_questioned() {
     let coarse = latency(|ends| ends[0].clock.step_ns = finite(100.0));
     assert_eq!(severity(&coarse, "clock_step"), Some(Severity::Warning));
-    let batched = latency(|ends| {
-        ends[0].samples[0].batch_ops = 16;
-        ends.iter_mut().for_each(|end| end.elapsed_ns *= 16);
-    });
-    assert_eq!(severity(&batched, "batched"), Some(Severity::Note));
+    for (step_ns, is_cause) in [(10.0, false), (60.0, true)] {
+        let batched = latency(|ends| {
+            ends[0].clock.step_ns = finite(step_ns);
+            ends[0].samples[0].batch_ops = 16;
+            ends.iter_mut().for_each(|end| end.elapsed_ns *= 16);
+        });
+        assert_eq!(severity(&batched, "batched"), Some(Severity::Note));
+        let remark = batched.remarks.iter().find(|remark| remark.code == "batched");
+        let message = &remark.unwrap().message;
+        assert_eq!(message.contains("too short for the clock"), is_cause, "{message}");
+    }
     let floor = latency(|ends| ends[0].floor.as_mut().unwrap().loop_ns = finite(300.0));
     assert_eq!(severity(&floor, "harness_share"), Some(Severity::Warning));
     assert!(floor.remarks[0].message.contains("29 %"), "{:?}", floor.remarks);

@@ -5,6 +5,7 @@
 //! which no sample above the clock's step can show. No other module may read a counter.
 
 mod counter;
+mod learned;
 mod step;
 mod timebase;
 pub mod virtual_time;

@@ -8,9 +8,9 @@
 use std::f64::consts::TAU;
 
 /// Differences taken.
-const DIFFERENCES: usize = 2048;
+const DIFFERENCES: usize = 512;
 /// Reads without work between them, to see what a read costs.
-const TIGHT_READS: usize = 512;
+const TIGHT_READS: usize = 256;
 /// Least steps to see of a counter that stands still over many reads, and the most reads spent on them.
 const COARSE_STEPS: usize = 16;
 const COARSE_READS_MAX: usize = 1 << 20;

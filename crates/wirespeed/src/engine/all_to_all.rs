@@ -366,7 +366,7 @@ impl<P: MessagePort, S: Sender> Body for Member<P, S> {
         Ok(last)
     }
 
-    fn settling(&self, _: f64) -> u64 {
+    fn settling(&self) -> u64 {
         0
     }
 

@@ -8,8 +8,7 @@
 use super::header;
 use super::meter::{Meter, Series, Tally};
 use super::payload::{Check, Sender};
-use super::phases::{Body, Left, Phase};
-use super::pingpong::SETTLE_ROUND_TRIPS;
+use super::phases::{Body, Left, Phase, SETTLE_ROUND_TRIPS};
 use super::rank::Rank;
 use super::wired::Wired;
 use crate::clock::Clock;
@@ -18,9 +17,6 @@ use crate::record::Recorder;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed_schema::Finite;
 use wirespeed_schema::outcome::{Count, PeerSamples, SampleKind};
-
-/// Rounds after a barrier that are not recorded end after so long: ranks leave a barrier within a millisecond.
-const SETTLE_NS: f64 = 4e6;
 
 /// One worker as the hub sees it.
 struct Worker {
@@ -279,10 +275,8 @@ impl<P: MessagePort, S: Sender> Body for Hub<'_, P, S> {
         self.link.drain()
     }
 
-    /// Rounds that outlast the ranks' leaving of a barrier; one where a round takes long.
-    fn settling(&self, op_ticks: f64) -> u64 {
-        let round_ns = (op_ticks * self.rank.timebase.ns_per_tick()).max(1.0);
-        ((SETTLE_NS / round_ns) as u64).clamp(1, SETTLE_ROUND_TRIPS)
+    fn settling(&self) -> u64 {
+        SETTLE_ROUND_TRIPS
     }
 
     fn arm(&mut self, meter: &Meter, op_ticks: f64) {

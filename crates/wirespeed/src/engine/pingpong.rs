@@ -8,14 +8,11 @@ use super::batch::Batch;
 use super::header;
 use super::meter::{Meter, Series, Tally};
 use super::payload::{Check, Sender};
-use super::phases::{Body, Left, Phase};
+use super::phases::{Body, Left, Phase, SETTLE_ROUND_TRIPS};
 use super::wired::Wired;
 use crate::clock::Clock;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed_schema::outcome::{Count, SampleKind};
-
-/// Round trips after a barrier that are not recorded: the other side may still be leaving it.
-pub const SETTLE_ROUND_TRIPS: u64 = 16;
 
 /// Takes the one message that is under way and checks it against what is expected.
 pub struct Arrival<C> {
@@ -166,7 +163,7 @@ impl<P: MessagePort, S: Sender> Body for Requester<P, S> {
         self.link.drain()
     }
 
-    fn settling(&self, _: f64) -> u64 {
+    fn settling(&self) -> u64 {
         SETTLE_ROUND_TRIPS
     }
 

@@ -222,7 +222,7 @@ impl<P: MessagePort> Body for Relay<P> {
         Ok(true)
     }
 
-    fn settling(&self, _: f64) -> u64 {
+    fn settling(&self) -> u64 {
         if self.store.addressed { 0 } else { 1 }
     }
 

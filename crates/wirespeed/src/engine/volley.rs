@@ -7,8 +7,7 @@ use super::batch::Batch;
 use super::meter::{Meter, Series, Tally};
 use super::operation::{Operation, is_marked, mark};
 use super::payload::Check;
-use super::phases::{Body, Left, Phase};
-use super::pingpong::SETTLE_ROUND_TRIPS;
+use super::phases::{Body, Left, Phase, SETTLE_ROUND_TRIPS};
 use super::region::{Layout, end_phase};
 use crate::clock::Clock;
 use crate::sync::SharedBytes;
@@ -232,7 +231,7 @@ impl<P: OneSidedPort, O: Operation> Body for Striker<P, O> {
         self.ends.link.drain()
     }
 
-    fn settling(&self, _: f64) -> u64 {
+    fn settling(&self) -> u64 {
         SETTLE_ROUND_TRIPS
     }
 

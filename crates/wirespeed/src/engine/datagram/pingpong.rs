@@ -11,8 +11,7 @@ use crate::clock::Clock;
 use crate::engine::header::number;
 use crate::engine::meter::{Meter, Series, Tally};
 use crate::engine::payload::{Asked, Check, Sender};
-use crate::engine::phases::{Body, Left, Phase};
-use crate::engine::pingpong::SETTLE_ROUND_TRIPS;
+use crate::engine::phases::{Body, Left, Phase, SETTLE_ROUND_TRIPS};
 use crate::engine::wired::Wired;
 use crate::transport::port::{LinkError, MessagePort, OnMessage, Post};
 use wirespeed_schema::outcome::{Count, SampleKind};
@@ -278,7 +277,7 @@ impl<P: MessagePort, S: Sender> Body for Requester<P, S> {
         }
     }
 
-    fn settling(&self, _: f64) -> u64 {
+    fn settling(&self) -> u64 {
         SETTLE_ROUND_TRIPS
     }
 

@@ -15,6 +15,10 @@ use wirespeed_schema::outcome::{PeerSamples, StopReason};
 
 /// First round of the warm-up; rounds double.
 const WARMUP_FIRST_ROUND: u64 = 16;
+/// Ranks have left a barrier within this time; what settles them need not take longer.
+const SETTLE_NS: f64 = 4e6;
+/// Operations of [`Phase::Settle`] of most tests: round trips after a barrier, which the other side may still be leaving.
+pub const SETTLE_ROUND_TRIPS: u64 = 16;
 
 /// A part of a test that ends by agreement of the ranks. All ranks of a test go through the same ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,9 +58,8 @@ pub trait Body {
         Ok(())
     }
 
-    /// Operations of [`Phase::Settle`] where one takes `op_ticks`; 0 on every rank of a test that has no such phase.
-    fn settling(&self, op_ticks: f64) -> u64 {
-        let _ = op_ticks;
+    /// Most operations of [`Phase::Settle`]: fewer where one takes long. 0 on every rank of a test that has no such phase.
+    fn settling(&self) -> u64 {
         1
     }
 
@@ -197,9 +200,15 @@ impl Went {
         body.arm(meter, self.op_ticks);
         let armed = meter.arm();
         meet(rank, &mut || body.progress())?;
-        let settling = body.settling(self.op_ticks);
-        if settling > 0 {
-            phase(rank, body, Phase::Settle, settling)?;
+        let most = body.settling();
+        if most > 0 {
+            let op_ns = (self.op_ticks * rank.timebase.ns_per_tick()).max(1.0);
+            phase(
+                rank,
+                body,
+                Phase::Settle,
+                ((SETTLE_NS / op_ns) as u64).clamp(1, most),
+            )?;
         }
         body.begin(Phase::Measured)?;
         meter.start(armed);

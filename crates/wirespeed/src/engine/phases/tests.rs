@@ -5,16 +5,18 @@ use crate::engine::example::{case, pingpong};
 use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 /// What the driver did, in order.
 type Log = Rc<RefCell<Vec<String>>>;
 
-/// Does nothing, and notes what it is asked for; its steps fail in one phase.
+/// Takes its time, and notes what it is asked for; its steps fail in one phase.
 struct Noted {
     log: Log,
     phase: Phase,
     done: u64,
     fails_in: Option<Phase>,
+    operation: Duration,
 }
 
 impl Body for Noted {
@@ -36,6 +38,7 @@ impl Body for Noted {
         if self.fails_in == Some(self.phase) {
             return Err(LinkError::Closed);
         }
+        std::thread::sleep(self.operation * count as u32);
         self.done += count;
         Ok(last)
     }
@@ -46,7 +49,7 @@ impl Body for Noted {
         Ok(())
     }
 
-    fn settling(&self, _: f64) -> u64 {
+    fn settling(&self) -> u64 {
         7
     }
 
@@ -70,8 +73,17 @@ impl Body for Noted {
 }
 
 fn driven(fails_in: Option<Phase>) -> (Finished, Vec<String>) {
-    let mut case = case(pingpong(), 1000);
-    (case.warmup_iterations, case.warmup_ns_max) = (50, u64::MAX);
+    drive_noted(fails_in, Duration::ZERO, [50, 1000])
+}
+
+/// Of so many operations in the warm-up and in the measured phase.
+fn drive_noted(
+    fails_in: Option<Phase>,
+    operation: Duration,
+    [warm_up, measured]: [u64; 2],
+) -> (Finished, Vec<String>) {
+    let mut case = case(pingpong(), measured);
+    (case.warmup_iterations, case.warmup_ns_max) = (warm_up, u64::MAX);
     case.ranks.truncate(1);
     case.ranks[0].peer = Some(0);
     let bootstrap = ThreadBootstrap::group(1).remove(0);
@@ -84,6 +96,7 @@ fn driven(fails_in: Option<Phase>) -> (Finished, Vec<String>) {
         phase: Phase::First,
         done: 0,
         fails_in,
+        operation,
     };
     let finished = drive(&rank, meter, Box::new(body));
     (finished, log.take())
@@ -110,6 +123,12 @@ fn every_phase_begins_and_closes_once_and_in_order() {
     assert_eq!(finished.warmup_operations, 50);
     assert_eq!(finished.measured.tally.sent.messages, 1000);
     assert!(finished.first_operation_ticks.is_some());
+}
+
+#[test]
+fn long_operations_settle_in_one() {
+    let (_, log) = drive_noted(None, Duration::from_millis(5), [1, 2]);
+    assert!(log.contains(&"close Settle 1".to_owned()), "{log:?}");
 }
 
 #[test]

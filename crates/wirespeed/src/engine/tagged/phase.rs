@@ -2,8 +2,7 @@
 //! of the tree leads: it decides how many iterations a round has, and everybody follows.
 
 use super::super::meter::{Meter, Series, Tally};
-use super::super::phases::{Body, Left, Phase};
-use super::super::pingpong::SETTLE_ROUND_TRIPS;
+use super::super::phases::{Body, Left, Phase, SETTLE_ROUND_TRIPS};
 use super::super::rank::Rank;
 use super::group::Group;
 use crate::clock::Clock;
@@ -163,7 +162,7 @@ impl<P: TaggedPort> Body for Member<'_, P> {
     }
 
     /// A meeting in-band needs no settling.
-    fn settling(&self, _: f64) -> u64 {
+    fn settling(&self) -> u64 {
         match self.test.meeting() {
             Meeting::Announced => SETTLE_ROUND_TRIPS,
             _ => 0,
