@@ -6,7 +6,7 @@ use super::tagged;
 use crate::clock::Timebase;
 use crate::engine::report::Report;
 use crate::error::MeasureError;
-use crate::host::{FingerprintOptions, PinGuard, fingerprint, pin_thread, scan};
+use crate::host::{PinGuard, pin_thread, recent_fingerprint, scan};
 use crate::load::{Background, Measuring};
 use crate::transport::bootstrap::Bootstrap;
 use crate::transport::cancel::{Cancel, CancelReason};
@@ -190,7 +190,7 @@ impl<'a> Rank<'a> {
         let (stop, error) = self.ending(&finished.end);
         // On one machine the document's own host entry says it once for all ranks.
         let host = match self.case.group {
-            GroupKind::Hosts | GroupKind::Job => fingerprint(FingerprintOptions::default()),
+            GroupKind::Hosts | GroupKind::Job => recent_fingerprint(),
             GroupKind::Threads | GroupKind::Processes => Default::default(),
         };
         let ns_per_tick = self.timebase.ns_per_tick();

@@ -26,6 +26,7 @@ pub use crash::tell_of_crashes;
 pub use disturbance::Probe;
 pub use error::HostError;
 pub use facts::is_interface_name;
+pub(crate) use fingerprint::recent_fingerprint;
 pub use fingerprint::{FingerprintOptions, fingerprint};
 pub(crate) use memory::zeroed_bytes;
 pub use memory::{available_bytes, resident_max_bytes};
