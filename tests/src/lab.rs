@@ -182,7 +182,8 @@ fn number(side: Side) -> u8 {
     }
 }
 
-pub(crate) fn succeed(command: &mut Command) -> io::Result<()> {
+/// Run a tool to its end; an error says what it said.
+pub fn succeed(command: &mut Command) -> io::Result<()> {
     let output = command.stdin(Stdio::null()).output()?;
     if output.status.success() {
         return Ok(());

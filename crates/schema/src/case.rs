@@ -3,6 +3,7 @@
 use crate::test::Test;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// How long a case lasts where nothing is said: one second.
@@ -162,6 +163,9 @@ pub struct RankSpec {
     /// Load beside the measurement.
     #[serde(default, skip_serializing_if = "Load::is_idle")]
     pub load: Load,
+    /// Options of the transport that this rank has in place of the case's, such as its device.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: TransportOptions,
 }
 
 impl RankSpec {
@@ -172,6 +176,7 @@ impl RankSpec {
             peer: None,
             cpu: None,
             load: Load::default(),
+            options: TransportOptions::new(),
         }
     }
 
@@ -201,6 +206,13 @@ impl RankSpec {
     #[must_use]
     pub fn with_load(mut self, load: Load) -> Self {
         self.load = load;
+        self
+    }
+
+    /// Has these options of the transport in place of the case's.
+    #[must_use]
+    pub fn with_options(mut self, options: TransportOptions) -> Self {
+        self.options = options;
         self
     }
 }
@@ -341,6 +353,27 @@ impl Case {
     pub fn with_options(mut self, options: TransportOptions) -> Self {
         self.options = options;
         self
+    }
+
+    /// The options of the transport at a rank: the case's, but for those of its own.
+    ///
+    /// ```
+    /// use wirespeed_schema::case::{Case, TransportOptions};
+    /// use wirespeed_schema::test::{Layout, PingPong, Test};
+    ///
+    /// let mut case = Case::new(Test::AmLat(PingPong::new(8, Layout::Short)), "uct").with_option("device", "mlx5_0:1");
+    /// case.ranks[1].options = TransportOptions::from([("device".to_owned(), "mlx5_1:1".to_owned())]);
+    /// assert_eq!(case.options_at(0)["device"], "mlx5_0:1");
+    /// assert_eq!(case.options_at(1)["device"], "mlx5_1:1");
+    /// ```
+    pub fn options_at(&self, rank: u32) -> Cow<'_, TransportOptions> {
+        let own = self.ranks.get(rank as usize).map(|rank| &rank.options);
+        let Some(own) = own.filter(|own| !own.is_empty()) else {
+            return Cow::Borrowed(&self.options);
+        };
+        let mut options = self.options.clone();
+        options.extend(own.clone());
+        Cow::Owned(options)
     }
 
     /// The ranks live there.

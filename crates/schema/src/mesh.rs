@@ -1,10 +1,12 @@
 //! The section `mesh` of the run document: many hosts, what each pair of them was measured at, and which host, link or unit is
 //! slow. It must never hold a sentence: those are derived from it wherever it is shown.
 
+use crate::case::TransportOptions;
 use crate::finite::Finite;
 use crate::section::Section;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// How much of a mesh runs at the same time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -49,6 +51,9 @@ pub struct MeshHost {
     /// Number of its unit, where there are units.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<u32>,
+    /// Options of the transport that its rank had in place of those of the case.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: TransportOptions,
     /// Why it was lost, where it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,

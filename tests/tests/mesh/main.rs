@@ -2,6 +2,7 @@
 //! how fast anything is, only which of them is the slow one.
 
 mod bad_input;
+mod devices;
 mod rails;
 
 use std::process::Command;

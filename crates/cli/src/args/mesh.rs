@@ -109,7 +109,8 @@ pub struct HostsArgs {
     #[arg(long, value_name = "HOST[,..]", value_delimiter = ',', conflicts_with_all = ["to", "ranks"])]
     pub hosts: Vec<String>,
 
-    /// File of hosts: a line NAME [slots=N] [unit=RACK] [address=IP] [rail=NAME:IP].. [cpu=N] each; in a job and with --to, it gives units
+    /// File of hosts: a line NAME [slots=N] [unit=RACK] [address=IP] [rail=NAME:IP].. [cpu=N] [option=KEY=VALUE].. each; in a job and
+    /// with --to, it gives units and options
     #[arg(long, value_name = "FILE", conflicts_with_all = ["hosts", "ranks"])]
     pub hostfile: Option<PathBuf>,
 

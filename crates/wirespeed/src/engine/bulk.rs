@@ -7,7 +7,7 @@ use crate::bulk::{BulkOutcome, Course};
 use crate::engine::report::Report;
 use crate::error::MeasureError;
 use crate::transport::bootstrap::Bootstrap;
-use crate::transport::{Bulk, Carried, Needs};
+use crate::transport::{Bulk, Carried, Needs, options_at};
 use std::time::Duration;
 use wirespeed_schema::Finite;
 use wirespeed_schema::byteio::Transfer;
@@ -20,7 +20,7 @@ pub fn bulk<T: Bulk>(
     bootstrap: &dyn Bootstrap,
     report: Report,
 ) -> Result<Outcome, MeasureError> {
-    let options = T::parse(&case.options).map_err(|e| MeasureError::Usage(e.to_string()))?;
+    let options = options_at::<T>(case, bootstrap.rank())?;
     let rank = Rank::begin_alone(case, bootstrap)?;
     let mut course = Course::new(&rank.timebase, report)
         .on_cpu(rank.spec.cpu)

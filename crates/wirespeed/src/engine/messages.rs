@@ -18,7 +18,7 @@ use crate::engine::report::Report;
 use crate::error::MeasureError;
 use crate::transport::bootstrap::Bootstrap;
 use crate::transport::port::MessagePort;
-use crate::transport::{MessageRunner, Messages, Needs};
+use crate::transport::{MessageRunner, Messages, Needs, options_at};
 use std::time::Duration;
 use wirespeed_schema::case::{Case, Role};
 use wirespeed_schema::outcome::Outcome;
@@ -30,7 +30,7 @@ pub fn messages<T: Messages>(
     bootstrap: &dyn Bootstrap,
     report: Report,
 ) -> Result<Outcome, MeasureError> {
-    let options = T::parse(&case.options).map_err(|e| MeasureError::Usage(e.to_string()))?;
+    let options = options_at::<T>(case, bootstrap.rank())?;
     let rank = Rank::begin(case, bootstrap)?;
     let size = case.test.largest_message_bytes() as usize;
     let zcopy = case.test.layout() == Some(Layout::Zcopy);

@@ -14,7 +14,7 @@ use crate::engine::report::Report;
 use crate::error::MeasureError;
 use crate::transport::bootstrap::Bootstrap;
 use crate::transport::port::{OneSidedPort, Width};
-use crate::transport::{Needs, OneSided, OneSidedRunner};
+use crate::transport::{Needs, OneSided, OneSidedRunner, options_at};
 use wirespeed_schema::case::{Case, Role};
 use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::test::{Layout as DataLayout, PingPong, Rma, Test};
@@ -25,7 +25,7 @@ pub fn one_sided<T: OneSided>(
     bootstrap: &dyn Bootstrap,
     report: Report,
 ) -> Result<Outcome, MeasureError> {
-    let options = T::parse(&case.options).map_err(|e| MeasureError::Usage(e.to_string()))?;
+    let options = options_at::<T>(case, bootstrap.rank())?;
     let rank = Rank::begin(case, bootstrap)?;
     let layout = Layout::new(case.test.size_bytes() as usize, case.test.window(), case.check);
     let needs = Needs {

@@ -553,9 +553,21 @@ pub trait Tagged: Transport {
 /// What ranks that exchange messages say of wholes.
 pub(crate) const NO_BULK: Support = Support::Lacks("it moves messages between ranks, no files of a service");
 
-/// Why a transport cannot run a case, found before anything is opened.
+/// A rank's options of its transport.
+pub(crate) fn options_at<T: Transport>(case: &Case, rank: u32) -> Result<T::Options, MeasureError> {
+    T::parse(&case.options_at(rank)).map_err(|e| MeasureError::Usage(e.to_string()))
+}
+
+/// Why a transport cannot run a case, found before anything is opened. What ranks have of their own may not be had here, so it
+/// is only read.
 pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
     let options = T::parse(&case.options).map_err(|e| MeasureError::Usage(e.to_string()))?;
+    for (rank, _) in (0..)
+        .zip(&case.ranks)
+        .filter(|(_, rank)| !rank.options.is_empty())
+    {
+        options_at::<T>(case, rank)?;
+    }
     let support = match case.test.capability() {
         Capability::Messages => T::MESSAGES,
         Capability::Tagged => T::TAGGED,

@@ -1,14 +1,14 @@
 //! The case that is measured between two hosts: from the words behind `--`, as `run` takes them, checked between all hosts before
 //! anything is started. It must never choose who is measured.
 
-use super::roster::{Roster, Source};
+use super::roster::{Host, Roster, Source};
 use crate::behind::{CHOSEN_BY_HOSTS, HOSTS_CHOOSE};
 use crate::cmd::probe::{names_test, plan_of};
 use crate::cmd::run::prepare;
 use crate::errors::Failure;
 use crate::experiment::Prepared;
 use wirespeed::{Machine, Registry};
-use wirespeed_schema::case::{Case, GroupKind, RankSpec, Role, Stop};
+use wirespeed_schema::case::{Case, GroupKind, Role, Stop};
 use wirespeed_schema::kinds::{Roles, UnderWay};
 use wirespeed_schema::plan::{Plan, expand};
 use wirespeed_schema::test::Test;
@@ -86,7 +86,7 @@ pub fn cases(registry: &Registry, plan: &Plan, roster: &Roster) -> Result<Vec<Pr
                 "name a transport between processes: --via shm, unix, tcp",
             ));
         }
-        check_all(registry, &case.case, roster.hosts.len())?;
+        check_all(registry, &case.case, &roster.hosts)?;
     }
     prepare(registry, &crate::job::machine(registry), planned)
 }
@@ -98,13 +98,13 @@ pub fn is_of_jobs(registry: &Registry, case: &Case) -> bool {
 }
 
 /// Whether the transport takes as many ranks as there are hosts.
-fn check_all(registry: &Registry, case: &Case, hosts: usize) -> Result<(), Failure> {
+fn check_all(registry: &Registry, case: &Case, hosts: &[Host]) -> Result<(), Failure> {
     let whole = case.clone().with_ranks(
-        (0..hosts as u32)
-            .map(|rank| match (rank ^ 1) as usize >= hosts {
-                true => RankSpec::new(Role::Idle),
-                false if rank % 2 == 0 => RankSpec::new(case.ranks[0].role).with_peer(rank + 1),
-                false => RankSpec::new(case.ranks[1].role).with_peer(rank - 1),
+        (0u32..)
+            .zip(hosts)
+            .map(|(rank, host)| match (rank ^ 1) as usize >= hosts.len() {
+                true => host.rank(Role::Idle),
+                false => host.rank(case.ranks[rank as usize % 2].role).with_peer(rank ^ 1),
             })
             .collect(),
     );

@@ -83,6 +83,7 @@ impl Mesh {
             source: self.roster.beside(),
             hosts: self.roster.hosts.clone(),
         };
+        let own = |pair: &Pair| [pair.from, pair.to].map(|host| self.roster.hosts[host].options.clone());
         let stream = |asked: &Asked| {
             let mut template = Template::of([("test", "am_bw"), ("via", case.transport.as_str())])?;
             let options = case.options.iter();
@@ -100,6 +101,7 @@ impl Mesh {
             Ok(Storm {
                 load: asked.load.clone(),
                 streams: asked.streams.clone(),
+                options: asked.streams.iter().map(own).collect(),
                 case: stream.planned.case.with_rail(case.rail.clone()),
             })
         };

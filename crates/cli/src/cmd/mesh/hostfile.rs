@@ -12,7 +12,8 @@ pub const ALL_RAILS: &str = "all";
 /// Bytes of a host file.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 /// What a line of a host file is.
-const LINE: &str = "write NAME [slots=N] [unit=RACK] [address=IP] [rail=NAME:IP].. [cpu=N]";
+const LINE: &str =
+    "write NAME [slots=N] [unit=RACK] [address=IP] [rail=NAME:IP].. [cpu=N] [option=KEY=VALUE]..";
 
 /// The hosts of a file.
 pub fn read(path: &Path) -> Result<Vec<Host>, Failure> {
@@ -90,6 +91,15 @@ fn of_words<'a>(name: &str, words: impl Iterator<Item = &'a str>) -> Result<(Hos
                     return Err(format!("{word}: rail {name} has an address already"));
                 }
             }
+            "option" => {
+                let (key, value) = value
+                    .split_once('=')
+                    .filter(|(key, _)| !key.is_empty())
+                    .ok_or_else(invalid)?;
+                if host.options.insert(key.to_owned(), value.to_owned()).is_some() {
+                    return Err(format!("{word}: option {key} has a value already"));
+                }
+            }
             "cpu" => host.cpu = Some(value.parse().map_err(|_| invalid())?),
             _ => return Err(invalid()),
         }
@@ -111,7 +121,7 @@ mod tests {
 
     #[test]
     fn host_files_have_a_host_a_line() {
-        let text = "# cluster\n\nn1 unit=r1 address=10.0.0.1 rail=ib0:10.1.0.1 rail=ib1:fd00::1\nn2 slots=2 unit=r2 cpu=3 # two\n";
+        let text = "# cluster\n\nn1 unit=r1 address=10.0.0.1 rail=ib0:10.1.0.1 rail=ib1:fd00::1\nn2 slots=2 unit=r2 cpu=3 option=device=mlx5_1:1 # two\n";
         let hosts = parse(text).unwrap();
         let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
         assert_eq!(names, ["n1", "n2:0", "n2:1"]);
@@ -119,6 +129,8 @@ mod tests {
         assert_eq!(hosts[0].rails.len(), 2);
         assert_eq!(hosts[0].rails.get("ib1"), "fd00::1".parse().ok().as_ref());
         assert_eq!((hosts[2].reached_as.as_str(), hosts[2].cpu), ("n2", Some(3)));
+        assert_eq!(hosts[2].options["device"], "mlx5_1:1");
+        assert!(hosts[0].options.is_empty());
     }
 
     #[test]
@@ -128,6 +140,13 @@ mod tests {
             ("a\na", 2, "line 1"),
             ("a slots=0", 1, "slots=0"),
             ("a slots=x", 1, "slots=x"),
+            ("a option=device", 1, "option=device"),
+            ("a option==x", 1, "option==x"),
+            (
+                "a option=device=x option=device=y",
+                1,
+                "option device has a value already",
+            ),
             ("a\n\nb address=10.0.0", 3, "10.0.0"),
             ("a colour=red", 1, "colour=red"),
             ("a rail=ib0", 1, "rail=ib0"),

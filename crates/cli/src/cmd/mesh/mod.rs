@@ -119,6 +119,7 @@ fn section(mesh: &Mesh, known: &mut Known, (tags, found): (&[&str], &Found)) -> 
     let host = |(number, (host, lost)): (usize, (&roster::Host, &Option<String>))| MeshHost {
         name: host.name.clone(),
         unit: mesh.unit_of(number),
+        options: host.options.clone(),
         lost: lost.clone(),
     };
     let mut section = MeshSection {

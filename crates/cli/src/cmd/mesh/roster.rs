@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use wirespeed::host::{allowed_cpus, default_cpus};
 use wirespeed_control::address::Address;
+use wirespeed_schema::case::{RankSpec, Role, TransportOptions};
 use wirespeed_schema::job::JobSection;
 use wirespeed_schema::plan::nearest;
 
@@ -44,6 +45,17 @@ pub struct Host {
     pub rails: BTreeMap<String, IpAddr>,
     /// CPU that its rank is pinned to.
     pub cpu: Option<u32>,
+    /// Options of the transport that its rank has in place of those of all.
+    pub options: TransportOptions,
+}
+
+impl Host {
+    /// A rank of it.
+    pub fn rank(&self, role: Role) -> RankSpec {
+        RankSpec::new(role)
+            .with_cpu(self.cpu)
+            .with_options(self.options.clone())
+    }
 }
 
 /// All hosts.
@@ -166,7 +178,7 @@ fn of_job(
     if !words.hosts.is_empty() || !words.to.is_empty() || words.ranks.is_some() {
         return Err(Failure::usage(
             "in a launcher's job the hosts are its ranks",
-            "leave --hosts, --to and --ranks out; --hostfile gives units",
+            "leave --hosts, --to and --ranks out; --hostfile gives units and options",
         ));
     }
     let mut seen: BTreeMap<u32, usize> = BTreeMap::new();
@@ -185,6 +197,7 @@ fn of_job(
                 false => format!("{node}:{slot}"),
             },
             unit: of_node.and_then(|host| host.unit.clone()),
+            options: of_node.map(|host| host.options.clone()).unwrap_or_default(),
             reached_as: node,
             ..Host::default()
         });

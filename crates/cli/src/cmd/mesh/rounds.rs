@@ -17,7 +17,7 @@ use std::time::Duration;
 use wirespeed_control::StopFlag;
 use wirespeed_mesh::{Campaign, Pair};
 use wirespeed_schema::Outcome;
-use wirespeed_schema::case::{Case, RankSpec, Role, Stop};
+use wirespeed_schema::case::{Case, Role, Stop};
 use wirespeed_schema::plan::PlannedCase;
 
 /// Gives ranks to hosts.
@@ -35,6 +35,13 @@ pub trait Ground<'a> {
     fn goes_on(&self, case: &Case) -> bool;
 }
 
+/// A host in cases over one transport and one network.
+type Part = (usize, String, Option<String>);
+
+fn part_of(host: usize, case: &Case) -> Part {
+    (host, case.transport.clone(), case.rail.clone())
+}
+
 /// Runs the rounds of campaigns, one for each case.
 pub struct Rounds<'a> {
     groups: Groups<'a>,
@@ -49,6 +56,8 @@ pub struct Rounds<'a> {
     source: Source,
     hosts: &'a [Host],
     known: Rc<RefCell<Known>>,
+    /// Why a host cannot even stand by in cases over a transport and a network.
+    unfit: BTreeMap<Part, String>,
     /// The figure of each case by which pairs are compared.
     tags: Vec<&'static str>,
     shown: Shown,
@@ -76,6 +85,7 @@ impl<'a> Rounds<'a> {
             source: roster.source,
             hosts: &roster.hosts,
             known,
+            unfit: BTreeMap::new(),
             tags,
             shown,
             over: None,
@@ -93,6 +103,22 @@ impl<'a> Rounds<'a> {
         if self.known.borrow_mut().lose(host, reason) {
             stderr::say(&format!("{} is lost: {reason}", self.hosts[host].name));
         }
+    }
+
+    /// A host that is in no pair of a round, and yet breaks it, is left out of cases over that transport. The ranks of a job
+    /// stay together.
+    fn leave_out(&mut self, host: usize, case: &Case, reason: &str) {
+        if self.source != Source::Job && self.out(host, case).is_none() {
+            let name = &self.hosts[host].name;
+            stderr::say(&format!("{name} takes no part over {}: {reason}", case.transport));
+            self.unfit.insert(part_of(host, case), reason.to_owned());
+        }
+    }
+
+    /// Why a host has no part in a case.
+    fn out(&self, host: usize, case: &Case) -> Option<String> {
+        let lost = self.known.borrow().lost[host].clone();
+        lost.or_else(|| self.unfit.get(&part_of(host, case)).cloned())
     }
 
     /// Ends all campaigns where the hosts that are left cannot measure `case`.
@@ -135,7 +161,7 @@ impl<'a> Rounds<'a> {
         let mut waiting = vec![pairs];
         while let Some(together) = waiting.pop() {
             let mut rest = Vec::with_capacity(together.len());
-            let lost = |host: usize| self.known.borrow().lost[host].clone();
+            let lost = |host: usize| self.out(host, &planned.case);
             for pair in together {
                 match lost(pair.from).or_else(|| lost(pair.to)) {
                     Some(reason) => done.push((pair, Err(reason))),
@@ -158,7 +184,7 @@ impl<'a> Rounds<'a> {
                 None => done.extend(self.measured(&planned.case, &rest, run)),
                 // What an interruption breaks off is no failure.
                 Some(_) if stop.is_requested() => {}
-                Some(failure) => waiting.extend(self.apart(rest, &run, failure, &mut done)),
+                Some(failure) => waiting.extend(self.apart((&planned.case, rest), &run, failure, &mut done)),
             }
         }
         done
@@ -168,7 +194,7 @@ impl<'a> Rounds<'a> {
     /// alone.
     fn apart(
         &mut self,
-        pairs: Vec<Pair>,
+        (case, pairs): (&Case, Vec<Pair>),
         run: &GroupRun,
         failure: &Failure,
         done: &mut Vec<(Pair, Result<Figures, String>)>,
@@ -189,7 +215,12 @@ impl<'a> Rounds<'a> {
                 self.lose(host, &reason);
             }
         }
-        let found = self.known.borrow().lost_count() > lost_before;
+        let unfit_before = self.unfit.len();
+        let stands_by = |host: &usize| pairs.iter().all(|pair| pair.from != *host && pair.to != *host);
+        for (host, reason) in blamed.iter().filter(|(host, _)| stands_by(host)) {
+            self.leave_out(*host, case, reason);
+        }
+        let found = self.known.borrow().lost_count() > lost_before || self.unfit.len() > unfit_before;
         let mut rest = Vec::with_capacity(pairs.len());
         let count = pairs.len();
         for pair in pairs {
@@ -209,12 +240,12 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Give ranks anew where a host was lost, to those that are left, or where `case` is on another rail.
+    /// Give ranks anew where other hosts have a part in `case` than in the one before, or where it is on another rail.
     fn reseat(&mut self, case: &Case) {
-        let known = self.known.borrow();
-        let is_left = |host: &usize| known.lost[*host].is_none();
-        if !self.seats.iter().all(is_left) || self.rail != case.rail {
-            self.seats.retain(is_left);
+        let seats = (0..self.hosts.len()).filter(|host| self.out(*host, case).is_none());
+        let seats: Vec<usize> = seats.collect();
+        if seats != self.seats || self.rail != case.rail {
+            self.seats = seats;
             self.rail.clone_from(&case.rail);
             // The ranks of a job are had once, and close up by themselves.
             if self.source != Source::Job {
@@ -230,8 +261,8 @@ impl<'a> Rounds<'a> {
 
     /// The case of a round: `pair`'s, a rank a host; those that are in no pair are idle.
     fn case_of(&self, pair: &Case, pairs: &[Pair]) -> Case {
-        let pinned = |seat: &usize| RankSpec::new(Role::Idle).with_cpu(self.hosts[*seat].cpu);
-        let mut ranks: Vec<RankSpec> = self.seats.iter().map(pinned).collect();
+        let seated = |seat: &usize| self.hosts[*seat].rank(Role::Idle);
+        let mut ranks: Vec<_> = self.seats.iter().map(seated).collect();
         for &Pair { from, to } in pairs {
             let (Some(from), Some(to)) = (self.rank_of(from), self.rank_of(to)) else {
                 continue;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use wirespeed_control::StopFlag;
 use wirespeed_mesh::Pair;
 use wirespeed_schema::Outcome;
-use wirespeed_schema::case::{Case, RankSpec, Stop};
+use wirespeed_schema::case::{Case, RankSpec, Stop, TransportOptions};
 use wirespeed_schema::plan::PlannedCase;
 
 /// Between two reports of a stream, which are the slices in which its share is seen.
@@ -25,6 +25,8 @@ pub struct Storm {
     pub load: String,
     /// Its streams, by number of host.
     pub streams: Vec<Pair>,
+    /// Options of the transport that the ends of each have of their own.
+    pub options: Vec<[TransportOptions; 2]>,
     /// The case of one stream.
     pub case: Case,
 }
@@ -105,7 +107,11 @@ impl Storm {
     fn whole(&self) -> Case {
         let of = |stream: usize| {
             let rank = |at: usize| 2 * stream as u32 + at as u32;
-            [0, 1].map(|at| RankSpec::new(self.case.ranks[at].role).with_peer(rank(1 - at)))
+            [0, 1].map(|at| {
+                RankSpec::new(self.case.ranks[at].role)
+                    .with_peer(rank(1 - at))
+                    .with_options(self.options[stream][at].clone())
+            })
         };
         let ranks = (0..self.streams.len()).flat_map(of).collect();
         self.case
@@ -148,6 +154,12 @@ mod tests {
         Storm {
             load: "incast".to_owned(),
             streams: vec![Pair { from: 1, to: 0 }, Pair { from: 2, to: 0 }],
+            options: [("a", "0"), ("b", "0")]
+                .map(|ends| {
+                    [ends.0, ends.1]
+                        .map(|value| TransportOptions::from([("device".to_owned(), value.to_owned())]))
+                })
+                .to_vec(),
             case: Case::new(Test::AmBw(Stream::new(4096, Layout::Short, 16)), "tcp"),
         }
     }
@@ -157,6 +169,12 @@ mod tests {
         let storm = storm();
         assert_eq!(storm.seats(), [1, 0, 2, 0]);
         let case = storm.whole();
+        let devices: Vec<&str> = case
+            .ranks
+            .iter()
+            .map(|rank| rank.options["device"].as_str())
+            .collect();
+        assert_eq!(devices, ["a", "0", "b", "0"]);
         let told: Vec<(Role, Option<u32>)> = case.ranks.iter().map(|rank| (rank.role, rank.peer)).collect();
         let (source, sink) = (Role::Source, Role::Sink);
         assert_eq!(

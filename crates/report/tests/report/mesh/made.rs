@@ -59,7 +59,7 @@ impl Made {
         let name = |number: u32| MeshHost {
             name: format!("node{number}"),
             unit: (self.unit > 0).then(|| number / self.unit),
-            lost: None,
+            ..MeshHost::default()
         };
         MeshSection {
             hosts: (0..self.hosts).map(name).collect(),

@@ -17,7 +17,7 @@ use crate::engine::report::Report;
 use crate::error::MeasureError;
 use crate::transport::bootstrap::Bootstrap;
 use crate::transport::port::TaggedPort;
-use crate::transport::{Needs, Tagged, TaggedRunner};
+use crate::transport::{Needs, Tagged, TaggedRunner, options_at};
 use std::marker::PhantomData;
 use wirespeed_schema::case::{Case, Role};
 use wirespeed_schema::neighbours::Neighbours;
@@ -38,7 +38,7 @@ pub fn tagged<T: Tagged>(
     bootstrap: &dyn Bootstrap,
     report: Report,
 ) -> Result<Outcome, MeasureError> {
-    let options = T::parse(&case.options).map_err(|e| MeasureError::Usage(e.to_string()))?;
+    let options = options_at::<T>(case, bootstrap.rank())?;
     let lists = lists_of(case, bootstrap.rank());
     let widest = lists.from_ranks.len().max(lists.to_ranks.len()) as u64;
     let requests = requests_of(case, widest)?;
