@@ -61,6 +61,23 @@ fn every_pair_is_measured_in_both_directions() {
 }
 
 #[test]
+fn sixty_four_ranks_of_a_small_machine_end_well() {
+    let _turn = turn();
+    let home = home();
+    for transport in ["tcp", "shm"] {
+        let (ended, _, mesh) = measured(
+            &home,
+            &format!(
+                "mesh --ranks 64 --loaded --budget 2 --repeats 1 --json -- am_lat --via {transport} -n 50 --warmup 0"
+            ),
+        );
+        let probe = &mesh.probes[0];
+        assert_eq!((probe.pairs.len(), probe.failed_count), (128, 0), "{ended}");
+        home.assert_nothing_left(SOON);
+    }
+}
+
+#[test]
 fn pairs_are_told_as_they_end_and_have_a_row_each() {
     let _turn = turn();
     let home = home();

@@ -555,77 +555,114 @@ pub(crate) const NO_BULK: Support = Support::Lacks("it moves messages between ra
 
 /// A rank's options of its transport.
 pub(crate) fn options_at<T: Transport>(case: &Case, rank: u32) -> Result<T::Options, MeasureError> {
-    T::parse(&case.options_at(rank)).map_err(|e| MeasureError::Usage(e.to_string()))
+    T::parse(&case.options_at(rank)).map_err(not_understood)
+}
+
+fn not_understood(error: OptionError) -> MeasureError {
+    MeasureError::Usage(error.to_string())
 }
 
 /// Why a transport cannot run a case, found before anything is opened. What ranks have of their own may not be had here, so it
 /// is only read.
 pub fn check<T: Transport>(case: &Case) -> Result<(), MeasureError> {
-    let options = T::parse(&case.options).map_err(|e| MeasureError::Usage(e.to_string()))?;
+    let options = T::parse(&case.options).map_err(not_understood)?;
     for (rank, _) in (0..)
         .zip(&case.ranks)
         .filter(|(_, rank)| !rank.options.is_empty())
     {
         options_at::<T>(case, rank)?;
     }
-    let support = match case.test.capability() {
-        Capability::Messages => T::MESSAGES,
-        Capability::Tagged => T::TAGGED,
-        Capability::OneSided => T::ONE_SIDED,
-        Capability::Bulk => T::BULK,
+    let kind = Kind {
+        name: T::NAME,
+        support: match case.test.capability() {
+            Capability::Messages => T::MESSAGES,
+            Capability::Tagged => T::TAGGED,
+            Capability::OneSided => T::ONE_SIDED,
+            Capability::Bulk => T::BULK,
+        },
+        lossy: T::LOSSY,
+        carries_payload: T::CARRIES_PAYLOAD,
     };
-    let refuse = |why: String| Err(MeasureError::Unsupported(format!("{}: {why}", case.label())));
-    if let Support::Lacks(why) = support {
-        return refuse(format!(
-            "{} has no {}: {why}",
-            T::NAME,
-            case.test.capability().in_words()
-        ));
-    }
-    if T::LOSSY && matches!(case.test, Test::HubLat(_)) {
-        return refuse("a hub waits for every answer, and datagrams may be lost".to_owned());
-    }
-    let relayed = case.ranks.iter().any(|rank| rank.role == Role::Relay);
-    if T::LOSSY && (relayed || matches!(case.test, Test::AmAlltoall(_))) {
-        return refuse("its credits wait for every message, and datagrams may be lost".to_owned());
-    }
-    if case.check && !T::CARRIES_PAYLOAD {
-        return refuse(format!("{} carries no payload to check", T::NAME));
-    }
+    kind.runs(case)?;
     if let Availability::Missing(why) | Availability::NotPermitted(why) = T::ready(&options) {
-        return refuse(why);
+        return refuse(case, &why);
     }
-    let limits = T::limits(&options);
-    if !limits.works_in(case.group) {
-        return refuse(format!(
-            "{} does not work between {}",
-            T::NAME,
-            group_name(case.group)
-        ));
-    }
-    if case.ranks.len() > limits.ranks_max as usize {
-        return refuse(format!("{} takes at most {} ranks", T::NAME, limits.ranks_max));
-    }
-    let size = case.test.largest_message_bytes();
-    let asked = format_size(size);
-    let above = |max: u64| refuse(format!("size {asked} is above the limit of {}", format_size(max)));
-    match limits.of(&case.test) {
-        // Another layout would not help either: then the size is the reason.
-        SizeLimit::Lacks(_) if (1..size).contains(&limits.largest_of(&case.test)) => {
-            above(limits.largest_of(&case.test))
+    kind.takes(case, &T::limits(&options))
+}
+
+fn refuse(case: &Case, why: &str) -> Result<(), MeasureError> {
+    Err(MeasureError::Unsupported(format!("{}: {why}", case.label())))
+}
+
+/// What a check needs of a transport, so that the rest of it is compiled once.
+struct Kind {
+    name: &'static str,
+    /// Of what the case's test needs.
+    support: Support,
+    lossy: bool,
+    carries_payload: bool,
+}
+
+impl Kind {
+    /// Whether it runs tests of this kind, whatever its options.
+    fn runs(&self, case: &Case) -> Result<(), MeasureError> {
+        if let Support::Lacks(why) = self.support {
+            let capability = case.test.capability().in_words();
+            return refuse(case, &format!("{} has no {capability}: {why}", self.name));
         }
-        SizeLimit::Lacks(why) => refuse(format!("no such layout on {}: {why}", T::NAME)),
-        SizeLimit::UpTo(max) | SizeLimit::Between(_, max) if size > max => {
-            // Where no layout takes it, the limit is the most that one does.
-            let most = limits.largest_of(&case.test);
-            above(if size > most { most } else { max })
+        if self.lossy && matches!(case.test, Test::HubLat(_)) {
+            return refuse(case, "a hub waits for every answer, and datagrams may be lost");
         }
-        SizeLimit::Between(min, _) if size < min => refuse(format!(
-            "size {asked} is below the least of {} for this layout",
-            format_size(min)
-        )),
-        SizeLimit::UpTo(_) | SizeLimit::Between(..) => {
-            memory::check(case, matches!(support, Support::Emulated(..)))
+        let relayed = case.ranks.iter().any(|rank| rank.role == Role::Relay);
+        if self.lossy && (relayed || matches!(case.test, Test::AmAlltoall(_))) {
+            return refuse(
+                case,
+                "its credits wait for every message, and datagrams may be lost",
+            );
+        }
+        if case.check && !self.carries_payload {
+            return refuse(case, &format!("{} carries no payload to check", self.name));
+        }
+        Ok(())
+    }
+
+    /// Whether its limits hold the case.
+    fn takes(&self, case: &Case, limits: &Limits) -> Result<(), MeasureError> {
+        let Kind { name, support, .. } = self;
+        if !limits.works_in(case.group) {
+            let group = group_name(case.group);
+            return refuse(case, &format!("{name} does not work between {group}"));
+        }
+        if case.ranks.len() > limits.ranks_max as usize {
+            return refuse(case, &format!("{name} takes at most {} ranks", limits.ranks_max));
+        }
+        let size = case.test.largest_message_bytes();
+        let asked = format_size(size);
+        let above = |max: u64| {
+            let max = format_size(max);
+            refuse(case, &format!("size {asked} is above the limit of {max}"))
+        };
+        match limits.of(&case.test) {
+            // Another layout would not help either: then the size is the reason.
+            SizeLimit::Lacks(_) if (1..size).contains(&limits.largest_of(&case.test)) => {
+                above(limits.largest_of(&case.test))
+            }
+            SizeLimit::Lacks(why) => refuse(case, &format!("no such layout on {name}: {why}")),
+            SizeLimit::UpTo(max) | SizeLimit::Between(_, max) if size > max => {
+                // Where no layout takes it, the limit is the most that one does.
+                let most = limits.largest_of(&case.test);
+                above(if size > most { most } else { max })
+            }
+            SizeLimit::Between(min, _) if size < min => {
+                let min = format_size(min);
+                refuse(
+                    case,
+                    &format!("size {asked} is below the least of {min} for this layout"),
+                )
+            }
+            SizeLimit::UpTo(_) | SizeLimit::Between(..) => {
+                memory::check(case, matches!(support, Support::Emulated(..)))
+            }
         }
     }
 }
