@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
+use wirespeed_report::stats::median;
 use wirespeed_tests::bridge::Bridge;
 use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::mpi::{self, Installed};
@@ -155,6 +156,7 @@ fn with_itself(shown: &[Shown]) -> impl Iterator<Item = (&Shown, &Shown)> {
 fn seconds(shown: &[Shown], of: fn(&Shown) -> f64) -> String {
     let mut seconds: Vec<f64> = shown.iter().map(of).collect();
     let median = median(&mut seconds);
+    seconds.sort_by(f64::total_cmp);
     match seconds[..] {
         [least, .., most] => format!("{median:.2} ({least:.2} .. {most:.2})"),
         _ => format!("{median:.2}"),
@@ -175,12 +177,6 @@ fn compared<'a>(matrices: impl Iterator<Item = (&'a Shown, &'a Shown)>) -> [f64;
         distances.push(median(&mut apart));
     }
     [median(&mut ratios), median(&mut distances)]
-}
-
-/// Sorts them; NaN of none.
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Run mpiGraph. Of its two tables, what the receivers saw.

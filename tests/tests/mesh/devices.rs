@@ -1,17 +1,17 @@
 //! Hosts whose devices have different names: a host file gives each its own.
 
 use super::{assert_nothing_left, machines, section, start_on};
-use std::path::Path;
 use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::lab::succeed;
 use wirespeed_tests::skip;
+use wirespeed_tests::ucx::installed;
 
 /// As devices are called where there are RDMA devices of several kinds; UCX takes interfaces of the kernel by the same option.
 const OTHER_NAME: &str = "net7";
 
 #[test]
 fn a_host_has_options_of_its_own() {
-    if !Path::new("/usr/lib/x86_64-linux-gnu/libucp.so.0").is_file() {
+    if installed().iter().all(|library| library.place.is_some()) {
         return skip("UCX of the distribution is not installed");
     }
     let Some((hosts, bridge)) = machines(3) else {
