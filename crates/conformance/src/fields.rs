@@ -3,7 +3,7 @@
 //! A loop that skips a part of the common path publishes zeros that look like figures, and the warnings that rest on them
 //! can never fire. So the fields that any transport fills are asked of all. It must never judge values, only that they are there.
 
-use crate::measured::{self, Stopped, run_ranks};
+use crate::measured::{self, Leaving, Stopped, run_ranks};
 use crate::report::Report;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,7 +47,7 @@ pub fn fields(registry: &Registry) -> Vec<Report> {
                 case.stop = Stop::Duration { duration_ns };
                 case.report_interval_ns = 5_000_000;
                 case.check = false;
-                match run_ranks(registry, entry, &case, |_| ()) {
+                match run_ranks((registry, Leaving::Idle), entry, &case, |_| ()) {
                     Ok(outcomes) => seen.add(entry.name, &outcomes),
                     Err(Stopped::Skipped(why)) => {
                         reports.push(Report::skipped(entry.name, SUITE, name.clone(), why));

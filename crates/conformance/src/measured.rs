@@ -9,7 +9,7 @@ use wirespeed::schema::outcome::{Outcome, StopReason};
 use wirespeed::schema::posted::{Buffers, CacheState, Defined, MsgRate, Pattern};
 use wirespeed::schema::test::{Atomic, Hub, Layout, PingPong, Rma, Stream, Tagged, Test};
 use wirespeed::transport::registry::Entry;
-use wirespeed::{MeasureError, Registry, ThreadBootstrap, measure};
+use wirespeed::{Bootstrap, BootstrapError, Cancel, MeasureError, Registry, ThreadBootstrap, measure};
 
 const SUITE: &str = "measured";
 const ITERATIONS: u64 = 200;
@@ -26,16 +26,16 @@ pub fn measured(registry: &Registry, transport: &str, options: &TransportOptions
     let pair = |test: &Test| case(entry, options, test.clone(), vec![Role::Source, Role::Sink]);
     let mut reports: Vec<Report> = tests(&SIZES)
         .iter()
-        .map(|test| run_case(registry, entry, &pair(test), label(test)))
+        .map(|test| run_case((registry, Leaving::Idle), entry, &pair(test), label(test)))
         .collect();
     for (name, test, roles) in groups() {
         let name = format!("{name}: {}", label(&test));
-        reports.push(run_case(
-            registry,
-            entry,
-            &case(entry, options, test, roles),
-            name,
-        ));
+        let case = case(entry, options, test, roles);
+        if case.ranks.iter().any(|rank| rank.role == Role::Idle) {
+            let name = format!("{name}, with a bootstrap that lets nobody go");
+            reports.push(run_case((registry, Leaving::None), entry, &case, name));
+        }
+        reports.push(run_case((registry, Leaving::Idle), entry, &case, name));
     }
     reports.push(stopped(registry, entry, options));
     reports
@@ -160,8 +160,42 @@ pub(crate) fn case(entry: &Entry, options: &TransportOptions, test: Test, roles:
         .with_idle(IdlePolicy::Yield)
 }
 
-fn run_case(registry: &Registry, entry: &Entry, case: &Case, name: String) -> Report {
-    let outcomes = match run_ranks(registry, entry, case, |_| ()) {
+/// Which ranks may leave the meetings of the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Leaving {
+    /// Those without a part.
+    Idle,
+    /// None: as with a bootstrap that does not know how.
+    None,
+}
+
+/// A bootstrap of threads that lets nobody go.
+struct Staying<'a>(&'a ThreadBootstrap);
+
+impl Bootstrap for Staying<'_> {
+    fn size(&self) -> u32 {
+        self.0.size()
+    }
+
+    fn rank(&self) -> u32 {
+        self.0.rank()
+    }
+
+    fn barrier(&self, progress: &mut dyn FnMut()) -> Result<(), BootstrapError> {
+        self.0.barrier(progress)
+    }
+
+    fn exchange(&self, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
+        self.0.exchange(blob)
+    }
+
+    fn cancel(&self) -> Cancel {
+        self.0.cancel()
+    }
+}
+
+fn run_case((registry, leaving): (&Registry, Leaving), entry: &Entry, case: &Case, name: String) -> Report {
+    let outcomes = match run_ranks((registry, leaving), entry, case, |_| ()) {
         Ok(outcomes) => outcomes,
         Err(Stopped::Skipped(why)) => return Report::skipped(entry.name, SUITE, name, why),
         Err(Stopped::Failed(why)) => return Report::of(entry.name, SUITE, name, Err(why)),
@@ -177,7 +211,7 @@ pub(crate) enum Stopped {
 
 /// The outcomes of all ranks of `case`; `before` runs on each rank first.
 pub(crate) fn run_ranks(
-    registry: &Registry,
+    (registry, leaving): (&Registry, Leaving),
     entry: &Entry,
     case: &Case,
     before: impl Fn(&ThreadBootstrap) + Clone + Send + 'static,
@@ -190,7 +224,12 @@ pub(crate) fn run_ranks(
     let (owned, registry) = (case.clone(), registry.clone());
     let results = run_for(case.ranks.len() as u32, move |bootstrap| {
         before(bootstrap);
-        match measure(&owned, &registry, bootstrap, &mut |_| ()) {
+        let staying = Staying(bootstrap);
+        let meeting: &dyn Bootstrap = match leaving {
+            Leaving::Idle => bootstrap,
+            Leaving::None => &staying,
+        };
+        match measure(&owned, &registry, meeting, &mut |_| ()) {
             Ok(outcome) => Ok(Ok(outcome)),
             Err(MeasureError::Unsupported(why)) => Ok(Err(why)),
             Err(other) => Err(other.to_string()),
@@ -318,8 +357,7 @@ fn stopped(registry: &Registry, entry: &Entry, options: &TransportOptions) -> Re
     endless.stop = Stop::Duration {
         duration_ns: 3_600_000_000_000,
     };
-    let outcomes = run_ranks(registry, entry, &endless, |bootstrap| {
-        use wirespeed::Bootstrap;
+    let outcomes = run_ranks((registry, Leaving::Idle), entry, &endless, |bootstrap| {
         if bootstrap.rank() == 0 {
             let cancel = bootstrap.cancel();
             std::thread::spawn(move || {

@@ -30,6 +30,8 @@ impl Transport for Mpi {
     const TAGGED: Support = Support::Native;
     const ONE_SIDED: Support = Support::Native;
     const TAGS_FIRST: bool = true;
+    // Windows are made by all ranks of a job.
+    const JOB_WIDE: bool = true;
     type Options = MpiOptions;
 
     fn parse(options: &TransportOptions) -> Result<MpiOptions, OptionError> {

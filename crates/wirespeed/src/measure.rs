@@ -1,6 +1,6 @@
 //! The one public entry: measure a case as one rank of a group, in the caller's thread.
 
-use crate::engine::report::Report;
+use crate::engine::{self, Report};
 use crate::error::MeasureError;
 use crate::transport::bootstrap::Bootstrap;
 use crate::transport::cancel::CancelReason;
@@ -76,6 +76,11 @@ fn run(
             case.ranks.len(),
             bootstrap.size()
         )));
+    }
+    if !entry.job_wide
+        && let Some(outcome) = engine::absent(case, bootstrap)
+    {
+        return Ok(outcome);
     }
     (entry.check)(case)?;
     let capability = case.test.capability();

@@ -74,6 +74,40 @@ fn every_pair_of_a_job_is_measured_over_mpi_and_tcp() {
 }
 
 #[test]
+fn a_rank_whose_transport_does_not_open_costs_its_own_pairs() {
+    let _turn = turn();
+    // Of the addresses for documentation (RFC 5737): no machine has it.
+    const NOBODYS: &str = "192.0.2.7";
+    for mpi in of_each_launcher() {
+        let home = home();
+        let mesh_of = |mode: &str, name: &str| {
+            let file = home.path("hosts");
+            std::fs::write(&file, format!("{name} option=source={NOBODYS}\n")).unwrap();
+            let line = format!(
+                "mesh {mode} --json --repeats 1 --hostfile {} -- am_lat --via udp -n 200 --warmup 0",
+                file.display()
+            );
+            mpi.run(&home, 4, &line)
+        };
+        let refused = mesh_of("--isolated", "nobody").code(2);
+        let name = refused
+            .stderr
+            .split_whitespace()
+            .find_map(|word| word.strip_suffix(":0"));
+        let node = name.unwrap_or_else(|| panic!("{}: {refused}", mpi.name));
+        for mode in ["--isolated", "--loaded"] {
+            let ended = mesh_of(mode, &format!("{node}:2")).code(1);
+            let mesh = section(&mpi, &document(&ended));
+            assert_eq!(mesh.hosts[2].options["source"], NOBODYS);
+            let pairs = &mesh.probes[0].pairs;
+            let failed = pairs.iter().filter(|pair| pair.failed.is_some());
+            let of_it = pairs.iter().filter(|pair| pair.from == 2 || pair.to == 2);
+            assert!(pairs.len() == 12 && failed.eq(of_it), "{}: {ended}", mpi.name);
+        }
+    }
+}
+
+#[test]
 fn congestion_in_a_job_is_made_by_processes_beside_it() {
     let _turn = turn();
     for mpi in of_each_launcher() {

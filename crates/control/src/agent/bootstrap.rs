@@ -110,6 +110,11 @@ impl Bootstrap for AgentBootstrap<'_> {
         Ok(blobs)
     }
 
+    /// The coordinator excuses an idle rank that has delivered its outcome.
+    fn leave(&self) -> bool {
+        true
+    }
+
     fn cancel(&self) -> Cancel {
         self.cancel.clone()
     }

@@ -58,6 +58,10 @@ impl Bootstrap for Watched {
         self.inner.exchange(blob)
     }
 
+    fn leave(&self) -> bool {
+        self.inner.leave()
+    }
+
     fn cancel(&self) -> Cancel {
         self.inner.cancel()
     }

@@ -4,6 +4,7 @@
 use super::Timing;
 use super::meeting::{Brought, Complete, Meeting};
 use std::time::Duration;
+use wirespeed_schema::case::Role;
 use wirespeed_schema::message::{CancelCause, FailureClass, OutcomeReport, RankMessage};
 use wirespeed_schema::outcome::{Interval, Outcome, StopReason};
 
@@ -178,7 +179,7 @@ impl GroupMachine {
         }
     }
 
-    /// A rank delivers its outcome.
+    /// A rank delivers its outcome. One without a part may do so while the others measure, who meet without it.
     pub fn outcome(&mut self, now: Duration, rank: u32, report: OutcomeReport) {
         if self.has_ended(rank) || report.run != self.run {
             return;
@@ -194,7 +195,13 @@ impl GroupMachine {
                 self.consequences.push(failure);
             }
         }
+        let has_left = outcome.role == Role::Idle && error.is_none();
         self.outcomes[rank as usize] = Some(outcome);
+        if has_left {
+            self.ended[rank as usize] = true;
+            let complete = self.meeting.excuse(rank);
+            return self.met(now, complete);
+        }
         self.end(now, rank, error.is_some());
     }
 
@@ -265,24 +272,31 @@ impl GroupMachine {
     }
 
     fn arrive(&mut self, now: Duration, rank: u32, round: u64, brought: Brought) {
-        let run = self.run;
         match self.meeting.arrive(rank, round, brought) {
-            Ok(None) => self.check_waiting(now),
-            Ok(Some(Complete::Exchanged { round, blobs })) => {
-                self.tell_all(&RankMessage::Exchanged { run, round, blobs });
-            }
-            Ok(Some(Complete::Released { round })) => {
-                self.tell_all(&RankMessage::Released { run, round });
-                if !std::mem::replace(&mut self.setup_done, true) {
-                    self.actions.push(Action::FirstBarrier);
-                }
-            }
+            Ok(complete) => self.met(now, complete),
             Err(error) => {
                 self.causes.push(Failure::new(
                     FailureClass::Failed,
                     format!("the ranks do not do the same: {error}"),
                 ));
                 self.cancel(now, CancelCause::PeerLost);
+            }
+        }
+    }
+
+    /// A round is complete, or goes on.
+    fn met(&mut self, now: Duration, complete: Option<Complete>) {
+        let run = self.run;
+        match complete {
+            None => self.check_waiting(now),
+            Some(Complete::Exchanged { round, blobs }) => {
+                self.tell_all(&RankMessage::Exchanged { run, round, blobs });
+            }
+            Some(Complete::Released { round }) => {
+                self.tell_all(&RankMessage::Released { run, round });
+                if !std::mem::replace(&mut self.setup_done, true) {
+                    self.actions.push(Action::FirstBarrier);
+                }
             }
         }
     }
@@ -302,7 +316,9 @@ impl GroupMachine {
 
     /// A round that waits for a rank that has ended will never complete.
     fn check_waiting(&mut self, now: Duration) {
-        if self.meeting.is_waiting() && self.ended.iter().any(|e| *e) && !self.is_over() {
+        let mut ended = (0..).zip(&self.ended).filter(|(_, ended)| **ended);
+        let is_missed = ended.any(|(rank, _)| !self.meeting.is_excused(rank));
+        if self.meeting.is_waiting() && is_missed && !self.is_over() {
             let text = "a rank ended while others wait for it";
             self.consequences.push(Failure::new(FailureClass::Failed, text));
             self.cancel(now, CancelCause::PeerLost);

@@ -47,6 +47,14 @@ pub enum MeetingError {
         /// The rank.
         rank: u32,
     },
+    /// A rank that had been excused came.
+    #[error("rank {rank} came to round {round} after it had left")]
+    Left {
+        /// The rank.
+        rank: u32,
+        /// The round.
+        round: u64,
+    },
     /// A rank came twice.
     #[error("rank {rank} came to round {round} twice")]
     Twice {
@@ -62,6 +70,8 @@ pub enum MeetingError {
 pub struct Meeting {
     round: u64,
     brought: Vec<Option<Brought>>,
+    /// Ranks that the others meet without.
+    excused: Vec<bool>,
 }
 
 impl Meeting {
@@ -70,12 +80,24 @@ impl Meeting {
         Meeting {
             round: 0,
             brought: vec![None; size],
+            excused: vec![false; size],
         }
     }
 
     /// True while some, but not all, ranks are there.
     pub fn is_waiting(&self) -> bool {
         self.brought.iter().any(Option::is_some)
+    }
+
+    /// From now on the others meet without `rank` (below the size), for which they find an empty blob.
+    pub fn excuse(&mut self, rank: u32) -> Option<Complete> {
+        self.excused[rank as usize] = true;
+        self.complete()
+    }
+
+    /// Whether the others meet without `rank` (below the size).
+    pub fn is_excused(&self, rank: u32) -> bool {
+        self.excused[rank as usize]
     }
 
     /// `rank` (below the size) comes to `round`.
@@ -92,6 +114,9 @@ impl Meeting {
                 ours: self.round,
             });
         }
+        if self.is_excused(rank) {
+            return Err(MeetingError::Left { rank, round });
+        }
         let barrier = matches!(brought, Brought::Barrier);
         let differs = |b: &Brought| matches!(b, Brought::Barrier) != barrier;
         if self.brought.iter().flatten().any(differs) {
@@ -102,22 +127,29 @@ impl Meeting {
             return Err(MeetingError::Twice { rank, round });
         }
         *place = Some(brought);
-        if self.brought.iter().any(Option::is_none) {
-            return Ok(None);
+        Ok(self.complete())
+    }
+
+    /// The round, where all have come who are not excused.
+    fn complete(&mut self) -> Option<Complete> {
+        let mut places = self.brought.iter().zip(&self.excused);
+        if !self.is_waiting() || places.any(|(brought, excused)| brought.is_none() && !excused) {
+            return None;
         }
+        let round = self.round;
         self.round += 1;
-        if barrier {
+        if self.brought.contains(&Some(Brought::Barrier)) {
             self.brought.fill(None);
-            return Ok(Some(Complete::Released { round }));
+            return Some(Complete::Released { round });
         }
         let blobs = self.brought.iter_mut().map(|b| match b.take() {
             Some(Brought::Blob(blob)) => blob,
             _ => Blob::default(),
         });
-        Ok(Some(Complete::Exchanged {
+        Some(Complete::Exchanged {
             round,
             blobs: blobs.collect(),
-        }))
+        })
     }
 }
 
@@ -142,6 +174,27 @@ mod tests {
             meeting.arrive(1, 1, Brought::Barrier),
             Ok(Some(Complete::Released { round: 1 }))
         );
+    }
+
+    #[test]
+    fn rounds_complete_without_those_who_are_excused() {
+        let mut meeting = Meeting::new(3);
+        let blob = |b: u8| Brought::Blob(Blob(vec![b]));
+        assert_eq!(meeting.excuse(1), None);
+        assert_eq!(meeting.arrive(2, 0, blob(2)), Ok(None));
+        let done = Complete::Exchanged {
+            round: 0,
+            blobs: vec![Blob(vec![7]), Blob::default(), Blob(vec![2])],
+        };
+        assert_eq!(meeting.arrive(0, 0, blob(7)), Ok(Some(done)));
+        assert_eq!(
+            meeting.arrive(1, 1, Brought::Barrier),
+            Err(MeetingError::Left { rank: 1, round: 1 })
+        );
+        // Who waits already goes on when the last other is excused.
+        assert_eq!(meeting.arrive(0, 1, Brought::Barrier), Ok(None));
+        assert_eq!(meeting.excuse(2), Some(Complete::Released { round: 1 }));
+        assert!(!meeting.is_waiting());
     }
 
     #[test]

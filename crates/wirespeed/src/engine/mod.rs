@@ -35,5 +35,6 @@ mod wired;
 pub use bulk::bulk;
 pub use messages::messages;
 pub use one_sided::one_sided;
+pub use rank::absent;
 pub use report::Report;
 pub use tagged::tagged;

@@ -2,6 +2,7 @@
 
 use super::floor;
 use super::meter::{Measured, Meter};
+use super::phases;
 use super::tagged;
 use crate::clock::Timebase;
 use crate::engine::report::Report;
@@ -50,6 +51,21 @@ pub struct Rank<'a> {
     _pin: Option<PinGuard>,
 }
 
+/// The outcome of a rank without a part, where the others can do without it: it opens no port and meets nobody. Nothing where
+/// it must stay, because its load runs while they measure or its bootstrap does not let it go.
+pub fn absent(case: &Case, bootstrap: &dyn Bootstrap) -> Option<Outcome> {
+    let spec = case.ranks.get(bootstrap.rank() as usize)?;
+    let is_free = spec.role == Role::Idle && spec.load.is_idle() && bootstrap.busy_threads() == 0;
+    if !is_free || !bootstrap.leave() {
+        return None;
+    }
+    let rank = Rank::new((case, spec), bootstrap, Vec::new(), Room::said(case.idle));
+    let mut unheard = |_: &_| ();
+    let meter = rank.meter(&mut unheard);
+    let finished = phases::nothing(meter, Facts::new(), Ok(StopReason::Completed));
+    Some(rank.finish(finished))
+}
+
 /// How a rank's phases went.
 pub struct Finished {
     /// Counts, samples, intervals.
@@ -81,32 +97,38 @@ impl<'a> Rank<'a> {
             .transpose()
             .map_err(|e| MeasureError::System(e.to_string()))?;
         let room = Room::meet(case, bootstrap)?;
-        let timebase = Timebase::start();
-        let floor = (spec.role != Role::Idle).then(|| floor::measure(case, &timebase));
-        let noise = noise_of(spec, &timebase);
-        let load = match spec.load.is_idle() {
-            true => None,
-            false => Some(
-                Background::start(&spec.load, &Measuring::in_case(case, me))
-                    .map_err(|e| MeasureError::System(e.to_string()))?,
-            ),
-        };
-        let cancel = bootstrap.cancel();
-        Ok(Rank {
+        let mut rank = Rank::new((case, spec), bootstrap, peers, room);
+        rank._pin = pin;
+        rank.floor = (spec.role != Role::Idle).then(|| floor::measure(case, &rank.timebase));
+        rank.noise = noise_of(spec, &rank.timebase);
+        if !spec.load.is_idle() {
+            let load = Background::start(&spec.load, &Measuring::in_case(case, me));
+            rank.load = Some(load.map_err(|e| MeasureError::System(e.to_string()))?);
+        }
+        Ok(rank)
+    }
+
+    fn new(
+        (case, spec): (&'a Case, &'a RankSpec),
+        bootstrap: &'a dyn Bootstrap,
+        peers: Vec<u32>,
+        room: Room,
+    ) -> Self {
+        Rank {
             case,
             bootstrap,
             spec,
             peers,
             room,
-            cancel,
-            timebase,
+            cancel: bootstrap.cancel(),
+            timebase: Timebase::start(),
             connecting: Cell::new(0),
             connect_ticks: Cell::new(None),
-            floor,
-            noise,
-            load,
-            _pin: pin,
-        })
+            floor: None,
+            noise: None,
+            load: None,
+            _pin: None,
+        }
     }
 
     /// As [`Rank::begin`], where the far end is no rank: this one is source or sink, and meets nobody but itself.

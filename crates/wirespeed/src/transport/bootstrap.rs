@@ -29,7 +29,7 @@ pub enum BootstrapError {
 }
 
 /// What the library needs to know of the group it runs in. Callers may bring their own; every method is collective
-/// except `rank`, `size`, `cancel`, `bind_address`, `busy_threads` and `service`. Tokens of data connections, and the public
+/// except `rank`, `size`, `leave`, `cancel`, `bind_address`, `busy_threads` and `service`. Tokens of data connections, and the public
 /// keys of encrypted ones, go through `exchange`: between machines it must be a channel that strangers neither read nor change.
 ///
 /// ```
@@ -61,6 +61,12 @@ pub trait Bootstrap {
     /// Give `blob` (at most [`BLOB_BYTES_MAX`]) to every rank; returns the blobs of all ranks by rank, the own included.
     fn exchange(&self, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError>;
 
+    /// This rank has no part in the measurement: from now on the others meet without it, and in its place they find an empty
+    /// blob. Returns whether that is so; where it is not, it must go on meeting them.
+    fn leave(&self) -> bool {
+        false
+    }
+
     /// The flag that ends this measurement early.
     fn cancel(&self) -> Cancel;
 
@@ -83,6 +89,7 @@ pub trait Bootstrap {
 #[derive(Default)]
 struct Meeting {
     arrived: u32,
+    left: u32,
     generation: u64,
     blobs: Vec<Vec<u8>>,
     done: Vec<Vec<u8>>,
@@ -94,6 +101,20 @@ struct Shared {
     moved: Condvar,
     cancel: Cancel,
     address: IpAddr,
+}
+
+impl Shared {
+    /// Whether all are there who have not left; then the others go on.
+    fn completes(&self, meeting: &mut Meeting) -> bool {
+        if meeting.arrived == 0 || meeting.arrived + meeting.left < self.size {
+            return false;
+        }
+        meeting.arrived = 0;
+        meeting.generation += 1;
+        meeting.done = std::mem::replace(&mut meeting.blobs, vec![Vec::new(); self.size as usize]);
+        self.moved.notify_all();
+        true
+    }
 }
 
 /// The bootstrap of threads of one process.
@@ -155,11 +176,7 @@ impl ThreadBootstrap {
         let generation = meeting.generation;
         meeting.blobs[self.rank as usize] = blob.to_vec();
         meeting.arrived += 1;
-        if meeting.arrived == shared.size {
-            meeting.arrived = 0;
-            meeting.generation += 1;
-            meeting.done = std::mem::replace(&mut meeting.blobs, vec![Vec::new(); shared.size as usize]);
-            shared.moved.notify_all();
+        if shared.completes(&mut meeting) {
             return Ok(meeting.done.clone());
         }
         while meeting.generation == generation {
@@ -175,7 +192,7 @@ impl ThreadBootstrap {
             progress();
             meeting = shared.meeting.lock().unwrap_or_else(PoisonError::into_inner);
         }
-        // Nobody can start the next meeting before all have left this one: it needs every rank.
+        // Nobody can start the next meeting before all have gone from this one: it needs all who have not left.
         Ok(meeting.done.clone())
     }
 }
@@ -209,6 +226,14 @@ impl Bootstrap for ThreadBootstrap {
         self.meet(blob, None)
     }
 
+    fn leave(&self) -> bool {
+        let shared = &*self.shared;
+        let mut meeting = shared.meeting.lock().unwrap_or_else(PoisonError::into_inner);
+        meeting.left += 1;
+        shared.completes(&mut meeting);
+        true
+    }
+
     fn cancel(&self) -> Cancel {
         self.shared.cancel.clone()
     }
@@ -239,6 +264,23 @@ mod tests {
                     }
                 });
             }
+        });
+    }
+
+    #[test]
+    fn nobody_waits_for_who_has_left() {
+        let ranks = ThreadBootstrap::group(3);
+        assert!(ranks[2].leave());
+        std::thread::scope(|scope| {
+            scope.spawn(|| ranks[1].exchange(b"1").unwrap());
+            assert_eq!(ranks[0].exchange(b"0").unwrap(), [&b"0"[..], b"1", b""]);
+        });
+        // Who waits already goes on when another leaves.
+        let ranks = ThreadBootstrap::group(2);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| ranks[0].exchange(b"0").unwrap());
+            ranks[1].leave();
+            assert_eq!(waiting.join().unwrap(), [&b"0"[..], b""]);
         });
     }
 

@@ -314,7 +314,8 @@ impl Needs {
 /// What a transport gets to open a port.
 #[non_exhaustive]
 pub struct Connect<'a> {
-    /// The group. `open` is collective: every rank calls it and makes the same number of exchanges, peers or none.
+    /// The group. `open` is collective: every rank calls it and makes the same number of exchanges, peers or none. Ranks
+    /// without a part may be absent, unless the transport is `JOB_WIDE`: their blobs are empty.
     pub bootstrap: &'a dyn Bootstrap,
     /// The case.
     pub case: &'a Case,
@@ -443,6 +444,8 @@ pub trait Transport: Sized + 'static {
     /// Whether tagged messages are what its library has, and active messages are made of them: then `latency`, `rate` and
     /// `bandwidth` are the tests of tagged messages.
     const TAGS_FIRST: bool = false;
+    /// Whether its ranks are those of a launcher's job, which open ports all together: ranks without a part too.
+    const JOB_WIDE: bool = false;
     /// Its options, parsed.
     type Options: 'static;
 

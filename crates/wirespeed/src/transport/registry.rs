@@ -86,6 +86,8 @@ pub struct Entry {
     pub in_place: bool,
     /// Whether tagged messages are its own, and active messages are made of them.
     pub tags_first: bool,
+    /// Whether its ranks are those of a job, which open ports all together.
+    pub job_wide: bool,
     /// Whether this machine can use it.
     pub probe: fn() -> Availability,
     /// Whether it can run a case; everything is checked before anything is opened.
@@ -180,6 +182,7 @@ impl Entry {
             copied_by_cpu: T::COPIED_BY_CPU,
             in_place: T::IN_PLACE,
             tags_first: T::TAGS_FIRST,
+            job_wide: T::JOB_WIDE,
             probe: T::probe,
             check: super::check::<T>,
             about: T::about,

@@ -53,7 +53,12 @@ impl Room {
         }
         let mine = Seat::here(case, bootstrap);
         let blobs = bootstrap.exchange(mine.to_text().as_bytes())?;
-        let seats = (0..).zip(&blobs).map(|(rank, blob)| {
+        // Who has left takes up no CPU.
+        let is_there = |(rank, blob): &(usize, &Vec<u8>)| {
+            let has_part = case.ranks.get(*rank).is_none_or(|spec| spec.role != Role::Idle);
+            has_part || !blob.is_empty()
+        };
+        let seats = blobs.iter().enumerate().filter(is_there).map(|(rank, blob)| {
             let seat = std::str::from_utf8(blob).ok().and_then(Seat::from_text);
             seat.ok_or_else(|| ConnectError::Other(format!("rank {rank} does not say where it may run")))
         });

@@ -93,8 +93,7 @@ pub fn cases(registry: &Registry, plan: &Plan, roster: &Roster) -> Result<Vec<Pr
 
 /// Whether the transport of `case` is a library whose ranks are those of a launcher's job, and has no others.
 pub fn is_of_jobs(registry: &Registry, case: &Case) -> bool {
-    let limits = Machine::new(registry).limits(&case.transport, &case.options);
-    limits.is_some_and(|limits| !limits.groups.contains(&GroupKind::Processes))
+    registry.find(&case.transport).is_some_and(|entry| entry.job_wide)
 }
 
 /// Whether the transport takes as many ranks as there are hosts.

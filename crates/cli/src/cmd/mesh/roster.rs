@@ -188,20 +188,19 @@ fn of_job(
         let slot = seen.entry(seat.node).or_default();
         let node = job.nodes.get(seat.node as usize).cloned();
         let node = node.unwrap_or_else(|| format!("node{}", seat.node));
-        let of_node = listed
-            .as_ref()
-            .and_then(|all| all.iter().find(|host| host.reached_as == node));
         hosts.push(Host {
             name: match alone(seat.node) {
                 true => node.clone(),
                 false => format!("{node}:{slot}"),
             },
-            unit: of_node.and_then(|host| host.unit.clone()),
-            options: of_node.map(|host| host.options.clone()).unwrap_or_default(),
             reached_as: node,
             ..Host::default()
         });
         *slot += 1;
+    }
+    for (host, line) in of_list(&mut hosts, listed.as_deref())? {
+        host.unit.clone_from(&line.unit);
+        host.options.clone_from(&line.options);
     }
     if are_units(units) && hosts.iter().all(|host| host.unit.is_none()) {
         for (host, seat) in hosts.iter_mut().zip(&job.ranks) {
@@ -220,6 +219,29 @@ fn are_units(of_nodes: &[Option<String>]) -> bool {
     differ && of_nodes.iter().all(Option::is_some)
 }
 
+/// Each host that has a line in the file, with it: one of its own, or of its node. The file may have lines of others, but not
+/// of others alone: those are mistyped.
+fn of_list<'a>(
+    hosts: &'a mut [Host],
+    lines: Option<&'a [Host]>,
+) -> Result<Vec<(&'a mut Host, &'a Host)>, Failure> {
+    let lines = lines.unwrap_or_default();
+    let known = hosts.first().map(|host| host.name.clone()).unwrap_or_default();
+    let line_of = |host: &Host| {
+        let own = lines.iter().find(|line| line.name == host.name);
+        own.or_else(|| lines.iter().find(|line| line.reached_as == host.reached_as))
+    };
+    let found = hosts.iter_mut().filter_map(|host| Some((line_of(host)?, host)));
+    let found: Vec<_> = found.map(|(line, host)| (host, line)).collect();
+    match lines.first() {
+        Some(first) if found.is_empty() => Err(Failure::usage(
+            format!("the host file has {}, and no host that takes part", first.name),
+            format!("name them as they are called here, {known} for one"),
+        )),
+        _ => Ok(found),
+    }
+}
+
 /// A name with many addresses is as many hosts.
 fn addresses(to: &[String]) -> Result<Vec<String>, Failure> {
     let mut found = Vec::new();
@@ -231,16 +253,15 @@ fn addresses(to: &[String]) -> Result<Vec<String>, Failure> {
 }
 
 fn of_servers(to: &[String], listed: Option<Vec<Host>>) -> Result<Roster, Failure> {
-    let host = |name: &String| {
-        let of_list = |host: &&Host| host.reached_as == *name;
-        let known = listed.as_ref().and_then(|all| all.iter().find(of_list));
-        Host {
-            name: name.clone(),
-            reached_as: name.clone(),
-            ..known.cloned().unwrap_or_default()
-        }
-    };
-    let hosts: Vec<Host> = to.iter().map(host).collect();
+    let mut hosts: Vec<Host> = to.iter().map(named).collect();
+    for (host, line) in of_list(&mut hosts, listed.as_deref())? {
+        let own = std::mem::take(host);
+        *host = Host {
+            name: own.name,
+            reached_as: own.reached_as,
+            ..line.clone()
+        };
+    }
     distinct(&hosts)?;
     Ok(Roster {
         source: Source::Servers,
@@ -249,17 +270,20 @@ fn of_servers(to: &[String], listed: Option<Vec<Host>>) -> Result<Roster, Failur
 }
 
 fn of_ssh(names: &[String], listed: Option<Vec<Host>>) -> Result<Roster, Failure> {
-    let named = |name: &String| Host {
-        name: name.clone(),
-        reached_as: name.clone(),
-        ..Host::default()
-    };
     let hosts = listed.unwrap_or_else(|| names.iter().map(named).collect());
     distinct(&hosts)?;
     Ok(Roster {
         source: Source::Ssh,
         hosts,
     })
+}
+
+fn named(name: &String) -> Host {
+    Host {
+        name: name.clone(),
+        reached_as: name.clone(),
+        ..Host::default()
+    }
 }
 
 /// No host twice.
@@ -291,14 +315,9 @@ fn distinct(hosts: &[Host]) -> Result<(), Failure> {
 impl Roster {
     /// Hosts that ssh reaches by these names.
     pub fn named(names: &[&str]) -> Roster {
-        let host = |name: &&str| Host {
-            name: (*name).to_owned(),
-            reached_as: (*name).to_owned(),
-            ..Host::default()
-        };
         Roster {
             source: Source::Ssh,
-            hosts: names.iter().map(host).collect(),
+            hosts: names.iter().map(|name| named(&(*name).to_owned())).collect(),
         }
     }
 }
@@ -319,6 +338,27 @@ mod tests {
         assert_eq!((names.join(","), units), ("r1,r2".to_owned(), vec![0, 1, 1]));
         assert_eq!(roster.find("n2:1"), Some(2));
         assert_eq!(roster.nearest("n2:2").as_deref(), Some("n2:0"));
+    }
+
+    #[test]
+    fn a_host_takes_its_own_line_or_that_of_its_node() {
+        let seat = |name: &str| Host {
+            name: name.to_owned(),
+            reached_as: "n1".to_owned(),
+            ..Host::default()
+        };
+        let mut hosts = [seat("n1:0"), seat("n1:1")];
+        let lines = parse("n9 unit=r9\nn1 unit=r1\nn1:1 unit=r2").unwrap();
+        let found = of_list(&mut hosts, Some(&lines)).unwrap();
+        let units: Vec<_> = found
+            .iter()
+            .map(|(host, line)| (&host.name[..], line.unit.as_deref()))
+            .collect();
+        assert_eq!(units, [("n1:0", Some("r1")), ("n1:1", Some("r2"))]);
+        assert!(of_list(&mut hosts, None).unwrap().is_empty());
+        // A file of other machines changes nothing without a word.
+        let failure = of_list(&mut hosts, Some(&lines[..1])).unwrap_err();
+        assert!(failure.cause.contains("n9") && failure.remedy.contains("n1:0"));
     }
 
     #[test]

@@ -35,13 +35,6 @@ pub trait Ground<'a> {
     fn goes_on(&self, case: &Case) -> bool;
 }
 
-/// A host in cases over one transport and one network.
-type Part = (usize, String, Option<String>);
-
-fn part_of(host: usize, case: &Case) -> Part {
-    (host, case.transport.clone(), case.rail.clone())
-}
-
 /// Runs the rounds of campaigns, one for each case.
 pub struct Rounds<'a> {
     groups: Groups<'a>,
@@ -56,8 +49,6 @@ pub struct Rounds<'a> {
     source: Source,
     hosts: &'a [Host],
     known: Rc<RefCell<Known>>,
-    /// Why a host cannot even stand by in cases over a transport and a network.
-    unfit: BTreeMap<Part, String>,
     /// The figure of each case by which pairs are compared.
     tags: Vec<&'static str>,
     shown: Shown,
@@ -85,7 +76,6 @@ impl<'a> Rounds<'a> {
             source: roster.source,
             hosts: &roster.hosts,
             known,
-            unfit: BTreeMap::new(),
             tags,
             shown,
             over: None,
@@ -105,20 +95,9 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// A host that is in no pair of a round, and yet breaks it, is left out of cases over that transport. The ranks of a job
-    /// stay together.
-    fn leave_out(&mut self, host: usize, case: &Case, reason: &str) {
-        if self.source != Source::Job && self.out(host, case).is_none() {
-            let name = &self.hosts[host].name;
-            stderr::say(&format!("{name} takes no part over {}: {reason}", case.transport));
-            self.unfit.insert(part_of(host, case), reason.to_owned());
-        }
-    }
-
-    /// Why a host has no part in a case.
-    fn out(&self, host: usize, case: &Case) -> Option<String> {
-        let lost = self.known.borrow().lost[host].clone();
-        lost.or_else(|| self.unfit.get(&part_of(host, case)).cloned())
+    /// Why a host is lost.
+    fn lost(&self, host: usize) -> Option<String> {
+        self.known.borrow().lost[host].clone()
     }
 
     /// Ends all campaigns where the hosts that are left cannot measure `case`.
@@ -161,9 +140,8 @@ impl<'a> Rounds<'a> {
         let mut waiting = vec![pairs];
         while let Some(together) = waiting.pop() {
             let mut rest = Vec::with_capacity(together.len());
-            let lost = |host: usize| self.out(host, &planned.case);
             for pair in together {
-                match lost(pair.from).or_else(|| lost(pair.to)) {
+                match self.lost(pair.from).or_else(|| self.lost(pair.to)) {
                     Some(reason) => done.push((pair, Err(reason))),
                     None => rest.push(pair),
                 }
@@ -172,7 +150,7 @@ impl<'a> Rounds<'a> {
             if rest.is_empty() || stop.is_requested() || self.over.is_some() {
                 continue;
             }
-            self.reseat(&planned.case);
+            self.reseat(planned.case.rail.as_deref());
             let case = self.case_of(&planned.case, &rest);
             let planned = PlannedCase {
                 case,
@@ -184,7 +162,7 @@ impl<'a> Rounds<'a> {
                 None => done.extend(self.measured(&planned.case, &rest, run)),
                 // What an interruption breaks off is no failure.
                 Some(_) if stop.is_requested() => {}
-                Some(failure) => waiting.extend(self.apart((&planned.case, rest), &run, failure, &mut done)),
+                Some(failure) => waiting.extend(self.apart(rest, &run, failure, &mut done)),
             }
         }
         done
@@ -194,7 +172,7 @@ impl<'a> Rounds<'a> {
     /// alone.
     fn apart(
         &mut self,
-        (case, pairs): (&Case, Vec<Pair>),
+        pairs: Vec<Pair>,
         run: &GroupRun,
         failure: &Failure,
         done: &mut Vec<(Pair, Result<Figures, String>)>,
@@ -215,12 +193,7 @@ impl<'a> Rounds<'a> {
                 self.lose(host, &reason);
             }
         }
-        let unfit_before = self.unfit.len();
-        let stands_by = |host: &usize| pairs.iter().all(|pair| pair.from != *host && pair.to != *host);
-        for (host, reason) in blamed.iter().filter(|(host, _)| stands_by(host)) {
-            self.leave_out(*host, case, reason);
-        }
-        let found = self.known.borrow().lost_count() > lost_before || self.unfit.len() > unfit_before;
+        let found = self.known.borrow().lost_count() > lost_before;
         let mut rest = Vec::with_capacity(pairs.len());
         let count = pairs.len();
         for pair in pairs {
@@ -240,13 +213,13 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Give ranks anew where other hosts have a part in `case` than in the one before, or where it is on another rail.
-    fn reseat(&mut self, case: &Case) {
-        let seats = (0..self.hosts.len()).filter(|host| self.out(*host, case).is_none());
+    /// Give ranks anew where hosts were lost, or where a case is on another rail than the one before.
+    fn reseat(&mut self, rail: Option<&str>) {
+        let seats = (0..self.hosts.len()).filter(|host| self.lost(*host).is_none());
         let seats: Vec<usize> = seats.collect();
-        if seats != self.seats || self.rail != case.rail {
+        if seats != self.seats || self.rail.as_deref() != rail {
             self.seats = seats;
-            self.rail.clone_from(&case.rail);
+            self.rail = rail.map(str::to_owned);
             // The ranks of a job are had once, and close up by themselves.
             if self.source != Source::Job {
                 self.groups = self.ground.groups(&self.seats, self.rail.as_deref());

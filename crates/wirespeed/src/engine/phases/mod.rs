@@ -149,6 +149,11 @@ pub fn idle(rank: &Rank, meter: Meter, facts: Facts) -> Finished {
     let end = (0..3)
         .try_for_each(|_| rank.barrier_asleep())
         .map(|()| StopReason::Completed);
+    nothing(meter, facts, end)
+}
+
+/// What a rank without a part has to show.
+pub fn nothing(meter: Meter, facts: Facts, end: Result<StopReason, LinkError>) -> Finished {
     Finished {
         measured: meter.finish(Vec::new()),
         elapsed_ticks: 0,
