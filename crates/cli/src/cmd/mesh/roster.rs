@@ -253,7 +253,7 @@ fn addresses(to: &[String]) -> Result<Vec<String>, Failure> {
 }
 
 fn of_servers(to: &[String], listed: Option<Vec<Host>>) -> Result<Roster, Failure> {
-    let mut hosts: Vec<Host> = to.iter().map(named).collect();
+    let mut hosts: Vec<Host> = to.iter().map(|name| named(name)).collect();
     for (host, line) in of_list(&mut hosts, listed.as_deref())? {
         let own = std::mem::take(host);
         *host = Host {
@@ -270,7 +270,7 @@ fn of_servers(to: &[String], listed: Option<Vec<Host>>) -> Result<Roster, Failur
 }
 
 fn of_ssh(names: &[String], listed: Option<Vec<Host>>) -> Result<Roster, Failure> {
-    let hosts = listed.unwrap_or_else(|| names.iter().map(named).collect());
+    let hosts = listed.unwrap_or_else(|| names.iter().map(|name| named(name)).collect());
     distinct(&hosts)?;
     Ok(Roster {
         source: Source::Ssh,
@@ -278,10 +278,10 @@ fn of_ssh(names: &[String], listed: Option<Vec<Host>>) -> Result<Roster, Failure
     })
 }
 
-fn named(name: &String) -> Host {
+fn named(name: &str) -> Host {
     Host {
-        name: name.clone(),
-        reached_as: name.clone(),
+        name: name.to_owned(),
+        reached_as: name.to_owned(),
         ..Host::default()
     }
 }
@@ -317,7 +317,7 @@ impl Roster {
     pub fn named(names: &[&str]) -> Roster {
         Roster {
             source: Source::Ssh,
-            hosts: names.iter().map(|name| named(&(*name).to_owned())).collect(),
+            hosts: names.iter().copied().map(named).collect(),
         }
     }
 }
