@@ -273,11 +273,24 @@ fn servers_that_do_not_let_us_in_are_told_by_number() {
 }
 
 #[test]
-fn a_stop_reaches_the_ranks_of_all() {
+fn nobody_waits_for_a_rank_without_a_part() {
     let _deadline = deadline(60);
     let [a, b, c] = &three();
     let mut group = group(&[a, b, c]);
     group.assign(&[vec![0], vec![1], vec![2]]);
+    // The transport would abort there, and is not asked.
+    let result = run(&mut group, &pairs(3, &[("2", "die")]));
+    well(&result);
+    let facts = |rank: usize| &result.outcomes[rank].as_ref().unwrap().transport_facts;
+    assert!(!facts(1).is_empty() && !facts(2).contains_key("pid"));
+}
+
+#[test]
+fn a_stop_reaches_the_ranks_of_all() {
+    let _deadline = deadline(60);
+    let [a, b, c] = &three();
+    let mut group = group(&[a, b, c]);
+    group.assign(&[vec![0], vec![1], vec![2, 3]]);
     let (stop, mut stopping) = (StopFlag::new(), 0);
     let asked = stop.clone();
     let mut events = |event: GroupEvent| match event {
@@ -285,7 +298,7 @@ fn a_stop_reaches_the_ranks_of_all() {
         GroupEvent::Stopping => stopping += 1,
         _ => {}
     };
-    let result = group.run(&pairs(3, &[("all", "run")]), &mut events, &stop);
+    let result = group.run(&pairs(4, &[("all", "run")]), &mut events, &stop);
     well(&result);
     for outcome in result.outcomes.iter().flatten() {
         assert_eq!(outcome.stop, StopReason::Interrupted);
@@ -298,7 +311,7 @@ fn a_stop_reaches_the_ranks_of_all() {
             flag.request();
         }
     };
-    let result = group.run(&pairs(3, &[("all", "run")]), &mut events, &StopFlag::new());
+    let result = group.run(&pairs(4, &[("all", "run")]), &mut events, &StopFlag::new());
     let error = result.error.unwrap();
     assert!(error.message.contains("shutting down") && error.message.contains(&b.address.to_string()));
     assert!(result.outcomes.iter().all(Option::is_some));

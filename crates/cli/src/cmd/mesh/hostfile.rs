@@ -45,7 +45,10 @@ pub fn parse(text: &str) -> Result<Vec<Host>, (usize, String)> {
         };
         let (host, slots) = of_words(name, words).map_err(|why| (number, why))?;
         if let Some(first) = seen.insert(name.to_owned(), number) {
-            return Err((number, format!("host {name} stands in line {first} already")));
+            return Err((
+                number,
+                format!("host {name} stands in line {first} already; slots=N gives it several ranks"),
+            ));
         }
         let slot = |slot: usize| Host {
             name: match slots {

@@ -5,6 +5,7 @@ use crate::errors::Failure;
 use crate::file;
 use std::path::Path;
 use wirespeed_mesh::Pair;
+use wirespeed_schema::units::counted;
 
 /// A longer file names no pairs.
 const FILE_BYTES_MAX: u64 = 64 << 20;
@@ -57,7 +58,7 @@ fn parse_pairs(text: &str, roster: &Roster) -> Result<Vec<Pair>, (usize, String)
                 from: host(from)?,
                 to: host(to)?,
             }),
-            _ => return Err((number, format!("{} words", words.len()))),
+            _ => return Err((number, counted(words.len() as u64, "word"))),
         }
     }
     Ok(pairs)
@@ -74,7 +75,7 @@ mod tests {
         assert_eq!(found, [Pair { from: 0, to: 1 }, Pair { from: 2, to: 0 }]);
         for (text, line, word) in [
             ("node1 node2\nnode1 node4", 2, "node4"),
-            ("node1", 1, "1 words"),
+            ("node1", 1, "1 word"),
             ("node1 node2 node3", 1, "3 words"),
         ] {
             let (at, why) = parse_pairs(text, &roster).unwrap_err();
