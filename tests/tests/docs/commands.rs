@@ -38,9 +38,9 @@ const CARGO: [&str; 6] = ["build", "test", "clippy", "doc", "run", "check"];
 /// Languages of blocks that hold no command.
 const QUIET: [&str; 5] = ["text", "rust", "json", "csv", "c"];
 
-/// Whether the line is run: the program itself, and `echo`, which makes a file for it.
+/// Whether the line is run: the program itself, and `echo` and `truncate`, which make files for it.
 fn is_run(line: &str) -> bool {
-    let programs = ["wirespeed ", "echo ", "srun ", "sbatch ", "sinfo"];
+    let programs = ["wirespeed ", "echo ", "truncate ", "srun ", "sbatch ", "sinfo"];
     line.contains(" wirespeed ") || programs.iter().any(|program| line.starts_with(program))
 }
 
