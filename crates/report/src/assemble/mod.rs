@@ -21,6 +21,7 @@ pub use waiting::{sleeps, way_of_waiting};
 use crate::checks::{self, Limits};
 use crate::wording::counted;
 use std::collections::BTreeMap;
+use wirespeed_schema::case::Role;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::outcome::StopReason;
 use wirespeed_schema::run::{
@@ -225,15 +226,20 @@ fn early_end(case: &Case, repetitions: &[Repetition]) -> Option<(String, String)
     let has_figures_alone = |repetition: &&Repetition| {
         repetition.outcomes.is_empty() && repetition.metrics.keys().any(|tag| tag != "setup_ns")
     };
+    let parts = case.ranks.iter().filter(|rank| rank.role != Role::Idle).count();
+    let delivered = |repetition: &Repetition| {
+        let with_part = repetition.outcomes.iter().filter(|o| o.role != Role::Idle);
+        with_part.count()
+    };
     let short = repetitions
         .iter()
         .filter(|repetition| !has_figures_alone(repetition))
-        .find(|repetition| repetition.outcomes.len() < case.ranks.len())?;
+        .find(|repetition| delivered(repetition) < parts)?;
     let cause = format!(
         "repetition {}: {} of {} delivered a result",
         short.index,
-        short.outcomes.len(),
-        counted(case.ranks.len() as u64, "rank")
+        delivered(short),
+        counted(parts as u64, "rank")
     );
     Some((cause, look.to_owned()))
 }

@@ -7,12 +7,12 @@ use wirespeed_schema::run::CaseResult;
 /// Ways of waiting in which the kernel wakes the rank.
 const SLEEPING: [&str; 3] = ["block", "uring", "sleep"];
 
-/// How rank 0 of `result` waited, as its transport states it, else as was asked for.
+/// How the first rank of `result` with a part waited, as its transport states it, else as was asked for.
 pub fn way_of_waiting(result: &CaseResult) -> Option<&str> {
     let first = result
         .repetitions
         .first()
-        .and_then(|repetition| repetition.outcomes.first());
+        .and_then(|repetition| repetition.outcomes.iter().find(|o| o.role != Role::Idle));
     let stated = first.and_then(|outcome| outcome.transport_facts.get("wait"));
     stated
         .or_else(|| result.case.options.get("wait"))
