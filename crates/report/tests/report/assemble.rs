@@ -6,7 +6,7 @@ use wirespeed_report::{
 };
 use wirespeed_schema::Test;
 use wirespeed_schema::case::{RankSpec, Role};
-use wirespeed_schema::outcome::{SampleKind, StopReason};
+use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
 use wirespeed_schema::run::{CaseStatus, Status};
 use wirespeed_schema::test::{Capability, Layout, Rma};
 
@@ -197,6 +197,22 @@ fn early_ends_are_partial_or_failed_with_cause_and_remedy() {
         missing.error.as_deref(),
         Some("repetition 0: 0 of 2 ranks delivered a result")
     );
+    // A rank without a part has nothing to deliver that could be missed or could stand for the others.
+    let idle = |mut ends: Vec<Outcome>| {
+        ends.truncate(1);
+        (ends[0].rank, ends[0].role) = (2, Role::Idle);
+        ends[0].samples.clear();
+        ends
+    };
+    let mut three = case("tcp", am_lat(64), 1000);
+    three.ranks.push(RankSpec::new(Role::Idle));
+    let alone = result(three.clone(), 1, |_| idle(ping_pong(64, 1000, 1000.0)));
+    assert_eq!(
+        alone.error.as_deref(),
+        Some("repetition 0: 0 of 2 ranks delivered a result")
+    );
+    let whole = result(three, 1, |_| ping_pong(64, 1000, 1000.0));
+    assert_eq!((whole.status, whole.error), (CaseStatus::Ok, None));
     let none = case_result(case("tcp", am_lat(64), 1), Vec::new(), &Default::default());
     assert_eq!(none.status, CaseStatus::Failed);
 }
