@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use wirespeed::Registry;
-use wirespeed::schema::case::{GroupKind, Role, TransportOptions};
+use wirespeed::schema::case::{GroupKind, TransportOptions};
 use wirespeed::transport::adapt;
 use wirespeed::transport::options::{OptionError, OptionReader, OptionSpec};
 use wirespeed::transport::port::{LinkError, MessagePort, OnMessage, Post};
@@ -196,9 +196,8 @@ impl Messages for Shelves {
         runner: R,
     ) -> Result<R::Output, ConnectError> {
         let (me, size) = (ctx.bootstrap.rank(), ctx.bootstrap.size());
-        // Ranks without a part may be absent.
-        let mut with_part = (0..size).filter(|rank| ctx.case.ranks[*rank as usize].role != Role::Idle);
-        let first = with_part.next().unwrap_or_default();
+        // One rank of those whose data meet makes the shelf.
+        let first = ctx.circle();
         let mut meeting = 0;
         if me == first {
             let pairs = (0..size).flat_map(|from| (0..size).map(move |to| (from, to)));
@@ -206,7 +205,7 @@ impl Messages for Shelves {
             meeting = NEXT.fetch_add(1, Ordering::Relaxed);
             MEETINGS.lock().unwrap().insert(meeting, Arc::new(shelf));
         }
-        let blobs = ctx.bootstrap.exchange(&meeting.to_le_bytes())?;
+        let blobs = ctx.exchange(&meeting.to_le_bytes())?;
         let meeting = u64::from_le_bytes(blobs[first as usize].as_slice().try_into().map_err(|_| {
             ConnectError::BadPeer {
                 rank: first,
@@ -214,7 +213,7 @@ impl Messages for Shelves {
             }
         })?);
         let shelf = MEETINGS.lock().unwrap()[&meeting].clone();
-        ctx.bootstrap.exchange(&[])?;
+        ctx.exchange(&[])?;
         if me == first {
             MEETINGS.lock().unwrap().remove(&meeting);
         }

@@ -9,6 +9,7 @@ pub mod byteio;
 pub mod calendar;
 pub mod case;
 pub mod checkup;
+pub mod circle;
 pub mod finite;
 pub mod histogram;
 pub mod host;

@@ -3,7 +3,7 @@
 //! Every message is one JSON object tagged by `type`. A reader ignores fields that it does not know and maps types that
 //! it does not know to `Unknown`, so that a newer end can add both. Nothing here may ever carry measured payload.
 
-use crate::case::Case;
+use crate::circle::CasePart;
 use crate::outcome::{Interval, Outcome};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -164,8 +164,8 @@ pub enum RankMessage {
         run: u64,
         /// The rank.
         rank: u32,
-        /// The case.
-        case: Box<Case>,
+        /// What it must know of the case.
+        case: CasePart,
         /// Address to listen on for data.
         bind_address: IpAddr,
     },
@@ -177,15 +177,18 @@ pub enum RankMessage {
         round: u64,
         /// The blob.
         blob: Blob,
+        /// It is for those that name the same; without one for those that name none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        color: Option<u64>,
     },
-    /// All blobs of a round by rank.
+    /// The blobs of a round that are for a rank.
     Exchanged {
         /// The run.
         run: u64,
         /// The round.
         round: u64,
-        /// The blobs.
-        blobs: Vec<Blob>,
+        /// Blobs with the ranks that brought them, in their order.
+        blobs: Vec<(u32, Blob)>,
     },
     /// A rank waits at a barrier.
     Barrier {
@@ -283,8 +286,8 @@ pub enum SessionMessage {
         run: u64,
         /// The server's ranks.
         ranks: Vec<u32>,
-        /// The case.
-        case: Box<Case>,
+        /// What they must know of the case.
+        case: CasePart,
         /// Start processes of its own for this run even if some of the run before are there.
         #[serde(default)]
         fresh: bool,
@@ -338,7 +341,7 @@ pub enum SessionMessage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::{GroupKind, Stop};
+    use crate::case::{Case, GroupKind, Stop};
     use crate::test::{Layout, PingPong, Test};
 
     fn case() -> Case {
@@ -360,7 +363,7 @@ mod tests {
         let prepare = RankMessage::Prepare {
             run: u64::MAX,
             rank: 1,
-            case: Box::new(case()),
+            case: CasePart::whole(&case()),
             bind_address: "::1".parse().unwrap(),
         };
         let wrapped = SessionMessage::Rank {

@@ -8,10 +8,10 @@
 pub const DOCUMENT_VERSION: &str = "1.5";
 
 /// Newest control protocol that this build speaks. 2: ranks exchange where they may run before they connect.
-pub const PROTOCOL_VERSION: u32 = 3;
+pub const PROTOCOL_VERSION: u32 = 4;
 
 /// Oldest control protocol that this build still speaks.
-pub const PROTOCOL_VERSION_MIN: u32 = 3;
+pub const PROTOCOL_VERSION_MIN: u32 = 4;
 
 /// Whether a document of `version` ("major.minor") can be read by this build: same major version.
 pub fn document_is_readable(version: &str) -> bool {

@@ -124,7 +124,7 @@ impl Messages for Lossy {
             meeting = NEXT.fetch_add(1, Ordering::Relaxed);
             locked(&MEETINGS).insert(meeting, Default::default());
         }
-        let blobs = ctx.bootstrap.exchange(&meeting.to_le_bytes())?;
+        let blobs = ctx.exchange(&meeting.to_le_bytes())?;
         let strange = || ConnectError::BadPeer {
             rank: 0,
             what: "no number of a meeting".into(),
@@ -132,7 +132,7 @@ impl Messages for Lossy {
         let number = blobs.first().and_then(|blob| blob.as_slice().try_into().ok());
         let meeting = u64::from_le_bytes(number.ok_or_else(strange)?);
         let queues = locked(&MEETINGS).get(&meeting).cloned().ok_or_else(strange)?;
-        ctx.bootstrap.exchange(&[])?;
+        ctx.exchange(&[])?;
         if me == 0 {
             locked(&MEETINGS).remove(&meeting);
         }

@@ -1,6 +1,6 @@
 //! The library's [`Bootstrap`] over a rank's control channel.
 
-use super::shared::Shared;
+use super::shared::{Blobs, Shared};
 use crate::session::agent::Start;
 use std::cell::Cell;
 use std::net::IpAddr;
@@ -44,7 +44,7 @@ impl<'a> AgentBootstrap<'a> {
         &self,
         say: RankMessage,
         mut progress: Option<&mut dyn FnMut()>,
-    ) -> Result<Vec<Vec<u8>>, BootstrapError> {
+    ) -> Result<Blobs, BootstrapError> {
         let interval = progress.as_ref().map_or(REST_INTERVAL, |_| PROGRESS_INTERVAL);
         let round = self.round.replace(self.round.get() + 1);
         let sent = self.shared.sender().message(&say);
@@ -72,6 +72,33 @@ impl<'a> AgentBootstrap<'a> {
         };
         self.meet(say, progress).map(drop)
     }
+
+    /// By rank, the blobs of those that name the same color; empty ones for the others.
+    fn exchange_for(&self, color: Option<u64>, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
+        if blob.len() > BLOB_BYTES_MAX {
+            return Err(BootstrapError::Channel(format!(
+                "a blob of {} bytes, at most {BLOB_BYTES_MAX} can be exchanged",
+                blob.len()
+            )));
+        }
+        let say = RankMessage::Exchange {
+            run: self.run,
+            round: self.round.get(),
+            blob: Blob(blob.to_vec()),
+            color,
+        };
+        let (mut by_rank, mut is_there) = (vec![Vec::new(); self.size as usize], false);
+        for (rank, blob) in self.meet(say, None)? {
+            is_there |= rank == self.rank;
+            if let Some(place) = by_rank.get_mut(rank as usize) {
+                *place = blob;
+            }
+        }
+        match is_there {
+            true => Ok(by_rank),
+            false => Err(BootstrapError::Channel("the ranks do not do the same".into())),
+        }
+    }
 }
 
 impl Bootstrap for AgentBootstrap<'_> {
@@ -92,22 +119,11 @@ impl Bootstrap for AgentBootstrap<'_> {
     }
 
     fn exchange(&self, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
-        if blob.len() > BLOB_BYTES_MAX {
-            return Err(BootstrapError::Channel(format!(
-                "a blob of {} bytes, at most {BLOB_BYTES_MAX} can be exchanged",
-                blob.len()
-            )));
-        }
-        let say = RankMessage::Exchange {
-            run: self.run,
-            round: self.round.get(),
-            blob: Blob(blob.to_vec()),
-        };
-        let blobs = self.meet(say, None)?;
-        if blobs.len() != self.size as usize {
-            return Err(BootstrapError::Channel("the ranks do not do the same".into()));
-        }
-        Ok(blobs)
+        self.exchange_for(None, blob)
+    }
+
+    fn exchange_among(&self, color: u64, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
+        self.exchange_for(Some(color), blob)
     }
 
     /// The coordinator excuses an idle rank that has delivered its outcome.

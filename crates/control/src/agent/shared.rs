@@ -8,9 +8,12 @@ use std::time::{Duration, Instant};
 use wirespeed::Cancel;
 use wirespeed::transport::cancel::CancelReason;
 
+/// Blobs with the ranks that brought them.
+pub(super) type Blobs = Vec<(u32, Vec<u8>)>;
+
 #[derive(Default)]
 struct State {
-    delivered: VecDeque<(u64, Vec<Vec<u8>>)>,
+    delivered: VecDeque<(u64, Blobs)>,
     cancel: Cancel,
     told_to_cancel: bool,
     closed: bool,
@@ -70,7 +73,7 @@ impl Shared {
         self.state().cancel.reason() == Some(CancelReason::PeerLost)
     }
 
-    pub(super) fn deliver(&self, round: u64, blobs: Vec<Vec<u8>>) {
+    pub(super) fn deliver(&self, round: u64, blobs: Blobs) {
         self.state().delivered.push_back((round, blobs));
         self.moved.notify_all();
     }
@@ -103,7 +106,7 @@ impl Shared {
     }
 
     /// The blobs of `round` if they are there, after waiting for at most `time` for something to change.
-    pub(super) fn take_delivered(&self, round: u64, time: Duration) -> Option<Vec<Vec<u8>>> {
+    pub(super) fn take_delivered(&self, round: u64, time: Duration) -> Option<Blobs> {
         let mut state = self.state();
         if state.delivered.is_empty() && !state.closed && state.cancel.reason().is_none() {
             let woken = self.moved.wait_timeout(state, time);

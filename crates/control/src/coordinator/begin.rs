@@ -10,6 +10,7 @@ use crate::session::group::Failure;
 use crate::stop::StopFlag;
 use std::collections::VecDeque;
 use std::time::Instant;
+use wirespeed_schema::circle::CasePart;
 use wirespeed_schema::message::{CancelCause, Refusal, RefusalCode, SessionMessage};
 
 /// How servers are asked.
@@ -34,7 +35,7 @@ impl Drive<'_> {
     /// Let every server begin its ranks, then start those of this machine.
     pub(super) fn begin(&mut self, stop: &StopFlag) -> Result<Attempt, ControlError> {
         self.reach(stop)?;
-        let mut to_ask = VecDeque::from(self.group.servers.in_turn());
+        let mut to_ask = self.to_ask();
         let mut queued = false;
         loop {
             if queued || self.is_failing() {
@@ -42,9 +43,9 @@ impl Drive<'_> {
                 to_ask.clear();
             }
             while (self.asking == Asking::Together || !self.is_waiting())
-                && let Some(number) = to_ask.pop_front()
+                && let Some((number, case)) = to_ask.pop_front()
             {
-                self.ask(number);
+                self.ask(number, case);
             }
             if !self.is_waiting() {
                 break;
@@ -74,6 +75,14 @@ impl Drive<'_> {
         Ok(Attempt::Final)
     }
 
+    /// The servers of the run in their turn, each with what its ranks must know of the case.
+    fn to_ask(&self) -> VecDeque<(usize, CasePart)> {
+        let numbers = self.group.servers.in_turn();
+        let of_server = |number: &usize| self.group.servers.ranks_of(*number);
+        let parts = CasePart::for_each(self.case, numbers.iter().map(of_server));
+        numbers.into_iter().zip(parts).collect()
+    }
+
     /// Have a session with every server of the run.
     fn reach(&mut self, stop: &StopFlag) -> Result<(), ControlError> {
         let wanted = |far: &Far| !far.ranks.is_empty();
@@ -94,8 +103,8 @@ impl Drive<'_> {
         Ok(())
     }
 
-    /// Give a server the case.
-    fn ask(&mut self, number: usize) {
+    /// Give a server what its ranks must know of the case.
+    fn ask(&mut self, number: usize, case: CasePart) {
         let (run, options) = (self.group.runs, &self.group.options);
         let (fresh, together, turn) = (options.fresh, options.together, options.turn);
         let Some(far) = self.group.servers.get(number) else {
@@ -109,7 +118,7 @@ impl Drive<'_> {
         far.send(&SessionMessage::Start {
             run,
             ranks: far.ranks.clone(),
-            case: Box::new(self.case.clone()),
+            case,
             fresh,
             together,
             turn,

@@ -10,6 +10,7 @@ use crate::launch::local::{Heard, RankSet};
 use crate::launch::seam::Launch;
 use crate::launch::together::Together;
 use crate::stop::StopFlag;
+use wirespeed_schema::circle::CasePart;
 use wirespeed_schema::message::RankMessage;
 use wirespeed_schema::units::counted;
 
@@ -25,7 +26,13 @@ impl Drive<'_> {
             return Ok(());
         };
         set.begin_run(timing, now);
-        for &rank in &self.local {
+        let machines = set.by_address(&self.local);
+        let parts = CasePart::for_each(self.case, machines.iter().map(Vec::as_slice));
+        let of_rank = machines
+            .iter()
+            .zip(&parts)
+            .flat_map(|(ranks, part)| ranks.iter().map(move |rank| (*rank, part)));
+        for (rank, part) in of_rank {
             // Data come from where the peer's server knows this machine.
             let peer = self.case.ranks.get(rank as usize).and_then(|spec| spec.peer);
             let server = peer.and_then(|peer| group.servers.of_rank(peer));
@@ -36,7 +43,7 @@ impl Drive<'_> {
                 &RankMessage::Prepare {
                     run: group.runs,
                     rank,
-                    case: Box::new(self.case.clone()),
+                    case: part.clone(),
                     bind_address: set.address(rank).unwrap_or(bind_address),
                 },
             );

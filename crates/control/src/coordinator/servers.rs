@@ -192,6 +192,11 @@ impl Servers {
             .position(|far| far.connection == connection && far.session.is_some())
     }
 
+    /// The ranks of the run that server `number` has.
+    pub(super) fn ranks_of(&self, number: usize) -> &[u32] {
+        self.all.get(number).map_or(&[], |far| &far.ranks)
+    }
+
     /// The server that runs `rank`.
     pub(super) fn of_rank(&self, rank: u32) -> Option<usize> {
         self.all.iter().position(|far| far.ranks.contains(&rank))

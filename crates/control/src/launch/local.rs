@@ -10,6 +10,7 @@ use crate::session::heart::{Beat, Heart};
 use crate::session::{Timing, agree};
 use crate::stop::StopFlag;
 use crate::wire::{Packet, ReceiveError, Receiver, Sender, unix};
+use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -51,7 +52,10 @@ struct LocalRank {
 
 /// Processes on this machine, each with a rank's number, ready for cases.
 pub(crate) struct RankSet {
+    /// By rank, and so by seat.
     ranks: Vec<LocalRank>,
+    /// Until when nobody need be looked at.
+    quiet_until: Option<Duration>,
     /// What started the ranks, where that was not this program itself.
     launcher: Option<LauncherProcess>,
 }
@@ -70,6 +74,7 @@ impl RankSet {
         check_ranks(ranks.len())?;
         let mut set = RankSet {
             ranks: Vec::new(),
+            quiet_until: None,
             launcher: None,
         };
         let mut receivers = Vec::new();
@@ -91,17 +96,19 @@ impl RankSet {
 
     /// Ranks that a launcher started and that have come in already; `launcher` where it is a child of this process.
     pub(crate) fn adopt(
-        arrived: Vec<Arrived>,
+        mut arrived: Vec<Arrived>,
         launcher: Option<LauncherProcess>,
         timing: Timing,
         now: Duration,
         hear: impl Fn(u32, Heard) + Clone + Send + 'static,
     ) -> Result<Self, ControlError> {
+        arrived.sort_by_key(|rank| rank.rank);
         let found_at = arrived
             .iter()
             .find_map(|a| a.found_at.filter(|ip| !ip.is_loopback()));
         let mut set = RankSet {
             ranks: Vec::with_capacity(arrived.len()),
+            quiet_until: None,
             launcher,
         };
         for rank in arrived {
@@ -126,12 +133,22 @@ impl RankSet {
 
     /// The address for data of `rank`, where it has one of its own.
     pub(crate) fn address(&self, rank: u32) -> Option<IpAddr> {
-        self.ranks.iter().find(|r| r.rank == rank)?.address
+        self.at(rank)?.address
+    }
+
+    /// `ranks` by their addresses for data, which those of one machine share; all of one group's own have none.
+    pub(crate) fn by_address(&self, ranks: &[u32]) -> Vec<Vec<u32>> {
+        let mut machines: BTreeMap<Option<IpAddr>, Vec<u32>> = BTreeMap::new();
+        for &rank in ranks {
+            machines.entry(self.address(rank)).or_default().push(rank);
+        }
+        machines.into_values().collect()
     }
 
     /// The rank that came as number `seat`; `None` where the others go on without it.
     pub(crate) fn of_seat(&self, seat: u32) -> Option<u32> {
-        self.ranks.iter().find(|r| r.seat == seat).map(|r| r.rank)
+        let at = self.ranks.binary_search_by_key(&seat, |r| r.seat).ok()?;
+        Some(self.ranks[at].rank)
     }
 
     /// Number of ranks, those that are gone included.
@@ -164,7 +181,7 @@ impl RankSet {
 
     /// Say `message` to `rank`; a failure shows as `Closed` of that rank.
     pub(crate) fn send(&self, rank: u32, message: &RankMessage) {
-        if let Some(local) = self.ranks.iter().find(|r| r.rank == rank)
+        if let Some(local) = self.at(rank)
             && local.sender.message(message).is_err()
         {
             local.sender.close();
@@ -173,6 +190,7 @@ impl RankSet {
 
     /// A run begins: silence counts from now.
     pub(crate) fn begin_run(&mut self, timing: Timing, now: Duration) {
+        self.quiet_until = None;
         for local in &mut self.ranks {
             local.heart = Heart::new(timing.silence, now);
         }
@@ -187,6 +205,9 @@ impl RankSet {
 
     /// Send the pings that are due. Returns the ranks that are silent, and when to come again.
     pub(crate) fn tick(&mut self, now: Duration) -> (Vec<u32>, Option<Duration>) {
+        if let Some(until) = self.quiet_until.filter(|until| now < *until) {
+            return (Vec::new(), Some(until));
+        }
         let (mut silent, mut next) = (Vec::new(), None::<Duration>);
         for local in self.ranks.iter_mut().filter(|r| r.open) {
             let mut beat = local.heart.poll(now);
@@ -202,6 +223,8 @@ impl RankSet {
                 Beat::Ping => next = Some(now),
             }
         }
+        // What is heard meanwhile only puts that off.
+        self.quiet_until = next;
         (silent, next)
     }
 
@@ -237,7 +260,13 @@ impl RankSet {
     }
 
     fn find(&mut self, rank: u32) -> Option<&mut LocalRank> {
-        self.ranks.iter_mut().find(|r| r.rank == rank)
+        let at = self.ranks.binary_search_by_key(&rank, |r| r.rank).ok()?;
+        self.ranks.get_mut(at)
+    }
+
+    fn at(&self, rank: u32) -> Option<&LocalRank> {
+        let at = self.ranks.binary_search_by_key(&rank, |r| r.rank).ok()?;
+        self.ranks.get(at)
     }
 }
 

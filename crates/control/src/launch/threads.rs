@@ -58,6 +58,10 @@ impl Bootstrap for Watched {
         self.inner.exchange(blob)
     }
 
+    fn exchange_among(&self, color: u64, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
+        self.inner.exchange_among(color, blob)
+    }
+
     fn leave(&self) -> bool {
         self.inner.leave()
     }

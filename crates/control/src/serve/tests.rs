@@ -135,7 +135,7 @@ fn start(run: u64) -> SessionMessage {
     SessionMessage::Start {
         run,
         ranks: vec![1],
-        case: serde_json::from_value(case).unwrap(),
+        case: wirespeed_schema::circle::CasePart::whole(&serde_json::from_value(case).unwrap()),
         together: false,
         fresh: false,
         turn: None,

@@ -18,8 +18,8 @@ pub enum Action {
     Deliver {
         /// The round.
         round: u64,
-        /// All blobs by rank; empty for a barrier.
-        blobs: Vec<Vec<u8>>,
+        /// Blobs with the ranks that brought them; empty for a barrier.
+        blobs: Vec<(u32, Vec<u8>)>,
     },
     /// End the run in order.
     RequestStop,
@@ -82,6 +82,9 @@ impl AgentMachine {
                 if !self.welcomed || self.run.is_some() {
                     return self.leave(Some("the coordinator sent a case out of turn".into()));
                 }
+                let Some(case) = case.into_case() else {
+                    return self.leave(Some("the coordinator sent a case that contradicts itself".into()));
+                };
                 self.run = Some(run);
                 vec![Action::Start(Start {
                     run,
@@ -91,7 +94,10 @@ impl AgentMachine {
                 })]
             }
             RankMessage::Exchanged { run, round, blobs } if self.run == Some(run) => {
-                let blobs = blobs.into_iter().map(|Blob(bytes)| bytes).collect();
+                let blobs = blobs
+                    .into_iter()
+                    .map(|(rank, Blob(bytes))| (rank, bytes))
+                    .collect();
                 vec![Action::Deliver { round, blobs }]
             }
             RankMessage::Released { run, round } if self.run == Some(run) => vec![Action::Deliver {
@@ -160,6 +166,7 @@ impl AgentMachine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirespeed_schema::circle::CasePart;
     use wirespeed_schema::version::PROTOCOL_VERSION;
 
     fn at(s: u64) -> Duration {
@@ -175,7 +182,7 @@ mod tests {
         RankMessage::Prepare {
             run,
             rank: 0,
-            case: serde_json::from_value(case).unwrap(),
+            case: CasePart::whole(&serde_json::from_value(case).unwrap()),
             bind_address: IpAddr::from([127, 0, 0, 1]),
         }
     }

@@ -83,6 +83,10 @@ pub struct GroupMachine {
     meeting: Meeting,
     setup_done: bool,
     ended: Vec<bool>,
+    /// Ranks that have not ended.
+    running: usize,
+    /// A rank has ended for which the others would wait.
+    is_missed: bool,
     outcomes: Vec<Option<Outcome>>,
     causes: Vec<Failure>,
     consequences: Vec<Failure>,
@@ -100,6 +104,8 @@ impl GroupMachine {
             meeting: Meeting::new(size),
             setup_done: false,
             ended: vec![false; size],
+            running: size,
+            is_missed: false,
             outcomes: vec![None; size],
             causes: Vec::new(),
             consequences: Vec::new(),
@@ -115,7 +121,7 @@ impl GroupMachine {
 
     /// Every rank has ended, one way or the other.
     pub fn is_over(&self) -> bool {
-        self.ended.iter().all(|e| *e)
+        self.running == 0
     }
 
     /// Whether `rank` has ended.
@@ -153,8 +159,13 @@ impl GroupMachine {
             return;
         }
         match message {
-            RankMessage::Exchange { run, round, blob } if run == self.run => {
-                self.arrive(now, rank, round, Brought::Blob(blob));
+            RankMessage::Exchange {
+                run,
+                round,
+                blob,
+                color,
+            } if run == self.run => {
+                self.arrive(now, rank, round, Brought::Blob(blob, color));
             }
             RankMessage::Barrier { run, round } if run == self.run => {
                 self.arrive(now, rank, round, Brought::Barrier);
@@ -198,7 +209,7 @@ impl GroupMachine {
         let has_left = outcome.role == Role::Idle && error.is_none();
         self.outcomes[rank as usize] = Some(outcome);
         if has_left {
-            self.ended[rank as usize] = true;
+            self.set_ended(rank);
             let complete = self.meeting.excuse(rank);
             return self.met(now, complete);
         }
@@ -259,11 +270,12 @@ impl GroupMachine {
         match self.phase {
             Phase::Stopping { until } if now >= until => self.cancel(now, CancelCause::Interrupted),
             Phase::Cancelled { until } if now >= until => {
-                for rank in self.running() {
+                for rank in self.ranks_running() {
                     let text = format!("rank {rank} did not end after it was cancelled");
                     self.consequences.push(Failure::new(FailureClass::Failed, text));
                     self.blame(rank, "it did not end after it was cancelled".to_owned(), true);
-                    self.ended[rank as usize] = true;
+                    self.set_ended(rank);
+                    self.is_missed = true;
                     self.actions.push(Action::Abandon { rank });
                 }
             }
@@ -289,8 +301,17 @@ impl GroupMachine {
         let run = self.run;
         match complete {
             None => self.check_waiting(now),
-            Some(Complete::Exchanged { round, blobs }) => {
-                self.tell_all(&RankMessage::Exchanged { run, round, blobs });
+            Some(Complete::Exchanged { round, circles }) => {
+                for blobs in circles {
+                    for rank in blobs.iter().map(|(rank, _)| *rank) {
+                        if self.has_ended(rank) {
+                            continue;
+                        }
+                        let blobs = blobs.clone();
+                        let message = RankMessage::Exchanged { run, round, blobs };
+                        self.actions.push(Action::Send { rank, message });
+                    }
+                }
             }
             Some(Complete::Released { round }) => {
                 self.tell_all(&RankMessage::Released { run, round });
@@ -305,8 +326,15 @@ impl GroupMachine {
         self.blamed.push(Blamed { rank, reason, gone });
     }
 
+    fn set_ended(&mut self, rank: u32) {
+        if !std::mem::replace(&mut self.ended[rank as usize], true) {
+            self.running -= 1;
+        }
+    }
+
     fn end(&mut self, now: Duration, rank: u32, failed: bool) {
-        self.ended[rank as usize] = true;
+        self.set_ended(rank);
+        self.is_missed = true;
         if failed {
             self.cancel(now, CancelCause::PeerLost);
         } else {
@@ -316,16 +344,14 @@ impl GroupMachine {
 
     /// A round that waits for a rank that has ended will never complete.
     fn check_waiting(&mut self, now: Duration) {
-        let mut ended = (0..).zip(&self.ended).filter(|(_, ended)| **ended);
-        let is_missed = ended.any(|(rank, _)| !self.meeting.is_excused(rank));
-        if self.meeting.is_waiting() && is_missed && !self.is_over() {
+        if self.meeting.is_waiting() && self.is_missed && !self.is_over() {
             let text = "a rank ended while others wait for it";
             self.consequences.push(Failure::new(FailureClass::Failed, text));
             self.cancel(now, CancelCause::PeerLost);
         }
     }
 
-    fn running(&self) -> Vec<u32> {
+    fn ranks_running(&self) -> Vec<u32> {
         let ranks = self.ended.iter().zip(0u32..);
         ranks
             .filter(|(ended, _)| !**ended)
@@ -334,7 +360,7 @@ impl GroupMachine {
     }
 
     fn tell_all(&mut self, message: &RankMessage) {
-        for rank in self.running() {
+        for rank in self.ranks_running() {
             self.actions.push(Action::Send {
                 rank,
                 message: message.clone(),
@@ -347,7 +373,10 @@ impl GroupMachine {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use wirespeed_schema::case::{Case, RankSpec};
+    use wirespeed_schema::circle::CasePart;
     use wirespeed_schema::message::Blob;
+    use wirespeed_schema::test::{Layout, PingPong, Test};
 
     const RUN: u64 = 3;
 
@@ -389,10 +418,11 @@ mod tests {
                 run: RUN,
                 round: 0,
                 blob: Blob(vec![rank as u8]),
+                color: None,
             };
             group.message(at(0), rank, message);
         }
-        let blobs = vec![Blob(vec![0]), Blob(vec![1])];
+        let blobs = vec![(0, Blob(vec![0])), (1, Blob(vec![1]))];
         let expected = |rank| Action::Send {
             rank,
             message: RankMessage::Exchanged {
@@ -488,13 +518,65 @@ mod tests {
         assert!(group.take_actions().is_empty() && !group.is_over());
     }
 
+    /// Bytes that a group of `size` ranks in pairs is sent for a case and its exchanges.
+    fn bytes_said(size: u32) -> usize {
+        let spec = |rank: u32| match rank % 2 {
+            0 => RankSpec::new(Role::Source).with_peer(rank + 1),
+            _ => RankSpec::new(Role::Sink).with_peer(rank - 1),
+        };
+        let test = Test::AmLat(PingPong::new(8, Layout::Short));
+        let case = Case::new(test, "tcp").with_ranks((0..size).map(spec).collect());
+        let alone: Vec<[u32; 1]> = (0..size).map(|rank| [rank]).collect();
+        let parts = CasePart::for_each(&case, alone.iter().map(|rank| &rank[..]));
+        let mut bytes: usize = parts
+            .iter()
+            .map(|part| serde_json::to_vec(part).unwrap().len())
+            .sum();
+        let mut group = machine(size as usize);
+        for round in 0..3 {
+            for rank in 0..size {
+                let (blob, color) = (Blob(vec![7; 60]), Some(u64::from(rank / 2)));
+                group.message(
+                    at(0),
+                    rank,
+                    RankMessage::Exchange {
+                        run: RUN,
+                        round,
+                        blob,
+                        color,
+                    },
+                );
+            }
+        }
+        let said = group.take_actions();
+        assert_eq!(said.len(), 3 * size as usize);
+        for action in said {
+            let Action::Send { message, .. } = action else {
+                panic!("{action:?}");
+            };
+            bytes += serde_json::to_vec(&message).unwrap().len();
+        }
+        bytes
+    }
+
+    #[test]
+    fn what_pairs_are_told_grows_with_the_ranks_and_not_with_their_square() {
+        let (few, many) = (bytes_said(64), bytes_said(4096));
+        // Numbers of ranks have more digits.
+        assert!(
+            many < few * 64 * 11 / 10,
+            "{few} bytes for 64 ranks, {many} for 4096"
+        );
+    }
+
     fn any_message() -> impl Strategy<Value = RankMessage> {
         prop_oneof![
             (0u64..3).prop_map(|round| RankMessage::Barrier { run: RUN, round }),
             (0u64..3).prop_map(|round| RankMessage::Exchange {
                 run: RUN,
                 round,
-                blob: Blob::default()
+                blob: Blob::default(),
+                color: Some(round),
             }),
             Just(failed(FailureClass::Failed)),
             Just(failed(FailureClass::PeerLost)),

@@ -1,12 +1,13 @@
 //! Rounds of a group: every rank brings a blob or waits at a barrier; when all are there, all go on.
 
+use std::collections::BTreeMap;
 use wirespeed_schema::message::Blob;
 
 /// What a rank brings to a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Brought {
-    /// A blob for everyone.
-    Blob(Blob),
+    /// A blob for those that name the same color, or none like it.
+    Blob(Blob, Option<u64>),
     /// Nothing: it waits.
     Barrier,
 }
@@ -18,8 +19,8 @@ pub enum Complete {
     Exchanged {
         /// The round.
         round: u64,
-        /// One blob a rank.
-        blobs: Vec<Blob>,
+        /// The blobs of each color with the ranks that brought them, in their order.
+        circles: Vec<Vec<(u32, Blob)>>,
     },
     /// Everyone is at the barrier.
     Released {
@@ -70,8 +71,12 @@ pub enum MeetingError {
 pub struct Meeting {
     round: u64,
     brought: Vec<Option<Brought>>,
+    /// Whether those that are there exchange or wait; absent while nobody is.
+    exchanges: Option<bool>,
     /// Ranks that the others meet without.
     excused: Vec<bool>,
+    /// Ranks that are neither there nor excused.
+    missing: usize,
 }
 
 impl Meeting {
@@ -80,18 +85,23 @@ impl Meeting {
         Meeting {
             round: 0,
             brought: vec![None; size],
+            exchanges: None,
             excused: vec![false; size],
+            missing: size,
         }
     }
 
     /// True while some, but not all, ranks are there.
     pub fn is_waiting(&self) -> bool {
-        self.brought.iter().any(Option::is_some)
+        self.exchanges.is_some()
     }
 
     /// From now on the others meet without `rank` (below the size), for which they find an empty blob.
     pub fn excuse(&mut self, rank: u32) -> Option<Complete> {
-        self.excused[rank as usize] = true;
+        let is_new = !std::mem::replace(&mut self.excused[rank as usize], true);
+        if is_new && self.brought[rank as usize].is_none() {
+            self.missing -= 1;
+        }
         self.complete()
     }
 
@@ -117,9 +127,8 @@ impl Meeting {
         if self.is_excused(rank) {
             return Err(MeetingError::Left { rank, round });
         }
-        let barrier = matches!(brought, Brought::Barrier);
-        let differs = |b: &Brought| matches!(b, Brought::Barrier) != barrier;
-        if self.brought.iter().flatten().any(differs) {
+        let exchanges = matches!(brought, Brought::Blob(..));
+        if *self.exchanges.get_or_insert(exchanges) != exchanges {
             return Err(MeetingError::Kind { rank });
         }
         let place = &mut self.brought[rank as usize];
@@ -127,28 +136,30 @@ impl Meeting {
             return Err(MeetingError::Twice { rank, round });
         }
         *place = Some(brought);
+        self.missing -= 1;
         Ok(self.complete())
     }
 
     /// The round, where all have come who are not excused.
     fn complete(&mut self) -> Option<Complete> {
-        let mut places = self.brought.iter().zip(&self.excused);
-        if !self.is_waiting() || places.any(|(brought, excused)| brought.is_none() && !excused) {
-            return None;
-        }
+        let exchanges = self.exchanges.filter(|_| self.missing == 0)?;
         let round = self.round;
         self.round += 1;
-        if self.brought.contains(&Some(Brought::Barrier)) {
+        self.exchanges = None;
+        self.missing = self.excused.iter().filter(|excused| !**excused).count();
+        if !exchanges {
             self.brought.fill(None);
             return Some(Complete::Released { round });
         }
-        let blobs = self.brought.iter_mut().map(|b| match b.take() {
-            Some(Brought::Blob(blob)) => blob,
-            _ => Blob::default(),
-        });
+        let mut circles: BTreeMap<Option<u64>, Vec<(u32, Blob)>> = BTreeMap::new();
+        for (rank, brought) in (0..).zip(&mut self.brought) {
+            if let Some(Brought::Blob(blob, color)) = brought.take() {
+                circles.entry(color).or_default().push((rank, blob));
+            }
+        }
         Some(Complete::Exchanged {
             round,
-            blobs: blobs.collect(),
+            circles: circles.into_values().collect(),
         })
     }
 }
@@ -160,12 +171,12 @@ mod tests {
     #[test]
     fn rounds_complete_in_order() {
         let mut meeting = Meeting::new(2);
-        let blob = |b: u8| Brought::Blob(Blob(vec![b]));
+        let blob = |b: u8| Brought::Blob(Blob(vec![b]), None);
         assert_eq!(meeting.arrive(1, 0, blob(7)), Ok(None));
         assert!(meeting.is_waiting());
         let done = Complete::Exchanged {
             round: 0,
-            blobs: vec![Blob(vec![3]), Blob(vec![7])],
+            circles: vec![vec![(0, Blob(vec![3])), (1, Blob(vec![7]))]],
         };
         assert_eq!(meeting.arrive(0, 0, blob(3)), Ok(Some(done)));
         assert!(!meeting.is_waiting());
@@ -179,12 +190,12 @@ mod tests {
     #[test]
     fn rounds_complete_without_those_who_are_excused() {
         let mut meeting = Meeting::new(3);
-        let blob = |b: u8| Brought::Blob(Blob(vec![b]));
+        let blob = |b: u8| Brought::Blob(Blob(vec![b]), None);
         assert_eq!(meeting.excuse(1), None);
         assert_eq!(meeting.arrive(2, 0, blob(2)), Ok(None));
         let done = Complete::Exchanged {
             round: 0,
-            blobs: vec![Blob(vec![7]), Blob::default(), Blob(vec![2])],
+            circles: vec![vec![(0, Blob(vec![7])), (2, Blob(vec![2]))]],
         };
         assert_eq!(meeting.arrive(0, 0, blob(7)), Ok(Some(done)));
         assert_eq!(
@@ -198,6 +209,23 @@ mod tests {
     }
 
     #[test]
+    fn blobs_go_to_those_of_the_same_color() {
+        let mut meeting = Meeting::new(5);
+        let colors = [Some(7), None, Some(9), Some(7), None];
+        let mut done = None;
+        for (rank, color) in (0..).zip(colors) {
+            let brought = Brought::Blob(Blob(vec![rank as u8]), color);
+            done = meeting.arrive(rank, 0, brought).unwrap();
+        }
+        let Some(Complete::Exchanged { round: 0, circles }) = done else {
+            panic!("{done:?}");
+        };
+        let ranks = |circle: &Vec<(u32, Blob)>| circle.iter().map(|(rank, _)| *rank).collect();
+        let ranks: Vec<Vec<u32>> = circles.iter().map(ranks).collect();
+        assert_eq!(ranks, [vec![1, 4], vec![0, 3], vec![2]]);
+    }
+
+    #[test]
     fn ranks_that_differ_are_found() {
         let mut meeting = Meeting::new(3);
         assert_eq!(meeting.arrive(0, 0, Brought::Barrier), Ok(None));
@@ -206,7 +234,7 @@ mod tests {
             Err(MeetingError::Twice { rank: 0, round: 0 })
         );
         assert_eq!(
-            meeting.arrive(1, 0, Brought::Blob(Blob::default())),
+            meeting.arrive(1, 0, Brought::Blob(Blob::default(), None)),
             Err(MeetingError::Kind { rank: 1 })
         );
         assert!(matches!(

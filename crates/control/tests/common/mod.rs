@@ -10,6 +10,7 @@ use wirespeed::transport::{Limits, SizeLimit};
 use wirespeed::{Bootstrap, Registry};
 use wirespeed_control::RankProgram;
 use wirespeed_schema::case::{Case, GroupKind, IdlePolicy, RankSpec, Role, Stop};
+use wirespeed_schema::circle::Circles;
 use wirespeed_schema::outcome::{Count, Interval, Outcome, StopReason};
 use wirespeed_schema::test::{Layout, PingPong, Test};
 
@@ -76,15 +77,23 @@ fn run(case: &Case, bootstrap: &dyn Bootstrap, report: Report) -> Result<Outcome
         .get(&rank.to_string())
         .or_else(|| case.options.get("all"));
     let behaviour = own.map_or("normal", String::as_str);
+    let circles = Circles::of(case);
     for round in 0..3u8 {
-        let blobs = bootstrap.exchange(&[rank as u8, round])?;
-        for (other, blob) in blobs.iter().enumerate() {
-            // Ranks without a part are not there.
-            let expected = match case.ranks[other].role {
-                Role::Idle => Vec::new(),
-                _ => vec![other as u8, round],
-            };
-            assert_eq!(*blob, expected);
+        // In the last round each circle keeps to itself.
+        let is_apart = round == 2;
+        let blob = [rank as u8, round];
+        let blobs = match is_apart {
+            true => bootstrap.exchange_among(u64::from(circles.of_rank(rank)), &blob)?,
+            false => bootstrap.exchange(&blob)?,
+        };
+        for (other, blob) in (0..).zip(&blobs) {
+            let has_part = case.ranks[other as usize].role != Role::Idle;
+            let is_near = circles.of_rank(other) == circles.of_rank(rank);
+            // A rank without a part is not there, and one of another circle may look like it.
+            match has_part && is_near {
+                true => assert_eq!(*blob, [other as u8, round]),
+                false => assert!(blob.is_empty() || !is_apart && *blob == [other as u8, round]),
+            }
         }
         bootstrap.barrier(&mut || ())?;
     }

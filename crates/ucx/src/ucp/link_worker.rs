@@ -367,7 +367,7 @@ pub fn connect(
         region_key: exposed.key,
     };
     let blob = serde_json::to_vec(&own).map_err(|e| ConnectError::Other(e.to_string()))?;
-    let blobs = ctx.bootstrap.exchange(&blob)?;
+    let blobs = ctx.exchange(&blob)?;
     let me = ctx.bootstrap.rank();
     let mut endpoints = Vec::with_capacity(ctx.peers.len());
     for (slot, &rank) in ctx.peers.iter().enumerate() {
@@ -400,7 +400,7 @@ pub fn connect(
         endpoints.push(endpoint);
     }
     // After this everybody has everybody's address.
-    ctx.bootstrap.exchange(&[])?;
+    ctx.exchange(&[])?;
     Ok(endpoints)
 }
 

@@ -77,7 +77,7 @@ pub fn connect(
     }
     let own = address(ctx, interface, tl, &waiting, exposed)?;
     let blob = serde_json::to_vec(&own).map_err(|e| ConnectError::Other(e.to_string()))?;
-    let blobs = ctx.bootstrap.exchange(&blob)?;
+    let blobs = ctx.exchange(&blob)?;
     let me = ctx.bootstrap.rank();
     let mut waiting = waiting.into_iter();
     let mut endpoints = Vec::with_capacity(ctx.peers.len());
@@ -106,7 +106,7 @@ pub fn connect(
         endpoints.push(endpoint);
     }
     // After this everybody is connected.
-    ctx.bootstrap.exchange(&[])?;
+    ctx.exchange(&[])?;
     Ok(endpoints)
 }
 

@@ -61,6 +61,13 @@ pub trait Bootstrap {
     /// Give `blob` (at most [`BLOB_BYTES_MAX`]) to every rank; returns the blobs of all ranks by rank, the own included.
     fn exchange(&self, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError>;
 
+    /// As [`Bootstrap::exchange`] among the ranks that name the same `color`; in place of the blobs of others there may be empty
+    /// ones, so that in a large group of pairs each rank gets those of its own. Where a bootstrap does not say how, everybody's.
+    fn exchange_among(&self, color: u64, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
+        let _ = color;
+        self.exchange(blob)
+    }
+
     /// This rank has no part in the measurement: from now on the others meet without it, and in its place they find an empty
     /// blob. Returns whether that is so; where it is not, it must go on meeting them.
     fn leave(&self) -> bool {
@@ -91,8 +98,20 @@ struct Meeting {
     arrived: u32,
     left: u32,
     generation: u64,
-    blobs: Vec<Vec<u8>>,
-    done: Vec<Vec<u8>>,
+    blobs: Vec<Brought>,
+    done: Vec<Brought>,
+}
+
+/// A blob, and whom it is for.
+type Brought = (Option<u64>, Vec<u8>);
+
+/// What those of `color` find.
+fn seen(done: &[Brought], color: Option<u64>) -> Vec<Vec<u8>> {
+    let blob = |(of, blob): &Brought| match *of == color {
+        true => blob.clone(),
+        false => Vec::new(),
+    };
+    done.iter().map(blob).collect()
 }
 
 struct Shared {
@@ -111,7 +130,7 @@ impl Shared {
         }
         meeting.arrived = 0;
         meeting.generation += 1;
-        meeting.done = std::mem::replace(&mut meeting.blobs, vec![Vec::new(); self.size as usize]);
+        meeting.done = std::mem::replace(&mut meeting.blobs, vec![Brought::default(); self.size as usize]);
         self.moved.notify_all();
         true
     }
@@ -134,7 +153,7 @@ impl ThreadBootstrap {
     /// As `group`, with a flag of the caller's and the loopback address to use.
     pub fn group_with(size: u32, cancel: Cancel, address: IpAddr) -> Vec<ThreadBootstrap> {
         let meeting = Meeting {
-            blobs: vec![Vec::new(); size as usize],
+            blobs: vec![Brought::default(); size as usize],
             ..Meeting::default()
         };
         let shared = Arc::new(Shared {
@@ -168,16 +187,16 @@ impl ThreadBootstrap {
     /// Asleep where there is nothing to progress.
     fn meet(
         &self,
-        blob: &[u8],
+        (color, blob): (Option<u64>, &[u8]),
         mut progress: Option<&mut dyn FnMut()>,
     ) -> Result<Vec<Vec<u8>>, BootstrapError> {
         let shared = &*self.shared;
         let mut meeting = shared.meeting.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = meeting.generation;
-        meeting.blobs[self.rank as usize] = blob.to_vec();
+        meeting.blobs[self.rank as usize] = (color, blob.to_vec());
         meeting.arrived += 1;
         if shared.completes(&mut meeting) {
-            return Ok(meeting.done.clone());
+            return Ok(seen(&meeting.done, color));
         }
         while meeting.generation == generation {
             if shared.cancel.reason().is_some() {
@@ -193,7 +212,7 @@ impl ThreadBootstrap {
             meeting = shared.meeting.lock().unwrap_or_else(PoisonError::into_inner);
         }
         // Nobody can start the next meeting before all have gone from this one: it needs all who have not left.
-        Ok(meeting.done.clone())
+        Ok(seen(&meeting.done, color))
     }
 }
 
@@ -215,15 +234,19 @@ impl Bootstrap for ThreadBootstrap {
     }
 
     fn barrier(&self, progress: &mut dyn FnMut()) -> Result<(), BootstrapError> {
-        self.meet(&[], Some(progress)).map(drop)
+        self.meet((None, &[]), Some(progress)).map(drop)
     }
 
     fn barrier_asleep(&self) -> Result<(), BootstrapError> {
-        self.meet(&[], None).map(drop)
+        self.meet((None, &[]), None).map(drop)
     }
 
     fn exchange(&self, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
-        self.meet(blob, None)
+        self.meet((None, blob), None)
+    }
+
+    fn exchange_among(&self, color: u64, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
+        self.meet((Some(color), blob), None)
     }
 
     fn leave(&self) -> bool {
@@ -262,6 +285,27 @@ mod tests {
                         assert_eq!(blobs, [[0, round], [1, round], [2, round]]);
                         rank.barrier(&mut || ()).unwrap();
                     }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn blobs_go_to_those_of_the_same_color() {
+        let ranks = ThreadBootstrap::group(4);
+        std::thread::scope(|scope| {
+            for rank in &ranks {
+                scope.spawn(move || {
+                    let me = rank.rank();
+                    let blobs = rank.exchange_among(u64::from(me % 2), &[me as u8]).unwrap();
+                    let expected = |of: u32| {
+                        if of % 2 == me % 2 {
+                            vec![of as u8]
+                        } else {
+                            Vec::new()
+                        }
+                    };
+                    assert_eq!(blobs, (0..4).map(expected).collect::<Vec<_>>());
                 });
             }
         });

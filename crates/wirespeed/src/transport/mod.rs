@@ -42,13 +42,14 @@ pub use room::Room;
 pub use service::Service;
 
 use crate::error::MeasureError;
-use bootstrap::Bootstrap;
+use bootstrap::{Bootstrap, BootstrapError};
 use cancel::Cancel;
 use options::{OptionError, OptionSpec};
 use port::{AtomicOp, Facts, MessagePort, OneSidedPort, TaggedPort, Width};
 use std::borrow::Cow;
 use waiter::Waiter;
 use wirespeed_schema::case::{Case, GroupKind, Role, TransportOptions};
+use wirespeed_schema::circle::Circles;
 use wirespeed_schema::test::{Capability, Layout, Test};
 use wirespeed_schema::units::format_size;
 
@@ -315,9 +316,9 @@ impl Needs {
 #[non_exhaustive]
 pub struct Connect<'a> {
     /// The group. `open` is collective: every rank calls it and makes the same number of exchanges, peers or none. Ranks
-    /// without a part may be absent, unless the transport is `JOB_WIDE`: their blobs are empty.
+    /// without a part may be absent, unless the transport is `JOB_WIDE`: their blobs are empty. See [`Connect::exchange`].
     pub bootstrap: &'a dyn Bootstrap,
-    /// The case.
+    /// The case, in which ranks whose data do not meet this one's may be idle.
     pub case: &'a Case,
     /// Ranks that this rank exchanges data with; ports number them by their place here. Symmetric over the group. May hold this rank itself (loopback).
     pub peers: &'a [u32],
@@ -350,6 +351,17 @@ impl<'a> Connect<'a> {
             cancel: self.cancel.clone(),
             ..*self
         }
+    }
+
+    /// The lowest of the ranks whose data meet this one's, directly or through others, and the same for all of them.
+    pub fn circle(&self) -> u32 {
+        Circles::of(self.case).of_rank(self.bootstrap.rank())
+    }
+
+    /// Give `blob` to the ranks of this one's circle; returns theirs by rank, the own included. In place of the blobs of others
+    /// there may be empty ones. Collective over the group.
+    pub fn exchange(&self, blob: &[u8]) -> Result<Vec<Vec<u8>>, BootstrapError> {
+        self.bootstrap.exchange_among(u64::from(self.circle()), blob)
     }
 
     /// What a port that polls does when it has nothing to do.

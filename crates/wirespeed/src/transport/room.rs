@@ -45,20 +45,17 @@ impl Room {
         self != Room::Own
     }
 
-    /// Tell the others where this rank may run, and hear where they may. Collective. A case that names a policy is believed
+    /// Tell the others of this machine where this rank may run, and hear where they may. Collective. A case that names a policy is believed
     /// without asking.
     pub(crate) fn meet(case: &Case, bootstrap: &dyn Bootstrap) -> Result<Self, ConnectError> {
         if case.idle.is_some() {
             return Ok(Room::said(case.idle));
         }
         let mine = Seat::here(case, bootstrap);
-        let blobs = bootstrap.exchange(mine.to_text().as_bytes())?;
-        // Who has left takes up no CPU.
-        let is_there = |(rank, blob): &(usize, &Vec<u8>)| {
-            let has_part = case.ranks.get(*rank).is_none_or(|spec| spec.role != Role::Idle);
-            has_part || !blob.is_empty()
-        };
-        let seats = blobs.iter().enumerate().filter(is_there).map(|(rank, blob)| {
+        let blobs = bootstrap.exchange_among(mine.color(), mine.to_text().as_bytes())?;
+        // Who is elsewhere or has left takes up no CPU here.
+        let here = blobs.iter().enumerate().filter(|(_, blob)| !blob.is_empty());
+        let seats = here.map(|(rank, blob)| {
             let seat = std::str::from_utf8(blob).ok().and_then(Seat::from_text);
             seat.ok_or_else(|| ConnectError::Other(format!("rank {rank} does not say where it may run")))
         });
@@ -129,6 +126,17 @@ impl Seat {
             load_threads: usize::try_from(threads).unwrap_or(usize::MAX).min(THREADS_MAX),
             load_cpus,
         }
+    }
+
+    /// A number that all ranks of the machine name, and seldom others.
+    fn color(&self) -> u64 {
+        let digits: String = self
+            .machine
+            .chars()
+            .filter(char::is_ascii_hexdigit)
+            .take(16)
+            .collect();
+        u64::from_str_radix(&digits, 16).unwrap_or(0)
     }
 
     fn to_text(&self) -> String {

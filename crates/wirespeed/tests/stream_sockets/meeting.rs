@@ -12,7 +12,7 @@ use wirespeed::transport::options::OptionError;
 use wirespeed::transport::port::LinkError;
 use wirespeed::transport::tcp::Tcp;
 use wirespeed::transport::unix::Unix;
-use wirespeed::transport::{ConnectError, Messages, Transport};
+use wirespeed::transport::{Connect, ConnectError, Messages, Needs, Transport};
 use wirespeed::{Bootstrap, Cancel, ThreadBootstrap};
 
 const LOCAL: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -182,7 +182,8 @@ fn speaks(wire: &[u8], wait: &str) -> LinkError {
                 })
                 .unwrap()
             });
-            let blobs = ranks[0].exchange(&[]).unwrap();
+            let forger = Connect::new(&ranks[0], &case, &[1], Needs::default());
+            let blobs = forger.exchange(&[]).unwrap();
             let mut forger = TcpStream::connect(tcp_address(&blobs[1])).unwrap();
             let greeting = [&b"wirespd1"[..], &blobs[1][..TOKEN_BYTES], &0u32.to_le_bytes()].concat();
             forger.write_all(&greeting).unwrap();

@@ -42,7 +42,7 @@ pub struct Rounds<'a> {
     ground: &'a dyn Ground<'a>,
     /// The storms of each case.
     storms: Vec<Vec<Storm>>,
-    /// The host of each rank.
+    /// The host of each rank, in ascending order.
     seats: Vec<usize>,
     /// The network that the group's data take, where it has a name.
     rail: Option<String>,
@@ -229,7 +229,7 @@ impl<'a> Rounds<'a> {
 
     /// The rank of a host.
     fn rank_of(&self, host: usize) -> Option<usize> {
-        self.seats.iter().position(|seat| *seat == host)
+        self.seats.binary_search(&host).ok()
     }
 
     /// The case of a round: `pair`'s, a rank a host; those that are in no pair are idle.

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use wirespeed_schema::case::{Case, Stop};
+use wirespeed_schema::circle::CasePart;
 use wirespeed_schema::message::{OutcomeReport, RankMessage, Refusal, RefusalCode, SessionMessage};
 use wirespeed_schema::outcome::StopReason;
 
@@ -242,14 +243,17 @@ impl Session<'_> {
                 fresh,
                 together,
                 turn,
-            } => self.ask(Request {
-                run,
-                ranks,
-                case,
-                fresh,
-                together,
-                turn,
-            }),
+            } => match case.into_case() {
+                Some(case) => self.ask(Request {
+                    run,
+                    ranks,
+                    case,
+                    fresh,
+                    together,
+                    turn,
+                }),
+                None => self.client_gone("it sent a case that contradicts itself"),
+            },
             SessionMessage::Rank { rank, message } => self.pass_on(rank, &message),
             SessionMessage::Refused(refusal) => {
                 self.log_event(LogEvent::Failed, format!("refuses its test: {}", refusal.reason));
@@ -329,13 +333,16 @@ impl Session<'_> {
         } else {
             request.case.clone()
         };
+        // They share this machine.
+        let own = [&request.ranks[..]];
+        let part = CasePart::for_each(&case, own.into_iter()).remove(0);
         for &rank in &request.ranks {
             set.send(
                 rank,
                 &RankMessage::Prepare {
                     run,
                     rank,
-                    case: case.clone(),
+                    case: part.clone(),
                     bind_address: self.local_address,
                 },
             );

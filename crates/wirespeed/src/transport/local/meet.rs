@@ -139,7 +139,7 @@ pub fn meet<M: Medium>(
         region_bytes,
     };
     let blob = serde_json::to_vec(&address).map_err(|e| ConnectError::Other(e.to_string()))?;
-    let blobs = ctx.bootstrap.exchange(&blob)?;
+    let blobs = ctx.exchange(&blob)?;
     let me = ctx.bootstrap.rank();
     let peers = ctx
         .peers
@@ -147,7 +147,7 @@ pub fn meet<M: Medium>(
         .map(|&rank| open_peer(medium, me, rank, &here, &blobs))
         .collect::<Result<Vec<_>, _>>()?;
     // After this everybody has everybody's memory, and the offer ends.
-    ctx.bootstrap.exchange(&[])?;
+    ctx.exchange(&[])?;
     let facts = M::facts(&offer);
     Ok(Met { own, peers, facts })
 }

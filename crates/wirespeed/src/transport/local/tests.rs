@@ -342,7 +342,10 @@ fn an_address_that_is_nonsense_is_refused() {
             let case = case();
             let group = ThreadBootstrap::group(2);
             std::thread::scope(|scope| {
-                scope.spawn(|| group[1].exchange(blob).unwrap());
+                scope.spawn(|| {
+                    let liar = Connect::new(&group[1], &case, &[0], Needs::default());
+                    liar.exchange(blob).unwrap()
+                });
                 let ctx = Connect::new(&group[0], &case, &[1], Needs::default());
                 let refused = if shm {
                     Shm::open_messages(&ctx, &[], Never)

@@ -45,7 +45,7 @@ pub fn agree(ctx: &Connect, cipher: Cipher) -> Result<Vec<Pair>, ConnectError> {
         blob.extend_from_slice(&peer.to_le_bytes());
         blob.extend_from_slice(key.public.as_ref());
     }
-    let blobs = ctx.bootstrap.exchange(&blob)?;
+    let blobs = ctx.exchange(&blob)?;
     let me = ctx.bootstrap.rank();
     let pairs = ctx.peers.iter().zip(own).map(|(&peer, own)| {
         let blob = blobs.get(peer as usize).map_or(&[][..], Vec::as_slice);

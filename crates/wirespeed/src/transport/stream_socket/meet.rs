@@ -96,7 +96,7 @@ pub fn meet_within(
         .as_ref()
         .map(|l| [&token[..], &l.address].concat())
         .unwrap_or_default();
-    let blobs = ctx.bootstrap.exchange(&blob)?;
+    let blobs = ctx.exchange(&blob)?;
     let meeting = Meeting {
         ctx,
         family,
@@ -312,7 +312,7 @@ impl Meeting<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::bootstrap::{Bootstrap, ThreadBootstrap};
+    use crate::transport::bootstrap::ThreadBootstrap;
     use crate::transport::cancel::{Cancel, CancelReason};
     use crate::transport::{Needs, fixtures};
     use socket2::{Domain, Type};
@@ -345,7 +345,10 @@ mod tests {
         let case = fixtures::case().with_idle(IdlePolicy::Spin);
         let ranks = ThreadBootstrap::group(2);
         std::thread::scope(|scope| {
-            scope.spawn(|| ranks[0].exchange(&[]).unwrap());
+            scope.spawn(|| {
+                let other = Connect::new(&ranks[0], &case, &[1], Needs::default());
+                other.exchange(&[]).unwrap()
+            });
             let mut ctx = Connect::new(&ranks[1], &case, &[0], Needs::default());
             // The other rank hears nothing of it.
             ctx.cancel = Cancel::new();

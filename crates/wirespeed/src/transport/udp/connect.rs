@@ -79,7 +79,7 @@ impl Ends {
         let (mut token, mut nonce) = ([0; 16], [0; 8]);
         token.copy_from_slice(&secret[..16]);
         nonce.copy_from_slice(&secret[16..]);
-        let blobs = ctx.bootstrap.exchange(&wire::encode_blob(local, &token))?;
+        let blobs = ctx.exchange(&wire::encode_blob(local, &token))?;
         let (peers, slot_of_rank) = read_blobs(ctx, local, &blobs)?;
         let mut ends = Ends {
             socket,
@@ -257,11 +257,11 @@ fn read_blobs(
     Ok((peers, slot_of_rank))
 }
 
-/// Tell the group whether this rank met its peers: all fail together, at once.
+/// Tell its peers whether this rank met them: they fail together, at once.
 fn agree(ctx: &Connect, met: Result<(), ConnectError>) -> Result<(), ConnectError> {
-    let verdicts = ctx.bootstrap.exchange(&[u8::from(met.is_ok())])?;
+    let verdicts = ctx.exchange(&[u8::from(met.is_ok())])?;
     met?;
-    // Of a rank that has left there is none.
+    // Of a rank that has left, or is of another circle, there is none.
     match verdicts.iter().position(|v| !matches!(v[..], [] | [1])) {
         None => Ok(()),
         Some(rank) => Err(ConnectError::Other(format!(

@@ -332,14 +332,16 @@ fn an_address_that_does_not_answer_times_out_for_all() {
     std::thread::scope(|scope| {
         let (honest, liar) = (&ranks[0], &ranks[1]);
         let victim = &victim;
+        let case = &case;
         scope.spawn(move || {
+            let ctx = Connect::new(liar, case, &[0], Needs::default());
             let blob = super::wire::encode_blob(victim.local_addr().unwrap(), &[9; 16]);
-            liar.exchange(&blob).unwrap();
+            ctx.exchange(&blob).unwrap();
             liar.barrier(&mut || ()).unwrap();
-            let verdicts = liar.exchange(&[1]).unwrap();
+            let verdicts = ctx.exchange(&[1]).unwrap();
             assert_eq!(verdicts[0], [0]);
         });
-        let ctx = Connect::new(honest, &case, &[1], Needs::default());
+        let ctx = Connect::new(honest, case, &[1], Needs::default());
         let result = Udp::open(
             &ctx,
             &Udp::parse(&case.options).unwrap(),
@@ -370,8 +372,9 @@ fn unusable_blobs_and_families_are_refused() {
         let case = case(&[], 2);
         std::thread::scope(|scope| {
             let liar = &ranks[1];
-            scope.spawn(move || liar.exchange(&blob).unwrap());
-            let ctx = Connect::new(&ranks[0], &case, &[1], Needs::default());
+            let case = &case;
+            scope.spawn(move || Connect::new(liar, case, &[0], Needs::default()).exchange(&blob).map(drop).unwrap());
+            let ctx = Connect::new(&ranks[0], case, &[1], Needs::default());
             let result = Udp::open(
                 &ctx,
                 &Udp::parse(&case.options).unwrap(),
