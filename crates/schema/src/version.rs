@@ -7,7 +7,8 @@
 /// 1.4 lets `idle` of a case be absent: its outcomes have what each rank did. 1.5 added `rail` of a case.
 pub const DOCUMENT_VERSION: &str = "1.5";
 
-/// Newest control protocol that this build speaks. 2: ranks exchange where they may run before they connect.
+/// Newest control protocol that this build speaks. 2: ranks exchange where they may run before they connect. 3: a rank without a
+/// part leaves. 4: a rank is told of its circle alone.
 pub const PROTOCOL_VERSION: u32 = 4;
 
 /// Oldest control protocol that this build still speaks.

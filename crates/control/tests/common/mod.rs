@@ -78,9 +78,14 @@ fn run(case: &Case, bootstrap: &dyn Bootstrap, report: Report) -> Result<Outcome
         .or_else(|| case.options.get("all"));
     let behaviour = own.map_or("normal", String::as_str);
     let circles = Circles::of(case);
+    // Hundreds that look around in between leave no time to those who have something to do.
+    let meet = || match behaviour {
+        "apart" => bootstrap.barrier_asleep(),
+        _ => bootstrap.barrier(&mut || ()),
+    };
     for round in 0..3u8 {
-        // In the last round each circle keeps to itself.
-        let is_apart = round == 2;
+        // In the last round each circle keeps to itself; in all of them where it is told to.
+        let is_apart = round == 2 || behaviour == "apart";
         let blob = [rank as u8, round];
         let blobs = match is_apart {
             true => bootstrap.exchange_among(u64::from(circles.of_rank(rank)), &blob)?,
@@ -95,7 +100,7 @@ fn run(case: &Case, bootstrap: &dyn Bootstrap, report: Report) -> Result<Outcome
                 false => assert!(blob.is_empty() || !is_apart && *blob == [other as u8, round]),
             }
         }
-        bootstrap.barrier(&mut || ())?;
+        meet()?;
     }
     report(&interval(u64::from(rank)));
     let mut outcome = outcome(rank, case.ranks[rank as usize].role);
@@ -107,7 +112,7 @@ fn run(case: &Case, bootstrap: &dyn Bootstrap, report: Report) -> Result<Outcome
         .insert("pid".into(), std::process::id().to_string());
     let cancel = bootstrap.cancel();
     match behaviour {
-        "normal" => bootstrap.barrier(&mut || ())?,
+        "normal" | "apart" => meet()?,
         "fail" => return Err(MeasureError::System("told to fail".into())),
         "panic" => panic!("told to panic"),
         "leave" => {}
