@@ -8,8 +8,6 @@ use crate::svg::{Axis, Cell, Chart, Heat, Look, Mark, Point, Series, Unit};
 use std::collections::BTreeMap;
 use wirespeed_schema::mesh::{MeshCulprit, MeshSection};
 
-/// Probes that are drawn.
-const PROBES_MAX: usize = 4;
 /// Hosts up to which they stand in the order of their effects; more stand by their units.
 const SIDE_MAX: usize = 64;
 /// Hosts that are named in the picture of effects.
@@ -36,7 +34,7 @@ pub fn pictures(inputs: &[Input]) -> Vec<Picture> {
         let section = section.with_short_names();
         let probed = Probed::all(input.run, &section);
         let with_figures = probed.iter().filter(|probed| probed.median.is_some());
-        for one in with_figures.take(PROBES_MAX) {
+        for one in with_figures {
             found.push(map(&name, one, section.probes.len() > 1));
             found.extend(effects(&name, one));
             found.extend(distribution(&name, one));

@@ -117,12 +117,14 @@ fn noise(probed: &Probed) -> String {
     )
 }
 
+/// How to find more.
+pub const REMEDY: &str =
+    ". Measure each pair longer (--duration or -n behind the `--`), on quieter hosts, or more hosts";
+
 /// What helps against noise.
 fn remedy(probed: &Probed) -> &'static str {
     match probed.probe.detectable_host_ratio {
-        Some(_) if !finds_hosts(probed.probe) => {
-            ". Measure each pair longer (--duration or -n behind the `--`), on quieter hosts, or more hosts"
-        }
+        Some(_) if !finds_hosts(probed.probe) => REMEDY,
         _ => "",
     }
 }

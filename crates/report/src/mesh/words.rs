@@ -25,6 +25,11 @@ pub fn answers(run: &Run, section: &MeshSection) -> Vec<String> {
     let mut said: Vec<String> = with_figures()
         .flat_map(|probed| of_probe(probed, several))
         .collect();
+    // What helps all of them is said once.
+    let last = said.iter().rposition(|text| text.contains(silence::REMEDY));
+    for text in &mut said[..last.unwrap_or_default()] {
+        *text = text.replace(silence::REMEDY, "");
+    }
     said.push(measured(&probed, section));
     said.extend(gaps::gaps(&probed, section));
     said

@@ -9,6 +9,7 @@ use crate::svg::Chart;
 use crate::table::{Table, Tone};
 use crate::view::{Cause, Line, NAMED_MAX, Part, Paste, Subject, Told, View, by_cause, case_text, listed};
 use wirespeed_schema::run::{CaseResult, Severity};
+use wirespeed_schema::units::counted;
 
 /// How much of a View is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +60,7 @@ pub fn text(view: &View, extent: Extent, style: &Style) -> String {
             paper.part(part, extent);
             paper.gap();
         }
+        paper.hidden();
     }
     if !view.subjects.iter().any(|subject| extent.is_glance(subject)) {
         paper.charts(view, extent);
@@ -78,6 +80,8 @@ pub fn case_line(result: &CaseResult, style: &Style) -> String {
 struct Paper<'a> {
     style: &'a Style,
     lines: Vec<String>,
+    /// Tables that had no place on the screen.
+    hidden: usize,
 }
 
 impl<'a> Paper<'a> {
@@ -85,6 +89,7 @@ impl<'a> Paper<'a> {
         Paper {
             style,
             lines: Vec::new(),
+            hidden: 0,
         }
     }
 
@@ -135,10 +140,11 @@ impl<'a> Paper<'a> {
     fn table_on_screen(&mut self, table: &Table) {
         let (shown, more) = table.for_screen();
         if shown.rows.is_empty() && more > 0 {
+            self.hidden += 1;
             return;
         }
         self.lines.extend(grid::lines(&shown, self.style));
-        self.rest(more, "rows");
+        self.rest(more, "row");
     }
 
     /// Each line by itself, at the left edge and whole: it is pasted elsewhere.
@@ -148,18 +154,29 @@ impl<'a> Paper<'a> {
             false => found.screen_lines.min(found.lines.len()),
         };
         if most == 0 {
+            self.hidden += usize::from(!found.lines.is_empty());
             return;
         }
         self.say(Some(Tone::Strong), &found.title);
         let lines = found.lines.iter().take(most);
         self.lines.extend(lines.map(|line| clean(line)));
-        self.rest(found.lines.len() - most, "lines");
+        self.rest(found.lines.len() - most, "line");
     }
 
     fn rest(&mut self, more: usize, what: &str) {
         if more > 0 {
-            let text = format!("{more} more {what}: `wirespeed report` shows all of a stored result");
+            let more = counted(more as u64, &format!("more {what}"));
+            let text = format!("{more}: `wirespeed report` shows all of a stored result");
             self.say(Some(Tone::Faint), &text);
+        }
+    }
+
+    /// Say how many tables were left out.
+    fn hidden(&mut self) {
+        let hidden = std::mem::take(&mut self.hidden);
+        if hidden > 0 {
+            self.rest(hidden, "table");
+            self.gap();
         }
     }
 
@@ -199,11 +216,9 @@ impl<'a> Paper<'a> {
             self.gap();
         }
         if all.len() > most {
-            let more = all.len() - most;
-            self.say(
-                Some(Tone::Faint),
-                &format!("{more} more charts: `wirespeed report` draws all of a stored result"),
-            );
+            let more = counted((all.len() - most) as u64, "more chart");
+            let text = format!("{more}: `wirespeed report` draws all of a stored result");
+            self.say(Some(Tone::Faint), &text);
         }
     }
 

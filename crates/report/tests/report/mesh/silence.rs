@@ -1,7 +1,7 @@
 //! What a mesh says of what it does not name: that it is well only where it would have been named.
 
 use super::made::{Made, document};
-use crate::fixture::{finite, screen};
+use crate::fixture::{finite, screen, whole};
 use wirespeed_report::Input;
 use wirespeed_report::audit::violations;
 use wirespeed_report::explain::explain;
@@ -167,4 +167,39 @@ fn tables_have_short_names_and_lists_those_that_were_given() {
     assert!(text.contains("leave these out (1):\n10.0.0.3:7411\n"), "{text}");
     assert_eq!(text.matches(":7411").count(), 1, "{text}");
     assert_eq!(drained(&section), ["10.0.0.3:7411"]);
+}
+
+#[test]
+fn what_helps_is_said_once_and_tables_without_a_place_are_counted() {
+    let made = Made::of(4);
+    let noisy = |section: &mut MeshSection| {
+        let probe = &mut section.probes[0];
+        probe.noise_ratio = finite(0.3);
+        probe.detectable_host_ratio = Some(finite(0.437));
+        let again = (1..3).map(|case| MeshProbe {
+            case,
+            ..probe.clone()
+        });
+        let again: Vec<MeshProbe> = again.collect();
+        section.probes.extend(again);
+    };
+    let mut section = made.section();
+    noisy(&mut section);
+    let run = document(section, vec![made.case(), made.case(), made.case()]);
+    let shown = screen(&run, &Style::PLAIN);
+    let once = |text: &str| assert_eq!(shown.matches(text).count(), 1, "{text}\n{shown}");
+    assert_eq!(shown.matches("cannot tell whether").count(), 3, "{shown}");
+    once("Measure each pair longer");
+    // The hosts of the third probe, and the pairs of all.
+    once("4 more tables: `wirespeed report`");
+    assert!(
+        !whole(
+            &[Input {
+                name: "run",
+                run: &run
+            }],
+            &Style::PLAIN
+        )
+        .contains("more table")
+    );
 }
