@@ -84,17 +84,17 @@ pub struct CasePart {
     /// The case with the known ranks alone, in their order.
     case: Box<Case>,
     /// How many ranks it has.
-    size: u32,
+    rank_count: u32,
     /// The numbers of the known ones.
-    known: Vec<u32>,
+    known_ranks: Vec<u32>,
 }
 
 impl CasePart {
     /// All of `case`.
     pub fn whole(case: &Case) -> Self {
         CasePart {
-            size: case.ranks.len() as u32,
-            known: (0u32..).take(case.ranks.len()).collect(),
+            rank_count: case.ranks.len() as u32,
+            known_ranks: (0u32..).take(case.ranks.len()).collect(),
             case: Box::new(case.clone()),
         }
     }
@@ -115,8 +115,8 @@ impl CasePart {
             let spec = |rank: &u32| case.ranks.get(*rank as usize).cloned();
             CasePart {
                 case: Box::new(bare.clone().with_ranks(known.iter().filter_map(spec).collect())),
-                size: case.ranks.len() as u32,
-                known,
+                rank_count: case.ranks.len() as u32,
+                known_ranks: known,
             }
         };
         groups
@@ -134,8 +134,8 @@ impl CasePart {
     pub fn into_case(self) -> Option<Box<Case>> {
         let CasePart {
             mut case,
-            size,
-            known,
+            rank_count: size,
+            known_ranks: known,
         } = self;
         let is_ordered = known.windows(2).all(|pair| pair[0] < pair[1]);
         let fits = size <= RANKS_MAX && known.last().is_none_or(|last| *last < size);
@@ -233,7 +233,7 @@ mod tests {
         let case = pairs(7);
         let groups: [&[u32]; 4] = [&[0], &[3], &[4, 2], &[6]];
         let parts = CasePart::for_each(&case, groups.into_iter());
-        let known: Vec<&[u32]> = parts.iter().map(|part| &part.known[..]).collect();
+        let known: Vec<&[u32]> = parts.iter().map(|part| &part.known_ranks[..]).collect();
         assert_eq!(known, [&[0, 1][..], &[2, 3], &[2, 3, 4, 5], &[6]]);
         let seen = parts[1].clone().into_case().unwrap();
         assert_eq!((seen.ranks.len(), seen.ranks[3].peer), (7, Some(2)));
@@ -254,8 +254,8 @@ mod tests {
     fn what_contradicts_itself_is_no_case() {
         let part = |size: u32, known: &[u32]| CasePart {
             case: Box::new(pairs(3).with_ranks(RankSpec::pair())),
-            size,
-            known: known.to_vec(),
+            rank_count: size,
+            known_ranks: known.to_vec(),
         };
         assert!(part(4, &[1, 3]).into_case().is_some());
         for (size, known) in [

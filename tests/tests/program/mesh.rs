@@ -135,6 +135,12 @@ fn a_schedule_is_shown_and_nothing_measured() {
     );
     let text = home.run(&format!("mesh --ranks 6 --dry-run {PROBE}")).code(0);
     assert!(text.stdout.contains("6 hosts, 30 ordered pairs"), "{text}");
+    let counted = "mesh --ranks 4 --repeats 1 --dry-run -- am_lat --via tcp -n 1000";
+    let text = home.run(counted).code(0);
+    assert!(
+        text.stdout.contains("1 cycle of 12,000 operations takes"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -44,7 +44,7 @@ const COUNTED: [&str; 35] = [
     "roles",
 ];
 /// Numbers of things: which, not how many.
-const ORDINALS: [&str; 19] = [
+const ORDINALS: [&str; 20] = [
     "run",
     "node",
     "host",
@@ -64,6 +64,7 @@ const ORDINALS: [&str; 19] = [
     "template",
     "seed",
     "turn",
+    "color",
 ];
 /// Values without a unit of their own: a metric's stands in its tag, a load average has none, the ends of a link are numbers
 /// of hosts.

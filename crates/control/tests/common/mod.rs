@@ -70,19 +70,19 @@ pub fn case(size: u32, options: &[(&str, &str)]) -> Case {
         .with_idle(IdlePolicy::Yield)
 }
 
-fn run(case: &Case, bootstrap: &dyn Bootstrap, report: Report) -> Result<Outcome, MeasureError> {
+/// A barrier. Hundreds that look around in between leave no time to those who have something to do.
+fn meet(bootstrap: &dyn Bootstrap, behaviour: &str) -> Result<(), MeasureError> {
+    match behaviour {
+        "apart" => bootstrap.barrier_asleep()?,
+        _ => bootstrap.barrier(&mut || ())?,
+    }
+    Ok(())
+}
+
+/// Exchange with all and with the own circle, each time before a barrier.
+fn meet_thrice(case: &Case, bootstrap: &dyn Bootstrap, behaviour: &str) -> Result<(), MeasureError> {
     let rank = bootstrap.rank();
-    let own = case
-        .options
-        .get(&rank.to_string())
-        .or_else(|| case.options.get("all"));
-    let behaviour = own.map_or("normal", String::as_str);
     let circles = Circles::of(case);
-    // Hundreds that look around in between leave no time to those who have something to do.
-    let meet = || match behaviour {
-        "apart" => bootstrap.barrier_asleep(),
-        _ => bootstrap.barrier(&mut || ()),
-    };
     for round in 0..3u8 {
         // In the last round each circle keeps to itself; in all of them where it is told to.
         let is_apart = round == 2 || behaviour == "apart";
@@ -100,8 +100,19 @@ fn run(case: &Case, bootstrap: &dyn Bootstrap, report: Report) -> Result<Outcome
                 false => assert!(blob.is_empty() || !is_apart && *blob == [other as u8, round]),
             }
         }
-        meet()?;
+        meet(bootstrap, behaviour)?;
     }
+    Ok(())
+}
+
+fn run(case: &Case, bootstrap: &dyn Bootstrap, report: Report) -> Result<Outcome, MeasureError> {
+    let rank = bootstrap.rank();
+    let own = case
+        .options
+        .get(&rank.to_string())
+        .or_else(|| case.options.get("all"));
+    let behaviour = own.map_or("normal", String::as_str);
+    meet_thrice(case, bootstrap, behaviour)?;
     report(&interval(u64::from(rank)));
     let mut outcome = outcome(rank, case.ranks[rank as usize].role);
     outcome
@@ -112,7 +123,7 @@ fn run(case: &Case, bootstrap: &dyn Bootstrap, report: Report) -> Result<Outcome
         .insert("pid".into(), std::process::id().to_string());
     let cancel = bootstrap.cancel();
     match behaviour {
-        "normal" | "apart" => meet()?,
+        "normal" | "apart" => meet(bootstrap, behaviour)?,
         "fail" => return Err(MeasureError::System("told to fail".into())),
         "panic" => panic!("told to panic"),
         "leave" => {}

@@ -15,7 +15,7 @@ use crate::view;
 use std::time::Duration;
 use wirespeed::Registry;
 use wirespeed_mesh::{Campaign, MeshError, Mode, Options, Pair, Plan as Pairs, Schedule, Setup};
-use wirespeed_schema::case::{RankSpec, Role};
+use wirespeed_schema::case::{RankSpec, Role, Stop};
 use wirespeed_schema::plan::{Plan, pin};
 use wirespeed_schema::units;
 use wirespeed_schema::units::counted;
@@ -177,12 +177,25 @@ impl Mesh {
         cases.map(|case| expected_ns(&case.planned.case)).sum()
     }
 
+    /// Operations of one pair in all cases, where all end by their number.
+    fn pair_operations(&self) -> Option<u64> {
+        let cases = self.cases.iter().filter(|case| case.skip.is_none());
+        let count = |case: &Prepared| match case.planned.case.stop {
+            Stop::Iterations { count } => Some(count),
+            Stop::Duration { .. } => None,
+        };
+        cases.map(count).sum()
+    }
+
     /// What would be measured, and nothing done.
     pub fn dry_run(&self, how: &How, json: bool) -> Result<Ended, Failure> {
         let schedule = self.schedule()?;
         let estimate = schedule.estimate();
         let name = |pair: &Pair| [pair.from, pair.to].map(|host| self.roster.hosts[host].name.clone());
         let survey_ns = u64::from(self.cycles) * estimate.rounds as u64 * self.round_ns();
+        let operations = self
+            .pair_operations()
+            .map(|of_pair| of_pair.saturating_mul(estimate.pairs as u64));
         if json {
             let rounds = schedule
                 .rounds()
@@ -194,6 +207,7 @@ impl Mesh {
                 "cycles": self.cycles,
                 "rounds_of_a_cycle": rounds.collect::<Vec<_>>(),
                 "survey_ns": survey_ns,
+                "operations_of_a_cycle": operations,
             });
             return dry_run::show_as_json(&self.plan, &how.listed(self.cases())?, Some(("mesh", mesh)));
         }
@@ -212,13 +226,15 @@ impl Mesh {
             Mode::Loaded => "all pairs of a round at once",
             Mode::Isolated => "one pair at a time",
         };
+        let each = operations.map(|operations| format!(" of {}", counted(operations, "operation")));
         let answer = format!(
-            "{} hosts, {} ordered pairs in {} rounds, {mode}; {} cycles take about {}, and what seems slow is measured again \
-             after them",
-            self.roster.hosts.len(),
-            estimate.pairs,
-            estimate.rounds,
-            self.cycles,
+            "{}, {} in {}, {mode}; {}{} {} about {}, and what seems slow is measured again after that",
+            counted(self.roster.hosts.len() as u64, "host"),
+            counted(estimate.pairs as u64, "ordered pair"),
+            counted(estimate.rounds as u64, "round"),
+            counted(self.cycles.into(), "cycle"),
+            each.unwrap_or_default(),
+            if self.cycles == 1 { "takes" } else { "take" },
             units::format_ns(survey_ns as f64)
         );
         let cases = dry_run::lines(&how.listed(self.cases())?);
