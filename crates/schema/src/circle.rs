@@ -101,7 +101,7 @@ impl CasePart {
 
     /// What each of `groups` must know of `case`, where the ranks of a group share a machine: each other, and their circles.
     /// All is known where a rank carries load, because that spares CPUs which others measure on.
-    pub fn for_each<'a>(case: &Case, groups: impl Iterator<Item = &'a [u32]>) -> Vec<Self> {
+    pub fn for_each(case: &Case, groups: &[&[u32]]) -> Vec<Self> {
         let is_loaded = case.ranks.iter().any(|rank| !rank.load.is_idle());
         let circles = Circles::of(case);
         let members = circles.members();
@@ -120,6 +120,7 @@ impl CasePart {
             }
         };
         groups
+            .iter()
             .map(|own| {
                 if is_loaded {
                     CasePart::whole(case)
@@ -232,7 +233,7 @@ mod tests {
     fn a_part_has_the_circle_and_those_beside() {
         let case = pairs(7);
         let groups: [&[u32]; 4] = [&[0], &[3], &[4, 2], &[6]];
-        let parts = CasePart::for_each(&case, groups.into_iter());
+        let parts = CasePart::for_each(&case, &groups);
         let known: Vec<&[u32]> = parts.iter().map(|part| &part.known_ranks[..]).collect();
         assert_eq!(known, [&[0, 1][..], &[2, 3], &[2, 3, 4, 5], &[6]]);
         let seen = parts[1].clone().into_case().unwrap();
@@ -246,7 +247,7 @@ mod tests {
         let mut case = pairs(5);
         case.ranks[4].load.cpu_threads = 1;
         let alone: [&[u32]; 1] = [&[0]];
-        let parts = CasePart::for_each(&case, alone.into_iter());
+        let parts = CasePart::for_each(&case, &alone);
         assert_eq!(parts, [CasePart::whole(&case)]);
     }
 

@@ -14,6 +14,7 @@ use crate::openapi;
 use crate::registration::REGISTER_EVERY;
 use crate::report::{ComputationReport, SessionReport};
 use crate::say::Work;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -232,7 +233,7 @@ impl Shared {
     fn nodes(&self) -> Vec<NodeStatus> {
         let ask = |(_, far): (String, Far)| {
             let answer = far.call("GET", "/node/1/status", &Value::Null, CALL_TIME).ok()?;
-            serde_json::from_value(answer).ok()
+            Deserialize::deserialize(&answer).ok()
         };
         self.live_nodes().into_iter().filter_map(ask).collect()
     }
@@ -290,7 +291,7 @@ impl Shared {
             };
             let started = far.call("POST", "/node/1/sessions", &start, START_TIME);
             let started = started.and_then(|answer| {
-                let read: Result<Vec<Placed>, _> = serde_json::from_value(answer);
+                let read: Result<Vec<Placed>, _> = Deserialize::deserialize(&answer);
                 read.map_err(|_| crate::failed("a node's answer is strange", "update the older daemon"))
             });
             match started {
@@ -357,7 +358,9 @@ impl Shared {
                 &Value::Null,
                 CALL_TIME,
             );
-            let reports = answer.ok().and_then(|answer| serde_json::from_value(answer).ok());
+            let reports = answer
+                .ok()
+                .and_then(|answer| Deserialize::deserialize(&answer).ok());
             computations.extend(reports.unwrap_or_else(Vec::new));
         }
         Ok(SessionReport {

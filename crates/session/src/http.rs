@@ -1,6 +1,7 @@
 //! Requests and answers of HTTP/1.1 over TLS, one to a connection: a head, a body of a stated length, the end. Lengths
 //! are bounded before anything is allocated, every read has a deadline, and nothing is read of a stranger but the head.
 
+use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value;
 use std::io::{self, Read, Write};
@@ -220,7 +221,7 @@ impl Far {
                 format!("{} does not know this key", self.name()),
                 "copy the key file or identity of that host's daemons",
             )),
-            _ => match serde_json::from_value::<crate::api::Refused>(value) {
+            _ => match crate::api::Refused::deserialize(&value) {
                 Ok(refused) => Err(refused.into_failure()),
                 Err(_) => Err(self.strange(&format!("it answered {status}"))),
             },

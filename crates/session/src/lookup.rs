@@ -91,7 +91,7 @@ fn ask(service: &str, dc: &str, env: &str) -> Result<String, Failure> {
         ));
     }
     let text = String::from_utf8_lossy(&body).into_owned();
-    let text = serde_json::from_str::<String>(&text).unwrap_or(text);
+    let text = serde_json::from_slice::<String>(text.as_bytes()).unwrap_or(text);
     address_in(text.trim()).ok_or_else(|| {
         crate::failed(
             format!(
@@ -124,12 +124,13 @@ fn read(path: &str, dc: Option<&str>, env: &str) -> Result<String, Failure> {
         return Err(unreadable(&"it is too long"));
     }
     let text = std::fs::read_to_string(path).map_err(|e| unreadable(&e))?;
-    let site: BTreeMap<String, BTreeMap<String, String>> = serde_json::from_str(&text).map_err(|e| {
-        usage(
-            format!("invalid site file {path}: {e}"),
-            r#"write {"DC": {"ENV": "HOST:PORT"}}"#,
-        )
-    })?;
+    let site: BTreeMap<String, BTreeMap<String, String>> =
+        serde_json::from_slice(text.as_bytes()).map_err(|e| {
+            usage(
+                format!("invalid site file {path}: {e}"),
+                r#"write {"DC": {"ENV": "HOST:PORT"}}"#,
+            )
+        })?;
     let names = |names: Vec<&String>| names.into_iter().cloned().collect::<Vec<_>>().join(", ");
     let known = || names(site.keys().collect());
     let dc = match (dc, &site.keys().collect::<Vec<_>>()[..]) {

@@ -8,6 +8,7 @@ use crate::daemon::splice;
 use crate::http::Far;
 use crate::members::{self, Channels, Member};
 use crate::report::{ComputationReport, SessionReport};
+use serde::Deserialize;
 use serde_json::Value;
 use std::io;
 use std::net::IpAddr;
@@ -66,7 +67,7 @@ impl Remote {
             daemon: ask.daemon,
         };
         let answer = coordinator.call("POST", "/coordinator/1/sessions", &request, CREATE_TIME)?;
-        let created: Created = serde_json::from_value(answer).map_err(|_| strange())?;
+        let created: Created = Deserialize::deserialize(&answer).map_err(|_| strange())?;
         let here = created.computations.iter().all(|c| c.machine == stdio::machine());
         let mut remote = Remote {
             coordinator,
@@ -215,7 +216,7 @@ impl Remote {
         let lost = self.watch.coordinator_is_lost();
         let coordinator = (!lost).then(|| patient(self.coordinator.clone()));
         let answer = coordinator.and_then(|far| far.call("DELETE", &path, &Value::Null, CALL_TIME).ok());
-        let report = answer.and_then(|answer| serde_json::from_value::<SessionReport>(answer).ok());
+        let report = answer.and_then(|answer| SessionReport::deserialize(&answer).ok());
         match report {
             Some(report) => report.computations,
             None => self.watch.end_at_nodes(),
@@ -291,7 +292,7 @@ impl Watch {
                     .far
                     .call("DELETE", &node.path, &Value::Null, CALL_TIME)
                     .ok()?;
-                serde_json::from_value::<Vec<ComputationReport>>(answer).ok()
+                Vec::<ComputationReport>::deserialize(&answer).ok()
             };
             let ends: Vec<_> = self
                 .nodes
@@ -334,7 +335,7 @@ fn lost(far: &Far, failure: Failure) -> Failure {
 
 /// The first computation of a node's answer that ended early.
 fn died(node: &str, answer: Value) -> Option<Failure> {
-    let all: Vec<ComputationStatus> = serde_json::from_value(answer).unwrap_or_default();
+    let all: Vec<ComputationStatus> = Deserialize::deserialize(&answer).unwrap_or_default();
     let dead = all.into_iter().find_map(|computation| computation.early_end)?;
     Some(crate::failed(dead, format!("look at the messages of {node}")))
 }

@@ -110,7 +110,8 @@ impl Journal {
 fn parse(text: &str, subject: &Subject) -> Result<Done, String> {
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();
-    let found: Subject = serde_json::from_str(first).map_err(|_| "it is not a journal".to_owned())?;
+    let found: Subject =
+        serde_json::from_slice(first.as_bytes()).map_err(|_| "it is not a journal".to_owned())?;
     if found != *subject {
         return Err(
             "it is of another transfer: address, size, block, digest or version of the resource differ"

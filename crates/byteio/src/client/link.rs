@@ -344,7 +344,9 @@ impl Link {
                     .map(|answer| answer.body)
             }
         };
-        let far = text.ok().and_then(|text| serde_json::from_str(&text).ok());
+        let far = text
+            .ok()
+            .and_then(|text| serde_json::from_slice(text.as_bytes()).ok());
         (near, far)
     }
 

@@ -139,7 +139,7 @@ pub(super) fn facts(options: &ClientOptions) -> Option<Facts> {
     let answer = session
         .small("GET", &options.url.with_query("wirespeed=facts"), "", "")
         .ok()?;
-    serde_json::from_str(&answer.body).ok()
+    serde_json::from_slice(answer.body.as_bytes()).ok()
 }
 
 /// Before blocks are put in their places: make the resource, empty.

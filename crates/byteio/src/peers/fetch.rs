@@ -161,7 +161,7 @@ fn iperf3_once(shape: &Shape, far_sends: bool) -> Result<Option<Transferred>, St
 /// `None`: nothing had been received when the sender ended the test.
 fn read_iperf3(text: &str) -> Result<Option<Transferred>, String> {
     let document: serde_json::Value =
-        serde_json::from_str(text).map_err(|_| "iperf3 printed no JSON".to_owned())?;
+        serde_json::from_slice(text.as_bytes()).map_err(|_| "iperf3 printed no JSON".to_owned())?;
     let end = &document["end"];
     let received = &end["sum_received"];
     let (Some(payload_bytes), Some(seconds)) = (received["bytes"].as_u64(), received["seconds"].as_f64())

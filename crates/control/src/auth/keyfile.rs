@@ -119,7 +119,8 @@ fn file_error(what: &str, path: &Path, source: io::Error) -> ControlError {
 }
 
 fn parse(text: &str) -> Result<KeyFile, String> {
-    let stored: Stored = serde_json::from_str(text).map_err(|_| "it is not a key file".to_owned())?;
+    let stored: Stored =
+        serde_json::from_slice(text.as_bytes()).map_err(|_| "it is not a key file".to_owned())?;
     if stored.version != 1 {
         return Err(format!("it has version {}, this build reads 1", stored.version));
     }

@@ -79,7 +79,8 @@ impl Drive<'_> {
     fn to_ask(&self) -> VecDeque<(usize, CasePart)> {
         let numbers = self.group.servers.in_turn();
         let of_server = |number: &usize| self.group.servers.ranks_of(*number);
-        let parts = CasePart::for_each(self.case, numbers.iter().map(of_server));
+        let ranks: Vec<&[u32]> = numbers.iter().map(of_server).collect();
+        let parts = CasePart::for_each(self.case, &ranks);
         numbers.into_iter().zip(parts).collect()
     }
 

@@ -27,7 +27,8 @@ impl Drive<'_> {
         };
         set.begin_run(timing, now);
         let machines = set.by_address(&self.local);
-        let parts = CasePart::for_each(self.case, machines.iter().map(Vec::as_slice));
+        let groups: Vec<&[u32]> = machines.iter().map(Vec::as_slice).collect();
+        let parts = CasePart::for_each(self.case, &groups);
         let of_rank = machines
             .iter()
             .zip(&parts)

@@ -527,7 +527,8 @@ mod tests {
         let test = Test::AmLat(PingPong::new(8, Layout::Short));
         let case = Case::new(test, "tcp").with_ranks((0..size).map(spec).collect());
         let alone: Vec<[u32; 1]> = (0..size).map(|rank| [rank]).collect();
-        let parts = CasePart::for_each(&case, alone.iter().map(|rank| &rank[..]));
+        let alone: Vec<&[u32]> = alone.iter().map(|rank| &rank[..]).collect();
+        let parts = CasePart::for_each(&case, &alone);
         let mut bytes: usize = parts
             .iter()
             .map(|part| serde_json::to_vec(part).unwrap().len())

@@ -8,7 +8,7 @@ use wirespeed_schema::shown::quoted;
 /// Read one document. The receiver's total is the delivered one; loss is that of UDP.
 pub fn read(text: &str) -> Result<Vec<Figures>, ImportError> {
     let format = Format::Iperf3.name();
-    let document: Value = serde_json::from_str(text).map_err(|error| ImportError::Line {
+    let document: Value = serde_json::from_slice(text.as_bytes()).map_err(|error| ImportError::Line {
         format,
         line: error.line(),
         what: "not JSON",

@@ -1,6 +1,7 @@
 //! What a file of another tool does not say, and what the user says instead. Nothing unsaid becomes a fact in silence.
 
 use super::{Figures, Format, ImportError};
+use serde::Deserialize;
 use wirespeed_schema::Test;
 
 /// What the user says of a file that does not say it itself.
@@ -66,7 +67,7 @@ pub(super) fn test_named(name: &str, size_bytes: u64, window_msgs: u64) -> Optio
         "test": name, "size_bytes": size_bytes, "layout": "short", "window_msgs": window_msgs,
         "outstanding_ops": window_msgs,
     });
-    serde_json::from_value(fields).ok()
+    Deserialize::deserialize(&fields).ok()
 }
 
 /// Put what the user says in the place of what the file does not say. Errors where the file says it.
@@ -103,7 +104,7 @@ pub(super) fn apply(found: &mut [Figures], told: &Told, format: Format) -> Resul
 fn set(test: &mut Test, field: &str, value: u64) {
     let changed = serde_json::to_value(&*test).ok().and_then(|mut fields| {
         *fields.get_mut(field)? = value.into();
-        serde_json::from_value(fields).ok()
+        Deserialize::deserialize(&fields).ok()
     });
     if let Some(changed) = changed {
         *test = changed;

@@ -334,8 +334,7 @@ impl Session<'_> {
             request.case.clone()
         };
         // They share this machine.
-        let own = [&request.ranks[..]];
-        let part = CasePart::for_each(&case, own.into_iter()).remove(0);
+        let part = CasePart::for_each(&case, &[&request.ranks]).remove(0);
         for &rank in &request.ranks {
             set.send(
                 rank,
