@@ -97,8 +97,13 @@ pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
             with_interval("bandwidth_bytes_per_s", bandwidth),
             format_size(size),
         );
+        // A rate within a run has no interval.
+        let certainty = match bandwidth.lower {
+            Some(_) => "",
+            None => " (one run)",
+        };
         said.push(format!(
-            "Highest bandwidth: {name}, {figure} with messages of {size}."
+            "Highest bandwidth: {name}, {figure} with messages of {size}{certainty}."
         ));
     }
     said.extend(unmeasured(run, &section));

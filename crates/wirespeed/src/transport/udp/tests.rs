@@ -373,7 +373,12 @@ fn unusable_blobs_and_families_are_refused() {
         std::thread::scope(|scope| {
             let liar = &ranks[1];
             let case = &case;
-            scope.spawn(move || Connect::new(liar, case, &[0], Needs::default()).exchange(&blob).map(drop).unwrap());
+            scope.spawn(move || {
+                Connect::new(liar, case, &[0], Needs::default())
+                    .exchange(&blob)
+                    .map(drop)
+                    .unwrap()
+            });
             let ctx = Connect::new(&ranks[0], case, &[1], Needs::default());
             let result = Udp::open(
                 &ctx,
