@@ -50,10 +50,13 @@ impl<'a> Handshake<'a> {
                 return Err(BootstrapError::Cancelled.into());
             }
             if now - start >= HANDSHAKE_TIME_MAX {
-                return Err(ConnectError::Timeout {
-                    rank: self.ends.peers[missing].rank,
-                    seconds: HANDSHAKE_TIME_MAX.as_secs(),
-                });
+                let peer = &self.ends.peers[missing];
+                return Err(ConnectError::Other(format!(
+                    "rank {} at {} answers no datagrams within {} s; is UDP blocked on the way?",
+                    peer.rank,
+                    peer.address,
+                    HANDSHAKE_TIME_MAX.as_secs()
+                )));
             }
             if now >= next_hello {
                 self.send_hellos()?;
