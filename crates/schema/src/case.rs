@@ -267,7 +267,7 @@ pub enum GroupKind {
     Job,
 }
 
-/// One measurement, checked and complete. Every rank gets the same case.
+/// One measurement, checked and complete. A rank gets as much of it as it must know.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Case {

@@ -105,11 +105,6 @@ impl Meeting {
         self.complete()
     }
 
-    /// Whether the others meet without `rank` (below the size).
-    pub fn is_excused(&self, rank: u32) -> bool {
-        self.excused[rank as usize]
-    }
-
     /// `rank` (below the size) comes to `round`.
     pub fn arrive(
         &mut self,
@@ -124,7 +119,7 @@ impl Meeting {
                 ours: self.round,
             });
         }
-        if self.is_excused(rank) {
+        if self.excused[rank as usize] {
             return Err(MeetingError::Left { rank, round });
         }
         let exchanges = matches!(brought, Brought::Blob(..));

@@ -243,17 +243,19 @@ impl Session<'_> {
                 fresh,
                 together,
                 turn,
-            } => match case.into_case() {
-                Some(case) => self.ask(Request {
+            } => {
+                let Some(case) = case.into_case() else {
+                    return self.client_gone("it sent a case that contradicts itself");
+                };
+                self.ask(Request {
                     run,
                     ranks,
                     case,
                     fresh,
                     together,
                     turn,
-                }),
-                None => self.client_gone("it sent a case that contradicts itself"),
-            },
+                });
+            }
             SessionMessage::Rank { rank, message } => self.pass_on(rank, &message),
             SessionMessage::Refused(refusal) => {
                 self.log_event(LogEvent::Failed, format!("refuses its test: {}", refusal.reason));
