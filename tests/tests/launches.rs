@@ -15,6 +15,9 @@ use wirespeed_tests::under_test::program;
 /// Launches of each way on an idle machine, and as many beside busy loops, unless the variable says otherwise.
 const LAUNCHES: usize = 25;
 const LAUNCHES_VARIABLE: &str = "WIRESPEED_TEST_LAUNCHES";
+/// What else the machine does meanwhile, one after the other: the variable takes one of them.
+const MACHINES: [(&str, bool); 2] = [("idle", false), ("beside busy loops", true)];
+const MACHINE_VARIABLE: &str = "WIRESPEED_TEST_MACHINE";
 /// Of so many launches one is interrupted.
 const INTERRUPTED_EVERY: usize = 8;
 /// The interrupt comes after so many steps of that long, another number of them each time.
@@ -190,7 +193,10 @@ fn no_launch_crashes() {
     let slurm = Slurm::start().map_err(|reason| skip(&reason)).ok();
     let home = Home::new(program(env!("CARGO_BIN_EXE_wirespeed-under-test")));
     let mut faults = Vec::new();
-    for (machine, is_busy) in [("idle", false), ("beside busy loops", true)] {
+    let only = std::env::var(MACHINE_VARIABLE).unwrap_or_default();
+    let machines: Vec<_> = MACHINES.iter().filter(|(name, _)| name.contains(&only)).collect();
+    assert!(!machines.is_empty(), "{MACHINE_VARIABLE} takes \"idle\" or \"busy\"");
+    for &&(machine, is_busy) in &machines {
         let _loops = is_busy.then(BusyLoops::start);
         for way in ways(slurm.as_ref()) {
             let launched = (0..launches).filter_map(|number| way.launch(&home, slurm.as_ref(), number));

@@ -25,10 +25,11 @@ pub fn named(arguments: &RunArgs, error: Failure) -> Failure {
     }
 }
 
-/// A plan file ends in `.toml`, or is simply there under a name that no test has.
-fn names_file(what: &str) -> bool {
+/// A plan file ends in `.toml` or is written as a path, or is simply there under a name that no test has.
+pub fn names_file(what: &str) -> bool {
     let is_test = |word: &str| wirespeed_schema::plan::canonical_test(word).is_ok();
-    what.ends_with(".toml") || (!what.split(',').any(is_test) && Path::new(what).is_file())
+    let is_path = what.contains(['.', '/']) || Path::new(what).is_file();
+    is_path && !what.split(',').any(is_test)
 }
 
 fn from_file(arguments: &RunArgs) -> Result<Plan, Failure> {

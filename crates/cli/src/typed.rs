@@ -102,18 +102,25 @@ fn clap_remedy(error: &clap::Error, argv: &[OsString]) -> String {
     if let Some(advice) = of_bare_word(error, &command) {
         return advice;
     }
-    for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedValue] {
-        if let Some(word) = strings(error.get(kind)).first() {
+    let known = |word: &str| takes(&command, word);
+    if let Some(word) = unknown.iter().find_map(|word| guesses::option(word, known)) {
+        return format!("here it is called {word}");
+    }
+    for (kind, given) in [
+        (ContextKind::SuggestedArg, ContextKind::InvalidArg),
+        (ContextKind::SuggestedValue, ContextKind::InvalidValue),
+    ] {
+        let given = strings(error.get(given)).into_iter().next().unwrap_or_default();
+        let offered = strings(error.get(kind));
+        // What is offered may be far from what was typed.
+        let near = |word: &&String| word.starts_with(&given) || nearest(&given, &[word]).is_some();
+        if let Some(word) = offered.iter().find(near) {
             return format!("did you mean {word:?}?");
         }
     }
     let valid = strings(error.get(ContextKind::ValidValue));
     if !valid.is_empty() {
         return format!("choose from: {}", valid.join(", "));
-    }
-    let known = |word: &str| takes(&command, word);
-    if let Some(word) = unknown.iter().find_map(|word| guesses::option(word, known)) {
-        return format!("here it is called {word}");
     }
     let missing_test = strings(error.get(ContextKind::InvalidArg))
         .iter()

@@ -306,9 +306,9 @@ fn tail(_: &Run, cases: &Cases) -> Vec<Sentence> {
         let Some((half, far, p50, p99)) = tagged.filter(|(half, far, ..)| *far > TAIL_TIMES * half) else {
             continue;
         };
-        let sum = |what: fn(&Outcome) -> u64| outcomes(case).map(what).max().unwrap_or(0);
-        let waited = sum(|outcome| outcome.disturbance.run_queue_wait_ns.unwrap_or(0));
-        let switches = sum(|outcome| outcome.disturbance.involuntary_switches);
+        let most = |what: fn(&Outcome) -> Option<u64>| outcomes(case).filter_map(what).max().unwrap_or(0);
+        let waited = most(|outcome| outcome.cpu_taken().and(outcome.disturbance.run_queue_wait_ns));
+        let switches = most(Outcome::cpu_taken);
         if waited == 0 && switches == 0 {
             continue;
         }

@@ -102,7 +102,8 @@ pub struct Disturbance {
     pub observed_ns: u64,
     /// The thread gave its CPU away.
     pub voluntary_switches: u64,
-    /// The thread's CPU was taken away.
+    /// The thread's CPU was taken away; of a rank that yields while it waits, its yields count too (the kernel counts a
+    /// yield in the same way).
     pub involuntary_switches: u64,
     /// The thread was moved to another CPU.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -215,6 +215,11 @@ impl Outcome {
         self.disturbance.observed_ns.max(self.elapsed_ns)
     }
 
+    /// How often its CPU was taken from this rank; `None` if it yields, since the kernel counts a yield in the same way.
+    pub fn cpu_taken(&self) -> Option<u64> {
+        (self.idle == IdlePolicy::Spin).then_some(self.disturbance.involuntary_switches)
+    }
+
     /// The samples of `kind`, if any were taken.
     pub fn samples_of(&self, kind: SampleKind) -> Option<&Samples> {
         self.samples.iter().find(|s| s.kind == kind)

@@ -55,7 +55,7 @@ pub fn plan_of(words: &[String]) -> Result<(Plan, RunArgs), Failure> {
     if run.experiment.live {
         return Err(not_in_words("--live"));
     }
-    if run.what.ends_with(".toml") {
+    if request::names_file(&run.what) {
         return Err(Failure::usage(
             "a plan file has many tests",
             "name one test and its options",

@@ -86,20 +86,26 @@ fn check_scheduling(findings: &mut Findings, outcome: &Outcome) {
     let rank = outcome.rank;
     let disturbance = &outcome.disturbance;
     if outcome.idle == IdlePolicy::Yield {
-        let message = format!("rank {rank} yields its core while it waits: there are more ranks than cores");
         let remedy = "use a machine with a core for each rank, or fewer ranks";
-        findings.add(Severity::Warning, "yielding", 0.0, message, remedy);
+        let waited = disturbance.run_queue_wait_ns.unwrap_or(0) as f64;
+        let share = waited / outcome.observed_ns().max(1) as f64;
+        let mut message =
+            format!("rank {rank} yields its core while it waits: there are more ranks than cores");
+        if share > TAKEN_SHARE_MAX {
+            message += &format!("; it stood in line for {} of its time", percent(share.min(1.0)));
+        }
+        findings.add(Severity::Warning, "yielding", share, message, remedy);
     }
-    let switches = disturbance.involuntary_switches;
-    if switches > 0 {
+    if let Some(switches) = outcome.cpu_taken().filter(|&switches| switches > 0) {
         let per_s = switches as f64 * 1e9 / outcome.observed_ns().max(1) as f64;
         let severity = match per_s > SWITCHES_PER_S_MAX {
             true => Severity::Warning,
             false => Severity::Note,
         };
         let message = format!(
-            "rank {rank} lost its CPU to something else {} ({per_s:.1} a second)",
-            often(switches)
+            "rank {rank} lost its CPU to something else {} ({} a second)",
+            often(switches),
+            significant(per_s, 3)
         );
         findings.add(severity, "involuntary_switches", per_s, message, QUIET);
     }
@@ -135,7 +141,8 @@ fn check_taken(findings: &mut Findings, outcome: &Outcome) {
         ),
         (
             "run_queue_wait",
-            outcome.disturbance.run_queue_wait_ns,
+            // One that yields waits for the other ranks: its own remark says so.
+            outcome.cpu_taken().and(outcome.disturbance.run_queue_wait_ns),
             "waiting for a CPU took",
             1.0,
             QUIET,

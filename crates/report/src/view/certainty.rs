@@ -214,14 +214,14 @@ fn instrument(run: &Run) -> Vec<(String, String)> {
         "_ns",
         worst(&mut noises().map(|n| n.detour_max_ns.get())),
     );
-    let count = |what: fn(&wirespeed_schema::host::Disturbance) -> u64| {
-        worst(&mut outcomes().map(|o| what(&o.disturbance) as f64))
-    };
     add(
         "involuntary context switches of a rank",
         "",
-        count(|d| d.involuntary_switches),
+        worst(&mut outcomes().filter_map(|o| o.cpu_taken()).map(|count| count as f64)),
     );
+    let count = |what: fn(&wirespeed_schema::host::Disturbance) -> u64| {
+        worst(&mut outcomes().map(|o| what(&o.disturbance) as f64))
+    };
     add("migrations of a rank", "", count(|d| d.migrations.unwrap_or(0)));
     add(
         "time that the hypervisor took from a rank",

@@ -22,17 +22,18 @@ pub fn answers(input: &Input, charts: &[Picture]) -> Vec<String> {
     let has_pre_post = rated().any(|(_, test, _)| test.pattern == Pattern::PrePost);
     let first = rated().map(|(_, test, _)| test.pattern).next();
     let merit = first.map(|first| if has_pre_post { Pattern::PrePost } else { first });
-    let best = rated()
-        .filter(|(_, test, _)| Some(test.pattern) == merit)
+    let of_merit = || rated().filter(|(_, test, _)| Some(test.pattern) == merit);
+    let best = of_merit()
         .max_by(|a, b| a.2.value.get().total_cmp(&b.2.value.get()));
     let Some((result, test, rate)) = best else {
         return headline::answers(input, charts);
     };
     vec![format!(
-        "{} ranks over {}, {}: at most {} of all ranks, with {} to {}.",
+        "{} ranks over {}, pattern {}: {}{} by all of them together, with {} to {}.",
         result.case.ranks.len(),
         result.case.transport,
         test.pattern.name(),
+        if of_merit().count() > 1 { "at most " } else { "" },
         with_interval("rate_msg_per_s", rate),
         format_size(test.size_bytes),
         match test.neighbours() {

@@ -224,6 +224,19 @@ fn disturbances_are_told_with_a_remedy() {
         );
         assert_eq!(result.status, CaseStatus::Ok);
     }
+    // The kernel counts a yield as it counts a CPU that was taken, and what yields waits for its own peers.
+    let yielding = latency(|ends| {
+        for end in ends {
+            end.idle = IdlePolicy::Yield;
+            end.disturbance.involuntary_switches = 5000;
+            end.disturbance.run_queue_wait_ns = Some(end.observed_ns() / 4);
+        }
+    });
+    let [remark] = yielding.remarks.as_slice() else {
+        panic!("{:?}", yielding.remarks);
+    };
+    assert_eq!(remark.code, "yielding");
+    assert!(remark.message.contains("stood in line for 25 %"), "{remark:?}");
     let emulated = latency(|ends| {
         ends[0]
             .transport_facts

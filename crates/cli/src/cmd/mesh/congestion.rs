@@ -13,7 +13,7 @@ use wirespeed_report::stats::{OverRounds, Random, fairness};
 use wirespeed_schema::case::Case;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::mesh::{MeshShare, MeshStorm, MeshStream};
-use wirespeed_schema::plan::{Plan, Template, nearest};
+use wirespeed_schema::plan::{Plan, PlanError, Template};
 
 /// One host of so many is measured in a storm, where the words name none.
 const VICTIMS: usize = 5;
@@ -175,13 +175,8 @@ pub fn storms(words: &[String], roster: &Roster) -> Result<Vec<Asked>, Failure> 
             .split_once('@')
             .map_or((word.as_str(), None), |(name, host)| (name, Some(host)));
         let names = Pattern::ALL.map(Pattern::name);
-        let pattern = Pattern::of_name(name).ok_or_else(|| {
-            let near = nearest(name, &names).map_or_else(String::new, |near| format!("; is it {near}?"));
-            Failure::usage(
-                format!("no pattern is called {name:?}{near}"),
-                format!("write {}", names.join(", ")),
-            )
-        })?;
+        let pattern =
+            Pattern::of_name(name).ok_or_else(|| PlanError::unknown("pattern", name, &names))?;
         if centre.is_some() && !pattern.has_centre() {
             return Err(Failure::usage(
                 format!("{name} has no host that it turns on"),
@@ -219,7 +214,7 @@ mod tests {
         assert_eq!((found[0].pattern, found[0].centre), (Pattern::Incast, Some(1)));
         assert_eq!((found[1].load.as_str(), found[1].centre), ("bisection", None));
         for (list, word) in [
-            (&["incst"][..], "is it incast?"),
+            (&["incst"][..], "no pattern"),
             (&["incast@n4"], "n4"),
             (&["bisection@n1"], "turns on"),
             (&["incast", "incast"], "twice"),

@@ -13,12 +13,11 @@ const FILE_BYTES_MAX: u64 = 64 << 20;
 /// The number of the host of this name.
 pub fn find(roster: &Roster, name: &str) -> Result<usize, Failure> {
     roster.find(name).ok_or_else(|| {
-        let near = roster.nearest(name);
-        let near = near.map_or_else(String::new, |near| format!("; is it {near}?"));
-        Failure::usage(
-            format!("no host is called {name:?}{near}"),
-            "name a host as `wirespeed mesh --dry-run` shows it",
-        )
+        let remedy = match roster.nearest(name) {
+            Some(near) => format!("did you mean {near:?}?"),
+            None => "name a host as `wirespeed mesh --dry-run` shows it".to_owned(),
+        };
+        Failure::usage(format!("there is no host {name:?}"), remedy)
     })
 }
 

@@ -7,7 +7,7 @@ use crate::errors::Failure;
 use crate::experiment::Prepared;
 use std::collections::BTreeSet;
 use wirespeed::Registry;
-use wirespeed_schema::plan::nearest;
+use wirespeed_schema::plan::PlanError;
 
 /// What to do about a rail that cannot be measured.
 const REMEDY: &str = "give every host a rail=NAME:IP in --hostfile, and name those: --rail NAME, --rail all";
@@ -36,11 +36,10 @@ pub fn named(words: &[String], roster: &Roster) -> Result<Vec<String>, Failure> 
         found.extend(rails.map(|rail| (*rail).to_owned()));
         if found.len() == before {
             let known: Vec<&str> = known.into_iter().collect();
-            let near = nearest(word, &known).map_or_else(String::new, |near| format!("; is it {near}?"));
-            return Err(Failure::usage(
-                format!("no host is on a rail {word:?}{near}"),
-                REMEDY,
-            ));
+            return Err(match known.is_empty() {
+                true => Failure::usage(format!("no host is on a rail {word:?}"), REMEDY),
+                false => PlanError::unknown("rail", word, &known).into(),
+            });
         }
     }
     for (number, rail) in found.iter().enumerate() {
