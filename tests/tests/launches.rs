@@ -195,7 +195,10 @@ fn no_launch_crashes() {
     let mut faults = Vec::new();
     let only = std::env::var(MACHINE_VARIABLE).unwrap_or_default();
     let machines: Vec<_> = MACHINES.iter().filter(|(name, _)| name.contains(&only)).collect();
-    assert!(!machines.is_empty(), "{MACHINE_VARIABLE} takes \"idle\" or \"busy\"");
+    assert!(
+        !machines.is_empty(),
+        "{MACHINE_VARIABLE} takes \"idle\" or \"busy\""
+    );
     for &&(machine, is_busy) in &machines {
         let _loops = is_busy.then(BusyLoops::start);
         for way in ways(slurm.as_ref()) {
@@ -209,10 +212,10 @@ fn no_launch_crashes() {
                 launched.len(),
                 bad.len()
             );
-            faults.extend(
-                bad.into_iter()
-                    .map(|what| format!("{}, {machine}: {what}", way.name())),
-            );
+            for what in bad {
+                println!("{what}");
+                faults.push(format!("{}, {machine}: {what}", way.name()));
+            }
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));

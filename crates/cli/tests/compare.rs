@@ -164,7 +164,7 @@ fn what_cannot_be_compared_says_why() {
         ("cut.json", 2, "ends early"),
         ("foreign.json", 2, "not a run document"),
         ("newer.json", 2, "version 9."),
-        ("empty.json", 2, "ends early"),
+        ("empty.json", 2, "is empty"),
         ("missing.json", 2, "cannot read"),
         ("other.json", 5, "no case is on both sides"),
         ("none.json", 5, "no measured case"),

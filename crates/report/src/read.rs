@@ -25,7 +25,7 @@ pub enum ReadError {
         bytes: usize,
     },
     /// It ends in the middle, or is empty.
-    #[error("the document ends early, at line {line}")]
+    #[error("{}", match .line { 0 => "the document is empty".to_owned(), line => format!("the document ends early, at line {line}") })]
     Truncated {
         /// Last line, from 1; 0 for an empty document.
         line: usize,

@@ -441,7 +441,7 @@ impl Case {
 
     /// Short label for progress lines and errors: `tcp am_lat 64 B`, `tcp am_lat 64 B on rail ib1`.
     pub fn label(&self) -> String {
-        let size = crate::units::format_size(self.test.size_bytes());
+        let size = crate::units::format_asked_size(self.test.size_bytes());
         let rail = self.rail.as_ref().map(|rail| format!("on rail {rail}"));
         let rail = rail.unwrap_or_default();
         let words = [

@@ -199,7 +199,29 @@ pub fn format_size_exact(bytes: u64) -> String {
     bytes.to_string()
 }
 
-/// A size for people: `64 B`, `8 KiB`, `1.5 MiB`.
+/// The size of a message or block, as it was asked for: `64 B`, `1.5 KiB`, `4 kB`, `1500 B`. It hides no byte of a size
+/// below a megabyte: two sizes never look alike.
+///
+/// ```
+/// use wirespeed_schema::units::format_asked_size;
+/// assert_eq!(format_asked_size(65_507), "65507 B");
+/// assert_eq!(format_asked_size(65_536), "64 KiB");
+/// ```
+pub fn format_asked_size(bytes: u64) -> String {
+    let whole = |unit: u64| (bytes.is_multiple_of(unit) && bytes / unit < 10_000).then_some(bytes / unit);
+    if bytes < 1024 || bytes.is_multiple_of(512) {
+        return format_size(bytes);
+    }
+    match (whole(1_000_000), whole(1000)) {
+        (Some(mb), _) => format!("{mb} MB"),
+        (None, Some(kb)) => format!("{kb} kB"),
+        // No comma: whoever copies it into --size would measure two sizes.
+        (None, None) if bytes < 1_000_000 => format!("{bytes} B"),
+        (None, None) => format_size(bytes),
+    }
+}
+
+/// A size for people: `64 B`, `8 KiB`, `1.5 MiB`; at most four significant digits.
 pub fn format_size(bytes: u64) -> String {
     if bytes < 1024 {
         return format!("{bytes} B");
@@ -332,6 +354,11 @@ mod tests {
     fn numbers_for_people() {
         assert_eq!(format_ns(1873.2), "1.873 µs");
         assert_eq!(format_size(1536), "1.5 KiB");
+        let asked = [8, 1500, 1536, 4000, 65_507, 65_536, 1_500_000, 10_000_000].map(format_asked_size);
+        let said = [
+            "8 B", "1500 B", "1.5 KiB", "4 kB", "65507 B", "64 KiB", "1500 kB", "10 MB",
+        ];
+        assert_eq!(asked, said);
         assert_eq!(format_rate(126e6, "msg/s"), "126 Mmsg/s");
         assert_eq!(significant(0.0, 3), "0");
         assert_eq!(

@@ -7,6 +7,7 @@ mod deaths;
 mod doctor;
 mod experiments;
 mod full_disk;
+mod imports;
 mod interference;
 mod kubernetes;
 mod launchers;

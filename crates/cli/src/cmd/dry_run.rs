@@ -10,7 +10,7 @@ use wirespeed_report::view::Part;
 use wirespeed_schema::case::{Case, GroupKind, Load, RankSpec, Stop};
 use wirespeed_schema::plan::{Plan, WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX, takes};
 use wirespeed_schema::test::Test;
-use wirespeed_schema::units::{format_ns, format_size};
+use wirespeed_schema::units::{format_asked_size, format_ns};
 
 /// Print the cases, for people or as JSON.
 pub fn show(plan: &Plan, cases: Vec<Prepared>, json: bool) -> Result<Ended, Failure> {
@@ -143,7 +143,7 @@ fn test_words(test: &Test) -> impl Iterator<Item = String> + '_ {
         .into_iter()
         .filter(move |(parameter, _)| taken(parameter.key));
     values.map(|(parameter, value)| match parameter.key {
-        "size" => format!("size={}", format_size(test.size_bytes()).replace(' ', "")),
+        "size" => format!("size={}", format_asked_size(test.size_bytes()).replace(' ', "")),
         key => format!("{key}={value}"),
     })
 }

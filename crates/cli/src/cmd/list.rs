@@ -17,7 +17,7 @@ use wirespeed_report::view::Part;
 use wirespeed_schema::case::{GroupKind, TransportOptions};
 use wirespeed_schema::plan::PlanError;
 use wirespeed_schema::test::{Capability, Layout};
-use wirespeed_schema::units::format_size;
+use wirespeed_schema::units::format_asked_size;
 
 /// Show all transports, or one in full.
 pub fn list(registry: &Registry, arguments: &ListArgs, color: ColorChoice) -> Result<Ended, Failure> {
@@ -312,9 +312,11 @@ fn ranks(max: u32) -> String {
 fn size(limit: &SizeLimit) -> String {
     match limit {
         SizeLimit::UpTo(u64::MAX) => "any size".to_owned(),
-        SizeLimit::UpTo(bytes) => format!("up to {}", format_size(*bytes)),
-        SizeLimit::Between(min, u64::MAX) => format!("from {}", format_size(*min)),
-        SizeLimit::Between(min, max) => format!("from {} to {}", format_size(*min), format_size(*max)),
+        SizeLimit::UpTo(bytes) => format!("up to {}", format_asked_size(*bytes)),
+        SizeLimit::Between(min, u64::MAX) => format!("from {}", format_asked_size(*min)),
+        SizeLimit::Between(min, max) => {
+            format!("from {} to {}", format_asked_size(*min), format_asked_size(*max))
+        }
         SizeLimit::Lacks(why) => format!("none: {why}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use wirespeed_schema::case::{Case, GroupKind, Load, Role, Stop};
 use wirespeed_schema::message::{Refusal, RefusalCode, ServerLimits};
-use wirespeed_schema::units::{format_ns, format_size};
+use wirespeed_schema::units::{format_asked_size, format_ns, format_size};
 
 /// Buffers of a rank, in messages: one to send, one to receive, a region, and room for a transport's own copy.
 const BUFFERED_MESSAGES: u64 = 4;
@@ -46,11 +46,11 @@ pub(super) fn check(
     }
     let size = case.test.largest_message_bytes();
     if size > limits.message_bytes_max {
-        let limit = format_size(limits.message_bytes_max);
+        let limit = format_asked_size(limits.message_bytes_max);
         return refuse(
             format!(
                 "messages of {} are above this server's limit of {limit}",
-                format_size(size)
+                format_asked_size(size)
             ),
             format!("use --size {limit} or less"),
         );

@@ -4,7 +4,7 @@ use crate::thresholds::WIRE_OVERHEAD_TIMES;
 use crate::wording::{counted, often};
 use wirespeed_schema::byteio::Transfer;
 use wirespeed_schema::run::Severity;
-use wirespeed_schema::units::{format_size, significant};
+use wirespeed_schema::units::{format_asked_size, format_size, significant};
 
 /// Code of the remark.
 pub const CODE: &str = "wire_overhead";
@@ -92,7 +92,10 @@ fn heads(total_bytes: u64, block_bytes: u64) -> (Severity, String, &'static str)
         ),
         _ => (
             Severity::Note,
-            format!("heads and envelopes of blocks of {}", format_size(block_bytes)),
+            format!(
+                "heads and envelopes of blocks of {}",
+                format_asked_size(block_bytes)
+            ),
             "choose a larger --block-size, or --mechanism http or bulk, whose heads are shorter",
         ),
     }

@@ -170,7 +170,7 @@ fn swept(cases: &Found, several: bool, probes: &[Probe]) -> Vec<Picture> {
             .stream()
             .is_some_and(|stream| stream.pace_msg_per_s.is_some());
         if !paced && takes(test.name(), "window") {
-            let name = format!("{name} {}", wirespeed_schema::units::format_size(size));
+            let name = format!("{name} {}", wirespeed_schema::units::format_asked_size(size));
             by_window
                 .entry(name)
                 .or_default()

@@ -12,7 +12,7 @@ use crate::thresholds::{BUSY_SHARE, FIT_POINTS_MIN, FIT_RESIDUAL_MAX};
 use std::collections::BTreeMap;
 use wirespeed_schema::Test;
 use wirespeed_schema::run::CaseResult;
-use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
+use wirespeed_schema::units::{format_asked_size, format_ns, format_rate, significant};
 
 /// Begins what a picture of LogGP shows.
 const SUBJECT: &str = "LogGP, gap between messages against message size";
@@ -130,7 +130,7 @@ fn row(point: &Windows, found: &LogGp) -> Option<Vec<String>> {
     let (_, gap) = found.gaps.iter().find(|(size, _)| *size == point.size_bytes)?;
     let fitted = found.gap_at_ns(point.size_bytes as f64);
     Some(vec![
-        format_size(point.size_bytes),
+        format_asked_size(point.size_bytes),
         format_ns(point.one_ns),
         format_ns(point.many_ns),
         format_ns(*gap),

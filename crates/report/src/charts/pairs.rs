@@ -14,7 +14,7 @@ use wirespeed_schema::byteio::ByteioSection;
 use wirespeed_schema::neighbours;
 use wirespeed_schema::outcome::{Outcome, SampleKind};
 use wirespeed_schema::run::{CaseResult, Run};
-use wirespeed_schema::units::{format_size, significant};
+use wirespeed_schema::units::{format_asked_size, significant};
 
 /// Fewer cells are a table, not a map.
 const CELLS_MIN: usize = 3;
@@ -164,8 +164,8 @@ fn workers(name: &str, cases: &[&CaseResult]) -> Option<Picture> {
     }
     let cell = |(transport, size): &(String, u64), worker: u32, data: &HistogramData| {
         let column = match transports.len() {
-            1 => format_size(*size),
-            _ => format!("{transport} {}", format_size(*size)),
+            1 => format_asked_size(*size),
+            _ => format!("{transport} {}", format_asked_size(*size)),
         };
         Some(Entry {
             row: format!("worker {worker}"),

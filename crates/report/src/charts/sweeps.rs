@@ -8,7 +8,7 @@ use crate::figures::{figure_text, with_interval};
 use crate::standings::{BY_RATE, BY_TIME, Standing, ends, standings};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 use wirespeed_schema::run::CaseResult;
-use wirespeed_schema::units::{format_rate, format_size};
+use wirespeed_schema::units::{format_asked_size, format_rate, format_size};
 
 /// Cases of one sweep, by what is swept.
 pub struct Swept<'a> {
@@ -59,7 +59,7 @@ pub fn against_size(sweeps: &[Swept], tag: &'static str, probes: &[Probe]) -> Op
             if let Some(metric) = case.metrics.get(tag) {
                 rows.push(vec![
                     swept.label.clone(),
-                    format_size(*size),
+                    format_asked_size(*size),
                     with_interval(tag, metric),
                 ]);
             }
@@ -182,7 +182,7 @@ fn grown(swept: &Swept, tag: &str) -> Option<String> {
         format!(
             "{} at {}",
             with_interval(tag, &case.metrics[tag]),
-            format_size(*size)
+            format_asked_size(*size)
         )
     };
     Some(format!("{}: {}, {}", swept.label, text(least), text(most)))

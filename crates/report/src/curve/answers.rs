@@ -11,12 +11,12 @@ use crate::wording::fine_percent;
 use std::collections::BTreeMap;
 use wirespeed_schema::case::Role;
 use wirespeed_schema::run::{CaseResult, Metric};
-use wirespeed_schema::units::{format_ns, format_rate, format_size, significant};
+use wirespeed_schema::units::{format_asked_size, format_ns, format_rate, format_size, significant};
 
 /// What `results` show, one sentence each; empty for round trips and single points that say nothing.
 pub fn answers(results: &[CaseResult]) -> Vec<String> {
     let mut said = Vec::new();
-    for (name, group) in grouped(results, |r| format_size(r.case.test.size_bytes())) {
+    for (name, group) in grouped(results, |r| format_asked_size(r.case.test.size_bytes())) {
         said.extend(credits(&name, &group));
     }
     for (name, group) in grouped(results, |r| format!("credits {}", r.case.test.window())) {
@@ -121,7 +121,7 @@ fn bound(result: &CaseResult) -> Option<String> {
     Some(format!(
         "{}, {}, credits {}: {} of CPU and {} between two messages; {verdict}",
         transport_of(result),
-        format_size(test.size_bytes()),
+        format_asked_size(test.size_bytes()),
         test.window(),
         format_ns(cpu_ns),
         format_ns(1e9 / rate)
@@ -172,7 +172,7 @@ fn backlog(result: &CaseResult) -> Option<String> {
     Some(format!(
         "{}, {}, credits {}: at most {} messages ({}) back up{}",
         transport_of(result),
-        format_size(result.case.test.size_bytes()),
+        format_asked_size(result.case.test.size_bytes()),
         result.case.test.window(),
         significant(behind, 3),
         format_size(bytes as u64),

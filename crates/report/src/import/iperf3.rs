@@ -1,57 +1,102 @@
-//! `iperf3 --json`: the totals of a TCP or UDP stream.
+//! iperf3, `--json` and the text that it prints: the totals of a TCP or UDP stream.
 
 use super::{Figures, Format, ImportError, Unsaid, stream};
 use serde_json::Value;
 use wirespeed_schema::case::GroupKind;
 use wirespeed_schema::shown::quoted;
+use wirespeed_schema::test::{Layout, Stream, Test};
+
+const FORMAT: &str = Format::Iperf3.name();
+
+/// Read one document, or text of one or several runs.
+pub fn read(text: &str) -> Result<Vec<Figures>, ImportError> {
+    match text.trim_start().starts_with('{') {
+        true => json(text),
+        false => super::iperf3_text::read(text),
+    }
+}
+
+/// What both forms state of a run, in bytes a second.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Totals {
+    /// Over UDP.
+    pub udp: bool,
+    /// Bytes of a write, where the file says so.
+    pub size_bytes: Option<u64>,
+    /// Connections at once.
+    pub streams: u64,
+    /// Both directions at once; the bandwidths are then their sums.
+    pub both: bool,
+    /// What the receivers got.
+    pub received: f64,
+    /// What the senders sent.
+    pub sent: Option<f64>,
+    /// Lost datagrams of all.
+    pub loss_ratio: Option<f64>,
+}
+
+impl Totals {
+    /// As figures; `default_bytes`: the tool's default, where it has one.
+    pub fn figures(&self, default_bytes: Option<u64>) -> Figures {
+        let size = self.size_bytes.or(default_bytes).unwrap_or(0);
+        let test = match self.both {
+            true => Test::AmBibw(Stream::new(size, Layout::Short, 1)),
+            false => stream(size, 1),
+        };
+        let transport = if self.udp { "udp" } else { "tcp" };
+        let mut found = Figures::new(test, transport).with("bandwidth_bytes_per_s", self.received);
+        match (self.size_bytes, default_bytes) {
+            (Some(_), _) => {}
+            (None, Some(_)) => found = found.assuming(Unsaid::Size, "taken as 128 KiB, the tool's default"),
+            (None, None) => found = found.assuming(Unsaid::Size, "unknown, shown as 0 B"),
+        }
+        found.group = GroupKind::Hosts;
+        found.streams = self.streams;
+        if let Some(sent) = self.sent.filter(|sent| *sent > 0.0) {
+            found = found.with("sender_bandwidth_bytes_per_s", sent);
+        }
+        match self.loss_ratio.filter(|ratio| self.udp && *ratio > 0.0) {
+            Some(ratio) => found.with("loss_ratio", ratio),
+            None => found,
+        }
+    }
+}
 
 /// Read one document. The receiver's total is the delivered one; loss is that of UDP.
-pub fn read(text: &str) -> Result<Vec<Figures>, ImportError> {
-    let format = Format::Iperf3.name();
+fn json(text: &str) -> Result<Vec<Figures>, ImportError> {
     let document: Value = serde_json::from_slice(text.as_bytes()).map_err(|error| ImportError::Line {
-        format,
+        format: FORMAT,
         line: error.line(),
         what: "not JSON",
     })?;
     if let Some(said) = document["error"].as_str() {
         return Err(ImportError::Failed {
-            format,
+            format: FORMAT,
             said: quoted(said, 200),
         });
     }
-    let start = &document["start"]["test_start"];
-    let udp = start["protocol"].as_str() == Some("UDP");
-    let size = start["blksize"].as_u64().filter(|size| *size > 0);
-    let end = &document["end"];
-    // UDP has one sum; of TCP what the receiver got is what was delivered.
-    let received = ["sum_received", "sum"]
-        .iter()
-        .map(|name| &end[*name])
-        .find(|sum| sum["bits_per_second"].is_number());
-    let Some(received) = received else {
-        return Err(ImportError::Empty { format });
+    let (start, end) = (&document["start"]["test_start"], &document["end"]);
+    let bytes_per_s = |sum: &str| end[sum]["bits_per_second"].as_f64().map(|bits| bits / 8.0);
+    // The other direction of --bidir has sums of its own.
+    let of_both =
+        |sum: &str| Some(bytes_per_s(sum)? + bytes_per_s(&format!("{sum}_bidir_reverse")).unwrap_or(0.0));
+    let loss_ratio = end["sum"]["lost_percent"].as_f64().map(|lost| lost / 100.0);
+    // Of UDP, older releases have one sum: what was sent, and how much of it was lost.
+    let arrived = || Some(bytes_per_s("sum")? * (1.0 - loss_ratio.unwrap_or(0.0)));
+    let received = of_both("sum_received")
+        .or_else(arrived)
+        .ok_or(ImportError::Empty { format: FORMAT })?;
+    let totals = Totals {
+        udp: start["protocol"].as_str() == Some("UDP"),
+        size_bytes: start["blksize"].as_u64().filter(|size| *size > 0),
+        streams: start["num_streams"].as_u64().unwrap_or(1),
+        both: bytes_per_s("sum_received_bidir_reverse").is_some(),
+        received,
+        sent: of_both("sum_sent").or_else(|| bytes_per_s("sum")),
+        loss_ratio,
     };
-    let bits = received["bits_per_second"].as_f64().unwrap_or(0.0);
-    let transport = if udp { "udp" } else { "tcp" };
-    let mut found =
-        Figures::new(stream(size.unwrap_or(0), 1), transport).with("bandwidth_bytes_per_s", bits / 8.0);
-    if size.is_none() {
-        found = found.assuming(Unsaid::Size, "unknown, shown as 0 B");
-    }
+    let mut found = totals.figures(None);
     found.started_at = document["start"]["timestamp"]["time"].as_str().and_then(rfc3339);
-    found.group = GroupKind::Hosts;
-    if let Some(bits) = end["sum_sent"]["bits_per_second"]
-        .as_f64()
-        .filter(|bits| *bits > 0.0)
-    {
-        found = found.with("sender_bandwidth_bytes_per_s", bits / 8.0);
-    }
-    if let Some(lost) = end["sum"]["lost_percent"]
-        .as_f64()
-        .filter(|lost| udp && *lost > 0.0)
-    {
-        found = found.with("loss_ratio", lost / 100.0);
-    }
     Ok(vec![found])
 }
 
@@ -91,8 +136,17 @@ mod tests {
         let found = read(udp).unwrap();
         assert_eq!(
             found[0].figures,
-            [("bandwidth_bytes_per_s", 1e6), ("loss_ratio", 0.025)]
+            [
+                ("bandwidth_bytes_per_s", 0.975e6),
+                ("sender_bandwidth_bytes_per_s", 1e6),
+                ("loss_ratio", 0.025)
+            ]
         );
+        let both = r#"{"start":{"test_start":{"protocol":"TCP","blksize":131072,"num_streams":2}},"intervals":[],
+            "end":{"sum_received":{"bits_per_second":8e9},"sum_received_bidir_reverse":{"bits_per_second":4e9}}}"#;
+        let found = read(both).unwrap();
+        assert_eq!((found[0].test.name(), found[0].streams), ("am_bibw", 2));
+        assert_eq!(found[0].figures, [("bandwidth_bytes_per_s", 1.5e9)]);
     }
 
     #[test]

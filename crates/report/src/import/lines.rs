@@ -60,28 +60,50 @@ fn after(text: &str, name: &str) -> Option<f64> {
     digits.parse().ok()
 }
 
-/// Sandia's `msgrate -o`: ranks, peers, iterations, messages, bytes, cache, ranks a node, then the rates of single
-/// direction, pairs, pre-posted and all-start. Eleven numbers; the rate of a single direction is taken.
+/// The title of msgrate's text whose rate is taken.
+pub const SMB_RATE: &str = "single direction:";
+
+/// Sandia's msgrate, of whose rates that of a single direction is taken: its text, or the line of `-o`, eleven numbers:
+/// ranks, peers, iterations, messages, bytes, cache, ranks a node, then the rates of single direction, pairs, pre-posted
+/// and all-start.
 pub fn smb(text: &str) -> Result<Vec<Figures>, ImportError> {
     let mut found = Vec::new();
+    let is_text = text.contains(SMB_RATE);
+    let mut titled = [0.0; 3];
     for (number, line) in text
         .lines()
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty())
     {
-        let values: Option<Vec<f64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
-        let Some(values) = values.filter(|values| values.len() == 11) else {
-            return Err(bad_line(Format::Smb, number, "a line has eleven numbers"));
+        if !is_text {
+            let values: Option<Vec<f64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
+            let Some(values) = values.filter(|values| values.len() == 11) else {
+                return Err(bad_line(Format::Smb, number, "a line has eleven numbers"));
+            };
+            found.push(smb_figures([values[2], values[3], values[4]], values[7]));
+            continue;
+        }
+        let Some((title, text)) = line.split_once(':') else {
+            continue;
         };
-        let (messages, size) = (values[3] as u64, values[4] as u64);
-        let single = values[7];
-        let mut figures = Figures::new(stream(size, messages.max(1)), "mpi")
-            .with("rate_msg_per_s", single)
-            .with("bandwidth_bytes_per_s", single * size as f64);
-        figures.samples = (values[2] * values[3]) as u64;
-        found.push(figures);
+        let value = text.trim().parse::<f64>();
+        let value = || value.map_err(|_| bad_line(Format::Smb, number, "no number after :"));
+        let titles = ["niters", "nmsgs", "nbytes"];
+        if let Some(at) = titles.iter().position(|known| *known == title.trim()) {
+            titled[at] = value()?;
+        } else if line.starts_with(SMB_RATE) {
+            found.push(smb_figures(titled, value()?));
+        }
     }
     Ok(found)
+}
+
+fn smb_figures([iterations, messages, size]: [f64; 3], rate: f64) -> Figures {
+    let mut figures = Figures::new(stream(size as u64, (messages as u64).max(1)), "mpi")
+        .with("rate_msg_per_s", rate)
+        .with("bandwidth_bytes_per_s", rate * size);
+    figures.samples = (iterations * messages) as u64;
+    figures
 }
 
 /// One round-trip time in ns a line.
@@ -138,7 +160,9 @@ mod tests {
     fn msgrate_lines_and_the_workers_log_are_read() {
         let found = smb("8 6 4096 128 8 8388608 1 1000000.0 2000000.0 3000000.0 4000000.0 \n").unwrap();
         assert_eq!(found[0].figures[0], ("rate_msg_per_s", 1_000_000.0));
-        assert!(smb("1 2 3\n").is_err());
+        let text = "job size:   8\nniters:     4096\nnmsgs:      128\nnbytes:     8\nsingle direction: 1000000.00\n  pre-post: 3.00\n";
+        assert_eq!(smb(text).unwrap(), found);
+        assert!(smb("1 2 3\n").is_err() && smb("single direction: x\n").is_err());
         let log: String = (1..=100).map(|i| format!("{}\n", i * 1000)).collect();
         let found = workers(&log).unwrap();
         assert!((found[0].figures[0].1 - 50_500.0).abs() < 200.0);

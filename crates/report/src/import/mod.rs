@@ -5,6 +5,7 @@
 
 mod arras;
 mod iperf3;
+mod iperf3_text;
 mod lines;
 mod tables;
 mod told;
@@ -31,17 +32,17 @@ const CASES_MAX: usize = 10_000;
 /// A tool whose files are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// `iperf3 --json`.
+    /// iperf3, `--json` or what it prints.
     Iperf3,
     /// `osu_latency`, `osu_bw`, `osu_bibw`, `osu_mbw_mr`.
     Osu,
     /// IMB-MPI1 `PingPong`, `PingPing`, `Uniband`, `Biband`.
     Imb,
-    /// Sandia's `msgrate -o`.
+    /// Sandia's `msgrate`, its text or `-o`.
     Smb,
     /// `sockperf ping-pong` and `under-load`.
     Sockperf,
-    /// `ucx_perftest -v`.
+    /// `ucx_perftest`, its table or `-v`.
     UcxPerftest,
     /// The workers' log: one round-trip time in ns a line.
     Workers,
@@ -63,7 +64,7 @@ impl Format {
     ];
 
     /// Its name as typed.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Format::Iperf3 => "iperf3",
             Format::Osu => "osu",
@@ -194,6 +195,8 @@ struct Figures {
     group: GroupKind,
     figures: Vec<(&'static str, f64)>,
     samples: u64,
+    /// Connections at once.
+    streams: u64,
     /// What the file does not say.
     assumed: Vec<Assumed>,
     /// When it was measured, where the file says so: RFC 3339.
@@ -210,6 +213,7 @@ impl Figures {
             group: GroupKind::Processes,
             figures: Vec::new(),
             samples: 0,
+            streams: 1,
         }
     }
 
@@ -280,6 +284,11 @@ fn detect(text: &str) -> Option<Format> {
         (Format::Osu, "# OSU MPI"),
         (Format::Imb, "# Benchmarking "),
         (Format::Sockperf, "sockperf"),
+        (Format::Smb, lines::SMB_RATE),
+        (Format::Iperf3, "\niperf Done."),
+        (Format::Iperf3, "iperf3: error"),
+        (Format::Iperf3, "\n[ ID] Interval"),
+        (Format::Iperf3, "\n[ ID][Role] Interval"),
     ];
     if let Some((format, _)) = marks.iter().find(|(_, mark)| has(mark)) {
         return Some(*format);
@@ -315,7 +324,10 @@ fn alike(found: Vec<Figures>) -> Vec<Vec<Figures>> {
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut groups: Vec<Vec<Figures>> = Vec::new();
     for figures in found {
-        let question = format!("{:?} {} {:?}", figures.test, figures.transport, figures.group);
+        let question = format!(
+            "{:?} {} {:?} {}",
+            figures.test, figures.transport, figures.group, figures.streams
+        );
         let at = *places.entry(question).or_insert(groups.len());
         match groups.get_mut(at) {
             Some(group) => group.push(figures),
@@ -360,11 +372,15 @@ fn case_result(runs: &[Figures], format: Format) -> Option<CaseResult> {
     if repetitions.len() > 1 {
         result.repetitions = repetitions;
     }
+    let streams = match figures.streams {
+        0 | 1 => String::new(),
+        several => format!(" of {several} connections together"),
+    };
     result.remarks.push(wirespeed_schema::run::Remark {
         severity: Severity::Note,
         code: "imported".to_owned(),
         message: format!(
-            "as {} states it; nothing is known of its clock or disturbances",
+            "as {} states it{streams}; nothing is known of its clock or disturbances",
             format.name()
         ),
         remedy: None,

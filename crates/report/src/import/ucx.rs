@@ -1,8 +1,9 @@
-//! Rows of `ucx_perftest -v`: latencies of one way in µs, bandwidths in MB/s of 2^20 bytes, message rates; the overall ones
-//! are taken.
+//! Rows of ucx_perftest, in its table and with `-v`: latencies of one way in µs, bandwidths in MB/s of 2^20 bytes, message
+//! rates; the overall ones are taken.
 //!
-//! A row names neither test nor size. The size is bandwidth over rate. The test is what the command says where the file
-//! shows it, what a batch file calls it, or what the user says; there is no guessing.
+//! A row names neither test nor size. The size is what the box above the table says, else bandwidth over rate. The test
+//! is what the box or the command says where the file shows it, what a batch file calls it, or what the user says; there
+//! is no guessing.
 
 use super::told::test_named;
 use super::{Figures, Format, ImportError, Unsaid};
@@ -11,8 +12,44 @@ use wirespeed_schema::shown::quoted;
 
 const MIB: f64 = 1_048_576.0;
 
-/// A row: names of batch files, then iterations, three latencies, two bandwidths, two rates.
+/// Bandwidths have two digits behind the point: the true one is within so many MB/s of what is written.
+const ROUNDED_MB_PER_S: f64 = 0.005;
+
+/// A row of either form: names of batch files, then iterations, three latencies, two bandwidths, two rates.
 fn row(line: &str) -> Option<(String, Vec<f64>)> {
+    separated(line).or_else(|| of_table(line))
+}
+
+/// A row of the table: what stands before the numbers is its stage, or a name. Where several threads measure it has
+/// iterations and overall figures alone. Numbers may have commas (`-N`).
+fn of_table(line: &str) -> Option<(String, Vec<f64>)> {
+    let line = line.trim();
+    let staged = line.strip_prefix("Final:").or_else(|| {
+        let progress = line.strip_prefix("[thread ")?;
+        Some(progress.split_once(']')?.1)
+    });
+    let words: Vec<String> = staged
+        .unwrap_or(line)
+        .split_whitespace()
+        .map(|word| word.replace(',', ""))
+        .collect();
+    let names = words
+        .iter()
+        .take_while(|word| word.parse::<f64>().is_err())
+        .count();
+    let values: Option<Vec<f64>> = words[names..].iter().map(|word| word.parse().ok()).collect();
+    let values = match values?.as_slice() {
+        [count, latency, bandwidth, rate] => {
+            vec![*count, 0.0, 0.0, *latency, 0.0, *bandwidth, 0.0, *rate]
+        }
+        whole if whole.len() == 8 => whole.to_vec(),
+        _ => return None,
+    };
+    (staged.is_none() || names == 0).then(|| (words[..names].join(" "), values))
+}
+
+/// A row of `-v`.
+fn separated(line: &str) -> Option<(String, Vec<f64>)> {
     let line = line.trim();
     let bare = line
         .strip_prefix("[thread ")
@@ -30,6 +67,63 @@ fn row(line: &str) -> Option<(String, Vec<f64>)> {
 /// Whether a line is the header of the rows.
 pub fn is_header(line: &str) -> bool {
     line.contains("overall_lat,avg_bw,overall_bw,avg_mr,overall_mr")
+        || (line.starts_with("| ") && line.contains("# iterations |") && line.contains("| overall |"))
+}
+
+/// What the box above a table says of the test.
+#[derive(Debug, Default)]
+struct Boxed<'a> {
+    layer: &'a str,
+    test: &'a str,
+    size_bytes: Option<u64>,
+}
+
+impl<'a> Boxed<'a> {
+    /// Take what `line` says; a new layer begins a new box.
+    fn look(&mut self, line: &'a str) {
+        let said = line
+            .trim()
+            .strip_prefix('|')
+            .and_then(|line| line.split_once(':'));
+        let Some((title, text)) = said else { return };
+        let text = text.trim_end_matches('|').trim();
+        match title.trim() {
+            "API" => {
+                *self = Boxed {
+                    layer: text,
+                    ..Boxed::default()
+                }
+            }
+            "Test" => self.test = text,
+            "Message size" => self.size_bytes = text.parse().ok(),
+            _ => {}
+        }
+    }
+
+    fn original(&self) -> Option<&'static Original> {
+        let is_here = |original: &&Original| {
+            original.description == self.test
+                && match original.api {
+                    Api::Ucp => self.layer.starts_with("protocol"),
+                    Api::Uct => self.layer.starts_with("transport"),
+                }
+        };
+        ORIGINALS.iter().find(is_here)
+    }
+}
+
+/// The name of a test of a batch, in the rule above its first row: `+small_tag_lat---+----`.
+fn ruled(line: &str) -> Option<String> {
+    let name = line.strip_prefix('+')?.split("--").next()?;
+    (!name.is_empty() && !name.starts_with('-')).then(|| name.replace('/', " "))
+}
+
+/// A row, and what stands about it in the file.
+struct Row {
+    stated: Option<&'static Original>,
+    size_bytes: Option<u64>,
+    names: String,
+    values: Vec<f64>,
 }
 
 /// The test that a command line asks for: `ucx_perftest -t tag_lat -v`.
@@ -66,36 +160,20 @@ pub fn read(text: &str, told: Option<&str>) -> Result<Vec<Figures>, ImportError>
             })
         })
         .transpose()?;
-    let mut rows: Vec<(Option<&'static Original>, String, Vec<f64>)> = Vec::new();
-    let (mut command, mut fresh) = (None, true);
-    for line in text.lines() {
-        if let Some(found) = asked(line) {
-            (command, fresh) = (Some(found), true);
-        }
-        let Some((names, values)) = row(line) else {
-            continue;
-        };
-        let goes_on = |last: &&mut (_, String, Vec<f64>)| last.1 == names && last.2[0] < values[0];
-        let stated = called(&names).or(command);
-        match rows.last_mut().filter(|_| !fresh).filter(goes_on) {
-            Some(last) => last.2 = values,
-            None => rows.push((stated, names, values)),
-        }
-        fresh = false;
-    }
-    if told.is_some() && !rows.is_empty() && rows.iter().all(|(stated, ..)| stated.is_some()) {
+    let rows = rows(text);
+    if told.is_some() && !rows.is_empty() && rows.iter().all(|row| row.stated.is_some()) {
         return Err(ImportError::Stated {
             format,
             what: Unsaid::Test.name(),
             option: Unsaid::Test.option(),
         });
     }
-    let figures = rows.into_iter().map(|(stated, _, values)| {
-        let original = stated.or(told).ok_or(ImportError::Unsaid {
+    let figures = rows.into_iter().map(|row| {
+        let original = row.stated.or(told).ok_or(ImportError::Unsaid {
             format,
             what: Unsaid::Test.name(),
         })?;
-        figures(original, &values).ok_or_else(|| ImportError::NoTest {
+        figures(original, &row).ok_or_else(|| ImportError::NoTest {
             format,
             name: original.name.to_owned(),
         })
@@ -103,20 +181,65 @@ pub fn read(text: &str, told: Option<&str>) -> Result<Vec<Figures>, ImportError>
     figures.collect()
 }
 
-fn figures(original: &Original, values: &[f64]) -> Option<Figures> {
+fn rows(text: &str) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    let (mut command, mut named, mut boxed, mut fresh) = (None, String::new(), Boxed::default(), true);
+    for line in text.lines() {
+        boxed.look(line);
+        if let Some(found) = asked(line) {
+            (command, named, boxed, fresh) = (Some(found), String::new(), Boxed::default(), true);
+        }
+        if is_header(line) {
+            (named, fresh) = (String::new(), true);
+        }
+        if let Some(name) = ruled(line) {
+            (named, fresh) = (name, true);
+        }
+        let Some((mut names, values)) = row(line) else {
+            continue;
+        };
+        if names.is_empty() {
+            names.clone_from(&named);
+        }
+        let goes_on = |last: &&mut Row| last.names == names && last.values[0] < values[0];
+        match rows.last_mut().filter(|_| !fresh).filter(goes_on) {
+            Some(last) => last.values = values,
+            None => rows.push(Row {
+                stated: called(&names).or(boxed.original()).or(command),
+                size_bytes: boxed.size_bytes,
+                names,
+                values,
+            }),
+        }
+        fresh = false;
+    }
+    rows
+}
+
+fn figures(original: &Original, row: &Row) -> Option<Figures> {
+    let values = &row.values;
     let (latency_us, bandwidth, rate) = (values[3], values[5] * MIB, values[7]);
-    let size = if rate > 0.0 {
-        (bandwidth / rate).round() as u64
-    } else {
-        0
+    // The larger of both bandwidths is the less rounded one.
+    let (per_s, msgs) = match values[4] > values[5] {
+        true => (values[4], values[6]),
+        false => (values[5], values[7]),
     };
+    let derived = if msgs > 0.0 { per_s * MIB / msgs } else { 0.0 };
+    let size = row.size_bytes.unwrap_or(derived.round() as u64);
+    let is_exact = row.size_bytes.is_some() || ROUNDED_MB_PER_S * MIB / msgs < 0.5;
     let test = test_named(original.test, size, original.outstanding)?;
     let transport = match original.api {
         Api::Ucp => "ucp",
         Api::Uct => "uct",
     };
     let one_way = original.test.ends_with("_lat");
-    let empty = Figures::new(test, transport);
+    let mut empty = Figures::new(test, transport);
+    if !is_exact {
+        empty = empty.assuming(
+            Unsaid::Size,
+            format!("about {size} B, bandwidth over rate as rounded"),
+        );
+    }
     let mut figures = match (one_way, original.latency) {
         (true, _) => empty.with("rtt_mean_ns", latency_us * 2000.0),
         (false, true) => empty.with("completion_mean_ns", latency_us * 1000.0),
@@ -173,6 +296,56 @@ mod tests {
         assert!(matches!(twice, Err(ImportError::Stated { .. })));
         let fetch = read(&plain, Some("get")).unwrap();
         assert_eq!(fetch[0].figures, [("completion_mean_ns", 255.0)]);
+    }
+
+    const TITLES: &str = "|    Stage     | # iterations | 50.0%ile | average | overall |  average |  overall |  average  |  overall  |";
+
+    #[test]
+    fn the_table_that_is_printed_without_options_is_read() {
+        let rows = "[thread 0]              4000      0.410     0.4      0.4         18.0       18.0     2400000     2400000\n\
+                    Final:                 10000      0.400     0.410     0.415       18.38      18.38     2409638     2409638\n";
+        let bare = format!("{TITLES}\n{rows}");
+        assert!(is_header(TITLES));
+        assert!(matches!(read(&bare, None), Err(ImportError::Unsaid { .. })));
+        let told = read(&bare, Some("tag_lat")).unwrap();
+        assert_eq!((told.len(), told[0].samples), (1, 10_000));
+        assert_eq!(
+            (told[0].test.size_bytes(), &told[0].figures[..]),
+            (8, &[("rtt_mean_ns", 830.0)][..])
+        );
+        let boxed = "| API:          protocol layer      |\n| Test:         put bandwidth       |\n\
+                     | Message size: 4096                |\n";
+        let threads = "Final:   3,000,000        0.143      53.18     13,614\n";
+        let found = read(
+            &format!("{boxed}{TITLES}\n{threads}{boxed}{TITLES}\n{threads}"),
+            None,
+        )
+        .unwrap();
+        assert_eq!(
+            (found.len(), found[0].test.name(), found[0].transport.as_str()),
+            (2, "put_bw", "ucp")
+        );
+        assert_eq!(
+            (found[0].test.size_bytes(), found[0].figures[1]),
+            (4096, ("rate_msg_per_s", 13_614.0))
+        );
+        let batch =
+            format!("{TITLES}\n+small_tag_lat/8---+-----+\n{rows}+am_bw/8----+-----+\n{rows}+-------+\n");
+        let names: Vec<&str> = read(&batch, None)
+            .unwrap()
+            .iter()
+            .map(|run| run.test.name())
+            .collect();
+        assert_eq!(names, ["tag_lat", "am_bw"]);
+        let cut = format!("{TITLES}\nPartial:  100 0.1 0.1 0.1 1.0 1.0 100 100 interrupted\n");
+        assert!(read(&cut, Some("tag_lat")).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_size_that_rounding_hides_is_told_as_such() {
+        let slow = "100,0.250,0.260,0.255,0.01,0.01,1000,1000";
+        let found = read(slow, Some("tag_bw")).unwrap();
+        assert_eq!(found[0].assumed[0].what, Unsaid::Size);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::wording::{counted, fine_percent};
 use std::fmt::Write as _;
 use wirespeed_schema::Run;
 use wirespeed_schema::byteio::{ByteioSection, Connection, Pair, Summary, Transfer};
-use wirespeed_schema::units::{format_ns, format_size, significant};
+use wirespeed_schema::units::{format_asked_size, format_ns, significant};
 
 /// The name of the profile that prints the tables of 2009.
 pub const PROFILE_2009: &str = "byteio2009";
@@ -87,7 +87,7 @@ pub(super) fn megabits(bytes_per_s: f64) -> String {
 
 /// `4 x 8 MiB x 2`: connections, block, requests outstanding on each.
 fn shape(pair: &Pair) -> String {
-    let block = format_size(pair.block_bytes);
+    let block = format_asked_size(pair.block_bytes);
     format!("{} x {block} x {}", pair.threads, pair.depth_ops)
 }
 

@@ -6,7 +6,7 @@ use crate::wording::percent;
 use wirespeed_schema::Test;
 use wirespeed_schema::case::{GroupKind, Role};
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric};
-use wirespeed_schema::units::format_size;
+use wirespeed_schema::units::{format_asked_size, format_size};
 
 /// Kinds of test that share columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,7 +196,7 @@ fn row(result: &CaseResult, kind: Kind, windows: bool) -> Row {
         pattern,
         grid,
         peers,
-        format_size(case.test.size_bytes()),
+        format_asked_size(case.test.size_bytes()),
         if windows {
             case.test.window().to_string()
         } else {

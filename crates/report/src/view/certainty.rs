@@ -62,6 +62,9 @@ pub fn certainty(run: &Run) -> Vec<String> {
     let mut lines = Vec::new();
     if let (Some(fewest), Some(most)) = (runs().min(), runs().max()) {
         lines.push(match (fewest, most) {
+            (_, 0 | 1) if cases().all(|case| case.metrics.values().all(|figure| figure.lower.is_none())) => {
+                "One run a case, and no interval: nothing says what another run would give.".to_owned()
+            }
             (_, 0 | 1) => {
                 "One run a case: the intervals show the spread within it, not what another run would give."
                     .to_owned()

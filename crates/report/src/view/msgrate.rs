@@ -8,7 +8,7 @@ use crate::interference::undisturbed;
 use crate::labels::Input;
 use wirespeed_schema::Run;
 use wirespeed_schema::posted::{CacheState, Pattern};
-use wirespeed_schema::units::format_size;
+use wirespeed_schema::units::{format_asked_size, format_size};
 
 /// The figure of merit: the highest pre-posted rate, or that of the first pattern measured.
 pub fn answers(input: &Input, charts: &[Picture]) -> Vec<String> {
@@ -23,8 +23,7 @@ pub fn answers(input: &Input, charts: &[Picture]) -> Vec<String> {
     let first = rated().map(|(_, test, _)| test.pattern).next();
     let merit = first.map(|first| if has_pre_post { Pattern::PrePost } else { first });
     let of_merit = || rated().filter(|(_, test, _)| Some(test.pattern) == merit);
-    let best = of_merit()
-        .max_by(|a, b| a.2.value.get().total_cmp(&b.2.value.get()));
+    let best = of_merit().max_by(|a, b| a.2.value.get().total_cmp(&b.2.value.get()));
     let Some((result, test, rate)) = best else {
         return headline::answers(input, charts);
     };
@@ -35,7 +34,7 @@ pub fn answers(input: &Input, charts: &[Picture]) -> Vec<String> {
         test.pattern.name(),
         if of_merit().count() > 1 { "at most " } else { "" },
         with_interval("rate_msg_per_s", rate),
-        format_size(test.size_bytes),
+        format_asked_size(test.size_bytes),
         match test.neighbours() {
             1 => "one neighbour each".to_owned(),
             several => format!("{several} neighbours each"),

@@ -174,6 +174,23 @@ fn the_instrument_is_questioned() {
 }
 
 #[test]
+fn ranks_that_yield_are_not_told_that_something_else_took_their_cpu() {
+    // The kernel counts a yield as it counts a CPU that was taken, and what yields waits for its own peers.
+    let yielding = latency(|ends| {
+        for end in ends {
+            end.idle = IdlePolicy::Yield;
+            end.disturbance.involuntary_switches = 5000;
+            end.disturbance.run_queue_wait_ns = Some(end.observed_ns() / 4);
+        }
+    });
+    let [remark] = yielding.remarks.as_slice() else {
+        panic!("{:?}", yielding.remarks);
+    };
+    assert_eq!(remark.code, "yielding");
+    assert!(remark.message.contains("stood in line for 25 %"), "{remark:?}");
+}
+
+#[test]
 fn disturbances_are_told_with_a_remedy() {
     type Change = fn(&mut Outcome);
     let expected: [(&str, Severity, Change); 12] = [
@@ -224,19 +241,6 @@ fn disturbances_are_told_with_a_remedy() {
         );
         assert_eq!(result.status, CaseStatus::Ok);
     }
-    // The kernel counts a yield as it counts a CPU that was taken, and what yields waits for its own peers.
-    let yielding = latency(|ends| {
-        for end in ends {
-            end.idle = IdlePolicy::Yield;
-            end.disturbance.involuntary_switches = 5000;
-            end.disturbance.run_queue_wait_ns = Some(end.observed_ns() / 4);
-        }
-    });
-    let [remark] = yielding.remarks.as_slice() else {
-        panic!("{:?}", yielding.remarks);
-    };
-    assert_eq!(remark.code, "yielding");
-    assert!(remark.message.contains("stood in line for 25 %"), "{remark:?}");
     let emulated = latency(|ends| {
         ends[0]
             .transport_facts

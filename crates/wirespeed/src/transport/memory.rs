@@ -5,7 +5,7 @@ use crate::error::MeasureError;
 use crate::host::available_bytes;
 use wirespeed_schema::case::{Case, GroupKind};
 use wirespeed_schema::posted::CacheState;
-use wirespeed_schema::units::format_size;
+use wirespeed_schema::units::{format_asked_size, format_size};
 
 /// What one rank needs: for its messages, and for everything.
 struct Need {
@@ -76,7 +76,7 @@ fn need(case: &Case, emulated: bool) -> Option<Need> {
                 formula: format!(
                     "2 x {peers} peers x {} messages x {}",
                     test.window_msgs,
-                    format_size(test.size_bytes)
+                    format_asked_size(test.size_bytes)
                 ),
                 filler,
             })
@@ -87,7 +87,7 @@ fn need(case: &Case, emulated: bool) -> Option<Need> {
             formula: format!(
                 "2 x {} messages x {}",
                 test.window_msgs,
-                format_size(test.size_bytes)
+                format_asked_size(test.size_bytes)
             ),
             filler: 0,
         }),

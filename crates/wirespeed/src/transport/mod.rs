@@ -51,7 +51,7 @@ use waiter::Waiter;
 use wirespeed_schema::case::{Case, GroupKind, Role, TransportOptions};
 use wirespeed_schema::circle::Circles;
 use wirespeed_schema::test::{Capability, Layout, Test};
-use wirespeed_schema::units::format_size;
+use wirespeed_schema::units::format_asked_size;
 
 /// Whether this machine can use a transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -652,9 +652,9 @@ impl Kind {
             return refuse(case, &format!("{name} takes at most {} ranks", limits.ranks_max));
         }
         let size = case.test.largest_message_bytes();
-        let asked = format_size(size);
+        let asked = format_asked_size(size);
         let above = |max: u64| {
-            let max = format_size(max);
+            let max = format_asked_size(max);
             refuse(case, &format!("size {asked} is above the limit of {max}"))
         };
         match limits.of(&case.test) {
@@ -669,7 +669,7 @@ impl Kind {
                 above(if size > most { most } else { max })
             }
             SizeLimit::Between(min, _) if size < min => {
-                let min = format_size(min);
+                let min = format_asked_size(min);
                 refuse(
                     case,
                     &format!("size {asked} is below the least of {min} for this layout"),

@@ -20,7 +20,7 @@ use wirespeed_report::view;
 use wirespeed_schema::byteio::{ByteioSection, Pair};
 use wirespeed_schema::plan::Plan;
 use wirespeed_schema::run::Repetition;
-use wirespeed_schema::units::{counted, format_size};
+use wirespeed_schema::units::{counted, format_asked_size};
 
 const REPEATS: u32 = 3;
 /// The shape of M. Morgan's "ByteIO Performance Tests" (2009).
@@ -304,7 +304,7 @@ fn show(jobs: &[TransferOptions], how: &str) -> Result<Ended, Failure> {
             options.client.way.name(),
             options.client.url,
             options.threads,
-            format_size(options.block_bytes),
+            format_asked_size(options.block_bytes),
             options.depth
         );
     }

@@ -175,8 +175,7 @@ pub fn storms(words: &[String], roster: &Roster) -> Result<Vec<Asked>, Failure> 
             .split_once('@')
             .map_or((word.as_str(), None), |(name, host)| (name, Some(host)));
         let names = Pattern::ALL.map(Pattern::name);
-        let pattern =
-            Pattern::of_name(name).ok_or_else(|| PlanError::unknown("pattern", name, &names))?;
+        let pattern = Pattern::of_name(name).ok_or_else(|| PlanError::unknown("pattern", name, &names))?;
         if centre.is_some() && !pattern.has_centre() {
             return Err(Failure::usage(
                 format!("{name} has no host that it turns on"),

@@ -7,7 +7,7 @@ use wirespeed_report::stats::{nearest_rank, samples_needed};
 use wirespeed_schema::Finite;
 use wirespeed_schema::case::Role;
 use wirespeed_schema::run::CaseResult;
-use wirespeed_schema::units::{format_rate, format_size};
+use wirespeed_schema::units::{format_asked_size, format_rate};
 use wirespeed_session::report::{Phase, Queue, SessionReport};
 
 /// Level of intervals over sessions.
@@ -78,7 +78,7 @@ fn queue(result: &CaseResult) -> Option<Queue> {
         case: format!(
             "{} {}, credits {}{}{}",
             case.transport,
-            format_size(case.test.size_bytes()),
+            format_asked_size(case.test.size_bytes()),
             case.test.window(),
             if relayed { ", daemon" } else { "" },
             offered_per_s(result)

@@ -23,7 +23,7 @@ use wirespeed_control::RankProgram;
 use wirespeed_schema::case::GroupKind;
 use wirespeed_schema::plan::Plan;
 use wirespeed_schema::run::CaseResult;
-use wirespeed_schema::units::format_size;
+use wirespeed_schema::units::format_asked_size;
 use wirespeed_schema::{Case, Finite};
 use wirespeed_session::definition::Definition;
 use wirespeed_session::launched::Engine;
@@ -273,7 +273,7 @@ fn daemon_cost(streams: &[Streaming], results: &[CaseResult]) -> Vec<DaemonCost>
         };
         let (_, routed) = measured().find(|(stream, _)| **stream == twin)?;
         let (fast, slow) = (rate(result)?, rate(routed)?);
-        let size = format_size(direct.size_bytes);
+        let size = format_asked_size(direct.size_bytes);
         Some(DaemonCost {
             case: format!("{} {size}, credits {}", direct.via, direct.credits),
             direct_msg_per_s: Finite::maybe(fast)?,

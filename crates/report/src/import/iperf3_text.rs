@@ -1,0 +1,187 @@
+//! The text of iperf3: the totals that a client or server prints at its end, of each run in the file.
+
+use super::iperf3::Totals;
+use super::{Figures, Format, ImportError};
+use wirespeed_schema::shown::quoted;
+use wirespeed_schema::units::parse_size;
+
+const FORMAT: &str = Format::Iperf3.name();
+/// Bytes of a write over TCP, unless `-l` says otherwise.
+const TCP_BYTES: u64 = 128 << 10;
+
+/// A line of totals: `[  5]   0.00-2.00   sec  3.34 GBytes  14.4 Gbits/sec  15  sender`.
+#[derive(Debug, PartialEq)]
+struct Line<'a> {
+    /// Of all connections together.
+    is_sum: bool,
+    /// Which direction, where there are two: `TX-C`, `RX-C`.
+    role: &'a str,
+    is_sender: bool,
+    bytes_per_s: f64,
+    loss_ratio: Option<f64>,
+}
+
+fn line(text: &str) -> Option<Line<'_>> {
+    let text = text.trim();
+    let is_sender = text.ends_with("sender");
+    if !is_sender && !text.ends_with("receiver") {
+        return None;
+    }
+    let (id, rest) = text.strip_prefix('[')?.split_once(']')?;
+    let (role, rest) = match rest.strip_prefix('[') {
+        Some(rest) => rest.split_once(']')?,
+        None => ("", rest),
+    };
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let unit = words.iter().position(|word| word.ends_with("/sec"))?;
+    let rate: f64 = words.get(unit.checked_sub(1)?)?.parse().ok()?;
+    let share = words.iter().find_map(|word| {
+        let (lost, all) = word.split_once('/')?;
+        Some((lost.parse::<f64>().ok()?, all.parse::<f64>().ok()?))
+    });
+    Some(Line {
+        is_sum: id.trim() == "SUM",
+        role,
+        is_sender,
+        bytes_per_s: rate * bytes_of(words[unit].trim_end_matches("/sec"))?,
+        loss_ratio: share.filter(|(_, all)| *all > 0.0).map(|(lost, all)| lost / all),
+    })
+}
+
+/// Bytes of a unit: those of bits are powers of 1000, those of bytes of 1024.
+fn bytes_of(unit: &str) -> Option<f64> {
+    let (prefix, base, whole) = match unit.strip_suffix("bits") {
+        Some(prefix) => (prefix, 1000f64, 1.0 / 8.0),
+        None => (unit.strip_suffix("Bytes")?, 1024.0, 1.0),
+    };
+    let power = ["", "K", "M", "G", "T"]
+        .iter()
+        .position(|known| *known == prefix)?;
+    Some(whole * base.powi(power as i32))
+}
+
+/// Read every run of the text.
+pub fn read(text: &str) -> Result<Vec<Figures>, ImportError> {
+    if let Some((_, said)) = text.split_once("iperf3: error - ") {
+        return Err(ImportError::Failed {
+            format: FORMAT,
+            said: quoted(said.lines().next().unwrap_or_default(), 200),
+        });
+    }
+    let (mut found, mut size_bytes) = (Vec::new(), None);
+    let mut lines = text.lines().peekable();
+    while let Some(next) = lines.next() {
+        if next.contains("iperf3 ") {
+            size_bytes = next
+                .split_once(" -l ")
+                .and_then(|(_, rest)| parse_size(rest.split_whitespace().next()?).ok());
+        }
+        // The last titles of a run stand above its totals.
+        if next.starts_with("[ ID]") {
+            let mut totals = Vec::new();
+            while let Some(total) = lines.peek().and_then(|next| line(next)) {
+                totals.push(total);
+                lines.next();
+            }
+            found.extend(figures(&totals, next.contains("Datagrams"), size_bytes));
+        }
+    }
+    Ok(found)
+}
+
+fn figures(lines: &[Line<'_>], udp: bool, size_bytes: Option<u64>) -> Option<Figures> {
+    let has_sum = lines.iter().any(|line| line.is_sum);
+    let whole = |is_sender: bool| {
+        let those = lines
+            .iter()
+            .filter(move |line| line.is_sum == has_sum && line.is_sender == is_sender);
+        those.map(|line| line.bytes_per_s)
+    };
+    let mut roles: Vec<&str> = lines.iter().map(|line| line.role).collect();
+    roles.sort_unstable();
+    roles.dedup();
+    let received = lines.iter().filter(|line| !line.is_sender && !line.is_sum);
+    received.clone().next()?;
+    let totals = Totals {
+        udp,
+        size_bytes,
+        streams: (received.count() / roles.len()) as u64,
+        both: roles.len() == 2,
+        received: whole(false).sum(),
+        sent: whole(true).reduce(|a, b| a + b),
+        loss_ratio: lines
+            .iter()
+            .filter(|line| line.is_sum == has_sum && !line.is_sender)
+            .find_map(|line| line.loss_ratio),
+    };
+    Some(totals.figures((!udp).then_some(TCP_BYTES)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TCP: &str = "$ iperf3 -c 192.0.2.1 -l 64K\n\
+        [ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n\
+        [  5]   0.00-1.00   sec  1.0 GBytes  8.00 Gbits/sec    9   1023 KBytes\n\
+        - - - - - - - -\n\
+        [ ID] Interval           Transfer     Bitrate         Retr\n\
+        [  5]   0.00-1.00   sec  1.0 GBytes  8.80 Gbits/sec   15             sender\n\
+        [  5]   0.00-1.00   sec  1.0 GBytes  8.00 Gbits/sec                  receiver\n\n\
+        iperf Done.\n";
+    const UDP: &str = "[ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams\n\
+        [  5]   0.00-2.00   sec   888 MBytes  800 Mbits/sec  0.000 ms  0/1000 (0%)  sender\n\
+        [  5]   0.00-2.00   sec   268 MBytes  600 Mbits/sec  0.001 ms  250/1000 (25%)  receiver\n";
+
+    #[test]
+    fn totals_are_read_and_each_run_is_one() {
+        let found = read(&TCP.repeat(3)).unwrap();
+        assert_eq!((found.len(), found[0].test.size_bytes()), (3, 64 << 10));
+        let figures = [
+            ("bandwidth_bytes_per_s", 1e9),
+            ("sender_bandwidth_bytes_per_s", 1.1e9),
+        ];
+        assert_eq!(found[2].figures, figures);
+        let found = read(UDP).unwrap();
+        assert_eq!(
+            (found[0].transport.as_str(), found[0].figures[2]),
+            ("udp", ("loss_ratio", 0.25))
+        );
+        assert_eq!(found[0].assumed[0].what, super::super::Unsaid::Size);
+    }
+
+    #[test]
+    fn connections_and_directions_are_added_up() {
+        let several = "[ ID] Interval\n\
+            [  5]   0.00-2.00   sec  2.72 GBytes  1394 MBytes/sec    2             sender\n\
+            [  5]   0.00-2.01   sec  2.72 GBytes  1000 MBytes/sec                  receiver\n\
+            [  7]   0.00-2.01   sec  2.63 GBytes  1000 MBytes/sec                  receiver\n\
+            [SUM]   0.00-2.01   sec  5.35 GBytes  2001 MBytes/sec                  receiver\n";
+        let found = read(several).unwrap();
+        assert_eq!(
+            (found[0].streams, found[0].figures[0].1),
+            (2, 2001.0 * 1_048_576.0)
+        );
+        let both = "[ ID][Role] Interval\n\
+            [  5][TX-C]   0.00-1.00   sec  1.85 GBytes  8.0 Gbits/sec                  receiver\n\
+            [  7][RX-C]   0.00-1.00   sec  1.83 GBytes  4.0 Gbits/sec                  receiver\n";
+        let found = read(both).unwrap();
+        assert_eq!((found[0].test.name(), found[0].streams), ("am_bibw", 1));
+        assert_eq!(found[0].figures, [("bandwidth_bytes_per_s", 1.5e9)]);
+    }
+
+    #[test]
+    fn what_failed_or_is_cut_has_no_figure() {
+        let refused = read("iperf3: error - unable to connect to server: refused\n").unwrap_err();
+        assert!(refused.to_string().contains("unable to connect"));
+        assert!(read(TCP.split("sender").next().unwrap()).unwrap().is_empty());
+        for odd in [
+            "[ ID]\n[5] 1 x/sec receiver",
+            "[ ID]\n[5] /sec sender",
+            "[ ID]\n[ receiver",
+            "",
+        ] {
+            assert!(read(odd).unwrap().is_empty(), "{odd}");
+        }
+    }
+}
