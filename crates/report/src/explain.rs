@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use wirespeed_schema::Run;
 use wirespeed_schema::byteio::ByteioSection;
 use wirespeed_schema::host::Floor;
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::outcome::Outcome;
 use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::units::{format_ns, format_size, significant};
@@ -167,7 +168,7 @@ fn transports(_: &Run, cases: &Cases) -> Vec<Sentence> {
         }
     }
     let value = |case: &CaseResult| figure(case, "rtt_p50_ns").unwrap_or(f64::INFINITY);
-    steps.sort_by(|a, b| value(a).total_cmp(&value(b)));
+    steps.order_by(|a, b| value(a).total_cmp(&value(b)));
     let pairs = steps
         .windows(2)
         .filter(|pair| value(pair[1]) > WORTH_RATIO * value(pair[0]));

@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
 use wirespeed_schema::finite::Finite;
+use wirespeed_schema::order::map_of;
 use wirespeed_schema::run::{CaseResult, Repetition, Severity};
 use wirespeed_schema::section::Section;
 
@@ -193,10 +194,11 @@ fn work(loaded: &Loaded, on: &CaseResult) -> Option<Work> {
         }
     }
     let median = |values: Vec<f64>| Finite::maybe(summarize(&values, LEVEL)?.median);
-    let per_s: BTreeMap<String, Finite> = values
-        .into_iter()
-        .filter_map(|(key, values)| Some((key, median(values)?)))
-        .collect();
+    let per_s = map_of(
+        values
+            .into_iter()
+            .filter_map(|(key, values)| Some((key, median(values)?))),
+    );
     (!per_s.is_empty()).then(|| Work {
         label: on.case.label(),
         loaded: loaded.clone(),

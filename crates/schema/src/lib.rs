@@ -18,6 +18,7 @@ pub mod kinds;
 pub mod mesh;
 pub mod message;
 pub mod neighbours;
+pub mod order;
 pub mod outcome;
 pub mod parameter;
 pub mod plan;

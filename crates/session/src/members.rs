@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use wirespeed_control::{Failure, Launch, Launched, RankProcess, RankProgram};
+use wirespeed_schema::order::InOrder;
 
 /// One computation's place and channel.
 pub(crate) struct Member {
@@ -47,7 +48,7 @@ pub(crate) fn account(members: &[Member], reports: &mut Vec<ComputationReport>) 
             });
         }
     }
-    reports.sort_by_key(|report| members.iter().position(|member| member.name == report.name));
+    reports.order_by_key(|report| members.iter().position(|member| member.name == report.name));
 }
 
 /// Close the channels that no group has taken.

@@ -142,11 +142,7 @@ fn what_other_tools_print_is_read() {
             true => case.size_bytes,
             false => test.size_bytes(),
         };
-        assert_eq!(
-            (test.name(), test.size_bytes()),
-            (case.test, case.size_bytes),
-            "{told}"
-        );
+        assert_eq!((test.name(), size), (case.test, case.size_bytes), "{told}");
         assert_eq!(run.cases[0].case.transport, case.transport, "{told}");
         assert!(metrics[case.figure].value.get() > 0.0, "{told}");
         // The same without an option, where the file holds the command that was typed.

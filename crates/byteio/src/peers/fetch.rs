@@ -7,6 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use wirespeed_schema::order::map_of;
 use wirespeed_schema::shown::quoted;
 
 /// What stands as it is in the path of an address.
@@ -359,7 +360,7 @@ impl Transferred {
             .congestion
             .iter()
             .map(|name| ("congestion_control".to_owned(), name.clone()));
-        congestion.collect()
+        map_of(congestion)
     }
 }
 

@@ -5,6 +5,7 @@
 use super::escape::escape;
 use super::names::{BYTEIO, PROPERTIES, PROPERTIES_ACTION, RANDOM, STREAM, STREAM_FACTORY};
 use std::fmt::Write as _;
+use wirespeed_schema::order::InOrder;
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema";
 const WSDL: &str = "http://schemas.xmlsoap.org/wsdl/";
@@ -74,7 +75,7 @@ pub fn describe(location: &str) -> String {
     let random: Vec<_> = random.chain(shared.clone()).chain([open]).collect();
     let stream: Vec<_> = stream.chain(shared).collect();
     let mut messages: Vec<&Described> = random.iter().chain(&stream).collect();
-    messages.sort_by_key(|d| (d.prefix, d.name));
+    messages.order_by_key(|d| (d.prefix, d.name));
     messages.dedup_by_key(|d| (d.prefix, d.name));
     for described in messages {
         described.messages(&mut text);

@@ -8,6 +8,7 @@ use std::time::Instant;
 use wirespeed_report::Limits;
 use wirespeed_report::interference::{Loaded, under_load};
 use wirespeed_schema::case::Case;
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::plan::PlannedCase;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Remark, Repetition};
 
@@ -169,7 +170,7 @@ impl Cell {
         result.remarks.extend(remarks);
         result
             .remarks
-            .sort_by_key(|remark| std::cmp::Reverse(remark.severity));
+            .order_by_key(|remark| std::cmp::Reverse(remark.severity));
         if self.loaded.is_some() {
             result = under_load(result);
         }

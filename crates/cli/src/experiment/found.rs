@@ -6,6 +6,7 @@ use crate::errors::Failure;
 use std::borrow::Cow;
 use wirespeed_report::interference::{self, Arms, Interference};
 use wirespeed_schema::Run;
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::run::{CaseResult, Status};
 use wirespeed_schema::section::Order;
 
@@ -82,7 +83,7 @@ impl Found {
     #[must_use]
     pub fn sorted_by(mut self, key: impl Fn(usize) -> f64) -> Self {
         let mut both: Vec<_> = self.subjects.into_iter().zip(self.results).collect();
-        both.sort_by(|(a, _), (b, _)| key(*a).total_cmp(&key(*b)));
+        both.order_by(|(a, _), (b, _)| key(*a).total_cmp(&key(*b)));
         (self.subjects, self.results) = both.into_iter().unzip();
         self
     }

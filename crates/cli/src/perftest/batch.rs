@@ -10,6 +10,7 @@ use crate::front::attached;
 use clap::Parser;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use wirespeed_schema::order::map_of;
 use wirespeed_schema::shown::is_obeyed;
 
 /// A file is not read beyond this.
@@ -51,7 +52,8 @@ pub fn variables(words: &[String]) -> Result<Variables, Failure> {
             )
         })
     };
-    words.iter().map(parse).collect()
+    let all: Result<Vec<_>, _> = words.iter().map(parse).collect();
+    Ok(map_of(all?))
 }
 
 fn assignment(text: &str) -> Option<(String, String)> {

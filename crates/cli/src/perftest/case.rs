@@ -14,6 +14,7 @@ use wirespeed::Registry;
 use wirespeed_control::address::Address;
 use wirespeed_report::perftest::{Api, HEADER_BYTES, ORIGINALS, Original, original};
 use wirespeed_schema::case::{Case, GroupKind, Role};
+use wirespeed_schema::order::map_of;
 use wirespeed_schema::plan::{Template, nearest, takes};
 
 /// Where the ends of a test are.
@@ -116,12 +117,12 @@ pub fn asked(options: &TestArgs, common: &Common) -> Result<Asked, Unplanned> {
         percentile_rank: percentile_rank(options)?,
         template: Template {
             axes,
-            options: via
-                .options
-                .into_iter()
-                .chain(shape)
-                .map(|(name, value)| (name, vec![value]))
-                .collect(),
+            options: map_of(
+                via.options
+                    .into_iter()
+                    .chain(shape)
+                    .map(|(name, value)| (name, vec![value])),
+            ),
         },
     })
 }

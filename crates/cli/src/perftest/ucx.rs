@@ -7,6 +7,7 @@ use crate::args::{Generation, TestArgs};
 use crate::errors::Failure;
 use std::collections::BTreeMap;
 use wirespeed_report::perftest::{Api, HEADER_BYTES, Original};
+use wirespeed_schema::order::map_of;
 
 type Options = BTreeMap<String, String>;
 
@@ -298,11 +299,8 @@ pub fn ucp_options(options: &TestArgs, original: &Original) -> Result<Options, U
     if let Some(what) = ucp_lacks(options, original) {
         return Err(Unplanned::not_offered(format!("ucp does not offer {what}")));
     }
-    let mut settings: Options = original
-        .options
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect();
+    let own = original.options.iter();
+    let mut settings: Options = map_of(own.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
     let mut yes = |given: bool, name: &str| {
         if given {
             settings.insert(name.to_owned(), "yes".to_owned());

@@ -13,6 +13,7 @@ use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::Instant;
 use wirespeed_schema::case::Case;
 use wirespeed_schema::message::{RankMessage, Refusal, RefusalCode, ServerLimits, SessionMessage};
+use wirespeed_schema::order::InOrder;
 
 /// Connections that are made at the same time.
 const CONNECTS_MAX: usize = 32;
@@ -252,7 +253,7 @@ impl Servers {
     /// server may wait for a later one, and never the other way round, so that no two wait for each other.
     pub(super) fn in_turn(&self) -> Vec<usize> {
         let mut numbers: Vec<usize> = self.of_run().map(|(number, _)| number).collect();
-        numbers.sort_by_key(|number| self.all[*number].session.as_ref().map(Server::peer));
+        numbers.order_by_key(|number| self.all[*number].session.as_ref().map(Server::peer));
         numbers
     }
 
@@ -376,7 +377,7 @@ fn call_all(calls: &[(usize, u64, &ServerSpec)], around: &Around) -> Vec<(usize,
         work();
     });
     let mut answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
-    answers.sort_by_key(|(number, _)| *number);
+    answers.order_by_key(|(number, _)| *number);
     answers
 }
 

@@ -15,6 +15,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use wirespeed_schema::message::{RankMessage, Refusal, RefusalCode};
+use wirespeed_schema::order::InOrder;
 
 /// How often the door looks at the stop flag and at the time.
 const LOOK: Duration = Duration::from_millis(20);
@@ -120,7 +121,7 @@ impl Door {
                 arrived.push(rank);
             }
         }
-        arrived.sort_by_key(|a| a.rank);
+        arrived.order_by_key(|a| a.rank);
         Ok(arrived)
     }
 

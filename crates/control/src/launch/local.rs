@@ -20,6 +20,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use wirespeed_schema::message::{OutcomeReport, RankMessage};
+use wirespeed_schema::order::InOrder;
 
 /// How often a starting group looks at the stop flag.
 const START_LOOK: Duration = Duration::from_millis(100);
@@ -102,7 +103,7 @@ impl RankSet {
         now: Duration,
         hear: impl Fn(u32, Heard) + Clone + Send + 'static,
     ) -> Result<Self, ControlError> {
-        arrived.sort_by_key(|rank| rank.rank);
+        arrived.order_by_key(|rank| rank.rank);
         let found_at = arrived
             .iter()
             .find_map(|a| a.found_at.filter(|ip| !ip.is_loopback()));

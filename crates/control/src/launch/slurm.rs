@@ -3,6 +3,7 @@
 
 use super::program::RankProgram;
 use std::process::{Command, Stdio};
+use wirespeed_schema::order::InOrder;
 
 /// Seconds for which srun waits for free resources.
 const IMMEDIATE_SECONDS: u32 = 20;
@@ -142,7 +143,7 @@ fn parse_nodes(said: &str) -> Vec<SlurmNode> {
         })
     };
     let mut nodes: Vec<SlurmNode> = said.lines().filter_map(node).collect();
-    nodes.sort_by(|a, b| a.name.cmp(&b.name));
+    nodes.order_by(|a, b| a.name.cmp(&b.name));
     nodes.dedup_by(|a, b| a.name == b.name);
     nodes
 }

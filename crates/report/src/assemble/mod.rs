@@ -23,6 +23,7 @@ use crate::wording::counted;
 use std::collections::BTreeMap;
 use wirespeed_schema::case::Role;
 use wirespeed_schema::finite::Finite;
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::outcome::StopReason;
 use wirespeed_schema::run::{
     CaseResult, CaseStatus, Convergence, Metric, Repetition, Resampled, Status, Withheld,
@@ -54,7 +55,7 @@ pub fn repetition(
     setup_ns: u64,
     overlapping_sessions: u32,
 ) -> Repetition {
-    outcomes.sort_by_key(|outcome| outcome.rank);
+    outcomes.order_by_key(|outcome| outcome.rank);
     let (mut metrics, _) = repetition_metrics(case, &outcomes);
     insert(&mut metrics, "setup_ns", setup_ns as f64, 1);
     Repetition {
@@ -113,7 +114,7 @@ pub fn with_convergence(mut result: CaseResult, convergence: Convergence) -> Cas
     // Stable: among equals the order of the checks stays.
     result
         .remarks
-        .sort_by_key(|remark| std::cmp::Reverse(remark.severity));
+        .order_by_key(|remark| std::cmp::Reverse(remark.severity));
     result.convergence = Some(convergence);
     result
 }

@@ -6,6 +6,7 @@
 use wirespeed_schema::byteio::{Between, Pair, Transfer};
 use wirespeed_schema::case::Role;
 use wirespeed_schema::host::HostFingerprint;
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::run::CaseResult;
 
 /// The pairs of those of `results` that are bulk transfers of the engine, in their order; those of offered requests by
@@ -18,7 +19,7 @@ pub fn take_pairs<'a>(
         .into_iter()
         .filter_map(|result| take_pair(result, near))
         .collect();
-    pairs.sort_by_key(|pair| std::cmp::Reverse(pair.pace_interval_ns));
+    pairs.order_by_key(|pair| std::cmp::Reverse(pair.pace_interval_ns));
     pairs.iter_mut().for_each(super::complete);
     pairs
 }

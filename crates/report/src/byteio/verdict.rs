@@ -6,12 +6,13 @@ use crate::thresholds::{
 };
 use crate::wording::percent;
 use wirespeed_schema::byteio::{Pair, Summary, TcpInfo, Transfer, Verdict};
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::units::{format_ns, significant};
 
 /// The verdict on the run in the middle.
 pub(super) fn of(pair: &Pair, summary: &Summary) -> Option<Verdict> {
     let mut whole: Vec<&Transfer> = pair.runs.iter().filter(|run| run.error.is_none()).collect();
-    whole.sort_by(|a, b| {
+    whole.order_by(|a, b| {
         a.bandwidth_bytes_per_s
             .get()
             .total_cmp(&b.bandwidth_bytes_per_s.get())

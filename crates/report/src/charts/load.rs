@@ -6,6 +6,7 @@ use crate::curve::section::{LoadSection, Offers, load_point};
 use crate::curve::{self, LoadPoint};
 use crate::standings::ends;
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::run::CaseResult;
 
 /// Response times against offered rate, with the knee and the rates that are not carried.
@@ -16,7 +17,7 @@ pub fn against_load(label: &str, cases: &[CaseResult], section: &LoadSection) ->
         .iter()
         .filter_map(|case| Some((load_point(case)?, case)))
         .collect();
-    curve.sort_by(|a, b| a.0.offered_per_s.total_cmp(&b.0.offered_per_s));
+    curve.order_by(|a, b| a.0.offered_per_s.total_cmp(&b.0.offered_per_s));
     if curve.len() < 4 {
         return None;
     }

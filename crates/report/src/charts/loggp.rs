@@ -11,6 +11,7 @@ use crate::svg::{Axis, Chart, Look, Point, Series, Unit};
 use crate::thresholds::{BUSY_SHARE, FIT_POINTS_MIN, FIT_RESIDUAL_MAX};
 use std::collections::BTreeMap;
 use wirespeed_schema::Test;
+use wirespeed_schema::order::{InOrder, map_of};
 use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::units::{format_asked_size, format_ns, format_rate, significant};
 
@@ -64,7 +65,7 @@ fn iteration_ns(case: &CaseResult) -> Option<f64> {
 }
 
 fn picture(label: &str, one: &Swept, many: &Swept, window_msgs: u64) -> Option<Picture> {
-    let of_many: BTreeMap<u64, &CaseResult> = many.cases.iter().copied().collect();
+    let of_many: BTreeMap<u64, &CaseResult> = map_of(many.cases.iter().copied());
     let with = one.cases.iter().filter_map(|(size, case)| {
         Some(Windows {
             size_bytes: *size,
@@ -73,7 +74,7 @@ fn picture(label: &str, one: &Swept, many: &Swept, window_msgs: u64) -> Option<P
         })
     });
     let mut points: Vec<Windows> = with.collect();
-    points.sort_by_key(|point| point.size_bytes);
+    points.order_by_key(|point| point.size_bytes);
     let found = loggp(&points, window_msgs, overhead_ns(one, many), LEVEL).ok()?;
     let measured = found
         .gaps

@@ -7,6 +7,7 @@ use crate::mesh::{Probed, silence, words};
 use crate::svg::{Axis, Cell, Chart, Heat, Look, Mark, Point, Series, Unit};
 use std::collections::BTreeMap;
 use wirespeed_schema::mesh::{MeshCulprit, MeshSection};
+use wirespeed_schema::order::{InOrder, map_of};
 
 /// Hosts up to which they stand in the order of their effects; more stand by their units.
 const SIDE_MAX: usize = 64;
@@ -68,7 +69,7 @@ fn arranged(probed: &Probed) -> (Vec<u32>, Vec<(usize, String)>) {
         members.entry(unit_of(host)).or_default().push((place, host));
     }
     let mut units: Vec<(Option<u32>, Members)> = members.into_iter().collect();
-    units.sort_by_key(|(_, hosts)| hosts[hosts.len() / 2].0);
+    units.order_by_key(|(_, hosts)| hosts[hosts.len() / 2].0);
     let (mut order, mut starts) = (Vec::new(), Vec::new());
     for (unit, hosts) in units {
         let name = unit.map_or("no unit".to_owned(), |unit| section.unit_name(unit));
@@ -82,7 +83,7 @@ fn arranged(probed: &Probed) -> (Vec<u32>, Vec<(usize, String)>) {
 fn map(name: &str, probed: &Probed, several: bool) -> Picture {
     let (order, units) = arranged(probed);
     let top = order.len().saturating_sub(1) as f64;
-    let place: BTreeMap<u32, usize> = order.iter().zip(0..).map(|(host, at)| (*host, at)).collect();
+    let place: BTreeMap<u32, usize> = map_of(order.iter().copied().zip(0..));
     let axis = |label: &str, at: &dyn Fn(usize) -> f64| Axis {
         range: Some((-0.5, top + 0.5)),
         ticks: (0..)

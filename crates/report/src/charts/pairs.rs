@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wirespeed_schema::HistogramData;
 use wirespeed_schema::byteio::ByteioSection;
 use wirespeed_schema::neighbours;
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::outcome::{Outcome, SampleKind};
 use wirespeed_schema::run::{CaseResult, Run};
 use wirespeed_schema::units::{format_asked_size, significant};
@@ -297,7 +298,7 @@ fn in_order<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
     // Ranks of a ring are first met in another order than they count.
     let number = |name: &String| name.strip_prefix("rank ")?.parse::<u32>().ok();
     if known.iter().all(|name| number(name).is_some()) {
-        known.sort_by_key(number);
+        known.order_by_key(number);
     }
     known
 }

@@ -9,6 +9,7 @@ use crate::standings::{BY_TIME, Standing, ends, standings};
 use crate::stats::{self, LEVEL, WarmUp, warm_up};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 use wirespeed_schema::HistogramData;
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::outcome::{Outcome, SampleKind};
 use wirespeed_schema::run::{CaseResult, Metric};
 use wirespeed_schema::units::format_ns;
@@ -122,7 +123,7 @@ fn tails(curves: &[Series]) -> Option<String> {
         .iter()
         .filter_map(|curve| Some((at(curve, place)?, curve.label.as_str())))
         .collect();
-    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    found.order_by(|a, b| a.0.total_cmp(&b.0));
     let ((low, best), (high, worst)) = (found.first()?, found.last()?);
     Some(format!(
         "{} take at most {} over {best}, {} over {worst}",
@@ -262,7 +263,7 @@ pub fn ladder(cases: &[(&Input, &CaseResult)], several: bool, tag: &'static str)
         })
         .map(|(input, case)| (label(input, several, case), *case))
         .collect();
-    steps.sort_by(|a, b| {
+    steps.order_by(|a, b| {
         a.1.metrics[tag]
             .value
             .partial_cmp(&b.1.metrics[tag].value)

@@ -7,6 +7,7 @@ use crate::curve::section::Probe;
 use crate::figures::{figure_text, with_interval};
 use crate::standings::{BY_RATE, BY_TIME, Standing, ends, standings};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::units::{format_asked_size, format_rate, format_size};
 
@@ -214,7 +215,7 @@ fn compared(lines: &[Series], tag: &str) -> Option<String> {
         .iter()
         .filter_map(|line| Some((point(line)?, line.label.as_str())))
         .collect();
-    found.sort_by(|a, b| a.0.y.total_cmp(&b.0.y));
+    found.order_by(|a, b| a.0.y.total_cmp(&b.0.y));
     if !is_time {
         found.reverse();
     }

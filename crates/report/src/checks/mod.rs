@@ -18,6 +18,7 @@ pub use shape::convergence_remark;
 use std::collections::BTreeMap;
 use wirespeed_schema::Finite;
 use wirespeed_schema::host::HostFingerprint;
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::run::{CaseResult, Metric, Remark, Repetition, Severity};
 use wirespeed_schema::{Case, Outcome};
 
@@ -116,7 +117,7 @@ pub fn run_remarks(cases: &[CaseResult]) -> Vec<Remark> {
             None => all.push((1, remark.clone())),
         }
     }
-    all.sort_by_key(|(_, remark)| std::cmp::Reverse(remark.severity));
+    all.order_by_key(|(_, remark)| std::cmp::Reverse(remark.severity));
     let total = cases.len();
     all.into_iter()
         .map(|(count, mut remark)| {
@@ -151,7 +152,7 @@ fn fold(findings: Vec<Finding>) -> Vec<Remark> {
         }
     }
     // A stable sort: among equals the order of the checks, most telling first.
-    folded.sort_by_key(|(_, finding)| std::cmp::Reverse(finding.severity));
+    folded.order_by_key(|(_, finding)| std::cmp::Reverse(finding.severity));
     folded
         .into_iter()
         .map(|(count, finding)| Remark {

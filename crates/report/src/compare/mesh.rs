@@ -9,6 +9,7 @@ use crate::stats::median;
 use std::collections::{BTreeMap, BTreeSet};
 use wirespeed_schema::Run;
 use wirespeed_schema::mesh::{MeshCulprit, MeshPair, MeshSection};
+use wirespeed_schema::order::map_of;
 
 /// What there is to judge of two meshes.
 #[derive(Debug, Default)]
@@ -64,7 +65,7 @@ type Pairs<'a> = BTreeMap<(String, String), &'a MeshPair>;
 fn pairs<'a>(probed: &Probed<'a>) -> Pairs<'a> {
     let name = |host| probed.section.host_name(host);
     let all = probed.probe.pairs.iter().filter(|pair| !pair.values.is_empty());
-    all.map(|pair| ((name(pair.from), name(pair.to)), pair)).collect()
+    map_of(all.map(|pair| ((name(pair.from), name(pair.to)), pair)))
 }
 
 impl Meshes {
@@ -192,7 +193,7 @@ fn verdicts(a: &Probed, b: &Probed) -> Vec<Difference> {
                 format!("{ratio:.2}"),
             )
         });
-        said.collect()
+        map_of(said)
     };
     let (of_a, of_b) = (named(a), named(b));
     let names: BTreeSet<&String> = of_a.keys().chain(of_b.keys()).collect();

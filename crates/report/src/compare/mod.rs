@@ -22,6 +22,7 @@ use mesh::Meshes;
 use verdict::judge_families;
 use wirespeed_schema::Run;
 use wirespeed_schema::finite::Finite;
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::section::Imported;
 
 /// Compare two stored results. Errors where nothing can be compared, or must not be.
@@ -113,7 +114,7 @@ pub(crate) fn in_pairs(
     let mut case = case.clone();
     case.repetitions
         .retain(|mine| other.repetitions.iter().any(|theirs| theirs.index == mine.index));
-    case.repetitions.sort_by_key(|repetition| repetition.index);
+    case.repetitions.order_by_key(|repetition| repetition.index);
     case
 }
 

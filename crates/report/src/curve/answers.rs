@@ -10,6 +10,7 @@ use crate::thresholds::{BACKLOG_MSGS, BUSY_SHARE, REACHED_SHARE, SMALL_BYTES};
 use crate::wording::fine_percent;
 use std::collections::BTreeMap;
 use wirespeed_schema::case::Role;
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::run::{CaseResult, Metric};
 use wirespeed_schema::units::{format_asked_size, format_ns, format_rate, format_size, significant};
 
@@ -85,7 +86,7 @@ fn sizes(name: &str, group: &[&CaseResult]) -> Option<String> {
         (bandwidth > 0.0).then(|| (result.case.test.size_bytes(), bandwidth))
     };
     let mut points: Vec<(u64, f64)> = group.iter().filter_map(point).collect();
-    points.sort_by_key(|(size, _)| *size);
+    points.order_by_key(|(size, _)| *size);
     points.dedup_by_key(|(size, _)| *size);
     if points.len() < 3 {
         return None;

@@ -2,6 +2,7 @@
 
 use crate::thresholds::REACHED_SHARE;
 use crate::wording::percent;
+use wirespeed_schema::order::InOrder;
 
 /// The best value and the range around it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,7 +24,7 @@ pub struct Plateau {
 /// The plateau of `points`: place and value, in any order. `None` without values above 0.
 pub fn plateau(points: &[(u64, f64)]) -> Option<Plateau> {
     let mut points: Vec<(u64, f64)> = points.iter().copied().filter(|(_, value)| *value > 0.0).collect();
-    points.sort_by_key(|(at, _)| *at);
+    points.order_by_key(|(at, _)| *at);
     let top = (0..points.len()).max_by(|&a, &b| points[a].1.total_cmp(&points[b].1))?;
     let (at, best) = points[top];
     let reaches = |point: &&(u64, f64)| point.1 >= REACHED_SHARE * best;

@@ -3,6 +3,7 @@
 use super::load::{LoadPoint, UNLIMITED_PER_S, capacity, carried, knee};
 use serde::{Deserialize, Serialize};
 use wirespeed_schema::finite::Finite;
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::run::CaseResult;
 use wirespeed_schema::section::Section;
 
@@ -175,6 +176,6 @@ pub fn load_point(case: &CaseResult) -> Option<LoadPoint> {
 /// The rows of a load curve, as every table shows them and every sentence is derived from them: rising.
 pub fn load_rows(cases: &[CaseResult]) -> Vec<LoadPoint> {
     let mut rows: Vec<LoadPoint> = cases.iter().filter_map(load_point).collect();
-    rows.sort_by(|a, b| a.offered_per_s.total_cmp(&b.offered_per_s));
+    rows.order_by(|a, b| a.offered_per_s.total_cmp(&b.offered_per_s));
     rows
 }

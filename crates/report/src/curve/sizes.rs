@@ -3,6 +3,7 @@
 use crate::fit::{Hockney, Observation, hockney};
 use crate::stats::LEVEL;
 use crate::thresholds::{CHANGE_MIN, FIT_POINTS_MIN, FIT_RESIDUAL_MAX};
+use wirespeed_schema::order::InOrder;
 
 /// The time of one size.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -191,7 +192,7 @@ fn in_order(points: &[SizePoint]) -> Vec<SizePoint> {
         .copied()
         .filter(|p| p.time_ns.is_finite() && p.time_ns > 0.0)
         .collect();
-    points.sort_by_key(|point| point.size_bytes);
+    points.order_by_key(|point| point.size_bytes);
     points.dedup_by_key(|point| point.size_bytes);
     points
 }

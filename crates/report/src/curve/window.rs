@@ -2,6 +2,7 @@
 
 use crate::stats::{LEVEL, summarize};
 use crate::thresholds::{IN_FLIGHT_TOLERANCE, WINDOW_FULL_SHARE};
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::run::CaseResult;
 
 /// A stream measured with a window.
@@ -80,7 +81,7 @@ pub fn enough(points: &[WindowPoint], share: f64) -> Option<Enough> {
         .copied()
         .filter(|p| p.rate_msg_per_s > 0.0)
         .collect();
-    points.sort_by_key(|point| point.window_msgs);
+    points.order_by_key(|point| point.window_msgs);
     let peak = *points
         .iter()
         .max_by(|a, b| a.rate_msg_per_s.total_cmp(&b.rate_msg_per_s))?;

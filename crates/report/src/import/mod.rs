@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use told::Assumed;
 use wirespeed_schema::case::{Case, GroupKind, Stop};
 use wirespeed_schema::host::HostFingerprint;
+use wirespeed_schema::order::map_of;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Metric, Repetition, Run, Severity, Status, Tool};
 use wirespeed_schema::section::{Imported, Sections};
 use wirespeed_schema::test::{Layout, PingPong, Stream, Tagged, Test};
@@ -341,9 +342,7 @@ fn alike(found: Vec<Figures>) -> Vec<Vec<Figures>> {
 fn metrics(figures: &Figures) -> Option<BTreeMap<String, Metric>> {
     let metric = |value: f64| Metric::of(value, figures.samples).filter(|_| value > 0.0);
     let all = figures.figures.iter();
-    let metrics: BTreeMap<String, Metric> = all
-        .filter_map(|(tag, value)| Some(((*tag).to_owned(), metric(*value)?)))
-        .collect();
+    let metrics = map_of(all.filter_map(|(tag, value)| Some(((*tag).to_owned(), metric(*value)?))));
     (!metrics.is_empty()).then_some(metrics)
 }
 

@@ -7,6 +7,7 @@ use crate::view::listed;
 use crate::wording::{counted, grouped};
 use std::collections::BTreeMap;
 use wirespeed_schema::mesh::{MeshPair, MeshPairs, MeshSection};
+use wirespeed_schema::order::InOrder;
 
 /// Names in a sentence.
 const NAMED_MAX: usize = 3;
@@ -151,7 +152,7 @@ pub fn grouped_reasons<'a>(all: impl Iterator<Item = &'a str>) -> Vec<(String, u
         .into_iter()
         .map(|(reason, count)| (reason.to_owned(), count))
         .collect();
-    found.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    found.order_by_key(|(_, count)| std::cmp::Reverse(*count));
     found
 }
 

@@ -8,6 +8,7 @@ use super::silence;
 use crate::wording::{counted, grouped, percent};
 use wirespeed_schema::Run;
 use wirespeed_schema::mesh::{MeshCulprit, MeshMode, MeshProbe, MeshSection, MeshSide, MeshVerdict};
+use wirespeed_schema::order::InOrder;
 
 /// Verdicts that are sentences; tables have all.
 const SENTENCES_MAX: usize = 4;
@@ -44,7 +45,7 @@ pub fn ordered(probe: &MeshProbe) -> Vec<&MeshVerdict> {
         MeshCulprit::Link { .. } => 3,
     };
     let mut verdicts: Vec<&MeshVerdict> = probe.verdicts.iter().collect();
-    verdicts.sort_by(|a, b| {
+    verdicts.order_by(|a, b| {
         rank(a)
             .cmp(&rank(b))
             .then(a.ratio.get().total_cmp(&b.ratio.get()))

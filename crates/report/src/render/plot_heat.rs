@@ -3,7 +3,8 @@
 
 use super::style::{Style, clean};
 use crate::svg::{Axis, Chart, Heat, Shading};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use wirespeed_schema::order::{InOrder, map_of};
 
 /// Colours of the 256 that are nearest to the shades of the drawing.
 const COLORS: [u8; 10] = [17, 18, 60, 59, 242, 245, 144, 179, 185, 227];
@@ -26,10 +27,7 @@ pub fn map(chart: &Chart, style: &Style) -> Vec<String> {
     };
     let (rows, columns) = (names(&chart.y, true, style), names(&chart.x, false, style));
     let lead = widest(&rows);
-    let values: BTreeMap<(u64, u64), f64> = heat
-        .shown()
-        .map(|cell| (key(cell.x, cell.y), cell.value))
-        .collect();
+    let values = map_of(heat.shown().map(|cell| (key(cell.x, cell.y), cell.value)));
     let texts = heat
         .shown()
         .map(|cell| heat.unit.text(cell.value).chars().count());
@@ -151,7 +149,7 @@ fn widest(names: &[(f64, String)]) -> usize {
 fn names(axis: &Axis, from_the_top: bool, style: &Style) -> Vec<(f64, String)> {
     let most = NAME_MAX.min((style.width / 3).max(4));
     let mut all: Vec<(f64, String)> = axis.ticks.iter().map(|(at, name)| (*at, clean(name))).collect();
-    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    all.order_by(|a, b| a.0.total_cmp(&b.0));
     if from_the_top {
         all.reverse();
     }

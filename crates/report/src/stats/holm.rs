@@ -1,5 +1,7 @@
 //! Many comparisons at once: p-values adjusted so that the chance of even one false finding stays at the level.
 
+use wirespeed_schema::order::InOrder;
+
 /// Holm's step-down adjustment (Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
 /// Statistics 6, 1979): the k-th smallest of m is multiplied by m-k+1, kept from falling, and capped at 1. In the order
 /// given. A p-value that is not a number counts as 1.
@@ -9,7 +11,7 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
         p => p.clamp(0.0, 1.0),
     };
     let mut order: Vec<usize> = (0..p_values.len()).collect();
-    order.sort_by(|&a, &b| p(a).total_cmp(&p(b)));
+    order.order_by(|&a, &b| p(a).total_cmp(&p(b)));
     let mut adjusted = vec![1.0; p_values.len()];
     let mut largest: f64 = 0.0;
     for (rank, &index) in order.iter().enumerate() {

@@ -2,6 +2,7 @@
 
 use wirespeed_schema::HistogramData;
 use wirespeed_schema::histogram::bucket_middle;
+use wirespeed_schema::order::InOrder;
 
 /// Cells of the grid over the logarithm of the values.
 const CELLS: usize = 512;
@@ -41,7 +42,7 @@ pub fn modes(data: &HistogramData) -> Vec<Mode> {
 
 fn modes_of(mut weighted: Vec<(f64, f64)>, count: u64) -> Vec<Mode> {
     weighted.retain(|(value, weight)| *value > 0.0 && *weight > 0.0);
-    weighted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    weighted.order_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = weighted.iter().map(|(_, weight)| weight).sum();
     if count < SAMPLES_MIN || total <= 0.0 {
         return Vec::new();

@@ -4,6 +4,7 @@
 //! shift of B against A, the interval that the same test inverts to, and a two-sided p-value.
 
 use statrs::distribution::{ContinuousCDF, Normal};
+use wirespeed_schema::order::InOrder;
 
 /// Up to so many pairs the exact distribution of the signed-rank sum is used.
 const PAIRS_EXACT_MAX: usize = 60;
@@ -149,7 +150,7 @@ fn normal_tail(mean: f64, sd: f64, count: usize) -> Vec<f64> {
 /// ties leave. Differences of 0 are left out.
 fn signed_rank_p(differences: &[f64]) -> f64 {
     let mut values: Vec<f64> = differences.iter().copied().filter(|d| *d != 0.0).collect();
-    values.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
+    values.order_by(|a, b| a.abs().total_cmp(&b.abs()));
     let n = values.len();
     if n == 0 {
         return 1.0;
@@ -182,7 +183,7 @@ fn rank_sum_p(a: &[f64], b: &[f64]) -> f64 {
         .map(|v| (*v, true))
         .chain(b.iter().map(|v| (*v, false)))
         .collect();
-    both.sort_by(|x, y| x.0.total_cmp(&y.0));
+    both.order_by(|x, y| x.0.total_cmp(&y.0));
     let values: Vec<f64> = both.iter().map(|(v, _)| *v).collect();
     let (ranks, ties) = mid_ranks(&values);
     let of_a: f64 = ranks

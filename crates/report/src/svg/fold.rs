@@ -4,6 +4,7 @@
 use super::{Axis, Cell, Chart, Heat};
 use crate::stats::median;
 use std::collections::BTreeMap;
+use wirespeed_schema::order::{InOrder, map_of};
 
 /// Places of an axis that share one.
 struct Fold {
@@ -94,10 +95,12 @@ impl Fold {
         let number = |place: usize| starts.partition_point(|start| *start <= place) - 1;
         Some(Fold {
             names: (0..starts.len()).map(name).collect(),
-            members: (0..)
-                .zip(&places)
-                .map(|(at, (place, _))| (key(*place), number(at)))
-                .collect(),
+            members: map_of(
+                places
+                    .iter()
+                    .zip(0..)
+                    .map(|((place, _), at)| (key(*place), number(at))),
+            ),
         })
     }
 
@@ -106,10 +109,7 @@ impl Fold {
         let places = places(axis, from_the_top);
         Fold {
             names: places.iter().map(|(_, name)| (*name).clone()).collect(),
-            members: (0..)
-                .zip(&places)
-                .map(|(at, (place, _))| (key(*place), at))
-                .collect(),
+            members: map_of(places.iter().zip(0..).map(|((place, _), at)| (key(*place), at))),
         }
     }
 
@@ -136,7 +136,7 @@ fn key(place: f64) -> u64 {
 /// Named places in the order in which they are read: columns from the left, rows from the top.
 fn places(axis: &Axis, from_the_top: bool) -> Vec<(f64, &String)> {
     let mut all: Vec<(f64, &String)> = axis.ticks.iter().map(|(at, name)| (*at, name)).collect();
-    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    all.order_by(|a, b| a.0.total_cmp(&b.0));
     if from_the_top {
         all.reverse();
     }

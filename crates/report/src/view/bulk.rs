@@ -11,6 +11,7 @@ use crate::wording::{counted, fine_percent};
 use std::fmt::Write as _;
 use wirespeed_schema::Run;
 use wirespeed_schema::byteio::{ByteioSection, Connection, Pair, Summary, Transfer};
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::units::{format_asked_size, format_ns, significant};
 
 /// The name of the profile that prints the tables of 2009.
@@ -31,7 +32,7 @@ pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
     let mut pairs: Vec<&Pair> = section.pairs.iter().filter(told).collect();
     let mut said = Vec::new();
     if pairs.len() > NAMED_MAX {
-        pairs.sort_by(|a, b| rate(a).total_cmp(&rate(b)));
+        pairs.order_by(|a, b| rate(a).total_cmp(&rate(b)));
         said.push(format!("{} pairs; the slowest and the fastest:", pairs.len()));
         pairs = pairs.first().into_iter().chain(pairs.last()).copied().collect();
     }
@@ -177,7 +178,7 @@ fn details(pair: &Pair, many: bool) -> Vec<Line> {
         )));
     }
     let mut whole: Vec<&Transfer> = pair.runs.iter().filter(|run| run.error.is_none()).collect();
-    whole.sort_by(|a, b| {
+    whole.order_by(|a, b| {
         a.bandwidth_bytes_per_s
             .get()
             .total_cmp(&b.bandwidth_bytes_per_s.get())

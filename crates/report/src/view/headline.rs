@@ -10,6 +10,7 @@ use crate::labels::{Input, worth};
 use crate::names::Names;
 use crate::wording::counted;
 use wirespeed_schema::host::Floor;
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::run::{CaseResult, CaseStatus};
 use wirespeed_schema::units::significant;
 
@@ -115,7 +116,7 @@ fn span(cases: &[&CaseResult], kind: Kind) -> Option<String> {
     if with.iter().any(|(_, case)| case.case.test.size_bytes() != size) {
         return None;
     }
-    with.sort_by(|a, b| a.0.total_cmp(&b.0));
+    with.order_by(|a, b| a.0.total_cmp(&b.0));
     if tag.ends_with("_per_s") {
         with.reverse();
     }

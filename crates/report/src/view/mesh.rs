@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use wirespeed_schema::Run;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::mesh::{MeshCulprit, MeshSection, MeshShare, MeshStorm, MeshStream, MeshVerdict};
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::units::{format_rate, significant};
 
 /// Rows of suspects on the screen of the verb.
@@ -253,7 +254,7 @@ fn hosts(probed: &Probed, standings: &[Standing], on_screen: bool) -> Table {
     };
     let mut order = probed.order();
     // The sort is stable: those that are well stay in order.
-    order.sort_by_key(|host| match word(*host) {
+    order.order_by_key(|host| match word(*host) {
         "slow" => 0,
         "" => 2,
         _ => 1,

@@ -7,6 +7,7 @@ use crate::labels::Input;
 use crate::table::{Row, Table, key, number, text};
 use crate::wording::{fine_percent, times};
 use wirespeed_schema::Run;
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::run::CaseResult;
 
 /// The fastest, and how far the slowest is behind it.
@@ -60,7 +61,7 @@ pub fn parts(run: &Run) -> Vec<Part> {
 
 fn fastest_first(run: &Run) -> Vec<&CaseResult> {
     let mut measured: Vec<&CaseResult> = run.cases.iter().filter(|case| rate_of(case) > 0.0).collect();
-    measured.sort_by(|a, b| rate_of(b).total_cmp(&rate_of(a)));
+    measured.order_by(|a, b| rate_of(b).total_cmp(&rate_of(a)));
     measured
 }
 

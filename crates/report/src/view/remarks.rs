@@ -8,6 +8,7 @@ use crate::table::Tone;
 use crate::wording::counted;
 use std::collections::BTreeMap;
 use wirespeed_schema::Run;
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::run::{CaseResult, CaseStatus, Remark, Severity, Status};
 
 /// Cases that a line about them names.
@@ -84,7 +85,7 @@ pub fn remarks(run: &Run) -> Vec<Told> {
             remarks.push(remark);
         }
     }
-    remarks.sort_by_key(|remark| std::cmp::Reverse(remark.severity));
+    remarks.order_by_key(|remark| std::cmp::Reverse(remark.severity));
     let names = Names::among(&run.cases);
     let told = remarks.into_iter().map(|remark| Told {
         cases: about(&remark, &run.cases, &names),

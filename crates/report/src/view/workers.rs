@@ -10,6 +10,7 @@ use crate::wording::{against, counted, percent};
 use crate::workers::{Cell, Interval, Workers, WorkersSection};
 use wirespeed_schema::Run;
 use wirespeed_schema::finite::Finite;
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::units::{format_ns, format_rate, significant};
 
 /// Bytes of the integers that payloads are counted in.
@@ -262,7 +263,7 @@ fn first_trip(group: &Workers) -> Option<String> {
         .iter()
         .filter(|cell| cell.size_bytes == reference)
         .collect();
-    cells.sort_by_key(|cell| cell.tests);
+    cells.order_by_key(|cell| cell.tests);
     let (fewest, most) = (cells.first()?, cells.last()?);
     let later = most.rtt_p50_ns.map_or(most.rtt_mean_ns, |p50| p50.value).get();
     let first = fewest.first_ns?.get();

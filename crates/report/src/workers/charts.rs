@@ -2,6 +2,7 @@
 
 use super::{Workers, WorkersSection};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::units::{format_ns, format_rate};
 
 /// Points of a fitted curve between two measured sizes.
@@ -112,7 +113,7 @@ pub fn tests_chart(section: &WorkersSection) -> Chart {
             .iter()
             .filter(|cell| Some(cell.size_bytes) == reference)
             .collect();
-        cells.sort_by_key(|cell| cell.tests);
+        cells.order_by_key(|cell| cell.tests);
         let (name, by) = (&group.transport, group.divisor());
         let warm = cells
             .iter()

@@ -4,12 +4,13 @@ use super::section::{Cell, Interval, Levelling, SpeedFit, finite};
 use crate::fit::{Hockney, Observation, Parameter, hockney};
 use crate::stats::LEVEL;
 use wirespeed_schema::finite::Finite;
+use wirespeed_schema::order::InOrder;
 
 /// The cells with most tests, by payload.
 pub fn longest(cells: &[Cell]) -> Vec<&Cell> {
     let most = cells.iter().map(|cell| cell.tests).max().unwrap_or(0);
     let mut chosen: Vec<&Cell> = cells.iter().filter(|cell| cell.tests == most).collect();
-    chosen.sort_by_key(|cell| cell.size_bytes);
+    chosen.order_by_key(|cell| cell.size_bytes);
     chosen
 }
 

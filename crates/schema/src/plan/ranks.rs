@@ -6,6 +6,7 @@ use super::load::{LOAD, set_load};
 use super::surroundings::Surroundings;
 use crate::case::{GroupKind, RankSpec, Role, TransportOptions};
 use crate::kinds::{Kind, Roles};
+use crate::order::map_of;
 use crate::parameter::{Parameter, Section, Values};
 use crate::units::counted;
 use crate::words::Words;
@@ -175,14 +176,14 @@ fn near(words: &Words, role: Role, around: &dyn Surroundings) -> Result<Group, P
         kind: GroupKind::Hosts,
         ranks,
         to: Some(to.to_owned()),
-        options: encrypted.into_iter().collect(),
+        options: map_of(encrypted),
     })
 }
 
 /// The transport's own options, as a case has them.
 pub(super) fn transport_options(words: &Words) -> TransportOptions {
     let options = words.options.iter();
-    options.map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+    map_of(options.map(|(k, v)| ((*k).to_owned(), (*v).to_owned())))
 }
 
 /// Ranks that live at the far end: the workers of a master, else half of all.

@@ -9,6 +9,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::marker::PhantomData;
+use wirespeed_schema::order::InOrder;
 
 /// No kernel numbers CPUs higher; keeps a mistyped range from filling the memory.
 const CPU_NUMBER_MAX: u32 = 65_535;
@@ -166,7 +167,7 @@ fn choose(topology: &Topology, allowed: &[u32], ranks: usize) -> Option<Vec<u32>
         return None;
     }
     let mut cpus: Vec<Cpu> = allowed.iter().map(|&n| topology.cpu_or_unknown(n)).collect();
-    cpus.sort_by_key(|cpu| (place(cpu), cpu.number));
+    cpus.order_by_key(|cpu| (place(cpu), cpu.number));
     let mut seen = BTreeSet::new();
     let (firsts, siblings): (Vec<_>, Vec<_>) = cpus.iter().partition(|cpu| seen.insert(cpu.core));
     for shared in (0..=3).rev() {

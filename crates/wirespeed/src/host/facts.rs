@@ -4,6 +4,7 @@
 use super::files::Files;
 use super::offload::offloads;
 use std::collections::BTreeMap;
+use wirespeed_schema::order::map_of;
 
 /// Kernel settings, by their sysctl names.
 const SYSCTLS: &[&str] = &[
@@ -102,7 +103,7 @@ pub(super) fn facts(files: &Files) -> BTreeMap<String, String> {
         files.line(HUGE_PAGES).and_then(|t| chosen(&t)),
     )];
     let all = sysctls.chain(settings).chain(weaknesses).chain(boot).chain(huge);
-    all.filter_map(|(name, value)| Some((name, value?))).collect()
+    map_of(all.filter_map(|(name, value)| Some((name, value?))))
 }
 
 /// Whether `name` can be that of an interface, and is no path.
@@ -121,11 +122,7 @@ fn interface(files: &Files, name: &str) -> BTreeMap<String, String> {
     };
     let found = [read("mtu", "mtu"), read("speed_mbit_per_s", "speed")];
     // Interfaces without a speed of their own say -1.
-    found
-        .into_iter()
-        .flatten()
-        .filter(|(_, value)| value != "-1")
-        .collect()
+    map_of(found.into_iter().flatten().filter(|(_, value)| value != "-1"))
 }
 
 /// The value of `key=` on the kernel's command line; what follows `--` belongs to another program.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use wirespeed_report::stats::median;
 use wirespeed_schema::Outcome;
 use wirespeed_schema::case::Case;
+use wirespeed_schema::order::map_of;
 use wirespeed_schema::run::{Metric, Repetition};
 
 /// Figures of one pair by tag, and the samples behind each.
@@ -25,10 +26,10 @@ pub fn figures(case: &Case, ends: [Outcome; 2]) -> Result<Figures, String> {
         return Err(why);
     }
     let metrics = repetition.metrics.into_iter();
-    Ok(metrics
-        .filter(|(tag, _)| tag != "setup_ns")
-        .map(|(tag, metric)| (tag, (metric.value.get(), metric.samples)))
-        .collect())
+    let of_pair = metrics.filter(|(tag, _)| tag != "setup_ns");
+    Ok(map_of(of_pair.map(|(tag, metric)| {
+        (tag, (metric.value.get(), metric.samples))
+    })))
 }
 
 /// A cycle as one run: of each figure the median over pairs, which rests on no more samples than the pair with fewest has.
@@ -41,7 +42,7 @@ pub fn repetition(index: u32, figures: All) -> Repetition {
     Repetition {
         index,
         outcomes: Vec::new(),
-        metrics: figures.into_iter().filter_map(metric).collect(),
+        metrics: map_of(figures.into_iter().filter_map(metric)),
         setup_ns: 0,
         overlapping_sessions: 0,
     }

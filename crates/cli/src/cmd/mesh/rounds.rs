@@ -16,8 +16,8 @@ use std::rc::Rc;
 use std::time::Duration;
 use wirespeed_control::StopFlag;
 use wirespeed_mesh::{Campaign, Pair};
-use wirespeed_schema::Outcome;
 use wirespeed_schema::case::{Case, Role, Stop};
+use wirespeed_schema::order::map_of;
 use wirespeed_schema::plan::PlannedCase;
 
 /// Gives ranks to hosts.
@@ -253,7 +253,7 @@ impl<'a> Rounds<'a> {
     /// The figures of each pair of a round that ran well.
     fn measured(&self, case: &Case, pairs: &[Pair], run: GroupRun) -> Vec<(Pair, Result<Figures, String>)> {
         let outcomes = run.outcomes.into_iter();
-        let mut by_rank: BTreeMap<u32, Outcome> = outcomes.map(|outcome| (outcome.rank, outcome)).collect();
+        let mut by_rank = map_of(outcomes.map(|outcome| (outcome.rank, outcome)));
         let mut of_host = |host: usize| by_rank.remove(&u32::try_from(self.rank_of(host)?).ok()?);
         let mut one = |pair: &Pair| match (of_host(pair.from), of_host(pair.to)) {
             (Some(from), Some(to)) => (*pair, figures(case, [from, to])),

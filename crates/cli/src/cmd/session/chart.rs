@@ -7,6 +7,7 @@ use std::path::Path;
 use wirespeed_report::charts::{Swept, against_size};
 use wirespeed_schema::Run;
 use wirespeed_schema::case::Role;
+use wirespeed_schema::order::InOrder;
 use wirespeed_schema::run::CaseResult;
 
 /// Draw the sweep of `run` into `path`.
@@ -17,7 +18,7 @@ pub fn write(path: &Path, run: &Run) -> Result<(), Failure> {
         line.push((result.case.test.size_bytes(), result));
     }
     let sweeps = lines.into_iter().map(|(label, mut cases)| {
-        cases.sort_by_key(|(size, _)| *size);
+        cases.order_by_key(|(size, _)| *size);
         Swept { label, cases }
     });
     let sweeps: Vec<Swept> = sweeps.collect();

@@ -3,6 +3,7 @@
 
 use crate::output::Live;
 use std::collections::{BTreeMap, VecDeque};
+use wirespeed_schema::order::map_of;
 use wirespeed_schema::run::{CaseResult, Event};
 
 /// A last report shorter than this part of the others is left out: it is what a run took too long.
@@ -30,7 +31,7 @@ impl Lines {
         Lines {
             every_ns,
             totals: Totals::default(),
-            waiting: ranks.iter().map(|rank| (*rank, VecDeque::new())).collect(),
+            waiting: map_of(ranks.iter().map(|rank| (*rank, VecDeque::new()))),
         }
     }
 

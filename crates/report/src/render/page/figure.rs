@@ -6,6 +6,7 @@ use crate::charts::Picture;
 use crate::svg::{Axis, Chart, Heat, Look, Point, Series, Unit, escape};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use wirespeed_schema::order::{InOrder, map_of};
 
 impl Html {
     /// One chart.
@@ -141,7 +142,7 @@ fn matrix(chart: &Chart, heat: &Heat) -> String {
     rows.reverse();
     let index = |places: &[(f64, &str)]| -> BTreeMap<u64, usize> {
         let bits = places.iter().map(|(place, _)| (place + 0.0).to_bits());
-        bits.zip(0..).collect()
+        map_of(bits.zip(0..))
     };
     let (by_column, by_row) = (index(&columns), index(&rows));
     let mut lines: Vec<Vec<String>> = rows
@@ -163,7 +164,7 @@ fn matrix(chart: &Chart, heat: &Heat) -> String {
 /// Named places, from the least.
 fn placed(axis: &Axis) -> Vec<(f64, &str)> {
     let mut all: Vec<(f64, &str)> = axis.ticks.iter().map(|(at, name)| (*at, name.as_str())).collect();
-    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    all.order_by(|a, b| a.0.total_cmp(&b.0));
     all
 }
 

@@ -5,6 +5,7 @@ use crate::args::SessionArgs;
 use crate::errors::Failure;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use wirespeed_schema::order::map_of;
 use wirespeed_schema::units::{expand_counts, expand_list, parse_count, parse_duration_ns, parse_size};
 use wirespeed_session::path::{Path, Route, Streaming};
 
@@ -169,10 +170,8 @@ pub fn options(words: &[String]) -> Result<BTreeMap<String, String>, Failure> {
         let (name, value) = word.split_once('=')?;
         Some((name.to_owned(), value.to_owned()))
     };
-    words
-        .iter()
-        .map(|word| {
-            pair(word).ok_or_else(|| Failure::usage(format!("-O {word}: no value"), "write NAME=VALUE"))
-        })
-        .collect()
+    let pairs = words.iter().map(|word| {
+        pair(word).ok_or_else(|| Failure::usage(format!("-O {word}: no value"), "write NAME=VALUE"))
+    });
+    Ok(map_of(pairs.collect::<Result<Vec<_>, _>>()?))
 }
