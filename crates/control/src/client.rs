@@ -27,7 +27,7 @@ pub(crate) enum ServerHeard {
     Closed(String),
 }
 
-/// When the server was heard last; written by the reader alone.
+/// When the server was heard last: written by the reader, and put off by whoever stood still.
 struct Alive {
     origin: Instant,
     heard_ms: AtomicU64,
@@ -97,6 +97,13 @@ impl Server {
     pub(crate) fn silent_at(&self) -> Instant {
         let heard = Duration::from_millis(self.alive.heard_ms.load(Ordering::Acquire));
         self.alive.origin + heard + self.silence
+    }
+
+    /// `time` more before it counts as silent.
+    pub(crate) fn forgive(&self, time: Duration) {
+        self.alive
+            .heard_ms
+            .fetch_add(time.as_millis() as u64, Ordering::AcqRel);
     }
 
     pub(crate) fn is_open(&self) -> bool {

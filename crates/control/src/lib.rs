@@ -19,6 +19,7 @@ pub mod secure;
 pub mod serve;
 pub mod session;
 mod stop;
+mod watch;
 mod wire;
 
 pub use address::DEFAULT_PORT;

@@ -3,7 +3,9 @@
 
 use crate::{SILENT, SOON, Server, document, file, home, turn, wait_until_it_measures};
 use rustix::process::Signal;
+use std::time::Duration;
 use wirespeed_schema::run::{CaseStatus, Status};
+use wirespeed_tests::deadline::PATIENCE;
 use wirespeed_tests::home::{Home, kill};
 use wirespeed_tests::running::{Ended, Running};
 
@@ -216,4 +218,32 @@ fn a_server_that_is_told_to_stop_tells_its_clients() {
         );
         home.assert_nothing_left(SOON);
     }
+}
+
+/// A machine that was suspended, or a job that was put aside with Ctrl-Z, blames nobody for the time in which it stood still.
+#[test]
+fn a_run_that_stood_still_goes_on() {
+    let home = home();
+    let server = Server::start(&home, "");
+    let begin = |name: &str, more: &str| {
+        let line = format!("run am_lat --via tcp {more} --duration 14s --interval 100ms --ndjson -o {name}");
+        let client = home.start(line.split_whitespace());
+        wait_until_it_measures(&client);
+        client
+    };
+    let clients = [
+        begin("local.json", "--procs 2 --cpus none"),
+        begin("far.json", &server.to()),
+    ];
+    let all = home.processes();
+    all.iter().for_each(|(pid, _)| kill(*pid, Signal::STOP));
+    // Longer than any end may be silent.
+    std::thread::sleep(Duration::from_secs(11));
+    all.iter().for_each(|(pid, _)| kill(*pid, Signal::CONT));
+    for (client, name) in clients.into_iter().zip(["local.json", "far.json"]) {
+        client.end(PATIENCE).code(0);
+        assert_eq!(file(&home, name).status, Status::Ok, "{name}");
+    }
+    server.stop();
+    home.assert_nothing_left(SOON);
 }

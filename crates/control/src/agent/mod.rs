@@ -9,6 +9,7 @@ mod shared;
 use crate::launch::together;
 use crate::session::agent::{Action, AgentMachine, Start};
 use crate::session::{Timing, hello};
+use crate::watch::Watch;
 use crate::wire::{Packet, ReceiveError, Receiver, Sender, unix};
 use bootstrap::AgentBootstrap;
 use shared::Shared;
@@ -20,7 +21,6 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread::ScopedJoinHandle;
-use std::time::Instant;
 use wirespeed::transport::ConnectError;
 use wirespeed::transport::bootstrap::BootstrapError;
 use wirespeed::transport::cancel::CancelReason;
@@ -130,9 +130,9 @@ pub(crate) fn run_agent_over(
     timing: Timing,
     give_up: impl Fn() + Send + 'static,
 ) -> Result<bool, String> {
-    let origin = Instant::now();
-    let machine = AgentMachine::new(timing, origin.elapsed());
-    let shared = Arc::new(Shared::new(machine, sender.clone(), origin));
+    let watch = Watch::new(timing.silence);
+    let machine = AgentMachine::new(timing, watch.now());
+    let shared = Arc::new(Shared::new(machine, sender.clone(), watch));
     for word in greeting {
         sender.message(word).map_err(|e| e.to_string())?;
     }
@@ -164,7 +164,7 @@ pub(crate) fn run_agent_over(
 /// The reader's thread: everything that the coordinator says. Returns why the rank leaves, when it was not told to.
 fn read(shared: &Shared, mut receiver: Receiver, starts: mpsc::Sender<Start>) -> Option<String> {
     loop {
-        let received = receiver.receive::<RankMessage>(shared.time_to_deadline());
+        let received = shared.wait(|time| receiver.receive::<RankMessage>(time));
         let ended = matches!(&received, Err(error) if !matches!(error, ReceiveError::TimedOut));
         let actions = match received {
             Ok(Packet::Message(message)) => shared.with_machine(|m, now| m.message(now, message)),

@@ -1,10 +1,11 @@
 //! What the reader and the measuring thread of a rank share.
 
 use crate::session::agent::AgentMachine;
+use crate::watch::Watch;
 use crate::wire::Sender;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wirespeed::Cancel;
 use wirespeed::transport::cancel::CancelReason;
 
@@ -24,17 +25,17 @@ struct State {
 pub(super) struct Shared {
     machine: Mutex<AgentMachine>,
     sender: Sender,
-    origin: Instant,
+    watch: Watch,
     state: Mutex<State>,
     moved: Condvar,
 }
 
 impl Shared {
-    pub(super) fn new(machine: AgentMachine, sender: Sender, origin: Instant) -> Self {
+    pub(super) fn new(machine: AgentMachine, sender: Sender, watch: Watch) -> Self {
         Shared {
             machine: Mutex::new(machine),
             sender,
-            origin,
+            watch,
             state: Mutex::default(),
             moved: Condvar::new(),
         }
@@ -46,12 +47,16 @@ impl Shared {
 
     pub(super) fn with_machine<T>(&self, act: impl FnOnce(&mut AgentMachine, Duration) -> T) -> T {
         let mut machine = self.machine.lock().unwrap_or_else(PoisonError::into_inner);
-        act(&mut machine, self.origin.elapsed())
+        act(&mut machine, self.watch.now())
     }
 
-    /// Time until the machine wants to be told the time.
-    pub(super) fn time_to_deadline(&self) -> Option<Duration> {
-        self.with_machine(|m, now| m.next_deadline().map(|d| d.saturating_sub(now)))
+    /// What `receive` gives, which sleeps until the machine wants to be told the time.
+    pub(super) fn wait<T>(&self, receive: impl FnOnce(Option<Duration>) -> T) -> T {
+        let time = self.with_machine(|m, now| m.next_deadline().map(|d| d.saturating_sub(now)));
+        match time {
+            Some(time) => self.watch.wait(time, |time| receive(Some(time))),
+            None => receive(None),
+        }
     }
 
     /// A run begins: with a cancel flag of its own.

@@ -139,7 +139,7 @@ impl Drive<'_> {
     fn await_servers(&mut self, stop: &StopFlag) {
         let silent_at = self.group.servers.silent_at().unwrap_or_else(Instant::now);
         let wait = silent_at.saturating_duration_since(Instant::now());
-        match self.group.incoming.recv_timeout(wait) {
+        match self.wait(wait) {
             // The caller asks the flag.
             Ok(Incoming::Stop) => {}
             // A process of an earlier run: another takes its place.

@@ -110,7 +110,7 @@ impl<'a> Drive<'a> {
                 break;
             }
             let wait = next.map_or(NOTHING_DUE, |n| n.saturating_sub(self.group.now()));
-            match self.group.incoming.recv_timeout(wait) {
+            match self.wait(wait) {
                 Ok(incoming) => self.incoming(incoming, stop),
                 Err(RecvTimeoutError::Timeout) => self.machine.tick(self.group.now()),
                 // The group holds a sender itself.
@@ -129,6 +129,15 @@ impl<'a> Drive<'a> {
             setup_ns: setup.as_nanos() as u64,
             overlapping_sessions: self.overlapping_sessions,
         }
+    }
+
+    /// Sleep until something comes, for at most `time`.
+    pub(super) fn wait(&mut self, time: Duration) -> Result<Incoming, RecvTimeoutError> {
+        let (watch, incoming) = (&self.group.watch, &self.group.incoming);
+        let still = watch.still();
+        let come = watch.wait(time, |time| incoming.recv_timeout(time));
+        self.group.servers.forgive(watch.still() - still);
+        come
     }
 
     /// Do what is due now; the time at which to come again.
@@ -322,7 +331,7 @@ impl<'a> Drive<'a> {
         let is_open = |(_, far): (usize, &Far)| far.stage == Stage::Begun && far.session().is_some();
         while self.group.servers.of_run().any(is_open) {
             let wait = deadline.saturating_duration_since(Instant::now());
-            match self.group.incoming.recv_timeout(wait) {
+            match self.wait(wait) {
                 Ok(incoming) => self.incoming(incoming, stop),
                 Err(_) => self.group.servers.close_unfinished(),
             }

@@ -14,13 +14,14 @@ use crate::error::ControlError;
 use crate::launch::local::RankSet;
 use crate::launch::threads;
 use crate::stop::StopFlag;
+use crate::watch::Watch;
 use event::Incoming;
 pub use event::{GroupEvent, GroupResult};
 pub use servers::ServerState;
 use servers::{Around, Far, Servers};
 pub use spec::{GroupOptions, GroupSpec, Launcher, ServerSpec, default_remote_ranks};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wirespeed::Registry;
 use wirespeed_schema::case::Case;
 use wirespeed_schema::message::Refusal;
@@ -31,7 +32,7 @@ pub struct Group {
     spec: GroupSpec,
     options: GroupOptions,
     registry: Registry,
-    origin: Instant,
+    watch: Watch,
     sender: mpsc::Sender<Incoming>,
     incoming: mpsc::Receiver<Incoming>,
     runs: u64,
@@ -73,9 +74,9 @@ impl Group {
         };
         let mut group = Group {
             spec: spec.clone(),
+            watch: Watch::new(options.timing.silence),
             options,
             registry: registry.clone(),
-            origin: Instant::now(),
             sender,
             incoming,
             runs: 0,
@@ -148,7 +149,7 @@ impl Group {
     }
 
     fn now(&self) -> Duration {
-        self.origin.elapsed()
+        self.watch.now()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::stop::StopFlag;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use wirespeed_schema::case::Case;
 use wirespeed_schema::message::{RankMessage, Refusal, RefusalCode, ServerLimits, SessionMessage};
 use wirespeed_schema::order::InOrder;
@@ -260,6 +260,18 @@ impl Servers {
     /// When the first of those that are asked or begun counts as silent.
     pub(super) fn silent_at(&self) -> Option<Instant> {
         self.watched().map(|(_, at)| at).min()
+    }
+
+    /// This end stood still for `time`: that was no silence of theirs.
+    pub(super) fn forgive(&self, time: Duration) {
+        if time.is_zero() {
+            return;
+        }
+        for far in self.iter() {
+            if let Some(session) = &far.session {
+                session.forgive(time);
+            }
+        }
     }
 
     /// Those that are silent now.

@@ -12,12 +12,13 @@ use crate::launch::local::{Heard, RankSet};
 use crate::launch::seam::Launch;
 use crate::launch::together::Together;
 use crate::session::heart::{Beat, Heart};
+use crate::watch::Watch;
 use crate::wire::{Packet, ReceiveError, Receiver, Sender};
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use wirespeed_schema::case::{Case, Stop};
 use wirespeed_schema::circle::CasePart;
 use wirespeed_schema::message::{OutcomeReport, RankMessage, Refusal, RefusalCode, SessionMessage};
@@ -71,7 +72,7 @@ struct Session<'a> {
     local_address: IpAddr,
     sender: Sender,
     events: mpsc::Sender<Event>,
-    origin: Instant,
+    watch: Watch,
     heart: Heart,
     holds_slot: bool,
     idle_since: Duration,
@@ -104,7 +105,7 @@ pub(super) fn run(shared: &Arc<Shared>, id: SessionId, client: SocketAddr, known
         local_address: known.local_address,
         sender: known.sender.clone(),
         events,
-        origin: Instant::now(),
+        watch: Watch::new(shared.options.timing.silence),
         heart: Heart::new(lease, Duration::ZERO),
         holds_slot: false,
         idle_since: Duration::ZERO,
@@ -117,7 +118,7 @@ pub(super) fn run(shared: &Arc<Shared>, id: SessionId, client: SocketAddr, known
     while !session.is_over() {
         let wait = session.due();
         // When nothing came, what is due is done above.
-        if let Ok(event) = incoming.recv_timeout(wait) {
+        if let Ok(event) = session.watch.wait(wait, |time| incoming.recv_timeout(time)) {
             let of_client = matches!(event, Event::Client(_));
             session.handle(event);
             if of_client {
@@ -158,7 +159,7 @@ fn listen(mut receiver: Receiver, events: &mpsc::Sender<Event>, handled: &mpsc::
 
 impl Session<'_> {
     fn now(&self) -> Duration {
-        self.origin.elapsed()
+        self.watch.now()
     }
 
     fn is_over(&self) -> bool {
@@ -395,7 +396,7 @@ impl Session<'_> {
         }
         if matches!(message, RankMessage::Cancel { .. }) && active.forced < Forced::Cancelled {
             active.forced = Forced::Cancelled;
-            active.until = self.origin.elapsed() + self.shared.options.timing.grace;
+            active.until = self.watch.now() + self.shared.options.timing.grace;
         }
         if let Some(set) = &self.ranks {
             set.send(rank, message);
