@@ -86,24 +86,28 @@ fn a_rail_that_a_host_is_not_on_is_told_before_anything_starts() {
     let other = folder.path().join("other");
     std::fs::write(&other, "h0 rail=a:10.77.0.1\nh1\n").unwrap();
     let other = other.display();
-    for (words, said) in [
+    let name_it = "rail=NAME:IP";
+    for (words, said, advised) in [
         (
             format!("--hostfile {file} --rail c"),
-            "no host is on a rail \"c\"",
+            "there is no rail \"c\"",
+            "choose from: a, b",
         ),
         (
             format!("--hostfile {other} --rail a"),
             "h1 has no address on rail a",
+            name_it,
         ),
         (
             "--hosts h0,h1 --rail all".to_owned(),
             "no host is on a rail \"all\"",
+            name_it,
         ),
     ] {
         let words = format!("{words} -- am_lat --via tcp -n 10");
         let ended = start_on((&hosts, &bridge), &words).end(PATIENCE).code(2);
         let (cause, remedy) = ended.complaint();
-        assert!(cause.contains(said) && remedy.contains("rail=NAME:IP"), "{ended}");
+        assert!(cause.contains(said) && remedy.contains(advised), "{ended}");
     }
     // An address that is none of the host's costs its pairs there, and names the address.
     let wrong = folder.path().join("wrong");

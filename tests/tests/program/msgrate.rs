@@ -129,7 +129,9 @@ fn a_sweep_is_one_table_and_one_plot() {
     let line = "msgrate --ranks 9 --grid ring,2d,3d -s 8..512:x8 --pattern pre-post -t 20ms --cache-state hot,flushed -c 64K";
     let ended = home.run(line).code(0);
     assert!(
-        ended.stdout.starts_with("9 ranks over shm, pre-post: at most ")
+        ended
+            .stdout
+            .starts_with("9 ranks over shm, pattern pre-post: at most ")
             && ended.stdout.contains("\nmessage rate against message size"),
         "{ended}"
     );
