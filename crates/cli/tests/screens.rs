@@ -77,6 +77,7 @@ fn a_slip_in_a_value_is_told_by_every_option_with_names() {
         ("msgrate --pattern piar", "pair"),
         ("msgrate --grid rign", "ring"),
         ("msgrate --cache-state flsuhed", "flushed"),
+        ("mesh --ranks 3 --pattern incsat -- am_lat --via tcp", "incast"),
         ("perftest -l -x shm -t am_lta", "am_lat"),
         ("perftest -l -x shm -t am_lat -D shotr", "short"),
         ("perftest -l -x shm -t am_lat -M mutli", "multi"),
@@ -102,6 +103,16 @@ fn a_slip_in_a_value_is_told_by_every_option_with_names() {
         ("list --color nevre", "never"),
     ] {
         is_told(line, meant);
+    }
+}
+
+#[test]
+fn what_is_far_from_every_name_gets_no_guess_and_a_path_is_a_file() {
+    let (code, _, err) = said("run latency --via shm --group threads");
+    assert!(code == 2 && !err.contains("did you mean"), "{err}");
+    for path in ["plan.tml", "none/plan"] {
+        let (code, _, err) = said(&format!("run {path}"));
+        assert!(code == 2 && err.contains(&format!("cannot read {path}")), "{err}");
     }
 }
 
