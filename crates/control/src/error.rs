@@ -2,7 +2,7 @@
 
 use crate::job::error::JobError;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use wirespeed_schema::message::{FailureClass, Refusal};
 
@@ -128,6 +128,11 @@ pub enum ControlError {
     Interrupted,
 }
 
+/// Whether an address that others would name is one of this machine: only then can it be listened on.
+fn is_own(ip: IpAddr) -> bool {
+    !ip.is_loopback() && UdpSocket::bind((ip, 0)).is_ok()
+}
+
 impl ControlError {
     /// One line of remedy.
     pub fn remedy(&self) -> String {
@@ -135,7 +140,11 @@ impl ControlError {
             Self::BadAddress(_) => "write HOST, HOST:PORT or [IPv6]:PORT".into(),
             Self::UnknownHost { .. } => "check the spelling, or give its IP address".into(),
             Self::Connect { address, source } if source.kind() == io::ErrorKind::ConnectionRefused => {
-                format!("start `wirespeed serve` there, or check that it listens on {address}")
+                let whose = match is_own(address.ip()) {
+                    true => " (an address of this machine itself)",
+                    false => "",
+                };
+                format!("start `wirespeed serve` there, or check that it listens on {address}{whose}")
             }
             Self::Connect { .. } => "check that the host is up and that no firewall drops the port".into(),
             Self::Listen { source, .. } if source.kind() == io::ErrorKind::AddrInUse => {
@@ -234,6 +243,20 @@ mod tests {
             (refused.exit_code(), refused.remedy().as_str()),
             (5, "ask for less")
         );
+        let nobody = |address: &str| {
+            let (address, source) = (address.parse().unwrap(), io::ErrorKind::ConnectionRefused.into());
+            ControlError::Connect { address, source }.remedy()
+        };
+        assert!(nobody("192.0.2.77:7411").ends_with("listens on 192.0.2.77:7411"));
+        assert!(nobody("127.0.0.1:7411").ends_with("listens on 127.0.0.1:7411"));
+        // Any address of the machine that is not its loopback.
+        let route = UdpSocket::bind("0.0.0.0:0").and_then(|socket| {
+            socket.connect("192.0.2.77:9")?;
+            socket.local_addr()
+        });
+        if let Some(own) = route.ok().map(|own| own.ip()).filter(|ip| !ip.is_loopback()) {
+            assert!(nobody(&format!("{own}:7411")).contains("of this machine itself"));
+        }
         assert_eq!(ControlError::BadAddress("x:y".into()).exit_code(), 2);
         assert_eq!(ControlError::Interrupted.exit_code(), 130);
         assert_eq!(ControlError::lost("rank 1", "killed").exit_code(), 1);

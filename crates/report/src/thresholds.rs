@@ -42,6 +42,8 @@ pub(crate) const WORTH_RATIO: f64 = 1.3;
 pub(crate) const SHARE_SAMPLES_MIN: u64 = 100;
 /// More rounds than this are not advised: nobody waits for them.
 pub(crate) const ROUNDS_WORTH_MAX: u64 = 200;
+/// A ratio that is so far from the quotient of the figures beside it needs a word.
+pub(crate) const RATIO_APART_MIN: f64 = 0.05;
 /// A pair, worker or host that takes so many times as long as the median is slow.
 pub(crate) const SLOW_RATIO: f64 = 1.2;
 /// A 99th percentile of so many medians is a far tail.

@@ -182,12 +182,7 @@ impl<'a> Gate<'a> {
                         count(Verdict::Inconclusive)
                     ),
                 };
-                let is_withheld = comparison.rows.iter().any(|row| !row.withheld.is_empty());
-                let remedy = match is_withheld {
-                    true => "measure both in turn with `wirespeed ab`, or pass --allow-inconclusive",
-                    false => "take as many more runs as the verdicts say, or pass --allow-inconclusive",
-                };
-                Ended::badly(Failure::with(exit::INCONCLUSIVE, cause, remedy))
+                Ended::badly(Failure::with(exit::INCONCLUSIVE, cause, comparison.remedy()))
             }
             _ => Ended::OK,
         }

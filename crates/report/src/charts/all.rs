@@ -127,7 +127,7 @@ fn smallest_latencies<'a>(cases: &Found<'a>) -> Found<'a> {
 }
 
 /// What is drawn against the size of messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy)]
 enum Against {
     Bandwidth,
     Rate,
@@ -146,13 +146,14 @@ impl Against {
 
 /// Charts of everything that is swept over sizes or windows.
 fn swept(cases: &Found, several: bool, probes: &[Probe]) -> Vec<Picture> {
-    let mut by_size: BTreeMap<(Against, String), BTreeMap<u64, &CaseResult>> = BTreeMap::new();
-    let mut by_window: BTreeMap<String, BTreeMap<u64, &CaseResult>> = BTreeMap::new();
+    // Both by name, then by number: one kind of map.
+    let mut by_size: BTreeMap<(String, u64), BTreeMap<u64, &CaseResult>> = BTreeMap::new();
+    let mut by_window = by_size.clone();
     for (input, case) in cases {
         let name = sweep_name(input, case, several);
         let size = case.case.test.size_bytes();
         let slot = by_size
-            .entry((Against::of(case), name.clone()))
+            .entry((name.clone(), Against::of(case) as u64))
             .or_default()
             .entry(size)
             .or_insert(case);
@@ -170,9 +171,8 @@ fn swept(cases: &Found, several: bool, probes: &[Probe]) -> Vec<Picture> {
             .stream()
             .is_some_and(|stream| stream.pace_msg_per_s.is_some());
         if !paced && takes(test.name(), "window") {
-            let name = format!("{name} {}", wirespeed_schema::units::format_asked_size(size));
             by_window
-                .entry(name)
+                .entry((name, size))
                 .or_default()
                 .insert(case.case.test.window(), case);
         }
@@ -186,17 +186,20 @@ fn swept(cases: &Found, several: bool, probes: &[Probe]) -> Vec<Picture> {
     ] {
         let all: Vec<Swept> = by_size
             .iter()
-            .filter(|((of, _), cases)| {
-                *of == against && cases.len() > 2 && cases.values().all(|case| case.metrics.contains_key(tag))
+            .filter(|((_, of), cases)| {
+                *of == against as u64
+                    && cases.len() > 2
+                    && cases.values().all(|case| case.metrics.contains_key(tag))
             })
-            .map(|((_, label), cases)| as_swept(label, cases))
+            .map(|((label, _), cases)| as_swept(label, cases))
             .collect();
         for part in all.chunks(LINES) {
             pictures.extend(sweeps::against_size(part, tag, probes));
         }
     }
-    for (label, cases) in by_window.iter().filter(|(_, cases)| cases.len() > 2) {
-        pictures.extend(window::against_window(&as_swept(label, cases)));
+    for ((name, size), cases) in by_window.iter().filter(|(_, cases)| cases.len() > 2) {
+        let label = format!("{name} {}", wirespeed_schema::units::format_asked_size(*size));
+        pictures.extend(window::against_window(&as_swept(&label, cases)));
     }
     pictures.truncate(SWEEP_CHARTS_MAX);
     pictures

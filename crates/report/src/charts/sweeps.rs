@@ -9,7 +9,7 @@ use crate::standings::{BY_RATE, BY_TIME, Standing, ends, standings};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
 use wirespeed_schema::order::InOrder;
 use wirespeed_schema::run::CaseResult;
-use wirespeed_schema::units::{format_asked_size, format_rate, format_size};
+use wirespeed_schema::units::{format_asked_size, format_size};
 
 /// Cases of one sweep, by what is swept.
 pub struct Swept<'a> {
@@ -163,13 +163,7 @@ fn best(swept: &Swept, tag: &str) -> Option<String> {
         .filter_map(|(size, case)| Some((*size, case.metrics.get(tag)?.value.get())))
         .collect();
     let found = curve::plateau(&values)?;
-    Some(format!(
-        "{}: a peak of {} at {}; {}",
-        swept.label,
-        format_rate(found.best, "B/s"),
-        format_size(found.at),
-        found.words(format_size)
-    ))
+    Some(format!("{}: {}", swept.label, found.of_bandwidths()))
 }
 
 /// The latency of the smallest and of the largest size.

@@ -146,8 +146,12 @@ fn little_words(little: &Little) -> Vec<String> {
         ),
         (None, None, Some((least, most))) => {
             let (least_text, most_text) = (significant(least, 2), significant(most, 2));
+            let range = match least_text == most_text {
+                true => least_text,
+                false => format!("{least_text} to {most_text}"),
+            };
             let used = format!(
-                "in the runs with a window that holds the rate back, {least_text} to {most_text} times that window is in flight"
+                "in the runs with a window that holds the rate back, {range} times that window is in flight"
             );
             match least >= WINDOW_FULL_SHARE {
                 true => format!("Little's law holds: {used}."),

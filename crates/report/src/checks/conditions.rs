@@ -71,7 +71,8 @@ pub(super) fn check_case(findings: &mut Findings, metrics: &BTreeMap<String, Met
     for (tag, metric) in spreads.filter(|(_, metric)| metric.value.get() > BETWEEN_RUNS_MAX) {
         let figure = tag.trim_end_matches("_between_runs_ratio");
         let message = format!("{figure} differs by {} between runs", spread(metric.value.get()));
-        let remedy = "take more runs (--repeats 10) and look at each: the machine has more than one state";
+        let remedy =
+            "the machine has more than one state: take more runs (--repeats 10), and quote their range";
         findings.add(
             Severity::Warning,
             "runs_differ",

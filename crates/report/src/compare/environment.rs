@@ -11,6 +11,9 @@ use wirespeed_schema::section::Imported;
 /// The CPU of a rank that was not pinned, or of which nobody says where it was.
 const NO_CPU: &str = "none";
 
+/// The fact that is no machine's.
+const PROGRAM: &str = "program";
+
 /// Facts of a machine that differ from moment to moment and explain nothing.
 const FLEETING: [&str; 2] = ["host_name", "load_average_1min"];
 
@@ -29,7 +32,12 @@ pub(super) fn retain_told((a, b): (&Run, &Run), differences: &mut Vec<Difference
             |value: &String| empty.get(name) != Some(value) && !value.split(',').all(|cpu| cpu == NO_CPU);
         !run.sections.has::<Imported>() || value.as_ref().is_some_and(is_stated)
     };
-    differences.retain(|one| is_told(a, &one.name, &one.a) && is_told(b, &one.name, &one.b));
+    // That another tool measured stands beside the name of the side.
+    let is_other_tool = [a, b].iter().any(|run| run.sections.has::<Imported>());
+    differences.retain(|one| {
+        let is_told = is_told(a, &one.name, &one.a) && is_told(b, &one.name, &one.b);
+        is_told && !(is_other_tool && one.name == PROGRAM)
+    });
 }
 
 /// Entries that differ, by name.
@@ -59,7 +67,7 @@ pub fn facts(run: &Run) -> BTreeMap<String, String> {
             commit.unwrap_or_default()
         ),
     };
-    facts.insert("program".to_owned(), program);
+    facts.insert(PROGRAM.to_owned(), program);
     facts
 }
 

@@ -4,7 +4,7 @@
 use super::{Comparison, MeshChange, Method, Row, Verdict};
 use crate::figures::spoken;
 use crate::labels::ratio;
-use crate::thresholds::ROUNDS_WORTH_MAX;
+use crate::thresholds::{RATIO_APART_MIN, ROUNDS_WORTH_MAX};
 use crate::view::listed;
 use crate::wording::{counted, percent};
 
@@ -12,7 +12,7 @@ use crate::wording::{counted, percent};
 pub fn answer(comparison: &Comparison) -> Vec<String> {
     let within = percent(comparison.within_ratio.get());
     if let [row] = comparison.rows.as_slice() {
-        return vec![sentence(row, &within, comparison.method)];
+        return vec![sentence(row, &within, comparison)];
     }
     let count = |verdict: Verdict| {
         comparison
@@ -103,8 +103,6 @@ pub(crate) fn disturbance(row: &Row) -> Option<String> {
 
 /// Why no number of runs is advised.
 const TOO_MANY: &str = "more runs than anybody waits for would be needed";
-/// What to do about a disturbance.
-const IN_TURN: &str = "measure both in turn with `wirespeed ab`";
 
 /// How many figures have no verdict for a disturbance, and what that was.
 fn withheld(comparison: &Comparison) -> Option<String> {
@@ -115,7 +113,7 @@ fn withheld(comparison: &Comparison) -> Option<String> {
     };
     said.dedup();
     let why = said.first()?;
-    Some(format!("{differ}, but {why}: {IN_TURN}"))
+    Some(format!("{differ}, but {why}: {}", calmer(comparison)))
 }
 
 /// Rows, or reasons, that a sentence names.
@@ -190,11 +188,11 @@ fn lacking_runs(comparison: &Comparison) -> Option<String> {
         ),
         0 => format!(
             "about {needed} {runs} should tell {which}: {}",
-            how(comparison.method, needed)
+            how(comparison, needed)
         ),
         _ => format!(
             "{without} have no interval, so no verdict: at least {needed} {runs} are needed: {}",
-            how(comparison.method, needed)
+            how(comparison, needed)
         ),
     })
 }
@@ -211,12 +209,74 @@ fn runs_of(method: Method) -> &'static str {
     }
 }
 
-/// The option that gives so many runs.
-fn how(method: Method, runs: u64) -> String {
-    match method {
-        Method::Paired => format!("--pairs {runs}"),
-        Method::Unpaired => format!("measure both with --repeats {runs}"),
+/// What to do about a disturbance: `ab` starts no other tool.
+fn calmer(comparison: &Comparison) -> &'static str {
+    match [&comparison.a, &comparison.b]
+        .iter()
+        .any(|side| side.imported.is_some())
+    {
+        true => "measure both again while nothing else runs",
+        false => "measure both in turn with `wirespeed ab`",
     }
+}
+
+/// What gives so many runs. Other tools have no such option, but their outputs may stand in one file.
+fn how(comparison: &Comparison, runs: u64) -> String {
+    let sides = [&comparison.a, &comparison.b];
+    let mut tools: Vec<&str> = sides.iter().filter_map(|side| side.imported.as_deref()).collect();
+    let ours = tools.len() < sides.len();
+    tools.dedup();
+    match (comparison.method, tools.is_empty()) {
+        (Method::Paired, _) => format!("--pairs {runs}"),
+        (Method::Unpaired, true) => format!("measure both with --repeats {runs}"),
+        (Method::Unpaired, false) => format!(
+            "put the outputs of {runs} runs of {} into one file{}",
+            tools.join(" and "),
+            if ours {
+                format!(", and run wirespeed with --repeats {runs}")
+            } else {
+                String::new()
+            }
+        ),
+    }
+}
+
+impl Comparison {
+    /// What helps where figures have no verdict.
+    pub fn remedy(&self) -> &'static str {
+        let open = || {
+            self.rows
+                .iter()
+                .filter(|row| row.verdict == Verdict::Inconclusive)
+        };
+        let needed = || open().filter_map(needed).max();
+        match open().any(|row| !row.withheld.is_empty()) {
+            true => "do what the answer says about the disturbance, or pass --allow-inconclusive",
+            false if needed().is_some_and(|needed| needed <= ROUNDS_WORTH_MAX) => {
+                "take as many runs as the answer says, or pass --allow-inconclusive"
+            }
+            false => "tolerate more with --within, or pass --allow-inconclusive",
+        }
+    }
+}
+
+/// Why a ratio is not the quotient of the two figures beside it, where that can be seen.
+pub(crate) fn of_ratios<'a>(
+    method: Method,
+    quotient: &str,
+    rows: impl IntoIterator<Item = &'a Row>,
+) -> Option<String> {
+    let is_apart = |row: &Row| {
+        let shown = row.b.get() / row.a.get();
+        shown > 0.0 && (row.ratio.get() / shown).ln().abs() > RATIO_APART_MIN.ln_1p()
+    };
+    let what = match method {
+        Method::Paired => "the ratio within each pair of runs",
+        Method::Unpaired => "every run of one side over every run of the other",
+    };
+    rows.into_iter()
+        .any(is_apart)
+        .then(|| format!("{quotient}: the middle of {what}, which is not the quotient of the two medians"))
 }
 
 /// What helps where no number of runs that anybody waits for does.
@@ -229,8 +289,8 @@ fn other_ways(method: Method) -> &'static str {
     }
 }
 
-fn sentence(row: &Row, within: &str, method: Method) -> String {
-    let figure = figure(row);
+fn sentence(row: &Row, within: &str, comparison: &Comparison) -> String {
+    let (figure, method) = (figure(row), comparison.method);
     let runs = runs_of(method);
     let have = row.a_runs.min(row.b_runs);
     match (row.verdict, row.more_runs) {
@@ -238,7 +298,7 @@ fn sentence(row: &Row, within: &str, method: Method) -> String {
         (Verdict::Same, _) => format!("B is the same as A within {within}: {figure}"),
         (Verdict::Inconclusive, Some(more)) => {
             let needed = u64::from(have) + more;
-            let how = how(method, needed);
+            let how = how(comparison, needed);
             match row.lower {
                 Some(_) if needed > ROUNDS_WORTH_MAX => format!(
                     "inconclusive: {figure}, neither wholly within {within} nor wholly beyond; {TOO_MANY} (about {needed} \
@@ -249,16 +309,22 @@ fn sentence(row: &Row, within: &str, method: Method) -> String {
                     "inconclusive: {figure}, neither wholly within {within} nor wholly beyond; about {needed} {runs} should \
                      tell: {how}"
                 ),
-                None => format!(
-                    "no verdict: {figure}, without an interval: it needs at least {needed} {runs}, and there are {have}: {how}"
-                ),
+                None => {
+                    let have = match row.a_runs == row.b_runs {
+                        true => have.to_string(),
+                        false => format!("{} and {}", row.a_runs, row.b_runs),
+                    };
+                    format!(
+                        "no verdict: {figure}, without an interval: it needs at least {needed} {runs}, and there are {have}: {how}"
+                    )
+                }
             }
         }
         (Verdict::Inconclusive, None) => match disturbance(row) {
-            Some(why) => format!("inconclusive: {figure}, but {why}: {IN_TURN}"),
-            None => format!(
-                "inconclusive: {figure}, too near to the margin of {within} for any number of {runs} to tell"
-            ),
+            Some(why) => format!("inconclusive: {figure}, but {why}: {}", calmer(comparison)),
+            None => {
+                format!("inconclusive: {figure}, too near to the margin of {within} for more {runs} to tell")
+            }
         },
     }
 }

@@ -9,7 +9,7 @@ use crate::standings::ends;
 use crate::thresholds::{BACKLOG_MSGS, BUSY_SHARE, REACHED_SHARE, SMALL_BYTES};
 use crate::wording::fine_percent;
 use std::collections::BTreeMap;
-use wirespeed_schema::case::Role;
+use wirespeed_schema::case::{Case, Role};
 use wirespeed_schema::order::InOrder;
 use wirespeed_schema::run::{CaseResult, Metric};
 use wirespeed_schema::units::{format_asked_size, format_ns, format_rate, format_size, significant};
@@ -17,11 +17,12 @@ use wirespeed_schema::units::{format_asked_size, format_ns, format_rate, format_
 /// What `results` show, one sentence each; empty for round trips and single points that say nothing.
 pub fn answers(results: &[CaseResult]) -> Vec<String> {
     let mut said = Vec::new();
-    for (name, group) in grouped(results, |r| format_asked_size(r.case.test.size_bytes())) {
+    for ((transport, size), group) in grouped(results, |case| case.test.size_bytes()) {
+        let name = format!("{transport}, {}", format_asked_size(size));
         said.extend(credits(&name, &group));
     }
-    for (name, group) in grouped(results, |r| format!("credits {}", r.case.test.window())) {
-        said.extend(sizes(&name, &group));
+    for ((transport, window), group) in grouped(results, |case| case.test.window()) {
+        said.extend(sizes(&format!("{transport}, credits {window}"), &group));
     }
     said.extend(results.iter().filter_map(bound));
     said.extend(results.iter().filter_map(backlog));
@@ -38,16 +39,17 @@ fn transport_of(result: &CaseResult) -> String {
     format!("{}{route}", result.case.transport)
 }
 
-/// Results of one transport, and of one value of what `key` names.
-fn grouped(
-    results: &[CaseResult],
-    key: impl Fn(&CaseResult) -> String,
-) -> BTreeMap<String, Vec<&CaseResult>> {
-    let mut groups: BTreeMap<String, Vec<&CaseResult>> = BTreeMap::new();
+/// Results of one transport, and of one value of what `key` names; values rise as numbers do.
+fn grouped(results: &[CaseResult], key: fn(&Case) -> u64) -> Vec<((String, u64), Vec<&CaseResult>)> {
+    let mut groups: Vec<((String, u64), Vec<&CaseResult>)> = Vec::new();
     for result in results.iter().filter(|r| metric(r, "rate_msg_per_s").is_some()) {
-        let name = format!("{}, {}", transport_of(result), key(result));
-        groups.entry(name).or_default().push(result);
+        let key = (transport_of(result), key(&result.case));
+        match groups.iter_mut().find(|(of, _)| *of == key) {
+            Some((_, group)) => group.push(result),
+            None => groups.push((key, vec![result])),
+        }
     }
+    groups.order_by(|a, b| a.0.cmp(&b.0));
     groups
 }
 
@@ -92,12 +94,7 @@ fn sizes(name: &str, group: &[&CaseResult]) -> Option<String> {
         return None;
     }
     let found = plateau(&points)?;
-    Some(format!(
-        "{name}: a peak of {} at {}; {}",
-        format_rate(found.best, "B/s"),
-        format_size(found.at),
-        found.words(format_size)
-    ))
+    Some(format!("{name}: {}", found.of_bandwidths()))
 }
 
 /// What bounds the rate of small messages: the CPUs of the ends, or the wait for credits.
@@ -228,6 +225,24 @@ mod tests {
             said[0].contains("from 1 MiB to 4 MiB; 32 MiB reaches ") && said[0].ends_with(" of it"),
             "{said:?}"
         );
+    }
+
+    #[test]
+    fn sizes_and_credits_rise_as_numbers_do() {
+        let sizes = [16 << 10, 256, 1 << 10, 64, 4 << 10];
+        let all = sizes.iter().flat_map(|size| {
+            let rate = |credits: u64| 1e5 * credits as f64 / *size as f64;
+            [1, 2, 10].map(|credits| result(*size, credits, rate(credits), 1e9))
+        });
+        let said = answers(&all.collect::<Vec<_>>()).join("\n");
+        let at = |text: &str| said.find(text).unwrap_or_else(|| panic!("{text}: {said}"));
+        for names in [
+            &["64 B: ", "256 B: ", "1 KiB: ", "4 KiB: ", "16 KiB: "][..],
+            &["credits 1: a", "credits 2: a", "credits 10: a"],
+        ] {
+            let places: Vec<usize> = names.iter().map(|name| at(&format!("unix, {name}"))).collect();
+            assert!(places.is_sorted(), "{places:?}: {said}");
+        }
     }
 
     #[test]

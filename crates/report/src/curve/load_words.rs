@@ -16,16 +16,17 @@ pub fn load_words(section: &LoadSection, rows: &[LoadPoint]) -> Vec<String> {
         Offers::Messages => "the window",
         Offers::Requests => "connections and depth",
     };
-    let mut words = vec![format!(
-        "Limited only by {holder}, the path carries {}.",
-        rate(most)
-    )];
-    words.extend(carried_words(&carried(rows), rows.len(), &rate));
-    words.push(knee_words(rows, &rate));
+    let mut words = Vec::new();
     if let Some(bound) = section.p99_max_ns {
         let kept = capacity(rows, bound.get());
         words.extend(bound_words(&kept, rows.len(), &format_ns(bound.get()), &rate));
     }
+    words.push(format!(
+        "The path carries {}, limited only by {holder}.",
+        rate(most)
+    ));
+    words.extend(carried_words(&carried(rows), rows.len(), &rate));
+    words.push(knee_words(rows, &rate));
     words
 }
 
@@ -58,7 +59,7 @@ fn carried_words(found: &Capacity, rows: usize, rate: &dyn Fn(f64) -> String) ->
     });
     if found.unknown > 0 {
         words.push(format!(
-            "Whether {} of {rows} offered rates are carried, the runs cannot tell: they lie on both sides of {}.",
+            "Of {} of {rows} offered rates the runs cannot tell whether they are carried: some deliver {}, some less.",
             found.unknown,
             percent(CARRIED_SHARE_MIN)
         ));
@@ -79,7 +80,7 @@ fn knee_words(rows: &[LoadPoint], rate: &dyn Fn(f64) -> String) -> String {
         ),
         Err(NoKnee::Flat) => "No knee: response time does not rise as that of a queue would.".to_owned(),
         Err(NoKnee::Residual(residual)) => format!(
-            "No knee reported: the curve of a queue misses these response times by {}, more than {}.",
+            "No knee reported: these response times are off the curve of a queue by {}, more than {}.",
             percent(residual),
             percent(FIT_RESIDUAL_MAX)
         ),
@@ -109,7 +110,7 @@ fn bound_words(kept: &Capacity, rows: usize, bound: &str, rate: &dyn Fn(f64) -> 
             rate(passes)
         )),
         (None, Some(fails)) => words.push(format!(
-            "p99 does not stay within {bound} at the lowest rate that tells, {}{again}.",
+            "p99 does not stay within {bound} even at {}, the lowest rate of which it is known{again}: name lower ones with --offered.",
             rate(fails)
         )),
         (None, None) => {}
@@ -180,7 +181,7 @@ mod tests {
                 row.achieved_upper_per_s.unwrap_or(0.0).max(row.achieved_per_s) < 0.99 * row.offered_per_s
             };
             let untold = rows.iter().filter(|row| !is_carried(row) && !is_saturated(row)).count();
-            let told = format!("Whether {untold} of {} offered rates are carried", rows.len());
+            let told = format!("Of {untold} of {} offered rates the runs cannot tell", rows.len());
             prop_assert_eq!(untold > 0, words.iter().any(|text| text.starts_with(&told)), "{:?}: {:?}", words, rows);
             let keeps = |row: &LoadPoint| !is_saturated(row) && row.response_p99_ns.is_some_and(|p99| p99 <= BOUND_NS);
             let breaks = |row: &LoadPoint| is_saturated(row) || row.response_p99_ns.is_some_and(|p99| p99 > BOUND_NS);
@@ -217,7 +218,7 @@ mod tests {
                     prop_assert!(breaks(&rows[named(text, "; at ").unwrap()]), "{text}: {rows:?}");
                 }
                 if text.starts_with("p99 does not stay") {
-                    let at = named(text, "that tells, ").unwrap();
+                    let at = named(text, "even at ").unwrap();
                     prop_assert!(breaks(&rows[at]) && !rows[..at].iter().any(keeps), "{text}: {rows:?}");
                 }
             }

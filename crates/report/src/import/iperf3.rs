@@ -8,7 +8,7 @@ use wirespeed_schema::test::{Layout, Stream, Test};
 
 const FORMAT: &str = Format::Iperf3.name();
 
-/// Read one document, or text of one or several runs.
+/// Read documents or text, of one or several runs.
 pub fn read(text: &str) -> Result<Vec<Figures>, ImportError> {
     match text.trim_start().starts_with('{') {
         true => json(text),
@@ -62,13 +62,22 @@ impl Totals {
     }
 }
 
-/// Read one document. The receiver's total is the delivered one; loss is that of UDP.
+/// Read one document after the other.
 fn json(text: &str) -> Result<Vec<Figures>, ImportError> {
-    let document: Value = serde_json::from_slice(text.as_bytes()).map_err(|error| ImportError::Line {
-        format: FORMAT,
-        line: error.line(),
-        what: "not JSON",
-    })?;
+    let mut found = Vec::new();
+    for document in serde_json::Deserializer::from_slice(text.as_bytes()).into_iter() {
+        let document = document.map_err(|error| ImportError::Line {
+            format: FORMAT,
+            line: error.line(),
+            what: "not JSON",
+        })?;
+        found.push(of_document(&document)?);
+    }
+    Ok(found)
+}
+
+/// The receiver's total is the delivered one; loss is that of UDP.
+fn of_document(document: &Value) -> Result<Figures, ImportError> {
     if let Some(said) = document["error"].as_str() {
         return Err(ImportError::Failed {
             format: FORMAT,
@@ -97,7 +106,7 @@ fn json(text: &str) -> Result<Vec<Figures>, ImportError> {
     };
     let mut found = totals.figures(None);
     found.started_at = document["start"]["timestamp"]["time"].as_str().and_then(rfc3339);
-    Ok(vec![found])
+    Ok(found)
 }
 
 /// `Sun, 22 Nov 2026 01:12:42 GMT` as RFC 3339; `None` for another form.

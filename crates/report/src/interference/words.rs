@@ -7,10 +7,13 @@ use crate::thresholds::ROUNDS_WORTH_MAX;
 use crate::wording::{counted, percent};
 use wirespeed_schema::units::{format_rate, significant};
 
+/// The load that is none: what the machine alone does to a ratio.
+const CONTROL: &str = "none";
+
 /// The load and where it ran: `cpu@same`.
 pub fn load_name(loaded: &Loaded) -> String {
     let load = loaded.load.clone();
-    match load.contains('@') || load == "none" || loaded.place.is_empty() {
+    match load.contains('@') || load == CONTROL || loaded.place.is_empty() {
         true => load,
         false => format!("{load}@{}", loaded.place),
     }
@@ -104,6 +107,9 @@ fn answer(rows: &[&InterferenceRow], found: &Interference) -> String {
                 "{subject}: no figure changes by more than {}",
                 percent(found.within_ratio.get())
             ),
+            _ if rows.iter().all(|one| one.loaded.load == CONTROL) => {
+                format!("{subject}: no difference can be told, as should be without load")
+            }
             open => format!(
                 "{subject}: no verdict on {open} of {} figures: {}",
                 rows.len(),
@@ -126,13 +132,13 @@ fn lacking(rows: &[&InterferenceRow], found: &Interference) -> String {
             format!("{count} give no interval, at least {needed} are needed: {option} {needed}")
         }
         (false, Some(needed)) if needed > ROUNDS_WORTH_MAX => format!(
-            "after {count} the differences may be chance, and it would take about {needed} rounds to tell"
+            "after {count} the differences may be chance, and it takes about {needed} rounds to tell: measure each longer (-t)"
         ),
         (false, Some(needed)) => format!(
             "after {count} the differences may be chance; about {needed} rounds should tell: {option} {needed}"
         ),
         (_, None) => format!(
-            "they are too near to the margin of {} for any number of rounds to tell",
+            "they are too near to the margin of {} for more rounds to tell",
             percent(found.within_ratio.get())
         ),
     }

@@ -18,7 +18,7 @@ const RATIO_MIN: f64 = 0.01;
 pub fn nothing_named(probed: &Probed) -> String {
     let median = probed.typical().unwrap_or_default();
     if judged_hosts(probed) == 0 {
-        return format!("no host could be judged, each has too few partners; {median}");
+        return format!("no host could be judged, each has too few partners; {median}{FEW}");
     }
     match why_not(probed) {
         Some((who, why)) => format!(
@@ -102,29 +102,36 @@ fn noise(probed: &Probed) -> String {
         .iter()
         .filter(|effect| effect.sends_ratio.is_some() || effect.receives_ratio.is_some());
     let partners = probed.pairs.len() / hosts.count().max(1);
-    let found = match at(probed, ratio) {
-        Some(at) => format!("only one at {at} of {} or slower", of_what(probed)),
-        None => "none, however slow,".to_owned(),
+    let seen = match at(probed, ratio) {
+        Some(at) => format!(
+            "only one at {at} of {} or slower would be named in {} of such meshes",
+            of_what(probed),
+            percent(POWER)
+        ),
+        None => "even a very slow one could pass unseen".to_owned(),
     };
     format!(
-        "with {} each and figures that vary by {}, {found} would be named in {} of such meshes",
+        "with {} each and figures that vary by {}, {seen}",
         counted(partners as u64, "partner"),
         match probe.noise_ratio.get() {
             noise if noise < 1.0 => fine_percent(noise),
             _ => "more than their size".to_owned(),
-        },
-        percent(POWER)
+        }
     )
 }
 
-/// How to find more.
-pub const REMEDY: &str =
+/// What helps against noise.
+const NOISY: &str =
     ". Measure each pair longer (--duration or -n behind the `--`), on quieter hosts, or more hosts";
+/// What helps where nobody has partners enough.
+const FEW: &str = ". A host needs three: name more (--hosts, --ranks)";
+/// All of these.
+pub const REMEDIES: [&str; 2] = [NOISY, FEW];
 
 /// What helps against noise.
 fn remedy(probed: &Probed) -> &'static str {
     match probed.probe.detectable_host_ratio {
-        Some(_) if !finds_hosts(probed.probe) => REMEDY,
+        Some(_) if !finds_hosts(probed.probe) => NOISY,
         _ => "",
     }
 }

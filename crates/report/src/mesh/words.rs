@@ -27,9 +27,11 @@ pub fn answers(run: &Run, section: &MeshSection) -> Vec<String> {
         .flat_map(|probed| of_probe(probed, several))
         .collect();
     // What helps all of them is said once.
-    let last = said.iter().rposition(|text| text.contains(silence::REMEDY));
-    for text in &mut said[..last.unwrap_or_default()] {
-        *text = text.replace(silence::REMEDY, "");
+    for remedy in silence::REMEDIES {
+        let last = said.iter().rposition(|text| text.contains(remedy));
+        for text in &mut said[..last.unwrap_or_default()] {
+            *text = text.replace(remedy, "");
+        }
     }
     said.push(measured(&probed, section));
     said.extend(gaps::gaps(&probed, section));

@@ -7,7 +7,16 @@ use crate::table::Tone;
 use wirespeed_schema::checkup::{Check, CheckState, Checkup};
 
 /// How a fix begins that is a command and no advice.
-const COMMANDS: [&str; 3] = ["sudo ", "for ", "echo "];
+const COMMANDS: [&str; 8] = [
+    "sudo ",
+    "for ",
+    "echo ",
+    "cpupower ",
+    "ip ",
+    "mount ",
+    "prlimit ",
+    "sysctl ",
+];
 
 /// The answer and the sum, then every check in the order of the examination.
 pub fn checkup(found: &Checkup, style: &Style) -> String {
@@ -66,14 +75,19 @@ fn check_lines(check: &Check, widest: usize, style: &Style) -> Vec<String> {
 fn answer(found: &Checkup) -> String {
     let (total, warned) = (found.checks.len(), found.count(CheckState::Warn));
     match found.gravest() {
-        Some(check) if warned == 1 => format!("1 of {total} checks warns: {}: {}", check.name, check.found),
+        Some(check) if warned == 1 => format!(
+            "fit with reservations: 1 of {total} checks warns: {}: {}",
+            check.name, check.found
+        ),
         Some(check) => format!(
-            "{warned} of {total} checks warn; the gravest is {}: {}",
+            "fit with reservations: {warned} of {total} checks warn; the gravest is {}: {}",
             check.name, check.found
         ),
         None => match found.count(CheckState::CannotTell) {
-            0 => format!("all {total} checks are ok"),
-            unknown => format!("none of {total} checks warns, but {unknown} cannot tell"),
+            0 => format!("fit to measure on: all {total} checks are ok"),
+            unknown => {
+                format!("fit as far as is known: none of {total} checks warns, but {unknown} cannot tell")
+            }
         },
     }
 }
@@ -115,11 +129,17 @@ mod tests {
         let cases: [(&[CheckState], &str); 4] = [
             (
                 &[Ok, Warn, Warn],
-                "2 of 3 checks warn; the gravest is check_1: as it is",
+                "fit with reservations: 2 of 3 checks warn; the gravest is check_1: as it is",
             ),
-            (&[Warn, Ok], "1 of 2 checks warns: check_0: as it is"),
-            (&[Ok, CannotTell], "none of 2 checks warns, but 1 cannot tell"),
-            (&[Ok, Ok], "all 2 checks are ok"),
+            (
+                &[Warn, Ok],
+                "fit with reservations: 1 of 2 checks warns: check_0: as it is",
+            ),
+            (
+                &[Ok, CannotTell],
+                "fit as far as is known: none of 2 checks warns, but 1 cannot tell",
+            ),
+            (&[Ok, Ok], "fit to measure on: all 2 checks are ok"),
         ];
         for (states, answer) in cases {
             assert_eq!(of(states).lines().next(), Some(answer));

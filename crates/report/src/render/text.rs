@@ -166,7 +166,8 @@ impl<'a> Paper<'a> {
     fn rest(&mut self, more: usize, what: &str) {
         if more > 0 {
             let more = counted(more as u64, &format!("more {what}"));
-            let text = format!("{more}: `wirespeed report` shows all of a stored result");
+            let text =
+                format!("{more}: `wirespeed report` shows all of a result that was stored (-o FILE.json)");
             self.say(Some(Tone::Faint), &text);
         }
     }

@@ -223,8 +223,13 @@ fn phases(pair: &Pair, run: &Transfer) -> String {
         .map(|(_, part)| run.connections.iter().map(part).fold(0, u64::saturating_add))
         .collect();
     let time = connection_time(pair, run);
-    for ((name, _), spent) in parts.iter().zip(spent) {
-        let share = spent as f64 / time;
+    let rest = time - spent.iter().sum::<u64>() as f64;
+    let named = parts
+        .iter()
+        .zip(spent)
+        .map(|((name, _), spent)| (*name, spent as f64));
+    for (name, spent) in named.chain([("other", rest)]) {
+        let share = spent / time;
         if share >= PHASE_TOLD_SHARE {
             let gap = if shares.is_empty() { "" } else { ", " };
             // Writing to a String cannot fail.

@@ -3,7 +3,7 @@
 use super::model::{Line, Part};
 use super::remarks::listed;
 use crate::charts::Picture;
-use crate::compare::words::answer;
+use crate::compare::words::{answer, of_ratios};
 use crate::compare::{self, Comparison, Method, Side, Verdict};
 use crate::figures::figure_text;
 use crate::labels::{Input, ratio};
@@ -51,7 +51,8 @@ pub fn parts(run: &Run) -> Vec<Part> {
     });
     let mut columns = vec![key("case"), key("figure")];
     columns.extend(figures("A", "B", "B/A"));
-    let table = Table::new("", columns, rows.collect());
+    let mut table = Table::new("", columns, rows.collect());
+    table.notes.extend(of_ratios(found.method, "B/A", &found.rows));
     let mut parts = vec![Part::Lines(lines), Part::Table(table)];
     let lacking = lacking(&found);
     if !lacking.is_empty() {

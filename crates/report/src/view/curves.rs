@@ -57,8 +57,11 @@ pub fn load_answers(input: &Input, _: &[Picture]) -> Vec<String> {
     let Some(case) = found.iter().find(|case| load_point(case).is_some()) else {
         return Vec::new();
     };
-    let what = format!("{}, in an open loop:", case.case.label());
-    std::iter::once(what).chain(load_words(&section, &rows)).collect()
+    let mut words = load_words(&section, &rows);
+    if let Some(first) = words.first_mut() {
+        *first = format!("{}, offered at fixed rates: {first}", case.case.label());
+    }
+    words
 }
 
 /// Offered and achieved rates, service and response times.

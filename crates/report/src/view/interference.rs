@@ -2,6 +2,8 @@
 
 use super::comparison::{cells, figures, tone};
 use super::model::{Line, Part};
+use crate::compare::Method;
+use crate::compare::words::of_ratios;
 use crate::interference::Interference;
 use crate::interference::words::{load_name, work_line};
 use crate::table::{Row, Table, Tone, key};
@@ -34,7 +36,10 @@ pub fn parts(run: &Run) -> Vec<Part> {
     lines.extend(missing.map(|text| Line::toned(Tone::Warning, text)));
     let mut parts = Vec::new();
     if !rows.is_empty() {
-        parts.push(Part::Table(Table::new("", columns, rows)));
+        let mut table = Table::new("", columns, rows);
+        let judged = found.rows.iter().map(|one| &one.row);
+        table.notes.extend(of_ratios(Method::Paired, "on/off", judged));
+        parts.push(Part::Table(table));
     }
     if !lines.is_empty() {
         parts.push(Part::Lines(lines));

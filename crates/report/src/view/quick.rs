@@ -86,11 +86,15 @@ pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
         let figure = with_interval("rtt_p50_ns", metric);
         let level = names().filter(|other| *other != name && is_level(run, other, metric));
         let level: Vec<&str> = level.collect();
-        let level = match level.is_empty() {
-            true => String::new(),
-            false => format!(" ({}: too close to call)", level.join(", ")),
+        // Between runs it may move by more than within one.
+        let runs = latency_case(run, name).map_or(0, |case| case.repetitions.len());
+        let beside = match (runs > 1, level.is_empty()) {
+            (true, true) => String::new(),
+            (true, false) => format!(" ({}: too close to call)", level.join(", ")),
+            (false, true) => " (one run)".to_owned(),
+            (false, false) => format!(" (one run; {}: too close to call)", level.join(", ")),
         };
-        said.push(format!("Shortest round trip: {name}, {figure}{level}."));
+        said.push(format!("Shortest round trip: {name}, {figure}{beside}."));
     }
     if let Some((name, (size, bandwidth))) = widest {
         let (figure, size) = (

@@ -49,6 +49,33 @@ fn stepped() -> Run {
         .collect())
 }
 
+#[test]
+fn answers_of_several_sizes_rise_as_the_sizes_do() {
+    let sizes = [64u64, 256, 1 << 10, 4 << 10, 16 << 10];
+    let cases = sizes.iter().flat_map(|&size| {
+        [1u64, 2, 4].map(|window| {
+            result(case("tcp", Test::AmBw(stream(size, window)), 100), 1, move |_| {
+                one_way_stream(size, 100, 1_000_000 * size / window, 5000.0)
+            })
+        })
+    });
+    let found = about(&run(cases.collect()), "rate against window");
+    let subjects: Vec<String> = found
+        .iter()
+        .map(|picture| picture.chart.subject().to_owned())
+        .collect();
+    let named = ["64 B", "256 B", "1 KiB", "4 KiB", "16 KiB"]
+        .map(|size| format!("rate against window: tcp am_bw {size}"));
+    assert_eq!(subjects, named);
+    // In flight there is as much in one run as in the other: one number says it.
+    let words = found.iter().flat_map(|picture| &picture.words);
+    assert!(
+        !words
+            .into_iter()
+            .any(|text| ["1 to 1 ", "0.5 to 0.5 "].iter().any(|same| text.contains(same)))
+    );
+}
+
 /// The values of every chart of a page, as rows of fields.
 fn copied(page: &str) -> Vec<Vec<Vec<String>>> {
     let blocks = page.split("<pre class=\"csv\" id=\"chart-").skip(1);

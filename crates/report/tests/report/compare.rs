@@ -49,6 +49,37 @@ fn slower_faster_and_same_are_told_apart() {
 }
 
 #[test]
+fn a_ratio_apart_from_the_two_medians_is_explained() {
+    // Two states of one machine: the median jumps with one run more in the upper one.
+    let runs = |upper: u32| {
+        let case = result(case("shm", am_lat(8), 400), 9, |index| {
+            let state = if index < upper { 540.0 } else { 170.0 };
+            ping_pong(8, 400, state * (1.0 + 0.001 * f64::from(index)))
+        });
+        of(vec![case])
+    };
+    let said = |a: &Run, b: &Run| {
+        let mut shown = of(Vec::new());
+        let found = compared(a, b).unwrap();
+        shown.sections.put(&found);
+        let text = screen(&shown, &Style::PLAIN);
+        (found, text.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let (found, text) = said(&runs(4), &runs(5));
+    let row = &found.rows[0];
+    assert!(
+        row.b.get() / row.a.get() > 3.0 && row.ratio.get() < 1.5,
+        "{row:?}"
+    );
+    assert!(
+        text.contains("which is not the quotient of the two medians"),
+        "{text}"
+    );
+    let (_, text) = said(&runs(9), &runs(9));
+    assert!(!text.contains("quotient"), "{text}");
+}
+
+#[test]
 fn the_environment_comes_first() {
     let a = of(vec![ping_pongs("shm", 8, 200.0, 8)]);
     let mut b = a.clone();

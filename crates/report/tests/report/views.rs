@@ -47,7 +47,7 @@ fn kinds() -> Vec<(&'static str, Run, &'static str)> {
         ("several cases", example(), "RTT p50 of 2 cases"),
         ("one case", one, "shm am_lat 8 B: RTT p50"),
         ("quick", with(&QuickSection::default()), "Shortest round trip"),
-        ("sweep", with(&SweepSection::default()), "a peak of"),
+        ("sweep", with(&SweepSection::default()), "still rises"),
         ("load", with(&LoadSection::default()), ""),
         ("comparison", with(&compared), "B against A"),
         ("interference", disturbed, "times that without load"),

@@ -181,6 +181,30 @@ mod tests {
     }
 
     #[test]
+    fn a_word_that_is_entered_again_forgets_the_window_before() {
+        let mut tracker = Tracker::new();
+        let late = WORDS as u64 * 64 + 5;
+        assert!((0..late).all(|number| tracker.note(number)));
+        assert!(tracker.note(late + 1) && tracker.note(late));
+        assert_eq!((tracker.duplicates, tracker.reordered), (0, 1));
+    }
+
+    #[test]
+    fn what_is_remembered_ends_at_its_bound() {
+        let with_gap_at = |gap: u64| {
+            let mut tracker = Tracker::new();
+            (0..=REMEMBERED)
+                .filter(|number| *number != gap)
+                .for_each(|number| assert!(tracker.note(number)));
+            tracker
+        };
+        let (mut last, mut beyond) = (with_gap_at(1), with_gap_at(0));
+        assert!(last.note(1), "as far behind as is remembered");
+        assert!(!beyond.note(0), "one further");
+        assert_eq!((last.stale, beyond.stale), (0, 1));
+    }
+
+    #[test]
     fn a_long_run_in_order_is_all_received() {
         let mut tracker = Tracker::new();
         for n in 0..3 * REMEMBERED {

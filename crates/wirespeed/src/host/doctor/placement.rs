@@ -157,10 +157,14 @@ fn isolation(patient: &Patient) -> Check {
             NAME,
             found,
             WHY,
-            format!(
-                "see who runs (top), stop it, or boot with isolcpus={}",
-                patient.cpu_words()
-            ),
+            // The rest of the system needs a CPU too.
+            match patient.other_cpus().is_empty() {
+                true => "see who runs (top), and stop it".to_owned(),
+                false => format!(
+                    "see who runs (top), stop it, or boot with isolcpus={}",
+                    patient.cpu_words()
+                ),
+            },
         ),
     }
 }

@@ -220,6 +220,25 @@ fn each_fault_is_found_with_the_command_that_mends_it() {
 }
 
 #[test]
+fn root_needs_no_leave_and_the_system_a_cpu() {
+    let dir = tempfile::tempdir().expect("tempdir");
+    good(dir.path());
+    plant(dir.path(), BAD);
+    let two = "Uid:\t0\t0\t0\t0\nCpus_allowed_list:\t0-1\n";
+    plant(dir.path(), &[("/proc/self/status", two)]);
+    let found = examine(dir.path(), &path(1.25e9, 20_000_000));
+    let fixes = || found.checks.iter().filter_map(|check| check.fix.as_deref());
+    assert!(
+        fixes().count() > 10 && !fixes().any(|fix| fix.contains("sudo ")),
+        "{found:#?}"
+    );
+    assert_eq!(
+        by_name(&found)["other_work"].fix.as_deref(),
+        Some("see who runs (top), and stop it")
+    );
+}
+
+#[test]
 fn a_machine_that_tells_nothing_is_never_called_good_or_bad() {
     let dir = tempfile::tempdir().expect("tempdir");
     let found = examine(dir.path(), &Examination::default());
