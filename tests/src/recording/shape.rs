@@ -72,8 +72,13 @@ fn shape(story: &Story, lines: &[String], left_out: &[&str]) -> Vec<String> {
     for line in lines {
         // Some screens repeat what was typed.
         let mut line = format!(" {} ", line.replace(story.shorter.0, story.shorter.1));
-        if let Some((start, (_, rest))) = line.find(" (").zip(line.split_once(LEVEL)) {
-            line = format!("{}{rest}", &line[..start]);
+        if let Some((before, rest)) = line.split_once(LEVEL) {
+            // It may follow other words in the parentheses.
+            line = match (before.rfind("; "), before.find(" (")) {
+                (Some(at), _) => format!("{}){rest}", &before[..at]),
+                (None, Some(at)) => format!("{}{rest}", &before[..at]),
+                (None, None) => line,
+            };
         }
         for name in left_out {
             line = line.replace(&format!(" {name} "), "  ");
@@ -145,7 +150,7 @@ mod tests {
     use super::super::STORIES;
     use super::*;
 
-    const RECORDED: &str = "$ wirespeed quick\nshm am_lat 8 B: RTT p50 1 ns\nShortest round trip: shm, 164.1 ns [163.1, 168.1].\n\n\
+    const RECORDED: &str = "$ wirespeed quick\nshm am_lat 8 B: RTT p50 1 ns\nShortest round trip: shm, 164.1 ns [163.1, 168.1] (one run).\n\n\
                             transport   RTT p50   p99  bandwidth\nshm  164.1 ns   1 µs  53.24 GB/s at 128 KiB\n\
                             left out, the terminal is too narrow: p90,\n  p99.9\nmin 1 µs 5─9── 2 ms max\n  7 ┤⣀⣀\n    │⠒\n\
                             timer 9.8 ns · 12 samples · 1 run\nwarning: a\n  remedy: b\n    c\n6 more: --remarks\n";
@@ -159,7 +164,7 @@ mod tests {
 
     #[test]
     fn figures_and_remarks_are_no_part_of_a_shape() {
-        let now = "$ wirespeed quick\nShortest round trip: inproc, 2 µs [1, 3] (shm, uct: too close to call).\n\ntransport   RTT p50   p90  p99.9  bandwidth\n\
+        let now = "$ wirespeed quick\nShortest round trip: inproc, 2 µs [1, 3] (one run; shm, uct: too close to call).\n\ntransport   RTT p50   p90  p99.9  bandwidth\n\
                    inproc  1 ns  {2 .. 3}  8 B/s at 1 MiB\nmpi     3 ns\nleft out at 80 columns: p99\n\
                    min 1 ns ─59─ 2 s max\n10 ┤⣀\ntimer 9 ns · 6.5 k to 12 k samples · 1 run\nnote: b\nsuspect: c\n  in: d\n";
         let [before, after] = both(now);
@@ -170,7 +175,7 @@ mod tests {
         );
         let shape = [
             "@",
-            "Shortest round trip: @ #",
+            "Shortest round trip: @ # (one run).",
             "transport RTT p50 bandwidth",
             "@",
             "min # ~ # max",

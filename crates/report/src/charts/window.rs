@@ -67,9 +67,10 @@ fn answer(label: &str, enough: &Enough) -> String {
             "{label}: the rate still rises at the largest window tried, {with} ({best}): no window is shown to be enough."
         ),
         false => format!(
-            "{label}: a window of {} is enough for {} of the best rate ({best} with {with}).",
+            "{label}: a window of {} is enough for {} of the best rate ({best} with {with}){}.",
             enough.window_msgs,
-            figure_text("_ratio", REACHED_SHARE)
+            figure_text("_ratio", REACHED_SHARE),
+            enough.doubt()
         ),
     }
 }

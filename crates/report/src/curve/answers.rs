@@ -74,11 +74,12 @@ fn credits(name: &str, group: &[&CaseResult]) -> Option<String> {
         ));
     }
     Some(format!(
-        "{name}: {} credits reach {} ({} of the peak, at {})",
+        "{name}: {} credits are enough, with {} ({} of the peak, at {}){}",
         found.window_msgs,
         format_rate(found.rate_msg_per_s, "msg/s"),
         fine_percent(found.rate_msg_per_s / found.peak_msg_per_s),
-        found.peak_window_msgs
+        found.peak_window_msgs,
+        found.doubt()
     ))
 }
 
@@ -209,7 +210,7 @@ mod tests {
             .into();
         let said = answers(&sweep);
         assert!(
-            said[0].contains("10 credits reach 970") && said[0].contains("97"),
+            said[0].contains("10 credits are enough, with 970") && said[0].contains("97"),
             "{said:?}"
         );
         assert!(

@@ -71,6 +71,16 @@ pub struct Enough {
     /// True where the rate rises up to the largest window that was tried: either no smaller one reaches the share, or the largest
     /// is better than the one before it by more than their intervals. Larger windows may then carry more, so none is enough.
     pub is_open: bool,
+    /// A smaller window that may be enough as well: the upper end of its interval reaches the share of the peak's lower end.
+    pub perhaps_msgs: Option<u64>,
+}
+
+impl Enough {
+    /// What follows `so many are enough` where the runs leave it open.
+    pub fn doubt(&self) -> String {
+        let doubt = |window| format!("; the runs cannot tell whether {window} would be");
+        self.perhaps_msgs.map(doubt).unwrap_or_default()
+    }
 }
 
 /// The smallest window whose rate reaches `share` of the best one: with the lower end of its interval where it has one,
@@ -96,7 +106,11 @@ pub fn enough(points: &[WindowPoint], share: f64) -> Option<Enough> {
     let found = points
         .iter()
         .find(|point| sure(point) >= goal || point.window_msgs == peak.window_msgs)?;
-    let beyond = before.interval.map_or(before.rate_msg_per_s, |(_, upper)| upper);
+    let most = |point: &WindowPoint| point.interval.map_or(point.rate_msg_per_s, |(_, upper)| upper);
+    let beyond = most(before);
+    let perhaps = points
+        .iter()
+        .find(|point| point.window_msgs < found.window_msgs && most(point) >= share * sure(&peak));
     Some(Enough {
         peak_msg_per_s: peak.rate_msg_per_s,
         peak_window_msgs: peak.window_msgs,
@@ -104,6 +118,7 @@ pub fn enough(points: &[WindowPoint], share: f64) -> Option<Enough> {
         rate_msg_per_s: found.rate_msg_per_s,
         is_open: found.window_msgs == last.window_msgs
             || last.window_msgs == peak.window_msgs && sure(last) > beyond,
+        perhaps_msgs: perhaps.map(|point| point.window_msgs),
     })
 }
 
@@ -203,6 +218,30 @@ mod tests {
         assert!(of([100.0, 150.0, 188.0, 192.0], 0.001));
         assert!(!of([100.0, 150.0, 188.0, 192.0], 0.011));
         assert!(!of([100.0, 192.0, 191.0, 190.0], 0.001));
+    }
+
+    #[test]
+    fn a_smaller_window_that_may_be_enough_is_named() {
+        let of = |width: f64| {
+            let rates = [(1, 20.0), (2, 70.0), (4, 90.0), (8, 100.0), (16, 80.0)];
+            let points = rates.map(|(window_msgs, rate)| WindowPoint {
+                window_msgs,
+                rate_msg_per_s: rate,
+                interval: Some((rate * (1.0 - width), rate * (1.0 + width))),
+                acknowledged_mean_ns: None,
+                in_use: None,
+            });
+            enough(&points, 0.95).unwrap()
+        };
+        let sure = of(0.01);
+        assert_eq!(
+            (sure.window_msgs, sure.perhaps_msgs, sure.doubt().as_str()),
+            (8, None, "")
+        );
+        assert_eq!((of(0.04).window_msgs, of(0.04).perhaps_msgs), (8, Some(4)));
+        let wide = of(0.2);
+        assert_eq!((wide.window_msgs, wide.perhaps_msgs), (8, Some(2)));
+        assert_eq!(wide.doubt(), "; the runs cannot tell whether 2 would be");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::remarks::listed;
 use crate::charts::Picture;
 use crate::compare::words::{answer, of_ratios};
 use crate::compare::{self, Comparison, Method, Side, Verdict};
-use crate::figures::figure_text;
+use crate::figures::{figure_text, spoken};
 use crate::labels::{Input, ratio};
 use crate::table::{Column, Row, Table, Tone, key, number, text};
 use crate::tags::HEADLINES;
@@ -43,9 +43,13 @@ pub fn parts(run: &Run) -> Vec<Part> {
         .all(|row| HEADLINES.iter().any(|(tag, ..)| *tag == row.tag));
     let names_figures = labels.len() < found.rows.len() || !are_headlines;
     let rows = found.rows.iter().map(|row| {
-        let figure = if names_figures { row.tag.as_str() } else { "" };
+        let figure = if names_figures {
+            spoken(&row.tag)
+        } else {
+            String::new()
+        };
         Row {
-            cells: [vec![row.label.clone(), figure.to_owned()], cells(row)].concat(),
+            cells: [vec![row.label.clone(), figure], cells(row)].concat(),
             tone: tone(row.verdict),
         }
     });

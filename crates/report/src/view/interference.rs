@@ -4,6 +4,7 @@ use super::comparison::{cells, figures, tone};
 use super::model::{Line, Part};
 use crate::compare::Method;
 use crate::compare::words::of_ratios;
+use crate::figures::spoken;
 use crate::interference::Interference;
 use crate::interference::words::{load_name, work_line};
 use crate::table::{Row, Table, Tone, key};
@@ -18,7 +19,11 @@ pub fn parts(run: &Run) -> Vec<Part> {
         .rows
         .iter()
         .map(|one| {
-            let names = vec![one.row.label.clone(), load_name(&one.loaded), one.row.tag.clone()];
+            let names = vec![
+                one.row.label.clone(),
+                load_name(&one.loaded),
+                spoken(&one.row.tag),
+            ];
             Row {
                 cells: [names, cells(&one.row)].concat(),
                 tone: tone(one.row.verdict),

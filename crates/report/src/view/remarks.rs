@@ -3,6 +3,7 @@
 use super::cases;
 use super::model::{Line, Part};
 use crate::checks::{is_of_busy_machine, run_remarks};
+use crate::figures::spoken;
 use crate::names::Names;
 use crate::table::Tone;
 use crate::wording::counted;
@@ -212,7 +213,7 @@ fn withheld(results: &[CaseResult]) -> Vec<Line> {
     }
     let parts: Vec<String> = needs
         .iter()
-        .map(|((needed, tag), samples)| format!("{tag} (needs {needed} samples, has {samples})"))
+        .map(|((needed, tag), samples)| format!("{} (needs {needed} samples, has {samples})", spoken(tag)))
         .collect();
     if parts.is_empty() {
         return Vec::new();

@@ -113,7 +113,7 @@ fn it_reads_back_and_is_shown_in_words() {
         width: 40,
         ..Style::PLAIN
     };
-    assert!(screen(&document, &narrow).contains("rtt_p50_ns"));
+    assert!(screen(&document, &narrow).contains("RTT p50"));
     document.sections = serde_json::from_str(r#"{"interference": "nonsense"}"#).unwrap();
     assert!(!screen(&document, &Style::PLAIN).contains("slower"));
 }
