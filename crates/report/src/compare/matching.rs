@@ -220,6 +220,9 @@ fn warnings<'a>(side: &'static str, remarks: &'a [Remark]) -> Vec<(&'static str,
     warnings.map(|one| (side, one.code.as_str())).collect()
 }
 
+/// Stands between the cases of both sides in a label, where they differ.
+pub(super) const AGAINST: &str = " / ";
+
 /// One label where both have the same; of two, the second without what it shares with the first.
 fn pair_label(a: &CaseResult, b: &CaseResult) -> String {
     let label = |result: &CaseResult| result.case.label() + &beside(result);
@@ -229,8 +232,8 @@ fn pair_label(a: &CaseResult, b: &CaseResult) -> String {
     }
     let shared = format!("{} {} ", a.case.transport, a.case.test.name());
     match of_b.strip_prefix(&shared) {
-        Some(rest) => format!("{of_a} / {rest}"),
-        None => format!("{of_a} / {of_b}"),
+        Some(rest) => [of_a.as_str(), rest].join(AGAINST),
+        None => [of_a, of_b].join(AGAINST),
     }
 }
 

@@ -1,6 +1,7 @@
 //! A comparison in words: the one row in full, or the worst, the best and how many of which verdict, and what a verdict still
 //! needs.
 
+use super::matching::AGAINST;
 use super::{Comparison, MeshChange, Method, Row, Verdict};
 use crate::figures::spoken;
 use crate::labels::ratio;
@@ -62,16 +63,27 @@ fn extreme(comparison: &Comparison, verdict: Verdict) -> Option<String> {
     let most = found().max_by(|x, y| size(x).total_cmp(&size(y)))?;
     let at = if found().count() > 1 { ", most of all" } else { "" };
     let (word, label) = (verdict.name(), &most.label);
-    Some(format!("B is {word}{at} at {label}: {}", figure(most)))
+    Some(format!(
+        "B is {word}{at} at {label}: {}",
+        figure(most, ("B", "A"))
+    ))
 }
 
 /// `RTT p50 of B is 1.12 [1.08 .. 1.15] times that of A`.
-fn figure(row: &Row) -> String {
+fn figure(row: &Row, (b, a): (&str, &str)) -> String {
     format!(
-        "{} of B is {} times that of A",
+        "{} of {b} is {} times that of {a}",
         spoken(&row.tag),
         with_interval(row)
     )
+}
+
+/// The figure of the only row, with what was measured where the sides differ in that.
+fn only_figure(row: &Row) -> String {
+    match row.label.split_once(AGAINST) {
+        Some((a, b)) => figure(row, (&format!("B ({b})"), &format!("A ({a})"))),
+        None => figure(row, ("B", "A")),
+    }
 }
 
 /// The ratio, and its interval where there is one.
@@ -290,7 +302,7 @@ fn other_ways(method: Method) -> &'static str {
 }
 
 fn sentence(row: &Row, within: &str, comparison: &Comparison) -> String {
-    let (figure, method) = (figure(row), comparison.method);
+    let (figure, method) = (only_figure(row), comparison.method);
     let runs = runs_of(method);
     let have = row.a_runs.min(row.b_runs);
     match (row.verdict, row.more_runs) {

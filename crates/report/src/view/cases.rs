@@ -85,19 +85,25 @@ impl Kind {
     }
 }
 
+/// What braces hold.
+const BRACES: &str = "braces: smallest and largest run; an interval needs 6 runs";
+
 /// A table for each kind of test among `results`, of those that have figures.
 pub(super) fn tables<'a>(results: impl Iterator<Item = &'a CaseResult> + Clone) -> Vec<Table> {
+    let several = results.clone().count() > 1;
     let of = |kind: Kind| {
         let measured = results.clone().filter(|result| !result.metrics.is_empty());
         let ours = measured.filter(|result| Kind::of(&result.case.test) == kind);
         // A window of one is said beside larger ones only.
         let windows = ours.clone().any(|result| result.case.test.window() > 1);
         let rows: Vec<Row> = ours.map(|result| row(result, kind, windows)).collect();
-        let table = (!rows.is_empty()).then(|| Table::new(kind.title(), columns(kind), rows))?;
-        Some(match kind.note() {
-            Some(note) => table.noted(note),
-            None => table,
-        })
+        let is_spread = |row: &Row| row.cells.iter().any(|cell| cell.starts_with('{'));
+        // Of one case the answer says it.
+        let spread = several && rows.iter().any(is_spread);
+        let mut table = (!rows.is_empty()).then(|| Table::new(kind.title(), columns(kind), rows))?;
+        let notes = kind.note().into_iter().chain(spread.then_some(BRACES));
+        table.notes.extend(notes.map(str::to_owned));
+        Some(table)
     };
     Kind::ALL.into_iter().filter_map(of).collect()
 }

@@ -190,6 +190,17 @@ fn arms_are_paired_by_repetition() {
         (row.ratio.get() - 2.0).abs() < 0.01 && row.label == "shm am_lat 8 B / unix am_lat 8 B",
         "{row:?}"
     );
+    let mut shown = of(Vec::new());
+    shown.sections.put(&found);
+    let text = screen(&shown, &Style::PLAIN);
+    let said = "B is slower: RTT p50 of B (unix am_lat 8 B) is 2 [2 .. 2] times that of A (shm am_lat 8 B)";
+    assert!(
+        text.split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .starts_with(said),
+        "{text}"
+    );
     let none = of(vec![ping_pongs("shm", 8, 200.0, 8)]);
     assert!(compare_arms(&none, ("a", "b"), &Question::default(), 0.02).is_err());
 }

@@ -114,6 +114,8 @@ fn it_reads_back_and_is_shown_in_words() {
         ..Style::PLAIN
     };
     assert!(screen(&document, &narrow).contains("RTT p50"));
+    let told = "@same: the ranks' own CPUs";
+    assert_eq!(screen(&document, &narrow).matches(told).count(), 1);
     document.sections = serde_json::from_str(r#"{"interference": "nonsense"}"#).unwrap();
     assert!(!screen(&document, &Style::PLAIN).contains("slower"));
 }
