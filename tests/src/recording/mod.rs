@@ -64,6 +64,7 @@ pub const STORIES: [Story; 5] = [
         free: &[
             "B is ",
             "inconclusive:",
+            "B/A:",
             "no verdict:",
             "error:",
             "exit ",

@@ -158,7 +158,18 @@ fn a_sweep_of_sizes_is_one_picture() {
     let run = measured(&home.run(line).code(0));
     assert_eq!(run.cases.len(), 8);
     let answers = section(&run)["answers"].to_string();
-    assert!(answers.contains("a peak of "), "{answers}");
+    // Where the peak is, the machine decides; where it is the largest size, none was shown.
+    for route in ["unix, credits 10: ", "unix through the daemon, credits 10: "] {
+        let said = [
+            "a peak of ",
+            "the bandwidth still rises at the largest size tried, ",
+        ];
+        assert!(
+            said.iter()
+                .any(|words| answers.contains(&format!("{route}{words}"))),
+            "{answers}"
+        );
+    }
     let picture = std::fs::read_to_string(home.path("sizes.svg")).unwrap();
     assert!(
         picture.starts_with("<svg") && picture.contains("through the daemon"),

@@ -2,6 +2,7 @@
 
 use super::{Picture, titled};
 use crate::compare::{Comparison, Row, Verdict, words::answer};
+use crate::figures::spoken;
 use crate::interference::words::{interference_answers, load_subject};
 use crate::interference::{Interference, InterferenceRow, figure_name};
 use crate::svg::{Axis, Chart, Look, Mark, Point, Series, Unit};
@@ -20,7 +21,7 @@ pub fn forest(comparison: &Comparison) -> Option<Picture> {
         x: Axis::log("ratio B/A", Unit::Plain),
         ..Chart::new("")
     };
-    let name = |row: &Row| format!("{} {}", row.label, row.tag);
+    let name = |row: &Row| format!("{} {}", row.label, spoken(&row.tag));
     let within = comparison.within_ratio.get();
     picture(&comparison.rows, within, chart, name, answer)
 }
