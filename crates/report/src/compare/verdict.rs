@@ -181,11 +181,17 @@ fn verdict(shift: &Shift, context: &Context, more_is_better: bool) -> Verdict {
 }
 
 /// Whether the state of the machine alone may have made the difference: runs of a file share it, so that an interval over
-/// them says too little where one of the files was disturbed.
+/// them says too little where one of the files was disturbed. However large it is, where each side has runs among the other's:
+/// both have seen the same states, in other shares.
 fn may_be_drift(sides: &Sides, shift: &Shift, context: &Context) -> bool {
+    let ends = |runs: &[f64]| {
+        let rising = |found: (f64, f64), run: &f64| (found.0.min(*run), found.1.max(*run));
+        runs.iter().fold((f64::MAX, f64::MIN), rising)
+    };
+    let (a, b) = (ends(&sides.a), ends(&sides.b));
     context.method == Method::Unpaired
         && !sides.disturbed.is_empty()
-        && shift.estimate.abs() < DRIFT_RATIO.ln()
+        && (shift.estimate.abs() < DRIFT_RATIO.ln() || a.0.max(b.0) <= a.1.min(b.1))
 }
 
 /// Runs a side beyond the `runs` there are, so that the interval, which narrows with the root of their number, lies beyond
@@ -337,6 +343,25 @@ mod tests {
             assert_eq!(verdict(ratio, &["A: steal"], Method::Paired), slow);
         }
         assert_eq!(verdict(4.0, &["B: noise"], Method::Unpaired), Verdict::Slower);
+    }
+
+    #[test]
+    fn two_states_that_both_files_saw_are_no_difference() {
+        let sides = |disturbed: &[&str], upper: f64| Sides {
+            tag: "rtt_p50_ns".into(),
+            a: vec![174.0, 462.0, 517.0, 521.0, 525.0, 528.0, 532.0, 542.0],
+            b: vec![157.0, 159.0, 160.0, 163.0, 165.0, 169.0, 171.0, upper],
+            disturbed: disturbed.iter().map(|said| (*said).to_owned()).collect(),
+            ..Sides::default()
+        };
+        let of = |sides| judge(&[sides], Method::Unpaired, 0.02).remove(0).verdict;
+        assert_eq!(of(sides(&["A: noise"], 495.0)), Verdict::Inconclusive);
+        assert_eq!(of(sides(&[], 495.0)), Verdict::Faster, "nothing disturbed them");
+        assert_eq!(
+            of(sides(&["A: noise"], 172.0)),
+            Verdict::Faster,
+            "no run of one among the other's"
+        );
     }
 
     #[test]
