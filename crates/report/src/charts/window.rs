@@ -179,3 +179,23 @@ pub fn window_points(swept: &Swept) -> Vec<WindowPoint> {
     })
     .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_that_all_runs_have_is_one_number() {
+        let said = |least, most| {
+            let uses = Little {
+                least_use: Some(least),
+                most_use: Some(most),
+                broken: None,
+                slack: None,
+            };
+            little_words(&uses).join(" ")
+        };
+        assert!(said(0.95, 0.951).contains("back, 0.95 times that window"));
+        assert!(said(0.77, 0.91).contains("back, 0.77 to 0.91 times that window"));
+    }
+}

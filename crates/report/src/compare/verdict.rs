@@ -181,8 +181,8 @@ fn verdict(shift: &Shift, context: &Context, more_is_better: bool) -> Verdict {
 }
 
 /// Whether the state of the machine alone may have made the difference: runs of a file share it, so that an interval over
-/// them says too little where one of the files was disturbed. However large it is, where each side has runs among the other's:
-/// both have seen the same states, in other shares.
+/// them says too little where one of the files was disturbed. However large it is, where the runs of both overlap: they have
+/// seen the same states, in other shares.
 fn may_be_drift(sides: &Sides, shift: &Shift, context: &Context) -> bool {
     let ends = |runs: &[f64]| {
         let rising = |found: (f64, f64), run: &f64| (found.0.min(*run), found.1.max(*run));

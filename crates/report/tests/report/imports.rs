@@ -288,7 +288,7 @@ fn another_tool_is_not_told_to_repeat_itself() {
         text.contains("of iperf3 into one file") && !text.contains("--repeats"),
         "{text}"
     );
-    let (text, _) = said(&ours, &example_of_one_run(&ours));
+    let (text, _) = said(&ours, &of_one_run(&ours));
     assert!(
         text.contains("there are 2 and 1: measure both with --repeats 4"),
         "{text}"
@@ -296,7 +296,7 @@ fn another_tool_is_not_told_to_repeat_itself() {
 }
 
 /// The same with the first run of each case alone.
-fn example_of_one_run(run: &Run) -> Run {
+fn of_one_run(run: &Run) -> Run {
     let mut run = run.clone();
     run.cases.iter_mut().for_each(|case| case.repetitions.truncate(1));
     run

@@ -179,6 +179,33 @@ fn rounds_that_are_asked_for_are_those_of_the_figures_that_lack_them() {
 }
 
 #[test]
+fn a_control_without_a_difference_asks_for_no_rounds() {
+    let found = Interference {
+        rows: vec![InterferenceRow {
+            loaded: loaded("none"),
+            row: Row {
+                label: "shm am_lat 8 B".to_owned(),
+                verdict: Verdict::Inconclusive,
+                b_runs: 6,
+                more_runs: Some(30),
+                lower: Some(finite(0.9)),
+                ..Row::default()
+            },
+        }],
+        rounds_option: "--repeats".to_owned(),
+        ..Interference::default()
+    };
+    let mut document = run(Vec::new());
+    document.sections.put(&found);
+    let text = screen(&document, &Style::PLAIN);
+    assert!(
+        text.starts_with("shm am_lat 8 B under none: no difference can be told"),
+        "{text}"
+    );
+    assert!(!text.contains("--repeats") && !text.contains("@same"), "{text}");
+}
+
+#[test]
 fn a_side_that_cannot_be_trusted_or_has_nothing_is_named() {
     let mut wrong = arm(1.2, 4, 0);
     wrong.status = CaseStatus::WrongData;

@@ -203,3 +203,18 @@ fn what_helps_is_said_once_and_tables_without_a_place_are_counted() {
         .contains("more table")
     );
 }
+
+#[test]
+fn hosts_with_too_few_partners_are_told_what_helps_once() {
+    let made = Made::of(3);
+    let mut section = made.section();
+    section.probes[0].not_judged_hosts = vec![0, 1, 2];
+    let again = MeshProbe {
+        case: 1,
+        ..section.probes[0].clone()
+    };
+    section.probes.push(again);
+    let shown = screen(&document(section, vec![made.case(), made.case()]), &Style::PLAIN);
+    assert_eq!(shown.matches("no host could be judged").count(), 2, "{shown}");
+    assert_eq!(shown.matches("A host needs three").count(), 1, "{shown}");
+}
