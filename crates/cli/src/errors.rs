@@ -85,6 +85,15 @@ impl Failure {
         }
     }
 
+    /// The user stopped it. The words hold for a screen, a pipe and `--output` alike.
+    pub fn interrupted(remedy: &str) -> Self {
+        Self::with(
+            exit::INTERRUPTED,
+            "interrupted; the result is of what was done until then",
+            remedy,
+        )
+    }
+
     /// The same, after a document went to stdout.
     pub fn documented(self) -> Self {
         Failure {

@@ -23,6 +23,7 @@ pub fn violations(run: &Run) -> Vec<String> {
     found.extend(without_figure(run));
     found.extend(WIDTHS.iter().flat_map(|width| misshapen(&view, *width)));
     found.extend(out_of_order(&view, &forms));
+    found.extend(bracketed(&view));
     found.dedup();
     found
 }
@@ -68,6 +69,21 @@ fn misshapen(view: &View, width: usize) -> Vec<String> {
         }
     }
     found
+}
+
+/// Remarks that end with one bracket after the other: nobody can tell what each of them is about.
+fn bracketed(view: &View) -> Vec<String> {
+    let remarks = view.subjects.iter().flat_map(|subject| &subject.remarks);
+    let messages = remarks.map(|told| &told.remark.message);
+    let is_piled = |message: &&String| {
+        [") (", ") [", "] [", "] ("]
+            .iter()
+            .any(|pile| message.contains(pile))
+    };
+    messages
+        .filter(is_piled)
+        .map(|message| format!("brackets in a row: {message}"))
+        .collect()
 }
 
 /// Forms whose first words are not the answer.

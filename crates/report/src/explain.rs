@@ -148,38 +148,46 @@ fn bulk(run: &Run, cases: &Cases) -> Vec<Sentence> {
         .collect()
 }
 
-/// What the step from each transport to the next costs, at the same test.
+/// What the step from each transport to the next costs: at the same test, else at one with messages of the same size.
 fn transports(_: &Run, cases: &Cases) -> Vec<Sentence> {
-    let mut steps: Vec<&CaseResult> = Vec::new();
-    for case in cases
+    let timed = cases
         .all
         .iter()
-        .filter(|case| figure(case, "rtt_p50_ns").is_some())
-    {
-        let first = steps
-            .first()
-            .is_none_or(|first| first.case.test == case.case.test);
-        if first
-            && steps
-                .iter()
-                .all(|known| known.case.transport != case.case.transport)
+        .filter(|case| figure(case, "rtt_p50_ns").is_some());
+    let mut timed: Vec<&CaseResult> = timed.copied().collect();
+    let Some(first) = timed.first().map(|case| &case.case.test) else {
+        return Vec::new();
+    };
+    // MPI has no active messages: its round trip is another test.
+    timed.retain(|case| case.case.test.size_bytes() == first.size_bytes());
+    timed.order_by_key(|case| case.case.test != *first);
+    let mut steps: Vec<&CaseResult> = Vec::new();
+    for case in timed {
+        if steps
+            .iter()
+            .all(|known| known.case.transport != case.case.transport)
         {
             steps.push(case);
         }
     }
+    let are_alike = steps.iter().all(|case| case.case.test == steps[0].case.test);
     let value = |case: &CaseResult| figure(case, "rtt_p50_ns").unwrap_or(f64::INFINITY);
     steps.order_by(|a, b| value(a).total_cmp(&value(b)));
     let pairs = steps
         .windows(2)
         .filter(|pair| value(pair[1]) > WORTH_RATIO * value(pair[0]));
+    let name = |case: &CaseResult| match are_alike {
+        true => case.case.transport.clone(),
+        false => format!("{} ({})", case.case.transport, case.case.test.name()),
+    };
     pairs
         .map(|pair| Sentence {
             rule: "transports",
             text: format!(
                 "A round trip over {} costs {} more than over {}, {} as much.",
-                pair[1].case.transport,
+                name(pair[1]),
                 format_ns(value(pair[1]) - value(pair[0])),
-                pair[0].case.transport,
+                name(pair[0]),
                 times(value(pair[1]) / value(pair[0]))
             ),
             evidence: vec![cite(pair[0], "rtt_p50_ns"), cite(pair[1], "rtt_p50_ns")],

@@ -1,7 +1,7 @@
 //! `wirespeed calibrate`: the instrument and the machine without any transport: what every number stands on.
 
 use crate::args::{CalibrateArgs, ColorChoice};
-use crate::errors::{Ended, Failure, exit};
+use crate::errors::{Ended, Failure};
 use crate::group::{Groups, Reach};
 use crate::progress::Progress;
 use crate::terminal::{self, Stream};
@@ -75,11 +75,7 @@ pub fn calibrate(
     output::print(&text)?;
     Ok(match found.interrupted {
         false => Ended::OK,
-        true => Ended::badly(Failure::with(
-            exit::INTERRUPTED,
-            "interrupted; what was measured is in the result",
-            "run again for a whole result",
-        )),
+        true => Ended::badly(Failure::interrupted("run again for a whole result")),
     })
 }
 

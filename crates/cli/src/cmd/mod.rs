@@ -74,11 +74,7 @@ pub fn ended(run: &Run, strict: bool) -> Ended {
     let count = |status: CaseStatus| run.cases.iter().filter(|c| c.status == status).count();
     let total = run.cases.len();
     if run.status == Status::Interrupted {
-        return Ended::badly(Failure::with(
-            exit::INTERRUPTED,
-            "interrupted; what was measured is in the result",
-            "run again for a whole result",
-        ));
+        return Ended::badly(Failure::interrupted("run again for a whole result"));
     }
     let skipped = count(CaseStatus::Skipped);
     let is_bad = |case: &CaseResult| BAD.contains(&case.status);

@@ -2,7 +2,7 @@
 
 use crate::args::{ColorChoice, SelftestArgs};
 use crate::document::Draft;
-use crate::errors::{Ended, Failure, exit};
+use crate::errors::{Ended, Failure};
 use crate::progress::Progress;
 use crate::terminal::{self, Stream};
 use crate::{output, view};
@@ -48,11 +48,7 @@ pub fn selftest(arguments: &SelftestArgs, color: ColorChoice) -> Result<Ended, F
     output::print(&text)?;
     match (failed, is_whole) {
         (0, true) => Ok(Ended::OK),
-        (0, false) => Ok(Ended::badly(Failure::with(
-            exit::INTERRUPTED,
-            "interrupted; what was checked until then is in the result",
-            "run again for all checks",
-        ))),
+        (0, false) => Ok(Ended::badly(Failure::interrupted("run again for all checks"))),
         _ => Ok(Ended::badly(Failure::failed(
             format!("{failed} of {} checks failed", checks.len()),
             "do not trust figures of this build; please report what failed",

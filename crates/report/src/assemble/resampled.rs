@@ -4,6 +4,7 @@
 use super::Metrics;
 use crate::stats::{self, LEVEL};
 use crate::tags::HEADLINES;
+use crate::thresholds::INTERVAL_RUNS_MIN;
 use std::collections::BTreeMap;
 use wirespeed_schema::finite::Finite;
 use wirespeed_schema::outcome::{Outcome, SampleKind, Samples};
@@ -13,8 +14,6 @@ use wirespeed_schema::run::{Repetition, Resampled, Resampling};
 const DRAWS: u32 = 2000;
 /// Seed of the draws.
 const SEED: u64 = 20_260_102;
-/// Fewer runs are not drawn from: an interval from five values holds the truth far less often than it says.
-const RUNS_MIN: usize = 6;
 /// Values within a run that are worth drawing blocks from.
 const WITHIN_MIN: usize = 32;
 /// Values drawn from, of all runs together; more are joined to medians of neighbours first.
@@ -35,7 +34,7 @@ pub(super) fn figures(repetitions: &[Repetition], metrics: &Metrics) -> BTreeMap
         }
         let statistic = Statistic::of(headline);
         found.extend(interval(repetitions, &published, statistic).map(|one| (headline.to_owned(), one)));
-        if metrics.contains_key(trimmed) && published.len() >= RUNS_MIN {
+        if metrics.contains_key(trimmed) && published.len() >= INTERVAL_RUNS_MIN {
             let runs: Vec<Vec<f64>> = published.iter().map(|value| vec![*value]).collect();
             let mean = |values: &mut [f64]| stats::trimmed_mean(values).unwrap_or(f64::NAN);
             let drawn = stats::nested(&runs, how(), mean);
@@ -79,7 +78,7 @@ fn how() -> stats::Resampling {
 }
 
 fn interval(repetitions: &[Repetition], published: &[f64], statistic: Statistic) -> Option<Resampled> {
-    let several = published.len() >= RUNS_MIN;
+    let several = published.len() >= INTERVAL_RUNS_MIN;
     if published.len() > 1 && !several {
         return None;
     }

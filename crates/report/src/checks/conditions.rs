@@ -104,7 +104,7 @@ fn check_scheduling(findings: &mut Findings, outcome: &Outcome) {
             false => Severity::Note,
         };
         let message = format!(
-            "rank {rank} lost its CPU to something else {} ({} a second)",
+            "rank {rank} lost its CPU to something else {}, {} a second",
             often(switches),
             significant(per_s, 3)
         );

@@ -122,7 +122,7 @@ pub fn run_remarks(cases: &[CaseResult]) -> Vec<Remark> {
     all.into_iter()
         .map(|(count, mut remark)| {
             if total > 1 {
-                remark.message = format!("{} [{count} of {total} cases]", remark.message);
+                remark.message = format!("{}; in {count} of {total} cases", remark.message);
             }
             remark
         })
@@ -162,7 +162,7 @@ fn fold(findings: Vec<Finding>) -> Vec<Remark> {
                 1 => finding.message,
                 // A statement, not a complaint: of equal ones none is the worst.
                 _ if finding.weight == 0.0 && finding.remedy.is_empty() => finding.message,
-                _ => format!("{} (worst of {count})", finding.message),
+                _ => format!("{}; the worst of {count}", finding.message),
             },
             remedy: (!finding.remedy.is_empty()).then(|| finding.remedy.to_owned()),
             weight: Finite::maybe(finding.weight),

@@ -2,6 +2,7 @@
 
 use crate::figures::{duration, duration_interval, rate, rate_interval};
 use crate::table::{Column, Row, Table, Tone, key, key_number, number, text};
+use crate::thresholds::INTERVAL_RUNS_MIN;
 use crate::wording::percent;
 use wirespeed_schema::Test;
 use wirespeed_schema::case::{GroupKind, Role};
@@ -85,8 +86,10 @@ impl Kind {
     }
 }
 
-/// What braces hold.
-const BRACES: &str = "braces: smallest and largest run; an interval needs 6 runs";
+/// What braces hold, `of` of all runs that there are.
+pub(super) fn braces(of: &str) -> String {
+    format!("braces: smallest and largest {of}; an interval needs {INTERVAL_RUNS_MIN}")
+}
 
 /// A table for each kind of test among `results`, of those that have figures.
 pub(super) fn tables<'a>(results: impl Iterator<Item = &'a CaseResult> + Clone) -> Vec<Table> {
@@ -101,8 +104,8 @@ pub(super) fn tables<'a>(results: impl Iterator<Item = &'a CaseResult> + Clone) 
         // Of one case the answer says it.
         let spread = several && rows.iter().any(is_spread);
         let mut table = (!rows.is_empty()).then(|| Table::new(kind.title(), columns(kind), rows))?;
-        let notes = kind.note().into_iter().chain(spread.then_some(BRACES));
-        table.notes.extend(notes.map(str::to_owned));
+        table.notes.extend(kind.note().map(str::to_owned));
+        table.notes.extend(spread.then(|| braces("of all runs")));
         Some(table)
     };
     Kind::ALL.into_iter().filter_map(of).collect()

@@ -149,7 +149,7 @@ fn meaning(result: &CaseResult) -> Option<String> {
         (Some(level), 0 | 1) => format!("{} interval within one run", percent(level.get())),
         (Some(level), runs) => format!("{} over {runs} runs in a row", percent(level.get())),
         (None, 0 | 1) => "one run".to_owned(),
-        (None, runs) => format!("braces: smallest and largest of {runs} runs; an interval needs 6"),
+        (None, runs) => cases::braces(&format!("of {runs} runs")),
     })
 }
 

@@ -236,7 +236,7 @@ fn disturbances_are_told_with_a_remedy() {
         };
         assert_eq!((remark.code.as_str(), remark.severity), (code, severity));
         assert!(
-            remark.message.ends_with("(worst of 2)") && remark.remedy.is_some(),
+            remark.message.ends_with("; the worst of 2") && remark.remedy.is_some(),
             "{remark:?}"
         );
         assert_eq!(result.status, CaseStatus::Ok);
@@ -292,14 +292,14 @@ fn remarks_are_ranked_and_each_code_stands_once() {
     assert_eq!(codes, ["corrupt_data", "migrations", "not_pinned"]);
     let over_cases = run_remarks(&[bad.clone(), bad]);
     assert_eq!(over_cases.len(), 3);
-    assert!(over_cases[0].message.ends_with("[2 of 2 cases]"));
+    assert!(over_cases[0].message.ends_with("; in 2 of 2 cases"));
     // Of one code the gravest speaks, wherever it stands.
     let migrated = |times: u64| latency(|ends| ends[0].disturbance.migrations = Some(times));
     for cases in [[1, 7, 3], [7, 3, 1]] {
         let remarks = run_remarks(&cases.map(migrated));
         assert_eq!(
             remarks[0].message,
-            "rank 0 was moved to another CPU 7 times [3 of 3 cases]"
+            "rank 0 was moved to another CPU 7 times; in 3 of 3 cases"
         );
     }
     assert!(migrated(1).remarks[0].message.ends_with("another CPU once"));

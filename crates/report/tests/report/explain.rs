@@ -3,7 +3,7 @@
 use crate::fixture::*;
 use wirespeed_report::explain::explain;
 use wirespeed_schema::run::CaseResult;
-use wirespeed_schema::test::Test;
+use wirespeed_schema::test::{Tagged, Test};
 
 fn latency(transport: &str, rtt_ns: f64) -> CaseResult {
     result(case(transport, am_lat(8), 400), 2, |_| ping_pong(8, 400, rtt_ns))
@@ -39,6 +39,33 @@ fn wake_ups_and_roads_are_priced() {
     );
     assert!(of("transports").contains("over tcp costs"), "{said:?}");
     assert!(of("floor").contains("nothing is subtracted"), "{said:?}");
+}
+
+#[test]
+fn a_transport_that_has_another_round_trip_is_compared_by_it() {
+    let tagged = |size| {
+        let test = Test::TagLat(Tagged::new(size, 1));
+        result(case("mpi", test, 400), 2, |_| ping_pong(size, 400, 300.0))
+    };
+    let said = |cases| {
+        let of_rule = rules(cases).into_iter().filter(|said| said.0 == "transports");
+        of_rule.map(|said| said.1).collect::<Vec<_>>()
+    };
+    let other = said(vec![latency("shm", 100.0), tagged(8)]);
+    assert_eq!(other.len(), 1);
+    assert!(
+        other[0].starts_with("A round trip over mpi (tag_lat) costs ")
+            && other[0].contains("than over shm (am_lat)"),
+        "{other:?}"
+    );
+    // Messages of another size are no comparison, and the same test is the better one.
+    assert_eq!(
+        said(vec![latency("shm", 100.0), tagged(64)]),
+        Vec::<String>::new()
+    );
+    let alike = said(vec![latency("shm", 100.0), tagged(8), latency("mpi", 400.0)]);
+    assert_eq!(alike.len(), 1);
+    assert!(alike[0].starts_with("A round trip over mpi costs "), "{alike:?}");
 }
 
 #[test]

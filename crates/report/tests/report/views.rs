@@ -287,7 +287,7 @@ fn remarks_with_one_remedy_are_one_cause_and_the_rest_is_counted() {
     );
     // A remark about some cases names them.
     assert!(
-        few.contains("[3 of 10 cases]") && few.contains("  in: shm am_lat 8 B"),
+        few.contains("; in 3 of 10 cases") && few.contains("  in: shm am_lat 8 B"),
         "{few}"
     );
 }

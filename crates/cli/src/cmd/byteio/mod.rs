@@ -19,7 +19,7 @@ pub use served::{NAME, Served};
 
 use crate::args::{ByteioArgs, ByteioVerb, ColorChoice};
 use crate::document::Draft;
-use crate::errors::{Ended, Failure, exit};
+use crate::errors::{Ended, Failure};
 use crate::output::Output;
 use wirespeed_byteio::client::TransferError;
 use wirespeed_schema::Run;
@@ -87,11 +87,7 @@ fn finish(run: &Run, output: &mut Output, cause: Option<&str>, strict: bool) -> 
     output.finish(run)?;
     Ok(match run.status {
         Status::Ok => crate::cmd::ended(run, strict),
-        Status::Interrupted => Ended::badly(Failure::with(
-            exit::INTERRUPTED,
-            "interrupted; what was measured is in the result",
-            "give the same command again to go on",
-        )),
+        Status::Interrupted => Ended::badly(Failure::interrupted("give the same command again to go on")),
         status => Ended::badly(Failure::with(
             status.exit_code(),
             cause.unwrap_or("the transfer failed"),

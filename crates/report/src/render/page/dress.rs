@@ -60,7 +60,7 @@ const PAPER: &str = "\
 @media print{
 body{padding:0;max-width:none;font-size:10pt}nav,.skip,.copy,.cell,.data,details:not([open]){display:none}
 .frame{overflow:visible;max-height:none}table{width:auto;font-size:7.5pt}th,td{padding-right:.6em;max-width:none}
-.number{white-space:normal}th:first-child{position:static;max-width:none}
+.number{white-space:normal}table:not(:has(tr>:nth-child(10))) :is(th,td){overflow-wrap:break-word}th:first-child{position:static;max-width:none}
 .figures{display:block}figure{margin:0 0 1.2em;break-inside:avoid}tr{break-inside:avoid}h2,h3,h4{break-after:avoid}
 .ws-chart{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 }
