@@ -18,6 +18,7 @@ mod msgrate;
 mod networks;
 mod open_loop;
 mod pages;
+mod pictures;
 mod screen;
 mod server;
 mod session_figures;

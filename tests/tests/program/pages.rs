@@ -2,8 +2,7 @@
 //! everything reachable, every button copies what it names. The copies that are measured carry a script of the test; what the
 //! product's own policy lets run is the matter of `browser`.
 //!
-//! Pictures of pages are not compared: letters have other widths on other machines. What is compared with a committed file is
-//! the layout that does not depend on letters.
+//! Compared with a committed file is the layout that does not depend on letters; `pictures` compares what is drawn.
 
 use crate::browser::{browser, has_browser};
 use crate::{home, turn};
@@ -21,7 +20,7 @@ const DARK: &str = "@media screen and (prefers-color-scheme:dark)";
 
 /// How a copy is looked at.
 #[derive(Clone, Copy, PartialEq)]
-enum Media {
+pub enum Media {
     Light,
     Dark,
     Print,
@@ -51,14 +50,14 @@ const FAULTS: [(&str, &str, &str); 5] = [
 ];
 
 /// A copy of a page in a frame of its own.
-struct View<'a> {
-    page: &'a str,
-    width: u32,
-    media: Media,
+pub struct View<'a> {
+    pub page: &'a str,
+    pub width: u32,
+    pub media: Media,
 }
 
 impl View<'_> {
-    fn file(&self) -> String {
+    pub fn file(&self) -> String {
         format!("{}-{}-{}.html", self.page, self.width, self.name())
     }
 
@@ -71,8 +70,8 @@ impl View<'_> {
         }
     }
 
-    /// Write the copy: as the page is where the media are these, with what measures it.
-    fn write(&self, home: &Home, axe: Option<&Path>) {
+    /// Write the copy: as the page is where the media are these, with `scripts` instead of the product's policy.
+    pub fn write(&self, home: &Home, scripts: &str) {
         let page = std::fs::read_to_string(home.path(&format!("{}.html", self.page))).unwrap();
         let (before, rest) = page
             .split_once("<meta http-equiv=\"Content-Security-Policy\"")
@@ -90,14 +89,17 @@ impl View<'_> {
                 text.replace(sound, fault)
             }),
         };
+        home.write(&self.file(), &format!("{before}{scripts}{after}"));
+    }
+
+    /// What measures the copy from within.
+    fn measure(&self, axe: Option<&Path>) -> String {
         let asked =
             json!({ "name": self.page, "width": self.width, "media": self.name(), "axe": axe.is_some() });
         let axe = axe.map_or(String::new(), |path| {
             format!("<script src=\"file://{}\"></script>", path.display())
         });
-        let copy =
-            format!("{before}{axe}<script>window.asked={asked}</script><script>{MEASURE}</script>{after}");
-        home.write(&self.file(), &copy);
+        format!("{axe}<script>window.asked={asked}</script><script>{MEASURE}</script>")
     }
 }
 
@@ -105,7 +107,7 @@ impl View<'_> {
 fn measured(home: &Home, views: &[View], axe: Option<&Path>) -> Vec<Value> {
     let mut frames = String::new();
     for view in views {
-        view.write(home, axe);
+        view.write(home, &view.measure(axe));
         let (file, width) = (view.file(), view.width);
         writeln!(
             frames,
@@ -161,7 +163,7 @@ fn unescaped(text: &str) -> String {
 }
 
 /// A committed document.
-fn document(path: &str) -> String {
+pub fn document(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../crates/report/tests")
         .join(path);
@@ -219,7 +221,7 @@ fn write_pages(home: &Home) -> Vec<&'static str> {
 }
 
 /// Every page at every width, and on paper.
-fn views<'a>(pages: &[&'a str]) -> Vec<View<'a>> {
+pub fn views<'a>(pages: &[&'a str]) -> Vec<View<'a>> {
     let mut views = Vec::new();
     for &page in pages {
         let view = |width, media| View { page, width, media };
