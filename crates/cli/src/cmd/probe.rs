@@ -106,16 +106,37 @@ pub fn prepared(
     }
     let cases = expand(&plan, machine)?;
     if cases.len() != 1 {
-        let cause = format!("these options are {} cases, not one", cases.len());
-        return Err(Failure::usage(
-            cause,
-            "give each option but the one that varies a single value",
-        ));
+        return Err(not_one(&plan, cases.len()));
     }
     let mut prepared = prepare(registry, machine, cases)?;
     prepared
         .pop()
         .ok_or_else(|| Failure::usage("no case is left", "see `wirespeed list`"))
+}
+
+/// What makes several cases of the words.
+fn not_one(plan: &Plan, cases: usize) -> Failure {
+    let template = plan.templates.first();
+    let axes = template.iter().flat_map(|template| {
+        let axes = template.axes.iter().map(|(key, values)| match key.as_str() {
+            "test" => ("the test".to_owned(), values),
+            key => (format!("--{}", key.replace('_', "-")), values),
+        });
+        let options = template.options.iter();
+        axes.chain(options.map(|(name, values)| (format!("the option {name}"), values)))
+    });
+    let several = axes
+        .filter(|(_, values)| values.len() > 1)
+        .map(|(name, values)| format!("{name} has {} values ({})", values.len(), values.join(", ")));
+    let several: Vec<String> = several.collect();
+    let why = match several.is_empty() {
+        true => format!("these words are {cases}"),
+        false => several.join(" and "),
+    };
+    Failure::usage(
+        format!("each point of a curve is one case, but {why}"),
+        "give one value of each, or several to `wirespeed run`",
+    )
 }
 
 #[cfg(test)]

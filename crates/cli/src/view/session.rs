@@ -7,7 +7,8 @@ use wirespeed_schema::units::{counted, format_ns, format_rate, format_size};
 use wirespeed_schema::{Finite, Run};
 use wirespeed_session::report::{ComputationReport, Phase, Queue, SessionSection};
 
-/// Add what the session of `run` says, where it has one: its answers first, its life behind the tables of its streams.
+/// Add what the session of `run` says, where it has one: what a sweep shows first, what bounds a stream behind its
+/// figures, its life behind the tables.
 pub fn add(subject: &mut Subject, run: &Run) {
     let Some(section) = section(run).filter(|s| !s.sessions.is_empty()) else {
         return;
@@ -18,6 +19,7 @@ pub fn add(subject: &mut Subject, run: &Run) {
         answers.push(life_answer(&section));
     }
     subject.answer.splice(0..0, answers);
+    subject.answer.extend(section.bounds.iter().cloned());
     let lines = report(&section).lines().map(Line::plain).collect();
     subject.parts.push(Part::Lines(lines));
 }

@@ -14,7 +14,8 @@ use wirespeed_schema::order::InOrder;
 use wirespeed_schema::run::{CaseResult, Metric};
 use wirespeed_schema::units::{format_asked_size, format_ns, format_rate, format_size, significant};
 
-/// What `results` show, one sentence each; empty for round trips and single points that say nothing.
+/// What a sweep of `results` shows, one sentence each: enough credits, and sizes with full bandwidth. Empty for round trips
+/// and single points.
 pub fn answers(results: &[CaseResult]) -> Vec<String> {
     let mut said = Vec::new();
     for ((transport, size), group) in grouped(results, |case| case.test.size_bytes()) {
@@ -24,7 +25,12 @@ pub fn answers(results: &[CaseResult]) -> Vec<String> {
     for ((transport, window), group) in grouped(results, |case| case.test.window()) {
         said.extend(sizes(&format!("{transport}, credits {window}"), &group));
     }
-    said.extend(results.iter().filter_map(bound));
+    said
+}
+
+/// What bounds small messages of `results`, and what backs up, one sentence each.
+pub fn bounds(results: &[CaseResult]) -> Vec<String> {
+    let mut said: Vec<String> = results.iter().filter_map(bound).collect();
     said.extend(results.iter().filter_map(backlog));
     said
 }
@@ -98,23 +104,22 @@ fn sizes(name: &str, group: &[&CaseResult]) -> Option<String> {
     Some(format!("{name}: {}", found.of_bandwidths()))
 }
 
-/// What bounds the rate of small messages: the CPUs of the ends, or the wait for credits.
+/// What bounds the rate of small messages: the CPUs of the ends, or the wait for credits. Ends that poll are busy whatever
+/// bounds them: of these nothing is said.
 fn bound(result: &CaseResult) -> Option<String> {
     let test = &result.case.test;
-    if test.size_bytes() > SMALL_BYTES {
+    if test.size_bytes() > SMALL_BYTES || !sleeps(result) {
         return None;
     }
     let (rate, cpu_ns) = (
         metric(result, "rate_msg_per_s")?,
         metric(result, "cpu_ns_per_message")?,
     );
-    let verdict = match (busy(result)?, sleeps(result), test.window()) {
+    let verdict = match (busy(result)?, test.window()) {
         // Each run had its ends busy, and an end that sleeps while it waits is busy with work.
-        ((least, _), true, _) if least >= BUSY_SHARE => "the CPU bounds it",
-        // Ends that poll are busy whatever bounds them.
-        (_, false, _) => "the ends poll while they wait, so this does not tell what bounds it",
-        ((_, most), true, 1) if most < BUSY_SHARE => "the round trip bounds it",
-        ((_, most), true, _) if most < BUSY_SHARE => "waiting for credits and wake-ups bounds it",
+        ((least, _), _) if least >= BUSY_SHARE => "the CPU bounds it",
+        ((_, most), 1) if most < BUSY_SHARE => "the round trip bounds it",
+        ((_, most), _) if most < BUSY_SHARE => "waiting for credits and wake-ups bounds it",
         _ => "what bounds it differs from run to run",
     };
     Some(format!(
@@ -213,11 +218,16 @@ mod tests {
             said[0].contains("10 credits are enough, with 970") && said[0].contains("97"),
             "{said:?}"
         );
+        let bound = bounds(&sweep);
         assert!(
-            said.iter()
-                .any(|s| s.contains("credits 1: ") && s.contains("round trip bounds")),
-            "{said:?}"
+            bound[0].contains("credits 1: ") && bound[0].ends_with("round trip bounds it"),
+            "{bound:?}"
         );
+        let mut polling = sweep;
+        for result in &mut polling {
+            result.case.options.insert("wait".into(), "poll".into());
+        }
+        assert_eq!(bounds(&polling), Vec::<String>::new());
         let sizes: Vec<_> = [(1 << 10, 1e6), (1 << 20, 4e3), (4 << 20, 980.0), (32 << 20, 60.0)]
             .map(|(size, rate)| result(size, 10, rate, 100.0))
             .into();
@@ -235,7 +245,8 @@ mod tests {
             let rate = |credits: u64| 1e5 * credits as f64 / *size as f64;
             [1, 2, 10].map(|credits| result(*size, credits, rate(credits), 1e9))
         });
-        let said = answers(&all.collect::<Vec<_>>()).join("\n");
+        let all: Vec<_> = all.collect();
+        let said = [answers(&all), bounds(&all)].concat().join("\n");
         let at = |text: &str| said.find(text).unwrap_or_else(|| panic!("{text}: {said}"));
         for names in [
             &["64 B: ", "256 B: ", "1 KiB: ", "4 KiB: ", "16 KiB: "][..],
@@ -248,7 +259,9 @@ mod tests {
 
     #[test]
     fn nothing_is_said_of_nothing() {
-        assert!(answers(&[]).is_empty());
-        assert!(answers(&[failed_case(result(1, 1, 1.0, 1.0).case, "", None)]).is_empty());
+        let failed = failed_case(result(1, 1, 1.0, 1.0).case, "", None);
+        for nothing in [&[][..], &[failed]] {
+            assert!(answers(nothing).is_empty() && bounds(nothing).is_empty());
+        }
     }
 }

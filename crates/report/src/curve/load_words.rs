@@ -33,9 +33,8 @@ pub fn load_words(section: &LoadSection, rows: &[LoadPoint]) -> Vec<String> {
 fn carried_words(found: &Capacity, rows: usize, rate: &dyn Fn(f64) -> String) -> Vec<String> {
     let again = match found.again {
         0 => String::new(),
-        again => {
-            format!(", though {again} of the higher rates are: something disturbed these runs")
-        }
+        1 => ", though one of the higher rates is: something disturbed these runs".to_owned(),
+        again => format!(", though {again} of the higher rates are: something disturbed these runs"),
     };
     let mut words = Vec::new();
     words.extend(match (found.passes_per_s, found.fails_per_s) {
@@ -91,6 +90,7 @@ fn knee_words(rows: &[LoadPoint], rate: &dyn Fn(f64) -> String) -> String {
 fn bound_words(kept: &Capacity, rows: usize, bound: &str, rate: &dyn Fn(f64) -> String) -> Vec<String> {
     let again = match kept.again {
         0 => String::new(),
+        1 => ", though at one of the higher rates it does".to_owned(),
         again => format!(", though at {again} of the higher rates it does"),
     };
     let known = rows - kept.unknown.min(rows);
@@ -199,7 +199,7 @@ mod tests {
                     prop_assert!(is_carried(&rows[upto]) && !rows[..=upto].iter().any(is_saturated), "{text}: {rows:?}");
                     prop_assert!(at > upto && rows.get(at).is_none_or(is_saturated), "{text}: {rows:?}");
                     let again = rows[at..].iter().filter(|row| is_carried(row)).count();
-                    prop_assert_eq!(again > 0, text.contains("of the higher rates are"), "{}: {:?}", text, rows);
+                    prop_assert_eq!(again > 0, text.contains("of the higher rates"), "{}: {:?}", text, rows);
                 }
                 if text.starts_with("At ") {
                     let at = named(text, "At ").unwrap();

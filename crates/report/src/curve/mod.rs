@@ -10,7 +10,7 @@ pub mod section;
 pub mod sizes;
 pub mod window;
 
-pub use answers::answers;
+pub use answers::{answers, bounds};
 pub use load::{Capacity, Knee, LoadPoint, NoKnee, UNLIMITED_PER_S, capacity, carried, knee};
 pub use load_words::load_words;
 pub use plateau::{Plateau, plateau};

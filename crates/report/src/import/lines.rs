@@ -63,39 +63,52 @@ fn after(text: &str, name: &str) -> Option<f64> {
 /// The title of msgrate's text whose rate is taken.
 pub const SMB_RATE: &str = "single direction:";
 
-/// Sandia's msgrate, of whose rates that of a single direction is taken: its text, or the line of `-o`, eleven numbers:
-/// ranks, peers, iterations, messages, bytes, cache, ranks a node, then the rates of single direction, pairs, pre-posted
-/// and all-start.
+/// Sandia's msgrate, of whose rates that of a single direction is taken: its text, or what `-o` wrote.
 pub fn smb(text: &str) -> Result<Vec<Figures>, ImportError> {
+    match text.contains(SMB_RATE) {
+        true => smb_text(text),
+        false => smb_lines(text),
+    }
+}
+
+/// A name and a number a line; the rate ends what belongs to it.
+fn smb_text(text: &str) -> Result<Vec<Figures>, ImportError> {
     let mut found = Vec::new();
-    let is_text = text.contains(SMB_RATE);
-    let mut titled = [0.0; 3];
-    for (number, line) in text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty())
-    {
-        if !is_text {
-            let values: Option<Vec<f64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
-            let Some(values) = values.filter(|values| values.len() == 11) else {
-                return Err(bad_line(Format::Smb, number, "a line has eleven numbers"));
-            };
-            found.push(smb_figures([values[2], values[3], values[4]], values[7]));
-            continue;
-        }
-        let Some((title, text)) = line.split_once(':') else {
+    let mut counts = [0.0; 3];
+    for (number, line) in text.lines().enumerate() {
+        let Some((title, value)) = line.split_once(':') else {
             continue;
         };
-        let value = text.trim().parse::<f64>();
-        let value = || value.map_err(|_| bad_line(Format::Smb, number, "no number after :"));
         let titles = ["niters", "nmsgs", "nbytes"];
-        if let Some(at) = titles.iter().position(|known| *known == title.trim()) {
-            titled[at] = value()?;
-        } else if line.starts_with(SMB_RATE) {
-            found.push(smb_figures(titled, value()?));
+        let place = titles.iter().position(|known| *known == title.trim());
+        let is_rate = line.starts_with(SMB_RATE);
+        if place.is_none() && !is_rate {
+            continue;
+        }
+        let value = value.trim().parse::<f64>();
+        let value = value.map_err(|_| bad_line(Format::Smb, number, "no number after :"))?;
+        match place {
+            Some(at) => counts[at] = value,
+            None => found.push(smb_figures(counts, value)),
         }
     }
     Ok(found)
+}
+
+/// Eleven numbers a line: ranks, peers, iterations, messages, bytes, cache, ranks a node, then the rates of single direction,
+/// pairs, pre-posted and all-start.
+fn smb_lines(text: &str) -> Result<Vec<Figures>, ImportError> {
+    let written = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty());
+    let figures = written.map(|(number, line)| {
+        let values: Option<Vec<f64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
+        let values = values.filter(|values| values.len() == 11);
+        let values = values.ok_or_else(|| bad_line(Format::Smb, number, "a line has eleven numbers"))?;
+        Ok(smb_figures([values[2], values[3], values[4]], values[7]))
+    });
+    figures.collect()
 }
 
 fn smb_figures([iterations, messages, size]: [f64; 3], rate: f64) -> Figures {

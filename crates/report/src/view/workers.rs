@@ -344,13 +344,13 @@ fn levelled(group: &Workers) -> Option<String> {
     let said = against(end.ratio.get());
     Some(if change.abs() <= LEVEL_TOLERANCE {
         format!(
-            "the bandwidth has levelled off: from {from} to {to} it changes by {}",
+            "the bandwidth has levelled off: from {from} to {to} its median changes by {}",
             percent(change.abs())
         )
     } else if change > 0.0 {
-        format!("the bandwidth still rises: with {to} it is {said} that with {from}")
+        format!("the bandwidth still rises: with {to} its median is {said} that with {from}")
     } else {
-        format!("the bandwidth falls again: with {to} it is {said} that with {from}")
+        format!("the bandwidth falls again: with {to} its median is {said} that with {from}")
     })
 }
 

@@ -246,6 +246,7 @@ fn section(request: &Request, sessions: Vec<SessionReport>, found: &Found) -> Se
         definition: request.ask.definition.clone(),
         path: request.path.map(|path| path.name().to_owned()),
         answers: wirespeed_report::curve::answers(&undisturbed),
+        bounds: wirespeed_report::curve::bounds(&undisturbed),
         queues: life::queues(&found.results),
         phases: life::phases(&sessions),
         sessions,
