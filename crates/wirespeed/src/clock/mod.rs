@@ -95,12 +95,41 @@ mod tests {
     #[test]
     fn clocks_do_not_run_backwards() {
         for clock in [Clock::best(), Clock::os()] {
-            let mut last = clock.now();
+            let began = clock.now();
+            let mut last = began;
             for _ in 0..10_000 {
                 let now = clock.now();
                 assert!(now >= last, "{}", clock.source());
                 last = now;
             }
+            // Ten thousand reads take longer than any clock's step.
+            assert!(last > began, "{}", clock.source());
         }
+    }
+
+    #[test]
+    fn each_clock_reads_what_its_name_says() {
+        let (before, os, after) = (monotonic_ns(), Clock::os().now(), monotonic_ns());
+        assert!(before > 0 && before <= os && os <= after, "{before} {os} {after}");
+        assert_eq!(Clock::os().source(), "clock_monotonic");
+        assert!(!Clock::best().is_virtual() && !Clock::os().is_virtual());
+        let counter = counter::is_invariant();
+        assert_eq!(Clock::best().source() == counter::NAME, counter);
+        let _time = virtual_time::VirtualTime::begin();
+        let clock = Clock::best();
+        assert!(clock.is_virtual() && clock.source() == "virtual");
+        let began = clock.now();
+        virtual_time::advance(500);
+        assert_eq!(clock.now(), began + 501);
+    }
+
+    /// The kernel reads the same bit.
+    #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+    #[test]
+    fn the_counter_is_trusted_where_the_kernel_does() {
+        let Ok(info) = std::fs::read_to_string("/proc/cpuinfo") else {
+            return;
+        };
+        assert_eq!(counter::is_invariant(), info.contains("nonstop_tsc"));
     }
 }

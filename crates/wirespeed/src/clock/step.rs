@@ -270,6 +270,69 @@ mod tests {
     }
 
     #[test]
+    fn differences_are_those_of_neighbours_and_never_below_zero() {
+        let mut readings = [5, 7, 7, 4, 10].into_iter();
+        let mut between = Vec::new();
+        let found = differences(4, &mut || readings.next().unwrap(), |i| between.push(i));
+        assert_eq!((found, between), (vec![2, 0, 0, 6], vec![0, 1, 2, 3]));
+    }
+
+    #[test]
+    fn a_coarse_counter_is_read_until_it_has_moved_often() {
+        let reads = Cell::new(0);
+        let mut read = || {
+            reads.set(reads.get() + 1);
+            reads.get() / 3 * 10
+        };
+        assert_eq!(coarse(&mut read), vec![10; COARSE_STEPS + 1]);
+        assert_eq!(reads.get(), 3 * (COARSE_STEPS as u64 + 1));
+    }
+
+    #[test]
+    fn work_is_doubled_until_it_takes_long_enough() {
+        let now = Cell::new(0);
+        let turns = |ticks| turns_for(ticks, &mut || now.get(), &mut |turns| now.set(now.get() + turns));
+        assert_eq!([1, 16, 17, 100, 128].map(turns), [16, 16, 32, 128, 128]);
+        // Work that takes no time ends too.
+        assert_eq!(turns_for(1, &mut || 0, &mut |_| {}), 1 << 20);
+    }
+
+    #[test]
+    fn the_parts_of_the_estimate_are_what_they_say() {
+        // 26 with a tick more now and then, one multiple, one that is neither.
+        let seen = [26, 26, 26, 27, 39, 52];
+        assert_eq!(commonest(&seen), 105.0 / 4.0);
+        assert_eq!(
+            [26, 27, 29, 30, 49, 48].map(|d| is_near(d, 26.0)),
+            [true, true, true, false, true, false]
+        );
+        // Of a fine step a tick counts, too.
+        assert_eq!([4, 5, 7, 6].map(|d| is_near(d, 4.0)), [true, true, true, false]);
+        assert!((share(&seen, 26.0) - 5.0 / 6.0).abs() < 1e-12);
+        assert_eq!(refine(&seen, 26.0), (3.0 * 26.0 + 27.0 + 2.0 * 52.0) / 8.0);
+        assert_eq!(refine(&[39], 26.0), 26.0);
+        assert!((moment(&[26, 52], 26.0) - 1.0).abs() < 1e-12);
+        assert!((moment(&[13, 39], 26.0) + 1.0).abs() < 1e-12);
+        assert_eq!((moment(&[], 26.0), share(&[], 26.0)), (0.0, 0.0));
+    }
+
+    #[test]
+    fn a_step_is_no_finer_than_asked_and_interruptions_do_not_count() {
+        let mut seen: Vec<u64> = (1..40).map(|n| 26 * n).collect();
+        seen.extend([26; 40]);
+        let found = of_differences(&seen, 2.0);
+        assert_eq!((found.ticks, found.found), (26.0, Found::Grid));
+        assert_eq!(of_differences(&seen, 26.0).ticks, 26.0);
+        assert_eq!(of_differences(&seen, 26.1), Step::TICK);
+        assert_eq!(of_differences(&[0; 20], 2.0), Step::TICK);
+        // As many that are interrupted as that are not leave the step, and are no part of the share.
+        let mut disturbed = vec![26; 20];
+        disturbed.extend((0..19).map(|n| 10_007 + 13 * n));
+        let found = of_differences(&disturbed, 2.0);
+        assert_eq!((found.ticks, found.share), (26.0, 1.0));
+    }
+
+    #[test]
     fn steps_are_found_among_odd_reads() {
         for odd_every in [u64::MAX, 1000, 100, 20, 10] {
             for (cost, step) in [

@@ -28,25 +28,38 @@ pub struct Anchor {
 impl Anchor {
     /// Read both clocks as close together as possible.
     pub fn take(clock: Clock) -> Self {
-        let mut best: Option<Anchor> = None;
-        for _ in 0..ANCHOR_ATTEMPTS {
-            let before = clock.now();
-            let monotonic_ns = monotonic_ns();
-            let after = clock.now();
-            let bracket_ticks = after.saturating_sub(before);
-            if best.is_none_or(|b| bracket_ticks < b.bracket_ticks) {
-                best = Some(Anchor {
-                    ticks: before + bracket_ticks / 2,
-                    monotonic_ns,
-                    bracket_ticks,
-                });
+        Self::tightest(|| clock.now(), monotonic_ns)
+    }
+
+    /// Of several looks at `ns` between two at `ticks`, that with the least time between those.
+    fn tightest(mut ticks: impl FnMut() -> u64, mut ns: impl FnMut() -> u64) -> Self {
+        let mut look = || {
+            let before = ticks();
+            let monotonic_ns = ns();
+            let bracket_ticks = ticks().saturating_sub(before);
+            Anchor {
+                ticks: before + bracket_ticks / 2,
+                monotonic_ns,
+                bracket_ticks,
+            }
+        };
+        let mut best = look();
+        for _ in 1..ANCHOR_ATTEMPTS {
+            let next = look();
+            if next.bracket_ticks < best.bracket_ticks {
+                best = next;
             }
         }
-        best.unwrap_or(Anchor {
-            ticks: clock.now(),
-            monotonic_ns: monotonic_ns(),
-            bracket_ticks: u64::MAX,
-        })
+        best
+    }
+
+    /// Nanoseconds of a tick between this moment and a later one, and its error in ppm; `None` where no time has passed.
+    fn rate_until(&self, last: &Anchor) -> Option<(f64, f64)> {
+        let ticks = last.ticks.saturating_sub(self.ticks) as f64;
+        let ns = last.monotonic_ns.saturating_sub(self.monotonic_ns) as f64;
+        // Each anchor is off by at most half its bracket.
+        let slack = (last.bracket_ticks as f64 + self.bracket_ticks as f64) / 2.0;
+        (ticks > 0.0 && ns > 0.0).then(|| (ns / ticks, slack / ticks * 1e6))
     }
 }
 
@@ -95,7 +108,7 @@ impl Timebase {
         if let Some(known) = learned::rate(self.clock.source) {
             self.wait_until(CHECK_NS);
             self.anchor();
-            if (self.ns_per_tick / known - 1.0).abs() <= CHECK_SLACK {
+            if is_same_rate(self.ns_per_tick, known) {
                 self.ns_per_tick = known;
                 return;
             }
@@ -139,13 +152,8 @@ impl Timebase {
     /// The rate since the first anchor.
     fn anchor(&mut self) {
         let last = Anchor::take(self.clock);
-        let ticks = last.ticks.saturating_sub(self.first.ticks) as f64;
-        let ns = last.monotonic_ns.saturating_sub(self.first.monotonic_ns) as f64;
-        if ticks > 0.0 && ns > 0.0 {
-            self.ns_per_tick = ns / ticks;
-            // Each anchor is off by at most half its bracket.
-            let slack = (last.bracket_ticks as f64 + self.first.bracket_ticks as f64) / 2.0;
-            self.error_ppm = slack / ticks * 1e6;
+        if let Some((ns_per_tick, error_ppm)) = self.first.rate_until(&last) {
+            (self.ns_per_tick, self.error_ppm) = (ns_per_tick, error_ppm);
         }
     }
 
@@ -184,6 +192,11 @@ impl Timebase {
     }
 }
 
+/// Whether a rate that was found over a short while is one that is known.
+fn is_same_rate(found: f64, known: f64) -> bool {
+    (found / known - 1.0).abs() <= CHECK_SLACK
+}
+
 /// Median cost of a read over batches.
 fn cost_of_read(clock: Clock) -> f64 {
     const BATCHES: usize = 101;
@@ -203,6 +216,31 @@ fn cost_of_read(clock: Clock) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Found;
+    use crate::clock::virtual_time::VirtualTime;
+    use std::cell::Cell;
+
+    const FIRST: Anchor = Anchor {
+        ticks: 1000,
+        monotonic_ns: 5000,
+        bracket_ticks: 10,
+    };
+
+    /// A tick of a quarter of a nanosecond.
+    fn quarter() -> Timebase {
+        Timebase {
+            clock: Clock::os(),
+            first: FIRST,
+            ns_per_tick: 0.25,
+            error_ppm: 3.0,
+            cost_ticks: 40.0,
+            step: Step {
+                ticks: 26.0,
+                found: Found::Grid,
+                share: 0.9,
+            },
+        }
+    }
 
     #[test]
     fn the_rate_agrees_with_the_kernel() {
@@ -214,5 +252,107 @@ mod tests {
         let ratio = timebase.to_ns(t1 - t0) as f64 / (m1 - m0) as f64;
         assert!((0.9..1.1).contains(&ratio), "{ratio}");
         assert!(timebase.step.ticks >= 1.0 && timebase.cost_ticks > 0.0);
+    }
+
+    #[test]
+    fn the_tightest_of_several_looks_is_the_anchor() {
+        // The look of a nanosecond takes so long; that of ticks takes none.
+        let (now, looks) = (Cell::new(1000), Cell::new(0));
+        let ns = || {
+            let took = if looks.get() == 7 { 10 } else { 100 - looks.get() };
+            looks.set(looks.get() + 1);
+            now.set(now.get() + took);
+            5000 + looks.get()
+        };
+        let anchor = Anchor::tightest(|| now.get(), ns);
+        assert_eq!(looks.get(), ANCHOR_ATTEMPTS as u64);
+        // Seven looks have passed, and half of the eighth.
+        let before: u64 = 1000 + (0..7).map(|look| 100 - look).sum::<u64>();
+        let found = (anchor.ticks, anchor.monotonic_ns, anchor.bracket_ticks);
+        assert_eq!(found, (before + 5, 5008, 10));
+    }
+
+    #[test]
+    fn two_anchors_are_a_rate_with_its_error() {
+        let last = Anchor {
+            ticks: 3000,
+            monotonic_ns: 6000,
+            bracket_ticks: 30,
+        };
+        assert_eq!(FIRST.rate_until(&last), Some((0.5, 10_000.0)));
+        for still in [
+            Anchor { ticks: 1000, ..last },
+            Anchor {
+                monotonic_ns: 5000,
+                ..last
+            },
+            FIRST,
+        ] {
+            assert_eq!(FIRST.rate_until(&still), None, "{still:?}");
+        }
+    }
+
+    #[test]
+    fn a_known_rate_holds_within_a_thousandth() {
+        for (found, holds) in [
+            (0.4, true),
+            (0.4003, true),
+            (0.3997, true),
+            (0.401, false),
+            (0.399, false),
+            (4.0, false),
+        ] {
+            assert_eq!(is_same_rate(found, 0.4), holds, "{found}");
+        }
+    }
+
+    #[test]
+    fn ticks_become_time_by_the_rate() {
+        let timebase = quarter();
+        assert_eq!((timebase.ns_per_tick(), timebase.step_ns()), (0.25, 6.5));
+        assert_eq!((timebase.to_ns(10), timebase.to_ns(9)), (3, 2));
+        assert_eq!(
+            (timebase.to_ticks(10), timebase.to_ticks(u64::MAX)),
+            (40, u64::MAX)
+        );
+        let info = timebase.info();
+        assert_eq!(info.source, "clock_monotonic");
+        assert_eq!((info.cost_ns.get(), info.step_ns.get()), (10.0, 6.5));
+        assert_eq!(
+            (info.step_found.as_str(), info.on_step_ratio.get()),
+            ("grid", 0.9)
+        );
+        assert_eq!(
+            (info.ticks_per_ns.get(), info.calibration_error_ppm.get()),
+            (4.0, 3.0)
+        );
+    }
+
+    #[test]
+    fn virtual_time_is_known_by_definition() {
+        let _time = VirtualTime::begin();
+        assert_eq!(cost_of_read(Clock::best()), 1.0);
+        let mut timebase = Timebase::start();
+        timebase.recalibrate();
+        assert!(timebase.clock.is_virtual());
+        assert_eq!(
+            (
+                timebase.ns_per_tick,
+                timebase.error_ppm,
+                timebase.cost_ticks,
+                timebase.step
+            ),
+            (1.0, 0.0, 1.0, Step::DEFINED)
+        );
+    }
+
+    #[test]
+    fn a_rate_is_found_after_a_wait() {
+        let found = Timebase::with_clock(Clock::os());
+        assert!((found.ns_per_tick - 1.0).abs() < 0.05, "{found:?}");
+        // A call of the kernel's costs more than a tick of a nanosecond.
+        assert!(found.cost_ticks > 1.0, "{found:?}");
+        found.wait_until(ROUGH_NS);
+        assert!(monotonic_ns() - found.first.monotonic_ns >= ROUGH_NS);
     }
 }
