@@ -211,6 +211,61 @@ mod tests {
     }
 
     #[test]
+    fn behind_its_end_a_body_takes_nothing() {
+        let mut bytes = &b"2\r\nab\r\n0\r\n\r\n7\r\nanother\r\n"[..];
+        let mut body = Body::new(&mut bytes, Framing::chunked());
+        assert_eq!(body.left_bytes(), None);
+        assert!(body.drain(2).unwrap());
+        for _ in 0..3 {
+            assert_eq!(body.read(&mut [0; 8]).unwrap(), 0);
+            assert!(body.fill_buf().unwrap().is_empty());
+        }
+        assert_eq!(bytes, b"7\r\nanother\r\n");
+    }
+
+    #[test]
+    fn small_bodies_are_read_whole_and_larger_ones_are_refused() {
+        for framing in [Framing::Length(4), Framing::Close] {
+            let drained = |most| Body::new(&mut &b"text"[..], framing).drain(most);
+            assert!(drained(4).unwrap() && !drained(3).unwrap(), "{framing:?}");
+            let text = |most| Body::new(&mut &b"text"[..], framing).small_text(most);
+            assert_eq!(text(4).unwrap(), "text");
+            assert!(matches!(text(3), Err(HttpError::Malformed(_))), "{framing:?}");
+        }
+        assert_eq!(
+            Body::new(&mut &b"text"[..], Framing::Length(4)).left_bytes(),
+            Some(4)
+        );
+        assert!(
+            Body::new(&mut &b"\xff"[..], Framing::Close)
+                .small_text(9)
+                .is_err()
+        );
+        // Whoever looks before it takes hears of an early end, too.
+        let error = Body::new(&mut &b"tex"[..], Framing::Length(4))
+            .drain(9)
+            .unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn sizes_of_chunks_and_trailers_have_bounds() {
+        assert_eq!(chunk_size(b"fffffffffffffff").unwrap(), (1 << 60) - 1);
+        for (line, size) in [(&b"a"[..], 10), (b"0A;x", 10), (b"1 ", 1), (b"1\t;y", 1)] {
+            assert_eq!(chunk_size(line).unwrap(), size, "{line:?}");
+        }
+        for bad in [&b""[..], b";x", b"1x", b"0000000000000001", b" 1"] {
+            assert!(chunk_size(bad).is_err(), "{bad:?}");
+        }
+        let trailer = |lines| format!("0\r\n{}\r\n", "A: x\r\n".repeat(lines));
+        let ends = |lines| read(trailer(lines).as_bytes(), Framing::chunked());
+        assert!(ends(TRAILER_LINES_MAX).is_ok() && ends(TRAILER_LINES_MAX + 1).is_err());
+        let head = |bytes: usize| format!("1;{}\r\na\r\n0\r\n\r\n", "x".repeat(bytes - 4));
+        let opens = |bytes| read(head(bytes).as_bytes(), Framing::chunked());
+        assert!(opens(CHUNK_LINE_MAX).is_ok() && opens(CHUNK_LINE_MAX + 1).is_err());
+    }
+
+    #[test]
     fn framings() {
         assert_eq!(read(b"abcde", Framing::Length(3)).unwrap(), (b"abc".to_vec(), 2));
         assert_eq!(read(b"abcde", Framing::Close).unwrap(), (b"abcde".to_vec(), 0));

@@ -259,5 +259,87 @@ mod tests {
         for _ in 0..100 {
             meter.took(1500, second, patience).unwrap();
         }
+        // Just fast enough, over just the patience that there is; then it counts anew.
+        let mut meter = Meter::default();
+        meter.took(10_240, patience, patience).unwrap();
+        assert_eq!((meter.bytes, meter.waited), (0, Duration::ZERO));
+        assert!(meter.took(10_239, patience, patience).is_err());
+    }
+
+    /// Both ends of a connection.
+    fn pair() -> (Channel, TcpStream) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let far = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (Channel::plain(listener.accept().unwrap().0), far)
+    }
+
+    /// What `send` sends, as the other end has it, and how it ended.
+    fn sent(send: impl FnOnce(&mut Channel) -> io::Result<()>) -> (Vec<u8>, io::Result<()>) {
+        let (mut channel, mut far) = pair();
+        let reader = std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            far.read_to_end(&mut bytes).map(|_| bytes)
+        });
+        let ended = send(&mut channel);
+        drop(channel);
+        (reader.join().unwrap().unwrap(), ended)
+    }
+
+    #[test]
+    fn a_channel_knows_what_came_and_what_went_since_it_awaits() {
+        let (mut channel, mut far) = pair();
+        channel.set_patience(Duration::from_secs(10)).unwrap();
+        assert!(channel.inside_tls().is_none());
+        channel.awaits(false);
+        assert!(!channel.has_begun() && !channel.has_written());
+        far.write_all(b"hello").unwrap();
+        let mut bytes = [0; 5];
+        channel.read_exact(&mut bytes).unwrap();
+        assert!(&bytes == b"hello" && channel.has_begun() && !channel.has_written());
+        channel.write_interim(b"wait").unwrap();
+        assert!(!channel.has_written());
+        channel.write_all(b"answer").unwrap();
+        assert!(channel.has_written());
+        channel.write_interim(b"!").unwrap();
+        assert!(channel.has_written());
+        channel.awaits(true);
+        assert!(channel.has_begun() && !channel.has_written());
+        let mut bytes = [0; 11];
+        far.read_exact(&mut bytes).unwrap();
+        assert_eq!(&bytes, b"waitanswer!");
+    }
+
+    #[test]
+    fn files_arrive_whole_from_any_place_and_those_that_shrank_are_told() {
+        let bytes: Vec<u8> = (0..SENDFILE_BYTES + 70_003).map(|i| (i * 7 / 5) as u8).collect();
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&bytes).unwrap();
+        let (size, from) = (bytes.len() as u64, 3);
+        let left = size - from;
+        type Send = fn(&mut Channel, &File, u64, u64) -> io::Result<()>;
+        for send in [Channel::send_file as Send, Channel::copy_file] {
+            let (arrived, ended) = sent(|channel| send(channel, &file, from, left));
+            assert!(
+                ended.is_ok() && arrived == bytes[3..],
+                "{ended:?}, {} bytes",
+                arrived.len()
+            );
+            let (arrived, ended) = sent(|channel| send(channel, &file, from, 10));
+            assert!(ended.is_ok() && arrived == bytes[3..13], "{ended:?}");
+            let (arrived, ended) = sent(|channel| send(channel, &file, from, left + 1));
+            assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+            assert!(arrived == bytes[3..]);
+        }
+        let (arrived, ended) = sent(|channel| channel.write_more(&bytes));
+        assert!(ended.is_ok() && arrived == bytes, "{ended:?}");
+    }
+
+    /// Files of the kernel's own file systems may not be ones that it sends by itself.
+    #[test]
+    fn what_the_kernel_cannot_send_is_copied() {
+        let text = std::fs::read("/proc/version").unwrap();
+        let file = File::open("/proc/version").unwrap();
+        let (arrived, ended) = sent(|channel| channel.send_file(&file, 0, text.len() as u64));
+        assert!(ended.is_ok() && arrived == text, "{ended:?}");
     }
 }

@@ -203,8 +203,25 @@ mod tests {
         ] {
             assert!(read(bad).is_err(), "{bad:?}");
         }
-        let long = format!("GET / HTTP/1.1\r\nA: {}\r\n\r\n", "x".repeat(40_000));
-        assert!(read(&long).is_err());
+        // A head of the largest size is read, and one byte more is not.
+        let long = |bytes: usize| format!("GET / HTTP/1.1\r\nA: {}\r\n\r\n", "x".repeat(bytes - 23));
+        assert_eq!(long(HEAD_BYTES_MAX).len(), HEAD_BYTES_MAX);
+        assert!(read(&long(HEAD_BYTES_MAX)).is_ok() && read(&long(HEAD_BYTES_MAX + 4)).is_err());
+        let headers = |count: usize| format!("GET / HTTP/1.1\r\n{}\r\n", "A: x\r\n".repeat(count));
+        assert!(read(&headers(HEADERS_MAX)).is_ok() && read(&headers(HEADERS_MAX + 1)).is_err());
+        assert!(matches!(read(""), Err(HttpError::Closed)));
+        let close = read("GET /p?q HTTP/1.1\r\nConnection: te, Close\r\n\r\n").unwrap();
+        assert_eq!(
+            (close.method.as_str(), close.target.as_str(), close.keeps()),
+            ("GET", "/p?q", false)
+        );
+        assert!(
+            read("GET / HTTP/1.0\nConnection: keep-alive\n\n")
+                .unwrap()
+                .keeps()
+        );
+        let chunked = read("POST / HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n").unwrap();
+        assert_eq!(chunked.framing, Framing::chunked());
     }
 
     #[test]
@@ -212,6 +229,25 @@ mod tests {
         let read = |text: &str| ResponseHead::read(&mut text.as_bytes()).unwrap();
         let axis = read("HTTP/1.0 200 OK\r\nContent-Type: text/xml\r\n\r\n");
         assert_eq!((axis.framing, axis.keeps), (Framing::Close, false));
+        let keeps = |text: &str| read(text).keeps;
+        assert!(!keeps("HTTP/1.1 200 OK\r\n\r\n"));
+        assert!(!keeps(
+            "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        ));
+        assert!(!keeps("HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n"));
+        assert!(!keeps("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n\r\n"));
+        assert!(keeps(
+            "HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: te, Keep-Alive\r\n\r\n"
+        ));
+        for (status, framing) in [
+            (101, Framing::Length(0)),
+            (204, Framing::Length(0)),
+            (304, Framing::Length(0)),
+            (404, Framing::Close),
+        ] {
+            let head = read(&format!("HTTP/1.1 {status} x\r\n\r\n"));
+            assert_eq!((head.status, head.framing), (status, framing));
+        }
         let interim = read("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 206 Partial\r\nContent-Length: 3\r\n\r\n");
         assert_eq!(
             (interim.status, interim.framing, interim.keeps),

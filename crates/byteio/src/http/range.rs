@@ -29,11 +29,6 @@ pub fn asked(header: Option<&str>, total_bytes: u64) -> Asked {
         return Asked::All;
     };
     let (first, last) = (first.trim(), last.trim());
-    let number = |text: &str| {
-        text.parse::<u64>()
-            .ok()
-            .filter(|_| text.bytes().all(|b| b.is_ascii_digit()))
-    };
     let (start, end) = match (first.is_empty(), last.is_empty()) {
         (true, true) => return Asked::All,
         (true, false) => match number(last) {
@@ -58,14 +53,21 @@ pub fn asked(header: Option<&str>, total_bytes: u64) -> Asked {
     }
 }
 
-/// Read a `Content-Range` header: the part, and the size of the whole where it is given.
+/// Digits, and nothing else.
+fn number(text: &str) -> Option<u64> {
+    let value = text.parse().ok();
+    value.filter(|_| text.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Read a `Content-Range` header: the part, and the size of the whole where it is given. A part that ends behind the whole
+/// is none (RFC 9110, 14.4).
 pub fn carried(header: &str) -> Option<(Span, Option<u64>)> {
     let (range, total) = header.trim().strip_prefix("bytes ")?.split_once('/')?;
     let (first, last) = range.split_once('-')?;
-    let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    let (first, last) = (number(first.trim())?, number(last.trim())?);
     let total = match total.trim() {
         "*" => None,
-        total => Some(total.parse().ok()?),
+        total => Some(number(total).filter(|total| *total > last)?),
     };
     let size_bytes = last.checked_sub(first)?.checked_add(1)?;
     Some((
@@ -96,6 +98,10 @@ mod tests {
         assert_eq!(asked(Some("bytes=8-18446744073709551615"), 10), part(8, 2));
         assert_eq!(asked(Some("bytes=10-"), 10), Asked::Unsatisfiable);
         assert_eq!(asked(Some("bytes=-0"), 10), Asked::Unsatisfiable);
+        assert_eq!(asked(Some("bytes=4-4"), 10), part(4, 1));
+        assert_eq!(asked(Some("bytes=9-"), 10), part(9, 1));
+        assert_eq!(asked(Some("bytes=-11"), 10), part(0, 10));
+        assert_eq!(asked(Some("bytes=-3"), 0), Asked::Unsatisfiable);
         for all in [
             "bytes=4-2",
             "bytes=1-2,4-5",
@@ -112,8 +118,13 @@ mod tests {
         };
         assert_eq!(carried("bytes 5-9/20"), Some((span, Some(20))));
         assert_eq!(carried("bytes 5-9/*"), Some((span, None)));
+        assert_eq!(carried("bytes 5-9/10"), Some((span, Some(10))));
         for bad in [
             "bytes 9-5/20",
+            "bytes 5-9/9",
+            "bytes +5-9/20",
+            "bytes 5-9/+20",
+            "bytes 5-9/",
             "bytes 5/20",
             "5-9/20",
             "bytes 0-18446744073709551615/*",
