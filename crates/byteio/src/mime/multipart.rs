@@ -348,6 +348,62 @@ mod tests {
     }
 
     #[test]
+    fn the_head_of_a_part_is_taken_whole() {
+        let message = b"--X\r\nContent-ID: <a@b>\r\nContent-Transfer-Encoding: BINARY\r\nContent-Type: a/b;\r\n c=d\r\n\
+                        content-length: 7\r\nOther: x\r\n\r\n\r\n--X--";
+        let parts = read(message, "X", 64).unwrap();
+        let head = PartHead {
+            id: Some("a@b".into()),
+            media_type: Some("a/b; c=d".into()),
+            transfer_encoding: Some("binary".into()),
+            length: Some("7".into()),
+        };
+        assert_eq!(parts, [(head.clone(), Vec::new())]);
+        assert!(head.is_plain() && PartHead::default().is_plain());
+        let encoded = PartHead {
+            transfer_encoding: Some("base64".into()),
+            ..head
+        };
+        assert!(!encoded.is_plain());
+    }
+
+    #[test]
+    fn what_stands_before_the_first_boundary_has_a_bound() {
+        // Lines of 64 bytes with their ends, and a last one that is shorter.
+        let opens = |bytes: usize| {
+            let lines = format!("{}\r\n", "p".repeat(62)).repeat(bytes / 64);
+            let rest = format!("{}\r\n", "p".repeat(bytes % 64 - 2));
+            read(format!("{lines}{rest}--X--\r\n").as_bytes(), "X", 64)
+        };
+        let room = PREAMBLE_BYTES_MAX - 4;
+        assert!(opens(room).is_ok() && opens(room + 8).is_err());
+    }
+
+    #[test]
+    fn the_end_of_a_message_is_as_long_as_it_says() {
+        let related = Related::around("<e/>", "boundary");
+        let multipart = Multipart::new(&b""[..], "boundary").unwrap();
+        assert_eq!(multipart.closing_bytes() + 2, related.behind.len() as u64);
+    }
+
+    #[test]
+    fn ends_that_may_begin_a_delimiter_are_found() {
+        let needle = b"\r\n--X";
+        for (bytes, length) in [
+            (&b"abc"[..], 0),
+            (b"abc\r", 1),
+            (b"\r\n--", 4),
+            (b"\r\r\n-", 3),
+            (b"\n--X", 0),
+            (b"", 0),
+            // The whole of it is found otherwise.
+            (needle, 0),
+        ] {
+            assert_eq!(overlap(bytes, needle), length, "{bytes:?}");
+        }
+    }
+
+    #[test]
     fn what_is_cut_or_crooked_is_an_error() {
         for bad in [
             &b""[..],
