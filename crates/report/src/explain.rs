@@ -150,24 +150,21 @@ fn bulk(run: &Run, cases: &Cases) -> Vec<Sentence> {
 
 /// What the step from each transport to the next costs: at the same test, else at one with messages of the same size.
 fn transports(_: &Run, cases: &Cases) -> Vec<Sentence> {
-    let timed = cases
-        .all
-        .iter()
-        .filter(|case| figure(case, "rtt_p50_ns").is_some());
-    let mut timed: Vec<&CaseResult> = timed.copied().collect();
-    let Some(first) = timed.first().map(|case| &case.case.test) else {
-        return Vec::new();
-    };
-    // MPI has no active messages: its round trip is another test.
-    timed.retain(|case| case.case.test.size_bytes() == first.size_bytes());
-    timed.order_by_key(|case| case.case.test != *first);
+    let mut first = None;
     let mut steps: Vec<&CaseResult> = Vec::new();
-    for case in timed {
-        if steps
-            .iter()
-            .all(|known| known.case.transport != case.case.transport)
-        {
-            steps.push(case);
+    // MPI has no active messages: its round trip is another test.
+    for is_same in [true, false] {
+        for case in &cases.all {
+            if figure(case, "rtt_p50_ns").is_none() {
+                continue;
+            }
+            let test = &case.case.test;
+            let first = *first.get_or_insert(test);
+            let is_alike = (test == first) == is_same && test.size_bytes() == first.size_bytes();
+            let is_known = |known: &&CaseResult| known.case.transport == case.case.transport;
+            if is_alike && !steps.iter().any(is_known) {
+                steps.push(case);
+            }
         }
     }
     let are_alike = steps.iter().all(|case| case.case.test == steps[0].case.test);

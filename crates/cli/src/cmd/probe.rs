@@ -116,23 +116,29 @@ pub fn prepared(
 
 /// What makes several cases of the words.
 fn not_one(plan: &Plan, cases: usize) -> Failure {
-    let template = plan.templates.first();
-    let axes = template.iter().flat_map(|template| {
-        let axes = template.axes.iter().map(|(key, values)| match key.as_str() {
-            "test" => ("the test".to_owned(), values),
-            key => (format!("--{}", key.replace('_', "-")), values),
-        });
-        let options = template.options.iter();
-        axes.chain(options.map(|(name, values)| (format!("the option {name}"), values)))
-    });
-    let several = axes
-        .filter(|(_, values)| values.len() > 1)
-        .map(|(name, values)| format!("{name} has {} values ({})", values.len(), values.join(", ")));
-    let several: Vec<String> = several.collect();
-    let why = match several.is_empty() {
-        true => format!("these words are {cases}"),
-        false => several.join(" and "),
+    let mut several: Vec<String> = Vec::new();
+    let mut count = |name: &str, values: &Axis| {
+        if values.len() > 1 {
+            several.push(format!(
+                "{name} has {} values ({})",
+                values.len(),
+                values.join(", ")
+            ));
+        }
     };
+    if let Some(template) = plan.templates.first() {
+        for (key, values) in &template.axes {
+            let mark = if key == "test" { "the " } else { "--" };
+            count(&format!("{mark}{}", key.replace('_', "-")), values);
+        }
+        for (name, values) in &template.options {
+            count(&format!("the option {name}"), values);
+        }
+    }
+    if several.is_empty() {
+        several.push(format!("these words are {cases}"));
+    }
+    let why = several.join(" and ");
     Failure::usage(
         format!("each point of a curve is one case, but {why}"),
         "give one value of each, or several to `wirespeed run`",

@@ -10,16 +10,16 @@ use wirespeed_session::report::{ComputationReport, Phase, Queue, SessionSection}
 /// Add what the session of `run` says, where it has one: what a sweep shows first, what bounds a stream behind its
 /// figures, its life behind the tables.
 pub fn add(subject: &mut Subject, run: &Run) {
-    let Some(section) = section(run).filter(|s| !s.sessions.is_empty()) else {
+    let Some(mut section) = section(run).filter(|s| !s.sessions.is_empty()) else {
         return;
     };
-    let mut answers = section.answers.clone();
     if run.cases.is_empty() {
-        subject.answer.clear();
-        answers.push(life_answer(&section));
+        subject.answer = vec![life_answer(&section)];
     }
-    subject.answer.splice(0..0, answers);
-    subject.answer.extend(section.bounds.iter().cloned());
+    let mut answer = std::mem::take(&mut section.answers);
+    answer.append(&mut subject.answer);
+    answer.append(&mut section.bounds);
+    subject.answer = answer;
     let lines = report(&section).lines().map(Line::plain).collect();
     subject.parts.push(Part::Lines(lines));
 }

@@ -98,17 +98,23 @@ fn smb_text(text: &str) -> Result<Vec<Figures>, ImportError> {
 /// Eleven numbers a line: ranks, peers, iterations, messages, bytes, cache, ranks a node, then the rates of single direction,
 /// pairs, pre-posted and all-start.
 fn smb_lines(text: &str) -> Result<Vec<Figures>, ImportError> {
-    let written = text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty());
-    let figures = written.map(|(number, line)| {
-        let values: Option<Vec<f64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
-        let values = values.filter(|values| values.len() == 11);
-        let values = values.ok_or_else(|| bad_line(Format::Smb, number, "a line has eleven numbers"))?;
-        Ok(smb_figures([values[2], values[3], values[4]], values[7]))
-    });
-    figures.collect()
+    let mut found = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if words.is_empty() {
+            continue;
+        }
+        let refused = || bad_line(Format::Smb, number, "a line has eleven numbers");
+        let mut values = [0.0; 11];
+        if words.len() != values.len() {
+            return Err(refused());
+        }
+        for (value, word) in values.iter_mut().zip(words) {
+            *value = word.parse().map_err(|_| refused())?;
+        }
+        found.push(smb_figures([values[2], values[3], values[4]], values[7]));
+    }
+    Ok(found)
 }
 
 fn smb_figures([iterations, messages, size]: [f64; 3], rate: f64) -> Figures {

@@ -104,8 +104,12 @@ pub(super) fn tables<'a>(results: impl Iterator<Item = &'a CaseResult> + Clone) 
         // Of one case the answer says it.
         let spread = several && rows.iter().any(is_spread);
         let mut table = (!rows.is_empty()).then(|| Table::new(kind.title(), columns(kind), rows))?;
-        table.notes.extend(kind.note().map(str::to_owned));
-        table.notes.extend(spread.then(|| braces("of all runs")));
+        if let Some(note) = kind.note() {
+            table.notes.push(note.to_owned());
+        }
+        if spread {
+            table.notes.push(braces("of all runs"));
+        }
         Some(table)
     };
     Kind::ALL.into_iter().filter_map(of).collect()

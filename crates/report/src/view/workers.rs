@@ -341,17 +341,21 @@ fn levelled(group: &Workers) -> Option<String> {
         format_rate(end.from_bytes as f64, "B"),
         format_rate(end.to_bytes as f64, "B"),
     );
-    let said = against(end.ratio.get());
-    Some(if change.abs() <= LEVEL_TOLERANCE {
-        format!(
-            "the bandwidth has levelled off: from {from} to {to} its median changes by {}",
-            percent(change.abs())
-        )
-    } else if change > 0.0 {
-        format!("the bandwidth still rises: with {to} its median is {said} that with {from}")
+    if change.abs() <= LEVEL_TOLERANCE {
+        let change = percent(change.abs());
+        return Some(format!(
+            "the bandwidth has levelled off: from {from} to {to} its median changes by {change}"
+        ));
+    }
+    let goes = if change > 0.0 {
+        "still rises"
     } else {
-        format!("the bandwidth falls again: with {to} its median is {said} that with {from}")
-    })
+        "falls again"
+    };
+    let said = against(end.ratio.get());
+    Some(format!(
+        "the bandwidth {goes}: with {to} its median is {said} that with {from}"
+    ))
 }
 
 fn worker_rows(group: &Workers) -> Table {

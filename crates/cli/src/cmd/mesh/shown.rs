@@ -43,9 +43,10 @@ impl Shown {
         };
         let to_come = std::iter::repeat_n(case, rounds * cycles);
         // How many looks there will be nobody knows: each is counted by itself, so that no total grows.
-        let before = self.progress.take();
-        let before = before.filter(|_| !is_look && !self.is_look);
-        self.progress = Some(Progress::also_in_files(before, to_come, self.quiet));
+        if is_look || self.is_look {
+            self.progress = None;
+        }
+        self.progress = Some(Progress::also_in_files(self.progress.take(), to_come, self.quiet));
         (self.rounds, self.round, self.pairs, self.is_look) = (rounds, 0, 0, is_look);
         self.run += usize::from(!is_look);
     }
