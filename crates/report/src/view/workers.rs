@@ -337,24 +337,22 @@ fn fitted(group: &Workers) -> Option<String> {
 fn levelled(group: &Workers) -> Option<String> {
     let end = group.at_the_end.as_ref()?;
     let change = end.ratio.get() - 1.0;
-    let (from, to) = (
-        format_rate(end.from_bytes as f64, "B"),
-        format_rate(end.to_bytes as f64, "B"),
-    );
-    if change.abs() <= LEVEL_TOLERANCE {
-        let change = percent(change.abs());
-        return Some(format!(
-            "the bandwidth has levelled off: from {from} to {to} its median changes by {change}"
-        ));
-    }
-    let goes = if change > 0.0 {
-        "still rises"
-    } else {
-        "falls again"
+    let goes = match change {
+        _ if change.abs() <= LEVEL_TOLERANCE => "has levelled off",
+        _ if change > 0.0 => "still rises",
+        _ => "falls again",
     };
-    let said = against(end.ratio.get());
+    // Published grids have means alone.
+    let has_medians = |cell: &Cell| cell.bandwidth_p50_bytes_per_s.is_some();
+    let it = match group.cells.iter().any(has_medians) {
+        true => "its median",
+        false => "it",
+    };
     Some(format!(
-        "the bandwidth {goes}: with {to} its median is {said} that with {from}"
+        "the bandwidth {goes}: with {} {it} is {} that with {}",
+        format_rate(end.to_bytes as f64, "B"),
+        against(end.ratio.get()),
+        format_rate(end.from_bytes as f64, "B")
     ))
 }
 
