@@ -369,10 +369,10 @@ mod tests {
 
     #[test]
     fn what_stands_before_the_first_boundary_has_a_bound() {
-        // Lines of 64 bytes with their ends, and a last one that is shorter.
+        // Lines of 60 bytes with their ends, none of which ends at the bound, and a last one that is shorter.
         let opens = |bytes: usize| {
-            let lines = format!("{}\r\n", "p".repeat(62)).repeat(bytes / 64);
-            let rest = format!("{}\r\n", "p".repeat(bytes % 64 - 2));
+            let lines = format!("{}\r\n", "p".repeat(58)).repeat(bytes / 60);
+            let rest = format!("{}\r\n", "p".repeat(bytes % 60 - 2));
             read(format!("{lines}{rest}--X--\r\n").as_bytes(), "X", 64)
         };
         let room = PREAMBLE_BYTES_MAX - 4;
