@@ -20,7 +20,7 @@ const DARK: &str = "@media screen and (prefers-color-scheme:dark)";
 
 /// How a copy is looked at.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Media {
+enum Media {
     Light,
     Dark,
     Print,
@@ -51,9 +51,9 @@ const FAULTS: [(&str, &str, &str); 5] = [
 
 /// A copy of a page in a frame of its own.
 pub struct View<'a> {
-    pub page: &'a str,
+    page: &'a str,
     pub width: u32,
-    pub media: Media,
+    media: Media,
 }
 
 impl View<'_> {

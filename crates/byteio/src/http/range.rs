@@ -1,5 +1,7 @@
 //! Byte ranges (RFC 9110, 14): one range of a request, and the range that a response or a partial PUT says it carries.
 
+use super::number;
+
 /// A range of bytes: first and number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
@@ -51,12 +53,6 @@ pub fn asked(header: Option<&str>, total_bytes: u64) -> Asked {
         }),
         false => Asked::Unsatisfiable,
     }
-}
-
-/// Digits, and nothing else.
-fn number(text: &str) -> Option<u64> {
-    let value = text.parse().ok();
-    value.filter(|_| text.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// Read a `Content-Range` header: the part, and the size of the whole where it is given. A part that ends behind the whole

@@ -10,7 +10,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use std::ffi::OsString;
 use wirespeed::{Machine, Registry};
-use wirespeed_schema::plan::{Axis, Plan, expand};
+use wirespeed_schema::plan::{Axis, Plan, expand, parameter};
 
 /// Whether words for `wirespeed run` name a test, and are not options alone. Words that are wrong otherwise are taken to
 /// name one: what is wrong with them is said where they are read.
@@ -128,8 +128,9 @@ fn not_one(plan: &Plan, cases: usize) -> Failure {
     };
     if let Some(template) = plan.templates.first() {
         for (key, values) in &template.axes {
-            let mark = if key == "test" { "the " } else { "--" };
-            count(&format!("{mark}{}", key.replace('_', "-")), values);
+            if let Ok(known) = parameter(key) {
+                count(&known.option(), values);
+            }
         }
         for (name, values) in &template.options {
             count(&format!("the option {name}"), values);
