@@ -1,5 +1,6 @@
 //! The answer of a result: that of its kind, and what load did to it where that was asked; never nothing.
 
+use super::headline;
 use super::kinds::Kind;
 use super::remarks::why_nothing;
 use crate::charts::Picture;
@@ -18,6 +19,10 @@ pub fn answer(input: &Input, kind: &Kind, charts: &[Picture]) -> Vec<String> {
         .unwrap_or_default();
     said.extend((kind.answer)(input, charts));
     let measured = input.run.cases.iter().any(|case| !case.metrics.is_empty());
+    if said.is_empty() && measured {
+        // What the kind asks for is not among what was measured: then the cases themselves speak.
+        said = headline::answers(input, charts);
+    }
     if input.run.status == Status::Interrupted && measured {
         said.push(
             "Incomplete: the run was interrupted, and this is what was measured until then.".to_owned(),

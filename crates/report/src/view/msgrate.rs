@@ -1,7 +1,7 @@
 //! Message rates between many ranks: the figure of merit, what was at the start of an iteration, the table.
 
+use super::cases;
 use super::model::{Line, Part};
-use super::{cases, headline};
 use crate::charts::Picture;
 use crate::figures::with_interval;
 use crate::interference::undisturbed;
@@ -11,7 +11,7 @@ use wirespeed_schema::posted::{CacheState, Pattern};
 use wirespeed_schema::units::{format_asked_size, format_size};
 
 /// The figure of merit: the highest pre-posted rate, or that of the first pattern measured.
-pub fn answers(input: &Input, charts: &[Picture]) -> Vec<String> {
+pub fn answers(input: &Input, _: &[Picture]) -> Vec<String> {
     let found = undisturbed(input.run);
     let rated = || {
         let with = found
@@ -25,7 +25,7 @@ pub fn answers(input: &Input, charts: &[Picture]) -> Vec<String> {
     let of_merit = || rated().filter(|(_, test, _)| Some(test.pattern) == merit);
     let best = of_merit().max_by(|a, b| a.2.value.get().total_cmp(&b.2.value.get()));
     let Some((result, test, rate)) = best else {
-        return headline::answers(input, charts);
+        return Vec::new();
     };
     vec![format!(
         "{} ranks over {}, pattern {}: {}{} by all of them together, with {} to {}.",

@@ -252,3 +252,17 @@ fn the_readme_shows_the_screen_of_a_stored_result() {
     let said = screen(&stored(), &at(COLUMNS));
     check(path, &format!("{before}{begin}{said}{end}{after}"));
 }
+
+#[test]
+fn what_was_measured_is_answered_though_it_is_not_what_was_asked_for() {
+    let mut document = quick(&[], |_| {});
+    document.cases = vec![result(case("null", am_lat(8), 400), 1, |_| {
+        ping_pong(8, 400, 100.0)
+    })];
+    let input = Input {
+        name: "run",
+        run: &document,
+    };
+    let shown = text(&View::of(&[input]), Extent::SCREEN, &Style::PLAIN);
+    assert!(shown.starts_with("null am_lat 8 B: RTT p50 "), "{shown}");
+}
