@@ -167,7 +167,8 @@ impl AgentMachine {
 mod tests {
     use super::*;
     use wirespeed_schema::circle::CasePart;
-    use wirespeed_schema::version::PROTOCOL_VERSION;
+    use wirespeed_schema::message::{Refusal, RefusalCode};
+    use wirespeed_schema::version::{PROTOCOL_VERSION, PROTOCOL_VERSION_MIN};
 
     fn at(s: u64) -> Duration {
         Duration::from_secs(s)
@@ -211,10 +212,66 @@ mod tests {
                 cause: CancelCause::Interrupted,
             };
             assert!(agent.message(at(1), stale).is_empty());
+            assert!(
+                agent
+                    .message(at(1), RankMessage::StopRequest { run: run - 1 })
+                    .is_empty()
+            );
+            let released = RankMessage::Released {
+                run: run - 1,
+                round: 1,
+            };
+            assert!(agent.message(at(1), released).is_empty());
+            let exchanged = |run| RankMessage::Exchanged {
+                run,
+                round: 1,
+                blobs: vec![(3, Blob(vec![7]))],
+            };
+            assert!(agent.message(at(1), exchanged(run - 1)).is_empty());
+            let blobs = vec![(3, vec![7])];
+            let deliver = Action::Deliver { round: 1, blobs };
+            assert_eq!(agent.message(at(1), exchanged(run)), [deliver]);
+            let stop = RankMessage::StopRequest { run };
+            assert_eq!(agent.message(at(1), stop), [Action::RequestStop]);
+            let cause = CancelCause::Interrupted;
+            let cancel = RankMessage::Cancel { run, cause };
+            assert_eq!(agent.message(at(1), cancel), [Action::Cancel(cause)]);
             agent.run_ended();
         }
         assert_eq!(agent.message(at(2), RankMessage::Bye), [Action::Leave(None)]);
         assert!(agent.closed("eof").is_empty(), "it left already");
+        assert!(agent.message(at(2), RankMessage::Ping).is_empty());
+    }
+
+    #[test]
+    fn who_is_refused_or_left_between_runs_says_so() {
+        let mut agent = ready();
+        let refusal = Refusal {
+            code: RefusalCode::Version,
+            reason: "too old".into(),
+            remedy: "update".into(),
+        };
+        let leave = Action::Leave(Some("too old".into()));
+        assert_eq!(agent.message(at(1), RankMessage::Refused(refusal)), [leave]);
+        // The normal end.
+        assert_eq!(ready().closed("end of file"), [Action::Leave(None)]);
+    }
+
+    #[test]
+    fn a_second_case_and_one_that_contradicts_itself_end_it() {
+        let ends = |agent: &mut AgentMachine, message| {
+            let actions = agent.message(at(1), message);
+            matches!(actions.last(), Some(Action::Leave(Some(_))))
+        };
+        let mut agent = ready();
+        agent.message(at(0), prepare(1));
+        assert!(ends(&mut agent, prepare(2)), "the first is not done");
+        assert_eq!(agent.next_deadline(), None, "it left");
+        assert!(agent.tick(at(100)).is_empty());
+        let mut torn = serde_json::to_value(prepare(1)).unwrap();
+        torn["case"]["known_ranks"] = serde_json::json!([1]);
+        let torn = serde_json::from_value(torn).unwrap();
+        assert!(ends(&mut ready(), torn), "one rank, which is number 1");
     }
 
     #[test]
@@ -241,13 +298,15 @@ mod tests {
             &agent.message(at(0), prepare(1))[..],
             [Action::Leave(Some(_))]
         ));
-        let mut agent = AgentMachine::new(Timing::default(), at(0));
-        let welcome = RankMessage::Welcome {
-            protocol: PROTOCOL_VERSION + 1,
-        };
-        assert!(
-            matches!(&agent.message(at(0), welcome)[..], [Action::Leave(Some(why))] if why.contains("protocol"))
-        );
+        for protocol in [PROTOCOL_VERSION_MIN - 1, PROTOCOL_VERSION + 1] {
+            let mut agent = AgentMachine::new(Timing::default(), at(0));
+            let left = agent.message(at(0), RankMessage::Welcome { protocol });
+            let theirs = format!("the coordinator speaks control protocol {protocol}");
+            assert!(
+                matches!(&left[..], [Action::Leave(Some(why))] if why.starts_with(&theirs)),
+                "{left:?}"
+            );
+        }
     }
 
     #[test]

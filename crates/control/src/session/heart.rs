@@ -83,4 +83,19 @@ mod tests {
         assert_eq!(heart.poll(now), Beat::Ping);
         assert_eq!(heart.poll(now), Beat::Wait(ms(6250)));
     }
+
+    #[test]
+    fn patience_changes_and_the_beat_stays() {
+        let ms = Duration::from_millis;
+        let mut heart = Heart::new(ms(1000), ms(0));
+        assert_eq!(heart.poll(ms(250)), Beat::Ping);
+        heart.set_silence(ms(300));
+        assert_eq!(heart.poll(ms(299)), Beat::Wait(ms(300)));
+        assert_eq!(heart.poll(ms(300)), Beat::Silent);
+        heart.set_silence(ms(2000));
+        assert_eq!(heart.poll(ms(300)), Beat::Wait(ms(500)));
+        // No slower than another end of the usual patience expects.
+        let mut patient = Heart::new(ms(3_600_000), ms(0));
+        assert_eq!(patient.poll(ms(0)), Beat::Wait(ms(2500)));
+    }
 }

@@ -237,4 +237,16 @@ mod tests {
             Err(MeetingError::Round { theirs: 4, .. })
         ));
     }
+
+    #[test]
+    fn who_is_excused_twice_or_after_it_came_is_counted_once() {
+        let mut meeting = Meeting::new(3);
+        assert_eq!(meeting.arrive(0, 0, Brought::Barrier), Ok(None));
+        assert_eq!(meeting.excuse(0), None);
+        assert_eq!(meeting.excuse(1), None);
+        assert_eq!(meeting.excuse(1), None, "rank 2 is missing");
+        let released = |round| Ok(Some(Complete::Released { round }));
+        assert_eq!(meeting.arrive(2, 0, Brought::Barrier), released(0));
+        assert_eq!(meeting.arrive(2, 1, Brought::Barrier), released(1));
+    }
 }

@@ -96,7 +96,23 @@ mod tests {
         newer.build = "wirespeed\u{1b}[31m 9".into();
         let refusal = agree(&newer).unwrap_err();
         assert_eq!(refusal.code, RefusalCode::Version);
-        assert!(refusal.remedy.contains(&build_name()), "{refusal:?}");
-        assert!(!refusal.reason.contains('\u{1b}'));
+        assert!(build_name().starts_with("wirespeed 0."));
+        assert!(
+            refusal.remedy.contains(&build_name()),
+            "ours is older: {refusal:?}"
+        );
+        assert!(
+            refusal.reason.starts_with("wirespeed[31m 9 speaks"),
+            "{refusal:?}"
+        );
+        let mut older = hello();
+        (older.protocol_min, older.protocol_max) = (1, PROTOCOL_VERSION_MIN - 1);
+        older.build = "wirespeed 0.0.1".into();
+        let refusal = agree(&older).unwrap_err();
+        assert_eq!(refusal.remedy, "update the older of the two (wirespeed 0.0.1)");
+        // The newest alone is no newer than ours.
+        older.protocol_min = PROTOCOL_VERSION;
+        let refusal = agree(&older).unwrap_err();
+        assert!(refusal.remedy.ends_with("(wirespeed 0.0.1)"), "{refusal:?}");
     }
 }

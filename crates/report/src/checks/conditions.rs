@@ -180,8 +180,8 @@ fn check_faults(findings: &mut Findings, outcome: &Outcome) {
     let (rank, disturbance) = (outcome.rank, &outcome.disturbance);
     if disturbance.major_faults > 0 {
         let message = format!(
-            "rank {rank} waited for {} pages from storage",
-            disturbance.major_faults
+            "rank {rank} waited for {} from storage",
+            counted(disturbance.major_faults, "page")
         );
         let remedy = "free memory, then run it again";
         findings.add(
@@ -194,8 +194,8 @@ fn check_faults(findings: &mut Findings, outcome: &Outcome) {
     }
     if disturbance.minor_faults > MINOR_FAULTS_MAX {
         let message = format!(
-            "rank {rank} had {} page faults during the run",
-            disturbance.minor_faults
+            "rank {rank} had {} during the run",
+            counted(disturbance.minor_faults, "page fault")
         );
         let remedy = "warm up longer (--warmup), so that all memory has been touched";
         findings.add(

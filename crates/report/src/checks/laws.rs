@@ -62,8 +62,12 @@ fn check_elapsed(findings: &mut Findings, case: &Case, outcomes: &[Outcome]) {
         .collect();
     if case.test.is_round_trip() {
         let elapsed_of = |rank| outcomes.iter().find(|o| o.rank == rank).map(|o| o.elapsed_ns);
-        let ranks = outcomes.iter().map(|outcome| (outcome.rank, outcome.elapsed_ns));
-        pairs.extend(ranks.filter_map(|(rank, elapsed)| Some((elapsed, elapsed_of(peer_of(case, rank)?)?))));
+        // Peers of each other are one pair.
+        let is_seen = |rank, peer| peer < rank && peer_of(case, peer) == Some(rank);
+        pairs.extend(outcomes.iter().filter_map(|outcome| {
+            let peer = peer_of(case, outcome.rank).filter(|peer| !is_seen(outcome.rank, *peer))?;
+            Some((outcome.elapsed_ns, elapsed_of(peer)?))
+        }));
     }
     // An end that waited for its CPU saw another start or end: that has warnings of its own, and breaks no law.
     let starved_ns: u64 = outcomes

@@ -13,7 +13,7 @@ mod wire;
 mod workers;
 
 pub(crate) use conditions::{is_of_busy_machine, is_of_disturbed_machine};
-pub use shape::convergence_remark;
+pub(crate) use shape::convergence_remark;
 
 use std::collections::BTreeMap;
 use wirespeed_schema::Finite;

@@ -197,7 +197,7 @@ fn check_warm_up(findings: &mut Findings, outcome: &Outcome) {
 }
 
 /// What is said of a goal that was or was not reached.
-pub fn convergence_remark(convergence: &Convergence) -> Remark {
+pub(crate) fn convergence_remark(convergence: &Convergence) -> Remark {
     let as_percent = |ratio: f64| format!("±{} %", significant(ratio * 100.0, 2));
     let target = as_percent(convergence.target_ratio.get());
     let reached = convergence.reached_ratio.map(|ratio| as_percent(ratio.get()));
@@ -248,5 +248,43 @@ mod tests {
             .map(|(value, _)| *value)
             .collect();
         assert_eq!(standing_out, [600.0]);
+    }
+
+    #[test]
+    fn goals_in_words() {
+        let finite = |value| wirespeed_schema::Finite::new(value).unwrap();
+        let mut goal = Convergence {
+            tag: "rtt_p50_ns".into(),
+            target_ratio: finite(0.02),
+            reached_ratio: Some(finite(0.013)),
+            reached: true,
+            repetitions: 6,
+            why: None,
+        };
+        let said = |goal: &Convergence| {
+            let remark = convergence_remark(goal);
+            (remark.code, remark.message, remark.remedy.is_some())
+        };
+        let message = |words: &str| format!("rtt_p50_ns: {words}");
+        assert_eq!(
+            said(&goal),
+            ("converged".into(), message("±1.3 % reached after 6 runs"), false)
+        );
+        goal.reached_ratio = None;
+        assert_eq!(said(&goal).1, message("±2 % reached after 6 runs"));
+        goal.reached = false;
+        assert_eq!(
+            said(&goal),
+            (
+                "not_converged".into(),
+                message("±2 % not reached after 6 runs: it was stopped"),
+                true
+            )
+        );
+        (goal.reached_ratio, goal.why, goal.repetitions) = (Some(finite(0.05)), Some("no time".into()), 1);
+        assert_eq!(
+            said(&goal).1,
+            message("±2 % not reached after 1 run (±5 %): no time")
+        );
     }
 }

@@ -61,11 +61,11 @@ fn modes_of(mut weighted: Vec<(f64, f64)>, count: u64) -> Vec<Mode> {
     }
     let cell_width = span / CELLS as f64;
     let mut cells = vec![0.0; CELLS];
-    for (value, weight) in &weighted {
-        let at = ((value / low).ln() / cell_width).floor();
-        if (0.0..CELLS as f64).contains(&at) {
-            cells[at as usize] += weight;
-        }
+    // The last cell has its upper end: where samples have few values, many of them are the quantile itself.
+    let cell_of = |value: f64| (((value / low).ln() / cell_width) as usize).min(CELLS - 1);
+    let gridded = weighted.iter().filter(|(value, _)| (low..=high).contains(value));
+    for (value, weight) in gridded.clone() {
+        cells[cell_of(*value)] += weight;
     }
     let bandwidth = bandwidth(&weighted, total, span) / cell_width;
     let shape = Shape {
@@ -76,13 +76,20 @@ fn modes_of(mut weighted: Vec<(f64, f64)>, count: u64) -> Vec<Mode> {
         cells_apart: RATIO_MIN.ln() / cell_width,
     };
     let peaks = shape.peaks();
-    peaks
-        .iter()
-        .map(|peak| Mode {
-            at: low * ((shape.median_cell(peak) as f64 + 0.5) * cell_width).exp(),
-            share: peak.mass / peaks.iter().map(|p| p.mass).sum::<f64>(),
-        })
-        .collect()
+    let mass: f64 = peaks.iter().map(|peak| peak.mass).sum();
+    let mode = |peak: &Peak| {
+        let is_own = |value: f64| (peak.from..=peak.until).contains(&cell_of(value));
+        let own: Vec<(f64, f64)> = gridded
+            .clone()
+            .filter(|(value, _)| is_own(*value))
+            .copied()
+            .collect();
+        Mode {
+            at: quantile(&own, 0.5 * peak.mass),
+            share: peak.mass / mass,
+        }
+    };
+    peaks.iter().map(mode).collect()
 }
 
 /// Value below which `below` of the weight lies.
@@ -213,15 +220,6 @@ impl Shape {
         peaks
     }
 
-    fn median_cell(&self, peak: &Peak) -> usize {
-        let mut seen = 0.0;
-        let half = (peak.from..=peak.until).find(|&cell| {
-            seen += self.cells[cell];
-            seen * 2.0 >= peak.mass
-        });
-        half.unwrap_or(peak.at)
-    }
-
     /// 1 or more where two neighbouring peaks are modes of their own: the smallest of the criteria's ratios.
     fn separation(&self, a: &Peak, b: &Peak) -> f64 {
         let lower = self.density[a.at].min(self.density[b.at]);
@@ -293,6 +291,22 @@ mod tests {
             }
         }
         assert!(wrong <= 3, "{wrong} of 540 have a mode too many");
+    }
+
+    /// Samples of a coarse clock: two values, each of them a mode, at the very ends of the grid.
+    #[test]
+    fn two_values_are_two_modes() {
+        for (low, high, share) in [(26.0, 52.0, 0.9), (1000.0, 3000.0, 0.5), (10.0, 12.0, 0.06)] {
+            let below = (share * 1000.0) as usize;
+            let mut values = vec![low; below];
+            values.resize(1000, high);
+            let found = modes(&HistogramData::from_samples_ns(&values));
+            assert_eq!(found.len(), 2, "{low} and {high}: {found:?}");
+            for (mode, expected) in found.iter().zip([(low, share), (high, 1.0 - share)]) {
+                assert!((mode.at / expected.0 - 1.0).abs() < 0.002, "{found:?}");
+                assert!((mode.share - expected.1).abs() < 1e-9, "{found:?}");
+            }
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod posted;
 mod quick;
 mod random;
 mod read;
+mod remarks;
 mod render;
 mod resampled;
 mod svg;
