@@ -170,7 +170,15 @@ fn try_module(root: &Path, module: &Module, shard: Option<&str>) -> Result<Tally
         .args(["--test-package", &package])
         .arg("--output")
         .arg(&folder);
-    let status = cargo.arg("--").args(module.tests).status();
+    // Other test programs are not even built: `--lib` and the like are for both of its steps, what is behind them for the second.
+    let (targets, filters) = match module.tests.iter().position(|word| *word == "--") {
+        Some(at) => module.tests.split_at(at),
+        None => (module.tests, [].as_slice()),
+    };
+    targets.iter().for_each(|target| {
+        cargo.args(["--cargo-arg", target]);
+    });
+    let status = cargo.arg("--").args(filters).status();
     // 2: some were missed; 3: tests of some did not end.
     match status
         .with_context(|| format!("cannot start {}", command::shown(&cargo)))?

@@ -123,9 +123,16 @@ fn withheld(comparison: &Comparison) -> Option<String> {
         1 => "1 figure differs".to_owned(),
         count => format!("{count} figures differ"),
     };
+    if said.is_empty() {
+        return None;
+    }
+    said.sort();
     said.dedup();
-    let why = said.first()?;
-    Some(format!("{differ}, but {why}: {}", calmer(comparison)))
+    Some(format!(
+        "{differ}, but {}: {}",
+        said.join(" and "),
+        calmer(comparison)
+    ))
 }
 
 /// Rows, or reasons, that a sentence names.
@@ -203,7 +210,8 @@ fn lacking_runs(comparison: &Comparison) -> Option<String> {
             how(comparison, needed)
         ),
         _ => format!(
-            "{without} have no interval, so no verdict: at least {needed} {runs} are needed: {}",
+            "{without} {} no interval, so no verdict: at least {needed} {runs} are needed: {}",
+            if without == 1 { "has" } else { "have" },
             how(comparison, needed)
         ),
     })
@@ -340,3 +348,6 @@ fn sentence(row: &Row, within: &str, comparison: &Comparison) -> String {
         },
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -137,6 +137,7 @@ fn stop_then_cancel_then_abandon() {
 fn a_second_stop_cancels_at_once() {
     let mut group = machine(1);
     group.stop(at(0));
+    assert!(group.is_ending());
     group.stop(at(1));
     assert_eq!(cancels(&group.take_actions()), [0]);
     assert_eq!(group.next_deadline(), Some(at(2001)));
