@@ -11,6 +11,7 @@ mod golden;
 mod html;
 mod imports;
 mod interference;
+mod matching;
 mod mesh;
 mod posted;
 mod quick;

@@ -1,0 +1,273 @@
+//! Which cases and figures of two results meet, what of their circumstances differs, and what is said where none do.
+
+use crate::fixture::*;
+use wirespeed_report::compare::{CompareError, Comparison, Question, compare, compare_arms};
+use wirespeed_schema::run::{CaseResult, CaseStatus, Run, Severity};
+use wirespeed_schema::test::Test;
+
+fn ping_pongs(transport: &str, size: u64, rtt_ns: f64) -> CaseResult {
+    result(case(transport, am_lat(size), 400), 8, |index| {
+        ping_pong(size, 400, rtt_ns * (1.0 + 0.001 * f64::from(index)))
+    })
+}
+
+fn streamed(transport: &str, window: u64) -> CaseResult {
+    result(
+        case(transport, Test::AmBw(stream(64, window)), 1000),
+        8,
+        |index| one_way_stream(64, 1000, 1_000_000 + u64::from(index), 100.0),
+    )
+}
+
+fn question(figures: &[&str], across: &[&str]) -> Question {
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    Question {
+        figures: owned(figures),
+        across: owned(across),
+        allow_shared: false,
+    }
+}
+
+fn compared(a: Vec<CaseResult>, b: Vec<CaseResult>, question: &Question) -> Result<Comparison, CompareError> {
+    compare(("a.json", &run(a)), ("b.json", &run(b)), question, 0.02)
+}
+
+/// Cause and remedy, in a line.
+fn refused(a: Vec<CaseResult>, b: Vec<CaseResult>, question: &Question) -> String {
+    let error = compared(a, b, question).unwrap_err();
+    format!("{error}: {}", error.remedy())
+}
+
+/// Label and figure of each row.
+fn rows(found: &Comparison) -> Vec<String> {
+    let name = |row: &wirespeed_report::compare::Row| format!("{}: {}", row.label, row.tag);
+    found.rows.iter().map(name).collect()
+}
+
+#[test]
+fn what_differs_between_the_nearest_cases_is_named() {
+    let shm = || vec![ping_pongs("shm", 8, 200.0)];
+    let none = question(&[], &[]);
+    assert_eq!(
+        refused(shm(), vec![ping_pongs("shm", 64, 200.0)], &none),
+        "no case is on both sides: the nearest pair differs in size_bytes: compare across it: --across size_bytes"
+    );
+    // Another test is another question, whatever is left out.
+    let other = refused(shm(), vec![streamed("shm", 64)], &none);
+    assert!(
+        other.ends_with("measure the same test on both sides") && other.contains("test"),
+        "{other}"
+    );
+    // Of several the pair that differs in least.
+    let far = vec![ping_pongs("tcp", 64, 200.0), ping_pongs("tcp", 8, 200.0)];
+    let nearest = refused(shm(), far, &none);
+    assert!(
+        nearest.contains("differs in transport: compare across"),
+        "{nearest}"
+    );
+    let mut deep = ping_pongs("shm", 8, 200.0);
+    deep.case.options.insert("depth".into(), "2".into());
+    let option = refused(shm(), vec![deep], &none);
+    assert!(option.ends_with("compare across it: --across depth"), "{option}");
+    assert_eq!(
+        refused(vec![], shm(), &none),
+        "A has no measured case: name a result with at least one measured case"
+    );
+}
+
+#[test]
+fn parameters_are_left_out_by_their_names() {
+    let shm = || vec![ping_pongs("shm", 8, 200.0)];
+    let tcp = || vec![ping_pongs("tcp", 8, 900.0)];
+    for name in ["transport", "via"] {
+        let found = compared(shm(), tcp(), &question(&[], &[name])).unwrap();
+        assert_eq!(rows(&found), ["shm am_lat 8 B / tcp am_lat 8 B: rtt_p50_ns"]);
+        assert_eq!(found.environment, [], "of another transport every fact differs");
+    }
+    for name in ["size", "size_bytes"] {
+        let other = vec![ping_pongs("shm", 64, 300.0)];
+        let found = compared(shm(), other, &question(&[], &[name])).unwrap();
+        assert_eq!(rows(&found), ["shm am_lat 8 B / 64 B: rtt_p50_ns"]);
+    }
+    let unknown = refused(shm(), tcp(), &question(&[], &["via", "colour"]));
+    assert!(
+        unknown.starts_with("--across: no case has a parameter \"colour\": choose from: ")
+            && unknown.contains("transport")
+            && !unknown.contains("options."),
+        "{unknown}"
+    );
+}
+
+#[test]
+fn figures_are_those_asked_for_or_the_first_headline() {
+    let pair = || {
+        (
+            vec![ping_pongs("shm", 8, 200.0)],
+            vec![ping_pongs("shm", 8, 200.0)],
+        )
+    };
+    let asked = |figures: &[&str]| {
+        let (a, b) = pair();
+        compared(a, b, &question(figures, &[])).map(|found| rows(&found))
+    };
+    let row = |tag: &str| format!("shm am_lat 8 B: {tag}");
+    assert_eq!(asked(&[]).unwrap(), [row("rtt_p50_ns")]);
+    let several = ["p99", "rtt_mean_ns", "mean", "p50"];
+    let tags = ["rtt_p99_ns", "rtt_mean_ns", "rtt_mean_ns", "rtt_p50_ns"];
+    assert_eq!(asked(&several).unwrap(), tags.map(row));
+    assert_eq!(asked(&["p99", "bandwidth"]).unwrap(), [row("rtt_p99_ns")]);
+    let (a, b) = pair();
+    assert_eq!(
+        refused(a, b, &question(&["bandwidth"], &[])),
+        "shm am_lat 8 B: the sides have no figure in common among bandwidth: leave --figure out, or name one that both results have"
+    );
+    let (a, b) = pair();
+    let unknown = refused(a, b, &question(&["p51"], &[]));
+    assert!(
+        unknown.starts_with("there is no figure \"p51\": name one of: "),
+        "{unknown}"
+    );
+    let streams = || vec![streamed("shm", 64)];
+    for (name, tag) in [("rate", "rate_msg_per_s"), ("bandwidth", "bandwidth_bytes_per_s")] {
+        let found = compared(streams(), streams(), &question(&[name], &[])).unwrap();
+        assert_eq!(found.rows[0].tag, tag);
+    }
+    // A figure of which one side has none is told, the other compared.
+    let (a, mut b) = pair();
+    b[0].metrics.remove("rtt_p99_ns");
+    let found = compared(a.clone(), b.clone(), &question(&["p50", "p99"], &[])).unwrap();
+    assert_eq!((found.only_a.len(), found.only_b.len()), (1, 0));
+    let found = compared(b, a, &question(&["p50", "p99"], &[])).unwrap();
+    assert_eq!((found.only_a.len(), found.only_b.len()), (0, 1));
+}
+
+#[test]
+fn cases_meet_once_and_the_rest_is_named() {
+    let a = vec![
+        ping_pongs("shm", 8, 200.0),
+        ping_pongs("shm", 64, 210.0),
+        ping_pongs("unix", 8, 900.0),
+    ];
+    let b = vec![
+        ping_pongs("shm", 8, 200.0),
+        ping_pongs("shm", 8, 400.0),
+        ping_pongs("tcp", 8, 900.0),
+    ];
+    let found = compared(a, b, &question(&[], &[])).unwrap();
+    assert_eq!(rows(&found), ["shm am_lat 8 B: rtt_p50_ns"]);
+    assert_eq!(found.rows[0].ratio.get(), 1.0, "the first of two alike");
+    assert_eq!(found.only_a, ["shm am_lat 64 B", "unix am_lat 8 B"]);
+    assert_eq!(found.only_b, ["shm am_lat 8 B", "tcp am_lat 8 B"]);
+    let side = (
+        &*found.a.name,
+        &*found.b.name,
+        &*found.a.version,
+        found.a.imported.as_deref(),
+    );
+    assert_eq!(side, ("a.json", "b.json", "0.1.0", None));
+    assert_eq!(found.within_ratio.get(), 0.02);
+}
+
+#[test]
+fn circumstances_of_cases_that_meet_are_told() {
+    let a = ping_pongs("shm", 8, 200.0);
+    let mut b = a.clone();
+    b.case.ranks[1].cpu = None;
+    for outcome in &mut b.repetitions[0].outcomes {
+        outcome.clock.source = "clock_monotonic".into();
+        outcome.idle = wirespeed_schema::case::IdlePolicy::Yield;
+        let facts = [("ring", "huge"), ("tcp_retransmits", "3"), ("wait_us", "7")];
+        let facts = facts.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        outcome.transport_facts.extend(facts);
+    }
+    let found = compared(vec![a], vec![b], &question(&[], &[])).unwrap();
+    let said: Vec<String> = found
+        .environment
+        .iter()
+        .map(|one| format!("{}: {:?} {:?}", one.name, one.a, one.b))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            r#"clock: Some("tsc") Some("clock_monotonic")"#,
+            r#"cpus: Some("0,1") Some("0,none")"#,
+            r#"idle: Some("spin") Some("yield")"#,
+            r#"transport.ring: None Some("huge")"#,
+        ],
+        "and nothing that is measured"
+    );
+}
+
+#[test]
+fn programs_of_two_versions_are_told() {
+    let a = run(vec![ping_pongs("shm", 8, 200.0)]);
+    let mut b = a.clone();
+    b.tool.commit = Some("abc".into());
+    let environment = |a: &Run, b: &Run| {
+        let found = compare(("a", a), ("b", b), &question(&[], &[]), 0.02).unwrap();
+        found.environment
+    };
+    let found = environment(&a, &b);
+    assert_eq!(
+        (found.len(), found[0].name.as_str(), found[0].b.as_deref()),
+        (1, "program", Some("wirespeed 0.1.0 (abc)"))
+    );
+    b.tool.commit = None;
+    b.host.host_name = Some("other".into());
+    b.host.load_average_1min = Some(finite(0.3));
+    assert_eq!(environment(&a, &b), [], "what says nothing");
+}
+
+#[test]
+fn a_side_that_cannot_be_trusted_is_named() {
+    let good = || ping_pongs("shm", 8, 200.0);
+    let mut wrong = good();
+    wrong.status = CaseStatus::WrongData;
+    assert_eq!(
+        refused(vec![wrong], vec![good()], &question(&[], &[])),
+        "shm am_lat 8 B: A cannot be trusted: its data were wrong: look at its remarks and measure it again"
+    );
+    let broken = result(case("shm", am_lat(8), 400), 8, |_| {
+        let mut ends = ping_pong(8, 400, 200.0);
+        ends.iter_mut().for_each(|end| end.elapsed_ns /= 2);
+        ends
+    });
+    assert_eq!(broken.remarks[0].severity, Severity::Suspect);
+    let said = refused(vec![good()], vec![broken.clone()], &question(&[], &[]));
+    let why = format!(
+        "shm am_lat 8 B: B cannot be trusted: {}",
+        broken.remarks[0].message
+    );
+    assert!(said.starts_with(&why), "{said}");
+    let mut shared = good();
+    shared.repetitions[3].overlapping_sessions = 1;
+    assert_eq!(
+        refused(vec![good()], vec![shared], &question(&[], &[])),
+        "shm am_lat 8 B: B was measured while the server measured others too: measure it alone, or pass --allow-shared"
+    );
+}
+
+#[test]
+fn arms_without_figures_are_left_out_by_name() {
+    let mut empty = ping_pongs("tcp", 8, 900.0);
+    empty.metrics.clear();
+    let cases = vec![
+        ping_pongs("shm", 8, 200.0),
+        ping_pongs("unix", 8, 300.0),
+        ping_pongs("shm", 8, 200.0),
+        empty.clone(),
+    ];
+    let found = compare_arms(&run(cases), ("x", "y"), &question(&[], &[]), 0.02).unwrap();
+    assert_eq!(rows(&found), ["shm am_lat 8 B: rtt_p50_ns"]);
+    assert_eq!(
+        (found.only_a.as_slice(), found.only_b.len()),
+        (&["unix am_lat 8 B".to_owned()][..], 0)
+    );
+    let none = compare_arms(
+        &run(vec![empty.clone(), empty]),
+        ("x", "y"),
+        &question(&[], &[]),
+        0.02,
+    );
+    assert_eq!(none.unwrap_err(), CompareError::Empty { side: "each arm" });
+}
