@@ -49,4 +49,3 @@ install: build library
 
 clean:
 	@cargo clean --quiet
-	@rm -rf fuzz/target

@@ -12,7 +12,7 @@ use wirespeed_schema::{Plan, Run};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     ("units", units),
     ("plan", plan),
     ("run_document", run_document),
@@ -23,6 +23,7 @@ pub const TARGETS: [Target; 10] = [
     ("dime", dime),
     ("http", http),
     ("imports", imports),
+    ("session", session),
 ];
 
 /// Sizes, durations, counts, lists and ranges as typed by a user.
@@ -223,5 +224,17 @@ pub fn imports(data: &[u8]) {
                 "imported results read back"
             );
         }
+    }
+}
+
+/// What a coordinator reads: a request, an answer, and the definition of a session, which is expanded.
+pub fn session(data: &[u8]) {
+    use wirespeed_session::{COMPUTATIONS_MAX, definition::Definition};
+    wirespeed_session::fuzz_http(data);
+    if let Ok(definition) = Definition::from_json(data) {
+        assert!(
+            definition.expand().len() <= COMPUTATIONS_MAX,
+            "arrays are bounded"
+        );
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Deterministic, so that a failure repeats; the real search is `cargo xtask fuzz`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use wirespeed_fuzz::TARGETS;
 
 const MUTATIONS: usize = 2000;
@@ -42,15 +42,32 @@ fn mutate(numbers: &mut Numbers, data: &mut Vec<u8>) {
     }
 }
 
+/// The files of a target in their order; none where there is no such folder.
+fn files_of(kind: &str, target: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(kind).join(target);
+    let entries = std::fs::read_dir(&folder).into_iter().flatten();
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// What fuzzing has found: together they reach most of the code.
+#[test]
+fn inputs_that_were_found_do_no_harm() {
+    let mut count = 0;
+    for (name, body) in TARGETS {
+        for file in files_of("corpus", name) {
+            body(&std::fs::read(&file).unwrap());
+            count += 1;
+        }
+    }
+    assert!(count > 100, "{count}");
+}
+
 #[test]
 fn seeds_and_their_mutations_do_no_harm() {
     for (name, body) in TARGETS {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(name);
-        let mut files: Vec<_> = std::fs::read_dir(&folder)
-            .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
-            .map(|entry| entry.unwrap().path())
-            .collect();
-        files.sort();
+        let files = files_of("seeds", name);
         assert!(!files.is_empty(), "target {name} has seeds");
         let mut numbers = Numbers(1);
         for file in files {

@@ -43,7 +43,8 @@ usage: cargo xtask TASK
   header [--check]     write (or compare) the C header wirespeed.h
   notices [--check]    write (or compare) THIRD-PARTY.md
   notices --texts FILE write the full licence texts of every dependency
-  fuzz [SECONDS]       fuzz every target (nightly and cargo-fuzz)
+  fuzz [SECONDS] [--sanitize] [--keep] [TARGET ..]
+                       fuzz every target for so long (30); --sanitize: with an AddressSanitizer (nightly); --keep: into fuzz/corpus
   test                 every check and test (what `make test` runs)
   tests                the tests alone, side by side; those of the program start the one that hotcheck builds
   chaos [--seed N] [--for TIME | --rounds N] [--only runs|byteio|serve|sessions|mpi]
@@ -94,7 +95,7 @@ fn run(arguments: &[String]) -> Result<()> {
             ["--texts", file] => notices::write_texts(&root, Path::new(file)),
             _ => notices::run(&root, check),
         },
-        Some("fuzz") => fuzz::fuzz(&root, parsed(rest.first(), 30)?),
+        Some("fuzz") => fuzz::run(&root, &rest),
         Some("test") => ladder::test(&root),
         Some("tests") => ladder::tests(&root),
         Some("chaos") => chaos::run(&root, &rest),
@@ -105,13 +106,6 @@ fn run(arguments: &[String]) -> Result<()> {
         Some("recordings") => recordings::run(&root, &rest),
         Some("install") => install::run(&root, rest.first().copied().unwrap_or("/usr/local")),
         _ => bail!("no such task\n{USAGE}"),
-    }
-}
-
-fn parsed(argument: Option<&&str>, default: usize) -> Result<usize> {
-    match argument {
-        Some(text) => text.parse().with_context(|| format!("{text:?} is not a count")),
-        None => Ok(default),
     }
 }
 

@@ -65,7 +65,7 @@ fn read(reader: &mut impl Read, identity: &Identity) -> Result<Request, Bad> {
     if head.chunked {
         return Err(Bad(411, "state the length of the body"));
     }
-    let body = read_body(reader, &head)?;
+    let body = read_body(reader, &head, BODY_BYTES_MAX)?;
     let (method, path) = head.first;
     Ok(Request { method, path, body })
 }
@@ -90,9 +90,10 @@ fn read_head(reader: &mut impl Read, parse: fn(&[u8]) -> Result<Option<Head>, Ba
     }
 }
 
-fn read_body(reader: &mut impl Read, head: &Head) -> Result<Vec<u8>, Bad> {
+/// The body, of which some came with the head. One that is cut short is none.
+fn read_body(reader: &mut impl Read, head: &Head, bytes_max: u64) -> Result<Vec<u8>, Bad> {
     let length = head.length.unwrap_or(0);
-    if length > BODY_BYTES_MAX {
+    if length > bytes_max {
         return Err(Bad(413, "the body is too long"));
     }
     let mut body = head.rest.clone();
@@ -114,7 +115,7 @@ fn parse_request(bytes: &[u8]) -> Result<Option<Head>, Bad> {
                 request.method.unwrap_or("").to_owned(),
                 request.path.unwrap_or("").to_owned(),
             );
-            Ok(Some(head(first, request.headers, &bytes[end..])))
+            head(first, request.headers, &bytes[end..]).map(Some)
         }
         Ok(httparse::Status::Partial) => Ok(None),
         Err(_) => Err(Bad(400, "this is no HTTP")),
@@ -127,26 +128,43 @@ fn parse_answer(bytes: &[u8]) -> Result<Option<Head>, Bad> {
     match answer.parse(bytes) {
         Ok(httparse::Status::Complete(end)) => {
             let first = (answer.code.unwrap_or(0).to_string(), String::new());
-            Ok(Some(head(first, answer.headers, &bytes[end..])))
+            head(first, answer.headers, &bytes[end..]).map(Some)
         }
         Ok(httparse::Status::Partial) => Ok(None),
         Err(_) => Err(Bad(502, "this is no HTTP")),
     }
 }
 
-fn head(first: (String, String), headers: &[httparse::Header], rest: &[u8]) -> Head {
-    let value = |name: &str| {
-        let header = headers.iter().find(|h| h.name.eq_ignore_ascii_case(name))?;
-        std::str::from_utf8(header.value).ok().map(str::trim)
+fn head(first: (String, String), headers: &[httparse::Header], rest: &[u8]) -> Result<Head, Bad> {
+    let all = |name: &'static str| headers.iter().filter(move |h| h.name.eq_ignore_ascii_case(name));
+    let value = |header: &httparse::Header| {
+        std::str::from_utf8(header.value)
+            .ok()
+            .map(|v| v.trim().to_owned())
     };
-    let bearer = value("authorization").and_then(|v| v.strip_prefix("Bearer "));
-    Head {
+    let bearer = all("authorization").next().and_then(value);
+    let lengths: Vec<Option<u64>> = all("content-length")
+        .map(|h| value(h).and_then(|v| digits(&v)))
+        .collect();
+    let length = match lengths.as_slice() {
+        [] => None,
+        [Some(length)] => Some(*length),
+        _ => return Err(Bad(400, "the length of the body is not one number")),
+    };
+    Ok(Head {
         first,
-        bearer: bearer.map(str::to_owned),
-        length: value("content-length").and_then(|v| v.parse().ok()),
-        chunked: value("transfer-encoding").is_some(),
+        bearer: bearer.and_then(|v| v.strip_prefix("Bearer ").map(str::to_owned)),
+        length,
+        chunked: all("transfer-encoding").next().is_some(),
         rest: rest.to_vec(),
-    }
+    })
+}
+
+/// A number of digits alone: no sign, as a length has none (RFC 9110, 8.6).
+fn digits(text: &str) -> Option<u64> {
+    text.bytes()
+        .all(|b| b.is_ascii_digit())
+        .then(|| text.parse().ok())?
 }
 
 /// Answer with JSON.
@@ -210,8 +228,12 @@ impl Far {
     ) -> Result<Value, Failure> {
         let mut far = self.open(method, path, body)?;
         far.reader.set_deadline(Some(Instant::now() + patience));
-        let answer = read_head(&mut far.reader, parse_answer)
-            .and_then(|head| Ok((head.first.0.clone(), read_body(&mut far.reader, &head)?)));
+        let answer = read_head(&mut far.reader, parse_answer).and_then(|head| {
+            Ok((
+                head.first.0.clone(),
+                read_body(&mut far.reader, &head, BODY_BYTES_MAX)?,
+            ))
+        });
         far.writer.close();
         let (status, body) = answer.map_err(|Bad(_, why)| self.strange(why))?;
         let value: Value = serde_json::from_slice(&body).unwrap_or_default();
@@ -300,26 +322,63 @@ pub(crate) fn ask_plain(host: &str, path: &str, body_bytes_max: u64) -> Result<(
     };
     let mut addresses = to.to_socket_addrs().map_err(|e| e.to_string())?;
     let address = addresses.next().ok_or("it has no address")?;
+    let at = Instant::now() + READ_TIME;
     let mut stream = TcpStream::connect_timeout(&address, READ_TIME).map_err(|e| e.to_string())?;
-    let timeouts = stream
-        .set_read_timeout(Some(READ_TIME))
-        .and_then(|()| stream.set_write_timeout(Some(READ_TIME)));
-    timeouts.map_err(|e| e.to_string())?;
+    let timeout = stream.set_write_timeout(Some(READ_TIME));
+    timeout.map_err(|e| e.to_string())?;
     let request = format!("GET {path} HTTP/1.0\r\nHost: {host}\r\nAccept: */*\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).map_err(|e| e.to_string())?;
-    let head = read_head(&mut stream, parse_answer).map_err(|Bad(_, why)| why.to_owned())?;
+    read_plain(&mut Until { stream, at }, body_bytes_max).map_err(|Bad(_, why)| why.to_owned())
+}
+
+/// Status and body of an answer whose body ends where it says, or with the connection.
+fn read_plain(reader: &mut impl Read, body_bytes_max: u64) -> Result<(u16, Vec<u8>), Bad> {
+    let head = read_head(reader, parse_answer)?;
     if head.chunked {
-        return Err("its answer comes in chunks".to_owned());
+        return Err(Bad(502, "its answer comes in chunks"));
+    }
+    let status = head.first.0.parse().unwrap_or(0);
+    if head.length.is_some() {
+        return Ok((status, read_body(reader, &head, body_bytes_max)?));
     }
     let mut body = head.rest;
-    let longest = head.length.unwrap_or(body_bytes_max).min(body_bytes_max);
-    body.truncate(longest as usize);
-    let left = longest - body.len() as u64;
-    stream
-        .take(left)
-        .read_to_end(&mut body)
-        .map_err(|e| e.to_string())?;
-    Ok((head.first.0.parse().unwrap_or(0), body))
+    let read = reader.take(body_bytes_max + 1).read_to_end(&mut body);
+    match read {
+        Ok(_) if body.len() as u64 <= body_bytes_max => Ok((status, body)),
+        Ok(_) => Err(Bad(413, "its answer is too long")),
+        Err(_) => Err(Bad(408, "its answer did not come in time")),
+    }
+}
+
+/// A stream of which everything must have come by a moment, however it drips.
+struct Until {
+    stream: std::net::TcpStream,
+    at: Instant,
+}
+
+impl Read for Until {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let left = self.at.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        self.stream.read(into)
+    }
+}
+
+/// Entry point for fuzzing: the bytes as a request of a bearer and as an answer, with their bodies.
+pub fn fuzz_http(data: &[u8]) {
+    let mut rest = data;
+    if let Ok(head) = read_head(&mut rest, parse_request) {
+        if let Ok(body) = read_body(&mut rest, &head, BODY_BYTES_MAX) {
+            let stated = head.length.unwrap_or(0);
+            assert_eq!(body.len() as u64, stated, "a whole body or none");
+        }
+    }
+    if let Ok((_, body)) = read_plain(&mut &*data, 100) {
+        assert!(body.len() <= 100, "answers are bounded");
+    }
 }
 
 #[cfg(test)]
@@ -365,8 +424,77 @@ mod tests {
                 format!("GET / HTTP/1.1\r\n{line}Transfer-Encoding: chunked\r\n\r\n"),
                 411,
             ),
+            (
+                format!("GET / HTTP/1.1\r\n{line}Content-Length: +2\r\n\r\n{{}}"),
+                400,
+            ),
+            (
+                format!("GET / HTTP/1.1\r\n{line}Content-Length: two\r\n\r\n{{}}"),
+                400,
+            ),
+            (
+                format!("GET / HTTP/1.1\r\n{line}Content-Length: 2\r\nContent-Length: 1\r\n\r\n{{}}"),
+                400,
+            ),
         ] {
             assert_eq!(served(identity, &text).unwrap_err().0, status, "{text:.80}");
         }
+    }
+
+    #[test]
+    fn an_answer_is_whole_or_none() {
+        let read = |text: &str| read_plain(&mut text.as_bytes(), 5).map_err(|Bad(status, _)| status);
+        let whole = Ok((200, b"abc".to_vec()));
+        assert_eq!(read("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcd"), whole);
+        assert_eq!(read("HTTP/1.1 200 OK\r\n\r\nabc"), whole);
+        for (text, status) in [
+            ("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nabc", 400),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabcdef", 413),
+            ("HTTP/1.1 200 OK\r\n\r\nabcdef", 413),
+            (
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                502,
+            ),
+            ("garbage\r\n\r\n", 502),
+        ] {
+            assert_eq!(read(text), Err(status), "{text}");
+        }
+    }
+
+    #[test]
+    fn who_drips_an_answer_is_given_no_more_time() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut far, _) = listener.accept().unwrap();
+        let dripping = std::thread::spawn(move || {
+            while far.write_all(b"H").is_ok() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let began = Instant::now();
+        let at = began + Duration::from_millis(300);
+        assert_eq!(
+            read_plain(&mut Until { stream, at }, 10).unwrap_err().0,
+            502,
+            "no HTTP"
+        );
+        let stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut far, _) = listener.accept().unwrap();
+        let slow = std::thread::spawn(move || {
+            let text = b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n"
+                .iter()
+                .chain(&[b'x'; 5000]);
+            for byte in text {
+                if far.write_all(&[*byte]).is_err() {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let at = Instant::now() + Duration::from_millis(400);
+        assert!(read_plain(&mut Until { stream, at }, 5000).is_err());
+        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+        dripping.join().unwrap();
+        slow.join().unwrap();
     }
 }

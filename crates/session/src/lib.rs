@@ -38,6 +38,8 @@ use wirespeed_schema::message::FailureClass;
 /// Receives lines about what a daemon sees, or a launcher says, from any thread.
 pub use wirespeed_control::launch::child::Tell;
 
+pub use http::fuzz_http;
+
 /// Most computations of one session.
 pub const COMPUTATIONS_MAX: usize = 256;
 

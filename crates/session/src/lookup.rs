@@ -192,6 +192,7 @@ mod tests {
             "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n<html>\n",
             "garbage\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 17\r\n\r\nhttp://there:808",
         ]);
         assert_eq!(look_up(Some(&base), Some("gld"), "prod").unwrap(), "there:8087");
         assert_eq!(
@@ -203,7 +204,7 @@ mod tests {
             missing.contains("\"usn\"") && missing.contains("404"),
             "{missing}"
         );
-        for _ in 0..2 {
+        for _ in 0..3 {
             assert!(look_up(Some(&base), Some("gld"), "prod").is_err());
         }
         let asked = serving.join().unwrap();

@@ -122,10 +122,15 @@ fn run_long_steps(ladder: &mut Ladder) -> Result<()> {
     } else {
         ladder.skip("miri", "nightly with the component miri is not installed")?;
     }
-    if works(&["+nightly", "fuzz", "--version"]) {
-        ladder.run(Step::cargo("fuzz", &["xtask", "fuzz", "60"]))?;
+    match command::find("c++") {
+        Some(_) => ladder.run(Step::cargo("fuzz", &["xtask", "fuzz", "60"]).within_s(3600))?,
+        None => ladder.skip("fuzz", "there is no C++ compiler for libFuzzer")?,
+    }
+    if works(&["+nightly", "--version"]) && command::find("c++").is_some() {
+        let ring = ["xtask", "fuzz", "60", "--sanitize", "ring"];
+        ladder.run(Step::cargo("fuzz-sanitized", &ring).within_s(3600))?;
     } else {
-        ladder.skip("fuzz", "nightly with cargo-fuzz is not installed")?;
+        ladder.skip("fuzz-sanitized", "nightly or a C++ compiler is not installed")?;
     }
     // Tests that take minutes are marked `#[ignore]`, and products of which each change tries a share are tried whole: here.
     let soak = [
