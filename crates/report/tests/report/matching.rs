@@ -271,3 +271,34 @@ fn arms_without_figures_are_left_out_by_name() {
     );
     assert_eq!(none.unwrap_err(), CompareError::Empty { side: "each arm" });
 }
+
+#[test]
+fn what_the_file_of_another_tool_does_not_tell_differs_from_nothing() {
+    use wirespeed_schema::section::Imported;
+    let ours = run(vec![ping_pongs("shm", 8, 200.0)]);
+    let mut theirs = ours.clone();
+    theirs.sections.put(&Imported { format: "osu".into() });
+    theirs.tool.name = "osu".into();
+    theirs.host = Default::default();
+    theirs.cases[0]
+        .case
+        .ranks
+        .iter_mut()
+        .for_each(|rank| rank.cpu = None);
+    let environment = |a: &Run, b: &Run| {
+        let found = compare(("a", a), ("b", b), &question(&[], &[]), 0.02).unwrap();
+        let names: Vec<String> = found.environment.into_iter().map(|one| one.name).collect();
+        (names, found.a.imported, found.b.imported)
+    };
+    let none: Vec<String> = Vec::new();
+    let osu = Some("osu".to_owned());
+    assert_eq!(environment(&ours, &theirs), (none.clone(), None, osu.clone()));
+    assert_eq!(environment(&theirs, &ours), (none, osu.clone(), None));
+    // What it does tell counts.
+    theirs.host.kernel = "Linux 5.4".into();
+    theirs.cases[0].case.ranks[0].cpu = Some(3);
+    let told = vec!["cpus".to_owned(), "kernel".to_owned()];
+    let (mut names, ..) = environment(&ours, &theirs);
+    names.sort();
+    assert_eq!(names, told);
+}
