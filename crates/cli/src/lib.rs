@@ -18,6 +18,7 @@ mod file;
 mod front;
 mod group;
 mod guesses;
+mod input;
 mod job;
 mod mpi;
 mod open_loop;

@@ -2,8 +2,9 @@
 
 use crate::args::{RunArgs, TransportArgs};
 use crate::errors::Failure;
+use crate::input;
 use std::path::Path;
-use wirespeed_schema::plan::{Plan, Template, parse_plan};
+use wirespeed_schema::plan::{PLAN_BYTES_MAX, Plan, Template, parse_plan};
 
 /// The plan that `arguments` ask for: one template of flags, or a file.
 pub fn plan(arguments: &RunArgs) -> Result<Plan, Failure> {
@@ -53,10 +54,7 @@ fn from_file(arguments: &RunArgs) -> Result<Plan, Failure> {
         ));
     }
     let path = Path::new(&arguments.what);
-    let text = std::fs::read_to_string(path).map_err(|e| Failure {
-        code: crate::errors::exit::USAGE,
-        ..Failure::file("read", path, &e)
-    })?;
+    let text = input::text(path, "plan file", PLAN_BYTES_MAX)?;
     parse_plan(&text).map_err(|e| named(arguments, e.into()))
 }
 

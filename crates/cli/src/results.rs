@@ -1,8 +1,7 @@
 //! Reads stored results. A file that cannot be read gives one line of cause, with its name, and one of remedy.
 
 use crate::errors::{Failure, exit};
-use crate::file;
-use std::io::Read as _;
+use crate::{file, input};
 use std::path::Path;
 use wirespeed_report::import::{ImportError, import};
 use wirespeed_report::read::{DOCUMENT_BYTES_MAX, ReadError};
@@ -36,23 +35,7 @@ pub fn load(path: &Path) -> Result<Run, Failure> {
 
 /// All of a file, up to one byte more than a document may have.
 pub fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    let failed = |error: std::io::Error| Failure {
-        code: exit::USAGE,
-        ..Failure::file("read", path, &error)
-    };
-    let mut bytes = Vec::new();
-    let most = DOCUMENT_BYTES_MAX as u64 + 1;
-    if path == Path::new("-") {
-        std::io::stdin()
-            .lock()
-            .take(most)
-            .read_to_end(&mut bytes)
-            .map_err(failed)?;
-        return Ok(bytes);
-    }
-    let file = std::fs::File::open(path).map_err(failed)?;
-    file.take(most).read_to_end(&mut bytes).map_err(failed)?;
-    Ok(bytes)
+    input::beginning(path, DOCUMENT_BYTES_MAX as u64 + 1)
 }
 
 /// The name of a result for people: its file's name without folders.

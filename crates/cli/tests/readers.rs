@@ -274,3 +274,32 @@ fn loggp_is_told_or_refused_with_the_reason() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("osu_bw"));
 }
+
+/// A device has no end, and `-` may be one.
+#[test]
+fn whatever_a_verb_reads_it_reads_to_a_bound() {
+    let dir = tempfile::tempdir().unwrap();
+    for line in [
+        "run /dev/zero",
+        "sweep -- /dev/zero",
+        "mesh --hostfile /dev/zero --dry-run -- am_lat",
+        "mesh --to 127.0.0.1,127.0.0.2 --pairs /dev/zero --dry-run -- am_lat --via tcp",
+        "byteio bench --pairs /dev/zero --dry-run",
+        "session --session /dev/zero",
+        "session --site /dev/zero --dc gld",
+        "perftest 127.0.0.1 -b /dev/zero",
+        "report /dev/zero",
+        "compare /dev/zero /dev/zero",
+        "explain /dev/zero",
+        "import /dev/zero",
+    ] {
+        let output = wirespeed(dir.path(), line);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let code = output.status.code();
+        assert!(matches!(code, Some(2)), "{line}: {code:?}: {said}");
+        assert!(
+            said.starts_with("error: ") && said.contains("help: "),
+            "{line}: {said}"
+        );
+    }
+}

@@ -21,7 +21,7 @@ mod until;
 pub use cpus::{CPUS, pin};
 pub use error::{PlanError, nearest};
 pub use expand::{CASES_MAX, PlannedCase, expand};
-pub use file::{REPEATS_MAX, parse_plan, parse_repeats};
+pub use file::{PLAN_BYTES_MAX, REPEATS_MAX, parse_plan, parse_repeats};
 pub use keys::{EXCLUSIVE, canonical_key, canonical_test, split_axis, takes};
 pub use length::{WARMUP_ITERATIONS_MAX, WARMUP_NS_MAX};
 pub use parameters::{parameter, parameters};

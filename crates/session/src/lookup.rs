@@ -5,6 +5,7 @@
 use crate::http::ask_plain;
 use crate::usage;
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use wirespeed_control::Failure;
 
 /// Variable with the site's file or service.
@@ -119,18 +120,18 @@ fn read(path: &str, dc: Option<&str>, env: &str) -> Result<String, Failure> {
             "check the path",
         )
     };
-    let long = std::fs::metadata(path).is_ok_and(|facts| facts.len() > BYTES_MAX);
-    if long {
+    let mut text = Vec::new();
+    let file = std::fs::File::open(path).map_err(|e| unreadable(&e))?;
+    let read = file.take(BYTES_MAX + 1).read_to_end(&mut text);
+    if read.map_err(|e| unreadable(&e))? as u64 > BYTES_MAX {
         return Err(unreadable(&"it is too long"));
     }
-    let text = std::fs::read_to_string(path).map_err(|e| unreadable(&e))?;
-    let site: BTreeMap<String, BTreeMap<String, String>> =
-        serde_json::from_slice(text.as_bytes()).map_err(|e| {
-            usage(
-                format!("invalid site file {path}: {e}"),
-                r#"write {"DC": {"ENV": "HOST:PORT"}}"#,
-            )
-        })?;
+    let site: BTreeMap<String, BTreeMap<String, String>> = serde_json::from_slice(&text).map_err(|e| {
+        usage(
+            format!("invalid site file {path}: {e}"),
+            r#"write {"DC": {"ENV": "HOST:PORT"}}"#,
+        )
+    })?;
     let names = |names: Vec<&String>| names.into_iter().cloned().collect::<Vec<_>>().join(", ");
     let known = || names(site.keys().collect());
     let dc = match (dc, &site.keys().collect::<Vec<_>>()[..]) {
@@ -160,7 +161,7 @@ fn read(path: &str, dc: Option<&str>, env: &str) -> Result<String, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Read as _, Write as _};
+    use std::io::Write as _;
     use std::net::TcpListener;
 
     /// A service that answers each request in turn; what it was asked.

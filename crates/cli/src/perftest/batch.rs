@@ -7,6 +7,7 @@ use crate::args::TestArgs;
 use crate::errors::{Failure, exit};
 use crate::file;
 use crate::front::attached;
+use crate::input;
 use clap::Parser;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -95,18 +96,7 @@ impl Reader<'_> {
             ..Failure::file("read", path, e)
         };
         let known = path.canonicalize().map_err(|e| unreadable(&e))?;
-        let size = std::fs::metadata(&known).map_err(|e| unreadable(&e))?.len();
-        if size > FILE_BYTES_MAX {
-            return Err(Failure::usage(
-                format!(
-                    "{} is larger than {} MiB",
-                    file::shown(path),
-                    FILE_BYTES_MAX >> 20
-                ),
-                "split it, or use ranges such as -s 8..1M:x2",
-            ));
-        }
-        let bytes = std::fs::read(&known).map_err(|e| unreadable(&e))?;
+        let bytes = input::whole(path, "batch file", FILE_BYTES_MAX)?;
         self.open.push(known);
         for (number, line) in printable(&String::from_utf8_lossy(&bytes)).lines().enumerate() {
             self.line(line, path, number + 1);

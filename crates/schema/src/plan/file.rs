@@ -32,12 +32,12 @@ use toml::de::{DeTable, DeValue};
 /// Most repetitions of a plan.
 pub const REPEATS_MAX: u32 = 10_000;
 
-/// Largest plan file that is read.
-const TEXT_BYTES_MAX: usize = 4 << 20;
+/// Largest plan file that is read, in bytes.
+pub const PLAN_BYTES_MAX: u64 = 4 << 20;
 
 /// Reads a plan file. Every error names its line.
 pub fn parse_plan(text: &str) -> Result<Plan, PlanError> {
-    if text.len() > TEXT_BYTES_MAX {
+    if text.len() as u64 > PLAN_BYTES_MAX {
         return Err(PlanError::new("the plan file is above 4 MiB", "split the plan"));
     }
     let reader = Reader { text };

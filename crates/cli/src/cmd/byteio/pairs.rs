@@ -8,6 +8,7 @@ use crate::cmd::speed::speed;
 use crate::document::Draft;
 use crate::errors::{Ended, Failure};
 use crate::file;
+use crate::input;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use serde::Deserialize;
@@ -24,7 +25,7 @@ use wirespeed_schema::byteio::{ByteioSection, Pair};
 use wirespeed_schema::run::{CaseResult, Status};
 
 /// Bytes of a pairs file.
-const FILE_BYTES_MAX: usize = 1 << 20;
+const FILE_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -74,10 +75,7 @@ pub struct Planned {
 
 /// Read and check a pairs file. `both`: each pair the other way round, too.
 pub fn read(path: &Path, both: bool) -> Result<Vec<Planned>, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|e| Failure {
-        code: crate::errors::exit::USAGE,
-        ..Failure::file("read", path, &e)
-    })?;
+    let text = input::text(path, "pairs file", FILE_BYTES_MAX)?;
     parse(&text, both).map_err(|failure| {
         Failure::usage(
             format!("{}: {}", file::shown(path), failure.cause),
@@ -87,9 +85,6 @@ pub fn read(path: &Path, both: bool) -> Result<Vec<Planned>, Failure> {
 }
 
 fn parse(text: &str, both: bool) -> Result<Vec<Planned>, Failure> {
-    if text.len() > FILE_BYTES_MAX {
-        return Err(Failure::usage("longer than any pairs file", "name a pairs file"));
-    }
     let remedy = "see `wirespeed byteio bench --help` for what a pairs file has";
     let file: File = toml::from_str(text).map_err(|e| Failure::usage(e.message().to_owned(), remedy))?;
     let mut names: Vec<(String, String)> = match &file.pairs {

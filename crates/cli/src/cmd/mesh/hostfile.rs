@@ -2,7 +2,7 @@
 
 use super::roster::{HOSTS_MAX, Host};
 use crate::errors::Failure;
-use crate::file;
+use crate::{file, input};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
@@ -17,18 +17,7 @@ const LINE: &str =
 
 /// The hosts of a file.
 pub fn read(path: &Path) -> Result<Vec<Host>, Failure> {
-    let unreadable = |error: &std::io::Error| Failure {
-        code: crate::errors::exit::USAGE,
-        ..Failure::file("read", path, error)
-    };
-    let size = std::fs::metadata(path).map_err(|e| unreadable(&e))?.len();
-    if size > FILE_BYTES_MAX {
-        return Err(Failure::usage(
-            format!("{}: longer than any host file", file::shown(path)),
-            "name a file with a host a line",
-        ));
-    }
-    let text = std::fs::read_to_string(path).map_err(|e| unreadable(&e))?;
+    let text = input::text(path, "file of hosts", FILE_BYTES_MAX)?;
     parse(&text)
         .map_err(|(line, why)| Failure::usage(format!("{}, line {line}: {why}", file::shown(path)), LINE))
 }

@@ -2,7 +2,7 @@
 
 use super::roster::Roster;
 use crate::errors::Failure;
-use crate::file;
+use crate::{file, input};
 use std::path::Path;
 use wirespeed_mesh::Pair;
 use wirespeed_schema::units::counted;
@@ -23,15 +23,7 @@ pub fn find(roster: &Roster, name: &str) -> Result<usize, Failure> {
 
 /// The pairs of a file: two names of hosts a line.
 pub fn pairs_of(path: &Path, roster: &Roster) -> Result<Vec<Pair>, Failure> {
-    let unreadable = |error: &std::io::Error| Failure {
-        code: crate::errors::exit::USAGE,
-        ..Failure::file("read", path, error)
-    };
-    let size = std::fs::metadata(path).map_err(|e| unreadable(&e))?.len();
-    let text = match size > FILE_BYTES_MAX {
-        true => String::new(),
-        false => std::fs::read_to_string(path).map_err(|e| unreadable(&e))?,
-    };
+    let text = input::text(path, "file of pairs", FILE_BYTES_MAX)?;
     let remedy = "write FROM TO, two names of hosts, a line each";
     let found = parse_pairs(&text, roster).map_err(|(line, why)| {
         Failure::usage(format!("{}, line {line}: {why}", file::shown(path)), remedy)

@@ -6,6 +6,7 @@ mod streams;
 use crate::args::{SessionArgs, SessionFormat};
 use crate::errors::Failure;
 use crate::file;
+use crate::input;
 use crate::open_loop::{Asked, Rates};
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
@@ -187,14 +188,8 @@ fn engine(arguments: &SessionArgs) -> Result<Option<Engine>, Failure> {
 fn definition(arguments: &SessionArgs, path: Option<Path>) -> Result<Definition, Failure> {
     let mut definition = match &arguments.session {
         Some(file) => {
-            let facts = std::fs::metadata(file).map_err(|e| Failure::file("read", file, &e))?;
-            if facts.len() > DEFINITION_BYTES_MAX {
-                return Err(Failure::usage(
-                    format!("{} is too long for a session definition", file::shown(file)),
-                    "name the right file",
-                ));
-            }
-            Definition::from_json(&std::fs::read(file).map_err(|e| Failure::file("read", file, &e))?)?
+            let text = input::whole(file, "session definition", DEFINITION_BYTES_MAX)?;
+            Definition::from_json(&text)?
         }
         None => {
             let count = path.map_or(arguments.computations.unwrap_or(1), |p| {
