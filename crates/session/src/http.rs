@@ -76,13 +76,13 @@ fn read_head(reader: &mut impl Read, parse: fn(&[u8]) -> Result<Option<Head>, Ba
     loop {
         let count = reader
             .read(&mut buffer)
-            .map_err(|_| Bad(408, "the request did not come in time"))?;
+            .map_err(|_| Bad(408, "the head did not come in time"))?;
         bytes.extend_from_slice(&buffer[..count]);
         if let Some(head) = parse(&bytes)? {
             return Ok(head);
         }
         if count == 0 {
-            return Err(Bad(400, "the request has no end"));
+            return Err(Bad(400, "the head has no end"));
         }
         if bytes.len() > HEAD_BYTES_MAX {
             return Err(Bad(431, "the head is too long"));
@@ -321,9 +321,16 @@ pub(crate) fn ask_plain(host: &str, path: &str, body_bytes_max: u64) -> Result<(
         format!("{host}:80")
     };
     let mut addresses = to.to_socket_addrs().map_err(|e| e.to_string())?;
-    let address = addresses.next().ok_or("it has no address")?;
     let at = Instant::now() + READ_TIME;
-    let mut stream = TcpStream::connect_timeout(&address, READ_TIME).map_err(|e| e.to_string())?;
+    let mut why = "it has no address".to_owned();
+    let stream = addresses.find_map(|address| {
+        TcpStream::connect_timeout(&address, READ_TIME)
+            .map_err(|e| why = e.to_string())
+            .ok()
+    });
+    let Some(mut stream) = stream else {
+        return Err(why);
+    };
     let timeout = stream.set_write_timeout(Some(READ_TIME));
     timeout.map_err(|e| e.to_string())?;
     let request = format!("GET {path} HTTP/1.0\r\nHost: {host}\r\nAccept: */*\r\nConnection: close\r\n\r\n");

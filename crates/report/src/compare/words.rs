@@ -118,19 +118,22 @@ const TOO_MANY: &str = "more runs than anybody waits for would be needed";
 
 /// How many figures have no verdict for a disturbance, and what that was.
 fn withheld(comparison: &Comparison) -> Option<String> {
-    let mut said: Vec<String> = comparison.rows.iter().filter_map(disturbance).collect();
-    let differ = match said.len() {
+    let mut reasons: Vec<String> = Vec::new();
+    let mut count = 0;
+    for reason in comparison.rows.iter().filter_map(disturbance) {
+        count += 1;
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    let differ = match count {
+        0 => return None,
         1 => "1 figure differs".to_owned(),
         count => format!("{count} figures differ"),
     };
-    if said.is_empty() {
-        return None;
-    }
-    said.sort();
-    said.dedup();
     Some(format!(
         "{differ}, but {}: {}",
-        said.join(" and "),
+        reasons.join(" and "),
         calmer(comparison)
     ))
 }
