@@ -3,17 +3,20 @@
 use crate::errors::{Failure, exit};
 use crate::file;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read};
 use std::path::Path;
 use wirespeed_schema::units::format_size;
 
-/// The first bytes of a file, or of stdin for `-`; all where there are fewer.
+/// The first bytes of a file; all where there are fewer.
 pub fn beginning(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
+    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    beginning_of(file, path, most)
+}
+
+/// The first bytes of what is called `path`.
+pub fn beginning_of(reader: impl Read, path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    let read = match path == Path::new("-") {
-        true => io::stdin().lock().take(most).read_to_end(&mut bytes),
-        false => File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes)),
-    };
+    let read = reader.take(most).read_to_end(&mut bytes);
     read.map(|_| bytes).map_err(|error| unreadable(path, &error))
 }
 

@@ -35,7 +35,11 @@ pub fn load(path: &Path) -> Result<Run, Failure> {
 
 /// All of a file, up to one byte more than a document may have.
 pub fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    input::beginning(path, DOCUMENT_BYTES_MAX as u64 + 1)
+    let most = DOCUMENT_BYTES_MAX as u64 + 1;
+    match path == Path::new("-") {
+        true => input::beginning_of(std::io::stdin().lock(), path, most),
+        false => input::beginning(path, most),
+    }
 }
 
 /// The name of a result for people: its file's name without folders.
