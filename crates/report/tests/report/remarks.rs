@@ -525,3 +525,29 @@ fn what_runs_and_samples_show() {
         ["note runs_drift: rtt_p50_ns: the runs drift: their interval describes these minutes only"]
     );
 }
+
+#[test]
+fn only_what_cannot_be_is_a_broken_law() {
+    let of = |change: fn(&mut [Outcome])| {
+        let case = case("udp", Test::AmBw(stream(64, 64)), 1000);
+        let mut ends = one_way_stream(64, 1000, 50_000_000, 20_000.0);
+        let fact = ("delivery".to_owned(), "unreliable".to_owned());
+        ends[0].transport_facts.extend([fact]);
+        change(&mut ends);
+        wirespeed_report::broken_law(&case, &repetition(&case, 0, ends, 0, 0))
+    };
+    assert_eq!(of(|_| ()), None);
+    // Datagrams may be lost, and a disturbed machine breaks no law.
+    let lost = of(|ends| {
+        ends[1].received = count(990, 64);
+        ends[1].faults.lost_messages = 10;
+        ends[0].disturbance.involuntary_switches = 1000;
+    });
+    assert_eq!(lost, None);
+    let corrupt = of(|ends| {
+        ends[1].faults.corrupt_messages = 2;
+        ends[1].received = count(900, 64);
+    });
+    let gravest = "the ends disagree: sent 1,000 messages (64,000 bytes), received 900 (57,600 bytes), lost 0";
+    assert_eq!(corrupt.unwrap(), gravest);
+}
