@@ -63,8 +63,9 @@ fn modes_of(mut weighted: Vec<(f64, f64)>, count: u64) -> Vec<Mode> {
     let mut cells = vec![0.0; CELLS];
     // The last cell has its upper end: where samples have few values, many of them are the quantile itself.
     let cell_of = |value: f64| (((value / low).ln() / cell_width) as usize).min(CELLS - 1);
-    let gridded = weighted.iter().filter(|(value, _)| (low..=high).contains(value));
-    for (value, weight) in gridded.clone() {
+    let until = |value: f64| weighted.partition_point(|(other, _)| *other <= value);
+    let gridded = &weighted[until(low.next_down())..until(high)];
+    for (value, weight) in gridded {
         cells[cell_of(*value)] += weight;
     }
     let bandwidth = bandwidth(&weighted, total, span) / cell_width;
@@ -78,14 +79,9 @@ fn modes_of(mut weighted: Vec<(f64, f64)>, count: u64) -> Vec<Mode> {
     let peaks = shape.peaks();
     let mass: f64 = peaks.iter().map(|peak| peak.mass).sum();
     let mode = |peak: &Peak| {
-        let is_own = |value: f64| (peak.from..=peak.until).contains(&cell_of(value));
-        let own: Vec<(f64, f64)> = gridded
-            .clone()
-            .filter(|(value, _)| is_own(*value))
-            .copied()
-            .collect();
+        let until = |cell: usize| gridded.partition_point(|(value, _)| cell_of(*value) < cell);
         Mode {
-            at: quantile(&own, 0.5 * peak.mass),
+            at: quantile(&gridded[until(peak.from)..until(peak.until + 1)], 0.5 * peak.mass),
             share: peak.mass / mass,
         }
     };

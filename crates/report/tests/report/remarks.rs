@@ -548,6 +548,47 @@ fn only_what_cannot_be_is_a_broken_law() {
         ends[1].faults.corrupt_messages = 2;
         ends[1].received = count(900, 64);
     });
-    let gravest = "the ends disagree: sent 1,000 messages (64,000 bytes), received 900 (57,600 bytes), lost 0";
+    let gravest =
+        "the ends disagree: sent 1,000 messages (64,000 bytes), received 900 (57,600 bytes), lost 0";
     assert_eq!(corrupt.unwrap(), gravest);
+}
+
+#[test]
+fn a_core_that_changed_its_frequency() {
+    let changed = |before_ns: f64, after_ns: f64| {
+        let result = second(|ends| {
+            let scan = |step_ns| {
+                let mut noise = ends[0].noise.clone().unwrap();
+                noise.step_ns = Some(finite(step_ns));
+                Some(noise)
+            };
+            (ends[0].noise, ends[0].noise_after) = (scan(before_ns), scan(after_ns));
+        });
+        told(&result)
+    };
+    assert_eq!(changed(20.0, 20.0), [""; 0]);
+    assert_eq!(changed(20.0, 19.5), [""; 0]);
+    assert_eq!(
+        changed(20.0, 16.0),
+        [
+            "warning frequency: a step of work took rank 0's core 20 ns before the run and 16 ns after it: its frequency changed"
+        ]
+    );
+}
+
+#[test]
+fn of_remarks_alike_the_first_speaks_and_one_case_needs_no_count() {
+    let migrated = |size: u64| {
+        result(case("tcp", am_lat(size), 20_000), 1, |_| {
+            let mut ends = ping_pong(size, 20_000, 1000.0);
+            ends[usize::from(size > 64)].disturbance.migrations = Some(3);
+            ends
+        })
+    };
+    let said = |cases: &[CaseResult]| wirespeed_report::run_remarks(cases)[0].message.clone();
+    let moved = "was moved to another CPU 3 times";
+    assert_eq!(said(&[migrated(64)]), format!("rank 0 {moved}"));
+    assert_eq!(said(&[migrated(128)]), format!("rank 1 {moved}"));
+    let both = said(&[migrated(128), migrated(64)]);
+    assert_eq!(both, format!("rank 1 {moved}; in 2 of 2 cases"));
 }
