@@ -377,11 +377,11 @@ impl Read for Until {
 /// Entry point for fuzzing: the bytes as a request of a bearer and as an answer, with their bodies.
 pub fn fuzz_http(data: &[u8]) {
     let mut rest = data;
-    if let Ok(head) = read_head(&mut rest, parse_request) {
-        if let Ok(body) = read_body(&mut rest, &head, BODY_BYTES_MAX) {
-            let stated = head.length.unwrap_or(0);
-            assert_eq!(body.len() as u64, stated, "a whole body or none");
-        }
+    if let Ok(head) = read_head(&mut rest, parse_request)
+        && let Ok(body) = read_body(&mut rest, &head, BODY_BYTES_MAX)
+    {
+        let stated = head.length.unwrap_or(0);
+        assert_eq!(body.len() as u64, stated, "a whole body or none");
     }
     if let Ok((_, body)) = read_plain(&mut &*data, 100) {
         assert!(body.len() <= 100, "answers are bounded");
