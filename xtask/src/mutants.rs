@@ -32,7 +32,15 @@ const fn module(
 }
 
 /// Tests of the report's judgement stand beside the code and in the crate's own test program.
-const CHECKS: &[&str] = &["--lib", "--test", "report", "--", "checks::", "remarks::"];
+const CHECKS: &[&str] = &[
+    "--lib",
+    "--test",
+    "report",
+    "--",
+    "checks::",
+    "remarks::",
+    "workers::a_slow",
+];
 const COMPARE: &[&str] = &[
     "--lib",
     "--test",

@@ -73,6 +73,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "wirespeed",
             "wirespeed-control",
             "wirespeed-report",
+            "wirespeed-session",
             "wirespeed-byteio",
         ],
     ),

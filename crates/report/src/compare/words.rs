@@ -189,16 +189,17 @@ fn of_mesh(comparison: &Comparison, change: &MeshChange) -> Vec<String> {
 
 /// What figures without a verdict lack.
 fn lacking_runs(comparison: &Comparison) -> Option<String> {
-    let open = || {
-        comparison
-            .rows
-            .iter()
-            .filter(|row| row.verdict == Verdict::Inconclusive)
-    };
-    let needed = open().filter_map(needed).max()?;
-    let without = open().filter(|row| row.lower.is_none()).count();
-    let told = open().filter(|row| row.more_runs.is_some()).count();
-    let which = match told == open().count() {
+    let (mut most, mut open, mut without, mut told) = (None, 0, 0, 0);
+    for row in &comparison.rows {
+        if row.verdict == Verdict::Inconclusive {
+            most = most.max(needed(row));
+            open += 1;
+            without += usize::from(row.lower.is_none());
+            told += usize::from(row.more_runs.is_some());
+        }
+    }
+    let needed = most?;
+    let which = match told == open {
         true => "the inconclusive ones".to_owned(),
         false => format!("{told} of the inconclusive ones"),
     };
@@ -267,15 +268,16 @@ fn how(comparison: &Comparison, runs: u64) -> String {
 impl Comparison {
     /// What helps where figures have no verdict.
     pub fn remedy(&self) -> &'static str {
-        let open = || {
-            self.rows
-                .iter()
-                .filter(|row| row.verdict == Verdict::Inconclusive)
-        };
-        let needed = || open().filter_map(needed).max();
-        match open().any(|row| !row.withheld.is_empty()) {
+        let (mut most, mut withheld) = (None, false);
+        for row in &self.rows {
+            if row.verdict == Verdict::Inconclusive {
+                most = most.max(needed(row));
+                withheld |= !row.withheld.is_empty();
+            }
+        }
+        match withheld {
             true => "do what the answer says about the disturbance, or pass --allow-inconclusive",
-            false if needed().is_some_and(|needed| needed <= ROUNDS_WORTH_MAX) => {
+            false if most.is_some_and(|needed| needed <= ROUNDS_WORTH_MAX) => {
                 "take as many runs as the answer says, or pass --allow-inconclusive"
             }
             false => "tolerate more with --within, or pass --allow-inconclusive",

@@ -63,9 +63,12 @@ fn modes_of(mut weighted: Vec<(f64, f64)>, count: u64) -> Vec<Mode> {
     let mut cells = vec![0.0; CELLS];
     // The last cell has its upper end: where samples have few values, many of them are the quantile itself.
     let cell_of = |value: f64| (((value / low).ln() / cell_width) as usize).min(CELLS - 1);
-    let until = |value: f64| weighted.partition_point(|(other, _)| *other <= value);
-    let gridded = &weighted[until(low.next_down())..until(high)];
-    for (value, weight) in gridded {
+    let gridded = || {
+        weighted
+            .iter()
+            .filter(|(value, _)| *value >= low && *value <= high)
+    };
+    for (value, weight) in gridded() {
         cells[cell_of(*value)] += weight;
     }
     let bandwidth = bandwidth(&weighted, total, span) / cell_width;
@@ -79,9 +82,14 @@ fn modes_of(mut weighted: Vec<(f64, f64)>, count: u64) -> Vec<Mode> {
     let peaks = shape.peaks();
     let mass: f64 = peaks.iter().map(|peak| peak.mass).sum();
     let mode = |peak: &Peak| {
-        let until = |cell: usize| gridded.partition_point(|(value, _)| cell_of(*value) < cell);
+        let (mut at, mut below) = (low, 0.0);
+        for (value, weight) in gridded() {
+            if 2.0 * below < peak.mass && cell_of(*value) >= peak.from {
+                (at, below) = (*value, below + weight);
+            }
+        }
         Mode {
-            at: quantile(&gridded[until(peak.from)..until(peak.until + 1)], 0.5 * peak.mass),
+            at,
             share: peak.mass / mass,
         }
     };

@@ -4,7 +4,7 @@ use crate::fixture::*;
 use wirespeed_report::{Limits, case_result, repetition};
 use wirespeed_schema::case::{IdlePolicy, Role};
 use wirespeed_schema::outcome::{Outcome, SampleKind, StopReason};
-use wirespeed_schema::run::{CaseResult, Severity};
+use wirespeed_schema::run::{CaseResult, CaseStatus, Severity};
 use wirespeed_schema::test::Test;
 
 /// 20,000 round trips of 1 us in a run of a second at both ends, so that shares and rates are round.
@@ -311,6 +311,14 @@ fn laws_in_words() {
         "suspect time_does_not_add_up: the round trips of rank 0 add up to 2 times its time of 10 ms"
     );
     assert_eq!(adds_up(0), None);
+    let batched = second(|ends| {
+        ends[0].samples[0].batch_ops = 16;
+        ends.iter_mut().for_each(|end| end.elapsed_ns = 100_000_000);
+    });
+    assert!(
+        told(&batched)[0].contains("add up to 3.2 times its time of 100 ms"),
+        "{batched:?}"
+    );
     let in_flight = |ack_ns: f64| {
         let result = result(case("tcp", Test::AmBw(stream(64, 64)), 100_000), 1, |_| {
             let mut ends = one_way_stream(64, 100_000, 100_000_000, 20_000.0);
@@ -359,6 +367,17 @@ fn paced(sent: u64, ack_ns: f64, response_ns: f64) -> Vec<String> {
 #[test]
 fn the_limit_of_a_paced_stream() {
     assert_eq!(paced(99_000, 2_000.0, 2_000.0), [""; 0], "99 % is carried");
+    // A run of a few messages ends between two of them.
+    let few = |sent: u64| {
+        let test = Test::AmBw(stream(64, 64).with_pace(100));
+        let result = result(case("tcp", test, sent), 1, |_| {
+            let mut ends = one_way_stream(64, sent, 50_000_000, 2_000.0);
+            ends[0].samples = vec![samples(SampleKind::Acknowledged, &[2_000.0; 2000])];
+            ends
+        });
+        told(&result).len()
+    };
+    assert_eq!((few(4), few(3)), (0, 1), "of the five that were due");
     let said = "rank 0 sent 50 kmsg/s of the 100 kmsg/s that were due, with";
     // In flight are 50,000 a second times the latency.
     assert_eq!(
@@ -386,21 +405,23 @@ fn the_limit_of_a_paced_stream() {
     );
 }
 
+/// What is said of 1,000 messages over `transport`, and their status.
+fn faulty(transport: &str, change: fn(&mut Outcome)) -> (Vec<String>, CaseStatus) {
+    let result = result(case(transport, Test::AmBw(stream(64, 64)), 1000), 1, |_| {
+        let mut ends = one_way_stream(64, 1000, 50_000_000, 20_000.0);
+        if transport == "udp" {
+            let fact = ("delivery".to_owned(), "unreliable".to_owned());
+            ends[0].transport_facts.extend([fact]);
+        }
+        change(&mut ends[1]);
+        ends
+    });
+    (told(&result), result.status)
+}
+
 #[test]
 fn what_did_not_arrive() {
-    let faulty = |transport: &str, change: fn(&mut Outcome)| {
-        let result = result(case(transport, Test::AmBw(stream(64, 64)), 1000), 1, |_| {
-            let mut ends = one_way_stream(64, 1000, 50_000_000, 20_000.0);
-            if transport == "udp" {
-                let fact = ("delivery".to_owned(), "unreliable".to_owned());
-                ends[0].transport_facts.extend([fact]);
-            }
-            change(&mut ends[1]);
-            ends
-        });
-        (told(&result), result.status)
-    };
-    use wirespeed_schema::run::CaseStatus::{Ok, WrongData};
+    use CaseStatus::{Ok, WrongData};
     let broken = "on a transport that must not let that happen";
     let lost: fn(&mut Outcome) = |end| {
         end.received = count(990, 64);
@@ -497,11 +518,11 @@ fn what_runs_and_samples_show() {
             "warning not_steady: rank 0: the first 40 of 400 raw samples are not yet steady: median 2 µs against 1 µs afterwards"
         ]
     );
-    let rising = (0..400).map(|i| 1000.0 + 10.0 * f64::from(i)).collect();
+    let rising = (0..400).map(|i| 1000.0 + f64::from(i)).collect();
     assert_eq!(
         raw(rising),
         [
-            "warning not_steady: rank 0: the raw samples never become steady: the halves' medians differ by 50 %"
+            "warning not_steady: rank 0: the raw samples never become steady: the halves' medians differ by 15 %"
         ]
     );
     let runs = |rtts: &[f64]| {
