@@ -19,7 +19,7 @@ const PLAIN: &str = "profile.release.package.wirespeed.opt-level=1";
 const SYMBOLS: &str = "profile.release.strip=\"none\"";
 /// Longest input that is worth committing, in bytes, and how many of a target.
 const KEPT_BYTES_MAX: u64 = 512;
-const KEPT_MAX: usize = 60;
+const KEPT_MAX: usize = 40;
 
 /// `[SECONDS] [--sanitize] [--keep] [TARGET ..]`: fuzz the targets, or all, each for so long, as many at once as there are
 /// CPUs; `--keep` then commits the smallest inputs that together reach all that was found, as far as they are short.
@@ -180,7 +180,7 @@ fn corpus(root: &Path, target: &str) -> PathBuf {
     root.join(FOLDER).join("corpus").join(target)
 }
 
-/// Put into `fuzz/corpus` the inputs that together reach most, the shortest first; long ones are left out.
+/// Put into `fuzz/corpus` short inputs that together reach most, the longest of them first: these reach farthest.
 fn keep(root: &Path, programs: &Path, target: &str) -> Result<()> {
     let merged = root.join(FOLDER).join("merged").join(target);
     let _ = std::fs::remove_dir_all(&merged);
@@ -202,6 +202,7 @@ fn keep(root: &Path, programs: &Path, target: &str) -> Result<()> {
         })
         .collect::<std::io::Result<_>>()?;
     inputs.sort();
+    inputs.reverse();
     let kept = root.join("fuzz/corpus").join(target);
     let _ = std::fs::remove_dir_all(&kept);
     std::fs::create_dir_all(&kept)?;

@@ -14,8 +14,8 @@ const SHOWN: usize = 20;
 /// They may go down; what makes one go up needs a reason.
 const BUDGETS: [(&str, u64); 5] = [
     ("wirespeed", 5_000_000),
-    ("wirespeed_cli", 1_020_000),
-    ("wirespeed_report", 728_000),
+    ("wirespeed_cli", 1_018_000),
+    ("wirespeed_report", 729_000),
     ("wirespeed_byteio", 550_000),
     ("all", 14_400_000),
 ];

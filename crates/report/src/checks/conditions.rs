@@ -5,7 +5,7 @@ use crate::thresholds::{
     BETWEEN_RUNS_MAX, FREQUENCY_SHARE_MAX, LOAD_SHARE_TOLD, MINOR_FAULTS_MAX, NOISE_SHARE_MAX,
     QUIET_SHARE_MAX, SWITCHES_PER_S_MAX, TAKEN_SHARE_MAX,
 };
-use crate::wording::{counted, often, percent, spread};
+use crate::wording::{counted, grouped, often, percent, spread};
 use std::collections::BTreeMap;
 use wirespeed_schema::case::{Case, IdlePolicy, Role};
 use wirespeed_schema::host::{HostFingerprint, Noise};
@@ -194,8 +194,8 @@ fn check_faults(findings: &mut Findings, outcome: &Outcome) {
     }
     if disturbance.minor_faults > MINOR_FAULTS_MAX {
         let message = format!(
-            "rank {rank} had {} during the run",
-            counted(disturbance.minor_faults, "page fault")
+            "rank {rank} had {} page faults during the run",
+            grouped(disturbance.minor_faults)
         );
         let remedy = "warm up longer (--warmup), so that all memory has been touched";
         findings.add(

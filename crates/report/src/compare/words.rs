@@ -118,24 +118,25 @@ const TOO_MANY: &str = "more runs than anybody waits for would be needed";
 
 /// How many figures have no verdict for a disturbance, and what that was.
 fn withheld(comparison: &Comparison) -> Option<String> {
-    let mut reasons: Vec<String> = Vec::new();
-    let mut count = 0;
-    for reason in comparison.rows.iter().filter_map(disturbance) {
+    let (mut reasons, mut count) = (Vec::new(), 0);
+    for row in &comparison.rows {
+        let Some(reason) = disturbance(row) else {
+            continue;
+        };
         count += 1;
         if !reasons.contains(&reason) {
             reasons.push(reason);
         }
     }
-    let differ = match count {
-        0 => return None,
-        1 => "1 figure differs".to_owned(),
-        count => format!("{count} figures differ"),
-    };
-    Some(format!(
-        "{differ}, but {}: {}",
-        reasons.join(" and "),
-        calmer(comparison)
-    ))
+    let verb = if count == 1 { "differs" } else { "differ" };
+    (count > 0).then(|| {
+        format!(
+            "{} {verb}, but {}: {}",
+            counted(count, "figure"),
+            reasons.join(" and "),
+            calmer(comparison)
+        )
+    })
 }
 
 /// Rows, or reasons, that a sentence names.
@@ -214,8 +215,7 @@ fn lacking_runs(comparison: &Comparison) -> Option<String> {
             how(comparison, needed)
         ),
         _ => format!(
-            "{without} {} no interval, so no verdict: at least {needed} {runs} are needed: {}",
-            if without == 1 { "has" } else { "have" },
+            "{without} without an interval, so without a verdict: at least {needed} {runs} are needed: {}",
             how(comparison, needed)
         ),
     })

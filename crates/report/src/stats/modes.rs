@@ -60,18 +60,16 @@ fn modes_of(mut weighted: Vec<(f64, f64)>, count: u64) -> Vec<Mode> {
         }];
     }
     let cell_width = span / CELLS as f64;
+    let bandwidth = bandwidth(&weighted, total, span) / cell_width;
     let mut cells = vec![0.0; CELLS];
     // The last cell has its upper end: where samples have few values, many of them are the quantile itself.
     let cell_of = |value: f64| (((value / low).ln() / cell_width) as usize).min(CELLS - 1);
-    let gridded = || {
-        weighted
-            .iter()
-            .filter(|(value, _)| *value >= low && *value <= high)
-    };
-    for (value, weight) in gridded() {
+    weighted.retain(|(value, _)| *value >= low && *value <= high);
+    let mut whole = 0.0;
+    for (value, weight) in &weighted {
         cells[cell_of(*value)] += weight;
+        whole += weight;
     }
-    let bandwidth = bandwidth(&weighted, total, span) / cell_width;
     let shape = Shape {
         density: smooth(&cells, bandwidth),
         cells,
@@ -80,17 +78,16 @@ fn modes_of(mut weighted: Vec<(f64, f64)>, count: u64) -> Vec<Mode> {
         cells_apart: RATIO_MIN.ln() / cell_width,
     };
     let peaks = shape.peaks();
-    let mass: f64 = peaks.iter().map(|peak| peak.mass).sum();
     let mode = |peak: &Peak| {
         let (mut at, mut below) = (low, 0.0);
-        for (value, weight) in gridded() {
+        for (value, weight) in &weighted {
             if 2.0 * below < peak.mass && cell_of(*value) >= peak.from {
                 (at, below) = (*value, below + weight);
             }
         }
         Mode {
             at,
-            share: peak.mass / mass,
+            share: peak.mass / whole,
         }
     };
     peaks.iter().map(mode).collect()

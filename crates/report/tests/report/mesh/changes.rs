@@ -101,7 +101,7 @@ fn too_few_repetitions_are_no_verdict_and_say_how_many_it_takes() {
             .find(|row| row.label == "node7 receives")
             .unwrap();
         assert!(row.verdict == Verdict::Inconclusive && row.lower.is_none() && row.more_runs.is_some());
-        assert!(shown(&comparison).contains("have no interval, so no verdict"));
+        assert!(shown(&comparison).contains("without an interval, so without a verdict"));
     }
 }
 
