@@ -338,6 +338,98 @@ mod tests {
     }
 
     #[test]
+    fn every_suffix_has_its_factor() {
+        let sizes = [
+            ("3", 1),
+            ("3B", 1),
+            ("3 b", 1),
+            ("3K", 1 << 10),
+            ("3ki", 0),
+            ("3KiB", 1 << 10),
+            ("3M", 1 << 20),
+            ("3 MiB", 1 << 20),
+            ("3g", 1 << 30),
+            ("3Ti", 1 << 40),
+            ("3kB", 1_000),
+            ("3KB", 1_000),
+            ("3MB", 1_000_000),
+            ("3GB", 1_000_000_000),
+            ("3TB", 1_000_000_000_000),
+            ("3mb", 0),
+        ];
+        for (text, factor) in sizes {
+            let expected = (factor > 0).then_some(3 * factor);
+            assert_eq!(parse_size(text).ok(), expected, "{text}");
+        }
+        let durations = [
+            ("2ns", 2),
+            ("2us", 2_000),
+            ("2 µs", 2_000),
+            ("2ms", 2_000_000),
+            ("2s", 2_000_000_000),
+            ("2m", 120_000_000_000),
+            ("2min", 120_000_000_000),
+            ("2h", 7_200_000_000_000),
+        ];
+        for (text, ns) in durations {
+            assert_eq!(parse_duration_ns(text), Ok(ns), "{text}");
+        }
+        let counts = [
+            ("7", 7),
+            ("7k", 7_000),
+            ("7K", 7_000),
+            ("7M", 7_000_000),
+            ("7G", 7_000_000_000),
+            ("7E2", 700),
+            ("1.5e3", 1_500),
+            ("1_000", 1_000),
+        ];
+        for (text, count) in counts {
+            assert_eq!(parse_count(text), Ok(count), "{text}");
+        }
+    }
+
+    #[test]
+    fn units_change_at_their_thousand() {
+        let times = [999.9, 1e3, 999_900.0, 1e6, 999.9e6, 1e9, -2e6, 3.6e12].map(format_ns);
+        let said = [
+            "999.9 ns",
+            "1 µs",
+            "999.9 µs",
+            "1 ms",
+            "999.9 ms",
+            "1 s",
+            "-2 ms",
+            "3600 s",
+        ];
+        assert_eq!(times, said);
+        let rates =
+            [999.9, 1e3, 999.9e3, 1e6, 999.9e6, 1e9, 999.9e9, 1e12, 5e15].map(|r| format_rate(r, "B/s"));
+        let said = [
+            "999.9 B/s",
+            "1 kB/s",
+            "999.9 kB/s",
+            "1 MB/s",
+            "999.9 MB/s",
+            "1 GB/s",
+            "999.9 GB/s",
+            "1 TB/s",
+            "5000 TB/s",
+        ];
+        assert_eq!(rates, said);
+        let sizes = [1023, 1024, 1 << 20, 1 << 30, 1 << 40, 1 << 50, 1 << 60].map(format_size);
+        let said = ["1023 B", "1 KiB", "1 MiB", "1 GiB", "1 TiB", "1 PiB", "1024 PiB"];
+        assert_eq!(sizes, said);
+        let exact = [0, 1, 1000, 1 << 10, 1 << 20, 3 << 30, 1 << 40, (1 << 40) + 1].map(format_size_exact);
+        assert_eq!(exact, ["0", "1", "1000", "1K", "1M", "3G", "1T", "1099511627777"]);
+        let digits =
+            [(1234.5, 4), (0.001234, 2), (1.0, 3), (0.5, 1), (-12.34, 3)].map(|(v, d)| significant(v, d));
+        assert_eq!(digits, ["1234", "0.0012", "1", "0.5", "-12.3"]);
+        let grouped = [0, 999, 1000, 1_234_567].map(grouped);
+        assert_eq!(grouped, ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
     fn lists_and_ranges() {
         assert_eq!(expand_list("8..64:x2").unwrap(), ["8", "16", "32", "64"]);
         assert_eq!(expand_list("1..9:+4").unwrap(), ["1", "5", "9"]);

@@ -1,7 +1,7 @@
 //! Expansion from words to cases: what is filled in, and what is refused.
 
 use super::*;
-use crate::case::{Case, GroupKind, Role, Stop, TransportOptions};
+use crate::case::{Case, GroupKind, RankSpec, Role, Stop, TransportOptions};
 use crate::kinds::KINDS;
 use crate::test::{Layout, Test};
 use proptest::prelude::*;
@@ -490,4 +490,53 @@ proptest! {
         let _ = parse_plan(&text);
         let _ = parse_plan(&format!("[[case]]\n{text}"));
     }
+}
+
+#[test]
+fn cpus_are_pinned_one_a_rank() {
+    let pinned = |text: &str, count: usize| {
+        let mut ranks = vec![RankSpec::new(Role::Source); count];
+        let result = super::cpus::pin(text, &mut ranks, (count, &[]));
+        result
+            .map(|()| ranks.iter().map(|rank| rank.cpu).collect::<Vec<_>>())
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(pinned("1-3", 3).unwrap(), [Some(1), Some(2), Some(3)]);
+    assert_eq!(pinned("5, none", 2).unwrap(), [Some(5), None]);
+    assert_eq!(pinned("none", 2).unwrap(), [None, None]);
+    assert_eq!(pinned("7-7", 1).unwrap(), [Some(7)]);
+    assert!(
+        pinned("0-1023", 2)
+            .unwrap_err()
+            .contains("names 1,024 CPUs for 2 ranks")
+    );
+    for text in ["3-1", "0-1024", "x", "1,,2", "1-", "-1"] {
+        let error = pinned(text, 2).unwrap_err();
+        assert!(error.contains("is not a list of CPUs"), "{text}: {error}");
+    }
+}
+
+#[test]
+fn tests_have_names_and_summaries_of_their_own() {
+    let mut names = std::collections::BTreeSet::new();
+    let mut summaries = std::collections::BTreeSet::new();
+    for kind in &KINDS {
+        assert!(
+            !kind.summary.is_empty() && names.insert(kind.name),
+            "{}",
+            kind.name
+        );
+        assert!(summaries.insert(kind.summary), "{}: {}", kind.name, kind.summary);
+    }
+    for capability in crate::test::Capability::ALL {
+        let written = serde_json::to_value(capability).unwrap();
+        assert_eq!(written, capability.name(), "as in the document");
+    }
+}
+
+#[test]
+fn builders_keep_what_they_are_given() {
+    let until = Until::parse("p50:2%").unwrap();
+    let plan = Plan::default().with_repeats(3).with_until(until.clone());
+    assert_eq!((plan.repeats, plan.until), (3, Some(until)));
 }
