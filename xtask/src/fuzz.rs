@@ -21,64 +21,78 @@ const SYMBOLS: &str = "profile.release.strip=\"none\"";
 const KEPT_BYTES_MAX: u64 = 512;
 const KEPT_MAX: usize = 40;
 
+/// What is asked for.
+struct Asked {
+    seconds: u64,
+    sanitize: bool,
+    keep: bool,
+    targets: Vec<String>,
+}
+
 /// `[SECONDS] [--sanitize] [--keep] [TARGET ..]`: fuzz the targets, or all, each for so long, as many at once as there are
-/// CPUs; `--keep` then commits the smallest inputs that together reach all that was found, as far as they are short.
+/// CPUs; `--keep` then puts short inputs that were found into `fuzz/corpus`.
 pub fn run(root: &Path, words: &[&str]) -> Result<()> {
-    let (options, words): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.starts_with("--"));
-    if let Some(unknown) = options
-        .iter()
-        .find(|option| !["--sanitize", "--keep"].contains(option))
-    {
-        bail!("no option {unknown}: one of --sanitize --keep");
-    }
-    let (seconds, names) = match words.split_first() {
-        Some((first, rest)) if first.parse::<u64>().is_ok() => (first.parse()?, rest),
-        _ => (30, words.as_slice()),
-    };
-    let known = targets(root)?;
-    if let Some(unknown) = names
-        .iter()
-        .find(|name| !known.iter().any(|target| target == *name))
-    {
-        bail!("no target {unknown:?}: one of {}", known.join(" "));
-    }
-    let chosen = known
-        .iter()
-        .filter(|target| names.is_empty() || names.contains(&target.as_str()));
-    let chosen: Vec<&str> = chosen.map(String::as_str).collect();
-    let programs = build(root, options.contains(&"--sanitize"))?;
+    let asked = Asked::of(words, targets(root)?)?;
+    let programs = build(root, asked.sanitize)?;
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let queue = Mutex::new(VecDeque::from(chosen.clone()));
-    let failed = Mutex::new(Vec::new());
+    let queue = Mutex::new(VecDeque::from(asked.targets.clone()));
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-    std::thread::scope(|scope| {
-        for _ in 0..cpus {
-            scope.spawn(|| {
-                while let Some(target) = next() {
-                    match fuzz(root, &programs, target, seconds) {
-                        Ok(line) => println!("{line}"),
-                        Err(error) => failed.lock().unwrap_or_else(PoisonError::into_inner).push(error),
-                    }
-                }
-            });
+    let fuzzed = || {
+        let mut failed = Vec::new();
+        while let Some(target) = next() {
+            match fuzz(root, &programs, &target, asked.seconds) {
+                Ok(line) => println!("{line}"),
+                Err(error) => failed.push(format!("{error:#}")),
+            }
         }
+        failed
+    };
+    let failed: Vec<String> = std::thread::scope(|scope| {
+        let lanes: Vec<_> = (0..cpus).map(|_| scope.spawn(fuzzed)).collect();
+        let panicked = |_| vec!["a thread that fuzzed panicked".to_owned()];
+        let ended = lanes.into_iter().map(|lane| lane.join().unwrap_or_else(panicked));
+        ended.flatten().collect()
     });
-    if options.contains(&"--keep") {
-        for target in &chosen {
+    if asked.keep {
+        for target in &asked.targets {
             keep(root, &programs, target)?;
         }
     }
-    let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
     match failed.is_empty() {
         true => Ok(()),
-        false => bail!(
-            "{}",
-            failed
-                .iter()
-                .map(|error| format!("{error:#}"))
-                .collect::<Vec<_>>()
-                .join("\n")
-        ),
+        false => bail!("{}", failed.join("\n")),
+    }
+}
+
+impl Asked {
+    fn of(words: &[&str], known: Vec<String>) -> Result<Self> {
+        let (options, words): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.starts_with("--"));
+        let has = |option| options.contains(&option);
+        let (sanitize, keep) = (has("--sanitize"), has("--keep"));
+        if options.len() > usize::from(sanitize) + usize::from(keep) {
+            bail!(
+                "options are --sanitize and --keep, once each: {}",
+                options.join(" ")
+            );
+        }
+        let (seconds, names) = match words.split_first() {
+            Some((first, rest)) if first.parse::<u64>().is_ok() => (first.parse()?, rest),
+            _ => (30, words.as_slice()),
+        };
+        let is_known = |name: &&&str| known.iter().any(|target| target == **name);
+        if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
+            bail!("no target {unknown:?}: one of {}", known.join(" "));
+        }
+        let targets = match names.is_empty() {
+            true => known,
+            false => names.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        Ok(Asked {
+            seconds,
+            sanitize,
+            keep,
+            targets,
+        })
     }
 }
 
@@ -238,10 +252,16 @@ mod tests {
 
     #[test]
     fn words_are_checked_before_anything_is_built() {
-        let root = crate::root().unwrap();
-        let refused = |words: &[&str]| run(&root, words).unwrap_err().to_string();
-        assert!(refused(&["10", "htp"]).contains("one of dime"));
-        assert!(refused(&["--keeps"]).contains("--sanitize --keep"));
+        let known = || vec!["dime".to_owned(), "http".to_owned()];
+        let refused = |words: &[&str]| Asked::of(words, known()).err().map(|error| error.to_string());
+        assert!(refused(&["10", "htp"]).unwrap().ends_with("one of dime http"));
+        assert!(refused(&["--keeps"]).unwrap().contains("--sanitize and --keep"));
+        let asked = Asked::of(&["7", "--keep", "http"], known()).unwrap();
+        assert_eq!(
+            (asked.seconds, asked.keep, asked.sanitize, asked.targets.len()),
+            (7, true, false, 1)
+        );
+        assert_eq!(Asked::of(&[], known()).unwrap().targets.len(), 2);
     }
 
     #[test]
