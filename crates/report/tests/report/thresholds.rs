@@ -19,7 +19,8 @@ const PLACES: [&str; 11] = [
 
 fn sources(place: &Path, found: &mut Vec<PathBuf>) {
     if place.is_file() {
-        found.push(place.to_owned());
+        // What tests compare with is no threshold.
+        found.extend((!place.ends_with("tests.rs")).then(|| place.to_owned()));
         return;
     }
     for entry in std::fs::read_dir(place).unwrap_or_else(|e| panic!("{}: {e}", place.display())) {
