@@ -11,6 +11,7 @@ pub mod agent;
 pub mod auth;
 mod client;
 pub mod coordinator;
+pub mod deadlined;
 mod error;
 pub mod frame;
 pub mod job;

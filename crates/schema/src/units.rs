@@ -107,6 +107,12 @@ pub fn parse_count(input: &str) -> Result<u64, UnitError> {
     scaled(number, factor).ok_or_else(fail)
 }
 
+/// A number as protocols write it: digits, and nothing else.
+pub fn parse_digits(text: &str) -> Option<u64> {
+    let value = text.parse().ok();
+    value.filter(|_| text.bytes().all(|b| b.is_ascii_digit()))
+}
+
 /// Split a list of sizes at its commas and expand its ranges; the elements keep the user's spelling where they are not
 /// ranges.
 pub fn expand_list(input: &str) -> Result<Vec<String>, UnitError> {

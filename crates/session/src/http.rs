@@ -7,8 +7,10 @@ use serde_json::Value;
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
 use wirespeed_control::address::Address;
+use wirespeed_control::deadlined::Deadlined;
 use wirespeed_control::secure::{self, Connected, SecureReader, SecureWriter};
 use wirespeed_control::{ControlError, Failure, Identity, StopFlag};
+use wirespeed_schema::units::parse_digits;
 
 /// Longest head, of requests and answers.
 const HEAD_BYTES_MAX: usize = 8 << 10;
@@ -144,7 +146,7 @@ fn head(first: (String, String), headers: &[httparse::Header], rest: &[u8]) -> R
     };
     let bearer = all("authorization").next().and_then(value);
     let lengths: Vec<Option<u64>> = all("content-length")
-        .map(|h| value(h).and_then(|v| digits(&v)))
+        .map(|h| value(h).and_then(|v| parse_digits(&v)))
         .collect();
     let length = match lengths.as_slice() {
         [] => None,
@@ -158,13 +160,6 @@ fn head(first: (String, String), headers: &[httparse::Header], rest: &[u8]) -> R
         chunked: all("transfer-encoding").next().is_some(),
         rest: rest.to_vec(),
     })
-}
-
-/// A number of digits alone: no sign, as a length has none (RFC 9110, 8.6).
-fn digits(text: &str) -> Option<u64> {
-    text.bytes()
-        .all(|b| b.is_ascii_digit())
-        .then(|| text.parse().ok())?
 }
 
 /// Answer with JSON.
@@ -321,21 +316,23 @@ pub(crate) fn ask_plain(host: &str, path: &str, body_bytes_max: u64) -> Result<(
         format!("{host}:80")
     };
     let mut addresses = to.to_socket_addrs().map_err(|e| e.to_string())?;
-    let at = Instant::now() + READ_TIME;
+    let deadline = Instant::now() + READ_TIME;
     let mut why = "it has no address".to_owned();
     let stream = addresses.find_map(|address| {
         TcpStream::connect_timeout(&address, READ_TIME)
             .map_err(|e| why = e.to_string())
             .ok()
     });
-    let Some(mut stream) = stream else {
+    let Some(stream) = stream else {
         return Err(why);
     };
-    let timeout = stream.set_write_timeout(Some(READ_TIME));
-    timeout.map_err(|e| e.to_string())?;
-    let request = format!("GET {path} HTTP/1.0\r\nHost: {host}\r\nAccept: */*\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).map_err(|e| e.to_string())?;
-    read_plain(&mut Until { stream, at }, body_bytes_max).map_err(|Bad(_, why)| why.to_owned())
+    let (stream, request) = (
+        &stream,
+        format!("GET {path} HTTP/1.0\r\nHost: {host}\r\nAccept: */*\r\nConnection: close\r\n\r\n"),
+    );
+    let mut far = Deadlined { stream, deadline };
+    far.write_all(request.as_bytes()).map_err(|e| e.to_string())?;
+    read_plain(&mut far, body_bytes_max).map_err(|Bad(_, why)| why.to_owned())
 }
 
 /// Status and body of an answer whose body ends where it says, or with the connection.
@@ -354,23 +351,6 @@ fn read_plain(reader: &mut impl Read, body_bytes_max: u64) -> Result<(u16, Vec<u
         Ok(_) if body.len() as u64 <= body_bytes_max => Ok((status, body)),
         Ok(_) => Err(Bad(413, "its answer is too long")),
         Err(_) => Err(Bad(408, "its answer did not come in time")),
-    }
-}
-
-/// A stream of which everything must have come by a moment, however it drips.
-struct Until {
-    stream: std::net::TcpStream,
-    at: Instant,
-}
-
-impl Read for Until {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let left = self.at.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        self.stream.set_read_timeout(Some(left))?;
-        self.stream.read(into)
     }
 }
 
@@ -471,37 +451,33 @@ mod tests {
     #[test]
     fn who_drips_an_answer_is_given_no_more_time() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let (mut far, _) = listener.accept().unwrap();
-        let dripping = std::thread::spawn(move || {
-            while far.write_all(b"H").is_ok() {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-        });
+        // What is read within `time` of a text that comes a byte at a time.
+        let read = |text: Vec<u8>, time: Duration| {
+            let stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let (mut far, _) = listener.accept().unwrap();
+            let dripping = std::thread::spawn(move || {
+                for byte in text {
+                    if far.write_all(&[byte]).is_err() {
+                        return;
+                    }
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            });
+            let (stream, deadline) = (&stream, Instant::now() + time);
+            let read = read_plain(&mut Deadlined { stream, deadline }, 5000);
+            stream.shutdown(std::net::Shutdown::Both).unwrap();
+            dripping.join().unwrap();
+            read.map_err(|Bad(status, _)| status)
+        };
         let began = Instant::now();
-        let at = began + Duration::from_millis(300);
         assert_eq!(
-            read_plain(&mut Until { stream, at }, 10).unwrap_err().0,
-            502,
+            read(vec![b'H'; 5000], Duration::from_millis(300)),
+            Err(502),
             "no HTTP"
         );
-        let stream = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let (mut far, _) = listener.accept().unwrap();
-        let slow = std::thread::spawn(move || {
-            let text = b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n"
-                .iter()
-                .chain(&[b'x'; 5000]);
-            for byte in text {
-                if far.write_all(&[*byte]).is_err() {
-                    return;
-                }
-                std::thread::sleep(Duration::from_millis(5));
-            }
-        });
-        let at = Instant::now() + Duration::from_millis(400);
-        assert!(read_plain(&mut Until { stream, at }, 5000).is_err());
+        let mut answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n".to_vec();
+        answer.resize(answer.len() + 5000, b'x');
+        assert!(read(answer, Duration::from_millis(400)).is_err());
         assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-        dripping.join().unwrap();
-        slow.join().unwrap();
     }
 }

@@ -1,8 +1,9 @@
 //! Heads of requests and responses: read whole, bounded, by httparse; the headers that matter taken out of them.
 
+use super::HttpError;
 use super::body::Framing;
-use super::{HttpError, number};
 use std::io::BufRead;
+use wirespeed_schema::units::parse_digits;
 
 /// Bytes of a head.
 pub const HEAD_BYTES_MAX: usize = 32 << 10;
@@ -48,7 +49,7 @@ impl Headers {
             )),
             (None, []) => Ok(otherwise),
             (None, [(_, text), rest @ ..]) => {
-                let length = number(text).filter(|_| rest.iter().all(|(_, t)| t == text));
+                let length = parse_digits(text).filter(|_| rest.iter().all(|(_, t)| t == text));
                 length
                     .map(Framing::Length)
                     .ok_or(HttpError::Malformed("a length that is not one"))

@@ -8,12 +8,6 @@ pub mod range;
 
 use std::io;
 
-/// A number in a header: digits, and nothing else.
-fn number(text: &str) -> Option<u64> {
-    let value = text.parse().ok();
-    value.filter(|_| text.bytes().all(|b| b.is_ascii_digit()))
-}
-
 /// Why a message cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {

@@ -1,6 +1,6 @@
 //! Byte ranges (RFC 9110, 14): one range of a request, and the range that a response or a partial PUT says it carries.
 
-use super::number;
+use wirespeed_schema::units::parse_digits;
 
 /// A range of bytes: first and number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,15 +33,15 @@ pub fn asked(header: Option<&str>, total_bytes: u64) -> Asked {
     let (first, last) = (first.trim(), last.trim());
     let (start, end) = match (first.is_empty(), last.is_empty()) {
         (true, true) => return Asked::All,
-        (true, false) => match number(last) {
+        (true, false) => match parse_digits(last) {
             Some(suffix) => (total_bytes.saturating_sub(suffix), total_bytes),
             None => return Asked::All,
         },
-        (false, true) => match number(first) {
+        (false, true) => match parse_digits(first) {
             Some(start) => (start, total_bytes),
             None => return Asked::All,
         },
-        (false, false) => match (number(first), number(last)) {
+        (false, false) => match (parse_digits(first), parse_digits(last)) {
             (Some(start), Some(last)) if last >= start => (start, last.saturating_add(1).min(total_bytes)),
             _ => return Asked::All,
         },
@@ -60,10 +60,10 @@ pub fn asked(header: Option<&str>, total_bytes: u64) -> Asked {
 pub fn carried(header: &str) -> Option<(Span, Option<u64>)> {
     let (range, total) = header.trim().strip_prefix("bytes ")?.split_once('/')?;
     let (first, last) = range.split_once('-')?;
-    let (first, last) = (number(first.trim())?, number(last.trim())?);
+    let (first, last) = (parse_digits(first.trim())?, parse_digits(last.trim())?);
     let total = match total.trim() {
         "*" => None,
-        total => Some(number(total).filter(|total| *total > last)?),
+        total => Some(parse_digits(total).filter(|total| *total > last)?),
     };
     let size_bytes = last.checked_sub(first)?.checked_add(1)?;
     Some((

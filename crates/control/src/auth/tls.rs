@@ -3,6 +3,7 @@
 
 use super::keyfile::KeyFile;
 use super::{Identity, fingerprint};
+use crate::deadlined::Deadlined;
 use crate::error::ControlError;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
@@ -11,10 +12,10 @@ use rustls::{
     CertificateError, ClientConfig, ClientConnection, Connection, DigitallySignedStruct, Error, ServerConfig,
     ServerConnection, SignatureScheme,
 };
-use std::io::{self, Read, Write};
+use std::io;
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The name in every server's certificate; the fingerprint tells servers apart.
 pub(super) const SERVER_NAME: &str = "wirespeed";
@@ -133,40 +134,6 @@ pub(crate) fn server_config_of(key: &KeyFile, protocol: &[u8]) -> Result<Arc<Ser
 /// A server's connection, before its handshake.
 pub(crate) fn server(config: &Arc<ServerConfig>) -> Result<Connection, Error> {
     ServerConnection::new(config.clone()).map(Connection::Server)
-}
-
-/// Every read and write ends by the deadline, however the other end trickles.
-struct Deadlined<'a> {
-    stream: &'a TcpStream,
-    deadline: Instant,
-}
-
-impl Deadlined<'_> {
-    fn left(&self) -> io::Result<Option<Duration>> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        Ok(Some(left))
-    }
-}
-
-impl Read for Deadlined<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.stream.set_read_timeout(self.left()?)?;
-        self.stream.read(buffer)
-    }
-}
-
-impl Write for Deadlined<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.stream.set_write_timeout(self.left()?)?;
-        self.stream.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// Shake hands by `deadline`.
