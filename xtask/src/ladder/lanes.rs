@@ -74,7 +74,8 @@ pub fn run(root: &Path, steps: Vec<Step>, lanes: Vec<Option<String>>) -> Ran {
                     let mut ran = locked(ran);
                     match result {
                         Ok(done) => {
-                            println!("{:7.1} s  {}", done.took.as_secs_f64(), done.name);
+                            let (took, cpu) = (done.took.as_secs_f64(), done.cpu.as_secs_f64());
+                            println!("{took:7.1} s {cpu:7.1} s of CPU  {}", done.name);
                             let skipped = done.skipped.iter();
                             skipped.for_each(|reason| println!("{:11}{SKIPPED}{reason}", ""));
                             ran.done.push(done);

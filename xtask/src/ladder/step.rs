@@ -4,6 +4,8 @@
 use super::left::Pipes;
 use crate::command;
 use anyhow::{Context, Result, anyhow};
+use rustix::param::clock_ticks_per_second;
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::AsRawFd;
@@ -133,23 +135,26 @@ impl Step {
     pub fn execute(self, root: &Path, show: &(impl Fn(&str) + Sync)) -> std::result::Result<Done, Failed> {
         show(&format!("== {}: {}", self.name, self.line()));
         let started = Instant::now();
-        let (status, seen, left) = self.watched(root, show).map_err(|error| Failed {
+        let Watched {
+            status,
+            cpu,
+            seen,
+            left,
+        } = self.watched(root, show).map_err(|error| Failed {
             error,
             said: Vec::new(),
         })?;
         let took = started.elapsed();
         if status.success() && left.is_empty() {
-            show(&format!(
-                "== {}: passed in {:.1} s",
-                self.name,
-                took.as_secs_f64()
-            ));
-            return Ok(Done {
+            let done = Done {
                 name: self.name,
                 took,
+                cpu,
                 skipped: seen.skipped,
                 tests: seen.tests,
-            });
+            };
+            show(&format!("== {}: passed in {}", done.name, done.time()));
+            return Ok(done);
         }
         let late = match status.code() {
             Some(124) => " (it ran past its time limit)".to_owned(),
@@ -168,7 +173,7 @@ impl Step {
         })
     }
 
-    fn watched(&self, root: &Path, show: &(impl Fn(&str) + Sync)) -> Result<(ExitStatus, Seen, Vec<String>)> {
+    fn watched(&self, root: &Path, show: &(impl Fn(&str) + Sync)) -> Result<Watched> {
         let mut child = self
             .command(root)
             .spawn()
@@ -182,11 +187,17 @@ impl Step {
                 scope.spawn(move || echo(stdout, show)),
                 scope.spawn(move || echo(stderr, show)),
             ];
+            let cpu = cpu_until_end(child.id());
             let status = child.wait()?;
             let left = pipes.released(&readers);
             let [mut seen, errors] = readers.map(|reader| reader.join().unwrap_or_default());
             seen.skipped.extend(errors.skipped);
-            Ok((status, seen, left))
+            Ok(Watched {
+                status,
+                cpu,
+                seen,
+                left,
+            })
         })
     }
 
@@ -201,14 +212,53 @@ impl Step {
     }
 }
 
+/// What became of a program.
+struct Watched {
+    status: ExitStatus,
+    cpu: Duration,
+    seen: Seen,
+    /// Command lines of what it left behind.
+    left: Vec<String>,
+}
+
+/// Wait for the end of a child, which somebody else collects: the CPU time of it and of all that it waited for, which /proc
+/// tells until then. None where it does not say.
+fn cpu_until_end(child: u32) -> Duration {
+    let pid = i32::try_from(child).ok().and_then(Pid::from_raw);
+    let ended = pid.map(|pid| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT));
+    let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+    match ended {
+        Some(Ok(_)) => Duration::from_secs_f64(cpu_ticks(&stat) as f64 / clock_ticks_per_second() as f64),
+        _ => Duration::ZERO,
+    }
+}
+
+/// The four times in a line of `/proc/PID/stat`, behind a name that may hold anything: its own and its children's, in user
+/// space and in the kernel (proc_pid_stat(5), fields 14 to 17).
+fn cpu_ticks(stat: &str) -> u64 {
+    let fields = stat.rsplit_once(") ").map_or("", |(_, fields)| fields);
+    let times = fields.split(' ').skip(11).take(4);
+    times.filter_map(|field| field.parse::<u64>().ok()).sum()
+}
+
 /// A step that passed.
 pub struct Done {
     pub name: String,
     pub took: Duration,
+    /// CPU time of its processes.
+    pub cpu: Duration,
     /// Reasons of what it skipped.
     pub skipped: Vec<String>,
     /// Tests that passed in it.
     pub tests: u64,
+}
+
+impl Done {
+    /// How long it took, and how much CPU time.
+    pub fn time(&self) -> String {
+        let (took, cpu) = (self.took.as_secs_f64(), self.cpu.as_secs_f64());
+        format!("{took:.1} s, {cpu:.1} s of CPU time")
+    }
 }
 
 /// A step that failed.
@@ -289,6 +339,19 @@ mod tests {
         let gone = !Path::new(&format!("/proc/{process}/cmdline")).exists()
             || std::fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|line| line.is_empty());
         assert!(gone, "{process} is still there");
+    }
+
+    #[test]
+    fn cpu_time_counts_what_a_step_waited_for() {
+        let busy = Step::new(
+            "busy",
+            &["sh", "-c", "sh -c 'while [ $((i+=1)) -lt 300000 ]; do :; done'"],
+        );
+        let busy = busy.execute(Path::new("/"), &|_| ()).unwrap();
+        let idle = Step::new("idle", &["sleep", "0.3"]).execute(Path::new("/"), &|_| ());
+        let idle = idle.unwrap();
+        assert!(busy.cpu > 3 * idle.cpu, "{} against {}", busy.time(), idle.time());
+        assert_eq!(cpu_ticks("7 (a) b) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16"), 50);
     }
 
     #[test]

@@ -6,8 +6,8 @@ use anyhow::{Result, anyhow, bail};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Shards of the tests that the summary names: those that took longest.
-const LONGEST_SHOWN: usize = 8;
+/// Shards of the tests that the summary names: those that took most CPU time.
+const DEAREST_SHOWN: usize = 8;
 
 /// Parts of one step.
 #[derive(Default)]
@@ -96,11 +96,11 @@ impl Ladder {
             waited.map(|more| ran.add(more)).map(|()| ran)
         })
         .map_err(|_| anyhow!("{} stopped: a thread panicked", self.title))?;
-        ran.done.sort_by_key(|one| std::cmp::Reverse(one.took));
-        let (count, longest) = (ran.done.len(), longest(&ran.done));
+        ran.done.sort_by_key(|one| std::cmp::Reverse(one.cpu));
+        let (count, dearest) = (ran.done.len(), dearest(&ran.done));
         let whole = together(name, started.elapsed(), ran.done);
         self.notes.push(format!(
-            "{name}: {} passed in {count} shards; longest: {longest}",
+            "{name}: {} passed in {count} shards; most CPU time: {dearest}",
             whole.tests
         ));
         self.done.push(whole);
@@ -129,6 +129,7 @@ impl Ladder {
         self.done.push(Done {
             name: name.to_owned(),
             took: Duration::ZERO,
+            cpu: Duration::ZERO,
             skipped: vec![reason.to_owned()],
             tests: 0,
         });
@@ -142,10 +143,10 @@ impl Ladder {
         for step in &self.done {
             let whole = step.took.is_zero();
             let verdict = if whole { "skipped" } else { "passed" };
+            let (took, cpu) = (step.took.as_secs_f64(), step.cpu.as_secs_f64());
             println!(
-                "  {:<14} {verdict:<8} {:>6.1} s",
-                step.name,
-                step.took.as_secs_f64()
+                "  {:<14} {verdict:<8} {took:>6.1} s {cpu:>7.1} s of CPU time",
+                step.name
             );
             for reason in &step.skipped {
                 println!("      {SKIPPED}{reason}");
@@ -155,19 +156,21 @@ impl Ladder {
         }
         self.notes.iter().for_each(|note| println!("{note}"));
         let minutes = self.started.elapsed().as_secs_f64() / 60.0;
+        let cpu: Duration = self.done.iter().map(|step| step.cpu).sum();
+        let cpu_minutes = cpu.as_secs_f64() / 60.0;
         println!(
-            "{}: {passed} steps passed, {skipped} things skipped, {minutes:.1} min",
+            "{}: {passed} steps passed, {skipped} things skipped, {minutes:.1} min, {cpu_minutes:.1} min of CPU time",
             self.title
         );
         Ok(())
     }
 }
 
-/// The first of `done` with their times.
-fn longest(done: &[Done]) -> String {
-    let named = done.iter().take(LONGEST_SHOWN);
+/// The first of `done` with their CPU times.
+fn dearest(done: &[Done]) -> String {
+    let named = done.iter().take(DEAREST_SHOWN);
     let named: Vec<String> = named
-        .map(|one| format!("{} {:.0} s", one.name, one.took.as_secs_f64()))
+        .map(|one| format!("{} {:.0} s", one.name, one.cpu.as_secs_f64()))
         .collect();
     named.join(", ")
 }
@@ -176,6 +179,7 @@ fn longest(done: &[Done]) -> String {
 fn together(name: &str, took: Duration, shards: Vec<Done>) -> Done {
     let mut skipped = Vec::new();
     let tests = shards.iter().map(|one| one.tests).sum();
+    let cpu = shards.iter().map(|one| one.cpu).sum();
     for reason in shards.into_iter().flat_map(|one| one.skipped) {
         if !skipped.contains(&reason) {
             skipped.push(reason);
@@ -184,6 +188,7 @@ fn together(name: &str, took: Duration, shards: Vec<Done>) -> Done {
     Done {
         name: name.to_owned(),
         took,
+        cpu,
         skipped,
         tests,
     }
